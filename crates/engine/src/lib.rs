@@ -1,0 +1,2 @@
+//! What a memory is, who may touch it, what comes first.
+pub mod safety;

@@ -1,0 +1,1 @@
+//! Finds what must not be remembered: secrets, planted orders, raw logs.
