@@ -1,2 +1,21 @@
-//! What a memory is, who may touch it, what comes first.
+//! What a memory is, who may touch it, what comes first. Every decision is made here; nothing here does I/O.
+pub mod caller;
+pub mod change;
+pub mod container;
+pub mod entities;
+pub mod error;
+pub mod event;
+pub mod gate;
+pub mod id;
+pub mod limits;
+pub mod memory;
+pub mod policy;
+pub mod ports;
+pub mod refusal;
+pub mod row;
+pub mod ruleset;
 pub mod safety;
+pub mod scope;
+pub mod vector;
+pub mod vocabulary;
+pub mod words;

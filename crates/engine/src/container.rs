@@ -1,0 +1,82 @@
+//! Stores: named containers of memories, each of one scope kind and one ruleset.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::id::StoreId;
+use crate::vocabulary::{Access, ScopeKind, Trust};
+
+/// A named container. One store holds many scopes of its kind, each caller seeing only its own.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Store {
+    pub id: StoreId,
+    pub slug: String,
+    pub title: String,
+    pub scope: ScopeKind,
+    pub ruleset: String,
+    pub default_trust: Trust,
+    pub access: Access,
+    pub owner: String,
+    pub created_at: Timestamp,
+    pub archived_at: Option<Timestamp>,
+}
+
+/// A store that exists without being made: the seeded ones, and those that appear on first use.
+pub struct Builtin {
+    pub slug: &'static str,
+    pub title: &'static str,
+    pub scope: ScopeKind,
+    pub ruleset: &'static str,
+    pub default_trust: Trust,
+    pub access: Access,
+    /// Made when a tenant starts; the others on first use.
+    pub seeded: bool,
+}
+
+const fn builtin(
+    slug: &'static str,
+    title: &'static str,
+    scope: ScopeKind,
+    ruleset: &'static str,
+    default_trust: Trust,
+    access: Access,
+    seeded: bool,
+) -> Builtin {
+    Builtin { slug, title, scope, ruleset, default_trust, access, seeded }
+}
+
+/// Every store the product knows by name.
+#[rustfmt::skip]
+pub const BUILTINS: &[Builtin] = &[
+    builtin("workspace_conventions", "How we work here", ScopeKind::Workspace, "document", Trust::SystemSeeded, Access::ReadOnly, true),
+    builtin("workspace_runbooks", "Approved runbooks", ScopeKind::Workspace, "document", Trust::AdminApproved, Access::ReadOnly, true),
+    builtin("conversation_memory", "Drafts of conversations", ScopeKind::Conversation, "document", Trust::AgentDraft, Access::ReadWrite, true),
+    builtin("user_memory", "What a person prefers", ScopeKind::User, "document", Trust::UserAuthored, Access::ReadWrite, false),
+    builtin("lessons", "Lessons of pipelines", ScopeKind::Pipeline, "lesson", Trust::AgentDraft, Access::ReadWrite, false),
+    builtin("user_notes", "Private notes", ScopeKind::User, "note", Trust::UserAuthored, Access::ReadWrite, false),
+    builtin("system_notes", "Facts about systems", ScopeKind::System, "note", Trust::UserAuthored, Access::ReadWrite, false),
+    builtin("episodes", "What agents went through", ScopeKind::Agent, "episodic", Trust::UserAuthored, Access::ReadWrite, false),
+    builtin("layers", "Reviewed layers", ScopeKind::Workspace, "layered", Trust::AdminApproved, Access::ReadOnly, false),
+    builtin("working_memory", "Scratch of open runs", ScopeKind::Run, "layered", Trust::AgentDraft, Access::ReadWrite, false),
+];
+
+pub fn find_builtin(slug: &str) -> Option<&'static Builtin> {
+    BUILTINS.iter().find(|builtin| builtin.slug == slug)
+}
+
+impl Builtin {
+    pub fn make(&self, id: StoreId, now: Timestamp) -> Store {
+        Store {
+            id,
+            slug: self.slug.to_owned(),
+            title: self.title.to_owned(),
+            scope: self.scope,
+            ruleset: self.ruleset.to_owned(),
+            default_trust: self.default_trust,
+            access: self.access,
+            owner: "ingrain".to_owned(),
+            created_at: now,
+            archived_at: None,
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! A memory as it shall stand, with the version that brings it there.
+
+use jiff::Timestamp;
+use unicode_normalization::UnicodeNormalization;
+
+use super::{ClearedDraft, expiry};
+use crate::caller::Caller;
+use crate::entities;
+use crate::id::{MemoryId, VersionId};
+use crate::memory::{Evidence, Memory, content_sha256};
+use crate::ruleset::Ruleset;
+use crate::vector::Embedding;
+use crate::vocabulary::{Operation, State};
+use crate::words::{self, Words};
+
+/// What a store writes for one memory. Made from a [`ClearedDraft`], or from a memory whose content stays as it is.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    memory: Memory,
+    previous: Option<VersionId>,
+    operation: Operation,
+    stamp: Stamp,
+    evidence: Vec<Evidence>,
+    words: Words,
+    embedding: Option<Embedding>,
+}
+
+/// Who, when and why: what every version carries.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stamp {
+    pub version: VersionId,
+    pub at: Timestamp,
+    pub actor: String,
+    pub run: Option<String>,
+    pub conversation: Option<String>,
+    pub reason: Option<String>,
+}
+
+impl Stamp {
+    pub fn new(caller: &Caller, version: VersionId, at: Timestamp, reason: Option<String>) -> Stamp {
+        Stamp {
+            version,
+            at,
+            actor: caller.principal.clone(),
+            run: caller.run.clone(),
+            conversation: caller.conversation.clone(),
+            reason,
+        }
+    }
+}
+
+impl Entry {
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    pub fn previous(&self) -> Option<VersionId> {
+        self.previous
+    }
+
+    pub fn operation(&self) -> Operation {
+        self.operation
+    }
+
+    pub fn stamp(&self) -> &Stamp {
+        &self.stamp
+    }
+
+    pub fn evidence(&self) -> &[Evidence] {
+        &self.evidence
+    }
+
+    pub fn words(&self) -> &Words {
+        &self.words
+    }
+
+    /// `None` keeps the vector that is there, if the content did not change.
+    pub fn embedding(&self) -> Option<&Embedding> {
+        self.embedding.as_ref()
+    }
+
+    pub fn with_embedding(mut self, embedding: Option<Embedding>) -> Entry {
+        self.embedding = embedding;
+        self
+    }
+
+    /// A change that leaves the content alone: state, trust, links, flags. The gate has seen the text already.
+    pub fn transition(
+        current: &Memory,
+        operation: Operation,
+        stamp: Stamp,
+        evidence: Vec<Evidence>,
+        alter: impl FnOnce(&mut Memory),
+    ) -> Entry {
+        let mut memory = current.clone();
+        alter(&mut memory);
+        // INVARIANT: content gets in through the gate only.
+        memory.content.clone_from(&current.content);
+        memory.sha256.clone_from(&current.sha256);
+        Entry::standing(memory, Some(current), operation, stamp, evidence)
+    }
+
+    fn standing(
+        mut memory: Memory,
+        previous: Option<&Memory>,
+        operation: Operation,
+        stamp: Stamp,
+        evidence: Vec<Evidence>,
+    ) -> Entry {
+        memory.version = stamp.version;
+        memory.version_number = previous.map_or(1, |memory| memory.version_number + 1);
+        memory.updated_at = stamp.at;
+        let words = words_of(&memory);
+        Entry { previous: previous.map(|m| m.version), memory, operation, stamp, evidence, words, embedding: None }
+    }
+}
+
+impl ClearedDraft {
+    /// A memory that was not there before.
+    pub fn create(self, id: MemoryId, author: &Caller, ruleset: &Ruleset, operation: Operation, stamp: Stamp) -> Entry {
+        let expires_at = expiry(&self, ruleset, stamp.at);
+        let ClearedDraft { draft, scope, kind, layer, permit, flags, .. } = self;
+        let memory = Memory {
+            id,
+            tenant: author.tenant,
+            store: draft.store,
+            scope,
+            layer,
+            kind,
+            path: draft.path,
+            title: draft.title,
+            recall_hint: draft.recall_hint,
+            sha256: content_sha256(&draft.content),
+            size_bytes: draft.content.len() as u64,
+            content: draft.content,
+            tags: draft.tags.unwrap_or_default(),
+            entities: Vec::new(),
+            metadata: draft.metadata.unwrap_or_default(),
+            state: permit.state,
+            trust: permit.trust,
+            confidence: draft.confidence.unwrap_or(DEFAULT_CONFIDENCE),
+            importance: draft.importance.unwrap_or(DEFAULT_IMPORTANCE),
+            always_inject: draft.always_inject.unwrap_or(false),
+            expires_at,
+            archived_at: None,
+            verify_by: draft.verify_by,
+            last_recalled_at: None,
+            recall_count: 0,
+            supersedes: Vec::new(),
+            superseded_by: None,
+            derived_from: draft.derived_from,
+            role: draft.role,
+            session: draft.session,
+            turn: draft.turn,
+            speaker: draft.speaker,
+            flags,
+            author: author.principal.clone(),
+            version: stamp.version,
+            version_number: 1,
+            created_at: stamp.at,
+            updated_at: stamp.at,
+        };
+        Entry::standing(with_entities(memory), None, operation, stamp, draft.evidence)
+    }
+
+    /// A new version of `current`. What the draft does not say keeps its value.
+    pub fn revise(self, current: &Memory, ruleset: &Ruleset, operation: Operation, stamp: Stamp) -> Entry {
+        let expires_at = expiry(&self, ruleset, stamp.at);
+        let ClearedDraft { draft, kind, layer, permit, flags, .. } = self;
+        let old = current.clone();
+        let memory = Memory {
+            layer: if draft.layer.is_some() || draft.kind.is_some() { layer } else { old.layer },
+            kind: if draft.kind.is_some() { kind } else { old.kind },
+            path: draft.path.or(old.path),
+            title: draft.title.or(old.title),
+            recall_hint: draft.recall_hint.or(old.recall_hint),
+            sha256: content_sha256(&draft.content),
+            size_bytes: draft.content.len() as u64,
+            content: draft.content,
+            tags: draft.tags.unwrap_or(old.tags),
+            metadata: draft.metadata.unwrap_or(old.metadata),
+            // What stands cannot rise by being written again: a person raises it by review.
+            state: if old.state == State::Active { permit.state } else { old.state },
+            trust: permit.trust,
+            confidence: draft.confidence.unwrap_or(old.confidence),
+            importance: draft.importance.unwrap_or(old.importance),
+            always_inject: draft.always_inject.unwrap_or(old.always_inject),
+            expires_at: expires_at.or(old.expires_at),
+            verify_by: draft.verify_by.or(old.verify_by),
+            derived_from: if draft.derived_from.is_empty() { old.derived_from } else { draft.derived_from },
+            role: draft.role.or(old.role),
+            session: draft.session.or(old.session),
+            turn: draft.turn.or(old.turn),
+            speaker: draft.speaker.or(old.speaker),
+            flags,
+            ..old
+        };
+        Entry::standing(with_entities(memory), Some(current), operation, stamp, draft.evidence)
+    }
+}
+
+/// Confidence of a save that states none (SPEC §5).
+const DEFAULT_CONFIDENCE: f64 = 0.8;
+/// Importance of a save that states none: in the middle, so that it neither wins nor goes first.
+const DEFAULT_IMPORTANCE: f64 = 0.5;
+
+fn with_entities(mut memory: Memory) -> Memory {
+    let mut found = entities::extract(&memory.content);
+    for text in [memory.title.as_deref(), memory.recall_hint.as_deref(), memory.path.as_deref()].into_iter().flatten() {
+        for entity in entities::extract(text) {
+            if !found.contains(&entity) {
+                found.push(entity);
+            }
+        }
+    }
+    memory.entities = found;
+    memory
+}
+
+/// The words a memory is found by. Also what upkeep and imports index.
+pub(crate) fn words_of(memory: &Memory) -> Words {
+    words::index(&words::Fields {
+        title: memory.title.as_deref(),
+        hint: memory.recall_hint.as_deref(),
+        content: &memory.content,
+        tags: &memory.tags,
+        path: memory.path.as_deref(),
+        speaker: memory.speaker.as_deref(),
+    })
+}
+
+/// The text a memory is embedded by: what it is about, then what it says, in one Unicode form.
+pub fn embedding_text(memory: &Memory) -> String {
+    let mut text = String::with_capacity(memory.content.len() + 64);
+    for part in [memory.title.as_deref(), memory.recall_hint.as_deref()].into_iter().flatten() {
+        text.extend(part.nfc());
+        text.push('\n');
+    }
+    text.extend(memory.content.nfc());
+    text
+}

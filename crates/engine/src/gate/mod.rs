@@ -1,0 +1,182 @@
+//! The one way in: shape, then policy, then evidence, then safety. What comes out is the only thing a store accepts.
+
+mod entry;
+mod scan;
+mod shape;
+
+pub use entry::{Entry, Stamp};
+pub use scan::{Scan, scan};
+pub use shape::{checked_name, checked_path};
+
+use jiff::{Timestamp, ToSpan};
+
+use crate::caller::Caller;
+use crate::container::Store;
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::memory::{Draft, Evidence};
+use crate::policy::{self, Permit};
+use crate::refusal::Refusal;
+use crate::ruleset::Ruleset;
+use crate::scope::Scope;
+use crate::vocabulary::{EvidenceKind, EvidenceRule, Kind, Layer, Role, ScopeKind, State, Trust};
+
+/// All the gate looks at besides the draft. It looks nothing up.
+#[derive(Clone, Copy)]
+pub struct Ground<'a> {
+    pub caller: &'a Caller,
+    pub store: &'a Store,
+    pub ruleset: &'a Ruleset,
+    /// Where the memory lives or shall live.
+    pub scope: &'a Scope,
+    pub limits: &'a Limits,
+    /// The caller's pipeline opted it in.
+    pub pipeline_enabled: bool,
+    /// A tighter cap of the pipeline, in bytes.
+    pub content_bytes_max: Option<u64>,
+    /// The whole memory system is on.
+    pub memory_enabled: bool,
+    /// The least trust among the sources of a derived memory.
+    pub sources_trust: Option<Trust>,
+    pub now: Timestamp,
+}
+
+/// Why a draft went no further.
+#[derive(Debug)]
+pub enum Stop {
+    Refused(Refusal),
+    Failed(Error),
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Stop {
+        Stop::Refused(refusal)
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Stop {
+        Stop::Failed(error)
+    }
+}
+
+/// A draft that passed shape, policy, evidence and safety. Only [`clear`] can make one.
+#[derive(Debug, Clone)]
+pub struct ClearedDraft {
+    draft: Draft,
+    scope: Scope,
+    kind: Kind,
+    layer: Layer,
+    permit: Permit,
+    flags: Vec<String>,
+    warnings: Vec<String>,
+}
+
+/// Checks a draft against everything that can be said without looking at other memories.
+pub fn clear(ground: Ground<'_>, draft: Draft) -> Result<ClearedDraft, Stop> {
+    if !ground.memory_enabled {
+        return Err(Refusal::new("policy.memory_disabled", "memory is turned off (`MEMORY_ENABLED=false`)").into());
+    }
+    let mut draft = shape::checked(draft, ground.limits)?;
+    let kind = chosen_kind(&draft, ground)?;
+    let layer = chosen_layer(&draft, kind, ground)?;
+    let warnings = shape::within_caps(&draft, ground.ruleset, ground.content_bytes_max)?;
+    let mut permit = policy::may_write(ground.caller, ground.store, ground.scope, kind, ground.pipeline_enabled)?;
+    permit.trust = ground.sources_trust.map_or(permit.trust, |sources| permit.trust.min(sources));
+    draft.evidence = evidence(draft.evidence, ground)?;
+    let Scan { draft, flags } = scan(draft, ground.scope.kind(), ground.ruleset.secrets)?;
+    Ok(ClearedDraft { draft, scope: ground.scope.clone(), kind, layer, permit, flags, warnings })
+}
+
+impl ClearedDraft {
+    pub fn draft(&self) -> &Draft {
+        &self.draft
+    }
+
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Rules that flagged the text without blocking it.
+    pub fn flags(&self) -> &[String] {
+        &self.flags
+    }
+
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    pub fn state(&self) -> State {
+        self.permit.state
+    }
+}
+
+fn chosen_kind(draft: &Draft, ground: Ground<'_>) -> Result<Kind, Stop> {
+    let by_scope = match ground.store.scope {
+        ScopeKind::User => Some(Kind::UserPreference),
+        ScopeKind::Conversation => Some(Kind::ConversationNote),
+        _ => None,
+    };
+    // A person's own store is for preferences, whatever the ruleset's habit is.
+    let default = match ground.store.scope {
+        ScopeKind::User => by_scope,
+        _ => ground.ruleset.default_kind.or(by_scope),
+    };
+    let missing = || Error::invalid("shape.kind_missing", "this store needs a kind: give `--kind`");
+    let kind = draft.kind.or(default).ok_or_else(missing)?;
+    if !ground.ruleset.allows_kind(kind) {
+        let message = format!("kind `{kind}` is not kept in stores of ruleset `{}`", ground.store.ruleset);
+        return Err(Refusal::new("policy.kind_not_writable", message).into());
+    }
+    Ok(kind)
+}
+
+fn chosen_layer(draft: &Draft, kind: Kind, ground: Ground<'_>) -> Result<Layer, Stop> {
+    let layer = draft.layer.unwrap_or_else(|| ground.ruleset.default_layer(kind, ground.store.scope));
+    if !ground.ruleset.layers.contains(&layer) {
+        let message = format!("layer `{layer}` is not kept in stores of ruleset `{}`", ground.store.ruleset);
+        return Err(Refusal::new("policy.layer_not_writable", message).into());
+    }
+    Ok(layer)
+}
+
+/// A program must say where its claim comes from; a person is his own evidence.
+fn evidence(mut given: Vec<Evidence>, ground: Ground<'_>) -> Result<Vec<Evidence>, Refusal> {
+    let caller = ground.caller;
+    if given.is_empty() && ground.ruleset.evidence == EvidenceRule::Required {
+        if caller.role.is_program() {
+            return Err(Refusal::new("evidence.missing", "this store needs evidence for every claim")
+                .hint("say what showed it: `--evidence 'tool call 17'` or `evidence_summary`"));
+        }
+        let kind = match caller.role {
+            Role::Admin | Role::Reviewer => EvidenceKind::AdminEntry,
+            Role::User | Role::Agent | Role::Service => EvidenceKind::UserStatement,
+        };
+        let summary = format!("entered by {}", caller.principal);
+        given.push(Evidence::new(kind, summary));
+    }
+    for evidence in &mut given {
+        evidence.run = evidence.run.take().or_else(|| caller.run.clone());
+        evidence.conversation = evidence.conversation.take().or_else(|| caller.conversation.clone());
+    }
+    Ok(given)
+}
+
+/// When a new memory stops being returned: what was asked for, else by its class, else by where it lives.
+fn expiry(cleared: &ClearedDraft, ruleset: &Ruleset, now: Timestamp) -> Option<Timestamp> {
+    let in_days = |days: u32| now.checked_add((i64::from(days) * 24).hours()).ok();
+    if cleared.draft.expires_at.is_some() {
+        return cleared.draft.expires_at;
+    }
+    if let Some(class) = cleared.draft.ttl {
+        return ruleset.ttl_days.get(&class).and_then(|days| in_days(*days));
+    }
+    match (cleared.scope.kind(), cleared.permit.trust) {
+        (ScopeKind::Conversation, Trust::AgentDraft) => ruleset.conversation_draft_days.and_then(in_days),
+        _ => None,
+    }
+}

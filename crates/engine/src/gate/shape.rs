@@ -1,0 +1,175 @@
+//! Is it well-formed and within bounds? Odd input gets a clear error, never a guess.
+
+use serde_json::{Map, Value};
+use unicode_normalization::UnicodeNormalization;
+
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::memory::{Draft, Evidence};
+use crate::refusal::Refusal;
+use crate::ruleset::Ruleset;
+
+pub(super) fn checked(mut draft: Draft, limits: &Limits) -> Result<Draft, Error> {
+    text("content", &draft.content)?;
+    if draft.content.trim().is_empty() {
+        return Err(Error::invalid("shape.empty", "there is nothing to remember: the content is empty"));
+    }
+    draft.path = draft.path.map(|path| checked_path(&path, limits)).transpose()?;
+    line("title", draft.title.as_deref(), limits.title_bytes_max)?;
+    line("recall hint", draft.recall_hint.as_deref(), limits.hint_bytes_max)?;
+    line("reason", draft.reason.as_deref(), limits.evidence_bytes_max)?;
+    for (what, name) in [("system", &draft.system), ("session", &draft.session), ("speaker", &draft.speaker)] {
+        if let Some(name) = name {
+            checked_name(what, name, limits)?;
+        }
+    }
+    draft.tags = draft.tags.map(|tags| checked_tags(tags, limits)).transpose()?;
+    if let Some(metadata) = &draft.metadata {
+        checked_metadata(metadata, limits)?;
+    }
+    checked_evidence(&draft.evidence, limits)?;
+    for (what, share) in [("confidence", draft.confidence), ("importance", draft.importance)] {
+        if share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+            return Err(Error::invalid("shape.out_of_range", format!("{what} must be between 0 and 1")));
+        }
+    }
+    if let Some(expected) = &draft.expected_sha256 {
+        checked_sha256(expected)?;
+    }
+    Ok(draft)
+}
+
+/// Over the cap is refused naming it; over the soft cap is said.
+pub(super) fn within_caps(draft: &Draft, ruleset: &Ruleset, tighter: Option<u64>) -> Result<Vec<String>, Refusal> {
+    let size = draft.content.len() as u64;
+    let cap = ruleset.content_bytes_max.min(tighter.unwrap_or(u64::MAX));
+    if size > cap {
+        let message = format!("content is {size} bytes, the cap here is {cap} bytes");
+        return Err(Refusal::new("shape.too_large", message).hint("keep the lesson, leave out the raw material"));
+    }
+    let soft = ruleset.content_bytes_soft.filter(|soft| size > *soft);
+    Ok(soft.map(|soft| format!("content is {size} bytes; over {soft} it is rarely read whole")).into_iter().collect())
+}
+
+/// A path in its one spelling: NFC, without a leading slash, nothing that could climb.
+pub fn checked_path(path: &str, limits: &Limits) -> Result<String, Error> {
+    let invalid = |message: &str| Err(Error::invalid("shape.path", format!("path {message}")));
+    let path: String = path.nfc().collect();
+    let path = path.strip_prefix('/').unwrap_or(&path);
+    if path.is_empty() {
+        return invalid("is empty");
+    }
+    if path.len() > limits.path_bytes_max {
+        return invalid(&format!("is longer than {} bytes", limits.path_bytes_max));
+    }
+    if path.chars().any(|c| c.is_control() || c == '\\') {
+        return invalid("holds a control character or a backslash");
+    }
+    if path.split('/').count() > limits.path_segments_max {
+        return invalid(&format!("has more than {} segments", limits.path_segments_max));
+    }
+    if path.split('/').any(|segment| matches!(segment.trim(), "" | "." | "..")) {
+        return invalid("has an empty segment, `.` or `..`");
+    }
+    Ok(path.to_owned())
+}
+
+/// Names of people, conversations, agents, systems and runs.
+pub fn checked_name(what: &str, name: &str, limits: &Limits) -> Result<(), Error> {
+    if name.trim().is_empty() {
+        return Err(Error::invalid("shape.name", format!("the {what} is empty")));
+    }
+    if name.len() > limits.name_bytes_max {
+        return Err(Error::invalid("shape.name", format!("the {what} is longer than {} bytes", limits.name_bytes_max)));
+    }
+    if name.chars().any(char::is_control) {
+        return Err(Error::invalid("shape.name", format!("the {what} holds a control character")));
+    }
+    Ok(())
+}
+
+fn checked_tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>, Error> {
+    let mut kept: Vec<String> = Vec::with_capacity(tags.len());
+    for tag in tags {
+        let tag = tag.trim();
+        line("tag", Some(tag), limits.tag_bytes_max)?;
+        if !tag.is_empty() && !kept.iter().any(|known| known == tag) {
+            kept.push(tag.to_owned());
+        }
+    }
+    if kept.len() > limits.tags_max {
+        return Err(Error::invalid("shape.tags", format!("more than {} tags", limits.tags_max)));
+    }
+    Ok(kept)
+}
+
+fn checked_metadata(metadata: &Map<String, Value>, limits: &Limits) -> Result<(), Error> {
+    let value = Value::Object(metadata.clone());
+    if depth(&value) > limits.metadata_depth_max || value.to_string().len() > limits.metadata_bytes_max {
+        let message = format!(
+            "metadata may be {} bytes and {} levels deep at most",
+            limits.metadata_bytes_max, limits.metadata_depth_max
+        );
+        return Err(Error::invalid("shape.metadata", message));
+    }
+    match has_nul(&value) {
+        true => Err(Error::invalid("shape.control_character", "metadata holds a NUL character")),
+        false => Ok(()),
+    }
+}
+
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Object(map) => 1 + map.values().map(depth).max().unwrap_or(0),
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(has_nul),
+        Value::Object(map) => map.iter().any(|(key, value)| key.contains('\0') || has_nul(value)),
+        _ => false,
+    }
+}
+
+fn checked_evidence(evidence: &[Evidence], limits: &Limits) -> Result<(), Error> {
+    if evidence.len() > limits.evidence_max {
+        return Err(Error::invalid("shape.evidence", format!("more than {} pieces of evidence", limits.evidence_max)));
+    }
+    for piece in evidence {
+        if piece.summary.trim().is_empty() {
+            return Err(Error::invalid("shape.evidence", "the evidence is empty"));
+        }
+        for text in piece.texts() {
+            line("evidence", Some(text), limits.evidence_bytes_max)?;
+        }
+    }
+    Ok(())
+}
+
+fn checked_sha256(text: &str) -> Result<(), Error> {
+    match text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit()) {
+        true => Ok(()),
+        false => Err(Error::invalid("shape.sha256", "the expected sha256 is not 64 hex digits")),
+    }
+}
+
+fn text(what: &str, text: &str) -> Result<(), Error> {
+    // NUL ends strings in too many places downstream; other control characters occur in honest text.
+    match text.contains('\0') {
+        true => Err(Error::invalid("shape.control_character", format!("the {what} holds a NUL character"))),
+        false => Ok(()),
+    }
+}
+
+fn line(what: &str, value: Option<&str>, bytes_max: usize) -> Result<(), Error> {
+    let Some(value) = value else { return Ok(()) };
+    text(what, value)?;
+    match value.len() > bytes_max {
+        true => Err(Error::invalid("shape.too_long", format!("the {what} is longer than {bytes_max} bytes"))),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,159 @@
+//! Every tunable number: its unit, its default, and why.
+
+use serde::{Deserialize, Serialize};
+
+use crate::vocabulary::{Kind, Trust};
+
+/// Bounds on what may be written and asked for.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Longest path; the same bound as Anthropic's memory stores, so that paths travel.
+    pub path_bytes_max: usize,
+    pub path_segments_max: usize,
+    pub title_bytes_max: usize,
+    pub hint_bytes_max: usize,
+    pub tags_max: usize,
+    pub tag_bytes_max: usize,
+    /// Metadata is for finding and contracts, not for a second body.
+    pub metadata_bytes_max: usize,
+    pub metadata_depth_max: usize,
+    pub evidence_max: usize,
+    pub evidence_bytes_max: usize,
+    /// Names of users, conversations, agents, systems and runs.
+    pub name_bytes_max: usize,
+    /// A longer query is cut: nobody types it, and its tail says nothing its head did not.
+    pub query_bytes_max: usize,
+    /// Hits a search returns when nobody says.
+    pub results_default: usize,
+    /// The most a caller may ask for.
+    pub results_max: usize,
+    pub list_default: usize,
+    pub list_max: usize,
+    pub history_default: usize,
+    pub history_max: usize,
+    /// Characters of the current text shown in a conflict.
+    pub conflict_excerpt_chars: usize,
+    /// Candidates fetched per result wanted, so that ranking has a choice.
+    pub overfetch: usize,
+    /// The least fetched by words and by vectors, whatever was asked for.
+    pub pool_min: usize,
+    /// Hint overlap (Jaccard over word tokens) from which two notes are about the same thing.
+    pub near_hint: f64,
+    /// Content overlap from which notes with near hints agree.
+    pub near_content: f64,
+    /// Calibrated vector similarity that also counts as agreement.
+    pub near_vector: f64,
+    /// Lessons returned by one recall unless the pipeline says otherwise.
+    pub lesson_recall_max: usize,
+    /// Attempts at a write whose guards lose races before the caller hears of it.
+    pub commit_attempts: usize,
+    pub weights: Weights,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            path_bytes_max: 1_024,
+            path_segments_max: 20,
+            title_bytes_max: 512,
+            hint_bytes_max: 1_024,
+            tags_max: 64,
+            tag_bytes_max: 128,
+            metadata_bytes_max: 16_384,
+            metadata_depth_max: 8,
+            evidence_max: 32,
+            evidence_bytes_max: 4_096,
+            name_bytes_max: 256,
+            query_bytes_max: 8_192,
+            results_default: 6,
+            results_max: 200,
+            list_default: 50,
+            list_max: 1_000,
+            history_default: 5,
+            history_max: 1_000,
+            conflict_excerpt_chars: 200,
+            overfetch: 3,
+            pool_min: 60,
+            near_hint: 0.6,
+            near_content: 0.3,
+            near_vector: 0.6,
+            lesson_recall_max: 5,
+            commit_attempts: 12,
+            weights: Weights::default(),
+        }
+    }
+}
+
+/// Weights of the rankers (SPEC §3); each formula's sum to one.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Weights {
+    pub operational_text: f64,
+    pub operational_trust: f64,
+    pub operational_entity: f64,
+    pub operational_kind: f64,
+    pub operational_recency: f64,
+    /// Days after which recency counts half.
+    pub half_life_days: f64,
+    pub episodic_similarity: f64,
+    pub episodic_recency: f64,
+    pub episodic_importance: f64,
+    pub episodic_source: f64,
+    pub layered_substring: f64,
+    pub layered_summary: f64,
+    pub layered_metadata: f64,
+    pub layered_recency: f64,
+    pub hint_hint: f64,
+    pub hint_tags: f64,
+    pub hint_content: f64,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Weights {
+            operational_text: 0.45,
+            operational_trust: 0.20,
+            operational_entity: 0.15,
+            operational_kind: 0.10,
+            operational_recency: 0.10,
+            half_life_days: 30.0,
+            episodic_similarity: 0.5,
+            episodic_recency: 0.2,
+            episodic_importance: 0.2,
+            episodic_source: 0.1,
+            layered_substring: 100.0,
+            layered_summary: 24.0,
+            layered_metadata: 8.0,
+            layered_recency: 0.25,
+            hint_hint: 3.0,
+            hint_tags: 2.0,
+            hint_content: 1.0,
+        }
+    }
+}
+
+/// How far each trust level is believed, in 0..1.
+pub const fn trust_score(trust: Trust) -> f64 {
+    match trust {
+        Trust::AdminApproved => 1.0,
+        Trust::SystemSeeded => 0.95,
+        Trust::UserAuthored => 0.85,
+        Trust::AgentDraft => 0.45,
+    }
+}
+
+/// How much each kind helps an operator, in 0..1.
+pub const fn kind_score(kind: Kind) -> f64 {
+    match kind {
+        Kind::Runbook => 0.9,
+        Kind::VerificationChecklist => 0.85,
+        Kind::IncidentLesson => 0.8,
+        Kind::WorkspaceConvention => 0.75,
+        Kind::ServiceContext => 0.7,
+        Kind::ToolUsageLesson => 0.65,
+        Kind::UserPreference => 0.5,
+        Kind::DreamSummary => 0.4,
+        _ => 0.3,
+    }
+}

@@ -1,0 +1,213 @@
+//! May this caller do this here, and what may it see? Tables, checked by eye.
+
+use crate::caller::{Caller, Grant};
+use crate::container::Store;
+use crate::error::Error;
+use crate::id::TenantId;
+use crate::memory::Memory;
+use crate::refusal::Refusal;
+use crate::scope::Scope;
+use crate::vocabulary::{Access, Kind, Role, ScopeKind, State, Trust};
+
+/// What a caller may see, as stores filter by it. [`Readable::shows`] is the same rule for one memory.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Readable {
+    pub tenant: TenantId,
+    pub scopes: Scopes,
+    pub constrained: Constrained,
+}
+
+/// The places a caller sees into.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Scopes {
+    All,
+    These(Vec<Scope>),
+}
+
+/// Whose unreviewed candidates a caller sees.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Constrained {
+    All,
+    Of(String),
+}
+
+impl Readable {
+    /// The engine's own eyes: decisions look at everything of one tenant.
+    pub(crate) fn everything(tenant: TenantId) -> Readable {
+        Readable { tenant, scopes: Scopes::All, constrained: Constrained::All }
+    }
+
+    pub fn sees(&self, scope: &Scope) -> bool {
+        match &self.scopes {
+            Scopes::All => true,
+            Scopes::These(scopes) => scopes.contains(scope),
+        }
+    }
+
+    /// The one predicate for every read, applied after every query too.
+    pub fn shows(&self, memory: &Memory) -> bool {
+        let reviewed = memory.state != State::Constrained
+            || match &self.constrained {
+                Constrained::All => true,
+                Constrained::Of(author) => *author == memory.author,
+            };
+        memory.tenant == self.tenant && reviewed && self.sees(&memory.scope)
+    }
+}
+
+/// Whether this caller may see this memory.
+pub fn visible(caller: &Caller, pipeline_enabled: bool, memory: &Memory) -> bool {
+    readable(caller, pipeline_enabled).is_ok_and(|readable| readable.shows(memory))
+}
+
+/// The places this caller may read. `pipeline_enabled`: its pipeline opted this agent in.
+pub fn readable(caller: &Caller, pipeline_enabled: bool) -> Result<Readable, Refusal> {
+    if !caller.rules.read {
+        return Err(Refusal::new("policy.read_revoked", "this role does not hold the rule `memory.read`"));
+    }
+    let scopes = match caller.role {
+        Role::Admin => Scopes::All,
+        Role::Reviewer | Role::User => Scopes::These(places(caller, &[ScopeKind::User, ScopeKind::Conversation])),
+        Role::Agent | Role::Service => {
+            let mut kinds = vec![ScopeKind::User, ScopeKind::Conversation, ScopeKind::Agent, ScopeKind::Run];
+            if pipeline_enabled {
+                kinds.push(ScopeKind::Pipeline);
+            }
+            Scopes::These(places(caller, &kinds))
+        }
+    };
+    let constrained = match caller.role.decides() {
+        true => Constrained::All,
+        false => Constrained::Of(caller.principal.clone()),
+    };
+    Ok(Readable { tenant: caller.tenant, scopes, constrained })
+}
+
+/// The workspace, the caller's own places of these kinds, and the systems it is granted.
+fn places(caller: &Caller, kinds: &[ScopeKind]) -> Vec<Scope> {
+    let own = kinds.iter().filter_map(|kind| own_scope(caller, *kind));
+    let systems = caller.grants.keys().map(|system| Scope::System { system: system.clone() });
+    std::iter::once(Scope::Workspace).chain(own).chain(systems).collect()
+}
+
+/// The one place of a kind that is the caller's own, where it has one.
+fn own_scope(caller: &Caller, kind: ScopeKind) -> Option<Scope> {
+    match kind {
+        ScopeKind::Workspace => Some(Scope::Workspace),
+        ScopeKind::User => caller.user.clone().map(|user| Scope::User { user }),
+        ScopeKind::Conversation => caller.conversation.clone().map(|conversation| Scope::Conversation { conversation }),
+        ScopeKind::Agent => caller.agent.clone().map(|agent| Scope::Agent { agent }),
+        ScopeKind::Pipeline => {
+            let (pipeline, agent) = (caller.pipeline.clone()?, caller.agent.clone()?);
+            Some(Scope::Pipeline { pipeline, agent })
+        }
+        ScopeKind::System => None,
+        ScopeKind::Run => caller.run.clone().map(|run| Scope::Run { run }),
+    }
+}
+
+/// Where a save of this caller into a store of this kind goes. A system is named by the draft, everything else by who asks.
+pub fn scope_for(caller: &Caller, kind: ScopeKind, system: Option<&str>) -> Result<Scope, Error> {
+    if kind == ScopeKind::System {
+        let missing =
+            || Error::invalid("scope.system_missing", "a system store needs a system: name it with `--system ID`");
+        return system.map(|system| Scope::System { system: system.to_owned() }).ok_or_else(missing);
+    }
+    own_scope(caller, kind).ok_or_else(|| {
+        let (code, flag) = match kind {
+            ScopeKind::User => ("scope.user_missing", "`--user ID`"),
+            ScopeKind::Conversation => ("scope.conversation_missing", "`--conversation ID`"),
+            ScopeKind::Agent => ("scope.agent_missing", "`--as agent:NAME`"),
+            ScopeKind::Pipeline => ("scope.pipeline_missing", "`--pipeline NAME` and `--as agent:NAME`"),
+            ScopeKind::Run => ("scope.run_missing", "`--run ID`"),
+            ScopeKind::Workspace | ScopeKind::System => ("scope.missing", "a scope"),
+        };
+        Error::invalid(code, format!("this store keeps memories by {kind}, and the caller has none: give {flag}"))
+    })
+}
+
+/// What a permitted write may become.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Permit {
+    pub state: State,
+    pub trust: Trust,
+}
+
+/// Whether a place is the caller's own; shared kinds have rules of their own in [`may_write`].
+fn is_own(caller: &Caller, scope: &Scope) -> bool {
+    match scope {
+        Scope::Workspace | Scope::System { .. } => true,
+        scope => own_scope(caller, scope.kind()).as_ref() == Some(scope),
+    }
+}
+
+/// The table of who may write what where (SPEC §2).
+pub fn may_write(
+    caller: &Caller,
+    store: &Store,
+    scope: &Scope,
+    kind: Kind,
+    pipeline_enabled: bool,
+) -> Result<Permit, Refusal> {
+    if !caller.rules.manage {
+        return Err(Refusal::new("policy.manage_revoked", "this role does not hold the rule `memory.manage`"));
+    }
+    match (caller.role, scope, store.access) {
+        (Role::Admin, _, _) => {}
+        _ if !is_own(caller, scope) => {
+            return Err(Refusal::new("policy.not_yours", "this place belongs to somebody else"));
+        }
+        (_, Scope::Workspace, _) => return Err(needs_promotion(&store.slug)),
+        (_, _, Access::ReadOnly) => return Err(needs_promotion(&store.slug)),
+        (role, Scope::User { .. }, _) if role.is_program() && kind != Kind::UserPreference => {
+            let message = format!("an agent may save only `user_preference` for a user, not `{kind}`");
+            return Err(Refusal::new("policy.kind_not_writable", message)
+                .hint("save it in the conversation, or propose a promotion"));
+        }
+        (_, Scope::System { system }, _) if !caller.holds(system, Grant::Read) => return Err(no_such_system()),
+        (role, Scope::Pipeline { .. }, _) if role.is_program() && !pipeline_enabled => {
+            return Err(Refusal::new(
+                "policy.pipeline_not_enabled",
+                "memory is not enabled for this agent in this pipeline",
+            )
+            .hint("an admin enables it: `ingrain pipeline enable NAME --agent AGENT`"));
+        }
+        (Role::Reviewer | Role::User, Scope::Agent { .. } | Scope::Pipeline { .. } | Scope::Run { .. }, _) => {
+            return Err(Refusal::new("policy.not_yours", format!("only agents write {} memory", scope.kind())));
+        }
+        _ => {}
+    }
+    let state = match store.access {
+        Access::DraftWrite if caller.role.is_program() => State::Constrained,
+        _ => State::Active,
+    };
+    Ok(Permit { state, trust: store.default_trust.min(caller.role.ceiling()) })
+}
+
+/// Who may take a memory away: as writing, but a system's needs `manage`, and nobody deletes with nobody watching.
+pub fn may_forget(caller: &Caller, store: &Store, memory: &Memory) -> Result<(), Refusal> {
+    if caller.unattended {
+        return Err(Refusal::new("policy.unattended_delete", "an unattended run cannot delete memories")
+            .hint("leave it to a person"));
+    }
+    match &memory.scope {
+        Scope::System { system } if !caller.holds(system, Grant::Manage) => {
+            Err(Refusal::new("policy.system_manage", format!("deleting from system `{system}` needs `manage` on it")))
+        }
+        // Whoever may see a pipeline's or user's memory here is its own.
+        scope => may_write(caller, store, scope, Kind::UserPreference, true).map(|_| ()),
+    }
+}
+
+fn needs_promotion(store: &str) -> Refusal {
+    Refusal::new("policy.needs_promotion", format!("store `{store}` is written by admins and approved reviews only"))
+        .hint(
+            "save it in `conversation_memory` and propose a promotion: `ingrain propose` or `memory_propose_promotion`",
+        )
+}
+
+fn no_such_system() -> Refusal {
+    // The same words whether the system exists or not.
+    Refusal::new("policy.system_not_readable", "no such system, or no `read` on it")
+        .hint("grants come from configuration or the token: `--grant system:ID=read`")
+}

@@ -1,0 +1,263 @@
+//! All the engine asks of the world: a backend to keep things, an embedder, a clock.
+
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use crate::change::{Change, Committed, Guard, Place};
+use crate::event::Event;
+use crate::id::{MemoryId, TenantId, VersionId};
+use crate::memory::{Memory, Version};
+use crate::policy::Readable;
+use crate::row::{Row, RowFilter, RowKind};
+use crate::vector::{Embedding, Vector};
+use crate::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
+use crate::words::{QueryWords, Words};
+
+/// Keeps memories and finds them. One method is one transaction; a backend does all of it or is not shipped.
+pub trait Backend: Send + Sync {
+    /// Writes all of it or none of it, and returns when it is safe on disk.
+    fn commit(&self, change: Change) -> Result<Committed, StoreError>;
+    /// Writes soon, in the next group: what a recall leaves behind. A crash may lose it, never a [`Backend::commit`].
+    fn commit_later(&self, change: Change);
+    /// Waits until everything handed to [`Backend::commit_later`] is written.
+    fn flush(&self) -> Result<(), StoreError>;
+
+    fn tenants(&self) -> Result<Vec<Tenant>, StoreError>;
+    /// Makes the tenant where its slug is new; answers the one that stands.
+    fn ensure_tenant(&self, tenant: &Tenant) -> Result<Tenant, StoreError>;
+
+    fn row(&self, tenant: TenantId, kind: RowKind, id: &str) -> Result<Option<Row>, StoreError>;
+    fn rows(&self, tenant: TenantId, kind: RowKind, filter: &RowFilter) -> Result<Vec<Row>, StoreError>;
+
+    fn get(&self, readable: &Readable, address: &Address) -> Result<Option<Memory>, StoreError>;
+    fn list(&self, readable: &Readable, filter: &Filter, page: &Page) -> Result<Vec<Memory>, StoreError>;
+    /// Newest first.
+    fn versions(
+        &self,
+        readable: &Readable,
+        memory: MemoryId,
+        below: Option<u32>,
+        limit: usize,
+    ) -> Result<Vec<Version>, StoreError>;
+    fn version(&self, readable: &Readable, version: VersionId) -> Result<Option<Version>, StoreError>;
+    fn find(&self, readable: &Readable, find: &Find) -> Result<Found, StoreError>;
+    /// How often a place was written and how many live memories it holds.
+    fn place(&self, tenant: TenantId, place: &Place) -> Result<PlaceState, StoreError>;
+    /// Live memories without a vector of this model, oldest first.
+    fn unembedded(&self, tenant: TenantId, model: &str, limit: usize) -> Result<Vec<Memory>, StoreError>;
+
+    /// Entries after `seq`, in order, without gaps.
+    fn events(&self, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<Event>, StoreError>;
+    /// Number of the last entry.
+    fn last_event(&self, tenant: TenantId) -> Result<u64, StoreError>;
+
+    /// What this backend is and how it is doing, for `doctor`.
+    fn health(&self) -> Result<Health, StoreError>;
+}
+
+/// A hard wall and its slug.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Tenant {
+    pub id: TenantId,
+    pub slug: String,
+    pub created_at: Timestamp,
+}
+
+/// How to name one memory.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Address {
+    Id(MemoryId),
+    /// The live memory at a path.
+    Path {
+        place: Place,
+        path: String,
+    },
+    /// The live memory with this content.
+    Hash {
+        place: Place,
+        sha256: String,
+    },
+}
+
+/// Which memories. Empty lists do not filter.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Filter {
+    pub stores: Vec<String>,
+    pub scopes: Vec<ScopeKind>,
+    /// Only this one place's names, such as one system.
+    pub places: Vec<Place>,
+    pub layers: Vec<Layer>,
+    pub kinds: Vec<Kind>,
+    /// All of them, exactly.
+    pub tags: Vec<String>,
+    /// Empty means active only.
+    pub states: Vec<State>,
+    pub trust_min: Option<Trust>,
+    pub updated_after: Option<Timestamp>,
+    pub updated_before: Option<Timestamp>,
+    pub path_prefix: Option<String>,
+    /// Exactly this path.
+    pub path: Option<String>,
+    pub session: Option<String>,
+    pub always_inject: Option<bool>,
+    /// Memories expired by this time are left out.
+    pub unexpired_at: Option<Timestamp>,
+    /// Due for upkeep: expired at or before this time.
+    pub expired_by: Option<Timestamp>,
+    /// The memories as they stood at this time.
+    pub as_of: Option<Timestamp>,
+}
+
+/// How a listing is sorted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Order {
+    #[default]
+    Path,
+    /// Updated last comes first.
+    Newest,
+    /// Created first comes first.
+    Oldest,
+}
+
+/// A stretch of a listing.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Page {
+    pub order: Order,
+    /// The sort key and id of the last row of the stretch before.
+    pub after: Option<Cursor>,
+    pub limit: usize,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Cursor {
+    Path(String, MemoryId),
+    Time(Timestamp, MemoryId),
+}
+
+/// What to look for.
+#[derive(Clone, Debug)]
+pub struct Find {
+    pub filter: Filter,
+    pub words: QueryWords,
+    /// Lower-cased; memories whose summary contains it are found too (the `layered` ranker).
+    pub substring: Option<String>,
+    pub vector: Option<Embedding>,
+    /// How many to find by words, and how many by vector.
+    pub pool: usize,
+    /// With no words at all: the newest.
+    pub newest: bool,
+    /// Judged whether found or not: what `explain` asks about.
+    pub also: Vec<MemoryId>,
+}
+
+/// What was found, with what the engine needs to score it.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    pub candidates: Vec<Candidate>,
+    pub stats: Stats,
+    /// Places searched, for `explain`.
+    pub searched: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    pub memory: Memory,
+    pub words: Words,
+    pub vector: Option<Vector>,
+}
+
+/// Statistics over the visible, live memories only, from the same snapshot as the candidates.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Stats {
+    pub docs: u64,
+    pub total_len: u64,
+    /// Per query term: how many memories hold it.
+    pub df: Vec<u32>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PlaceState {
+    pub generation: u64,
+    pub live: u64,
+}
+
+/// What `doctor` shows of a backend.
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+pub struct Health {
+    pub backend: String,
+    pub location: String,
+    pub version: String,
+    pub migration: u32,
+    /// Whether vectors are searched, and if not why.
+    pub vectors: String,
+    pub memories: u64,
+    pub bytes: u64,
+}
+
+/// Time and fresh names; the only ways chance gets in.
+pub trait Clock: Send + Sync {
+    /// Now, in whole microseconds.
+    fn now(&self) -> Timestamp;
+    /// A fresh UUIDv7.
+    fn fresh_id(&self) -> Uuid;
+}
+
+/// Turns text into a vector of unit length, or says why not.
+pub trait Embedder: Send + Sync {
+    /// A stable name of model and version; vectors of different names are never compared.
+    fn model(&self) -> &str;
+    fn dimensions(&self) -> usize;
+    /// One vector per text, unit length. An empty vector where a text holds nothing to embed.
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
+    /// Whether a call is cheap enough to make inside a save (no network, no model run).
+    fn is_instant(&self) -> bool;
+    /// What cosine means for this model: similarity of unrelated and of equivalent short texts, from calibration.
+    fn calibration(&self) -> Calibration;
+}
+
+/// Maps a raw cosine to relevance 0..1: at or below `unrelated` is 0, at or above `same` is 1, linear between.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Calibration {
+    pub unrelated: f32,
+    pub same: f32,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum EmbedError {
+    #[error("embedding is turned off")]
+    Off,
+    #[error("the embedding endpoint did not answer: {0}")]
+    Unavailable(String),
+    #[error("the embedding model is not usable: {0}")]
+    Broken(String),
+}
+
+/// What a backend can fail with. No driver's type crosses this line.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A guard did not hold: nothing was written.
+    #[error("another write came first")]
+    Guard(Guard),
+    #[error("the database is not reachable right now: {0}")]
+    Unavailable(String),
+    #[error("the database is full or cannot be written: {0}")]
+    Unwritable(String),
+    #[error(
+        "the database was written by a newer version of ingrain ({found}, this one knows {known}): upgrade ingrain"
+    )]
+    Newer { found: u32, known: u32 },
+    #[error("the database is damaged: {0}")]
+    Corrupt(String),
+}
+
+impl StoreError {
+    pub fn code(&self) -> &'static str {
+        match self {
+            StoreError::Guard(_) => "conflict.lost_race",
+            StoreError::Unavailable(_) => "store.unavailable",
+            StoreError::Unwritable(_) => "store.unwritable",
+            StoreError::Newer { .. } => "store.newer",
+            StoreError::Corrupt(_) => "store.corrupt",
+        }
+    }
+}
