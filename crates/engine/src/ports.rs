@@ -117,6 +117,8 @@ pub enum Order {
     Newest,
     /// Created first comes first.
     Oldest,
+    /// Least worth keeping first: by [`crate::lifecycle::fade_key`], then oldest.
+    Fading,
 }
 
 /// A stretch of a listing.
@@ -132,10 +134,12 @@ pub struct Page {
 pub enum Cursor {
     Path(String, MemoryId),
     Time(Timestamp, MemoryId),
+    /// Rows already passed, for orders without a stable key.
+    Skip(usize),
 }
 
 /// What to look for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Find {
     pub filter: Filter,
     pub words: QueryWords,
@@ -220,6 +224,14 @@ pub trait Embedder: Send + Sync {
 pub struct Calibration {
     pub unrelated: f32,
     pub same: f32,
+}
+
+impl Calibration {
+    /// Relevance 0..1 of a raw cosine.
+    pub fn relevance(self, cosine: f32) -> f64 {
+        let span = (self.same - self.unrelated).max(f32::EPSILON);
+        f64::from(((cosine - self.unrelated) / span).clamp(0.0, 1.0))
+    }
 }
 
 #[derive(Debug, thiserror::Error)]

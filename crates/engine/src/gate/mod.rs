@@ -4,7 +4,7 @@ mod entry;
 mod scan;
 mod shape;
 
-pub use entry::{Entry, Stamp};
+pub use entry::{Entry, Stamp, embedding_text};
 pub use scan::{Scan, scan};
 pub use shape::{checked_name, checked_path};
 

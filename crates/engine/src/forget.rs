@@ -1,0 +1,67 @@
+//! Forget: a tombstone by default. History stays.
+
+use crate::Engine;
+use crate::caller::Caller;
+use crate::change::{Change, Guard, Write};
+use crate::error::Error;
+use crate::event::{EventName, Happening};
+use crate::gate::{Entry, Stamp};
+use crate::id::MemoryId;
+use crate::memory::Memory;
+use crate::policy;
+use crate::refusal::Refusal;
+use crate::vocabulary::{Operation, State};
+
+#[derive(Debug, Clone)]
+pub enum Forgotten {
+    Done(Box<Memory>),
+    Refused(Refusal),
+}
+
+impl Engine {
+    /// Takes a memory out of use. Its path is free again, its history stays.
+    pub fn forget(&self, caller: &Caller, memory: MemoryId, reason: Option<String>) -> Result<Forgotten, Error> {
+        let current = self.read_by_id(caller, memory)?;
+        let store = self.open_store(caller, &current.store)?;
+        if let Err(refusal) = policy::may_forget(caller, &store, &current) {
+            return Ok(Forgotten::Refused(self.refuse(caller, &store.slug, refusal)?));
+        }
+        if current.state == State::Tombstoned {
+            return Err(Error::conflict("conflict.state", "the memory is forgotten already"));
+        }
+        let now = self.clock.now();
+        let stamp = Stamp::new(caller, self.fresh_version_id(), now, reason);
+        let entry = Entry::transition(&current, Operation::Forget, stamp, Vec::new(), |memory| {
+            memory.state = State::Tombstoned;
+            memory.always_inject = false;
+        });
+        let forgotten = entry.memory().clone();
+        let change = Change::new(caller.tenant, now)
+            .guard(Guard::VersionIs { memory: current.id, version: current.version })
+            .event(Happening::new(EventName::Forgotten, caller, now).about(&forgotten))
+            .write(Write::Entry(Box::new(entry)));
+        self.backend.commit(change)?;
+        Ok(Forgotten::Done(Box::new(forgotten)))
+    }
+
+    /// Switches a memory's always-inject on or off.
+    pub fn pin(&self, caller: &Caller, memory: MemoryId, always_inject: bool) -> Result<Forgotten, Error> {
+        let current = self.read_by_id(caller, memory)?;
+        let store = self.open_store(caller, &current.store)?;
+        if let Err(refusal) = policy::may_write(caller, &store, &current.scope, current.kind, true) {
+            return Ok(Forgotten::Refused(self.refuse(caller, &store.slug, refusal)?));
+        }
+        let now = self.clock.now();
+        let stamp = Stamp::new(caller, self.fresh_version_id(), now, None);
+        let entry = Entry::transition(&current, Operation::Pin, stamp, Vec::new(), |memory| {
+            memory.always_inject = always_inject;
+        });
+        let pinned = entry.memory().clone();
+        let change = Change::new(caller.tenant, now)
+            .guard(Guard::VersionIs { memory: current.id, version: current.version })
+            .event(Happening::new(EventName::Pinned, caller, now).about(&pinned).with("always_inject", always_inject))
+            .write(Write::Entry(Box::new(entry)));
+        self.backend.commit(change)?;
+        Ok(Forgotten::Done(Box::new(pinned)))
+    }
+}

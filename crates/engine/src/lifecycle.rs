@@ -1,0 +1,154 @@
+//! How memories age: importance at save, decay, and the order in which they fade.
+
+use jiff::Timestamp;
+
+use crate::vocabulary::TtlClass;
+
+/// Share of importance kept for every week without a recall (seed 001).
+pub const WEEKLY_DECAY: f64 = 0.95;
+/// Decayed importance below which a memory is archived.
+pub const ARCHIVE_BELOW: f64 = 0.1;
+const WEEK_MICROS: f64 = 7.0 * 24.0 * 3600.0 * 1e6;
+
+/// Importance after the time since the last recall, or since creation where there was none.
+pub fn decayed(importance: f64, since: Timestamp, now: Timestamp) -> f64 {
+    let weeks = (now.as_microsecond() - since.as_microsecond()).max(0) as f64 / WEEK_MICROS;
+    importance * WEEKLY_DECAY.powf(weeks)
+}
+
+/// A number that sorts memories by decayed importance at any time, without knowing the time: lowest fades first.
+///
+/// `importance × 0.95^weeks` orders like `ln importance + ln(1/0.95) × weeks since the epoch of the last recall`.
+pub fn fade_key(importance: f64, since: Timestamp) -> f64 {
+    let weeks = since.as_microsecond() as f64 / WEEK_MICROS;
+    importance.max(1e-9).ln() - WEEKLY_DECAY.ln() * weeks
+}
+
+/// What a saved turn is worth and how long, judged by its words (seed 001). Documented in docs/guide.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Worth {
+    pub importance: f64,
+    pub class: TtlClass,
+}
+
+const BASE: f64 = 0.3;
+const DECISION: f64 = 0.3;
+const AMOUNT: f64 = 0.3;
+const SMALL_TALK: f64 = 0.15;
+const FULL: f64 = 1.0;
+/// Small talk is short; a long message that opens with thanks is not.
+const SMALL_TALK_WORDS_MAX: usize = 8;
+
+const REMEMBER: &[&str] =
+    &["remember this", "remember that", "don't forget", "do not forget", "merk dir", "keep in mind"];
+const DECISIONS: &[&str] = &[
+    "decided",
+    "decision",
+    "we will",
+    "i will",
+    "agreed",
+    "chose",
+    "choose",
+    "deployed",
+    "rolled back",
+    "restarted",
+    "scaled",
+    "merged",
+    "created",
+    "deleted",
+    "migrated",
+    "switched",
+    "upgraded",
+    "fixed",
+    "shipped",
+    "assigned",
+];
+const APPROVALS: &[&str] = &["approve", "approved", "approval", "rejected", "invoice", "budget", "payment", "refund"];
+const FAILURES: &[&str] = &["error", "failed", "failure", "exception", "crash", "timed out", "timeout", "panic"];
+const COMPLETIONS: &[&str] = &["completed", "finished", "done with", "task complete", "closed the", "resolved"];
+const PLEASANTRIES: &[&str] =
+    &["thanks", "thank you", "ok", "okay", "hi", "hello", "great", "sure", "yes", "no", "bye", "cool"];
+
+/// Judges a text. The caller's own word, where given, goes before this.
+pub fn worth(text: &str) -> Worth {
+    let lower = text.to_lowercase();
+    let has = |list: &[&str]| list.iter().any(|phrase| contains_word(&lower, phrase));
+    if has(REMEMBER) {
+        return Worth { importance: FULL, class: TtlClass::Remember };
+    }
+    let (decision, amount) = (has(DECISIONS), has(APPROVALS) || mentions_amount(&lower));
+    let small = lower.split_whitespace().count() <= SMALL_TALK_WORDS_MAX && has(PLEASANTRIES);
+    if small && !decision && !amount {
+        return Worth { importance: SMALL_TALK, class: TtlClass::Routine };
+    }
+    let importance = BASE + if decision { DECISION } else { 0.0 } + if amount { AMOUNT } else { 0.0 };
+    let class = match () {
+        () if has(COMPLETIONS) => TtlClass::TaskCompletion,
+        () if decision || amount => TtlClass::Decision,
+        () if has(FAILURES) => TtlClass::Error,
+        () => TtlClass::Routine,
+    };
+    Worth { importance: importance.clamp(0.0, FULL), class }
+}
+
+/// The phrase stands there as words, not inside one.
+fn contains_word(text: &str, phrase: &str) -> bool {
+    text.match_indices(phrase).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + phrase.len()..].chars().next();
+        let inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        !inside(before) && !inside(after)
+    })
+}
+
+/// A currency sign or code beside digits.
+fn mentions_amount(text: &str) -> bool {
+    let digit_near = |at: usize, len: usize| {
+        let after = text[at + len..].trim_start().chars().next();
+        let before = text[..at].trim_end().chars().next_back();
+        [after, before].into_iter().flatten().any(|c| c.is_ascii_digit())
+    };
+    ["$", "€", "£", "¥", "usd", "eur", "gbp", "dollars", "euros"]
+        .iter()
+        .any(|sign| text.match_indices(sign).any(|(at, sign)| digit_near(at, sign.len())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(week: f64) -> Timestamp {
+        Timestamp::from_microsecond((week * WEEK_MICROS) as i64).expect("in range")
+    }
+
+    #[test]
+    fn fact_17_half_importance_after_ten_weeks() {
+        assert!((decayed(0.5, at(0.0), at(10.0)) - 0.2994).abs() < 1e-4);
+        assert!((decayed(0.5, at(10.0), at(10.0)) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_fade_key_orders_like_decayed_importance() {
+        let memories = [(0.9, 0.0), (0.5, 5.0), (0.31, 20.0), (0.3, 20.0), (0.05, 30.0)];
+        for (a, week_a) in memories {
+            for (b, week_b) in memories {
+                let by_decay = decayed(a, at(week_a), at(40.0)) < decayed(b, at(week_b), at(40.0));
+                assert_eq!(by_decay, fade_key(a, at(week_a)) < fade_key(b, at(week_b)));
+            }
+        }
+    }
+
+    #[test]
+    fn worth_of_what_people_say() {
+        let check = |text: &str, importance: f64, class: TtlClass| {
+            let worth = worth(text);
+            assert!((worth.importance - importance).abs() < 1e-9 && worth.class == class, "{text}: {worth:?}");
+        };
+        check("Please remember this: the door code changes monthly", 1.0, TtlClass::Remember);
+        check("ok thanks!", 0.15, TtlClass::Routine);
+        check("We decided to move to Postgres", 0.6, TtlClass::Decision);
+        check("Approved the invoice of $400, we will pay on Monday", 0.9, TtlClass::Decision);
+        check("The build failed with a linker message", 0.3, TtlClass::Error);
+        check("The office is on the third floor", 0.3, TtlClass::Routine);
+    }
+}

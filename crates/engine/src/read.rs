@@ -1,0 +1,160 @@
+//! Read, list, history: what stands, what stood, and who said so.
+
+use crate::Engine;
+use crate::caller::Caller;
+use crate::error::Error;
+use crate::event::Event;
+use crate::gate::checked_path;
+use crate::id::{MemoryId, VersionId};
+use crate::memory::{Memory, Version};
+use crate::policy::{Readable, Scopes};
+use crate::ports::{Address, Cursor, Filter, Order, Page};
+use crate::vocabulary::{Role, State};
+
+/// How people name a memory: by id, or by path in a store, or by a path that only one store has.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reference {
+    Id(MemoryId),
+    Path { store: Option<String>, path: String },
+}
+
+impl Reference {
+    /// Reads an id, or else a path.
+    pub fn parse(store: Option<&str>, text: &str) -> Reference {
+        match text.parse() {
+            Ok(id) => Reference::Id(id),
+            Err(_) => Reference::Path { store: store.map(str::to_owned), path: text.to_owned() },
+        }
+    }
+}
+
+/// A stretch of a listing and where the next begins.
+#[derive(Clone, Debug)]
+pub struct Listing {
+    pub memories: Vec<Memory>,
+    pub next: Option<Cursor>,
+}
+
+impl Engine {
+    /// One memory, in whatever state, if the caller may see it.
+    pub fn read(&self, caller: &Caller, reference: &Reference) -> Result<Memory, Error> {
+        match reference {
+            Reference::Id(id) => self.read_by_id(caller, *id),
+            Reference::Path { store, path } => self.read_by_path(caller, store.as_deref(), path),
+        }
+    }
+
+    pub(crate) fn read_by_id(&self, caller: &Caller, id: MemoryId) -> Result<Memory, Error> {
+        let eyes = self.eyes(caller)?;
+        let memory = self.backend.get(&eyes, &Address::Id(id))?;
+        memory.filter(|memory| eyes.shows(memory)).ok_or_else(|| Error::not_found(format!("memory `{id}`")))
+    }
+
+    fn read_by_path(&self, caller: &Caller, store: Option<&str>, path: &str) -> Result<Memory, Error> {
+        let found = self.at_path(caller, store, path)?;
+        let missing = || Error::not_found(format!("memory at `{path}`"));
+        match found.as_slice() {
+            [] => {
+                // `store/path` is how people copy an address.
+                let (store, rest) =
+                    path.trim_start_matches('/').split_once('/').filter(|_| store.is_none()).ok_or_else(missing)?;
+                self.open_store(caller, store).map_err(|_| missing())?;
+                self.at_path(caller, Some(store), rest)?.into_iter().next().ok_or_else(missing)
+            }
+            [_] => Ok(found.into_iter().next().ok_or_else(missing)?),
+            many => {
+                let places: Vec<String> = many.iter().map(|m| format!("{} ({}) {}", m.store, m.scope, m.id)).collect();
+                let message =
+                    format!("`{path}` stands in {} places; name one by id: {}", many.len(), places.join(", "));
+                Err(Error::invalid("shape.ambiguous_path", message))
+            }
+        }
+    }
+
+    /// The active memories at a path; where there is none, the one that stood there last.
+    fn at_path(&self, caller: &Caller, store: Option<&str>, path: &str) -> Result<Vec<Memory>, Error> {
+        let path = checked_path(path, self.limits())?;
+        let of = |states: Vec<State>| Filter {
+            stores: store.map(str::to_owned).into_iter().collect(),
+            path: Some(path.clone()),
+            states,
+            ..Filter::default()
+        };
+        let page = |limit| Page { order: Order::Newest, after: None, limit };
+        let eyes = self.eyes(caller)?;
+        let active = self.backend.list(&eyes, &of(vec![State::Active]), &page(self.limits().list_default))?;
+        if !active.is_empty() {
+            return Ok(active);
+        }
+        Ok(self.backend.list(&eyes, &of(State::ALL.to_vec()), &page(1))?)
+    }
+
+    /// A stretch of the memories the caller may see.
+    pub fn list(
+        &self,
+        caller: &Caller,
+        filter: Filter,
+        order: Order,
+        after: Option<Cursor>,
+        limit: Option<usize>,
+    ) -> Result<Listing, Error> {
+        let eyes = self.eyes(caller)?;
+        let limit = limit.unwrap_or(self.limits().list_default).clamp(1, self.limits().list_max);
+        let filter = Filter { unexpired_at: Some(self.clock.now()), ..filter };
+        let skipped = match after {
+            Some(Cursor::Skip(rows)) => rows,
+            _ => 0,
+        };
+        let page = Page { order, after, limit: limit + 1 };
+        let mut memories = self.backend.list(&eyes, &filter, &page)?;
+        memories.retain(|memory| eyes.shows(memory));
+        let more = memories.len() > limit;
+        memories.truncate(limit);
+        let next = memories.last().filter(|_| more).map(|last| match order {
+            Order::Path => Cursor::Path(last.path.clone().unwrap_or_default(), last.id),
+            Order::Newest => Cursor::Time(last.updated_at, last.id),
+            Order::Oldest => Cursor::Time(last.created_at, last.id),
+            Order::Fading => Cursor::Skip(skipped + limit),
+        });
+        Ok(Listing { memories, next })
+    }
+
+    /// A memory's versions, newest first.
+    pub fn history(
+        &self,
+        caller: &Caller,
+        reference: &Reference,
+        below: Option<u32>,
+        limit: Option<usize>,
+    ) -> Result<Vec<Version>, Error> {
+        let memory = self.read(caller, reference)?;
+        let limit = limit.unwrap_or(self.limits().history_default).clamp(1, self.limits().history_max);
+        Ok(self.backend.versions(&self.eyes(caller)?, memory.id, below, limit)?)
+    }
+
+    pub fn version(&self, caller: &Caller, version: VersionId) -> Result<Version, Error> {
+        let eyes = self.eyes(caller)?;
+        let found = self.backend.version(&eyes, version)?.filter(|version| eyes.shows(&version.memory));
+        found.ok_or_else(|| Error::not_found(format!("version `{version}`")))
+    }
+
+    /// Entries of the log after `seq` that the caller may see, and the number up to which it was read.
+    pub fn events(&self, caller: &Caller, after: u64, limit: usize) -> Result<(Vec<Event>, u64), Error> {
+        let eyes = self.eyes(caller)?;
+        let events = self.backend.events(caller.tenant, after, limit.clamp(1, self.limits().list_max))?;
+        let read_to = events.last().map_or(after, |event| event.seq);
+        let seen = events.into_iter().filter(|event| shows_event(&eyes, caller, event)).collect();
+        Ok((seen, read_to))
+    }
+}
+
+/// An event is seen by who did it and by who sees where it happened; what concerns the whole tenant, by admins.
+fn shows_event(eyes: &Readable, caller: &Caller, event: &Event) -> bool {
+    let happening = &event.happening;
+    let own = happening.actor == caller.principal && happening.conversation == caller.conversation;
+    match &happening.scope {
+        _ if caller.role == Role::Admin => matches!(eyes.scopes, Scopes::All),
+        Some(scope) => eyes.sees(scope),
+        None => own,
+    }
+}

@@ -1,0 +1,285 @@
+//! Remember: one gate, one transaction, one answer.
+
+use crate::Engine;
+use crate::caller::Caller;
+use crate::change::{Change, Guard, Place, Write};
+use crate::container::Store;
+use crate::duplicate::{self, Likeness};
+use crate::error::{Conflict, Current, Error};
+use crate::event::{EventName, Happening};
+use crate::gate::{self, ClearedDraft, Entry, Ground, Stamp, Stop};
+use crate::id::MemoryId;
+use crate::memory::{Draft, Memory, content_sha256};
+use crate::pipeline::OptIn;
+use crate::policy::{self, Readable};
+use crate::ports::{Address, Filter, Find, StoreError};
+use crate::refusal::Refusal;
+use crate::ruleset::Ruleset;
+use crate::scope::Scope;
+use crate::vocabulary::{Dedup, Operation};
+use crate::words;
+
+/// The answer to a save.
+#[derive(Debug, Clone)]
+pub enum Remembered {
+    Saved(Box<Saved>),
+    Refused(Refusal),
+}
+
+#[derive(Debug, Clone)]
+pub struct Saved {
+    pub memory: Memory,
+    pub outcome: Outcome,
+    /// Which sameness made this an update or a no-op.
+    pub deduped_by: Option<Dedup>,
+    /// A memory with a similar hint that says something else.
+    pub near: Option<MemoryId>,
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Created,
+    Updated,
+    /// Already known: nothing was written.
+    Unchanged,
+}
+
+/// What a save meets at its place.
+enum Target {
+    New { guard: Option<Guard>, near: Option<MemoryId> },
+    Existing(Box<Memory>),
+    Same(Box<Memory>),
+}
+
+impl Engine {
+    /// Saves what a caller learnt, or says why not.
+    pub fn remember(&self, caller: &Caller, draft: Draft) -> Result<Remembered, Error> {
+        self.remember_as(caller, draft, Operation::Create)
+    }
+
+    pub(crate) fn remember_as(&self, caller: &Caller, draft: Draft, operation: Operation) -> Result<Remembered, Error> {
+        let store = self.store_for_write(caller, &draft.store)?;
+        let scope = policy::scope_for(caller, store.scope, draft.system.as_deref())?;
+        let cleared = match self.clear(caller, &store, &scope, draft)? {
+            Ok(cleared) => cleared,
+            Err(refusal) => return Ok(Remembered::Refused(self.refuse(caller, &store.slug, refusal)?)),
+        };
+        let ruleset = self.ruleset(&store)?;
+        let place = Place { store: store.slug.clone(), scope };
+        for _ in 0..self.limits().commit_attempts {
+            let target = self.target(caller, &cleared, ruleset, &place)?;
+            match self.save(caller, &cleared, ruleset, &place, target, operation) {
+                Err(Error::Store(StoreError::Guard(Guard::RunSavesLeft { saves_max, .. }))) => {
+                    return Ok(Remembered::Refused(self.refuse(caller, &store.slug, run_cap(saves_max))?));
+                }
+                // Somebody wrote between the look and the leap: look again.
+                Err(Error::Store(StoreError::Guard(_))) => {}
+                done => return done.map(|saved| Remembered::Saved(Box::new(saved))),
+            }
+        }
+        Err(Error::conflict("conflict.lost_race", "many writers are at this place; try again"))
+    }
+
+    /// The gate, with everything it needs looked up.
+    pub(crate) fn clear(
+        &self,
+        caller: &Caller,
+        store: &Store,
+        scope: &Scope,
+        draft: Draft,
+    ) -> Result<Result<ClearedDraft, Refusal>, Error> {
+        let opt_in: Option<OptIn> = self.opt_in(caller)?;
+        let ground = Ground {
+            caller,
+            store,
+            ruleset: self.ruleset(store)?,
+            scope,
+            limits: self.limits(),
+            pipeline_enabled: opt_in.is_some(),
+            content_bytes_max: opt_in.and_then(|opt_in| opt_in.max_content_bytes),
+            memory_enabled: !self.settings.memory_off,
+            sources_trust: self.sources_trust(caller, &draft)?,
+            now: self.clock.now(),
+        };
+        match gate::clear(ground, draft) {
+            Ok(cleared) => Ok(Ok(cleared)),
+            Err(Stop::Refused(refusal)) => Ok(Err(refusal)),
+            Err(Stop::Failed(error)) => Err(error),
+        }
+    }
+
+    pub(crate) fn ruleset(&self, store: &Store) -> Result<&Ruleset, Error> {
+        self.settings.rulesets.get(&store.ruleset).ok_or_else(|| {
+            let message = format!("store `{}` needs ruleset `{}`, which is not configured", store.slug, store.ruleset);
+            Error::invalid("config.ruleset_missing", message)
+        })
+    }
+
+    /// The least trust among the versions a draft says it is made from. A source the caller cannot see is no source.
+    fn sources_trust(&self, caller: &Caller, draft: &Draft) -> Result<Option<crate::vocabulary::Trust>, Error> {
+        if draft.derived_from.is_empty() {
+            return Ok(None);
+        }
+        let eyes = self.eyes(caller)?;
+        let mut least = None;
+        for source in &draft.derived_from {
+            let version = self.backend.version(&eyes, *source)?;
+            let version = version.ok_or_else(|| Error::not_found(format!("source version `{source}`")))?;
+            least = Some(least.map_or(version.memory.trust, |trust| version.memory.trust.min(trust)));
+        }
+        Ok(least)
+    }
+
+    fn target(
+        &self,
+        caller: &Caller,
+        cleared: &ClearedDraft,
+        ruleset: &Ruleset,
+        place: &Place,
+    ) -> Result<Target, Error> {
+        let draft = cleared.draft();
+        let at = |address| self.backend.get(&Readable::everything(caller.tenant), &address);
+        // A path is an address whatever the ruleset: writing to it again is a new version of what stands there.
+        if let Some(path) = &draft.path {
+            return Ok(match at(Address::Path { place: place.clone(), path: path.clone() })? {
+                Some(memory) => Target::Existing(Box::new(memory)),
+                None => Target::New {
+                    guard: Some(Guard::PathFree { place: place.clone(), path: path.clone() }),
+                    near: None,
+                },
+            });
+        }
+        match ruleset.dedup {
+            Dedup::Exact => {
+                let sha256 = content_sha256(&draft.content);
+                Ok(match at(Address::Hash { place: place.clone(), sha256: sha256.clone() })? {
+                    Some(memory) => Target::Same(Box::new(memory)),
+                    None => Target::New { guard: Some(Guard::HashFree { place: place.clone(), sha256 }), near: None },
+                })
+            }
+            Dedup::Hint => self.hint_target(caller, cleared, place),
+            Dedup::Path | Dedup::Key | Dedup::None => Ok(Target::New { guard: None, near: None }),
+        }
+    }
+
+    /// The memory a note with a similar hint would update, unless it states another fact.
+    fn hint_target(&self, caller: &Caller, cleared: &ClearedDraft, place: &Place) -> Result<Target, Error> {
+        let draft = cleared.draft();
+        let Some(hint) = draft.recall_hint.as_deref() else { return Ok(Target::New { guard: None, near: None }) };
+        let generation = self.backend.place(caller.tenant, place)?.generation;
+        let filter = Filter { places: vec![place.clone()], ..Filter::default() };
+        let find = Find { filter, words: words::query(hint), pool: self.limits().pool_min, ..Find::default() };
+        let found = self.backend.find(&Readable::everything(caller.tenant), &find)?;
+        let memories: Vec<Memory> = found.candidates.into_iter().map(|candidate| candidate.memory).collect();
+        let similarity = |text: &str| self.similarity(&draft.content, text);
+        match duplicate::nearest(hint, &draft.content, &memories, self.limits(), similarity) {
+            Some((memory, Likeness::Same)) => Ok(Target::Existing(Box::new(memory.clone()))),
+            other => {
+                let guard = Some(Guard::PlaceUnchanged { place: place.clone(), generation });
+                Ok(Target::New { guard, near: other.map(|(memory, _)| memory.id) })
+            }
+        }
+    }
+
+    /// Calibrated similarity of two texts, 0 where there is no instant embedder to ask.
+    fn similarity(&self, one: &str, other: &str) -> f64 {
+        if !self.embedder.is_instant() {
+            return 0.0;
+        }
+        match (self.embedding(one), self.embedding(other)) {
+            (Some(one), Some(other)) => self.embedder.calibration().relevance(one.vector.cosine(&other.vector)),
+            _ => 0.0,
+        }
+    }
+
+    fn save(
+        &self,
+        caller: &Caller,
+        cleared: &ClearedDraft,
+        ruleset: &Ruleset,
+        place: &Place,
+        target: Target,
+        operation: Operation,
+    ) -> Result<Saved, Error> {
+        let now = self.clock.now();
+        let draft = cleared.draft();
+        let stamp = Stamp::new(caller, self.fresh_version_id(), now, draft.reason.clone());
+        let mut change = Change::new(caller.tenant, now);
+        let (entry, outcome, deduped_by, near) = match target {
+            Target::Same(memory) => {
+                let warnings = cleared.warnings().to_vec();
+                let (outcome, deduped_by) = (Outcome::Unchanged, Some(ruleset.dedup));
+                return Ok(Saved { memory: *memory, outcome, deduped_by, near: None, warnings });
+            }
+            Target::Existing(current) => {
+                self.expected(draft.expected_sha256.as_deref(), &current)?;
+                let deduped_by = if draft.path.is_some() { Dedup::Path } else { ruleset.dedup };
+                change = change.guard(Guard::VersionIs { memory: current.id, version: current.version });
+                let entry = cleared.clone().revise(&current, ruleset, Operation::Update, stamp);
+                (entry, Outcome::Updated, Some(deduped_by), None)
+            }
+            Target::New { guard, near } => {
+                if draft.expected_sha256.is_some() {
+                    return Err(Error::conflict(
+                        "conflict.nothing_there",
+                        "nothing stands at this path to compare with",
+                    ));
+                }
+                change.guards.extend(guard);
+                let entry = cleared.clone().create(self.fresh_memory_id(), caller, ruleset, operation, stamp);
+                (entry, Outcome::Created, None, near)
+            }
+        };
+        if let Some(live_max) = ruleset.live_max.filter(|_| outcome == Outcome::Created) {
+            change = self.making_room(caller, place, live_max, change)?;
+        }
+        if let (true, Some(saves_max)) = (caller.unattended, ruleset.unattended_saves_max) {
+            let run = caller.run.clone().unwrap_or_else(|| caller.principal.clone());
+            change = change.guard(Guard::RunSavesLeft { run: run.clone(), saves_max }).write(Write::RunSave { run });
+        }
+        let embedding = self.embedding_at_save(entry.memory());
+        let entry = entry.with_embedding(embedding);
+        let memory = entry.memory().clone();
+        self.backend.commit(self.written(caller, change, entry, outcome))?;
+        Ok(Saved { memory, outcome, deduped_by, near, warnings: cleared.warnings().to_vec() })
+    }
+
+    /// The entry and the events that tell of it.
+    pub(crate) fn written(&self, caller: &Caller, change: Change, entry: Entry, outcome: Outcome) -> Change {
+        let memory = entry.memory();
+        let name = if outcome == Outcome::Created { EventName::WriteCreated } else { EventName::WriteUpdated };
+        let event = Happening::new(name, caller, change.at)
+            .about(memory)
+            .with("sha256", &memory.sha256)
+            .with("operation", entry.operation());
+        let flagged = (!memory.flags.is_empty()).then(|| {
+            Happening::new(EventName::SafetyFlagged, caller, change.at).about(memory).with("rules", &memory.flags)
+        });
+        let mut change = change.event(event);
+        change.events.extend(flagged);
+        change.write(Write::Entry(Box::new(entry)))
+    }
+
+    /// The caller believes this sha256 stands there; where it does not, nothing changes and he is told what does.
+    pub(crate) fn expected(&self, expected: Option<&str>, current: &Memory) -> Result<(), Error> {
+        match expected {
+            Some(expected) if !expected.eq_ignore_ascii_case(&current.sha256) => Err(Error::Conflict(Conflict {
+                code: "conflict.sha256",
+                reason: "the memory has changed since you read it".to_owned(),
+                current: Some(Current {
+                    sha256: current.sha256.clone(),
+                    version: current.version.to_string(),
+                    excerpt: current.excerpt(self.limits().conflict_excerpt_chars),
+                }),
+            })),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn run_cap(saves_max: u32) -> Refusal {
+    Refusal::new("policy.run_cap", format!("an unattended run may save {saves_max} memories, and this one has"))
+        .hint("go on without saving; a person can save it later")
+}

@@ -1,0 +1,196 @@
+//! Search: find, rank, explain.
+
+use crate::Engine;
+use crate::caller::Caller;
+use crate::change::{Change, Write};
+use crate::error::Error;
+use crate::event::{EventName, Happening};
+use crate::id::MemoryId;
+use crate::memory::content_sha256;
+use crate::policy::Readable;
+use crate::ports::{Filter, Find, Found};
+use crate::ranking::{self, Asked, Hit};
+use crate::vocabulary::{Ranker, State};
+use crate::words;
+
+/// What a caller looks for.
+#[derive(Clone, Debug, Default)]
+pub struct Query {
+    pub text: String,
+    pub filter: Filter,
+    pub limit: Option<usize>,
+    /// `None`: the ranker of the store asked for, else `operational`.
+    pub ranker: Option<Ranker>,
+    /// Also say why this one was or was not returned.
+    pub explain: Option<MemoryId>,
+    pub words_only: bool,
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub hits: Vec<Hit>,
+    pub ranker: Ranker,
+    /// Candidates that were scored.
+    pub considered: usize,
+    /// What could not be done, in words: an embedder that is down.
+    pub warnings: Vec<String>,
+    pub why_not: Option<WhyNot>,
+}
+
+/// Why one memory was, or was not, among the hits.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct WhyNot {
+    pub memory: MemoryId,
+    pub returned: bool,
+    /// Place in the ranking, from 1, where it was ranked at all.
+    pub rank: Option<usize>,
+    pub score: Option<f64>,
+    /// The score of the last hit returned.
+    pub cutoff: Option<f64>,
+    pub reason: String,
+}
+
+impl Engine {
+    /// The best memories for a query, among those the caller may see.
+    pub fn search(&self, caller: &Caller, query: &Query) -> Result<Answer, Error> {
+        let eyes = self.eyes(caller)?;
+        let limit = query.limit.unwrap_or(self.limits().results_default).clamp(1, self.limits().results_max);
+        let ranker = self.ranker_for(caller, query)?;
+        let (found, mut answer) = self.found(&eyes, query, ranker, limit)?;
+        let mut hits = found;
+        hits.retain(|hit| eyes.shows(&hit.memory));
+        answer.considered = hits.len();
+        answer.why_not = query.explain.map(|id| self.why_not(caller, query, &hits, limit, id)).transpose()?;
+        hits.truncate(limit);
+        self.recalled(caller, query, &mut hits);
+        answer.hits = hits;
+        Ok(answer)
+    }
+
+    /// A store's own ranker where one sort of store is asked, else the operational one.
+    fn ranker_for(&self, caller: &Caller, query: &Query) -> Result<Ranker, Error> {
+        if let Some(ranker) = query.ranker {
+            return Ok(ranker);
+        }
+        let mut rankers = Vec::new();
+        for slug in &query.filter.stores {
+            rankers.push(self.ruleset(&self.open_store(caller, slug)?)?.ranker);
+        }
+        rankers.dedup();
+        match rankers.as_slice() {
+            [one] => Ok(*one),
+            _ => Ok(Ranker::Operational),
+        }
+    }
+
+    fn found(&self, eyes: &Readable, query: &Query, ranker: Ranker, limit: usize) -> Result<(Vec<Hit>, Answer), Error> {
+        let now = self.clock.now();
+        let text = clipped(&query.text, self.limits().query_bytes_max);
+        let words = words::query(text);
+        let vector = (!query.words_only && !text.trim().is_empty()).then(|| self.embedding(text)).flatten();
+        let mut answer = Answer { hits: Vec::new(), ranker, considered: 0, warnings: Vec::new(), why_not: None };
+        if vector.is_none() && !query.words_only && !text.trim().is_empty() {
+            answer.warnings.push("searched by words only: the embedder gave no vector".to_owned());
+        }
+        let find = Find {
+            filter: Filter { unexpired_at: Some(now), ..query.filter.clone() },
+            newest: words.terms.is_empty(),
+            substring: (ranker == Ranker::Layered).then(|| text.trim().to_lowercase()).filter(|text| !text.is_empty()),
+            words,
+            vector,
+            pool: (limit * self.limits().overfetch).max(self.limits().pool_min),
+            also: query.explain.into_iter().collect(),
+        };
+        let found: Found = self.backend.find(eyes, &find)?;
+        let asked = Asked {
+            text,
+            words: &find.words,
+            vector: find.vector.as_ref().map(|embedding| &embedding.vector),
+            calibration: self.embedder.calibration(),
+            ranker,
+            weights: &self.limits().weights,
+            now,
+        };
+        Ok((ranking::rank(&asked, found), answer))
+    }
+
+    /// Counts the recall in the answer now and in the store soon, so that nobody waits for a disk.
+    fn recalled(&self, caller: &Caller, query: &Query, hits: &mut [Hit]) {
+        let now = self.clock.now();
+        for hit in hits.iter_mut() {
+            hit.memory.recall_count += 1;
+            hit.memory.last_recalled_at = Some(now);
+        }
+        let memories: Vec<MemoryId> = hits.iter().map(|hit| hit.memory.id).collect();
+        let event = Happening::new(EventName::Search, caller, now)
+            // The query itself may hold a secret: its digest is enough to tell two apart.
+            .with("query_sha256", content_sha256(&query.text))
+            .with("hits", &memories)
+            .in_scope(
+                caller.conversation.clone().map(|conversation| crate::scope::Scope::Conversation { conversation }),
+            );
+        let change = Change::new(caller.tenant, now).event(event).write(Write::Recalled { memories });
+        self.backend.commit_later(change);
+    }
+
+    /// Why this one, and why not that one.
+    fn why_not(
+        &self,
+        caller: &Caller,
+        query: &Query,
+        ranked: &[Hit],
+        limit: usize,
+        id: MemoryId,
+    ) -> Result<WhyNot, Error> {
+        let memory = self.read_by_id(caller, id)?;
+        let rank = ranked.iter().position(|hit| hit.memory.id == id);
+        let cutoff = ranked.get(limit.min(ranked.len()).wrapping_sub(1)).map(|hit| hit.score);
+        let score = rank.and_then(|rank| ranked.get(rank)).map(|hit| hit.score);
+        let returned = rank.is_some_and(|rank| rank < limit);
+        let reason = match (rank, returned) {
+            (Some(rank), true) => format!("returned at rank {}", rank + 1),
+            (Some(rank), false) => format!("ranked {}, below the {limit} returned", rank + 1),
+            (None, _) => self.left_out(&query.filter, &memory),
+        };
+        Ok(WhyNot { memory: id, returned, rank: rank.map(|rank| rank + 1), score, cutoff, reason })
+    }
+
+    /// The filter a memory fails, in words.
+    fn left_out(&self, filter: &Filter, memory: &crate::memory::Memory) -> String {
+        let states = if filter.states.is_empty() { &[State::Active][..] } else { &filter.states };
+        let tagged = filter.tags.iter().all(|tag| memory.tags.contains(tag));
+        let prefixed =
+            filter.path_prefix.as_ref().is_none_or(|p| memory.path.as_ref().is_some_and(|path| path.starts_with(p)));
+        match () {
+            () if !states.contains(&memory.state) => {
+                format!("it is {}, and only {} are asked for", memory.state, list(states))
+            }
+            () if memory.is_expired(self.clock.now()) => "it has expired".to_owned(),
+            () if !filter.stores.is_empty() && !filter.stores.contains(&memory.store) => {
+                format!("it is in store `{}`, which was not asked for", memory.store)
+            }
+            () if !filter.kinds.is_empty() && !filter.kinds.contains(&memory.kind) => {
+                format!("its kind is {}, which was not asked for", memory.kind)
+            }
+            () if !filter.layers.is_empty() && !filter.layers.contains(&memory.layer) => {
+                format!("its layer is {}, which was not asked for", memory.layer)
+            }
+            () if !tagged => "it does not carry all the tags asked for".to_owned(),
+            () if !prefixed => "its path is not under the prefix asked for".to_owned(),
+            () if filter.trust_min.is_some_and(|trust| memory.trust < trust) => {
+                format!("its trust is {}, below what was asked for", memory.trust)
+            }
+            () => "it shares no word with the query and its meaning is not near".to_owned(),
+        }
+    }
+}
+
+fn list(states: &[State]) -> String {
+    states.iter().map(|state| state.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// The head of a text, cut between characters.
+fn clipped(text: &str, bytes_max: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes_max)]
+}
