@@ -1,7 +1,310 @@
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+//! What a text is about, operationally: namespaces, resources, environments and services, read by tables.
+mod tables;
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use tables::{
+    ENVIRONMENT_WORDS, ENVIRONMENTS, FLAGS, NAMESPACE_WORDS, NOT_NAMES, RESOURCE_WORDS,
+    SERVICE_WORDS, SERVICES,
+};
+
+/// The sort of a thing a text names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EntityKind {
+    Namespace,
+    Resource,
+    Environment,
+    Service,
+}
+
+/// A named thing; written `namespace:prod`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Entity {
+    pub kind: EntityKind,
+    /// Lower case.
     pub name: String,
 }
-pub fn extract(_: &str) -> Vec<Entity> {
-    vec![]
+
+/// Entities kept per text; a manifest pasted whole names more, and then names nothing in particular.
+pub const ENTITIES_MAX: usize = 32;
+/// Bytes of a name: the longest DNS name.
+const NAME_BYTES_MAX: usize = 253;
+/// What a name is worth that both texts use for different kinds of thing (`service/web`, `deployment/web`).
+const OTHER_KIND_SHARE: f64 = 0.5;
+
+/// The entities of a text, sorted, each once. Linear in the text.
+pub fn extract(text: &str) -> Vec<Entity> {
+    let words: Vec<String> = text
+        .split(|letter: char| letter.is_whitespace() || BREAKS.contains(&letter))
+        .map(clean)
+        .filter(|word| !word.is_empty())
+        .collect();
+    let mut found = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let before = at
+            .checked_sub(1)
+            .and_then(|at| words.get(at))
+            .map_or("", String::as_str);
+        let after = words.get(at + 1).map_or("", String::as_str);
+        flag(word, after, &mut found);
+        path(word, &mut found);
+        domain(word, &mut found);
+        spoken(before, word, after, &mut found);
+        environment(word, before, after, &mut found);
+        known_service(word, &mut found);
+    }
+    found.sort_unstable();
+    found
 }
+
+/// Share of the query's entities that the memory names, 0..1; a name used for another kind of thing counts half.
+pub fn overlap(query: &[Entity], memory: &[Entity]) -> f64 {
+    if query.is_empty() {
+        return 0.0;
+    }
+    let share = |asked: &Entity| match () {
+        () if memory.contains(asked) => 1.0,
+        () if memory.iter().any(|known| known.name == asked.name) => OTHER_KIND_SHARE,
+        () => 0.0,
+    };
+    query.iter().map(share).sum::<f64>() / query.len() as f64
+}
+
+const BREAKS: &[char] = &[
+    ',', ';', '(', ')', '[', ']', '{', '}', '"', '\'', '`', '<', '>', '|', '，', '。', '、', '「',
+    '」',
+];
+
+fn clean(word: &str) -> String {
+    word.trim_end_matches(['.', ':', '!', '?', '*'])
+        .trim_start_matches('*')
+        .to_lowercase()
+}
+
+fn add(kind: EntityKind, name: &str, found: &mut Vec<Entity>) {
+    let name = name.trim_matches(|letter: char| !letter.is_alphanumeric());
+    let entity = Entity {
+        kind,
+        name: name.to_owned(),
+    };
+    if !name.is_empty()
+        && name.len() <= NAME_BYTES_MAX
+        && found.len() < ENTITIES_MAX
+        && !found.contains(&entity)
+    {
+        found.push(entity);
+    }
+}
+
+fn namespace(name: &str, found: &mut Vec<Entity>) {
+    add(EntityKind::Namespace, name, found);
+}
+
+/// `-n prod`, `--namespace=prod`, `env=prod`.
+fn flag(word: &str, after: &str, found: &mut Vec<Entity>) {
+    let (name, value) = word.split_once('=').unwrap_or((word, after));
+    let Some((_, kind)) = FLAGS.iter().find(|(flag, _)| *flag == name) else {
+        return;
+    };
+    // A bare word such as `env` is a flag only with its `=`.
+    if name.starts_with('-') || word.contains('=') {
+        match kind {
+            EntityKind::Environment => {
+                add(*kind, canonical_environment(value).unwrap_or(value), found)
+            }
+            _ => add(*kind, value, found),
+        }
+        if *kind == EntityKind::Namespace
+            && let Some(environment) = canonical_environment(value)
+        {
+            add(EntityKind::Environment, environment, found);
+        }
+    }
+}
+
+/// `deployment/web`, `deployment.apps/web`, `svc/web:8080`.
+fn path(word: &str, found: &mut Vec<Entity>) {
+    let Some((kind, name)) = word.split_once('/') else {
+        return;
+    };
+    let kind = kind.split('.').next().unwrap_or_default();
+    let name = name.split(['/', ':']).next().unwrap_or_default();
+    named(kind, name, found);
+}
+
+/// A name said together with its kind.
+fn named(kind: &str, name: &str, found: &mut Vec<Entity>) {
+    match () {
+        () if NAMESPACE_WORDS.contains(&kind) => namespace(name, found),
+        () if SERVICE_WORDS.contains(&kind) => {
+            add(EntityKind::Service, service_name(name), found);
+            add(EntityKind::Resource, name, found);
+        }
+        () if RESOURCE_WORDS.contains(&kind) => add(EntityKind::Resource, name, found),
+        () => {}
+    }
+}
+
+/// `web.prod.svc.cluster.local`, `nginx.service`.
+fn domain(word: &str, found: &mut Vec<Entity>) {
+    let host = word
+        .split(['/', ':'])
+        .rfind(|part| part.contains(".svc") || part.ends_with(".service"))
+        .unwrap_or_default();
+    if let Some(unit) = host.strip_suffix(".service") {
+        return add(EntityKind::Service, unit, found);
+    }
+    let mut labels = host.split('.');
+    if let (Some(service), Some(space), Some("svc")) = (labels.next(), labels.next(), labels.next())
+    {
+        add(EntityKind::Service, service_name(service), found);
+        namespace(space, found);
+    }
+}
+
+/// `namespace prod`, `the checkout service`, `pod web-7f9`, `checkout-service`.
+fn spoken(before: &str, word: &str, after: &str, found: &mut Vec<Entity>) {
+    let kind = word
+        .strip_suffix('s')
+        .filter(|one| RESOURCE_WORDS.contains(one) || NAMESPACE_WORDS.contains(one))
+        .unwrap_or(word);
+    if identifier_like(after)
+        || (NAMESPACE_WORDS.contains(&kind) && canonical_environment(after).is_some())
+    {
+        named(kind, after, found);
+    } else if name_like(before)
+        && !RESOURCE_WORDS.contains(&before)
+        && !SERVICE_WORDS.contains(&before)
+    {
+        named(kind, before, found);
+    }
+    if service_name(word) != word && !word.contains('/') {
+        add(EntityKind::Service, service_name(word), found);
+    }
+}
+
+/// `prod` and `staging` anywhere, `web-prod`, and the ambiguous words (`test`) only beside "environment" or "cluster".
+fn environment(word: &str, before: &str, after: &str, found: &mut Vec<Entity>) {
+    let said = |other: &str| ENVIRONMENT_WORDS.contains(&other);
+    let beside = said(before) || said(after);
+    for part in word.split(['-', '_', '/', '=', '.']) {
+        if let Some((_, name, plain)) = ENVIRONMENTS.iter().find(|(spelling, ..)| *spelling == part)
+            && (*plain || beside)
+        {
+            add(EntityKind::Environment, name, found);
+        }
+    }
+}
+
+fn known_service(word: &str, found: &mut Vec<Entity>) {
+    for part in word.split(['-', '_', '/', ':', '.', '=']) {
+        if let Some((_, name)) = SERVICES.iter().find(|(spelling, _)| *spelling == part) {
+            add(EntityKind::Service, name, found);
+        }
+    }
+}
+
+fn canonical_environment(word: &str) -> Option<&'static str> {
+    ENVIRONMENTS
+        .iter()
+        .find(|(spelling, ..)| *spelling == word)
+        .map(|(_, name, _)| *name)
+}
+
+/// `checkout-service` and "the checkout service" are the same.
+fn service_name(name: &str) -> &str {
+    SERVICE_WORDS
+        .iter()
+        .find_map(|word| name.strip_suffix(word)?.strip_suffix('-'))
+        .filter(|name| !name.is_empty())
+        .unwrap_or(name)
+}
+
+/// Says by its form that it is a name.
+fn identifier_like(word: &str) -> bool {
+    let marked = word.contains(['-', '_']) || word.bytes().any(|byte| byte.is_ascii_digit());
+    marked && word.starts_with(|letter: char| letter.is_alphabetic()) && !word.contains('=')
+}
+
+/// May be a name where one is expected.
+fn name_like(word: &str) -> bool {
+    const LETTERS_MIN: usize = 2;
+    word.len() >= LETTERS_MIN
+        && word.starts_with(|letter: char| letter.is_alphanumeric())
+        && word
+            .chars()
+            .all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_'))
+        && !NOT_NAMES.contains(&word)
+}
+
+impl EntityKind {
+    const ALL: [EntityKind; 4] = [
+        EntityKind::Namespace,
+        EntityKind::Resource,
+        EntityKind::Environment,
+        EntityKind::Service,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            EntityKind::Namespace => "namespace",
+            EntityKind::Resource => "resource",
+            EntityKind::Environment => "environment",
+            EntityKind::Service => "service",
+        }
+    }
+}
+
+impl fmt::Display for Entity {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        write!(out, "{}:{}", self.kind.as_str(), self.name)
+    }
+}
+
+/// A text that is not an entity.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "an entity reads `kind:name`, with kind one of `namespace`, `resource`, `environment`, `service`"
+)]
+pub struct NotAnEntity;
+
+impl FromStr for Entity {
+    type Err = NotAnEntity;
+
+    fn from_str(text: &str) -> Result<Self, NotAnEntity> {
+        let (kind, name) = text.split_once(':').ok_or(NotAnEntity)?;
+        let kind = EntityKind::ALL
+            .into_iter()
+            .find(|known| known.as_str() == kind)
+            .ok_or(NotAnEntity)?;
+        if name.is_empty() {
+            Err(NotAnEntity)
+        } else {
+            Ok(Entity {
+                kind,
+                name: name.to_lowercase(),
+            })
+        }
+    }
+}
+
+impl TryFrom<String> for Entity {
+    type Error = NotAnEntity;
+
+    fn try_from(text: String) -> Result<Self, NotAnEntity> {
+        text.parse()
+    }
+}
+
+impl From<Entity> for String {
+    fn from(entity: Entity) -> String {
+        entity.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests;

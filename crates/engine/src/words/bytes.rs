@@ -1,0 +1,82 @@
+//! The stored form of [`Words`]: version, length, then each term as the distance to the one before, with its count.
+use super::Words;
+
+/// First byte; a reader that does not know it rebuilds the index from the text.
+const FORMAT: u8 = 1;
+
+impl Words {
+    /// Compact bytes, about four per distinct term.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(2 + self.terms.len() * 5);
+        out.push(FORMAT);
+        put(&mut out, u64::from(self.len));
+        put(&mut out, self.terms.len() as u64);
+        let mut before = 0;
+        for (term, times) in &self.terms {
+            // Most terms occur once, so one bit says whether a count follows.
+            put(
+                &mut out,
+                (u64::from(term - before) << 1) | u64::from(*times != 1),
+            );
+            if *times != 1 {
+                out.push(*times);
+            }
+            before = *term;
+        }
+        out
+    }
+
+    /// The words back, or none if these bytes are not whole and in order.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Words> {
+        let (format, mut rest) = bytes.split_first()?;
+        if *format != FORMAT {
+            return None;
+        }
+        let len = u32::try_from(take(&mut rest)?).ok()?;
+        let count = usize::try_from(take(&mut rest)?).ok()?;
+        // Each term takes a byte at least: a broken count cannot ask for more memory than there are bytes.
+        let mut terms = Vec::with_capacity(count.min(rest.len()));
+        let mut before = 0u32;
+        for at in 0..count {
+            let word = take(&mut rest)?;
+            let distance = u32::try_from(word >> 1).ok()?;
+            if at > 0 && distance == 0 {
+                return None;
+            }
+            let times = if word & 1 == 1 {
+                take_byte(&mut rest)?
+            } else {
+                1
+            };
+            before = before.checked_add(distance)?;
+            terms.push((before, times));
+        }
+        rest.is_empty().then_some(Words { terms, len })
+    }
+}
+
+fn put(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push((value & 0x7f) as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+fn take(rest: &mut &[u8]) -> Option<u64> {
+    let mut value = 0u64;
+    for shift in (0..64).step_by(7) {
+        let byte = take_byte(rest)?;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+fn take_byte(rest: &mut &[u8]) -> Option<u8> {
+    let (byte, after) = rest.split_first()?;
+    *rest = after;
+    Some(*byte)
+}

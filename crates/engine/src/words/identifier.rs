@@ -1,0 +1,151 @@
+//! Identifiers as operators write them: `deployment/web`, `ERR_CONN_RESET`, `/etc/nginx/nginx.conf`, `v1.2.3`, `camelCase`.
+//! Each is found as a whole, by its nested names, and by its parts.
+use super::scan::Class;
+
+/// Names read inside one identifier; a longer one is a path nobody types.
+const NAMES_MAX: usize = 24;
+
+type Sink<'a> = dyn FnMut(Class, &str) + 'a;
+
+/// Reads one run of letters and joiners.
+pub(super) fn read(chunk: &str, sink: &mut Sink) {
+    if let Some(language) = single_letter_language(chunk) {
+        return sink(Class::Whole, language);
+    }
+    let chunk = chunk.trim_end_matches(['+', '#']);
+    let names = || {
+        chunk
+            .split(['/', ':', '@', '#', '+'])
+            .filter(|name| name.contains(char::is_alphanumeric))
+    };
+    let whole = names().nth(1).is_some();
+    if whole {
+        // A leading slash or an empty segment does not make another path.
+        let joined = names()
+            .take(NAMES_MAX)
+            .map(trimmed)
+            .collect::<Vec<_>>()
+            .join("/");
+        sink(Class::Whole, &joined);
+    }
+    names().take(NAMES_MAX).for_each(|name| {
+        dotted(
+            trimmed(name),
+            if whole { Class::Part } else { Class::Word },
+            sink,
+        )
+    });
+}
+
+/// `nginx.conf`, `v1.2.3`, `10.0.0.1`, `api.example.org`.
+fn dotted(name: &str, class: Class, sink: &mut Sink) {
+    if !name.contains('.') {
+        return hyphenated(name, class, sink);
+    }
+    let bare = name
+        .strip_prefix(['v', 'V'])
+        .filter(|bare| bare.starts_with(|letter: char| letter.is_ascii_digit()))
+        .unwrap_or(name);
+    sink(Class::Whole, bare);
+    if bare
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.')
+    {
+        // `1.25` finds `1.25.3`; single numbers of a version or address say nothing.
+        if let Some((minor, _)) = bare.match_indices('.').nth(1) {
+            sink(Class::Whole, &bare[..minor]);
+        }
+        return;
+    }
+    name.split('.')
+        .filter(|part| !part.is_empty())
+        .take(NAMES_MAX)
+        .for_each(|part| hyphenated(part, Class::Part, sink));
+}
+
+/// `nginx-conf`, `ERR_CONN_RESET`, `camelCase`: joined they are one word, so that every way of writing it finds the others.
+fn hyphenated(name: &str, class: Class, sink: &mut Sink) {
+    let name = without_apostrophes(name);
+    let parts = || {
+        name.split(['-', '_', '\u{2010}', '\u{2011}'])
+            .flat_map(humps)
+            .filter(|part| !part.is_empty())
+    };
+    if parts().nth(1).is_none() {
+        if let Some(part) = parts().next() {
+            sink(class, part);
+            numbered(part, sink);
+        }
+        return;
+    }
+    let joined: String = parts().take(NAMES_MAX).collect();
+    sink(
+        Class::Whole,
+        &super::stem::stem(&super::fold::folded(&joined)),
+    );
+    for part in parts().take(NAMES_MAX).filter(|part| part.len() > 1) {
+        sink(Class::Part, part);
+        numbered(part, sink);
+    }
+}
+
+/// `web01` is also a `web`.
+fn numbered(part: &str, sink: &mut Sink) {
+    const LETTERS_MIN: usize = 3;
+    let letters = part.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    if letters.len() < part.len()
+        && letters.len() >= LETTERS_MIN
+        && letters.bytes().all(|byte| byte.is_ascii_alphabetic())
+    {
+        sink(Class::Part, letters);
+    }
+}
+
+/// `camelCase`, `HTTPServer`: cut where a word begins.
+fn humps(name: &str) -> impl Iterator<Item = &str> {
+    let bytes = name.as_bytes();
+    let begins = |at: usize| {
+        let here = bytes[at].is_ascii_uppercase();
+        let before = bytes[at - 1];
+        let next = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+        here && (before.is_ascii_lowercase() || (before.is_ascii_uppercase() && next))
+    };
+    let mut start = 0;
+    let mut done = name.is_empty();
+    std::iter::from_fn(move || {
+        if done {
+            return None;
+        }
+        let end = (start + 1..bytes.len()).find(|at| begins(*at));
+        let hump = &name[start..end.unwrap_or(bytes.len())];
+        done = end.is_none();
+        start = end.unwrap_or(bytes.len());
+        Some(hump)
+    })
+}
+
+/// `Caroline's` is Caroline, `don't` is the stop word `dont`.
+fn without_apostrophes(name: &str) -> std::borrow::Cow<'_, str> {
+    let straight = |letter: char| matches!(letter, '\'' | '\u{2019}');
+    if !name.contains(straight) {
+        return name.into();
+    }
+    let owner = name
+        .strip_suffix(['s', 'S'])
+        .and_then(|name| name.strip_suffix(straight));
+    owner.map_or_else(
+        || name.replace(straight, "").into(),
+        |owner| owner.replace(straight, "").into(),
+    )
+}
+
+fn trimmed(name: &str) -> &str {
+    name.trim_matches(|letter: char| matches!(letter, '.' | '-' | '_' | '\'' | '\u{2019}'))
+}
+
+/// `C++` and `C#` differ from `C` by their marks alone.
+fn single_letter_language(chunk: &str) -> Option<&str> {
+    let mut letters = chunk.chars();
+    let letter = letters.next()?.is_ascii_alphabetic();
+    (letter && matches!(letters.as_str(), "++" | "#")).then_some(chunk)
+}

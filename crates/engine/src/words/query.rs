@@ -1,0 +1,109 @@
+//! What a query asks for, as weighted terms.
+use super::scan::{Class, scan};
+use super::{Term, compound, fold, stem, term};
+
+/// The words of a query, best first; empty when the query says nothing.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct QueryWords {
+    pub terms: Vec<QueryTerm>,
+}
+
+/// One thing a memory may contain.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct QueryTerm {
+    pub term: Term,
+    /// 1 for a word the query says, less for what is only derived from one.
+    pub weight: f32,
+    /// Terms with the same number come from the same written word: they answer the same question.
+    pub group: u16,
+    /// An identifier as written, so that an exact match can count for more.
+    pub exact: bool,
+}
+
+/// Terms read from one query. A page pasted as a query is cut here, so a search stays a search.
+pub const QUERY_TERMS_MAX: usize = 64;
+
+/// Tuned on conversations and operational notes; see the words example.
+const PART_WEIGHT: f32 = 0.7;
+const WHOLE_WEIGHT: f32 = 1.0;
+/// A word inside of a longer one, or the other way round: often another subject.
+const COMPOUND_WEIGHT: f32 = 0.3;
+/// `Störung` and `Stoerung`.
+const UMLAUT_WEIGHT: f32 = 0.8;
+/// Two hiragana are mostly an ending.
+const KANA_WEIGHT: f32 = 0.2;
+
+/// Reads a query. Stop words are left out unless it has nothing else.
+pub fn query(text: &str) -> QueryWords {
+    let words = read(text, false);
+    if words.terms.is_empty() {
+        read(text, true)
+    } else {
+        words
+    }
+}
+
+fn read(text: &str, keep_stop_words: bool) -> QueryWords {
+    let mut terms: Vec<QueryTerm> = Vec::new();
+    let mut derived: Vec<QueryTerm> = Vec::new();
+    let mut group = 0;
+    scan(text, keep_stop_words, &mut |class, token| {
+        if !matches!(class, Class::Part) {
+            group += 1;
+        }
+        let weight = match class {
+            Class::Word | Class::Pair | Class::Alone => 1.0,
+            Class::Part => PART_WEIGHT,
+            Class::Whole => WHOLE_WEIGHT,
+            Class::Kana => KANA_WEIGHT,
+            // Its pairs ask for it.
+            Class::Single => return,
+        };
+        terms.push(QueryTerm {
+            term: class.term(token),
+            weight,
+            group,
+            exact: class == Class::Whole,
+        });
+        if class.is_word() {
+            expand(token, weight, group, &mut derived);
+        }
+    });
+    // What is said goes before what is derived, so the bound cuts the latter first.
+    terms.append(&mut derived);
+    QueryWords {
+        terms: distinct(terms),
+    }
+}
+
+fn expand(token: &str, weight: f32, group: u16, derived: &mut Vec<QueryTerm>) {
+    let mut add = |term, share: f32| {
+        derived.push(QueryTerm {
+            term,
+            weight: weight * share,
+            group,
+            exact: false,
+        })
+    };
+    if token.len() >= compound::PIECE_LETTERS_MIN
+        && token.bytes().all(|byte| byte.is_ascii_lowercase())
+    {
+        add(compound::term(token), COMPOUND_WEIGHT);
+    }
+    compound::parts(token, |part| add(term(&stem::stem(part)), COMPOUND_WEIGHT));
+    if let Some(other) = fold::without_umlaut_digraphs(token) {
+        add(term(&stem::stem(&other)), UMLAUT_WEIGHT);
+    }
+}
+
+fn distinct(terms: Vec<QueryTerm>) -> Vec<QueryTerm> {
+    let mut kept: Vec<QueryTerm> = Vec::with_capacity(terms.len().min(QUERY_TERMS_MAX));
+    for term in terms {
+        if let Some(known) = kept.iter_mut().find(|known| known.term == term.term) {
+            known.weight = known.weight.max(term.weight);
+        } else if kept.len() < QUERY_TERMS_MAX {
+            kept.push(term);
+        }
+    }
+    kept
+}

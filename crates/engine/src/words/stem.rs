@@ -1,0 +1,69 @@
+//! English grammar taken off words: stop words and endings.
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+static ENGLISH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
+
+/// Words shorter than this have no ending to take off.
+const STEM_LETTERS_MIN: usize = 3;
+
+/// The stem of a folded word; what is not plain English letters stays as it is.
+pub(super) fn stem(word: &str) -> Cow<'_, str> {
+    if word.len() < STEM_LETTERS_MIN || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return Cow::Borrowed(word);
+    }
+    ENGLISH.stem(word)
+}
+
+/// Whether a folded word carries grammar rather than meaning.
+pub(super) fn is_stop_word(word: &str) -> bool {
+    word.len() <= STOP_WORD_BYTES_MAX && STOP_WORDS.binary_search(&word).is_ok()
+}
+
+/// Longest entry of [`STOP_WORDS`].
+const STOP_WORD_BYTES_MAX: usize = 10;
+
+/// Sorted. Contractions stand as they are after folding, without the apostrophe.
+#[rustfmt::skip]
+const STOP_WORDS: &[&str] = &[
+    "a", "about", "above", "after", "again", "against", "all", "also", "am", "an", "and", "any", "are", "arent", "as", "at", "be",
+    "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "cannot", "cant", "could", "couldnt", "d", "did",
+    "didnt", "do", "does", "doesnt", "doing", "dont", "down", "during", "each", "few", "for", "from", "had", "hadnt", "has", "hasnt",
+    "have", "havent", "having", "he", "hed", "her", "here", "heres", "hers", "herself", "hes", "him", "himself", "his", "how", "hows", "i",
+    "if", "im", "in", "into", "is", "isnt", "it", "itd", "itll", "its", "itself", "ive", "just", "let", "lets", "ll", "m", "me", "more",
+    "most", "my", "myself", "no", "nor", "not", "of", "off", "on", "once", "only", "or", "other", "our", "ours", "ourselves", "out", "over",
+    "own", "re", "s", "same", "she", "shes", "should", "shouldnt", "so", "some", "such", "t", "than", "that", "thats", "the", "their",
+    "theirs", "them", "themselves", "then", "there", "theres", "these", "they", "theyd", "theyll", "theyre", "theyve", "this", "those",
+    "through", "to", "too", "under", "until", "up", "us", "ve", "very", "was", "wasnt", "we", "were", "werent", "weve", "what", "whats",
+    "when", "whens", "where", "wheres", "which", "while", "who", "whom", "whos", "whose", "why", "whys", "will", "with", "wont", "would",
+    "wouldnt", "yes", "you", "youd", "youll", "your", "youre", "yours", "yourself", "yourselves", "youve",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stop_words_are_sorted_and_within_their_bound() {
+        assert!(STOP_WORDS.is_sorted_by(|a, b| a < b));
+        assert!(
+            STOP_WORDS
+                .iter()
+                .all(|word| word.len() <= STOP_WORD_BYTES_MAX)
+        );
+    }
+
+    #[test]
+    fn endings_fall_names_stay() {
+        let check = |word: &str, expected: &str| assert_eq!(stem(word), expected);
+        check("crashes", "crash");
+        check("crashed", "crash");
+        check("crashing", "crash");
+        check("restarts", "restart");
+        check("e0432", "e0432");
+        check("как", "как");
+        check("go", "go");
+    }
+}
