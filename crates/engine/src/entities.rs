@@ -7,8 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use tables::{
-    ENVIRONMENT_WORDS, ENVIRONMENTS, FLAGS, NAMESPACE_WORDS, NOT_NAMES, RESOURCE_WORDS,
-    SERVICE_WORDS, SERVICES,
+    ENVIRONMENT_WORDS, ENVIRONMENTS, FLAGS, NAMESPACE_WORDS, NOT_NAMES, RESOURCE_WORDS, SERVICE_WORDS, SERVICES,
 };
 
 /// The sort of a thing a text names.
@@ -45,10 +44,7 @@ pub fn extract(text: &str) -> Vec<Entity> {
         .collect();
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
-        let before = at
-            .checked_sub(1)
-            .and_then(|at| words.get(at))
-            .map_or("", String::as_str);
+        let before = at.checked_sub(1).and_then(|at| words.get(at)).map_or("", String::as_str);
         let after = words.get(at + 1).map_or("", String::as_str);
         flag(word, after, &mut found);
         path(word, &mut found);
@@ -74,28 +70,17 @@ pub fn overlap(query: &[Entity], memory: &[Entity]) -> f64 {
     query.iter().map(share).sum::<f64>() / query.len() as f64
 }
 
-const BREAKS: &[char] = &[
-    ',', ';', '(', ')', '[', ']', '{', '}', '"', '\'', '`', '<', '>', '|', '，', '。', '、', '「',
-    '」',
-];
+const BREAKS: &[char] =
+    &[',', ';', '(', ')', '[', ']', '{', '}', '"', '\'', '`', '<', '>', '|', '，', '。', '、', '「', '」'];
 
 fn clean(word: &str) -> String {
-    word.trim_end_matches(['.', ':', '!', '?', '*'])
-        .trim_start_matches('*')
-        .to_lowercase()
+    word.trim_end_matches(['.', ':', '!', '?', '*']).trim_start_matches('*').to_lowercase()
 }
 
 fn add(kind: EntityKind, name: &str, found: &mut Vec<Entity>) {
     let name = name.trim_matches(|letter: char| !letter.is_alphanumeric());
-    let entity = Entity {
-        kind,
-        name: name.to_owned(),
-    };
-    if !name.is_empty()
-        && name.len() <= NAME_BYTES_MAX
-        && found.len() < ENTITIES_MAX
-        && !found.contains(&entity)
-    {
+    let entity = Entity { kind, name: name.to_owned() };
+    if !name.is_empty() && name.len() <= NAME_BYTES_MAX && found.len() < ENTITIES_MAX && !found.contains(&entity) {
         found.push(entity);
     }
 }
@@ -113,9 +98,7 @@ fn flag(word: &str, after: &str, found: &mut Vec<Entity>) {
     // A bare word such as `env` is a flag only with its `=`.
     if name.starts_with('-') || word.contains('=') {
         match kind {
-            EntityKind::Environment => {
-                add(*kind, canonical_environment(value).unwrap_or(value), found)
-            }
+            EntityKind::Environment => add(*kind, canonical_environment(value).unwrap_or(value), found),
             _ => add(*kind, value, found),
         }
         if *kind == EntityKind::Namespace
@@ -151,16 +134,13 @@ fn named(kind: &str, name: &str, found: &mut Vec<Entity>) {
 
 /// `web.prod.svc.cluster.local`, `nginx.service`.
 fn domain(word: &str, found: &mut Vec<Entity>) {
-    let host = word
-        .split(['/', ':'])
-        .rfind(|part| part.contains(".svc") || part.ends_with(".service"))
-        .unwrap_or_default();
+    let host =
+        word.split(['/', ':']).rfind(|part| part.contains(".svc") || part.ends_with(".service")).unwrap_or_default();
     if let Some(unit) = host.strip_suffix(".service") {
         return add(EntityKind::Service, unit, found);
     }
     let mut labels = host.split('.');
-    if let (Some(service), Some(space), Some("svc")) = (labels.next(), labels.next(), labels.next())
-    {
+    if let (Some(service), Some(space), Some("svc")) = (labels.next(), labels.next(), labels.next()) {
         add(EntityKind::Service, service_name(service), found);
         namespace(space, found);
     }
@@ -172,14 +152,9 @@ fn spoken(before: &str, word: &str, after: &str, found: &mut Vec<Entity>) {
         .strip_suffix('s')
         .filter(|one| RESOURCE_WORDS.contains(one) || NAMESPACE_WORDS.contains(one))
         .unwrap_or(word);
-    if identifier_like(after)
-        || (NAMESPACE_WORDS.contains(&kind) && canonical_environment(after).is_some())
-    {
+    if identifier_like(after) || (NAMESPACE_WORDS.contains(&kind) && canonical_environment(after).is_some()) {
         named(kind, after, found);
-    } else if name_like(before)
-        && !RESOURCE_WORDS.contains(&before)
-        && !SERVICE_WORDS.contains(&before)
-    {
+    } else if name_like(before) && !RESOURCE_WORDS.contains(&before) && !SERVICE_WORDS.contains(&before) {
         named(kind, before, found);
     }
     if service_name(word) != word && !word.contains('/') {
@@ -209,10 +184,7 @@ fn known_service(word: &str, found: &mut Vec<Entity>) {
 }
 
 fn canonical_environment(word: &str) -> Option<&'static str> {
-    ENVIRONMENTS
-        .iter()
-        .find(|(spelling, ..)| *spelling == word)
-        .map(|(_, name, _)| *name)
+    ENVIRONMENTS.iter().find(|(spelling, ..)| *spelling == word).map(|(_, name, _)| *name)
 }
 
 /// `checkout-service` and "the checkout service" are the same.
@@ -235,19 +207,13 @@ fn name_like(word: &str) -> bool {
     const LETTERS_MIN: usize = 2;
     word.len() >= LETTERS_MIN
         && word.starts_with(|letter: char| letter.is_alphanumeric())
-        && word
-            .chars()
-            .all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_'))
+        && word.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_'))
         && !NOT_NAMES.contains(&word)
 }
 
 impl EntityKind {
-    const ALL: [EntityKind; 4] = [
-        EntityKind::Namespace,
-        EntityKind::Resource,
-        EntityKind::Environment,
-        EntityKind::Service,
-    ];
+    const ALL: [EntityKind; 4] =
+        [EntityKind::Namespace, EntityKind::Resource, EntityKind::Environment, EntityKind::Service];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -267,9 +233,7 @@ impl fmt::Display for Entity {
 
 /// A text that is not an entity.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "an entity reads `kind:name`, with kind one of `namespace`, `resource`, `environment`, `service`"
-)]
+#[error("an entity reads `kind:name`, with kind one of `namespace`, `resource`, `environment`, `service`")]
 pub struct NotAnEntity;
 
 impl FromStr for Entity {
@@ -277,18 +241,8 @@ impl FromStr for Entity {
 
     fn from_str(text: &str) -> Result<Self, NotAnEntity> {
         let (kind, name) = text.split_once(':').ok_or(NotAnEntity)?;
-        let kind = EntityKind::ALL
-            .into_iter()
-            .find(|known| known.as_str() == kind)
-            .ok_or(NotAnEntity)?;
-        if name.is_empty() {
-            Err(NotAnEntity)
-        } else {
-            Ok(Entity {
-                kind,
-                name: name.to_lowercase(),
-            })
-        }
+        let kind = EntityKind::ALL.into_iter().find(|known| known.as_str() == kind).ok_or(NotAnEntity)?;
+        if name.is_empty() { Err(NotAnEntity) } else { Ok(Entity { kind, name: name.to_lowercase() }) }
     }
 }
 

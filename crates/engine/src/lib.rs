@@ -1,4 +1,126 @@
 //! What a memory is, who may touch it, what comes first.
+//!
+//! Every decision of the product is made here, by plain functions; nothing here does I/O or reads a clock, the
+//! environment or randomness. Nouns, then judgement, then the verbs every door calls.
+
+// nouns
+pub mod caller;
+pub mod change;
+pub mod container;
 pub mod entities;
+pub mod error;
+pub mod event;
+pub mod id;
+pub mod lifecycle;
+pub mod limits;
+pub mod memory;
+pub mod pipeline;
+pub mod ports;
+pub mod refusal;
+pub mod row;
+pub mod ruleset;
+pub mod scope;
+pub mod vector;
+pub mod vocabulary;
+// judgement
+pub mod duplicate;
+pub mod gate;
+pub mod policy;
+pub mod ranking;
 pub mod safety;
 pub mod words;
+// verbs
+mod forget;
+mod patch;
+mod read;
+mod remember;
+mod search;
+mod seed;
+mod stores;
+mod upkeep;
+
+pub use forget::Forgotten;
+pub use patch::{Patch, Patched};
+pub use read::{Listing, Reference};
+pub use remember::{Outcome, Remembered, Saved};
+pub use search::{Answer, Query, WhyNot};
+pub use stores::NewStore;
+pub use upkeep::{Upkeep, UpkeepDone};
+
+use std::sync::Arc;
+
+use crate::caller::Caller;
+use crate::change::Change;
+use crate::error::Error;
+use crate::event::Happening;
+use crate::id::{MemoryId, VersionId};
+use crate::limits::Limits;
+use crate::memory::Memory;
+use crate::policy::Readable;
+use crate::ports::{Backend, Clock, Embedder};
+use crate::refusal::Refusal;
+use crate::ruleset::Rulesets;
+use crate::vector::{Embedding, Vector};
+
+/// The product behind every door: a backend, an embedder, a clock, and the rules.
+#[derive(Clone)]
+pub struct Engine {
+    pub backend: Arc<dyn Backend>,
+    pub embedder: Arc<dyn Embedder>,
+    pub clock: Arc<dyn Clock>,
+    pub settings: Arc<Settings>,
+}
+
+/// What configuration can say about the engine.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    pub limits: Limits,
+    pub rulesets: Rulesets,
+    /// `MEMORY_ENABLED=false`: reads work, writes are refused, no context is prepared.
+    pub memory_off: bool,
+}
+
+impl Engine {
+    fn limits(&self) -> &Limits {
+        &self.settings.limits
+    }
+
+    fn fresh_memory_id(&self) -> MemoryId {
+        MemoryId(self.clock.fresh_id())
+    }
+
+    fn fresh_version_id(&self) -> VersionId {
+        VersionId(self.clock.fresh_id())
+    }
+
+    /// What this caller may see, with its pipeline's opt-in looked up.
+    pub fn readable(&self, caller: &Caller) -> Result<Result<Readable, Refusal>, Error> {
+        let enabled = self.opt_in(caller)?.is_some();
+        Ok(policy::readable(caller, enabled))
+    }
+
+    /// As [`Engine::readable`]; without `memory.read` nothing exists.
+    fn eyes(&self, caller: &Caller) -> Result<Readable, Error> {
+        self.readable(caller)?.map_err(|refusal| Error::Invalid { code: refusal.code, message: refusal.message })
+    }
+
+    /// Writes a refusal into the log and hands it back.
+    fn refuse(&self, caller: &Caller, store: &str, refusal: Refusal) -> Result<Refusal, Error> {
+        let now = self.clock.now();
+        let event = Happening::refused(caller, now, store, &refusal);
+        self.backend.commit(Change::new(caller.tenant, now).event(event))?;
+        Ok(refusal)
+    }
+
+    /// The vector of a text, where the embedder is up. A memory without one is still found by its words.
+    fn embedding(&self, text: &str) -> Option<Embedding> {
+        let vectors = self.embedder.embed(&[text]).ok()?;
+        let vector = Vector::quantise(vectors.first()?)?;
+        Some(Embedding { model: self.embedder.model().to_owned(), vector })
+    }
+
+    /// The vector of a memory being saved: only where making it does not hold up the save.
+    fn embedding_at_save(&self, memory: &Memory) -> Option<Embedding> {
+        self.embedder.is_instant().then(|| self.embedding(&gate::embedding_text(memory))).flatten()
+    }
+}

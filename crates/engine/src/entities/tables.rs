@@ -16,8 +16,7 @@ pub(super) const FLAGS: &[(&str, EntityKind)] = &[
 
 pub(super) const NAMESPACE_WORDS: &[&str] = &["namespace", "ns"];
 pub(super) const SERVICE_WORDS: &[&str] = &["service", "svc", "microservice"];
-pub(super) const ENVIRONMENT_WORDS: &[&str] =
-    &["environment", "environments", "env", "cluster", "clusters"];
+pub(super) const ENVIRONMENT_WORDS: &[&str] = &["environment", "environments", "env", "cluster", "clusters"];
 
 #[rustfmt::skip]
 pub(super) const RESOURCE_WORDS: &[&str] = &[

@@ -14,10 +14,7 @@ impl Words {
         let mut before = 0;
         for (term, times) in &self.terms {
             // Most terms occur once, so one bit says whether a count follows.
-            put(
-                &mut out,
-                (u64::from(term - before) << 1) | u64::from(*times != 1),
-            );
+            put(&mut out, (u64::from(term - before) << 1) | u64::from(*times != 1));
             if *times != 1 {
                 out.push(*times);
             }
@@ -43,11 +40,7 @@ impl Words {
             if at > 0 && distance == 0 {
                 return None;
             }
-            let times = if word & 1 == 1 {
-                take_byte(&mut rest)?
-            } else {
-                1
-            };
+            let times = if word & 1 == 1 { take_byte(&mut rest)? } else { 1 };
             before = before.checked_add(distance)?;
             terms.push((before, times));
         }

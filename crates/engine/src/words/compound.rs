@@ -14,10 +14,9 @@ const ENDING_LETTERS_MIN: usize = 2;
 
 /// Endings of long English words that are derived, not compounded; cutting these would only fill the index.
 const DERIVED_ENDINGS: &[&str] = &[
-    "able", "ably", "al", "ally", "ance", "ant", "ate", "ated", "ates", "ation", "ations", "ed",
-    "ence", "ency", "ent", "ful", "ible", "ic", "ical", "ily", "ing", "ings", "ion", "ions", "ism",
-    "ist", "ities", "ity", "ive", "ize", "ized", "izing", "less", "ly", "ment", "ments", "ness",
-    "ous", "sive", "tory",
+    "able", "ably", "al", "ally", "ance", "ant", "ate", "ated", "ates", "ation", "ations", "ed", "ence", "ency", "ent",
+    "ful", "ible", "ic", "ical", "ily", "ing", "ings", "ion", "ions", "ism", "ist", "ities", "ity", "ive", "ize",
+    "ized", "izing", "less", "ly", "ment", "ments", "ness", "ous", "sive", "tory",
 ];
 
 /// Hands the possible beginnings and ends of a folded word to `sink`.

@@ -22,11 +22,7 @@ pub(super) fn folded(token: &str) -> String {
 /// Appends the folded token.
 pub(super) fn fold_into(token: &str, out: &mut String) {
     if token.is_ascii() {
-        out.extend(
-            token
-                .bytes()
-                .map(|byte| char::from(byte.to_ascii_lowercase())),
-        );
+        out.extend(token.bytes().map(|byte| char::from(byte.to_ascii_lowercase())));
         return;
     }
     for letter in token.chars().flat_map(char::to_lowercase) {
@@ -67,10 +63,7 @@ pub(super) fn without_umlaut_digraphs(token: &str) -> Option<String> {
     let digraph = |at: usize| {
         let bytes = token.as_bytes();
         let ordinary = at > 0 && matches!(bytes[at - 1], b'q' | b'g');
-        matches!(bytes[at], b'a' | b'o' | b'u')
-            && bytes.get(at + 1) == Some(&b'e')
-            && at + 2 < bytes.len()
-            && !ordinary
+        matches!(bytes[at], b'a' | b'o' | b'u') && bytes.get(at + 1) == Some(&b'e') && at + 2 < bytes.len() && !ordinary
     };
     if token.len() < LETTERS_MIN
         || !token.bytes().all(|byte| byte.is_ascii_lowercase())
@@ -78,11 +71,5 @@ pub(super) fn without_umlaut_digraphs(token: &str) -> Option<String> {
     {
         return None;
     }
-    Some(
-        token
-            .char_indices()
-            .filter(|(at, _)| *at == 0 || !digraph(at - 1))
-            .map(|(_, letter)| letter)
-            .collect(),
-    )
+    Some(token.char_indices().filter(|(at, _)| *at == 0 || !digraph(at - 1)).map(|(_, letter)| letter).collect())
 }

@@ -13,28 +13,14 @@ pub(super) fn read(chunk: &str, sink: &mut Sink) {
         return sink(Class::Whole, language);
     }
     let chunk = chunk.trim_end_matches(['+', '#']);
-    let names = || {
-        chunk
-            .split(['/', ':', '@', '#', '+'])
-            .filter(|name| name.contains(char::is_alphanumeric))
-    };
+    let names = || chunk.split(['/', ':', '@', '#', '+']).filter(|name| name.contains(char::is_alphanumeric));
     let whole = names().nth(1).is_some();
     if whole {
         // A leading slash or an empty segment does not make another path.
-        let joined = names()
-            .take(NAMES_MAX)
-            .map(trimmed)
-            .collect::<Vec<_>>()
-            .join("/");
+        let joined = names().take(NAMES_MAX).map(trimmed).collect::<Vec<_>>().join("/");
         sink(Class::Whole, &joined);
     }
-    names().take(NAMES_MAX).for_each(|name| {
-        dotted(
-            trimmed(name),
-            if whole { Class::Part } else { Class::Word },
-            sink,
-        )
-    });
+    names().take(NAMES_MAX).for_each(|name| dotted(trimmed(name), if whole { Class::Part } else { Class::Word }, sink));
 }
 
 /// `nginx.conf`, `v1.2.3`, `10.0.0.1`, `api.example.org`.
@@ -47,10 +33,7 @@ fn dotted(name: &str, class: Class, sink: &mut Sink) {
         .filter(|bare| bare.starts_with(|letter: char| letter.is_ascii_digit()))
         .unwrap_or(name);
     sink(Class::Whole, bare);
-    if bare
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b'.')
-    {
+    if bare.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         // `1.25` finds `1.25.3`; single numbers of a version or address say nothing.
         if let Some((minor, _)) = bare.match_indices('.').nth(1) {
             sink(Class::Whole, &bare[..minor]);
@@ -66,11 +49,7 @@ fn dotted(name: &str, class: Class, sink: &mut Sink) {
 /// `nginx-conf`, `ERR_CONN_RESET`, `camelCase`: joined they are one word, so that every way of writing it finds the others.
 fn hyphenated(name: &str, class: Class, sink: &mut Sink) {
     let name = without_apostrophes(name);
-    let parts = || {
-        name.split(['-', '_', '\u{2010}', '\u{2011}'])
-            .flat_map(humps)
-            .filter(|part| !part.is_empty())
-    };
+    let parts = || name.split(['-', '_', '\u{2010}', '\u{2011}']).flat_map(humps).filter(|part| !part.is_empty());
     if parts().nth(1).is_none() {
         if let Some(part) = parts().next() {
             sink(class, part);
@@ -79,10 +58,7 @@ fn hyphenated(name: &str, class: Class, sink: &mut Sink) {
         return;
     }
     let joined: String = parts().take(NAMES_MAX).collect();
-    sink(
-        Class::Whole,
-        &super::stem::stem(&super::fold::folded(&joined)),
-    );
+    sink(Class::Whole, &super::stem::stem(&super::fold::folded(&joined)));
     for part in parts().take(NAMES_MAX).filter(|part| part.len() > 1) {
         sink(Class::Part, part);
         numbered(part, sink);
@@ -130,13 +106,8 @@ fn without_apostrophes(name: &str) -> std::borrow::Cow<'_, str> {
     if !name.contains(straight) {
         return name.into();
     }
-    let owner = name
-        .strip_suffix(['s', 'S'])
-        .and_then(|name| name.strip_suffix(straight));
-    owner.map_or_else(
-        || name.replace(straight, "").into(),
-        |owner| owner.replace(straight, "").into(),
-    )
+    let owner = name.strip_suffix(['s', 'S']).and_then(|name| name.strip_suffix(straight));
+    owner.map_or_else(|| name.replace(straight, "").into(), |owner| owner.replace(straight, "").into())
 }
 
 fn trimmed(name: &str) -> &str {

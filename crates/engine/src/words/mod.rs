@@ -47,11 +47,7 @@ pub(crate) const TOKEN_CHARS_MAX: usize = 64;
 pub fn index(fields: &Fields) -> Words {
     let words = count(fields, false);
     // "The Who" and "it is what it is" consist of stop words only; they stay findable by them.
-    if words.terms.is_empty() {
-        count(fields, true)
-    } else {
-        words
-    }
+    if words.terms.is_empty() { count(fields, true) } else { words }
 }
 
 fn count(fields: &Fields, keep_stop_words: bool) -> Words {
@@ -64,31 +60,15 @@ fn count(fields: &Fields, keep_stop_words: bool) -> Words {
             (0..times).for_each(|_| terms.push(term));
             if class.is_word() {
                 compound::parts(token, |part| terms.push(compound::term(part)));
-                terms.extend(
-                    fold::without_umlaut_digraphs(token).map(|other| compound::term(&other)),
-                );
+                terms.extend(fold::without_umlaut_digraphs(token).map(|other| compound::term(&other)));
             }
         });
     };
-    fields
-        .title
-        .into_iter()
-        .chain(fields.hint)
-        .for_each(|text| read(text, CHOSEN_FIELD_COUNT));
-    fields
-        .tags
-        .iter()
-        .for_each(|text| read(text, CHOSEN_FIELD_COUNT));
-    fields
-        .path
-        .into_iter()
-        .chain(fields.speaker)
-        .for_each(|text| read(text, 1));
+    fields.title.into_iter().chain(fields.hint).for_each(|text| read(text, CHOSEN_FIELD_COUNT));
+    fields.tags.iter().for_each(|text| read(text, CHOSEN_FIELD_COUNT));
+    fields.path.into_iter().chain(fields.speaker).for_each(|text| read(text, 1));
     read(fields.content, 1);
-    Words {
-        terms: tally(terms),
-        len,
-    }
+    Words { terms: tally(terms), len }
 }
 
 fn tally(mut terms: Vec<Term>) -> Vec<(Term, u8)> {
@@ -106,9 +86,7 @@ fn tally(mut terms: Vec<Term>) -> Vec<(Term, u8)> {
 impl Words {
     /// How often a term occurs.
     pub fn tf(&self, term: Term) -> u8 {
-        self.terms
-            .binary_search_by_key(&term, |(term, _)| *term)
-            .map_or(0, |at| self.terms[at].1)
+        self.terms.binary_search_by_key(&term, |(term, _)| *term).map_or(0, |at| self.terms[at].1)
     }
 }
 
@@ -126,9 +104,7 @@ pub(crate) fn term(token: &str) -> Term {
 pub(crate) fn term_of(bytes: impl Iterator<Item = u8>) -> Term {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
-    let hash = bytes.fold(OFFSET, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
-    });
+    let hash = bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
     // Truncation is the point: both halves are in the result.
     ((hash >> 32) ^ (hash & 0xffff_ffff)) as Term
 }

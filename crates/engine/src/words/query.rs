@@ -36,11 +36,7 @@ const KANA_WEIGHT: f32 = 0.2;
 /// Reads a query. Stop words are left out unless it has nothing else.
 pub fn query(text: &str) -> QueryWords {
     let words = read(text, false);
-    if words.terms.is_empty() {
-        read(text, true)
-    } else {
-        words
-    }
+    if words.terms.is_empty() { read(text, true) } else { words }
 }
 
 fn read(text: &str, keep_stop_words: bool) -> QueryWords {
@@ -59,35 +55,19 @@ fn read(text: &str, keep_stop_words: bool) -> QueryWords {
             // Its pairs ask for it.
             Class::Single => return,
         };
-        terms.push(QueryTerm {
-            term: class.term(token),
-            weight,
-            group,
-            exact: class == Class::Whole,
-        });
+        terms.push(QueryTerm { term: class.term(token), weight, group, exact: class == Class::Whole });
         if class.is_word() {
             expand(token, weight, group, &mut derived);
         }
     });
     // What is said goes before what is derived, so the bound cuts the latter first.
     terms.append(&mut derived);
-    QueryWords {
-        terms: distinct(terms),
-    }
+    QueryWords { terms: distinct(terms) }
 }
 
 fn expand(token: &str, weight: f32, group: u16, derived: &mut Vec<QueryTerm>) {
-    let mut add = |term, share: f32| {
-        derived.push(QueryTerm {
-            term,
-            weight: weight * share,
-            group,
-            exact: false,
-        })
-    };
-    if token.len() >= compound::PIECE_LETTERS_MIN
-        && token.bytes().all(|byte| byte.is_ascii_lowercase())
-    {
+    let mut add = |term, share: f32| derived.push(QueryTerm { term, weight: weight * share, group, exact: false });
+    if token.len() >= compound::PIECE_LETTERS_MIN && token.bytes().all(|byte| byte.is_ascii_lowercase()) {
         add(compound::term(token), COMPOUND_WEIGHT);
     }
     compound::parts(token, |part| add(term(&stem::stem(part)), COMPOUND_WEIGHT));

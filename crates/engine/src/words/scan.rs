@@ -33,11 +33,7 @@ impl Class {
     }
 
     pub(super) fn term(self, token: &str) -> Term {
-        if self.is_word() {
-            term(&stem::stem(token))
-        } else {
-            term(token)
-        }
+        if self.is_word() { term(&stem::stem(token)) } else { term(token) }
     }
 }
 
@@ -47,12 +43,7 @@ pub(super) fn scan(text: &str, keep_stop_words: bool, sink: &mut dyn FnMut(Class
     let text = compatible(text);
     // In a text of capitals alone, "IS" and "THE" are no abbreviations.
     let mixed_case = text.chars().any(char::is_lowercase);
-    let mut reader = Reader {
-        token: String::new(),
-        mixed_case,
-        keep_stop_words,
-        sink,
-    };
+    let mut reader = Reader { token: String::new(), mixed_case, keep_stop_words, sink };
     let mut rest = &*text;
     while let Some(start) = rest.find(|letter: char| in_word(letter)) {
         rest = &rest[start..];
@@ -82,8 +73,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn chunk(&mut self, chunk: &str) {
-        let chunk =
-            chunk.trim_end_matches(|letter: char| !in_word(letter) && !matches!(letter, '+' | '#'));
+        let chunk = chunk.trim_end_matches(|letter: char| !in_word(letter) && !matches!(letter, '+' | '#'));
         if chunk.bytes().all(|byte| byte.is_ascii_lowercase()) {
             return self.word(Class::Word, chunk);
         }
@@ -91,14 +81,10 @@ impl Reader<'_> {
     }
 
     fn word(&mut self, class: Class, raw: &str) {
-        let raw = raw
-            .char_indices()
-            .nth(TOKEN_CHARS_MAX)
-            .map_or(raw, |(end, _)| &raw[..end]);
+        let raw = raw.char_indices().nth(TOKEN_CHARS_MAX).map_or(raw, |(end, _)| &raw[..end]);
         self.token.clear();
         fold_into(raw, &mut self.token);
-        let keep =
-            class == Class::Whole || self.keep_stop_words || !stem::is_stop_word(&self.token);
+        let keep = class == Class::Whole || self.keep_stop_words || !stem::is_stop_word(&self.token);
         if keep || self.abbreviation(raw) {
             (self.sink)(class, &self.token);
         }
@@ -120,11 +106,7 @@ impl Reader<'_> {
                 (self.sink)(Class::Single, &run[at..end]);
             }
             if let Some((start, first)) = before {
-                let class = if hiragana(first) && hiragana(letter) {
-                    Class::Kana
-                } else {
-                    Class::Pair
-                };
+                let class = if hiragana(first) && hiragana(letter) { Class::Kana } else { Class::Pair };
                 (self.sink)(class, &run[start..end]);
             }
             before = Some((at, letter));
@@ -143,20 +125,7 @@ fn in_word(letter: char) -> bool {
 /// Letters, and what joins letters to identifiers.
 fn in_chunk(letter: char) -> bool {
     in_word(letter)
-        || matches!(
-            letter,
-            '_' | '-'
-                | '.'
-                | '/'
-                | ':'
-                | '@'
-                | '+'
-                | '#'
-                | '\''
-                | '\u{2019}'
-                | '\u{2010}'
-                | '\u{2011}'
-        )
+        || matches!(letter, '_' | '-' | '.' | '/' | ':' | '@' | '+' | '#' | '\'' | '\u{2019}' | '\u{2010}' | '\u{2011}')
         || invisible(letter)
 }
 

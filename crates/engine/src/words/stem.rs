@@ -48,11 +48,7 @@ mod tests {
     #[test]
     fn stop_words_are_sorted_and_within_their_bound() {
         assert!(STOP_WORDS.is_sorted_by(|a, b| a < b));
-        assert!(
-            STOP_WORDS
-                .iter()
-                .all(|word| word.len() <= STOP_WORD_BYTES_MAX)
-        );
+        assert!(STOP_WORDS.iter().all(|word| word.len() <= STOP_WORD_BYTES_MAX));
     }
 
     #[test]

@@ -3,28 +3,18 @@ use proptest::prelude::*;
 use super::*;
 
 fn content(text: &str) -> Words {
-    index(&Fields {
-        content: text,
-        ..Fields::default()
-    })
+    index(&Fields { content: text, ..Fields::default() })
 }
 
 /// The best weight among the query's terms that the memory holds; 0 when it is not found.
 fn found(memory: &str, asked: &str) -> f32 {
     let words = content(memory);
-    query(asked)
-        .terms
-        .iter()
-        .filter(|term| words.tf(term.term) > 0)
-        .map(|term| term.weight)
-        .fold(0.0, f32::max)
+    query(asked).terms.iter().filter(|term| words.tf(term.term) > 0).map(|term| term.weight).fold(0.0, f32::max)
 }
 
 #[test]
 fn memories_are_found_the_way_people_write() {
-    let check = |memory: &str, asked: &str| {
-        assert!(found(memory, asked) >= 0.7, "{asked} should find {memory}")
-    };
+    let check = |memory: &str, asked: &str| assert!(found(memory, asked) >= 0.7, "{asked} should find {memory}");
     check("nginx crashed twice", "why does nginx keep crashing?");
     check("Restart deployment/web after the change", "deployment/web");
     check("Restart deployment/web after the change", "web");
@@ -62,10 +52,7 @@ fn memories_are_found_the_way_people_write() {
 fn compounds_are_found_by_their_parts_at_a_low_weight() {
     let check = |memory: &str, asked: &str| {
         let weight = found(memory, asked);
-        assert!(
-            weight > 0.0 && weight < 0.9,
-            "{asked} finds {memory} at {weight}"
-        );
+        assert!(weight > 0.0 && weight < 0.9, "{asked} finds {memory} at {weight}");
     };
     check("Die Datenbankverbindung ist abgebrochen", "Verbindung");
     check("Die Datenbankverbindung ist abgebrochen", "Datenbank");
@@ -78,12 +65,7 @@ fn compounds_are_found_by_their_parts_at_a_low_weight() {
 
 #[test]
 fn what_is_not_there_is_not_found() {
-    let check = |memory: &str, asked: &str| {
-        assert!(
-            found(memory, asked) == 0.0,
-            "{asked} must not find {memory}"
-        )
-    };
+    let check = |memory: &str, asked: &str| assert!(found(memory, asked) == 0.0, "{asked} must not find {memory}");
     check("the server is down", "is the");
     check("restart the web tier", "database");
     check("communication broke down", "comm");
@@ -95,34 +77,18 @@ fn what_is_not_there_is_not_found() {
 
 #[test]
 fn a_query_says_each_thing_once_and_not_too_much() {
-    assert_eq!(
-        query("nginx, nginx and NGINX")
-            .terms
-            .iter()
-            .filter(|term| term.weight == 1.0)
-            .count(),
-        1
-    );
+    assert_eq!(query("nginx, nginx and NGINX").terms.iter().filter(|term| term.weight == 1.0).count(), 1);
     assert_eq!(query("").terms, []);
     assert_eq!(query("?!").terms, []);
     let page = (0..1000).map(|at| format!("word{at} ")).collect::<String>();
     assert_eq!(query(&page).terms.len(), QUERY_TERMS_MAX);
-    assert!(
-        query("see deployment/web")
-            .terms
-            .iter()
-            .any(|term| term.exact)
-    );
+    assert!(query("see deployment/web").terms.iter().any(|term| term.exact));
 }
 
 #[test]
 fn chosen_fields_count_more_and_expansions_lengthen_nothing() {
     let tags = ["nginx".to_owned()];
-    let words = index(&Fields {
-        content: "nginx restarted",
-        tags: &tags,
-        ..Fields::default()
-    });
+    let words = index(&Fields { content: "nginx restarted", tags: &tags, ..Fields::default() });
     assert_eq!((words.tf(term("nginx")), words.len), (3, 3));
     assert_eq!(content("the deployment/web").len, 2);
     assert_eq!(content("a datenbankverbindung").len, 1);
@@ -139,10 +105,7 @@ fn terms_are_stable() {
 
 #[test]
 fn tokens_are_plain_words() {
-    assert_eq!(
-        tokens("File infra tickets in OPS!"),
-        ["file", "infra", "tickets", "in", "ops"]
-    );
+    assert_eq!(tokens("File infra tickets in OPS!"), ["file", "infra", "tickets", "in", "ops"]);
     assert_eq!(tokens("Ｃafé 東京"), ["cafe", "東", "京"]);
 }
 

@@ -1,0 +1,28 @@
+//! No vectors: search runs on words alone.
+
+use engine::ports::{Calibration, EmbedError, Embedder};
+
+#[derive(Debug)]
+pub(crate) struct NoVectors;
+
+impl Embedder for NoVectors {
+    fn model(&self) -> &'static str {
+        "none"
+    }
+
+    fn dimensions(&self) -> usize {
+        0
+    }
+
+    fn embed(&self, _texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        Err(EmbedError::Off)
+    }
+
+    fn is_instant(&self) -> bool {
+        true
+    }
+
+    fn calibration(&self) -> Calibration {
+        Calibration { unrelated: 0.0, same: 1.0 }
+    }
+}

@@ -1,0 +1,162 @@
+//! The tokens and their vectors, read in place from `model/static.bin`.
+//!
+//! The file carries its own hash table, so nothing is parsed or built at start-up.
+//! Its layout is described where it is written: `scripts/model/modelfile.py`.
+
+use engine::ports::{Calibration, EmbedError};
+
+/// FNV-1a, 32 bit: the hash the file's table was laid out with.
+const FNV_START: u32 = 0x811c_9dc5;
+const FNV_PRIME: u32 = 0x0100_0193;
+
+const MAGIC: &[u8; 8] = b"INGRVEC1";
+const HEADER_BYTES: usize = 96;
+
+/// Where each part of the file begins; see `modelfile.py`.
+#[derive(Debug)]
+pub(crate) struct Vocabulary {
+    bytes: &'static [u8],
+    tokens: usize,
+    dimensions: usize,
+    slots: usize,
+    slots_at: usize,
+    ids_at: usize,
+    ends_at: usize,
+    text_at: usize,
+    scales_at: usize,
+    rows_at: usize,
+    token_bytes_max: usize,
+    calibration: Calibration,
+    name: &'static str,
+}
+
+impl Vocabulary {
+    pub(crate) fn open(bytes: &'static [u8]) -> Result<Vocabulary, EmbedError> {
+        if bytes.len() < HEADER_BYTES || &bytes[..8] != MAGIC {
+            return Err(broken("the file is not a vector table"));
+        }
+        let number = |at: usize| u32_at(bytes, at) as usize;
+        let name = bytes[64..HEADER_BYTES].split(|b| *b == 0).next().unwrap_or_default();
+        let vocabulary = Vocabulary {
+            bytes,
+            tokens: number(8),
+            dimensions: number(12),
+            slots: number(16),
+            slots_at: number(20),
+            ids_at: number(24),
+            ends_at: number(28),
+            text_at: number(32),
+            scales_at: number(36),
+            rows_at: number(40),
+            token_bytes_max: number(56),
+            calibration: Calibration { unrelated: f32_at(bytes, 48), same: f32_at(bytes, 52) },
+            name: std::str::from_utf8(name).map_err(|_| broken("the model's name is not text"))?,
+        };
+        if number(44) != bytes.len() || !vocabulary.fits() {
+            return Err(broken("the vector table is cut short"));
+        }
+        Ok(vocabulary)
+    }
+
+    /// Every part lies inside the file, so that later reads cannot miss.
+    fn fits(&self) -> bool {
+        let end = |at: usize, count: usize, width: usize| count.checked_mul(width).and_then(|n| n.checked_add(at));
+        let within = |part: Option<usize>| part.is_some_and(|end| end <= self.bytes.len());
+        self.slots.is_power_of_two()
+            && self.tokens < self.slots
+            && self.tokens > 0
+            && within(end(self.slots_at, self.slots, 2))
+            && within(end(self.ids_at, self.tokens, 2))
+            && within(end(self.ends_at, self.tokens, 4))
+            && within(end(self.scales_at, self.tokens, 4))
+            && within(end(self.rows_at, self.tokens, self.dimensions))
+            && within(end(self.text_at, self.text_end(self.tokens - 1), 1))
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub(crate) fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    pub(crate) fn calibration(&self) -> Calibration {
+        self.calibration
+    }
+
+    /// The longest token in bytes: no prefix beyond it needs a look-up.
+    pub(crate) fn token_bytes_max(&self) -> usize {
+        self.token_bytes_max
+    }
+
+    /// The token with this text, whose hash the caller has already rolled up.
+    pub(crate) fn find(&self, hash: Hash, prefix: &[u8], rest: &[u8]) -> Option<usize> {
+        let mask = self.slots - 1;
+        let mut slot = hash.0 as usize & mask;
+        loop {
+            let entry = u16_at(self.bytes, self.slots_at + 2 * slot);
+            let token = usize::from(entry).checked_sub(1)?;
+            let text = self.text(token);
+            if text.len() == prefix.len() + rest.len() && text.starts_with(prefix) && text.ends_with(rest) {
+                return Some(token);
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    /// The token's id in the teacher's own vocabulary.
+    pub(crate) fn reference_id(&self, token: usize) -> u16 {
+        u16_at(self.bytes, self.ids_at + 2 * token)
+    }
+
+    /// The token's vector: value of one step, and the steps.
+    pub(crate) fn row(&self, token: usize) -> (f32, &'static [u8]) {
+        let at = self.rows_at + token * self.dimensions;
+        let scale = f32_at(self.bytes, self.scales_at + 4 * token);
+        (scale, &self.bytes[at..at + self.dimensions])
+    }
+
+    fn text(&self, token: usize) -> &'static [u8] {
+        let start = if token == 0 { 0 } else { self.text_end(token - 1) };
+        &self.bytes[self.text_at + start..self.text_at + self.text_end(token)]
+    }
+
+    fn text_end(&self, token: usize) -> usize {
+        u32_at(self.bytes, self.ends_at + 4 * token) as usize
+    }
+}
+
+/// A rolling FNV-1a hash, so that all prefixes of a word are hashed in one pass.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hash(u32);
+
+impl Hash {
+    pub(crate) fn start() -> Hash {
+        Hash(FNV_START)
+    }
+
+    pub(crate) fn push(self, byte: u8) -> Hash {
+        Hash((self.0 ^ u32::from(byte)).wrapping_mul(FNV_PRIME))
+    }
+
+    pub(crate) fn extend(self, bytes: &[u8]) -> Hash {
+        bytes.iter().fold(self, |hash, byte| hash.push(*byte))
+    }
+}
+
+pub(crate) fn broken(reason: &str) -> EmbedError {
+    EmbedError::Broken(reason.to_owned())
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes([bytes[at], bytes[at + 1]])
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+fn f32_at(bytes: &[u8], at: usize) -> f32 {
+    f32::from_bits(u32_at(bytes, at))
+}

@@ -1,0 +1,183 @@
+//! BERT's uncased tokenizer: clean, lower, strip accents, split at punctuation, then the longest known pieces.
+//!
+//! Checked against the reference implementation over a large corpus and every code point
+//! by `scripts/model/check-tokenizer`; `tests/it/tokens.rs` keeps a sample of that.
+
+use crate::vocabulary::{Hash, Vocabulary};
+use unicode_normalization::char::decompose_canonical;
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
+
+/// A longer word is not looked up; the reference does the same.
+const WORD_CHARS_MAX: usize = 100;
+
+/// Marks a piece that continues a word.
+const CONTINUATION: &[u8] = b"##";
+
+/// One piece of the text: a known token, or a word the vocabulary cannot spell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    Token(usize),
+    Unknown,
+}
+
+/// Calls `each` for every piece of `text`, until it returns false.
+pub(crate) fn pieces(vocabulary: &Vocabulary, text: &str, mut each: impl FnMut(Piece) -> bool) {
+    let mut word = Word::new(vocabulary);
+    for c in text.chars() {
+        let goes_on = match kind(c) {
+            Kind::Dropped => true,
+            Kind::Space => word.finish(&mut each),
+            Kind::Alone => word.finish(&mut each) && word.alone(c, &mut each),
+            Kind::Letter if c.is_ascii() => word.push(c.to_ascii_lowercase()),
+            Kind::Letter => word.fold(c, &mut each),
+        };
+        if !goes_on {
+            return;
+        }
+    }
+    word.finish(&mut each);
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Dropped,
+    Space,
+    /// Punctuation and CJK ideographs are words of their own.
+    Alone,
+    Letter,
+}
+
+fn kind(c: char) -> Kind {
+    if c.is_ascii() {
+        return match c {
+            ' ' | '\t' | '\n' | '\r' => Kind::Space,
+            _ if c.is_ascii_control() => Kind::Dropped,
+            _ if c.is_ascii_punctuation() => Kind::Alone,
+            _ => Kind::Letter,
+        };
+    }
+    if c == '\u{fffd}' {
+        return Kind::Dropped;
+    }
+    match c.general_category() {
+        GeneralCategory::Control | GeneralCategory::Format | GeneralCategory::PrivateUse => Kind::Dropped,
+        _ if c.is_whitespace() => Kind::Space,
+        GeneralCategory::ConnectorPunctuation
+        | GeneralCategory::DashPunctuation
+        | GeneralCategory::OpenPunctuation
+        | GeneralCategory::ClosePunctuation
+        | GeneralCategory::InitialPunctuation
+        | GeneralCategory::FinalPunctuation
+        | GeneralCategory::OtherPunctuation => Kind::Alone,
+        _ if is_ideograph(c) => Kind::Alone,
+        _ => Kind::Letter,
+    }
+}
+
+/// The blocks the reference sets apart; it leaves out kana and hangul on purpose.
+fn is_ideograph(c: char) -> bool {
+    matches!(u32::from(c),
+        0x4E00..=0x9FFF | 0x3400..=0x4DBF | 0x2_0000..=0x2_A6DF | 0x2_A700..=0x2_B73F
+        | 0x2_B740..=0x2_B81F | 0x2_B920..=0x2_CEAF | 0xF900..=0xFAFF | 0x2_F800..=0x2_FA1F)
+}
+
+/// The word being read, with the hashes of its prefixes worked out when it ends.
+struct Word<'a> {
+    vocabulary: &'a Vocabulary,
+    text: String,
+    chars: usize,
+    found: Vec<usize>,
+}
+
+impl<'a> Word<'a> {
+    fn new(vocabulary: &'a Vocabulary) -> Word<'a> {
+        Word { vocabulary, text: String::with_capacity(64), chars: 0, found: Vec::with_capacity(16) }
+    }
+
+    fn push(&mut self, c: char) -> bool {
+        self.chars += 1;
+        // Past the limit the word is unknown whatever follows, so its text need not grow.
+        if self.chars <= WORD_CHARS_MAX {
+            self.text.push(c);
+        }
+        true
+    }
+
+    /// Adds a letter beyond ASCII: decomposed, without accents, in lower case.
+    fn fold(&mut self, c: char, each: &mut impl FnMut(Piece) -> bool) -> bool {
+        let mut goes_on = true;
+        decompose_canonical(c, |part| {
+            if part.general_category() == GeneralCategory::NonspacingMark {
+                return;
+            }
+            for lower in part.to_lowercase() {
+                goes_on = goes_on
+                    && match kind(lower) {
+                        Kind::Alone => self.finish(each) && self.alone(lower, each),
+                        Kind::Space => self.finish(each),
+                        Kind::Letter | Kind::Dropped => self.push(lower),
+                    };
+            }
+        });
+        goes_on
+    }
+
+    fn alone(&mut self, c: char, each: &mut impl FnMut(Piece) -> bool) -> bool {
+        if c.is_ascii() {
+            self.push(c);
+        } else {
+            decompose_canonical(c, |part| {
+                self.push(part);
+            });
+        }
+        self.finish(each)
+    }
+
+    /// Ends the word: all its pieces, or one unknown.
+    fn finish(&mut self, each: &mut impl FnMut(Piece) -> bool) -> bool {
+        if self.chars == 0 {
+            return true;
+        }
+        let spelt = self.chars <= WORD_CHARS_MAX && self.spell();
+        self.text.clear();
+        self.chars = 0;
+        if !spelt {
+            return each(Piece::Unknown);
+        }
+        self.found.iter().all(|token| each(Piece::Token(*token)))
+    }
+
+    /// Longest piece first, from the left; false when some part is in no token.
+    fn spell(&mut self) -> bool {
+        self.found.clear();
+        let word = self.text.as_bytes();
+        let mut start = 0;
+        while start < word.len() {
+            let prefix: &[u8] = if start == 0 { b"" } else { CONTINUATION };
+            match self.longest(prefix, start) {
+                Some((token, length)) => {
+                    self.found.push(token);
+                    start += length;
+                }
+                None => return false,
+            }
+        }
+        true
+    }
+
+    fn longest(&self, prefix: &[u8], start: usize) -> Option<(usize, usize)> {
+        let rest = &self.text.as_bytes()[start..];
+        let length_max = rest.len().min(self.vocabulary.token_bytes_max());
+        let mut hashes = [Hash::start(); 64];
+        let mut hash = Hash::start().extend(prefix);
+        let length_max = length_max.min(hashes.len());
+        for (slot, byte) in hashes.iter_mut().zip(&rest[..length_max]) {
+            hash = hash.push(*byte);
+            *slot = hash;
+        }
+        (1..=length_max).rev().filter(|length| self.text.is_char_boundary(start + length)).find_map(|length| {
+            let token = self.vocabulary.find(hashes[length - 1], prefix, &rest[..length])?;
+            Some((token, length))
+        })
+    }
+}

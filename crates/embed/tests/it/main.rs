@@ -1,0 +1,2 @@
+//! The embedders as the rest of the product sees them.
+mod fixed;
