@@ -211,3 +211,92 @@ fn no_such_system() -> Refusal {
     Refusal::new("policy.system_not_readable", "no such system, or no `read` on it")
         .hint("grants come from configuration or the token: `--grant system:ID=read`")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::container::find_builtin;
+    use crate::id::StoreId;
+
+    const TENANT: TenantId = TenantId(uuid::Uuid::nil());
+
+    fn store(slug: &str) -> Store {
+        find_builtin(slug).expect("built in").make(StoreId(uuid::Uuid::nil()), jiff::Timestamp::UNIX_EPOCH)
+    }
+
+    fn agent() -> Caller {
+        let caller = Caller::agent(TENANT, "triage").in_conversation("c1");
+        Caller { user: Some("ana".to_owned()), pipeline: Some("ci".to_owned()), run: Some("r1".to_owned()), ..caller }
+    }
+
+    /// Writes as `caller` into a built-in store at the caller's own place; the code of the refusal, or `ok`.
+    fn write(caller: &Caller, slug: &str, kind: Kind, enabled: bool) -> String {
+        let store = store(slug);
+        let scope = scope_for(caller, store.scope, Some("billing")).expect("a place");
+        match may_write(caller, &store, &scope, kind, enabled) {
+            Ok(permit) => format!("{} {}", permit.state, permit.trust),
+            Err(refusal) => refusal.code.to_owned(),
+        }
+    }
+
+    #[test]
+    fn who_may_write_what_where() {
+        let check = |caller: &Caller, slug, kind, enabled, expected: &str| {
+            assert_eq!(write(caller, slug, kind, enabled), expected, "{} {slug} {kind}", caller.principal);
+        };
+        let (agent, admin, ana) = (agent(), Caller::admin(TENANT), Caller::user(TENANT, "ana"));
+        check(&agent, "workspace_runbooks", Kind::Runbook, false, "policy.needs_promotion");
+        check(&agent, "user_memory", Kind::Runbook, false, "policy.kind_not_writable");
+        check(&agent, "user_memory", Kind::UserPreference, false, "active agent_draft");
+        check(&agent, "conversation_memory", Kind::Runbook, false, "active agent_draft");
+        check(&agent, "lessons", Kind::Lesson, false, "policy.pipeline_not_enabled");
+        check(&agent, "lessons", Kind::Lesson, true, "active agent_draft");
+        check(&agent, "system_notes", Kind::Note, false, "policy.system_not_readable");
+        check(&agent, "episodes", Kind::Turn, false, "active agent_draft");
+        check(&agent, "working_memory", Kind::Note, false, "active agent_draft");
+        check(&ana, "user_memory", Kind::Runbook, false, "active user_authored");
+        check(&ana, "workspace_conventions", Kind::WorkspaceConvention, false, "policy.needs_promotion");
+        check(&admin, "workspace_runbooks", Kind::Runbook, false, "active admin_approved");
+        check(&admin, "workspace_conventions", Kind::Runbook, false, "active system_seeded");
+        check(&admin, "system_notes", Kind::Note, false, "active user_authored");
+        let revoked = Caller { rules: crate::caller::Rules { read: true, manage: false }, ..agent };
+        check(&revoked, "conversation_memory", Kind::Note, false, "policy.manage_revoked");
+    }
+
+    #[test]
+    fn programs_only_draft_where_drafts_wait() {
+        let drafts = Store { access: Access::DraftWrite, ..store("conversation_memory") };
+        let scope = Scope::Conversation { conversation: "c1".to_owned() };
+        let state = |caller: &Caller| may_write(caller, &drafts, &scope, Kind::Note, false).map(|permit| permit.state);
+        assert_eq!(state(&agent()), Ok(State::Constrained));
+        assert_eq!(state(&Caller::user(TENANT, "ana").in_conversation("c1")), Ok(State::Active));
+    }
+
+    #[test]
+    fn nobody_writes_to_somebody_elses_place() {
+        let other = Scope::Conversation { conversation: "c2".to_owned() };
+        let refused = may_write(&agent(), &store("conversation_memory"), &other, Kind::Note, false);
+        assert_eq!(refused.map_err(|refusal| refusal.code), Err("policy.not_yours"));
+    }
+
+    #[test]
+    fn what_each_role_sees() {
+        let sees = |caller: &Caller, scope: &Scope| readable(caller, false).is_ok_and(|readable| readable.sees(scope));
+        let conversation = |id: &str| Scope::Conversation { conversation: id.to_owned() };
+        let pipeline = Scope::Pipeline { pipeline: "ci".to_owned(), agent: "triage".to_owned() };
+        let other_agent = Scope::Agent { agent: "builder".to_owned() };
+        assert!(sees(&agent(), &Scope::Workspace) && sees(&agent(), &conversation("c1")));
+        assert!(!sees(&agent(), &conversation("c2")) && !sees(&agent(), &other_agent) && !sees(&agent(), &pipeline));
+        assert!(readable(&agent(), true).is_ok_and(|readable| readable.sees(&pipeline)));
+        assert!(sees(&Caller::admin(TENANT), &conversation("c2")));
+        let billing = Scope::System { system: "billing".to_owned() };
+        let granted = Caller { grants: [("billing".to_owned(), Grant::Read)].into(), ..agent() };
+        assert!(!sees(&agent(), &billing) && sees(&granted, &billing));
+    }
+
+    #[test]
+    fn fact_42_a_system_store_needs_a_system() {
+        let error = scope_for(&agent(), ScopeKind::System, None).expect_err("no system named");
+        assert_eq!(error.code(), "scope.system_missing");
+    }
+}
