@@ -16,6 +16,7 @@ pub mod limits;
 pub mod memory;
 pub mod pipeline;
 pub mod ports;
+pub mod receipt;
 pub mod refusal;
 pub mod row;
 pub mod ruleset;
@@ -27,9 +28,12 @@ pub mod duplicate;
 pub mod gate;
 pub mod policy;
 pub mod ranking;
+pub mod render;
 pub mod safety;
+pub mod tokens;
 pub mod words;
 // verbs
+mod context;
 mod forget;
 mod patch;
 mod read;
@@ -39,6 +43,7 @@ mod seed;
 mod stores;
 mod upkeep;
 
+pub use context::{Context, ContextRequest};
 pub use forget::Forgotten;
 pub use patch::{Patch, Patched};
 pub use read::{Listing, Reference};

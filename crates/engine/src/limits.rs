@@ -48,6 +48,22 @@ pub struct Limits {
     pub lesson_recall_max: usize,
     /// Attempts at a write whose guards lose races before the caller hears of it.
     pub commit_attempts: usize,
+    /// Tokens a turn's context may cost, frame included (`MEMORY_CONTEXT_TOKEN_BUDGET`).
+    pub context_budget_tokens: usize,
+    /// Ranked memories shown in one turn.
+    pub context_memories_max: usize,
+    /// Trust score from which a memory is shown as trusted.
+    pub context_trusted_from: f64,
+    /// First part of the two tags around what a model is shown.
+    pub context_tag_prefix: String,
+    /// Tokens of a block's tags, framing and one entry's head line: kept free before a memory is cut to fit.
+    pub context_frame_tokens: usize,
+    /// A memory is shown cut only when at least this much of it is seen.
+    pub context_cut_tokens_min: usize,
+    /// Always-inject memories shown in one turn.
+    pub always_inject_max: usize,
+    /// Always-inject memories get one part in this many of the budget.
+    pub always_inject_share: usize,
     pub weights: Weights,
 }
 
@@ -80,6 +96,14 @@ impl Default for Limits {
             near_vector: 0.6,
             lesson_recall_max: 5,
             commit_attempts: 12,
+            context_budget_tokens: 2_200,
+            context_memories_max: 6,
+            context_trusted_from: 0.85,
+            context_tag_prefix: "ingrain".to_owned(),
+            context_frame_tokens: 180,
+            context_cut_tokens_min: 150,
+            always_inject_max: 25,
+            always_inject_share: 3,
             weights: Weights::default(),
         }
     }

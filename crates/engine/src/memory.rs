@@ -96,6 +96,14 @@ impl Memory {
         self.content.chars().take(chars).collect()
     }
 
+    /// Trust as it counts now: past its date of re-verification a memory counts as a draft.
+    pub fn trust_at(&self, now: Timestamp) -> Trust {
+        match self.verify_by {
+            Some(by) if by <= now => Trust::AgentDraft,
+            _ => self.trust,
+        }
+    }
+
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|at| at <= now)
     }

@@ -13,7 +13,9 @@ use crate::memory::{Draft, Memory, content_sha256};
 use crate::pipeline::OptIn;
 use crate::policy::{self, Readable};
 use crate::ports::{Address, Filter, Find, StoreError};
+use crate::receipt::Touch;
 use crate::refusal::Refusal;
+use crate::row::Kept;
 use crate::ruleset::Ruleset;
 use crate::scope::Scope;
 use crate::vocabulary::{Dedup, Operation};
@@ -259,6 +261,10 @@ impl Engine {
         });
         let mut change = change.event(event);
         change.events.extend(flagged);
+        if caller.run.is_some() {
+            let usage = self.usage(caller, Touch::Written, memory.id, memory.version, None);
+            change = change.write(Write::Row(usage.to_row()));
+        }
         change.write(Write::Entry(Box::new(entry)))
     }
 

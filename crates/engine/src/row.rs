@@ -21,6 +21,7 @@ vocabulary! {
         Seeds = "seeds",
         Reviews = "reviews",
         Receipts = "receipts",
+        Usage = "usage",
         Runs = "runs",
         Keys = "keys",
         Bans = "bans",

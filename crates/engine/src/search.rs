@@ -84,7 +84,13 @@ impl Engine {
         }
     }
 
-    fn found(&self, eyes: &Readable, query: &Query, ranker: Ranker, limit: usize) -> Result<(Vec<Hit>, Answer), Error> {
+    pub(crate) fn found(
+        &self,
+        eyes: &Readable,
+        query: &Query,
+        ranker: Ranker,
+        limit: usize,
+    ) -> Result<(Vec<Hit>, Answer), Error> {
         let now = self.clock.now();
         let text = clipped(&query.text, self.limits().query_bytes_max);
         let words = words::query(text);

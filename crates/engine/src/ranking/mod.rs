@@ -31,6 +31,13 @@ pub struct Hit {
     pub parts: BTreeMap<&'static str, f64>,
 }
 
+impl Hit {
+    /// A memory that was not ranked: it is there for another reason.
+    pub fn bare(memory: Memory) -> Hit {
+        Hit { memory, score: 0.0, parts: BTreeMap::new() }
+    }
+}
+
 /// Scores every candidate and puts them in their one order. Candidates with nothing in common with the query are left out.
 pub fn rank(_asked: &Asked<'_>, found: Found) -> Vec<Hit> {
     let hit = |memory| Hit { memory, score: 0.0, parts: BTreeMap::new() };

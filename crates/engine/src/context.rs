@@ -1,0 +1,252 @@
+//! Turn context: what a model is shown before its turn, within a budget, with a receipt.
+
+use crate::Engine;
+use crate::caller::Caller;
+use crate::change::{Change, Write};
+use crate::error::Error;
+use crate::event::{EventName, Happening};
+use crate::id::MemoryId;
+use crate::limits::trust_score;
+use crate::memory::{Memory, content_sha256};
+use crate::ports::{Filter, Order, Page};
+use crate::ranking::Hit;
+use crate::receipt::{Considered, Receipt, ReceiptSettings, Touch, show};
+use crate::render::{self, Block, Shown};
+use crate::row::Kept;
+use crate::safety;
+use crate::scope::Scope;
+use crate::search::Query;
+use crate::tokens;
+use crate::vocabulary::Ranker;
+
+/// What a turn asks for.
+#[derive(Clone, Debug, Default)]
+pub struct ContextRequest {
+    /// The latest message of the user. Empty means nothing is looked for.
+    pub message: String,
+    pub budget_tokens: Option<usize>,
+    pub memories_max: Option<usize>,
+    pub filter: Filter,
+}
+
+/// What to put before the turn.
+#[derive(Clone, Debug, Default)]
+pub struct Context {
+    /// The two blocks, ready to be a system message; empty where there is nothing.
+    pub text: String,
+    pub tokens: usize,
+    pub candidates: Vec<Considered>,
+    /// `None` where nothing was looked for.
+    pub receipt: Option<String>,
+    /// What could not be done, in words.
+    pub skipped: Vec<String>,
+}
+
+/// A candidate with its text, before it is known what fits.
+struct Choice {
+    considered: Considered,
+    memory: Memory,
+}
+
+impl Engine {
+    /// The memories for one turn. A failing retrieval does not fail the turn: the answer says what was skipped.
+    pub fn context(&self, caller: &Caller, request: &ContextRequest) -> Result<Context, Error> {
+        if self.settings.memory_off {
+            return Ok(Context { skipped: vec!["memory is turned off".to_owned()], ..Context::default() });
+        }
+        if request.message.trim().is_empty() {
+            return Ok(Context::default());
+        }
+        let mut skipped = Vec::new();
+        let always = self.always_injected(caller, request).unwrap_or_else(|error| {
+            skipped.push(format!("always-inject memories: {}", error.code()));
+            Vec::new()
+        });
+        let hits = self.ranked(caller, request, &mut skipped);
+        let settings = self.context_settings(request);
+        let choices = self.choose(&settings, always, hits);
+        let text = rendered(&settings, &choices);
+        let tokens = tokens::estimate(&text);
+        debug_assert!(tokens <= settings.budget_tokens, "a context never passes its budget");
+        let candidates = choices.into_iter().map(|choice| choice.considered).collect();
+        let receipt = self.keep_receipt(caller, request, settings, candidates, &text, tokens, skipped);
+        Ok(Context {
+            text,
+            tokens,
+            candidates: receipt.candidates,
+            receipt: Some(receipt.id),
+            skipped: receipt.skipped,
+        })
+    }
+
+    fn context_settings(&self, request: &ContextRequest) -> ReceiptSettings {
+        let limits = self.limits();
+        ReceiptSettings {
+            tag_prefix: limits.context_tag_prefix.clone(),
+            budget_tokens: request.budget_tokens.unwrap_or(limits.context_budget_tokens),
+            memories_max: request.memories_max.unwrap_or(limits.context_memories_max).min(limits.results_max),
+            trusted_from: limits.context_trusted_from,
+            ranker: Ranker::Operational,
+        }
+    }
+
+    fn always_injected(&self, caller: &Caller, request: &ContextRequest) -> Result<Vec<Memory>, Error> {
+        let filter =
+            Filter { always_inject: Some(true), unexpired_at: Some(self.clock.now()), ..request.filter.clone() };
+        let page = Page { order: Order::Newest, after: None, limit: self.limits().always_inject_max };
+        let eyes = self.eyes(caller)?;
+        let mut memories = self.backend.list(&eyes, &filter, &page)?;
+        memories.retain(|memory| eyes.shows(memory));
+        Ok(memories)
+    }
+
+    fn ranked(&self, caller: &Caller, request: &ContextRequest, skipped: &mut Vec<String>) -> Vec<Hit> {
+        let query = Query { text: request.message.clone(), filter: request.filter.clone(), ..Query::default() };
+        let limit = request.memories_max.unwrap_or(self.limits().context_memories_max).max(1);
+        let found = self.eyes(caller).and_then(|eyes| {
+            let (mut hits, answer) = self.found(&eyes, &query, Ranker::Operational, limit)?;
+            hits.retain(|hit| eyes.shows(&hit.memory));
+            Ok((hits, answer.warnings))
+        });
+        match found {
+            Ok((hits, warnings)) => {
+                skipped.extend(warnings);
+                hits
+            }
+            Err(error) => {
+                skipped.push(format!("ranked memories: {}", error.code()));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Decides who is shown: always-inject first within their share, then by rank while the budget lasts.
+    fn choose(&self, settings: &ReceiptSettings, always: Vec<Memory>, hits: Vec<Hit>) -> Vec<Choice> {
+        let pinned: Vec<MemoryId> = always.iter().map(|memory| memory.id).collect();
+        let share = settings.budget_tokens / self.limits().always_inject_share;
+        let mut choices: Vec<Choice> = Vec::new();
+        for memory in always {
+            self.try_to_show(settings, &mut choices, Hit::bare(memory), share, "always injected");
+        }
+        let mut shown = 0;
+        for hit in hits {
+            if pinned.contains(&hit.memory.id) {
+                continue;
+            }
+            if shown == settings.memories_max {
+                choices.push(self.passed_over(hit, format!("below the {} shown", settings.memories_max)));
+                continue;
+            }
+            let fits = self.try_to_show(settings, &mut choices, hit, settings.budget_tokens, "ranked");
+            shown += usize::from(fits);
+        }
+        choices
+    }
+
+    /// Adds a candidate, shown if the blocks with it stay within `budget_tokens`, whole or cut.
+    fn try_to_show(
+        &self,
+        settings: &ReceiptSettings,
+        choices: &mut Vec<Choice>,
+        hit: Hit,
+        budget_tokens: usize,
+        reason: &str,
+    ) -> bool {
+        let mut choice = self.passed_over(hit, "over the budget".to_owned());
+        let trusted = trust_score(choice.considered.trust) >= settings.trusted_from;
+        let used = tokens::estimate(&rendered(settings, choices));
+        let room = budget_tokens.saturating_sub(used + self.limits().context_frame_tokens);
+        choice.considered.block = Some(if trusted { Block::Trusted } else { Block::Untrusted });
+        choice.considered.content_tokens_max = room;
+        let cut = tokens::estimate(&choice.memory.content) > room;
+        choices.push(choice);
+        let fits = tokens::estimate(&rendered(settings, choices)) <= budget_tokens;
+        // A few words of a long text help nobody.
+        let worth_showing = fits && (!cut || room >= self.limits().context_cut_tokens_min);
+        if let Some(Choice { considered, memory }) = choices.last_mut() {
+            match worth_showing {
+                true => {
+                    considered.reason = reason.to_owned();
+                    considered.tokens = tokens::estimate(tokens::head(&memory.content, room));
+                }
+                false => considered.block = None,
+            }
+        }
+        worth_showing
+    }
+
+    fn passed_over(&self, hit: Hit, reason: String) -> Choice {
+        let stale = hit.memory.verify_by.is_some_and(|by| by <= self.clock.now());
+        let considered = Considered {
+            memory: hit.memory.id,
+            version: hit.memory.version,
+            store: hit.memory.store.clone(),
+            path: hit.memory.path.clone(),
+            trust: hit.memory.trust_at(self.clock.now()),
+            kind: hit.memory.kind,
+            stale,
+            score: hit.score,
+            parts: hit.parts.iter().map(|(name, part)| ((*name).to_owned(), *part)).collect(),
+            block: None,
+            reason,
+            tokens: 0,
+            content_tokens_max: 0,
+        };
+        Choice { considered, memory: hit.memory }
+    }
+
+    /// Writes receipt, counters and event with the next group: the turn waits for no disk.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one record, joined here and nowhere else")]
+    fn keep_receipt(
+        &self,
+        caller: &Caller,
+        request: &ContextRequest,
+        settings: ReceiptSettings,
+        candidates: Vec<Considered>,
+        text: &str,
+        tokens: usize,
+        skipped: Vec<String>,
+    ) -> Receipt {
+        let now = self.clock.now();
+        let receipt = Receipt {
+            id: self.clock.fresh_id().to_string(),
+            at: now,
+            caller: caller.clone(),
+            query: safety::redact(&request.message, &safety::inspect(&request.message)),
+            settings,
+            candidates,
+            tokens,
+            block_sha256: content_sha256(text),
+            skipped,
+        };
+        let shown: Vec<&Considered> =
+            receipt.candidates.iter().filter(|considered| considered.block.is_some()).collect();
+        let loaded = |considered: &&Considered| {
+            serde_json::json!({
+                "id": considered.memory, "version": considered.version, "store": considered.store,
+                "path": considered.path, "trust": considered.trust,
+            })
+        };
+        let event = Happening::new(EventName::ContextLoaded, caller, now)
+            .with("memories", shown.iter().map(loaded).collect::<Vec<_>>())
+            .with("tokens", tokens)
+            .with("receipt", &receipt.id)
+            .in_scope(caller.conversation.clone().map(|conversation| Scope::Conversation { conversation }));
+        let mut change = Change::new(caller.tenant, now).event(event).write(Write::Row(receipt.to_row()));
+        for considered in &shown {
+            let usage = self.usage(caller, Touch::Injected, considered.memory, considered.version, Some(&receipt.id));
+            change = change.write(Write::Row(usage.to_row()));
+        }
+        let memories = shown.iter().map(|considered| considered.memory).collect();
+        self.backend.commit_later(change.write(Write::Recalled { memories }));
+        receipt
+    }
+}
+
+fn rendered(settings: &ReceiptSettings, choices: &[Choice]) -> String {
+    let of = |block: Block| -> Vec<Shown<'_>> {
+        let chosen = choices.iter().filter(|choice| choice.considered.block == Some(block));
+        chosen.map(|choice| show(&choice.considered, &choice.memory)).collect()
+    };
+    render::render(&settings.tag_prefix, &of(Block::Trusted), &of(Block::Untrusted))
+}

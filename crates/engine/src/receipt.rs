@@ -1,0 +1,239 @@
+//! Receipts: what was injected, why, and how to prove it. Usage: which memory touched which run.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::Engine;
+use crate::caller::Caller;
+use crate::error::Error;
+use crate::id::{MemoryId, VersionId};
+use crate::memory::content_sha256;
+use crate::pipeline::admins_only;
+use crate::policy::Readable;
+use crate::render::{self, Block, Shown};
+use crate::row::{self, Kept, RowFilter, RowKind};
+use crate::vocabulary;
+use crate::vocabulary::{Kind, Ranker, Trust};
+
+/// The record of one injection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Receipt {
+    pub id: String,
+    pub at: Timestamp,
+    pub caller: Caller,
+    /// As asked, with secrets taken out.
+    pub query: String,
+    pub settings: ReceiptSettings,
+    pub candidates: Vec<Considered>,
+    pub tokens: usize,
+    pub block_sha256: String,
+    /// What could not be done.
+    #[serde(default)]
+    pub skipped: Vec<String>,
+}
+
+/// What decided the block besides the memories: enough to rebuild it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReceiptSettings {
+    pub tag_prefix: String,
+    pub budget_tokens: usize,
+    pub memories_max: usize,
+    pub trusted_from: f64,
+    pub ranker: Ranker,
+}
+
+/// One candidate and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Considered {
+    pub memory: MemoryId,
+    pub version: VersionId,
+    pub store: String,
+    pub path: Option<String>,
+    pub trust: Trust,
+    pub kind: Kind,
+    pub stale: bool,
+    pub score: f64,
+    pub parts: BTreeMap<String, f64>,
+    /// The block it was shown in; `None`: it was not.
+    pub block: Option<Block>,
+    pub reason: String,
+    pub tokens: usize,
+    pub content_tokens_max: usize,
+}
+
+impl Kept for Receipt {
+    const KIND: RowKind = RowKind::Receipts;
+    fn id(&self) -> String {
+        self.id.clone()
+    }
+    fn at(&self) -> Timestamp {
+        self.at
+    }
+    fn subject(&self) -> String {
+        self.caller.conversation.clone().unwrap_or_default()
+    }
+    fn parent(&self) -> String {
+        self.caller.run.clone().unwrap_or_default()
+    }
+}
+
+vocabulary! {
+    /// How a memory touched a run.
+    Touch ("use") {
+        Injected = "injected",
+        Read = "read",
+        Written = "written",
+        Proposed = "proposed",
+    }
+}
+
+/// One memory's touch of one run or conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    pub id: String,
+    pub at: Timestamp,
+    pub memory: MemoryId,
+    pub version: VersionId,
+    pub touch: Touch,
+    pub actor: String,
+    pub run: Option<String>,
+    pub conversation: Option<String>,
+    pub receipt: Option<String>,
+}
+
+impl Kept for Usage {
+    const KIND: RowKind = RowKind::Usage;
+    fn id(&self) -> String {
+        self.id.clone()
+    }
+    fn at(&self) -> Timestamp {
+        self.at
+    }
+    fn state(&self) -> String {
+        self.touch.to_string()
+    }
+    fn subject(&self) -> String {
+        self.memory.to_string()
+    }
+    fn parent(&self) -> String {
+        self.run.clone().unwrap_or_default()
+    }
+}
+
+/// A receipt's block, rebuilt.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Replay {
+    pub text: String,
+    /// Whether it is byte for byte what was injected.
+    pub exact: bool,
+    /// Versions whose content was redacted since.
+    pub redacted: Vec<VersionId>,
+}
+
+impl Engine {
+    /// One receipt: its own caller's, or any for admins.
+    pub fn receipt(&self, caller: &Caller, id: &str) -> Result<Receipt, Error> {
+        let found: Option<Receipt> = row::get(&*self.backend, caller.tenant, id)?;
+        let own = |receipt: &Receipt| admins_only(caller).is_ok() || receipt.caller.principal == caller.principal;
+        found.filter(own).ok_or_else(|| Error::not_found(format!("receipt `{id}`")))
+    }
+
+    /// Receipts, newest first.
+    pub fn receipts(&self, caller: &Caller, run: Option<&str>, limit: Option<usize>) -> Result<Vec<Receipt>, Error> {
+        let filter = RowFilter {
+            parent: run.map(str::to_owned),
+            newest_first: true,
+            limit: limit.unwrap_or(self.limits().list_default).clamp(1, self.limits().list_max),
+            ..RowFilter::default()
+        };
+        let receipts: Vec<Receipt> = row::select(&*self.backend, caller.tenant, &filter)?;
+        let own = |receipt: &Receipt| admins_only(caller).is_ok() || receipt.caller.principal == caller.principal;
+        Ok(receipts.into_iter().filter(own).collect())
+    }
+
+    /// Rebuilds an injected block from the exact versions it was made of.
+    pub fn replay(&self, caller: &Caller, id: &str) -> Result<Replay, Error> {
+        let receipt = self.receipt(caller, id)?;
+        let everything = Readable::everything(caller.tenant);
+        let mut redacted = Vec::new();
+        let mut versions = Vec::new();
+        for considered in receipt.candidates.iter().filter(|considered| considered.block.is_some()) {
+            let version = self.backend.version(&everything, considered.version)?;
+            let version = version.ok_or_else(|| Error::not_found(format!("version `{}`", considered.version)))?;
+            if version.redacted_at.is_some() {
+                redacted.push(version.id);
+            }
+            versions.push((considered, version));
+        }
+        let shown = |block: Block| -> Vec<Shown<'_>> {
+            let of_block = versions.iter().filter(|(considered, _)| considered.block == Some(block));
+            of_block.map(|(considered, version)| show(considered, &version.memory)).collect()
+        };
+        let text = render::render(&receipt.settings.tag_prefix, &shown(Block::Trusted), &shown(Block::Untrusted));
+        let exact = content_sha256(&text) == receipt.block_sha256;
+        Ok(Replay { text, exact, redacted })
+    }
+
+    /// The memories that reached a run, newest touch first.
+    pub fn blame(&self, caller: &Caller, run: &str) -> Result<Vec<Usage>, Error> {
+        admins_only(caller)?;
+        let filter = RowFilter {
+            parent: Some(run.to_owned()),
+            newest_first: true,
+            limit: self.limits().list_max,
+            ..RowFilter::default()
+        };
+        row::select(&*self.backend, caller.tenant, &filter)
+    }
+
+    /// The runs and conversations a memory touched, newest first.
+    pub fn reach(&self, caller: &Caller, memory: MemoryId) -> Result<Vec<Usage>, Error> {
+        admins_only(caller)?;
+        let filter = RowFilter {
+            subject: Some(memory.to_string()),
+            newest_first: true,
+            limit: self.limits().list_max,
+            ..RowFilter::default()
+        };
+        row::select(&*self.backend, caller.tenant, &filter)
+    }
+
+    /// A touch to be written with the deed it belongs to.
+    pub(crate) fn usage(
+        &self,
+        caller: &Caller,
+        touch: Touch,
+        memory: MemoryId,
+        version: VersionId,
+        receipt: Option<&str>,
+    ) -> Usage {
+        Usage {
+            id: self.clock.fresh_id().to_string(),
+            at: self.clock.now(),
+            memory,
+            version,
+            touch,
+            actor: caller.principal.clone(),
+            run: caller.run.clone(),
+            conversation: caller.conversation.clone(),
+            receipt: receipt.map(str::to_owned),
+        }
+    }
+}
+
+/// How a candidate is shown: what the receipt says of it, with the text of the version.
+pub(crate) fn show<'a>(considered: &'a Considered, memory: &'a crate::memory::Memory) -> Shown<'a> {
+    Shown {
+        store: &considered.store,
+        path: considered.path.as_deref(),
+        title: memory.title.as_deref(),
+        trust: considered.trust,
+        kind: considered.kind,
+        updated_at: memory.updated_at,
+        stale: considered.stale,
+        content: &memory.content,
+        content_tokens_max: considered.content_tokens_max,
+    }
+}
