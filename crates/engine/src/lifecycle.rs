@@ -8,6 +8,10 @@ use crate::vocabulary::TtlClass;
 pub const WEEKLY_DECAY: f64 = 0.95;
 /// Decayed importance below which a memory is archived.
 pub const ARCHIVE_BELOW: f64 = 0.1;
+/// Decayed importance below which a memory goes first when its place is nearly full.
+pub const EARLY_BELOW: f64 = 0.2;
+/// Share of the quota from which a place counts as nearly full.
+pub const NEARLY_FULL: f64 = 0.9;
 const WEEK_MICROS: f64 = 7.0 * 24.0 * 3600.0 * 1e6;
 
 /// Importance after the time since the last recall, or since creation where there was none.
@@ -35,7 +39,8 @@ const BASE: f64 = 0.3;
 const DECISION: f64 = 0.3;
 const AMOUNT: f64 = 0.3;
 const SMALL_TALK: f64 = 0.15;
-const FULL: f64 = 1.0;
+/// Importance of what somebody asked to have remembered.
+pub const FULL: f64 = 1.0;
 /// Small talk is short; a long message that opens with thanks is not.
 const SMALL_TALK_WORDS_MAX: usize = 8;
 

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::entities::Entity;
 use crate::id::{MemoryId, TenantId, VersionId};
+use crate::lifecycle;
 use crate::scope::Scope;
 use crate::vocabulary::{EvidenceKind, Kind, Layer, Operation, State, Trust, TtlClass, TurnRole};
 
@@ -102,6 +103,11 @@ impl Memory {
             Some(by) if by <= now => Trust::AgentDraft,
             _ => self.trust,
         }
+    }
+
+    /// Importance as it counts now: it fades while nobody recalls the memory.
+    pub fn decayed_importance(&self, now: Timestamp) -> f64 {
+        lifecycle::decayed(self.importance, self.last_recalled_at.unwrap_or(self.created_at), now)
     }
 
     pub fn is_expired(&self, now: Timestamp) -> bool {

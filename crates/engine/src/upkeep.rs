@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::event::{EventName, Happening};
 use crate::gate::{self, Entry, Stamp};
 use crate::id::TenantId;
+use crate::lifecycle;
 use crate::memory::Memory;
 use crate::policy::Readable;
 use crate::ports::{Filter, Order, Page, StoreError};
@@ -34,6 +35,8 @@ impl Default for Upkeep {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct UpkeepDone {
     pub expired: u64,
+    /// Faded away: nobody recalled them.
+    pub archived: u64,
     pub embedded: u64,
 }
 
@@ -45,6 +48,13 @@ impl Engine {
             let expired = self.expire_batch(tenant, upkeep.batch)?;
             done.expired += expired;
             if expired < upkeep.batch as u64 {
+                break;
+            }
+        }
+        for _ in 0..upkeep.batches_max {
+            let archived = self.fade_batch(tenant, upkeep.batch)?;
+            done.archived += archived;
+            if archived < upkeep.batch as u64 {
                 break;
             }
         }
@@ -65,6 +75,25 @@ impl Engine {
         let page = Page { order: Order::Oldest, after: None, limit };
         let due = self.backend.list(&Readable::everything(tenant), &filter, &page)?;
         self.retire(tenant, &due, Operation::Expire, EventName::Expired, now)
+    }
+
+    /// Archives what has faded, in stores whose ruleset lets importance decay.
+    fn fade_batch(&self, tenant: TenantId, limit: usize) -> Result<u64, Error> {
+        let now = self.clock.now();
+        let stores: Vec<String> = self
+            .stores(&Caller::admin(tenant))?
+            .into_iter()
+            .filter(|store| self.ruleset(store).is_ok_and(|ruleset| ruleset.importance))
+            .map(|store| store.slug)
+            .collect();
+        if stores.is_empty() {
+            return Ok(0);
+        }
+        let filter = Filter { stores, ..Filter::default() };
+        let page = Page { order: Order::Fading, after: None, limit };
+        let mut due = self.backend.list(&Readable::everything(tenant), &filter, &page)?;
+        due.retain(|memory| memory.decayed_importance(now) < lifecycle::ARCHIVE_BELOW);
+        self.retire(tenant, &due, Operation::Archive, EventName::Archived, now)
     }
 
     /// Archives memories, each on its own, so that one that changed meanwhile does not hold up the rest.
@@ -108,7 +137,8 @@ impl Engine {
             .write(Write::Entry(Box::new(entry)))
     }
 
-    /// Adds to a save what keeps its place within the quota: the least important is archived with it.
+    /// Adds to a save what keeps its place within the quota: the least important is archived with it. In a nearly full
+    /// place what has all but faded goes even earlier.
     pub(crate) fn making_room(
         &self,
         caller: &Caller,
@@ -117,19 +147,24 @@ impl Engine {
         change: Change,
     ) -> Result<Change, Error> {
         let state = self.backend.place(caller.tenant, place)?;
-        if state.live < live_max {
+        if (state.live as f64) < live_max as f64 * lifecycle::NEARLY_FULL {
             return Ok(change.guard(Guard::RoomLeft { place: place.clone(), live_max }));
         }
+        let over = (state.live + 1).saturating_sub(live_max) as usize;
         let filter = Filter { places: vec![place.clone()], ..Filter::default() };
-        let page = Page { order: Order::Fading, after: None, limit: (state.live + 1 - live_max) as usize };
-        let mut change = change;
-        for memory in self.backend.list(&Readable::everything(caller.tenant), &filter, &page)? {
+        let page = Page { order: Order::Fading, after: None, limit: over.max(1) };
+        let mut fading = self.backend.list(&Readable::everything(caller.tenant), &filter, &page)?;
+        if over == 0 {
+            fading.retain(|memory| memory.decayed_importance(change.at) < lifecycle::EARLY_BELOW);
+        }
+        let mut change = change.guard(Guard::PlaceUnchanged { place: place.clone(), generation: state.generation });
+        for memory in fading {
             let step = self.retiring(caller, &memory, Operation::Archive, EventName::Archived, change.at);
             change.guards.extend(step.guards);
             change.writes.extend(step.writes);
             change.events.extend(step.events);
         }
-        Ok(change.guard(Guard::PlaceUnchanged { place: place.clone(), generation: state.generation }))
+        Ok(change)
     }
 
     /// Gives vectors to memories that have none of the current model: the embedder was down, or is new.

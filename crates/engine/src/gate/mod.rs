@@ -13,13 +13,14 @@ use jiff::{Timestamp, ToSpan};
 use crate::caller::Caller;
 use crate::container::Store;
 use crate::error::Error;
+use crate::lifecycle;
 use crate::limits::Limits;
 use crate::memory::{Draft, Evidence};
 use crate::policy::{self, Permit};
 use crate::refusal::Refusal;
 use crate::ruleset::Ruleset;
 use crate::scope::Scope;
-use crate::vocabulary::{EvidenceKind, EvidenceRule, Kind, Layer, Role, ScopeKind, State, Trust};
+use crate::vocabulary::{EvidenceKind, EvidenceRule, Kind, Layer, Role, ScopeKind, State, Trust, TtlClass};
 
 /// All the gate looks at besides the draft. It looks nothing up.
 #[derive(Clone, Copy)]
@@ -84,6 +85,9 @@ pub fn clear(ground: Ground<'_>, draft: Draft) -> Result<ClearedDraft, Stop> {
     let mut permit = policy::may_write(ground.caller, ground.store, ground.scope, kind, ground.pipeline_enabled)?;
     permit.trust = ground.sources_trust.map_or(permit.trust, |sources| permit.trust.min(sources));
     draft.evidence = evidence(draft.evidence, ground)?;
+    if ground.ruleset.importance {
+        draft = valued(draft, kind);
+    }
     let Scan { draft, flags } = scan(draft, ground.scope.kind(), ground.ruleset.secrets)?;
     Ok(ClearedDraft { draft, scope: ground.scope.clone(), kind, layer, permit, flags, warnings })
 }
@@ -164,6 +168,23 @@ fn evidence(mut given: Vec<Evidence>, ground: Ground<'_>) -> Result<Vec<Evidence
         evidence.conversation = evidence.conversation.take().or_else(|| caller.conversation.clone());
     }
     Ok(given)
+}
+
+/// What an episode is worth and how long: the caller's word, else its kind's, else by what it says.
+fn valued(draft: Draft, kind: Kind) -> Draft {
+    let worth = lifecycle::worth(&draft.content);
+    let by_kind = match kind {
+        Kind::TaskCompletion => Some(TtlClass::TaskCompletion),
+        Kind::Decision => Some(TtlClass::Decision),
+        Kind::Error => Some(TtlClass::Error),
+        _ => None,
+    };
+    // Somebody who says "remember this" means it, whatever the kind.
+    let class = if worth.class == TtlClass::Remember { worth.class } else { by_kind.unwrap_or(worth.class) };
+    let class = draft.ttl.unwrap_or(class);
+    let permanent = (class == TtlClass::Remember).then_some(lifecycle::FULL);
+    let importance = draft.importance.or(permanent).unwrap_or(worth.importance);
+    Draft { importance: Some(importance), ttl: Some(class), ..draft }
 }
 
 /// When a new memory stops being returned: what was asked for, else by its class, else by where it lives.
