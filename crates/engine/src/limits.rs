@@ -46,7 +46,7 @@ pub struct Limits {
     pub near_vector: f64,
     /// Lessons returned by one recall unless the pipeline says otherwise.
     pub lesson_recall_max: usize,
-    /// Attempts at a write whose guards lose races before the caller hears of it.
+    /// Attempts at a write whose guards lose races before the caller hears of it; one of a crowd wins each time.
     pub commit_attempts: usize,
     /// Tokens a turn's context may cost, frame included (`MEMORY_CONTEXT_TOKEN_BUDGET`).
     pub context_budget_tokens: usize,
@@ -95,7 +95,7 @@ impl Default for Limits {
             near_content: 0.3,
             near_vector: 0.6,
             lesson_recall_max: 5,
-            commit_attempts: 12,
+            commit_attempts: 64,
             context_budget_tokens: 2_200,
             context_memories_max: 6,
             context_trusted_from: 0.85,

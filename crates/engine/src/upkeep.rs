@@ -154,10 +154,11 @@ impl Engine {
         let filter = Filter { places: vec![place.clone()], ..Filter::default() };
         let page = Page { order: Order::Fading, after: None, limit: over.max(1) };
         let mut fading = self.backend.list(&Readable::everything(caller.tenant), &filter, &page)?;
+        let mut change = change;
         if over == 0 {
             fading.retain(|memory| memory.decayed_importance(change.at) < lifecycle::EARLY_BELOW);
+            change = change.guard(Guard::RoomLeft { place: place.clone(), live_max });
         }
-        let mut change = change.guard(Guard::PlaceUnchanged { place: place.clone(), generation: state.generation });
         for memory in fading {
             let step = self.retiring(caller, &memory, Operation::Archive, EventName::Archived, change.at);
             change.guards.extend(step.guards);
