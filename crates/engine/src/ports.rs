@@ -41,7 +41,7 @@ pub trait Backend: Send + Sync {
     ) -> Result<Vec<Version>, StoreError>;
     fn version(&self, readable: &Readable, version: VersionId) -> Result<Option<Version>, StoreError>;
     fn find(&self, readable: &Readable, find: &Find) -> Result<Found, StoreError>;
-    /// How often a place was written and how many live memories it holds.
+    /// A number that grows with every write to a place, and how many live memories it holds.
     fn place(&self, tenant: TenantId, place: &Place) -> Result<PlaceState, StoreError>;
     /// Live memories without a vector of this model, oldest first.
     fn unembedded(&self, tenant: TenantId, model: &str, limit: usize) -> Result<Vec<Memory>, StoreError>;

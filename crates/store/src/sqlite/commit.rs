@@ -1,0 +1,122 @@
+//! One change: its guards, its writes, its events, inside a transaction the writer opened.
+
+use engine::change::{Change, Committed, Write};
+use engine::id::{MemoryId, TenantId};
+use engine::ports::StoreError;
+use rusqlite::{Connection, OptionalExtension};
+
+use super::fault::Fault;
+use super::rows::{key, micros};
+use super::{entry, erase, events, guards, records};
+
+/// The last number given of each of a tenant's sequences.
+pub(super) struct Head {
+    pub(super) tenant: TenantId,
+    pub(super) event_seq: u64,
+    pub(super) event_hash: String,
+    pub(super) recall_seq: u64,
+    pub(super) scope_seq: i64,
+}
+
+pub(super) fn apply(conn: &Connection, change: &Change) -> Result<Committed, Fault> {
+    let mut head = Head::read(conn, change.tenant)?;
+    for guard in &change.guards {
+        if !guards::holds(conn, change.tenant, guard)? {
+            return Err(StoreError::Guard(guard.clone()).into());
+        }
+    }
+    let mut committed = Committed::default();
+    for write in &change.writes {
+        committed.erased += perform(conn, &mut head, change, write)?;
+    }
+    for happening in &change.events {
+        committed.last_event = events::append(conn, &mut head, happening)?;
+    }
+    head.save(conn)?;
+    Ok(committed)
+}
+
+/// Whether text goes that must not stay anywhere in the files.
+pub(super) fn erases(change: &Change) -> bool {
+    change.writes.iter().any(|write| matches!(write, Write::Redact { .. } | Write::Erase { .. }))
+}
+
+/// How many memories were erased.
+fn perform(conn: &Connection, head: &mut Head, change: &Change, write: &Write) -> Result<u64, Fault> {
+    let tenant = change.tenant;
+    match write {
+        Write::Entry(entry) => entry::write(conn, head, entry)?,
+        Write::Row(row) => records::put(conn, tenant, row)?,
+        Write::RowGone { kind, id } => records::remove(conn, tenant, *kind, id)?,
+        Write::Recalled { memories } => recalled(conn, change, memories)?,
+        Write::RunSave { run } => run_save(conn, tenant, run)?,
+        Write::Redact { memory, versions } => erase::redact(conn, head, change.at, *memory, versions)?,
+        Write::Erase { place } => return erase::erase(conn, tenant, change.at, place),
+        Write::Embedded { memory, version, embedding } => entry::embed(conn, head, *memory, *version, embedding)?,
+    }
+    Ok(0)
+}
+
+fn recalled(conn: &Connection, change: &Change, memories: &[MemoryId]) -> Result<(), Fault> {
+    // From the table, so that a memory erased since it was recalled counts nothing.
+    let mut count = conn.prepare_cached(
+        "insert into recalls (tenant, memory, count, last)
+         select tenant, id, 1, ?3
+         from memories
+         where tenant = ?1 and id = ?2
+         on conflict do update set count = count + 1, last = max(last, excluded.last)",
+    )?;
+    for memory in memories {
+        count.execute((key(change.tenant.0), key(memory.0), micros(change.at)))?;
+    }
+    Ok(())
+}
+
+fn run_save(conn: &Connection, tenant: TenantId, run: &str) -> Result<(), Fault> {
+    conn.prepare_cached(
+        "insert into run_saves (tenant, run, saves)
+         values (?1, ?2, 1)
+         on conflict do update set saves = saves + 1",
+    )?
+    .execute((key(tenant.0), run))?;
+    Ok(())
+}
+
+impl Head {
+    fn read(conn: &Connection, tenant: TenantId) -> Result<Head, Fault> {
+        conn.prepare_cached("select event_seq, event_hash, recall_seq, scope_seq from heads where tenant = ?1")?
+            .query_row([key(tenant.0)], |row| {
+                Ok(Head {
+                    tenant,
+                    event_seq: row.get(0)?,
+                    event_hash: row.get(1)?,
+                    recall_seq: row.get(2)?,
+                    scope_seq: row.get(3)?,
+                })
+            })
+            .optional()?
+            .ok_or_else(|| Fault::corrupt(format!("tenant `{tenant}` was never made")))
+    }
+
+    fn save(&self, conn: &Connection) -> Result<(), Fault> {
+        conn.prepare_cached(
+            "update heads
+             set event_seq = ?2, event_hash = ?3, recall_seq = ?4, scope_seq = ?5
+             where tenant = ?1",
+        )?
+        .execute((key(self.tenant.0), self.event_seq, &self.event_hash, self.recall_seq, self.scope_seq))?;
+        Ok(())
+    }
+
+    /// A number newer than every row of the recall index.
+    pub(super) fn next_recall(&mut self) -> u64 {
+        self.recall_seq += 1;
+        self.recall_seq
+    }
+
+    /// A place's number, never given before: copies of an erased place cannot pass for the new one.
+    pub(super) fn next_scope(&mut self) -> i64 {
+        self.scope_seq += 1;
+        self.scope_seq
+    }
+}

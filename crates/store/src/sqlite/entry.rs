@@ -1,0 +1,234 @@
+//! A memory with its new version: the row it is found by, the version that holds it, its words and vector.
+
+use engine::change::{Guard, Place};
+use engine::gate::Entry;
+use engine::id::{MemoryId, VersionId};
+use engine::memory::Memory;
+use engine::ports::StoreError;
+use engine::vector::Embedding;
+use engine::vocabulary::State;
+use rusqlite::{Connection, OptionalExtension};
+
+use super::commit::Head;
+use super::fault::Fault;
+use super::rows::{key, micros, to_json};
+use super::scopes;
+
+pub(super) fn write(conn: &Connection, head: &mut Head, entry: &Entry) -> Result<(), Fault> {
+    let memory = entry.memory();
+    let scope = scopes::ensure(conn, head, &memory.store, &memory.scope)?;
+    let before = match entry.previous() {
+        None => None,
+        Some(previous) => Some(standing(conn, memory, previous)?),
+    };
+    put(conn, scope, memory, entry.previous()).map_err(|fault| taken(fault, memory))?;
+    log(conn, entry)?;
+    if before.is_none() || before.as_ref().is_some_and(|before| before.tags) || !memory.tags.is_empty() {
+        tag(conn, memory, before.is_some())?;
+    }
+    let seq = head.next_recall();
+    let live = i64::from(memory.state.is_live()) - before.as_ref().map_or(0, |before| i64::from(before.live));
+    count(conn, memory, scope, seq, live)?;
+    index(conn, scope, seq, entry, before)
+}
+
+/// What matters of the version before.
+struct Before {
+    live: bool,
+    sha256: String,
+    tags: bool,
+}
+
+/// INVARIANT: a version follows the one that stands; anything else came second.
+fn standing(conn: &Connection, memory: &Memory, previous: VersionId) -> Result<Before, Fault> {
+    conn.prepare_cached(
+        "select m.state = 'active', m.sha256, exists (select 1 from tags t where t.tenant = ?1 and t.memory = ?2)
+         from memories m
+         where m.tenant = ?1 and m.id = ?2 and m.version = ?3 and m.number = ?4",
+    )?
+    .query_row(
+        (key(memory.tenant.0), key(memory.id.0), key(previous.0), memory.version_number.saturating_sub(1)),
+        |row| Ok(Before { live: row.get(0)?, sha256: row.get(1)?, tags: row.get(2)? }),
+    )
+    .optional()?
+    .ok_or_else(|| StoreError::Guard(Guard::VersionIs { memory: memory.id, version: previous }).into())
+}
+
+fn put(conn: &Connection, scope: i64, memory: &Memory, previous: Option<VersionId>) -> Result<(), Fault> {
+    let sql = match previous {
+        None => {
+            "insert into memories (tenant, id, scope, state, kind, layer, trust, path, sha256, always_inject,
+               importance, session, expires_at, created_at, updated_at, number, version, summary, author)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)"
+        }
+        Some(_) => {
+            "update memories
+             set scope = ?3, state = ?4, kind = ?5, layer = ?6, trust = ?7, path = ?8, sha256 = ?9,
+               always_inject = ?10, importance = ?11, session = ?12, expires_at = ?13, created_at = ?14,
+               updated_at = ?15, number = ?16, version = ?17, summary = ?18, author = ?19
+             where tenant = ?1 and id = ?2"
+        }
+    };
+    conn.prepare_cached(sql)?.execute(rusqlite::params![
+        key(memory.tenant.0),
+        key(memory.id.0),
+        scope,
+        memory.state.as_str(),
+        memory.kind.as_str(),
+        memory.layer.as_str(),
+        memory.trust.as_str(),
+        memory.path,
+        memory.sha256,
+        memory.always_inject,
+        memory.importance,
+        memory.session,
+        memory.expires_at.map(micros),
+        micros(memory.created_at),
+        micros(memory.updated_at),
+        memory.version_number,
+        key(memory.version.0),
+        memory.summary().to_lowercase(),
+        memory.author,
+    ])?;
+    Ok(())
+}
+
+/// The only rule a write of the narrow row can break is the path's: somebody else stands there.
+fn taken(fault: Fault, memory: &Memory) -> Fault {
+    match &memory.path {
+        Some(path) if fault.is_constraint() => {
+            let place = Place { store: memory.store.clone(), scope: memory.scope.clone() };
+            StoreError::Guard(Guard::PathFree { place, path: path.clone() }).into()
+        }
+        _ => fault,
+    }
+}
+
+fn log(conn: &Connection, entry: &Entry) -> Result<(), Fault> {
+    let (memory, stamp) = (entry.memory(), entry.stamp());
+    conn.prepare_cached(
+        "insert into versions (tenant, memory, number, id, operation, snapshot, content, sha256, previous, actor, run,
+           conversation, reason, evidence, at)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+    )?
+    .execute(rusqlite::params![
+        key(memory.tenant.0),
+        key(memory.id.0),
+        memory.version_number,
+        key(stamp.version.0),
+        entry.operation().as_str(),
+        to_json(memory)?,
+        memory.content,
+        memory.sha256,
+        entry.previous().map(|id| key(id.0)),
+        stamp.actor,
+        stamp.run,
+        stamp.conversation,
+        stamp.reason,
+        to_json(&entry.evidence())?,
+        micros(stamp.at),
+    ])?;
+    Ok(())
+}
+
+fn tag(conn: &Connection, memory: &Memory, replace: bool) -> Result<(), Fault> {
+    let (tenant, id) = (key(memory.tenant.0), key(memory.id.0));
+    if replace {
+        conn.prepare_cached("delete from tags where tenant = ?1 and memory = ?2")?.execute((tenant, id))?;
+    }
+    for tag in &memory.tags {
+        conn.prepare_cached("insert or ignore into tags (tenant, memory, tag) values (?1, ?2, ?3)")?
+            .execute((tenant, id, tag))?;
+    }
+    Ok(())
+}
+
+fn count(conn: &Connection, memory: &Memory, scope: i64, seq: u64, live: i64) -> Result<(), Fault> {
+    // The generation is a number that only grows, so a place that was erased and made anew is never taken for the old.
+    conn.prepare_cached(
+        "update scopes
+         set generation = ?3, recall_seq = ?3, live = live + ?4
+         where tenant = ?1 and id = ?2",
+    )?
+    .execute((key(memory.tenant.0), scope, seq, live))?;
+    Ok(())
+}
+
+/// The row of the recall index, under a fresh number.
+fn index(conn: &Connection, scope: i64, seq: u64, entry: &Entry, before: Option<Before>) -> Result<(), Fault> {
+    let memory = entry.memory();
+    let (tenant, id) = (key(memory.tenant.0), key(memory.id.0));
+    let mut vector = entry.embedding().map(|embedding| (embedding.model.clone(), embedding.vector.to_bytes()));
+    if let Some(before) = before {
+        if vector.is_none() && before.sha256 == memory.sha256 {
+            vector = conn
+                .prepare_cached(
+                    "select model, vector from recall where tenant = ?1 and memory = ?2 and model is not null",
+                )?
+                .query_row((tenant, id), |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()?;
+        }
+        conn.prepare_cached("delete from recall where tenant = ?1 and memory = ?2")?.execute((tenant, id))?;
+    }
+    // What was forgotten is found by nothing; the row only tells copies of this scope to let go of it.
+    let gone = memory.state == State::Tombstoned;
+    let (model, vector) = vector.filter(|_| !gone).unzip();
+    conn.prepare_cached(
+        "insert into recall (tenant, scope, seq, memory, number, state, kind, layer, trust, author, updated_at,
+           expires_at, words, model, vector)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+    )?
+    .execute(rusqlite::params![
+        tenant,
+        scope,
+        seq,
+        id,
+        memory.version_number,
+        memory.state.as_str(),
+        memory.kind.as_str(),
+        memory.layer.as_str(),
+        memory.trust.as_str(),
+        memory.author,
+        micros(memory.updated_at),
+        memory.expires_at.map(micros),
+        if gone { Vec::new() } else { entry.words().to_bytes() },
+        model,
+        vector,
+    ])?;
+    Ok(())
+}
+
+/// Sets a vector that was missing, if the version it was made from still stands.
+pub(super) fn embed(
+    conn: &Connection,
+    head: &mut Head,
+    memory: MemoryId,
+    version: VersionId,
+    embedding: &Embedding,
+) -> Result<(), Fault> {
+    let tenant = key(head.tenant.0);
+    let seq = head.next_recall();
+    let changed = conn
+        .prepare_cached(
+            "update recall
+             set seq = ?4, model = ?5, vector = ?6
+             where tenant = ?1 and memory = ?2 and state <> 'tombstoned'
+               and exists (select 1 from memories m where m.tenant = ?1 and m.id = ?2 and m.version = ?3)",
+        )?
+        .execute((tenant, key(memory.0), key(version.0), seq, &embedding.model, embedding.vector.to_bytes()))?;
+    if changed > 0 {
+        touch(conn, head, memory)?;
+    }
+    Ok(())
+}
+
+/// Tells copies of the memory's scope that the recall index moved there.
+pub(super) fn touch(conn: &Connection, head: &Head, memory: MemoryId) -> Result<(), Fault> {
+    conn.prepare_cached(
+        "update scopes
+         set recall_seq = ?3
+         where tenant = ?1 and id = (select scope from memories where tenant = ?1 and id = ?2)",
+    )?
+    .execute((key(head.tenant.0), key(memory.0), head.recall_seq))?;
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! Whether what the engine decided on is still so, inside the writing transaction.
+
+use engine::change::{Guard, Place};
+use engine::id::TenantId;
+use rusqlite::{Connection, OptionalExtension, Params};
+
+use super::fault::Fault;
+use super::rows::key;
+use super::scopes;
+
+pub(super) fn holds(conn: &Connection, tenant: TenantId, guard: &Guard) -> Result<bool, Fault> {
+    let wall = key(tenant.0);
+    match guard {
+        Guard::VersionIs { memory, version } => exists(
+            conn,
+            "select 1 from memories where tenant = ?1 and id = ?2 and version = ?3",
+            (wall, key(memory.0), key(version.0)),
+        ),
+        Guard::PathFree { place, path } => free(
+            conn,
+            tenant,
+            place,
+            "select 1 from memories where tenant = ?1 and scope = ?2 and path = ?3 and state = 'active'",
+            path,
+        ),
+        Guard::HashFree { place, sha256 } => free(
+            conn,
+            tenant,
+            place,
+            "select 1 from memories where tenant = ?1 and scope = ?2 and sha256 = ?3 and state = 'active'",
+            sha256,
+        ),
+        Guard::PlaceUnchanged { place, generation } => {
+            Ok(scopes::state(conn, tenant, place)?.generation == *generation)
+        }
+        Guard::RoomLeft { place, live_max } => Ok(scopes::state(conn, tenant, place)?.live < *live_max),
+        Guard::RunSavesLeft { run, saves_max } => {
+            let saves: Option<u32> = conn
+                .prepare_cached("select saves from run_saves where tenant = ?1 and run = ?2")?
+                .query_row((wall, run), |row| row.get(0))
+                .optional()?;
+            Ok(saves.unwrap_or(0) < *saves_max)
+        }
+        Guard::RowIs { kind, id, state } => {
+            let found: Option<String> = conn
+                .prepare_cached(&format!("select state from {kind} where tenant = ?1 and id = ?2"))?
+                .query_row((wall, id), |row| row.get(0))
+                .optional()?;
+            Ok(found == *state)
+        }
+    }
+}
+
+fn exists(conn: &Connection, sql: &str, params: impl Params) -> Result<bool, Fault> {
+    Ok(conn.prepare_cached(sql)?.exists(params)?)
+}
+
+/// Nothing active there. A place nobody has written to yet is free.
+fn free(conn: &Connection, tenant: TenantId, place: &Place, sql: &str, value: &str) -> Result<bool, Fault> {
+    match scopes::id(conn, tenant, place)? {
+        Some(scope) => Ok(!exists(conn, sql, (key(tenant.0), scope, value))?),
+        None => Ok(true),
+    }
+}

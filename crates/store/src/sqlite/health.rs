@@ -1,0 +1,24 @@
+//! How the database is doing.
+
+use engine::ports::Health;
+use rusqlite::Connection;
+
+use super::Location;
+use super::fault::Fault;
+
+pub(super) fn report(conn: &Connection, location: &Location) -> Result<Health, Fault> {
+    let number = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, u64>(0));
+    let location = match location {
+        Location::File(path) => path.display().to_string(),
+        Location::Memory => "memory".to_owned(),
+    };
+    Ok(Health {
+        backend: "sqlite".to_owned(),
+        location,
+        version: rusqlite::version().to_owned(),
+        migration: conn.pragma_query_value(None, "user_version", |row| row.get(0))?,
+        vectors: "exact, 8-bit, in memory".to_owned(),
+        memories: number("select coalesce(sum(live), 0) from scopes")?,
+        bytes: number("pragma page_count")? * number("pragma page_size")?,
+    })
+}

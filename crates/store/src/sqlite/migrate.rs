@@ -1,0 +1,138 @@
+//! Brings a database up to date when it is opened, all steps or none.
+
+use engine::memory::content_sha256;
+use engine::ports::StoreError;
+use rusqlite::{Connection, OptionalExtension};
+
+use super::fault::Fault;
+
+struct Step {
+    name: &'static str,
+    sql: &'static str,
+}
+
+macro_rules! steps {
+    ($($name:literal),+ $(,)?) => {
+        &[$(Step { name: $name, sql: include_str!(concat!("../../migrations/sqlite/", $name, ".sql")) }),+]
+    };
+}
+
+/// In order; the number of a step is its place, counted from one.
+const STEPS: &[Step] = steps!["0001_tenants", "0002_memories", "0003_recall", "0004_events"];
+
+/// The newest schema this program knows.
+pub(super) const KNOWN: u32 = STEPS.len() as u32;
+
+/// Marks the file as ours ("Ingr" in ASCII), so that another program's database is never written to.
+const APPLICATION_ID: i32 = 0x496e_6772;
+
+pub(super) fn run(conn: &Connection) -> Result<(), Fault> {
+    run_to(conn, KNOWN)
+}
+
+/// As far as a step, so that tests can start from every older version.
+fn run_to(conn: &Connection, last: u32) -> Result<(), Fault> {
+    if standing(conn)? < last {
+        // Another process may be doing the same: whoever comes second finds it done.
+        conn.execute_batch("begin immediate")?;
+        if let Err(fault) = climb(conn, last) {
+            conn.execute_batch("rollback")?;
+            return Err(fault);
+        }
+        conn.execute_batch("commit")?;
+    }
+    verify(conn)
+}
+
+fn climb(conn: &Connection, last: u32) -> Result<(), Fault> {
+    let found = standing(conn)?;
+    conn.execute_batch(
+        "create table if not exists migrations (number integer primary key, name text not null, sha256 text not null)",
+    )?;
+    for (number, step) in (1..=last).zip(STEPS).skip(found as usize) {
+        conn.execute_batch(step.sql)?;
+        conn.execute(
+            "insert into migrations (number, name, sha256) values (?1, ?2, ?3)",
+            (number, step.name, content_sha256(step.sql)),
+        )?;
+    }
+    conn.pragma_update(None, "application_id", APPLICATION_ID)?;
+    conn.pragma_update(None, "user_version", last)?;
+    Ok(())
+}
+
+/// How far the database is, and whether it is ours at all.
+fn standing(conn: &Connection) -> Result<u32, Fault> {
+    let number = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+    let (application, found) = (number("application_id")?, number("user_version")?);
+    let tables: u32 = conn.query_row("select count(*) from sqlite_schema", [], |row| row.get(0))?;
+    if application != APPLICATION_ID && (application != 0 || tables > 0) {
+        return Err(Fault::corrupt("it is a database of another program"));
+    }
+    let found = u32::try_from(found).map_err(|_| Fault::corrupt("its version number is negative"))?;
+    if found > KNOWN {
+        return Err(StoreError::Newer { found, known: KNOWN }.into());
+    }
+    Ok(found)
+}
+
+/// INVARIANT: a step is never edited after it has shipped.
+fn verify(conn: &Connection) -> Result<(), Fault> {
+    let found = standing(conn)?;
+    let mut recorded = conn.prepare("select sha256 from migrations where number = ?1")?;
+    for (number, step) in (1..=found).zip(STEPS) {
+        let sha256: Option<String> = recorded.query_row([number], |row| row.get(0)).optional()?;
+        if sha256.as_deref() != Some(content_sha256(step.sql).as_str()) {
+            return Err(Fault::corrupt(format!("migration `{}` is not the one this program knows", step.name)));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema(conn: &Connection) -> Vec<String> {
+        let mut rows = conn.prepare("select sql from sqlite_schema where sql is not null order by name").unwrap();
+        rows.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    }
+
+    #[test]
+    fn every_older_version_becomes_the_newest() {
+        let fresh = Connection::open_in_memory().unwrap();
+        run(&fresh).unwrap();
+        for older in 0..KNOWN {
+            let conn = Connection::open_in_memory().unwrap();
+            run_to(&conn, older).ok();
+            assert_eq!(standing(&conn).unwrap(), older);
+            run(&conn).unwrap();
+            assert_eq!(schema(&conn), schema(&fresh), "from {older}");
+        }
+    }
+
+    #[test]
+    fn running_twice_changes_nothing() {
+        let conn = Connection::open_in_memory().unwrap();
+        run(&conn).unwrap();
+        run(&conn).unwrap();
+        assert_eq!(standing(&conn).unwrap(), KNOWN);
+    }
+
+    #[test]
+    fn a_newer_an_edited_or_a_foreign_database_is_refused() {
+        let check = |sql: &str, code: &str| {
+            let conn = Connection::open_in_memory().unwrap();
+            if !sql.contains("strangers") {
+                run(&conn).unwrap();
+            }
+            conn.execute_batch(sql).unwrap();
+            let error = StoreError::from(run(&conn).unwrap_err());
+            assert_eq!(error.code(), code, "{sql}: {error}");
+        };
+        check("pragma user_version = 999", "store.newer");
+        check("update migrations set sha256 = 'x' where number = 2", "store.corrupt");
+        check("create table strangers (x)", "store.corrupt");
+        check("pragma user_version = -1", "store.corrupt");
+    }
+}

@@ -1,0 +1,181 @@
+//! SQLite: one file, one writer thread with group commit, a few readers, an index in memory for recall.
+
+mod commit;
+mod entry;
+mod erase;
+mod events;
+mod fault;
+mod filter;
+mod guards;
+mod health;
+mod memories;
+mod migrate;
+mod pool;
+mod recall;
+mod records;
+mod rows;
+mod scopes;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use engine::change::{Change, Committed, Place};
+use engine::event::Event;
+use engine::id::{MemoryId, TenantId, VersionId};
+use engine::memory::{Memory, Version};
+use engine::policy::Readable;
+use engine::ports::{Address, Backend, Filter, Find, Found, Health, Page, PlaceState, StoreError, Tenant};
+use engine::row::{Row, RowFilter, RowKind};
+
+use fault::Fault;
+use pool::Readers;
+use writer::Writer;
+
+/// Where the database is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Location {
+    File(PathBuf),
+    /// Gone when it is dropped: for tests and demonstrations.
+    Memory,
+}
+
+/// What can be tuned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Bytes of recall index kept in memory; the scopes longest unused go first.
+    pub recall_bytes_max: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        // A million memories of a paragraph each with vectors of 256 dimensions take some 600 MiB.
+        Options { recall_bytes_max: 1024 * 1024 * 1024 }
+    }
+}
+
+/// Opens a database, makes it where there is none, and brings it up to date.
+pub fn open_sqlite(location: &Location, options: &Options) -> Result<Arc<dyn Backend>, StoreError> {
+    let path = match location {
+        Location::File(path) => Some(path.as_path()),
+        Location::Memory => None,
+    };
+    if let Some(path) = path {
+        make_file(path).map_err(|error| StoreError::Unwritable(format!("`{}`: {error}", path.display())))?;
+    }
+    let conn = pool::open_writer(path)?;
+    migrate::run(&conn)?;
+    let shared = Arc::new(Mutex::new(conn));
+    let readers = path.map_or_else(|| Readers::Memory(shared.clone()), Readers::file);
+    let recall = recall::Index::new(options.recall_bytes_max);
+    Ok(Arc::new(Sqlite { location: location.clone(), readers, writer: Writer::start(shared)?, recall }))
+}
+
+/// Makes the folder and the file so that only their owner may look; the log files copy the file's mode.
+fn make_file(path: &Path) -> std::io::Result<()> {
+    let mut file = std::fs::OpenOptions::new();
+    let mut folder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+        folder.mode(0o700);
+        file.mode(0o600);
+    }
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        folder.recursive(true).create(parent)?;
+    }
+    file.append(true).create(true).open(path).map(drop)
+}
+
+struct Sqlite {
+    location: Location,
+    readers: Readers,
+    writer: Writer,
+    recall: recall::Index,
+}
+
+impl Sqlite {
+    fn read<T>(&self, work: impl FnOnce(&rusqlite::Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
+        self.readers.read(work)
+    }
+}
+
+impl Backend for Sqlite {
+    fn commit(&self, change: Change) -> Result<Committed, StoreError> {
+        self.writer.commit(change)
+    }
+
+    fn commit_later(&self, change: Change) {
+        self.writer.commit_later(change);
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        self.writer.flush()
+    }
+
+    fn tenants(&self) -> Result<Vec<Tenant>, StoreError> {
+        self.read(records::tenants)
+    }
+
+    fn ensure_tenant(&self, tenant: &Tenant) -> Result<Tenant, StoreError> {
+        // Almost always it is there, and then nothing needs to be written.
+        match self.read(|conn| records::tenant(conn, &tenant.slug))? {
+            Some(tenant) => Ok(tenant),
+            None => self.writer.ensure_tenant(tenant.clone()),
+        }
+    }
+
+    fn row(&self, tenant: TenantId, kind: RowKind, id: &str) -> Result<Option<Row>, StoreError> {
+        self.read(|conn| records::row(conn, tenant, kind, id))
+    }
+
+    fn rows(&self, tenant: TenantId, kind: RowKind, filter: &RowFilter) -> Result<Vec<Row>, StoreError> {
+        self.read(|conn| records::rows(conn, tenant, kind, filter))
+    }
+
+    fn get(&self, readable: &Readable, address: &Address) -> Result<Option<Memory>, StoreError> {
+        self.read(|conn| memories::get(conn, readable, address))
+    }
+
+    fn list(&self, readable: &Readable, filter: &Filter, page: &Page) -> Result<Vec<Memory>, StoreError> {
+        self.read(|conn| memories::list(conn, readable, filter, page))
+    }
+
+    fn versions(
+        &self,
+        readable: &Readable,
+        memory: MemoryId,
+        below: Option<u32>,
+        limit: usize,
+    ) -> Result<Vec<Version>, StoreError> {
+        self.read(|conn| memories::versions(conn, readable, memory, below, limit))
+    }
+
+    fn version(&self, readable: &Readable, version: VersionId) -> Result<Option<Version>, StoreError> {
+        self.read(|conn| memories::version(conn, readable, version))
+    }
+
+    fn find(&self, readable: &Readable, find: &Find) -> Result<Found, StoreError> {
+        self.recall.find(&self.readers, readable, find)
+    }
+
+    fn place(&self, tenant: TenantId, place: &Place) -> Result<PlaceState, StoreError> {
+        self.read(|conn| scopes::state(conn, tenant, place))
+    }
+
+    fn unembedded(&self, tenant: TenantId, model: &str, limit: usize) -> Result<Vec<Memory>, StoreError> {
+        self.read(|conn| recall::unembedded(conn, tenant, model, limit))
+    }
+
+    fn events(&self, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
+        self.read(|conn| events::after(conn, tenant, after, limit))
+    }
+
+    fn last_event(&self, tenant: TenantId) -> Result<u64, StoreError> {
+        self.read(|conn| events::last(conn, tenant))
+    }
+
+    fn health(&self) -> Result<Health, StoreError> {
+        self.read(|conn| health::report(conn, &self.location))
+    }
+}

@@ -1,0 +1,102 @@
+//! Connections: how they are set up, and the readers that wait for work.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use engine::ports::StoreError;
+use rusqlite::{Connection, OpenFlags};
+
+use super::fault::Fault;
+
+/// How long a connection waits for another process that writes. Groups take milliseconds; this is for a stuck disk.
+const BUSY_WAIT: Duration = Duration::from_secs(60);
+/// Readers kept open for the next read; more are opened when more ask at once.
+const IDLE_MAX: usize = 4;
+/// Distinct statements of this backend, with room.
+const STATEMENTS: usize = 160;
+/// KiB of pages the writer keeps: the right edges of all its trees, and then some.
+const WRITER_CACHE_KIB: i64 = 8 * 1024;
+/// KiB of pages a reader keeps; the file cache of the system is behind it.
+const READER_CACHE_KIB: i64 = 2 * 1024;
+/// Pages of log after which they are copied to the database: 8 MiB, so that few saves pay for it.
+const CHECKPOINT_PAGES: i64 = 2_000;
+
+/// The connection that writes. In memory it is the only one, and readers share it.
+pub(super) type Shared = Arc<Mutex<Connection>>;
+
+/// A poisoned connection is usable: an open transaction is rolled back before the next one starts.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(super) fn open_writer(path: Option<&Path>) -> Result<Connection, Fault> {
+    let conn = match path {
+        Some(path) => Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | common())?,
+        None => Connection::open_in_memory()?,
+    };
+    prepare(&conn, WRITER_CACHE_KIB)?;
+    conn.pragma_update(None, "journal_mode", "wal")?;
+    conn.pragma_update(None, "synchronous", "full")?;
+    conn.pragma_update(None, "foreign_keys", true)?;
+    conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+    // What is deleted is overwritten: redaction and erasure mean it.
+    conn.pragma_update(None, "secure_delete", true)?;
+    Ok(conn)
+}
+
+fn open_reader(path: &Path) -> Result<Connection, Fault> {
+    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | common())?;
+    prepare(&conn, READER_CACHE_KIB)?;
+    Ok(conn)
+}
+
+fn common() -> OpenFlags {
+    // Each connection is used by one thread at a time, so it needs no lock of its own.
+    OpenFlags::SQLITE_OPEN_NO_MUTEX
+}
+
+fn prepare(conn: &Connection, cache_kib: i64) -> Result<(), Fault> {
+    conn.busy_timeout(BUSY_WAIT)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Negative means KiB.
+    conn.pragma_update(None, "cache_size", -cache_kib)?;
+    conn.pragma_update(None, "temp_store", "memory")?;
+    Ok(())
+}
+
+/// Where reads come from.
+pub(super) enum Readers {
+    File { path: std::path::PathBuf, idle: Mutex<Vec<Connection>> },
+    Memory(Shared),
+}
+
+impl Readers {
+    pub(super) fn file(path: &Path) -> Readers {
+        Readers::File { path: path.to_owned(), idle: Mutex::default() }
+    }
+
+    /// Runs one read in one transaction: everything in it sees the same moment.
+    pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
+        match self {
+            Readers::Memory(shared) => Ok(in_transaction(&lock(shared), work)?),
+            Readers::File { path, idle } => {
+                let waiting = lock(idle).pop();
+                let conn = waiting.map_or_else(|| open_reader(path), Ok)?;
+                let answer = in_transaction(&conn, work);
+                let mut idle = lock(idle);
+                if idle.len() < IDLE_MAX {
+                    idle.push(conn);
+                }
+                Ok(answer?)
+            }
+        }
+    }
+}
+
+fn in_transaction<T>(conn: &Connection, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
+    let transaction = conn.unchecked_transaction()?;
+    let answer = work(&transaction)?;
+    transaction.commit()?;
+    Ok(answer)
+}

@@ -1,0 +1,125 @@
+//! Places: their numbers, their counters, and which of them a caller sees.
+
+use engine::change::Place;
+use engine::id::TenantId;
+use engine::policy::{Readable, Scopes};
+use engine::ports::{Filter, PlaceState};
+use engine::scope::Scope;
+use rusqlite::{Connection, OptionalExtension, Params};
+
+use super::commit::Head;
+use super::fault::Fault;
+use super::rows::{key, word};
+
+/// A place a caller sees into.
+pub(super) struct Seen {
+    pub(super) id: i64,
+    /// The newest row of the recall index there.
+    pub(super) recall_seq: u64,
+}
+
+pub(super) fn id(conn: &Connection, tenant: TenantId, place: &Place) -> Result<Option<i64>, Fault> {
+    let (first, second) = place.scope.names();
+    let id = conn
+        .prepare_cached(
+            "select id
+             from scopes
+             where tenant = ?1 and kind = ?2 and first = ?3 and second = ?4 and store = ?5",
+        )?
+        .query_row((key(tenant.0), place.scope.kind().as_str(), first, second, &place.store), |row| row.get(0))
+        .optional()?;
+    Ok(id)
+}
+
+/// The place's number; made on its first write.
+pub(super) fn ensure(conn: &Connection, head: &mut Head, store: &str, scope: &Scope) -> Result<i64, Fault> {
+    let place = Place { store: store.to_owned(), scope: scope.clone() };
+    if let Some(id) = id(conn, head.tenant, &place)? {
+        return Ok(id);
+    }
+    let id = head.next_scope();
+    let (first, second) = scope.names();
+    conn.prepare_cached(
+        "insert into scopes (tenant, id, store, kind, first, second)
+         values (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?
+    .execute((key(head.tenant.0), id, store, scope.kind().as_str(), first, second))?;
+    Ok(id)
+}
+
+pub(super) fn state(conn: &Connection, tenant: TenantId, place: &Place) -> Result<PlaceState, Fault> {
+    let (first, second) = place.scope.names();
+    let state = conn
+        .prepare_cached(
+            "select generation, live
+             from scopes
+             where tenant = ?1 and kind = ?2 and first = ?3 and second = ?4 and store = ?5",
+        )?
+        .query_row((key(tenant.0), place.scope.kind().as_str(), first, second, &place.store), |row| {
+            Ok(PlaceState { generation: row.get(0)?, live: row.get(1)? })
+        })
+        .optional()?;
+    Ok(state.unwrap_or_default())
+}
+
+/// The places that are both readable and asked for. Archived stores cannot be read.
+pub(super) fn visible(conn: &Connection, readable: &Readable, filter: &Filter) -> Result<Vec<Seen>, Fault> {
+    let wall = key(readable.tenant.0);
+    let by_scope = "s.kind = ?2 and s.first = ?3 and s.second = ?4";
+    let mut seen = Vec::new();
+    let mut take = |clause: &str, params: &dyn Fn(&mut rusqlite::CachedStatement) -> Result<Vec<Seen>, Fault>| {
+        let sql = format!(
+            "select s.id, s.recall_seq, s.store, s.kind, s.first, s.second
+             from scopes s
+             join stores t on t.tenant = s.tenant and t.id = s.store
+             where s.tenant = ?1 and t.state <> 'archived' and {clause}"
+        );
+        seen.extend(params(&mut conn.prepare_cached(&sql)?)?);
+        Ok::<(), Fault>(())
+    };
+    match (&readable.scopes, filter) {
+        (_, Filter { places, .. }) if !places.is_empty() => {
+            for place in places.iter().filter(|place| readable.sees(&place.scope)) {
+                let (first, second) = place.scope.names();
+                take(&format!("{by_scope} and s.store = ?5"), &|statement| {
+                    let params = (wall, place.scope.kind().as_str(), first, second, &place.store);
+                    collect(statement, params, filter)
+                })?;
+            }
+        }
+        (Scopes::These(scopes), _) => {
+            for scope in scopes {
+                let (first, second) = scope.names();
+                take(by_scope, &|statement| collect(statement, (wall, scope.kind().as_str(), first, second), filter))?;
+            }
+        }
+        (Scopes::All, Filter { stores, .. }) if !stores.is_empty() => {
+            for store in stores {
+                take("s.store = ?2", &|statement| collect(statement, (wall, store), filter))?;
+            }
+        }
+        (Scopes::All, _) => take("true", &|statement| collect(statement, [wall], filter))?,
+    }
+    seen.sort_unstable_by_key(|seen: &Seen| seen.id);
+    seen.dedup_by_key(|seen| seen.id);
+    Ok(seen)
+}
+
+fn collect(
+    statement: &mut rusqlite::CachedStatement<'_>,
+    params: impl Params,
+    filter: &Filter,
+) -> Result<Vec<Seen>, Fault> {
+    let mut rows = statement.query(params)?;
+    let mut seen = Vec::new();
+    while let Some(row) = rows.next()? {
+        let store = row.get_ref(2)?.as_str().map_err(Fault::corrupt)?;
+        let kind = word(row, 3)?;
+        let asked = (filter.stores.is_empty() || filter.stores.iter().any(|slug| slug == store))
+            && (filter.scopes.is_empty() || filter.scopes.contains(&kind));
+        if asked {
+            seen.push(Seen { id: row.get(0)?, recall_seq: row.get(1)? });
+        }
+    }
+    Ok(seen)
+}

@@ -1,0 +1,4 @@
+pub(crate) mod forgetting;
+pub(crate) mod reading;
+pub(crate) mod records;
+pub(crate) mod writing;

@@ -1,0 +1,214 @@
+use engine::change::Write;
+use engine::memory::Memory;
+use engine::policy::{Constrained, Readable, Scopes};
+use engine::ports::{Address, Backend, Cursor, Filter, Find, Order, Page};
+use engine::scope::Scope;
+use engine::vocabulary::{Kind, Layer, Operation, ScopeKind, State, Trust};
+use engine::words;
+
+use crate::world::*;
+
+const PAGE: Page = Page { order: Order::Path, after: None, limit: 100 };
+
+/// Walks every reading method with somebody else's eyes.
+fn sees_nothing(backend: &dyn Backend, readable: &Readable, memory: &Memory) {
+    let place = engine::change::Place { store: memory.store.clone(), scope: memory.scope.clone() };
+    let path = memory.path.clone().expect("has a path");
+    for address in [
+        Address::Id(memory.id),
+        Address::Path { place: place.clone(), path: path.clone() },
+        Address::Hash { place: place.clone(), sha256: memory.sha256.clone() },
+    ] {
+        assert_eq!(backend.get(readable, &address).unwrap(), None, "{address:?}");
+    }
+    let every_state = State::ALL.to_vec();
+    let filters = [
+        Filter { states: every_state.clone(), ..Filter::default() },
+        Filter { states: every_state.clone(), places: vec![place], ..Filter::default() },
+        Filter { states: every_state.clone(), stores: vec![memory.store.clone()], ..Filter::default() },
+        Filter { states: every_state.clone(), path: Some(path), ..Filter::default() },
+        Filter { states: every_state, as_of: Some(memory.updated_at), ..Filter::default() },
+    ];
+    for filter in filters {
+        assert_eq!(backend.list(readable, &filter, &PAGE).unwrap(), [], "{filter:?}");
+        let find = Find {
+            filter,
+            words: words::query(&memory.content),
+            substring: Some(memory.summary().to_lowercase()),
+            vector: Some(embedding(MODEL, &[1.0, 0.0])),
+            pool: 10,
+            newest: true,
+            also: vec![memory.id],
+        };
+        let found = backend.find(readable, &find).unwrap();
+        assert!(found.candidates.is_empty(), "{find:?}");
+        assert_eq!((found.stats.docs, found.stats.total_len), (0, 0));
+        assert!(found.stats.df.iter().all(|df| *df == 0));
+    }
+    assert_eq!(backend.versions(readable, memory.id, None, 10).unwrap(), []);
+    assert_eq!(backend.version(readable, memory.version).unwrap(), None);
+}
+
+pub(crate) fn a_stranger_sees_nothing(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let entry = world
+        .entry("c1", at_path("notes/nginx", "nginx crashlooped"))
+        .with_embedding(Some(embedding(MODEL, &[1.0, 0.0])));
+    let memory = world.save(entry);
+    assert_eq!(backend.get(&seen_by(world.tenant, "c1"), &Address::Id(memory.id)).unwrap().as_ref(), Some(&memory));
+    sees_nothing(backend, &seen_by(world.tenant, "c2"), &memory);
+    let nowhere = Readable { scopes: Scopes::These(vec![]), ..world.all() };
+    sees_nothing(backend, &nowhere, &memory);
+    let other_kind = Scope::Agent { agent: "c1".to_owned() };
+    sees_nothing(backend, &Readable { scopes: Scopes::These(vec![other_kind]), ..world.all() }, &memory);
+
+    // Waiting for review: its author and reviewers only.
+    let waiting =
+        world.save(world.transition(&memory, Operation::Constrain, |memory| memory.state = State::Constrained));
+    let other_author = Constrained::Of("agent:other".to_owned());
+    sees_nothing(backend, &Readable { constrained: other_author, ..seen_by(world.tenant, "c1") }, &waiting);
+    assert!(backend.get(&seen_by(world.tenant, "c1"), &Address::Id(memory.id)).unwrap().is_some());
+}
+
+pub(crate) fn tenants_are_walls(backend: &dyn Backend) {
+    let (ours, theirs) = (World::new(backend), World::of_tenant(backend, "other", 2));
+    let memory = ours.save(ours.entry("c1", at_path("a", "ours alone")));
+    sees_nothing(backend, &theirs.all(), &memory);
+    assert_eq!(backend.last_event(theirs.tenant).unwrap(), 0);
+    assert_eq!(backend.place(theirs.tenant, &conversation_place("c1")).unwrap(), Default::default());
+    assert!(backend.unembedded(theirs.tenant, MODEL, 10).unwrap().is_empty());
+    theirs.commit(theirs.change().write(Write::Recalled { memories: vec![memory.id] }));
+    theirs.commit(theirs.change().write(Write::Erase { place: conversation_place("c1") }));
+    let versions = vec![memory.version];
+    theirs.commit(theirs.change().write(Write::Redact { memory: memory.id, versions }));
+    assert_eq!(ours.get(memory.id), Some(memory));
+    let slugs: Vec<_> = backend.tenants().unwrap().into_iter().map(|tenant| tenant.slug).collect();
+    assert_eq!(slugs, ["default", "other"]);
+    assert_eq!(World::of_tenant(backend, "other", 3).tenant, theirs.tenant, "a slug is made once");
+}
+
+pub(crate) fn lists_come_in_order_and_in_pages(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let mut memories: Vec<Memory> = ["d", "a", "c", "b", "e"]
+        .iter()
+        .map(|path| world.save(world.entry("c1", at_path(path, &format!("text {path}")))))
+        .collect();
+    memories.push(world.remember("c2", "no path"));
+    // The first made is the last touched.
+    memories[0] = world.save(world.revised(&memories[0], draft("text d again")));
+    let check = |order: Order, expected: &str| {
+        for limit in [1, 2, 3, 100] {
+            let mut seen = String::new();
+            let mut page = Page { order, after: None, limit };
+            loop {
+                let stretch = backend.list(&world.all(), &Filter::default(), &page).unwrap();
+                assert!(stretch.len() <= limit);
+                let Some(last) = stretch.last() else { break };
+                page.after = Some(match order {
+                    Order::Path => Cursor::Path(last.path.clone().unwrap_or_default(), last.id),
+                    Order::Newest => Cursor::Time(last.updated_at, last.id),
+                    Order::Oldest => Cursor::Time(last.created_at, last.id),
+                });
+                seen.extend(stretch.iter().map(|memory| memory.path.clone().unwrap_or("-".to_owned())));
+            }
+            assert_eq!(seen, expected, "{order:?} by {limit}");
+        }
+    };
+    check(Order::Path, "-abcde");
+    check(Order::Newest, "d-ebca");
+    check(Order::Oldest, "dacbe-");
+}
+
+pub(crate) fn filters_say_what_they_mean(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let mut first = tagged(&["go", "k8s"], "alpha");
+    (first.path, first.session) = (Some("notes/a".to_owned()), Some("s1".to_owned()));
+    let a = world.save(world.entry("c1", first));
+    let mut second = tagged(&["go-lang"], "beta");
+    (second.path, second.kind) = (Some("notesx/b".to_owned()), Some(Kind::Runbook));
+    (second.always_inject, second.expires_at) = (Some(true), Some(a.updated_at + jiff::SignedDuration::from_secs(30)));
+    let b = world.save(world.entry("c2", second));
+    let gone = world.remember("c1", "gamma");
+    let gone = world.save(world.transition(&gone, Operation::Archive, |memory| memory.state = State::Archived));
+    let admin = engine::caller::Caller::admin(world.tenant);
+    let runbook = at_path("runbooks/x", "delta");
+    let d = world.save(world.entry_in("workspace_runbooks", &admin, &Scope::Workspace, runbook));
+
+    let check = |filter: Filter, expected: &[&Memory]| {
+        let mut found: Vec<_> = world.list(&filter).iter().map(|memory| memory.id).collect();
+        let mut expected: Vec<_> = expected.iter().map(|memory| memory.id).collect();
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected, "{filter:?}");
+        // The past of this moment is the present.
+        let past = Filter { as_of: Some(world.now()), ..filter };
+        let mut found: Vec<_> = world.list(&past).iter().map(|memory| memory.id).collect();
+        found.sort();
+        assert_eq!(found, expected, "{past:?}");
+    };
+    let strings = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let none = Filter::default;
+    check(none(), &[&a, &b, &d]);
+    check(Filter { stores: strings(&["workspace_runbooks"]), ..none() }, &[&d]);
+    check(Filter { stores: strings(&["workspace_runbooks", "conversation_memory"]), ..none() }, &[&a, &b, &d]);
+    check(Filter { stores: strings(&["nothing"]), ..none() }, &[]);
+    check(Filter { scopes: vec![ScopeKind::Conversation], ..none() }, &[&a, &b]);
+    check(Filter { places: vec![conversation_place("c2")], ..none() }, &[&b]);
+    check(Filter { places: vec![conversation_place("c9")], ..none() }, &[]);
+    check(Filter { kinds: vec![Kind::Runbook], ..none() }, &[&b]);
+    check(Filter { kinds: vec![Kind::Runbook, Kind::ConversationNote], ..none() }, &[&a, &b, &d]);
+    check(Filter { layers: vec![Layer::Procedural], ..none() }, &[&b]);
+    check(Filter { tags: strings(&["go"]), ..none() }, &[&a]);
+    check(Filter { tags: strings(&["go", "k8s"]), ..none() }, &[&a]);
+    check(Filter { tags: strings(&["go", "nothing"]), ..none() }, &[]);
+    check(Filter { states: vec![State::Archived], ..none() }, &[&gone]);
+    check(Filter { states: vec![State::Archived, State::Active], ..none() }, &[&a, &b, &gone, &d]);
+    check(Filter { trust_min: Some(Trust::UserAuthored), ..none() }, &[&d]);
+    check(Filter { updated_after: Some(a.updated_at), ..none() }, &[&b, &d]);
+    check(Filter { updated_before: Some(b.updated_at), ..none() }, &[&a]);
+    check(Filter { path_prefix: Some("notes/".to_owned()), ..none() }, &[&a]);
+    check(Filter { path_prefix: Some("notes".to_owned()), ..none() }, &[&a, &b]);
+    check(Filter { path: Some("notes/a".to_owned()), ..none() }, &[&a]);
+    check(Filter { session: Some("s1".to_owned()), ..none() }, &[&a]);
+    check(Filter { always_inject: Some(true), ..none() }, &[&b]);
+    check(Filter { always_inject: Some(false), ..none() }, &[&a, &d]);
+    check(Filter { unexpired_at: b.expires_at, ..none() }, &[&a, &d]);
+    check(Filter { unexpired_at: Some(a.updated_at), places: vec![conversation_place("c2")], ..none() }, &[&b]);
+    check(Filter { expired_by: b.expires_at, ..none() }, &[&b]);
+    check(Filter { expired_by: Some(a.updated_at), places: vec![conversation_place("c2")], ..none() }, &[]);
+}
+
+pub(crate) fn an_archived_store_is_not_read(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let memory = world.save(world.entry("c1", at_path("a", "text")));
+    world.commit(world.change().write(Write::Row(world.store_row("conversation_memory", "archived"))));
+    sees_nothing(backend, &world.all(), &memory);
+    sees_nothing(backend, &seen_by(world.tenant, "c1"), &memory);
+}
+
+pub(crate) fn the_past_is_as_it_was(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let before = world.now();
+    let first = world.remember("c1", "old text");
+    let second = world.save(world.revised(&first, draft("new text")));
+    world.save(world.transition(&second, Operation::Forget, |memory| memory.state = State::Tombstoned));
+    let at = |at| {
+        let filter = Filter { as_of: Some(at), ..Filter::default() };
+        world.list(&filter).into_iter().map(|memory| memory.content).collect::<Vec<_>>()
+    };
+    assert_eq!(at(before), [""; 0]);
+    assert_eq!(at(first.updated_at), ["old text"]);
+    assert_eq!(at(second.updated_at), ["new text"]);
+    assert_eq!(at(world.now()), [""; 0]);
+    let find = Find {
+        filter: Filter { as_of: Some(first.updated_at), ..Filter::default() },
+        words: words::query("old text"),
+        substring: None,
+        vector: None,
+        pool: 10,
+        newest: true,
+        also: vec![],
+    };
+    let found = backend.find(&world.all(), &find).unwrap();
+    assert_eq!(found.candidates.iter().map(|c| c.memory.content.as_str()).collect::<Vec<_>>(), ["old text"]);
+}

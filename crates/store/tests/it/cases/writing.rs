@@ -1,0 +1,202 @@
+use engine::change::{Guard, Write};
+use engine::ports::{Address, Backend, StoreError};
+use engine::vocabulary::{Operation, State};
+
+use crate::world::*;
+
+fn guard_of(error: StoreError) -> Guard {
+    match error {
+        StoreError::Guard(guard) => guard,
+        other => panic!("a guard should have failed, not: {other}"),
+    }
+}
+
+pub(crate) fn a_memory_is_read_back_as_it_was_written(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let mut draft = at_path("notes/nginx", "nginx crashlooped\nbad upstream, «тест» 日本");
+    draft.title = Some("Nginx".to_owned());
+    draft.tags = Some(vec!["k8s".to_owned(), "nginx".to_owned()]);
+    draft.session = Some("s1".to_owned());
+    draft.importance = Some(0.25);
+    let memory = world.save(world.entry("c1", draft));
+    assert_eq!(world.get(memory.id), Some(memory.clone()));
+    let place = conversation_place("c1");
+    let by_path = Address::Path { place: place.clone(), path: "notes/nginx".to_owned() };
+    let by_hash = Address::Hash { place, sha256: memory.sha256.clone() };
+    for address in [by_path, by_hash] {
+        assert_eq!(backend.get(&world.all(), &address).unwrap(), Some(memory.clone()), "{address:?}");
+    }
+    let elsewhere = Address::Path { place: conversation_place("c2"), path: "notes/nginx".to_owned() };
+    assert_eq!(backend.get(&world.all(), &elsewhere).unwrap(), None);
+}
+
+pub(crate) fn a_taken_path_or_hash_is_a_failed_guard(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let first = world.save(world.entry("c1", at_path("a/b", "first")));
+    let check = |conversation: &str, draft, guards: Vec<Guard>, expected: Option<Guard>| {
+        let entry = world.entry(conversation, draft);
+        let mut change = world.change().write(Write::Entry(Box::new(entry)));
+        change.guards = guards;
+        assert_eq!(backend.commit(change).err().map(guard_of), expected);
+    };
+    let path = |c: &str| Guard::PathFree { place: conversation_place(c), path: "a/b".to_owned() };
+    let hash = |c: &str| Guard::HashFree { place: conversation_place(c), sha256: first.sha256.clone() };
+    check("c1", at_path("a/b", "second"), vec![path("c1")], Some(path("c1")));
+    check("c1", draft("first"), vec![hash("c1")], Some(hash("c1")));
+    // Even an engine that forgot to ask cannot put two memories at one path.
+    check("c1", at_path("a/b", "third"), vec![], Some(path("c1")));
+    check("c2", at_path("a/b", "first"), vec![path("c2"), hash("c2")], None);
+    world.save(world.transition(&first, Operation::Forget, |memory| memory.state = State::Tombstoned));
+    check("c1", at_path("a/b", "first"), vec![path("c1"), hash("c1")], None);
+}
+
+pub(crate) fn a_failed_guard_writes_nothing(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let memory = world.remember("c1", "one");
+    let before = backend.last_event(world.tenant).unwrap();
+    let stale = Guard::VersionIs { memory: memory.id, version: engine::id::VersionId(world.fresh()) };
+    let entry = world.entry("c1", draft("two"));
+    let id = entry.memory().id;
+    let event = engine::event::Happening::new(engine::event::EventName::Search, &world.agent("c1"), world.now());
+    let change = world.change().guard(stale.clone()).write(Write::Entry(Box::new(entry))).event(event);
+    assert_eq!(guard_of(backend.commit(change).unwrap_err()), stale);
+    assert_eq!(world.get(id), None);
+    assert_eq!(backend.last_event(world.tenant).unwrap(), before);
+    assert_eq!(backend.place(world.tenant, &conversation_place("c1")).unwrap().live, 1);
+}
+
+pub(crate) fn of_64_patchers_one_wins(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let memory = world.remember("c1", "start");
+    let entries: Vec<_> = (0..64).map(|i| world.revised(&memory, draft(&format!("patch {i}")))).collect();
+    let guard = Guard::VersionIs { memory: memory.id, version: memory.version };
+    let change = |entry| world.change().guard(guard.clone()).write(Write::Entry(Box::new(entry)));
+    let changes: Vec<_> = entries.into_iter().map(change).collect();
+    let wins: usize = std::thread::scope(|threads| {
+        let running: Vec<_> =
+            changes.into_iter().map(|change| threads.spawn(|| usize::from(backend.commit(change).is_ok()))).collect();
+        running.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    assert_eq!(wins, 1);
+    assert_eq!(world.get(memory.id).unwrap().version_number, 2);
+    assert_eq!(backend.versions(&world.all(), memory.id, None, 100).unwrap().len(), 2);
+}
+
+pub(crate) fn versions_are_contiguous_and_newest_first(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let mut memory = world.remember("c1", "text 1");
+    for number in 2..=5 {
+        memory = world.save(world.revised(&memory, draft(&format!("text {number}"))));
+    }
+    let versions = backend.versions(&world.all(), memory.id, None, 100).unwrap();
+    assert_eq!(versions.iter().map(|v| v.number).collect::<Vec<_>>(), [5, 4, 3, 2, 1]);
+    for pair in versions.windows(2) {
+        assert_eq!(pair[0].previous, Some(pair[1].id));
+    }
+    let first = versions.last().unwrap();
+    assert_eq!((first.previous, first.operation, first.actor.as_str()), (None, Operation::Create, "agent:triage"));
+    assert_eq!(first.memory.content, "text 1");
+    assert_eq!(first.evidence[0].summary, "tool call 17");
+    assert_eq!(first.reason.as_deref(), Some("because"));
+    assert_eq!(first.conversation.as_deref(), Some("c1"));
+    let page = backend.versions(&world.all(), memory.id, Some(4), 2).unwrap();
+    assert_eq!(page.iter().map(|v| v.number).collect::<Vec<_>>(), [3, 2]);
+    assert_eq!(backend.version(&world.all(), first.id).unwrap().as_ref(), Some(first));
+    // A version that follows another than the one that stands came second.
+    let stale = world.revised(&versions[2].memory, draft("late"));
+    let error = backend.commit(world.change().write(Write::Entry(Box::new(stale)))).unwrap_err();
+    assert!(matches!(guard_of(error), Guard::VersionIs { .. }));
+}
+
+pub(crate) fn a_vector_stays_while_the_content_does(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let entry = world.entry("c1", draft("text")).with_embedding(Some(embedding(MODEL, &[1.0, 0.0])));
+    let memory = world.save(entry);
+    let missing = |model: &str| -> Vec<_> {
+        backend.unembedded(world.tenant, model, 10).unwrap().iter().map(|memory| memory.id).collect()
+    };
+    assert_eq!(missing(MODEL), []);
+    assert_eq!(missing("other-model"), [memory.id]);
+    let pinned = world.save(world.transition(&memory, Operation::Pin, |memory| memory.always_inject = true));
+    assert_eq!(missing(MODEL), []);
+    let revised = world.save(world.revised(&pinned, draft("other text")));
+    assert_eq!(missing(MODEL), [memory.id]);
+    world.save(world.transition(&revised, Operation::Archive, |memory| memory.state = State::Archived));
+    assert_eq!(missing(MODEL), []);
+}
+
+pub(crate) fn a_late_vector_needs_its_version_to_stand(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let memory = world.remember("c1", "text");
+    let other = world.remember("c1", "more");
+    let revised = world.save(world.revised(&memory, draft("newer")));
+    let embed = |memory, version| {
+        let embedding = embedding(MODEL, &[0.5, 0.5]);
+        world.commit(world.change().write(Write::Embedded { memory, version, embedding }));
+    };
+    let missing = || backend.unembedded(world.tenant, MODEL, 10).unwrap().len();
+    embed(memory.id, memory.version);
+    assert_eq!(missing(), 2);
+    embed(memory.id, revised.version);
+    assert_eq!(missing(), 1);
+    embed(other.id, other.version);
+    assert_eq!(missing(), 0);
+    assert_eq!(world.get(memory.id).unwrap().version_number, 2, "a vector is not a change");
+}
+
+pub(crate) fn places_count_and_move(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let place = conversation_place("c1");
+    let state = || backend.place(world.tenant, &place).unwrap();
+    assert_eq!(state(), Default::default());
+    let mut seen = vec![state().generation];
+    let first = world.remember("c1", "one");
+    seen.push(state().generation);
+    world.remember("c1", "two");
+    seen.push(state().generation);
+    assert_eq!(state().live, 2);
+    world.remember("c2", "elsewhere");
+    assert_eq!(state().generation, seen[2]);
+    let archived = world.save(world.transition(&first, Operation::Archive, |memory| memory.state = State::Archived));
+    seen.push(state().generation);
+    assert_eq!(state().live, 1);
+    assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "{seen:?}");
+
+    let check = |guard: Guard, holds: bool| {
+        assert_eq!(backend.commit(world.change().guard(guard.clone())).is_ok(), holds, "{guard:?}");
+    };
+    check(Guard::RoomLeft { place: place.clone(), live_max: 2 }, true);
+    check(Guard::RoomLeft { place: place.clone(), live_max: 1 }, false);
+    check(Guard::PlaceUnchanged { place: place.clone(), generation: seen[3] }, true);
+    check(Guard::PlaceUnchanged { place: place.clone(), generation: seen[2] }, false);
+    check(Guard::PlaceUnchanged { place: conversation_place("new"), generation: 0 }, true);
+    world.save(world.transition(&archived, Operation::Restore, |memory| memory.state = State::Active));
+    assert_eq!(state().live, 2);
+}
+
+pub(crate) fn a_run_saves_so_many(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let save = |run: &str| {
+        let guard = Guard::RunSavesLeft { run: run.to_owned(), saves_max: 3 };
+        backend.commit(world.change().guard(guard).write(Write::RunSave { run: run.to_owned() })).is_ok()
+    };
+    let done: Vec<bool> = (0..5).map(|_| save("r1")).collect();
+    assert_eq!(done, [true, true, true, false, false]);
+    assert!(save("r2"));
+}
+
+pub(crate) fn later_is_written_by_flush(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let entries: Vec<_> = (0..20).map(|i| world.entry("c1", draft(&format!("later {i}")))).collect();
+    for entry in entries {
+        backend.commit_later(world.change().write(Write::Entry(Box::new(entry))));
+    }
+    backend.flush().unwrap();
+    assert_eq!(backend.place(world.tenant, &conversation_place("c1")).unwrap().live, 20);
+    // A change nobody waited for fails without taking others with it, and flush says so once.
+    let never = Guard::RoomLeft { place: conversation_place("c1"), live_max: 0 };
+    backend.commit_later(world.change().guard(never));
+    world.remember("c1", "after");
+    assert!(backend.flush().is_err());
+    assert!(backend.flush().is_ok());
+}

@@ -1,0 +1,1 @@
+//! What only a file can suffer.

@@ -1,0 +1,64 @@
+//! The conformance suite: every case runs on every backend. A backend's bug gets a case here.
+
+mod cases;
+mod file;
+mod world;
+
+use store::{Location, Options, open_sqlite};
+
+/// Runs each case on a fresh database of each backend.
+macro_rules! conformance {
+    ($($module:ident :: { $($case:ident),+ $(,)? }),+ $(,)?) => {
+        mod sqlite_in_memory {
+            $(mod $module { $(#[test] fn $case() { crate::on_memory(crate::cases::$module::$case); })+ })+
+        }
+        mod sqlite_in_a_file {
+            $(mod $module { $(#[test] fn $case() { crate::on_file(crate::cases::$module::$case); })+ })+
+        }
+    };
+}
+
+type Case = fn(&dyn engine::ports::Backend);
+
+fn on_memory(case: Case) {
+    case(&*open_sqlite(&Location::Memory, &Options::default()).expect("opens"));
+}
+
+fn on_file(case: Case) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let location = Location::File(folder.path().join("ingrain.db"));
+    case(&*open_sqlite(&location, &Options::default()).expect("opens"));
+}
+
+conformance! {
+    writing::{
+        a_memory_is_read_back_as_it_was_written,
+        a_taken_path_or_hash_is_a_failed_guard,
+        a_failed_guard_writes_nothing,
+        of_64_patchers_one_wins,
+        versions_are_contiguous_and_newest_first,
+        a_vector_stays_while_the_content_does,
+        a_late_vector_needs_its_version_to_stand,
+        places_count_and_move,
+        a_run_saves_so_many,
+        later_is_written_by_flush,
+    },
+    reading::{
+        a_stranger_sees_nothing,
+        tenants_are_walls,
+        lists_come_in_order_and_in_pages,
+        filters_say_what_they_mean,
+        an_archived_store_is_not_read,
+        the_past_is_as_it_was,
+    },
+    records::{
+        rows_are_found_by_their_columns,
+        a_row_guard_looks_at_the_state,
+        events_are_gapless_and_chained,
+        recalls_are_counted,
+    },
+    forgetting::{
+        redaction_takes_text_and_leaves_the_story,
+        erasing_a_place_leaves_nothing,
+    },
+}
