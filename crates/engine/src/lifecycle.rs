@@ -14,6 +14,9 @@ pub const EARLY_BELOW: f64 = 0.2;
 pub const NEARLY_FULL: f64 = 0.9;
 const WEEK_MICROS: f64 = 7.0 * 24.0 * 3600.0 * 1e6;
 
+/// What a microsecond's delay of the last recall adds to a [`fade_key`]; `-ln 0.95` a week.
+pub const FADE_PER_MICROSECOND: f64 = 0.051_293_294_387_550_53 / WEEK_MICROS;
+
 /// Importance after the time since the last recall, or since creation where there was none.
 pub fn decayed(importance: f64, since: Timestamp, now: Timestamp) -> f64 {
     let weeks = (now.as_microsecond() - since.as_microsecond()).max(0) as f64 / WEEK_MICROS;
@@ -24,8 +27,7 @@ pub fn decayed(importance: f64, since: Timestamp, now: Timestamp) -> f64 {
 ///
 /// `importance × 0.95^weeks` orders like `ln importance + ln(1/0.95) × weeks since the epoch of the last recall`.
 pub fn fade_key(importance: f64, since: Timestamp) -> f64 {
-    let weeks = since.as_microsecond() as f64 / WEEK_MICROS;
-    importance.max(1e-9).ln() - WEEKLY_DECAY.ln() * weeks
+    importance.max(1e-9).ln() + FADE_PER_MICROSECOND * since.as_microsecond() as f64
 }
 
 /// What a saved turn is worth and how long, judged by its words (seed 001). Documented in docs/guide.

@@ -104,6 +104,8 @@ pub struct Filter {
     pub unexpired_at: Option<Timestamp>,
     /// Due for upkeep: expired at or before this time.
     pub expired_by: Option<Timestamp>,
+    /// Fading below this key ([`crate::lifecycle::fade_key`]).
+    pub fade_below: Option<f64>,
     /// The memories as they stood at this time.
     pub as_of: Option<Timestamp>,
 }
@@ -117,7 +119,7 @@ pub enum Order {
     Newest,
     /// Created first comes first.
     Oldest,
-    /// Least worth keeping first: by [`crate::lifecycle::fade_key`], then oldest.
+    /// Least worth keeping first: by [`crate::lifecycle::fade_key`], then oldest. Read from its start, not paged.
     Fading,
 }
 
@@ -134,8 +136,6 @@ pub struct Page {
 pub enum Cursor {
     Path(String, MemoryId),
     Time(Timestamp, MemoryId),
-    /// Rows already passed, for orders without a stable key.
-    Skip(usize),
 }
 
 /// What to look for.

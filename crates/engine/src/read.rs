@@ -101,20 +101,16 @@ impl Engine {
         let eyes = self.eyes(caller)?;
         let limit = limit.unwrap_or(self.limits().list_default).clamp(1, self.limits().list_max);
         let filter = Filter { unexpired_at: Some(self.clock.now()), ..filter };
-        let skipped = match after {
-            Some(Cursor::Skip(rows)) => rows,
-            _ => 0,
-        };
         let page = Page { order, after, limit: limit + 1 };
         let mut memories = self.backend.list(&eyes, &filter, &page)?;
         memories.retain(|memory| eyes.shows(memory));
         let more = memories.len() > limit;
         memories.truncate(limit);
-        let next = memories.last().filter(|_| more).map(|last| match order {
-            Order::Path => Cursor::Path(last.path.clone().unwrap_or_default(), last.id),
-            Order::Newest => Cursor::Time(last.updated_at, last.id),
-            Order::Oldest => Cursor::Time(last.created_at, last.id),
-            Order::Fading => Cursor::Skip(skipped + limit),
+        let next = memories.last().filter(|_| more).and_then(|last| match order {
+            Order::Path => Some(Cursor::Path(last.path.clone().unwrap_or_default(), last.id)),
+            Order::Newest => Some(Cursor::Time(last.updated_at, last.id)),
+            Order::Oldest => Some(Cursor::Time(last.created_at, last.id)),
+            Order::Fading => None,
         });
         Ok(Listing { memories, next })
     }

@@ -89,7 +89,8 @@ impl Engine {
         if stores.is_empty() {
             return Ok(0);
         }
-        let filter = Filter { stores, ..Filter::default() };
+        let fade_below = Some(lifecycle::fade_key(lifecycle::ARCHIVE_BELOW, now));
+        let filter = Filter { stores, fade_below, ..Filter::default() };
         let page = Page { order: Order::Fading, after: None, limit };
         let mut due = self.backend.list(&Readable::everything(tenant), &filter, &page)?;
         due.retain(|memory| memory.decayed_importance(now) < lifecycle::ARCHIVE_BELOW);

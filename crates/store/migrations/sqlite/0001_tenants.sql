@@ -94,6 +94,20 @@ create index receipts_by_state on receipts (tenant, state, at, id);
 create index receipts_by_subject on receipts (tenant, subject, at, id);
 create index receipts_by_parent on receipts (tenant, parent, at, id);
 
+create table usage (
+  tenant blob not null references tenants (id),
+  id text not null,
+  state text not null,
+  subject text not null,
+  parent text not null,
+  at integer not null,
+  body text not null,
+  primary key (tenant, id)
+) without rowid;
+create index usage_by_state on usage (tenant, state, at, id);
+create index usage_by_subject on usage (tenant, subject, at, id);
+create index usage_by_parent on usage (tenant, parent, at, id);
+
 create table runs (
   tenant blob not null references tenants (id),
   id text not null,

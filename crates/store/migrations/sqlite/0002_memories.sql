@@ -41,6 +41,8 @@ create table memories (
   -- Lower-cased, for finding a piece of it.
   summary text not null,
   author text not null,
+  -- Sorts by decayed importance at any time: the engine's `lifecycle::fade_key`.
+  fade real not null,
   primary key (tenant, id),
   foreign key (tenant, scope) references scopes (tenant, id)
 ) without rowid;
@@ -48,6 +50,7 @@ create unique index memories_by_path on memories (tenant, scope, path) where sta
 create index memories_by_hash on memories (tenant, scope, sha256) where state = 'active';
 create index memories_by_time on memories (tenant, scope, state, updated_at, id);
 create index memories_by_expiry on memories (tenant, expires_at) where expires_at is not null;
+create index memories_by_fade on memories (tenant, scope, fade, id) where state = 'active';
 create index memories_by_session on memories (tenant, session) where session is not null;
 create index memories_pinned on memories (tenant, scope, updated_at) where always_inject;
 

@@ -2,6 +2,7 @@
 
 use engine::change::{Change, Committed, Write};
 use engine::id::{MemoryId, TenantId};
+use engine::lifecycle::FADE_PER_MICROSECOND;
 use engine::ports::StoreError;
 use rusqlite::{Connection, OptionalExtension};
 
@@ -66,7 +67,15 @@ fn recalled(conn: &Connection, change: &Change, memories: &[MemoryId]) -> Result
          where tenant = ?1 and id = ?2
          on conflict do update set count = count + 1, last = max(last, excluded.last)",
     )?;
+    // Episodes fade from their last recall on.
+    let mut fade = conn.prepare_cached(
+        "update memories
+         set fade = fade + ?4 * (?3 - coalesce(
+           (select r.last from recalls r where r.tenant = memories.tenant and r.memory = memories.id), created_at))
+         where tenant = ?1 and id = ?2 and layer = 'episodic'",
+    )?;
     for memory in memories {
+        fade.execute((key(change.tenant.0), key(memory.0), micros(change.at), FADE_PER_MICROSECOND))?;
         count.execute((key(change.tenant.0), key(memory.0), micros(change.at)))?;
     }
     Ok(())

@@ -74,6 +74,7 @@ pub(super) fn all(clauses: &mut Clauses, readable: &Readable, filter: &Filter) {
     ] {
         clauses.add_some(sql, at.map(|at| micros(at).into()));
     }
+    clauses.add_some("m.fade < ?", filter.fade_below.map(Value::from));
     narrow(clauses, filter);
 }
 

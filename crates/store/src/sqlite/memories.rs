@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use engine::id::{MemoryId, VersionId};
+use engine::lifecycle::fade_key;
 use engine::memory::{Memory, Version};
 use engine::policy::{Constrained, Readable, Scopes};
 use engine::ports::{Address, Cursor, Filter, Order, Page};
@@ -172,12 +173,13 @@ fn paged(clauses: &mut Clauses, page: &Page) -> &'static str {
             clauses.add("(m.created_at, m.id) > (?, ?)", [micros(*at).into(), id(last)]);
         }
         // A cursor of another order marks no place in this one.
-        (Order::Path | Order::Newest | Order::Oldest, _) => {}
+        (Order::Path | Order::Newest | Order::Oldest | Order::Fading, _) => {}
     }
     match page.order {
         Order::Path => "coalesce(m.path, ''), m.id",
         Order::Newest => "m.updated_at desc, m.id desc",
         Order::Oldest => "m.created_at, m.id",
+        Order::Fading => "m.fade, m.id",
     }
 }
 
@@ -187,7 +189,12 @@ fn compare(order: Order, a: &Memory, b: &Memory) -> Ordering {
         Order::Path => (path(a), a.id).cmp(&(path(b), b.id)),
         Order::Newest => (b.updated_at, b.id).cmp(&(a.updated_at, a.id)),
         Order::Oldest => (a.created_at, a.id).cmp(&(b.created_at, b.id)),
+        Order::Fading => fade(a).total_cmp(&fade(b)).then(a.id.cmp(&b.id)),
     }
+}
+
+fn fade(memory: &Memory) -> f64 {
+    fade_key(memory.importance, memory.last_recalled_at.unwrap_or(memory.created_at))
 }
 
 fn is_after(page: &Page, memory: &Memory) -> bool {

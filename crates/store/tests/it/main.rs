@@ -47,6 +47,7 @@ conformance! {
         a_stranger_sees_nothing,
         tenants_are_walls,
         lists_come_in_order_and_in_pages,
+        the_least_important_fades_first,
         filters_say_what_they_mean,
         an_archived_store_is_not_read,
         the_past_is_as_it_was,

@@ -1,5 +1,6 @@
 use engine::change::Write;
-use engine::memory::Memory;
+use engine::id::MemoryId;
+use engine::memory::{Draft, Memory};
 use engine::policy::{Constrained, Readable, Scopes};
 use engine::ports::{Address, Backend, Cursor, Filter, Find, Order, Page};
 use engine::scope::Scope;
@@ -107,7 +108,7 @@ pub(crate) fn lists_come_in_order_and_in_pages(backend: &dyn Backend) {
                 page.after = Some(match order {
                     Order::Path => Cursor::Path(last.path.clone().unwrap_or_default(), last.id),
                     Order::Newest => Cursor::Time(last.updated_at, last.id),
-                    Order::Oldest => Cursor::Time(last.created_at, last.id),
+                    Order::Oldest | Order::Fading => Cursor::Time(last.created_at, last.id),
                 });
                 seen.extend(stretch.iter().map(|memory| memory.path.clone().unwrap_or("-".to_owned())));
             }
@@ -117,6 +118,21 @@ pub(crate) fn lists_come_in_order_and_in_pages(backend: &dyn Backend) {
     check(Order::Path, "-abcde");
     check(Order::Newest, "d-ebca");
     check(Order::Oldest, "dacbe-");
+}
+
+pub(crate) fn the_least_important_fades_first(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let saved = |importance: f64, text: &str| {
+        world.save(world.entry("c1", Draft { importance: Some(importance), ..draft(text) }))
+    };
+    let (middle, low, high) = (saved(0.5, "middle"), saved(0.1, "low"), saved(0.9, "high"));
+    let page = Page { order: Order::Fading, after: None, limit: 10 };
+    let faded = |filter: &Filter| -> Vec<MemoryId> {
+        backend.list(&world.all(), filter, &page).unwrap().into_iter().map(|memory| memory.id).collect()
+    };
+    assert_eq!(faded(&Filter::default()), [low.id, middle.id, high.id]);
+    let below = engine::lifecycle::fade_key(0.2, high.created_at);
+    assert_eq!(faded(&Filter { fade_below: Some(below), ..Filter::default() }), [low.id]);
 }
 
 pub(crate) fn filters_say_what_they_mean(backend: &dyn Backend) {
