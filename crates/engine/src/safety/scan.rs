@@ -3,7 +3,7 @@ use super::automaton::{AUTOMATON, Automaton, Form, Target};
 use super::entropy::{self, Decoded, Known};
 use super::injection::{self, Orders};
 use super::pattern::Check;
-use super::structure::{self, Armour, Marks};
+use super::structure::{self, Armour, Mark, Marks};
 use super::value::{self, Look};
 use super::view::View;
 use super::{Concern, Finding, Severity, address, context, decode, documented};
@@ -108,6 +108,7 @@ impl<'v> Pass<'v> {
             Target::Label => {}
             Target::Address => address::judge(self.text, start, &mut self.hits),
             Target::Pem => self.armour(start),
+            Target::Mark(Mark::Ciphertext) => self.exempt.extend(structure::ciphertext_end(self.bytes, start).map(|close| (start, close))),
             Target::Mark(mark) => self.marks.add(mark, start, end),
             Target::Order(index) => self.orders.note(index, start, end),
             Target::Disguise(disguise) => {
@@ -204,7 +205,9 @@ impl<'v> Pass<'v> {
         let to = self.bytes.len().min(end + pattern.window.1);
         let Some(captures) = regex.captures(&self.bytes[from..to]) else { return };
         let Some(found) = captures.iter().skip(1).flatten().next().or_else(|| captures.get(0)) else { return };
-        if passes(pattern.check, found.as_bytes()) && !documented::is_documented(found.as_bytes()) {
+        if documented::is_documented(found.as_bytes()) {
+            self.exempt.push((from + found.start(), from + found.end()));
+        } else if passes(pattern.check, found.as_bytes()) {
             self.hits.push(Hit::secret(pattern.name, pattern.severity, Weight::Format, from + found.start(), from + found.end()));
         }
     }

@@ -16,9 +16,12 @@ pub(super) enum Mark {
     Contexts,
     Credential,
     Secret,
+    /// Ciphertext of SOPS and its kin, which may be kept.
+    Ciphertext,
 }
 
 pub(super) const MARKS: &[(&str, Mark)] = &[
+    ("enc[", Mark::Ciphertext),
     ("kind: config", Mark::Config),
     ("kind:config", Mark::Config),
     ("kind: \"config\"", Mark::Config),
@@ -43,7 +46,7 @@ pub(super) const MARKS: &[(&str, Mark)] = &[
 /// Which marks a view holds, and where the first and the last stand.
 #[derive(Default)]
 pub(super) struct Marks {
-    seen: [Option<usize>; 6],
+    seen: [Option<usize>; 7],
     last: usize,
 }
 
@@ -113,6 +116,13 @@ fn kubernetes_secret(bytes: &[u8], hits: &mut Vec<Hit>) {
             }
         }
     }
+}
+
+/// Where the ciphertext that opens at `start` is closed.
+pub(super) fn ciphertext_end(bytes: &[u8], start: usize) -> Option<usize> {
+    const CIPHERTEXT_BYTES_MAX: usize = 4096;
+    let window = &bytes[start..bytes.len().min(start + CIPHERTEXT_BYTES_MAX)];
+    window.iter().position(|&byte| byte == b']' || byte == b'\n').map(|at| start + at)
 }
 
 /// What an armoured block is, from its `-----BEGIN` line.
