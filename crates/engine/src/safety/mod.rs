@@ -1,17 +1,55 @@
+//! Finds what must not be remembered: secrets, planted orders, raw logs.
+mod address;
+mod automaton;
+mod context;
+mod decode;
+mod documented;
+mod entropy;
+mod injection;
+mod listing;
+mod logs;
+mod merge;
+mod pattern;
+mod scan;
+mod shape;
+mod structure;
+mod tokens;
+mod unescape;
+mod value;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
 use serde::{Deserialize, Serialize};
+
+pub use listing::{Rule, rules};
+
+use view::View;
+
+/// Goes up whenever a rule is added, dropped or judged differently, so that stored text can be scanned anew.
+pub const RULES_VERSION: u32 = 1;
+
+/// How bad it would be to keep what was found.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Severity {
     Low,
     Medium,
     High,
     Critical,
 }
+
+/// What sort of thing was found.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Concern {
     Secret,
     Injection,
     RawLog,
 }
+
+/// One thing that a rule found, as a byte span of the original text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     pub rule: &'static str,
@@ -19,23 +57,93 @@ pub struct Finding {
     pub severity: Severity,
     pub start: usize,
     pub end: usize,
+    /// For injections: what the planted order wants.
     pub intent: Option<&'static str>,
 }
+
+/// How strictly planted orders are judged: a conversation may talk about them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Strictness {
     Strict,
     Conversation,
 }
+
+/// What to do with the text.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     Clean,
     Flagged,
     Blocked,
 }
-pub fn inspect(_: &str) -> Vec<Finding> {
-    vec![]
+
+/// Decodings inside decodings are followed this deep.
+const DEPTH_MAX: u8 = 3;
+/// Other readings of one text are looked at up to this many bytes in all.
+const READINGS_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Everything in the text that must not be remembered, ordered by where it starts.
+pub fn inspect(text: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut logs = Vec::new();
+    logs::judge(text, &mut logs);
+    findings.extend(logs);
+    let mut budget = READINGS_BYTES_MAX;
+    let mut waiting = vec![View::of(text)];
+    while let Some(view) = waiting.pop() {
+        if let Some(rewrite) = unescape::unescape(&view.text) {
+            read(&view.derived(rewrite), &mut findings, &mut waiting, &mut budget);
+        }
+        read(&view, &mut findings, &mut waiting, &mut budget);
+    }
+    merge::merge(text, findings)
 }
-pub fn verdict(_: &[Finding], _: Strictness) -> Verdict {
-    Verdict::Clean
+
+/// Scans one view, and queues what is hidden inside it.
+fn read<'a>(view: &View, findings: &mut Vec<scan::Hit>, waiting: &mut Vec<View<'a>>, budget: &mut usize) {
+    let report = scan::scan(view);
+    for mut hit in report.hits {
+        (hit.finding.start, hit.finding.end) = view.origin(hit.finding.start, hit.finding.end);
+        findings.push(hit);
+    }
+    for disguise in report.disguises.into_iter().chain(injection::disguises(&view.text)) {
+        let reading = view.derived(injection::undo(disguise, &view.text));
+        injection::reread(&reading, findings);
+    }
+    for found in report.decoded {
+        if view.depth < DEPTH_MAX && *budget >= found.text.len() {
+            *budget -= found.text.len();
+            waiting.push(View::decoded(&found.text, view.origin(found.start, found.end), view.depth + 1));
+        }
+    }
 }
-pub fn redact(t: &str, _: &[Finding]) -> String {
-    t.to_owned()
+
+/// Whether the findings let the text be remembered.
+pub fn verdict(findings: &[Finding], strictness: Strictness) -> Verdict {
+    findings.iter().map(|finding| match (finding.concern, finding.severity, strictness) {
+        (_, Severity::Low, _) => Verdict::Flagged,
+        (Concern::Injection, _, Strictness::Conversation) => Verdict::Flagged,
+        (Concern::Secret | Concern::RawLog | Concern::Injection, _, _) => Verdict::Blocked,
+    }).max().unwrap_or(Verdict::Clean)
+}
+
+/// The text with every secret replaced by its rule's name; all other bytes stay.
+pub fn redact(text: &str, findings: &[Finding]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for finding in findings.iter().filter(|finding| finding.concern == Concern::Secret) {
+        let (start, end) = (finding.start.max(at), finding.end.max(at));
+        // Findings of another text could point between characters; those are left alone.
+        let (Some(kept), Some(_)) = (text.get(at..start), text.get(start..end)) else { continue };
+        if end > start {
+            out.push_str(kept);
+            out.push_str("[REDACTED:");
+            out.push_str(finding.rule);
+            out.push(']');
+            at = end;
+        }
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    out
 }

@@ -1,0 +1,117 @@
+//! One automaton over the anchor words of every rule: a rule runs only where its word stands.
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use regex::bytes::Regex;
+
+use super::context::LABELS;
+use super::injection;
+use super::pattern::{Lazy, PATTERNS, Pattern};
+use super::shape;
+use super::structure;
+use super::tokens::{self, Token};
+
+/// What to do where an anchor word stands.
+#[derive(Clone, Copy)]
+pub(super) enum Target {
+    Shape(u16),
+    Backwards(u16),
+    Pattern(u16),
+    Label,
+    Address,
+    Pem,
+    Mark(structure::Mark),
+    Order(u16),
+    Disguise(injection::Disguise),
+}
+
+/// One token format with its compiled pattern.
+pub(super) struct Form {
+    pub(super) token: &'static Token,
+    pub(super) row: u16,
+    pub(super) anchor_len: usize,
+    pub(super) lead: (usize, usize),
+    pattern: String,
+    lazy: Lazy,
+}
+
+impl Form {
+    pub(super) fn regex(&self) -> &Regex {
+        self.lazy.get(&self.pattern)
+    }
+}
+
+pub(super) struct Automaton {
+    pub(super) words: AhoCorasick,
+    targets: Vec<Vec<Target>>,
+    pub(super) forms: Vec<Form>,
+    patterns: Vec<Lazy>,
+    pub(super) token_rows: usize,
+}
+
+impl Automaton {
+    pub(super) fn targets(&self, word: usize) -> &[Target] {
+        &self.targets[word]
+    }
+
+    pub(super) fn pattern(&self, index: u16) -> (&'static Pattern, &Regex) {
+        let pattern = &PATTERNS[usize::from(index)];
+        (pattern, self.patterns[usize::from(index)].get(pattern.pattern))
+    }
+}
+
+pub(super) static AUTOMATON: LazyLock<Automaton> = LazyLock::new(build);
+
+/// A reversed prefix must be at least this long to be told from chance.
+const BACKWARDS_CHARS_MIN: usize = 4;
+
+fn build() -> Automaton {
+    let mut words: HashMap<String, Vec<Target>> = HashMap::new();
+    let mut add = |word: &str, target: Target| words.entry(word.to_ascii_lowercase()).or_default().push(target);
+    let mut forms = Vec::new();
+    let mut token_rows = 0;
+    for (row, token) in tokens::all().enumerate() {
+        token_rows = row + 1;
+        for text in token.shapes {
+            let compiled = shape::compile(text);
+            let index = forms.len() as u16;
+            add(&compiled.anchor, Target::Shape(index));
+            if compiled.lead.1 == 0 && compiled.anchor.len() >= BACKWARDS_CHARS_MIN {
+                add(&compiled.anchor.chars().rev().collect::<String>(), Target::Backwards(index));
+            }
+            forms.push(Form {
+                token, row: row as u16, anchor_len: compiled.anchor.len(), lead: compiled.lead, pattern: compiled.pattern, lazy: Lazy::new(),
+            });
+        }
+    }
+    for (index, pattern) in PATTERNS.iter().enumerate() {
+        for word in pattern.anchors {
+            add(word, Target::Pattern(index as u16));
+        }
+    }
+    for word in LABELS {
+        add(word, Target::Label);
+    }
+    add("://", Target::Address);
+    add("-----begin ", Target::Pem);
+    add("---- begin ", Target::Pem);
+    for (word, mark) in structure::MARKS {
+        add(word, Target::Mark(*mark));
+    }
+    for (word, order) in injection::anchors() {
+        add(word, Target::Order(order));
+    }
+    for (word, disguise) in injection::DISGUISES {
+        add(word, Target::Disguise(*disguise));
+    }
+    let (words, targets): (Vec<String>, Vec<Vec<Target>>) = words.into_iter().unzip();
+    let automaton = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::Standard)
+        .kind(Some(AhoCorasickKind::ContiguousNFA))
+        .build(&words)
+        // INVARIANT: the tables hold some thousand short words, far below the automaton's limits.
+        .expect("an automaton over the tables");
+    Automaton { words: automaton, targets, forms, patterns: PATTERNS.iter().map(|_| Lazy::new()).collect(), token_rows }
+}

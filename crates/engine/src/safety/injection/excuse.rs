@@ -1,0 +1,46 @@
+//! When the words of an order are not an order: negated, quoted or reported.
+use std::sync::LazyLock;
+
+use regex::{Regex, RegexBuilder};
+
+/// True when what surrounds the match makes it a good rule, a quotation or a report.
+pub(super) fn excused(sentence: &str, start: usize, end: usize) -> bool {
+    let (Some(before), Some(after)) = (sentence.get(..start), sentence.get(end..)) else { return false };
+    negated(before) || reported(before) || quoted(before, after) && CUE.is_match(sentence)
+}
+
+fn build(pattern: &str) -> Regex {
+    // INVARIANT: constants of this file, built in its tests.
+    RegexBuilder::new(pattern).unicode(false).build().expect("a constant pattern")
+}
+
+static NEGATION: LazyLock<Regex> = LazyLock::new(|| {
+    build(r"(?:\b(?:never|not|don't|dont|mustn't|shouldn't|cannot|can't|won't|no one (?:may|can|should)|nobody (?:may|can|should)|refuse to|refuses to|avoid|without|forbidden to|prohibited (?:from|to)|unable to|nie|niemals|nicht|ne pas|jamais|nunca|non|mai|nooit|niet|nigdy)[ \t]+(?:[a-z]+[ \t]+){0,2}$)")
+});
+
+static REPORT: LazyLock<Regex> = LazyLock::new(|| {
+    build(concat!(
+        r"(?:\b(?:asked|told|asks|tells|tell|wants|wanted|requested|begged|urged)[ \t]+(?:us|me|him|her|them|support|ops|it|the[ \t]+[a-z]+|our[ \t]+[a-z]+)[ \t]+(?:to[ \t]+)?$)",
+        r"|\b(?:tried|tries|trying|attempt|attempts|attempted|attempting)[ \t]+(?:to[ \t]+|at[ \t]+)",
+        r"|\b(?:attack|attacks|attacker|attackers|injection|injections|injected|jailbreaks|detects|detected|detect|blocks|blocked|flags|flagged|rejects|rejected|scanner|phrase|phrases|phrasing|red[ -]team|malicious|adversarial|phishing|classifier|regex|pattern|payload|payloads|strings? like|such as|e\.g\.|for example,? (?:notes|texts|messages)|policy forbids|forbids|forbidden|prohibits|prohibited)\b",
+        r"|\b(?:is|are|was|were)[ \t]+(?:not[ \t]+allowed|never[ \t]+allowed|prohibited)",
+        r"|\bhow (?:attackers|people|users)\b",
+    ))
+});
+
+static CUE: LazyLock<Regex> = LazyLock::new(|| {
+    build(r"\b(?:phrase|contain(?:s|ed|ing)?|said|says|saying|text|string|example|e\.g|block(?:s|ed)?|detect(?:s|ed)?|scanner|rule|regex|pattern|tests?|such as|called|titled|wrote|asks|asked|message|email|subject|quot(?:e|es|ed)|reported|attempt|attack|inject\w*|button|label|option|flag|checkbox|menu|command|named)\b")
+});
+
+fn negated(before: &str) -> bool {
+    NEGATION.is_match(before)
+}
+
+fn reported(before: &str) -> bool {
+    REPORT.is_match(before)
+}
+
+/// An odd number of quote marks before the match, and one after it.
+fn quoted(before: &str, after: &str) -> bool {
+    ['"', '`'].iter().any(|&mark| before.matches(mark).count() % 2 == 1 && after.contains(mark)) || before.ends_with('\'') && after.contains('\'')
+}

@@ -1,0 +1,102 @@
+//! Planted orders, found by what they want rather than by a fixed phrase.
+mod disguise;
+mod english;
+mod excuse;
+mod languages;
+mod sentence;
+
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
+pub(super) use disguise::{DISGUISES, Disguise, disguises, undo};
+
+use super::Severity;
+use super::pattern::Lazy;
+use super::scan::{Hit, Weight, scan};
+use super::view::View;
+
+/// One way of wording an order.
+pub(super) struct Order {
+    pub(super) name: &'static str,
+    pub(super) intent: &'static str,
+    pub(super) severity: Severity,
+    pub(super) anchors: &'static [&'static str],
+    /// Over one lower-cased sentence; `{…}` are word lists of the language's file.
+    pub(super) pattern: &'static str,
+    /// Negated, quoted or reported, it is a rule or a report instead.
+    pub(super) excusable: bool,
+    pub(super) positive: &'static str,
+    pub(super) negative: &'static str,
+}
+
+struct Compiled {
+    order: &'static Order,
+    pattern: String,
+    lazy: Lazy,
+}
+
+static ORDERS: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
+    all().map(|order| Compiled { order, pattern: english::expand(order.pattern), lazy: Lazy::new() }).collect()
+});
+
+/// Every wording, English first.
+pub(super) fn all() -> impl Iterator<Item = &'static Order> {
+    english::ORDERS.iter().chain(languages::ORDERS)
+}
+
+/// Anchor words with the index of their order.
+pub(super) fn anchors() -> impl Iterator<Item = (&'static str, u16)> {
+    all().enumerate().flat_map(|(index, order)| order.anchors.iter().map(move |word| (*word, index as u16)))
+}
+
+/// Where anchors of orders stood in a view.
+#[derive(Default)]
+pub(super) struct Orders {
+    seen: Vec<(u16, usize)>,
+}
+
+/// Sentences are read up to this far on either side of an anchor.
+const REACH_BYTES: usize = 400;
+
+impl Orders {
+    pub(super) fn note(&mut self, index: u16, start: usize, _end: usize) {
+        self.seen.push((index, start));
+    }
+
+    /// Tries each order once in each sentence in which one of its anchors stands.
+    pub(super) fn judge(mut self, text: &str, hits: &mut Vec<Hit>) {
+        self.seen.sort_unstable();
+        let mut tried: Option<(u16, usize)> = None;
+        for (index, at) in self.seen {
+            // Work stays linear: an order is not tried again inside the stretch it has just read.
+            if tried.is_some_and(|(last, end)| last == index && at < end) {
+                continue;
+            }
+            let (start, end) = sentence::around(text, at, REACH_BYTES);
+            let reach = if end - at < REACH_BYTES { end } else { at + REACH_BYTES / 2 };
+            tried = Some((index, reach));
+            let compiled = &ORDERS[usize::from(index)];
+            let lowered = sentence::lower(&text[start..end]);
+            let regex: &Regex = compiled.lazy.get(&compiled.pattern);
+            for found in regex.find_iter(lowered.as_bytes()) {
+                if compiled.order.excusable && excuse::excused(&lowered, found.start(), found.end()) {
+                    continue;
+                }
+                let order = compiled.order;
+                hits.push(Hit::order(order.name, order.severity, order.intent, start + found.start(), start + found.end()));
+                break;
+            }
+        }
+    }
+}
+
+/// Scans a reading that undid a disguise; only what is told by its wording or format counts there.
+pub(super) fn reread(reading: &View, findings: &mut Vec<Hit>) {
+    for mut hit in scan(reading).hits {
+        if hit.weight >= Weight::Format {
+            (hit.finding.start, hit.finding.end) = reading.origin(hit.finding.start, hit.finding.end);
+            findings.push(hit);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The rules as a list for people: documentation, the console and the tests read it.
+use std::sync::LazyLock;
+
+use super::pattern::PATTERNS;
+use super::{Concern, Severity, injection, shape, tokens};
+
+/// One rule as a person sees it.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    pub name: &'static str,
+    pub concern: Concern,
+    pub severity: Severity,
+    /// What it finds, in one sentence.
+    pub finds: String,
+    /// A text that it finds.
+    pub positive: String,
+    /// A near text that it lets pass.
+    pub negative: String,
+    /// For injections: what the order wants.
+    pub intent: Option<&'static str>,
+    /// The formats, in the shape language, where the rule has them.
+    pub shapes: Vec<&'static str>,
+}
+
+/// Every rule, in the order secrets, injections, raw logs.
+pub fn rules() -> &'static [Rule] {
+    static RULES: LazyLock<Vec<Rule>> = LazyLock::new(build);
+    &RULES
+}
+
+fn build() -> Vec<Rule> {
+    let formats = tokens::all().map(|token| Rule {
+        name: token.name,
+        concern: Concern::Secret,
+        severity: token.severity,
+        finds: token.finds.to_owned(),
+        positive: format!("use {} for the sync", shape::example(token.shapes[0], false)),
+        negative: format!("use {} for the sync", shape::example(token.shapes[0], true)),
+        intent: None,
+        shapes: token.shapes.to_vec(),
+    });
+    let patterns = PATTERNS.iter().map(|pattern| Rule {
+        name: pattern.name,
+        concern: Concern::Secret,
+        severity: pattern.severity,
+        finds: pattern.finds.to_owned(),
+        positive: shape::fill(pattern.positive),
+        negative: shape::fill(pattern.negative),
+        intent: None,
+        shapes: Vec::new(),
+    });
+    let orders = injection::all().map(|order| Rule {
+        name: order.name,
+        concern: Concern::Injection,
+        severity: order.severity,
+        finds: order.intent.to_owned(),
+        positive: order.positive.to_owned(),
+        negative: order.negative.to_owned(),
+        intent: Some(order.intent),
+        shapes: Vec::new(),
+    });
+    formats.chain(patterns).chain(judgements()).chain(orders).chain([raw_log()]).collect()
+}
+
+/// Rules that are code rather than rows.
+fn judgements() -> impl Iterator<Item = Rule> {
+    const ROWS: &[(&str, Severity, &str, &str, &str)] = &[
+        ("private_key", Severity::Critical, "private key blocks of every kind", "-----BEGIN PRIVATE KEY-----\n{b64}\n{b64}\n-----END PRIVATE KEY-----", "the file starts with -----BEGIN PRIVATE KEY----- and a line break"),
+        ("kubeconfig", Severity::Critical, "kubeconfigs, in any order of keys, YAML or JSON", "users:\n- name: ops\nclusters:\n- name: prod\nkind: Config\n", "kind: ConfigMap\nmetadata:\n  name: clusters\n"),
+        ("kubernetes_secret", Severity::Critical, "values of Kubernetes Secrets", "kind: Secret\ndata:\n  password: S3g3dlEybUw5clQ0\n", "kind: Secret\ndata:\n  password: <base64>\n"),
+        ("database_url", Severity::Critical, "database and broker addresses with a password", "postgres://app:Kx7vQ2mL9@db.internal:5432/orders", "postgres://app@db.internal:5432/orders"),
+        ("url_credentials", Severity::Critical, "other addresses with a password or token", "https://ci:Kx7vQ2mL9rT4@git.internal/acme.git", "https://ci:${TOKEN}@git.internal/acme.git"),
+        ("assigned_secret", Severity::High, "values that a label announces: assignments, headers, settings, prose", "DB_PASSWORD=Kx7vQ2mL9rT4", "DB_PASSWORD=${DB_PASSWORD}"),
+        ("nearby_secret", Severity::High, "drawn values shortly after a label that names a secret", "which api token do you use?\nI used {w24}", "which api token do you use?\nI used the one from the vault"),
+        ("prefixed_token", Severity::High, "drawn values of 32 characters and more behind a short prefix", "I used acme_{w36}", "I used acme_orders_worker_configuration_service"),
+        ("high_entropy", Severity::High, "40 characters or more of at least 4.5 bits each", "the value was {w48}", "sha512-{w48}"),
+    ];
+    ROWS.iter().map(|&(name, severity, finds, positive, negative)| Rule {
+        name, concern: Concern::Secret, severity, finds: finds.to_owned(), positive: shape::fill(positive), negative: shape::fill(negative), intent: None, shapes: Vec::new(),
+    })
+}
+
+fn raw_log() -> Rule {
+    let lines = |count: usize| (0..count).map(|second| format!("2026-03-11T08:00:{:02}Z INFO tick\n", second % 60)).collect::<String>();
+    Rule {
+        name: "raw_log", concern: Concern::RawLog, severity: Severity::Medium, finds: "more than 30 lines with a time stamp".to_owned(), positive: lines(31), negative: lines(30), intent: None, shapes: Vec::new(),
+    }
+}

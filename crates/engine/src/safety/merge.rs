@@ -1,0 +1,59 @@
+//! Makes one list out of what all views found.
+use super::Concern;
+use super::Finding;
+use super::scan::Hit;
+
+/// Orders hits by start and joins the overlapping ones of a concern under the most telling rule.
+pub(super) fn merge(text: &str, mut hits: Vec<Hit>) -> Vec<Finding> {
+    for hit in &mut hits {
+        hit.finding.start = floor(text, hit.finding.start);
+        hit.finding.end = ceil(text, hit.finding.end.max(hit.finding.start));
+    }
+    hits.retain(|hit| hit.finding.end > hit.finding.start);
+    hits.sort_by_key(|hit| (hit.finding.concern, hit.finding.start, hit.finding.end));
+    let mut merged: Vec<Hit> = Vec::new();
+    for hit in hits {
+        match merged.last_mut() {
+            Some(last) if joins(last, &hit) => absorb(last, hit),
+            _ => merged.push(hit),
+        }
+    }
+    let mut findings: Vec<Finding> = merged.into_iter().map(|hit| hit.finding).collect();
+    findings.sort_by_key(|finding| (finding.start, finding.end));
+    findings
+}
+
+fn joins(last: &Hit, next: &Hit) -> bool {
+    last.finding.concern == next.finding.concern
+        && next.finding.start < last.finding.end
+        // Two orders that overlap may want different things; each is said.
+        && (last.finding.concern != Concern::Injection || last.finding.intent == next.finding.intent)
+}
+
+fn absorb(last: &mut Hit, next: Hit) {
+    let end = last.finding.end.max(next.finding.end);
+    let severity = last.finding.severity.max(next.finding.severity);
+    if next.weight > last.weight {
+        let start = last.finding.start;
+        *last = next;
+        last.finding.start = start;
+    }
+    last.finding.end = end;
+    last.finding.severity = severity;
+}
+
+fn floor(text: &str, mut at: usize) -> usize {
+    at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn ceil(text: &str, mut at: usize) -> usize {
+    at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
+}

@@ -1,0 +1,242 @@
+//! Runs the rules over one view and gathers what they hit.
+use super::automaton::{AUTOMATON, Automaton, Form, Target};
+use super::entropy::{self, Decoded, Known};
+use super::injection::{self, Orders};
+use super::pattern::Check;
+use super::structure::{self, Armour, Mark, Marks};
+use super::value::{self, Look};
+use super::view::View;
+use super::{Concern, Finding, Severity, address, context, decode, documented};
+
+/// How telling a rule is: of overlapping hits the heaviest names the finding.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Weight {
+    Entropy,
+    Nearby,
+    Context,
+    Format,
+    Document,
+}
+
+/// A finding in a view's own offsets.
+#[derive(Debug)]
+pub(super) struct Hit {
+    pub(super) finding: Finding,
+    pub(super) weight: Weight,
+}
+
+impl Hit {
+    pub(super) fn secret(rule: &'static str, severity: Severity, weight: Weight, start: usize, end: usize) -> Self {
+        Hit { finding: Finding { rule, concern: Concern::Secret, severity, start, end, intent: None }, weight }
+    }
+
+    pub(super) fn raw_log(start: usize, end: usize) -> Self {
+        Hit { finding: Finding { rule: "raw_log", concern: Concern::RawLog, severity: Severity::Medium, start, end, intent: None }, weight: Weight::Document }
+    }
+
+    pub(super) fn order(rule: &'static str, severity: Severity, intent: &'static str, start: usize, end: usize) -> Self {
+        Hit { finding: Finding { rule, concern: Concern::Injection, severity, start, end, intent: Some(intent) }, weight: Weight::Format }
+    }
+}
+
+/// What one pass found: hits, texts hidden inside, and disguises that ask for another reading.
+#[derive(Default)]
+pub(super) struct Report {
+    pub(super) hits: Vec<Hit>,
+    pub(super) decoded: Vec<Decoded>,
+    pub(super) disguises: Vec<injection::Disguise>,
+}
+
+/// Scans a view with every rule.
+pub(super) fn scan(view: &View) -> Report {
+    let text: &str = &view.text;
+    let mut pass = Pass { text, bytes: text.as_bytes(), automaton: &AUTOMATON, done: vec![0; AUTOMATON.token_rows], ..Pass::empty() };
+    pass.run();
+    let Pass { mut hits, exempt, labels, marks, orders, disguises, .. } = pass;
+    marks.judge(text.as_bytes(), &mut hits);
+    let mut decoded = Vec::new();
+    entropy::walk(text, &Known { exempt: &exempt, labels: &labels }, &mut hits, &mut decoded);
+    orders.judge(text, &mut hits);
+    Report { hits, decoded, disguises }
+}
+
+struct Pass<'v> {
+    text: &'v str,
+    bytes: &'v [u8],
+    automaton: &'static Automaton,
+    hits: Vec<Hit>,
+    exempt: Vec<(usize, usize)>,
+    labels: Vec<usize>,
+    label_end: usize,
+    marks: Marks,
+    orders: Orders,
+    disguises: Vec<injection::Disguise>,
+    /// Where each token row's last match ended, so that one token is reported once.
+    done: Vec<usize>,
+}
+
+/// Token patterns look no further than this; keys are shorter, keys with payloads are cut.
+const TOKEN_BYTES_MAX: usize = 2048;
+
+impl<'v> Pass<'v> {
+    fn empty() -> Self {
+        Pass {
+            text: "", bytes: b"", automaton: &AUTOMATON, hits: Vec::new(), exempt: Vec::new(), labels: Vec::new(), label_end: 0, marks: Marks::default(), orders: Orders::default(), disguises: Vec::new(), done: Vec::new(),
+        }
+    }
+
+    fn run(&mut self) {
+        let automaton = self.automaton;
+        for found in automaton.words.find_overlapping_iter(self.bytes) {
+            for target in automaton.targets(found.pattern().as_usize()) {
+                self.visit(*target, found.start(), found.end());
+            }
+        }
+    }
+
+    fn visit(&mut self, target: Target, start: usize, end: usize) {
+        match target {
+            Target::Shape(index) => self.shape(&self.automaton.forms[usize::from(index)], start),
+            Target::Backwards(index) => self.backwards(&self.automaton.forms[usize::from(index)], end),
+            Target::Pattern(index) => self.pattern(index, start, end),
+            Target::Label if start >= self.label_end => {
+                self.label_end = context::judge(self.text, start, end, &mut self.hits);
+                if context::is_telling(&self.text[start..end]) {
+                    self.labels.push(end);
+                }
+            }
+            Target::Label => {}
+            Target::Address => address::judge(self.text, start, &mut self.hits),
+            Target::Pem => self.armour(start),
+            Target::Mark(Mark::Ciphertext) => self.exempt.extend(structure::ciphertext_end(self.bytes, start).map(|close| (start, close))),
+            Target::Mark(mark) => self.marks.add(mark, start, end),
+            Target::Order(index) => self.orders.note(index, start, end),
+            Target::Disguise(disguise) => {
+                if !self.disguises.contains(&disguise) {
+                    self.disguises.push(disguise);
+                }
+            }
+        }
+    }
+
+    fn shape(&mut self, form: &Form, anchor: usize) {
+        let row = usize::from(form.row);
+        if anchor < self.done[row] {
+            return;
+        }
+        let Some(start) = self.shape_start(form, anchor) else { return };
+        let end = self.bytes.len().min(anchor + TOKEN_BYTES_MAX);
+        let direct = form.regex().find(&self.bytes[start..end]).map(|found| (start + found.start(), start + found.end()));
+        let found = direct.filter(|&(from, to)| self.is_token(form, &self.bytes[from..to], to)).or_else(|| self.stitched(form, start, end));
+        if let Some((from, to)) = found {
+            self.done[row] = to;
+            self.hits.push(Hit::secret(form.token.name, form.token.severity, Weight::Format, from, to));
+        }
+    }
+
+    /// Where the token begins, or none when the anchor stands inside another word.
+    fn shape_start(&self, form: &Form, anchor: usize) -> Option<usize> {
+        let in_word = |byte: &u8| byte.is_ascii_alphanumeric();
+        if form.lead.1 == 0 {
+            let before = anchor.checked_sub(1).map(|at| self.bytes[at]);
+            let glued = before.is_some_and(|byte| in_word(&byte) || form.anchor_len <= 4 && matches!(byte, b'_' | b'-'));
+            return (!glued).then_some(anchor);
+        }
+        let lead = &self.bytes[anchor.saturating_sub(form.lead.1)..anchor];
+        let held = lead.iter().rev().take_while(|byte| in_word(byte) || matches!(byte, b'+' | b'/' | b'_' | b'-' | b'.' | b'~' | b':')).count();
+        (held >= form.lead.0).then(|| anchor - held)
+    }
+
+    fn is_token(&self, form: &Form, token: &[u8], end: usize) -> bool {
+        let longer = form.token.exact && self.bytes.get(end).is_some_and(u8::is_ascii_alphanumeric);
+        !longer && is_drawn(form, token)
+    }
+
+    /// The token broken over lines or by a seam: the breaks are taken out and the pattern tried again.
+    fn stitched(&self, form: &Form, start: usize, end: usize) -> Option<(usize, usize)> {
+        const STITCH_BYTES_MAX: usize = 400;
+        const PIECE_BYTES_MIN: usize = 4;
+        if form.lead.1 > 0 {
+            return None;
+        }
+        let window = &self.bytes[start..end.min(start + STITCH_BYTES_MAX)];
+        let solid = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+' | b'/' | b'=' | b'~');
+        let mut text = Vec::new();
+        let mut sources = Vec::new();
+        let mut at = 0;
+        loop {
+            let piece = window[at..].iter().take_while(|byte| solid(byte)).count();
+            sources.extend(at..at + piece);
+            text.extend_from_slice(&window[at..at + piece]);
+            at += piece;
+            let gap = window[at..].iter().take(24).take_while(|byte| matches!(byte, b'\n' | b'\r' | b' ' | b'\t' | b'\\' | b'>' | b'"' | b'\'' | b'+' | b'#' | b'/' | b'*')).count();
+            let broken = window[at..at + gap].contains(&b'\n') || gap >= 3 && window[at..at + gap].contains(&b'"');
+            if piece < PIECE_BYTES_MIN || !broken || at + gap >= window.len() {
+                break;
+            }
+            at += gap;
+        }
+        let found = form.regex().find(&text)?;
+        let whole = text.len() > found.len().min(sources.len()) && form.token.exact;
+        let last = *sources.get(found.end().checked_sub(1)?)?;
+        (!whole && is_drawn(form, found.as_bytes())).then_some((start, start + last + 1))
+    }
+
+    /// The token written from right to left.
+    fn backwards(&mut self, form: &Form, end: usize) {
+        const BACKWARDS_BYTES_MAX: usize = 300;
+        if self.bytes.get(end).is_some_and(u8::is_ascii_alphanumeric) {
+            return;
+        }
+        let from = end.saturating_sub(BACKWARDS_BYTES_MAX);
+        let mirrored: Vec<u8> = self.bytes[from..end].iter().rev().copied().collect();
+        if let Some(found) = form.regex().find(&mirrored).filter(|found| is_drawn(form, found.as_bytes())) {
+            self.hits.push(Hit::secret(form.token.name, form.token.severity, Weight::Format, end - found.end(), end));
+        }
+    }
+
+    fn pattern(&mut self, index: u16, start: usize, end: usize) {
+        let (pattern, regex) = self.automaton.pattern(index);
+        let glued = start > 0 && self.bytes[start - 1].is_ascii_alphanumeric() && self.bytes[start].is_ascii_alphanumeric();
+        if pattern.window.0 == 0 && glued {
+            return;
+        }
+        let from = start.saturating_sub(pattern.window.0);
+        let to = self.bytes.len().min(end + pattern.window.1);
+        let Some(captures) = regex.captures(&self.bytes[from..to]) else { return };
+        let Some(found) = captures.iter().skip(1).flatten().next().or_else(|| captures.get(0)) else { return };
+        if documented::is_documented(found.as_bytes()) {
+            self.exempt.push((from + found.start(), from + found.end()));
+        } else if passes(pattern.check, found.as_bytes()) {
+            self.hits.push(Hit::secret(pattern.name, pattern.severity, Weight::Format, from + found.start(), from + found.end()));
+        }
+    }
+
+    fn armour(&mut self, start: usize) {
+        match structure::armour(self.bytes, start) {
+            Armour::Private(from, to) => self.hits.push(Hit::secret("private_key", Severity::Critical, Weight::Document, from, to)),
+            Armour::Public(from, to) => self.exempt.push((from, to)),
+            Armour::Mention => {}
+        }
+    }
+}
+
+/// Not a mask, not words, not a literal from public documentation.
+fn is_drawn(form: &Form, token: &[u8]) -> bool {
+    let body = &token[form.anchor_len.min(token.len())..];
+    let look = Look::at(body);
+    let long_words = look.wordy() && look.chars >= 12 && look.digits * 8 < look.chars;
+    (form.lead.1 > 0 || !look.masked()) && !Look::at(token).masked() && !long_words && (!form.token.random || look.random() || Look::at(token).random() && form.lead.1 > 0) && !documented::is_documented(token)
+}
+
+fn passes(check: Check, value: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(value);
+    match check {
+        Check::None => true,
+        Check::Real => !value::is_stand_in(&text),
+        Check::Random => Look::at(value).random() && !value::is_stand_in(&text),
+        Check::BasicPair => decode::base64(value).and_then(decode::text).is_some_and(|pair| {
+            pair.split_once(':').is_some_and(|(name, password)| !password.is_empty() && name.len() + password.len() > 3 && !value::is_stand_in(password))
+        }),
+    }
+}

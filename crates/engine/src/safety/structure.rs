@@ -1,0 +1,166 @@
+//! Documents that are secrets by their structure: kubeconfigs, Kubernetes Secrets, key blocks.
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
+use super::Severity;
+use super::scan::{Hit, Weight};
+use super::value;
+
+/// A word that tells of a document's kind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    Config,
+    Clusters,
+    Users,
+    Contexts,
+    Credential,
+    Secret,
+    /// Ciphertext of SOPS and its kin, which may be kept.
+    Ciphertext,
+}
+
+pub(super) const MARKS: &[(&str, Mark)] = &[
+    ("enc[", Mark::Ciphertext),
+    ("kind: config", Mark::Config),
+    ("kind:config", Mark::Config),
+    ("kind: \"config\"", Mark::Config),
+    ("\"kind\": \"config\"", Mark::Config),
+    ("\"kind\":\"config\"", Mark::Config),
+    ("clusters:", Mark::Clusters),
+    ("\"clusters\"", Mark::Clusters),
+    ("users:", Mark::Users),
+    ("\"users\"", Mark::Users),
+    ("contexts:", Mark::Contexts),
+    ("\"contexts\"", Mark::Contexts),
+    ("current-context", Mark::Contexts),
+    ("client-key-data", Mark::Credential),
+    ("client-certificate-data", Mark::Credential),
+    ("certificate-authority-data", Mark::Credential),
+    ("kind: secret", Mark::Secret),
+    ("kind: \"secret\"", Mark::Secret),
+    ("\"kind\": \"secret\"", Mark::Secret),
+    ("\"kind\":\"secret\"", Mark::Secret),
+];
+
+/// Which marks a view holds, and where the first and the last stand.
+#[derive(Default)]
+pub(super) struct Marks {
+    seen: [Option<usize>; 7],
+    last: usize,
+}
+
+impl Marks {
+    pub(super) fn add(&mut self, mark: Mark, start: usize, end: usize) {
+        self.seen[mark as usize].get_or_insert(start);
+        self.last = self.last.max(end);
+    }
+
+    fn has(&self, mark: Mark) -> bool {
+        self.seen[mark as usize].is_some()
+    }
+
+    /// The documents that the marks add up to.
+    pub(super) fn judge(&self, bytes: &[u8], hits: &mut Vec<Hit>) {
+        let parts = [Mark::Clusters, Mark::Users, Mark::Contexts].into_iter().filter(|&mark| self.has(mark)).count();
+        let is_config = self.has(Mark::Config) && parts >= 2 || self.has(Mark::Credential) && parts >= 2 && self.has(Mark::Clusters);
+        if is_config {
+            let start = self.seen[..5].iter().flatten().copied().min().unwrap_or(0);
+            hits.push(Hit::secret("kubeconfig", Severity::Critical, Weight::Document, start, document_end(bytes, self.last)));
+        }
+        if self.has(Mark::Secret) {
+            kubernetes_secret(bytes, hits);
+        }
+    }
+}
+
+/// The end of the indented or bracketed lines that follow `from`.
+fn document_end(bytes: &[u8], from: usize) -> usize {
+    let mut end = line_end(bytes, from);
+    while end < bytes.len() {
+        let next = line_end(bytes, end + 1);
+        let line = &bytes[end + 1..next.max(end + 1)];
+        let belongs = line.first().is_some_and(|byte| matches!(byte, b' ' | b'\t' | b'-' | b'>' | b'}' | b']')) || line.windows(2).any(|two| two == b": ");
+        if !belongs {
+            break;
+        }
+        end = next;
+    }
+    end
+}
+
+fn line_end(bytes: &[u8], from: usize) -> usize {
+    let from = from.min(bytes.len());
+    bytes[from..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |at| from + at)
+}
+
+/// Values below `data:` or `stringData:` of a Secret, in YAML or JSON.
+fn kubernetes_secret(bytes: &[u8], hits: &mut Vec<Hit>) {
+    static BLOCK: LazyLock<Regex> = LazyLock::new(|| {
+        let pattern = r#"(?m)^[ \t>]*(?:data|stringData):[ \t]*\r?\n((?:[ \t>]+[A-Za-z0-9_.\-"']+:[ \t]*[^\n]+\n?)+)|"(?:data|stringData)"\s*:\s*\{([^{}]*)\}"#;
+        regex::bytes::RegexBuilder::new(pattern).unicode(false).build().expect("a constant pattern")
+    });
+    static ENTRY: LazyLock<Regex> = LazyLock::new(|| {
+        let pattern = r#"["']?[A-Za-z0-9_.\-]+["']?[ \t]*:[ \t]*["']?([^\s"',}]+)"#;
+        regex::bytes::RegexBuilder::new(pattern).unicode(false).build().expect("a constant pattern")
+    });
+    for block in BLOCK.captures_iter(bytes) {
+        let Some(body) = block.get(1).or_else(|| block.get(2)) else { continue };
+        for entry in ENTRY.captures_iter(body.as_bytes()) {
+            let Some(found) = entry.get(1) else { continue };
+            let text = String::from_utf8_lossy(found.as_bytes());
+            let block_scalar = matches!(found.as_bytes(), b"|" | b">" | b"|-" | b">-");
+            if !block_scalar && !value::is_stand_in(&text) {
+                let start = body.start() + found.start();
+                hits.push(Hit::secret("kubernetes_secret", Severity::Critical, Weight::Document, start, start + found.len()));
+            }
+        }
+    }
+}
+
+/// Where the ciphertext that opens at `start` is closed.
+pub(super) fn ciphertext_end(bytes: &[u8], start: usize) -> Option<usize> {
+    const CIPHERTEXT_BYTES_MAX: usize = 4096;
+    let window = &bytes[start..bytes.len().min(start + CIPHERTEXT_BYTES_MAX)];
+    window.iter().position(|&byte| byte == b']' || byte == b'\n').map(|at| start + at)
+}
+
+/// What an armoured block is, from its `-----BEGIN` line.
+pub(super) enum Armour {
+    Private(usize, usize),
+    Public(usize, usize),
+    /// The words of a header without a body, as in prose.
+    Mention,
+}
+
+/// Reads the block whose dashes start at `start`; it ends at the next dashes after the header.
+pub(super) fn armour(bytes: &[u8], start: usize) -> Armour {
+    const HEADER_BYTES_MAX: usize = 80;
+    const BODY_CHARS_MIN: usize = 24;
+    let header_window = &bytes[start..bytes.len().min(start + HEADER_BYTES_MAX)];
+    let Some(label_end) = find(&header_window[10.min(header_window.len())..], b"----").map(|at| at + 10) else {
+        return Armour::Mention;
+    };
+    let label = &header_window[..label_end];
+    let body_start = start + label_end + header_window[label_end..].iter().take_while(|&&byte| byte == b'-').count();
+    let body_end = find(&bytes[body_start..], b"----").map_or(bytes.len(), |at| body_start + at);
+    let solid = bytes[body_start..body_end].iter().take(400).filter(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')).count();
+    let spaced = bytes[body_start..body_end].iter().take(200).filter(|&&byte| byte == b' ').count();
+    if solid < BODY_CHARS_MIN || spaced > solid / 3 {
+        return Armour::Mention;
+    }
+    let mut end = body_end + bytes[body_end..].iter().take_while(|&&byte| byte == b'-').count();
+    if let Some(close) = bytes.get(end..).and_then(|rest| find(&rest[..rest.len().min(HEADER_BYTES_MAX)], b"----")) {
+        end += close;
+        end += bytes[end..].iter().take_while(|&&byte| byte == b'-').count();
+    }
+    if find(label, b"PRIVATE").is_some() || find(label, b"private").is_some() {
+        Armour::Private(start, end)
+    } else {
+        Armour::Public(start, end)
+    }
+}
+
+pub(super) fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
+    bytes.windows(needle.len()).position(|window| window == needle)
+}

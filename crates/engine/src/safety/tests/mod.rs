@@ -1,0 +1,3 @@
+//! The scanner against its own rows and, where they are at hand, the shared corpora.
+mod corpora;
+mod rows;

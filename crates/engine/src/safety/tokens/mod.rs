@@ -1,0 +1,63 @@
+//! Token formats that issuers publish, as rows of data: one file a family.
+mod ai;
+mod chat;
+mod cloud;
+mod data;
+mod hosting;
+mod money;
+mod observe;
+mod office;
+mod registry;
+
+use super::Severity;
+
+/// A family of tokens that one issuer gives out.
+pub(super) struct Token {
+    pub(super) name: &'static str,
+    pub(super) finds: &'static str,
+    pub(super) shapes: &'static [&'static str],
+    pub(super) severity: Severity,
+    /// The prefix is too short to be believed alone: what follows must look random.
+    pub(super) random: bool,
+    /// A longer run of the same alphabet is something else.
+    pub(super) exact: bool,
+}
+
+/// A row with the usual judgement: critical, believed by its prefix, open to the right.
+const fn token(name: &'static str, finds: &'static str, shapes: &'static [&'static str]) -> Token {
+    Token { name, finds, shapes, severity: Severity::Critical, random: false, exact: false }
+}
+
+impl Token {
+    const fn random(mut self) -> Self {
+        self.random = true;
+        self
+    }
+
+    const fn exact(mut self) -> Self {
+        self.exact = true;
+        self
+    }
+
+    const fn severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+}
+
+const FAMILIES: &[&[Token]] = &[
+    cloud::ROWS,
+    hosting::ROWS,
+    ai::ROWS,
+    chat::ROWS,
+    money::ROWS,
+    registry::ROWS,
+    data::ROWS,
+    observe::ROWS,
+    office::ROWS,
+];
+
+/// Every row, in the order of the families.
+pub(super) fn all() -> impl Iterator<Item = &'static Token> {
+    FAMILIES.iter().copied().flatten()
+}

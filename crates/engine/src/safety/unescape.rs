@@ -1,0 +1,141 @@
+//! Undoes the escapes and seams by which one string is written as another.
+use super::view::Rewrite;
+
+const ENTITIES: &[(&str, char)] = &[
+    ("amp;", '&'), ("lt;", '<'), ("gt;", '>'), ("quot;", '"'), ("apos;", '\''), ("nbsp;", ' '), ("shy;", '\u{ad}'), ("zwj;", '\u{200d}'), ("zwnj;", '\u{200c}'),
+    ("lowbar;", '_'), ("period;", '.'), ("sol;", '/'), ("equals;", '='), ("colon;", ':'), ("plus;", '+'), ("num;", '#'), ("commat;", '@'), ("dollar;", '$'),
+    ("hyphen;", '-'), ("dash;", '-'), ("excl;", '!'), ("Tab;", '\t'), ("NewLine;", '\n'), ("bsol;", '\\'), ("ast;", '*'), ("lpar;", '('), ("rpar;", ')'),
+];
+
+/// The text with its escapes undone and its seams closed, or none when it has neither.
+pub(super) fn unescape(text: &str) -> Option<Rewrite> {
+    if !has_trigger(text.as_bytes()) {
+        return None;
+    }
+    let bytes = text.as_bytes();
+    let mut out = Rewrite::with_capacity(text.len());
+    let mut changed = false;
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        let step = match bytes[at] {
+            b'&' => entity(&text[at..]),
+            b'\\' => backslash(rest),
+            b'%' => percent(rest),
+            b'"' | b'\'' | b'`' => seam(rest).map(|used| (None, used)),
+            b'<' => inline_tag(bytes, at).map(|used| (None, used)),
+            _ => None,
+        };
+        if let Some((letter, used)) = step {
+            changed = true;
+            if let Some(letter) = letter {
+                out.push(letter, at);
+            }
+            at += used;
+        } else {
+            let letter = text[at..].chars().next().unwrap_or(' ');
+            out.push(letter, at);
+            at += letter.len_utf8();
+        }
+    }
+    changed.then_some(out)
+}
+
+/// Cheap test that most notes fail, so that they are not copied.
+fn has_trigger(bytes: &[u8]) -> bool {
+    bytes.windows(3).any(|three| match three[0] {
+        b'&' => three[1] == b'#' || three[1].is_ascii_alphabetic(),
+        b'\\' => matches!(three[1], b'u' | b'x' | b'n' | b'"' | b'\n' | b'\r' | b'0'..=b'7'),
+        b'%' => three[1].is_ascii_hexdigit() && three[2].is_ascii_hexdigit(),
+        b'"' | b'\'' => matches!(three[1], b' ' | b'+' | b'.' | b'&' | b'\n' | b'\r' | b'\\' | b'"' | b'\'' | b'~' | b'|') ,
+        b'<' => matches!(three[1], b'!' | b'/' | b'b' | b'w' | b'i' | b's' | b'e'),
+        _ => false,
+    })
+}
+
+type Step = Option<(Option<char>, usize)>;
+
+fn entity(text: &str) -> Step {
+    let body = &text[1..];
+    if let Some(number) = body.strip_prefix('#') {
+        let (digits, radix, lead) = match number.strip_prefix(['x', 'X']) {
+            Some(hex) => (hex, 16, 3),
+            None => (number, 10, 2),
+        };
+        let count = digits.bytes().take(7).take_while(u8::is_ascii_hexdigit).count();
+        let letter = u32::from_str_radix(&digits[..count], radix).ok().and_then(char::from_u32)?;
+        let close = usize::from(digits.as_bytes().get(count) == Some(&b';'));
+        return Some((Some(letter), lead + count + close));
+    }
+    ENTITIES.iter().find(|(name, _)| body.starts_with(name)).map(|(name, letter)| (Some(*letter), name.len() + 1))
+}
+
+fn backslash(bytes: &[u8]) -> Step {
+    let hex = |from: usize, count: usize| {
+        let digits = std::str::from_utf8(bytes.get(from..from + count)?).ok()?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    match bytes.get(1)? {
+        b'u' if bytes.get(2) == Some(&b'{') => {
+            let count = bytes[3..].iter().take(6).take_while(|byte| byte.is_ascii_hexdigit()).count();
+            let letter = hex(3, count).and_then(char::from_u32)?;
+            (bytes.get(3 + count) == Some(&b'}')).then_some((Some(letter), count + 4))
+        }
+        b'u' => Some((Some(char::from_u32(hex(2, 4)?)?), 6)),
+        b'U' => Some((Some(char::from_u32(hex(2, 8)?)?), 10)),
+        b'x' => Some((Some(char::from_u32(hex(2, 2)?)?), 4)),
+        b'n' => Some((Some('\n'), 2)),
+        b't' => Some((Some('\t'), 2)),
+        b'"' => Some((Some('"'), 2)),
+        b'/' => Some((Some('/'), 2)),
+        b'0'..=b'1' => {
+            let digits = std::str::from_utf8(bytes.get(1..4)?).ok()?;
+            Some((Some(char::from_u32(u32::from_str_radix(digits, 8).ok()?)?), 4))
+        }
+        // A continued line: the break and the next line's indentation go.
+        b'\n' | b'\r' => {
+            let blank = bytes[1..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            Some((None, 1 + blank))
+        }
+        _ => None,
+    }
+}
+
+fn percent(bytes: &[u8]) -> Step {
+    let digits = std::str::from_utf8(bytes.get(1..3)?).ok()?;
+    let byte = u8::from_str_radix(digits, 16).ok()?;
+    byte.is_ascii().then_some((Some(char::from(byte)), 3))
+}
+
+/// `"abc" + "def"`: a closing quote, an operator or a line break, and an opening quote.
+fn seam(bytes: &[u8]) -> Option<usize> {
+    const SEAM_BYTES_MAX: usize = 80;
+    let quote = bytes[0];
+    let mut at = 1;
+    let mut joined = false;
+    while let Some(&byte) = bytes.get(at).filter(|_| at < SEAM_BYTES_MAX) {
+        match byte {
+            b' ' | b'\t' => {}
+            b'\n' | b'\r' => joined = true,
+            b'+' | b'.' | b'&' | b'~' | b'|' | b'\\' => joined = true,
+            _ if byte == quote && (joined || at == 1) => return Some(at + 1),
+            b'"' | b'\'' if joined => return Some(at + 1),
+            _ => return None,
+        }
+        at += 1;
+    }
+    None
+}
+
+/// `gh<b>p_</b>…`: inline mark-up inside a word.
+fn inline_tag(bytes: &[u8], at: usize) -> Option<usize> {
+    const TAG_BYTES_MAX: usize = 40;
+    let before = *bytes.get(at.checked_sub(1)?)?;
+    let size = bytes[at..].iter().take(TAG_BYTES_MAX).position(|&byte| byte == b'>')? + 1;
+    let name = &bytes[at + 1..at + size - 1];
+    let inline = [&b"b"[..], b"i", b"em", b"strong", b"span", b"wbr", b"wbr/", b"/b", b"/i", b"/em", b"/strong", b"/span", b"u", b"/u"].contains(&name)
+        || name.starts_with(b"!--") && name.ends_with(b"--");
+    let after = bytes.get(at + size).copied().unwrap_or(b' ');
+    let in_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-' || byte == b'<' || byte == b'>';
+    (inline && in_word(before) && in_word(after)).then_some(size)
+}

@@ -1,0 +1,172 @@
+//! What a value looks like: random, worded, a placeholder, a reference, a public hash.
+
+/// Counts over one value, from which every judgement is made.
+pub(super) struct Look {
+    pub(super) chars: usize,
+    pub(super) lower: usize,
+    pub(super) upper: usize,
+    pub(super) digits: usize,
+    pub(super) symbols: usize,
+    /// Shannon entropy in bits a character.
+    pub(super) bits: f32,
+    /// Letters that belong to something a person could read aloud.
+    worded: usize,
+    /// The share of the commonest character would hide a mask such as `xxxx`.
+    commonest: usize,
+    /// The longest stretch of neighbours such as `abcdef` or `123456`.
+    stair: usize,
+    hex: bool,
+}
+
+/// From this many characters of climbing neighbours a value was typed, not drawn.
+const STAIR_CHARS: usize = 8;
+const VOWELS: &[u8] = b"aeiouyAEIOUY";
+
+impl Look {
+    pub(super) fn at(value: &[u8]) -> Self {
+        let mut counts = [0_u32; 256];
+        let mut look = Look {
+            chars: value.len(), lower: 0, upper: 0, digits: 0, symbols: 0, bits: 0.0, worded: 0, commonest: 0, stair: 0, hex: true,
+        };
+        let mut climb = 1;
+        for (index, &byte) in value.iter().enumerate() {
+            counts[usize::from(byte)] += 1;
+            match byte {
+                b'a'..=b'z' => look.lower += 1,
+                b'A'..=b'Z' => look.upper += 1,
+                b'0'..=b'9' => look.digits += 1,
+                _ => look.symbols += 1,
+            }
+            look.hex &= byte.is_ascii_hexdigit() || byte == b'-';
+            climb = if index > 0 && byte == value[index - 1].wrapping_add(1) { climb + 1 } else { 1 };
+            look.stair = look.stair.max(climb);
+        }
+        look.bits = bits(&counts, value.len());
+        look.commonest = counts.iter().copied().max().unwrap_or(0) as usize;
+        look.worded = worded(value);
+        look
+    }
+
+    /// A mask (`xxxx…`), a count (`1234…`) or an alphabet, as documentation writes.
+    pub(super) fn masked(&self) -> bool {
+        self.chars > 0 && (self.commonest * 2 > self.chars || self.stair >= STAIR_CHARS.max(self.chars / 3))
+    }
+
+    /// Mostly readable words, joined in any case style.
+    pub(super) fn wordy(&self) -> bool {
+        self.chars > 0 && self.worded * 10 >= self.chars * 6
+    }
+
+    /// At least `tenths` of ten characters belong to readable words.
+    pub(super) fn wordy_share(&self, tenths: usize) -> bool {
+        self.worded * 10 >= self.chars * tenths
+    }
+
+    pub(super) fn letters(&self) -> usize {
+        self.lower + self.upper
+    }
+
+    /// Hexadecimal digits with optional dashes: hashes, UUIDs and many keys.
+    pub(super) fn hex(&self) -> bool {
+        self.hex && self.digits > 0
+    }
+
+    /// Drawn from an alphabet by a machine: digits among letters, or cases mixed inside words.
+    pub(super) fn random(&self) -> bool {
+        const BITS_MIN: f32 = 2.8;
+        let mixed = self.digits > 0 && self.letters() > 0 || self.upper * 5 > self.chars && self.lower * 5 > self.chars;
+        mixed && !self.masked() && !self.wordy() && self.bits >= BITS_MIN
+    }
+}
+
+fn bits(counts: &[u32; 256], total: usize) -> f32 {
+    let total = total as f32;
+    counts.iter().filter(|&&count| count > 0).map(|&count| {
+        let share = count as f32 / total;
+        -share * share.log2()
+    }).sum()
+}
+
+/// Letters inside chunks (`[A-Z]?[a-z]+` or `[A-Z]+`) of four or more with believable vowels.
+fn worded(value: &[u8]) -> usize {
+    let mut total = 0;
+    let mut start = 0;
+    while start < value.len() {
+        if !value[start].is_ascii_alphabetic() {
+            start += 1;
+            continue;
+        }
+        let mut end = start + 1;
+        while end < value.len() && value[end].is_ascii_alphabetic() && !(value[end - 1].is_ascii_lowercase() && value[end].is_ascii_uppercase()) {
+            end += 1;
+        }
+        if readable(&value[start..end]) {
+            total += end - start;
+        }
+        start = end;
+    }
+    total
+}
+
+fn readable(chunk: &[u8]) -> bool {
+    const WORD_CHARS_MIN: usize = 4;
+    const CONSONANTS_MAX: usize = 5;
+    let upper = chunk[1..].iter().filter(|byte| byte.is_ascii_uppercase()).count();
+    if chunk.len() < WORD_CHARS_MIN || (upper > 0 && upper + 1 < chunk.len()) {
+        return false;
+    }
+    let vowels = chunk.iter().filter(|byte| VOWELS.contains(byte)).count();
+    let mut consonants = 0;
+    let mut longest = 0;
+    for byte in chunk {
+        consonants = if VOWELS.contains(byte) { 0 } else { consonants + 1 };
+        longest = longest.max(consonants);
+    }
+    vowels * 6 >= chunk.len() && vowels * 4 <= chunk.len() * 3 && longest <= CONSONANTS_MAX
+}
+
+pub(super) fn is_uuid(value: &[u8]) -> bool {
+    value.len() == 36 && value.iter().enumerate().all(|(index, byte)| match index {
+        8 | 13 | 18 | 23 => *byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    })
+}
+
+/// Starts of values that point at a secret instead of being one.
+const REFERENCES: &[&str] = &[
+    "$", "{", "<", "%(", "%{", "%s", "%v", "#{", "@", "!", "*", "&", "?", "[", "(", "/", "./", "../", "~/", "\\", "`",
+    "vault:", "vault://", "secret/", "secrets.", "secret://", "secrets/", "kv/", "ssm:", "ssm://", "op://", "bw://", "arn:", "projects/", "ref+",
+    "env.", "env:", "env(", "env[", "os.", "process.", "system.", "getenv", "sys.", "config.", "config[", "settings.", "self.", "this.", "options.", "var.", "local.", "data.", "module.",
+    "random_password.", "aws_", "azurerm_", "google_", "enc[", "enc(", "enc:", "ansible", "lookup(", "file:", "file(", "https://", "http://", "keychain:", "keyring:", "sops:", "gcp:", "aws:", "azure:", "awssm:",
+    "awskms:", "gcpkms:", "hashivault:", "secretsmanager:", "parameterstore:", "credentials(", "base64.", "base64(", "sha1:", "sha256:", "sha512:", "pbkdf2", "scrypt:", "bcrypt", "argon2", "xxx", "...", "…", "--", "==", "||", "&&", "=>",
+    "str(", "string", "params.", "params[", "req.", "request.", "input.", "inputs.", "steps.", "needs.", "github.", "ctx.", "context.", "args.", "opts.", "cfg.", "conf.", "values.", ".values", "get_", "fetch_", "load_", "read_", "new ", "await ", "function", "lambda", "sealed:", "age-encryption", "age1", "kms:", "dynamic:", "pass:show", "doppler:", "infisical:", "akv:", "keyvault", "@microsoft.keyvault",
+];
+
+/// Values that stand for "put yours here", or that are settings rather than secrets.
+const STAND_INS: &[&str] = &[
+    "changeme", "change_me", "change-me", "changeit", "password", "passwd", "passw0rd", "pass", "pwd", "secret", "token", "apikey", "api_key", "api-key", "key", "mypassword", "mysecret", "mytoken", "yourpassword",
+    "placeholder", "example", "examplepassword", "dummy", "test", "testing", "foo", "bar", "foobar", "baz", "todo", "tbd", "fixme", "none", "null", "nil", "undefined", "true", "false", "yes", "no", "on", "off", "empty", "unset", "n/a", "na",
+    "redacted", "removed", "hidden", "masked", "censored", "omitted", "required", "optional", "string", "text", "number", "integer", "bool", "boolean", "default", "unknown", "user", "username", "admin", "root", "value", "insert", "enter", "replace", "replaceme", "replace_me", "replace-me",
+    "bearer", "basic", "digest", "oauth", "oauth2", "jwt", "header", "cookie", "body", "query", "env", "file", "vault", "generated", "auto", "random", "expired", "invalid", "valid", "missing", "wrong", "stale", "rotated", "revoked", "encrypted", "hashed", "plaintext", "sensitive", "confidential",
+];
+
+const STAND_IN_PARTS: &[&str] = &[
+    "your", "changeme", "change_me", "change-me", "placeholder", "redacted", "example", "insert", "replace", "dummy", "xxxx", "****", "....", "____", "----", "_here", "-here", "foobar", "fake", "sample", "<", "${", "{{", "%s", "todo", "notreal", "not-real", "not_real", "my-secret", "my_secret", "mysecret", "my-password", "my_password", "mypassword", "my-token", "my_token",
+];
+
+/// True for values that documentation and configuration use in place of a secret.
+pub(super) fn is_stand_in(value: &str) -> bool {
+    const SHORTEST_SECRET_CHARS: usize = 4;
+    let trimmed = value.trim_matches(|mark: char| "\"'`,;.:()[]".contains(mark));
+    if trimmed.len() < SHORTEST_SECRET_CHARS {
+        return true;
+    }
+    let lower = value.trim_start_matches(['"', '\'', '`']).to_ascii_lowercase();
+    let bare = trimmed.to_ascii_lowercase();
+    let look = Look::at(trimmed.as_bytes());
+    look.masked()
+        || STAND_INS.contains(&bare.as_str())
+        || REFERENCES.iter().any(|start| lower.starts_with(start))
+        || STAND_IN_PARTS.iter().any(|part| lower.contains(part)) && !(look.random() && look.digits * 5 > look.chars)
+        || bare.ends_with(')') && bare.contains('(')
+}

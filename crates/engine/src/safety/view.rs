@@ -1,0 +1,192 @@
+//! Other readings of the same text, each byte of which still knows where it came from.
+use std::borrow::Cow;
+
+use unicode_normalization::char::decompose_compatible;
+
+/// A reading of the original text.
+pub(super) struct View<'a> {
+    pub(super) text: Cow<'a, str>,
+    map: Map,
+    /// How many decodings lie between the original and this view.
+    pub(super) depth: u8,
+}
+
+enum Map {
+    /// The text is the original.
+    Same,
+    /// The original offset of every byte of the text, and the original's length at the end.
+    Offsets(Vec<u32>),
+    /// Everything came out of one encoded span.
+    Whole(usize, usize),
+}
+
+impl<'a> View<'a> {
+    /// The original with compatibility forms, look-alikes and invisible characters undone.
+    pub(super) fn of(original: &'a str) -> Self {
+        if original.is_ascii() {
+            return View { text: Cow::Borrowed(original), map: Map::Same, depth: 0 };
+        }
+        View::rewritten(original, &Rewrite::copy(original))
+    }
+
+    fn rewritten(original: &str, rewrite: &Rewrite) -> Self {
+        let folded = fold(rewrite, original.len());
+        View { text: Cow::Owned(folded.text), map: Map::Offsets(folded.offsets), depth: 0 }
+    }
+
+    /// A text that was decoded from `start..end` of the parent's original.
+    pub(super) fn decoded(text: &str, span: (usize, usize), depth: u8) -> View<'static> {
+        let folded = if text.is_ascii() { text.to_owned() } else { fold(&Rewrite::copy(text), text.len()).text };
+        View { text: Cow::Owned(folded), map: Map::Whole(span.0, span.1), depth }
+    }
+
+    /// A rewriting of this view's own text, for example with escapes undone.
+    pub(super) fn derived(&self, rewrite: Rewrite) -> View<'static> {
+        let mut folded = if rewrite.text.is_ascii() { rewrite } else { fold(&rewrite, self.text.len()) };
+        let map = match &self.map {
+            Map::Whole(start, end) => Map::Whole(*start, *end),
+            Map::Same => {
+                folded.offsets.push(self.text.len() as u32);
+                Map::Offsets(folded.offsets)
+            }
+            Map::Offsets(parent) => {
+                folded.offsets.push(self.text.len() as u32);
+                Map::Offsets(folded.offsets.iter().map(|&at| parent[at as usize]).collect())
+            }
+        };
+        View { text: Cow::Owned(folded.text), map, depth: self.depth }
+    }
+
+    /// Where `start..end` of this view stands in the original.
+    pub(super) fn origin(&self, start: usize, end: usize) -> (usize, usize) {
+        match &self.map {
+            Map::Same => (start, end),
+            Map::Whole(start, end) => (*start, *end),
+            Map::Offsets(offsets) => {
+                let last = offsets.len() - 1;
+                (offsets[start.min(last)] as usize, offsets[end.min(last)] as usize)
+            }
+        }
+    }
+}
+
+/// A text under construction, with the source offset of each of its bytes.
+pub(super) struct Rewrite {
+    pub(super) text: String,
+    pub(super) offsets: Vec<u32>,
+}
+
+impl Rewrite {
+    pub(super) fn with_capacity(bytes: usize) -> Self {
+        Rewrite { text: String::with_capacity(bytes), offsets: Vec::with_capacity(bytes + 1) }
+    }
+
+    fn copy(text: &str) -> Self {
+        let mut copy = Rewrite::with_capacity(text.len());
+        for (at, letter) in text.char_indices() {
+            copy.push(letter, at);
+        }
+        copy
+    }
+
+    pub(super) fn push(&mut self, letter: char, source: usize) {
+        self.text.push(letter);
+        for _ in 0..letter.len_utf8() {
+            self.offsets.push(source as u32);
+        }
+    }
+}
+
+/// Undoes what the eye does not see; the offsets end with the source's length.
+fn fold(source: &Rewrite, source_len: usize) -> Rewrite {
+    let mut out = Rewrite::with_capacity(source.text.len());
+    let mut word = Word { start: 0, latin: false, alike: false };
+    for (index, letter) in source.text.char_indices() {
+        let at = source.offsets[index] as usize;
+        if letter.is_ascii() {
+            if letter.is_ascii_alphanumeric() {
+                word.latin |= letter.is_ascii_alphabetic();
+            } else if letter != '_' && letter != '-' {
+                word.close(&mut out);
+            }
+            out.push(letter, at);
+        } else if !is_invisible(letter) {
+            let start = out.text.len();
+            fold_char(letter, at, &mut out);
+            if letter.is_alphanumeric() {
+                word.alike |= look_alike(letter).is_some();
+                word.latin |= out.text[start..].bytes().any(|byte| byte.is_ascii_alphabetic());
+            } else {
+                word.close(&mut out);
+            }
+        }
+    }
+    word.close(&mut out);
+    out.offsets.push(source_len as u32);
+    out
+}
+
+/// The word being copied: look-alikes are folded only where they stand among Latin letters.
+struct Word {
+    start: usize,
+    latin: bool,
+    alike: bool,
+}
+
+impl Word {
+    fn close(&mut self, out: &mut Rewrite) {
+        if self.latin && self.alike {
+            let tail = out.text.split_off(self.start);
+            let offsets = out.offsets.split_off(self.start);
+            for (index, letter) in tail.char_indices() {
+                out.push(look_alike(letter).unwrap_or(letter), offsets[index] as usize);
+            }
+        }
+        *self = Word { start: out.text.len(), latin: false, alike: false };
+    }
+}
+
+fn fold_char(letter: char, at: usize, out: &mut Rewrite) {
+    match letter {
+        '\u{ff01}'..='\u{ff5e}' => {
+            let ascii = u32::from(letter) - 0xfee0;
+            out.push(char::from_u32(ascii).unwrap_or(letter), at);
+        }
+        '\u{e0020}'..='\u{e007e}' => {
+            let ascii = u32::from(letter) - 0xe0000;
+            out.push(char::from_u32(ascii).unwrap_or(letter), at);
+        }
+        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => out.push(' ', at),
+        '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{2032}' => out.push('\'', at),
+        '\u{201c}'..='\u{201e}' | '\u{ab}' | '\u{bb}' | '\u{300c}'..='\u{300f}' | '\u{2033}' => out.push('"', at),
+        '\u{2010}'..='\u{2012}' | '\u{2212}' => out.push('-', at),
+        '\u{b2}'..='\u{b3}' | '\u{b9}' | '\u{2070}'..='\u{209c}' | '\u{2100}'..='\u{214f}' | '\u{2150}'..='\u{218b}'
+        | '\u{2460}'..='\u{24ff}' | '\u{fb00}'..='\u{fb06}' | '\u{1d400}'..='\u{1d7ff}' | '\u{1f100}'..='\u{1f16b}' => {
+            decompose_compatible(letter, |part| out.push(part, at));
+        }
+        _ => out.push(letter, at),
+    }
+}
+
+/// Characters that take no room on the page, plus strokes laid over letters.
+fn is_invisible(letter: char) -> bool {
+    matches!(letter,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180e}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{ffa0}' | '\u{feff}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{334}'..='\u{338}' | '\u{20d0}'..='\u{20e0}' | '\u{e0001}' | '\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// The Latin letter or digit that a foreign one is drawn like.
+fn look_alike(letter: char) -> Option<char> {
+    const PAIRS: &[(&str, &str)] = &[
+        ("аеорсухіјѕһԁԛԝкмтпвӏ", "aeopcyxijshdqwkmtnbl"),
+        ("АВЕКМНОРСТХІЈЅҮԌ", "ABEKMHOPCTXIJSYG"),
+        ("οανικρτυχωεηγ", "oavikptuxwenY"),
+        ("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX"),
+        ("ıɡɑօոհսցɩʟᴀᴇɪᴏᴜ", "igaonhugilaeiou"),
+    ];
+    PAIRS.iter().find_map(|(foreign, latin)| {
+        let index = foreign.chars().position(|other| other == letter)?;
+        latin.chars().nth(index)
+    })
+}
