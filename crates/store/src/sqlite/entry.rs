@@ -3,7 +3,6 @@
 use engine::change::{Guard, Place};
 use engine::gate::Entry;
 use engine::id::{MemoryId, VersionId};
-use engine::lifecycle::fade_key;
 use engine::memory::Memory;
 use engine::ports::StoreError;
 use engine::vector::Embedding;
@@ -12,6 +11,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::commit::Head;
 use super::fault::Fault;
+use super::filter::fade;
 use super::rows::{key, micros, to_json};
 use super::scopes;
 
@@ -90,7 +90,7 @@ fn put(conn: &Connection, scope: i64, memory: &Memory, previous: Option<VersionI
         key(memory.version.0),
         memory.summary().to_lowercase(),
         memory.author,
-        fade_key(memory.importance, memory.last_recalled_at.unwrap_or(memory.created_at)),
+        fade(memory),
     ])?;
     Ok(())
 }

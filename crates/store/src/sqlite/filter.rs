@@ -1,5 +1,6 @@
 //! A filter as SQL over the narrow rows `m`, and as a predicate over one memory.
 
+use engine::lifecycle::fade_key;
 use engine::memory::Memory;
 use engine::policy::{Constrained, Readable};
 use engine::ports::Filter;
@@ -115,6 +116,12 @@ pub(super) fn is_narrow(filter: &Filter) -> bool {
         || filter.path.is_some()
         || filter.session.is_some()
         || filter.always_inject.is_some()
+        || filter.fade_below.is_some()
+}
+
+/// Sorts by decayed importance; the lowest goes first.
+pub(super) fn fade(memory: &Memory) -> f64 {
+    fade_key(memory.importance, memory.last_recalled_at.unwrap_or(memory.created_at))
 }
 
 /// The same rule for a memory as it stood at another time.
@@ -135,4 +142,5 @@ pub(super) fn matches(filter: &Filter, memory: &Memory) -> bool {
         && filter.path.as_deref().is_none_or(|wanted| path == Some(wanted))
         && filter.session.as_deref().is_none_or(|session| memory.session.as_deref() == Some(session))
         && filter.always_inject.is_none_or(|wanted| memory.always_inject == wanted)
+        && filter.fade_below.is_none_or(|key| fade(memory) < key)
 }

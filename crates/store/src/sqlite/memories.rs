@@ -3,7 +3,6 @@
 use std::cmp::Ordering;
 
 use engine::id::{MemoryId, VersionId};
-use engine::lifecycle::fade_key;
 use engine::memory::{Memory, Version};
 use engine::policy::{Constrained, Readable, Scopes};
 use engine::ports::{Address, Cursor, Filter, Order, Page};
@@ -12,7 +11,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, ToSql, params_from_iter};
 
 use super::fault::Fault;
-use super::filter::{self, Clauses};
+use super::filter::{self, Clauses, fade};
 use super::rows::{self, MEMORY, VERSION, key, micros};
 use super::scopes::{self, Seen};
 
@@ -191,10 +190,6 @@ fn compare(order: Order, a: &Memory, b: &Memory) -> Ordering {
         Order::Oldest => (a.created_at, a.id).cmp(&(b.created_at, b.id)),
         Order::Fading => fade(a).total_cmp(&fade(b)).then(a.id.cmp(&b.id)),
     }
-}
-
-fn fade(memory: &Memory) -> f64 {
-    fade_key(memory.importance, memory.last_recalled_at.unwrap_or(memory.created_at))
 }
 
 fn is_after(page: &Page, memory: &Memory) -> bool {

@@ -1,80 +1,164 @@
 //! Finding: an index in memory, one part a place, kept in step with the table.
 
+mod candidates;
+mod dot;
+mod load;
+mod partition;
+mod past;
+mod score;
+mod search;
+mod top;
+mod unembedded;
+
+pub(super) use unembedded::unembedded;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+
 use engine::id::TenantId;
-use engine::memory::Memory;
 use engine::policy::Readable;
 use engine::ports::{Find, Found, StoreError};
 use rusqlite::Connection;
 
 use super::fault::Fault;
-use super::pool::Readers;
-use super::rows::{self, MEMORY, key};
+use super::pool::{Readers, lock};
+use super::scopes::{self, Seen};
+use partition::Partition;
 
+/// Times a find starts over because another one moved a shared part past its own moment.
+const ATTEMPTS: usize = 4;
+
+type Shared = Arc<RwLock<Partition>>;
+
+/// The parts in memory, within a budget of bytes.
 pub(super) struct Index {
-    _bytes_max: usize,
+    bytes_max: usize,
+    held: Mutex<Held>,
+}
+
+#[derive(Default)]
+struct Held {
+    parts: HashMap<(TenantId, i64), Part>,
+    /// Counts finds, to know which part was used last.
+    clock: u64,
+    bytes: usize,
+}
+
+struct Part {
+    shared: Shared,
+    used: u64,
+    bytes: usize,
 }
 
 impl Index {
     pub(super) fn new(bytes_max: usize) -> Index {
-        Index { _bytes_max: bytes_max }
+        Index { bytes_max, held: Mutex::default() }
     }
 
-    pub(super) fn find(&self, _: &Readers, _: &Readable, _: &Find) -> Result<Found, StoreError> {
-        Ok(Found::default())
-    }
-}
-
-/// Live memories without a vector of this model.
-pub(super) fn unembedded(conn: &Connection, tenant: TenantId, model: &str, limit: usize) -> Result<Vec<Memory>, Fault> {
-    let mut seqs = without_vector(conn, tenant, model, limit)?;
-    seqs.sort_unstable();
-    seqs.truncate(limit);
-    let mut statement = conn.prepare_cached(&format!(
-        "select {MEMORY}
-         from memories m
-         join versions v on v.tenant = m.tenant and v.memory = m.id and v.number = m.number
-         left join recalls r on r.tenant = m.tenant and r.memory = m.id
-         where m.tenant = ?1 and m.id = ?2"
-    ))?;
-    let mut memories = Vec::with_capacity(seqs.len());
-    for (_, memory) in seqs {
-        let mut rows = statement.query((key(tenant.0), memory))?;
-        memories.extend(rows.next()?.map(rows::memory).transpose()?);
-    }
-    Ok(memories)
-}
-
-/// Rows with no vector, then rows of each other model: an index range each, so that a database that is up to date
-/// costs a glance.
-fn without_vector(
-    conn: &Connection,
-    tenant: TenantId,
-    model: &str,
-    limit: usize,
-) -> Result<Vec<(u64, [u8; 16])>, Fault> {
-    let wall = key(tenant.0);
-    let mut next =
-        conn.prepare_cached("select min(model) from recall where tenant = ?1 and state = 'active' and model > ?2")?;
-    let mut rows = conn.prepare_cached(
-        "select seq, memory
-         from recall
-         where tenant = ?1 and state = 'active' and model is ?2
-         order by seq
-         limit ?3",
-    )?;
-    let mut found = Vec::new();
-    let mut other: Option<String> = None;
-    loop {
-        if other.as_deref() != Some(model) {
-            let of_model =
-                rows.query_map((wall, &other, limit.min(i64::MAX as usize)), |row| Ok((row.get(0)?, row.get(1)?)))?;
-            for row in of_model {
-                found.push(row?);
+    pub(super) fn find(&self, readers: &Readers, readable: &Readable, find: &Find) -> Result<Found, StoreError> {
+        for attempt in 1.. {
+            let found = readers.read(|conn| self.attempt(conn, readable, find, attempt >= ATTEMPTS))?;
+            if let Some(found) = found {
+                return Ok(found);
             }
         }
-        other = next.query_row((wall, other.unwrap_or_default()), |row| row.get(0))?;
-        if other.is_none() {
-            return Ok(found);
+        Ok(Found::default())
+    }
+
+    /// `None` when a part is ahead of this transaction, unless that is to be lived with.
+    fn attempt(
+        &self,
+        conn: &Connection,
+        readable: &Readable,
+        find: &Find,
+        lenient: bool,
+    ) -> Result<Option<Found>, Fault> {
+        let scopes = scopes::visible(conn, readable, &find.filter)?;
+        if find.filter.as_of.is_some() {
+            return past::find(conn, readable, find, &scopes).map(Some);
         }
+        let model = find.vector.as_ref().map(|embedding| embedding.model.as_str());
+        let parts = self.parts(conn, readable.tenant, &scopes, model)?;
+        let picks = {
+            // Always in the order of their numbers, so that two finds never wait for each other.
+            let parts: Vec<RwLockReadGuard<'_, Partition>> =
+                parts.iter().map(|part| part.read().unwrap_or_else(PoisonError::into_inner)).collect();
+            let ahead = parts.iter().zip(&scopes).any(|(part, scope)| part.seq > scope.recall_seq);
+            if ahead && !lenient {
+                return Ok(None);
+            }
+            let allowed = search::allowed(conn, readable, &find.filter, &scopes)?;
+            search::run(&parts, readable, find, allowed.as_ref())
+        };
+        self.evict();
+        candidates::load(conn, readable, find, &scopes, picks).map(Some)
+    }
+
+    /// The part of each place, at least as new as this transaction.
+    fn parts(
+        &self,
+        conn: &Connection,
+        tenant: TenantId,
+        scopes: &[Seen],
+        model: Option<&str>,
+    ) -> Result<Vec<Shared>, Fault> {
+        let shared: Vec<Shared> = {
+            let mut held = lock(&self.held);
+            held.clock += 1;
+            let clock = held.clock;
+            let mut part = |scope: &Seen| {
+                let part = held.parts.entry((tenant, scope.id)).or_insert_with(Part::empty);
+                part.used = clock;
+                part.shared.clone()
+            };
+            scopes.iter().map(&mut part).collect()
+        };
+        for (shared, scope) in shared.iter().zip(scopes) {
+            let fresh = {
+                let part = shared.read().unwrap_or_else(PoisonError::into_inner);
+                part.seq >= scope.recall_seq && part.has_model(model)
+            };
+            if !fresh {
+                let mut part = shared.write().unwrap_or_else(PoisonError::into_inner);
+                load::bring_up(conn, tenant, scope, model, &mut part)?;
+                let bytes = part.bytes();
+                drop(part);
+                lock(&self.held).weigh((tenant, scope.id), bytes);
+            }
+        }
+        Ok(shared)
+    }
+
+    /// Lets go of the parts longest unused until the rest fits.
+    fn evict(&self) {
+        let mut held = lock(&self.held);
+        if held.bytes <= self.bytes_max {
+            return;
+        }
+        let mut oldest: Vec<_> = held.parts.iter().map(|(key, part)| (part.used, *key)).collect();
+        oldest.sort_unstable_by_key(|(used, (_, scope))| (*used, *scope));
+        for (_, key) in oldest {
+            if held.bytes <= self.bytes_max {
+                break;
+            }
+            if let Some(part) = held.parts.remove(&key) {
+                held.bytes -= part.bytes;
+            }
+        }
+    }
+}
+
+impl Held {
+    fn weigh(&mut self, key: (TenantId, i64), bytes: usize) {
+        if let Some(part) = self.parts.get_mut(&key) {
+            self.bytes = self.bytes - part.bytes + bytes;
+            part.bytes = bytes;
+        }
+    }
+}
+
+impl Part {
+    fn empty() -> Part {
+        Part { shared: Arc::default(), used: 0, bytes: 0 }
     }
 }

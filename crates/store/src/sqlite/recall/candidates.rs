@@ -1,0 +1,87 @@
+//! The chosen memories in full, with what the engine scores them by.
+
+use std::collections::HashSet;
+
+use engine::policy::Readable;
+use engine::ports::{Address, Candidate, Find, Found};
+use engine::vector::Vector;
+use engine::words::Words;
+use rusqlite::{Connection, Row, params_from_iter};
+
+use super::search::Picks;
+use crate::sqlite::fault::Fault;
+use crate::sqlite::rows::{self, MEMORY, key};
+use crate::sqlite::scopes::Seen;
+use crate::sqlite::{filter, memories};
+
+pub(super) fn load(
+    conn: &Connection,
+    readable: &Readable,
+    find: &Find,
+    scopes: &[Seen],
+    picks: Picks,
+) -> Result<Found, Fault> {
+    let mut wanted = picks.memories;
+    let mut known: HashSet<[u8; 16]> = wanted.iter().copied().collect();
+    let more = by_substring(conn, readable, find, scopes)?.into_iter().chain(also(conn, readable, find)?);
+    wanted.extend(more.filter(|memory| known.insert(*memory)));
+
+    let mut statement = conn.prepare_cached(&format!(
+        "select {MEMORY}, c.words, c.model, c.vector
+         from memories m
+         join versions v on v.tenant = m.tenant and v.memory = m.id and v.number = m.number
+         join recall c on c.tenant = m.tenant and c.memory = m.id
+         left join recalls r on r.tenant = m.tenant and r.memory = m.id
+         where m.tenant = ?1 and m.id = ?2"
+    ))?;
+    let mut candidates = Vec::with_capacity(wanted.len());
+    for memory in wanted {
+        let mut rows = statement.query((key(readable.tenant.0), memory))?;
+        if let Some(row) = rows.next()? {
+            candidates.push(candidate(row, find)?);
+        }
+    }
+    // The one predicate for every read, whatever the index said.
+    candidates.retain(|candidate| readable.shows(&candidate.memory));
+    Ok(Found { candidates, stats: picks.stats, searched: scopes.len() as u64 })
+}
+
+fn candidate(row: &Row<'_>, find: &Find) -> Result<Candidate, Fault> {
+    let words = Words::from_bytes(row.get_ref(4)?.as_blob().map_err(Fault::corrupt)?).unwrap_or_default();
+    let model = row.get_ref(5)?.as_str_or_null().map_err(Fault::corrupt)?;
+    let asked = find.vector.as_ref().map(|embedding| embedding.model.as_str());
+    let vector = match model.is_some() && model == asked {
+        true => row.get_ref(6)?.as_blob_or_null().map_err(Fault::corrupt)?.and_then(Vector::from_bytes),
+        false => None,
+    };
+    Ok(Candidate { memory: rows::memory(row)?, words, vector })
+}
+
+/// The newest whose summary holds the text as it was typed.
+fn by_substring(conn: &Connection, readable: &Readable, find: &Find, scopes: &[Seen]) -> Result<Vec<[u8; 16]>, Fault> {
+    let Some(text) = find.substring.as_ref().filter(|_| !scopes.is_empty()) else { return Ok(Vec::new()) };
+    let mut clauses = filter::within(readable, scopes);
+    filter::all(&mut clauses, readable, &find.filter);
+    clauses.add("instr(m.summary, ?) > 0", [text.clone().into()]);
+    let sql = format!(
+        "select m.id
+         from memories m
+         where {}
+         order by m.updated_at desc, m.id
+         limit ?",
+        clauses.sql
+    );
+    clauses.params.push(i64::try_from(find.pool).unwrap_or(i64::MAX).into());
+    let mut statement = conn.prepare_cached(&sql)?;
+    let ids = statement.query_map(params_from_iter(clauses.params), |row| row.get(0))?;
+    Ok(ids.collect::<Result<_, _>>()?)
+}
+
+/// Those asked about by id, as far as the caller sees them.
+fn also(conn: &Connection, readable: &Readable, find: &Find) -> Result<Vec<[u8; 16]>, Fault> {
+    let mut seen = Vec::new();
+    for id in &find.also {
+        seen.extend(memories::get(conn, readable, &Address::Id(*id))?.map(|memory| key(memory.id.0)));
+    }
+    Ok(seen)
+}

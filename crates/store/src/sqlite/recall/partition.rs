@@ -1,0 +1,194 @@
+//! One place's part of the index: what each memory is filtered by, its words turned round, its vector.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use engine::vector::Vector;
+use engine::vocabulary::{Kind, Layer, State, Trust};
+use engine::words::{Term, Words};
+
+/// A memory's number within its part. Postings keep it in 24 bits beside the count.
+pub(super) type Doc = u32;
+const DOCS_MAX: usize = 1 << 24;
+
+/// What is looked at for every memory of every find: small, and side by side.
+#[derive(Clone, Copy)]
+pub(super) struct Meta {
+    pub(super) updated: i64,
+    /// The end of time where it never expires.
+    pub(super) expires: i64,
+    pub(super) len: u32,
+    /// One bit; none once another row has taken this one's place.
+    pub(super) state: u8,
+    pub(super) kind: u8,
+    pub(super) layer: u8,
+    pub(super) trust: u8,
+}
+
+impl Meta {
+    pub(super) fn new(state: State, kind: Kind, layer: Layer, trust: Trust) -> Meta {
+        Meta {
+            updated: 0,
+            expires: i64::MAX,
+            len: 0,
+            state: 1 << state as u8,
+            kind: kind as u8,
+            layer: layer as u8,
+            trust: trust as u8,
+        }
+    }
+}
+
+/// A row of the table, read.
+pub(super) struct Indexed {
+    pub(super) memory: [u8; 16],
+    pub(super) meta: Meta,
+    pub(super) author: Option<String>,
+    pub(super) words: Words,
+    pub(super) vector: Option<Vector>,
+}
+
+#[derive(Default)]
+pub(super) struct Partition {
+    /// The newest row of the table that is in here.
+    pub(super) seq: u64,
+    pub(super) metas: Vec<Meta>,
+    pub(super) memories: Vec<[u8; 16]>,
+    /// Where each memory's row stands; built when the first row is replaced.
+    by_memory: HashMap<[u8; 16], Doc>,
+    postings: HashMap<Term, Vec<Posting>, BuildHasherDefault<Spread>>,
+    /// Of memories waiting for review, whose they are.
+    pub(super) authors: HashMap<Doc, String>,
+    pub(super) vectors: Vectors,
+    dead: usize,
+}
+
+/// Vectors of one model, row by row; a scale of zero where a memory has none.
+#[derive(Default)]
+pub(super) struct Vectors {
+    pub(super) model: Option<String>,
+    pub(super) dimensions: usize,
+    pub(super) values: Vec<i8>,
+    pub(super) scales: Vec<f32>,
+}
+
+/// A memory and how often it holds a term, in four bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Posting(u32);
+
+impl Posting {
+    fn new(doc: Doc, times: u8) -> Posting {
+        Posting(doc << 8 | u32::from(times))
+    }
+
+    pub(super) fn doc(self) -> usize {
+        (self.0 >> 8) as usize
+    }
+
+    pub(super) fn times(self) -> u8 {
+        self.0 as u8
+    }
+}
+
+/// Terms are hashes already; one multiplication spreads what is left of their order.
+#[derive(Default)]
+pub(super) struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
+    }
+
+    fn write_u32(&mut self, term: u32) {
+        // The odd number nearest to 2^64 divided by the golden ratio.
+        self.0 = (self.0 ^ u64::from(term)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+impl Partition {
+    /// Whether vectors of this model can be searched. A part without any vector serves every model.
+    pub(super) fn has_model(&self, model: Option<&str>) -> bool {
+        model.is_none() || self.vectors.model.is_none() || self.vectors.model.as_deref() == model
+    }
+
+    /// Whether more of it is dead than alive, so that building it anew is cheaper than dragging it along.
+    pub(super) fn is_stale(&self) -> bool {
+        self.dead > 1_000 && self.dead * 2 > self.metas.len()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.metas.len() >= DOCS_MAX
+    }
+
+    pub(super) fn postings(&self, term: Term) -> &[Posting] {
+        self.postings.get(&term).map_or(&[], Vec::as_slice)
+    }
+
+    /// Adds a row; the one it replaces no longer counts.
+    pub(super) fn put(&mut self, row: Indexed, replaces: bool) {
+        if replaces {
+            self.kill(&row.memory);
+        }
+        let doc = self.metas.len() as Doc;
+        for (term, times) in &row.words.terms {
+            self.postings.entry(*term).or_default().push(Posting::new(doc, *times));
+        }
+        if replaces {
+            self.by_memory.insert(row.memory, doc);
+        }
+        if let Some(author) = row.author {
+            self.authors.insert(doc, author);
+        }
+        self.vectors.push(row.vector, self.metas.len());
+        self.metas.push(Meta { len: row.words.len, ..row.meta });
+        self.memories.push(row.memory);
+    }
+
+    fn kill(&mut self, memory: &[u8; 16]) {
+        if self.by_memory.is_empty() {
+            self.by_memory = self.memories.iter().copied().zip(0..).collect();
+        }
+        if let Some(meta) = self.by_memory.get(memory).and_then(|doc| self.metas.get_mut(*doc as usize)) {
+            meta.state = 0;
+            self.dead += 1;
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        const MAP_OVERHEAD: usize = 8;
+        let postings: usize = self.postings.values().map(|list| list.capacity() * size_of::<Posting>()).sum();
+        let term = size_of::<(Term, Vec<Posting>)>() + MAP_OVERHEAD;
+        size_of::<Partition>()
+            + self.metas.capacity() * (size_of::<Meta>() + 16)
+            + self.by_memory.capacity() * (20 + MAP_OVERHEAD)
+            + self.postings.capacity() * term
+            + postings
+            + self.vectors.values.capacity()
+            + self.vectors.scales.capacity() * size_of::<f32>()
+    }
+}
+
+impl Vectors {
+    /// Keeps rows and memories in step; the first vector says how long the others are.
+    fn push(&mut self, vector: Option<Vector>, before: usize) {
+        let Some(vector) = vector.filter(|vector| self.dimensions == 0 || vector.values.len() == self.dimensions)
+        else {
+            if self.dimensions > 0 {
+                self.values.resize(self.values.len() + self.dimensions, 0);
+                self.scales.push(0.0);
+            }
+            return;
+        };
+        if self.dimensions == 0 {
+            self.dimensions = vector.values.len();
+            self.values.resize(before * self.dimensions, 0);
+            self.scales.resize(before, 0.0);
+        }
+        self.values.extend_from_slice(&vector.values);
+        self.scales.push(vector.scale);
+    }
+}

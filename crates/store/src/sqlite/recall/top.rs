@@ -1,0 +1,79 @@
+//! The best so many, in a total order: score, then newer, then id.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+#[derive(Clone, Copy)]
+pub(super) struct Ranked {
+    pub(super) score: f32,
+    pub(super) updated: i64,
+    pub(super) memory: [u8; 16],
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let newer = self.score.total_cmp(&other.score).then(self.updated.cmp(&other.updated));
+        newer.then_with(|| other.memory.cmp(&self.memory))
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ranked {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Ranked {}
+
+pub(super) struct Top {
+    limit: usize,
+    /// The least of the best on top.
+    best: BinaryHeap<Reverse<Ranked>>,
+}
+
+impl Top {
+    pub(super) fn new(limit: usize) -> Top {
+        Top { limit, best: BinaryHeap::new() }
+    }
+
+    /// A score that cannot get in any more: asked first, because most cannot.
+    pub(super) fn is_beaten(&self, score: f32) -> bool {
+        self.best.len() >= self.limit && self.best.peek().is_none_or(|Reverse(least)| score < least.score)
+    }
+
+    pub(super) fn offer(&mut self, ranked: Ranked) {
+        self.best.push(Reverse(ranked));
+        if self.best.len() > self.limit {
+            self.best.pop();
+        }
+    }
+
+    /// Best first.
+    pub(super) fn into_memories(self) -> Vec<[u8; 16]> {
+        self.best.into_sorted_vec().into_iter().map(|Reverse(ranked)| ranked.memory).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_come_first_and_ties_are_settled() {
+        let mut top = Top::new(3);
+        for (score, updated, id) in [(1.0, 1, 1), (2.0, 1, 2), (2.0, 2, 3), (2.0, 1, 4), (0.5, 9, 5)] {
+            if !top.is_beaten(score) {
+                top.offer(Ranked { score, updated, memory: [id; 16] });
+            }
+        }
+        let ids: Vec<u8> = top.into_memories().iter().map(|memory| memory[0]).collect();
+        assert_eq!(ids, [3, 2, 4]);
+        assert!(Top::new(0).is_beaten(1.0));
+    }
+}

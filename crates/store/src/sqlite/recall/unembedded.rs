@@ -1,0 +1,68 @@
+//! Which memories wait for a vector.
+
+use engine::id::TenantId;
+use engine::memory::Memory;
+use rusqlite::Connection;
+
+use crate::sqlite::fault::Fault;
+use crate::sqlite::rows::{self, MEMORY, key};
+
+/// Live memories without a vector of this model.
+pub(in crate::sqlite) fn unembedded(
+    conn: &Connection,
+    tenant: TenantId,
+    model: &str,
+    limit: usize,
+) -> Result<Vec<Memory>, Fault> {
+    let mut seqs = without_vector(conn, tenant, model, limit)?;
+    seqs.sort_unstable();
+    seqs.truncate(limit);
+    let mut statement = conn.prepare_cached(&format!(
+        "select {MEMORY}
+         from memories m
+         join versions v on v.tenant = m.tenant and v.memory = m.id and v.number = m.number
+         left join recalls r on r.tenant = m.tenant and r.memory = m.id
+         where m.tenant = ?1 and m.id = ?2"
+    ))?;
+    let mut memories = Vec::with_capacity(seqs.len());
+    for (_, memory) in seqs {
+        let mut rows = statement.query((key(tenant.0), memory))?;
+        memories.extend(rows.next()?.map(rows::memory).transpose()?);
+    }
+    Ok(memories)
+}
+
+/// Rows with no vector, then rows of each other model: an index range each, so that a database that is up to date
+/// costs a glance.
+fn without_vector(
+    conn: &Connection,
+    tenant: TenantId,
+    model: &str,
+    limit: usize,
+) -> Result<Vec<(u64, [u8; 16])>, Fault> {
+    let wall = key(tenant.0);
+    let mut next =
+        conn.prepare_cached("select min(model) from recall where tenant = ?1 and state = 'active' and model > ?2")?;
+    let mut rows = conn.prepare_cached(
+        "select seq, memory
+         from recall
+         where tenant = ?1 and state = 'active' and model is ?2
+         order by seq
+         limit ?3",
+    )?;
+    let mut found = Vec::new();
+    let mut other: Option<String> = None;
+    loop {
+        if other.as_deref() != Some(model) {
+            let of_model =
+                rows.query_map((wall, &other, limit.min(i64::MAX as usize)), |row| Ok((row.get(0)?, row.get(1)?)))?;
+            for row in of_model {
+                found.push(row?);
+            }
+        }
+        other = next.query_row((wall, other.unwrap_or_default()), |row| row.get(0))?;
+        if other.is_none() {
+            return Ok(found);
+        }
+    }
+}
