@@ -76,6 +76,27 @@ def message(rng):
     return opener + body + rng.choice(CLOSERS)
 
 
+NOUN_FRAMES = """I love {w}.|Do you know anything about {w}?|We talked about {w} {time}.|My {kin} is into {w}.|{n} told me about the {w}.|Have you seen the {w}?|There was a problem with the {w}.|
+The {w} is more important than the {x}.|I need a {w} and a {x}.|What kind of {w} does {n} have?|{n} bought a {w} {time}.|It reminds me of the {w} we saw {time}.|The {w} near the {x} is closed.|
+I had a dream about {w} and {x}.|{n} asked whether the {w} is ready.|Thanks for the {w}!|Is there any {w} left?|The report says the {w} caused it.|I'm worried about the {w}.|Our {w} broke {time}.|
+Which {w} did you choose?|The {w} belongs to my {kin}.|How is the {w} going?|She is studying {w}.|Note: check the {w} before the {x}.""".replace("\n", "").split("|")
+VERB_FRAMES = """I want to {w} it {time}.|Did {n} {w} the {x}?|We had to {w} everything.|Please {w} the {x} first.|You should never {w} that.|{n} will {w} tomorrow.|How do I {w} the {x}?|I can't {w} anymore.|
+They decided to {w} together.|My {kin} likes to {w}.|Why would you {w} a {x}?|I forgot to {w} the {x}.""".replace("\n", "").split("|")
+ADJECTIVE_FRAMES = """It was really {w}.|That sounds {w}!|I felt {w} after the {event}.|The {x} looks {w}.|Is it {w} enough?|{n} seems {w} lately.|What a {w} {x}!|My {kin} has a {w} {x}.|We need something more {w}.|The {w} {x} was {n}'s idea.""".replace("\n", "").split("|")
+
+
+def frames(nouns, verbs, adjectives, rounds, seed=9):
+    """Every word of the lists in `rounds` everyday sentences, so that none is known from its definition only."""
+    rng = random.Random(seed)
+    out = []
+    for words, templates in ((nouns, NOUN_FRAMES), (verbs, VERB_FRAMES), (adjectives, ADJECTIVE_FRAMES)):
+        for word in words:
+            for template in rng.sample(templates, rounds):
+                text = template.format(w=word, x=rng.choice(nouns), n=rng.choice(NAMES), kin=rng.choice(KIN), time=rng.choice(TIMES), event=rng.choice(EVENTS))
+                out.append(text[0].upper() + text[1:])
+    return out
+
+
 def messages(count, seed=7):
     rng = random.Random(seed)
     return [message(rng) for _ in range(count)]

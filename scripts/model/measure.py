@@ -110,7 +110,7 @@ def main(model_folder, bench, *models):
         elif name == "minilm":
             embed = cached_teacher(model, os.path.join(model_folder, os.path.basename(bench) + ".npy"))
         else:
-            table = modelfile.table(modelfile.read(name))
+            table = modelfile.load_table(name)
             embed = lambda texts: static_embed(model.tokenizer, table, texts)
         alone, fused, parts = evaluate(collections, embed)
         print(f"{name}: vectors alone {alone:.1f}, fused {fused:.1f}, fused by category {parts}", flush=True)

@@ -78,6 +78,14 @@ def read(path):
     }
 
 
+def load_table(path):
+    """Vectors by reference id, of a model file or of what train.py saved."""
+    if path.endswith(".npz"):
+        saved = np.load(path)
+        return table({"reference_ids": saved["ids"], "vectors": saved["table"]})
+    return table(read(path))
+
+
 def table(model, vocabulary_size=30522):
     """Vectors by reference id; tokens the file leaves out are zero."""
     out = np.zeros((vocabulary_size, model["vectors"].shape[1]), np.float32)

@@ -11,6 +11,11 @@ static TABLE: &[u8] = include_bytes!("../model/static.bin");
 /// beyond a few thousand tokens the sum hardly turns any more, and words find the tail.
 const TOKENS_MAX: usize = 4096;
 
+/// The tokens of the default model, which the transformer shares.
+pub(crate) fn vocabulary() -> Result<Vocabulary, EmbedError> {
+    Vocabulary::open(TABLE)
+}
+
 #[derive(Debug)]
 pub(crate) struct Fixed {
     vocabulary: Vocabulary,
@@ -18,7 +23,9 @@ pub(crate) struct Fixed {
 
 impl Fixed {
     pub(crate) fn open() -> Result<Fixed, EmbedError> {
-        Ok(Fixed { vocabulary: Vocabulary::open(TABLE)? })
+        Ok(Fixed {
+            vocabulary: vocabulary()?,
+        })
     }
 
     fn vector(&self, text: &str) -> Vec<f32> {

@@ -1,27 +1,60 @@
-//! Texts to vectors. [`open`] turns a setting into an [`Embedder`]; nothing else is public.
+//! Texts to vectors. [`open`] turns a setting into an [`Embedder`]; the embedders themselves stay inside.
 
+mod calibration;
 mod fixed;
+mod http;
 mod none;
+#[cfg(feature = "transformer")]
+mod transformer;
 mod vocabulary;
+#[cfg(feature = "transformer")]
+mod weights;
 mod wordpiece;
 
 use engine::ports::{EmbedError, Embedder};
+pub use http::HttpConfig;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Which embedder to use, as the settings say.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EmbedConfig {
-    /// Words only.
+    /// `none`: words only.
     Off,
-    /// The vectors inside the binary.
+    /// `static`: the vectors inside the binary.
+    #[default]
     Fixed,
+    /// `minilm`: the transformer, its weights in this file.
+    #[cfg(feature = "transformer")]
+    Transformer { weights: PathBuf },
+    /// An OpenAI-compatible endpoint.
+    Http(HttpConfig),
 }
 
 pub fn open(config: &EmbedConfig) -> Result<Arc<dyn Embedder>, EmbedError> {
     Ok(match config {
         EmbedConfig::Off => Arc::new(none::NoVectors),
         EmbedConfig::Fixed => Arc::new(fixed::Fixed::open()?),
+        #[cfg(feature = "transformer")]
+        EmbedConfig::Transformer { weights } => Arc::new(transformer::Transformer::open(weights)?),
+        EmbedConfig::Http(config) => Arc::new(http::Http::open(config)?),
     })
+}
+
+/// The default model's pieces of a text as ids of the teacher's vocabulary, 100 for a word it cannot spell.
+/// For checking the tokenizer against the reference.
+pub fn reference_ids(text: &str) -> Result<Vec<u16>, EmbedError> {
+    const UNKNOWN: u16 = 100;
+    let vocabulary = fixed::vocabulary()?;
+    let mut ids = Vec::new();
+    wordpiece::pieces(&vocabulary, text, |piece| {
+        ids.push(match piece {
+            wordpiece::Piece::Token(token) => vocabulary.reference_id(token),
+            wordpiece::Piece::Unknown => UNKNOWN,
+        });
+        true
+    });
+    Ok(ids)
 }
 
 /// Scales to length one; empty where there is nothing to scale.
