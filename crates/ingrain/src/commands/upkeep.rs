@@ -1,0 +1,11 @@
+//! `upkeep`: do what is due.
+
+use engine::Upkeep;
+
+use crate::commands::Job;
+use crate::error::Failure;
+
+pub fn run(job: &Job<'_>) -> Result<(), Failure> {
+    let done = job.session.engine.upkeep(job.session.caller.tenant, Upkeep::default())?;
+    job.output.answer(&done, || format!("{} expired, {} given vectors", done.expired, done.embedded))
+}
