@@ -1,8 +1,6 @@
 //! Configuration to engine: the only place that names a backend.
 
-use std::fs::{DirBuilder, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use engine::caller::Caller;
@@ -14,10 +12,6 @@ use crate::caller::caller;
 use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::error::Failure;
-
-/// Owner only: memories are private.
-const DIRECTORY_MODE: u32 = 0o700;
-const FILE_MODE: u32 = 0o600;
 
 /// An engine and who uses it.
 pub struct Session {
@@ -78,31 +72,8 @@ pub fn database_path(config: &Config) -> Result<PathBuf, Failure> {
 }
 
 fn backend(config: &Config) -> Result<Arc<dyn Backend>, Failure> {
-    let path = database_path(config)?;
-    if config.db.is_empty() {
-        make_private_directory(&config.home)?;
-    }
-    make_private_file(&path)?;
-    Ok(store::open_sqlite(&path)?)
-}
-
-/// Made before the database is opened, so that no moment exists in which others can read it.
-pub fn make_private_directory(directory: &Path) -> Result<(), Failure> {
-    let made = DirBuilder::new().recursive(true).mode(DIRECTORY_MODE).create(directory);
-    made.map_err(|error| {
-        Failure::wrong("store.unwritable", format!("cannot make the directory `{}`: {error}", directory.display()))
-            .hint("choose another place with `--home DIR` or INGRAIN_HOME")
-    })
-}
-
-fn make_private_file(path: &Path) -> Result<(), Failure> {
-    match OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(path) {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => {
-            Err(Failure::broken("store.unwritable", format!("cannot make the database `{}`: {error}", path.display())))
-        }
-    }
+    let location = store::Location::File(database_path(config)?);
+    Ok(store::open_sqlite(&location, &store::Options::default())?)
 }
 
 pub fn embedder(config: &Config) -> Result<Arc<dyn Embedder>, Failure> {

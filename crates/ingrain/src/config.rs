@@ -17,9 +17,6 @@ use crate::cli::Global;
 use crate::error::Failure;
 pub use layers::Setting;
 
-/// Tokens of a turn's memory context unless somebody says otherwise (SPEC §3).
-const CONTEXT_TOKEN_BUDGET: u32 = 2_200;
-
 /// Every setting. An empty text means "not set".
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,7 +45,6 @@ pub struct Config {
     /// RFC 3339; fixes the time, for tests and replays.
     pub now: String,
     pub memory: Memory,
-    pub context: Context,
     pub embeddings: Embeddings,
     pub limits: Limits,
     /// The rules each role holds.
@@ -64,12 +60,6 @@ pub struct Config {
 pub struct Memory {
     /// Off: reads work, writes are refused, no context is prepared.
     pub enabled: bool,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Context {
-    pub token_budget: u32,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -162,7 +152,6 @@ impl Config {
             revoke: Vec::new(),
             now: String::new(),
             memory: Memory { enabled: true },
-            context: Context { token_budget: CONTEXT_TOKEN_BUDGET },
             embeddings: Embeddings {
                 model: "static".to_owned(),
                 url: String::new(),
@@ -244,13 +233,13 @@ mod tests {
         let config = &loaded.config;
         assert_eq!((config.tenant.as_str(), config.conversation.as_str()), ("file", "flag"));
         assert_eq!((config.limits.results_default, config.limits.list_default), (9, 7));
-        assert_eq!(config.context.token_budget, 900);
+        assert_eq!(config.limits.context_budget_tokens, 900);
         assert!(!config.memory.enabled);
         assert_eq!(config.roles[&Role::Agent].rules, ["memory.read"]);
         assert_eq!(config.roles[&Role::User].rules.len(), 2);
         assert!(origin(&loaded, "tenant").from.starts_with("file "));
         assert_eq!(origin(&loaded, "conversation").from, "flag --conversation");
-        assert_eq!(origin(&loaded, "context.token_budget").from, "env MEMORY_CONTEXT_TOKEN_BUDGET");
+        assert_eq!(origin(&loaded, "limits.context_budget_tokens").from, "env MEMORY_CONTEXT_TOKEN_BUDGET");
         assert_eq!(origin(&loaded, "limits.list_max").from, "default");
     }
 

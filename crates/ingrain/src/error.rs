@@ -137,6 +137,7 @@ fn next_step(code: &str) -> Option<&'static str> {
         "conflict.lost_race" => "try again: somebody else wrote at the same moment",
         "conflict.nothing_there" => "leave out `--expect` to create it",
         "policy.read_revoked" | "policy.manage_revoked" => "an admin gives rules to roles: `[roles.ROLE] rules` in config.toml",
+        "policy.pipeline_not_enabled" => "an admin enables it: `ingrain pipeline enable NAME --agent AGENT`",
         "policy.admins_only" => "repeat as an admin: `--as admin`",
         "store.unavailable" => "check the path with `ingrain config show` and try again",
         "store.unwritable" => "check free space and permissions: `ingrain doctor`",

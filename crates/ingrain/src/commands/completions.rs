@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use crate::assemble::make_private_directory;
 use crate::cli::Cli;
 use crate::error::Failure;
 use crate::output::Output;
@@ -32,8 +31,8 @@ pub struct Man {
 
 impl Man {
     pub fn run(self, output: &Output) -> Result<(), Failure> {
-        make_private_directory(&self.directory)?;
-        clap_mangen::generate_to(Cli::command(), &self.directory)
+        std::fs::create_dir_all(&self.directory)
+            .and_then(|()| clap_mangen::generate_to(Cli::command(), &self.directory))
             .map_err(|error| Failure::broken("output.write", format!("cannot write manual pages: {error}")))?;
         output.note(&format!("manual pages are in {}", self.directory.display()));
         Ok(())

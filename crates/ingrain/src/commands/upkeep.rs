@@ -7,5 +7,7 @@ use crate::error::Failure;
 
 pub fn run(job: &Job<'_>) -> Result<(), Failure> {
     let done = job.session.engine.upkeep(job.session.caller.tenant, Upkeep::default())?;
-    job.output.answer(&done, || format!("{} expired, {} given vectors", done.expired, done.embedded))
+    job.output.answer(&done, || {
+        format!("{} expired, {} faded, {} given vectors", done.expired, done.archived, done.embedded)
+    })
 }

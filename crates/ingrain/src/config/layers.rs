@@ -14,8 +14,8 @@ use crate::error::Failure;
 /// Other spellings of settings: those the seeds use, and the short ones people expect.
 const ALIASES: &[(&str, &str)] = &[
     ("memory.enabled", "MEMORY_ENABLED"),
-    ("context.token_budget", "MEMORY_CONTEXT_TOKEN_BUDGET"),
-    ("context.token_budget", "INGRAIN_MEMORY_CONTEXT_TOKEN_BUDGET"),
+    ("limits.context_budget_tokens", "MEMORY_CONTEXT_TOKEN_BUDGET"),
+    ("limits.context_budget_tokens", "INGRAIN_MEMORY_CONTEXT_TOKEN_BUDGET"),
 ];
 /// Settings that are never shown.
 const HIDDEN: &[&str] = &["embeddings.key"];
