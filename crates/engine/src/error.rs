@@ -1,6 +1,7 @@
 //! A failure, as opposed to a refusal: the caller can mend the first four, the rest broke.
 
 use crate::ports::StoreError;
+use crate::refusal::Refusal;
 
 /// What went wrong. [`Error::code`] never changes for one cause; the message is for people.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +39,13 @@ impl Conflict {
             Some(current) => format!("{}; it is now `{}`", self.reason, current.sha256),
             None => self.reason.clone(),
         }
+    }
+}
+
+/// A read that policy refuses: reads have no outcome of their own to carry the refusal.
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Error {
+        Error::Invalid { code: refusal.code, message: refusal.message }
     }
 }
 

@@ -42,6 +42,7 @@ mod search;
 mod seed;
 mod stores;
 mod upkeep;
+mod verify;
 
 pub use context::{Context, ContextRequest};
 pub use forget::Forgotten;
@@ -51,6 +52,7 @@ pub use remember::{Outcome, Remembered, Saved};
 pub use search::{Answer, Query, WhyNot};
 pub use stores::NewStore;
 pub use upkeep::{Upkeep, UpkeepDone};
+pub use verify::{Broken, Verified};
 
 use std::sync::Arc;
 
@@ -106,7 +108,7 @@ impl Engine {
 
     /// As [`Engine::readable`]; without `memory.read` nothing exists.
     fn eyes(&self, caller: &Caller) -> Result<Readable, Error> {
-        self.readable(caller)?.map_err(|refusal| Error::Invalid { code: refusal.code, message: refusal.message })
+        Ok(self.readable(caller)??)
     }
 
     /// Writes a refusal into the log and hands it back.

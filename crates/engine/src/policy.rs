@@ -166,11 +166,7 @@ pub fn may_write(
         }
         (_, Scope::System { system }, _) if !caller.holds(system, Grant::Read) => return Err(no_such_system()),
         (role, Scope::Pipeline { .. }, _) if role.is_program() && !pipeline_enabled => {
-            return Err(Refusal::new(
-                "policy.pipeline_not_enabled",
-                "memory is not enabled for this agent in this pipeline",
-            )
-            .hint("an admin enables it: `ingrain pipeline enable NAME --agent AGENT`"));
+            return Err(pipeline_not_enabled());
         }
         (Role::Reviewer | Role::User, Scope::Agent { .. } | Scope::Pipeline { .. } | Scope::Run { .. }, _) => {
             return Err(Refusal::new("policy.not_yours", format!("only agents write {} memory", scope.kind())));
@@ -197,6 +193,11 @@ pub fn may_forget(caller: &Caller, store: &Store, memory: &Memory) -> Result<(),
         // Whoever may see a pipeline's or user's memory here is its own.
         scope => may_write(caller, store, scope, Kind::UserPreference, true).map(|_| ()),
     }
+}
+
+pub(crate) fn pipeline_not_enabled() -> Refusal {
+    Refusal::new("policy.pipeline_not_enabled", "memory is not enabled for this agent in this pipeline")
+        .hint("an admin enables it: `ingrain pipeline enable NAME --agent AGENT`")
 }
 
 fn needs_promotion(store: &str) -> Refusal {

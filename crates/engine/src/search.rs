@@ -3,14 +3,15 @@
 use crate::Engine;
 use crate::caller::Caller;
 use crate::change::{Change, Write};
+use crate::container::Store;
 use crate::error::Error;
 use crate::event::{EventName, Happening};
 use crate::id::MemoryId;
 use crate::memory::content_sha256;
-use crate::policy::Readable;
+use crate::policy::{self, Readable};
 use crate::ports::{Filter, Find, Found};
 use crate::ranking::{self, Asked, Hit};
-use crate::vocabulary::{Ranker, State};
+use crate::vocabulary::{Ranker, ScopeKind, State};
 use crate::words;
 
 /// What a caller looks for.
@@ -55,8 +56,8 @@ impl Engine {
     /// The best memories for a query, among those the caller may see.
     pub fn search(&self, caller: &Caller, query: &Query) -> Result<Answer, Error> {
         let eyes = self.eyes(caller)?;
-        let limit = query.limit.unwrap_or(self.limits().results_default).clamp(1, self.limits().results_max);
         let ranker = self.ranker_for(caller, query)?;
+        let limit = self.results_limit(caller, query, ranker)?;
         let (found, mut answer) = self.found(&eyes, query, ranker, limit)?;
         let mut hits = found;
         hits.retain(|hit| eyes.shows(&hit.memory));
@@ -68,19 +69,42 @@ impl Engine {
         Ok(answer)
     }
 
+    /// How many to return. A pipeline's agent recalls as many lessons as its opt-in allows, and asking for none means
+    /// asking for all of them.
+    fn results_limit(&self, caller: &Caller, query: &Query, ranker: Ranker) -> Result<usize, Error> {
+        let asked = query.limit.filter(|limit| *limit > 0);
+        let lessons = if ranker == Ranker::Lesson { self.opt_in(caller)? } else { None };
+        let (default, most) = match lessons {
+            Some(opt_in) => {
+                let max_recall = opt_in.max_recall.map_or(self.limits().lesson_recall_max, |max| max as usize);
+                (max_recall, max_recall)
+            }
+            None => (self.limits().results_default, self.limits().results_max),
+        };
+        Ok(asked.unwrap_or(default).clamp(1, most.clamp(1, self.limits().results_max)))
+    }
+
     /// A store's own ranker where one sort of store is asked, else the operational one.
     fn ranker_for(&self, caller: &Caller, query: &Query) -> Result<Ranker, Error> {
-        if let Some(ranker) = query.ranker {
-            return Ok(ranker);
-        }
         let mut rankers = Vec::new();
         for slug in &query.filter.stores {
-            rankers.push(self.ruleset(&self.open_store(caller, slug)?)?.ranker);
+            let store = self.open_store(caller, slug)?;
+            self.opted_in(caller, &store)?;
+            rankers.push(self.ruleset(&store)?.ranker);
         }
         rankers.dedup();
-        match rankers.as_slice() {
-            [one] => Ok(*one),
+        match (query.ranker, rankers.as_slice()) {
+            (Some(ranker), _) => Ok(ranker),
+            (None, [one]) => Ok(*one),
             _ => Ok(Ranker::Operational),
+        }
+    }
+
+    /// A program that asks a pipeline's store by name hears that it has no memory there, not that nothing is known.
+    fn opted_in(&self, caller: &Caller, store: &Store) -> Result<(), Error> {
+        match store.scope == ScopeKind::Pipeline && caller.role.is_program() && self.opt_in(caller)?.is_none() {
+            true => Err(policy::pipeline_not_enabled().into()),
+            false => Ok(()),
         }
     }
 

@@ -1,1 +1,39 @@
-fn main() {}
+//! The binary: command line, configuration, wiring.
+
+mod assemble;
+mod caller;
+mod cli;
+mod clock;
+mod commands;
+mod config;
+mod error;
+mod output;
+mod text;
+mod view;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::Cli;
+use crate::config::Environment;
+use crate::error::Failure;
+use crate::output::Output;
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    // A program that asked for JSON gets JSON for its usage errors too.
+    let json = arguments.iter().any(|argument| argument == "--json");
+    let environment = Environment::of_process();
+    let output = Output::new(json, &environment);
+    let done = match Cli::try_parse_from(arguments) {
+        Ok(cli) => commands::run(cli, &environment, &output),
+        Err(shown) if !shown.use_stderr() => output.text(&shown.to_string()),
+        Err(usage) => Err(Failure::usage(&usage)),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => output.failure(&failure),
+    }
+}

@@ -1,0 +1,89 @@
+//! Configuration to engine: the only place that names a backend.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use engine::caller::Caller;
+use engine::ports::{Backend, Embedder};
+use engine::ruleset::Rulesets;
+use engine::{Engine, Settings};
+
+use crate::caller::caller;
+use crate::clock::SystemClock;
+use crate::config::Config;
+use crate::error::Failure;
+
+/// An engine and who uses it.
+pub struct Session {
+    pub engine: Engine,
+    pub caller: Caller,
+}
+
+impl Session {
+    /// Opens the database, starting and seeding the tenant where it is new.
+    pub fn open(config: &Config) -> Result<Session, Failure> {
+        let engine = engine(config)?;
+        let tenant = match config.tenant.as_str() {
+            "default" => engine.start_tenant("default")?,
+            slug => {
+                let known = engine.backend.tenants()?.into_iter().find(|tenant| tenant.slug == slug);
+                let missing = || Failure::wrong("not_found", format!("tenant `{slug}` not found"));
+                let tenant = known.ok_or_else(|| missing().hint(format!("make it: `ingrain tenant create {slug}`")))?;
+                engine.seed(tenant.id)?;
+                tenant
+            }
+        };
+        let caller = caller(config, tenant.id)?;
+        Ok(Session { engine, caller })
+    }
+
+    /// Waits for what recalls left behind; called after the answer is out.
+    pub fn close(&self) -> Result<(), Failure> {
+        Ok(self.engine.backend.flush()?)
+    }
+}
+
+/// The engine alone, with no tenant chosen.
+pub fn engine(config: &Config) -> Result<Engine, Failure> {
+    let settings = settings(config)?;
+    let clock = Arc::new(SystemClock::new(config.fixed_now()?));
+    let embedder = embedder(config)?;
+    let backend = backend(config)?;
+    Ok(Engine { backend, embedder, clock, settings: Arc::new(settings) })
+}
+
+/// What configuration says about the engine.
+pub fn settings(config: &Config) -> Result<Settings, Failure> {
+    let mut rulesets = Rulesets::default();
+    rulesets.extend(config.rulesets.clone())?;
+    Ok(Settings { limits: config.limits.clone(), rulesets, memory_off: !config.memory.enabled })
+}
+
+/// The file the database is in.
+pub fn database_path(config: &Config) -> Result<PathBuf, Failure> {
+    let text = config.db.strip_prefix("sqlite:").unwrap_or(&config.db);
+    let text = text.strip_prefix("//").unwrap_or(text);
+    match text.split_once("://") {
+        _ if text.is_empty() => Ok(config.home.join("ingrain.db")),
+        Some((scheme, _)) => Err(Failure::wrong("config.db", format!("`{scheme}` is not a database this build knows"))
+            .hint("give a path or `sqlite:PATH`")),
+        None => Ok(PathBuf::from(text)),
+    }
+}
+
+fn backend(config: &Config) -> Result<Arc<dyn Backend>, Failure> {
+    let location = store::Location::File(database_path(config)?);
+    Ok(store::open_sqlite(&location, &store::Options::default())?)
+}
+
+pub fn embedder(config: &Config) -> Result<Arc<dyn Embedder>, Failure> {
+    let chosen = match config.embeddings.model.as_str() {
+        "static" => embed::EmbedConfig::Fixed,
+        "none" => embed::EmbedConfig::Off,
+        other => {
+            return Err(Failure::wrong("config.embeddings", format!("unknown embeddings model `{other}`"))
+                .hint("one of: static, none, endpoint"));
+        }
+    };
+    embed::open(&chosen).map_err(|error| Failure::broken("embed.unusable", error.to_string()))
+}

@@ -1,0 +1,166 @@
+//! Who asks, from flags and configuration: never from what a model says.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use engine::caller::{Caller, Grant, Rules};
+use engine::gate::checked_name;
+use engine::id::TenantId;
+use engine::vocabulary::Role;
+
+use crate::config::{Config, RULE_MANAGE, RULE_READ};
+use crate::error::Failure;
+
+/// `--as`, read.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Identity {
+    Admin,
+    Reviewer(String),
+    User(String),
+    Agent(String),
+    Service(String),
+}
+
+impl FromStr for Identity {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Identity, String> {
+        let (role, name) = text.split_once(':').unwrap_or((text, ""));
+        let named = |identity: fn(String) -> Identity| match name.trim() {
+            "" => Err(format!("`{role}` needs a name: `{role}:NAME`")),
+            name => Ok(identity(name.to_owned())),
+        };
+        match (role, name) {
+            ("admin", "") => Ok(Identity::Admin),
+            ("reviewer", "") => Ok(Identity::Reviewer("local".to_owned())),
+            ("reviewer", _) => named(Identity::Reviewer),
+            ("user", _) => named(Identity::User),
+            ("agent", _) => named(Identity::Agent),
+            ("service", _) => named(Identity::Service),
+            _ => Err("one of: admin, reviewer[:ID], user:ID, agent:NAME, service:NAME".to_owned()),
+        }
+    }
+}
+
+/// `system:ID=read|manage`, read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SystemGrant {
+    pub system: String,
+    pub grant: Grant,
+}
+
+impl FromStr for SystemGrant {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<SystemGrant, String> {
+        let shape = || "write `system:ID=read` or `system:ID=manage`".to_owned();
+        let (system, grant) = text.strip_prefix("system:").and_then(|rest| rest.rsplit_once('=')).ok_or_else(shape)?;
+        let grant = match grant {
+            "read" => Grant::Read,
+            "manage" => Grant::Manage,
+            _ => return Err(shape()),
+        };
+        match system.trim() {
+            "" => Err(shape()),
+            system => Ok(SystemGrant { system: system.to_owned(), grant }),
+        }
+    }
+}
+
+/// Puts the caller together.
+pub fn caller(config: &Config, tenant: TenantId) -> Result<Caller, Failure> {
+    let identity: Identity =
+        config.identity.parse().map_err(|error| Failure::wrong("config.as", format!("`--as`: {error}")))?;
+    let base = match &identity {
+        // The local operator is a person too: what he saves without saying where are his own notes.
+        Identity::Admin => Caller { user: name(&config.user).or(name(&config.operator)), ..Caller::admin(tenant) },
+        Identity::Reviewer(id) => Caller::reviewer(tenant, id),
+        Identity::User(id) => Caller::user(tenant, id),
+        Identity::Agent(agent) => Caller::agent(tenant, agent),
+        Identity::Service(service) => Caller::service(tenant, service),
+    };
+    let caller = Caller {
+        // A program speaks for a person only where somebody says for whom.
+        user: base.user.or_else(|| name(&config.user)),
+        conversation: name(&config.conversation),
+        session: name(&config.session),
+        run: name(&config.run),
+        pipeline: name(&config.pipeline),
+        unattended: config.unattended,
+        grants: grants(config, &base.principal)?,
+        rules: rules(config, base.role)?,
+        principal: base.principal,
+        role: base.role,
+        agent: base.agent,
+        tenant,
+    };
+    checked(&caller, config)?;
+    Ok(caller)
+}
+
+fn name(text: &str) -> Option<String> {
+    Some(text.to_owned()).filter(|text| !text.is_empty())
+}
+
+/// Standing grants of the principal and of this call; the higher one counts.
+fn grants(config: &Config, principal: &str) -> Result<BTreeMap<String, Grant>, Failure> {
+    let mut held = config.grants.get(principal).cloned().unwrap_or_default();
+    for text in &config.grant {
+        let SystemGrant { system, grant } =
+            text.parse().map_err(|error| Failure::wrong("config.grant", format!("grant `{text}`: {error}")))?;
+        let known = held.entry(system).or_insert(grant);
+        *known = (*known).max(grant);
+    }
+    Ok(held)
+}
+
+fn rules(config: &Config, role: Role) -> Result<Rules, Failure> {
+    let held = config.roles.get(&role).map(|held| held.rules.as_slice()).unwrap_or_default();
+    for rule in held.iter().chain(&config.revoke) {
+        if rule != RULE_READ && rule != RULE_MANAGE {
+            let message = format!("unknown rule `{rule}`; one of: {RULE_READ}, {RULE_MANAGE}");
+            return Err(Failure::wrong("config.rule", message));
+        }
+    }
+    let holds = |rule: &str| held.iter().any(|name| name == rule) && !config.revoke.iter().any(|name| name == rule);
+    Ok(Rules { read: holds(RULE_READ), manage: holds(RULE_MANAGE) })
+}
+
+fn checked(caller: &Caller, config: &Config) -> Result<(), Failure> {
+    let names = [
+        ("agent", &caller.agent),
+        ("user", &caller.user),
+        ("conversation", &caller.conversation),
+        ("session", &caller.session),
+        ("run", &caller.run),
+        ("pipeline", &caller.pipeline),
+    ];
+    for (what, name) in names {
+        if let Some(name) = name {
+            checked_name(what, name, &config.limits)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identities_and_grants() {
+        let check = |text: &str, expected: Option<Identity>| assert_eq!(text.parse().ok(), expected, "{text}");
+        check("admin", Some(Identity::Admin));
+        check("reviewer", Some(Identity::Reviewer("local".to_owned())));
+        check("user:ann", Some(Identity::User("ann".to_owned())));
+        check("agent:a:b", Some(Identity::Agent("a:b".to_owned())));
+        for odd in ["", "root", "agent", "agent:", "agent: ", "admin:x", "user"] {
+            check(odd, None);
+        }
+        let manage = SystemGrant { system: "db=1".to_owned(), grant: Grant::Manage };
+        assert_eq!("system:db=1=manage".parse(), Ok(manage));
+        for odd in ["", "db=read", "system:=read", "system:db=write", "system:db"] {
+            assert!(odd.parse::<SystemGrant>().is_err(), "{odd}");
+        }
+    }
+}

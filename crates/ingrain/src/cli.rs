@@ -1,0 +1,176 @@
+//! The command line: what every command shares, and the list of commands.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use toml::Value;
+
+use crate::caller::{Identity, SystemGrant};
+use crate::commands::{
+    bench, completions, config, events, forget, history, list, patch, pin, pipeline, read, remember, scan, search,
+    store, tenant,
+};
+
+/// Governed memory for AI agents: what they learn, kept, reviewed, proven and forgotten.
+#[derive(Debug, Parser)]
+#[command(name = "ingrain", version, propagate_version = true, max_term_width = 110)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Save what was learnt
+    Remember(remember::Remember),
+    /// Find memories, best first; without words, the newest
+    Search(search::Search),
+    /// Show one memory
+    Read(read::Read),
+    /// List memories
+    List(list::List),
+    /// Show the versions of a memory, newest first, with what changed
+    History(history::History),
+    /// Replace a memory's content, if it is still what you read
+    Patch(patch::Patch),
+    /// Take a memory out of use; its history stays
+    Forget(forget::Forget),
+    /// Always give this memory to the model
+    Pin(pin::Pin),
+    /// Stop always giving this memory to the model
+    Unpin(pin::Pin),
+    /// List, create and archive stores
+    Store(store::Store),
+    /// Turn the memory of a pipeline's agents on and off
+    Pipeline(pipeline::Pipeline),
+    /// Look for secrets, planted orders and raw logs in any text
+    Scan(scan::Scan),
+    /// Do what is due: expiry, missing vectors
+    Upkeep,
+    /// Show the log of what happened
+    Events(events::Events),
+    /// Check that nobody changed the log
+    Verify,
+    /// List and create tenants
+    Tenant(tenant::Tenant),
+    /// Show every setting and where it comes from
+    Config(config::ConfigCommand),
+    /// Check the installation
+    Doctor,
+    /// A short guided tour on a throwaway database
+    Demo,
+    /// Measure this machine with a generated corpus
+    Bench(bench::Bench),
+    /// Print shell completions
+    Completions(completions::Completions),
+    /// Write manual pages into a directory
+    Man(completions::Man),
+}
+
+/// Who asks, from where, and how to answer. Accepted before and after the command.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Caller and output")]
+pub struct Global {
+    /// Answer with one JSON value
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// The database: a path or `sqlite:PATH`
+    #[arg(long, global = true, value_name = "URL")]
+    db: Option<String>,
+    /// Where data and config.toml live
+    #[arg(long, global = true, value_name = "DIR")]
+    pub home: Option<PathBuf>,
+    /// Another config.toml
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Slug of the tenant
+    #[arg(long, global = true, value_name = "SLUG")]
+    tenant: Option<String>,
+    /// Who asks: admin, reviewer[:ID], user:ID, agent:NAME or service:NAME
+    #[arg(long = "as", global = true, value_name = "WHO", value_parser = checked::<Identity>)]
+    identity: Option<String>,
+    /// The person an agent speaks for
+    #[arg(long, global = true, value_name = "ID")]
+    user: Option<String>,
+    #[arg(long, global = true, value_name = "ID", help = "The conversation this happens in")]
+    conversation: Option<String>,
+    #[arg(long, global = true, value_name = "ID", help = "The session this happens in")]
+    session: Option<String>,
+    #[arg(long, global = true, value_name = "ID", help = "The run this happens in")]
+    run: Option<String>,
+    #[arg(long, global = true, value_name = "NAME", help = "The pipeline the agent works in")]
+    pipeline: Option<String>,
+    /// The system to save to or look in
+    #[arg(long, global = true, value_name = "ID")]
+    pub system: Option<String>,
+    /// A grant on a system: `system:ID=read` or `system:ID=manage`
+    #[arg(long, global = true, value_name = "GRANT", value_parser = checked::<SystemGrant>)]
+    grant: Vec<String>,
+    /// Do without a rule: `memory.read` or `memory.manage`
+    #[arg(long, global = true, value_name = "RULE", value_parser = ["memory.read", "memory.manage"])]
+    revoke: Vec<String>,
+    /// Nobody watches this run: it saves little and deletes nothing
+    #[arg(long, global = true)]
+    unattended: bool,
+}
+
+/// Checks a flag while parsing, and keeps its text as the setting.
+fn checked<T: std::str::FromStr<Err = String>>(text: &str) -> Result<String, String> {
+    text.parse::<T>().map(|_| text.to_owned())
+}
+
+impl Global {
+    /// The flags that were given, as settings.
+    pub fn settings(&self) -> Vec<(&'static str, Value)> {
+        let text = |key, value: &Option<String>| value.clone().map(|value| (key, Value::String(value)));
+        let list = |key, values: &[String]| {
+            let items = values.iter().cloned().map(Value::String).collect();
+            (!values.is_empty()).then_some((key, Value::Array(items)))
+        };
+        let home = self.home.as_ref().map(|home| home.display().to_string());
+        [
+            text("home", &home),
+            text("db", &self.db),
+            text("tenant", &self.tenant),
+            text("as", &self.identity),
+            text("user", &self.user),
+            text("conversation", &self.conversation),
+            text("session", &self.session),
+            text("run", &self.run),
+            text("pipeline", &self.pipeline),
+            list("grant", &self.grant),
+            list("revoke", &self.revoke),
+            self.unattended.then_some(("unattended", Value::Boolean(true))),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    #[cfg(test)]
+    pub fn of(flags: &[&str]) -> Global {
+        let arguments = ["ingrain", "upkeep"].iter().chain(flags);
+        Cli::parse_from(arguments).global
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_hold_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn shared_flags_stand_before_or_after_the_command() {
+        for line in [["ingrain", "--json", "--as", "agent:a", "upkeep"], ["ingrain", "upkeep", "--as", "agent:a", "--json"]] {
+            let global = Cli::try_parse_from(line).expect("parses").global;
+            assert!(global.json && global.identity.as_deref() == Some("agent:a"));
+        }
+    }
+}

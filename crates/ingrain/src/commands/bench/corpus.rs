@@ -1,0 +1,152 @@
+//! A corpus of operational memories and questions, the same on every machine.
+//!
+//! Our own words, put together by number: services meet symptoms, causes and cures, so that texts share words the
+//! way real notes do and a question has a few good answers among many near ones.
+
+use engine::caller::Caller;
+use engine::id::TenantId;
+use engine::memory::{Draft, Evidence};
+use engine::vocabulary::{EvidenceKind, Kind};
+
+/// Conversations the memories are spread over; half of all go to the workspace.
+const CONVERSATIONS: u64 = 40;
+
+const SERVICES: &[&str] = &[
+    "checkout", "billing", "search", "ingest", "gateway", "mailer", "scheduler", "catalog", "inventory", "login",
+    "webhooks", "reports", "exports", "profile", "payments", "notifier", "resizer", "proxy", "queue", "ledger",
+];
+const NAMESPACES: &[&str] = &["prod", "staging", "dev", "canary", "batch", "edge"];
+const SYMPTOMS: &[&str] = &[
+    "crashlooped after a deploy",
+    "answered with 502 for ten minutes",
+    "ran out of memory every night",
+    "could not resolve its database host",
+    "fell behind on its queue",
+    "returned stale prices",
+    "timed out on every third request",
+    "refused connections from the mesh",
+    "filled its disk with core dumps",
+    "lost its leader during a failover",
+    "logged users out at random",
+    "doubled its latency under load",
+];
+const CAUSES: &[&str] = &[
+    "the configmap named an upstream that does not exist",
+    "a probe was stricter than the start of the program",
+    "the connection pool was smaller than the number of workers",
+    "a certificate had expired on the internal ingress",
+    "the cache was keyed by host and not by tenant",
+    "a migration held a lock on the orders table",
+    "the horizontal autoscaler followed the wrong metric",
+    "two jobs wrote to the same volume",
+    "a retry without backoff turned a hiccup into a storm",
+    "the clock of one node was four minutes ahead",
+    "a feature flag was on in one region only",
+    "the image was built for another architecture",
+];
+const CURES: &[&str] = &[
+    "Rolling back the configmap fixed it",
+    "Raising the memory limit to twice the working set fixed it",
+    "Adding a budget to the retries calmed it down",
+    "Renewing the certificate and adding an alarm fixed it",
+    "Moving the job to its own volume fixed it",
+    "Splitting the migration into two steps fixed it",
+    "Pinning the node pool and draining the bad node fixed it",
+    "Turning the flag off everywhere and cleaning up fixed it",
+];
+const CHECKS: &[&str] = &[
+    "Check the endpoints before and after.",
+    "Watch the error rate for fifteen minutes.",
+    "Read the live configuration back and compare.",
+    "Ask the owning team before the next deploy.",
+    "Confirm with a synthetic order.",
+];
+const KINDS: &[Kind] = &[
+    Kind::IncidentLesson,
+    Kind::Runbook,
+    Kind::ServiceContext,
+    Kind::ToolUsageLesson,
+    Kind::VerificationChecklist,
+    Kind::ConversationNote,
+];
+
+/// Dice that fall the same way for the same number.
+struct Dice(u64);
+
+impl Dice {
+    fn new(seed: u64) -> Dice {
+        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x2545_f491_4f6c_dd1d))
+    }
+
+    fn roll(&mut self, sides: usize) -> usize {
+        // xorshift, then the high half: the low bits of such a word are its weakest.
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 32) as usize) % sides.max(1)
+    }
+
+    fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+        &list[self.roll(list.len())]
+    }
+}
+
+/// The memory of this number and who saves it.
+pub fn memory(tenant: TenantId, number: usize) -> (Caller, Draft) {
+    let mut dice = Dice::new(number as u64);
+    let (service, namespace) = (dice.pick(SERVICES), dice.pick(NAMESPACES));
+    let (symptom, cause) = (dice.pick(SYMPTOMS), dice.pick(CAUSES));
+    let content = format!(
+        "{service} in namespace {namespace} {symptom}: {cause}. {}, ticket OPS-{}. {}",
+        dice.pick(CURES),
+        1000 + number,
+        dice.pick(CHECKS)
+    );
+    let draft = Draft {
+        path: Some(format!("{namespace}/{service}/{number}")),
+        title: Some(format!("{service} {symptom}")),
+        kind: Some(*dice.pick(KINDS)),
+        tags: Some(vec![(*service).to_owned(), (*namespace).to_owned()]),
+        evidence: vec![Evidence::new(EvidenceKind::ToolResult, format!("tool call {number}"))],
+        content,
+        ..Draft::default()
+    };
+    match number % 2 {
+        0 => (Caller::admin(tenant), Draft { store: "workspace_runbooks".to_owned(), ..draft }),
+        _ => {
+            let conversation = format!("c{}", number as u64 % CONVERSATIONS);
+            let caller = Caller::agent(tenant, "bench").in_conversation(&conversation);
+            (caller, Draft { store: "conversation_memory".to_owned(), ..draft })
+        }
+    }
+}
+
+/// The question of this number: some exact, some loose, some about nothing that was saved.
+pub fn query(number: usize) -> String {
+    // Far from the memories' numbers, so that a question is not the echo of one of them.
+    let mut dice = Dice::new(number as u64 + 0x5eed_0000);
+    let (service, namespace) = (dice.pick(SERVICES), dice.pick(NAMESPACES));
+    match number % 5 {
+        0 => format!("why did {service} {} in {namespace}", dice.pick(SYMPTOMS)),
+        1 => format!("what fixed {service} when {}", dice.pick(CAUSES)),
+        2 => format!("deployment/{service} -n {namespace} latency"),
+        3 => format!("how do we verify {service} after a change"),
+        _ => format!("holiday schedule of the {service} team"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_corpus_is_the_same_every_time_and_varied() {
+        let tenant = TenantId(uuid::Uuid::nil());
+        let texts: Vec<String> = (0..500).map(|number| memory(tenant, number).1.content).collect();
+        let again: Vec<String> = (0..500).map(|number| memory(tenant, number).1.content).collect();
+        assert_eq!(texts, again);
+        let distinct: std::collections::HashSet<&String> = texts.iter().collect();
+        assert_eq!(distinct.len(), texts.len());
+        assert_ne!(query(1), query(6));
+    }
+}

@@ -1,0 +1,90 @@
+//! CPU time, wall time and memory of this process.
+
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+/// What a stretch of operations cost.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figures {
+    pub name: String,
+    pub operations: usize,
+    /// CPU time of the whole process, all threads, per operation.
+    pub cpu_ms_each: f64,
+    pub wall_ms_median: f64,
+    pub wall_ms_p95: f64,
+    pub per_second: f64,
+    /// Bytes handed to the disk per operation, where the system tells.
+    pub written_bytes_each: Option<f64>,
+}
+
+impl Figures {
+    pub fn named(self, name: &str) -> Figures {
+        Figures { name: name.to_owned(), ..self }
+    }
+}
+
+/// Measures a stretch.
+pub struct Meter {
+    cpu: Duration,
+    wall: Instant,
+    written: Option<u64>,
+    times: Vec<Duration>,
+}
+
+impl Meter {
+    pub fn start(operations: usize) -> Meter {
+        let times = Vec::with_capacity(operations);
+        Meter { cpu: cpu_time(), wall: Instant::now(), written: written_bytes(), times }
+    }
+
+    pub fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let begun = Instant::now();
+        let done = work();
+        self.times.push(begun.elapsed());
+        done
+    }
+
+    pub fn stop(mut self) -> Figures {
+        let (cpu, wall) = (cpu_time().saturating_sub(self.cpu), self.wall.elapsed());
+        self.times.sort_unstable();
+        let operations = self.times.len();
+        let each = |total: Duration| total.as_secs_f64() * 1e3 / operations.max(1) as f64;
+        let at = |share: f64| {
+            let place = ((operations as f64 * share) as usize).min(operations.saturating_sub(1));
+            self.times.get(place).map_or(0.0, |time| time.as_secs_f64() * 1e3)
+        };
+        let written = written_bytes().zip(self.written).map(|(now, before)| now.saturating_sub(before));
+        Figures {
+            name: String::new(),
+            operations,
+            cpu_ms_each: each(cpu),
+            wall_ms_median: at(0.5),
+            wall_ms_p95: at(0.95),
+            per_second: operations as f64 / wall.as_secs_f64().max(f64::EPSILON),
+            written_bytes_each: written.map(|bytes| bytes as f64 / operations.max(1) as f64),
+        }
+    }
+}
+
+/// CPU time of all threads of this process so far.
+fn cpu_time() -> Duration {
+    let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(spent.tv_sec.max(0) as u64, spent.tv_nsec.max(0) as u32)
+}
+
+/// The most memory this process ever held; 0 where the system does not tell.
+pub fn peak_memory_bytes() -> u64 {
+    const KIB: u64 = 1024;
+    field("/proc/self/status", "VmHWM:").map_or(0, |kib| kib * KIB)
+}
+
+fn written_bytes() -> Option<u64> {
+    field("/proc/self/io", "write_bytes:")
+}
+
+fn field(file: &str, name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
+}

@@ -1,0 +1,153 @@
+//! `bench`: this machine, this binary, a generated corpus. Figures, not tests.
+
+mod corpus;
+mod measure;
+
+use clap::{Args, Subcommand};
+use engine::{Query, Remembered};
+use serde::Serialize;
+
+use crate::assemble::Session;
+use crate::commands::demo::Throwaway;
+use crate::config::Config;
+use crate::error::Failure;
+use crate::output::Output;
+use measure::{Figures, Meter};
+
+/// Searches run unless somebody says otherwise: enough for a steady median.
+const QUERIES_DEFAULT: usize = 1_000;
+/// Searches run before measuring, so that loading the index is told apart.
+const WARM_UP: usize = 20;
+
+#[derive(Debug, Args)]
+pub struct Bench {
+    #[command(subcommand)]
+    deed: Deed,
+}
+
+#[derive(Debug, Subcommand)]
+enum Deed {
+    /// Save memories one after the other
+    Save {
+        /// How many memories
+        #[arg(long, value_name = "N", default_value_t = 1_000)]
+        count: usize,
+    },
+    /// Search among saved memories
+    Search {
+        /// How many memories to search among
+        #[arg(long, value_name = "N", default_value_t = 1_000)]
+        count: usize,
+        /// How many searches
+        #[arg(long, value_name = "N", default_value_t = QUERIES_DEFAULT)]
+        queries: usize,
+    },
+}
+
+#[derive(Serialize)]
+struct Report {
+    bench: &'static str,
+    /// Memories in the database at the end.
+    count: usize,
+    embedder: String,
+    figures: Vec<Figures>,
+    database_bytes: u64,
+    bytes_per_memory: f64,
+    peak_memory_bytes: u64,
+}
+
+impl Bench {
+    pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
+        let place = Throwaway::new("bench")?;
+        let session = Session::open(&place.config(config))?;
+        let (bench, count, figures) = match self.deed {
+            Deed::Save { count } => ("save", count, save(&session, count)?),
+            Deed::Search { count, queries } => {
+                let saving = fill(&session, 0..count)?;
+                ("search", count, vec![saving.named("fill"), first(&session)?, search(&session, queries)?])
+            }
+        };
+        session.close()?;
+        let database_bytes = session.engine.backend.health()?.bytes;
+        let report = Report {
+            bench,
+            count,
+            embedder: session.engine.embedder.model().to_owned(),
+            figures,
+            database_bytes,
+            bytes_per_memory: database_bytes as f64 / count.max(1) as f64,
+            peak_memory_bytes: measure::peak_memory_bytes(),
+        };
+        output.answer(&report, || told(output, &report))
+    }
+}
+
+/// In ten stretches, so that a store that slows down as it grows shows it.
+fn save(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
+    const STRETCHES: usize = 10;
+    let mut figures = Vec::new();
+    let mut from = 0;
+    for stretch in 1..=STRETCHES {
+        let to = count * stretch / STRETCHES;
+        if to > from {
+            figures.push(fill(session, from..to)?.named(&format!("save {from}..{to}")));
+        }
+        from = to;
+    }
+    Ok(figures)
+}
+
+fn fill(session: &Session, range: std::ops::Range<usize>) -> Result<Figures, Failure> {
+    let mut meter = Meter::start(range.len());
+    for number in range {
+        let (caller, draft) = corpus::memory(session.caller.tenant, number);
+        let saved = meter.time(|| session.engine.remember(&caller, draft))?;
+        if let Remembered::Refused(refusal) = saved {
+            return Err(refusal.into());
+        }
+    }
+    Ok(meter.stop())
+}
+
+/// The first searches: what a process pays before it answers from memory.
+fn first(session: &Session) -> Result<Figures, Failure> {
+    Ok(searches(session, 0, WARM_UP)?.named("first searches"))
+}
+
+fn search(session: &Session, queries: usize) -> Result<Figures, Failure> {
+    Ok(searches(session, WARM_UP, queries)?.named("search"))
+}
+
+fn searches(session: &Session, from: usize, queries: usize) -> Result<Figures, Failure> {
+    let mut meter = Meter::start(queries);
+    for number in from..from + queries {
+        let query = Query { text: corpus::query(number), ..Query::default() };
+        meter.time(|| session.engine.search(&session.caller, &query))?;
+    }
+    // Counters of recalls are written later; their cost belongs to the searches.
+    session.engine.backend.flush()?;
+    Ok(meter.stop())
+}
+
+fn told(output: &Output, report: &Report) -> String {
+    let row = |figures: &Figures| {
+        vec![
+            figures.name.clone(),
+            figures.operations.to_string(),
+            format!("{:.3}", figures.cpu_ms_each),
+            format!("{:.3}", figures.wall_ms_median),
+            format!("{:.3}", figures.wall_ms_p95),
+            format!("{:.0}", figures.per_second),
+        ]
+    };
+    let header = ["", "operations", "CPU ms each", "wall ms median", "wall ms p95", "per second"];
+    let table = output.table(&header, report.figures.iter().map(row));
+    format!(
+        "{table}\n{} memories, embedder {}\ndatabase {:.1} MB ({:.0} bytes a memory), peak memory {:.1} MB",
+        report.count,
+        report.embedder,
+        report.database_bytes as f64 / 1e6,
+        report.bytes_per_memory,
+        report.peak_memory_bytes as f64 / 1e6
+    )
+}

@@ -1,0 +1,40 @@
+//! `completions` and `man`: made from the same definitions as the command line itself.
+
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use crate::cli::Cli;
+use crate::error::Failure;
+use crate::output::Output;
+
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// bash, zsh, fish, elvish or powershell
+    shell: Shell,
+}
+
+impl Completions {
+    pub fn run(self, output: &Output) -> Result<(), Failure> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "ingrain", &mut script);
+        output.text(&String::from_utf8_lossy(&script))
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Man {
+    /// Where to write the pages
+    directory: PathBuf,
+}
+
+impl Man {
+    pub fn run(self, output: &Output) -> Result<(), Failure> {
+        std::fs::create_dir_all(&self.directory)
+            .and_then(|()| clap_mangen::generate_to(Cli::command(), &self.directory))
+            .map_err(|error| Failure::broken("output.write", format!("cannot write manual pages: {error}")))?;
+        output.note(&format!("manual pages are in {}", self.directory.display()));
+        Ok(())
+    }
+}

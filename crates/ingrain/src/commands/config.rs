@@ -1,0 +1,39 @@
+//! `config show`: every setting and where it comes from.
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::config::{Loaded, Setting};
+use crate::error::Failure;
+use crate::output::Output;
+use crate::text::one_line;
+
+#[derive(Debug, Args)]
+pub struct ConfigCommand {
+    #[command(subcommand)]
+    deed: Deed,
+}
+
+#[derive(Debug, Subcommand)]
+enum Deed {
+    /// Print each setting, its value, where that came from, and the variable that sets it
+    Show,
+}
+
+impl ConfigCommand {
+    pub fn run(self, loaded: &Loaded, output: &Output) -> Result<(), Failure> {
+        let Deed::Show = self.deed;
+        let view = json!({ "file": loaded.file, "file_exists": loaded.file.exists(), "settings": loaded.settings });
+        output.answer(&view, || table(output, loaded))
+    }
+}
+
+fn table(output: &Output, loaded: &Loaded) -> String {
+    let row = |setting: &Setting| {
+        let value = setting.value.as_str().map_or_else(|| setting.value.to_string(), str::to_owned);
+        vec![setting.key.clone(), one_line(&value), setting.from.clone(), setting.variable.clone()]
+    };
+    let there = if loaded.file.exists() { "" } else { " (not there)" };
+    let table = output.table(&["setting", "value", "from", "variable"], loaded.settings.iter().map(row));
+    format!("config file: {}{there}\n{table}", loaded.file.display())
+}

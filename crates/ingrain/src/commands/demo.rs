@@ -1,0 +1,212 @@
+//! `demo`: a short guided tour on a throwaway database.
+
+use std::path::PathBuf;
+
+use engine::caller::Caller;
+use engine::memory::{Draft, Evidence};
+use engine::vocabulary::{EvidenceKind, Kind};
+use engine::{Engine, Patch, Patched, Query, Reference, Remembered, Saved};
+use serde_json::{Value, json};
+
+use crate::assemble::Session;
+use crate::config::Config;
+use crate::error::Failure;
+use crate::output::{Output, Tone};
+
+/// A directory that goes when the tour is over, however it ends.
+pub struct Throwaway(PathBuf);
+
+impl Throwaway {
+    pub fn new(purpose: &str) -> Result<Throwaway, Failure> {
+        use std::os::unix::fs::DirBuilderExt;
+        let mut random = [0_u8; 8];
+        let name = getrandom::fill(&mut random).map(|()| u64::from_le_bytes(random)).unwrap_or_default();
+        let place = std::env::temp_dir().join(format!("ingrain-{purpose}-{}-{name:016x}", std::process::id()));
+        std::fs::DirBuilder::new()
+            .mode(0o700)
+            .create(&place)
+            .map_err(|error| Failure::broken("store.unwritable", format!("cannot make `{}`: {error}", place.display())))?;
+        Ok(Throwaway(place))
+    }
+
+    /// The settings of the user, but on a database in here.
+    pub fn config(&self, config: &Config) -> Config {
+        Config { home: self.0.clone(), db: String::new(), tenant: "default".to_owned(), ..config.clone() }
+    }
+}
+
+impl Drop for Throwaway {
+    fn drop(&mut self) {
+        // Left-overs in the temporary directory are the system's to sweep.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The tour's steps, told as they happen, kept for programs.
+struct Tour<'a> {
+    engine: Engine,
+    output: &'a Output,
+    steps: Vec<Value>,
+}
+
+pub fn run(config: &Config, output: &Output) -> Result<(), Failure> {
+    let place = Throwaway::new("demo")?;
+    let session = Session::open(&place.config(config))?;
+    let tenant = session.caller.tenant;
+    let agent = Caller::agent(tenant, "triage").in_conversation("incident-42");
+    let stranger = Caller::agent(tenant, "triage").in_conversation("incident-43");
+    let mut tour = Tour { engine: session.engine.clone(), output, steps: Vec::new() };
+    tour.seeds(&session.caller)?;
+    let saved = tour.remembers(&agent)?;
+    tour.refuses_a_secret(&agent)?;
+    tour.refuses_a_runbook(&agent)?;
+    tour.searches(&agent)?;
+    tour.hides(&stranger)?;
+    tour.patches(&agent, &saved)?;
+    tour.proves(&session.caller)?;
+    session.close()?;
+    tour.ends()
+}
+
+impl Tour<'_> {
+    fn step(&mut self, title: &str, lines: &[String], facts: Value) -> Result<(), Failure> {
+        let number = self.steps.len() + 1;
+        self.steps.push(json!({ "step": title, "facts": facts }));
+        if self.output.json {
+            return Ok(());
+        }
+        let head = self.output.paint(Tone::Strong, &format!("{number}. {title}"));
+        let body: String = lines.iter().map(|line| format!("   {line}\n")).collect();
+        self.output.text(&format!("{head}\n{body}\n"))
+    }
+
+    fn seeds(&mut self, admin: &Caller) -> Result<(), Failure> {
+        let stores = self.engine.stores(admin)?;
+        let lines: Vec<String> = stores
+            .iter()
+            .map(|store| format!("{:<22} {:<13} {:<14} {}", store.slug, store.scope, store.default_trust, store.access))
+            .collect();
+        let slugs: Vec<&str> = stores.iter().map(|store| store.slug.as_str()).collect();
+        self.step("A new database seeds itself: three stores and four policies", &lines, json!({ "stores": slugs }))
+    }
+
+    fn remembers(&mut self, agent: &Caller) -> Result<Saved, Failure> {
+        let draft = Draft {
+            store: "conversation_memory".to_owned(),
+            path: Some("notes/nginx".to_owned()),
+            title: Some("nginx crash loop in prod".to_owned()),
+            kind: Some(Kind::IncidentLesson),
+            content: "nginx in namespace prod crashlooped: configmap nginx-conf named an upstream that does not exist. \
+                      Rolling the configmap back fixed it."
+                .to_owned(),
+            evidence: vec![Evidence::new(EvidenceKind::ToolResult, "kubectl logs, tool call 17")],
+            ..Draft::default()
+        };
+        match self.engine.remember(agent, draft)? {
+            Remembered::Refused(refusal) => Err(refusal.into()),
+            Remembered::Saved(saved) => {
+                let memory = &saved.memory;
+                let lines = [
+                    format!("saved {}/{} as {}", memory.store, "notes/nginx", memory.trust),
+                    format!("found in it: {}", listed(memory.entities.iter().map(|entity| format!("{entity:?}")))),
+                ];
+                self.step("An agent remembers what it found out, with evidence", &lines, json!({ "id": memory.id }))?;
+                Ok(*saved)
+            }
+        }
+    }
+
+    fn refuses_a_secret(&mut self, agent: &Caller) -> Result<(), Failure> {
+        // Put together here, so that no scanner takes this file for a leak.
+        let content = format!("deploy with AWS key {}{}", "AKIA", "Q3ZT7WGLB5XKPN2M");
+        let evidence = vec![Evidence::new(EvidenceKind::ToolResult, "tool call 18")];
+        let draft = Draft { store: "conversation_memory".to_owned(), content, evidence, ..Draft::default() };
+        self.refuses("A secret is refused: neither stored, nor indexed, nor logged", agent, draft)
+    }
+
+    fn refuses_a_runbook(&mut self, agent: &Caller) -> Result<(), Failure> {
+        let draft = Draft {
+            store: "workspace_runbooks".to_owned(),
+            path: Some("runbooks/nginx".to_owned()),
+            kind: Some(Kind::Runbook),
+            content: "When nginx crashloops, roll the configmap back.".to_owned(),
+            evidence: vec![Evidence::new(EvidenceKind::ToolResult, "tool call 19")],
+            ..Draft::default()
+        };
+        self.refuses("What everybody relies on is not an agent's to write", agent, draft)
+    }
+
+    fn refuses(&mut self, title: &str, agent: &Caller, draft: Draft) -> Result<(), Failure> {
+        let Remembered::Refused(refusal) = self.engine.remember(agent, draft)? else {
+            return Err(Failure::broken("demo", "what should have been refused was saved"));
+        };
+        let lines = [
+            format!("{} {}: {}", self.output.paint(Tone::Bad, "refused"), refusal.code, refusal.message),
+            format!("next: {}", refusal.hint.as_deref().unwrap_or("leave it out")),
+        ];
+        self.step(title, &lines, json!({ "code": refusal.code }))
+    }
+
+    fn searches(&mut self, agent: &Caller) -> Result<(), Failure> {
+        let text = "why did nginx crash in prod?";
+        let answer = self.engine.search(agent, &Query { text: text.to_owned(), limit: Some(2), ..Query::default() })?;
+        let mut lines = vec![format!("? {text}")];
+        for hit in &answer.hits {
+            let name = hit.memory.path.as_deref().unwrap_or_default();
+            lines.push(format!("{:.4}  {}/{name}  ({})", hit.score, hit.memory.store, hit.memory.trust));
+            let parts = hit.parts.iter().filter(|(name, _)| !name.contains('.'));
+            lines.push(format!("        {}", listed(parts.map(|(name, part)| format!("{name} {part:.2}")))));
+        }
+        let first = answer.hits.first().and_then(|hit| hit.memory.path.clone());
+        self.step("Search ranks by words, meaning, entities, trust and age, and says why", &lines, json!({ "first": first }))
+    }
+
+    fn hides(&mut self, stranger: &Caller) -> Result<(), Failure> {
+        let query = Query { text: "why did nginx crash in prod?".to_owned(), ..Query::default() };
+        let answer = self.engine.search(stranger, &query)?;
+        let seen = answer.hits.iter().any(|hit| hit.memory.path.as_deref() == Some("notes/nginx"));
+        let lines = [format!("the same question from another conversation: the note is {}there", if seen { "" } else { "not " })];
+        self.step("Conversations do not leak into each other", &lines, json!({ "seen": seen }))
+    }
+
+    fn patches(&mut self, agent: &Caller, saved: &Saved) -> Result<(), Failure> {
+        let patch = |expected: &str| Patch {
+            memory: saved.memory.id,
+            expected_sha256: expected.to_owned(),
+            content: format!("{} A canary catches it before prod does.", saved.memory.content),
+            summary: Some("what to do next time".to_owned()),
+            evidence: vec![Evidence::new(EvidenceKind::VerificationResult, "tool call 23")],
+        };
+        let Patched::Saved(memory) = self.engine.patch(agent, patch(&saved.memory.sha256))? else {
+            return Err(Failure::broken("demo", "the patch was refused"));
+        };
+        let stale = self.engine.patch(agent, patch(&saved.memory.sha256)).err().map(|error| error.code());
+        let history = self.engine.history(agent, &Reference::Id(memory.id), None, None)?;
+        let mut lines: Vec<String> = history
+            .iter()
+            .map(|version| format!("version {}  {:<7} by {}", version.number, version.operation, version.actor))
+            .collect();
+        lines.push(format!("a second patch from the old text: {}", stale.unwrap_or("passed")));
+        self.step("Every change is a version; stale writers are told, not obeyed", &lines, json!({ "stale": stale }))
+    }
+
+    fn proves(&mut self, admin: &Caller) -> Result<(), Failure> {
+        self.engine.backend.flush()?;
+        let verified = self.engine.verify(admin)?;
+        let word = if verified.broken.is_none() { "intact" } else { "broken" };
+        let hash: String = verified.hash.chars().take(16).collect();
+        let lines = [format!("{} events, hash-chained: {word} ({hash}…)", verified.entries)];
+        self.step("The log proves what happened", &lines, json!({ "entries": verified.entries, "log": word }))
+    }
+
+    fn ends(self) -> Result<(), Failure> {
+        if self.output.json {
+            return self.output.value(&json!({ "status": "done", "steps": self.steps }));
+        }
+        self.output.text("The database of this tour is gone. Yours begins with: ingrain remember 'what you learnt'")
+    }
+}
+
+fn listed(words: impl Iterator<Item = String>) -> String {
+    words.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,178 @@
+//! `doctor`: is this installation sound, and if not, what to do.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::assemble;
+use crate::clock::SystemClock;
+use crate::config::{Config, Loaded};
+use crate::error::Failure;
+use crate::output::Output;
+
+/// Less room than this and the next saves may fail.
+const FREE_BYTES_MIN: u64 = 64 * 1024 * 1024;
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Verdict {
+    Good,
+    Warning,
+    Failed,
+}
+
+#[derive(Serialize)]
+struct Check {
+    name: &'static str,
+    verdict: Verdict,
+    detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Report {
+    status: &'static str,
+    checks: Vec<Check>,
+}
+
+pub fn run(loaded: &Loaded, output: &Output) -> Result<(), Failure> {
+    let config = &loaded.config;
+    let mut checks = vec![binary(), settings(loaded), clock(config), embedder(config), rulesets(config)];
+    checks.extend(database(config));
+    checks.push(permissions(config));
+    checks.push(disk(config));
+    let failed = checks.iter().any(|check| check.verdict == Verdict::Failed);
+    let report = Report { status: if failed { "failed" } else { "good" }, checks };
+    output.answer(&report, || table(output, &report.checks))?;
+    if failed { Err(Failure::Told(1)) } else { Ok(()) }
+}
+
+fn good(name: &'static str, detail: impl Into<String>) -> Check {
+    Check { name, verdict: Verdict::Good, detail: detail.into(), hint: None }
+}
+
+fn warning(name: &'static str, detail: impl Into<String>, hint: &str) -> Check {
+    Check { name, verdict: Verdict::Warning, detail: detail.into(), hint: Some(hint.to_owned()) }
+}
+
+fn failed(name: &'static str, failure: &Failure) -> Check {
+    let detail = format!("{} [{}]", failure.message(), failure.code());
+    Check { name, verdict: Verdict::Failed, detail, hint: failure.next_step() }
+}
+
+fn checked(name: &'static str, outcome: Result<String, Failure>) -> Check {
+    outcome.map_or_else(|failure| failed(name, &failure), |detail| good(name, detail))
+}
+
+fn binary() -> Check {
+    let place = std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default();
+    good("binary", format!("ingrain {} {place}", env!("CARGO_PKG_VERSION")))
+}
+
+fn settings(loaded: &Loaded) -> Check {
+    let set = loaded.settings.iter().filter(|setting| setting.from != "default").count();
+    let there = if loaded.file.exists() { "" } else { " (not there, which is fine)" };
+    good("settings", format!("{}{there}; {set} not at their defaults", loaded.file.display()))
+}
+
+fn clock(config: &Config) -> Check {
+    use engine::ports::Clock;
+    /// The day this was written: a clock before it is wrong.
+    const EARLIEST: &str = "2026-01-01T00:00:00Z";
+    match config.fixed_now() {
+        Err(failure) => failed("clock", &failure),
+        Ok(Some(at)) => warning("clock", format!("fixed at {at}"), "unset INGRAIN_NOW to use the system's clock"),
+        Ok(None) => {
+            let now = SystemClock::new(None).now();
+            match EARLIEST.parse().is_ok_and(|earliest| now < earliest) {
+                true => warning("clock", now.to_string(), "the system's clock is behind: recency and expiry depend on it"),
+                false => good("clock", now.to_string()),
+            }
+        }
+    }
+}
+
+fn embedder(config: &Config) -> Check {
+    let opened = assemble::embedder(config);
+    let tried = opened.and_then(|embedder| {
+        let made = embedder.embed(&["a test sentence"]);
+        let vectors = made.map_err(|error| Failure::broken("embed.unavailable", error.to_string()))?;
+        let dimensions = vectors.first().map_or(0, Vec::len);
+        Ok(format!("{}, {dimensions} dimensions", embedder.model()))
+    });
+    match tried {
+        Ok(detail) => good("embedder", detail),
+        Err(failure) if failure.code() == "embed.unavailable" => {
+            warning("embedder", failure.message(), "search goes by words only until it answers; upkeep fills vectors in")
+        }
+        Err(failure) => failed("embedder", &failure),
+    }
+}
+
+fn rulesets(config: &Config) -> Check {
+    let names = assemble::settings(config).map(|settings| settings.rulesets.names().collect::<Vec<_>>().join(", "));
+    checked("rulesets", names)
+}
+
+/// The database: it opens, its migrations are in, its log is intact.
+fn database(config: &Config) -> Vec<Check> {
+    let session = match assemble::Session::open(config) {
+        Ok(session) => session,
+        Err(failure) => return vec![failed("database", &failure)],
+    };
+    let health = match session.engine.backend.health() {
+        Ok(health) => health,
+        Err(error) => return vec![failed("database", &error.into())],
+    };
+    let opened = format!("{} {} at {}", health.backend, health.version, health.location);
+    let kept = format!("{} memories in {} bytes", health.memories, health.bytes);
+    vec![
+        good("database", opened),
+        good("migrations", format!("at number {}", health.migration)),
+        good("memories", kept),
+        good("vectors", health.vectors),
+    ]
+}
+
+fn permissions(config: &Config) -> Check {
+    let open_to_others = |path: &Path| {
+        let mode = std::fs::metadata(path).ok()?.permissions().mode();
+        (mode & 0o077 != 0).then(|| format!("{} has mode {:o}", path.display(), mode & 0o777))
+    };
+    let database = assemble::database_path(config).unwrap_or_default();
+    let found: Vec<String> = [config.home.as_path(), &database].into_iter().filter_map(open_to_others).collect();
+    match found.is_empty() {
+        true => good("permissions", "data is readable by its owner only"),
+        false => warning("permissions", found.join("; "), "others can read it: chmod 700 the folder, 600 the file"),
+    }
+}
+
+fn disk(config: &Config) -> Check {
+    let database = assemble::database_path(config).unwrap_or_default();
+    let folder = database.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match rustix::fs::statvfs(folder) {
+        Ok(room) => {
+            let free = room.f_bavail.saturating_mul(room.f_frsize);
+            match free < FREE_BYTES_MIN {
+                true => warning("disk", format!("{free} bytes free"), "make room before saves fail"),
+                false => good("disk", format!("{} MB free", free / 1_000_000)),
+            }
+        }
+        Err(error) => warning("disk", format!("cannot tell: {error}"), "check that the folder exists"),
+    }
+}
+
+fn table(output: &Output, checks: &[Check]) -> String {
+    let row = |check: &Check| {
+        let word = match check.verdict {
+            Verdict::Good => "good",
+            Verdict::Warning => "warning",
+            Verdict::Failed => "failed",
+        };
+        let hint = check.hint.as_deref().map(|hint| format!("\nnext: {hint}")).unwrap_or_default();
+        vec![check.name.to_owned(), word.to_owned(), format!("{}{hint}", check.detail)]
+    };
+    output.table(&["check", "", "detail"], checks.iter().map(row))
+}

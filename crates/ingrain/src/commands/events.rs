@@ -1,0 +1,56 @@
+//! `events`: the log of what happened, as far as the caller may see it.
+
+use clap::Args;
+use engine::event::Event;
+use serde::Serialize;
+
+use crate::commands::Job;
+use crate::error::Failure;
+use crate::output::Output;
+use crate::text::one_line;
+
+#[derive(Debug, Args)]
+pub struct Events {
+    /// Only entries after this number
+    #[arg(long, value_name = "SEQ", default_value_t = 0)]
+    after: u64,
+    /// How many entries to read
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: usize,
+    /// Only entries whose name begins so, such as memory.write
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+}
+
+#[derive(Serialize)]
+struct EventsView {
+    events: Vec<Event>,
+    /// Number to go on after.
+    read_to: u64,
+}
+
+impl Events {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let (mut events, read_to) = job.session.engine.events(&job.session.caller, self.after, self.limit)?;
+        if let Some(name) = &self.name {
+            events.retain(|event| event.happening.name.as_str().starts_with(name.as_str()));
+        }
+        let view = EventsView { events, read_to };
+        job.output.answer(&view, || table(job.output, &view))
+    }
+}
+
+fn table(output: &Output, view: &EventsView) -> String {
+    let row = |event: &Event| {
+        let happening = &event.happening;
+        let payload = serde_json::to_string(&happening.payload).unwrap_or_default();
+        vec![
+            event.seq.to_string(),
+            happening.at.strftime("%F %T").to_string(),
+            happening.name.to_string(),
+            happening.actor.clone(),
+            one_line(&payload),
+        ]
+    };
+    output.table(&["seq", "at", "event", "actor", "what"], view.events.iter().map(row))
+}

@@ -1,0 +1,107 @@
+//! Which memories: the flags that `search` and `list` share.
+
+use clap::Args;
+use engine::change::Place;
+use engine::gate::checked_path;
+use engine::ports::Filter;
+use engine::scope::Scope;
+use engine::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
+
+use crate::commands::Job;
+use crate::error::Failure;
+use crate::text::moment;
+
+#[derive(Debug, Args)]
+pub struct Filters {
+    /// Only these stores (repeatable)
+    #[arg(long, value_name = "SLUG")]
+    pub store: Vec<String>,
+    /// Only these kinds of place: workspace, user, conversation, agent, pipeline, system, run
+    #[arg(long, value_name = "SCOPE")]
+    scope: Vec<ScopeKind>,
+    /// Only these layers: profile, episodic, semantic, procedural, working
+    #[arg(long, value_name = "LAYER")]
+    layer: Vec<Layer>,
+    /// Only these kinds, such as runbook or lesson
+    #[arg(long, value_name = "KIND")]
+    kind: Vec<Kind>,
+    /// Only memories with all these tags, exactly (repeatable)
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// Only these states: active (default), constrained, superseded, archived, tombstoned, or all
+    #[arg(long, value_name = "STATE", value_parser = states)]
+    state: Vec<States>,
+    /// At least this trust: agent_draft, user_authored, system_seeded, admin_approved
+    #[arg(long, value_name = "TRUST")]
+    trust: Option<Trust>,
+    /// Updated after: a time, a date, or a span such as 7d
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Updated before
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// Only paths that begin so
+    #[arg(long, value_name = "PATH")]
+    prefix: Option<String>,
+}
+
+/// The states one `--state` names.
+type States = &'static [State];
+
+fn states(word: &str) -> Result<States, String> {
+    match word {
+        "all" => Ok(State::ALL),
+        word => {
+            let state: State = word.parse().map_err(|error: engine::error::Error| format!("{error}, all"))?;
+            let at = State::ALL.iter().position(|known| *known == state).unwrap_or_default();
+            Ok(&State::ALL[at..=at])
+        }
+    }
+}
+
+impl Filters {
+    pub fn filter(&self, job: &Job<'_>) -> Result<Filter, Failure> {
+        let clock = &*job.session.engine.clock;
+        let time = |text: &Option<String>| text.as_deref().map(|text| moment(clock, text, false)).transpose();
+        Ok(Filter {
+            stores: self.store.clone(),
+            scopes: self.scope.clone(),
+            places: systems(job)?,
+            layers: self.layer.clone(),
+            kinds: self.kind.clone(),
+            tags: self.tag.clone(),
+            states: self.state.iter().flat_map(|states| states.iter().copied()).collect(),
+            trust_min: self.trust,
+            updated_after: time(&self.since)?,
+            updated_before: time(&self.until)?,
+            path_prefix: self.prefix.as_deref().map(|prefix| path_prefix(job, prefix)).transpose()?,
+            ..Filter::default()
+        })
+    }
+}
+
+/// The prefix in the spelling paths are kept in; its last slash is kept, for it means "below".
+fn path_prefix(job: &Job<'_>, prefix: &str) -> Result<String, Failure> {
+    let below = if prefix.ends_with('/') && prefix.trim_matches('/') != "" { "/" } else { "" };
+    match prefix.trim_matches('/') {
+        "" => Ok(String::new()),
+        path => Ok(checked_path(path, &job.session.engine.settings.limits)? + below),
+    }
+}
+
+/// `--system ID`: that system's place in every store kept by system.
+fn systems(job: &Job<'_>) -> Result<Vec<Place>, Failure> {
+    let Some(system) = &job.global.system else { return Ok(Vec::new()) };
+    let stores = job.session.engine.stores(&job.session.caller)?;
+    let kept_by_system = stores.into_iter().filter(|store| store.scope == ScopeKind::System);
+    let place = |store: engine::container::Store| Place {
+        store: store.slug,
+        scope: Scope::System { system: system.clone() },
+    };
+    let places: Vec<Place> = kept_by_system.map(place).collect();
+    match places.is_empty() {
+        // An empty list would not filter at all.
+        true => Err(Failure::wrong("not_found", format!("no memories of system `{system}`"))),
+        false => Ok(places),
+    }
+}

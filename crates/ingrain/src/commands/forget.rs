@@ -1,0 +1,29 @@
+//! `forget`: take a memory out of use.
+
+use clap::Args;
+use engine::Forgotten;
+
+use crate::commands::Job;
+use crate::commands::read::Which;
+use crate::error::Failure;
+use crate::output::Tone;
+use crate::view::DoneView;
+
+#[derive(Debug, Args)]
+pub struct Forget {
+    #[command(flatten)]
+    which: Which,
+    #[arg(long, help = "Why, for the history")]
+    reason: Option<String>,
+}
+
+impl Forget {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        match job.session.engine.forget(&job.session.caller, self.which.id(job)?, self.reason)? {
+            Forgotten::Refused(refusal) => Err(refusal.into()),
+            Forgotten::Done(memory) => job.output.answer(&DoneView::new("forgotten", &memory), || {
+                format!("{} {}; its history stays", job.output.paint(Tone::Good, "forgotten"), memory.id)
+            }),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! `history`: every version, who and why, and what changed.
+
+use clap::Args;
+use engine::memory::Version;
+use serde::Serialize;
+use similar::TextDiff;
+
+use crate::commands::Job;
+use crate::commands::read::Which;
+use crate::error::Failure;
+use crate::output::{Output, Tone};
+use crate::text::{one_line, printable};
+use crate::view::VersionView;
+
+#[derive(Debug, Args)]
+pub struct History {
+    #[command(flatten)]
+    which: Which,
+    /// How many versions
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Only versions before this number
+    #[arg(long, value_name = "NUMBER")]
+    below: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct HistoryView<'a> {
+    versions: Vec<VersionView<'a>>,
+}
+
+impl History {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let reference = self.which.reference();
+        let versions = job.session.engine.history(&job.session.caller, &reference, self.below, self.limit)?;
+        let view = HistoryView { versions: versions.iter().map(VersionView::from).collect() };
+        job.output.answer(&view, || told(job.output, &versions))
+    }
+}
+
+fn told(output: &Output, versions: &[Version]) -> String {
+    let mut text = String::new();
+    for (at, version) in versions.iter().enumerate() {
+        let head = format!("version {}  {} by {}  {}", version.number, version.operation, version.actor, version.at);
+        text += &format!("{}\n", output.paint(Tone::Strong, &printable(&head)));
+        if let Some(reason) = &version.reason {
+            text += &format!("  why: {}\n", one_line(reason));
+        }
+        for piece in &version.evidence {
+            text += &format!("  {}: {}\n", piece.kind, one_line(&piece.summary));
+        }
+        text += &changed(output, versions.get(at + 1), version);
+    }
+    text
+}
+
+/// What this version changed: a unified diff of the content, and the fields beside it.
+fn changed(output: &Output, before: Option<&Version>, version: &Version) -> String {
+    if version.redacted_at.is_some() {
+        return "  the text was redacted\n".to_owned();
+    }
+    // The oldest version shown is compared with nothing only where it is the first.
+    let old = match before {
+        Some(before) => before.memory.content.as_str(),
+        None if version.number == 1 => "",
+        None => return String::new(),
+    };
+    let mut text = String::new();
+    if let Some(before) = before
+        && (before.memory.state, before.memory.trust) != (version.memory.state, version.memory.trust)
+    {
+        let (old, new) = (&before.memory, &version.memory);
+        text += &format!("  {}, {} → {}, {}\n", old.state, old.trust, new.state, new.trust);
+    }
+    let diff = TextDiff::from_lines(old, &version.memory.content);
+    let unified = diff.unified_diff().missing_newline_hint(false).to_string();
+    for line in unified.lines() {
+        let shown = printable(line);
+        text += &match line.chars().next() {
+            Some('+') => output.paint(Tone::Good, &shown),
+            Some('-') => output.paint(Tone::Bad, &shown),
+            _ => shown,
+        };
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,88 @@
+//! `list`: what there is, in order, a page at a time.
+
+use clap::{Args, ValueEnum};
+use engine::Listing;
+use engine::memory::Memory;
+use engine::ports;
+use serde::Serialize;
+
+use crate::commands::Job;
+use crate::commands::filters::Filters;
+use crate::error::Failure;
+use crate::output::Output;
+use crate::text::one_line;
+use crate::view::{MemoryView, cursor_word, read_cursor};
+
+#[derive(Debug, Args)]
+pub struct List {
+    #[command(flatten)]
+    filters: Filters,
+    #[arg(long, value_enum, default_value_t = Order::Path, help = "How to sort")]
+    order: Order,
+    /// How many; 0 or less means the default
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    limit: Option<i64>,
+    /// Go on where a page ended
+    #[arg(long, value_name = "CURSOR")]
+    after: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Order {
+    Path,
+    /// Updated last comes first
+    Newest,
+    /// Created first comes first
+    Oldest,
+    /// Least worth keeping comes first
+    Fading,
+}
+
+#[derive(Serialize)]
+struct ListingView<'a> {
+    memories: Vec<MemoryView<'a>>,
+    next: Option<String>,
+}
+
+impl List {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let wrong = || Failure::wrong("shape.cursor", "`--after` is not a cursor this command gave");
+        let after = self.after.as_deref().map(|word| read_cursor(word).ok_or_else(wrong)).transpose()?;
+        let order = match self.order {
+            Order::Path => ports::Order::Path,
+            Order::Newest => ports::Order::Newest,
+            Order::Oldest => ports::Order::Oldest,
+            Order::Fading => ports::Order::Fading,
+        };
+        let limit = self.limit.and_then(|limit| usize::try_from(limit).ok()).filter(|limit| *limit > 0);
+        let filter = self.filters.filter(job)?;
+        let listing = job.session.engine.list(&job.session.caller, filter, order, after, limit)?;
+        let next = listing.next.as_ref().map(cursor_word);
+        let view = ListingView { memories: listing.memories.iter().map(MemoryView::from).collect(), next };
+        job.output.answer(&view, || told(job.output, &listing))
+    }
+}
+
+fn told(output: &Output, listing: &Listing) -> String {
+    if listing.memories.is_empty() {
+        return "nothing here".to_owned();
+    }
+    let row = |memory: &Memory| {
+        let name = memory.path.as_deref().unwrap_or_else(|| memory.summary());
+        vec![
+            memory.store.clone(),
+            one_line(name),
+            memory.kind.to_string(),
+            memory.trust.to_string(),
+            memory.state.to_string(),
+            memory.updated_at.strftime("%F %R").to_string(),
+            memory.id.to_string(),
+        ]
+    };
+    let header = ["store", "path or summary", "kind", "trust", "state", "updated", "id"];
+    let mut text = output.table(&header, listing.memories.iter().map(row));
+    if let Some(next) = &listing.next {
+        text += &format!("\nmore: --after '{}'", cursor_word(next));
+    }
+    text
+}

@@ -1,0 +1,88 @@
+//! One file a command. Commands translate flags into the engine's verbs and answers into words; they decide nothing.
+
+pub mod bench;
+pub mod completions;
+pub mod config;
+mod demo;
+mod doctor;
+pub mod events;
+mod filters;
+pub mod forget;
+pub mod history;
+pub mod list;
+pub mod patch;
+pub mod pin;
+pub mod pipeline;
+pub mod read;
+pub mod remember;
+pub mod scan;
+pub mod search;
+pub mod store;
+pub mod tenant;
+mod upkeep;
+mod verify;
+
+use crate::assemble::Session;
+use crate::cli::{Cli, Command, Global};
+use crate::config::{Environment, Loaded, load};
+use crate::error::Failure;
+use crate::output::Output;
+
+/// What a command works with.
+pub struct Job<'a> {
+    pub session: Session,
+    pub global: &'a Global,
+    pub output: &'a Output,
+}
+
+/// Runs the command that was asked for.
+pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), Failure> {
+    let Cli { global, command } = cli;
+    // These need neither settings nor a database.
+    match command {
+        Command::Completions(command) => return command.run(output),
+        Command::Man(command) => return command.run(output),
+        Command::Scan(command) => return command.run(output),
+        _ => {}
+    }
+    let loaded = load(&global, environment)?;
+    match command {
+        Command::Config(command) => command.run(&loaded, output),
+        Command::Doctor => doctor::run(&loaded, output),
+        Command::Demo => demo::run(&loaded.config, output),
+        Command::Bench(command) => command.run(&loaded.config, output),
+        Command::Tenant(command) => command.run(&loaded.config, output),
+        command => with_session(command, &loaded, &global, output),
+    }
+}
+
+fn with_session(command: Command, loaded: &Loaded, global: &Global, output: &Output) -> Result<(), Failure> {
+    let job = Job { session: Session::open(&loaded.config)?, global, output };
+    let done = match command {
+        Command::Remember(command) => command.run(&job),
+        Command::Search(command) => command.run(&job),
+        Command::Read(command) => command.run(&job),
+        Command::List(command) => command.run(&job),
+        Command::History(command) => command.run(&job),
+        Command::Patch(command) => command.run(&job),
+        Command::Forget(command) => command.run(&job),
+        Command::Pin(command) => command.run(&job, true),
+        Command::Unpin(command) => command.run(&job, false),
+        Command::Store(command) => command.run(&job),
+        Command::Pipeline(command) => command.run(&job),
+        Command::Upkeep => upkeep::run(&job),
+        Command::Events(command) => command.run(&job),
+        Command::Verify => verify::run(&job),
+        Command::Scan(_)
+        | Command::Tenant(_)
+        | Command::Config(_)
+        | Command::Doctor
+        | Command::Demo
+        | Command::Bench(_)
+        | Command::Completions(_)
+        | Command::Man(_) => Ok(()),
+    };
+    // What a recall left behind is written even when the reader of the answer has gone.
+    let closed = job.session.close();
+    done.and(closed)
+}

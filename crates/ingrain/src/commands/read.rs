@@ -1,0 +1,81 @@
+//! `read`: one memory, whole.
+
+use clap::Args;
+use engine::Reference;
+use engine::id::MemoryId;
+use engine::memory::Memory;
+
+use crate::commands::Job;
+use crate::error::Failure;
+use crate::output::Output;
+use crate::text::{one_line, printable};
+use crate::view::MemoryView;
+
+/// Which memory: what every command on one of them takes.
+#[derive(Debug, Args)]
+pub struct Which {
+    /// An id, a path, or store/path
+    #[arg(value_name = "PATH_OR_ID")]
+    memory: String,
+    /// The store the path is in
+    #[arg(long, value_name = "SLUG")]
+    store: Option<String>,
+}
+
+impl Which {
+    pub fn reference(&self) -> Reference {
+        Reference::parse(self.store.as_deref(), &self.memory)
+    }
+
+    /// The id, looked up where a path was given.
+    pub fn id(&self, job: &Job<'_>) -> Result<MemoryId, Failure> {
+        match self.reference() {
+            Reference::Id(id) => Ok(id),
+            reference => Ok(job.session.engine.read(&job.session.caller, &reference)?.id),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Read {
+    #[command(flatten)]
+    which: Which,
+    /// Print the content alone
+    #[arg(long)]
+    raw: bool,
+}
+
+impl Read {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let memory = job.session.engine.read(&job.session.caller, &self.which.reference())?;
+        match self.raw {
+            true => job.output.text(&memory.content),
+            false => job.output.answer(&MemoryView::from(&memory), || told(job.output, &memory)),
+        }
+    }
+}
+
+fn told(output: &Output, memory: &Memory) -> String {
+    let row = |name: &str, value: String| vec![name.to_owned(), value];
+    let mut rows = vec![
+        row("id", memory.id.to_string()),
+        row("store", format!("{} ({})", memory.store, memory.scope)),
+        row("kind", format!("{}, {}", memory.kind, memory.layer)),
+        row("trust", format!("{}, by {}", memory.trust, memory.author)),
+        row("state", memory.state.to_string()),
+        row("version", format!("{} ({})", memory.version_number, memory.version)),
+        row("sha256", memory.sha256.clone()),
+        row("updated", memory.updated_at.to_string()),
+    ];
+    let optional = [
+        ("path", memory.path.clone()),
+        ("title", memory.title.clone()),
+        ("hint", memory.recall_hint.clone()),
+        ("tags", (!memory.tags.is_empty()).then(|| memory.tags.join(", "))),
+        ("expires", memory.expires_at.map(|at| at.to_string())),
+        ("flags", (!memory.flags.is_empty()).then(|| memory.flags.join(", "))),
+        ("pinned", memory.always_inject.then(|| "yes".to_owned())),
+    ];
+    rows.extend(optional.into_iter().filter_map(|(name, value)| Some(row(name, one_line(&value?)))));
+    format!("{}\n\n{}", output.table(&["memory", ""], rows), printable(&memory.content))
+}

@@ -1,0 +1,233 @@
+//! `remember`: save what was learnt.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use engine::caller::Caller;
+use engine::id::VersionId;
+use engine::memory::{Draft, Evidence};
+use engine::vocabulary::{EvidenceKind, Kind, Layer, Role, TtlClass, TurnRole};
+use engine::{Outcome, Remembered, Saved};
+use serde_json::{Map, Value};
+
+use crate::commands::Job;
+use crate::error::Failure;
+use crate::output::{Output, Tone};
+use crate::text::{content, moment};
+use crate::view::SavedView;
+
+#[derive(Debug, Args)]
+pub struct Remember {
+    /// What to remember; `-` reads stdin
+    content: Option<String>,
+    /// Read the content from a file
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Where to keep it. Default: conversation_memory with --conversation, lessons with --pipeline, user_notes for
+    /// a person, episodes for an agent
+    #[arg(long, value_name = "SLUG")]
+    store: Option<String>,
+    /// An address in the store; writing to it again makes a new version
+    #[arg(long)]
+    path: Option<String>,
+    /// What it is for, such as runbook, incident_lesson, user_preference
+    #[arg(long)]
+    kind: Option<Kind>,
+    /// profile, episodic, semantic, procedural or working
+    #[arg(long)]
+    layer: Option<Layer>,
+    #[arg(long, help = "A title")]
+    title: Option<String>,
+    /// When to recall it, in a few words
+    #[arg(long, value_name = "TEXT")]
+    hint: Option<String>,
+    #[arg(long, help = "A tag (repeatable)")]
+    tag: Vec<String>,
+    /// KEY=VALUE or a JSON object (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    metadata: Vec<String>,
+    #[command(flatten)]
+    proof: Proof,
+    #[arg(long, value_name = "0..1", help = "How sure you are")]
+    confidence: Option<f64>,
+    #[arg(long, value_name = "0..1", help = "How much it matters")]
+    importance: Option<f64>,
+    /// Always give it to the model
+    #[arg(long)]
+    always_inject: bool,
+    /// Stop returning it at this time or after this span (7d)
+    #[arg(long, value_name = "TIME")]
+    expires: Option<String>,
+    /// How long it is worth keeping: routine, task_completion, decision, remember, error
+    #[arg(long, value_name = "CLASS")]
+    ttl: Option<TtlClass>,
+    /// Who spoke this turn: user, assistant, system, tool_result
+    #[arg(long)]
+    role: Option<TurnRole>,
+    /// The session this turn belongs to; default: --session
+    #[arg(long, value_name = "ID")]
+    turn_session: Option<String>,
+    /// Its position in the session
+    #[arg(long, value_name = "N")]
+    turn: Option<u32>,
+    #[arg(long, value_name = "NAME", help = "Who spoke, by name")]
+    speaker: Option<String>,
+    /// The sha256 you believe stands at the path now
+    #[arg(long, value_name = "SHA256")]
+    expect: Option<String>,
+    /// A version this was made from (repeatable)
+    #[arg(long, value_name = "VERSION")]
+    derived_from: Vec<VersionId>,
+    #[arg(long, help = "Why, for the history")]
+    reason: Option<String>,
+}
+
+/// What shows it: the flags that `remember` and `patch` share.
+#[derive(Debug, Args)]
+pub struct Proof {
+    /// What showed it (repeatable)
+    #[arg(long, value_name = "TEXT")]
+    evidence: Vec<String>,
+    /// The sort of evidence, such as user_statement, tool_result, verification_result
+    #[arg(long, value_name = "KIND")]
+    evidence_kind: Option<EvidenceKind>,
+    /// A tool call that showed it (repeatable)
+    #[arg(long, value_name = "ID")]
+    tool_call: Vec<String>,
+}
+
+impl Remember {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let draft = self.draft(job)?;
+        match job.session.engine.remember(&job.session.caller, draft)? {
+            Remembered::Refused(refusal) => Err(refusal.into()),
+            Remembered::Saved(saved) => {
+                job.output.answer(&SavedView::from(&*saved), || told(job.output, &saved))
+            }
+        }
+    }
+
+    fn draft(self, job: &Job<'_>) -> Result<Draft, Failure> {
+        let caller = &job.session.caller;
+        let expires = self.expires.as_deref().map(|text| moment(&*job.session.engine.clock, text, true));
+        Ok(Draft {
+            content: content(self.content.as_deref(), self.file.as_deref())?,
+            store: self.store.map_or_else(|| default_store(caller), Ok)?,
+            system: job.global.system.clone(),
+            path: self.path,
+            kind: self.kind,
+            layer: self.layer,
+            title: self.title,
+            recall_hint: self.hint,
+            tags: (!self.tag.is_empty()).then_some(self.tag),
+            metadata: metadata(&self.metadata)?,
+            confidence: self.confidence,
+            importance: self.importance,
+            always_inject: self.always_inject.then_some(true),
+            expires_at: expires.transpose()?,
+            verify_by: None,
+            ttl: self.ttl,
+            role: self.role,
+            session: self.turn_session.or_else(|| caller.session.clone()),
+            turn: self.turn,
+            speaker: self.speaker,
+            evidence: self.proof.pieces(caller),
+            derived_from: self.derived_from,
+            expected_sha256: self.expect,
+            reason: self.reason,
+        })
+    }
+}
+
+/// The store that fits who asks, where nobody names one.
+fn default_store(caller: &Caller) -> Result<String, Failure> {
+    let slug = match caller {
+        Caller { conversation: Some(_), .. } => "conversation_memory",
+        Caller { pipeline: Some(_), agent: Some(_), .. } => "lessons",
+        Caller { user: Some(_), .. } => "user_notes",
+        Caller { agent: Some(_), .. } => "episodes",
+        _ => {
+            return Err(Failure::wrong("shape.store_missing", "it is not clear where to keep this")
+                .hint("name a store with `--store`; `ingrain store list` shows them"));
+        }
+    };
+    Ok(slug.to_owned())
+}
+
+impl Proof {
+    /// Each evidence as one piece; tool calls join the texts in order, the rest stand alone.
+    pub fn pieces(self, caller: &Caller) -> Vec<Evidence> {
+        let kind = self.evidence_kind.unwrap_or(match caller.role {
+            Role::Admin | Role::Reviewer => EvidenceKind::AdminEntry,
+            Role::User => EvidenceKind::UserStatement,
+            Role::Agent | Role::Service => EvidenceKind::ToolResult,
+        });
+        let mut calls = self.tool_call.into_iter();
+        let mut pieces: Vec<Evidence> = Vec::new();
+        for summary in self.evidence {
+            pieces.push(Evidence { tool_call: calls.next(), ..Evidence::new(kind, summary) });
+        }
+        for call in calls {
+            let summary = format!("tool call {call}");
+            pieces.push(Evidence { tool_call: Some(call), ..Evidence::new(EvidenceKind::ToolResult, summary) });
+        }
+        pieces
+    }
+}
+
+/// `KEY=VALUE` keeps the value as text; a JSON object keeps its types.
+fn metadata(given: &[String]) -> Result<Option<Map<String, Value>>, Failure> {
+    let mut map = Map::new();
+    for text in given {
+        if text.trim_start().starts_with('{') {
+            let object: Map<String, Value> = serde_json::from_str(text)
+                .map_err(|error| Failure::wrong("shape.metadata", format!("metadata is not a JSON object: {error}")))?;
+            map.extend(object);
+        } else {
+            let wrong = || Failure::wrong("shape.metadata", "metadata is neither KEY=VALUE nor a JSON object");
+            let (key, value) = text.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(wrong)?;
+            map.insert(key.to_owned(), Value::String(value.to_owned()));
+        }
+    }
+    Ok((!given.is_empty()).then_some(map))
+}
+
+fn told(output: &Output, saved: &Saved) -> String {
+    let memory = &saved.memory;
+    let word = match saved.outcome {
+        Outcome::Created => "saved",
+        Outcome::Updated => "updated",
+        Outcome::Unchanged => "known already",
+    };
+    let place = memory.path.as_deref().map(|path| format!("/{path}")).unwrap_or_default();
+    let mut lines = vec![
+        format!("{} in {}{place} ({})", output.paint(Tone::Good, word), memory.store, memory.scope),
+        format!("  id      {}", memory.id),
+        format!("  sha256  {}", memory.sha256),
+        format!("  {}, {}, version {}", memory.trust, memory.state, memory.version_number),
+    ];
+    lines.extend(saved.deduped_by.map(|by| format!("  met what stood there by {by}")));
+    lines.extend(saved.near.map(|near| format!("  near, but another fact: {near}")));
+    lines.extend(memory.expires_at.map(|at| format!("  expires {at}")));
+    lines.extend(saved.warnings.iter().map(|warning| format!("  note: {warning}")));
+    lines.extend((!memory.flags.is_empty()).then(|| format!("  flagged: {}", memory.flags.join(", "))));
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_keeps_text_as_text() {
+        let read = |given: &[&str]| {
+            let given: Vec<String> = given.iter().map(|text| (*text).to_owned()).collect();
+            metadata(&given).ok().flatten().map(|map| Value::Object(map).to_string())
+        };
+        assert_eq!(read(&["version=1.10", r#"{"count": 3}"#]).as_deref(), Some(r#"{"count":3,"version":"1.10"}"#));
+        assert_eq!(read(&[]), None);
+        for odd in ["novalue", "=x", "{broken", "[1]"] {
+            assert_eq!(read(&[odd]), None, "{odd}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! `scan`: the safety scanner on any text, without a database.
+
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use engine::safety::{self, Finding, Severity, Strictness, Verdict};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::error::Failure;
+use crate::output::{Output, Tone, written};
+use crate::text::{file_text, stdin};
+
+#[derive(Debug, Args)]
+pub struct Scan {
+    /// Files to scan; `-` is stdin
+    #[arg(value_name = "FILE", required_unless_present = "jsonl")]
+    files: Vec<PathBuf>,
+    /// Scan the `text` of each line of a JSON Lines file (`-` is stdin) and answer line by line
+    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    jsonl: Option<PathBuf>,
+    /// Judge as a save in this place would be
+    #[arg(long, value_enum, default_value_t = Judged::Strict)]
+    scope: Judged,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Judged {
+    Strict,
+    /// Planted orders are flagged, not blocked
+    Conversation,
+}
+
+#[derive(Serialize)]
+struct FindingView {
+    rule: &'static str,
+    severity: Severity,
+    start: usize,
+    end: usize,
+}
+
+#[derive(Serialize)]
+struct Scanned {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<Value>,
+    verdict: &'static str,
+    findings: Vec<FindingView>,
+}
+
+/// One line of a JSON Lines file.
+#[derive(Deserialize)]
+struct Line {
+    #[serde(default)]
+    id: Option<Value>,
+    text: String,
+}
+
+impl Scan {
+    pub fn run(self, output: &Output) -> Result<(), Failure> {
+        match &self.jsonl {
+            Some(file) => self.lines(file),
+            None => self.whole_files(output),
+        }
+    }
+
+    fn judge(&self, text: &str) -> (&'static str, Vec<FindingView>) {
+        let findings = safety::inspect(text);
+        let strictness = match self.scope {
+            Judged::Strict => Strictness::Strict,
+            Judged::Conversation => Strictness::Conversation,
+        };
+        let verdict = match safety::verdict(&findings, strictness) {
+            Verdict::Clean => "clean",
+            Verdict::Flagged => "flagged",
+            Verdict::Blocked => "blocked",
+        };
+        let view = |f: &Finding| FindingView { rule: f.rule, severity: f.severity, start: f.start, end: f.end };
+        (verdict, findings.iter().map(view).collect())
+    }
+
+    fn whole_files(&self, output: &Output) -> Result<(), Failure> {
+        let mut scanned = Vec::new();
+        for file in &self.files {
+            let text = if file == Path::new("-") { stdin()? } else { file_text(file)? };
+            let (verdict, findings) = self.judge(&text);
+            let name = file.display().to_string();
+            if !output.json {
+                output.text(&told(output, &name, &text, verdict, &findings))?;
+            }
+            scanned.push(Scanned { file: Some(name), id: None, verdict, findings });
+        }
+        if output.json {
+            output.value(&json!({ "files": scanned }))?;
+        }
+        match scanned.iter().any(|scanned| scanned.verdict == "blocked") {
+            true => Err(Failure::Told(3)),
+            false => Ok(()),
+        }
+    }
+
+    /// Answers while reading, so that a file larger than memory is no trouble.
+    fn lines(&self, file: &Path) -> Result<(), Failure> {
+        let unreadable =
+            |error| Failure::wrong("input.unreadable", format!("cannot read `{}`: {error}", file.display()));
+        let reader: Box<dyn Read> = match file == Path::new("-") {
+            true => Box::new(std::io::stdin().lock()),
+            false => Box::new(std::fs::File::open(file).map_err(unreadable)?),
+        };
+        let mut answers = BufWriter::new(std::io::stdout().lock());
+        let mut odd = 0_u64;
+        for (at, line) in BufReader::new(reader).split(b'\n').enumerate() {
+            let line = line.map_err(unreadable)?;
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let answer = match serde_json::from_slice::<Line>(&line) {
+                Ok(Line { id, text }) => {
+                    let (verdict, findings) = self.judge(&text);
+                    let id = id.unwrap_or_else(|| json!(at + 1));
+                    serde_json::to_string(&Scanned { file: None, id: Some(id), verdict, findings }).unwrap_or_default()
+                }
+                Err(error) => {
+                    odd += 1;
+                    json!({ "id": at + 1, "status": "error", "code": "input.line", "error": error.to_string() }).to_string()
+                }
+            };
+            written(writeln!(answers, "{answer}"))?;
+        }
+        written(answers.flush())?;
+        match odd {
+            0 => Ok(()),
+            // Each was named in its place already.
+            _ => Err(Failure::Told(2)),
+        }
+    }
+}
+
+/// Where and which rule, never the text itself.
+fn told(output: &Output, name: &str, text: &str, verdict: &str, findings: &[FindingView]) -> String {
+    let tone = if verdict == "clean" { Tone::Good } else { Tone::Bad };
+    let mut told = format!("{name}: {}\n", output.paint(tone, verdict));
+    for finding in findings {
+        let before = &text[..text.floor_char_boundary(finding.start)];
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        told += &format!("  {line}:{column} {} ({:?})\n", finding.rule, finding.severity);
+    }
+    told
+}

@@ -1,0 +1,97 @@
+//! `store`: list, create, archive.
+
+use clap::{Args, Subcommand};
+use engine::NewStore;
+use engine::container::Store as Container;
+use engine::vocabulary::{Access, ScopeKind, Trust};
+use serde::Serialize;
+
+use crate::commands::Job;
+use crate::error::Failure;
+use crate::output::{Output, Tone};
+
+#[derive(Debug, Args)]
+pub struct Store {
+    #[command(subcommand)]
+    deed: Deed,
+}
+
+#[derive(Debug, Subcommand)]
+enum Deed {
+    /// Show all stores; some appear on first use
+    List,
+    /// Make a store (admins)
+    Create(Create),
+    /// Close a store to reading and writing; nothing in it is deleted (admins)
+    Archive {
+        /// Slug of the store
+        store: String,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Create {
+    /// Slug: a-z, 0-9, `_` and `-`
+    store: String,
+    #[arg(long, help = "A title for people")]
+    title: Option<String>,
+    /// Where its memories live: workspace, user, conversation, agent, pipeline, system, run
+    #[arg(long, default_value = "workspace")]
+    scope: ScopeKind,
+    /// document, episodic, lesson, layered, note, or one from the configuration
+    #[arg(long, default_value = "document")]
+    ruleset: String,
+    /// The most trust its memories can have
+    #[arg(long, default_value = "admin_approved")]
+    trust: Trust,
+    /// read_only, read_write or draft_write
+    #[arg(long, default_value = "read_write")]
+    access: Access,
+}
+
+#[derive(Serialize)]
+struct StoresView {
+    stores: Vec<Container>,
+}
+
+impl Store {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let (engine, caller) = (&job.session.engine, &job.session.caller);
+        match self.deed {
+            Deed::List => {
+                let view = StoresView { stores: engine.stores(caller)? };
+                job.output.answer(&view, || table(job.output, &view.stores))
+            }
+            Deed::Create(create) => {
+                let new = NewStore {
+                    slug: create.store,
+                    title: create.title,
+                    scope: create.scope,
+                    ruleset: create.ruleset,
+                    default_trust: create.trust,
+                    access: create.access,
+                };
+                let store = engine.create_store(caller, new)?;
+                job.output.answer(&store, || format!("{} store {}", job.output.paint(Tone::Good, "made"), store.slug))
+            }
+            Deed::Archive { store } => {
+                let store = engine.archive_store(caller, &store)?;
+                job.output.answer(&store, || format!("{} store {}", job.output.paint(Tone::Good, "archived"), store.slug))
+            }
+        }
+    }
+}
+
+fn table(output: &Output, stores: &[Container]) -> String {
+    let row = |store: &Container| {
+        vec![
+            store.slug.clone(),
+            store.title.clone(),
+            store.scope.to_string(),
+            store.ruleset.clone(),
+            store.default_trust.to_string(),
+            if store.archived_at.is_some() { "archived".to_owned() } else { store.access.to_string() },
+        ]
+    };
+    output.table(&["store", "title", "scope", "ruleset", "trust", "access"], stores.iter().map(row))
+}

@@ -1,0 +1,68 @@
+//! `tenant`: list and create the hard walls.
+
+use clap::{Args, Subcommand};
+use engine::ports::Tenant as Wall;
+use engine::vocabulary::Role;
+use serde::Serialize;
+
+use crate::assemble;
+use crate::caller::Identity;
+use crate::config::Config;
+use crate::error::Failure;
+use crate::output::{Output, Tone};
+
+/// Longest slug, in bytes: it stands in file names and headers.
+const SLUG_BYTES_MAX: usize = 64;
+
+#[derive(Debug, Args)]
+pub struct Tenant {
+    #[command(subcommand)]
+    deed: Deed,
+}
+
+#[derive(Debug, Subcommand)]
+enum Deed {
+    /// Show all tenants
+    List,
+    /// Make a tenant and seed it
+    Create {
+        /// Slug: a-z, 0-9, `_` and `-`
+        slug: String,
+    },
+}
+
+#[derive(Serialize)]
+struct TenantsView {
+    tenants: Vec<Wall>,
+}
+
+impl Tenant {
+    pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
+        // Tenants are above every caller inside one: only the operator of this machine sees over the walls.
+        if config.identity.parse() != Ok(Identity::Admin) {
+            let message = format!("only an {} may see or make tenants", Role::Admin);
+            return Err(engine::refusal::Refusal::new("policy.admins_only", message).into());
+        }
+        let engine = assemble::engine(config)?;
+        match self.deed {
+            Deed::List => {
+                engine.start_tenant("default")?;
+                let view = TenantsView { tenants: engine.backend.tenants()? };
+                let row = |tenant: &Wall| vec![tenant.slug.clone(), tenant.id.to_string(), tenant.created_at.to_string()];
+                output.answer(&view, || output.table(&["slug", "id", "created"], view.tenants.iter().map(row)))
+            }
+            Deed::Create { slug } => {
+                let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';
+                if slug.is_empty() || slug.len() > SLUG_BYTES_MAX || !slug.bytes().all(plain) {
+                    return Err(Failure::wrong("shape.slug", "a tenant's slug is 1 to 64 of a-z, 0-9, `_` and `-`"));
+                }
+                if engine.backend.tenants()?.iter().any(|tenant| tenant.slug == slug) {
+                    let message = format!("tenant `{slug}` exists already");
+                    return Err(engine::error::Error::conflict("conflict.tenant_exists", message).into());
+                }
+                let tenant = engine.start_tenant(&slug)?;
+                output.answer(&tenant, || format!("{} tenant {slug} ({})", output.paint(Tone::Good, "made"), tenant.id))
+            }
+        }
+    }
+}

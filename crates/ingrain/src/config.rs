@@ -1,0 +1,260 @@
+//! Settings: defaults < config.toml < environment < flags, typed, each with where it came from.
+
+mod layers;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use engine::caller::Grant;
+use engine::limits::Limits;
+use engine::ruleset::Ruleset;
+use engine::vocabulary::Role;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::cli::Global;
+use crate::error::Failure;
+pub use layers::Setting;
+
+/// Every setting. An empty text means "not set".
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Where data lives when nothing else is said.
+    pub home: PathBuf,
+    /// The database: a path, or `sqlite:PATH`. Empty: `ingrain.db` in `home`.
+    pub db: String,
+    pub tenant: String,
+    /// `admin`, `reviewer[:ID]`, `user:ID`, `agent:NAME` or `service:NAME`.
+    #[serde(rename = "as")]
+    pub identity: String,
+    /// The person a caller is or speaks for.
+    pub user: String,
+    /// The person at the keyboard: whose notes the local admin's are.
+    pub operator: String,
+    pub conversation: String,
+    pub session: String,
+    pub run: String,
+    pub pipeline: String,
+    pub unattended: bool,
+    /// Grants of this call: `system:ID=read` or `system:ID=manage`.
+    pub grant: Vec<String>,
+    /// Rules this call does without.
+    pub revoke: Vec<String>,
+    /// RFC 3339; fixes the time, for tests and replays.
+    pub now: String,
+    pub memory: Memory,
+    pub embeddings: Embeddings,
+    pub limits: Limits,
+    /// The rules each role holds.
+    pub roles: BTreeMap<Role, Held>,
+    /// Standing grants: principal, then system.
+    pub grants: BTreeMap<String, BTreeMap<String, Grant>>,
+    /// Rulesets beyond the built-in five.
+    pub rulesets: BTreeMap<String, Ruleset>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Memory {
+    /// Off: reads work, writes are refused, no context is prepared.
+    pub enabled: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Embeddings {
+    /// `static` (in the binary), `none` (words only) or `endpoint` (OpenAI-compatible).
+    pub model: String,
+    /// Base address of the endpoint.
+    pub url: String,
+    /// Model name to ask the endpoint for.
+    pub name: String,
+    /// The endpoint's key. Never shown.
+    pub key: String,
+    /// Dimensions the endpoint's model answers with.
+    pub dimensions: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Held {
+    pub rules: Vec<String>,
+}
+
+/// The two rules by name.
+pub const RULE_READ: &str = "memory.read";
+pub const RULE_MANAGE: &str = "memory.manage";
+
+/// The process environment, read once, so that settings have one source and tests need no globals.
+#[derive(Clone, Debug, Default)]
+pub struct Environment(BTreeMap<String, OsString>);
+
+impl Environment {
+    pub fn of_process() -> Environment {
+        let named = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value));
+        Environment(std::env::vars_os().filter_map(named).collect())
+    }
+
+    /// The variable's text; what is not UTF-8 counts as not set.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.to_str()
+    }
+
+    fn path(&self, name: &str) -> Option<PathBuf> {
+        self.0.get(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+    }
+
+    #[cfg(test)]
+    fn of(pairs: &[(&str, &str)]) -> Environment {
+        Environment(pairs.iter().map(|(name, value)| ((*name).to_owned(), OsString::from(value))).collect())
+    }
+}
+
+/// The settings in force and, for `config show`, where each came from.
+#[derive(Debug)]
+pub struct Loaded {
+    pub config: Config,
+    pub settings: Vec<Setting>,
+    pub file: PathBuf,
+}
+
+/// Puts the four layers together.
+pub fn load(global: &Global, environment: &Environment) -> Result<Loaded, Failure> {
+    let home = home(global, environment)?;
+    let file = config_file(global, environment, &home);
+    let defaults = Config::defaults(home, environment);
+    let text = read_config(&file, global.config.is_some())?;
+    let layers = layers::Layers::new(&defaults)?.file(&file, &text)?.environment(environment)?.flags(global)?;
+    let settings = layers.settings();
+    let config: Config = layers.typed()?;
+    Ok(Loaded { config, settings, file })
+}
+
+impl Config {
+    fn defaults(home: PathBuf, environment: &Environment) -> Config {
+        let login = environment.get("USER").or_else(|| environment.get("LOGNAME")).filter(|name| !name.is_empty());
+        let all_rules = || Held { rules: vec![RULE_READ.to_owned(), RULE_MANAGE.to_owned()] };
+        Config {
+            home,
+            db: String::new(),
+            tenant: "default".to_owned(),
+            identity: "admin".to_owned(),
+            user: String::new(),
+            operator: login.unwrap_or("operator").to_owned(),
+            conversation: String::new(),
+            session: String::new(),
+            run: String::new(),
+            pipeline: String::new(),
+            unattended: false,
+            grant: Vec::new(),
+            revoke: Vec::new(),
+            now: String::new(),
+            memory: Memory { enabled: true },
+            embeddings: Embeddings {
+                model: "static".to_owned(),
+                url: String::new(),
+                name: String::new(),
+                key: String::new(),
+                dimensions: 0,
+            },
+            limits: Limits::default(),
+            roles: Role::ALL.iter().map(|role| (*role, all_rules())).collect(),
+            grants: BTreeMap::new(),
+            rulesets: BTreeMap::new(),
+        }
+    }
+
+    /// The fixed time, where one is set.
+    pub fn fixed_now(&self) -> Result<Option<Timestamp>, Failure> {
+        let wrong = |_| Failure::wrong("config.now", format!("`INGRAIN_NOW` is `{}`, not an RFC 3339 time", self.now));
+        (!self.now.is_empty()).then(|| self.now.parse()).transpose().map_err(wrong)
+    }
+}
+
+/// `--home`, `INGRAIN_HOME`, or the data directory of the XDG convention.
+fn home(global: &Global, environment: &Environment) -> Result<PathBuf, Failure> {
+    let xdg = || environment.path("XDG_DATA_HOME").filter(|path| path.is_absolute()).map(|path| path.join("ingrain"));
+    let user = || environment.path("HOME").map(|path| path.join(".local/share/ingrain"));
+    global.home.clone().or_else(|| environment.path("INGRAIN_HOME")).or_else(xdg).or_else(user).ok_or_else(|| {
+        Failure::wrong("config.home", "there is no place for data: neither INGRAIN_HOME nor HOME is set")
+            .hint("set INGRAIN_HOME or give `--home DIR`")
+    })
+}
+
+/// A chosen home keeps its own config.toml; otherwise the XDG configuration directory does.
+fn config_file(global: &Global, environment: &Environment, home: &Path) -> PathBuf {
+    let chosen_home = global.home.is_some() || environment.path("INGRAIN_HOME").is_some();
+    let xdg = environment.path("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
+    let user = || environment.path("HOME").map(|path| path.join(".config"));
+    let chosen = global.config.clone().or_else(|| environment.path("INGRAIN_CONFIG"));
+    chosen.unwrap_or_else(|| match xdg.or_else(user) {
+        Some(base) if !chosen_home => base.join("ingrain/config.toml"),
+        _ => home.join("config.toml"),
+    })
+}
+
+/// A file that is not there is empty, unless somebody named it.
+fn read_config(file: &Path, named: bool) -> Result<String, Failure> {
+    match std::fs::read_to_string(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !named => Ok(String::new()),
+        Err(error) => {
+            Err(Failure::wrong("config.unreadable", format!("cannot read `{}`: {error}", file.display())))
+        }
+        Ok(text) => Ok(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin<'a>(loaded: &'a Loaded, key: &str) -> &'a Setting {
+        loaded.settings.iter().find(|setting| setting.key == key).expect("a setting")
+    }
+
+    #[test]
+    fn later_layers_win_and_say_so() {
+        let home = tempfile::tempdir().expect("a directory");
+        std::fs::write(
+            home.path().join("config.toml"),
+            "tenant = 'file'\nconversation = 'file'\n[limits]\nresults_default = 9\n[memory]\nenabled = false\n",
+        )
+        .expect("written");
+        let environment = Environment::of(&[
+            ("INGRAIN_CONVERSATION", "env"),
+            ("INGRAIN_LIMITS_LIST_DEFAULT", "7"),
+            ("INGRAIN_ROLES_AGENT_RULES", "memory.read"),
+            ("MEMORY_CONTEXT_TOKEN_BUDGET", "900"),
+        ]);
+        let flags = ["--conversation", "flag", "--home", home.path().to_str().expect("utf-8")];
+        let loaded = load(&Global::of(&flags), &environment).expect("loads");
+        let config = &loaded.config;
+        assert_eq!((config.tenant.as_str(), config.conversation.as_str()), ("file", "flag"));
+        assert_eq!((config.limits.results_default, config.limits.list_default), (9, 7));
+        assert_eq!(config.limits.context_budget_tokens, 900);
+        assert!(!config.memory.enabled);
+        assert_eq!(config.roles[&Role::Agent].rules, ["memory.read"]);
+        assert_eq!(config.roles[&Role::User].rules.len(), 2);
+        assert!(origin(&loaded, "tenant").from.starts_with("file "));
+        assert_eq!(origin(&loaded, "conversation").from, "flag --conversation");
+        assert_eq!(origin(&loaded, "limits.context_budget_tokens").from, "env MEMORY_CONTEXT_TOKEN_BUDGET");
+        assert_eq!(origin(&loaded, "limits.list_max").from, "default");
+    }
+
+    #[test]
+    fn odd_settings_are_named() {
+        let check = |pairs: &[(&str, &str)], code: &str| {
+            let home = [("HOME", "/nonexistent")];
+            let environment = Environment::of(&[pairs, &home].concat());
+            let failure = load(&Global::of(&[]), &environment).err().map(|failure| failure.code());
+            assert_eq!(failure, Some(code), "{pairs:?}");
+        };
+        check(&[("INGRAIN_MEMORY_ENABLED", "perhaps")], "config.invalid");
+        check(&[("INGRAIN_LIMITS_LIST_MAX", "many")], "config.invalid");
+        check(&[("INGRAIN_LIMITS_LIST_MAX", "-1")], "config.invalid");
+        let nowhere = load(&Global::of(&[]), &Environment::default()).err().map(|failure| failure.code());
+        assert_eq!(nowhere, Some("config.home"));
+    }
+}

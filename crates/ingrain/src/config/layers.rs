@@ -1,0 +1,181 @@
+//! Layers of settings as one table of leaves, each remembering who set it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use toml::{Table, Value};
+
+use super::{Config, Environment};
+use crate::cli::Global;
+use crate::error::Failure;
+
+/// Other spellings of settings: those the seeds use, and the short ones people expect.
+const ALIASES: &[(&str, &str)] = &[
+    ("memory.enabled", "MEMORY_ENABLED"),
+    ("limits.context_budget_tokens", "MEMORY_CONTEXT_TOKEN_BUDGET"),
+    ("limits.context_budget_tokens", "INGRAIN_MEMORY_CONTEXT_TOKEN_BUDGET"),
+];
+/// Settings that are never shown.
+const HIDDEN: &[&str] = &["embeddings.key"];
+
+/// One setting as `config show` prints it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Setting {
+    pub key: String,
+    pub value: serde_json::Value,
+    /// `default`, `file PATH`, `env NAME` or `flag --NAME`.
+    pub from: String,
+    /// The environment variable that sets it.
+    pub variable: String,
+}
+
+pub(super) struct Layers {
+    merged: Table,
+    origins: BTreeMap<String, String>,
+}
+
+impl Layers {
+    pub(super) fn new(defaults: &Config) -> Result<Layers, Failure> {
+        let merged = Table::try_from(defaults).map_err(|error| invalid("the defaults", &error.to_string()))?;
+        Ok(Layers { merged, origins: BTreeMap::new() })
+    }
+
+    pub(super) fn file(mut self, file: &Path, text: &str) -> Result<Layers, Failure> {
+        let name = file.display().to_string();
+        let table: Table = text.parse().map_err(|error: toml::de::Error| invalid(&name, &error.to_string()))?;
+        for (key, value) in leaves(&table) {
+            self.set(&key, value, format!("file {name}"));
+        }
+        // Said now, so that a bad value is blamed on the file and not on a later layer.
+        self.typed::<Config>().map_err(|failure| invalid(&name, &failure.message()))?;
+        Ok(self)
+    }
+
+    pub(super) fn environment(mut self, environment: &Environment) -> Result<Layers, Failure> {
+        for (key, value) in leaves(&self.merged) {
+            let aliases = ALIASES.iter().filter(|(aliased, _)| *aliased == key).map(|(_, name)| (*name).to_owned());
+            for name in aliases.chain([variable(&key)]) {
+                let Some(text) = environment.get(&name) else { continue };
+                let parsed = parsed(&value, text).ok_or_else(|| {
+                    invalid(&name, &format!("`{text}` is not {}", a_value_of(&value)))
+                })?;
+                self.set(&key, parsed, format!("env {name}"));
+            }
+        }
+        self.typed::<Config>().map_err(|failure| invalid("the environment", &failure.message()))?;
+        Ok(self)
+    }
+
+    pub(super) fn flags(mut self, global: &Global) -> Result<Layers, Failure> {
+        for (key, value) in global.settings() {
+            self.set(key, value, format!("flag --{key}"));
+        }
+        Ok(self)
+    }
+
+    pub(super) fn typed<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        Value::Table(self.merged.clone()).try_into().map_err(|error| invalid("the settings", &error.to_string()))
+    }
+
+    pub(super) fn settings(&self) -> Vec<Setting> {
+        let setting = |(key, value): (String, Value)| {
+            let hidden = HIDDEN.contains(&key.as_str()) && value.as_str() != Some("");
+            let value = if hidden { "(hidden)".into() } else { serde_json::to_value(value).unwrap_or_default() };
+            let from = self.origins.get(&key).cloned().unwrap_or_else(|| "default".to_owned());
+            Setting { variable: variable(&key), key, value, from }
+        };
+        leaves(&self.merged).into_iter().map(setting).collect()
+    }
+
+    fn set(&mut self, key: &str, value: Value, from: String) {
+        let mut table = &mut self.merged;
+        let mut steps: Vec<&str> = split(key);
+        let Some(last) = steps.pop() else { return };
+        for step in steps {
+            let entry = table.entry(step).or_insert_with(|| Value::Table(Table::new()));
+            if !entry.is_table() {
+                *entry = Value::Table(Table::new());
+            }
+            let Value::Table(inner) = entry else { return };
+            table = inner;
+        }
+        table.insert(last.to_owned(), value);
+        self.origins.insert(key.to_owned(), from);
+    }
+}
+
+/// Steps of a key are joined by the unit separator inside quoted names, so that names may hold dots.
+fn split(key: &str) -> Vec<&str> {
+    let mut steps = Vec::new();
+    let (mut start, mut quoted) = (0, false);
+    for (at, c) in key.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '.' if !quoted => {
+                steps.push(key[start..at].trim_matches('"'));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    steps.push(key[start..].trim_matches('"'));
+    steps
+}
+
+/// Every value that is not a table, with its dotted key, in order.
+fn leaves(table: &Table) -> Vec<(String, Value)> {
+    let mut found = Vec::new();
+    for (name, value) in table {
+        let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+        let name = if plain { name.clone() } else { format!("\"{name}\"") };
+        match value {
+            Value::Table(inner) => {
+                found.extend(leaves(inner).into_iter().map(|(key, value)| (format!("{name}.{key}"), value)));
+            }
+            value => found.push((name, value.clone())),
+        }
+    }
+    found
+}
+
+/// `limits.list_max` is `INGRAIN_LIMITS_LIST_MAX`.
+fn variable(key: &str) -> String {
+    let spelt = key.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' });
+    "INGRAIN_".chars().chain(spelt).collect()
+}
+
+/// A variable's text, read as the sort of value the setting has.
+fn parsed(like: &Value, text: &str) -> Option<Value> {
+    let text = text.trim();
+    Some(match like {
+        Value::Boolean(_) => Value::Boolean(match text.to_ascii_lowercase().as_str() {
+            "true" | "1" | "yes" | "on" => true,
+            "false" | "0" | "no" | "off" => false,
+            _ => return None,
+        }),
+        Value::Integer(_) => Value::Integer(text.parse().ok()?),
+        Value::Float(_) => Value::Float(text.parse().ok()?),
+        Value::Array(_) => {
+            let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+            Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
+        }
+        _ => Value::String(text.to_owned()),
+    })
+}
+
+fn a_value_of(like: &Value) -> &'static str {
+    match like {
+        Value::Boolean(_) => "true or false",
+        Value::Integer(_) => "a whole number",
+        Value::Float(_) => "a number",
+        Value::Array(_) => "a list with commas",
+        _ => "a text",
+    }
+}
+
+fn invalid(source: &str, message: &str) -> Failure {
+    Failure::wrong("config.invalid", format!("{source}: {}", message.trim()))
+        .hint("`ingrain config show` lists every setting and where it comes from")
+}

@@ -1,0 +1,171 @@
+//! The one mapping from what went wrong to exit codes, JSON and words.
+
+use engine::error::{Current, Error};
+use engine::ports::StoreError;
+use engine::refusal::Refusal;
+use serde_json::{Map, Value, json};
+
+/// Everything a command can end with besides success.
+#[derive(Debug)]
+pub enum Failure {
+    /// Policy or safety said no.
+    Refused(Refusal),
+    /// The engine could not.
+    Engine(Error),
+    /// The command line, configuration or input is wrong; the user can mend it.
+    Wrong { code: &'static str, message: String, hint: Option<String> },
+    /// Something outside broke: a file, a terminal.
+    Broken { code: &'static str, message: String },
+    /// The output says it all; only the exit code is left to set.
+    Told(u8),
+    /// Whoever read our output has gone. Not worth a word.
+    PipeClosed,
+}
+
+impl Failure {
+    pub fn wrong(code: &'static str, message: impl Into<String>) -> Failure {
+        Failure::Wrong { code, message: message.into(), hint: None }
+    }
+
+    pub fn broken(code: &'static str, message: impl Into<String>) -> Failure {
+        Failure::Broken { code, message: message.into() }
+    }
+
+    pub fn hint(self, hint: impl Into<String>) -> Failure {
+        match self {
+            Failure::Wrong { code, message, .. } => Failure::Wrong { code, message, hint: Some(hint.into()) },
+            other => other,
+        }
+    }
+
+    pub fn usage(error: &clap::Error) -> Failure {
+        let text = error.render().to_string();
+        let message = text.trim().trim_start_matches("error: ").to_owned();
+        Failure::wrong("usage", message)
+    }
+
+    /// 0 done, 1 failure, 2 usage or not found or conflict, 3 refused.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Failure::Refused(_) => 3,
+            Failure::Engine(Error::Invalid { code, .. }) if is_policy(code) => 3,
+            Failure::Engine(Error::Invalid { .. } | Error::NotFound { .. } | Error::Conflict(_)) => 2,
+            Failure::Engine(Error::Store(StoreError::Guard(_))) => 2,
+            Failure::Engine(Error::Store(_)) | Failure::Broken { .. } => 1,
+            Failure::Wrong { .. } => 2,
+            Failure::Told(code) => *code,
+            Failure::PipeClosed => 0,
+        }
+    }
+
+    pub fn code(&self) -> &'static str {
+        match self {
+            Failure::Refused(refusal) => refusal.code,
+            Failure::Engine(error) => error.code(),
+            Failure::Wrong { code, .. } | Failure::Broken { code, .. } => code,
+            Failure::Told(_) | Failure::PipeClosed => "",
+        }
+    }
+
+    pub fn message(&self) -> String {
+        match self {
+            Failure::Refused(refusal) => refusal.message.clone(),
+            Failure::Engine(error) => error.to_string(),
+            Failure::Wrong { message, .. } | Failure::Broken { message, .. } => message.clone(),
+            Failure::Told(_) | Failure::PipeClosed => String::new(),
+        }
+    }
+
+    /// What to do next.
+    pub fn next_step(&self) -> Option<String> {
+        match self {
+            Failure::Refused(Refusal { hint, .. }) | Failure::Wrong { hint, .. } => hint.clone(),
+            _ => next_step(self.code()).map(str::to_owned),
+        }
+    }
+
+    pub fn to_json(&self) -> Value {
+        let status = if self.exit_code() == 3 { "refused" } else { "error" };
+        let mut answer = Map::new();
+        answer.insert("status".to_owned(), json!(status));
+        answer.insert("code".to_owned(), json!(self.code()));
+        answer.insert("error".to_owned(), json!(self.message()));
+        answer.extend(self.next_step().map(|hint| ("hint".to_owned(), json!(hint))));
+        if let Failure::Refused(refusal) = self {
+            answer.insert("findings".to_owned(), json!(refusal.findings));
+        }
+        answer.extend(self.current().map(|current| ("current".to_owned(), json!(current))));
+        Value::Object(answer)
+    }
+
+    /// What stands there now, where the failure is a conflict.
+    pub fn current(&self) -> Option<&Current> {
+        match self {
+            Failure::Engine(Error::Conflict(conflict)) => conflict.current.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Engine(error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Failure {
+        Failure::Engine(Error::Store(error))
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        Failure::Refused(refusal)
+    }
+}
+
+fn is_policy(code: &str) -> bool {
+    code.starts_with("policy.")
+}
+
+/// Advice by code, for failures that bring none of their own.
+fn next_step(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "not_found" => "`ingrain list` shows what you may see; `--state all` includes what was forgotten",
+        "conflict.sha256" => "read it again and repeat with the current sha256",
+        "conflict.lost_race" => "try again: somebody else wrote at the same moment",
+        "conflict.nothing_there" => "leave out `--expect` to create it",
+        "policy.read_revoked" | "policy.manage_revoked" => "an admin gives rules to roles: `[roles.ROLE] rules` in config.toml",
+        "policy.pipeline_not_enabled" => "an admin enables it: `ingrain pipeline enable NAME --agent AGENT`",
+        "policy.admins_only" => "repeat as an admin: `--as admin`",
+        "store.unavailable" => "check the path with `ingrain config show` and try again",
+        "store.unwritable" => "check free space and permissions: `ingrain doctor`",
+        "store.corrupt" => "keep the file, restore a backup beside it, and point `--db` at that",
+        "store.newer" => "install the newer ingrain; this one left the database untouched",
+        "usage" => "`ingrain help` lists the commands",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sort_of_failure_has_its_exit_code() {
+        let check = |failure: Failure, exit: u8, status: &str| {
+            assert_eq!(failure.exit_code(), exit, "{failure:?}");
+            assert_eq!(failure.to_json()["status"], status, "{failure:?}");
+        };
+        check(Refusal::new("policy.not_yours", "no").into(), 3, "refused");
+        check(Error::invalid("policy.read_revoked", "no").into(), 3, "refused");
+        check(Error::invalid("shape.path", "no").into(), 2, "error");
+        check(Error::not_found("memory").into(), 2, "error");
+        check(Error::conflict("conflict.sha256", "changed").into(), 2, "error");
+        check(StoreError::Corrupt("page 1".to_owned()).into(), 1, "error");
+        check(StoreError::Newer { found: 9, known: 1 }.into(), 1, "error");
+        check(Failure::wrong("usage", "what?"), 2, "error");
+        check(Failure::broken("io", "gone"), 1, "error");
+    }
+}

@@ -1,0 +1,148 @@
+//! Text on its way in and out: strict about what enters, careful about what a terminal would obey.
+
+use std::io::Read;
+use std::path::Path;
+
+use engine::ports::Clock;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::error::Failure;
+
+/// Most bytes read from a file or stdin: far over every cap, far under what would hurt the machine.
+const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Where a text comes from: the argument itself, `-` for stdin, or a file.
+pub fn content(argument: Option<&str>, file: Option<&Path>) -> Result<String, Failure> {
+    match (argument, file) {
+        (Some(_), Some(_)) => Err(Failure::wrong("usage", "give the content or `--file`, not both")),
+        (Some("-"), None) => stdin(),
+        (Some(text), None) => Ok(text.to_owned()),
+        (None, Some(path)) => file_text(path),
+        (None, None) => Err(Failure::wrong("usage", "there is no content")
+            .hint("give it as an argument, as `-` for stdin, or with `--file FILE`")),
+    }
+}
+
+pub fn stdin() -> Result<String, Failure> {
+    utf8("stdin", bounded("stdin", std::io::stdin().lock())?)
+}
+
+pub fn file_text(path: &Path) -> Result<String, Failure> {
+    let name = path.display().to_string();
+    let file = std::fs::File::open(path)
+        .map_err(|error| Failure::wrong("input.unreadable", format!("cannot read `{name}`: {error}")))?;
+    utf8(&name, bounded(&name, file)?)
+}
+
+fn bounded(name: &str, reader: impl Read) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = reader.take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Failure::wrong("input.unreadable", format!("cannot read `{name}`: {error}")))?;
+    match bytes.len() as u64 > INPUT_BYTES_MAX {
+        true => Err(Failure::wrong("shape.too_large", format!("`{name}` is larger than {INPUT_BYTES_MAX} bytes"))),
+        false => Ok(bytes),
+    }
+}
+
+fn utf8(name: &str, bytes: Vec<u8>) -> Result<String, Failure> {
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::wrong("shape.utf8", format!("`{name}` is not valid UTF-8 at byte {at}"))
+    })
+}
+
+/// A time as people write it: RFC 3339, a date (its first moment in UTC), or a span such as `90m`, `12h`, `7d`, `2w`.
+/// A span counts back from now, or forward where `ahead`.
+pub fn moment(clock: &dyn Clock, text: &str, ahead: bool) -> Result<Timestamp, Failure> {
+    if let Ok(at) = text.parse::<Timestamp>() {
+        return Ok(at);
+    }
+    if let Ok(date) = text.parse::<Date>()
+        && let Ok(at) = date.to_zoned(TimeZone::UTC)
+    {
+        return Ok(at.timestamp());
+    }
+    let span = span(text).filter(|span| ahead || !span.is_zero());
+    let at = span.and_then(|span| match ahead {
+        true => clock.now().checked_add(span).ok(),
+        false => clock.now().checked_sub(span).ok(),
+    });
+    at.ok_or_else(|| {
+        Failure::wrong("shape.time", format!("`{}` is not a time", one_line(text)))
+            .hint("write 2026-01-31, 2026-01-31T12:00:00Z, or a span such as 12h, 7d, 2w")
+    })
+}
+
+fn span(text: &str) -> Option<SignedDuration> {
+    let unit = text.chars().next_back()?;
+    let number: i64 = text[..text.len() - unit.len_utf8()].parse().ok()?;
+    let seconds = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3_600,
+        'd' => 86_400,
+        'w' => 7 * 86_400,
+        _ => return None,
+    };
+    Some(SignedDuration::from_secs(number.checked_mul(seconds)?))
+}
+
+/// Text that cannot steer a terminal: control characters are shown, not obeyed.
+pub fn printable(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
+        match c {
+            '\n' | '\t' => shown.push(c),
+            c if c.is_control() || is_bidi_control(c) => shown.extend(c.escape_unicode()),
+            c => shown.push(c),
+        }
+        shown
+    })
+}
+
+/// Marks that reorder what a person reads.
+fn is_bidi_control(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The text on one line, cut to what a table cell can show.
+pub fn one_line(text: &str) -> String {
+    const CHARS_MAX: usize = 100;
+    let mut line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((at, _)) = line.char_indices().nth(CHARS_MAX) {
+        line.truncate(at);
+        line.push('…');
+    }
+    printable(&line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::SystemClock;
+
+    #[test]
+    fn times_as_people_write_them() {
+        let clock = SystemClock::new("2026-03-10T12:00:00Z".parse().ok());
+        let check = |text: &str, ahead: bool, expected: Option<&str>| {
+            let at = moment(&clock, text, ahead).ok().map(|at| at.to_string());
+            assert_eq!(at.as_deref(), expected, "{text}");
+        };
+        check("2026-01-31", false, Some("2026-01-31T00:00:00Z"));
+        check("2026-01-31T01:02:03+01:00", false, Some("2026-01-31T00:02:03Z"));
+        check("7d", false, Some("2026-03-03T12:00:00Z"));
+        check("12h", true, Some("2026-03-11T00:00:00Z"));
+        check("2w", true, Some("2026-03-24T12:00:00Z"));
+        for odd in ["", "soon", "7", "d", "99999999999999999999d", "9223372036854775807w", "七d"] {
+            check(odd, true, None);
+        }
+    }
+
+    #[test]
+    fn a_memory_cannot_steer_the_terminal() {
+        assert_eq!(printable("a\u{1b}[2Jb"), "a\\u{1b}[2Jb");
+        assert_eq!(one_line("a\n  b\u{202e}c"), "a b\\u{202e}c");
+        assert_eq!(one_line(&"x".repeat(500)).chars().count(), 101);
+    }
+}

@@ -1,0 +1,221 @@
+//! The JSON shapes of answers: one place, so that no command spells a field its own way.
+
+use std::collections::BTreeMap;
+
+use engine::id::{MemoryId, VersionId};
+use engine::memory::{Evidence, Memory, Version};
+use engine::ports::Cursor;
+use engine::ranking::Hit;
+use engine::vocabulary::{Dedup, Operation, Ranker, State, Trust};
+use engine::{Answer, Outcome, Saved, WhyNot};
+use jiff::Timestamp;
+use serde::Serialize;
+
+/// A memory with its content.
+#[derive(Serialize)]
+pub struct MemoryView<'a> {
+    #[serde(flatten)]
+    memory: &'a Memory,
+    content: &'a str,
+}
+
+impl<'a> From<&'a Memory> for MemoryView<'a> {
+    fn from(memory: &'a Memory) -> Self {
+        MemoryView { memory, content: &memory.content }
+    }
+}
+
+/// The answer to a save.
+#[derive(Serialize)]
+pub struct SavedView<'a> {
+    status: Outcome,
+    id: MemoryId,
+    version: VersionId,
+    version_number: u32,
+    sha256: &'a str,
+    store: &'a str,
+    scope: String,
+    path: Option<&'a str>,
+    trust: Trust,
+    state: State,
+    /// Whether it met something that stood there already.
+    deduped: bool,
+    deduped_by: Option<Dedup>,
+    warnings: &'a [String],
+    flags: &'a [String],
+    near: Option<MemoryId>,
+    expires_at: Option<Timestamp>,
+}
+
+impl<'a> From<&'a Saved> for SavedView<'a> {
+    fn from(saved: &'a Saved) -> Self {
+        let memory = &saved.memory;
+        SavedView {
+            status: saved.outcome,
+            id: memory.id,
+            version: memory.version,
+            version_number: memory.version_number,
+            sha256: &memory.sha256,
+            store: &memory.store,
+            scope: memory.scope.to_string(),
+            path: memory.path.as_deref(),
+            trust: memory.trust,
+            state: memory.state,
+            deduped: saved.deduped_by.is_some(),
+            deduped_by: saved.deduped_by,
+            warnings: &saved.warnings,
+            flags: &memory.flags,
+            near: saved.near,
+            expires_at: memory.expires_at,
+        }
+    }
+}
+
+/// The answer to a deed that leaves the content alone.
+#[derive(Serialize)]
+pub struct DoneView<'a> {
+    pub status: &'static str,
+    pub id: MemoryId,
+    pub version: VersionId,
+    pub sha256: &'a str,
+    pub store: &'a str,
+    pub path: Option<&'a str>,
+    pub state: State,
+    pub always_inject: bool,
+}
+
+impl<'a> DoneView<'a> {
+    pub fn new(status: &'static str, memory: &'a Memory) -> DoneView<'a> {
+        DoneView {
+            status,
+            id: memory.id,
+            version: memory.version,
+            sha256: &memory.sha256,
+            store: &memory.store,
+            path: memory.path.as_deref(),
+            state: memory.state,
+            always_inject: memory.always_inject,
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub struct HitView<'a> {
+    #[serde(flatten)]
+    memory: MemoryView<'a>,
+    score: f64,
+    parts: &'a BTreeMap<&'static str, f64>,
+}
+
+impl<'a> From<&'a Hit> for HitView<'a> {
+    fn from(hit: &'a Hit) -> Self {
+        HitView { memory: (&hit.memory).into(), score: hit.score, parts: &hit.parts }
+    }
+}
+
+#[derive(Serialize)]
+pub struct AnswerView<'a> {
+    hits: Vec<HitView<'a>>,
+    ranker: Ranker,
+    considered: usize,
+    warnings: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explain: Option<&'a WhyNot>,
+}
+
+impl<'a> From<&'a Answer> for AnswerView<'a> {
+    fn from(answer: &'a Answer) -> Self {
+        AnswerView {
+            hits: answer.hits.iter().map(HitView::from).collect(),
+            ranker: answer.ranker,
+            considered: answer.considered,
+            warnings: &answer.warnings,
+            explain: answer.why_not.as_ref(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub struct VersionView<'a> {
+    id: VersionId,
+    number: u32,
+    operation: Operation,
+    previous: Option<VersionId>,
+    actor: &'a str,
+    run: Option<&'a str>,
+    conversation: Option<&'a str>,
+    reason: Option<&'a str>,
+    at: Timestamp,
+    redacted_at: Option<Timestamp>,
+    evidence: &'a [Evidence],
+    state: State,
+    trust: Trust,
+    sha256: &'a str,
+    content: &'a str,
+    /// Every other field as it stood.
+    memory: &'a Memory,
+}
+
+impl<'a> From<&'a Version> for VersionView<'a> {
+    fn from(version: &'a Version) -> Self {
+        VersionView {
+            id: version.id,
+            number: version.number,
+            operation: version.operation,
+            previous: version.previous,
+            actor: &version.actor,
+            run: version.run.as_deref(),
+            conversation: version.conversation.as_deref(),
+            reason: version.reason.as_deref(),
+            at: version.at,
+            redacted_at: version.redacted_at,
+            evidence: &version.evidence,
+            state: version.memory.state,
+            trust: version.memory.trust,
+            sha256: &version.memory.sha256,
+            content: &version.memory.content,
+            memory: &version.memory,
+        }
+    }
+}
+
+/// A cursor as one word, to hand back with `--after`.
+pub fn cursor_word(cursor: &Cursor) -> String {
+    match cursor {
+        Cursor::Path(path, id) => format!("p.{id}.{path}"),
+        Cursor::Time(at, id) => format!("t.{id}.{}", at.as_microsecond()),
+        Cursor::Skip(rows) => format!("s.{rows}"),
+    }
+}
+
+/// The inverse of [`cursor_word`].
+pub fn read_cursor(word: &str) -> Option<Cursor> {
+    let (sort, rest) = word.split_once('.')?;
+    if sort == "s" {
+        return rest.parse().ok().map(Cursor::Skip);
+    }
+    let (id, key) = rest.split_once('.')?;
+    let id: MemoryId = id.parse().ok()?;
+    match sort {
+        "p" => Some(Cursor::Path(key.to_owned(), id)),
+        "t" => Some(Cursor::Time(Timestamp::from_microsecond(key.parse().ok()?).ok()?, id)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursors_survive_the_round_trip_and_odd_words_do_not_parse() {
+        let id: MemoryId = "0195f0a0-0000-7000-8000-000000000001".parse().expect("an id");
+        let at = Timestamp::from_microsecond(1_700_000_000_000_001).expect("a time");
+        for cursor in [Cursor::Path("a.b/c d".to_owned(), id), Cursor::Time(at, id), Cursor::Skip(12)] {
+            assert_eq!(read_cursor(&cursor_word(&cursor)), Some(cursor));
+        }
+        for odd in ["", "p", "p.x.y", "t.0195f0a0-0000-7000-8000-000000000001.soon", "s.-1", "q.1"] {
+            assert_eq!(read_cursor(odd), None, "{odd}");
+        }
+    }
+}
