@@ -184,16 +184,12 @@ pub fn cursor_word(cursor: &Cursor) -> String {
     match cursor {
         Cursor::Path(path, id) => format!("p.{id}.{path}"),
         Cursor::Time(at, id) => format!("t.{id}.{}", at.as_microsecond()),
-        Cursor::Skip(rows) => format!("s.{rows}"),
     }
 }
 
 /// The inverse of [`cursor_word`].
 pub fn read_cursor(word: &str) -> Option<Cursor> {
     let (sort, rest) = word.split_once('.')?;
-    if sort == "s" {
-        return rest.parse().ok().map(Cursor::Skip);
-    }
     let (id, key) = rest.split_once('.')?;
     let id: MemoryId = id.parse().ok()?;
     match sort {
