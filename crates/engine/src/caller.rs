@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::id::TenantId;
-use crate::vocabulary::Role;
+use crate::vocabulary::{Role, Trust};
 
 /// What a caller may do with a system's memories.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -54,6 +54,9 @@ pub struct Caller {
     /// No person watches this run: it saves little and deletes nothing.
     #[serde(default)]
     pub unattended: bool,
+    /// The person this caller speaks for has confirmed this very deed. Doors set it from the person's own answer.
+    #[serde(default)]
+    pub confirmed: bool,
     #[serde(default)]
     pub grants: BTreeMap<String, Grant>,
     #[serde(default)]
@@ -73,6 +76,7 @@ impl Caller {
             run: None,
             pipeline: None,
             unattended: false,
+            confirmed: false,
             grants: BTreeMap::new(),
             rules: Rules::default(),
         }
@@ -105,6 +109,14 @@ impl Caller {
     pub fn in_conversation(mut self, conversation: &str) -> Caller {
         self.conversation = Some(conversation.to_owned());
         self
+    }
+
+    /// The most trust this caller's writes can have: its role's, or its person's where that person confirmed.
+    pub fn ceiling(&self) -> Trust {
+        match self.confirmed && self.user.is_some() {
+            true => self.role.ceiling().max(Trust::UserAuthored),
+            false => self.role.ceiling(),
+        }
     }
 
     /// Whether this caller may do `needed` with the memories of `system`.

@@ -62,7 +62,7 @@ impl Error {
         Error::Conflict(Conflict { code, reason: reason.into(), current: None })
     }
 
-    pub(crate) fn unknown_word(what: &'static str, word: &str, known: &[&str]) -> Error {
+    pub fn unknown_word(what: &'static str, word: &str, known: &[&str]) -> Error {
         // The word is echoed short: it may be anything a model made up.
         let shown: String = word.chars().take(40).filter(|c| !c.is_control()).collect();
         let message = format!("unknown {what} `{shown}`; one of: {}", known.join(", "));

@@ -38,6 +38,7 @@ mod forget;
 mod patch;
 mod read;
 mod remember;
+mod rename;
 mod search;
 mod seed;
 mod stores;

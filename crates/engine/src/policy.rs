@@ -177,7 +177,7 @@ pub fn may_write(
         Access::DraftWrite if caller.role.is_program() => State::Constrained,
         _ => State::Active,
     };
-    Ok(Permit { state, trust: store.default_trust.min(caller.role.ceiling()) })
+    Ok(Permit { state, trust: store.default_trust.min(caller.ceiling()) })
 }
 
 /// Who may take a memory away: as writing, but a system's needs `manage`, and nobody deletes with nobody watching.

@@ -4,6 +4,7 @@ use crate::Engine;
 use crate::caller::Caller;
 use crate::change::{Change, Write};
 use crate::container::Store;
+use crate::entities::Entity;
 use crate::error::Error;
 use crate::event::{EventName, Happening};
 use crate::id::MemoryId;
@@ -22,6 +23,8 @@ pub struct Query {
     pub limit: Option<usize>,
     /// `None`: the ranker of the store asked for, else `operational`.
     pub ranker: Option<Ranker>,
+    /// Only memories that name all of these.
+    pub entities: Vec<Entity>,
     /// Also say why this one was or was not returned.
     pub explain: Option<MemoryId>,
     pub words_only: bool,
@@ -60,7 +63,9 @@ impl Engine {
         let limit = self.results_limit(caller, query, ranker)?;
         let (found, mut answer) = self.found(&eyes, query, ranker, limit)?;
         let mut hits = found;
-        hits.retain(|hit| eyes.shows(&hit.memory));
+        hits.retain(|hit| {
+            eyes.shows(&hit.memory) && query.entities.iter().all(|entity| hit.memory.entities.contains(entity))
+        });
         answer.considered = hits.len();
         answer.why_not = query.explain.map(|id| self.why_not(caller, query, &hits, limit, id)).transpose()?;
         hits.truncate(limit);
@@ -181,14 +186,16 @@ impl Engine {
         let reason = match (rank, returned) {
             (Some(rank), true) => format!("returned at rank {}", rank + 1),
             (Some(rank), false) => format!("ranked {}, below the {limit} returned", rank + 1),
-            (None, _) => self.left_out(&query.filter, &memory),
+            (None, _) => self.left_out(query, &memory),
         };
         Ok(WhyNot { memory: id, returned, rank: rank.map(|rank| rank + 1), score, cutoff, reason })
     }
 
     /// The filter a memory fails, in words.
-    fn left_out(&self, filter: &Filter, memory: &crate::memory::Memory) -> String {
+    fn left_out(&self, query: &Query, memory: &crate::memory::Memory) -> String {
+        let filter = &query.filter;
         let states = if filter.states.is_empty() { &[State::Active][..] } else { &filter.states };
+        let named = query.entities.iter().all(|entity| memory.entities.contains(entity));
         let tagged = filter.tags.iter().all(|tag| memory.tags.contains(tag));
         let prefixed =
             filter.path_prefix.as_ref().is_none_or(|p| memory.path.as_ref().is_some_and(|path| path.starts_with(p)));
@@ -207,6 +214,7 @@ impl Engine {
                 format!("its layer is {}, which was not asked for", memory.layer)
             }
             () if !tagged => "it does not carry all the tags asked for".to_owned(),
+            () if !named => "it does not name the environment, namespace or service asked for".to_owned(),
             () if !prefixed => "its path is not under the prefix asked for".to_owned(),
             () if filter.trust_min.is_some_and(|trust| memory.trust < trust) => {
                 format!("its trust is {}, below what was asked for", memory.trust)

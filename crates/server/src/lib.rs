@@ -1,1 +1,3 @@
-//! server
+//! The doors that speak to programs: MCP for agents.
+
+pub mod mcp;

@@ -1,0 +1,49 @@
+//! Rename: the same memory at another path of its place.
+
+use crate::Engine;
+use crate::caller::Caller;
+use crate::change::{Change, Guard, Place, Write};
+use crate::error::Error;
+use crate::event::{EventName, Happening};
+use crate::forget::Forgotten;
+use crate::gate::{Entry, Stamp, checked_path, scan};
+use crate::id::MemoryId;
+use crate::memory::Draft;
+use crate::policy;
+use crate::ports::StoreError;
+use crate::vocabulary::Operation;
+
+impl Engine {
+    /// Moves a memory to a path where nothing stands. Its history moves with it.
+    pub fn rename(&self, caller: &Caller, memory: MemoryId, path: &str) -> Result<Forgotten, Error> {
+        let current = self.read_by_id(caller, memory)?;
+        let store = self.open_store(caller, &current.store)?;
+        let path = checked_path(path, self.limits())?;
+        let secrets = self.ruleset(&store)?.secrets;
+        // A path is text too: the scanner sees it before it is kept.
+        let seen = scan(Draft { path: Some(path.clone()), ..Draft::default() }, current.scope.kind(), secrets).err();
+        let denied = policy::may_write(caller, &store, &current.scope, current.kind, true).err();
+        if let Some(refusal) = denied.or(seen) {
+            return Ok(Forgotten::Refused(self.refuse(caller, &store.slug, refusal)?));
+        }
+        let now = self.clock.now();
+        let stamp = Stamp::new(caller, self.fresh_version_id(), now, Some("renamed".to_owned()));
+        let entry = Entry::transition(&current, Operation::Update, stamp, Vec::new(), |memory| {
+            memory.path = Some(path.clone())
+        });
+        let renamed = entry.memory().clone();
+        let place = Place { store: current.store.clone(), scope: current.scope.clone() };
+        let change = Change::new(caller.tenant, now)
+            .guard(Guard::VersionIs { memory: current.id, version: current.version })
+            .guard(Guard::PathFree { place, path })
+            .event(Happening::new(EventName::WriteUpdated, caller, now).about(&renamed).with("operation", "rename"))
+            .write(Write::Entry(Box::new(entry)));
+        match self.backend.commit(change) {
+            Ok(_) => Ok(Forgotten::Done(Box::new(renamed))),
+            Err(StoreError::Guard(Guard::PathFree { .. })) => {
+                Err(Error::conflict("conflict.path_taken", "something stands at that path already"))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}

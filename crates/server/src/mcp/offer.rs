@@ -1,0 +1,57 @@
+//! Which tools a caller is offered: chosen at start, cut down to what the caller may do.
+
+use engine::Engine;
+use engine::caller::Caller;
+use engine::vocabulary;
+
+use super::Setup;
+use super::tool::{Effect, Spec};
+use super::toolsets::{anthropic, core, lesson, note};
+
+vocabulary! {
+    /// A family of tools, one per way of speaking.
+    Toolset ("toolset") {
+        Core = "core",
+        Lesson = "lesson",
+        Note = "note",
+        Anthropic = "anthropic",
+    }
+}
+
+vocabulary! {
+    /// When the writing tools of `core` are offered.
+    WriteTools ("write-tools mode") {
+        Always = "always",
+        /// After `load_toolset` asked for them.
+        OnDemand = "on-demand",
+        Never = "never",
+    }
+}
+
+/// The tools in their one order.
+pub(super) fn offered(engine: &Engine, caller: &Caller, setup: &Setup, writes_loaded: bool) -> Vec<&'static Spec> {
+    let mut specs: Vec<&'static Spec> = Vec::new();
+    for toolset in Toolset::ALL.iter().filter(|toolset| setup.toolsets.contains(toolset)) {
+        match toolset {
+            Toolset::Core => {
+                specs.extend(core::TOOLS.iter().filter(|spec| writes_loaded || spec.effect == Effect::Read))
+            }
+            // Memory of a pipeline's agent is opt-in: without it the tools are not there.
+            Toolset::Lesson if matches!(engine.opt_in(caller), Ok(Some(_))) => specs.extend(lesson::TOOLS),
+            Toolset::Lesson => {}
+            Toolset::Note => specs.extend(note::TOOLS),
+            Toolset::Anthropic => specs.extend(anthropic::TOOLS),
+        }
+    }
+    if setup.write_tools == WriteTools::OnDemand && setup.toolsets.contains(&Toolset::Core) {
+        specs.push(&core::LOAD_TOOLSET);
+    }
+    let allowed = |spec: &&'static Spec| match spec.effect {
+        _ if !caller.rules.read => false,
+        Effect::Read => true,
+        Effect::Write | Effect::Files => caller.rules.manage && setup.write_tools != WriteTools::Never,
+        Effect::Delete => caller.rules.manage && !caller.unattended && setup.write_tools != WriteTools::Never,
+    };
+    specs.retain(allowed);
+    specs
+}

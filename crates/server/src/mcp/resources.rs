@@ -1,0 +1,129 @@
+//! Resources: stores and documents by address, with completions for both.
+
+use engine::Reference;
+use engine::error::Error;
+use engine::id::VersionId;
+use engine::memory::Memory;
+use engine::ports::{Filter, Order};
+use rmcp::model::{
+    CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, ListResourceTemplatesResult,
+    ListResourcesResult, PaginatedRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
+    ResourceTemplate,
+};
+
+use super::Door;
+
+const ROOT: &str = "memory://stores";
+const PAGE: usize = 100;
+/// The protocol's bound on one completion.
+const COMPLETIONS_MAX: usize = 100;
+
+pub(super) fn templates() -> ListResourceTemplatesResult {
+    let document = ResourceTemplate::new("memory://stores/{store}/docs/{+path}", "document")
+        .with_title("A document")
+        .with_description("A memory by store and path; add @{version} for one of its versions.")
+        .with_mime_type("text/markdown");
+    let version = ResourceTemplate::new("memory://stores/{store}/docs/{+path}@{version}", "document-version")
+        .with_title("A version of a document")
+        .with_mime_type("text/markdown");
+    ListResourceTemplatesResult::with_all_items(vec![document, version]).with_cache_scope(CacheScope::Private)
+}
+
+/// The stores, then the documents the caller sees, a page at a time.
+pub(super) fn list(door: &Door, request: Option<PaginatedRequestParams>) -> Result<ListResourcesResult, ErrorData> {
+    let cursor = request.and_then(|request| request.cursor);
+    let after = match cursor.as_deref() {
+        None => None,
+        Some(word) => {
+            Some(read_cursor(word).ok_or_else(|| ErrorData::invalid_params("that cursor is not one of ours", None))?)
+        }
+    };
+    let mut resources = Vec::new();
+    if after.is_none() {
+        resources.push(Resource::new(ROOT, "stores").with_title("Stores").with_mime_type("application/json"));
+    }
+    let listing =
+        door.engine.list(&door.caller, Filter::default(), Order::Newest, after, Some(PAGE)).map_err(failed)?;
+    resources.extend(listing.memories.iter().filter_map(resource));
+    let mut result = ListResourcesResult::with_all_items(resources).with_cache_scope(CacheScope::Private);
+    result.next_cursor = listing.next.map(|next| cursor_word(&next));
+    Ok(result)
+}
+
+fn resource(memory: &Memory) -> Option<Resource> {
+    let path = memory.path.as_deref()?;
+    let name = memory.title.clone().unwrap_or_else(|| path.to_owned());
+    let resource = Resource::new(format!("{ROOT}/{}/docs/{path}", memory.store), path).with_title(name);
+    Some(resource.with_mime_type("text/markdown").with_size(memory.size_bytes))
+}
+
+pub(super) fn read(door: &Door, uri: &str) -> Result<ReadResourceResponse, ErrorData> {
+    let missing = || ErrorData::resource_not_found("no such resource", None);
+    if uri == ROOT {
+        let stores = door.engine.stores(&door.caller).map_err(failed)?;
+        let text = serde_json::to_string_pretty(&stores).map_err(|_| missing())?;
+        return Ok(contents(ResourceContents::text(text, uri).with_mime_type("application/json")));
+    }
+    let (store, path) =
+        uri.strip_prefix("memory://stores/").and_then(|rest| rest.split_once("/docs/")).ok_or_else(missing)?;
+    let text = document(door, store, path).map_err(|error| match error {
+        Error::NotFound { .. } | Error::Invalid { .. } => missing(),
+        other => failed(other),
+    })?;
+    Ok(contents(ResourceContents::text(text, uri).with_mime_type("text/markdown")))
+}
+
+fn document(door: &Door, store: &str, path: &str) -> Result<String, Error> {
+    let versioned = path.rsplit_once('@').and_then(|(path, version)| Some((path, version.parse::<VersionId>().ok()?)));
+    if let Some((path, version)) = versioned {
+        let version = door.engine.version(&door.caller, version)?;
+        let same = version.memory.store == store && version.memory.path.as_deref() == Some(path);
+        return same.then_some(version.memory.content).ok_or_else(|| Error::not_found("version"));
+    }
+    let reference = Reference::Path { store: Some(store.to_owned()), path: path.to_owned() };
+    Ok(door.engine.read(&door.caller, &reference)?.content)
+}
+
+fn contents(contents: ResourceContents) -> ReadResourceResponse {
+    ReadResourceResult::new(vec![contents]).with_cache_scope(CacheScope::Private).into()
+}
+
+/// Stores for `store`, paths for `path`.
+pub(super) fn complete(door: &Door, request: &CompleteRequestParams) -> Result<CompleteResult, ErrorData> {
+    let typed = request.argument.value.as_str();
+    let values = match request.argument.name.as_str() {
+        "store" => {
+            let stores = door.engine.stores(&door.caller).map_err(failed)?;
+            stores.into_iter().map(|store| store.slug).filter(|slug| slug.starts_with(typed)).collect()
+        }
+        "path" => {
+            let prefix = Some(typed.trim_start_matches('/').to_owned()).filter(|typed| !typed.is_empty());
+            let filter = Filter { path_prefix: prefix, ..Filter::default() };
+            let listing =
+                door.engine.list(&door.caller, filter, Order::Path, None, Some(COMPLETIONS_MAX)).map_err(failed)?;
+            listing.memories.into_iter().filter_map(|memory| memory.path).collect()
+        }
+        _ => Vec::new(),
+    };
+    let values: Vec<String> = values.into_iter().take(COMPLETIONS_MAX).collect();
+    let info = CompletionInfo::new(values).map_err(|error| ErrorData::internal_error(error, None))?;
+    Ok(CompleteResult::new(info))
+}
+
+fn cursor_word(cursor: &engine::ports::Cursor) -> String {
+    match cursor {
+        engine::ports::Cursor::Path(path, id) => format!("p.{id}.{path}"),
+        engine::ports::Cursor::Time(at, id) => format!("t.{id}.{}", at.as_microsecond()),
+    }
+}
+
+fn read_cursor(word: &str) -> Option<engine::ports::Cursor> {
+    let (id, micros) = word.strip_prefix("t.")?.split_once('.')?;
+    let at = jiff::Timestamp::from_microsecond(micros.parse().ok()?).ok()?;
+    Some(engine::ports::Cursor::Time(at, id.parse().ok()?))
+}
+
+fn failed(error: Error) -> ErrorData {
+    tracing::error!("a resource could not be read: {error}");
+    ErrorData::internal_error(error.code(), None)
+}

@@ -1,0 +1,54 @@
+//! JSON schemas in few words: tool lists are read by models and paid for by the token.
+
+use serde_json::{Map, Value, json};
+
+pub(super) fn object(fields: &[(&str, Value)], required: &[&str]) -> Value {
+    let properties: Map<String, Value> =
+        fields.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
+    match required {
+        [] => json!({ "type": "object", "properties": properties }),
+        required => json!({ "type": "object", "properties": properties, "required": required }),
+    }
+}
+
+pub(super) fn text(description: &str) -> Value {
+    match description {
+        "" => json!({ "type": "string" }),
+        description => json!({ "type": "string", "description": description }),
+    }
+}
+
+pub(super) fn texts(description: &str) -> Value {
+    match description {
+        "" => json!({ "type": "array", "items": { "type": "string" } }),
+        description => json!({ "type": "array", "items": { "type": "string" }, "description": description }),
+    }
+}
+
+pub(super) fn count(least: i64, most: i64, default: i64) -> Value {
+    json!({ "type": "integer", "minimum": least, "maximum": most, "default": default })
+}
+
+pub(super) fn flag(description: &str) -> Value {
+    json!({ "type": "boolean", "description": description })
+}
+
+pub(super) fn one_of(words: &[&str]) -> Value {
+    json!({ "type": "string", "enum": words })
+}
+
+/// An output whose one field holds objects.
+pub(super) fn list_of(field: &str) -> Value {
+    object(&[(field, json!({ "type": "array", "items": { "type": "object" } }))], &[field])
+}
+
+/// An output of plain fields: `s` text, `b` flag, `n` number.
+pub(super) fn plain(fields: &[(&str, char)], required: &[&str]) -> Value {
+    let schema = |sort: char| match sort {
+        'b' => json!({ "type": "boolean" }),
+        'n' => json!({ "type": "number" }),
+        _ => json!({ "type": "string" }),
+    };
+    let fields: Vec<(&str, Value)> = fields.iter().map(|(name, sort)| (*name, schema(*sort))).collect();
+    object(&fields, required)
+}

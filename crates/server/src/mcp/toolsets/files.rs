@@ -1,0 +1,146 @@
+//! How the memory tool shows files: numbered lines, folders two levels deep, sizes for people.
+
+use std::collections::BTreeMap;
+
+/// A file with line numbers, or the lines `from..=to` of it (`-1`: to the end).
+pub(super) fn numbered(path: &str, content: &str, range: Option<[i64; 2]>) -> String {
+    let lines: Vec<&str> = content.split('\n').collect();
+    let [from, to] = range.unwrap_or([1, -1]);
+    let first = usize::try_from(from.max(1)).unwrap_or(1);
+    let last = usize::try_from(to).unwrap_or(lines.len()).min(lines.len());
+    let shown = lines.iter().enumerate().filter(|(at, _)| (first..=last).contains(&(at + 1)));
+    let body: Vec<String> = shown.map(|(at, line)| numbered_line(at + 1, line)).collect();
+    format!("Here's the content of {path} with line numbers:\n{}", body.join("\n"))
+}
+
+fn numbered_line(number: usize, line: &str) -> String {
+    format!("{number:>6}\t{line}")
+}
+
+/// A folder, its entries and theirs. `inner` is the folder's path inside the store; paths are of files.
+pub(super) fn folder(path: &str, inner: &str, files: &[(String, u64)]) -> String {
+    let mut entries: BTreeMap<String, u64> = BTreeMap::new();
+    let mut total = 0;
+    for (file, size) in files {
+        let rest = file[inner.len()..].trim_start_matches('/');
+        let segments: Vec<&str> = rest.split('/').collect();
+        if segments.iter().any(|segment| segment.starts_with('.')) {
+            continue;
+        }
+        total += size;
+        for depth in 1..=segments.len().min(2) {
+            let folder = if depth < segments.len() { "/" } else { "" };
+            *entries.entry(format!("{path}/{}{folder}", segments[..depth].join("/"))).or_default() += size;
+        }
+    }
+    let mut lines = vec![format!("{}\t{path}/", size_of(total))];
+    lines.extend(entries.iter().map(|(entry, size)| format!("{}\t{entry}", size_of(*size))));
+    format!(
+        "Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:\n{}",
+        lines.join("\n")
+    )
+}
+
+/// `0B`, `2K`, `1.5K`: steps of 1024, one decimal where it says something.
+fn size_of(bytes: u64) -> String {
+    let (mut size, mut units) = (bytes as f64, ["B", "K", "M", "G"].iter());
+    let mut unit = units.next().unwrap_or(&"B");
+    while size >= 1024.0 {
+        let Some(next) = units.next() else { break };
+        size /= 1024.0;
+        unit = next;
+    }
+    let rounded = (size * 10.0).round() / 10.0;
+    match rounded.fract() == 0.0 {
+        true => format!("{rounded:.0}{unit}"),
+        false => format!("{rounded:.1}{unit}"),
+    }
+}
+
+/// The changed lines with two around them.
+pub(super) fn snippet(content: &str, at: usize, new: &str) -> String {
+    let first = content[..at].matches('\n').count();
+    let last = first + new.matches('\n').count();
+    let around = first.saturating_sub(2)..=last + 2;
+    let lines = content.split('\n').enumerate().filter(|(line, _)| around.contains(line));
+    lines.map(|(line, text)| numbered_line(line + 1, text)).collect::<Vec<_>>().join("\n")
+}
+
+/// The content with a text after line `line` (0: before the first); the number of lines where there is no such line.
+pub(super) fn inserted(content: &str, line: i64, text: &str) -> Result<String, usize> {
+    let body = content.strip_suffix('\n').unwrap_or(content);
+    let mut lines: Vec<&str> = if body.is_empty() { Vec::new() } else { body.split('\n').collect() };
+    let at = usize::try_from(line).ok().filter(|at| *at <= lines.len()).ok_or(lines.len())?;
+    lines.insert(at, text.trim_end_matches('\n'));
+    Ok(lines.join("\n") + "\n")
+}
+
+/// `%2e` and the like undone, so that a disguised `..` is seen.
+pub(super) fn percent_decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let hex = |at: usize| {
+        bytes
+            .get(at..at + 2)
+            .and_then(|pair| std::str::from_utf8(pair).ok())
+            .and_then(|pair| u8::from_str_radix(pair, 16).ok())
+    };
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match (byte, hex(at + 1)) {
+            (b'%', Some(value)) => {
+                decoded.push(value);
+                at += 3;
+            }
+            _ => {
+                decoded.push(*byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_for_people() {
+        for (bytes, shown) in [(0, "0B"), (512, "512B"), (1536, "1.5K"), (2048, "2K"), (3_145_728, "3M")] {
+            assert_eq!(size_of(bytes), shown);
+        }
+    }
+
+    #[test]
+    fn a_folder_shows_two_levels_without_hidden_entries() {
+        let files =
+            [("a.md".to_owned(), 10), ("b/c.md".to_owned(), 20), ("b/d/e.md".to_owned(), 30), (".git/x".to_owned(), 1)];
+        let shown = folder("/memories", "", &files);
+        let lines: Vec<&str> = shown.lines().skip(1).collect();
+        assert_eq!(
+            lines,
+            [
+                "60B\t/memories/",
+                "10B\t/memories/a.md",
+                "50B\t/memories/b/",
+                "20B\t/memories/b/c.md",
+                "30B\t/memories/b/d/"
+            ]
+        );
+    }
+
+    #[test]
+    fn inserting_keeps_one_newline_at_the_end() {
+        assert_eq!(inserted("a\nb\n", 0, "x\n\n"), Ok("x\na\nb\n".to_owned()));
+        assert_eq!(inserted("a\nb", 2, "x"), Ok("a\nb\nx\n".to_owned()));
+        assert_eq!(inserted("a\nb", 3, "x"), Err(2));
+        assert_eq!(inserted("", 0, "x"), Ok("x\n".to_owned()));
+        assert_eq!(inserted("a", -1, "x"), Err(1));
+    }
+
+    #[test]
+    fn disguised_dots_are_seen() {
+        assert_eq!(percent_decoded("/%2e%2e/x%"), "/../x%");
+    }
+}
