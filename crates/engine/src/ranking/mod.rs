@@ -1,6 +1,7 @@
 //! What comes first. Stores find, this ranks: the same candidates get the same order on every backend.
 
 mod rankers;
+mod sessions;
 pub mod text;
 pub mod when;
 

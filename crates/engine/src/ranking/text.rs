@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::sessions::Sessions;
 use super::when::{self, Period};
 use crate::ports::Stats;
 use crate::words::{QueryTerm, QueryWords};
@@ -27,6 +28,8 @@ pub struct TextWeights {
     pub unknown: f64,
     /// Share of meaning against words, where there is a vector.
     pub vector: f64,
+    /// Calibrated similarity below which meaning alone, without a word in common, is chance.
+    pub meaning_min: f64,
     /// What a word said in the turn before is worth: an answer does not repeat its question.
     pub previous: f64,
     /// As `previous`, for the turn after.
@@ -47,12 +50,13 @@ impl Default for TextWeights {
     fn default() -> Self {
         TextWeights {
             k1: 0.9,
-            b_short: 0.3,
-            b_per_doubling: 0.2,
+            b_short: 0.2,
+            b_per_doubling: 0.1,
             short_tokens: 16.0,
             full: 1.2,
             unknown: 0.5,
             vector: 0.3,
+            meaning_min: 0.3,
             previous: 0.5,
             next: 0.3,
             fading: 0.6,
@@ -142,37 +146,46 @@ pub fn relevance(
     let asked = Wanted::new(query.words, stats, weights);
     let said: Vec<Vec<f64>> = inputs.iter().map(|input| asked.said(input, average(stats), weights)).collect();
     let sessions = Sessions::new(inputs);
-    let direct: Vec<(f64, f64, f64)> = inputs
+    let near: Vec<f64> = inputs
         .iter()
         .enumerate()
-        .map(|(at, input)| {
-            let own = asked.share(&said[at]);
-            let lent = asked.share(&sessions.lent(at, inputs, &said, weights));
-            (own, mix(own, input.similarity, weights), mix(lent, input.similarity, weights))
-        })
+        .map(|(at, input)| mix(asked.share(&sessions.lent(at, inputs, &said, weights)), input.similarity, weights))
         .collect();
-    let near: Vec<f64> = direct.iter().map(|(.., near)| *near).collect();
     let best = sessions.best(inputs, &near);
     inputs
         .iter()
         .enumerate()
         .map(|(at, input)| {
-            let (words, alone, near) = direct[at];
-            let other = input.session.and_then(|session| best.get(&session)).map_or(0.0, |best| best.besides(near));
-            let base = near + (1.0 - near) * weights.session * other;
-            let mut score = TextScore {
-                total: base,
-                words,
-                vector: input.similarity.unwrap_or(0.0),
-                context: base - alone,
-                speaker: f64::from(u8::from(input.named)),
-                time: when::fit(&query.periods, input.at),
-                exact: f64::from(u8::from(query.words.terms.iter().zip(&input.tf).any(|(t, tf)| t.exact && *tf > 0))),
-            };
-            score.total = strengthened(&score, weights);
-            score
+            let other = input.session.and_then(|session| best.get(&session)).map_or(0.0, |best| best.besides(near[at]));
+            let base = near[at] + (1.0 - near[at]) * weights.session * other;
+            score(query, input, asked.share(&said[at]), near[at], base, weights)
         })
         .collect()
+}
+
+/// Puts the signals of one candidate together: `near` is its relevance with its neighbours, `base` with its session.
+fn score(
+    query: &QuerySignals<'_>,
+    input: &TextInput,
+    words: f64,
+    near: f64,
+    base: f64,
+    weights: &TextWeights,
+) -> TextScore {
+    let alone = mix(words, input.similarity, weights);
+    let exact = query.words.terms.iter().zip(&input.tf).any(|(term, tf)| term.exact && *tf > 0);
+    let mut score = TextScore {
+        total: base,
+        words,
+        vector: input.similarity.unwrap_or(0.0),
+        context: base - alone,
+        speaker: f64::from(u8::from(input.named)),
+        time: when::fit(&query.periods, input.at),
+        exact: f64::from(u8::from(exact)),
+    };
+    let chance = words == 0.0 && near <= alone && score.vector < weights.meaning_min;
+    score.total = if chance { 0.0 } else { strengthened(&score, weights) };
+    score
 }
 
 fn mix(words: f64, similarity: Option<f64>, weights: &TextWeights) -> f64 {
@@ -240,63 +253,67 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Candidates by session, in turn order.
-struct Sessions(HashMap<u32, Vec<(u32, usize)>>);
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
 
-impl Sessions {
-    fn new(inputs: &[TextInput]) -> Self {
-        let mut sessions: HashMap<u32, Vec<(u32, usize)>> = HashMap::new();
-        for (at, input) in inputs.iter().enumerate() {
-            if let (Some(session), Some(turn)) = (input.session, input.turn) {
-                sessions.entry(session).or_default().push((turn, at));
-            }
-        }
-        Sessions(sessions)
+    use super::*;
+    use crate::words;
+
+    fn input() -> impl Strategy<Value = TextInput> {
+        let tf = prop::collection::vec(0u8..4, 3);
+        let similarity = prop::option::of(0.0..=1.0);
+        (tf, 1u32..200, similarity, prop::option::of(0u32..2), 0u32..6, any::<bool>()).prop_map(
+            |(tf, len, similarity, session, turn, named)| TextInput {
+                tf,
+                len,
+                similarity,
+                session,
+                turn: Some(turn),
+                named,
+                at: 0,
+            },
+        )
     }
 
-    /// What a candidate says or its neighbours say for it, per group.
-    fn lent(&self, at: usize, inputs: &[TextInput], said: &[Vec<f64>], weights: &TextWeights) -> Vec<f64> {
-        let mut lent = said[at].clone();
-        let (Some(session), Some(turn)) = (inputs[at].session, inputs[at].turn) else { return lent };
-        for (other_turn, other) in self.0.get(&session).into_iter().flatten().filter(|(_, other)| *other != at) {
-            let distance = turn.abs_diff(*other_turn).max(1);
-            let first = if *other_turn < turn { weights.previous } else { weights.next };
-            let share = first * weights.fading.powi(distance.min(TURNS_FAR) as i32 - 1);
-            for (mine, theirs) in lent.iter_mut().zip(&said[*other]) {
-                *mine = mine.max(share * theirs);
-            }
-        }
-        lent
+    fn totals(words: &QueryWords, inputs: &[TextInput]) -> Vec<f64> {
+        let stats = Stats { docs: 100, total_len: 2_000, df: vec![3, 30, 0] };
+        let query = QuerySignals { words, periods: Vec::new() };
+        relevance(&query, &stats, inputs, &TextWeights::default()).iter().map(|score| score.total).collect()
     }
 
-    fn best(&self, inputs: &[TextInput], scores: &[f64]) -> HashMap<u32, BestTwo> {
-        let mut best: HashMap<u32, BestTwo> = HashMap::new();
-        for (input, score) in inputs.iter().zip(scores) {
-            if let Some(session) = input.session {
-                best.entry(session).or_default().add(*score);
-            }
-        }
-        best
-    }
-}
-
-/// Turns apart beyond which neighbours lend nothing worth computing.
-const TURNS_FAR: u32 = 16;
-
-/// The two best scores of a session, so that nobody is strengthened by itself.
-#[derive(Default)]
-struct BestTwo(f64, f64);
-
-impl BestTwo {
-    fn add(&mut self, score: f64) {
-        if score > self.0 {
-            (self.0, self.1) = (score, self.0);
-        } else {
-            self.1 = self.1.max(score);
+    proptest! {
+        #[test]
+        fn relevance_grows_with_every_sign(inputs in prop::collection::vec(input(), 1..8), term in 0usize..3) {
+            let mut words = words::query("alpha beta gamma");
+            words.terms.truncate(3);
+            let before = totals(&words, &inputs);
+            prop_assert!(before.iter().all(|total| (0.0..=1.0).contains(total)));
+            let grown = |change: &dyn Fn(&mut TextInput)| {
+                let mut inputs = inputs.clone();
+                change(&mut inputs[0]);
+                totals(&words, &inputs)[0]
+            };
+            prop_assert!(grown(&|input| input.tf[term] += 1) >= before[0] - 1e-9);
+            prop_assert!(grown(&|input| input.named = true) >= before[0] - 1e-9);
+            prop_assert!(grown(&|input| input.similarity = input.similarity.map(|_| 1.0)) >= before[0] - 1e-9);
         }
     }
 
-    fn besides(&self, own: f64) -> f64 {
-        if own >= self.0 { self.1 } else { self.0 }
+    #[test]
+    fn meaning_alone_answers_only_where_it_is_near() {
+        let words = words::query("alpha beta gamma");
+        let check = |similarity: f64, found: bool| {
+            let input = TextInput {
+                tf: vec![0; words.terms.len()],
+                len: 20,
+                similarity: Some(similarity),
+                ..TextInput::default()
+            };
+            assert_eq!(totals(&words, &[input])[0] > 0.0, found, "{similarity}");
+        };
+        check(0.1, false);
+        check(0.29, false);
+        check(0.5, true);
     }
 }

@@ -89,10 +89,10 @@ mod tests {
                 }
             }
         }
-        [
-            "skis", "dying", "news", "innings", "exceed", "herring", "succeeds", "yellowy", "saying", "boyish", "bias",
-            "early",
-        ]
-        .map(check);
+        for word in
+            ["skis", "dying", "news", "innings", "exceed", "herring", "succeeds", "yellowy", "saying", "boyish", "bias"]
+        {
+            check(word);
+        }
     }
 }
