@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ranking::text::TextWeights;
 use crate::vocabulary::{Kind, Trust};
 
 /// Bounds on what may be written and asked for.
@@ -131,6 +132,8 @@ pub struct Weights {
     pub hint_hint: f64,
     pub hint_tags: f64,
     pub hint_content: f64,
+    /// What makes the one number `text`.
+    pub text: TextWeights,
 }
 
 impl Default for Weights {
@@ -153,6 +156,7 @@ impl Default for Weights {
             hint_hint: 3.0,
             hint_tags: 2.0,
             hint_content: 1.0,
+            text: TextWeights::default(),
         }
     }
 }

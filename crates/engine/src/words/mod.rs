@@ -4,6 +4,7 @@ mod bytes;
 mod compound;
 mod fold;
 mod identifier;
+mod porter;
 mod query;
 mod scan;
 mod stem;

@@ -14,7 +14,7 @@ pub struct QueryTerm {
     pub term: Term,
     /// 1 for a word the query says, less for what is only derived from one.
     pub weight: f32,
-    /// Terms with the same number come from the same written word: they answer the same question.
+    /// Terms with the same number stand for the same word: the word itself first, then what is derived from it.
     pub group: u16,
     /// An identifier as written, so that an exact match can count for more.
     pub exact: bool,
@@ -44,9 +44,7 @@ fn read(text: &str, keep_stop_words: bool) -> QueryWords {
     let mut derived: Vec<QueryTerm> = Vec::new();
     let mut group = 0;
     scan(text, keep_stop_words, &mut |class, token| {
-        if !matches!(class, Class::Part) {
-            group += 1;
-        }
+        group += 1;
         let weight = match class {
             Class::Word | Class::Pair | Class::Alone => 1.0,
             Class::Part => PART_WEIGHT,

@@ -2,7 +2,7 @@
 use unicode_normalization::char::is_combining_mark;
 
 use super::fold::{compatible, fold_into, invisible};
-use super::{TOKEN_CHARS_MAX, Term, identifier, stem, term};
+use super::{TOKEN_CHARS_MAX, Term, identifier, stem, term, term_of};
 
 /// What a token is; it decides how a token counts and what a query adds to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Class {
     }
 
     pub(super) fn term(self, token: &str) -> Term {
-        if self.is_word() { term(&stem::stem(token)) } else { term(token) }
+        if self.is_word() { stem::with_stem(token, |stem| term_of(stem.iter().copied())) } else { term(token) }
     }
 }
 

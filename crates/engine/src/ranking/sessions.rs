@@ -1,0 +1,66 @@
+//! What stands around a turn: neighbours lend each other words, and a session has a subject.
+
+use std::collections::HashMap;
+
+use super::text::{TextInput, TextWeights};
+
+/// Candidates by session, in turn order.
+pub(super) struct Sessions(HashMap<u32, Vec<(u32, usize)>>);
+
+impl Sessions {
+    pub(super) fn new(inputs: &[TextInput]) -> Self {
+        let mut sessions: HashMap<u32, Vec<(u32, usize)>> = HashMap::new();
+        for (at, input) in inputs.iter().enumerate() {
+            if let (Some(session), Some(turn)) = (input.session, input.turn) {
+                sessions.entry(session).or_default().push((turn, at));
+            }
+        }
+        Sessions(sessions)
+    }
+
+    /// What a candidate says or its neighbours say for it, per group.
+    pub(super) fn lent(&self, at: usize, inputs: &[TextInput], said: &[Vec<f64>], weights: &TextWeights) -> Vec<f64> {
+        let mut lent = said[at].clone();
+        let (Some(session), Some(turn)) = (inputs[at].session, inputs[at].turn) else { return lent };
+        for (other_turn, other) in self.0.get(&session).into_iter().flatten().filter(|(_, other)| *other != at) {
+            let distance = turn.abs_diff(*other_turn).max(1);
+            let first = if *other_turn < turn { weights.previous } else { weights.next };
+            let share = first * weights.fading.powi(distance.min(TURNS_FAR) as i32 - 1);
+            for (mine, theirs) in lent.iter_mut().zip(&said[*other]) {
+                *mine = mine.max(share * theirs);
+            }
+        }
+        lent
+    }
+
+    pub(super) fn best(&self, inputs: &[TextInput], scores: &[f64]) -> HashMap<u32, BestTwo> {
+        let mut best: HashMap<u32, BestTwo> = HashMap::new();
+        for (input, score) in inputs.iter().zip(scores) {
+            if let Some(session) = input.session {
+                best.entry(session).or_default().add(*score);
+            }
+        }
+        best
+    }
+}
+
+/// Turns apart beyond which neighbours lend nothing worth computing.
+const TURNS_FAR: u32 = 16;
+
+/// The two best scores of a session, so that nobody is strengthened by itself.
+#[derive(Default)]
+pub(super) struct BestTwo(f64, f64);
+
+impl BestTwo {
+    fn add(&mut self, score: f64) {
+        if score > self.0 {
+            (self.0, self.1) = (score, self.0);
+        } else {
+            self.1 = self.1.max(score);
+        }
+    }
+
+    pub(super) fn besides(&self, own: f64) -> f64 {
+        if own >= self.0 { self.1 } else { self.0 }
+    }
+}

@@ -1,0 +1,292 @@
+//! The English stemmer of the Snowball project ("Porter 2"), over bytes: a save stems every word, so it allocates nothing.
+//! The rules are the published ones; a test compares it with another implementation word by word.
+
+/// Longest word that is stemmed; English has none longer.
+pub(super) const WORD_BYTES_MAX: usize = 40;
+
+/// A word being stemmed: lower-case ASCII letters, a consonant `y` written `Y` meanwhile.
+struct Word {
+    bytes: [u8; WORD_BYTES_MAX],
+    len: usize,
+    /// Where the regions start that endings must lie in.
+    r1: usize,
+    r2: usize,
+}
+
+/// The length of the stem, which replaces the beginning of `bytes`. Expects lower-case ASCII letters.
+pub(super) fn stem(word: &str) -> Option<([u8; WORD_BYTES_MAX], usize)> {
+    let raw = word.as_bytes();
+    if raw.len() > WORD_BYTES_MAX || raw.len() < 3 {
+        return None;
+    }
+    let mut word = Word { bytes: [0; WORD_BYTES_MAX], len: raw.len(), r1: 0, r2: 0 };
+    word.bytes[..raw.len()].copy_from_slice(raw);
+    if let Some(stem) = exception(raw) {
+        word.bytes[..stem.len()].copy_from_slice(stem);
+        return Some((word.bytes, stem.len()));
+    }
+    word.mark_consonant_ys();
+    word.find_regions();
+    word.step_1a();
+    if !SETTLED.contains(&word.text()) {
+        word.step_1b();
+        word.step_1c();
+        word.step_2();
+        word.step_3();
+        word.step_4();
+        word.step_5();
+    }
+    word.bytes[..word.len].make_ascii_lowercase();
+    Some((word.bytes, word.len))
+}
+
+impl Word {
+    fn text(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    fn ends(&self, ending: &[u8]) -> bool {
+        self.text().ends_with(ending)
+    }
+
+    /// Replaces the last `old` bytes.
+    fn replace(&mut self, old: usize, new: &[u8]) {
+        let start = self.len - old;
+        self.bytes[start..start + new.len()].copy_from_slice(new);
+        self.len = start + new.len();
+    }
+
+    fn mark_consonant_ys(&mut self) {
+        if self.bytes[0] == b'y' {
+            self.bytes[0] = b'Y';
+        }
+        for at in 1..self.len {
+            if self.bytes[at] == b'y' && is_vowel(self.bytes[at - 1]) {
+                self.bytes[at] = b'Y';
+            }
+        }
+    }
+
+    fn find_regions(&mut self) {
+        let prefix = [&b"gener"[..], b"commun", b"arsen"].into_iter().find(|prefix| self.text().starts_with(prefix));
+        self.r1 = prefix.map_or_else(|| self.region_after(0), <[u8]>::len);
+        self.r2 = self.region_after(self.r1);
+    }
+
+    /// After the first consonant that follows a vowel.
+    fn region_after(&self, start: usize) -> usize {
+        let text = self.text();
+        (start + 1..self.len).find(|at| !is_vowel(text[*at]) && is_vowel(text[at - 1])).map_or(self.len, |at| at + 1)
+    }
+
+    fn in_r1(&self, ending: usize) -> bool {
+        self.len - ending >= self.r1
+    }
+
+    fn in_r2(&self, ending: usize) -> bool {
+        self.len - ending >= self.r2
+    }
+
+    fn has_vowel_before(&self, end: usize) -> bool {
+        self.bytes[..end].iter().any(|letter| is_vowel(*letter))
+    }
+
+    fn ends_in_short_syllable(&self, end: usize) -> bool {
+        let text = &self.bytes[..end];
+        match text {
+            [first, last] => is_vowel(*first) && !is_vowel(*last),
+            [.., before, vowel, last] => {
+                !is_vowel(*before) && is_vowel(*vowel) && !is_vowel(*last) && !matches!(last, b'w' | b'x' | b'Y')
+            }
+            _ => false,
+        }
+    }
+
+    fn is_short(&self) -> bool {
+        self.r1 >= self.len && self.ends_in_short_syllable(self.len)
+    }
+
+    /// Plurals.
+    fn step_1a(&mut self) {
+        if self.ends(b"sses") {
+            self.replace(2, b"");
+        } else if self.ends(b"ied") || self.ends(b"ies") {
+            self.replace(3, if self.len > 4 { b"i" } else { b"ie" });
+        } else if self.ends(b"s") && !self.ends(b"us") && !self.ends(b"ss") && self.has_vowel_before(self.len - 2) {
+            self.len -= 1;
+        }
+    }
+
+    /// Past and progressive.
+    fn step_1b(&mut self) {
+        for (ending, length) in [(&b"eedly"[..], 5), (b"eed", 3)] {
+            if self.ends(ending) {
+                if self.in_r1(length) {
+                    self.replace(length, b"ee");
+                }
+                return;
+            }
+        }
+        let endings = [&b"ingly"[..], b"edly", b"ing", b"ed"];
+        let Some(ending) = endings.into_iter().find(|ending| self.ends(ending)) else { return };
+        if !self.has_vowel_before(self.len - ending.len()) {
+            return;
+        }
+        self.len -= ending.len();
+        if self.ends(b"at") || self.ends(b"bl") || self.ends(b"iz") {
+            self.replace(0, b"e");
+        } else if let [.., one, other] = self.text()
+            && one == other
+            && matches!(one, b'b' | b'd' | b'f' | b'g' | b'm' | b'n' | b'p' | b'r' | b't')
+        {
+            self.len -= 1;
+        } else if self.is_short() {
+            self.replace(0, b"e");
+        }
+    }
+
+    fn step_1c(&mut self) {
+        if self.len > 2 && matches!(self.bytes[self.len - 1], b'y' | b'Y') && !is_vowel(self.bytes[self.len - 2]) {
+            self.bytes[self.len - 1] = b'i';
+        }
+    }
+
+    fn step_2(&mut self) {
+        if let Some((ending, new)) = longest(self, STEP_2) {
+            if self.in_r1(ending.len()) {
+                self.replace(ending.len(), new);
+            }
+        } else if self.ends(b"ogi") {
+            if self.in_r1(3) && self.ends(b"logi") {
+                self.len -= 1;
+            }
+        } else if self.ends(b"li")
+            && self.in_r1(2)
+            && self.len > 2
+            && matches!(self.bytes[self.len - 3], b'c' | b'd' | b'e' | b'g' | b'h' | b'k' | b'm' | b'n' | b'r' | b't')
+        {
+            self.len -= 2;
+        }
+    }
+
+    fn step_3(&mut self) {
+        let Some((ending, new)) = longest(self, STEP_3) else { return };
+        if self.in_r1(ending.len()) && (ending != b"ative" || self.in_r2(ending.len())) {
+            self.replace(ending.len(), new);
+        }
+    }
+
+    fn step_4(&mut self) {
+        let Some((ending, _)) = longest(self, STEP_4) else { return };
+        if self.in_r2(ending.len()) && (ending != b"ion" || self.ends(b"sion") || self.ends(b"tion")) {
+            self.len -= ending.len();
+        }
+    }
+
+    fn step_5(&mut self) {
+        let before = self.len.saturating_sub(1);
+        if self.ends(b"e") {
+            if self.in_r2(1) || (self.in_r1(1) && !self.ends_in_short_syllable(before)) {
+                self.len -= 1;
+            }
+        } else if self.ends(b"ll") && self.in_r2(1) {
+            self.len -= 1;
+        }
+    }
+}
+
+fn longest(word: &Word, endings: &[(&'static [u8], &'static [u8])]) -> Option<(&'static [u8], &'static [u8])> {
+    endings.iter().find(|(ending, _)| word.ends(ending)).copied()
+}
+
+fn is_vowel(letter: u8) -> bool {
+    matches!(letter, b'a' | b'e' | b'i' | b'o' | b'u' | b'y')
+}
+
+/// Longest first.
+const STEP_2: &[(&[u8], &[u8])] = &[
+    (b"ational", b"ate"),
+    (b"fulness", b"ful"),
+    (b"iveness", b"ive"),
+    (b"ization", b"ize"),
+    (b"ousness", b"ous"),
+    (b"biliti", b"ble"),
+    (b"lessli", b"less"),
+    (b"tional", b"tion"),
+    (b"alism", b"al"),
+    (b"aliti", b"al"),
+    (b"ation", b"ate"),
+    (b"entli", b"ent"),
+    (b"fulli", b"ful"),
+    (b"iviti", b"ive"),
+    (b"ousli", b"ous"),
+    (b"abli", b"able"),
+    (b"alli", b"al"),
+    (b"anci", b"ance"),
+    (b"ator", b"ate"),
+    (b"enci", b"ence"),
+    (b"izer", b"ize"),
+    (b"bli", b"ble"),
+];
+
+const STEP_3: &[(&[u8], &[u8])] = &[
+    (b"ational", b"ate"),
+    (b"tional", b"tion"),
+    (b"alize", b"al"),
+    (b"ative", b""),
+    (b"icate", b"ic"),
+    (b"iciti", b"ic"),
+    (b"ical", b"ic"),
+    (b"ness", b""),
+    (b"ful", b""),
+];
+
+const STEP_4: &[(&[u8], &[u8])] = &[
+    (b"ement", b""),
+    (b"able", b""),
+    (b"ance", b""),
+    (b"ence", b""),
+    (b"ible", b""),
+    (b"ment", b""),
+    (b"ant", b""),
+    (b"ate", b""),
+    (b"ent", b""),
+    (b"ion", b""),
+    (b"ism", b""),
+    (b"iti", b""),
+    (b"ive", b""),
+    (b"ize", b""),
+    (b"ous", b""),
+    (b"al", b""),
+    (b"er", b""),
+    (b"ic", b""),
+];
+
+/// Not stemmed further once their plural is off.
+const SETTLED: &[&[u8]] =
+    &[b"inning", b"outing", b"canning", b"herring", b"earring", b"proceed", b"exceed", b"succeed"];
+
+fn exception(word: &[u8]) -> Option<&'static [u8]> {
+    let stem: &[u8] = match word {
+        b"skis" => b"ski",
+        b"skies" => b"sky",
+        b"dying" => b"die",
+        b"lying" => b"lie",
+        b"tying" => b"tie",
+        b"idly" => b"idl",
+        b"gently" => b"gentl",
+        b"ugly" => b"ugli",
+        b"early" => b"earli",
+        b"only" => b"onli",
+        b"singly" => b"singl",
+        b"sky" => b"sky",
+        b"news" => b"news",
+        b"howe" => b"howe",
+        b"atlas" => b"atlas",
+        b"cosmos" => b"cosmos",
+        b"bias" => b"bias",
+        b"andes" => b"andes",
+        _ => return None,
+    };
+    Some(stem)
+}
