@@ -1,1 +1,294 @@
-//! What only a file can suffer.
+//! What only a file can suffer: other processes, crashes, damage, a full disk, somebody reading it raw.
+
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use engine::change::Write;
+use engine::id::MemoryId;
+use engine::ports::{Backend, Filter, Find, Page, StoreError};
+use engine::words;
+use store::{Location, Options, open_sqlite};
+
+use crate::world::*;
+
+fn open(path: &Path) -> Result<Arc<dyn Backend>, StoreError> {
+    open_sqlite(&Location::File(path.to_owned()), &Options::default())
+}
+
+fn folder() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("data").join("ingrain.db");
+    (folder, path)
+}
+
+fn code(path: &Path) -> &'static str {
+    open(path).err().map_or("opened", |error| error.code())
+}
+
+#[test]
+fn what_was_written_is_there_when_it_is_opened_again() {
+    let (_folder, path) = folder();
+    let (memory, tenant) = {
+        let backend = open(&path).unwrap();
+        let world = World::new(&*backend);
+        backend.commit_later(world.change().write(Write::RunSave { run: "r1".to_owned() }));
+        (world.remember("c1", "apple pie"), world.tenant)
+    };
+    let backend = open(&path).unwrap();
+    let world = World::of_tenant(&*backend, "default", 9);
+    assert_eq!(world.tenant, tenant);
+    assert_eq!(world.get(memory.id), Some(memory));
+    let find = Find { words: words::query("apple"), pool: 5, ..Find::default() };
+    assert_eq!(backend.find(&world.all(), &find).unwrap().candidates.len(), 1);
+    let guard = engine::change::Guard::RunSavesLeft { run: "r1".to_owned(), saves_max: 1 };
+    assert!(backend.commit(world.change().guard(guard)).is_err(), "dropping writes what was handed over");
+    assert_eq!(backend.health().unwrap().memories, 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_may_look() {
+    use std::os::unix::fs::PermissionsExt;
+    let (_folder, path) = folder();
+    let backend = open(&path).unwrap();
+    World::new(&*backend).remember("c1", "text");
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(path.parent().unwrap()), 0o700);
+    for file in std::fs::read_dir(path.parent().unwrap()).unwrap() {
+        let file = file.unwrap().path();
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+}
+
+#[test]
+fn what_is_no_database_of_ours_is_said_to_be_so() {
+    let (folder, path) = folder();
+    let file = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    assert_eq!(code(&file("empty.db", b"")), "opened");
+    assert_eq!(code(&file("text.db", &b"once upon a time ".repeat(100))), "store.corrupt");
+    assert_eq!(code(folder.path()), "store.unwritable");
+    assert_eq!(code(&file("file", b"x").join("below.db")), "store.unwritable");
+
+    World::new(&*open(&path).unwrap()).remember("c1", "text");
+    let change = |name: &str, sql: &str| {
+        let copy = folder.path().join(name);
+        std::fs::copy(&path, &copy).unwrap();
+        rusqlite::Connection::open(&copy).unwrap().execute_batch(sql).unwrap();
+        copy
+    };
+    assert_eq!(code(&change("newer.db", "pragma user_version = 1000")), "store.newer");
+    assert_eq!(code(&change("edited.db", "update migrations set sha256 = ''")), "store.corrupt");
+    assert_eq!(code(&change("other.db", "pragma application_id = 7")), "store.corrupt");
+}
+
+#[test]
+fn damage_is_an_error_and_never_a_panic() {
+    let (folder, path) = folder();
+    {
+        let backend = open(&path).unwrap();
+        let world = World::new(&*backend);
+        (0..50).for_each(|i| drop(world.remember("c1", &format!("apple number {i}"))));
+    }
+    let whole = std::fs::read(&path).unwrap();
+    let mut hurt = 0;
+    for page in 0..whole.len() / 4096 {
+        let mut bytes = whole.clone();
+        bytes[page * 4096..][..4096].fill(0x5a);
+        let copy = folder.path().join(format!("{page}.db"));
+        std::fs::write(&copy, bytes).unwrap();
+        let result = open(&copy).and_then(|backend| {
+            let tenant = backend.tenants()?.pop().map(|tenant| tenant.id);
+            let Some(tenant) = tenant else { return Err(StoreError::Corrupt("no tenant".to_owned())) };
+            let find = Find { words: words::query("apple"), pool: 50, ..Find::default() };
+            let readable = everything(tenant);
+            backend.find(&readable, &find)?;
+            let page = Page { order: Default::default(), after: None, limit: 100 };
+            for memory in backend.list(&readable, &Filter::default(), &page)? {
+                backend.versions(&readable, memory.id, None, 10)?;
+            }
+            backend.events(tenant, 0, 100).map(drop)
+        });
+        hurt += usize::from(matches!(result, Err(StoreError::Corrupt(_))));
+        let other = result.err().map(|error| error.code()).filter(|code| *code != "store.corrupt");
+        assert_eq!(other, None, "page {page}");
+    }
+    assert!(hurt > 5, "{hurt}");
+    let cut = folder.path().join("cut.db");
+    std::fs::write(&cut, &whole[..whole.len() / 2 + 100]).unwrap();
+    assert_eq!(code(&cut), "store.corrupt");
+}
+
+#[test]
+fn history_cannot_be_rewritten_by_hand() {
+    let (_folder, path) = folder();
+    {
+        let backend = open(&path).unwrap();
+        World::new(&*backend).remember("c1", "text");
+    }
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    for sql in [
+        "update versions set content = 'other'",
+        "update versions set content = '', redacted_at = 1",
+        "delete from versions",
+        "update events set happening = '{}'",
+        "delete from events",
+        "insert into erasing select id, 1 from tenants; update versions set actor = 'me', content = '', redacted_at = 1",
+    ] {
+        assert!(conn.execute_batch(sql).is_err(), "{sql}");
+    }
+}
+
+/// Marks every text of the test below; what follows says which.
+const MARK: &str = "xyzzy";
+const MARKED_BYTES: usize = 14;
+
+/// Every marked text that stands anywhere in the files of a database.
+fn marked_in_files(path: &Path) -> HashSet<String> {
+    let files = std::fs::read_dir(path.parent().unwrap()).unwrap().map(|file| file.unwrap().path());
+    let mut found = HashSet::new();
+    for file in files {
+        let text = String::from_utf8_lossy(&std::fs::read(file).unwrap()).to_lowercase();
+        found.extend(text.match_indices(MARK).filter_map(|(at, _)| text.get(at..at + MARKED_BYTES)).map(str::to_owned));
+    }
+    found
+}
+
+#[test]
+fn redacted_and_erased_text_is_nowhere_in_the_files() {
+    let (_folder, path) = folder();
+    let backend = open(&path).unwrap();
+    let world = World::new(&*backend);
+    let needle = |i: usize| format!("{MARK}{i:04}plugh");
+    let memories: Vec<_> = (0..300)
+        .map(|i| {
+            // Of all sizes, so that text stands in shared pages, pages of its own and chains of pages.
+            let content = format!("{} {}", needle(i), "filler ".repeat(i % 7 * i));
+            let mut draft = tagged(&[&format!("tag{}", needle(i))], &content);
+            draft.title = Some(format!("Title {}", needle(i)));
+            world.save(world.entry(if i % 2 == 0 { "c1" } else { "c2" }, draft))
+        })
+        .collect();
+    for memory in memories.iter().step_by(3) {
+        world.save(world.revised(memory, draft("something else")));
+    }
+    for memory in memories.iter().step_by(4) {
+        let versions = backend.versions(&world.all(), memory.id, None, 10).unwrap().iter().map(|v| v.id).collect();
+        world.commit(world.change().write(Write::Redact { memory: memory.id, versions }));
+    }
+    world.commit(world.change().write(Write::Erase { place: conversation_place("c2") }));
+    backend.flush().unwrap();
+    let kept = (0..300).filter(|i| i % 4 == 2).map(needle);
+    assert_eq!(marked_in_files(&path), kept.collect());
+}
+
+/// What the parts of this binary that play another process are told by.
+const CHILD_DATABASE: &str = "STORE_TEST_DATABASE";
+const CHILD_NUMBER: &str = "STORE_TEST_NUMBER";
+
+/// Runs [`another_process`] in a process of its own, under a shell's limits.
+fn spawn(path: &Path, number: u64, limits: &str) -> Child {
+    let this = std::env::current_exe().unwrap();
+    Command::new("sh")
+        .args(["-c", &format!("{limits} exec \"$0\" --exact file::another_process --ignored --nocapture")])
+        .arg(this)
+        .env(CHILD_DATABASE, path)
+        .env(CHILD_NUMBER, number.to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Ids the child said were saved, and the code it ended with if it failed.
+fn acknowledged(child: &mut Child, at_most: usize) -> (Vec<MemoryId>, Option<String>) {
+    let (mut saved, mut failed) = (Vec::new(), None);
+    for line in BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok) {
+        match line.split_once(' ') {
+            Some(("saved", id)) => saved.push(id.parse().unwrap()),
+            Some(("failed", code)) => failed = Some(code.to_owned()),
+            _ => {}
+        }
+        if saved.len() >= at_most {
+            break;
+        }
+    }
+    (saved, failed)
+}
+
+#[test]
+#[ignore = "plays another process; the tests below start it"]
+fn another_process() {
+    let (Some(path), Some(number)) = (std::env::var_os(CHILD_DATABASE), std::env::var_os(CHILD_NUMBER)) else { return };
+    let number: u64 = number.to_str().unwrap().parse().unwrap();
+    let backend = open(Path::new(&path)).unwrap();
+    let world = World::of_tenant(&*backend, "default", number);
+    let mut out = std::io::stdout();
+    for i in 0..200 {
+        let entry = world.entry(&format!("c{number}"), draft(&format!("apple of process {number}, number {i}")));
+        let id = entry.memory().id;
+        match backend.commit(world.change().write(Write::Entry(Box::new(entry)))) {
+            Ok(_) => writeln!(out, "saved {id}").unwrap(),
+            Err(error) => return writeln!(out, "failed {}", error.code()).unwrap(),
+        }
+        out.flush().unwrap();
+    }
+}
+
+#[test]
+fn several_processes_share_a_file() {
+    let (_folder, path) = folder();
+    let backend = open(&path).unwrap();
+    let world = World::new(&*backend);
+    let mut children: Vec<Child> = (2..5).map(|number| spawn(&path, number, "")).collect();
+    let find = Find { words: words::query("apple"), pool: 1_000, ..Find::default() };
+    for i in 0..100 {
+        world.remember("c1", &format!("apple of ours, number {i}"));
+        assert!(backend.find(&world.all(), &find).unwrap().candidates.len() > i);
+    }
+    for child in &mut children {
+        let (saved, failed) = acknowledged(child, usize::MAX);
+        assert_eq!((saved.len(), failed), (200, None));
+        assert!(child.wait().unwrap().success());
+    }
+    assert_eq!(backend.find(&world.all(), &find).unwrap().candidates.len(), 700);
+}
+
+#[test]
+fn a_process_killed_while_writing_loses_nothing_it_acknowledged() {
+    let (_folder, path) = folder();
+    for (number, enough) in [(2, 1), (3, 7), (4, 60)] {
+        let mut child = spawn(&path, number, "");
+        let (saved, _) = acknowledged(&mut child, enough);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let backend = open(&path).unwrap();
+        let world = World::of_tenant(&*backend, "default", number + 100);
+        assert_eq!(saved.len(), enough);
+        assert!(saved.iter().all(|id| world.get(*id).is_some()));
+        let events = backend.events(world.tenant, 0, 10_000).unwrap();
+        assert_eq!(events.len() as u64, backend.last_event(world.tenant).unwrap());
+        world.remember("after", "goes on");
+    }
+}
+
+#[test]
+fn a_full_disk_is_said_and_loses_nothing() {
+    let (_folder, path) = folder();
+    drop(World::new(&*open(&path).unwrap()).remember("c1", "before"));
+    // Half a mebibyte for each file, in blocks of 512 bytes; the signal ignored, so that writes fail instead.
+    let mut child = spawn(&path, 2, "trap '' XFSZ; ulimit -f 2000;");
+    let (saved, failed) = acknowledged(&mut child, usize::MAX);
+    child.wait().unwrap();
+    assert_eq!(failed.as_deref(), Some("store.unwritable"), "after {}", saved.len());
+    let backend = open(&path).unwrap();
+    let world = World::of_tenant(&*backend, "default", 9);
+    assert!(saved.iter().all(|id| world.get(*id).is_some()));
+    world.remember("c1", "after");
+}

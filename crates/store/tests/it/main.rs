@@ -52,6 +52,14 @@ conformance! {
         an_archived_store_is_not_read,
         the_past_is_as_it_was,
     },
+    finding::{
+        words_find_the_best_first,
+        statistics_are_of_what_is_seen,
+        the_nearest_vectors_are_found,
+        filters_come_before_scoring,
+        a_find_sees_every_write,
+        the_newest_a_piece_and_the_asked_about,
+    },
     records::{
         rows_are_found_by_their_columns,
         a_row_guard_looks_at_the_state,

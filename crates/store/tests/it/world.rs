@@ -166,7 +166,7 @@ impl<'a> World<'a> {
     }
 
     pub(crate) fn all(&self) -> Readable {
-        Readable { tenant: self.tenant, scopes: Scopes::All, constrained: Constrained::All }
+        everything(self.tenant)
     }
 
     pub(crate) fn get(&self, id: MemoryId) -> Option<Memory> {
@@ -177,6 +177,10 @@ impl<'a> World<'a> {
         let page = Page { order: Default::default(), after: None, limit: 1_000 };
         self.backend.list(&self.all(), filter, &page).expect("lists")
     }
+}
+
+pub(crate) fn everything(tenant: TenantId) -> Readable {
+    Readable { tenant, scopes: Scopes::All, constrained: Constrained::All }
 }
 
 pub(crate) fn conversation_scope(conversation: &str) -> Scope {

@@ -6,8 +6,9 @@ use engine::policy::Readable;
 use engine::ports::{Address, Candidate, Find, Found};
 use engine::vector::Vector;
 use engine::words::Words;
-use rusqlite::{Connection, Row, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
 
+use super::partition::Pick;
 use super::search::Picks;
 use crate::sqlite::fault::Fault;
 use crate::sqlite::rows::{self, MEMORY, key};
@@ -21,11 +22,37 @@ pub(super) fn load(
     scopes: &[Seen],
     picks: Picks,
 ) -> Result<Found, Fault> {
-    let mut wanted = picks.memories;
-    let mut known: HashSet<[u8; 16]> = wanted.iter().copied().collect();
+    let mut known: HashSet<[u8; 16]> = picks.memories.iter().map(|pick| pick.memory).collect();
+    let mut candidates = of_picks(conn, readable, find, picks.memories)?;
     let more = by_substring(conn, readable, find, scopes)?.into_iter().chain(also(conn, readable, find)?);
-    wanted.extend(more.filter(|memory| known.insert(*memory)));
+    for memory in more.filter(|memory| known.insert(*memory)) {
+        candidates.extend(by_id(conn, readable, find, memory)?);
+    }
+    // The one predicate for every read, whatever the index said.
+    candidates.retain(|candidate| readable.shows(&candidate.memory));
+    Ok(Found { candidates, stats: picks.stats, searched: scopes.len() as u64 })
+}
 
+/// Chosen by the index, which holds all but the memory itself.
+fn of_picks(conn: &Connection, readable: &Readable, find: &Find, picks: Vec<Pick>) -> Result<Vec<Candidate>, Fault> {
+    let mut statement = conn.prepare_cached(&format!(
+        "select {MEMORY}
+         from versions v
+         left join recalls r on r.tenant = v.tenant and r.memory = v.memory
+         where v.tenant = ?1 and v.memory = ?2 and v.number = ?3"
+    ))?;
+    let mut candidates = Vec::with_capacity(picks.len());
+    for Pick { memory, number, words, vector } in picks {
+        let mut rows = statement.query((key(readable.tenant.0), memory, number))?;
+        if let Some(row) = rows.next()? {
+            let vector = vector.filter(|_| find.vector.is_some());
+            candidates.push(Candidate { memory: rows::memory(row)?, words, vector });
+        }
+    }
+    Ok(candidates)
+}
+
+fn by_id(conn: &Connection, readable: &Readable, find: &Find, memory: [u8; 16]) -> Result<Option<Candidate>, Fault> {
     let mut statement = conn.prepare_cached(&format!(
         "select {MEMORY}, c.words, c.model, c.vector
          from memories m
@@ -34,19 +61,8 @@ pub(super) fn load(
          left join recalls r on r.tenant = m.tenant and r.memory = m.id
          where m.tenant = ?1 and m.id = ?2"
     ))?;
-    let mut candidates = Vec::with_capacity(wanted.len());
-    for memory in wanted {
-        let mut rows = statement.query((key(readable.tenant.0), memory))?;
-        if let Some(row) = rows.next()? {
-            candidates.push(candidate(row, find)?);
-        }
-    }
-    // The one predicate for every read, whatever the index said.
-    candidates.retain(|candidate| readable.shows(&candidate.memory));
-    Ok(Found { candidates, stats: picks.stats, searched: scopes.len() as u64 })
-}
-
-fn candidate(row: &Row<'_>, find: &Find) -> Result<Candidate, Fault> {
+    let mut rows = statement.query((key(readable.tenant.0), memory))?;
+    let Some(row) = rows.next()? else { return Ok(None) };
     let words = Words::from_bytes(row.get_ref(4)?.as_blob().map_err(Fault::corrupt)?).unwrap_or_default();
     let model = row.get_ref(5)?.as_str_or_null().map_err(Fault::corrupt)?;
     let asked = find.vector.as_ref().map(|embedding| embedding.model.as_str());
@@ -54,7 +70,7 @@ fn candidate(row: &Row<'_>, find: &Find) -> Result<Candidate, Fault> {
         true => row.get_ref(6)?.as_blob_or_null().map_err(Fault::corrupt)?.and_then(Vector::from_bytes),
         false => None,
     };
-    Ok(Candidate { memory: rows::memory(row)?, words, vector })
+    Ok(Some(Candidate { memory: rows::memory(row)?, words, vector }))
 }
 
 /// The newest whose summary holds the text as it was typed.

@@ -45,7 +45,7 @@ fn read_newer(
         part.vectors.model = model.map(str::to_owned);
     }
     let mut statement = conn.prepare_cached(
-        "select memory, state, kind, layer, trust, author, updated_at, expires_at, words, model, vector
+        "select memory, state, kind, layer, trust, author, updated_at, expires_at, words, model, vector, number
          from recall
          where tenant = ?1 and scope = ?2 and seq > ?3
          order by seq",
@@ -62,7 +62,7 @@ fn read_newer(
 }
 
 /// The first model met is the one kept, where nobody asked for one.
-fn indexed(row: &Row<'_>, model: &mut Option<String>) -> Result<Indexed, Fault> {
+fn indexed<'a>(row: &'a Row<'_>, model: &mut Option<String>) -> Result<Indexed<'a>, Fault> {
     let state: State = word(row, 1)?;
     let mut meta = Meta::new(state, word(row, 2)?, word(row, 3)?, word(row, 4)?);
     meta.updated = row.get(6)?;
@@ -77,6 +77,7 @@ fn indexed(row: &Row<'_>, model: &mut Option<String>) -> Result<Indexed, Fault> 
         _ => None,
     };
     // Words in a form this version does not know find nothing; upkeep writes them anew.
-    let words = Words::from_bytes(row.get_ref(8)?.as_blob().map_err(Fault::corrupt)?).unwrap_or_default();
-    Ok(Indexed { memory: row.get(0)?, meta, author, words, vector })
+    let bytes = row.get_ref(8)?.as_blob().map_err(Fault::corrupt)?;
+    let words = Words::from_bytes(bytes).unwrap_or_default();
+    Ok(Indexed { memory: row.get(0)?, meta, number: row.get(11)?, author, words, bytes, vector })
 }

@@ -40,10 +40,22 @@ impl Meta {
 }
 
 /// A row of the table, read.
-pub(super) struct Indexed {
+pub(super) struct Indexed<'a> {
     pub(super) memory: [u8; 16],
     pub(super) meta: Meta,
+    /// The version these words were made from.
+    pub(super) number: u32,
     pub(super) author: Option<String>,
+    pub(super) words: Words,
+    /// As they stand in the table.
+    pub(super) bytes: &'a [u8],
+    pub(super) vector: Option<Vector>,
+}
+
+/// A memory that was chosen.
+pub(super) struct Pick {
+    pub(super) memory: [u8; 16],
+    pub(super) number: u32,
     pub(super) words: Words,
     pub(super) vector: Option<Vector>,
 }
@@ -54,6 +66,10 @@ pub(super) struct Partition {
     pub(super) seq: u64,
     pub(super) metas: Vec<Meta>,
     pub(super) memories: Vec<[u8; 16]>,
+    numbers: Vec<u32>,
+    /// Every memory's words as they stand in the table, one after the other, and where each one's end.
+    words: Vec<u8>,
+    words_end: Vec<usize>,
     /// Where each memory's row stands; built when the first row is replaced.
     by_memory: HashMap<[u8; 16], Doc>,
     postings: HashMap<Term, Vec<Posting>, BuildHasherDefault<Spread>>,
@@ -129,7 +145,7 @@ impl Partition {
     }
 
     /// Adds a row; the one it replaces no longer counts.
-    pub(super) fn put(&mut self, row: Indexed, replaces: bool) {
+    pub(super) fn put(&mut self, row: Indexed<'_>, replaces: bool) {
         if replaces {
             self.kill(&row.memory);
         }
@@ -146,6 +162,16 @@ impl Partition {
         self.vectors.push(row.vector, self.metas.len());
         self.metas.push(Meta { len: row.words.len, ..row.meta });
         self.memories.push(row.memory);
+        self.numbers.push(row.number);
+        self.words.extend_from_slice(row.bytes);
+        self.words_end.push(self.words.len());
+    }
+
+    /// What the engine scores a memory by, and the version it was made from.
+    pub(super) fn pick(&self, doc: usize) -> Pick {
+        let start = doc.checked_sub(1).map_or(0, |before| self.words_end[before]);
+        let words = Words::from_bytes(&self.words[start..self.words_end[doc]]).unwrap_or_default();
+        Pick { memory: self.memories[doc], number: self.numbers[doc], words, vector: self.vectors.get(doc) }
     }
 
     fn kill(&mut self, memory: &[u8; 16]) {
@@ -163,7 +189,8 @@ impl Partition {
         let postings: usize = self.postings.values().map(|list| list.capacity() * size_of::<Posting>()).sum();
         let term = size_of::<(Term, Vec<Posting>)>() + MAP_OVERHEAD;
         size_of::<Partition>()
-            + self.metas.capacity() * (size_of::<Meta>() + 16)
+            + self.metas.capacity() * (size_of::<Meta>() + 16 + size_of::<u32>() + size_of::<usize>())
+            + self.words.capacity()
             + self.by_memory.capacity() * (20 + MAP_OVERHEAD)
             + self.postings.capacity() * term
             + postings
@@ -173,6 +200,12 @@ impl Partition {
 }
 
 impl Vectors {
+    fn get(&self, doc: usize) -> Option<Vector> {
+        let scale = self.scales.get(doc).copied().filter(|scale| *scale > 0.0)?;
+        let values = self.values[doc * self.dimensions..][..self.dimensions].to_vec();
+        Some(Vector { scale, values })
+    }
+
     /// Keeps rows and memories in step; the first vector says how long the others are.
     fn push(&mut self, vector: Option<Vector>, before: usize) {
         let Some(vector) = vector.filter(|vector| self.dimensions == 0 || vector.values.len() == self.dimensions)

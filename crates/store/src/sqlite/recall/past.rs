@@ -28,7 +28,7 @@ pub(super) fn find(conn: &Connection, readable: &Readable, find: &Find, scopes: 
     let wanted: Vec<&Candidate> =
         stood.iter().filter(|candidate| filter::matches(&find.filter, &candidate.memory)).collect();
     for top in [by_words(&wanted, find, &stats), by_vector(&wanted, find), plain(&wanted, find)] {
-        chosen.extend(top.into_memories());
+        chosen.extend(top.into_sorted().into_iter().map(|ranked| ranked.memory));
     }
     for id in &find.also {
         let seen = memories::get(conn, readable, &Address::Id(*id))?;
@@ -74,7 +74,7 @@ fn stats(stood: &[Candidate], find: &Find) -> Stats {
 
 fn offer(top: &mut Top, candidate: &Candidate, score: f32) {
     let memory = &candidate.memory;
-    top.offer(Ranked { score, updated: memory.updated_at.as_microsecond(), memory: key(memory.id.0) });
+    top.offer(Ranked { score, updated: memory.updated_at.as_microsecond(), memory: key(memory.id.0), at: (0, 0) });
 }
 
 fn by_words(wanted: &[&Candidate], find: &Find, stats: &Stats) -> Top {

@@ -9,7 +9,7 @@ use engine::vocabulary::State;
 use rusqlite::{Connection, params_from_iter};
 
 use super::dot::dots;
-use super::partition::{Meta, Partition};
+use super::partition::{Meta, Partition, Pick};
 use super::score::Scorer;
 use super::top::{Ranked, Top};
 use crate::sqlite::fault::Fault;
@@ -23,7 +23,7 @@ type Memories = HashSet<[u8; 16]>;
 /// What was chosen, best first, each once.
 #[derive(Default)]
 pub(super) struct Picks {
-    pub(super) memories: Vec<[u8; 16]>,
+    pub(super) memories: Vec<Pick>,
     pub(super) stats: Stats,
 }
 
@@ -56,7 +56,8 @@ pub(super) fn run(parts: &Parts<'_>, readable: &Readable, find: &Find, allowed: 
         chosen.push(newest(parts, &masks, find.pool));
     }
     let mut seen = Memories::new();
-    picks.memories.extend(chosen.into_iter().flat_map(Top::into_memories).filter(|memory| seen.insert(*memory)));
+    let chosen = chosen.into_iter().flat_map(Top::into_sorted).filter(|ranked| seen.insert(ranked.memory));
+    picks.memories.extend(chosen.map(|Ranked { at: (part, doc), .. }| parts[part].pick(doc)));
     picks
 }
 
@@ -166,7 +167,7 @@ fn counted(parts: &Parts<'_>, masks: &[Mask], find: &Find) -> Stats {
 fn by_words(parts: &Parts<'_>, masks: &[Mask], find: &Find, stats: &Stats) -> Top {
     let scorer = Scorer::new(stats);
     let mut top = Top::new(find.pool);
-    for (part, mask) in parts.iter().zip(masks) {
+    for (at, (part, mask)) in parts.iter().zip(masks).enumerate() {
         let mut scores = vec![0.0_f32; part.metas.len()];
         let mut touched = Vec::new();
         for (term, df) in find.words.terms.iter().zip(&stats.df) {
@@ -180,7 +181,7 @@ fn by_words(parts: &Parts<'_>, masks: &[Mask], find: &Find, stats: &Stats) -> To
             }
         }
         for doc in touched {
-            offer(&mut top, part, doc, scores[doc]);
+            offer(&mut top, part, (at, doc), scores[doc]);
         }
     }
     top
@@ -189,7 +190,7 @@ fn by_words(parts: &Parts<'_>, masks: &[Mask], find: &Find, stats: &Stats) -> To
 fn by_vector(parts: &Parts<'_>, masks: &[Mask], find: &Find) -> Top {
     let mut top = Top::new(find.pool);
     let Some(query) = &find.vector else { return top };
-    for (part, mask) in parts.iter().zip(masks) {
+    for (at, (part, mask)) in parts.iter().zip(masks).enumerate() {
         let vectors = &part.vectors;
         if vectors.dimensions != query.vector.values.len() || vectors.model.as_ref() != Some(&query.model) {
             continue;
@@ -198,7 +199,7 @@ fn by_vector(parts: &Parts<'_>, masks: &[Mask], find: &Find) -> Top {
         dots(&query.vector.values, &vectors.values, mask.wanted(), &mut products);
         let wanted = mask.wanted().iter().zip(&vectors.scales).zip(products).enumerate();
         for (doc, ((_, scale), product)) in wanted.filter(|(_, ((wanted, scale), _))| **wanted && **scale > 0.0) {
-            offer(&mut top, part, doc, product as f32 * scale);
+            offer(&mut top, part, (at, doc), product as f32 * scale);
         }
     }
     top
@@ -206,16 +207,16 @@ fn by_vector(parts: &Parts<'_>, masks: &[Mask], find: &Find) -> Top {
 
 fn newest(parts: &Parts<'_>, masks: &[Mask], pool: usize) -> Top {
     let mut top = Top::new(pool);
-    for (part, mask) in parts.iter().zip(masks) {
+    for (at, (part, mask)) in parts.iter().zip(masks).enumerate() {
         for (doc, _) in mask.wanted().iter().enumerate().filter(|(_, wanted)| **wanted) {
-            offer(&mut top, part, doc, 0.0);
+            offer(&mut top, part, (at, doc), 0.0);
         }
     }
     top
 }
 
-fn offer(top: &mut Top, part: &Partition, doc: usize, score: f32) {
+fn offer(top: &mut Top, part: &Partition, at: (usize, usize), score: f32) {
     if !top.is_beaten(score) {
-        top.offer(Ranked { score, updated: part.metas[doc].updated, memory: part.memories[doc] });
+        top.offer(Ranked { score, updated: part.metas[at.1].updated, memory: part.memories[at.1], at });
     }
 }

@@ -8,6 +8,8 @@ pub(super) struct Ranked {
     pub(super) score: f32,
     pub(super) updated: i64,
     pub(super) memory: [u8; 16],
+    /// Which part, and which memory of it: for whoever offered it.
+    pub(super) at: (usize, usize),
 }
 
 impl Ord for Ranked {
@@ -55,8 +57,8 @@ impl Top {
     }
 
     /// Best first.
-    pub(super) fn into_memories(self) -> Vec<[u8; 16]> {
-        self.best.into_sorted_vec().into_iter().map(|Reverse(ranked)| ranked.memory).collect()
+    pub(super) fn into_sorted(self) -> Vec<Ranked> {
+        self.best.into_sorted_vec().into_iter().map(|Reverse(ranked)| ranked).collect()
     }
 }
 
@@ -69,10 +71,10 @@ mod tests {
         let mut top = Top::new(3);
         for (score, updated, id) in [(1.0, 1, 1), (2.0, 1, 2), (2.0, 2, 3), (2.0, 1, 4), (0.5, 9, 5)] {
             if !top.is_beaten(score) {
-                top.offer(Ranked { score, updated, memory: [id; 16] });
+                top.offer(Ranked { score, updated, memory: [id; 16], at: (0, 0) });
             }
         }
-        let ids: Vec<u8> = top.into_memories().iter().map(|memory| memory[0]).collect();
+        let ids: Vec<u8> = top.into_sorted().iter().map(|ranked| ranked.memory[0]).collect();
         assert_eq!(ids, [3, 2, 4]);
         assert!(Top::new(0).is_beaten(1.0));
     }

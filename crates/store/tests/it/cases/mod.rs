@@ -1,3 +1,4 @@
+pub(crate) mod finding;
 pub(crate) mod forgetting;
 pub(crate) mod reading;
 pub(crate) mod records;

@@ -1,0 +1,180 @@
+use engine::change::Write;
+use engine::memory::{Draft, Memory};
+use engine::policy::{Constrained, Readable};
+use engine::ports::{Backend, Filter, Find, Found};
+use engine::vocabulary::{Kind, Operation, State};
+use engine::words;
+
+use crate::world::*;
+
+fn words_find(text: &str) -> Find {
+    Find { words: words::query(text), pool: 10, ..Find::default() }
+}
+
+fn contents(found: &Found) -> Vec<&str> {
+    found.candidates.iter().map(|candidate| candidate.memory.content.as_str()).collect()
+}
+
+/// Frequencies of the query's terms that occur at all; a query also tries other spellings.
+fn met(found: &Found) -> Vec<u32> {
+    found.stats.df.iter().copied().filter(|df| *df > 0).collect()
+}
+
+fn sorted(found: &Found) -> Vec<&str> {
+    let mut contents = contents(found);
+    contents.sort_unstable();
+    contents
+}
+
+pub(crate) fn words_find_the_best_first(backend: &dyn Backend) {
+    let world = World::new(backend);
+    for text in ["apple banana", "apple apple cherry", "banana cherry", "unrelated things"] {
+        world.remember("c1", text);
+    }
+    let found = backend.find(&world.all(), &words_find("apple cherry")).unwrap();
+    assert_eq!(contents(&found)[0], "apple apple cherry");
+    assert_eq!(sorted(&found), ["apple apple cherry", "apple banana", "banana cherry"]);
+    assert_eq!(found.stats.docs, 4);
+    assert_eq!(met(&found), [2, 2]);
+    assert_eq!(found.searched, 1);
+    for candidate in &found.candidates {
+        assert_eq!(candidate.words.len as usize, candidate.memory.content.split(' ').count());
+    }
+    let total: u64 = found.stats.total_len;
+    assert_eq!(total, 9);
+    let one = Find { pool: 1, ..words_find("apple cherry") };
+    assert_eq!(contents(&backend.find(&world.all(), &one).unwrap()), ["apple apple cherry"]);
+    assert_eq!(contents(&backend.find(&world.all(), &words_find("nothing like it")).unwrap()), [""; 0]);
+}
+
+pub(crate) fn statistics_are_of_what_is_seen(backend: &dyn Backend) {
+    let world = World::new(backend);
+    world.remember("c1", "apple pie");
+    for i in 0..20 {
+        world.remember("c2", &format!("apple number {i}"));
+    }
+    let found = backend.find(&seen_by(world.tenant, "c1"), &words_find("apple")).unwrap();
+    assert_eq!((found.stats.docs, found.stats.total_len, met(&found)), (1, 2, vec![1]));
+    let waiting = world.remember("c1", "apple waiting");
+    world.save(world.transition(&waiting, Operation::Constrain, |memory| memory.state = State::Constrained));
+    let states = vec![State::Active, State::Constrained];
+    let asked = Find { filter: Filter { states, ..Filter::default() }, ..words_find("apple") };
+    let count = |readable: &Readable| backend.find(readable, &asked).unwrap().stats.docs;
+    assert_eq!(count(&seen_by(world.tenant, "c1")), 2);
+    let other = Constrained::Of("agent:other".to_owned());
+    assert_eq!(count(&Readable { constrained: other, ..seen_by(world.tenant, "c1") }), 1);
+}
+
+pub(crate) fn the_nearest_vectors_are_found(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let save = |text: &str, values: &[f32], model: &str| {
+        world.save(world.entry("c1", draft(text)).with_embedding(Some(embedding(model, values))));
+    };
+    save("east", &[1.0, 0.0, 0.1], MODEL);
+    save("north east", &[0.7, 0.7, 0.0], MODEL);
+    save("west", &[-1.0, 0.1, 0.0], MODEL);
+    save("other model", &[1.0, 0.0, 0.0], "other-model");
+    world.remember("c1", "no vector");
+    let near = |pool: usize| Find { vector: Some(embedding(MODEL, &[1.0, 0.0, 0.0])), pool, ..Find::default() };
+    let found = backend.find(&world.all(), &near(2)).unwrap();
+    assert_eq!(contents(&found), ["east", "north east"]);
+    assert!(found.candidates.iter().all(|candidate| candidate.vector.is_some()));
+    let cosine = found.candidates[0].vector.as_ref().unwrap().cosine(&embedding(MODEL, &[1.0, 0.0, 0.0]).vector);
+    assert!((cosine - 0.995).abs() < 0.01, "{cosine}");
+    assert_eq!(contents(&backend.find(&world.all(), &near(10)).unwrap()), ["east", "north east", "west"]);
+    // Another model sees its own only, also after this one was searched.
+    let other = Find { vector: Some(embedding("other-model", &[0.0, 1.0, 0.0])), pool: 10, ..Find::default() };
+    assert_eq!(contents(&backend.find(&world.all(), &other).unwrap()), ["other model"]);
+    let longer = Find { vector: Some(embedding(MODEL, &[1.0; 5])), pool: 10, ..Find::default() };
+    assert_eq!(contents(&backend.find(&world.all(), &longer).unwrap()), [""; 0]);
+    // Words and vectors together, each once.
+    let both = Find { words: words::query("west"), ..near(2) };
+    assert_eq!(sorted(&backend.find(&world.all(), &both).unwrap()), ["east", "north east", "west"]);
+}
+
+pub(crate) fn filters_come_before_scoring(backend: &dyn Backend) {
+    let world = World::new(backend);
+    // Better matches that do not pass must not use up the pool.
+    for i in 0..30 {
+        world.save(world.entry("c1", Draft { kind: Some(Kind::Note), ..draft(&format!("apple apple {i}")) }));
+    }
+    let mut wanted = tagged(&["fruit"], "one apple among many other words of all sorts");
+    (wanted.path, wanted.session) = (Some("notes/apple".to_owned()), Some("s1".to_owned()));
+    wanted.always_inject = Some(true);
+    let wanted = world.save(world.entry("c1", wanted));
+    let check = |filter: Filter| {
+        let find = Find { filter, pool: 1, ..words_find("apple") };
+        let found = backend.find(&world.all(), &find).unwrap();
+        assert_eq!(contents(&found), [wanted.content.as_str()], "{find:?}");
+        assert_eq!(found.stats.docs, 31, "statistics are of the place");
+    };
+    let none = Filter::default;
+    check(Filter { kinds: vec![Kind::ConversationNote], ..none() });
+    check(Filter { tags: vec!["fruit".to_owned()], ..none() });
+    check(Filter { path_prefix: Some("notes/".to_owned()), ..none() });
+    check(Filter { path: wanted.path.clone(), ..none() });
+    check(Filter { session: wanted.session.clone(), ..none() });
+    check(Filter { always_inject: Some(true), ..none() });
+    check(Filter { updated_after: Some(wanted.updated_at - jiff::SignedDuration::from_secs(1)), ..none() });
+}
+
+pub(crate) fn a_find_sees_every_write(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let find = |text: &str| -> Vec<String> {
+        let found = backend.find(&world.all(), &words_find(text)).unwrap();
+        sorted(&found).into_iter().map(str::to_owned).collect()
+    };
+    assert_eq!(find("apple"), [""; 0]);
+    let first = world.remember("c1", "apple one");
+    assert_eq!(find("apple"), ["apple one"]);
+    let second = world.remember("c2", "apple two");
+    assert_eq!(find("apple"), ["apple one", "apple two"]);
+    let revised = world.save(world.revised(&first, draft("banana now")));
+    assert_eq!(find("apple"), ["apple two"]);
+    assert_eq!(find("banana"), ["banana now"]);
+    world.save(world.transition(&second, Operation::Forget, |memory| memory.state = State::Tombstoned));
+    assert_eq!(find("apple"), [""; 0]);
+    let archived = world.save(world.transition(&revised, Operation::Archive, |memory| memory.state = State::Archived));
+    assert_eq!(find("banana"), [""; 0]);
+    world.save(world.transition(&archived, Operation::Restore, |memory| memory.state = State::Active));
+    assert_eq!(find("banana"), ["banana now"]);
+    // Many new versions: dead rows neither count nor come back.
+    let mut memory = world.get(first.id).unwrap();
+    for i in 0..50 {
+        memory = world.save(world.revised(&memory, draft(&format!("banana version {i}"))));
+        assert_eq!(find("banana"), [format!("banana version {i}")]);
+    }
+    assert_eq!(backend.find(&world.all(), &words_find("banana")).unwrap().stats.docs, 1);
+    // A late vector is found too.
+    let near = Find { vector: Some(embedding(MODEL, &[1.0, 0.0])), pool: 5, ..Find::default() };
+    assert!(backend.find(&world.all(), &near).unwrap().candidates.is_empty());
+    let embedding = embedding(MODEL, &[1.0, 0.0]);
+    let late = Write::Embedded { memory: memory.id, version: memory.version, embedding };
+    world.commit(world.change().write(late));
+    assert_eq!(backend.find(&world.all(), &near).unwrap().candidates.len(), 1);
+}
+
+pub(crate) fn the_newest_a_piece_and_the_asked_about(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let memories: Vec<Memory> =
+        ["Alpha Beta", "Gamma Delta", "Epsilon"].iter().map(|text| world.remember("c1", text)).collect();
+    let newest = Find { newest: true, pool: 2, ..Find::default() };
+    assert_eq!(contents(&backend.find(&world.all(), &newest).unwrap()), ["Epsilon", "Gamma Delta"]);
+    let piece = Find { substring: Some("a bet".to_owned()), pool: 5, ..Find::default() };
+    assert_eq!(contents(&backend.find(&world.all(), &piece).unwrap()), ["Alpha Beta"]);
+    let wild = Find { substring: Some("%".to_owned()), pool: 5, ..Find::default() };
+    assert_eq!(contents(&backend.find(&world.all(), &wild).unwrap()), [""; 0]);
+    // Asked about by id: judged whatever the filter says, if it may be seen at all.
+    let nothing = Filter { kinds: vec![Kind::Runbook], ..Filter::default() };
+    let also = Find { filter: nothing, also: vec![memories[0].id], pool: 5, ..Find::default() };
+    assert_eq!(contents(&backend.find(&world.all(), &also).unwrap()), ["Alpha Beta"]);
+    assert!(backend.find(&seen_by(world.tenant, "c2"), &also).unwrap().candidates.is_empty());
+    let expired = Filter { unexpired_at: Some(world.now()), ..Filter::default() };
+    let short = Draft { expires_at: Some(world.now()), ..draft("apple expired") };
+    world.save(world.entry("c1", short));
+    let found = backend.find(&world.all(), &Find { filter: expired, ..words_find("apple") }).unwrap();
+    assert_eq!(contents(&found).len(), 1, "not yet expired at the time asked for");
+    let later = Filter { unexpired_at: Some(world.now()), ..Filter::default() };
+    let found = backend.find(&world.all(), &Find { filter: later, ..words_find("apple") }).unwrap();
+    assert_eq!((contents(&found).len(), found.stats.docs), (0, 3));
+}
