@@ -57,6 +57,7 @@ pub const BUILTINS: &[Builtin] = &[
     builtin("system_notes", "Facts about systems", ScopeKind::System, "note", Trust::UserAuthored, Access::ReadWrite, false),
     builtin("episodes", "What agents went through", ScopeKind::Agent, "episodic", Trust::UserAuthored, Access::ReadWrite, false),
     builtin("layers", "Reviewed layers", ScopeKind::Workspace, "layered", Trust::AdminApproved, Access::ReadOnly, false),
+    builtin("agent_layers", "What an agent knows how to do", ScopeKind::Agent, "layered", Trust::AgentDraft, Access::ReadWrite, false),
     builtin("working_memory", "Scratch of open runs", ScopeKind::Run, "layered", Trust::AgentDraft, Access::ReadWrite, false),
 ];
 
