@@ -4,10 +4,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::Engine;
-use crate::change::{Guard, Write};
+use crate::caller::Caller;
+use crate::change::{Change, Guard, Write};
 use crate::error::Error;
+use crate::event::{EventName, Happening};
 use crate::id::{MemoryId, TenantId};
 use crate::memory::Draft;
+use crate::pipeline::admins_only;
 use crate::refusal::Refusal;
 use crate::row::{self, Kept, RowFilter, RowKind};
 use crate::scope::Scope;
@@ -48,7 +51,7 @@ impl Kept for Ban {
         self.at
     }
     fn state(&self) -> String {
-        "ban".to_owned()
+        BAN_STATE.to_owned()
     }
     fn subject(&self) -> String {
         self.memory.to_string()
@@ -65,6 +68,7 @@ pub struct BanKey {
     pub at: Timestamp,
 }
 
+const BAN_STATE: &str = "ban";
 const KEY_STATE: &str = "key";
 
 impl Kept for BanKey {
@@ -144,6 +148,33 @@ impl Engine {
             }
         }
         Ok(banned)
+    }
+
+    /// What may not return, newest first.
+    pub fn bans(&self, caller: &Caller) -> Result<Vec<Ban>, Error> {
+        admins_only(caller)?;
+        let (state, limit) = (Some(BAN_STATE.to_owned()), self.limits().list_max);
+        let filter = RowFilter { state, newest_first: true, limit, ..RowFilter::default() };
+        row::select(&*self.backend, caller.tenant, &filter)
+    }
+
+    /// Lets a value return.
+    pub fn lift_ban(&self, caller: &Caller, digest: &str) -> Result<Ban, Error> {
+        admins_only(caller)?;
+        let missing = || Error::not_found(format!("ban `{digest}`"));
+        let found = self.backend.row(caller.tenant, RowKind::Bans, digest)?.filter(|row| row.state == BAN_STATE);
+        let ban = Ban::from_row(found.ok_or_else(missing)?)?;
+        let now = self.clock.now();
+        let event = Happening::new(EventName::AuditRecorded, caller, now)
+            .in_scope(Some(ban.scope.clone()))
+            .with("action", "ban.lifted")
+            .with("ban", digest);
+        let change = Change::new(caller.tenant, now)
+            .guard(Guard::RowIs { kind: RowKind::Bans, id: ban.id(), state: Some(ban.state()) })
+            .write(Write::RowGone { kind: RowKind::Bans, id: ban.id() })
+            .event(event);
+        self.backend.commit(change)?;
+        Ok(ban)
     }
 
     /// The rows that keep these values from coming back to a scope.

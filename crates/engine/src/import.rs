@@ -2,7 +2,7 @@
 
 use crate::Engine;
 use crate::caller::Caller;
-use crate::change::{Change, Guard, Write};
+use crate::change::{Change, Guard, Place, Write};
 use crate::container::Store;
 use crate::error::Error;
 use crate::event::{EventName, Happening};
@@ -96,7 +96,7 @@ impl Engine {
     fn stands_already(&self, caller: &Caller, draft: &Draft) -> Result<bool, Error> {
         let store = self.store_for_write(caller, &draft.store)?;
         let scope = crate::policy::scope_for(caller, store.scope, draft.system.as_deref())?;
-        let place = crate::change::Place { store: store.slug, scope };
+        let place = Place { store: store.slug, scope };
         let sha256 = crate::memory::content_sha256(&draft.content);
         let found = self.backend.get(&Readable::everything(caller.tenant), &Address::Hash { place, sha256 })?;
         Ok(found.is_some_and(|memory| draft.path.is_none() || memory.path == draft.path))
@@ -147,6 +147,17 @@ impl Engine {
         }
         let now = self.clock.now();
         let mut change = Change::new(caller.tenant, now);
+        if let Some(standing) = self.standing_at(caller, story)? {
+            let seeded = story.versions.first().is_some_and(|version| version.operation == Operation::Seed);
+            match (story.memory.state, standing.sha256 == story.memory.sha256) {
+                (State::Active, true) => return Ok(Taken::Known),
+                // The seed of this database makes room for what became of it in the other.
+                _ if seeded && is_untouched_seed(&standing) => change = self.making_way(caller, change, &standing, story),
+                _ => {}
+            }
+        }
+        // A seed that makes room is still there when the guards are looked at.
+        let makes_room = !change.writes.is_empty();
         let mut previous: Option<Memory> = None;
         let mut redacted = Vec::new();
         for version in &story.versions {
@@ -157,9 +168,9 @@ impl Engine {
             };
             redacted.extend(version.redacted_at.map(|_| version.memory.version));
             previous = Some(entry.memory().clone());
-            if last && entry.memory().state == State::Active {
+            if last && entry.memory().state == State::Active && !makes_room {
                 let place =
-                    crate::change::Place { store: story.memory.store.clone(), scope: story.memory.scope.clone() };
+                    Place { store: story.memory.store.clone(), scope: story.memory.scope.clone() };
                 change.guards.extend(entry.memory().path.clone().map(|path| Guard::PathFree { place, path }));
             }
             change.guards.extend(entry.guards().iter().filter(|_| last).cloned());
@@ -185,6 +196,24 @@ impl Engine {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// What stands at the path a story had.
+    fn standing_at(&self, caller: &Caller, story: &Story) -> Result<Option<Memory>, Error> {
+        let Some(path) = story.memory.path.clone() else { return Ok(None) };
+        let place = Place { store: story.memory.store.clone(), scope: story.memory.scope.clone() };
+        Ok(self.backend.get(&Readable::everything(caller.tenant), &Address::Path { place, path })?)
+    }
+
+    fn making_way(&self, caller: &Caller, change: Change, standing: &Memory, story: &Story) -> Change {
+        let stamp = Stamp::new(caller, self.fresh_version_id(), change.at, Some("replaced by an import".to_owned()));
+        let entry = Entry::transition(standing, Operation::Supersede, stamp, Vec::new(), |memory| {
+            memory.state = State::Superseded;
+            memory.superseded_by = Some(story.memory.id);
+        });
+        change
+            .guard(Guard::VersionIs { memory: standing.id, version: standing.version })
+            .write(Write::Entry(Box::new(entry)))
     }
 
     fn recorded(
@@ -224,6 +253,10 @@ impl Engine {
         let entry = cleared.record(&snapshot, previous, version.operation, stamp, redacted);
         Ok(Ok(entry))
     }
+}
+
+fn is_untouched_seed(memory: &Memory) -> bool {
+    memory.version_number == 1 && memory.author == "ingrain"
 }
 
 fn draft_of(story: &Story) -> Draft {
