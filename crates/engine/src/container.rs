@@ -58,6 +58,7 @@ pub const BUILTINS: &[Builtin] = &[
     builtin("episodes", "What agents went through", ScopeKind::Agent, "episodic", Trust::UserAuthored, Access::ReadWrite, false),
     builtin("layers", "Reviewed layers", ScopeKind::Workspace, "layered", Trust::AdminApproved, Access::ReadOnly, false),
     builtin("agent_files", "Files agents keep", ScopeKind::Agent, "document", Trust::AgentDraft, Access::ReadWrite, false),
+    builtin("agent_layers", "What an agent knows how to do", ScopeKind::Agent, "layered", Trust::AgentDraft, Access::ReadWrite, false),
     builtin("working_memory", "Scratch of open runs", ScopeKind::Run, "layered", Trust::AgentDraft, Access::ReadWrite, false),
 ];
 

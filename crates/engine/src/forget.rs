@@ -1,6 +1,7 @@
 //! Forget: a tombstone by default. History stays.
 
 use crate::Engine;
+use crate::ban::{BanCause, Banning};
 use crate::caller::Caller;
 use crate::change::{Change, Guard, Write};
 use crate::error::Error;
@@ -19,8 +20,19 @@ pub enum Forgotten {
 }
 
 impl Engine {
-    /// Takes a memory out of use. Its path is free again, its history stays.
+    /// Takes a memory out of use. Its path is free again, its history stays, its value may not come back.
     pub fn forget(&self, caller: &Caller, memory: MemoryId, reason: Option<String>) -> Result<Forgotten, Error> {
+        self.forget_for_now(caller, memory, reason, false)
+    }
+
+    /// As [`Engine::forget`]; with `may_return`, the same value may be saved again.
+    pub fn forget_for_now(
+        &self,
+        caller: &Caller,
+        memory: MemoryId,
+        reason: Option<String>,
+        may_return: bool,
+    ) -> Result<Forgotten, Error> {
         let current = self.read_by_id(caller, memory)?;
         let store = self.open_store(caller, &current.store)?;
         if let Err(refusal) = policy::may_forget(caller, &store, &current) {
@@ -29,19 +41,34 @@ impl Engine {
         if current.state == State::Tombstoned {
             return Err(Error::conflict("conflict.state", "the memory is forgotten already"));
         }
+        self.backend.commit(self.tombstoning(caller, &current, reason, may_return)?)?;
+        Ok(Forgotten::Done(Box::new(self.read_by_id(caller, memory)?)))
+    }
+
+    /// What forgetting writes: a tombstone, and the ban that keeps the value from coming back.
+    pub(crate) fn tombstoning(
+        &self,
+        caller: &Caller,
+        current: &Memory,
+        reason: Option<String>,
+        may_return: bool,
+    ) -> Result<Change, Error> {
         let now = self.clock.now();
+        let mut change =
+            Change::new(caller.tenant, now).guard(Guard::VersionIs { memory: current.id, version: current.version });
+        if !may_return {
+            let why = Banning { cause: BanCause::Forget, by: &caller.principal, why: reason.as_deref(), at: now };
+            let value = std::iter::once((current.id, current.content.as_str()));
+            change.writes.extend(self.banning(caller.tenant, &current.scope, value, &why)?);
+        }
         let stamp = Stamp::new(caller, self.fresh_version_id(), now, reason);
-        let entry = Entry::transition(&current, Operation::Forget, stamp, Vec::new(), |memory| {
+        let entry = Entry::transition(current, Operation::Forget, stamp, Vec::new(), |memory| {
             memory.state = State::Tombstoned;
             memory.always_inject = false;
         });
-        let forgotten = entry.memory().clone();
-        let change = Change::new(caller.tenant, now)
-            .guard(Guard::VersionIs { memory: current.id, version: current.version })
-            .event(Happening::new(EventName::Forgotten, caller, now).about(&forgotten))
-            .write(Write::Entry(Box::new(entry)));
-        self.backend.commit(change)?;
-        Ok(Forgotten::Done(Box::new(forgotten)))
+        let event =
+            Happening::new(EventName::Forgotten, caller, now).about(entry.memory()).with("may_return", may_return);
+        Ok(change.event(event).write(Write::Entry(Box::new(entry))))
     }
 
     /// Switches a memory's always-inject on or off.

@@ -4,7 +4,9 @@
 //! environment or randomness. Nouns, then judgement, then the verbs every door calls.
 
 // nouns
+pub mod ban;
 pub mod caller;
+pub mod certificate;
 pub mod change;
 pub mod container;
 pub mod entities;
@@ -14,10 +16,12 @@ pub mod id;
 pub mod lifecycle;
 pub mod limits;
 pub mod memory;
+pub mod owners;
 pub mod pipeline;
 pub mod ports;
 pub mod receipt;
 pub mod refusal;
+pub mod review;
 pub mod row;
 pub mod ruleset;
 pub mod scope;
@@ -26,6 +30,7 @@ pub mod vocabulary;
 // judgement
 pub mod duplicate;
 pub mod gate;
+mod normal;
 pub mod policy;
 pub mod ranking;
 pub mod render;
@@ -34,22 +39,43 @@ pub mod tokens;
 pub mod words;
 // verbs
 mod context;
+mod erase;
+mod export;
 mod forget;
+mod import;
+mod layers;
+mod lineage;
 mod patch;
+mod propose;
+mod quarantine;
 mod read;
+mod redact;
 mod remember;
 mod rename;
+mod rollback;
+mod run;
 mod search;
 mod seed;
 mod stores;
 mod upkeep;
 mod verify;
+mod verify_by;
 
 pub use context::{Context, ContextRequest};
+pub use erase::EraseWhat;
+pub use export::{EXPORT_FORMAT, Exported, Story, StoryVersion, markdown};
 pub use forget::Forgotten;
+pub use import::{ImportDone, ImportRefused};
+pub use layers::{Group, LayerContext, ProfileProposal};
+pub use lineage::Lineage;
 pub use patch::{Patch, Patched};
+pub use propose::{Promotion, Proposed};
+pub use quarantine::{Quarantined, Reach};
 pub use read::{Listing, Reference};
+pub use redact::{Redacted, Redaction, RedactionDone};
 pub use remember::{Outcome, Remembered, Saved};
+pub use rollback::{Rollback, RolledBack};
+pub use run::{Closed, Closing, Run, RunClosed, RunOutcome};
 pub use search::{Answer, Query, WhyNot};
 pub use stores::NewStore;
 pub use upkeep::{Upkeep, UpkeepDone};

@@ -65,6 +65,14 @@ pub struct Limits {
     pub always_inject_max: usize,
     /// Always-inject memories get one part in this many of the budget.
     pub always_inject_share: usize,
+    /// Days a proposal waits for a decision before it lapses: a quarter, after which nobody remembers why.
+    pub review_days_max: u32,
+    /// Token overlap (Jaccard) from which a save repeats what its run was told.
+    pub echo_overlap: f64,
+    /// Latest touches of a run that are looked at for what it was told.
+    pub echo_uses: usize,
+    /// Memories of each layer that planning is given (seed 003).
+    pub layer_context_max: usize,
     pub weights: Weights,
 }
 
@@ -105,6 +113,10 @@ impl Default for Limits {
             context_cut_tokens_min: 150,
             always_inject_max: 25,
             always_inject_share: 3,
+            review_days_max: 90,
+            echo_overlap: 0.8,
+            echo_uses: 2_000,
+            layer_context_max: 3,
             weights: Weights::default(),
         }
     }

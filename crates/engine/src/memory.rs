@@ -110,6 +110,11 @@ impl Memory {
         lifecycle::decayed(self.importance, self.last_recalled_at.unwrap_or(self.created_at), now)
     }
 
+    /// Its date of re-verification has passed and nobody has confirmed it since.
+    pub fn is_stale(&self, now: Timestamp) -> bool {
+        self.verify_by.is_some_and(|by| by <= now)
+    }
+
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|at| at <= now)
     }
@@ -181,6 +186,39 @@ pub struct Draft {
     /// The sha256 the caller believes to stand at the path now.
     pub expected_sha256: Option<String>,
     pub reason: Option<String>,
+}
+
+impl Draft {
+    /// What would have to be said to get this memory. Who, when and standing are not said but given.
+    pub fn of(memory: &Memory) -> Draft {
+        let system = match &memory.scope {
+            Scope::System { system } => Some(system.clone()),
+            _ => None,
+        };
+        Draft {
+            store: memory.store.clone(),
+            system,
+            path: memory.path.clone(),
+            kind: Some(memory.kind),
+            layer: Some(memory.layer),
+            title: memory.title.clone(),
+            recall_hint: memory.recall_hint.clone(),
+            content: memory.content.clone(),
+            tags: Some(memory.tags.clone()),
+            metadata: Some(memory.metadata.clone()),
+            confidence: Some(memory.confidence),
+            importance: Some(memory.importance),
+            always_inject: Some(memory.always_inject),
+            expires_at: memory.expires_at,
+            verify_by: memory.verify_by,
+            role: memory.role,
+            session: memory.session.clone(),
+            turn: memory.turn,
+            speaker: memory.speaker.clone(),
+            derived_from: memory.derived_from.clone(),
+            ..Draft::default()
+        }
+    }
 }
 
 impl Evidence {

@@ -10,7 +10,7 @@ use crate::memory::{Draft, Evidence, Memory};
 use crate::policy::Readable;
 use crate::ports::{Address, StoreError};
 use crate::refusal::Refusal;
-use crate::remember::Outcome;
+use crate::remember::{Outcome, Remembered};
 use crate::vocabulary::{Operation, State};
 
 /// What shall stand there instead.
@@ -53,6 +53,9 @@ impl Engine {
             Err(refusal) => return Ok(Patched::Refused(self.refuse(caller, &store.slug, refusal)?)),
         };
         self.expected(Some(&patch.expected_sha256), &current)?;
+        if cleared.state() == State::Constrained && current.state == State::Active {
+            return self.patch_beside(caller, &current, cleared.draft().clone());
+        }
         let now = self.clock.now();
         let stamp = Stamp::new(caller, self.fresh_version_id(), now, cleared.draft().reason.clone());
         let change =
@@ -66,6 +69,21 @@ impl Engine {
             Err(StoreError::Guard(_)) => Err(self.lost_patch(caller, &patch.expected_sha256, current.id)),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Where a program's writes wait for review, what stands is not touched: the patch waits beside it.
+    fn patch_beside(&self, caller: &Caller, current: &Memory, patch: Draft) -> Result<Patched, Error> {
+        let draft = Draft {
+            content: patch.content,
+            evidence: patch.evidence,
+            reason: patch.reason,
+            derived_from: vec![current.version],
+            ..Draft::of(current)
+        };
+        Ok(match self.remember(caller, draft)? {
+            Remembered::Saved(saved) => Patched::Saved(Box::new(saved.memory)),
+            Remembered::Refused(refusal) => Patched::Refused(refusal),
+        })
     }
 
     /// What the loser of a race is told: what stands there now.

@@ -180,6 +180,36 @@ pub fn may_write(
     Ok(Permit { state, trust: store.default_trust.min(caller.ceiling()) })
 }
 
+/// Who may put something up for review: whoever may write at all, for a place he can see. Nothing stands by it.
+pub fn may_propose(caller: &Caller, store: &Store, scope: &Scope) -> Result<Permit, Refusal> {
+    if !caller.rules.manage {
+        return Err(Refusal::new("policy.manage_revoked", "this role does not hold the rule `memory.manage`"));
+    }
+    match (caller.role, scope) {
+        (Role::Admin, _) => {}
+        _ if !is_own(caller, scope) => {
+            return Err(Refusal::new("policy.not_yours", "this place belongs to somebody else"));
+        }
+        (_, Scope::System { system }) if !caller.holds(system, Grant::Read) => return Err(no_such_system()),
+        _ => {}
+    }
+    Ok(Permit { state: State::Constrained, trust: store.default_trust.min(caller.role.ceiling()) })
+}
+
+/// What a person's approval makes of a candidate. Who may decide where is asked before.
+pub fn approved(caller: &Caller) -> Permit {
+    let trust = if caller.role.decides() { Trust::AdminApproved } else { caller.role.ceiling() };
+    Permit { state: State::Active, trust }
+}
+
+/// Only an admin may say what standing a memory had elsewhere; trust is not settable by anybody's payload.
+pub fn may_record(caller: &Caller, permit: Permit) -> Result<Permit, Refusal> {
+    match caller.role {
+        Role::Admin if caller.rules.manage => Ok(permit),
+        _ => Err(Refusal::new("policy.admins_only", "only an admin imports memories with their standing and history")),
+    }
+}
+
 /// Who may take a memory away: as writing, but a system's needs `manage`, and nobody deletes with nobody watching.
 pub fn may_forget(caller: &Caller, store: &Store, memory: &Memory) -> Result<(), Refusal> {
     if caller.unattended {

@@ -106,12 +106,7 @@ impl Engine {
         memories.retain(|memory| eyes.shows(memory));
         let more = memories.len() > limit;
         memories.truncate(limit);
-        let next = memories.last().filter(|_| more).and_then(|last| match order {
-            Order::Path => Some(Cursor::Path(last.path.clone().unwrap_or_default(), last.id)),
-            Order::Newest => Some(Cursor::Time(last.updated_at, last.id)),
-            Order::Oldest => Some(Cursor::Time(last.created_at, last.id)),
-            Order::Fading => None,
-        });
+        let next = memories.last().filter(|_| more).and_then(|last| cursor(order, last));
         Ok(Listing { memories, next })
     }
 
@@ -141,6 +136,16 @@ impl Engine {
         let read_to = events.last().map_or(after, |event| event.seq);
         let seen = events.into_iter().filter(|event| shows_event(&eyes, caller, event)).collect();
         Ok((seen, read_to))
+    }
+}
+
+/// Where a listing goes on after this memory.
+pub(crate) fn cursor(order: Order, last: &Memory) -> Option<Cursor> {
+    match order {
+        Order::Path => Some(Cursor::Path(last.path.clone().unwrap_or_default(), last.id)),
+        Order::Newest => Some(Cursor::Time(last.updated_at, last.id)),
+        Order::Oldest => Some(Cursor::Time(last.created_at, last.id)),
+        Order::Fading => None,
     }
 }
 

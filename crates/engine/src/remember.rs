@@ -7,18 +7,18 @@ use crate::container::Store;
 use crate::duplicate::{self, Likeness};
 use crate::error::{Conflict, Current, Error};
 use crate::event::{EventName, Happening};
-use crate::gate::{self, ClearedDraft, Entry, Ground, Stamp, Stop};
+use crate::gate::{self, ClearedDraft, Deed, Entry, Ground, Stamp, Stop};
 use crate::id::MemoryId;
 use crate::memory::{Draft, Memory, content_sha256};
 use crate::pipeline::OptIn;
 use crate::policy::{self, Readable};
-use crate::ports::{Address, Filter, Find, StoreError};
+use crate::ports::{Address, Filter, Find, Order, Page, StoreError};
 use crate::receipt::Touch;
 use crate::refusal::Refusal;
-use crate::row::Kept;
+use crate::row::{Kept, RowKind};
 use crate::ruleset::Ruleset;
 use crate::scope::Scope;
-use crate::vocabulary::{Dedup, Operation};
+use crate::vocabulary::{Dedup, Operation, State};
 use crate::words;
 
 /// The answer to a save.
@@ -61,10 +61,21 @@ impl Engine {
         self.remember_as(caller, draft, Operation::Create)
     }
 
-    pub(crate) fn remember_as(&self, caller: &Caller, draft: Draft, operation: Operation) -> Result<Remembered, Error> {
+    pub(crate) fn remember_as(
+        &self,
+        caller: &Caller,
+        mut draft: Draft,
+        operation: Operation,
+    ) -> Result<Remembered, Error> {
         let store = self.store_for_write(caller, &draft.store)?;
         let scope = policy::scope_for(caller, store.scope, draft.system.as_deref())?;
-        let cleared = match self.clear(caller, &store, &scope, draft)? {
+        if let Some(refusal) = self.run_is_closed(caller, &scope)? {
+            return Ok(Remembered::Refused(self.refuse(caller, &store.slug, refusal)?));
+        }
+        if draft.derived_from.is_empty() {
+            draft.derived_from = self.echoes(caller, &draft)?;
+        }
+        let mut cleared = match self.clear(caller, &store, &scope, draft.clone())? {
             Ok(cleared) => cleared,
             Err(refusal) => return Ok(Remembered::Refused(self.refuse(caller, &store.slug, refusal)?)),
         };
@@ -75,6 +86,13 @@ impl Engine {
             match self.save(caller, &cleared, ruleset, &place, target, operation) {
                 Err(Error::Store(StoreError::Guard(Guard::RunSavesLeft { saves_max, .. }))) => {
                     return Ok(Remembered::Refused(self.refuse(caller, &store.slug, run_cap(saves_max))?));
+                }
+                // It was forgotten while it was being saved: the gate says when and why.
+                Err(Error::Store(StoreError::Guard(Guard::RowIs { kind: RowKind::Bans, .. }))) => {
+                    cleared = match self.clear(caller, &store, &place.scope, draft.clone())? {
+                        Ok(cleared) => cleared,
+                        Err(refusal) => return Ok(Remembered::Refused(self.refuse(caller, &store.slug, refusal)?)),
+                    };
                 }
                 // Somebody wrote between the look and the leap: look again.
                 Err(Error::Store(StoreError::Guard(_))) => {}
@@ -92,9 +110,22 @@ impl Engine {
         scope: &Scope,
         draft: Draft,
     ) -> Result<Result<ClearedDraft, Refusal>, Error> {
+        self.clear_as(caller, Deed::Write, store, scope, draft)
+    }
+
+    /// As [`Engine::clear`], for what else can be done with a draft.
+    pub(crate) fn clear_as(
+        &self,
+        caller: &Caller,
+        deed: Deed,
+        store: &Store,
+        scope: &Scope,
+        draft: Draft,
+    ) -> Result<Result<ClearedDraft, Refusal>, Error> {
         let opt_in: Option<OptIn> = self.opt_in(caller)?;
         let ground = Ground {
             caller,
+            deed,
             store,
             ruleset: self.ruleset(store)?,
             scope,
@@ -102,14 +133,27 @@ impl Engine {
             pipeline_enabled: opt_in.is_some(),
             content_bytes_max: opt_in.and_then(|opt_in| opt_in.max_content_bytes),
             memory_enabled: !self.settings.memory_off,
-            sources_trust: self.sources_trust(caller, &draft)?,
+            sources_trust: match deed {
+                Deed::Write | Deed::Propose => self.sources_trust(caller, &draft)?,
+                // A person looked at it, or it was looked at elsewhere.
+                Deed::Approve | Deed::Record { .. } => None,
+            },
             now: self.clock.now(),
         };
-        match gate::clear(ground, draft) {
-            Ok(cleared) => Ok(Ok(cleared)),
-            Err(Stop::Refused(refusal)) => Ok(Err(refusal)),
-            Err(Stop::Failed(error)) => Err(error),
+        let cleared = match gate::clear(ground, draft) {
+            Ok(cleared) => cleared,
+            Err(Stop::Refused(refusal)) => return Ok(Err(refusal)),
+            Err(Stop::Failed(error)) => return Err(error),
+        };
+        // What is only history again does not return to use.
+        if matches!(deed, Deed::Record { over: true, .. }) {
+            return Ok(Ok(cleared));
         }
+        let banned = self.banned(caller.tenant, scope, cleared.draft())?;
+        Ok(match banned.ban {
+            Some(ban) => Err(ban.refusal()),
+            None => Ok(cleared.guarded(banned.guards)),
+        })
     }
 
     pub(crate) fn ruleset(&self, store: &Store) -> Result<&Ruleset, Error> {
@@ -141,6 +185,9 @@ impl Engine {
         ruleset: &Ruleset,
         place: &Place,
     ) -> Result<Target, Error> {
+        if cleared.state() == State::Constrained {
+            return self.draft_target(caller, cleared, place);
+        }
         let draft = cleared.draft();
         let at = |address| self.backend.get(&Readable::everything(caller.tenant), &address);
         // A path is an address whatever the ruleset: writing to it again is a new version of what stands there.
@@ -164,6 +211,24 @@ impl Engine {
             Dedup::Hint => self.hint_target(caller, cleared, place),
             Dedup::Path | Dedup::Key | Dedup::None => Ok(Target::New { guard: None, near: None }),
         }
+    }
+
+    /// A draft that waits does not touch what stands; writing it again changes the draft.
+    fn draft_target(&self, caller: &Caller, cleared: &ClearedDraft, place: &Place) -> Result<Target, Error> {
+        let Some(path) = &cleared.draft().path else { return Ok(Target::New { guard: None, near: None }) };
+        let filter = Filter {
+            places: vec![place.clone()],
+            path: Some(path.clone()),
+            states: vec![State::Constrained],
+            ..Filter::default()
+        };
+        let page = Page { order: Order::Newest, after: None, limit: self.limits().list_default };
+        let waiting = self.backend.list(&Readable::everything(caller.tenant), &filter, &page)?;
+        let own = waiting.into_iter().find(|memory| memory.author == caller.principal);
+        Ok(match own {
+            Some(memory) => Target::Existing(Box::new(memory)),
+            None => Target::New { guard: None, near: None },
+        })
     }
 
     /// The memory a note with a similar hint would update, unless it states another fact.
@@ -244,6 +309,9 @@ impl Engine {
         let embedding = self.embedding_at_save(entry.memory());
         let entry = entry.with_embedding(embedding);
         let memory = entry.memory().clone();
+        if memory.state == State::Constrained {
+            change = self.with_draft_review(caller, change, &memory)?;
+        }
         self.backend.commit(self.written(caller, change, entry, outcome))?;
         Ok(Saved { memory, outcome, deduped_by, near, warnings: cleared.warnings().to_vec() })
     }
@@ -260,6 +328,7 @@ impl Engine {
             Happening::new(EventName::SafetyFlagged, caller, change.at).about(memory).with("rules", &memory.flags)
         });
         let mut change = change.event(event);
+        change.guards.extend(entry.guards().iter().cloned());
         change.events.extend(flagged);
         if caller.run.is_some() {
             let usage = self.usage(caller, Touch::Written, memory.id, memory.version, None);

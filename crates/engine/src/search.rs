@@ -12,6 +12,8 @@ use crate::memory::content_sha256;
 use crate::policy::{self, Readable};
 use crate::ports::{Filter, Find, Found};
 use crate::ranking::{self, Asked, Hit};
+use crate::receipt::Touch;
+use crate::row::Kept;
 use crate::vocabulary::{Ranker, ScopeKind, State};
 use crate::words;
 
@@ -165,7 +167,12 @@ impl Engine {
             .in_scope(
                 caller.conversation.clone().map(|conversation| crate::scope::Scope::Conversation { conversation }),
             );
-        let change = Change::new(caller.tenant, now).event(event).write(Write::Recalled { memories });
+        let mut change = Change::new(caller.tenant, now).event(event).write(Write::Recalled { memories });
+        // What a run was told is known again when the run saves it.
+        for hit in hits.iter().filter(|_| caller.run.is_some()) {
+            let usage = self.usage(caller, Touch::Read, hit.memory.id, hit.memory.version, None);
+            change = change.write(Write::Row(usage.to_row()));
+        }
         self.backend.commit_later(change);
     }
 

@@ -38,6 +38,8 @@ pub struct UpkeepDone {
     /// Faded away: nobody recalled them.
     pub archived: u64,
     pub embedded: u64,
+    /// Proposals that waited too long.
+    pub lapsed: u64,
 }
 
 impl Engine {
@@ -65,6 +67,7 @@ impl Engine {
                 break;
             }
         }
+        done.lapsed = self.expire_reviews(tenant, self.clock.now())?;
         Ok(done)
     }
 

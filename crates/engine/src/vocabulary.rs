@@ -182,6 +182,7 @@ vocabulary! {
         Promote = "promote",
         Confirm = "confirm",
         Supersede = "supersede",
+        Rollback = "rollback",
         Restore = "restore",
         Constrain = "constrain",
         Archive = "archive",

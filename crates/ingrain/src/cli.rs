@@ -7,8 +7,8 @@ use toml::Value;
 
 use crate::caller::{Identity, SystemGrant};
 use crate::commands::{
-    bench, completions, config, events, forget, history, list, patch, pin, pipeline, read, remember, scan, search,
-    store, tenant,
+    bench, completions, config, events, export, forget, history, layers, list, memory, owners, patch, pin, pipeline,
+    propose, quarantine, read, redact, remember, review, rollback, run, scan, search, store, tenant,
 };
 
 /// Governed memory for AI agents: what they learn, kept, reviewed, proven and forgotten.
@@ -37,6 +37,44 @@ pub enum Command {
     Patch(patch::Patch),
     /// Take a memory out of use; its history stays
     Forget(forget::Forget),
+    /// Propose that everybody should rely on a memory; a person decides
+    Propose(propose::Propose),
+    /// What waits for a decision, and the decision
+    Review(review::Review),
+    /// Propose facts that should stand
+    Profile(layers::Profile),
+    /// Find semantic memories that say the same
+    Semantic(layers::Semantic),
+    /// Find procedures of the same workflow
+    Procedural(layers::Procedural),
+    /// Take back what was activated
+    Rollback(rollback::Rollback),
+    /// Open and close runs, with their working memory
+    Run(run::Run),
+    /// Erase a memory's text; who, when and why stay
+    Redact(redact::Redact),
+    /// Erase everything of a --user, a --pipeline or a --tenant
+    Erase(redact::Erase),
+    /// Proofs of what was erased
+    Certificate(redact::Certificate),
+    /// Hold back a bad memory, and what was made from it
+    Quarantine(quarantine::Quarantine),
+    /// What a memory was made from, and what was made from it
+    Lineage(quarantine::Lineage),
+    /// Confirm that a memory still holds, and until when
+    VerifyBy(quarantine::VerifyBy),
+    /// What was forgotten and may not return
+    Ban(quarantine::Ban),
+    /// Who reviews which paths
+    Owners(owners::Owners),
+    /// One memory with its history, lineage and review
+    Inspect(memory::Inspect),
+    /// The same commands in the words of layered memory
+    Memory(memory::Memory),
+    /// Write everything into a file or folder
+    Export(export::Export),
+    /// Read an export back, through the gate
+    Import(export::Import),
     /// Always give this memory to the model
     Pin(pin::Pin),
     /// Stop always giving this memory to the model
@@ -147,6 +185,11 @@ impl Global {
         .into_iter()
         .flatten()
         .collect()
+    }
+
+    /// What `erase` erases: the user, the pipeline and the tenant that were named.
+    pub fn erasable(&self) -> (Option<String>, Option<String>, Option<String>) {
+        (self.user.clone(), self.pipeline.clone(), self.tenant.clone())
     }
 
     #[cfg(test)]

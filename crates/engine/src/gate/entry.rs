@@ -5,6 +5,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::{ClearedDraft, expiry};
 use crate::caller::Caller;
+use crate::change::Guard;
 use crate::entities;
 use crate::id::{MemoryId, VersionId};
 use crate::memory::{Evidence, Memory, content_sha256};
@@ -23,6 +24,7 @@ pub struct Entry {
     evidence: Vec<Evidence>,
     words: Words,
     embedding: Option<Embedding>,
+    guards: Vec<Guard>,
 }
 
 /// Who, when and why: what every version carries.
@@ -84,6 +86,17 @@ impl Entry {
         self
     }
 
+    /// What must still hold when it is written.
+    pub(crate) fn guards(&self) -> &[Guard] {
+        &self.guards
+    }
+
+    /// Links it to the memories it replaces.
+    pub(crate) fn replacing(mut self, superseded: Vec<MemoryId>) -> Entry {
+        self.memory.supersedes = superseded;
+        self
+    }
+
     /// A change that leaves the content alone: state, trust, links, flags. The gate has seen the text already.
     pub fn transition(
         current: &Memory,
@@ -111,7 +124,8 @@ impl Entry {
         memory.version_number = previous.map_or(1, |memory| memory.version_number + 1);
         memory.updated_at = stamp.at;
         let words = words_of(&memory);
-        Entry { previous: previous.map(|m| m.version), memory, operation, stamp, evidence, words, embedding: None }
+        let (previous, embedding, guards) = (previous.map(|m| m.version), None, Vec::new());
+        Entry { memory, previous, operation, stamp, evidence, words, embedding, guards }
     }
 }
 
@@ -119,7 +133,7 @@ impl ClearedDraft {
     /// A memory that was not there before.
     pub fn create(self, id: MemoryId, author: &Caller, ruleset: &Ruleset, operation: Operation, stamp: Stamp) -> Entry {
         let expires_at = expiry(&self, ruleset, stamp.at);
-        let ClearedDraft { draft, scope, kind, layer, permit, flags, .. } = self;
+        let ClearedDraft { draft, scope, kind, layer, permit, flags, guards, .. } = self;
         let memory = Memory {
             id,
             tenant: author.tenant,
@@ -160,13 +174,14 @@ impl ClearedDraft {
             created_at: stamp.at,
             updated_at: stamp.at,
         };
-        Entry::standing(with_entities(memory), None, operation, stamp, draft.evidence)
+        let entry = Entry::standing(with_entities(memory), None, operation, stamp, draft.evidence);
+        Entry { guards, ..entry }
     }
 
     /// A new version of `current`. What the draft does not say keeps its value.
     pub fn revise(self, current: &Memory, ruleset: &Ruleset, operation: Operation, stamp: Stamp) -> Entry {
         let expires_at = expiry(&self, ruleset, stamp.at);
-        let ClearedDraft { draft, kind, layer, permit, flags, .. } = self;
+        let ClearedDraft { draft, kind, layer, permit, flags, raised, guards, .. } = self;
         let old = current.clone();
         let memory = Memory {
             layer: if draft.layer.is_some() || draft.kind.is_some() { layer } else { old.layer },
@@ -180,7 +195,7 @@ impl ClearedDraft {
             tags: draft.tags.unwrap_or(old.tags),
             metadata: draft.metadata.unwrap_or(old.metadata),
             // What stands cannot rise by being written again: a person raises it by review.
-            state: if old.state == State::Active { permit.state } else { old.state },
+            state: if raised || old.state == State::Active { permit.state } else { old.state },
             trust: permit.trust,
             confidence: draft.confidence.unwrap_or(old.confidence),
             importance: draft.importance.unwrap_or(old.importance),
@@ -195,7 +210,45 @@ impl ClearedDraft {
             flags,
             ..old
         };
-        Entry::standing(with_entities(memory), Some(current), operation, stamp, draft.evidence)
+        let entry = Entry::standing(with_entities(memory), Some(current), operation, stamp, draft.evidence);
+        Entry { guards, ..entry }
+    }
+
+    /// A version as it stood elsewhere: number, times and links are the snapshot's, the text is what passed the gate.
+    pub(crate) fn record(
+        self,
+        snapshot: &Memory,
+        previous: Option<&Memory>,
+        operation: Operation,
+        stamp: Stamp,
+        redacted: bool,
+    ) -> Entry {
+        let ClearedDraft { draft, scope, kind, layer, permit, flags, guards, .. } = self;
+        let text = |kept: Option<String>| kept.filter(|_| !redacted);
+        let content = text(Some(draft.content)).unwrap_or_default();
+        let memory = Memory {
+            store: draft.store,
+            scope,
+            kind,
+            layer,
+            path: draft.path,
+            title: text(draft.title),
+            recall_hint: text(draft.recall_hint),
+            sha256: if redacted { snapshot.sha256.clone() } else { content_sha256(&content) },
+            size_bytes: if redacted { snapshot.size_bytes } else { content.len() as u64 },
+            content,
+            tags: draft.tags.filter(|_| !redacted).unwrap_or_default(),
+            metadata: draft.metadata.filter(|_| !redacted).unwrap_or_default(),
+            state: permit.state,
+            trust: permit.trust,
+            flags,
+            ..snapshot.clone()
+        };
+        let memory = if redacted { Memory { entities: Vec::new(), ..memory } } else { with_entities(memory) };
+        let updated_at = memory.updated_at;
+        let mut entry = Entry::standing(memory, previous, operation, stamp, draft.evidence);
+        entry.memory.updated_at = updated_at;
+        Entry { guards, ..entry }
     }
 }
 

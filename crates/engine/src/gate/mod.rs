@@ -11,6 +11,7 @@ pub use shape::{checked_name, checked_path};
 use jiff::{Timestamp, ToSpan};
 
 use crate::caller::Caller;
+use crate::change::Guard;
 use crate::container::Store;
 use crate::error::Error;
 use crate::lifecycle;
@@ -22,10 +23,26 @@ use crate::ruleset::Ruleset;
 use crate::scope::Scope;
 use crate::vocabulary::{EvidenceKind, EvidenceRule, Kind, Layer, Role, ScopeKind, State, Trust, TtlClass};
 
+/// What the caller is about to do with the draft; policy has a rule for each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Deed {
+    Write,
+    /// It waits for a person, so it may be put where the caller cannot write.
+    Propose,
+    /// A person who may decide here lets it stand. Text is scanned strictly wherever it goes.
+    Approve,
+    /// An import of what stood elsewhere, with the standing it had there. `over`: it is only history by now.
+    Record {
+        permit: Permit,
+        over: bool,
+    },
+}
+
 /// All the gate looks at besides the draft. It looks nothing up.
 #[derive(Clone, Copy)]
 pub struct Ground<'a> {
     pub caller: &'a Caller,
+    pub deed: Deed,
     pub store: &'a Store,
     pub ruleset: &'a Ruleset,
     /// Where the memory lives or shall live.
@@ -71,6 +88,9 @@ pub struct ClearedDraft {
     permit: Permit,
     flags: Vec<String>,
     warnings: Vec<String>,
+    /// A person lets it stand, whatever state it had.
+    raised: bool,
+    guards: Vec<Guard>,
 }
 
 /// Checks a draft against everything that can be said without looking at other memories.
@@ -82,14 +102,31 @@ pub fn clear(ground: Ground<'_>, draft: Draft) -> Result<ClearedDraft, Stop> {
     let kind = chosen_kind(&draft, ground)?;
     let layer = chosen_layer(&draft, kind, ground)?;
     let warnings = shape::within_caps(&draft, ground.ruleset, ground.content_bytes_max)?;
-    let mut permit = policy::may_write(ground.caller, ground.store, ground.scope, kind, ground.pipeline_enabled)?;
-    permit.trust = ground.sources_trust.map_or(permit.trust, |sources| permit.trust.min(sources));
+    let permit = permitted(ground, kind)?;
     draft.evidence = evidence(draft.evidence, ground)?;
     if ground.ruleset.importance {
         draft = valued(draft, kind);
     }
-    let Scan { draft, flags } = scan(draft, ground.scope.kind(), ground.ruleset.secrets)?;
-    Ok(ClearedDraft { draft, scope: ground.scope.clone(), kind, layer, permit, flags, warnings })
+    // What a person approves is read by others: the lenience of conversations ends here.
+    let strict = matches!(ground.deed, Deed::Approve);
+    let scanned_as = if strict { ScopeKind::Workspace } else { ground.scope.kind() };
+    let Scan { draft, flags } = scan(draft, scanned_as, ground.ruleset.secrets)?;
+    let (scope, raised, guards) = (ground.scope.clone(), strict, Vec::new());
+    Ok(ClearedDraft { draft, scope, kind, layer, permit, flags, warnings, raised, guards })
+}
+
+fn permitted(ground: Ground<'_>, kind: Kind) -> Result<Permit, Refusal> {
+    let Ground { caller, store, scope, pipeline_enabled, .. } = ground;
+    let derived = |permit: Permit| Permit {
+        trust: ground.sources_trust.map_or(permit.trust, |sources| permit.trust.min(sources)),
+        ..permit
+    };
+    match ground.deed {
+        Deed::Write => policy::may_write(caller, store, scope, kind, pipeline_enabled).map(derived),
+        Deed::Propose => policy::may_propose(caller, store, scope).map(derived),
+        Deed::Approve => Ok(policy::approved(caller)),
+        Deed::Record { permit, .. } => policy::may_record(caller, permit),
+    }
 }
 
 impl ClearedDraft {
@@ -112,6 +149,12 @@ impl ClearedDraft {
 
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// What must still hold when it is written, besides what the verb asks for.
+    pub(crate) fn guarded(mut self, guards: Vec<Guard>) -> ClearedDraft {
+        self.guards = guards;
+        self
     }
 
     pub fn state(&self) -> State {

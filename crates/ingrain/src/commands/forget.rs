@@ -15,11 +15,14 @@ pub struct Forget {
     which: Which,
     #[arg(long, help = "Why, for the history")]
     reason: Option<String>,
+    /// The same text may be saved again
+    #[arg(long)]
+    may_return: bool,
 }
 
 impl Forget {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        match job.session.engine.forget(&job.session.caller, self.which.id(job)?, self.reason)? {
+        match job.session.engine.forget_for_now(&job.session.caller, self.which.id(job)?, self.reason, self.may_return)? {
             Forgotten::Refused(refusal) => Err(refusal.into()),
             Forgotten::Done(memory) => job.output.answer(&DoneView::new("forgotten", &memory), || {
                 format!("{} {}; its history stays", job.output.paint(Tone::Good, "forgotten"), memory.id)

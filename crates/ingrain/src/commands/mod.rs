@@ -6,15 +6,25 @@ pub mod config;
 mod demo;
 mod doctor;
 pub mod events;
+pub mod export;
 mod filters;
 pub mod forget;
 pub mod history;
+pub mod layers;
 pub mod list;
+pub mod memory;
+pub mod owners;
 pub mod patch;
 pub mod pin;
 pub mod pipeline;
+pub mod propose;
+pub mod quarantine;
 pub mod read;
+pub mod redact;
 pub mod remember;
+pub mod review;
+pub mod rollback;
+pub mod run;
 pub mod scan;
 pub mod search;
 pub mod store;
@@ -66,6 +76,25 @@ fn with_session(command: Command, loaded: &Loaded, global: &Global, output: &Out
         Command::History(command) => command.run(&job),
         Command::Patch(command) => command.run(&job),
         Command::Forget(command) => command.run(&job),
+        Command::Propose(command) => command.run(&job),
+        Command::Review(command) => command.run(&job),
+        Command::Profile(command) => command.run(&job),
+        Command::Semantic(command) => command.run(&job),
+        Command::Procedural(command) => command.run(&job),
+        Command::Rollback(command) => command.run(&job),
+        Command::Run(command) => command.run(&job),
+        Command::Redact(command) => command.run(&job),
+        Command::Erase(command) => command.run(&job),
+        Command::Certificate(command) => command.run(&job),
+        Command::Quarantine(command) => command.run(&job),
+        Command::Lineage(command) => command.run(&job),
+        Command::VerifyBy(command) => command.run(&job),
+        Command::Ban(command) => command.run(&job),
+        Command::Owners(command) => command.run(&job),
+        Command::Inspect(command) => command.run(&job),
+        Command::Memory(command) => command.run(&job, &loaded.config.home),
+        Command::Export(command) => command.run(&job, &loaded.config.home),
+        Command::Import(command) => command.run(&job),
         Command::Pin(command) => command.run(&job, true),
         Command::Unpin(command) => command.run(&job, false),
         Command::Store(command) => command.run(&job),

@@ -58,6 +58,9 @@ pub struct Remember {
     /// Stop returning it at this time or after this span (7d)
     #[arg(long, value_name = "TIME")]
     expires: Option<String>,
+    /// Look at it again by this time or after this span (90d); then it counts as a draft
+    #[arg(long, value_name = "TIME")]
+    verify_by: Option<String>,
     /// How long it is worth keeping: routine, task_completion, decision, remember, error
     #[arg(long, value_name = "CLASS")]
     ttl: Option<TtlClass>,
@@ -110,6 +113,7 @@ impl Remember {
     fn draft(self, job: &Job<'_>) -> Result<Draft, Failure> {
         let caller = &job.session.caller;
         let expires = self.expires.as_deref().map(|text| moment(&*job.session.engine.clock, text, true));
+        let verify_by = self.verify_by.as_deref().map(|text| moment(&*job.session.engine.clock, text, true));
         Ok(Draft {
             content: content(self.content.as_deref(), self.file.as_deref())?,
             store: self.store.map_or_else(|| default_store(caller), Ok)?,
@@ -125,7 +129,7 @@ impl Remember {
             importance: self.importance,
             always_inject: self.always_inject.then_some(true),
             expires_at: expires.transpose()?,
-            verify_by: None,
+            verify_by: verify_by.transpose()?,
             ttl: self.ttl,
             role: self.role,
             session: self.turn_session.or_else(|| caller.session.clone()),

@@ -1,0 +1,173 @@
+//! Erase: a user, a pipeline or a tenant goes with everything kept of it, and leaves a certificate.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::Engine;
+use crate::ban::{BanCause, Banning};
+use crate::caller::Caller;
+use crate::certificate::{Certificate, Erased, Erasure};
+use crate::change::{Change, Place, Write};
+use crate::error::Error;
+use crate::event::{EventName, Happening};
+use crate::id::MemoryId;
+use crate::memory::Memory;
+use crate::pipeline::admins_only;
+use crate::ports::{Filter, Order};
+use crate::review::Review;
+use crate::row::{self, Kept, RowFilter, RowKind};
+use crate::scope::Scope;
+use crate::vocabulary::{ScopeKind, State};
+
+/// Whose memories go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EraseWhat {
+    User(String),
+    Pipeline(String),
+    /// Everything of the caller's own tenant; the name must be its slug, so that nobody erases the wrong one.
+    Tenant(String),
+}
+
+/// Side records that may repeat what memories said. Stores, seeds and certificates stay.
+const TENANT_ROWS: &[RowKind] = &[
+    RowKind::Reviews,
+    RowKind::Receipts,
+    RowKind::Runs,
+    RowKind::Documents,
+    RowKind::Summaries,
+    RowKind::Idempotency,
+    RowKind::Owners,
+    RowKind::Allowed,
+    RowKind::Pipelines,
+    RowKind::Bans,
+];
+
+impl Engine {
+    /// Deletes memories with all their history. A user's values may not return, unless `may_return`.
+    pub fn erase(
+        &self,
+        caller: &Caller,
+        what: &EraseWhat,
+        reason: Option<String>,
+        may_return: bool,
+    ) -> Result<Certificate, Error> {
+        admins_only(caller)?;
+        let (erasure, subject, scope) = match what {
+            EraseWhat::User(user) => (Erasure::User, user.clone(), Some(ScopeKind::User)),
+            EraseWhat::Pipeline(pipeline) => (Erasure::Pipeline, pipeline.clone(), Some(ScopeKind::Pipeline)),
+            EraseWhat::Tenant(slug) => (Erasure::Tenant, self.own_slug(caller, slug)?, None),
+        };
+        let states = State::ALL.to_vec();
+        let filter = Filter { scopes: scope.into_iter().collect(), states, ..Filter::default() };
+        let mut memories = self.all(caller.tenant, &filter, Order::Oldest)?;
+        memories.retain(|memory| match (what, &memory.scope) {
+            (EraseWhat::User(wanted), Scope::User { user }) => wanted == user,
+            (EraseWhat::Pipeline(wanted), Scope::Pipeline { pipeline, .. }) => wanted == pipeline,
+            (EraseWhat::Tenant(_), _) => true,
+            _ => false,
+        });
+        let now = self.clock.now();
+        let mut change = Change::new(caller.tenant, now);
+        if matches!(what, EraseWhat::User(_)) && !may_return {
+            change.writes.extend(self.banning_all(caller, &memories, reason.as_deref())?);
+        }
+        if !matches!(what, EraseWhat::Tenant(_)) {
+            self.holding_back(caller, &memories.iter().map(|memory| memory.id).collect())?;
+        }
+        let (key, made) = self.ban_key(caller.tenant)?;
+        let versions = memories.iter().map(|memory| u64::from(memory.version_number)).sum();
+        let erased = Erased { erasure, subject, memories: &memories, versions, why: reason };
+        let certificate = Certificate::new(self.clock.fresh_id().to_string(), caller, now, &key.key, &erased);
+        let places: HashSet<Place> =
+            memories.iter().map(|memory| Place { store: memory.store.clone(), scope: memory.scope.clone() }).collect();
+        for place in places {
+            change = change.write(Write::Erase { place });
+        }
+        change = self.erasing_rows(caller, what, &memories, change)?;
+        // After the rows, so that a tenant's key goes and a user's stays.
+        change.writes.extend(made.filter(|_| !matches!(what, EraseWhat::Tenant(_))));
+        let event = Happening::new(EventName::Erased, caller, now)
+            .with("erasure", erasure)
+            .with("memories", memories.len())
+            .with("certificate", &certificate.id)
+            .with("seal", &certificate.seal);
+        self.backend.commit(change.write(Write::Row(certificate.to_row())).event(event))?;
+        Ok(certificate)
+    }
+
+    fn banning_all(&self, caller: &Caller, memories: &[Memory], reason: Option<&str>) -> Result<Vec<Write>, Error> {
+        let why = Banning { cause: BanCause::Erase, by: &caller.principal, why: reason, at: self.clock.now() };
+        let mut by_scope: BTreeMap<&Scope, Vec<&Memory>> = BTreeMap::new();
+        for memory in memories {
+            by_scope.entry(&memory.scope).or_default().push(memory);
+        }
+        let mut writes = Vec::new();
+        for (scope, memories) in by_scope {
+            let values = memories.into_iter().map(|memory| (memory.id, memory.content.as_str()));
+            writes.extend(self.banning(caller.tenant, scope, values, &why)?);
+        }
+        Ok(writes)
+    }
+
+    /// Side records that go with the memories.
+    fn erasing_rows(
+        &self,
+        caller: &Caller,
+        what: &EraseWhat,
+        memories: &[Memory],
+        change: Change,
+    ) -> Result<Change, Error> {
+        let mut change = change;
+        let mut gone = |kind: RowKind, id: String| change.writes.push(Write::RowGone { kind, id });
+        match what {
+            EraseWhat::Tenant(_) => {
+                for kind in TENANT_ROWS {
+                    self.each_row(caller, *kind, |row| gone(*kind, row.id.clone()))?;
+                }
+            }
+            EraseWhat::User(_) | EraseWhat::Pipeline(_) => {
+                let ids: HashSet<MemoryId> = memories.iter().map(|memory| memory.id).collect();
+                self.each_row(caller, RowKind::Reviews, |row| {
+                    let review = Review::from_row(row.clone());
+                    let touches = |review: &Review| {
+                        let sources = review.sources.iter().map(|source| source.memory);
+                        sources.chain(review.candidate).chain(review.result).any(|id| ids.contains(&id))
+                    };
+                    if review.is_ok_and(|review| touches(&review)) {
+                        gone(RowKind::Reviews, row.id.clone());
+                    }
+                })?;
+                if let EraseWhat::Pipeline(pipeline) = what {
+                    for opt_in in self.opt_ins(caller, Some(pipeline))? {
+                        gone(RowKind::Pipelines, opt_in.id());
+                    }
+                }
+            }
+        }
+        Ok(change)
+    }
+
+    pub(crate) fn each_row(
+        &self,
+        caller: &Caller,
+        kind: RowKind,
+        mut visit: impl FnMut(&row::Row),
+    ) -> Result<(), Error> {
+        let mut filter = RowFilter { limit: self.limits().list_max, ..RowFilter::default() };
+        loop {
+            let rows = self.backend.rows(caller.tenant, kind, &filter)?;
+            rows.iter().for_each(&mut visit);
+            match rows.last() {
+                Some(last) if rows.len() == filter.limit => filter.after = Some((last.at, last.id.clone())),
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn own_slug(&self, caller: &Caller, slug: &str) -> Result<String, Error> {
+        let own = self.backend.tenants()?.into_iter().find(|tenant| tenant.id == caller.tenant);
+        match own.filter(|tenant| tenant.slug == slug) {
+            Some(tenant) => Ok(tenant.slug),
+            None => Err(Error::not_found(format!("tenant `{slug}`, or it is not the caller's"))),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Many decisions at once: some hundred a transaction, each checked as if it were alone.
+
+use std::collections::HashSet;
+
+use super::apply::Verdict;
+use super::decide::waits;
+use super::{Decided, Review, ReviewState};
+use crate::Engine;
+use crate::caller::Caller;
+use crate::change::{Change, Guard, Write};
+use crate::error::Error;
+use crate::id::MemoryId;
+use crate::ports::StoreError;
+
+/// What a bulk decision did.
+#[derive(Debug, Clone, Default, serde::Serialize)]
+pub struct BulkDecided {
+    pub decided: u64,
+    pub not_decided: Vec<NotDecided>,
+}
+
+/// One that was left, and why.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct NotDecided {
+    pub id: String,
+    pub code: String,
+    pub message: String,
+}
+
+/// Decisions in one transaction: enough to share a disk write, few enough that other writers do not wait.
+const BATCH: usize = 250;
+
+#[derive(Default)]
+struct Batch {
+    change: Option<Change>,
+    ids: Vec<String>,
+    /// What the batch writes; a step that rests on one of these waits for the next batch.
+    paths: HashSet<(String, String)>,
+    memories: HashSet<MemoryId>,
+}
+
+impl Engine {
+    /// Approves or rejects each of these. One that cannot be decided does not hold up the others.
+    pub fn decide_all(
+        &self,
+        caller: &Caller,
+        ids: &[String],
+        approve: bool,
+        comment: Option<&str>,
+    ) -> Result<BulkDecided, Error> {
+        let mut done = BulkDecided::default();
+        let mut batch = Batch::default();
+        for id in ids {
+            match self.step(caller, id, approve, comment) {
+                Ok(Ok(change)) => {
+                    if batch.ids.len() >= BATCH || !batch.takes(&change) {
+                        self.finish(caller, std::mem::take(&mut batch), approve, comment, &mut done)?;
+                    }
+                    batch.add(id, change);
+                }
+                Ok(Err(not)) => done.not_decided.push(not),
+                Err(error @ (Error::Store(_) | Error::Invalid { .. })) => return Err(error),
+                Err(error) => done.not_decided.push(not_decided(id, error.code(), &error)),
+            }
+        }
+        self.finish(caller, batch, approve, comment, &mut done)?;
+        Ok(done)
+    }
+
+    fn step(
+        &self,
+        caller: &Caller,
+        id: &str,
+        approve: bool,
+        comment: Option<&str>,
+    ) -> Result<Result<Change, NotDecided>, Error> {
+        let review: Review = self.review_named(caller, id)?;
+        if let Some(Decided::Refused(refusal)) = self.kept_from_deciding(caller, &review)? {
+            return Ok(Err(not_decided(id, refusal.code, &refusal.message)));
+        }
+        waits(&review)?;
+        let comment = comment.map(str::to_owned);
+        if !approve {
+            return Ok(Ok(self.closing(caller, &review, ReviewState::Rejected, comment)?));
+        }
+        match self.approving(caller, &review, comment)? {
+            Verdict::Apply(change, _) => Ok(Ok(*change)),
+            Verdict::Refused(refusal) => {
+                let refusal = self.refuse(caller, &review.target_store, refusal)?;
+                Ok(Err(not_decided(id, refusal.code, &refusal.message)))
+            }
+            Verdict::Outdated(why) => Err(self.superseding(caller, &review, &why)?),
+        }
+    }
+
+    fn finish(
+        &self,
+        caller: &Caller,
+        batch: Batch,
+        approve: bool,
+        comment: Option<&str>,
+        done: &mut BulkDecided,
+    ) -> Result<(), Error> {
+        let Some(change) = batch.change else { return Ok(()) };
+        match self.backend.commit(change) {
+            Ok(_) => done.decided += batch.ids.len() as u64,
+            // One of them lost a race; each on its own shows which.
+            Err(StoreError::Guard(_)) => {
+                for id in &batch.ids {
+                    let decided =
+                        if approve { self.approve(caller, id, comment) } else { self.reject(caller, id, comment) };
+                    match decided {
+                        Ok(Decided::Refused(refusal)) => {
+                            done.not_decided.push(not_decided(id, refusal.code, &refusal.message))
+                        }
+                        Ok(_) => done.decided += 1,
+                        Err(error @ Error::Store(_)) => return Err(error),
+                        Err(error) => done.not_decided.push(not_decided(id, error.code(), &error)),
+                    }
+                }
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+}
+
+impl Batch {
+    fn takes(&self, change: &Change) -> bool {
+        let free = |write: &Write| match write {
+            Write::Entry(entry) => {
+                let memory = entry.memory();
+                let path =
+                    memory.path.as_ref().map(|path| (format!("{} {}", memory.store, memory.scope), path.clone()));
+                !self.memories.contains(&memory.id) && path.is_none_or(|path| !self.paths.contains(&path))
+            }
+            _ => true,
+        };
+        // A place that must not have changed is changed by every other step.
+        let alone = change.guards.iter().any(|guard| matches!(guard, Guard::PlaceUnchanged { .. }));
+        self.ids.is_empty() || (!alone && change.writes.iter().all(free))
+    }
+
+    fn add(&mut self, id: &str, step: Change) {
+        for write in &step.writes {
+            if let Write::Entry(entry) = write {
+                let memory = entry.memory();
+                self.memories.insert(memory.id);
+                let place = format!("{} {}", memory.store, memory.scope);
+                self.paths.extend(memory.path.clone().map(|path| (place, path)));
+            }
+        }
+        self.ids.push(id.to_owned());
+        match &mut self.change {
+            None => self.change = Some(step),
+            Some(change) => {
+                change.guards.extend(step.guards);
+                change.writes.extend(step.writes);
+                change.events.extend(step.events);
+            }
+        }
+    }
+}
+
+fn not_decided(id: &str, code: &str, message: &impl ToString) -> NotDecided {
+    NotDecided { id: id.to_owned(), code: code.to_owned(), message: message.to_string() }
+}

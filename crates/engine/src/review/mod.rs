@@ -1,0 +1,208 @@
+//! Reviews: what waits for a person, at exact versions, and who may decide it.
+
+mod apply;
+mod bulk;
+mod decide;
+mod queue;
+
+pub use bulk::{BulkDecided, NotDecided};
+pub use decide::{Approval, Decided};
+pub use queue::{Queue, QueueFilter, ReviewView};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::caller::Caller;
+use crate::event::{EventName, Happening};
+use crate::id::{MemoryId, VersionId};
+use crate::memory::{Evidence, Memory};
+use crate::owners::Owners;
+use crate::refusal::Refusal;
+use crate::row::{Kept, RowKind};
+use crate::scope::Scope;
+use crate::vocabulary;
+use crate::vocabulary::Role;
+
+vocabulary! {
+    /// What approval would do.
+    Action ("review action") {
+        Promote = "promote",
+        ProfileUpdate = "profile_update",
+        SemanticCompaction = "semantic_compaction",
+        ProceduralDedup = "procedural_dedup",
+        Draft = "draft",
+        Forget = "forget",
+    }
+}
+
+vocabulary! {
+    /// Where a review stands.
+    ReviewState ("review state") {
+        Pending = "pending",
+        /// Back with the proposer: what it is about must change first.
+        ChangesRequested = "changes_requested",
+        Approved = "approved",
+        Rejected = "rejected",
+        /// What it was about has changed, or it has waited too long.
+        Superseded = "superseded",
+    }
+}
+
+impl ReviewState {
+    pub const fn is_open(self) -> bool {
+        matches!(self, ReviewState::Pending | ReviewState::ChangesRequested)
+    }
+}
+
+vocabulary! {
+    /// What a wrong approval would cost, as the proposer sees it.
+    Risk ("risk") {
+        Low = "low",
+        Medium = "medium",
+        High = "high",
+    }
+}
+
+/// A memory at the exact version a proposal was made on.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Source {
+    pub memory: MemoryId,
+    pub version: VersionId,
+    pub sha256: String,
+}
+
+impl Source {
+    pub(crate) fn of(memory: &Memory) -> Source {
+        Source { memory: memory.id, version: memory.version, sha256: memory.sha256.clone() }
+    }
+}
+
+/// Something that waits for a person.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Review {
+    pub id: Uuid,
+    pub action: Action,
+    pub state: ReviewState,
+    pub sources: Vec<Source>,
+    /// The constrained memory that would become active; none for `promote` and `forget`, where it is the source.
+    pub candidate: Option<MemoryId>,
+    pub target_store: String,
+    pub target_path: Option<String>,
+    /// Where it would stand.
+    pub scope: Scope,
+    pub rationale: String,
+    #[serde(default)]
+    pub evidence: Vec<Evidence>,
+    pub risk: Risk,
+    pub proposer: String,
+    #[serde(default)]
+    pub reviewer: Option<String>,
+    /// What the reviewer said.
+    #[serde(default)]
+    pub comment: Option<String>,
+    /// What approval made.
+    #[serde(default)]
+    pub result: Option<MemoryId>,
+    pub created_at: Timestamp,
+    #[serde(default)]
+    pub decided_at: Option<Timestamp>,
+}
+
+impl Kept for Review {
+    const KIND: RowKind = RowKind::Reviews;
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+    fn at(&self) -> Timestamp {
+        self.created_at
+    }
+    fn state(&self) -> String {
+        self.state.to_string()
+    }
+    /// The record it is about, by which people may name it too.
+    fn subject(&self) -> String {
+        self.candidate
+            .or_else(|| self.sources.first().map(|source| source.memory))
+            .map(|id| id.to_string())
+            .unwrap_or_default()
+    }
+    fn parent(&self) -> String {
+        self.target_store.clone()
+    }
+}
+
+impl Review {
+    /// The id of the nth proposal to do this with these versions: two that propose it at once make one review.
+    pub(crate) fn id_for(action: Action, sources: &[Source], store: &str, path: Option<&str>, nth: u32) -> Uuid {
+        let mut hash = Sha256::new();
+        for part in [action.as_str(), store, path.unwrap_or_default()] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part.as_bytes());
+        }
+        sources.iter().for_each(|source| hash.update(source.version.0.as_bytes()));
+        hash.update(nth.to_be_bytes());
+        let digest = hash.finalize();
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&digest[..16]);
+        uuid::Builder::from_custom_bytes(bytes).into_uuid()
+    }
+
+    /// The event of what happened to it. Rationale and comment may quote content and stay out.
+    pub(crate) fn event(&self, name: EventName, caller: &Caller, at: Timestamp) -> Happening {
+        let mut event = Happening::new(name, caller, at)
+            .in_scope(Some(self.scope.clone()))
+            .with("review", self.id)
+            .with("action", self.action)
+            .with("store", &self.target_store)
+            .with("path", &self.target_path)
+            .with("risk", self.risk)
+            .with("sources", self.sources.iter().map(|source| source.memory).collect::<Vec<_>>());
+        event.memory = self.result.or(self.candidate);
+        event
+    }
+
+    pub(crate) fn decided(
+        &self,
+        state: ReviewState,
+        caller: &Caller,
+        comment: Option<String>,
+        at: Timestamp,
+    ) -> Review {
+        let (reviewer, decided_at) = (Some(caller.principal.clone()), Some(at));
+        Review { state, reviewer, comment, decided_at, ..self.clone() }
+    }
+}
+
+/// Who may decide a review (SPEC §4): admins; the owners of the path, where it has some; else reviewers; and a person
+/// about what is kept of himself. Nobody about his own promotion, where there is somebody else to ask.
+pub(crate) fn may_decide(
+    caller: &Caller,
+    review: &Review,
+    owners: Option<&Owners>,
+    company: bool,
+) -> Result<(), Refusal> {
+    let owned = review.target_path.as_deref().and_then(|path| owners?.of(path));
+    let himself = matches!(&review.scope, Scope::User { user } if caller.user.as_ref() == Some(user));
+    let entitled = caller.rules.manage
+        && match (caller.role, owned) {
+            (Role::Admin, _) => true,
+            (Role::Agent | Role::Service, _) => false,
+            (Role::Reviewer | Role::User, Some(reviewers)) => reviewers.contains(&caller.principal),
+            (Role::Reviewer, None) => true,
+            (Role::User, None) => himself,
+        };
+    if !entitled {
+        let message = match owned {
+            Some(reviewers) => format!("this path is reviewed by {}", reviewers.join(", ")),
+            None => "only reviewers and admins decide reviews".to_owned(),
+        };
+        return Err(Refusal::new("policy.reviewers_only", message));
+    }
+    if company && review.action == Action::Promote && review.proposer == caller.principal {
+        let message = "whoever proposed a promotion cannot approve it: somebody else has to look";
+        return Err(Refusal::new("policy.own_proposal", message));
+    }
+    Ok(())
+}

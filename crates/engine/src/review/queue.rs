@@ -1,0 +1,172 @@
+//! The queue: what waits, with what a reviewer needs to see.
+
+use jiff::Timestamp;
+
+use super::{Action, Review, ReviewState, may_decide};
+use crate::Engine;
+use crate::caller::Caller;
+use crate::change::Place;
+use crate::error::Error;
+use crate::id::MemoryId;
+use crate::memory::{Evidence, Memory};
+use crate::policy::Readable;
+use crate::ports::Address;
+use crate::refusal::Refusal;
+use crate::row::{self, Kept, RowFilter, RowKind};
+use crate::vocabulary::{Role, State};
+
+/// Which reviews; empty fields do not filter.
+#[derive(Clone, Debug, Default)]
+pub struct QueueFilter {
+    pub state: Option<ReviewState>,
+    pub action: Option<Action>,
+    pub store: Option<String>,
+    pub after: Option<(Timestamp, String)>,
+    pub limit: Option<usize>,
+}
+
+/// A stretch of the queue, oldest first, and where the next begins.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    pub reviews: Vec<Review>,
+    pub next: Option<(Timestamp, String)>,
+}
+
+/// One review with what a decision needs.
+#[derive(Clone, Debug)]
+pub struct ReviewView {
+    pub review: Review,
+    /// The text that would stand: the candidate, or the source of a promotion at its exact version.
+    pub proposed: Option<Memory>,
+    /// What stands at the target now, or what the candidate would replace.
+    pub standing: Vec<Memory>,
+    /// Evidence of the proposed version.
+    pub evidence: Vec<Evidence>,
+    /// What the strict scanner, policy and bans say of approving it now.
+    pub verdict: Option<Refusal>,
+    /// Why approval would find the proposal out of date.
+    pub outdated: Option<String>,
+}
+
+impl Engine {
+    /// A stretch of the reviews the caller may see: deciders all they could decide, others their own.
+    pub fn reviews(&self, caller: &Caller, filter: &QueueFilter) -> Result<Queue, Error> {
+        self.eyes(caller)?;
+        let limit = filter.limit.unwrap_or(self.limits().list_default).clamp(1, self.limits().list_max);
+        let mut queue = Queue { reviews: Vec::new(), next: None };
+        let mut after = filter.after.clone();
+        loop {
+            let rows = RowFilter {
+                state: filter.state.map(|state| state.to_string()),
+                parent: filter.store.clone(),
+                after: after.clone(),
+                limit: self.limits().list_max,
+                ..RowFilter::default()
+            };
+            let found: Vec<Review> = row::select(&*self.backend, caller.tenant, &rows)?;
+            let last = found.len() < rows.limit;
+            for review in found {
+                after = Some((review.at(), review.id()));
+                if filter.action.is_some_and(|action| action != review.action) || !sees(caller, &review) {
+                    continue;
+                }
+                if queue.reviews.len() == limit {
+                    queue.next = queue.reviews.last().map(|review| (review.at(), review.id()));
+                    return Ok(queue);
+                }
+                queue.reviews.push(review);
+            }
+            if last {
+                return Ok(queue);
+            }
+        }
+    }
+
+    /// A review by its id or by the id of the record it is about, with what a decision needs.
+    pub fn review(&self, caller: &Caller, id: &str) -> Result<ReviewView, Error> {
+        let review = self.review_named(caller, id)?;
+        let everything = Readable::everything(caller.tenant);
+        let proposed = match (review.candidate, review.sources.first()) {
+            (Some(candidate), _) => self.backend.get(&everything, &Address::Id(candidate))?,
+            (None, Some(source)) => self.backend.version(&everything, source.version)?.map(|version| version.memory),
+            (None, None) => None,
+        };
+        let evidence = match &proposed {
+            Some(memory) => self.backend.version(&everything, memory.version)?.map(|version| version.evidence),
+            None => None,
+        };
+        let mut standing = Vec::new();
+        for source in review.sources.iter().filter(|_| review.candidate.is_some()) {
+            standing.extend(self.backend.get(&everything, &Address::Id(source.memory))?);
+        }
+        if let (Some(path), None) = (&review.target_path, review.candidate) {
+            let place = Place { store: review.target_store.clone(), scope: review.scope.clone() };
+            standing.extend(self.backend.get(&everything, &Address::Path { place, path: path.clone() })?);
+        }
+        let (verdict, outdated) = match review.state.is_open() {
+            true => self.foreseen(caller, &review)?,
+            false => (None, None),
+        };
+        Ok(ReviewView { review, proposed, standing, evidence: evidence.unwrap_or_default(), verdict, outdated })
+    }
+
+    /// By the review's id, or by the record's: then the one that waits, else the newest.
+    pub(crate) fn review_named(&self, caller: &Caller, id: &str) -> Result<Review, Error> {
+        self.eyes(caller)?;
+        let missing = || Error::not_found(format!("review `{id}`"));
+        if let Some(review) = row::get::<Review>(&*self.backend, caller.tenant, id)? {
+            return Some(review).filter(|review| sees(caller, review)).ok_or_else(missing);
+        }
+        let memory: MemoryId = id.parse().map_err(|_| missing())?;
+        let about = RowFilter {
+            subject: Some(memory.to_string()),
+            newest_first: true,
+            limit: self.limits().list_max,
+            ..RowFilter::default()
+        };
+        let mut reviews: Vec<Review> = row::select(&*self.backend, caller.tenant, &about)?;
+        reviews.retain(|review| sees(caller, review));
+        let waiting = reviews.iter().position(|review| review.state.is_open()).unwrap_or(0);
+        if waiting < reviews.len() {
+            return Ok(reviews.swap_remove(waiting));
+        }
+        // A record that is there but waits for nothing is a conflict, not a stranger.
+        let memory = self.read_by_id(caller, memory).map_err(|_| missing())?;
+        Err(Error::conflict("conflict.not_constrained", not_waiting(memory.state)))
+    }
+
+    /// Whether this caller may decide, with owners and company looked up.
+    pub(crate) fn entitled(&self, caller: &Caller, review: &Review) -> Result<Result<(), Refusal>, Error> {
+        let owners = self.owners_of(caller, &review.target_store)?;
+        let company =
+            review.action == Action::Promote && review.proposer == caller.principal && self.has_company(caller)?;
+        Ok(may_decide(caller, review, owners.as_ref(), company))
+    }
+
+    /// Whether the tenant has somebody besides the caller who could decide: a holder of a key, or an owner of paths.
+    fn has_company(&self, caller: &Caller) -> Result<bool, Error> {
+        let filter = RowFilter { limit: self.limits().list_max, ..RowFilter::default() };
+        let text =
+            |row: &row::Row, field: &str| row.body.get(field).and_then(|value| value.as_str()).map(str::to_owned);
+        let keys = self.backend.rows(caller.tenant, RowKind::Keys, &filter)?;
+        let decides = |row: &row::Row| {
+            let role = text(row, "role").and_then(|role| role.parse::<Role>().ok());
+            role.is_none_or(|role| !role.is_program()) && row.state != "revoked"
+        };
+        let other = |name: &String| *name != caller.principal;
+        let by_key = keys.iter().any(|row| decides(row) && text(row, "principal").as_ref().is_some_and(other));
+        let owners = self.owners(caller)?;
+        let mut owning = owners.iter().flat_map(|owners| &owners.rules).flat_map(|rule| &rule.reviewers);
+        Ok(by_key || owning.any(other))
+    }
+}
+
+pub(super) fn not_waiting(state: State) -> String {
+    format!("the memory is {state}, not constrained: nothing about it waits for a decision")
+}
+
+/// Reviewers see what waits in their tenant; a person what concerns him; everybody his own proposals.
+fn sees(caller: &Caller, review: &Review) -> bool {
+    let himself = matches!(&review.scope, crate::scope::Scope::User { user } if caller.user.as_ref() == Some(user));
+    caller.role.decides() || review.proposer == caller.principal || (himself && caller.role == Role::User)
+}

@@ -1,0 +1,315 @@
+//! `export` and `import`: everything out, everything back.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use engine::memory::Memory;
+use engine::refusal::Refusal;
+use engine::scope::Scope;
+use engine::{EXPORT_FORMAT, Exported, ImportDone, Story, markdown};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::commands::Job;
+use crate::error::Failure;
+use crate::output::{Output, Tone};
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// json: one file with every state and all history; markdown: a folder a store, a file a memory
+    #[arg(long, value_enum, default_value_t = Format::Json)]
+    format: Format,
+    /// Where to; default: exports/ in the data directory, named by the time
+    #[arg(long, short, value_name = "PATH")]
+    output: Option<PathBuf>,
+    /// Only these stores (repeatable)
+    #[arg(long, value_name = "SLUG")]
+    store: Vec<String>,
+    /// Write outside the data directory too
+    #[arg(long)]
+    output_anywhere: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Json,
+    Markdown,
+}
+
+impl Export {
+    pub fn run(self, job: &Job<'_>, home: &Path) -> Result<(), Failure> {
+        let path = self.place(job, home)?;
+        let mut progress = Progress::new(job.output, "exported");
+        let counts = match self.format {
+            Format::Json => to_json(job, &self.store, &path, &mut progress)?,
+            Format::Markdown => to_markdown(job, &self.store, &path, &mut progress)?,
+        };
+        progress.end();
+        let view = json!({ "status": "exported", "path": path, "format": EXPORT_FORMAT, "counts": counts });
+        job.output.answer(&view, || {
+            let memories = counts.get("memories").copied().unwrap_or_default();
+            format!("{} {memories} memories to {}", job.output.paint(Tone::Good, "exported"), path.display())
+        })
+    }
+
+    /// Where the export goes; outside the data directory only where that was asked for.
+    fn place(&self, job: &Job<'_>, home: &Path) -> Result<PathBuf, Failure> {
+        let path = match &self.output {
+            Some(path) => std::path::absolute(path).map_err(|error| unwritable(path, &error))?,
+            None => {
+                let name = job.session.engine.clock.now().strftime("%Y%m%dT%H%M%S%.6fZ").to_string();
+                let ending = if self.format == Format::Json { ".json" } else { "" };
+                std::path::absolute(home.join("exports")).map_err(|error| unwritable(home, &error))?.join(name + ending)
+            }
+        };
+        if !self.output_anywhere && !is_inside(&path, home) {
+            let message = format!("`{}` is outside the data directory", path.display());
+            return Err(Refusal::new("policy.export_outside", message)
+                .hint("an export holds everything: repeat with `--output-anywhere` if you mean it")
+                .into());
+        }
+        let folder = if self.format == Format::Json { path.parent() } else { Some(path.as_path()) };
+        folder.map_or(Ok(()), std::fs::create_dir_all).map_err(|error| unwritable(&path, &error))?;
+        Ok(path)
+    }
+}
+
+/// Whether a path that need not exist yet lies under a folder, links followed as far as they exist.
+fn is_inside(path: &Path, folder: &Path) -> bool {
+    let Ok(folder) = folder.canonicalize() else { return false };
+    let climbs = path.components().any(|part| matches!(part, std::path::Component::ParentDir));
+    let standing = path.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
+    !climbs && standing.is_some_and(|standing| standing.starts_with(folder))
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::broken("output.write", format!("cannot write `{}`: {error}", path.display()))
+}
+
+type Counts = BTreeMap<&'static str, u64>;
+
+/// The lists of an export, in the order its pieces come.
+fn list_of(piece: &Exported) -> (&'static str, Value) {
+    match piece {
+        Exported::Store(store) => ("stores", json!(store)),
+        Exported::Memory(story) => ("memories", json!(story)),
+        Exported::Review(review) => ("reviews", json!(review)),
+        Exported::Owners(owners) => ("owners", json!(owners)),
+        Exported::Run(run) => ("runs", json!(run)),
+        Exported::BanKey(key) => ("ban_keys", json!(key)),
+        Exported::Ban(ban) => ("bans", json!(ban)),
+    }
+}
+
+/// Written piece by piece under a name of its own, then renamed: a torn export never looks whole.
+fn to_json(job: &Job<'_>, stores: &[String], path: &Path, progress: &mut Progress<'_>) -> Result<Counts, Failure> {
+    let unfinished = path.with_extension("unfinished");
+    let failed = |error: std::io::Error| unwritable(&unfinished, &error);
+    let mut file = BufWriter::new(private_file(&unfinished).map_err(failed)?);
+    let (mut counts, mut list) = (Counts::new(), "");
+    let at = job.session.engine.clock.now();
+    write!(file, "{{\"ingrain_export\":{EXPORT_FORMAT},\"exported_at\":\"{at}\"").map_err(failed)?;
+    job.session.engine.export(&job.session.caller, stores, |piece| -> Result<(), Failure> {
+        let (name, value) = list_of(&piece);
+        let opening = match list {
+            same if same == name => ",\n".to_owned(),
+            "" => format!(",\n\"{name}\":["),
+            _ => format!("],\n\"{name}\":["),
+        };
+        list = name;
+        *counts.entry(name).or_default() += 1;
+        progress.step();
+        write!(file, "{opening}{value}").map_err(|error| unwritable(&unfinished, &error))
+    })?;
+    let end = if list.is_empty() { "}\n" } else { "]}\n" };
+    file.write_all(end.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
+    file.get_ref().sync_all().and_then(|()| std::fs::rename(&unfinished, path)).map_err(failed)?;
+    Ok(counts)
+}
+
+/// Only its owner may read an export.
+fn private_file(path: &Path) -> std::io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+}
+
+fn to_markdown(job: &Job<'_>, stores: &[String], folder: &Path, progress: &mut Progress<'_>) -> Result<Counts, Failure> {
+    let mut counts = Counts::new();
+    job.session.engine.export(&job.session.caller, stores, |piece| -> Result<(), Failure> {
+        let Exported::Memory(story) = piece else { return Ok(()) };
+        let memory = Memory { content: story.content, ..story.memory };
+        let path = folder.join(markdown_path(&memory));
+        let failed = |error: std::io::Error| unwritable(&path, &error);
+        path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;
+        private_file(&path).and_then(|mut file| file.write_all(markdown::render(&memory).as_bytes())).map_err(failed)?;
+        *counts.entry("memories").or_default() += 1;
+        progress.step();
+        Ok(())
+    })?;
+    Ok(counts)
+}
+
+/// store/path.md; below the store, a folder for each place that is not everybody's.
+fn markdown_path(memory: &Memory) -> PathBuf {
+    let name = markdown::file_name(memory);
+    let name = match memory.state {
+        engine::vocabulary::State::Active => name,
+        // What is not in use may share its path with what is.
+        state => format!("{}.{state}.{}.md", name.trim_end_matches(".md"), memory.id),
+    };
+    let place = match &memory.scope {
+        Scope::Workspace => String::new(),
+        scope => scope.to_string().replace(['/', '\\'], "_"),
+    };
+    Path::new(&memory.store).join(place).join(name)
+}
+
+#[derive(Debug, Args)]
+pub struct Import {
+    /// A JSON export, a Markdown file, or a folder of Markdown (a folder a store)
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+    /// The store of a Markdown file that names none
+    #[arg(long, value_name = "SLUG")]
+    store: Option<String>,
+}
+
+/// The JSON of an export.
+#[derive(Deserialize)]
+struct ExportFile {
+    ingrain_export: u32,
+    #[serde(default)]
+    stores: Vec<engine::container::Store>,
+    #[serde(default)]
+    memories: Vec<Story>,
+    #[serde(default)]
+    reviews: Vec<engine::review::Review>,
+    #[serde(default)]
+    owners: Vec<engine::owners::Owners>,
+    #[serde(default)]
+    runs: Vec<engine::Run>,
+    #[serde(default)]
+    ban_keys: Vec<engine::ban::BanKey>,
+    #[serde(default)]
+    bans: Vec<engine::ban::Ban>,
+}
+
+impl Import {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let mut done = ImportDone::default();
+        let mut progress = Progress::new(job.output, "imported");
+        let markdown = self.path.extension().is_some_and(|ending| ending == "md");
+        if self.path.is_dir() || markdown {
+            self.markdown(job, &mut done, &mut progress)?;
+        } else {
+            self.json(job, &mut done, &mut progress)?;
+        }
+        progress.end();
+        job.output.answer(&done, || {
+            let mut text = format!(
+                "{} {}, unchanged {}, refused {}",
+                job.output.paint(Tone::Good, "imported"),
+                done.imported,
+                done.unchanged,
+                done.refused.len()
+            );
+            for refused in &done.refused {
+                text += &format!("\n  {}: {} [{}]", refused.what, refused.message, refused.code);
+            }
+            text
+        })?;
+        // A piece that is not in use any more is left behind on purpose.
+        let refused = done.refused.iter().any(|refused| refused.code != "import.not_active");
+        if refused { Err(Failure::Told(3)) } else { Ok(()) }
+    }
+
+    fn json(&self, job: &Job<'_>, done: &mut ImportDone, progress: &mut Progress<'_>) -> Result<(), Failure> {
+        let name = self.path.display();
+        let file = File::open(&self.path)
+            .map_err(|error| Failure::wrong("input.unreadable", format!("cannot read `{name}`: {error}")))?;
+        let read: ExportFile = serde_json::from_reader(std::io::BufReader::new(file))
+            .map_err(|error| Failure::wrong("shape.export", format!("`{name}` is not an export: {error}")))?;
+        if read.ingrain_export > EXPORT_FORMAT {
+            let message = format!("`{name}` is of format {}, this ingrain knows {EXPORT_FORMAT}", read.ingrain_export);
+            return Err(Failure::wrong("shape.export_newer", message));
+        }
+        let pieces = (read.stores.into_iter().map(Exported::Store))
+            .chain(read.memories.into_iter().map(|story| Exported::Memory(Box::new(story))))
+            .chain(read.reviews.into_iter().map(|review| Exported::Review(Box::new(review))))
+            .chain(read.owners.into_iter().map(Exported::Owners))
+            .chain(read.runs.into_iter().map(Exported::Run))
+            .chain(read.ban_keys.into_iter().map(Exported::BanKey))
+            .chain(read.bans.into_iter().map(Exported::Ban));
+        for piece in pieces {
+            job.session.engine.import(&job.session.caller, piece, done)?;
+            progress.step();
+        }
+        Ok(())
+    }
+
+    fn markdown(&self, job: &Job<'_>, done: &mut ImportDone, progress: &mut Progress<'_>) -> Result<(), Failure> {
+        let mut files = Vec::new();
+        collect(&self.path, &mut files)?;
+        files.sort();
+        for file in &files {
+            let folder = file.strip_prefix(&self.path).ok().and_then(|below| below.components().next());
+            let folder = folder.map(|part| part.as_os_str().to_string_lossy().into_owned()).filter(|part| !part.ends_with(".md"));
+            let store = self.store.clone().or(folder).unwrap_or_else(|| "user_notes".to_owned());
+            let text = crate::text::file_text(file)?;
+            job.session.engine.import_markdown(&job.session.caller, &store, &text, done)?;
+            progress.step();
+        }
+        Ok(())
+    }
+}
+
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let unreadable = |error: std::io::Error| Failure::wrong("input.unreadable", format!("cannot read `{}`: {error}", path.display()));
+    if !path.is_dir() {
+        files.push(path.to_owned());
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(path).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        // A link could lead anywhere, also back up.
+        let kind = entry.file_type().map_err(unreadable)?;
+        if kind.is_dir() || (kind.is_file() && entry.path().extension().is_some_and(|ending| ending == "md")) {
+            collect(&entry.path(), files)?;
+        }
+    }
+    Ok(())
+}
+
+/// A counter on stderr while a person waits; programs and files see nothing of it.
+struct Progress<'a> {
+    output: &'a Output,
+    word: &'static str,
+    shown: bool,
+    count: u64,
+}
+
+/// Pieces between two signs of life.
+const PROGRESS_STEP: u64 = 250;
+
+impl<'a> Progress<'a> {
+    fn new(output: &'a Output, word: &'static str) -> Progress<'a> {
+        Progress { output, word, shown: std::io::stderr().is_terminal() && !output.json, count: 0 }
+    }
+
+    fn step(&mut self) {
+        self.count += 1;
+        if self.shown && self.count.is_multiple_of(PROGRESS_STEP) {
+            // A terminal that has gone away is no reason to stop.
+            let _ = write!(std::io::stderr(), "\r{} {} …", self.word, self.count);
+        }
+    }
+
+    fn end(&self) {
+        if self.shown && self.count >= PROGRESS_STEP {
+            self.output.note("");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! `quarantine`, `lineage`, `verify-by`, `ban`: how far a memory reaches, and holding it back.
+
+use clap::{Args, Subcommand};
+use engine::{Forgotten, Quarantined};
+use serde_json::json;
+
+use crate::commands::Job;
+use crate::commands::read::Which;
+use crate::error::Failure;
+use crate::output::Tone;
+use crate::text::{moment, one_line};
+use crate::view::{DoneView, MemoryView};
+
+#[derive(Debug, Args)]
+pub struct Quarantine {
+    #[command(flatten)]
+    which: Which,
+    /// Also everything made from it
+    #[arg(long)]
+    derived: bool,
+    /// Let go of what a quarantine of this memory held back
+    #[arg(long, visible_alias = "release", conflicts_with = "derived")]
+    undo: bool,
+    #[arg(long, help = "Why, for the history")]
+    reason: Option<String>,
+}
+
+impl Quarantine {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let (engine, caller) = (&job.session.engine, &job.session.caller);
+        let (id, reason) = (self.which.id(job)?, self.reason.as_deref());
+        let (done, status) = match self.undo {
+            true => (engine.release(caller, id, reason)?, "released"),
+            false => (engine.quarantine(caller, id, self.derived, reason)?, "quarantined"),
+        };
+        match done {
+            Quarantined::Refused(refusal) => Err(refusal.into()),
+            Quarantined::Done(reach) => {
+                let ids: Vec<_> = reach.memories.iter().map(|memory| memory.id).collect();
+                job.output.answer(&json!({ "status": status, "memories": ids, "reached": reach.reached }), || {
+                    let mut text = format!("{} {} memories", job.output.paint(Tone::Good, status), ids.len());
+                    for memory in &reach.memories {
+                        text += &format!("\n  {} {}: {}", memory.id, memory.store, one_line(memory.summary()));
+                    }
+                    reach.reached.iter().for_each(|name| text += &format!("\n  had reached {name}"));
+                    text
+                })
+            }
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Lineage {
+    #[command(flatten)]
+    which: Which,
+}
+
+impl Lineage {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let lineage = job.session.engine.lineage(&job.session.caller, self.which.id(job)?)?;
+        let views = |memories: &'_ [engine::memory::Memory]| json!(memories.iter().map(MemoryView::from).collect::<Vec<_>>());
+        job.output.answer(&json!({ "sources": views(&lineage.sources), "derived": views(&lineage.derived) }), || {
+            let row = |word: &'static str| {
+                move |memory: &engine::memory::Memory| {
+                    vec![word.to_owned(), memory.id.to_string(), memory.store.clone(), memory.state.to_string(), one_line(memory.summary())]
+                }
+            };
+            let rows = lineage.sources.iter().map(row("made from")).chain(lineage.derived.iter().map(row("gave rise to")));
+            job.output.table(&["", "id", "store", "state", "summary"], rows)
+        })
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct VerifyBy {
+    #[command(flatten)]
+    which: Which,
+    /// It holds until this time or for this span (90d); then it counts as a draft
+    #[arg(long, value_name = "TIME", required_unless_present = "never")]
+    until: Option<String>,
+    /// It needs no looking at again
+    #[arg(long, conflicts_with = "until")]
+    never: bool,
+    #[arg(long, help = "Why, for the history")]
+    reason: Option<String>,
+}
+
+impl VerifyBy {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let engine = &job.session.engine;
+        let until = self.until.as_deref().map(|text| moment(&*engine.clock, text, true)).transpose()?;
+        match engine.verify_by(&job.session.caller, self.which.id(job)?, until, self.reason)? {
+            Forgotten::Refused(refusal) => Err(refusal.into()),
+            Forgotten::Done(memory) => job.output.answer(&DoneView::new("confirmed", &memory), || {
+                let until = memory.verify_by.map_or("for good".to_owned(), |at| format!("until {at}"));
+                format!("{} {} {until}", job.output.paint(Tone::Good, "confirmed"), memory.id)
+            }),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Ban {
+    #[command(subcommand)]
+    deed: BanDeed,
+}
+
+#[derive(Debug, Subcommand)]
+enum BanDeed {
+    /// What may not return, newest first: when, why and where, not what
+    List,
+    /// Let a value return
+    Lift {
+        #[arg(value_name = "DIGEST")]
+        digest: String,
+    },
+}
+
+impl Ban {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let (engine, caller) = (&job.session.engine, &job.session.caller);
+        match self.deed {
+            BanDeed::List => {
+                let bans = engine.bans(caller)?;
+                job.output.answer(&json!({ "bans": bans }), || {
+                    let row = |ban: &engine::ban::Ban| {
+                        vec![ban.digest.clone(), ban.scope.to_string(), ban.cause.to_string(), ban.at.to_string(), ban.why.clone().unwrap_or_default()]
+                    };
+                    job.output.table(&["digest", "scope", "cause", "when", "why"], bans.iter().map(row))
+                })
+            }
+            BanDeed::Lift { digest } => {
+                let ban = engine.lift_ban(caller, &digest)?;
+                job.output.answer(&json!({ "status": "lifted", "ban": ban }), || {
+                    format!("{} it may return to {}", job.output.paint(Tone::Good, "lifted;"), ban.scope)
+                })
+            }
+        }
+    }
+}

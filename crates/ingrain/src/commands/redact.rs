@@ -1,0 +1,175 @@
+//! `redact`, `erase`, `certificate`: text that goes for good, and the proof.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use engine::certificate::Certificate as Proof;
+use engine::id::VersionId;
+use engine::{EraseWhat, Redacted, Redaction};
+use serde_json::json;
+
+use crate::commands::Job;
+use crate::commands::read::Which;
+use crate::error::Failure;
+use crate::output::Tone;
+use crate::text::file_text;
+
+#[derive(Debug, Args)]
+pub struct Redact {
+    #[command(flatten)]
+    which: Which,
+    #[arg(long, help = "Why, for the history and the certificate")]
+    reason: String,
+    /// Only this version (repeatable); default: all of them
+    #[arg(long, value_name = "VERSION")]
+    version_id: Vec<VersionId>,
+    /// The same text may be saved again
+    #[arg(long)]
+    may_return: bool,
+}
+
+impl Redact {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let versions = (!self.version_id.is_empty()).then_some(self.version_id);
+        let redaction = Redaction { memory: self.which.id(job)?, versions, reason: self.reason, may_return: self.may_return };
+        match job.session.engine.redact(&job.session.caller, &redaction)? {
+            Redacted::Refused(refusal) => Err(refusal.into()),
+            Redacted::Done(done) => {
+                let view = json!({
+                    "status": "redacted",
+                    "id": done.memory.id,
+                    "state": done.memory.state,
+                    "versions": done.versions,
+                    "certificate": done.certificate,
+                    "held_back": done.held_back,
+                });
+                job.output.answer(&view, || {
+                    let mut text = format!("{} {} versions of {}", job.output.paint(Tone::Good, "redacted"), done.versions, done.memory.id);
+                    text += &format!("\n  certificate {}", done.certificate.id);
+                    done.held_back.iter().for_each(|id| text += &format!("\n  made from it, held back: {id}"));
+                    text
+                })
+            }
+        }
+    }
+}
+
+/// Whose memories go: the shared flags --user, --pipeline or --tenant say.
+#[derive(Debug, Args)]
+pub struct Erase {
+    #[arg(long, help = "Why, for the certificate")]
+    reason: Option<String>,
+    /// A user's values may be saved again
+    #[arg(long)]
+    may_return: bool,
+    /// Needed to erase a whole tenant
+    #[arg(long)]
+    yes: bool,
+}
+
+impl Erase {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let what = match job.global.erasable() {
+            (Some(user), _, _) => EraseWhat::User(user),
+            (None, Some(pipeline), _) => EraseWhat::Pipeline(pipeline),
+            (None, None, Some(tenant)) if self.yes => EraseWhat::Tenant(tenant),
+            (None, None, Some(tenant)) => {
+                return Err(Failure::wrong("usage", format!("this erases everything of tenant `{tenant}`"))
+                    .hint("repeat with `--yes`"));
+            }
+            (None, None, None) => {
+                return Err(Failure::wrong("usage", "what shall be erased? give --user, --pipeline or --tenant"));
+            }
+        };
+        let certificate = job.session.engine.erase(&job.session.caller, &what, self.reason, self.may_return)?;
+        let view = json!({ "status": "erased", "memories": certificate.memories, "certificate": certificate });
+        job.output.answer(&view, || {
+            format!(
+                "{} {} memories of {} `{}`\n  certificate {}",
+                job.output.paint(Tone::Good, "erased"),
+                certificate.memories,
+                certificate.erasure,
+                certificate.subject,
+                certificate.id
+            )
+        })
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Certificate {
+    #[command(subcommand)]
+    deed: Deed,
+}
+
+#[derive(Debug, Subcommand)]
+enum Deed {
+    /// Every erasure, newest first
+    List,
+    /// Print one; with --json it can be kept and verified elsewhere
+    #[command(visible_alias = "export")]
+    Show {
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+    /// Check one against itself, the log and what can be read now
+    Verify {
+        /// Its id
+        #[arg(value_name = "ID", required_unless_present = "file")]
+        id: Option<String>,
+        /// A file it was kept in
+        #[arg(long, value_name = "FILE", conflicts_with = "id")]
+        file: Option<PathBuf>,
+    },
+}
+
+impl Certificate {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let (engine, caller) = (&job.session.engine, &job.session.caller);
+        match self.deed {
+            Deed::List => {
+                let certificates = engine.certificates(caller)?;
+                job.output.answer(&json!({ "certificates": certificates }), || table(job, &certificates))
+            }
+            Deed::Show { id } => {
+                let certificate = engine.certificate(caller, &id)?;
+                job.output.answer(&certificate, || table(job, std::slice::from_ref(&certificate)))
+            }
+            Deed::Verify { id, file } => {
+                let certificate = match (id, file) {
+                    (Some(id), _) => engine.certificate(caller, &id)?,
+                    (None, Some(file)) => read(&file_text(&file)?)?,
+                    (None, None) => return Err(Failure::wrong("usage", "which certificate?")),
+                };
+                let verified = engine.verify_certificate(caller, &certificate)?;
+                job.output.answer(&verified, || {
+                    let word = if verified.valid { (Tone::Good, "valid") } else { (Tone::Bad, "not valid") };
+                    let check = |name: &str, holds: bool| format!("\n  {} {name}", if holds { "yes" } else { "no " });
+                    job.output.paint(word.0, word.1)
+                        + &check("its words are the sealed ones", verified.sealed)
+                        + &check("the log holds its seal", verified.logged)
+                        + &check("nothing it lists can be read here", verified.gone)
+                })?;
+                if verified.valid { Ok(()) } else { Err(Failure::Told(2)) }
+            }
+        }
+    }
+}
+
+fn read(text: &str) -> Result<Proof, Failure> {
+    serde_json::from_str(text).map_err(|error| Failure::wrong("shape.certificate", format!("not a certificate: {error}")))
+}
+
+fn table(job: &Job<'_>, certificates: &[Proof]) -> String {
+    let row = |proof: &Proof| {
+        vec![
+            proof.id.clone(),
+            format!("{} {}", proof.erasure, proof.subject),
+            format!("{} memories, {} versions", proof.memories, proof.versions),
+            proof.by.clone(),
+            proof.at.to_string(),
+            proof.why.clone().unwrap_or_default(),
+        ]
+    };
+    job.output.table(&["id", "what", "how many", "by", "when", "why"], certificates.iter().map(row))
+}

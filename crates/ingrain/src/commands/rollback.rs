@@ -1,0 +1,46 @@
+//! `rollback`: take back what was activated.
+
+use clap::Args;
+use engine::RolledBack;
+use serde_json::json;
+
+use crate::commands::Job;
+use crate::commands::read::Which;
+use crate::error::Failure;
+use crate::output::Tone;
+
+#[derive(Debug, Args)]
+pub struct Rollback {
+    #[command(flatten)]
+    which: Which,
+    /// Bring back what it had replaced
+    #[arg(long)]
+    restore: bool,
+    #[arg(long, help = "Why, for the history")]
+    reason: Option<String>,
+}
+
+impl Rollback {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let id = self.which.id(job)?;
+        match job.session.engine.rollback(&job.session.caller, id, self.restore, self.reason.as_deref())? {
+            RolledBack::Refused(refusal) => Err(refusal.into()),
+            RolledBack::Done(done) => {
+                let restored: Vec<_> = done.restored.iter().map(|memory| memory.id).collect();
+                let view = json!({
+                    "status": "rolled_back",
+                    "id": done.memory.id,
+                    "state": done.memory.state,
+                    "restored": restored,
+                    "not_restored": done.not_restored.iter().map(|(id, why)| json!({ "id": id, "why": why })).collect::<Vec<_>>(),
+                });
+                job.output.answer(&view, || {
+                    let mut text = format!("{} {}", job.output.paint(Tone::Good, "rolled back"), done.memory.id);
+                    restored.iter().for_each(|id| text += &format!("\n  active again: {id}"));
+                    done.not_restored.iter().for_each(|(id, why)| text += &format!("\n  not restored: {id}: {why}"));
+                    text
+                })
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! `run`: a stretch of work with a scratch memory of its own.
+
+use clap::{Args, Subcommand};
+use engine::{Closing, RunClosed, RunOutcome};
+use serde_json::json;
+
+use crate::commands::Job;
+use crate::error::Failure;
+use crate::output::Tone;
+use crate::view::MemoryView;
+
+#[derive(Debug, Args)]
+pub struct Run {
+    #[command(subcommand)]
+    deed: Deed,
+}
+
+#[derive(Debug, Subcommand)]
+enum Deed {
+    /// Open a run; its working memory is seen only inside it
+    Open {
+        /// Its id; default: --run, else a fresh one
+        #[arg(value_name = "ID")]
+        id: Option<String>,
+        #[arg(long, help = "What it is for")]
+        goal: Option<String>,
+        /// The workflow it follows
+        #[arg(long, value_name = "NAME")]
+        workflow: Option<String>,
+    },
+    /// Close a run: working memory goes, one episode stays
+    Close {
+        /// Its id; default: --run
+        #[arg(value_name = "ID")]
+        id: Option<String>,
+        /// success, failure or cancelled
+        #[arg(long, default_value = "success")]
+        outcome: RunOutcome,
+        #[arg(long, help = "What came of it")]
+        summary: Option<String>,
+        /// The workflow it followed
+        #[arg(long, value_name = "NAME")]
+        workflow: Option<String>,
+    },
+    /// Runs, newest first
+    List {
+        #[arg(long, help = "Only open ones")]
+        open: bool,
+        #[arg(long, value_name = "N", default_value_t = 50, help = "How many")]
+        limit: usize,
+    },
+}
+
+impl Run {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let (engine, caller) = (&job.session.engine, &job.session.caller);
+        match self.deed {
+            Deed::Open { id, goal, workflow } => {
+                let run = engine.open_run(caller, id, goal, workflow)?;
+                let view = json!({ "status": "open", "id": run.id, "run": run });
+                job.output.answer(&view, || format!("{} run {}", job.output.paint(Tone::Good, "opened"), run.id))
+            }
+            Deed::Close { id, outcome, summary, workflow } => {
+                let missing = || Failure::wrong("usage", "which run? give its id or `--run ID`");
+                let run = id.or_else(|| caller.run.clone()).ok_or_else(missing)?;
+                close(job, &Closing { run, outcome, summary, workflow })
+            }
+            Deed::List { open, limit } => {
+                let runs = engine.runs(caller, open, limit)?;
+                job.output.answer(&json!({ "runs": runs }), || {
+                    let row = |run: &engine::Run| {
+                        let ended = run.outcome.map_or("open", RunOutcome::as_str).to_owned();
+                        vec![run.id.clone(), ended, run.workflow.clone().unwrap_or_default(), run.opened_by.clone()]
+                    };
+                    job.output.table(&["run", "outcome", "workflow", "by"], runs.iter().map(row))
+                })
+            }
+        }
+    }
+}
+
+fn close(job: &Job<'_>, closing: &Closing) -> Result<(), Failure> {
+    match job.session.engine.close_run(&job.session.caller, closing)? {
+        RunClosed::Refused(refusal) => Err(refusal.into()),
+        RunClosed::Done(closed) => {
+            let view = json!({
+                "status": "closed",
+                "id": closed.run.id,
+                "run": closed.run,
+                "tombstoned": closed.tombstoned,
+                "episode": MemoryView::from(&closed.episode),
+                "procedure": closed.procedure.as_ref().map(MemoryView::from),
+            });
+            job.output.answer(&view, || {
+                let word = job.output.paint(Tone::Good, "closed");
+                let mut text = format!("{word} run {}; {} working memories went", closed.run.id, closed.tombstoned);
+                text += &format!("\n  episode   {}", closed.episode.id);
+                closed.procedure.iter().for_each(|memory| text += &format!("\n  procedure {}", memory.id));
+                text
+            })
+        }
+    }
+}
