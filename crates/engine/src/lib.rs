@@ -11,6 +11,7 @@ pub mod entities;
 pub mod error;
 pub mod event;
 pub mod id;
+pub mod keys;
 pub mod lifecycle;
 pub mod limits;
 pub mod memory;
@@ -38,11 +39,13 @@ mod forget;
 mod patch;
 mod read;
 mod remember;
+pub mod repeat;
 mod search;
 mod seed;
 mod stores;
 mod upkeep;
 mod verify;
+mod witness;
 
 pub use context::{Context, ContextRequest};
 pub use forget::Forgotten;
@@ -53,6 +56,7 @@ pub use search::{Answer, Query, WhyNot};
 pub use stores::NewStore;
 pub use upkeep::{Upkeep, UpkeepDone};
 pub use verify::{Broken, Verified};
+pub use witness::Witness;
 
 use std::sync::Arc;
 
