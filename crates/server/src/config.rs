@@ -20,9 +20,11 @@ pub struct ServerConfig {
     pub metrics_open: bool,
     /// Whether configured endpoints (key sets, the grant resolver) may be on loopback or private networks.
     pub private_endpoints: bool,
-    /// Rules taken from a role: `agent = { read = true, manage = false }`.
+    /// Rules each role holds; comes from the configuration shared with the command line.
+    #[serde(skip)]
     pub rules: BTreeMap<Role, Rules>,
-    /// Grants on systems by principal, such as `"user:ada" = { billing = "read" }`.
+    /// Grants on systems by principal; comes from the configuration shared with the command line.
+    #[serde(skip)]
     pub grants: BTreeMap<String, BTreeMap<String, Grant>>,
     /// Asked for the grants of whoever calls.
     pub grants_url: Option<String>,

@@ -130,8 +130,6 @@ pub enum Sort {
     Newest,
     /// Created first comes first.
     Oldest,
-    /// Least worth keeping first.
-    Fading,
 }
 
 impl From<Sort> for Order {
@@ -140,7 +138,6 @@ impl From<Sort> for Order {
             Sort::Path => Order::Path,
             Sort::Newest => Order::Newest,
             Sort::Oldest => Order::Oldest,
-            Sort::Fading => Order::Fading,
         }
     }
 }
@@ -154,8 +151,6 @@ enum Mark {
     Newest(Timestamp, MemoryId),
     #[serde(rename = "o")]
     Oldest(Timestamp, MemoryId),
-    #[serde(rename = "s")]
-    Skip(usize),
 }
 
 /// The cursor as clients get it.
@@ -164,7 +159,6 @@ pub(crate) fn cursor_text(sort: Sort, cursor: &Cursor) -> Option<String> {
         (Sort::Path, Cursor::Path(path, id)) => Mark::Path(path.clone(), *id),
         (Sort::Newest, Cursor::Time(at, id)) => Mark::Newest(*at, *id),
         (Sort::Oldest, Cursor::Time(at, id)) => Mark::Oldest(*at, *id),
-        (Sort::Fading, Cursor::Skip(rows)) => Mark::Skip(*rows),
         _ => return None,
     };
     serde_json::to_vec(&mark).ok().map(|bytes| URL_SAFE_NO_PAD.encode(bytes))
@@ -178,7 +172,6 @@ pub(crate) fn cursor(sort: Sort, text: &str) -> Result<Cursor, Problem> {
         (Sort::Newest, Some(Mark::Newest(at, id))) | (Sort::Oldest, Some(Mark::Oldest(at, id))) => {
             Ok(Cursor::Time(at, id))
         }
-        (Sort::Fading, Some(Mark::Skip(rows))) => Ok(Cursor::Skip(rows)),
         _ => Err(Problem::bad_request("shape.cursor", "this cursor is not of this listing")),
     }
 }
