@@ -13,6 +13,7 @@ pub mod entities;
 pub mod error;
 pub mod event;
 pub mod id;
+pub mod keys;
 pub mod lifecycle;
 pub mod limits;
 pub mod memory;
@@ -54,12 +55,14 @@ mod remember;
 mod rename;
 mod rollback;
 mod run;
+pub mod repeat;
 mod search;
 mod seed;
 mod stores;
 mod upkeep;
 mod verify;
 mod verify_by;
+mod witness;
 
 pub use context::{Context, ContextRequest};
 pub use erase::EraseWhat;
@@ -80,6 +83,7 @@ pub use search::{Answer, Query, WhyNot};
 pub use stores::NewStore;
 pub use upkeep::{Upkeep, UpkeepDone};
 pub use verify::{Broken, Verified};
+pub use witness::Witness;
 
 use std::sync::Arc;
 

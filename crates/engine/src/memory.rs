@@ -185,6 +185,8 @@ pub struct Draft {
     pub derived_from: Vec<VersionId>,
     /// The sha256 the caller believes to stand at the path now.
     pub expected_sha256: Option<String>,
+    /// Only where nothing stands yet: what does is a conflict, not a new version.
+    pub create_only: bool,
     pub reason: Option<String>,
 }
 

@@ -7,9 +7,8 @@ use crate::event::Event;
 use crate::gate::checked_path;
 use crate::id::{MemoryId, VersionId};
 use crate::memory::{Memory, Version};
-use crate::policy::{Readable, Scopes};
 use crate::ports::{Address, Cursor, Filter, Order, Page};
-use crate::vocabulary::{Role, State};
+use crate::vocabulary::State;
 
 /// How people name a memory: by id, or by path in a store, or by a path that only one store has.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,10 +130,10 @@ impl Engine {
 
     /// Entries of the log after `seq` that the caller may see, and the number up to which it was read.
     pub fn events(&self, caller: &Caller, after: u64, limit: usize) -> Result<(Vec<Event>, u64), Error> {
-        let eyes = self.eyes(caller)?;
+        let witness = self.witness(caller)?;
         let events = self.backend.events(caller.tenant, after, limit.clamp(1, self.limits().list_max))?;
         let read_to = events.last().map_or(after, |event| event.seq);
-        let seen = events.into_iter().filter(|event| shows_event(&eyes, caller, event)).collect();
+        let seen = events.into_iter().filter(|event| witness.sees(event)).collect();
         Ok((seen, read_to))
     }
 }
@@ -146,16 +145,5 @@ pub(crate) fn cursor(order: Order, last: &Memory) -> Option<Cursor> {
         Order::Newest => Some(Cursor::Time(last.updated_at, last.id)),
         Order::Oldest => Some(Cursor::Time(last.created_at, last.id)),
         Order::Fading => None,
-    }
-}
-
-/// An event is seen by who did it and by who sees where it happened; what concerns the whole tenant, by admins.
-fn shows_event(eyes: &Readable, caller: &Caller, event: &Event) -> bool {
-    let happening = &event.happening;
-    let own = happening.actor == caller.principal && happening.conversation == caller.conversation;
-    match &happening.scope {
-        _ if caller.role == Role::Admin => matches!(eyes.scopes, Scopes::All),
-        Some(scope) => eyes.sees(scope),
-        None => own,
     }
 }

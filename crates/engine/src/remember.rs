@@ -275,6 +275,9 @@ impl Engine {
         let stamp = Stamp::new(caller, self.fresh_version_id(), now, draft.reason.clone());
         let mut change = Change::new(caller.tenant, now);
         let (entry, outcome, deduped_by, near) = match target {
+            Target::Existing(_) | Target::Same(_) if draft.create_only => {
+                return Err(Error::conflict("conflict.exists", "a memory stands there already"));
+            }
             Target::Same(memory) => {
                 let warnings = cleared.warnings().to_vec();
                 let (outcome, deduped_by) = (Outcome::Unchanged, Some(ruleset.dedup));

@@ -1,3 +1,54 @@
-//! The doors that speak to programs: MCP for agents.
+//! The doors that speak to programs: REST with OpenAPI and live events, MCP for agents. Wire formats and async stop at this edge.
 
+mod app;
+mod auth;
+mod config;
+mod docs;
+mod endpoint;
+mod extract;
+mod guard;
+mod listen;
 pub mod mcp;
+mod metrics;
+mod openapi;
+mod outbound;
+mod problem;
+mod rate;
+mod repeat;
+mod rest;
+mod stream;
+pub mod wire;
+
+pub use app::App;
+pub use config::{Claims, HttpLimits, ServerConfig, TokenConfig};
+pub use docs::reference;
+pub use listen::serve;
+pub use openapi::document as openapi;
+pub use problem::Problem;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use engine::Engine;
+use engine::id::TenantId;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+
+/// The whole surface. `home` is the tenant of callers without a key, in local mode.
+pub fn router(engine: Engine, config: ServerConfig, home: TenantId) -> Router {
+    surface(App::new(engine, config, home))
+}
+
+/// The whole surface over a state somebody else holds on to.
+pub fn surface(app: App) -> Router {
+    let guarded = endpoint::routes(false)
+        .route_layer(from_fn_with_state(app.clone(), repeat::once))
+        .route_layer(from_fn_with_state(app.clone(), auth::gatekeeper));
+    endpoint::routes(true)
+        .merge(guarded)
+        .fallback(rest::nowhere)
+        .layer(from_fn_with_state(app.clone(), guard::borders))
+        .layer(CatchPanicLayer::custom(rest::broke))
+        .layer(from_fn_with_state(app.clone(), guard::attend))
+        .layer(CompressionLayer::new())
+        .with_state(app)
+}

@@ -10,6 +10,7 @@ mod guards;
 mod health;
 mod memories;
 mod migrate;
+mod news;
 mod pool;
 mod recall;
 mod records;
@@ -19,16 +20,18 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use engine::change::{Change, Committed, Place};
 use engine::event::Event;
 use engine::id::{MemoryId, TenantId, VersionId};
 use engine::memory::{Memory, Version};
 use engine::policy::Readable;
-use engine::ports::{Address, Backend, Filter, Find, Found, Health, Page, PlaceState, StoreError, Tenant};
+use engine::ports::{Address, Backend, EVENT_POLL, Filter, Find, Found, Health, Page, PlaceState, StoreError, Tenant};
 use engine::row::{Row, RowFilter, RowKind};
 
 use fault::Fault;
+use news::News;
 use pool::Readers;
 use writer::Writer;
 
@@ -68,7 +71,9 @@ pub fn open_sqlite(location: &Location, options: &Options) -> Result<Arc<dyn Bac
     let shared = Arc::new(Mutex::new(conn));
     let readers = path.map_or_else(|| Readers::Memory(shared.clone()), Readers::file);
     let recall = recall::Index::new(options.recall_bytes_max);
-    Ok(Arc::new(Sqlite { location: location.clone(), readers, writer: Writer::start(shared)?, recall }))
+    let news = Arc::new(News::default());
+    let writer = Writer::start(shared, news.clone())?;
+    Ok(Arc::new(Sqlite { location: location.clone(), readers, writer, recall, news }))
 }
 
 /// Makes the folder and the file so that only their owner may look; the log files copy the file's mode.
@@ -92,6 +97,7 @@ struct Sqlite {
     readers: Readers,
     writer: Writer,
     recall: recall::Index,
+    news: Arc<News>,
 }
 
 impl Sqlite {
@@ -173,6 +179,20 @@ impl Backend for Sqlite {
 
     fn last_event(&self, tenant: TenantId) -> Result<u64, StoreError> {
         self.read(|conn| events::last(conn, tenant))
+    }
+
+    fn wait_events(&self, tenant: TenantId, after: u64, at_most: Duration) -> Result<u64, StoreError> {
+        let until = Instant::now() + at_most;
+        loop {
+            let rung = self.news.count();
+            let last = self.last_event(tenant)?;
+            let left = until.saturating_duration_since(Instant::now());
+            if last > after || left.is_zero() {
+                return Ok(last);
+            }
+            // The bell rings for this process only; others are found by looking.
+            self.news.wait(rung, left.min(EVENT_POLL));
+        }
     }
 
     fn health(&self) -> Result<Health, StoreError> {

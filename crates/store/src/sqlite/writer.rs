@@ -1,5 +1,6 @@
 //! The one thread that writes. Everything that waits goes into one transaction and one sync of the disk.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use engine::ports::{StoreError, Tenant};
 use rusqlite::Connection;
 
 use super::fault::{Fault, same};
+use super::news::News;
 use super::pool::{Shared, lock};
 use super::{commit, records};
 
@@ -34,9 +36,9 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(conn: Shared) -> Result<Writer, StoreError> {
+    pub(super) fn start(conn: Shared, news: Arc<News>) -> Result<Writer, StoreError> {
         let (queue, jobs) = sync_channel(QUEUE_MAX);
-        let mut desk = Desk { conn, lost: None, scrub: false };
+        let mut desk = Desk { conn, news, lost: None, scrub: false };
         let thread = std::thread::Builder::new()
             .name("ingrain-writer".to_owned())
             .spawn(move || desk.work(&jobs))
@@ -85,6 +87,7 @@ impl Drop for Writer {
 /// What the thread keeps between groups.
 struct Desk {
     conn: Shared,
+    news: Arc<News>,
     /// The first failure of a change nobody waited for; the next flush tells.
     lost: Option<StoreError>,
     /// Erased text may still stand in the log file.
@@ -112,6 +115,7 @@ impl Desk {
 
     fn settle(&mut self, group: Vec<Job>) {
         let outcomes = self.write(&group);
+        self.news.ring();
         for (job, outcome) in group.into_iter().zip(outcomes) {
             // Whoever asked may have gone; the change stands either way.
             match (job, outcome) {
@@ -119,6 +123,8 @@ impl Desk {
                 (Job::Commit(_, answer), Err(error)) => drop(answer.send(Err(error))),
                 (Job::Tenant(_, answer), Ok(Outcome::Tenant(tenant))) => drop(answer.send(Ok(tenant))),
                 (Job::Tenant(_, answer), Err(error)) => drop(answer.send(Err(error))),
+                // Its guard said that it is not wanted any more.
+                (Job::Later(_), Err(StoreError::Guard(_))) => {}
                 (Job::Later(_), Err(error)) => self.lost = self.lost.take().or(Some(error)),
                 (Job::Flush(answer), outcome) => {
                     let lost = self.lost.take().or(outcome.err());

@@ -1,0 +1,118 @@
+//! Repeats: a call sent twice under one idempotency key is done once and answered twice.
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Engine;
+use crate::caller::Caller;
+use crate::change::{Change, Guard, Write};
+use crate::error::Error;
+use crate::id::TenantId;
+use crate::memory::content_sha256;
+use crate::ports::StoreError;
+use crate::row::{self, Kept, RowFilter, RowKind};
+
+/// How long an answer can be asked for again.
+pub const REPEAT_HOURS: i64 = 24;
+/// A call that has not answered after this died with its process: the next may do it.
+const ABANDONED_SECS: i64 = 120;
+/// Rows removed in one transaction, so that writers never wait long.
+const PURGE_BATCH: usize = 200;
+
+/// A call under an idempotency key. Holds ids and codes of its answer, never content.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Repeat {
+    pub id: String,
+    /// Of the request: another one under the same key is a mistake.
+    pub request_sha256: String,
+    pub at: Timestamp,
+    /// What was answered; absent while the first call is still at it.
+    pub answer: Option<Value>,
+}
+
+impl Kept for Repeat {
+    const KIND: RowKind = RowKind::Idempotency;
+    fn id(&self) -> String {
+        self.id.clone()
+    }
+    fn at(&self) -> Timestamp {
+        self.at
+    }
+    fn state(&self) -> String {
+        if self.answer.is_some() { "answered" } else { "started" }.to_owned()
+    }
+}
+
+/// What a call under an idempotency key meets.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Begun {
+    /// Nobody was here: do it, then say what was answered.
+    First(Repeat),
+    /// It was done: this was the answer.
+    Answered(Value),
+}
+
+impl Engine {
+    /// Claims an idempotency key for a request, or finds what was answered.
+    pub fn begin_once(&self, caller: &Caller, door: &str, key: &str, request_sha256: &str) -> Result<Begun, Error> {
+        let id = content_sha256(&format!("{}\n{door}\n{key}", caller.principal));
+        let now = self.clock.now();
+        let found: Option<Repeat> = row::get(&*self.backend, caller.tenant, &id)?;
+        let fresh = |found: &Repeat| found.at > before(now, REPEAT_HOURS * 3600);
+        let guard_state = match found.as_ref().filter(|found| fresh(found)) {
+            Some(found) if found.request_sha256 != request_sha256 => {
+                let message = "this idempotency key was used for another request";
+                return Err(Error::invalid("idempotency.other_request", message));
+            }
+            Some(Repeat { answer: Some(answer), .. }) => return Ok(Begun::Answered(answer.clone())),
+            Some(started) if started.at > before(now, ABANDONED_SECS) => return Err(at_it()),
+            _ => found.as_ref().map(Kept::state),
+        };
+        let repeat = Repeat { id: id.clone(), request_sha256: request_sha256.to_owned(), at: now, answer: None };
+        let guard = Guard::RowIs { kind: RowKind::Idempotency, id, state: guard_state };
+        match self.backend.commit(Change::new(caller.tenant, now).guard(guard).write(Write::Row(repeat.to_row()))) {
+            Ok(_) => Ok(Begun::First(repeat)),
+            Err(StoreError::Guard(_)) => Err(at_it()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Keeps the answer for those who ask again; without one, the key is free again.
+    pub fn finish_once(&self, caller: &Caller, repeat: Repeat, answer: Option<Value>) -> Result<(), Error> {
+        let write = match answer {
+            Some(answer) => Write::Row(Repeat { answer: Some(answer), ..repeat }.to_row()),
+            None => Write::RowGone { kind: RowKind::Idempotency, id: repeat.id },
+        };
+        self.backend.commit(Change::new(caller.tenant, self.clock.now()).write(write))?;
+        Ok(())
+    }
+
+    /// Removes answers nobody can ask for any more; says how many.
+    pub fn purge_repeats(&self, tenant: TenantId) -> Result<u64, Error> {
+        let now = self.clock.now();
+        let mut purged = 0;
+        loop {
+            let old = RowFilter {
+                before: Some(before(now, REPEAT_HOURS * 3600)),
+                limit: PURGE_BATCH,
+                ..RowFilter::default()
+            };
+            let rows = self.backend.rows(tenant, RowKind::Idempotency, &old)?;
+            if rows.is_empty() {
+                return Ok(purged);
+            }
+            purged += rows.len() as u64;
+            let gone = |change: Change, row: row::Row| change.write(Write::RowGone { kind: row.kind, id: row.id });
+            self.backend.commit(rows.into_iter().fold(Change::new(tenant, now), gone))?;
+        }
+    }
+}
+
+fn before(now: Timestamp, secs: i64) -> Timestamp {
+    now.checked_sub(SignedDuration::from_secs(secs)).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+fn at_it() -> Error {
+    Error::conflict("idempotency.in_progress", "the first call under this idempotency key has not answered yet")
+}

@@ -1,0 +1,117 @@
+//! What every handler shares, and the one way into the engine.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use engine::Engine;
+use engine::id::TenantId;
+use tokio::sync::{Semaphore, watch};
+
+use crate::auth::Doorman;
+use crate::config::ServerConfig;
+use crate::metrics::Metrics;
+use crate::problem::Problem;
+use crate::rate::Rates;
+use crate::stream::Tails;
+
+/// The server's state, cheap to clone.
+#[derive(Clone)]
+pub struct App(Arc<Inner>);
+
+pub struct Inner {
+    pub(crate) engine: Engine,
+    pub(crate) config: ServerConfig,
+    pub(crate) metrics: Metrics,
+    pub(crate) doorman: Doorman,
+    pub(crate) rates: Rates,
+    pub(crate) tails: Tails,
+    /// The tenant of callers without a key, in local mode.
+    pub(crate) home: TenantId,
+    turns: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    closing: watch::Sender<bool>,
+}
+
+impl std::ops::Deref for App {
+    type Target = Inner;
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+impl App {
+    /// `home` is the tenant of callers without a key, in local mode.
+    pub fn new(engine: Engine, config: ServerConfig, home: TenantId) -> App {
+        let limits = &config.limits;
+        App(Arc::new(Inner {
+            metrics: Metrics::default(),
+            doorman: Doorman::new(&config),
+            rates: Rates::new(limits.rate_per_second, limits.rate_burst),
+            tails: Tails::default(),
+            turns: Arc::new(Semaphore::new(limits.calls_max)),
+            waiting: AtomicUsize::new(0),
+            closing: watch::Sender::new(false),
+            home,
+            engine,
+            config,
+        }))
+    }
+
+    /// Runs a verb off the async threads. A client that leaves does not stop it half-way.
+    pub(crate) async fn call<T, F>(&self, verb: &'static str, work: F) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Engine) -> Result<T, Problem> + Send + 'static,
+    {
+        let waiting = self.queue()?;
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| Problem::internal())?;
+        drop(waiting);
+        let app = self.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            let started = Instant::now();
+            let answer = work(&app.engine);
+            app.metrics.called(verb, started.elapsed());
+            drop(turn);
+            answer
+        });
+        done.await.unwrap_or_else(|_| Err(Problem::internal()))
+    }
+
+    /// A place in the queue, or the word that it is full.
+    fn queue(&self) -> Result<Waiting<'_>, Problem> {
+        let waiting = Waiting(&self.waiting);
+        if self.waiting.fetch_add(1, Ordering::Relaxed) >= self.config.limits.waiting_max {
+            self.metrics.turned_away();
+            return Err(Problem::busy("http.busy", "too many calls are waiting"));
+        }
+        Ok(waiting)
+    }
+
+    /// Calls waiting for a turn.
+    pub(crate) fn queue_depth(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Calls inside the engine now.
+    pub(crate) fn running(&self) -> usize {
+        self.config.limits.calls_max - self.turns.available_permits()
+    }
+
+    /// Tells every open stream to end.
+    pub fn close(&self) {
+        self.closing.send_replace(true);
+    }
+
+    pub(crate) fn closing(&self) -> watch::Receiver<bool> {
+        self.closing.subscribe()
+    }
+}
+
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,142 @@
+//! The provider's public keys, fetched when needed and kept for a while.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::signature::{self, RsaPublicKeyComponents, UnparsedPublicKey};
+use serde::Deserialize;
+
+use crate::outbound::Outbound;
+
+/// Keys are believed so long.
+const BELIEVED: Duration = Duration::from_secs(600);
+/// A token with an unknown key id makes us look again, but not more often than this.
+const LOOK_AGAIN: Duration = Duration::from_secs(10);
+
+pub(super) struct KeySet {
+    url: String,
+    outbound: Outbound,
+    cached: Mutex<Cached>,
+}
+
+#[derive(Default)]
+struct Cached {
+    keys: Vec<Jwk>,
+    fetched: Option<Instant>,
+    tried: Option<Instant>,
+}
+
+#[derive(Clone, Deserialize)]
+struct Jwk {
+    kty: String,
+    #[serde(default)]
+    kid: Option<String>,
+    #[serde(default, rename = "use")]
+    purpose: Option<String>,
+    #[serde(default)]
+    crv: Option<String>,
+    #[serde(default)]
+    n: Option<String>,
+    #[serde(default)]
+    e: Option<String>,
+    #[serde(default)]
+    x: Option<String>,
+    #[serde(default)]
+    y: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Jwks {
+    /// One by one, so that a key of a sort we do not know does not hide the others.
+    keys: Vec<serde_json::Value>,
+}
+
+impl KeySet {
+    pub(super) fn new(url: String, outbound: Outbound) -> KeySet {
+        KeySet { url, outbound, cached: Mutex::default() }
+    }
+
+    /// Whether one of the provider's keys signed this.
+    pub(super) fn verify(&self, alg: &str, kid: Option<&str>, signed: &[u8], signature: &[u8]) -> bool {
+        let good = |keys: Vec<Jwk>| keys.iter().any(|key| key.verify(alg, signed, signature));
+        let matching = |keys: Vec<Jwk>| -> Vec<Jwk> {
+            keys.into_iter().filter(|key| kid.is_none() || key.kid.as_deref() == kid).collect()
+        };
+        let known = matching(self.keys(false));
+        match known.is_empty() {
+            // The provider may have turned its keys since.
+            true => good(matching(self.keys(true))),
+            false => good(known),
+        }
+    }
+
+    fn keys(&self, again: bool) -> Vec<Jwk> {
+        let mut cached = self.cached.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let fresh = cached.fetched.is_some_and(|at| at.elapsed() < BELIEVED);
+        let too_soon = cached.tried.is_some_and(|at| at.elapsed() < LOOK_AGAIN);
+        if too_soon || (fresh && !again) {
+            // Keys that could not be fetched anew are not believed for ever.
+            return if fresh { cached.keys.clone() } else { Vec::new() };
+        }
+        cached.tried = Some(Instant::now());
+        match self.outbound.get_json::<Jwks>(&self.url, &[]) {
+            Ok(jwks) => {
+                cached.keys = jwks.keys.into_iter().filter_map(|key| serde_json::from_value(key).ok()).collect();
+                cached.fetched = Some(Instant::now());
+            }
+            Err(reason) => tracing::warn!(%reason, "the key set of the identity provider could not be fetched"),
+        }
+        match cached.fetched.is_some_and(|at| at.elapsed() < BELIEVED) {
+            true => cached.keys.clone(),
+            false => Vec::new(),
+        }
+    }
+}
+
+impl Jwk {
+    /// The key's own sort decides the algorithm; the token's word must agree with it, so it cannot choose a weaker one.
+    fn verify(&self, alg: &str, signed: &[u8], signature: &[u8]) -> bool {
+        if self.purpose.as_deref().is_some_and(|purpose| purpose != "sig") {
+            return false;
+        }
+        let verified = match (self.kty.as_str(), self.crv.as_deref(), alg) {
+            ("RSA", _, "RS256") => self.rsa(&signature::RSA_PKCS1_2048_8192_SHA256, signed, signature),
+            ("RSA", _, "RS384") => self.rsa(&signature::RSA_PKCS1_2048_8192_SHA384, signed, signature),
+            ("RSA", _, "RS512") => self.rsa(&signature::RSA_PKCS1_2048_8192_SHA512, signed, signature),
+            ("RSA", _, "PS256") => self.rsa(&signature::RSA_PSS_2048_8192_SHA256, signed, signature),
+            ("EC", Some("P-256"), "ES256") => self.curve(&signature::ECDSA_P256_SHA256_FIXED, signed, signature),
+            ("EC", Some("P-384"), "ES384") => self.curve(&signature::ECDSA_P384_SHA384_FIXED, signed, signature),
+            ("OKP", Some("Ed25519"), "EdDSA") => {
+                let x = self.x.as_deref().and_then(decoded);
+                x.map(|x| UnparsedPublicKey::new(&signature::ED25519, x).verify(signed, signature).is_ok())
+            }
+            _ => None,
+        };
+        verified.unwrap_or(false)
+    }
+
+    fn rsa(&self, parameters: &'static signature::RsaParameters, signed: &[u8], signature: &[u8]) -> Option<bool> {
+        let (n, e) = (decoded(self.n.as_deref()?)?, decoded(self.e.as_deref()?)?);
+        Some(RsaPublicKeyComponents { n, e }.verify(parameters, signed, signature).is_ok())
+    }
+
+    fn curve(
+        &self,
+        algorithm: &'static signature::EcdsaVerificationAlgorithm,
+        signed: &[u8],
+        signature: &[u8],
+    ) -> Option<bool> {
+        /// Says that both coordinates follow, uncompressed.
+        const UNCOMPRESSED: u8 = 4;
+        let mut point = vec![UNCOMPRESSED];
+        point.extend(decoded(self.x.as_deref()?)?);
+        point.extend(decoded(self.y.as_deref()?)?);
+        Some(UnparsedPublicKey::new(algorithm, point).verify(signed, signature).is_ok())
+    }
+}
+
+fn decoded(text: &str) -> Option<Vec<u8>> {
+    URL_SAFE_NO_PAD.decode(text).ok()
+}

@@ -1,0 +1,276 @@
+//! Token or key to caller: who asks is settled here, before anybody reads what is asked.
+
+mod grants;
+mod jwks;
+mod token;
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Mutex;
+use std::time::Instant;
+
+use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use engine::Engine;
+use engine::caller::Caller;
+use engine::gate::checked_name;
+use engine::id::TenantId;
+use engine::keys::Settable;
+use engine::memory::content_sha256;
+use engine::vocabulary::Role;
+
+use crate::app::App;
+use crate::config::ServerConfig;
+use crate::outbound::Outbound;
+use crate::problem::Problem;
+use crate::rate::Rates;
+use grants::Grants;
+use token::Tokens;
+
+/// One failed credential is forgiven this often, per second: guessing stays hopeless, a typo costs little.
+const FORGIVEN_PER_SECOND: f64 = 1.0 / 3.0;
+/// Good credentials remembered as such, so that a flood of bad ones from the same address cannot lock them out.
+const KNOWN_MAX: usize = 10_000;
+/// Longest credential looked at: a token with many claims.
+const CREDENTIAL_BYTES_MAX: usize = 8_192;
+
+/// Headers that say more about a caller, where its key may set them.
+pub(crate) const IDENTITY_HEADERS: [(&str, Settable); 6] = [
+    ("x-agent-id", Settable::Agent),
+    ("x-user-id", Settable::User),
+    ("x-conversation-id", Settable::Conversation),
+    ("x-session-id", Settable::Session),
+    ("x-run-id", Settable::Run),
+    ("x-pipeline-id", Settable::Pipeline),
+];
+
+/// Who asks, settled.
+#[derive(Clone)]
+pub(crate) struct Who {
+    pub(crate) caller: Caller,
+    /// Runs the installation, not just a tenant of it.
+    pub(crate) operator: bool,
+    pub(crate) proof: Proof,
+}
+
+/// What the caller showed: kept so that a long stream can ask again whether it is still good.
+#[derive(Clone)]
+pub(crate) struct Proof {
+    credential: Option<String>,
+    said: Vec<(Settable, String)>,
+}
+
+/// A caller before its headers are read.
+struct Identity {
+    caller: Caller,
+    operator: bool,
+    may_set: Vec<Settable>,
+}
+
+/// Checks credentials, and how often they fail.
+pub(crate) struct Doorman {
+    failures: Rates,
+    known: Mutex<HashMap<String, Instant>>,
+    tokens: Option<Tokens>,
+    grants: Grants,
+}
+
+impl Doorman {
+    pub(crate) fn new(config: &ServerConfig) -> Doorman {
+        let outbound = Outbound::new(config.private_endpoints);
+        Doorman {
+            failures: Rates::slow(FORGIVEN_PER_SECOND, config.limits.failures_burst),
+            known: Mutex::default(),
+            tokens: config.token.clone().map(|token| Tokens::new(token, outbound.clone())),
+            grants: Grants::new(config, outbound),
+        }
+    }
+
+    /// Asks the engine or the provider who this is. Blocks.
+    pub(crate) fn identify(&self, app: &App, proof: &Proof) -> Result<Who, Problem> {
+        let identity = match &proof.credential {
+            None if app.config.local => local(app.home),
+            None => return Err(Problem::unauthorized("send a key: `Authorization: Bearer ing_…`")),
+            Some(text) => self.credential(&app.engine, text)?,
+        };
+        let mut caller = said(identity.caller, &identity.may_set, &proof.said, &app.engine)?;
+        if let Some(rules) = app.config.rules.get(&caller.role) {
+            caller.rules.read &= rules.read;
+            caller.rules.manage &= rules.manage;
+        }
+        self.grants.add(&mut caller);
+        Ok(Who { caller, operator: identity.operator, proof: proof.clone() })
+    }
+
+    fn credential(&self, engine: &Engine, text: &str) -> Result<Identity, Problem> {
+        let unknown = || Problem::unauthorized("this key or token is not good here");
+        if let Some((tenant, key)) = engine.key_by_text(text)? {
+            engine.touch_key(tenant, &key);
+            let (operator, may_set) = (key.rights.operator, key.rights.may_set.clone());
+            return Ok(Identity { caller: key.caller(tenant), operator, may_set });
+        }
+        let tokens = self.tokens.as_ref().filter(|_| text.split('.').count() == 3).ok_or_else(unknown)?;
+        let (caller, may_set) = tokens.caller(engine, text)?;
+        Ok(Identity { caller, operator: false, may_set })
+    }
+
+    /// Whether an address has failed too often to be believed once more. Good credentials seen before always pass.
+    fn throttled(&self, peer: IpAddr, proof: &Proof) -> Result<(), Problem> {
+        let Some(credential) = &proof.credential else { return Ok(()) };
+        let verdict = self.failures.look(&peer.to_string(), Instant::now());
+        let known = || self.known().contains_key(&content_sha256(credential));
+        if verdict.allowed || known() {
+            return Ok(());
+        }
+        let secs = verdict.reset.as_secs() + 1;
+        let message = "too many keys from this address were not good";
+        Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "auth.throttled", message).retry_after(secs))
+    }
+
+    fn noted(&self, peer: IpAddr, proof: &Proof, good: bool) {
+        let Some(credential) = &proof.credential else { return };
+        let now = Instant::now();
+        if !good {
+            self.failures.take(&peer.to_string(), now);
+            return;
+        }
+        let mut known = self.known();
+        if known.len() >= KNOWN_MAX {
+            known.clear();
+        }
+        known.insert(content_sha256(credential), now);
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<String, Instant>> {
+        self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// The layer before every guarded route: who, then how often.
+pub(crate) async fn gatekeeper(
+    State(app): State<App>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let who = match admitted(&app, peer.ip(), request.headers()).await {
+        Ok(who) => who,
+        Err(problem) => return problem.into_response(),
+    };
+    let principal = format!("{}/{}", who.caller.tenant, who.caller.principal);
+    // The person at this machine is not rationed.
+    let verdict = (!app.config.local || who.proof.credential.is_some())
+        .then(|| app.rates.take(&principal, Instant::now()));
+    tracing::Span::current().record("principal", who.caller.principal.as_str());
+    request.extensions_mut().insert(who);
+    let mut response = match verdict {
+        Some(verdict) if !verdict.allowed => {
+            let secs = verdict.reset.as_secs() + 1;
+            let message = "too many calls; slow down";
+            Problem::new(StatusCode::TOO_MANY_REQUESTS, "http.rate_limited", message).retry_after(secs).into_response()
+        }
+        _ => next.run(request).await,
+    };
+    if let Some(verdict) = verdict {
+        let policy = format!("\"principal\";q={};w=1", app.rates.burst());
+        let left = format!("\"principal\";r={};t={}", verdict.remaining, verdict.reset.as_secs() + 1);
+        for (name, value) in [("ratelimit-policy", policy), ("ratelimit", left)] {
+            if let Ok(value) = value.parse() {
+                response.headers_mut().insert(HeaderName::from_static(name), value);
+            }
+        }
+    }
+    response
+}
+
+pub(crate) async fn admitted(app: &App, peer: IpAddr, headers: &HeaderMap) -> Result<Who, Problem> {
+    let proof = Proof::read(headers)?;
+    app.doorman.throttled(peer, &proof)?;
+    let (doorman, shown) = (app.clone(), proof.clone());
+    let who = app.call("authenticate", move |_| doorman.doorman.identify(&doorman, &shown)).await;
+    match &who {
+        Ok(_) => app.doorman.noted(peer, &proof, true),
+        Err(problem) if problem.status == StatusCode::UNAUTHORIZED => {
+            app.metrics.failed_credential();
+            app.doorman.noted(peer, &proof, false);
+        }
+        Err(_) => {}
+    }
+    who
+}
+
+impl Proof {
+    fn read(headers: &HeaderMap) -> Result<Proof, Problem> {
+        let unreadable = || Problem::unauthorized("the credential cannot be read: `Authorization: Bearer ing_…`");
+        let credential = match (headers.get("authorization"), headers.get("x-api-key")) {
+            (Some(value), _) => {
+                let (scheme, text) = value.to_str().ok().and_then(|v| v.trim().split_once(' ')).ok_or_else(unreadable)?;
+                Some(text.trim()).filter(|_| scheme.eq_ignore_ascii_case("bearer")).ok_or_else(unreadable).map(Some)?
+            }
+            (None, Some(value)) => Some(value.to_str().map_err(|_| unreadable())?),
+            (None, None) => None,
+        };
+        if credential.is_some_and(|text| text.is_empty() || text.len() > CREDENTIAL_BYTES_MAX) {
+            return Err(unreadable());
+        }
+        let mut said = Vec::new();
+        for (name, settable) in IDENTITY_HEADERS {
+            let Some(value) = headers.get(name) else { continue };
+            let text = std::str::from_utf8(value.as_bytes())
+                .map_err(|_| Problem::bad_request("shape.name", format!("header `{name}` is not UTF-8")))?;
+            said.push((settable, text.to_owned()));
+        }
+        Ok(Proof { credential: credential.map(str::to_owned), said })
+    }
+}
+
+/// What the headers say, where they may.
+fn said(
+    mut caller: Caller,
+    may_set: &[Settable],
+    said: &[(Settable, String)],
+    engine: &Engine,
+) -> Result<Caller, Problem> {
+    for (settable, name) in said {
+        if !may_set.contains(settable) {
+            let message = format!("this key may not say its {settable}; an admin makes one with `may_set`");
+            return Err(Problem::forbidden("auth.header_not_allowed", message));
+        }
+        checked_name(settable.as_str(), name, &engine.settings.limits)?;
+        let name = Some(name.clone());
+        match settable {
+            Settable::Agent => caller.agent = name,
+            Settable::User => caller.user = name,
+            Settable::Conversation => caller.conversation = name,
+            Settable::Session => caller.session = name,
+            Settable::Run => caller.run = name,
+            Settable::Pipeline => caller.pipeline = name,
+        }
+    }
+    // A program is called what its header says: versions and events name who did it, not whose key it was.
+    let own_name = match caller.role {
+        Role::Agent | Role::Service => caller.agent.as_ref(),
+        Role::User => caller.user.as_ref(),
+        Role::Admin | Role::Reviewer => None,
+    };
+    if let Some(name) = own_name {
+        caller.principal = format!("{}:{name}", caller.role);
+    }
+    Ok(caller)
+}
+
+fn local(home: TenantId) -> Identity {
+    Identity { caller: Caller::admin(home), operator: true, may_set: Settable::ALL.to_vec() }
+}
+
+impl<S: Sync> FromRequestParts<S> for Who {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Who, Problem> {
+        // INVARIANT: every guarded route passed the gatekeeper, which put this here.
+        parts.extensions.get::<Who>().cloned().ok_or_else(Problem::internal)
+    }
+}

@@ -1,0 +1,147 @@
+//! Tokens of an identity provider: signature, issuer, audience, times; then what the claims mean here.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use engine::Engine;
+use engine::caller::{Caller, Grant, Rules};
+use engine::gate::checked_name;
+use engine::keys::Settable;
+use engine::vocabulary::Role;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::jwks::KeySet;
+use crate::config::TokenConfig;
+use crate::outbound::Outbound;
+use crate::problem::Problem;
+
+/// Clocks of two machines may differ so much, in seconds.
+const LEEWAY_SECS: i64 = 30;
+
+pub(super) struct Tokens {
+    config: TokenConfig,
+    keys: KeySet,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    alg: String,
+    #[serde(default)]
+    kid: Option<String>,
+    /// Extensions that must be understood: none are.
+    #[serde(default)]
+    crit: Option<Value>,
+}
+
+impl Tokens {
+    pub(super) fn new(config: TokenConfig, outbound: Outbound) -> Tokens {
+        let keys = KeySet::new(config.jwks_url.clone(), outbound);
+        Tokens { config, keys }
+    }
+
+    /// Who the token speaks for, and what its holder may say in headers.
+    pub(super) fn caller(&self, engine: &Engine, text: &str) -> Result<(Caller, Vec<Settable>), Problem> {
+        let claims = self.verified(text).ok_or_else(|| bad("this token is not good here"))?;
+        self.in_time(&claims, engine.clock.now().as_second())?;
+        let caller = self.mapped(engine, &claims)?;
+        Ok((caller, self.config.may_set.clone()))
+    }
+
+    fn verified(&self, text: &str) -> Option<Map<String, Value>> {
+        let (signed, signature) = text.rsplit_once('.')?;
+        let (header, payload) = signed.split_once('.')?;
+        let header: Header = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).ok()?).ok()?;
+        if header.crit.is_some() {
+            return None;
+        }
+        let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
+        self.keys.verify(&header.alg, header.kid.as_deref(), signed.as_bytes(), &signature).then_some(())?;
+        serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).ok()?).ok()
+    }
+
+    fn in_time(&self, claims: &Map<String, Value>, now: i64) -> Result<(), Problem> {
+        let time = |name: &str| claims.get(name).and_then(Value::as_f64).map(|secs| secs as i64);
+        let audience = match claims.get("aud") {
+            Some(Value::String(one)) => *one == self.config.audience,
+            Some(Value::Array(many)) => many.iter().any(|one| one.as_str() == Some(&self.config.audience)),
+            _ => false,
+        };
+        match () {
+            () if claims.get("iss").and_then(Value::as_str) != Some(&self.config.issuer) => {
+                Err(bad("the token is of another issuer"))
+            }
+            () if !audience => Err(bad("the token is for another audience")),
+            // A token that never ends cannot be taken back.
+            () if time("exp").is_none_or(|exp| exp + LEEWAY_SECS <= now) => Err(bad("the token has expired")),
+            () if time("nbf").is_some_and(|nbf| nbf - LEEWAY_SECS > now) => Err(bad("the token is not valid yet")),
+            () => Ok(()),
+        }
+    }
+
+    fn mapped(&self, engine: &Engine, claims: &Map<String, Value>) -> Result<Caller, Problem> {
+        let names = &self.config.claims;
+        let text = |path: &str| claim(claims, path).and_then(Value::as_str);
+        let subject = text(&names.subject).ok_or_else(|| bad("the token names no subject"))?;
+        checked_name("subject", subject, &engine.settings.limits)?;
+        let slug = text(&names.tenant).or(self.config.tenant.as_deref());
+        let slug = slug.ok_or_else(|| bad("the token names no tenant"))?;
+        // A token opens no tenant that is not there: strangers cannot fill the database with them.
+        let tenant = engine.backend.tenants().map_err(engine::error::Error::from)?;
+        let tenant = tenant.into_iter().find(|tenant| tenant.slug == slug || tenant.id.to_string() == slug);
+        let tenant = tenant.ok_or_else(|| bad("the token names an unknown tenant"))?;
+        let role = match text(&names.role) {
+            Some(word) => match self.config.roles.get(word) {
+                Some(role) => *role,
+                None => word.parse().map_err(|_| bad("the token names an unknown role"))?,
+            },
+            None => self.config.role,
+        };
+        let caller = match role {
+            Role::Admin => Caller { principal: format!("admin:{subject}"), ..Caller::admin(tenant.id) },
+            Role::Reviewer => Caller::reviewer(tenant.id, subject),
+            Role::User => Caller::user(tenant.id, subject),
+            Role::Agent => Caller::agent(tenant.id, text(&names.agent).unwrap_or(subject)),
+            Role::Service => Caller::service(tenant.id, text(&names.agent).unwrap_or(subject)),
+        };
+        let (rules, grants) = (rules(claim(claims, &names.rules)), grants(claim(claims, &names.grants)));
+        Ok(Caller { rules, grants, ..caller })
+    }
+}
+
+fn bad(detail: &str) -> Problem {
+    Problem::unauthorized(detail)
+}
+
+/// A claim by its dotted name; a claim whose own name holds dots (a URL) is found first.
+fn claim<'a>(claims: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
+    if let Some(value) = claims.get(path) {
+        return Some(value);
+    }
+    let (first, rest) = path.split_once('.')?;
+    claim(claims.get(first)?.as_object()?, rest)
+}
+
+fn rules(claim: Option<&Value>) -> Rules {
+    let Some(claim) = claim else { return Rules::default() };
+    let held = |rule: &str| match claim {
+        Value::Array(words) => words.iter().any(|word| word.as_str() == Some(rule)),
+        Value::String(words) => words.split_whitespace().any(|word| word == rule),
+        _ => false,
+    };
+    Rules { read: held("memory.read"), manage: held("memory.manage") }
+}
+
+fn grants(claim: Option<&Value>) -> BTreeMap<String, Grant> {
+    let pairs = claim.and_then(Value::as_object).into_iter().flatten();
+    let granted = pairs.filter_map(|(system, word)| {
+        let grant = match word.as_str()? {
+            "read" => Grant::Read,
+            "manage" => Grant::Manage,
+            _ => return None,
+        };
+        Some((system.clone(), grant))
+    });
+    granted.collect()
+}

@@ -1,0 +1,151 @@
+//! What handlers take from a request: bodies, parameters, names and preconditions, each with a clear "no".
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::http::header::{CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, StatusCode};
+use engine::id::{MemoryId, VersionId};
+use engine::memory::Memory;
+use serde::de::DeserializeOwned;
+
+use crate::app::App;
+use crate::problem::Problem;
+
+/// A JSON body.
+pub(crate) struct Sent<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<App> for Sent<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Sent<T>, Problem> {
+        let json = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(is_json);
+        if !json {
+            let message = "send `content-type: application/json`";
+            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "http.media_type", message));
+        }
+        let bytes = whole_body(request, app).await?;
+        serde_json::from_slice(&bytes).map(Sent).map_err(|error| {
+            // Where and what sort of mistake, never a piece of what was sent.
+            let (line, column) = (error.line(), error.column());
+            Problem::bad_request("shape.json", format!("the body does not fit at line {line}, column {column}: {}", sort(&error)))
+        })
+    }
+}
+
+/// Serde's own words, unless they quote a value.
+fn sort(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" at line ").next().unwrap_or_default();
+    match text.starts_with("invalid type") || text.starts_with("invalid value") || text.starts_with("unknown variant") {
+        true => match text.split_once(", expected ").or_else(|| text.split_once(" expected ")) {
+            Some((_, expected)) => format!("expected {expected}"),
+            None => "a value of another sort is expected".to_owned(),
+        },
+        false => text.chars().take(200).collect(),
+    }
+}
+
+fn is_json(value: &str) -> bool {
+    let media = value.split(';').next().unwrap_or_default().trim();
+    media.eq_ignore_ascii_case("application/json")
+}
+
+/// All of the body, within bounds.
+pub(crate) async fn whole_body(request: Request, app: &App) -> Result<Bytes, Problem> {
+    let bytes_max = app.config.limits.body_bytes_max;
+    axum::body::to_bytes(request.into_body(), bytes_max).await.map_err(|_| {
+        let message = format!("the body is larger than {bytes_max} bytes, or ended early");
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "http.body_too_large", message)
+    })
+}
+
+/// Parameters after the question mark.
+pub(crate) struct Params<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Params<T>, Problem> {
+        let query = parts.uri.query().unwrap_or_default();
+        let message = |error: serde_html_form::de::Error| {
+            let text: String = error.to_string().chars().filter(|c| !c.is_control()).take(200).collect();
+            Problem::bad_request("shape.query", format!("the parameters do not fit: {text}"))
+        };
+        serde_html_form::from_str(query).map(Params).map_err(message)
+    }
+}
+
+/// A part of the path that is an id; what is none cannot be found.
+pub(crate) struct Named<T>(pub(crate) T);
+
+impl<T: std::str::FromStr> FromRequestParts<App> for Named<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Named<T>, Problem> {
+        let missing = || Problem::new(StatusCode::NOT_FOUND, "not_found", "there is nothing of that name");
+        let Path(text) = Path::<String>::from_request_parts(parts, app).await.map_err(|_| missing())?;
+        text.parse().map(Named).map_err(|_| missing())
+    }
+}
+
+/// What must hold of the memory as it stands, said in headers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Preconditions {
+    /// Version ids or content sha256s, any of which will do; `*` for anything that stands.
+    pub(crate) if_match: Option<Vec<String>>,
+    pub(crate) if_none_match: Option<Vec<String>>,
+}
+
+impl Preconditions {
+    /// Nothing may stand there yet.
+    pub(crate) fn create_only(&self) -> bool {
+        self.if_none_match.as_ref().is_some_and(|tags| tags.iter().any(|tag| tag == "*"))
+    }
+
+    /// Whether the client's copy is the one that stands.
+    pub(crate) fn is_known(&self, memory: VersionId) -> bool {
+        let version = memory.to_string();
+        self.if_none_match.as_ref().is_some_and(|tags| tags.iter().any(|tag| *tag == version || tag == "*"))
+    }
+
+    /// Refuses where `If-Match` names something else than what stands.
+    pub(crate) fn check(&self, memory: &Memory) -> Result<(), Problem> {
+        let Some(tags) = &self.if_match else { return Ok(()) };
+        let version = memory.version.to_string();
+        let stands = |tag: &String| tag == "*" || *tag == version || tag.eq_ignore_ascii_case(&memory.sha256);
+        match tags.iter().any(stands) {
+            true => Ok(()),
+            false => Err(Problem::new(StatusCode::PRECONDITION_FAILED, "conflict.sha256", "the memory has changed since you read it")
+                .with("current", serde_json::json!({ "version": version, "sha256": memory.sha256 }))),
+        }
+    }
+}
+
+impl FromRequestParts<App> for Preconditions {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Preconditions, Problem> {
+        let (if_match, if_none_match) = (tags(&parts.headers, IF_MATCH)?, tags(&parts.headers, IF_NONE_MATCH)?);
+        Ok(Preconditions { if_match, if_none_match })
+    }
+}
+
+/// The tags of a header, without quotes and weakness marks.
+fn tags(headers: &HeaderMap, name: HeaderName) -> Result<Option<Vec<String>>, Problem> {
+    if !headers.contains_key(&name) {
+        return Ok(None);
+    }
+    let mut tags = Vec::new();
+    for value in headers.get_all(&name) {
+        let unreadable = |_| Problem::bad_request("shape.etag", format!("header `{name}` cannot be read"));
+        for tag in value.to_str().map_err(unreadable)?.split(',') {
+            let tag = tag.trim();
+            tags.push(tag.strip_prefix("W/").unwrap_or(tag).trim_matches('"').to_owned());
+        }
+    }
+    Ok(Some(tags))
+}
+
+/// A memory's id in the path.
+pub(crate) type MemoryName = Named<MemoryId>;

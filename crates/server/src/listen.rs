@@ -1,0 +1,91 @@
+//! The socket: accepts, bounds and closes connections, and keeps the house meanwhile.
+
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use engine::Upkeep;
+use engine::error::Error;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tower::ServiceExt;
+
+use crate::app::App;
+use crate::surface;
+
+/// Longest the end may take: what was begun is answered, what hangs is cut.
+const END_SECS: u64 = 10;
+/// Pause after a failed accept, so that a full file table is not asked a million times.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves until `ending` is done; then finishes what it began and writes what it acknowledged.
+pub async fn serve(app: App, listener: TcpListener, ending: impl Future<Output = ()> + Send) -> io::Result<()> {
+    let router = surface(app.clone());
+    let graceful = GracefulShutdown::new();
+    let places = Arc::new(Semaphore::new(app.config.limits.connections_max));
+    let keeper = tokio::spawn(keep(app.clone()));
+    let mut ending = std::pin::pin!(ending);
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { break };
+        let (socket, peer) = tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                    continue;
+                }
+            },
+            () = &mut ending => break,
+        };
+        // Small answers go at once.
+        let _ = socket.set_nodelay(true);
+        let router = router.clone();
+        let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(ConnectInfo(peer));
+            router.clone().oneshot(request)
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(Duration::from_secs(app.config.limits.header_secs))
+            .serve_connection(TokioIo::new(socket), service);
+        let connection = graceful.watch(connection);
+        tokio::spawn(async move {
+            // A client that hangs up is its own affair.
+            let _ = connection.await;
+            drop(place);
+        });
+    }
+    drop(listener);
+    app.close();
+    keeper.abort();
+    let _ = tokio::time::timeout(Duration::from_secs(END_SECS), graceful.shutdown()).await;
+    let flushed = tokio::task::spawn_blocking(move || app.engine.backend.flush()).await;
+    flushed.map_err(io::Error::other)?.map_err(io::Error::other)
+}
+
+/// Does what is due for every tenant, again and again.
+async fn keep(app: App) {
+    let mut ticks = tokio::time::interval(Duration::from_secs(app.config.limits.upkeep_secs.max(1)));
+    loop {
+        ticks.tick().await;
+        let kept = app.call("upkeep", |engine| {
+            for tenant in engine.backend.tenants().map_err(Error::from)? {
+                engine.upkeep(tenant.id, Upkeep::default())?;
+                engine.purge_repeats(tenant.id)?;
+            }
+            Ok(())
+        });
+        if kept.await.is_err() {
+            tracing::warn!("upkeep failed; the next round tries again");
+        }
+    }
+}

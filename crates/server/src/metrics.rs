@@ -1,0 +1,139 @@
+//! Counters for those who watch: Prometheus text, from a handful of numbers.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Upper bounds of the latency buckets, in seconds: from an index look-up to a request that timed out.
+const BUCKETS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
+
+/// Everything counted since the start.
+#[derive(Default)]
+pub(crate) struct Metrics {
+    verbs: Mutex<BTreeMap<&'static str, Histogram>>,
+    answers: Mutex<BTreeMap<(&'static str, u16), u64>>,
+    refusals: Mutex<BTreeMap<String, u64>>,
+    turned_away: AtomicU64,
+    streams: AtomicU64,
+    streams_dropped: AtomicU64,
+    failed_credentials: AtomicU64,
+}
+
+#[derive(Clone, Default)]
+struct Histogram {
+    counts: [u64; BUCKETS.len()],
+    count: u64,
+    sum: f64,
+}
+
+/// Numbers that are read when asked for.
+pub(crate) struct Gauges {
+    pub(crate) queue_depth: usize,
+    pub(crate) running: usize,
+    pub(crate) memories: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Metrics {
+    /// One engine call of a verb.
+    pub(crate) fn called(&self, verb: &'static str, took: Duration) {
+        let mut verbs = self.verbs.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let histogram = verbs.entry(verb).or_default();
+        let secs = took.as_secs_f64();
+        histogram.count += 1;
+        histogram.sum += secs;
+        if let Some(bucket) = BUCKETS.iter().position(|bound| secs <= *bound) {
+            histogram.counts[bucket] += 1;
+        }
+    }
+
+    /// One answer over HTTP.
+    pub(crate) fn answered(&self, verb: &'static str, status: u16, code: Option<&str>) {
+        let mut answers = self.answers.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        *answers.entry((verb, status)).or_default() += 1;
+        drop(answers);
+        if let Some(code) = code {
+            let mut refusals = self.refusals.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            *refusals.entry(code.to_owned()).or_default() += 1;
+        }
+    }
+
+    pub(crate) fn turned_away(&self) {
+        self.turned_away.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn failed_credential(&self) {
+        self.failed_credentials.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a stream for as long as the answer is held, and whether it may open at all.
+    pub(crate) fn stream_opened(&self, streams_max: usize) -> bool {
+        let open = self.streams.fetch_add(1, Ordering::Relaxed);
+        if open >= streams_max as u64 {
+            self.streams.fetch_sub(1, Ordering::Relaxed);
+            return false;
+        }
+        true
+    }
+
+    pub(crate) fn stream_closed(&self) {
+        self.streams.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn stream_dropped(&self) {
+        self.streams_dropped.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The page Prometheus reads.
+    pub(crate) fn page(&self, gauges: &Gauges) -> String {
+        let mut page = String::new();
+        self.histograms(&mut page);
+        let answers = self.answers.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
+        head(&mut page, "ingrain_answers_total", "counter", "Answers by verb and status.");
+        for ((verb, status), count) in answers {
+            let _ = writeln!(page, "ingrain_answers_total{{verb=\"{verb}\",status=\"{status}\"}} {count}");
+        }
+        let refusals = self.refusals.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
+        head(&mut page, "ingrain_refusals_total", "counter", "Calls that were not done, by code.");
+        for (code, count) in refusals {
+            let _ = writeln!(page, "ingrain_refusals_total{{code=\"{code}\"}} {count}");
+        }
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        for (name, kind, help, value) in [
+            ("ingrain_turned_away_total", "counter", "Calls refused because too many waited.", read(&self.turned_away)),
+            ("ingrain_failed_credentials_total", "counter", "Keys and tokens that were not good.", read(&self.failed_credentials)),
+            ("ingrain_streams_dropped_total", "counter", "Event streams dropped for being slow.", read(&self.streams_dropped)),
+            ("ingrain_streams", "gauge", "Open event streams.", read(&self.streams)),
+            ("ingrain_queue_depth", "gauge", "Calls waiting for a turn.", gauges.queue_depth as u64),
+            ("ingrain_running", "gauge", "Calls inside the engine.", gauges.running as u64),
+            ("ingrain_memories", "gauge", "Memories kept, in every state.", gauges.memories),
+            ("ingrain_store_bytes", "gauge", "Size of the database.", gauges.bytes),
+        ] {
+            head(&mut page, name, kind, help);
+            let _ = writeln!(page, "{name} {value}");
+        }
+        page
+    }
+
+    fn histograms(&self, page: &mut String) {
+        let verbs = self.verbs.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
+        let name = "ingrain_verb_seconds";
+        head(page, name, "histogram", "Time inside the engine, by verb.");
+        for (verb, histogram) in verbs {
+            let mut below = 0;
+            for (bound, count) in BUCKETS.iter().zip(histogram.counts) {
+                below += count;
+                let _ = writeln!(page, "{name}_bucket{{verb=\"{verb}\",le=\"{bound}\"}} {below}");
+            }
+            let _ = writeln!(page, "{name}_bucket{{verb=\"{verb}\",le=\"+Inf\"}} {}", histogram.count);
+            let _ = writeln!(page, "{name}_sum{{verb=\"{verb}\"}} {}", histogram.sum);
+            let _ = writeln!(page, "{name}_count{{verb=\"{verb}\"}} {}", histogram.count);
+        }
+    }
+}
+
+fn head(page: &mut String, name: &str, kind: &str, help: &str) {
+    let _ = writeln!(page, "# HELP {name} {help}\n# TYPE {name} {kind}");
+}

@@ -1,0 +1,175 @@
+//! The OpenAPI 3.1 document, made from the table of endpoints: it cannot describe what is not there.
+
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use crate::endpoint::{Answer, Endpoint};
+use crate::problem::PROBLEM_TYPE;
+use crate::rest;
+use crate::wire::ProblemShape;
+
+const ABOUT: &str = "Governed memory for AI agents. Send a key as `Authorization: Bearer ing_…`. Where the key may, \
+     `X-Agent-Id`, `X-User-Id`, `X-Conversation-Id`, `X-Session-Id`, `X-Run-Id` and `X-Pipeline-Id` say more about who asks. \
+     Failures are problem documents with a `code` that never changes. What you may not see is not found.";
+
+const TAGS: &[(&str, &str)] = &[
+    ("memories", "Save, read, list, patch, forget, pin; history"),
+    ("search", "Find memories and see why; scan texts"),
+    ("stores", "Named containers of memories"),
+    ("pipelines", "Which agents have memory"),
+    ("events", "What happened, live"),
+    ("keys", "Who may call"),
+    ("tenants", "Hard walls"),
+    ("upkeep", "What is due, what is kept"),
+    ("records", "Layered memory, read-only"),
+    ("watch", "For those who operate it"),
+];
+
+/// The whole document.
+pub fn document() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|s| s.definitions_path = "/components/schemas".into());
+    let mut generator = settings.into_generator();
+    let problem = generator.subschema_for::<ProblemShape>();
+    let mut paths: Map<String, Value> = Map::new();
+    for endpoint in rest::endpoints() {
+        let operation = operation(&endpoint, &mut generator);
+        let methods = paths.entry(endpoint.path).or_insert_with(|| json!({}));
+        methods[endpoint.method.as_str().to_lowercase()] = operation;
+    }
+    let tags: Vec<Value> = TAGS.iter().map(|(name, what)| json!({ "name": name, "description": what })).collect();
+    json!({
+        "openapi": "3.1.0",
+        "info": { "title": "Ingrain", "version": env!("CARGO_PKG_VERSION"), "description": ABOUT, "license": { "name": "Apache-2.0" } },
+        "servers": [{ "url": "/" }],
+        "tags": tags,
+        "security": [{ "key": [] }],
+        "paths": paths,
+        "components": {
+            "schemas": generator.take_definitions(true),
+            "securitySchemes": { "key": { "type": "http", "scheme": "bearer", "description": "An API key or a token of the identity provider" } },
+            "responses": { "Problem": { "description": "A problem", "content": { PROBLEM_TYPE: { "schema": problem } } } },
+        },
+    })
+}
+
+fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
+    let mut parameters = path_parameters(endpoint.path);
+    if let Some(make) = endpoint.query {
+        parameters.extend(query_parameters(make(generator).to_value()));
+    }
+    let once = endpoint.once.then_some(("Idempotency-Key", "Sent again within 24 hours, the call is answered again, not done again"));
+    for (name, what) in endpoint.headers.iter().copied().chain(once) {
+        let schema = match name {
+            "Last-Event-ID" => json!({ "type": "integer", "minimum": 0 }),
+            "Idempotency-Key" => json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,256}$" }),
+            _ => json!({ "type": "string", "pattern": "^(\\*|\"?[0-9a-f-]{36,64}\"?)$" }),
+        };
+        parameters.push(json!({ "name": name, "in": "header", "description": what, "schema": schema }));
+    }
+    let mut operation = json!({
+        "operationId": endpoint.verb, "tags": [endpoint.tag], "summary": endpoint.summary, "parameters": parameters,
+        "responses": responses(endpoint, generator),
+    });
+    if !endpoint.details.is_empty() {
+        operation["description"] = endpoint.details.into();
+    }
+    if let Some((make, example)) = &endpoint.body {
+        let media = json!({ "schema": make(generator), "example": example });
+        operation["requestBody"] = json!({ "required": true, "content": { "application/json": media } });
+    }
+    if endpoint.open {
+        operation["security"] = json!([]);
+    }
+    operation
+}
+
+fn responses(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
+    let mut responses = json!({ "default": { "$ref": "#/components/responses/Problem" } });
+    for answer in &endpoint.answers {
+        let status = answer.status.as_str().to_owned();
+        let described = response(answer, generator);
+        match responses.get_mut(&status) {
+            // The same status in another form: a page or a stream.
+            Some(known) => merge(known, &described),
+            None => responses[status] = described,
+        }
+    }
+    responses
+}
+
+fn merge(known: &mut Value, more: &Value) {
+    for (media, content) in more["content"].as_object().into_iter().flatten() {
+        known["content"][media] = content.clone();
+    }
+}
+
+fn response(answer: &Answer, generator: &mut SchemaGenerator) -> Value {
+    if answer.media == PROBLEM_TYPE {
+        let schema = generator.subschema_for::<ProblemShape>();
+        return json!({ "description": answer.what, "content": { PROBLEM_TYPE: { "schema": schema } } });
+    }
+    let mut described = json!({ "description": answer.what });
+    if let Some((make, example)) = &answer.schema {
+        let mut media = json!({ "schema": make(generator) });
+        if !example.is_null() {
+            media["example"] = example.clone();
+        }
+        described["content"] = json!({ answer.media: media });
+    } else if !answer.media.is_empty() {
+        described["content"] = json!({ answer.media: { "schema": { "type": "string" } } });
+    }
+    described
+}
+
+fn path_parameters(path: &str) -> Vec<Value> {
+    let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let parameter = |name: &str| {
+        let schema = match name {
+            "id" => json!({ "type": "string", "format": "uuid" }),
+            "slug" => json!({ "type": "string", "pattern": "^[a-z0-9_-]{1,64}$" }),
+            _ => json!({ "type": "string", "pattern": "^[A-Za-z0-9_.-]{1,64}$" }),
+        };
+        json!({ "name": name, "in": "path", "required": true, "schema": schema })
+    };
+    names.map(parameter).collect()
+}
+
+/// An object's properties as parameters. There is no `null` in an address, so it goes from the schemas.
+fn query_parameters(schema: Value) -> Vec<Value> {
+    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let parameter = |(name, schema): (&String, &Value)| {
+        let mut schema = without_null(schema.clone());
+        let description = schema.as_object_mut().and_then(|schema| {
+            schema.remove("default");
+            schema.remove("description")
+        });
+        let mut parameter = json!({ "name": name, "in": "query", "schema": schema });
+        if let Some(description) = description {
+            parameter["description"] = description;
+        }
+        if required.contains(&name.as_str()) {
+            parameter["required"] = true.into();
+        }
+        parameter
+    };
+    properties.map(parameter).collect()
+}
+
+fn without_null(mut schema: Value) -> Value {
+    if let Some(choices) = schema["anyOf"].as_array() {
+        let real = choices.iter().find(|choice| choice["type"] != "null").cloned();
+        let description = schema.get("description").cloned();
+        let mut real = real.unwrap_or(Value::Null);
+        if let Some(description) = description {
+            real["description"] = description;
+        }
+        return real;
+    }
+    if let Some(types) = schema["type"].as_array() {
+        let real = types.iter().find(|name| *name != "null").cloned();
+        schema["type"] = real.unwrap_or(Value::Null);
+    }
+    schema
+}

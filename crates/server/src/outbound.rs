@@ -1,0 +1,135 @@
+//! Calls to configured endpoints: bounded, without redirects, and only to addresses a stranger may not pick.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use ureq::http::Uri;
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
+
+/// Longest an endpoint may take: a caller is waiting.
+const TIMEOUT: Duration = Duration::from_secs(3);
+/// Largest answer read: key sets and grants are small.
+const ANSWER_BYTES_MAX: u64 = 256 * 1024;
+
+/// A client for endpoints named in configuration.
+#[derive(Clone)]
+pub(crate) struct Outbound {
+    agent: ureq::Agent,
+}
+
+impl Outbound {
+    pub(crate) fn new(private_allowed: bool) -> Outbound {
+        let config = ureq::Agent::config_builder()
+            .timeout_global(Some(TIMEOUT))
+            .max_redirects(0)
+            .proxy(None)
+            .build();
+        let resolver = Guarded { private_allowed, inner: DefaultResolver::default() };
+        Outbound { agent: ureq::Agent::with_parts(config, DefaultConnector::default(), resolver) }
+    }
+
+    pub(crate) fn get_json<T: DeserializeOwned>(&self, url: &str, query: &[(&str, String)]) -> Result<T, String> {
+        let request = query.iter().fold(self.agent.get(url), |request, (name, value)| request.query(name, value));
+        let mut response = request.call().map_err(|error| error.to_string())?;
+        if response.status() != 200 {
+            return Err(format!("it answered {}", response.status()));
+        }
+        let text = response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_string();
+        let text = text.map_err(|error| error.to_string())?;
+        serde_json::from_str(&text).map_err(|error| format!("its answer cannot be read: {error}"))
+    }
+}
+
+/// Looks at the addresses a name resolves to, at the moment of use, so that a name cannot change its mind between.
+#[derive(Debug)]
+struct Guarded {
+    private_allowed: bool,
+    inner: DefaultResolver,
+}
+
+impl Resolver for Guarded {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        config: &ureq::config::Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let found = self.inner.resolve(uri, config, timeout)?;
+        let mut kept = self.empty();
+        for address in found.iter().filter(|address| self.private_allowed || is_public(address.ip())) {
+            kept.push(*address);
+        }
+        match kept.is_empty() {
+            true => Err(ureq::Error::HostNotFound),
+            false => Ok(kept),
+        }
+    }
+}
+
+/// Whether an address is out on the internet, rather than here or next door.
+pub(crate) fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => is_public_v4(v4),
+        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
+            Some(v4) => is_public_v4(v4),
+            None => is_public_v6(v6),
+        },
+    }
+}
+
+fn is_public_v4(v4: Ipv4Addr) -> bool {
+    let [a, b, c, _] = v4.octets();
+    let carrier_nat = a == 100 && (64..128).contains(&b);
+    let benchmark = a == 198 && (b == 18 || b == 19);
+    let protocol = a == 192 && b == 0 && c == 0;
+    !(v4.is_private()
+        || v4.is_loopback()
+        || v4.is_link_local()
+        || v4.is_multicast()
+        || v4.is_documentation()
+        || a == 0
+        || a >= 240
+        || carrier_nat
+        || benchmark
+        || protocol)
+}
+
+fn is_public_v6(v6: Ipv6Addr) -> bool {
+    let [first, second, ..] = v6.segments();
+    let translated = first == 0x64 && second == 0xff9b;
+    let tunnelled = first == 0x2002 || (first == 0x2001 && second == 0);
+    let documentation = first == 0x2001 && second == 0xdb8;
+    !(v6.is_loopback()
+        || v6.is_unspecified()
+        || v6.is_multicast()
+        || v6.is_unique_local()
+        || v6.is_unicast_link_local()
+        || v6.to_ipv4().is_some()
+        || translated
+        || tunnelled
+        || documentation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_internet_is_public() {
+        let check = |text: &str, public: bool| {
+            assert_eq!(text.parse().map(is_public), Ok(public), "{text}");
+        };
+        for private in [
+            "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0",
+            "224.0.0.1", "255.255.255.255", "::1", "::", "fe80::1", "fd00::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1",
+            "2002:7f00:1::", "::7f00:1",
+        ] {
+            check(private, false);
+        }
+        for public in ["1.1.1.1", "93.184.216.34", "2606:4700:4700::1111"] {
+            check(public, true);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Every "no" and every failure on the wire: problem+json with a stable code, and nothing of the content.
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use engine::error::Error;
+use engine::ports::StoreError;
+use engine::refusal::Refusal;
+use serde_json::{Map, Value, json};
+
+/// Seconds a client should wait when the server is full or the database is away.
+pub(crate) const RETRY_SECS: u64 = 1;
+pub(crate) const PROBLEM_TYPE: &str = "application/problem+json";
+
+/// An answer that is not what was asked for.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    pub(crate) status: StatusCode,
+    pub(crate) code: String,
+    detail: String,
+    more: Map<String, Value>,
+    headers: HeaderMap,
+}
+
+impl Problem {
+    pub(crate) fn new(status: StatusCode, code: impl Into<String>, detail: impl Into<String>) -> Problem {
+        let (code, detail) = (code.into(), detail.into());
+        Problem { status, code, detail, more: Map::new(), headers: HeaderMap::new() }
+    }
+
+    pub(crate) fn bad_request(code: &str, detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::BAD_REQUEST, code, detail)
+    }
+
+    pub(crate) fn forbidden(code: &str, detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::FORBIDDEN, code, detail)
+    }
+
+    pub(crate) fn unauthorized(detail: &str) -> Problem {
+        Problem::new(StatusCode::UNAUTHORIZED, "auth.required", detail)
+            .header(WWW_AUTHENTICATE, "Bearer realm=\"ingrain\"")
+    }
+
+    pub(crate) fn internal() -> Problem {
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "something broke here; the log has the request id")
+    }
+
+    pub(crate) fn busy(code: &str, detail: &str) -> Problem {
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, detail).retry_after(RETRY_SECS)
+    }
+
+    pub(crate) fn retry_after(self, secs: u64) -> Problem {
+        self.header(RETRY_AFTER, &secs.to_string())
+    }
+
+    pub(crate) fn header(mut self, name: HeaderName, value: &str) -> Problem {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            self.headers.insert(name, value);
+        }
+        self
+    }
+
+    pub(crate) fn with(mut self, key: &str, value: impl serde::Serialize) -> Problem {
+        self.more.insert(key.to_owned(), serde_json::to_value(value).unwrap_or(Value::Null));
+        self
+    }
+
+    /// The same problem as a failed precondition: the client put its condition into a header.
+    pub(crate) fn as_precondition(self) -> Problem {
+        let failed = self.code == "conflict.sha256" || self.code == "conflict.exists" || self.code == "conflict.nothing_there";
+        Problem { status: if failed { StatusCode::PRECONDITION_FAILED } else { self.status }, ..self }
+    }
+
+    /// The document a client reads.
+    pub(crate) fn document(&self, request_id: &str) -> Value {
+        let mut document = json!({
+            "type": format!("urn:ingrain:problem:{}", self.code),
+            "title": self.status.canonical_reason().unwrap_or("Error"),
+            "status": self.status.as_u16(),
+            "code": self.code,
+            "detail": self.detail,
+            "request_id": request_id,
+        });
+        if let Some(object) = document.as_object_mut() {
+            object.extend(self.more.clone());
+        }
+        document
+    }
+
+    /// The answer with its body, once the request id is known.
+    pub(crate) fn render(self, request_id: &str) -> Response {
+        let mut response = Response::new(Body::from(self.document(request_id).to_string()));
+        *response.status_mut() = self.status;
+        response.headers_mut().extend(self.headers);
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM_TYPE));
+        response
+    }
+}
+
+impl IntoResponse for Problem {
+    /// The body is written by the outermost layer, which knows the request id.
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Problem {
+        let status = match refusal.code {
+            "shape.too_large" => StatusCode::PAYLOAD_TOO_LARGE,
+            _ if refusal.is_policy() => StatusCode::FORBIDDEN,
+            _ => StatusCode::UNPROCESSABLE_ENTITY,
+        };
+        let problem = Problem::new(status, refusal.code, refusal.message);
+        let problem = match refusal.hint {
+            Some(hint) => problem.with("hint", hint),
+            None => problem,
+        };
+        match refusal.findings.is_empty() {
+            true => problem,
+            false => problem.with("findings", refusal.findings),
+        }
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Problem {
+        let (code, detail) = (error.code(), error.to_string());
+        match error {
+            Error::Invalid { code: "idempotency.other_request", .. } => {
+                Problem::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail)
+            }
+            Error::Invalid { code: "shape.too_large", .. } => Problem::new(StatusCode::PAYLOAD_TOO_LARGE, code, detail),
+            Error::Invalid { code, .. } if code.starts_with("policy.") => Problem::forbidden(code, detail),
+            Error::Invalid { .. } => Problem::bad_request(code, detail),
+            Error::NotFound { .. } => Problem::new(StatusCode::NOT_FOUND, code, detail),
+            Error::Conflict(conflict) => {
+                let problem = Problem::new(StatusCode::CONFLICT, code, detail);
+                match conflict.current {
+                    Some(current) => problem.with("current", current),
+                    None => problem,
+                }
+            }
+            Error::Store(StoreError::Guard(_)) => Problem::new(StatusCode::CONFLICT, code, detail),
+            Error::Store(error) => {
+                // Said once, here: what a database says of itself is for the log, not for callers.
+                tracing::error!(code, %error, "the database failed");
+                match error {
+                    StoreError::Corrupt(_) => Problem::new(StatusCode::INTERNAL_SERVER_ERROR, code, "the database is damaged"),
+                    _ => Problem::busy(code, "the database cannot do this right now"),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! `Idempotency-Key`: a call sent twice is done once and answered twice.
+
+use axum::body::{Body, Bytes};
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::{CONTENT_TYPE, ETAG, LOCATION};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use engine::memory::hex;
+use engine::repeat::{Begun, Repeat};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::app::App;
+use crate::auth::Who;
+use crate::endpoint;
+use crate::extract::whole_body;
+use crate::problem::Problem;
+
+const KEY_BYTES_MAX: usize = 256;
+/// Largest answer kept: answers of calls that can be repeated hold ids and codes.
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
+/// Headers of an answer that belong to it.
+const KEPT: [HeaderName; 3] = [CONTENT_TYPE, ETAG, LOCATION];
+
+/// An answer as it is kept.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: String,
+}
+
+/// The layer around guarded routes.
+pub(crate) async fn once(State(app): State<App>, request: Request, next: Next) -> Response {
+    let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    let given = request.headers().get("idempotency-key").cloned();
+    match given.filter(|_| endpoint::is_once(request.method(), path.as_deref())) {
+        Some(key) => repeated(&app, key, request, next).await.unwrap_or_else(Problem::into_response),
+        None => next.run(request).await,
+    }
+}
+
+async fn repeated(app: &App, key: HeaderValue, request: Request, next: Next) -> Result<Response, Problem> {
+    let key = key.to_str().ok().filter(|key| !key.is_empty() && key.len() <= KEY_BYTES_MAX);
+    let key = key.ok_or_else(|| Problem::bad_request("idempotency.key", "an idempotency key is 1 to 256 plain characters"))?;
+    let who = request.extensions().get::<Who>().cloned().ok_or_else(Problem::internal)?;
+    let door = format!("{} {}", request.method(), request.uri());
+    let (parts, body) = request.into_parts();
+    let bytes = whole_body(Request::new(body), app).await?;
+    let digest = digest(&parts.headers, &bytes);
+    let (caller, asked, named) = (who.caller.clone(), key.to_owned(), door.clone());
+    let begun = app.call("idempotency", move |engine| Ok(engine.begin_once(&caller, &named, &asked, &digest)?)).await?;
+    match begun {
+        Begun::Answered(answer) => {
+            let kept: Kept = serde_json::from_value(answer).map_err(|_| Problem::internal())?;
+            Ok(kept.again())
+        }
+        Begun::First(repeat) => {
+            let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
+            finished(app, who, repeat, response).await
+        }
+    }
+}
+
+/// What makes two requests the same: the body and the conditions it came with.
+fn digest(headers: &HeaderMap, body: &Bytes) -> String {
+    let mut hash = Sha256::new();
+    for name in ["if-match", "if-none-match"] {
+        hash.update(headers.get(name).map(HeaderValue::as_bytes).unwrap_or_default());
+        hash.update([0]);
+    }
+    hash.update(body);
+    hex(&hash.finalize())
+}
+
+async fn finished(app: &App, who: Who, repeat: Repeat, response: Response) -> Result<Response, Problem> {
+    // Only what was done is kept: a refusal or a failure may be tried again.
+    let (response, kept) = match response.status().is_success() {
+        true => {
+            let (parts, body) = response.into_parts();
+            let bytes = axum::body::to_bytes(body, ANSWER_BYTES_MAX).await.map_err(|_| Problem::internal())?;
+            let kept = Kept::of(parts.status, &parts.headers, &bytes);
+            (Response::from_parts(parts, Body::from(bytes)), serde_json::to_value(kept).ok())
+        }
+        false => (response, None),
+    };
+    app.call("idempotency", move |engine| Ok(engine.finish_once(&who.caller, repeat, kept)?)).await?;
+    Ok(response)
+}
+
+impl Kept {
+    fn of(status: StatusCode, headers: &HeaderMap, body: &Bytes) -> Kept {
+        let kept = |name: &HeaderName| {
+            let value = headers.get(name)?.to_str().ok()?;
+            Some((name.as_str().to_owned(), value.to_owned()))
+        };
+        Kept {
+            status: status.as_u16(),
+            headers: KEPT.iter().filter_map(kept).collect(),
+            body: String::from_utf8_lossy(body).into_owned(),
+        }
+    }
+
+    fn again(self) -> Response {
+        let mut response = Response::new(Body::from(self.body));
+        *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::OK);
+        for (name, value) in self.headers {
+            if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>()) {
+                response.headers_mut().insert(name, value);
+            }
+        }
+        response.headers_mut().insert("idempotency-replayed", HeaderValue::from_static("true"));
+        response
+    }
+}

@@ -1,0 +1,248 @@
+//! Events: the log by pages, and as a live stream that resumes where it broke off.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use engine::Witness;
+use engine::event::Event;
+use futures_util::stream;
+use serde_json::json;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
+
+use crate::app::App;
+use crate::auth::Who;
+use crate::endpoint::Endpoint;
+use crate::extract::Params;
+use crate::problem::Problem;
+use crate::stream::{self as tails, Batch, Tail};
+use crate::wire::admin::{EventParams, EventsView};
+
+/// A client that lost its stream tries again after this.
+const RETRY_MS: u32 = 2_000;
+/// Names one stream may ask for.
+const NAMES_MAX: usize = 64;
+
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        Endpoint::new(Method::GET, "/v1/events", "events", events)
+            .says("events", "What happened", "A page of the log, or, with `Accept: text/event-stream`, a live stream of it: each event has its number as id, and a stream that breaks off resumes after `Last-Event-ID` without loss or repetition. You see what you did and what happened where you may look. A stream that falls too far behind is closed with the event `stream.closed` and a reason.")
+            .query::<EventParams>()
+            .header("Last-Event-ID", "The number of the last event you have")
+            .answer::<EventsView>(StatusCode::OK, "A page of the log", json!({ "items": [], "next_after": 12 }))
+            .plain(StatusCode::OK, "A live stream", "text/event-stream"),
+    ]
+}
+
+async fn events(
+    State(app): State<App>,
+    who: Who,
+    headers: HeaderMap,
+    Params(params): Params<EventParams>,
+) -> Result<Response, Problem> {
+    if params.name.len() > NAMES_MAX {
+        return Err(Problem::bad_request("shape.query", format!("at most {NAMES_MAX} names")));
+    }
+    let live = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).is_some_and(|v| v.contains("text/event-stream"));
+    match live {
+        true => stream(app, who, &headers, params).await,
+        false => page(&app, who, params).await.map(IntoResponse::into_response),
+    }
+}
+
+async fn page(app: &App, who: Who, params: EventParams) -> Result<Json<EventsView>, Problem> {
+    let limit = params.limit.unwrap_or(app.engine.settings.limits.list_default);
+    let after = params.after.unwrap_or(0);
+    let (mut items, next_after) =
+        app.call("events", move |engine| Ok(engine.events(&who.caller, after, limit)?)).await?;
+    items.retain(|event| is_named(&params.name, event));
+    Ok(Json(EventsView { items, next_after }))
+}
+
+/// Whether an event has one of the names asked for.
+fn is_named(names: &[String], event: &Event) -> bool {
+    let name = event.happening.name.as_str();
+    let fits = |asked: &String| match asked.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => asked == name,
+    };
+    names.is_empty() || names.iter().any(fits)
+}
+
+async fn stream(app: App, who: Who, headers: &HeaderMap, params: EventParams) -> Result<Response, Problem> {
+    let last_id = headers.get("last-event-id").map(|value| {
+        let number = value.to_str().ok().and_then(|text| text.trim().parse().ok());
+        number.ok_or_else(|| Problem::bad_request("shape.query", "`Last-Event-ID` is the number of an event"))
+    });
+    let asked: Option<u64> = last_id.transpose()?.or(params.after);
+    let opened = Opened::new(&app).ok_or_else(|| Problem::busy("http.streams_full", "too many event streams are open"))?;
+    let starting = app.clone();
+    let follower = app
+        .call("stream", move |engine| {
+            let witness = engine.witness(&who.caller)?;
+            let tail = tails::tail(&starting, who.caller.tenant)?;
+            let end = engine.backend.last_event(who.caller.tenant).map_err(engine::error::Error::from)?;
+            let after = asked.map_or(end, |after| after.min(end));
+            let closing = starting.closing();
+            Ok(Follower { app: starting, who, witness, names: params.name, after, tail, mode: Mode::Greeting, closing, _opened: opened })
+        })
+        .await?;
+    let frames = stream::unfold(follower, |mut follower| async move {
+        let frame = follower.next().await?;
+        Some((Ok::<Bytes, std::convert::Infallible>(frame), follower))
+    });
+    let headers = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-store"), ("x-accel-buffering".parse().map_err(|_| Problem::internal())?, "no")];
+    Ok((headers, Body::from_stream(frames)).into_response())
+}
+
+/// Counts a stream for as long as it is open.
+struct Opened(App);
+
+impl Opened {
+    fn new(app: &App) -> Option<Opened> {
+        app.metrics.stream_opened(app.config.limits.streams_max).then(|| Opened(app.clone()))
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        self.0.metrics.stream_closed();
+    }
+}
+
+/// One client's way through the log.
+struct Follower {
+    app: App,
+    who: Who,
+    witness: Witness,
+    names: Vec<String>,
+    /// The number up to which this client has everything.
+    after: u64,
+    tail: Arc<Tail>,
+    mode: Mode,
+    closing: watch::Receiver<bool>,
+    _opened: Opened,
+}
+
+enum Mode {
+    Greeting,
+    /// Reading the log; live batches are not listened to yet.
+    Catching,
+    /// Listening, with one more look at the log to close the gap before it.
+    Joining(Receiver<Arc<Batch>>),
+    Live(Receiver<Arc<Batch>>),
+    Over,
+}
+
+enum News {
+    Batch(Arc<Batch>),
+    Quiet,
+    Slow,
+    Closing,
+}
+
+impl Follower {
+    /// The next piece for the client; nothing after the end.
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            match std::mem::replace(&mut self.mode, Mode::Over) {
+                Mode::Over => return None,
+                Mode::Greeting => {
+                    self.mode = Mode::Catching;
+                    return Some(Bytes::from(format!("retry: {RETRY_MS}\n: ingrain events after {}\n\n", self.after)));
+                }
+                Mode::Catching => {
+                    let Ok(batch) = self.read().await else { return Some(closed("unavailable")) };
+                    let done = tails::is_last(&batch);
+                    self.mode = if done { Mode::Joining(self.tail.listen()) } else { Mode::Catching };
+                    if let Some(frames) = self.take(&batch) {
+                        return Some(frames);
+                    }
+                }
+                Mode::Joining(receiver) => {
+                    let Ok(batch) = self.read().await else { return Some(closed("unavailable")) };
+                    // A log that grew by a whole batch meanwhile is caught up with first.
+                    self.mode = if tails::is_last(&batch) { Mode::Live(receiver) } else { Mode::Catching };
+                    if let Some(frames) = self.take(&batch) {
+                        return Some(frames);
+                    }
+                }
+                Mode::Live(mut receiver) => match self.news(&mut receiver).await {
+                    News::Batch(batch) => {
+                        self.mode = Mode::Live(receiver);
+                        if let Some(frames) = self.take(&batch) {
+                            return Some(frames);
+                        }
+                    }
+                    News::Quiet => match self.still_good().await {
+                        true => {
+                            self.mode = Mode::Live(receiver);
+                            // An id without data moves the client's place without an event.
+                            return Some(Bytes::from(format!(": alive\nid: {}\n\n", self.after)));
+                        }
+                        false => return Some(closed("the key is no longer good")),
+                    },
+                    News::Slow => {
+                        self.app.metrics.stream_dropped();
+                        return Some(closed("too slow: resume with Last-Event-ID"));
+                    }
+                    News::Closing => return Some(closed("the server is closing")),
+                },
+            }
+        }
+    }
+
+    async fn news(&mut self, receiver: &mut Receiver<Arc<Batch>>) -> News {
+        if *self.closing.borrow() {
+            return News::Closing;
+        }
+        tokio::select! {
+            batch = receiver.recv() => match batch {
+                Ok(batch) => News::Batch(batch),
+                Err(RecvError::Lagged(_)) => News::Slow,
+                Err(RecvError::Closed) => News::Closing,
+            },
+            () = tokio::time::sleep(self.app.config.limits.heartbeat()) => News::Quiet,
+            _ = self.closing.changed() => News::Closing,
+        }
+    }
+
+    /// What this client may see of a batch and does not have yet.
+    fn take(&mut self, batch: &Batch) -> Option<Bytes> {
+        let frames = batch.frames(self.after, |event| is_named(&self.names, event) && self.witness.sees(event));
+        self.after = self.after.max(batch.read_to);
+        frames
+    }
+
+    async fn read(&self) -> Result<Batch, Problem> {
+        let (app, tenant, after) = (self.app.clone(), self.who.caller.tenant, self.after);
+        self.app.call("events", move |_| tails::read(&app, tenant, after)).await
+    }
+
+    /// Asks again who this is: keys end, grants go.
+    async fn still_good(&mut self) -> bool {
+        let (app, proof) = (self.app.clone(), self.who.proof.clone());
+        let again = self.app.call("authenticate", move |engine| {
+            let who = app.doorman.identify(&app, &proof)?;
+            Ok(engine.witness(&who.caller)?)
+        });
+        match again.await {
+            Ok(witness) => {
+                self.witness = witness;
+                true
+            }
+            // A database that is away for a moment is no reason to send everybody off.
+            Err(problem) => problem.status.is_server_error(),
+        }
+    }
+}
+
+fn closed(reason: &str) -> Bytes {
+    Bytes::from(format!("event: stream.closed\ndata: {}\n\n", json!({ "reason": reason })))
+}

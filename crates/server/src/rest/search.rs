@@ -1,0 +1,34 @@
+//! Search, and why a memory was or was not found.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{Method, StatusCode};
+use engine::Query;
+use serde_json::json;
+
+use super::{NOT_FOUND, memories};
+use crate::app::App;
+use crate::auth::Who;
+use crate::endpoint::Endpoint;
+use crate::extract::Sent;
+use crate::problem::Problem;
+use crate::wire::search::{FoundView, SearchBody};
+
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        Endpoint::new(Method::POST, "/v1/search", "search", search)
+            .says("search", "Search", "The best memories for a query, among those you may see, with the parts of each score. `explain` names a memory and asks why it was or was not returned.")
+            .body::<SearchBody>(json!({ "query": "how long does billing retry webhooks", "limit": 6 }))
+            .answer::<FoundView>(StatusCode::OK, "Hits, best first", json!({
+                "hits": [{ "score": 0.7, "parts": { "text": 0.8, "trust": 0.45 }, "memory": memories::memory_example(true) }],
+                "ranker": "operational", "considered": 1, "warnings": [],
+            }))
+            .problems(&[NOT_FOUND]),
+    ]
+}
+
+async fn search(State(app): State<App>, who: Who, Sent(body): Sent<SearchBody>) -> Result<Json<FoundView>, Problem> {
+    let query = Query::from(body);
+    let answer = app.call("search", move |engine| Ok(engine.search(&who.caller, &query)?)).await?;
+    Ok(Json(answer.into()))
+}

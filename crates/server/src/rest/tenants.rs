@@ -1,0 +1,69 @@
+//! Tenants: operators make them; everybody else sees their own.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{Method, StatusCode};
+use engine::caller::Caller;
+use engine::keys::{NewKey, Rights};
+use engine::vocabulary::Role;
+use serde_json::{Value, json};
+
+use super::keys::{dice, issued_example};
+use super::CONFLICT;
+use crate::app::App;
+use crate::auth::Who;
+use crate::endpoint::Endpoint;
+use crate::extract::Sent;
+use crate::problem::Problem;
+use crate::wire::Page;
+use crate::wire::admin::{CreatedTenantView, TenantBody, TenantView};
+
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        Endpoint::new(Method::GET, "/v1/tenants", "tenants", list)
+            .says("tenants", "List tenants", "All of them for an operator, else your own.")
+            .answer::<Page<TenantView>>(StatusCode::OK, "Tenants", json!({ "items": [example()] })),
+        Endpoint::new(Method::POST, "/v1/tenants", "create_tenant", create)
+            .says("tenants", "Create a tenant", "Seeds it and makes a key for its first admin. Operators only.")
+            .body::<TenantBody>(json!({ "slug": "acme" }))
+            .answer::<CreatedTenantView>(StatusCode::CREATED, "The tenant and its key", json!({ "tenant": example(), "admin_key": issued_example() }))
+            .problems(&[CONFLICT]),
+    ]
+}
+
+async fn list(State(app): State<App>, who: Who) -> Result<Json<Page<TenantView>>, Problem> {
+    let tenants = app
+        .call("tenants", move |engine| Ok(engine.backend.tenants().map_err(engine::error::Error::from)?))
+        .await?;
+    let own = |tenant: &engine::ports::Tenant| who.operator || tenant.id == who.caller.tenant;
+    Ok(Json(Page::whole(tenants.into_iter().filter(own).map(TenantView::from).collect())))
+}
+
+async fn create(
+    State(app): State<App>,
+    who: Who,
+    Sent(body): Sent<TenantBody>,
+) -> Result<(StatusCode, Json<CreatedTenantView>), Problem> {
+    if !who.operator {
+        return Err(Problem::forbidden("policy.operators_only", "only an operator may do this"));
+    }
+    let random = dice()?;
+    let made = app
+        .call("create_tenant", move |engine| {
+            let tenants = engine.backend.tenants().map_err(engine::error::Error::from)?;
+            if tenants.iter().any(|tenant| tenant.slug == body.slug) {
+                let message = format!("tenant `{}` exists already", body.slug);
+                return Err(Problem::new(StatusCode::CONFLICT, "conflict.tenant_exists", message));
+            }
+            let tenant = engine.start_tenant(&body.slug)?;
+            let new = NewKey { name: "first admin".to_owned(), rights: Rights::of(Role::Admin), expires_at: None };
+            let issued = engine.create_key(&Caller::admin(tenant.id), new, random)?;
+            Ok(CreatedTenantView { tenant: tenant.into(), admin_key: issued.into() })
+        })
+        .await?;
+    Ok((StatusCode::CREATED, Json(made)))
+}
+
+fn example() -> Value {
+    json!({ "id": "01980000-0000-7000-8000-000000000005", "slug": "acme", "created_at": "2026-01-01T00:00:00Z" })
+}

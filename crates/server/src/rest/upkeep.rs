@@ -1,0 +1,68 @@
+//! Upkeep now rather than by the ticker, and what is kept.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{Method, StatusCode};
+use engine::Upkeep;
+use engine::error::Error;
+use engine::vocabulary::Role;
+use serde_json::json;
+
+use crate::app::App;
+use crate::auth::Who;
+use crate::endpoint::Endpoint;
+use crate::problem::Problem;
+use crate::wire::admin::{InstallationView, UpkeepView, UsageView};
+
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        Endpoint::new(Method::POST, "/v1/upkeep", "upkeep", upkeep)
+            .says("upkeep", "Do what is due", "Expiry, decay, missing vectors. The server does it by itself; this does it now. Admins only.")
+            .answer::<UpkeepView>(StatusCode::OK, "What was done", json!({ "expired": 0, "embedded": 0 })),
+        Endpoint::new(Method::GET, "/v1/usage", "usage", usage)
+            .says("upkeep", "What is kept", "Counts of your tenant; of the whole installation too, for operators. Admins only.")
+            .answer::<UsageView>(StatusCode::OK, "Usage", json!({ "stores": 3, "last_event": 12 })),
+    ]
+}
+
+async fn upkeep(State(app): State<App>, who: Who) -> Result<Json<UpkeepView>, Problem> {
+    admin(&who)?;
+    let done = app.call("upkeep", move |engine| Ok(engine.upkeep(who.caller.tenant, Upkeep::default())?)).await?;
+    // Counted by name, so that a new sort of upkeep shows here by itself.
+    let done: BTreeMap<String, u64> =
+        serde_json::to_value(done).and_then(serde_json::from_value).map_err(|_| Problem::internal())?;
+    Ok(Json(UpkeepView { done }))
+}
+
+async fn usage(State(app): State<App>, who: Who) -> Result<Json<UsageView>, Problem> {
+    admin(&who)?;
+    let work = move |engine: &engine::Engine| {
+        let stores = engine.stores(&who.caller)?.len();
+        let last_event = engine.backend.last_event(who.caller.tenant).map_err(Error::from)?;
+        let installation = match who.operator {
+            true => {
+                let health = engine.backend.health().map_err(Error::from)?;
+                let tenants = engine.backend.tenants().map_err(Error::from)?.len();
+                Some(InstallationView {
+                    tenants,
+                    memories: health.memories,
+                    bytes: health.bytes,
+                    backend: health.backend,
+                    migration: health.migration,
+                })
+            }
+            false => None,
+        };
+        Ok(UsageView { stores, last_event, installation })
+    };
+    Ok(Json(app.call("usage", work).await?))
+}
+
+fn admin(who: &Who) -> Result<(), Problem> {
+    match who.caller.role {
+        Role::Admin => Ok(()),
+        _ => Err(Problem::forbidden("policy.admins_only", "only an admin may do this")),
+    }
+}

@@ -1,0 +1,401 @@
+//! Stores, pipelines, keys, tenants, events, upkeep.
+
+use std::collections::BTreeMap;
+
+use engine::NewStore;
+use engine::caller::{Grant, Rules};
+use engine::container::Store;
+use engine::event::Event;
+use engine::id::{StoreId, TenantId};
+use engine::keys::{Issued, Key, NewKey, Rights, Settable};
+use engine::pipeline::OptIn;
+use engine::vocabulary::{Access, Role, ScopeKind, Trust};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{AccessWord, Id, Moment, RoleWord, ScopeWord, SettableWord, TrustWord};
+
+/// A store to make.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "NewStore")]
+pub struct StoreBody {
+    #[schemars(length(min = 1, max = 64), extend("pattern" = "^[a-z0-9_-]+$"))]
+    pub slug: String,
+    #[serde(default)]
+    pub title: Option<String>,
+    #[schemars(with = "ScopeWord")]
+    pub scope: ScopeKind,
+    /// `document`, `episodic`, `lesson`, `layered`, `note`, or one from configuration.
+    pub ruleset: String,
+    #[schemars(with = "TrustWord")]
+    pub default_trust: Trust,
+    #[schemars(with = "AccessWord")]
+    pub access: Access,
+}
+
+impl From<StoreBody> for NewStore {
+    fn from(body: StoreBody) -> NewStore {
+        NewStore {
+            slug: body.slug,
+            title: body.title,
+            scope: body.scope,
+            ruleset: body.ruleset,
+            default_trust: body.default_trust,
+            access: body.access,
+        }
+    }
+}
+
+/// A store.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Store")]
+pub struct StoreView {
+    #[schemars(with = "Id")]
+    pub id: StoreId,
+    pub slug: String,
+    pub title: String,
+    #[schemars(with = "ScopeWord")]
+    pub scope: ScopeKind,
+    pub ruleset: String,
+    #[schemars(with = "TrustWord")]
+    pub default_trust: Trust,
+    #[schemars(with = "AccessWord")]
+    pub access: Access,
+    pub owner: String,
+    #[schemars(with = "Moment")]
+    pub created_at: Timestamp,
+    #[schemars(with = "Option<Moment>")]
+    pub archived_at: Option<Timestamp>,
+}
+
+impl From<Store> for StoreView {
+    fn from(store: Store) -> StoreView {
+        StoreView {
+            id: store.id,
+            slug: store.slug,
+            title: store.title,
+            scope: store.scope,
+            ruleset: store.ruleset,
+            default_trust: store.default_trust,
+            access: store.access,
+            owner: store.owner,
+            created_at: store.created_at,
+            archived_at: store.archived_at,
+        }
+    }
+}
+
+/// An agent's opt-in to memory in a pipeline.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "SetOptIn")]
+pub struct OptInBody {
+    pub enabled: bool,
+    /// Most memories one recall returns.
+    #[serde(default)]
+    pub max_recall: Option<u32>,
+    /// Most bytes of one lesson.
+    #[serde(default)]
+    pub max_content_bytes: Option<u64>,
+}
+
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "OptIn")]
+pub struct OptInView {
+    pub pipeline: String,
+    pub agent: String,
+    pub enabled: bool,
+    pub max_recall: Option<u32>,
+    pub max_content_bytes: Option<u64>,
+    #[schemars(with = "Moment")]
+    pub changed_at: Timestamp,
+}
+
+impl From<OptIn> for OptInView {
+    fn from(opt_in: OptIn) -> OptInView {
+        OptInView {
+            pipeline: opt_in.pipeline,
+            agent: opt_in.agent,
+            enabled: opt_in.enabled,
+            max_recall: opt_in.max_recall,
+            max_content_bytes: opt_in.max_content_bytes,
+            changed_at: opt_in.changed_at,
+        }
+    }
+}
+
+/// How many memories went.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Erased")]
+pub struct ErasedView {
+    pub erased: u64,
+}
+
+/// `read`, or `manage`, which includes it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "Grant")]
+pub enum GrantWord {
+    Read,
+    Manage,
+}
+
+/// The rules a key holds.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Rules")]
+pub struct RulesBody {
+    pub read: bool,
+    pub manage: bool,
+}
+
+/// A key to make.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "NewKey")]
+pub struct KeyBody {
+    #[schemars(length(min = 1, max = 256))]
+    pub name: String,
+    #[schemars(with = "RoleWord")]
+    pub role: Role,
+    /// The agent it is the key of.
+    #[serde(default)]
+    pub agent: Option<String>,
+    /// The person it is the key of, or speaks for.
+    #[serde(default)]
+    pub user: Option<String>,
+    #[serde(default)]
+    pub pipeline: Option<String>,
+    /// Nobody watches its runs: they save little and delete nothing.
+    #[serde(default)]
+    pub unattended: bool,
+    #[serde(default)]
+    pub rules: Option<RulesBody>,
+    /// What it may do with which system.
+    #[serde(default)]
+    pub grants: BTreeMap<String, GrantWord>,
+    /// What it may say about itself in headers.
+    #[serde(default)]
+    #[schemars(with = "Vec<SettableWord>")]
+    pub may_set: Vec<Settable>,
+    #[serde(default)]
+    #[schemars(with = "Option<Moment>")]
+    pub expires_at: Option<Timestamp>,
+}
+
+impl From<KeyBody> for NewKey {
+    fn from(body: KeyBody) -> NewKey {
+        let grant = |(system, word)| {
+            let grant = match word {
+                GrantWord::Read => Grant::Read,
+                GrantWord::Manage => Grant::Manage,
+            };
+            (system, grant)
+        };
+        let rights = Rights {
+            agent: body.agent,
+            user: body.user,
+            pipeline: body.pipeline,
+            unattended: body.unattended,
+            rules: body.rules.map_or_else(Rules::default, |r| Rules { read: r.read, manage: r.manage }),
+            grants: body.grants.into_iter().map(grant).collect(),
+            may_set: body.may_set,
+            ..Rights::of(body.role)
+        };
+        NewKey { name: body.name, rights, expires_at: body.expires_at }
+    }
+}
+
+/// A key, without its text.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Key")]
+pub struct KeyView {
+    #[schemars(with = "Id")]
+    pub id: String,
+    pub name: String,
+    /// The first characters, to tell keys apart.
+    pub prefix: String,
+    #[schemars(with = "RoleWord")]
+    pub role: Role,
+    pub agent: Option<String>,
+    pub user: Option<String>,
+    pub pipeline: Option<String>,
+    pub unattended: bool,
+    pub rules: RulesBody,
+    pub grants: BTreeMap<String, GrantWord>,
+    #[schemars(with = "Vec<SettableWord>")]
+    pub may_set: Vec<Settable>,
+    pub created_by: String,
+    #[schemars(with = "Moment")]
+    pub created_at: Timestamp,
+    #[schemars(with = "Option<Moment>")]
+    pub expires_at: Option<Timestamp>,
+    #[schemars(with = "Option<Moment>")]
+    pub last_used_at: Option<Timestamp>,
+    #[schemars(with = "Option<Moment>")]
+    pub revoked_at: Option<Timestamp>,
+    #[schemars(with = "Option<Id>")]
+    pub rotated_from: Option<String>,
+}
+
+impl From<Key> for KeyView {
+    fn from(key: Key) -> KeyView {
+        let rights = key.rights;
+        let word = |(system, grant)| {
+            let word = match grant {
+                Grant::Read => GrantWord::Read,
+                Grant::Manage => GrantWord::Manage,
+            };
+            (system, word)
+        };
+        KeyView {
+            id: key.id,
+            name: key.name,
+            prefix: key.prefix,
+            role: rights.role,
+            agent: rights.agent,
+            user: rights.user,
+            pipeline: rights.pipeline,
+            unattended: rights.unattended,
+            rules: RulesBody { read: rights.rules.read, manage: rights.rules.manage },
+            grants: rights.grants.into_iter().map(word).collect(),
+            may_set: rights.may_set,
+            created_by: key.created_by,
+            created_at: key.created_at,
+            expires_at: key.expires_at,
+            last_used_at: key.last_used_at,
+            revoked_at: key.revoked_at,
+            rotated_from: key.rotated_from,
+        }
+    }
+}
+
+/// A key just made. Its text is shown this once.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "IssuedKey")]
+pub struct IssuedView {
+    /// The key itself: keep it, it cannot be shown again.
+    pub text: String,
+    pub key: KeyView,
+}
+
+impl From<Issued> for IssuedView {
+    fn from(issued: Issued) -> IssuedView {
+        IssuedView { text: issued.text, key: issued.key.into() }
+    }
+}
+
+/// How a key is turned.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "RotateKey")]
+pub struct RotateBody {
+    /// Seconds the old key still works.
+    #[schemars(range(min = 0, max = 2_592_000))]
+    pub overlap_seconds: u32,
+}
+
+/// A tenant to make.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "NewTenant")]
+pub struct TenantBody {
+    #[schemars(length(min = 1, max = 64), extend("pattern" = "^[a-z0-9_-]+$"))]
+    pub slug: String,
+}
+
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Tenant")]
+pub struct TenantView {
+    #[schemars(with = "Id")]
+    pub id: TenantId,
+    pub slug: String,
+    #[schemars(with = "Moment")]
+    pub created_at: Timestamp,
+}
+
+impl From<engine::ports::Tenant> for TenantView {
+    fn from(tenant: engine::ports::Tenant) -> TenantView {
+        TenantView { id: tenant.id, slug: tenant.slug, created_at: tenant.created_at }
+    }
+}
+
+/// A tenant just made, with a key for its first admin.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "CreatedTenant")]
+pub struct CreatedTenantView {
+    pub tenant: TenantView,
+    pub admin_key: IssuedView,
+}
+
+/// Which events.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct EventParams {
+    /// Only after this number. A stream without it, and without `Last-Event-ID`, begins now.
+    pub after: Option<u64>,
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<usize>,
+    /// Only these names; `memory.write.*` for all that begin so.
+    pub name: Vec<String>,
+}
+
+/// A stretch of the log.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Events")]
+pub struct EventsView {
+    #[schemars(with = "Vec<EventShape>")]
+    pub items: Vec<Event>,
+    /// Hand it back as `after` for what came since.
+    pub next_after: u64,
+}
+
+/// An entry of the log: ids, codes and counts, never content.
+#[derive(JsonSchema)]
+#[schemars(rename = "Event")]
+#[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
+struct EventShape {
+    seq: u64,
+    name: String,
+    #[schemars(with = "Moment")]
+    at: Timestamp,
+    actor: String,
+    #[schemars(with = "RoleWord")]
+    role: Role,
+    payload: serde_json::Map<String, serde_json::Value>,
+    /// Ties this entry to all before it.
+    hash: String,
+}
+
+/// What upkeep did.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "UpkeepDone")]
+pub struct UpkeepView {
+    /// Counts by what was done.
+    #[serde(flatten)]
+    pub done: BTreeMap<String, u64>,
+}
+
+/// What is kept, and how the server is doing.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Usage")]
+pub struct UsageView {
+    pub stores: usize,
+    /// Number of the last event.
+    pub last_event: u64,
+    /// Of the whole installation; operators see it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub installation: Option<InstallationView>,
+}
+
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Installation")]
+pub struct InstallationView {
+    pub tenants: usize,
+    pub memories: u64,
+    pub bytes: u64,
+    pub backend: String,
+    pub migration: u32,
+}

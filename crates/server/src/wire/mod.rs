@@ -1,0 +1,177 @@
+//! Request and reply shapes. They translate; the engine decides.
+
+pub mod admin;
+pub mod memory;
+pub mod search;
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use engine::id::MemoryId;
+use engine::keys::Settable;
+use engine::ports::{Cursor, Order};
+use engine::vocabulary::{
+    Access, EvidenceKind, Kind, Layer, Operation, Ranker, Role, ScopeKind, State, Trust, TtlClass, TurnRole,
+};
+use jiff::Timestamp;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+use crate::problem::Problem;
+
+/// Stands in schemas for a closed list of words of the engine, which knows no schemas.
+macro_rules! word {
+    ($($marker:ident = $words:ty, $name:literal);+ $(;)?) => {$(
+        pub enum $marker {}
+
+        impl JsonSchema for $marker {
+            fn schema_name() -> Cow<'static, str> {
+                $name.into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                let words: Vec<&str> = <$words>::ALL.iter().map(|word| word.as_str()).collect();
+                json_schema!({ "type": "string", "enum": words })
+            }
+        }
+    )+};
+}
+
+word! {
+    AccessWord = Access, "Access";
+    EvidenceKindWord = EvidenceKind, "EvidenceKind";
+    KindWord = Kind, "Kind";
+    LayerWord = Layer, "Layer";
+    OperationWord = Operation, "Operation";
+    RankerWord = Ranker, "Ranker";
+    RoleWord = Role, "Role";
+    ScopeWord = ScopeKind, "ScopeKind";
+    SettableWord = Settable, "Settable";
+    StateWord = State, "State";
+    TrustWord = Trust, "Trust";
+    TtlWord = TtlClass, "TtlClass";
+    TurnRoleWord = TurnRole, "TurnRole";
+}
+
+/// Stands in schemas for a moment.
+pub enum Moment {}
+
+impl JsonSchema for Moment {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Moment".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "date-time" })
+    }
+}
+
+/// Stands in schemas for an id.
+pub enum Id {}
+
+impl JsonSchema for Id {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Id".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "uuid" })
+    }
+}
+
+/// A stretch of a listing.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    /// Hand it back as `cursor` for the next stretch; absent at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+impl<T> Page<T> {
+    /// A listing that fits on one page.
+    pub fn whole(items: Vec<T>) -> Page<T> {
+        Page { items, next_cursor: None }
+    }
+}
+
+/// A problem, as RFC 9457 has it, with a code that never changes.
+#[derive(JsonSchema)]
+#[schemars(rename = "Problem")]
+#[expect(dead_code, reason = "only its schema is used: problems are written by `problem.rs`")]
+pub struct ProblemShape {
+    r#type: String,
+    title: String,
+    status: u16,
+    /// What clients match on.
+    code: String,
+    detail: String,
+    /// Names this request in the server's log.
+    request_id: String,
+    /// What to do instead.
+    hint: Option<String>,
+    /// What stands there now, where a condition failed.
+    current: Option<serde_json::Map<String, serde_json::Value>>,
+    /// What the scanner found: rule, field and place, never the text.
+    findings: Option<Vec<serde_json::Map<String, serde_json::Value>>>,
+}
+
+/// How a listing is sorted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sort {
+    Path,
+    /// Updated last comes first.
+    #[default]
+    Newest,
+    /// Created first comes first.
+    Oldest,
+}
+
+impl From<Sort> for Order {
+    fn from(sort: Sort) -> Order {
+        match sort {
+            Sort::Path => Order::Path,
+            Sort::Newest => Order::Newest,
+            Sort::Oldest => Order::Oldest,
+        }
+    }
+}
+
+/// Where a listing goes on; opaque to clients. Holds its order, so that it cannot be used with another.
+#[derive(Serialize, Deserialize)]
+enum Mark {
+    #[serde(rename = "p")]
+    Path(String, MemoryId),
+    #[serde(rename = "n")]
+    Newest(Timestamp, MemoryId),
+    #[serde(rename = "o")]
+    Oldest(Timestamp, MemoryId),
+}
+
+/// The cursor as clients get it.
+pub(crate) fn cursor_text(sort: Sort, cursor: &Cursor) -> Option<String> {
+    let mark = match (sort, cursor) {
+        (Sort::Path, Cursor::Path(path, id)) => Mark::Path(path.clone(), *id),
+        (Sort::Newest, Cursor::Time(at, id)) => Mark::Newest(*at, *id),
+        (Sort::Oldest, Cursor::Time(at, id)) => Mark::Oldest(*at, *id),
+        _ => return None,
+    };
+    serde_json::to_vec(&mark).ok().map(|bytes| URL_SAFE_NO_PAD.encode(bytes))
+}
+
+/// The cursor a client handed back.
+pub(crate) fn cursor(sort: Sort, text: &str) -> Result<Cursor, Problem> {
+    let mark = URL_SAFE_NO_PAD.decode(text).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    match (sort, mark) {
+        (Sort::Path, Some(Mark::Path(path, id))) => Ok(Cursor::Path(path, id)),
+        (Sort::Newest, Some(Mark::Newest(at, id))) | (Sort::Oldest, Some(Mark::Oldest(at, id))) => {
+            Ok(Cursor::Time(at, id))
+        }
+        _ => Err(Problem::bad_request("shape.cursor", "this cursor is not of this listing")),
+    }
+}

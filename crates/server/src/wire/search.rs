@@ -1,0 +1,184 @@
+//! Searching, explaining, scanning.
+
+use std::collections::BTreeMap;
+
+use engine::change::Place;
+use engine::id::MemoryId;
+use engine::ports::Filter;
+use engine::safety::Finding;
+use engine::scope::Scope;
+use engine::vocabulary::{Kind, Layer, Ranker, ScopeKind, State, Trust};
+use engine::{Answer, Query, WhyNot};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::memory::MemoryView;
+use super::{Id, KindWord, LayerWord, Moment, RankerWord, ScopeWord, StateWord, TrustWord};
+
+/// What to look for. An empty query gives the newest.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Search")]
+pub struct SearchBody {
+    #[schemars(required)]
+    pub query: String,
+    pub stores: Vec<String>,
+    #[schemars(with = "Vec<ScopeWord>")]
+    pub scopes: Vec<ScopeKind>,
+    /// Only this system's memories, in these stores.
+    pub system: Option<String>,
+    #[schemars(with = "Vec<LayerWord>")]
+    pub layers: Vec<Layer>,
+    #[schemars(with = "Vec<KindWord>")]
+    pub kinds: Vec<Kind>,
+    /// All of them, exactly.
+    pub tags: Vec<String>,
+    /// Active ones only, where none is named.
+    #[schemars(with = "Vec<StateWord>")]
+    pub states: Vec<State>,
+    #[schemars(with = "Option<TrustWord>")]
+    pub trust_min: Option<Trust>,
+    #[schemars(with = "Option<Moment>")]
+    pub updated_after: Option<Timestamp>,
+    #[schemars(with = "Option<Moment>")]
+    pub updated_before: Option<Timestamp>,
+    pub path_prefix: Option<String>,
+    pub session: Option<String>,
+    /// The memories as they stood at this time.
+    #[schemars(with = "Option<Moment>")]
+    pub as_of: Option<Timestamp>,
+    #[schemars(range(min = 1, max = 200))]
+    pub limit: Option<usize>,
+    #[schemars(with = "Option<RankerWord>")]
+    pub ranker: Option<Ranker>,
+    /// Also say why this memory was, or was not, returned.
+    #[schemars(with = "Option<Id>")]
+    pub explain: Option<MemoryId>,
+    /// Leave vectors out.
+    pub words_only: bool,
+}
+
+impl From<SearchBody> for Query {
+    fn from(body: SearchBody) -> Query {
+        let place = |store: &String, system: &String| Place {
+            store: store.clone(),
+            scope: Scope::System { system: system.clone() },
+        };
+        let places =
+            body.system.iter().flat_map(|system| body.stores.iter().map(move |store| place(store, system))).collect();
+        let filter = Filter {
+            places,
+            stores: body.stores,
+            scopes: body.scopes,
+            layers: body.layers,
+            kinds: body.kinds,
+            tags: body.tags,
+            states: body.states,
+            trust_min: body.trust_min,
+            updated_after: body.updated_after,
+            updated_before: body.updated_before,
+            path_prefix: body.path_prefix,
+            session: body.session,
+            as_of: body.as_of,
+            ..Filter::default()
+        };
+        Query {
+            text: body.query,
+            filter,
+            limit: body.limit,
+            ranker: body.ranker,
+            entities: Vec::new(),
+            explain: body.explain,
+            words_only: body.words_only,
+        }
+    }
+}
+
+/// What was found, best first.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Found")]
+pub struct FoundView {
+    pub hits: Vec<HitView>,
+    #[schemars(with = "RankerWord")]
+    pub ranker: Ranker,
+    /// How many were scored.
+    pub considered: usize,
+    pub warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<WhyNotView>")]
+    pub why_not: Option<WhyNot>,
+}
+
+/// A memory that answers, with why.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Hit")]
+pub struct HitView {
+    pub score: f64,
+    /// The parts of the score by name.
+    pub parts: BTreeMap<&'static str, f64>,
+    pub memory: MemoryView,
+}
+
+/// Why one memory was, or was not, among the hits.
+#[derive(JsonSchema)]
+#[schemars(rename = "WhyNot")]
+#[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
+struct WhyNotView {
+    #[schemars(with = "Id")]
+    memory: MemoryId,
+    returned: bool,
+    rank: Option<usize>,
+    score: Option<f64>,
+    cutoff: Option<f64>,
+    reason: String,
+}
+
+impl From<Answer> for FoundView {
+    fn from(answer: Answer) -> FoundView {
+        let hits = answer.hits.into_iter().map(|hit| HitView {
+            score: hit.score,
+            parts: hit.parts,
+            memory: MemoryView::whole(hit.memory),
+        });
+        FoundView {
+            hits: hits.collect(),
+            ranker: answer.ranker,
+            considered: answer.considered,
+            warnings: answer.warnings,
+            why_not: answer.why_not,
+        }
+    }
+}
+
+/// A text to look at.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Scan")]
+pub struct ScanBody {
+    pub text: String,
+}
+
+/// What the scanner found, and what it would mean for a save.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Scanned")]
+pub struct ScannedView {
+    /// `clean`, `flagged` or `blocked`, outside of conversations.
+    pub verdict: &'static str,
+    /// The same inside one.
+    pub verdict_in_conversation: &'static str,
+    #[schemars(with = "Vec<FindingView>")]
+    pub findings: Vec<Finding>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "Finding")]
+#[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
+struct FindingView {
+    rule: String,
+    concern: String,
+    severity: String,
+    /// Bytes from the start of the text.
+    start: usize,
+    end: usize,
+}

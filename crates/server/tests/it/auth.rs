@@ -1,0 +1,162 @@
+//! Who is asking: keys, their rights, their end.
+
+use engine::caller::{Caller, Rules};
+use engine::keys::{Rights, Settable};
+use engine::vocabulary::Role;
+use serde_json::json;
+use server::{HttpLimits, ServerConfig};
+
+use crate::house::House;
+
+#[test]
+fn doors_by_role() {
+    let house = House::new();
+    let user = house.key(Rights { user: Some("ada".to_owned()), ..Rights::of(Role::User) }).text;
+    let agent = house.agent("triage");
+    let blind = Rights { rules: Rules { read: false, manage: true }, ..Rights::of(Role::Admin) };
+    let blind = house.key(blind).text;
+    #[rustfmt::skip]
+    let table = [
+        // method, path, nobody, user, agent, admin, without memory.read
+        ("GET",  "/healthz",       200, 200, 200, 200, 200),
+        ("GET",  "/readyz",        200, 200, 200, 200, 200),
+        ("GET",  "/openapi.json",  200, 200, 200, 200, 200),
+        ("GET",  "/docs",          200, 200, 200, 200, 200),
+        ("GET",  "/metrics",       401, 403, 403, 200, 200),
+        ("GET",  "/v1/memories",   401, 200, 200, 200, 403),
+        ("GET",  "/v1/events",     401, 200, 200, 200, 403),
+        ("GET",  "/v1/stores",     401, 200, 200, 200, 200),
+        ("GET",  "/v1/keys",       401, 403, 403, 200, 200),
+        ("GET",  "/v1/pipelines",  401, 403, 403, 200, 200),
+        ("GET",  "/v1/tenants",    401, 200, 200, 200, 200),
+        ("GET",  "/v1/usage",      401, 403, 403, 200, 200),
+        ("POST", "/v1/upkeep",     401, 403, 403, 200, 200),
+        ("GET",  "/memory/search", 401, 200, 200, 200, 403),
+        ("GET",  "/v1/nothing",    404, 404, 404, 404, 404),
+    ];
+    for (method, path, nobody, by_user, by_agent, by_admin, by_blind) in table {
+        let statuses = [
+            house.stranger(method, path).send().status,
+            house.ask_as(&user, method, path).send().status,
+            house.ask_as(&agent, method, path).send().status,
+            house.ask(method, path).send().status,
+            house.ask_as(&blind, method, path).send().status,
+        ];
+        assert_eq!(statuses, [nobody, by_user, by_agent, by_admin, by_blind], "{method} {path}");
+    }
+}
+
+#[test]
+fn bad_credentials() {
+    let house = House::new();
+    let good = house.admin.clone();
+    let flipped = format!("{}{}", &good[..good.len() - 40], "A".repeat(40));
+    for value in ["", "Bearer", "Bearer ", "Basic abc", "Bearer nonsense", "Bearer a.b.c", &format!("Bearer {flipped}")] {
+        let reply = house.stranger("GET", "/v1/stores").header("authorization", value).send();
+        assert_eq!(reply.said(), (401, "auth.required".to_owned()), "{value}");
+        assert_eq!(reply.header("www-authenticate"), Some("Bearer realm=\"ingrain\""));
+    }
+    assert_eq!(house.stranger("GET", "/v1/stores").header("x-api-key", &good).send().status, 200);
+}
+
+#[test]
+fn a_key_lives_turns_and_ends() {
+    let house = House::new();
+    let body = json!({ "name": "night shift", "role": "agent", "agent": "triage", "may_set": ["conversation"] });
+    let made = house.ask("POST", "/v1/keys").json(&body).send();
+    assert_eq!(made.status, 201);
+    let (text, id) = (made.json()["text"].as_str().expect("a key").to_owned(), made.json()["key"]["id"].clone());
+    let id = id.as_str().expect("an id").to_owned();
+    assert!(text.starts_with(made.json()["key"]["prefix"].as_str().expect("a prefix")));
+    assert_eq!(house.ask_as(&text, "GET", "/v1/stores").send().status, 200);
+
+    house.engine.backend.flush().expect("flushed");
+    let listed = house.ask("GET", "/v1/keys").send();
+    assert!(!listed.body.contains(&text), "a listing never shows a key");
+    let own = listed.json()["items"].as_array().expect("keys").iter().find(|key| key["id"] == id.as_str()).cloned();
+    assert!(own.expect("the key")["last_used_at"].is_string());
+
+    let turned = house.ask("POST", &format!("/v1/keys/{id}/rotate")).json(&json!({ "overlap_seconds": 60 })).send();
+    assert_eq!(turned.status, 201);
+    let new = turned.json()["text"].as_str().expect("a key").to_owned();
+    assert_eq!(house.ask_as(&text, "GET", "/v1/stores").send().status, 200, "both work during the overlap");
+    assert_eq!(house.ask_as(&new, "GET", "/v1/stores").send().status, 200);
+    house.clock.pass(61);
+    assert_eq!(house.ask_as(&text, "GET", "/v1/stores").send().status, 401, "the old one has ended");
+
+    let new_id = turned.json()["key"]["id"].as_str().expect("an id").to_owned();
+    assert_eq!(house.ask("DELETE", &format!("/v1/keys/{new_id}")).send().status, 200);
+    assert_eq!(house.ask_as(&new, "GET", "/v1/stores").send().status, 401);
+    assert_eq!(house.ask("DELETE", "/v1/keys/01980000-0000-7000-8000-000000000001").send().status, 404);
+}
+
+#[test]
+fn headers_only_where_the_key_may() {
+    let house = House::new();
+    let rights = Rights {
+        agent: Some("triage".to_owned()),
+        may_set: vec![Settable::Conversation],
+        ..Rights::of(Role::Agent)
+    };
+    let key = house.key(rights).text;
+    let check = |header: &str, value: &str, status: u16| {
+        let reply = house.ask_as(&key, "GET", "/v1/memories").header(header, value).send();
+        assert_eq!(reply.status, status, "{header}: {value}");
+    };
+    check("x-conversation-id", "c1", 200);
+    check("x-conversation-id", "", 400);
+    check("x-conversation-id", &"x".repeat(300), 400);
+    for header in ["x-agent-id", "x-user-id", "x-session-id", "x-run-id", "x-pipeline-id"] {
+        check(header, "other", 403);
+    }
+}
+
+#[test]
+fn tenants_do_not_meet() {
+    let house = House::new();
+    let made = house.ask("POST", "/v1/tenants").json(&json!({ "slug": "acme" })).send();
+    assert_eq!(made.status, 201, "{}", made.body);
+    let acme = made.json()["admin_key"]["text"].as_str().expect("a key").to_owned();
+    assert_eq!(house.ask("POST", "/v1/tenants").json(&json!({ "slug": "acme" })).send().status, 409);
+    let denied = house.ask_as(&acme, "POST", "/v1/tenants").json(&json!({ "slug": "other" })).send();
+    assert_eq!(denied.said(), (403, "policy.operators_only".to_owned()));
+    let own = house.ask_as(&acme, "GET", "/v1/tenants").send().json();
+    assert_eq!(own["items"].as_array().map(Vec::len), Some(1));
+    let here = house.ask("GET", "/v1/memories").send().json();
+    let id = here["items"][0]["id"].as_str().expect("a seeded document").to_owned();
+    assert_eq!(house.ask_as(&acme, "GET", &format!("/v1/memories/{id}")).send().status, 404);
+    let other = house.engine.backend.tenants().expect("tenants").into_iter().find(|t| t.slug == "acme");
+    let caller = Caller::admin(other.expect("acme").id);
+    let events = house.ask_as(&acme, "GET", "/v1/events?limit=1000").send().json();
+    let (all, _) = house.engine.events(&caller, 0, 1000).expect("events");
+    assert_eq!(events["items"].as_array().map(Vec::len), Some(all.len()));
+}
+
+#[test]
+fn rates_and_brute_force() {
+    let limits = HttpLimits { rate_per_second: 1, rate_burst: 3, failures_burst: 3, ..HttpLimits::default() };
+    let house = House::with(ServerConfig { limits, ..ServerConfig::default() });
+    let replies: Vec<_> = (0..5).map(|_| house.ask("GET", "/v1/stores").send()).collect();
+    assert_eq!(replies[0].header("ratelimit"), Some("\"principal\";r=2;t=2"));
+    assert_eq!(replies[0].header("ratelimit-policy"), Some("\"principal\";q=3;w=1"));
+    let limited = replies.iter().find(|reply| reply.status == 429).expect("one too many");
+    assert_eq!(limited.said(), (429, "http.rate_limited".to_owned()));
+    assert!(limited.header("retry-after").is_some());
+
+    let agent = house.agent("triage");
+    assert_eq!(house.ask_as(&agent, "GET", "/v1/stores").send().status, 200);
+    let bad = |n: usize| house.ask_as(&format!("ing_{n}"), "GET", "/v1/stores").send().said();
+    let said: Vec<_> = (0..5).map(bad).collect();
+    assert_eq!(said[0], (401, "auth.required".to_owned()));
+    assert_eq!(said[4], (429, "auth.throttled".to_owned()));
+    assert_ne!(house.ask_as(&agent, "GET", "/v1/stores").send().said().1, "auth.throttled", "a good key still works");
+}
+
+#[test]
+fn local_mode_is_for_this_machine() {
+    let house = House::with(ServerConfig { local: true, ..ServerConfig::default() });
+    assert_eq!(house.stranger("GET", "/v1/keys").send().status, 200);
+    assert_eq!(house.stranger("GET", "/metrics").send().status, 200);
+    assert_eq!(house.ask_as("ing_wrong", "GET", "/v1/keys").send().status, 401, "a bad key is not no key");
+    assert_eq!(house.stranger("GET", "/v1/keys").host("10.0.0.7").send().said(), (421, "http.host".to_owned()));
+}

@@ -1,0 +1,120 @@
+//! Live events: in order, resumed without loss or repetition, and only what the caller may see.
+
+use serde_json::json;
+use server::{HttpLimits, ServerConfig};
+
+use crate::house::House;
+
+fn save(house: &House, key: &str, conversation: &str, content: &str) {
+    let body = json!({
+        "store": "conversation_memory", "kind": "conversation_note", "content": content,
+        "evidence": [{ "kind": "user_statement", "summary": "said so" }],
+    });
+    let ask = house.ask_as(key, "POST", "/v1/memories").header("x-conversation-id", conversation);
+    assert_eq!(ask.json(&body).send().status, 201);
+}
+
+#[test]
+fn in_order_and_resumed() {
+    let house = House::new();
+    let key = house.agent("triage");
+    let mut live = house.ask("GET", "/v1/events?name=memory.write.*").stream();
+    live.until(": ingrain");
+    for n in 0..5 {
+        save(&house, &key, "c1", &format!("fact number {n}"));
+    }
+    let seen: Vec<u64> = (0..5).map(|_| live.next().expect("an event").id).collect();
+    assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "{seen:?}");
+
+    let resume = |after: u64, count: usize| -> Vec<u64> {
+        let ask = house.ask("GET", "/v1/events?name=memory.write.*").header("last-event-id", &after.to_string());
+        let mut stream = ask.stream();
+        (0..count).map(|_| stream.next().expect("an event").id).collect()
+    };
+    assert_eq!(resume(seen[1], 3), seen[2..]);
+    assert_eq!(resume(0, 4 + 5)[4..], seen, "four seeded documents come first");
+    assert_eq!(house.ask("GET", "/v1/events").header("last-event-id", "x").header("accept", "text/event-stream").send().status, 400);
+}
+
+#[test]
+fn a_long_log_is_caught_up_with_while_it_grows() {
+    let house = House::new();
+    let key = house.agent("triage");
+    for n in 0..150 {
+        save(&house, &key, "c1", &format!("early fact {n}"));
+    }
+    let mut stream = house.ask_as(&key, "GET", "/v1/events?after=0&name=memory.write.created").header("x-conversation-id", "c1").stream();
+    std::thread::scope(|scope| {
+        scope.spawn(|| (0..50).for_each(|n| save(&house, &key, "c1", &format!("late fact {n}"))));
+        let mut last = 0;
+        for n in 0..200 {
+            let shown = stream.next().unwrap_or_else(|| panic!("event {n}"));
+            // The seeded documents are the workspace's, which everybody sees.
+            if shown.data["actor"] == "agent:triage" {
+                assert!(shown.id > last);
+                last = shown.id;
+            }
+        }
+    });
+}
+
+#[test]
+fn only_what_the_caller_may_see() {
+    let house = House::new();
+    let key = house.agent("triage");
+    let watch = |conversation: &str| {
+        let mut stream = house.ask_as(&key, "GET", "/v1/events").header("x-conversation-id", conversation).stream();
+        stream.until(": ingrain");
+        stream
+    };
+    let (mut one, mut two) = (watch("c1"), watch("c2"));
+    save(&house, &key, "c1", "for the first only");
+    save(&house, &key, "c2", "for the second only");
+    for (stream, conversation) in [(&mut one, "c1"), (&mut two, "c2")] {
+        let shown = stream.next().expect("an event");
+        assert_eq!(shown.data["scope"]["conversation"], json!(conversation));
+        assert_eq!(shown.name, "memory.write.created");
+    }
+    let page = house.ask_as(&key, "GET", "/v1/events?limit=1000").header("x-conversation-id", "c2").send();
+    assert!(!page.body.contains("\"c1\""), "{}", page.body);
+}
+
+#[test]
+fn what_an_event_says() {
+    let house = House::new();
+    let key = house.agent("triage");
+    let mut stream = house.ask("GET", "/v1/events?name=memory.write.created").stream();
+    stream.until(": ingrain");
+    save(&house, &key, "c1", "a fact");
+    let shown = stream.next().expect("an event");
+    insta::assert_json_snapshot!(shown.data, {
+        ".seq" => "[number]", ".hash" => "[hash]", ".at" => "[time]", ".memory" => "[id]", ".version" => "[id]",
+        ".payload.sha256" => "[sha256]",
+    }, @"");
+}
+
+#[test]
+fn a_revoked_key_ends_its_stream() {
+    let limits = HttpLimits { heartbeat_secs: 1, ..HttpLimits::default() };
+    let house = House::with(ServerConfig { limits, ..ServerConfig::default() });
+    let issued = house.key(engine::keys::Rights::of(engine::vocabulary::Role::Admin));
+    let mut stream = house.ask_as(&issued.text, "GET", "/v1/events?name=run.*").stream();
+    stream.until(": alive");
+    assert_eq!(house.ask("DELETE", &format!("/v1/keys/{}", issued.key.id)).send().status, 200);
+    let end = stream.next().expect("a last word");
+    assert_eq!((end.name.as_str(), &end.data["reason"]), ("stream.closed", &json!("the key is no longer good")));
+    assert_eq!(stream.next(), None);
+}
+
+#[test]
+fn streams_end_when_the_server_does_and_are_bounded() {
+    let limits = HttpLimits { streams_max: 1, ..HttpLimits::default() };
+    let mut house = House::with(ServerConfig { limits, ..ServerConfig::default() });
+    let mut stream = house.ask("GET", "/v1/events").stream();
+    stream.until(": ingrain");
+    let full = house.ask("GET", "/v1/events").header("accept", "text/event-stream").send();
+    assert_eq!(full.said(), (503, "http.streams_full".to_owned()));
+    house.close();
+    let end = stream.next().expect("a last word");
+    assert_eq!(end.data["reason"], json!("the server is closing"));
+}

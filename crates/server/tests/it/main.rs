@@ -1,0 +1,10 @@
+//! REST, live events and who is asking, through real sockets on an in-memory database.
+mod auth;
+mod borders;
+mod events;
+mod house;
+mod memories;
+mod once;
+mod reference;
+mod shape;
+mod token;
