@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 /// The system's clock, or one that stands still.
-pub struct SystemClock {
+pub(crate) struct SystemClock {
     fixed: Option<Timestamp>,
 }
 
 impl SystemClock {
-    pub fn new(fixed: Option<Timestamp>) -> SystemClock {
+    pub(crate) fn new(fixed: Option<Timestamp>) -> SystemClock {
         SystemClock { fixed }
     }
 }

@@ -15,90 +15,90 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::Global;
 use crate::error::Failure;
-pub use layers::Setting;
+pub(crate) use layers::Setting;
 
 /// Every setting. An empty text means "not set".
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Config {
+pub(crate) struct Config {
     /// Where data lives when nothing else is said.
-    pub home: PathBuf,
+    pub(crate) home: PathBuf,
     /// The database: a path, or `sqlite:PATH`. Empty: `ingrain.db` in `home`.
-    pub db: String,
-    pub tenant: String,
+    pub(crate) db: String,
+    pub(crate) tenant: String,
     /// `admin`, `reviewer[:ID]`, `user:ID`, `agent:NAME` or `service:NAME`.
     #[serde(rename = "as")]
-    pub identity: String,
+    pub(crate) identity: String,
     /// The person a caller is or speaks for.
-    pub user: String,
+    pub(crate) user: String,
     /// The person at the keyboard: whose notes the local admin's are.
-    pub operator: String,
-    pub conversation: String,
-    pub session: String,
-    pub run: String,
-    pub pipeline: String,
-    pub unattended: bool,
+    pub(crate) operator: String,
+    pub(crate) conversation: String,
+    pub(crate) session: String,
+    pub(crate) run: String,
+    pub(crate) pipeline: String,
+    pub(crate) unattended: bool,
     /// Grants of this call: `system:ID=read` or `system:ID=manage`.
-    pub grant: Vec<String>,
+    pub(crate) grant: Vec<String>,
     /// Rules this call does without.
-    pub revoke: Vec<String>,
+    pub(crate) revoke: Vec<String>,
     /// RFC 3339; fixes the time, for tests and replays.
-    pub now: String,
-    pub memory: Memory,
-    pub embeddings: Embeddings,
-    pub limits: Limits,
+    pub(crate) now: String,
+    pub(crate) memory: Memory,
+    pub(crate) embeddings: Embeddings,
+    pub(crate) limits: Limits,
     /// The rules each role holds.
-    pub roles: BTreeMap<Role, Held>,
+    pub(crate) roles: BTreeMap<Role, Held>,
     /// Standing grants: principal, then system.
-    pub grants: BTreeMap<String, BTreeMap<String, Grant>>,
+    pub(crate) grants: BTreeMap<String, BTreeMap<String, Grant>>,
     /// Rulesets beyond the built-in five.
-    pub rulesets: BTreeMap<String, Ruleset>,
+    pub(crate) rulesets: BTreeMap<String, Ruleset>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Memory {
+pub(crate) struct Memory {
     /// Off: reads work, writes are refused, no context is prepared.
-    pub enabled: bool,
+    pub(crate) enabled: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Embeddings {
+pub(crate) struct Embeddings {
     /// `static` (in the binary), `none` (words only) or `endpoint` (OpenAI-compatible).
-    pub model: String,
+    pub(crate) model: String,
     /// Base address of the endpoint.
-    pub url: String,
+    pub(crate) url: String,
     /// Model name to ask the endpoint for.
-    pub name: String,
+    pub(crate) name: String,
     /// The endpoint's key. Never shown.
-    pub key: String,
+    pub(crate) key: String,
     /// Dimensions the endpoint's model answers with.
-    pub dimensions: u32,
+    pub(crate) dimensions: u32,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Held {
-    pub rules: Vec<String>,
+pub(crate) struct Held {
+    pub(crate) rules: Vec<String>,
 }
 
 /// The two rules by name.
-pub const RULE_READ: &str = "memory.read";
-pub const RULE_MANAGE: &str = "memory.manage";
+pub(crate) const RULE_READ: &str = "memory.read";
+pub(crate) const RULE_MANAGE: &str = "memory.manage";
 
 /// The process environment, read once, so that settings have one source and tests need no globals.
 #[derive(Clone, Debug, Default)]
-pub struct Environment(BTreeMap<String, OsString>);
+pub(crate) struct Environment(BTreeMap<String, OsString>);
 
 impl Environment {
-    pub fn of_process() -> Environment {
+    pub(crate) fn of_process() -> Environment {
         let named = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value));
         Environment(std::env::vars_os().filter_map(named).collect())
     }
 
     /// The variable's text; what is not UTF-8 counts as not set.
-    pub fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.to_str()
     }
 
@@ -114,14 +114,14 @@ impl Environment {
 
 /// The settings in force and, for `config show`, where each came from.
 #[derive(Debug)]
-pub struct Loaded {
-    pub config: Config,
-    pub settings: Vec<Setting>,
-    pub file: PathBuf,
+pub(crate) struct Loaded {
+    pub(crate) config: Config,
+    pub(crate) settings: Vec<Setting>,
+    pub(crate) file: PathBuf,
 }
 
 /// Puts the four layers together.
-pub fn load(global: &Global, environment: &Environment) -> Result<Loaded, Failure> {
+pub(crate) fn load(global: &Global, environment: &Environment) -> Result<Loaded, Failure> {
     let home = home(global, environment)?;
     let file = config_file(global, environment, &home);
     let defaults = Config::defaults(home, environment);
@@ -167,7 +167,7 @@ impl Config {
     }
 
     /// The fixed time, where one is set.
-    pub fn fixed_now(&self) -> Result<Option<Timestamp>, Failure> {
+    pub(crate) fn fixed_now(&self) -> Result<Option<Timestamp>, Failure> {
         let wrong = |_| Failure::wrong("config.now", format!("`INGRAIN_NOW` is `{}`, not an RFC 3339 time", self.now));
         (!self.now.is_empty()).then(|| self.now.parse()).transpose().map_err(wrong)
     }
@@ -199,9 +199,7 @@ fn config_file(global: &Global, environment: &Environment, home: &Path) -> PathB
 fn read_config(file: &Path, named: bool) -> Result<String, Failure> {
     match std::fs::read_to_string(file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !named => Ok(String::new()),
-        Err(error) => {
-            Err(Failure::wrong("config.unreadable", format!("cannot read `{}`: {error}", file.display())))
-        }
+        Err(error) => Err(Failure::wrong("config.unreadable", format!("cannot read `{}`: {error}", file.display()))),
         Ok(text) => Ok(text),
     }
 }

@@ -4,26 +4,23 @@ use std::fmt::Write as _;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{ContentArrangement, Table, TableComponent, presets};
 use serde::Serialize;
 
 use crate::config::Environment;
 use crate::error::Failure;
 use crate::text::{one_line, printable};
 
-/// Columns of a table written to a file or pipe, where there is no terminal to ask.
-const WIDTH_WITHOUT_TERMINAL: u16 = 120;
-
 /// How to speak.
-pub struct Output {
-    pub json: bool,
+pub(crate) struct Output {
+    pub(crate) json: bool,
     colour: bool,
-    width: Option<u16>,
+    terminal: bool,
 }
 
 /// The few colours the product uses, by meaning.
 #[derive(Clone, Copy)]
-pub enum Tone {
+pub(crate) enum Tone {
     Good,
     Bad,
     Faint,
@@ -31,14 +28,14 @@ pub enum Tone {
 }
 
 impl Output {
-    pub fn new(json: bool, environment: &Environment) -> Output {
+    pub(crate) fn new(json: bool, environment: &Environment) -> Output {
         let terminal = std::io::stdout().is_terminal();
         let plain = environment.get("NO_COLOR").is_some_and(|value| !value.is_empty());
-        Output { json, colour: terminal && !plain, width: (!terminal).then_some(WIDTH_WITHOUT_TERMINAL) }
+        Output { json, colour: terminal && !plain, terminal }
     }
 
     /// Data on stdout. A reader that has gone away is no error.
-    pub fn text(&self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn text(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = std::io::stdout().lock();
         let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         written(stdout.write_all(text.as_bytes()))?;
@@ -47,23 +44,23 @@ impl Output {
     }
 
     /// One JSON value for programs.
-    pub fn value(&self, value: &impl Serialize) -> Result<(), Failure> {
+    pub(crate) fn value(&self, value: &impl Serialize) -> Result<(), Failure> {
         let text = serde_json::to_string(value).map_err(|error| Failure::broken("output.json", error.to_string()))?;
         self.text(&text)
     }
 
     /// The same answer for whoever asked: JSON for programs, words for people.
-    pub fn answer(&self, value: &impl Serialize, words: impl FnOnce() -> String) -> Result<(), Failure> {
+    pub(crate) fn answer(&self, value: &impl Serialize, words: impl FnOnce() -> String) -> Result<(), Failure> {
         if self.json { self.value(value) } else { self.text(&words()) }
     }
 
     /// A message beside the data, on stderr.
-    pub fn note(&self, message: &str) {
+    pub(crate) fn note(&self, message: &str) {
         // Nothing sensible is left to do when even stderr is closed.
         let _ = writeln!(std::io::stderr(), "{}", printable(message));
     }
 
-    pub fn failure(&self, failure: &Failure) -> ExitCode {
+    pub(crate) fn failure(&self, failure: &Failure) -> ExitCode {
         if !matches!(failure, Failure::Told(_) | Failure::PipeClosed) {
             self.tell(failure);
         }
@@ -79,7 +76,11 @@ impl Output {
         let mut message = format!("{word}: {} [{}]", failure.message(), failure.code());
         if let Failure::Refused(refusal) = failure {
             for finding in &refusal.findings {
-                let _ = write!(message, "\n  {} at {}..{}: rule {}", finding.field, finding.start, finding.end, finding.rule);
+                let _ = write!(
+                    message,
+                    "\n  {} at {}..{}: rule {}",
+                    finding.field, finding.start, finding.end, finding.rule
+                );
             }
         }
         if let Some(current) = failure.current() {
@@ -91,7 +92,7 @@ impl Output {
         self.note(&message);
     }
 
-    pub fn paint(&self, tone: Tone, text: &str) -> String {
+    pub(crate) fn paint(&self, tone: Tone, text: &str) -> String {
         if !self.colour {
             return text.to_owned();
         }
@@ -105,12 +106,15 @@ impl Output {
     }
 
     /// A table as wide as the terminal.
-    pub fn table(&self, header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    pub(crate) fn table(&self, header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
         let mut table = Table::new();
-        table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
-        if let Some(width) = self.width {
-            table.set_width(width);
-        }
+        table.load_preset(presets::NOTHING);
+        table.set_style(TableComponent::HeaderLines, '─').set_style(TableComponent::MiddleHeaderIntersections, '─');
+        // A pipe gets one line a row, whatever its length: rows are for grep there.
+        table.set_content_arrangement(match self.terminal {
+            true => ContentArrangement::Dynamic,
+            false => ContentArrangement::Disabled,
+        });
         table.set_header(header);
         for row in rows {
             table.add_row(row.iter().map(|cell| printable(cell)));
@@ -120,7 +124,7 @@ impl Output {
 }
 
 /// A write that failed because nobody reads any more ends the command without a word.
-pub fn written(result: std::io::Result<()>) -> Result<(), Failure> {
+pub(crate) fn written(result: std::io::Result<()>) -> Result<(), Failure> {
     result.map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => Failure::PipeClosed,
         _ => Failure::broken("output.write", format!("cannot write the answer: {error}")),

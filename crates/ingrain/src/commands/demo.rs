@@ -14,23 +14,22 @@ use crate::error::Failure;
 use crate::output::{Output, Tone};
 
 /// A directory that goes when the tour is over, however it ends.
-pub struct Throwaway(PathBuf);
+pub(crate) struct Throwaway(PathBuf);
 
 impl Throwaway {
-    pub fn new(purpose: &str) -> Result<Throwaway, Failure> {
+    pub(crate) fn new(purpose: &str) -> Result<Throwaway, Failure> {
         use std::os::unix::fs::DirBuilderExt;
         let mut random = [0_u8; 8];
         let name = getrandom::fill(&mut random).map(|()| u64::from_le_bytes(random)).unwrap_or_default();
         let place = std::env::temp_dir().join(format!("ingrain-{purpose}-{}-{name:016x}", std::process::id()));
-        std::fs::DirBuilder::new()
-            .mode(0o700)
-            .create(&place)
-            .map_err(|error| Failure::broken("store.unwritable", format!("cannot make `{}`: {error}", place.display())))?;
+        std::fs::DirBuilder::new().mode(0o700).create(&place).map_err(|error| {
+            Failure::broken("store.unwritable", format!("cannot make `{}`: {error}", place.display()))
+        })?;
         Ok(Throwaway(place))
     }
 
     /// The settings of the user, but on a database in here.
-    pub fn config(&self, config: &Config) -> Config {
+    pub(crate) fn config(&self, config: &Config) -> Config {
         Config { home: self.0.clone(), db: String::new(), tenant: "default".to_owned(), ..config.clone() }
     }
 }
@@ -49,7 +48,7 @@ struct Tour<'a> {
     steps: Vec<Value>,
 }
 
-pub fn run(config: &Config, output: &Output) -> Result<(), Failure> {
+pub(crate) fn run(config: &Config, output: &Output) -> Result<(), Failure> {
     let place = Throwaway::new("demo")?;
     let session = Session::open(&place.config(config))?;
     let tenant = session.caller.tenant;
@@ -96,9 +95,10 @@ impl Tour<'_> {
             path: Some("notes/nginx".to_owned()),
             title: Some("nginx crash loop in prod".to_owned()),
             kind: Some(Kind::IncidentLesson),
-            content: "nginx in namespace prod crashlooped: configmap nginx-conf named an upstream that does not exist. \
+            content:
+                "nginx in namespace prod crashlooped: configmap nginx-conf named an upstream that does not exist. \
                       Rolling the configmap back fixed it."
-                .to_owned(),
+                    .to_owned(),
             evidence: vec![Evidence::new(EvidenceKind::ToolResult, "kubectl logs, tool call 17")],
             ..Draft::default()
         };
@@ -158,14 +158,21 @@ impl Tour<'_> {
             lines.push(format!("        {}", listed(parts.map(|(name, part)| format!("{name} {part:.2}")))));
         }
         let first = answer.hits.first().and_then(|hit| hit.memory.path.clone());
-        self.step("Search ranks by words, meaning, entities, trust and age, and says why", &lines, json!({ "first": first }))
+        self.step(
+            "Search ranks by words, meaning, entities, trust and age, and says why",
+            &lines,
+            json!({ "first": first }),
+        )
     }
 
     fn hides(&mut self, stranger: &Caller) -> Result<(), Failure> {
         let query = Query { text: "why did nginx crash in prod?".to_owned(), ..Query::default() };
         let answer = self.engine.search(stranger, &query)?;
         let seen = answer.hits.iter().any(|hit| hit.memory.path.as_deref() == Some("notes/nginx"));
-        let lines = [format!("the same question from another conversation: the note is {}there", if seen { "" } else { "not " })];
+        let lines = [format!(
+            "the same question from another conversation: the note is {}there",
+            if seen { "" } else { "not " }
+        )];
         self.step("Conversations do not leak into each other", &lines, json!({ "seen": seen }))
     }
 

@@ -12,10 +12,10 @@ use crate::error::Failure;
 use crate::text::moment;
 
 #[derive(Debug, Args)]
-pub struct Filters {
+pub(crate) struct Filters {
     /// Only these stores (repeatable)
     #[arg(long, value_name = "SLUG")]
-    pub store: Vec<String>,
+    pub(crate) store: Vec<String>,
     /// Only these kinds of place: workspace, user, conversation, agent, pipeline, system, run
     #[arg(long, value_name = "SCOPE")]
     scope: Vec<ScopeKind>,
@@ -60,7 +60,7 @@ fn states(word: &str) -> Result<States, String> {
 }
 
 impl Filters {
-    pub fn filter(&self, job: &Job<'_>) -> Result<Filter, Failure> {
+    pub(crate) fn filter(&self, job: &Job<'_>) -> Result<Filter, Failure> {
         let clock = &*job.session.engine.clock;
         let time = |text: &Option<String>| text.as_deref().map(|text| moment(clock, text, false)).transpose();
         Ok(Filter {
@@ -94,10 +94,8 @@ fn systems(job: &Job<'_>) -> Result<Vec<Place>, Failure> {
     let Some(system) = &job.global.system else { return Ok(Vec::new()) };
     let stores = job.session.engine.stores(&job.session.caller)?;
     let kept_by_system = stores.into_iter().filter(|store| store.scope == ScopeKind::System);
-    let place = |store: engine::container::Store| Place {
-        store: store.slug,
-        scope: Scope::System { system: system.clone() },
-    };
+    let place =
+        |store: engine::container::Store| Place { store: store.slug, scope: Scope::System { system: system.clone() } };
     let places: Vec<Place> = kept_by_system.map(place).collect();
     match places.is_empty() {
         // An empty list would not filter at all.

@@ -7,13 +7,13 @@ use engine::memory::Memory;
 
 use crate::commands::Job;
 use crate::error::Failure;
-use crate::output::Output;
+use crate::output::{Output, Tone};
 use crate::text::{one_line, printable};
 use crate::view::MemoryView;
 
 /// Which memory: what every command on one of them takes.
 #[derive(Debug, Args)]
-pub struct Which {
+pub(crate) struct Which {
     /// An id, a path, or store/path
     #[arg(value_name = "PATH_OR_ID")]
     memory: String,
@@ -23,12 +23,12 @@ pub struct Which {
 }
 
 impl Which {
-    pub fn reference(&self) -> Reference {
+    pub(crate) fn reference(&self) -> Reference {
         Reference::parse(self.store.as_deref(), &self.memory)
     }
 
     /// The id, looked up where a path was given.
-    pub fn id(&self, job: &Job<'_>) -> Result<MemoryId, Failure> {
+    pub(crate) fn id(&self, job: &Job<'_>) -> Result<MemoryId, Failure> {
         match self.reference() {
             Reference::Id(id) => Ok(id),
             reference => Ok(job.session.engine.read(&job.session.caller, &reference)?.id),
@@ -37,7 +37,7 @@ impl Which {
 }
 
 #[derive(Debug, Args)]
-pub struct Read {
+pub(crate) struct Read {
     #[command(flatten)]
     which: Which,
     /// Print the content alone
@@ -46,7 +46,7 @@ pub struct Read {
 }
 
 impl Read {
-    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+    pub(crate) fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let memory = job.session.engine.read(&job.session.caller, &self.which.reference())?;
         match self.raw {
             true => job.output.text(&memory.content),
@@ -56,7 +56,7 @@ impl Read {
 }
 
 fn told(output: &Output, memory: &Memory) -> String {
-    let row = |name: &str, value: String| vec![name.to_owned(), value];
+    let row = |name: &str, value: String| format!("{}{value}", output.paint(Tone::Faint, &format!("{name:<9}")));
     let mut rows = vec![
         row("id", memory.id.to_string()),
         row("store", format!("{} ({})", memory.store, memory.scope)),
@@ -77,5 +77,5 @@ fn told(output: &Output, memory: &Memory) -> String {
         ("pinned", memory.always_inject.then(|| "yes".to_owned())),
     ];
     rows.extend(optional.into_iter().filter_map(|(name, value)| Some(row(name, one_line(&value?)))));
-    format!("{}\n\n{}", output.table(&["memory", ""], rows), printable(&memory.content))
+    format!("{}\n\n{}", rows.join("\n"), printable(&memory.content))
 }

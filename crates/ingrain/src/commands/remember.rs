@@ -17,7 +17,7 @@ use crate::text::{content, moment};
 use crate::view::SavedView;
 
 #[derive(Debug, Args)]
-pub struct Remember {
+pub(crate) struct Remember {
     /// What to remember; `-` reads stdin
     content: Option<String>,
     /// Read the content from a file
@@ -84,7 +84,7 @@ pub struct Remember {
 
 /// What shows it: the flags that `remember` and `patch` share.
 #[derive(Debug, Args)]
-pub struct Proof {
+pub(crate) struct Proof {
     /// What showed it (repeatable)
     #[arg(long, value_name = "TEXT")]
     evidence: Vec<String>,
@@ -97,13 +97,11 @@ pub struct Proof {
 }
 
 impl Remember {
-    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+    pub(crate) fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let draft = self.draft(job)?;
         match job.session.engine.remember(&job.session.caller, draft)? {
             Remembered::Refused(refusal) => Err(refusal.into()),
-            Remembered::Saved(saved) => {
-                job.output.answer(&SavedView::from(&*saved), || told(job.output, &saved))
-            }
+            Remembered::Saved(saved) => job.output.answer(&SavedView::from(&*saved), || told(job.output, &saved)),
         }
     }
 
@@ -156,7 +154,7 @@ fn default_store(caller: &Caller) -> Result<String, Failure> {
 
 impl Proof {
     /// Each evidence as one piece; tool calls join the texts in order, the rest stand alone.
-    pub fn pieces(self, caller: &Caller) -> Vec<Evidence> {
+    pub(crate) fn pieces(self, caller: &Caller) -> Vec<Evidence> {
         let kind = self.evidence_kind.unwrap_or(match caller.role {
             Role::Admin | Role::Reviewer => EvidenceKind::AdminEntry,
             Role::User => EvidenceKind::UserStatement,

@@ -13,7 +13,7 @@ use crate::output::{Output, Tone, written};
 use crate::text::{file_text, stdin};
 
 #[derive(Debug, Args)]
-pub struct Scan {
+pub(crate) struct Scan {
     /// Files to scan; `-` is stdin
     #[arg(value_name = "FILE", required_unless_present = "jsonl")]
     files: Vec<PathBuf>,
@@ -59,7 +59,7 @@ struct Line {
 }
 
 impl Scan {
-    pub fn run(self, output: &Output) -> Result<(), Failure> {
+    pub(crate) fn run(self, output: &Output) -> Result<(), Failure> {
         match &self.jsonl {
             Some(file) => self.lines(file),
             None => self.whole_files(output),
@@ -124,7 +124,8 @@ impl Scan {
                 }
                 Err(error) => {
                     odd += 1;
-                    json!({ "id": at + 1, "status": "error", "code": "input.line", "error": error.to_string() }).to_string()
+                    json!({ "id": at + 1, "status": "error", "code": "input.line", "error": error.to_string() })
+                        .to_string()
                 }
             };
             written(writeln!(answers, "{answer}"))?;

@@ -11,7 +11,7 @@ use crate::error::Failure;
 use crate::output::{Output, Tone};
 
 #[derive(Debug, Args)]
-pub struct Store {
+pub(crate) struct Store {
     #[command(subcommand)]
     deed: Deed,
 }
@@ -55,7 +55,7 @@ struct StoresView {
 }
 
 impl Store {
-    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+    pub(crate) fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self.deed {
             Deed::List => {
@@ -76,7 +76,8 @@ impl Store {
             }
             Deed::Archive { store } => {
                 let store = engine.archive_store(caller, &store)?;
-                job.output.answer(&store, || format!("{} store {}", job.output.paint(Tone::Good, "archived"), store.slug))
+                job.output
+                    .answer(&store, || format!("{} store {}", job.output.paint(Tone::Good, "archived"), store.slug))
             }
         }
     }

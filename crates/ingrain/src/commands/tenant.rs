@@ -15,7 +15,7 @@ use crate::output::{Output, Tone};
 const SLUG_BYTES_MAX: usize = 64;
 
 #[derive(Debug, Args)]
-pub struct Tenant {
+pub(crate) struct Tenant {
     #[command(subcommand)]
     deed: Deed,
 }
@@ -37,7 +37,7 @@ struct TenantsView {
 }
 
 impl Tenant {
-    pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
+    pub(crate) fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
         // Tenants are above every caller inside one: only the operator of this machine sees over the walls.
         if config.identity.parse() != Ok(Identity::Admin) {
             let message = format!("only an {} may see or make tenants", Role::Admin);
@@ -48,7 +48,8 @@ impl Tenant {
             Deed::List => {
                 engine.start_tenant("default")?;
                 let view = TenantsView { tenants: engine.backend.tenants()? };
-                let row = |tenant: &Wall| vec![tenant.slug.clone(), tenant.id.to_string(), tenant.created_at.to_string()];
+                let row =
+                    |tenant: &Wall| vec![tenant.slug.clone(), tenant.id.to_string(), tenant.created_at.to_string()];
                 output.answer(&view, || output.table(&["slug", "id", "created"], view.tenants.iter().map(row)))
             }
             Deed::Create { slug } => {

@@ -5,9 +5,8 @@ use engine::Upkeep;
 use crate::commands::Job;
 use crate::error::Failure;
 
-pub fn run(job: &Job<'_>) -> Result<(), Failure> {
+pub(crate) fn run(job: &Job<'_>) -> Result<(), Failure> {
     let done = job.session.engine.upkeep(job.session.caller.tenant, Upkeep::default())?;
-    job.output.answer(&done, || {
-        format!("{} expired, {} faded, {} given vectors", done.expired, done.archived, done.embedded)
-    })
+    job.output
+        .answer(&done, || format!("{} expired, {} faded, {} given vectors", done.expired, done.archived, done.embedded))
 }

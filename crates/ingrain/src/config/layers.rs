@@ -22,13 +22,13 @@ const HIDDEN: &[&str] = &["embeddings.key"];
 
 /// One setting as `config show` prints it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Setting {
-    pub key: String,
-    pub value: serde_json::Value,
+pub(crate) struct Setting {
+    pub(crate) key: String,
+    pub(crate) value: serde_json::Value,
     /// `default`, `file PATH`, `env NAME` or `flag --NAME`.
-    pub from: String,
+    pub(crate) from: String,
     /// The environment variable that sets it.
-    pub variable: String,
+    pub(crate) variable: String,
 }
 
 pub(super) struct Layers {
@@ -58,9 +58,8 @@ impl Layers {
             let aliases = ALIASES.iter().filter(|(aliased, _)| *aliased == key).map(|(_, name)| (*name).to_owned());
             for name in aliases.chain([variable(&key)]) {
                 let Some(text) = environment.get(&name) else { continue };
-                let parsed = parsed(&value, text).ok_or_else(|| {
-                    invalid(&name, &format!("`{text}` is not {}", a_value_of(&value)))
-                })?;
+                let parsed = parsed(&value, text)
+                    .ok_or_else(|| invalid(&name, &format!("`{text}` is not {}", a_value_of(&value))))?;
                 self.set(&key, parsed, format!("env {name}"));
             }
         }

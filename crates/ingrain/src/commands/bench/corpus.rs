@@ -12,8 +12,26 @@ use engine::vocabulary::{EvidenceKind, Kind};
 const CONVERSATIONS: u64 = 40;
 
 const SERVICES: &[&str] = &[
-    "checkout", "billing", "search", "ingest", "gateway", "mailer", "scheduler", "catalog", "inventory", "login",
-    "webhooks", "reports", "exports", "profile", "payments", "notifier", "resizer", "proxy", "queue", "ledger",
+    "checkout",
+    "billing",
+    "search",
+    "ingest",
+    "gateway",
+    "mailer",
+    "scheduler",
+    "catalog",
+    "inventory",
+    "login",
+    "webhooks",
+    "reports",
+    "exports",
+    "profile",
+    "payments",
+    "notifier",
+    "resizer",
+    "proxy",
+    "queue",
+    "ledger",
 ];
 const NAMESPACES: &[&str] = &["prod", "staging", "dev", "canary", "batch", "edge"];
 const SYMPTOMS: &[&str] = &[
@@ -92,7 +110,7 @@ impl Dice {
 }
 
 /// The memory of this number and who saves it.
-pub fn memory(tenant: TenantId, number: usize) -> (Caller, Draft) {
+pub(crate) fn memory(tenant: TenantId, number: usize) -> (Caller, Draft) {
     let mut dice = Dice::new(number as u64);
     let (service, namespace) = (dice.pick(SERVICES), dice.pick(NAMESPACES));
     let (symptom, cause) = (dice.pick(SYMPTOMS), dice.pick(CAUSES));
@@ -122,7 +140,7 @@ pub fn memory(tenant: TenantId, number: usize) -> (Caller, Draft) {
 }
 
 /// The question of this number: some exact, some loose, some about nothing that was saved.
-pub fn query(number: usize) -> String {
+pub(crate) fn query(number: usize) -> String {
     // Far from the memories' numbers, so that a question is not the echo of one of them.
     let mut dice = Dice::new(number as u64 + 0x5eed_0000);
     let (service, namespace) = (dice.pick(SERVICES), dice.pick(NAMESPACES));
