@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use embed::{EmbedConfig, HttpConfig};
 use engine::caller::Caller;
 use engine::ports::{Backend, Embedder};
 use engine::ruleset::Rulesets;
@@ -77,12 +79,28 @@ fn backend(config: &Config) -> Result<Arc<dyn Backend>, Failure> {
 }
 
 pub(crate) fn embedder(config: &Config) -> Result<Arc<dyn Embedder>, Failure> {
-    let chosen = match config.embeddings.model.as_str() {
-        "static" => embed::EmbedConfig::Fixed,
-        "none" => embed::EmbedConfig::Off,
+    let settings = &config.embeddings;
+    let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    let needs = |what: &str| {
+        Failure::wrong("config.embeddings", format!("embeddings model `{}` needs `embeddings.{what}`", settings.model))
+    };
+    let chosen = match settings.model.as_str() {
+        "static" => EmbedConfig::Fixed,
+        "none" => EmbedConfig::Off,
+        "minilm" => {
+            EmbedConfig::Transformer { weights: given(&settings.weights).ok_or_else(|| needs("weights"))?.into() }
+        }
+        "endpoint" => EmbedConfig::Http(HttpConfig {
+            base_url: given(&settings.url).ok_or_else(|| needs("url"))?,
+            model: given(&settings.name).ok_or_else(|| needs("name"))?,
+            api_key: given(&settings.key),
+            dimensions: Some(settings.dimensions).filter(|dimensions| *dimensions > 0),
+            timeout: Duration::from_millis(settings.timeout_ms),
+            proxy: given(&settings.proxy),
+        }),
         other => {
             return Err(Failure::wrong("config.embeddings", format!("unknown embeddings model `{other}`"))
-                .hint("one of: static, none, endpoint"));
+                .hint("one of: static, none, minilm, endpoint"));
         }
     };
     embed::open(&chosen).map_err(|error| Failure::broken("embed.unusable", error.to_string()))

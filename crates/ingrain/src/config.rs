@@ -17,6 +17,9 @@ use crate::cli::Global;
 use crate::error::Failure;
 pub(crate) use layers::Setting;
 
+/// Longest wait for an embedding endpoint: a search that waits longer is better answered by words alone.
+const ENDPOINT_TIMEOUT_MS: u64 = 5_000;
+
 /// Every setting. An empty text means "not set".
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -65,16 +68,22 @@ pub(crate) struct Memory {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Embeddings {
-    /// `static` (in the binary), `none` (words only) or `endpoint` (OpenAI-compatible).
+    /// `static` (in the binary), `none` (words only), `minilm` (weights in a file) or `endpoint` (OpenAI-compatible).
     pub(crate) model: String,
-    /// Base address of the endpoint.
+    /// File of the transformer's weights.
+    pub(crate) weights: String,
+    /// The endpoint, up to but without `/embeddings`.
     pub(crate) url: String,
     /// Model name to ask the endpoint for.
     pub(crate) name: String,
     /// The endpoint's key. Never shown.
     pub(crate) key: String,
-    /// Dimensions the endpoint's model answers with.
-    pub(crate) dimensions: u32,
+    /// Dimensions to ask the endpoint for; 0 takes its own.
+    pub(crate) dimensions: usize,
+    /// Longest wait for the endpoint, in milliseconds.
+    pub(crate) timeout_ms: u64,
+    /// A proxy on the way to the endpoint. Never shown: it may hold a password.
+    pub(crate) proxy: String,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -154,10 +163,13 @@ impl Config {
             memory: Memory { enabled: true },
             embeddings: Embeddings {
                 model: "static".to_owned(),
+                weights: String::new(),
                 url: String::new(),
                 name: String::new(),
                 key: String::new(),
                 dimensions: 0,
+                timeout_ms: ENDPOINT_TIMEOUT_MS,
+                proxy: String::new(),
             },
             limits: Limits::default(),
             roles: Role::ALL.iter().map(|role| (*role, all_rules())).collect(),

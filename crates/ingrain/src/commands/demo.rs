@@ -108,7 +108,7 @@ impl Tour<'_> {
                 let memory = &saved.memory;
                 let lines = [
                     format!("saved {}/{} as {}", memory.store, "notes/nginx", memory.trust),
-                    format!("found in it: {}", listed(memory.entities.iter().map(|entity| format!("{entity:?}")))),
+                    format!("found in it: {}", listed(memory.entities.iter().map(|entity| entity.to_string()))),
                 ];
                 self.step("An agent remembers what it found out, with evidence", &lines, json!({ "id": memory.id }))?;
                 Ok(*saved)
