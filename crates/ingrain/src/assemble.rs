@@ -16,14 +16,14 @@ use crate::config::Config;
 use crate::error::Failure;
 
 /// An engine and who uses it.
-pub(crate) struct Session {
-    pub(crate) engine: Engine,
-    pub(crate) caller: Caller,
+pub struct Session {
+    pub engine: Engine,
+    pub caller: Caller,
 }
 
 impl Session {
     /// Opens the database, starting and seeding the tenant where it is new.
-    pub(crate) fn open(config: &Config) -> Result<Session, Failure> {
+    pub fn open(config: &Config) -> Result<Session, Failure> {
         let engine = engine(config)?;
         let tenant = match config.tenant.as_str() {
             "default" => engine.start_tenant("default")?,
@@ -40,13 +40,13 @@ impl Session {
     }
 
     /// Waits for what recalls left behind; called after the answer is out.
-    pub(crate) fn close(&self) -> Result<(), Failure> {
+    pub fn close(&self) -> Result<(), Failure> {
         Ok(self.engine.backend.flush()?)
     }
 }
 
 /// The engine alone, with no tenant chosen.
-pub(crate) fn engine(config: &Config) -> Result<Engine, Failure> {
+pub fn engine(config: &Config) -> Result<Engine, Failure> {
     let settings = settings(config)?;
     let clock = Arc::new(SystemClock::new(config.fixed_now()?));
     let embedder = embedder(config)?;
@@ -55,14 +55,14 @@ pub(crate) fn engine(config: &Config) -> Result<Engine, Failure> {
 }
 
 /// What configuration says about the engine.
-pub(crate) fn settings(config: &Config) -> Result<Settings, Failure> {
+pub fn settings(config: &Config) -> Result<Settings, Failure> {
     let mut rulesets = Rulesets::default();
     rulesets.extend(config.rulesets.clone())?;
     Ok(Settings { limits: config.limits.clone(), rulesets, memory_off: !config.memory.enabled })
 }
 
 /// The file the database is in.
-pub(crate) fn database_path(config: &Config) -> Result<PathBuf, Failure> {
+pub fn database_path(config: &Config) -> Result<PathBuf, Failure> {
     let text = config.db.strip_prefix("sqlite:").unwrap_or(&config.db);
     let text = text.strip_prefix("//").unwrap_or(text);
     match text.split_once("://") {
@@ -78,7 +78,7 @@ fn backend(config: &Config) -> Result<Arc<dyn Backend>, Failure> {
     Ok(store::open_sqlite(&location, &store::Options::default())?)
 }
 
-pub(crate) fn embedder(config: &Config) -> Result<Arc<dyn Embedder>, Failure> {
+pub fn embedder(config: &Config) -> Result<Arc<dyn Embedder>, Failure> {
     let settings = &config.embeddings;
     let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     let needs = |what: &str| {

@@ -13,7 +13,7 @@ use crate::error::Failure;
 
 /// `--as`, read.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Identity {
+pub enum Identity {
     Admin,
     Reviewer(String),
     User(String),
@@ -44,9 +44,9 @@ impl FromStr for Identity {
 
 /// `system:ID=read|manage`, read.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct SystemGrant {
-    pub(crate) system: String,
-    pub(crate) grant: Grant,
+pub struct SystemGrant {
+    pub system: String,
+    pub grant: Grant,
 }
 
 impl FromStr for SystemGrant {
@@ -68,7 +68,7 @@ impl FromStr for SystemGrant {
 }
 
 /// Puts the caller together.
-pub(crate) fn caller(config: &Config, tenant: TenantId) -> Result<Caller, Failure> {
+pub fn caller(config: &Config, tenant: TenantId) -> Result<Caller, Failure> {
     let identity: Identity =
         config.identity.parse().map_err(|error| Failure::wrong("config.as", format!("`--as`: {error}")))?;
     let base = match &identity {

@@ -14,15 +14,15 @@ use crate::commands::{
 /// Governed memory for AI agents: what they learn, kept, reviewed, proven and forgotten.
 #[derive(Debug, Parser)]
 #[command(name = "ingrain", version, propagate_version = true, max_term_width = 110)]
-pub(crate) struct Cli {
+pub struct Cli {
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub global: Global,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub command: Command,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub enum Command {
     /// Save what was learnt
     Remember(remember::Remember),
     /// Find memories, best first; without words, the newest
@@ -72,19 +72,19 @@ pub(crate) enum Command {
 /// Who asks, from where, and how to answer. Accepted before and after the command.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Caller and output")]
-pub(crate) struct Global {
+pub struct Global {
     /// Answer with one JSON value
     #[arg(long, global = true)]
-    pub(crate) json: bool,
+    pub json: bool,
     /// The database: a path or `sqlite:PATH`
     #[arg(long, global = true, value_name = "URL")]
     db: Option<String>,
     /// Where data and config.toml live
     #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) home: Option<PathBuf>,
+    pub home: Option<PathBuf>,
     /// Another config.toml
     #[arg(long, global = true, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
+    pub config: Option<PathBuf>,
     /// Slug of the tenant
     #[arg(long, global = true, value_name = "SLUG")]
     tenant: Option<String>,
@@ -104,7 +104,7 @@ pub(crate) struct Global {
     pipeline: Option<String>,
     /// The system to save to or look in
     #[arg(long, global = true, value_name = "ID")]
-    pub(crate) system: Option<String>,
+    pub system: Option<String>,
     /// A grant on a system: `system:ID=read` or `system:ID=manage`
     #[arg(long, global = true, value_name = "GRANT", value_parser = checked::<SystemGrant>)]
     grant: Vec<String>,
@@ -123,7 +123,7 @@ fn checked<T: std::str::FromStr<Err = String>>(text: &str) -> Result<String, Str
 
 impl Global {
     /// The flags that were given, as settings.
-    pub(crate) fn settings(&self) -> Vec<(&'static str, Value)> {
+    pub fn settings(&self) -> Vec<(&'static str, Value)> {
         let text = |key, value: &Option<String>| value.clone().map(|value| (key, Value::String(value)));
         let list = |key, values: &[String]| {
             let items = values.iter().cloned().map(Value::String).collect();
@@ -150,7 +150,7 @@ impl Global {
     }
 
     #[cfg(test)]
-    pub(crate) fn of(flags: &[&str]) -> Global {
+    pub fn of(flags: &[&str]) -> Global {
         let arguments = ["ingrain", "upkeep"].iter().chain(flags);
         Cli::parse_from(arguments).global
     }

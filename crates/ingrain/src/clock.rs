@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 /// The system's clock, or one that stands still.
-pub(crate) struct SystemClock {
+pub struct SystemClock {
     fixed: Option<Timestamp>,
 }
 
 impl SystemClock {
-    pub(crate) fn new(fixed: Option<Timestamp>) -> SystemClock {
+    pub fn new(fixed: Option<Timestamp>) -> SystemClock {
         SystemClock { fixed }
     }
 }

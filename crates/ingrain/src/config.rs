@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::Global;
 use crate::error::Failure;
-pub(crate) use layers::Setting;
+pub use layers::Setting;
 
 /// Longest wait for an embedding endpoint: a search that waits longer is better answered by words alone.
 const ENDPOINT_TIMEOUT_MS: u64 = 5_000;
@@ -23,91 +23,91 @@ const ENDPOINT_TIMEOUT_MS: u64 = 5_000;
 /// Every setting. An empty text means "not set".
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Config {
+pub struct Config {
     /// Where data lives when nothing else is said.
-    pub(crate) home: PathBuf,
+    pub home: PathBuf,
     /// The database: a path, or `sqlite:PATH`. Empty: `ingrain.db` in `home`.
-    pub(crate) db: String,
-    pub(crate) tenant: String,
+    pub db: String,
+    pub tenant: String,
     /// `admin`, `reviewer[:ID]`, `user:ID`, `agent:NAME` or `service:NAME`.
     #[serde(rename = "as")]
-    pub(crate) identity: String,
+    pub identity: String,
     /// The person a caller is or speaks for.
-    pub(crate) user: String,
+    pub user: String,
     /// The person at the keyboard: whose notes the local admin's are.
-    pub(crate) operator: String,
-    pub(crate) conversation: String,
-    pub(crate) session: String,
-    pub(crate) run: String,
-    pub(crate) pipeline: String,
-    pub(crate) unattended: bool,
+    pub operator: String,
+    pub conversation: String,
+    pub session: String,
+    pub run: String,
+    pub pipeline: String,
+    pub unattended: bool,
     /// Grants of this call: `system:ID=read` or `system:ID=manage`.
-    pub(crate) grant: Vec<String>,
+    pub grant: Vec<String>,
     /// Rules this call does without.
-    pub(crate) revoke: Vec<String>,
+    pub revoke: Vec<String>,
     /// RFC 3339; fixes the time, for tests and replays.
-    pub(crate) now: String,
-    pub(crate) memory: Memory,
-    pub(crate) embeddings: Embeddings,
-    pub(crate) limits: Limits,
+    pub now: String,
+    pub memory: Memory,
+    pub embeddings: Embeddings,
+    pub limits: Limits,
     /// The rules each role holds.
-    pub(crate) roles: BTreeMap<Role, Held>,
+    pub roles: BTreeMap<Role, Held>,
     /// Standing grants: principal, then system.
-    pub(crate) grants: BTreeMap<String, BTreeMap<String, Grant>>,
+    pub grants: BTreeMap<String, BTreeMap<String, Grant>>,
     /// Rulesets beyond the built-in five.
-    pub(crate) rulesets: BTreeMap<String, Ruleset>,
+    pub rulesets: BTreeMap<String, Ruleset>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Memory {
+pub struct Memory {
     /// Off: reads work, writes are refused, no context is prepared.
-    pub(crate) enabled: bool,
+    pub enabled: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Embeddings {
+pub struct Embeddings {
     /// `static` (in the binary), `none` (words only), `minilm` (weights in a file) or `endpoint` (OpenAI-compatible).
-    pub(crate) model: String,
+    pub model: String,
     /// File of the transformer's weights.
-    pub(crate) weights: String,
+    pub weights: String,
     /// The endpoint, up to but without `/embeddings`.
-    pub(crate) url: String,
+    pub url: String,
     /// Model name to ask the endpoint for.
-    pub(crate) name: String,
+    pub name: String,
     /// The endpoint's key. Never shown.
-    pub(crate) key: String,
+    pub key: String,
     /// Dimensions to ask the endpoint for; 0 takes its own.
-    pub(crate) dimensions: usize,
+    pub dimensions: usize,
     /// Longest wait for the endpoint, in milliseconds.
-    pub(crate) timeout_ms: u64,
+    pub timeout_ms: u64,
     /// A proxy on the way to the endpoint. Never shown: it may hold a password.
-    pub(crate) proxy: String,
+    pub proxy: String,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Held {
-    pub(crate) rules: Vec<String>,
+pub struct Held {
+    pub rules: Vec<String>,
 }
 
 /// The two rules by name.
-pub(crate) const RULE_READ: &str = "memory.read";
-pub(crate) const RULE_MANAGE: &str = "memory.manage";
+pub const RULE_READ: &str = "memory.read";
+pub const RULE_MANAGE: &str = "memory.manage";
 
 /// The process environment, read once, so that settings have one source and tests need no globals.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Environment(BTreeMap<String, OsString>);
+pub struct Environment(BTreeMap<String, OsString>);
 
 impl Environment {
-    pub(crate) fn of_process() -> Environment {
+    pub fn of_process() -> Environment {
         let named = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value));
         Environment(std::env::vars_os().filter_map(named).collect())
     }
 
     /// The variable's text; what is not UTF-8 counts as not set.
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+    pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.to_str()
     }
 
@@ -123,14 +123,14 @@ impl Environment {
 
 /// The settings in force and, for `config show`, where each came from.
 #[derive(Debug)]
-pub(crate) struct Loaded {
-    pub(crate) config: Config,
-    pub(crate) settings: Vec<Setting>,
-    pub(crate) file: PathBuf,
+pub struct Loaded {
+    pub config: Config,
+    pub settings: Vec<Setting>,
+    pub file: PathBuf,
 }
 
 /// Puts the four layers together.
-pub(crate) fn load(global: &Global, environment: &Environment) -> Result<Loaded, Failure> {
+pub fn load(global: &Global, environment: &Environment) -> Result<Loaded, Failure> {
     let home = home(global, environment)?;
     let file = config_file(global, environment, &home);
     let defaults = Config::defaults(home, environment);
@@ -179,7 +179,7 @@ impl Config {
     }
 
     /// The fixed time, where one is set.
-    pub(crate) fn fixed_now(&self) -> Result<Option<Timestamp>, Failure> {
+    pub fn fixed_now(&self) -> Result<Option<Timestamp>, Failure> {
         let wrong = |_| Failure::wrong("config.now", format!("`INGRAIN_NOW` is `{}`, not an RFC 3339 time", self.now));
         (!self.now.is_empty()).then(|| self.now.parse()).transpose().map_err(wrong)
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 /// Everything a command can end with besides success.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// Policy or safety said no.
     Refused(Refusal),
     /// The engine could not.
@@ -23,29 +23,29 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    pub(crate) fn wrong(code: &'static str, message: impl Into<String>) -> Failure {
+    pub fn wrong(code: &'static str, message: impl Into<String>) -> Failure {
         Failure::Wrong { code, message: message.into(), hint: None }
     }
 
-    pub(crate) fn broken(code: &'static str, message: impl Into<String>) -> Failure {
+    pub fn broken(code: &'static str, message: impl Into<String>) -> Failure {
         Failure::Broken { code, message: message.into() }
     }
 
-    pub(crate) fn hint(self, hint: impl Into<String>) -> Failure {
+    pub fn hint(self, hint: impl Into<String>) -> Failure {
         match self {
             Failure::Wrong { code, message, .. } => Failure::Wrong { code, message, hint: Some(hint.into()) },
             other => other,
         }
     }
 
-    pub(crate) fn usage(error: &clap::Error) -> Failure {
+    pub fn usage(error: &clap::Error) -> Failure {
         let text = error.render().to_string();
         let message = text.trim().trim_start_matches("error: ").to_owned();
         Failure::wrong("usage", message)
     }
 
     /// 0 done, 1 failure, 2 usage or not found or conflict, 3 refused.
-    pub(crate) fn exit_code(&self) -> u8 {
+    pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Refused(_) => 3,
             Failure::Engine(Error::Invalid { code, .. }) if is_policy(code) => 3,
@@ -58,7 +58,7 @@ impl Failure {
         }
     }
 
-    pub(crate) fn code(&self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         match self {
             Failure::Refused(refusal) => refusal.code,
             Failure::Engine(error) => error.code(),
@@ -67,7 +67,7 @@ impl Failure {
         }
     }
 
-    pub(crate) fn message(&self) -> String {
+    pub fn message(&self) -> String {
         match self {
             Failure::Refused(refusal) => refusal.message.clone(),
             Failure::Engine(error) => error.to_string(),
@@ -77,14 +77,14 @@ impl Failure {
     }
 
     /// What to do next.
-    pub(crate) fn next_step(&self) -> Option<String> {
+    pub fn next_step(&self) -> Option<String> {
         match self {
             Failure::Refused(Refusal { hint, .. }) | Failure::Wrong { hint, .. } => hint.clone(),
             _ => next_step(self.code()).map(str::to_owned),
         }
     }
 
-    pub(crate) fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let status = if self.exit_code() == 3 { "refused" } else { "error" };
         let mut answer = Map::new();
         answer.insert("status".to_owned(), json!(status));
@@ -99,7 +99,7 @@ impl Failure {
     }
 
     /// What stands there now, where the failure is a conflict.
-    pub(crate) fn current(&self) -> Option<&Current> {
+    pub fn current(&self) -> Option<&Current> {
         match self {
             Failure::Engine(Error::Conflict(conflict)) => conflict.current.as_ref(),
             _ => None,

@@ -12,15 +12,15 @@ use crate::error::Failure;
 use crate::text::{one_line, printable};
 
 /// How to speak.
-pub(crate) struct Output {
-    pub(crate) json: bool,
+pub struct Output {
+    pub json: bool,
     colour: bool,
     terminal: bool,
 }
 
 /// The few colours the product uses, by meaning.
 #[derive(Clone, Copy)]
-pub(crate) enum Tone {
+pub enum Tone {
     Good,
     Bad,
     Faint,
@@ -28,14 +28,14 @@ pub(crate) enum Tone {
 }
 
 impl Output {
-    pub(crate) fn new(json: bool, environment: &Environment) -> Output {
+    pub fn new(json: bool, environment: &Environment) -> Output {
         let terminal = std::io::stdout().is_terminal();
         let plain = environment.get("NO_COLOR").is_some_and(|value| !value.is_empty());
         Output { json, colour: terminal && !plain, terminal }
     }
 
     /// Data on stdout. A reader that has gone away is no error.
-    pub(crate) fn text(&self, text: &str) -> Result<(), Failure> {
+    pub fn text(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = std::io::stdout().lock();
         let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         written(stdout.write_all(text.as_bytes()))?;
@@ -44,23 +44,23 @@ impl Output {
     }
 
     /// One JSON value for programs.
-    pub(crate) fn value(&self, value: &impl Serialize) -> Result<(), Failure> {
+    pub fn value(&self, value: &impl Serialize) -> Result<(), Failure> {
         let text = serde_json::to_string(value).map_err(|error| Failure::broken("output.json", error.to_string()))?;
         self.text(&text)
     }
 
     /// The same answer for whoever asked: JSON for programs, words for people.
-    pub(crate) fn answer(&self, value: &impl Serialize, words: impl FnOnce() -> String) -> Result<(), Failure> {
+    pub fn answer(&self, value: &impl Serialize, words: impl FnOnce() -> String) -> Result<(), Failure> {
         if self.json { self.value(value) } else { self.text(&words()) }
     }
 
     /// A message beside the data, on stderr.
-    pub(crate) fn note(&self, message: &str) {
+    pub fn note(&self, message: &str) {
         // Nothing sensible is left to do when even stderr is closed.
         let _ = writeln!(std::io::stderr(), "{}", printable(message));
     }
 
-    pub(crate) fn failure(&self, failure: &Failure) -> ExitCode {
+    pub fn failure(&self, failure: &Failure) -> ExitCode {
         if !matches!(failure, Failure::Told(_) | Failure::PipeClosed) {
             self.tell(failure);
         }
@@ -92,7 +92,7 @@ impl Output {
         self.note(&message);
     }
 
-    pub(crate) fn paint(&self, tone: Tone, text: &str) -> String {
+    pub fn paint(&self, tone: Tone, text: &str) -> String {
         if !self.colour {
             return text.to_owned();
         }
@@ -106,7 +106,7 @@ impl Output {
     }
 
     /// A table as wide as the terminal.
-    pub(crate) fn table(&self, header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    pub fn table(&self, header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
         let mut table = Table::new();
         table.load_preset(presets::NOTHING);
         table.set_style(TableComponent::HeaderLines, '─').set_style(TableComponent::MiddleHeaderIntersections, '─');
@@ -124,7 +124,7 @@ impl Output {
 }
 
 /// A write that failed because nobody reads any more ends the command without a word.
-pub(crate) fn written(result: std::io::Result<()>) -> Result<(), Failure> {
+pub fn written(result: std::io::Result<()>) -> Result<(), Failure> {
     result.map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => Failure::PipeClosed,
         _ => Failure::broken("output.write", format!("cannot write the answer: {error}")),

@@ -14,7 +14,7 @@ use crate::error::Failure;
 const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Where a text comes from: the argument itself, `-` for stdin, or a file.
-pub(crate) fn content(argument: Option<&str>, file: Option<&Path>) -> Result<String, Failure> {
+pub fn content(argument: Option<&str>, file: Option<&Path>) -> Result<String, Failure> {
     match (argument, file) {
         (Some(_), Some(_)) => Err(Failure::wrong("usage", "give the content or `--file`, not both")),
         (Some("-"), None) => stdin(),
@@ -25,11 +25,11 @@ pub(crate) fn content(argument: Option<&str>, file: Option<&Path>) -> Result<Str
     }
 }
 
-pub(crate) fn stdin() -> Result<String, Failure> {
+pub fn stdin() -> Result<String, Failure> {
     utf8("stdin", bounded("stdin", std::io::stdin().lock())?)
 }
 
-pub(crate) fn file_text(path: &Path) -> Result<String, Failure> {
+pub fn file_text(path: &Path) -> Result<String, Failure> {
     let name = path.display().to_string();
     let file = std::fs::File::open(path)
         .map_err(|error| Failure::wrong("input.unreadable", format!("cannot read `{name}`: {error}")))?;
@@ -55,7 +55,7 @@ fn utf8(name: &str, bytes: Vec<u8>) -> Result<String, Failure> {
 
 /// A time as people write it: RFC 3339, a date (its first moment in UTC), or a span such as `90m`, `12h`, `7d`, `2w`.
 /// A span counts back from now, or forward where `ahead`.
-pub(crate) fn moment(clock: &dyn Clock, text: &str, ahead: bool) -> Result<Timestamp, Failure> {
+pub fn moment(clock: &dyn Clock, text: &str, ahead: bool) -> Result<Timestamp, Failure> {
     if let Ok(at) = text.parse::<Timestamp>() {
         return Ok(at);
     }
@@ -90,7 +90,7 @@ fn span(text: &str) -> Option<SignedDuration> {
 }
 
 /// Text that cannot steer a terminal: control characters are shown, not obeyed.
-pub(crate) fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
         match c {
             '\n' | '\t' => shown.push(c),
@@ -107,7 +107,7 @@ fn is_bidi_control(c: char) -> bool {
 }
 
 /// The text on one line, cut to what a table cell can show.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     const CHARS_MAX: usize = 100;
     let mut line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((at, _)) = line.char_indices().nth(CHARS_MAX) {

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 /// A memory with its content.
 #[derive(Serialize)]
-pub(crate) struct MemoryView<'a> {
+pub struct MemoryView<'a> {
     #[serde(flatten)]
     memory: &'a Memory,
     content: &'a str,
@@ -27,7 +27,7 @@ impl<'a> From<&'a Memory> for MemoryView<'a> {
 
 /// The answer to a save.
 #[derive(Serialize)]
-pub(crate) struct SavedView<'a> {
+pub struct SavedView<'a> {
     status: Outcome,
     id: MemoryId,
     version: VersionId,
@@ -73,19 +73,19 @@ impl<'a> From<&'a Saved> for SavedView<'a> {
 
 /// The answer to a deed that leaves the content alone.
 #[derive(Serialize)]
-pub(crate) struct DoneView<'a> {
-    pub(crate) status: &'static str,
-    pub(crate) id: MemoryId,
-    pub(crate) version: VersionId,
+pub struct DoneView<'a> {
+    pub status: &'static str,
+    pub id: MemoryId,
+    pub version: VersionId,
     pub sha256: &'a str,
-    pub(crate) store: &'a str,
-    pub(crate) path: Option<&'a str>,
-    pub(crate) state: State,
-    pub(crate) always_inject: bool,
+    pub store: &'a str,
+    pub path: Option<&'a str>,
+    pub state: State,
+    pub always_inject: bool,
 }
 
 impl<'a> DoneView<'a> {
-    pub(crate) fn new(status: &'static str, memory: &'a Memory) -> DoneView<'a> {
+    pub fn new(status: &'static str, memory: &'a Memory) -> DoneView<'a> {
         DoneView {
             status,
             id: memory.id,
@@ -100,7 +100,7 @@ impl<'a> DoneView<'a> {
 }
 
 #[derive(Serialize)]
-pub(crate) struct HitView<'a> {
+pub struct HitView<'a> {
     #[serde(flatten)]
     memory: MemoryView<'a>,
     score: f64,
@@ -114,7 +114,7 @@ impl<'a> From<&'a Hit> for HitView<'a> {
 }
 
 #[derive(Serialize)]
-pub(crate) struct AnswerView<'a> {
+pub struct AnswerView<'a> {
     hits: Vec<HitView<'a>>,
     ranker: Ranker,
     considered: usize,
@@ -136,7 +136,7 @@ impl<'a> From<&'a Answer> for AnswerView<'a> {
 }
 
 #[derive(Serialize)]
-pub(crate) struct VersionView<'a> {
+pub struct VersionView<'a> {
     id: VersionId,
     number: u32,
     operation: Operation,
@@ -180,7 +180,7 @@ impl<'a> From<&'a Version> for VersionView<'a> {
 }
 
 /// A cursor as one word, to hand back with `--after`.
-pub(crate) fn cursor_word(cursor: &Cursor) -> String {
+pub fn cursor_word(cursor: &Cursor) -> String {
     match cursor {
         Cursor::Path(path, id) => format!("p.{id}.{path}"),
         Cursor::Time(at, id) => format!("t.{id}.{}", at.as_microsecond()),
@@ -188,7 +188,7 @@ pub(crate) fn cursor_word(cursor: &Cursor) -> String {
 }
 
 /// The inverse of [`cursor_word`].
-pub(crate) fn read_cursor(word: &str) -> Option<Cursor> {
+pub fn read_cursor(word: &str) -> Option<Cursor> {
     let (sort, rest) = word.split_once('.')?;
     let (id, key) = rest.split_once('.')?;
     let id: MemoryId = id.parse().ok()?;

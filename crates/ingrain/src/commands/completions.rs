@@ -10,13 +10,13 @@ use crate::error::Failure;
 use crate::output::Output;
 
 #[derive(Debug, Args)]
-pub(crate) struct Completions {
+pub struct Completions {
     /// bash, zsh, fish, elvish or powershell
     shell: Shell,
 }
 
 impl Completions {
-    pub(crate) fn run(self, output: &Output) -> Result<(), Failure> {
+    pub fn run(self, output: &Output) -> Result<(), Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "ingrain", &mut script);
         output.text(&String::from_utf8_lossy(&script))
@@ -24,13 +24,13 @@ impl Completions {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Man {
+pub struct Man {
     /// Where to write the pages
     directory: PathBuf,
 }
 
 impl Man {
-    pub(crate) fn run(self, output: &Output) -> Result<(), Failure> {
+    pub fn run(self, output: &Output) -> Result<(), Failure> {
         std::fs::create_dir_all(&self.directory)
             .and_then(|()| clap_mangen::generate_to(Cli::command(), &self.directory))
             .map_err(|error| Failure::broken("output.write", format!("cannot write manual pages: {error}")))?;

@@ -9,7 +9,7 @@ use crate::output::Output;
 use crate::text::one_line;
 
 #[derive(Debug, Args)]
-pub(crate) struct ConfigCommand {
+pub struct ConfigCommand {
     #[command(subcommand)]
     deed: Deed,
 }
@@ -21,7 +21,7 @@ enum Deed {
 }
 
 impl ConfigCommand {
-    pub(crate) fn run(self, loaded: &Loaded, output: &Output) -> Result<(), Failure> {
+    pub fn run(self, loaded: &Loaded, output: &Output) -> Result<(), Failure> {
         let Deed::Show = self.deed;
         let view = json!({ "file": loaded.file, "file_exists": loaded.file.exists(), "settings": loaded.settings });
         output.answer(&view, || table(output, loaded))

@@ -14,10 +14,10 @@ use crate::error::Failure;
 use crate::output::{Output, Tone};
 
 /// A directory that goes when the tour is over, however it ends.
-pub(crate) struct Throwaway(PathBuf);
+pub struct Throwaway(PathBuf);
 
 impl Throwaway {
-    pub(crate) fn new(purpose: &str) -> Result<Throwaway, Failure> {
+    pub fn new(purpose: &str) -> Result<Throwaway, Failure> {
         use std::os::unix::fs::DirBuilderExt;
         let mut random = [0_u8; 8];
         let name = getrandom::fill(&mut random).map(|()| u64::from_le_bytes(random)).unwrap_or_default();
@@ -29,7 +29,7 @@ impl Throwaway {
     }
 
     /// The settings of the user, but on a database in here.
-    pub(crate) fn config(&self, config: &Config) -> Config {
+    pub fn config(&self, config: &Config) -> Config {
         Config { home: self.0.clone(), db: String::new(), tenant: "default".to_owned(), ..config.clone() }
     }
 }
@@ -48,7 +48,7 @@ struct Tour<'a> {
     steps: Vec<Value>,
 }
 
-pub(crate) fn run(config: &Config, output: &Output) -> Result<(), Failure> {
+pub fn run(config: &Config, output: &Output) -> Result<(), Failure> {
     let place = Throwaway::new("demo")?;
     let session = Session::open(&place.config(config))?;
     let tenant = session.caller.tenant;

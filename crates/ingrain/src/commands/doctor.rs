@@ -37,7 +37,7 @@ struct Report {
     checks: Vec<Check>,
 }
 
-pub(crate) fn run(loaded: &Loaded, output: &Output) -> Result<(), Failure> {
+pub fn run(loaded: &Loaded, output: &Output) -> Result<(), Failure> {
     let config = &loaded.config;
     let mut checks = vec![binary(), settings(loaded), clock(config), embedder(config), rulesets(config)];
     checks.extend(database(config));

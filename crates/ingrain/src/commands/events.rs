@@ -10,7 +10,7 @@ use crate::output::Output;
 use crate::text::one_line;
 
 #[derive(Debug, Args)]
-pub(crate) struct Events {
+pub struct Events {
     /// Only entries after this number
     #[arg(long, value_name = "SEQ", default_value_t = 0)]
     after: u64,
@@ -30,7 +30,7 @@ struct EventsView {
 }
 
 impl Events {
-    pub(crate) fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (mut events, read_to) = job.session.engine.events(&job.session.caller, self.after, self.limit)?;
         if let Some(name) = &self.name {
             events.retain(|event| event.happening.name.as_str().starts_with(name.as_str()));

@@ -12,10 +12,10 @@ use crate::error::Failure;
 use crate::text::moment;
 
 #[derive(Debug, Args)]
-pub(crate) struct Filters {
+pub struct Filters {
     /// Only these stores (repeatable)
     #[arg(long, value_name = "SLUG")]
-    pub(crate) store: Vec<String>,
+    pub store: Vec<String>,
     /// Only these kinds of place: workspace, user, conversation, agent, pipeline, system, run
     #[arg(long, value_name = "SCOPE")]
     scope: Vec<ScopeKind>,
@@ -60,7 +60,7 @@ fn states(word: &str) -> Result<States, String> {
 }
 
 impl Filters {
-    pub(crate) fn filter(&self, job: &Job<'_>) -> Result<Filter, Failure> {
+    pub fn filter(&self, job: &Job<'_>) -> Result<Filter, Failure> {
         let clock = &*job.session.engine.clock;
         let time = |text: &Option<String>| text.as_deref().map(|text| moment(clock, text, false)).transpose();
         Ok(Filter {

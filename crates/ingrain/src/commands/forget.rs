@@ -10,7 +10,7 @@ use crate::output::Tone;
 use crate::view::DoneView;
 
 #[derive(Debug, Args)]
-pub(crate) struct Forget {
+pub struct Forget {
     #[command(flatten)]
     which: Which,
     #[arg(long, help = "Why, for the history")]
@@ -18,7 +18,7 @@ pub(crate) struct Forget {
 }
 
 impl Forget {
-    pub(crate) fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         match job.session.engine.forget(&job.session.caller, self.which.id(job)?, self.reason)? {
             Forgotten::Refused(refusal) => Err(refusal.into()),
             Forgotten::Done(memory) => job.output.answer(&DoneView::new("forgotten", &memory), || {

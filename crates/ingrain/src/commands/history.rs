@@ -13,7 +13,7 @@ use crate::text::{one_line, printable};
 use crate::view::VersionView;
 
 #[derive(Debug, Args)]
-pub(crate) struct History {
+pub struct History {
     #[command(flatten)]
     which: Which,
     /// How many versions
@@ -30,7 +30,7 @@ struct HistoryView<'a> {
 }
 
 impl History {
-    pub(crate) fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let reference = self.which.reference();
         let versions = job.session.engine.history(&job.session.caller, &reference, self.below, self.limit)?;
         let view = HistoryView { versions: versions.iter().map(VersionView::from).collect() };

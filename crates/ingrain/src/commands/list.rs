@@ -14,7 +14,7 @@ use crate::text::one_line;
 use crate::view::{MemoryView, cursor_word, read_cursor};
 
 #[derive(Debug, Args)]
-pub(crate) struct List {
+pub struct List {
     #[command(flatten)]
     filters: Filters,
     #[arg(long, value_enum, default_value_t = Order::Path, help = "How to sort")]
@@ -45,7 +45,7 @@ struct ListingView<'a> {
 }
 
 impl List {
-    pub(crate) fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let wrong = || Failure::wrong("shape.cursor", "`--after` is not a cursor this command gave");
         let after = self.after.as_deref().map(|word| read_cursor(word).ok_or_else(wrong)).transpose()?;
         let order = match self.order {

@@ -1,24 +1,24 @@
 //! One file a command. Commands translate flags into the engine's verbs and answers into words; they decide nothing.
 
-pub(crate) mod bench;
-pub(crate) mod completions;
-pub(crate) mod config;
+pub mod bench;
+pub mod completions;
+pub mod config;
 mod demo;
 mod doctor;
-pub(crate) mod events;
+pub mod events;
 mod filters;
-pub(crate) mod forget;
-pub(crate) mod history;
-pub(crate) mod list;
-pub(crate) mod patch;
-pub(crate) mod pin;
-pub(crate) mod pipeline;
-pub(crate) mod read;
-pub(crate) mod remember;
-pub(crate) mod scan;
-pub(crate) mod search;
-pub(crate) mod store;
-pub(crate) mod tenant;
+pub mod forget;
+pub mod history;
+pub mod list;
+pub mod patch;
+pub mod pin;
+pub mod pipeline;
+pub mod read;
+pub mod remember;
+pub mod scan;
+pub mod search;
+pub mod store;
+pub mod tenant;
 mod upkeep;
 mod verify;
 
@@ -29,14 +29,14 @@ use crate::error::Failure;
 use crate::output::Output;
 
 /// What a command works with.
-pub(crate) struct Job<'a> {
-    pub(crate) session: Session,
-    pub(crate) global: &'a Global,
-    pub(crate) output: &'a Output,
+pub struct Job<'a> {
+    pub session: Session,
+    pub global: &'a Global,
+    pub output: &'a Output,
 }
 
 /// Runs the command that was asked for.
-pub(crate) fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), Failure> {
+pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), Failure> {
     let Cli { global, command } = cli;
     // These need neither settings nor a database.
     match command {

@@ -14,7 +14,7 @@ use crate::text::content;
 use crate::view::DoneView;
 
 #[derive(Debug, Args)]
-pub(crate) struct Patch {
+pub struct Patch {
     #[command(flatten)]
     which: Which,
     /// The new content; `-` reads stdin
@@ -32,7 +32,7 @@ pub(crate) struct Patch {
 }
 
 impl Patch {
-    pub(crate) fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let caller = &job.session.caller;
         let change = Change {
             memory: self.which.id(job)?,

@@ -10,13 +10,13 @@ use crate::output::Tone;
 use crate::view::DoneView;
 
 #[derive(Debug, Args)]
-pub(crate) struct Pin {
+pub struct Pin {
     #[command(flatten)]
     which: Which,
 }
 
 impl Pin {
-    pub(crate) fn run(self, job: &Job<'_>, always_inject: bool) -> Result<(), Failure> {
+    pub fn run(self, job: &Job<'_>, always_inject: bool) -> Result<(), Failure> {
         let word = if always_inject { "pinned" } else { "unpinned" };
         match job.session.engine.pin(&job.session.caller, self.which.id(job)?, always_inject)? {
             Forgotten::Refused(refusal) => Err(refusal.into()),

@@ -10,7 +10,7 @@ use crate::error::Failure;
 use crate::output::{Output, Tone};
 
 #[derive(Debug, Args)]
-pub(crate) struct Pipeline {
+pub struct Pipeline {
     #[command(subcommand)]
     deed: Deed,
 }
@@ -58,7 +58,7 @@ struct PipelinesView {
 }
 
 impl Pipeline {
-    pub(crate) fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self.deed {
             Deed::Enable(enable) => set(job, enable, true),

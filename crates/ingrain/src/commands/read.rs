@@ -13,7 +13,7 @@ use crate::view::MemoryView;
 
 /// Which memory: what every command on one of them takes.
 #[derive(Debug, Args)]
-pub(crate) struct Which {
+pub struct Which {
     /// An id, a path, or store/path
     #[arg(value_name = "PATH_OR_ID")]
     memory: String,
@@ -23,12 +23,12 @@ pub(crate) struct Which {
 }
 
 impl Which {
-    pub(crate) fn reference(&self) -> Reference {
+    pub fn reference(&self) -> Reference {
         Reference::parse(self.store.as_deref(), &self.memory)
     }
 
     /// The id, looked up where a path was given.
-    pub(crate) fn id(&self, job: &Job<'_>) -> Result<MemoryId, Failure> {
+    pub fn id(&self, job: &Job<'_>) -> Result<MemoryId, Failure> {
         match self.reference() {
             Reference::Id(id) => Ok(id),
             reference => Ok(job.session.engine.read(&job.session.caller, &reference)?.id),
@@ -37,7 +37,7 @@ impl Which {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Read {
+pub struct Read {
     #[command(flatten)]
     which: Which,
     /// Print the content alone
@@ -46,7 +46,7 @@ pub(crate) struct Read {
 }
 
 impl Read {
-    pub(crate) fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let memory = job.session.engine.read(&job.session.caller, &self.which.reference())?;
         match self.raw {
             true => job.output.text(&memory.content),

@@ -17,7 +17,7 @@ use crate::text::{content, moment};
 use crate::view::SavedView;
 
 #[derive(Debug, Args)]
-pub(crate) struct Remember {
+pub struct Remember {
     /// What to remember; `-` reads stdin
     content: Option<String>,
     /// Read the content from a file
@@ -84,7 +84,7 @@ pub(crate) struct Remember {
 
 /// What shows it: the flags that `remember` and `patch` share.
 #[derive(Debug, Args)]
-pub(crate) struct Proof {
+pub struct Proof {
     /// What showed it (repeatable)
     #[arg(long, value_name = "TEXT")]
     evidence: Vec<String>,
@@ -97,7 +97,7 @@ pub(crate) struct Proof {
 }
 
 impl Remember {
-    pub(crate) fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let draft = self.draft(job)?;
         match job.session.engine.remember(&job.session.caller, draft)? {
             Remembered::Refused(refusal) => Err(refusal.into()),
@@ -154,7 +154,7 @@ fn default_store(caller: &Caller) -> Result<String, Failure> {
 
 impl Proof {
     /// Each evidence as one piece; tool calls join the texts in order, the rest stand alone.
-    pub(crate) fn pieces(self, caller: &Caller) -> Vec<Evidence> {
+    pub fn pieces(self, caller: &Caller) -> Vec<Evidence> {
         let kind = self.evidence_kind.unwrap_or(match caller.role {
             Role::Admin | Role::Reviewer => EvidenceKind::AdminEntry,
             Role::User => EvidenceKind::UserStatement,

@@ -13,7 +13,7 @@ use crate::output::{Output, Tone, written};
 use crate::text::{file_text, stdin};
 
 #[derive(Debug, Args)]
-pub(crate) struct Scan {
+pub struct Scan {
     /// Files to scan; `-` is stdin
     #[arg(value_name = "FILE", required_unless_present = "jsonl")]
     files: Vec<PathBuf>,
@@ -59,7 +59,7 @@ struct Line {
 }
 
 impl Scan {
-    pub(crate) fn run(self, output: &Output) -> Result<(), Failure> {
+    pub fn run(self, output: &Output) -> Result<(), Failure> {
         match &self.jsonl {
             Some(file) => self.lines(file),
             None => self.whole_files(output),

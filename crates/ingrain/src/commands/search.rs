@@ -16,7 +16,7 @@ use crate::text::{one_line, printable};
 use crate::view::AnswerView;
 
 #[derive(Debug, Args)]
-pub(crate) struct Search {
+pub struct Search {
     /// What to look for; without words, the newest
     #[arg(value_name = "QUERY")]
     words: Vec<String>,
@@ -37,7 +37,7 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    pub(crate) fn run(mut self, job: &Job<'_>) -> Result<(), Failure> {
+    pub fn run(mut self, job: &Job<'_>) -> Result<(), Failure> {
         let explain = self.explained()?;
         let query = Query {
             text: self.words.join(" "),

@@ -11,7 +11,7 @@ use crate::error::Failure;
 use crate::output::{Output, Tone};
 
 #[derive(Debug, Args)]
-pub(crate) struct Store {
+pub struct Store {
     #[command(subcommand)]
     deed: Deed,
 }
@@ -55,7 +55,7 @@ struct StoresView {
 }
 
 impl Store {
-    pub(crate) fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self.deed {
             Deed::List => {

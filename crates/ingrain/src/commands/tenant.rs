@@ -15,7 +15,7 @@ use crate::output::{Output, Tone};
 const SLUG_BYTES_MAX: usize = 64;
 
 #[derive(Debug, Args)]
-pub(crate) struct Tenant {
+pub struct Tenant {
     #[command(subcommand)]
     deed: Deed,
 }
@@ -37,7 +37,7 @@ struct TenantsView {
 }
 
 impl Tenant {
-    pub(crate) fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
+    pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
         // Tenants are above every caller inside one: only the operator of this machine sees over the walls.
         if config.identity.parse() != Ok(Identity::Admin) {
             let message = format!("only an {} may see or make tenants", Role::Admin);

@@ -5,7 +5,7 @@ use engine::Upkeep;
 use crate::commands::Job;
 use crate::error::Failure;
 
-pub(crate) fn run(job: &Job<'_>) -> Result<(), Failure> {
+pub fn run(job: &Job<'_>) -> Result<(), Failure> {
     let done = job.session.engine.upkeep(job.session.caller.tenant, Upkeep::default())?;
     job.output
         .answer(&done, || format!("{} expired, {} faded, {} given vectors", done.expired, done.archived, done.embedded))

@@ -4,7 +4,7 @@ use crate::commands::Job;
 use crate::error::Failure;
 use crate::output::Tone;
 
-pub(crate) fn run(job: &Job<'_>) -> Result<(), Failure> {
+pub fn run(job: &Job<'_>) -> Result<(), Failure> {
     let verified = job.session.engine.verify(&job.session.caller)?;
     job.output.answer(&verified, || match &verified.broken {
         None => format!(

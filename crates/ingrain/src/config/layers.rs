@@ -22,13 +22,13 @@ const HIDDEN: &[&str] = &["embeddings.key", "embeddings.proxy"];
 
 /// One setting as `config show` prints it.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Setting {
-    pub(crate) key: String,
-    pub(crate) value: serde_json::Value,
+pub struct Setting {
+    pub key: String,
+    pub value: serde_json::Value,
     /// `default`, `file PATH`, `env NAME` or `flag --NAME`.
-    pub(crate) from: String,
+    pub from: String,
     /// The environment variable that sets it.
-    pub(crate) variable: String,
+    pub variable: String,
 }
 
 pub(super) struct Layers {

@@ -110,7 +110,7 @@ impl Dice {
 }
 
 /// The memory of this number and who saves it.
-pub(crate) fn memory(tenant: TenantId, number: usize) -> (Caller, Draft) {
+pub fn memory(tenant: TenantId, number: usize) -> (Caller, Draft) {
     let mut dice = Dice::new(number as u64);
     let (service, namespace) = (dice.pick(SERVICES), dice.pick(NAMESPACES));
     let (symptom, cause) = (dice.pick(SYMPTOMS), dice.pick(CAUSES));
@@ -140,7 +140,7 @@ pub(crate) fn memory(tenant: TenantId, number: usize) -> (Caller, Draft) {
 }
 
 /// The question of this number: some exact, some loose, some about nothing that was saved.
-pub(crate) fn query(number: usize) -> String {
+pub fn query(number: usize) -> String {
     // Far from the memories' numbers, so that a question is not the echo of one of them.
     let mut dice = Dice::new(number as u64 + 0x5eed_0000);
     let (service, namespace) = (dice.pick(SERVICES), dice.pick(NAMESPACES));

@@ -6,26 +6,26 @@ use serde::Serialize;
 
 /// What a stretch of operations cost.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Figures {
-    pub(crate) name: String,
-    pub(crate) operations: usize,
+pub struct Figures {
+    pub name: String,
+    pub operations: usize,
     /// CPU time of the whole process, all threads, per operation.
-    pub(crate) cpu_ms_each: f64,
-    pub(crate) wall_ms_median: f64,
+    pub cpu_ms_each: f64,
+    pub wall_ms_median: f64,
     pub wall_ms_p95: f64,
-    pub(crate) per_second: f64,
+    pub per_second: f64,
     /// Bytes handed to the disk per operation, where the system tells.
-    pub(crate) written_bytes_each: Option<f64>,
+    pub written_bytes_each: Option<f64>,
 }
 
 impl Figures {
-    pub(crate) fn named(self, name: &str) -> Figures {
+    pub fn named(self, name: &str) -> Figures {
         Figures { name: name.to_owned(), ..self }
     }
 }
 
 /// Measures a stretch.
-pub(crate) struct Meter {
+pub struct Meter {
     cpu: Duration,
     wall: Instant,
     written: Option<u64>,
@@ -33,19 +33,19 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    pub(crate) fn start(operations: usize) -> Meter {
+    pub fn start(operations: usize) -> Meter {
         let times = Vec::with_capacity(operations);
         Meter { cpu: cpu_time(), wall: Instant::now(), written: written_bytes(), times }
     }
 
-    pub(crate) fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
+    pub fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let begun = Instant::now();
         let done = work();
         self.times.push(begun.elapsed());
         done
     }
 
-    pub(crate) fn stop(mut self) -> Figures {
+    pub fn stop(mut self) -> Figures {
         let (cpu, wall) = (cpu_time().saturating_sub(self.cpu), self.wall.elapsed());
         self.times.sort_unstable();
         let operations = self.times.len();
@@ -74,7 +74,7 @@ fn cpu_time() -> Duration {
 }
 
 /// The most memory this process ever held; 0 where the system does not tell.
-pub(crate) fn peak_memory_bytes() -> u64 {
+pub fn peak_memory_bytes() -> u64 {
     const KIB: u64 = 1024;
     field("/proc/self/status", "VmHWM:").map_or(0, |kib| kib * KIB)
 }

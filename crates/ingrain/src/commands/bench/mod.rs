@@ -20,7 +20,7 @@ const QUERIES_DEFAULT: usize = 1_000;
 const WARM_UP: usize = 20;
 
 #[derive(Debug, Args)]
-pub(crate) struct Bench {
+pub struct Bench {
     #[command(subcommand)]
     deed: Deed,
 }
@@ -57,7 +57,7 @@ struct Report {
 }
 
 impl Bench {
-    pub(crate) fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
+    pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
         let place = Throwaway::new("bench")?;
         let session = Session::open(&place.config(config))?;
         let (bench, count, figures) = match self.deed {
