@@ -25,6 +25,7 @@ pub mod vector;
 pub mod vocabulary;
 // judgement
 pub mod duplicate;
+pub mod filtering;
 pub mod gate;
 pub mod policy;
 pub mod ranking;
@@ -58,6 +59,7 @@ use std::sync::Arc;
 
 use crate::caller::Caller;
 use crate::change::Change;
+use crate::container::Store;
 use crate::error::Error;
 use crate::event::Happening;
 use crate::id::{MemoryId, VersionId};
@@ -66,6 +68,7 @@ use crate::memory::Memory;
 use crate::policy::Readable;
 use crate::ports::{Backend, Clock, Embedder};
 use crate::refusal::Refusal;
+use crate::row::RowFilter;
 use crate::ruleset::Rulesets;
 use crate::vector::{Embedding, Vector};
 
@@ -108,7 +111,11 @@ impl Engine {
 
     /// As [`Engine::readable`]; without `memory.read` nothing exists.
     fn eyes(&self, caller: &Caller) -> Result<Readable, Error> {
-        Ok(self.readable(caller)??)
+        let closed =
+            RowFilter { state: Some("archived".to_owned()), limit: self.limits().list_max, ..RowFilter::default() };
+        let closed: Vec<Store> = row::select(&*self.backend, caller.tenant, &closed)?;
+        let closed = closed.into_iter().map(|store| store.slug).collect();
+        Ok(Readable { closed, ..self.readable(caller)?? })
     }
 
     /// Writes a refusal into the log and hands it back.

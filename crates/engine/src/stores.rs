@@ -86,7 +86,8 @@ impl Engine {
     /// A store that can be read and written now. A built-in one that nobody used yet is there, and empty.
     pub(crate) fn open_store(&self, caller: &Caller, slug: &str) -> Result<Store, Error> {
         let store: Option<Store> = row::get(&*self.backend, caller.tenant, slug)?;
-        let unused = || find_builtin(slug).map(|builtin| builtin.make(StoreId(self.clock.fresh_id()), self.clock.now()));
+        let unused =
+            || find_builtin(slug).map(|builtin| builtin.make(StoreId(self.clock.fresh_id()), self.clock.now()));
         let store = store.or_else(unused);
         store.filter(|store| store.archived_at.is_none()).ok_or_else(|| Error::not_found(format!("store `{slug}`")))
     }

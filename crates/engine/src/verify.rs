@@ -30,7 +30,8 @@ impl Verified {
     /// Follows the chain over the next entries; stops at the first that breaks it.
     fn follow(&mut self, events: &[Event]) -> Result<(), StoreError> {
         for event in events {
-            let text = serde_json::to_string(&event.happening).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+            let text =
+                serde_json::to_string(&event.happening).map_err(|error| StoreError::Corrupt(error.to_string()))?;
             let reason = match () {
                 () if event.seq != self.entries + 1 => "an entry before it is missing",
                 () if event.hash != link(&self.hash, event.seq, &text) => "it is not what was written",

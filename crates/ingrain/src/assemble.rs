@@ -24,6 +24,8 @@ pub struct Session {
 impl Session {
     /// Opens the database, starting and seeding the tenant where it is new.
     pub fn open(config: &Config) -> Result<Session, Failure> {
+        // Checked first: a caller that makes no sense shall not leave a database behind.
+        let caller = caller(config)?;
         let engine = engine(config)?;
         let tenant = match config.tenant.as_str() {
             "default" => engine.start_tenant("default")?,
@@ -35,8 +37,7 @@ impl Session {
                 tenant
             }
         };
-        let caller = caller(config, tenant.id)?;
-        Ok(Session { engine, caller })
+        Ok(Session { engine, caller: Caller { tenant: tenant.id, ..caller } })
     }
 
     /// Waits for what recalls left behind; called after the answer is out.

@@ -4,6 +4,7 @@ mod layers;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use engine::caller::Grant;
@@ -210,7 +211,9 @@ fn config_file(global: &Global, environment: &Environment, home: &Path) -> PathB
 /// A file that is not there is empty, unless somebody named it.
 fn read_config(file: &Path, named: bool) -> Result<String, Failure> {
     match std::fs::read_to_string(file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !named => Ok(String::new()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) && !named => {
+            Ok(String::new())
+        }
         Err(error) => Err(Failure::wrong("config.unreadable", format!("cannot read `{}`: {error}", file.display()))),
         Ok(text) => Ok(text),
     }

@@ -3,6 +3,7 @@
 use engine::error::{Current, Error};
 use engine::ports::StoreError;
 use engine::refusal::Refusal;
+use engine::safety;
 use serde_json::{Map, Value, json};
 
 /// Everything a command can end with besides success.
@@ -40,6 +41,8 @@ impl Failure {
 
     pub fn usage(error: &clap::Error) -> Failure {
         let text = error.render().to_string();
+        // The parser quotes what it did not understand, and that may be a secret on its way to be saved.
+        let text = safety::redact(&text, &safety::inspect(&text));
         let message = text.trim().trim_start_matches("error: ").to_owned();
         Failure::wrong("usage", message)
     }

@@ -68,7 +68,7 @@ pub fn run(config: &Config, output: &Output) -> Result<(), Failure> {
 }
 
 impl Tour<'_> {
-    fn step(&mut self, title: &str, lines: &[String], facts: Value) -> Result<(), Failure> {
+    fn step(&mut self, title: &str, lines: &[String], facts: &Value) -> Result<(), Failure> {
         let number = self.steps.len() + 1;
         self.steps.push(json!({ "step": title, "facts": facts }));
         if self.output.json {
@@ -86,7 +86,7 @@ impl Tour<'_> {
             .map(|store| format!("{:<22} {:<13} {:<14} {}", store.slug, store.scope, store.default_trust, store.access))
             .collect();
         let slugs: Vec<&str> = stores.iter().map(|store| store.slug.as_str()).collect();
-        self.step("A new database seeds itself: three stores and four policies", &lines, json!({ "stores": slugs }))
+        self.step("A new database seeds itself: three stores and four policies", &lines, &json!({ "stores": slugs }))
     }
 
     fn remembers(&mut self, agent: &Caller) -> Result<Saved, Failure> {
@@ -110,7 +110,7 @@ impl Tour<'_> {
                     format!("saved {}/{} as {}", memory.store, "notes/nginx", memory.trust),
                     format!("found in it: {}", listed(memory.entities.iter().map(|entity| entity.to_string()))),
                 ];
-                self.step("An agent remembers what it found out, with evidence", &lines, json!({ "id": memory.id }))?;
+                self.step("An agent remembers what it found out, with evidence", &lines, &json!({ "id": memory.id }))?;
                 Ok(*saved)
             }
         }
@@ -144,7 +144,7 @@ impl Tour<'_> {
             format!("{} {}: {}", self.output.paint(Tone::Bad, "refused"), refusal.code, refusal.message),
             format!("next: {}", refusal.hint.as_deref().unwrap_or("leave it out")),
         ];
-        self.step(title, &lines, json!({ "code": refusal.code }))
+        self.step(title, &lines, &json!({ "code": refusal.code }))
     }
 
     fn searches(&mut self, agent: &Caller) -> Result<(), Failure> {
@@ -173,7 +173,7 @@ impl Tour<'_> {
             "the same question from another conversation: the note is {}there",
             if seen { "" } else { "not " }
         )];
-        self.step("Conversations do not leak into each other", &lines, json!({ "seen": seen }))
+        self.step("Conversations do not leak into each other", &lines, &json!({ "seen": seen }))
     }
 
     fn patches(&mut self, agent: &Caller, saved: &Saved) -> Result<(), Failure> {
@@ -194,7 +194,7 @@ impl Tour<'_> {
             .map(|version| format!("version {}  {:<7} by {}", version.number, version.operation, version.actor))
             .collect();
         lines.push(format!("a second patch from the old text: {}", stale.unwrap_or("passed")));
-        self.step("Every change is a version; stale writers are told, not obeyed", &lines, json!({ "stale": stale }))
+        self.step("Every change is a version; stale writers are told, not obeyed", &lines, &json!({ "stale": stale }))
     }
 
     fn proves(&mut self, admin: &Caller) -> Result<(), Failure> {
@@ -203,7 +203,7 @@ impl Tour<'_> {
         let word = if verified.broken.is_none() { "intact" } else { "broken" };
         let hash: String = verified.hash.chars().take(16).collect();
         let lines = [format!("{} events, hash-chained: {word} ({hash}…)", verified.entries)];
-        self.step("The log proves what happened", &lines, json!({ "entries": verified.entries, "log": word }))
+        self.step("The log proves what happened", &lines, &json!({ "entries": verified.entries, "log": word }))
     }
 
     fn ends(self) -> Result<(), Failure> {

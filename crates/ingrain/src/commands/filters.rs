@@ -82,7 +82,7 @@ impl Filters {
 
 /// The prefix in the spelling paths are kept in; its last slash is kept, for it means "below".
 fn path_prefix(job: &Job<'_>, prefix: &str) -> Result<String, Failure> {
-    let below = if prefix.ends_with('/') && prefix.trim_matches('/') != "" { "/" } else { "" };
+    let below = if prefix.ends_with('/') { "/" } else { "" };
     match prefix.trim_matches('/') {
         "" => Ok(String::new()),
         path => Ok(checked_path(path, &job.session.engine.settings.limits)? + below),

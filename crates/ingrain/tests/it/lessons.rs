@@ -34,7 +34,7 @@ fn fact_22_without_opt_in_there_is_no_memory() {
 fn fact_23_the_cap_counts_bytes() {
     let world = enabled("");
     let sized =
-        |bytes: usize| world.piped(&format!("remember {AGENT} --json -"), "a b ".repeat(bytes)[..bytes].as_bytes());
+        |bytes: usize| world.piped(&format!("remember {AGENT} --json -"), &"a b ".repeat(bytes).as_bytes()[..bytes]);
     assert_eq!(sized(4_096).exit, 0);
     let over = sized(4_097);
     assert_eq!(over.exit, 3);

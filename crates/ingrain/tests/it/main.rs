@@ -3,12 +3,12 @@
 mod concurrency;
 mod configuration;
 mod documents;
-mod facts;
 mod lessons;
 mod lines;
 mod notes;
 mod odd_input;
 mod ranking;
+mod reference;
 mod safety;
 mod tour;
 mod world;

@@ -44,7 +44,7 @@ fn fact_11_a_score_is_the_weighted_sum_of_its_parts() {
     );
     world
         .json("remember --store workspace_runbooks --kind runbook --path r/web", &["restart web after a failed probe"]);
-    let answer = world.at("2026-03-09T00:00:00Z").json("search why did deployment/web -n prod crash", &[]);
+    let answer = world.at("2026-03-09T00:00:00Z").json("search", &["why did deployment/web -n prod crash"]);
     assert!(rows(&answer["hits"]).len() >= 2, "{answer}");
     for hit in rows(&answer["hits"]) {
         let sum = 0.45 * part(hit, "text")
@@ -90,7 +90,10 @@ fn filters_narrow_what_is_found() {
     world.at("2026-03-20T00:00:00Z");
     save("new/backup", &["--kind", "runbook"]);
     let found = |flags: &str| {
-        let mut paths = column(&world.json(&format!("search backups night {flags}"), &[])["hits"], "path");
+        let mut paths = column(
+            &world.json(&format!("search backups night --store workspace_runbooks {flags}"), &[])["hits"],
+            "path",
+        );
         paths.sort();
         paths
     };
@@ -101,7 +104,7 @@ fn filters_narrow_what_is_found() {
     assert_eq!(found("--since 7d"), ["new/backup"]);
     assert_eq!(found("--until 2026-03-10"), ["db/backup", "web/backup"]);
     assert_eq!(found("--layer procedural --prefix db"), ["db/backup"]);
-    assert!(found("--state archived").is_empty() && found("--scope user").is_empty());
+    assert!(found("--state archived").is_empty() && found("--scope user").is_empty() && found("--tag d").is_empty());
     assert_eq!(found("--trust admin_approved --limit 1").len(), 1);
 }
 

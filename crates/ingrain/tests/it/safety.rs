@@ -61,10 +61,10 @@ fn secrets() -> Vec<(&'static str, String, String)> {
 fn fact_05_secrets_are_blocked_and_appear_nowhere() {
     let world = World::new();
     for (name, content, secret) in secrets() {
-        let ran = world.run(DRAFT, &[&content]);
+        let ran = world.run(DRAFT, &["--", &content]);
         assert_eq!(ran.exit, 3, "{name}: {}", ran.stdout);
         assert_eq!(text(&ran.json()["code"]), "safety.secret_found", "{name}");
-        let told = world.run(&DRAFT.replace(" --json", ""), &[&content]);
+        let told = world.run(&DRAFT.replace(" --json", ""), &["--", &content]);
         for (place, shown) in [("stdout", &ran.stdout), ("stderr", &ran.stderr), ("message", &told.stderr)] {
             assert!(!shown.contains(&secret), "{name} in {place}: {shown}");
         }
@@ -75,6 +75,17 @@ fn fact_05_secrets_are_blocked_and_appear_nowhere() {
     for event in rows(&events["events"]) {
         let finding = &event["payload"]["findings"][0];
         assert!(finding["rule"].is_string() && finding["severity"].is_string(), "{event}");
+    }
+}
+
+#[test]
+fn fact_05_a_usage_error_does_not_repeat_a_secret() {
+    let world = World::new();
+    for (name, content, secret) in secrets() {
+        for more in [["--no-such-flag", content.as_str()], ["--kind", content.as_str()], [content.as_str(), &content]] {
+            let ran = world.run(DRAFT, &more);
+            assert!(ran.exit == 2 && !ran.stdout.contains(&secret) && !ran.stderr.contains(&secret), "{name}: {ran:?}");
+        }
     }
 }
 

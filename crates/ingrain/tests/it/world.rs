@@ -84,14 +84,14 @@ impl World {
 
     /// What a program gets: the JSON of a command that worked.
     pub fn json(&self, line: &str, more: &[&str]) -> Value {
-        let ran = self.run(&format!("{line} --json"), more);
+        let ran = self.run(&format!("--json {line}"), more);
         assert_eq!(ran.exit, 0, "{line} {more:?}: {ran:?}");
         ran.json()
     }
 
     /// The JSON of a command that ends with this exit code.
     pub fn fails(&self, exit: i32, line: &str, more: &[&str]) -> Value {
-        let ran = self.run(&format!("{line} --json"), more);
+        let ran = self.run(&format!("--json {line}"), more);
         assert_eq!(ran.exit, exit, "{line} {more:?}: {ran:?}");
         ran.json()
     }

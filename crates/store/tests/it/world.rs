@@ -166,7 +166,7 @@ impl<'a> World<'a> {
     }
 
     pub(crate) fn all(&self) -> Readable {
-        Readable { tenant: self.tenant, scopes: Scopes::All, constrained: Constrained::All }
+        Readable { tenant: self.tenant, scopes: Scopes::All, constrained: Constrained::All, closed: Vec::new() }
     }
 
     pub(crate) fn get(&self, id: MemoryId) -> Option<Memory> {
@@ -193,6 +193,7 @@ pub(crate) fn seen_by(tenant: TenantId, conversation: &str) -> Readable {
         tenant,
         scopes: Scopes::These(vec![Scope::Workspace, conversation_scope(conversation)]),
         constrained: Constrained::Of("agent:triage".to_owned()),
+        closed: Vec::new(),
     }
 }
 

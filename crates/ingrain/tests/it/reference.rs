@@ -1,8 +1,10 @@
-//! docs/reference/facts.md lists every acceptance fact and the tests that name it. `UPDATE_DOCS=1` writes it anew.
+//! docs/reference is made from the product itself; a stale page fails a test, and `UPDATE_DOCS=1` writes it anew.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+
+use crate::world::{World, rows, text};
 
 /// Every fact of the contract, in a few words.
 const FACTS: &[(u32, &str)] = &[
@@ -60,18 +62,59 @@ const PLACES: &[(&str, &str)] = &[
 
 #[test]
 fn the_table_of_facts_is_current() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let table = table(&root);
-    let file = root.join("docs/reference/facts.md");
-    if std::env::vars_os().any(|(name, value)| name == "UPDATE_DOCS" && value == "1") {
-        std::fs::create_dir_all(file.parent().expect("a folder")).expect("the folder is made");
-        std::fs::write(&file, &table).expect("the table is written");
-    }
-    let stands = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(stands == table, "docs/reference/facts.md is stale: run the tests once with UPDATE_DOCS=1 and commit it");
+    is_current("facts.md", &facts(&root()));
 }
 
-fn table(root: &Path) -> String {
+#[test]
+fn the_table_of_settings_is_current() {
+    is_current("settings.md", &settings(&World::new()));
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn is_current(page: &str, made: &str) {
+    let file = root().join("docs/reference").join(page);
+    if std::env::vars_os().any(|(name, value)| name == "UPDATE_DOCS" && value == "1") {
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("the folder is made");
+        std::fs::write(&file, made).expect("the page is written");
+    }
+    let stands = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        stands == made,
+        "docs/reference/{page} is stale: `UPDATE_DOCS=1 cargo test -p ingrain reference` and commit"
+    );
+}
+
+/// Every setting as `config show` knows it.
+fn settings(world: &World) -> String {
+    let mut page = String::from(
+        "# Settings\n\n\
+         Each setting is a key of `config.toml`, an environment variable, and for the caller's a flag. Flags go before\n\
+         variables, variables before the file, the file before the defaults; `ingrain config show` says which one won.\n\
+         The file is `config.toml` in `INGRAIN_HOME` (or `--home`), else in the XDG configuration directory;\n\
+         `INGRAIN_CONFIG` or `--config` names another. `MEMORY_ENABLED` and `MEMORY_CONTEXT_TOKEN_BUDGET` are other\n\
+         spellings of `memory.enabled` and `limits.context_budget_tokens`. `INGRAIN_NOW` fixes the time: for tests and\n\
+         replays, never for a database in use. Grants (`[grants.\"user:ann\"]`, `erp = \"manage\"`) and rulesets\n\
+         (`[rulesets.NAME]`) are set in the file only.\n\n\
+         Made by the test `the_table_of_settings_is_current`; `UPDATE_DOCS=1` writes it anew.\n\n\
+         | setting | default | variable |\n| --- | --- | --- |\n",
+    );
+    for setting in rows(&world.json("config show", &[])["settings"]) {
+        let (key, variable) = (text(&setting["key"]), text(&setting["variable"]));
+        let value = match key.as_str() {
+            "home" => "XDG data directory".to_owned(),
+            "operator" => "login name".to_owned(),
+            "now" => "the system's clock".to_owned(),
+            _ => setting["value"].as_str().map_or_else(|| setting["value"].to_string(), str::to_owned),
+        };
+        let _ = writeln!(page, "| `{key}` | {value} | `{variable}` |");
+    }
+    page
+}
+
+fn facts(root: &Path) -> String {
     let mut tests: BTreeMap<u32, Vec<String>> = BTreeMap::new();
     for (folder, door) in PLACES {
         for file in sources(&root.join(folder)) {
