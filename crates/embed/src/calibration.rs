@@ -9,23 +9,12 @@ static PAIRS: &str = include_str!("../model/pairs.tsv");
 const PAIRS_SENT: usize = 16;
 
 /// Until a model has been measured: between the extremes seen (0.05 to 0.22 unrelated, 0.75 to 0.85 same).
-pub(crate) const UNKNOWN: Calibration = Calibration {
-    unrelated: 0.15,
-    same: 0.8,
-};
+pub(crate) const UNKNOWN: Calibration = Calibration { unrelated: 0.15, same: 0.8 };
 
 /// First the left sides, then the right sides.
 pub(crate) fn texts() -> Vec<&'static str> {
-    let pairs: Vec<(&str, &str)> = PAIRS
-        .lines()
-        .filter_map(|line| line.split_once('\t'))
-        .take(PAIRS_SENT)
-        .collect();
-    pairs
-        .iter()
-        .map(|pair| pair.0)
-        .chain(pairs.iter().map(|pair| pair.1))
-        .collect()
+    let pairs: Vec<(&str, &str)> = PAIRS.lines().filter_map(|line| line.split_once('\t')).take(PAIRS_SENT).collect();
+    pairs.iter().map(|pair| pair.0).chain(pairs.iter().map(|pair| pair.1)).collect()
 }
 
 /// The calibration by vectors of [`texts`].
@@ -36,20 +25,13 @@ pub(crate) fn of_vectors(vectors: &[Vec<f32>]) -> Calibration {
     for (i, a) in left.iter().enumerate() {
         for (j, b) in right.iter().enumerate() {
             let cosine = a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
-            if i == j {
-                same.push(cosine)
-            } else {
-                unrelated.push(cosine)
-            }
+            if i == j { same.push(cosine) } else { unrelated.push(cosine) }
         }
     }
     match (median(unrelated), median(same)) {
         (Some(unrelated), Some(same)) if unrelated < same => Calibration { unrelated, same },
         // A model that cannot tell them apart has no scale; its cosines are taken as they are.
-        _ => Calibration {
-            unrelated: 0.0,
-            same: 1.0,
-        },
+        _ => Calibration { unrelated: 0.0, same: 1.0 },
     }
 }
 

@@ -23,9 +23,7 @@ pub(crate) struct Fixed {
 
 impl Fixed {
     pub(crate) fn open() -> Result<Fixed, EmbedError> {
-        Ok(Fixed {
-            vocabulary: vocabulary()?,
-        })
+        Ok(Fixed { vocabulary: vocabulary()? })
     }
 
     fn vector(&self, text: &str) -> Vec<f32> {

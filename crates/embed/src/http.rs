@@ -62,10 +62,7 @@ impl Http {
             // The address was vetted; where it points on to was not.
             .max_redirects(0)
             .http_status_as_error(false)
-            .proxy(
-                proxy
-                    .map_err(|_| EmbedError::Broken("the proxy address is not valid".to_owned()))?,
-            )
+            .proxy(proxy.map_err(|_| EmbedError::Broken("the proxy address is not valid".to_owned()))?)
             .build()
             .new_agent();
         Ok(Http {
@@ -88,8 +85,7 @@ impl Http {
         }
         // Where it fails the vectors in hand are still good; the next call tries again.
         if let Ok(vectors) = self.request(&calibration::texts()) {
-            self.calibration
-                .get_or_init(|| calibration::of_vectors(&vectors));
+            self.calibration.get_or_init(|| calibration::of_vectors(&vectors));
         }
     }
 
@@ -112,9 +108,7 @@ impl Http {
             }
             // The body is left out: it may quote the texts, or the key.
             status => {
-                return Err(EmbedError::Broken(format!(
-                    "the endpoint refused with status {status}"
-                )));
+                return Err(EmbedError::Broken(format!("the endpoint refused with status {status}")));
             }
         }
         let reader = response.body_mut().with_config().limit(REPLY_BYTES_MAX);
@@ -141,16 +135,12 @@ impl Http {
             match vectors.get_mut(row.index) {
                 Some(place) => *place = crate::unit(row.embedding),
                 None => {
-                    return Err(EmbedError::Broken(
-                        "the reply counts more texts than were sent".to_owned(),
-                    ));
+                    return Err(EmbedError::Broken("the reply counts more texts than were sent".to_owned()));
                 }
             }
         }
         if vectors.iter().any(Vec::is_empty) {
-            return Err(EmbedError::Broken(
-                "the reply leaves a text without a vector".to_owned(),
-            ));
+            return Err(EmbedError::Broken("the reply leaves a text without a vector".to_owned()));
         }
         Ok(vectors)
     }
@@ -169,9 +159,7 @@ impl Embedder for Http {
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let mut vectors = vec![Vec::new(); texts.len()];
         // Endpoints refuse empty texts, so those are never sent.
-        let wanted: Vec<usize> = (0..texts.len())
-            .filter(|i| !texts[*i].trim().is_empty())
-            .collect();
+        let wanted: Vec<usize> = (0..texts.len()).filter(|i| !texts[*i].trim().is_empty()).collect();
         for part in wanted.chunks(BATCH_TEXTS_MAX) {
             let cut: Vec<&str> = part.iter().map(|i| start_of(texts[*i])).collect();
             for (place, vector) in part.iter().zip(self.request(&cut)?) {
@@ -189,10 +177,7 @@ impl Embedder for Http {
     }
 
     fn calibration(&self) -> Calibration {
-        self.calibration
-            .get()
-            .copied()
-            .unwrap_or(calibration::UNKNOWN)
+        self.calibration.get().copied().unwrap_or(calibration::UNKNOWN)
     }
 }
 
@@ -227,9 +212,7 @@ fn unavailable(error: &ureq::Error) -> EmbedError {
             ureq::Error::Timeout(_) => "it took too long",
             ureq::Error::HostNotFound => "its host is unknown",
             ureq::Error::ConnectionFailed => "the connection failed",
-            ureq::Error::Io(e) if e.kind() == std::io::ErrorKind::ConnectionRefused => {
-                "the connection was refused"
-            }
+            ureq::Error::Io(e) if e.kind() == std::io::ErrorKind::ConnectionRefused => "the connection was refused",
             ureq::Error::Tls(_) | ureq::Error::Rustls(_) => "the secure connection failed",
             ureq::Error::BadUri(_) => "its address is not valid",
             _ => "the exchange broke off",

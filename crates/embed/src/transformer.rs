@@ -25,10 +25,7 @@ const UNKNOWN: u16 = 100;
 const NORM_EPSILON: f32 = 1e-12;
 
 /// `scripts/model/calibrate.py minilm`.
-const CALIBRATION: Calibration = Calibration {
-    unrelated: 0.049,
-    same: 0.846,
-};
+const CALIBRATION: Calibration = Calibration { unrelated: 0.049, same: 0.846 };
 
 pub(crate) struct Transformer {
     vocabulary: Vocabulary,
@@ -37,16 +34,9 @@ pub(crate) struct Transformer {
 
 impl Transformer {
     pub(crate) fn open(path: &Path) -> Result<Transformer, EmbedError> {
-        let bytes = std::fs::read(path).map_err(|e| {
-            broken(&format!(
-                "its weights cannot be read from `{}`: {e}",
-                path.display()
-            ))
-        })?;
-        Ok(Transformer {
-            vocabulary: crate::fixed::vocabulary()?,
-            weights: Weights::read(&bytes)?,
-        })
+        let bytes = std::fs::read(path)
+            .map_err(|e| broken(&format!("its weights cannot be read from `{}`: {e}", path.display())))?;
+        Ok(Transformer { vocabulary: crate::fixed::vocabulary()?, weights: Weights::read(&bytes)? })
     }
 
     /// The teacher's token ids with their markers; none where the text has no words.
@@ -91,11 +81,7 @@ impl Transformer {
         let mut x = Array2::zeros((count, EMBEDDING));
         let places = batch.iter().flat_map(|ids| ids.iter().enumerate());
         for (mut row, (position, id)) in x.rows_mut().into_iter().zip(places) {
-            self.weights.token_into(
-                usize::from(*id),
-                position,
-                row.as_slice_mut().unwrap_or_default(),
-            );
+            self.weights.token_into(usize::from(*id), position, row.as_slice_mut().unwrap_or_default());
         }
         normed(&self.weights.norm, x)
     }
@@ -169,9 +155,7 @@ fn gelu(x: f32) -> f32 {
 /// Abramowitz and Stegun 7.1.26: within 1.5e-7, about what `f32` can tell apart.
 fn erf(x: f32) -> f32 {
     let t = 1.0 / (1.0 + 0.327_591_1 * x.abs());
-    let poly = t
-        * (0.254_829_6
-            + t * (-0.284_496_74 + t * (1.421_413_8 + t * (-1.453_152_1 + t * 1.061_405_4))));
+    let poly = t * (0.254_829_6 + t * (-0.284_496_74 + t * (1.421_413_8 + t * (-1.453_152_1 + t * 1.061_405_4))));
     (1.0 - poly * (-x * x).exp()).copysign(x)
 }
 
@@ -191,9 +175,7 @@ impl Embedder for Transformer {
         while wanted.peek().is_some() {
             let mut tokens = 0;
             let mut part = Vec::new();
-            while let Some(place) =
-                wanted.next_if(|i| part.is_empty() || tokens + ids[*i].len() <= BATCH_TOKENS)
-            {
+            while let Some(place) = wanted.next_if(|i| part.is_empty() || tokens + ids[*i].len() <= BATCH_TOKENS) {
                 tokens += ids[place].len();
                 part.push(place);
             }

@@ -54,25 +54,23 @@ impl Bytes {
     fn row(&self, row: usize) -> impl Iterator<Item = f32> {
         let scale = self.scales[row];
         let steps = &self.steps[row * EMBEDDING..(row + 1) * EMBEDDING];
-        steps
-            .iter()
-            .map(move |step| scale * f32::from(step.cast_signed()))
+        steps.iter().map(move |step| scale * f32::from(step.cast_signed()))
     }
 }
 
 impl Weights {
     pub(crate) fn read(bytes: &[u8]) -> Result<Weights, EmbedError> {
-        let mut rest = Rest(bytes.strip_prefix(MAGIC).ok_or_else(|| {
-            broken("the weights file is of another kind; run scripts/model/install-minilm")
-        })?);
+        let mut rest = Rest(
+            bytes
+                .strip_prefix(MAGIC)
+                .ok_or_else(|| broken("the weights file is of another kind; run scripts/model/install-minilm"))?,
+        );
         let weights = Weights {
             tokens: rest.bytes(TOKENS)?,
             positions: rest.bytes(POSITIONS)?,
             kind: rest.vector(EMBEDDING)?,
             norm: rest.norm()?,
-            layers: (0..LAYERS)
-                .map(|_| rest.layer())
-                .collect::<Result<_, _>>()?,
+            layers: (0..LAYERS).map(|_| rest.layer()).collect::<Result<_, _>>()?,
         };
         match rest.0 {
             [] => Ok(weights),
@@ -82,11 +80,7 @@ impl Weights {
 
     /// What enters the first layer for this token at this place, before its norm.
     pub(crate) fn token_into(&self, id: usize, position: usize, row: &mut [f32]) {
-        let parts = self
-            .tokens
-            .row(id)
-            .zip(self.positions.row(position))
-            .zip(&self.kind);
+        let parts = self.tokens.row(id).zip(self.positions.row(position)).zip(&self.kind);
         for (value, ((token, place), kind)) in row.iter_mut().zip(parts) {
             *value = token + place + kind;
         }
@@ -98,20 +92,14 @@ struct Rest<'a>(&'a [u8]);
 
 impl<'a> Rest<'a> {
     fn take(&mut self, count: usize) -> Result<&'a [u8], EmbedError> {
-        let (part, rest) = self
-            .0
-            .split_at_checked(count)
-            .ok_or_else(|| broken("the weights file is cut short"))?;
+        let (part, rest) = self.0.split_at_checked(count).ok_or_else(|| broken("the weights file is cut short"))?;
         self.0 = rest;
         Ok(part)
     }
 
     fn floats(&mut self, count: usize) -> Result<Vec<f32>, EmbedError> {
         let (numbers, _) = self.take(4 * count)?.as_chunks::<4>();
-        Ok(numbers
-            .iter()
-            .map(|number| f32::from_le_bytes(*number))
-            .collect())
+        Ok(numbers.iter().map(|number| f32::from_le_bytes(*number)).collect())
     }
 
     fn vector(&mut self, count: usize) -> Result<Array1<f32>, EmbedError> {
@@ -119,29 +107,19 @@ impl<'a> Rest<'a> {
     }
 
     fn bytes(&mut self, rows: usize) -> Result<Bytes, EmbedError> {
-        Ok(Bytes {
-            scales: self.floats(rows)?,
-            steps: self.take(rows * EMBEDDING)?.to_vec(),
-        })
+        Ok(Bytes { scales: self.floats(rows)?, steps: self.take(rows * EMBEDDING)?.to_vec() })
     }
 
     fn norm(&mut self) -> Result<Norm, EmbedError> {
-        Ok(Norm {
-            scale: self.vector(EMBEDDING)?,
-            shift: self.vector(EMBEDDING)?,
-        })
+        Ok(Norm { scale: self.vector(EMBEDDING)?, shift: self.vector(EMBEDDING)? })
     }
 
     fn linear(&mut self, outputs: usize, inputs: usize) -> Result<Linear, EmbedError> {
         let scales = self.floats(outputs)?;
         let steps = self.take(outputs * inputs)?;
-        let weight = steps
-            .iter()
-            .enumerate()
-            .map(|(i, step)| scales[i / inputs] * f32::from(step.cast_signed()));
+        let weight = steps.iter().enumerate().map(|(i, step)| scales[i / inputs] * f32::from(step.cast_signed()));
         Ok(Linear {
-            weight: Array2::from_shape_vec((outputs, inputs), weight.collect())
-                .map_err(|e| broken(&e.to_string()))?,
+            weight: Array2::from_shape_vec((outputs, inputs), weight.collect()).map_err(|e| broken(&e.to_string()))?,
             bias: self.vector(outputs)?,
         })
     }

@@ -152,7 +152,9 @@ impl Engine {
             match (story.memory.state, standing.sha256 == story.memory.sha256) {
                 (State::Active, true) => return Ok(Taken::Known),
                 // The seed of this database makes room for what became of it in the other.
-                _ if seeded && is_untouched_seed(&standing) => change = self.making_way(caller, change, &standing, story),
+                _ if seeded && is_untouched_seed(&standing) => {
+                    change = self.making_way(caller, change, &standing, story)
+                }
                 _ => {}
             }
         }
@@ -169,8 +171,7 @@ impl Engine {
             redacted.extend(version.redacted_at.map(|_| version.memory.version));
             previous = Some(entry.memory().clone());
             if last && entry.memory().state == State::Active && !makes_room {
-                let place =
-                    Place { store: story.memory.store.clone(), scope: story.memory.scope.clone() };
+                let place = Place { store: story.memory.store.clone(), scope: story.memory.scope.clone() };
                 change.guards.extend(entry.memory().path.clone().map(|path| Guard::PathFree { place, path }));
             }
             change.guards.extend(entry.guards().iter().filter(|_| last).cloned());

@@ -30,6 +30,7 @@ pub mod vector;
 pub mod vocabulary;
 // judgement
 pub mod duplicate;
+pub mod filtering;
 pub mod gate;
 mod normal;
 pub mod policy;
@@ -53,9 +54,9 @@ mod read;
 mod redact;
 mod remember;
 mod rename;
+pub mod repeat;
 mod rollback;
 mod run;
-pub mod repeat;
 mod search;
 mod seed;
 mod stores;
@@ -89,6 +90,7 @@ use std::sync::Arc;
 
 use crate::caller::Caller;
 use crate::change::Change;
+use crate::container::Store;
 use crate::error::Error;
 use crate::event::Happening;
 use crate::id::{MemoryId, VersionId};
@@ -97,6 +99,7 @@ use crate::memory::Memory;
 use crate::policy::Readable;
 use crate::ports::{Backend, Clock, Embedder};
 use crate::refusal::Refusal;
+use crate::row::RowFilter;
 use crate::ruleset::Rulesets;
 use crate::vector::{Embedding, Vector};
 
@@ -139,7 +142,11 @@ impl Engine {
 
     /// As [`Engine::readable`]; without `memory.read` nothing exists.
     fn eyes(&self, caller: &Caller) -> Result<Readable, Error> {
-        Ok(self.readable(caller)??)
+        let closed =
+            RowFilter { state: Some("archived".to_owned()), limit: self.limits().list_max, ..RowFilter::default() };
+        let closed: Vec<Store> = row::select(&*self.backend, caller.tenant, &closed)?;
+        let closed = closed.into_iter().map(|store| store.slug).collect();
+        Ok(Readable { closed, ..self.readable(caller)?? })
     }
 
     /// Writes a refusal into the log and hands it back.

@@ -15,6 +15,8 @@ pub struct Readable {
     pub tenant: TenantId,
     pub scopes: Scopes,
     pub constrained: Constrained,
+    /// Archived stores, which nobody reads.
+    pub closed: Vec<String>,
 }
 
 /// The places a caller sees into.
@@ -34,7 +36,7 @@ pub enum Constrained {
 impl Readable {
     /// The engine's own eyes: decisions look at everything of one tenant.
     pub(crate) fn everything(tenant: TenantId) -> Readable {
-        Readable { tenant, scopes: Scopes::All, constrained: Constrained::All }
+        Readable { tenant, scopes: Scopes::All, constrained: Constrained::All, closed: Vec::new() }
     }
 
     pub fn sees(&self, scope: &Scope) -> bool {
@@ -51,7 +53,7 @@ impl Readable {
                 Constrained::All => true,
                 Constrained::Of(author) => *author == memory.author,
             };
-        memory.tenant == self.tenant && reviewed && self.sees(&memory.scope)
+        memory.tenant == self.tenant && reviewed && self.sees(&memory.scope) && !self.closed.contains(&memory.store)
     }
 }
 
@@ -80,7 +82,7 @@ pub fn readable(caller: &Caller, pipeline_enabled: bool) -> Result<Readable, Ref
         true => Constrained::All,
         false => Constrained::Of(caller.principal.clone()),
     };
-    Ok(Readable { tenant: caller.tenant, scopes, constrained })
+    Ok(Readable { tenant: caller.tenant, scopes, constrained, closed: Vec::new() })
 }
 
 /// The workspace, the caller's own places of these kinds, and the systems it is granted.

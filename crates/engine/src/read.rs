@@ -81,11 +81,12 @@ impl Engine {
         };
         let page = |limit| Page { order: Order::Newest, after: None, limit };
         let eyes = self.eyes(caller)?;
-        let active = self.backend.list(&eyes, &of(vec![State::Active]), &page(self.limits().list_default))?;
-        if !active.is_empty() {
-            return Ok(active);
+        let mut found = self.backend.list(&eyes, &of(vec![State::Active]), &page(self.limits().list_default))?;
+        if found.is_empty() {
+            found = self.backend.list(&eyes, &of(State::ALL.to_vec()), &page(1))?;
         }
-        Ok(self.backend.list(&eyes, &of(State::ALL.to_vec()), &page(1))?)
+        found.retain(|memory| eyes.shows(memory));
+        Ok(found)
     }
 
     /// A stretch of the memories the caller may see.

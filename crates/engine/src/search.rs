@@ -7,6 +7,7 @@ use crate::container::Store;
 use crate::entities::Entity;
 use crate::error::Error;
 use crate::event::{EventName, Happening};
+use crate::filtering::left_out;
 use crate::id::MemoryId;
 use crate::memory::content_sha256;
 use crate::policy::{self, Readable};
@@ -14,7 +15,7 @@ use crate::ports::{Filter, Find, Found};
 use crate::ranking::{self, Asked, Hit};
 use crate::receipt::Touch;
 use crate::row::Kept;
-use crate::vocabulary::{Ranker, ScopeKind, State};
+use crate::vocabulary::{Ranker, ScopeKind};
 use crate::words;
 
 /// What a caller looks for.
@@ -65,9 +66,11 @@ impl Engine {
         let limit = self.results_limit(caller, query, ranker)?;
         let (found, mut answer) = self.found(&eyes, query, ranker, limit)?;
         let mut hits = found;
-        hits.retain(|hit| {
-            eyes.shows(&hit.memory) && query.entities.iter().all(|entity| hit.memory.entities.contains(entity))
-        });
+        let asked_about = |hit: &Hit| query.explain == Some(hit.memory.id);
+        // What `explain` asks about is judged whether it passes the filter or not; returned it is only if it does.
+        let passes = |hit: &Hit| !asked_about(hit) || left_out(&query.filter, &hit.memory, self.clock.now()).is_none();
+        let named = |hit: &Hit| query.entities.iter().all(|entity| hit.memory.entities.contains(entity));
+        hits.retain(|hit| eyes.shows(&hit.memory) && passes(hit) && named(hit));
         answer.considered = hits.len();
         answer.why_not = query.explain.map(|id| self.why_not(caller, query, &hits, limit, id)).transpose()?;
         hits.truncate(limit);
@@ -193,46 +196,14 @@ impl Engine {
         let reason = match (rank, returned) {
             (Some(rank), true) => format!("returned at rank {}", rank + 1),
             (Some(rank), false) => format!("ranked {}, below the {limit} returned", rank + 1),
-            (None, _) => self.left_out(query, &memory),
+            (None, _) if !query.entities.iter().all(|entity| memory.entities.contains(entity)) => {
+                "it does not name the environment, namespace or service asked for".to_owned()
+            }
+            (None, _) => left_out(&query.filter, &memory, self.clock.now())
+                .unwrap_or_else(|| "it shares no word with the query and its meaning is not near".to_owned()),
         };
         Ok(WhyNot { memory: id, returned, rank: rank.map(|rank| rank + 1), score, cutoff, reason })
     }
-
-    /// The filter a memory fails, in words.
-    fn left_out(&self, query: &Query, memory: &crate::memory::Memory) -> String {
-        let filter = &query.filter;
-        let states = if filter.states.is_empty() { &[State::Active][..] } else { &filter.states };
-        let named = query.entities.iter().all(|entity| memory.entities.contains(entity));
-        let tagged = filter.tags.iter().all(|tag| memory.tags.contains(tag));
-        let prefixed =
-            filter.path_prefix.as_ref().is_none_or(|p| memory.path.as_ref().is_some_and(|path| path.starts_with(p)));
-        match () {
-            () if !states.contains(&memory.state) => {
-                format!("it is {}, and only {} are asked for", memory.state, list(states))
-            }
-            () if memory.is_expired(self.clock.now()) => "it has expired".to_owned(),
-            () if !filter.stores.is_empty() && !filter.stores.contains(&memory.store) => {
-                format!("it is in store `{}`, which was not asked for", memory.store)
-            }
-            () if !filter.kinds.is_empty() && !filter.kinds.contains(&memory.kind) => {
-                format!("its kind is {}, which was not asked for", memory.kind)
-            }
-            () if !filter.layers.is_empty() && !filter.layers.contains(&memory.layer) => {
-                format!("its layer is {}, which was not asked for", memory.layer)
-            }
-            () if !tagged => "it does not carry all the tags asked for".to_owned(),
-            () if !named => "it does not name the environment, namespace or service asked for".to_owned(),
-            () if !prefixed => "its path is not under the prefix asked for".to_owned(),
-            () if filter.trust_min.is_some_and(|trust| memory.trust < trust) => {
-                format!("its trust is {}, below what was asked for", memory.trust)
-            }
-            () => "it shares no word with the query and its meaning is not near".to_owned(),
-        }
-    }
-}
-
-fn list(states: &[State]) -> String {
-    states.iter().map(|state| state.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// The head of a text, cut between characters.

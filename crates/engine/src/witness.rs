@@ -25,8 +25,7 @@ impl Witness {
     /// An event is seen by who did it and by who sees where it happened; what concerns the whole tenant, by admins.
     pub fn sees(&self, event: &Event) -> bool {
         let happening = &event.happening;
-        let own =
-            happening.actor == self.caller.principal && happening.conversation == self.caller.conversation;
+        let own = happening.actor == self.caller.principal && happening.conversation == self.caller.conversation;
         match &happening.scope {
             _ if self.caller.role == Role::Admin => matches!(self.eyes.scopes, Scopes::All),
             Some(scope) => self.eyes.sees(scope),

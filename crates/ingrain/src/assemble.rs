@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use embed::{EmbedConfig, HttpConfig};
 use engine::caller::Caller;
 use engine::ports::{Backend, Embedder};
 use engine::ruleset::Rulesets;
@@ -22,6 +24,8 @@ pub struct Session {
 impl Session {
     /// Opens the database, starting and seeding the tenant where it is new.
     pub fn open(config: &Config) -> Result<Session, Failure> {
+        // Checked first: a caller that makes no sense shall not leave a database behind.
+        let caller = caller(config)?;
         let engine = engine(config)?;
         let tenant = match config.tenant.as_str() {
             "default" => engine.start_tenant("default")?,
@@ -33,8 +37,7 @@ impl Session {
                 tenant
             }
         };
-        let caller = caller(config, tenant.id)?;
-        Ok(Session { engine, caller })
+        Ok(Session { engine, caller: Caller { tenant: tenant.id, ..caller } })
     }
 
     /// Waits for what recalls left behind; called after the answer is out.
@@ -77,12 +80,28 @@ fn backend(config: &Config) -> Result<Arc<dyn Backend>, Failure> {
 }
 
 pub fn embedder(config: &Config) -> Result<Arc<dyn Embedder>, Failure> {
-    let chosen = match config.embeddings.model.as_str() {
-        "static" => embed::EmbedConfig::Fixed,
-        "none" => embed::EmbedConfig::Off,
+    let settings = &config.embeddings;
+    let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    let needs = |what: &str| {
+        Failure::wrong("config.embeddings", format!("embeddings model `{}` needs `embeddings.{what}`", settings.model))
+    };
+    let chosen = match settings.model.as_str() {
+        "static" => EmbedConfig::Fixed,
+        "none" => EmbedConfig::Off,
+        "minilm" => {
+            EmbedConfig::Transformer { weights: given(&settings.weights).ok_or_else(|| needs("weights"))?.into() }
+        }
+        "endpoint" => EmbedConfig::Http(HttpConfig {
+            base_url: given(&settings.url).ok_or_else(|| needs("url"))?,
+            model: given(&settings.name).ok_or_else(|| needs("name"))?,
+            api_key: given(&settings.key),
+            dimensions: Some(settings.dimensions).filter(|dimensions| *dimensions > 0),
+            timeout: Duration::from_millis(settings.timeout_ms),
+            proxy: given(&settings.proxy),
+        }),
         other => {
             return Err(Failure::wrong("config.embeddings", format!("unknown embeddings model `{other}`"))
-                .hint("one of: static, none, endpoint"));
+                .hint("one of: static, none, minilm, endpoint"));
         }
     };
     embed::open(&chosen).map_err(|error| Failure::broken("embed.unusable", error.to_string()))

@@ -67,10 +67,11 @@ impl FromStr for SystemGrant {
     }
 }
 
-/// Puts the caller together.
-pub fn caller(config: &Config, tenant: TenantId) -> Result<Caller, Failure> {
+/// Puts the caller together; his tenant is set when the database has been opened.
+pub fn caller(config: &Config) -> Result<Caller, Failure> {
     let identity: Identity =
         config.identity.parse().map_err(|error| Failure::wrong("config.as", format!("`--as`: {error}")))?;
+    let tenant = TenantId(uuid::Uuid::nil());
     let base = match &identity {
         // The local operator is a person too: what he saves without saying where are his own notes.
         Identity::Admin => Caller { user: name(&config.user).or(name(&config.operator)), ..Caller::admin(tenant) },
@@ -87,6 +88,7 @@ pub fn caller(config: &Config, tenant: TenantId) -> Result<Caller, Failure> {
         run: name(&config.run),
         pipeline: name(&config.pipeline),
         unattended: config.unattended,
+        confirmed: false,
         grants: grants(config, &base.principal)?,
         rules: rules(config, base.role)?,
         principal: base.principal,
@@ -116,7 +118,8 @@ fn grants(config: &Config, principal: &str) -> Result<BTreeMap<String, Grant>, F
 
 fn rules(config: &Config, role: Role) -> Result<Rules, Failure> {
     let held = config.roles.get(&role).map(|held| held.rules.as_slice()).unwrap_or_default();
-    for rule in held.iter().chain(&config.revoke) {
+    // All roles are checked: a misspelt rule would silently take one away from somebody else.
+    for rule in config.roles.values().flat_map(|held| &held.rules).chain(&config.revoke) {
         if rule != RULE_READ && rule != RULE_MANAGE {
             let message = format!("unknown rule `{rule}`; one of: {RULE_READ}, {RULE_MANAGE}");
             return Err(Failure::wrong("config.rule", message));

@@ -211,7 +211,9 @@ mod tests {
 
     #[test]
     fn shared_flags_stand_before_or_after_the_command() {
-        for line in [["ingrain", "--json", "--as", "agent:a", "upkeep"], ["ingrain", "upkeep", "--as", "agent:a", "--json"]] {
+        for line in
+            [["ingrain", "--json", "--as", "agent:a", "upkeep"], ["ingrain", "upkeep", "--as", "agent:a", "--json"]]
+        {
             let global = Cli::try_parse_from(line).expect("parses").global;
             assert!(global.json && global.identity.as_deref() == Some("agent:a"));
         }

@@ -4,6 +4,7 @@ mod layers;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use engine::caller::Grant;
@@ -16,6 +17,9 @@ use serde::{Deserialize, Serialize};
 use crate::cli::Global;
 use crate::error::Failure;
 pub use layers::Setting;
+
+/// Longest wait for an embedding endpoint: a search that waits longer is better answered by words alone.
+const ENDPOINT_TIMEOUT_MS: u64 = 5_000;
 
 /// Every setting. An empty text means "not set".
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -65,16 +69,22 @@ pub struct Memory {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Embeddings {
-    /// `static` (in the binary), `none` (words only) or `endpoint` (OpenAI-compatible).
+    /// `static` (in the binary), `none` (words only), `minilm` (weights in a file) or `endpoint` (OpenAI-compatible).
     pub model: String,
-    /// Base address of the endpoint.
+    /// File of the transformer's weights.
+    pub weights: String,
+    /// The endpoint, up to but without `/embeddings`.
     pub url: String,
     /// Model name to ask the endpoint for.
     pub name: String,
     /// The endpoint's key. Never shown.
     pub key: String,
-    /// Dimensions the endpoint's model answers with.
-    pub dimensions: u32,
+    /// Dimensions to ask the endpoint for; 0 takes its own.
+    pub dimensions: usize,
+    /// Longest wait for the endpoint, in milliseconds.
+    pub timeout_ms: u64,
+    /// A proxy on the way to the endpoint. Never shown: it may hold a password.
+    pub proxy: String,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -154,10 +164,13 @@ impl Config {
             memory: Memory { enabled: true },
             embeddings: Embeddings {
                 model: "static".to_owned(),
+                weights: String::new(),
                 url: String::new(),
                 name: String::new(),
                 key: String::new(),
                 dimensions: 0,
+                timeout_ms: ENDPOINT_TIMEOUT_MS,
+                proxy: String::new(),
             },
             limits: Limits::default(),
             roles: Role::ALL.iter().map(|role| (*role, all_rules())).collect(),
@@ -198,10 +211,10 @@ fn config_file(global: &Global, environment: &Environment, home: &Path) -> PathB
 /// A file that is not there is empty, unless somebody named it.
 fn read_config(file: &Path, named: bool) -> Result<String, Failure> {
     match std::fs::read_to_string(file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !named => Ok(String::new()),
-        Err(error) => {
-            Err(Failure::wrong("config.unreadable", format!("cannot read `{}`: {error}", file.display())))
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) && !named => {
+            Ok(String::new())
         }
+        Err(error) => Err(Failure::wrong("config.unreadable", format!("cannot read `{}`: {error}", file.display()))),
         Ok(text) => Ok(text),
     }
 }

@@ -3,6 +3,7 @@
 use engine::error::{Current, Error};
 use engine::ports::StoreError;
 use engine::refusal::Refusal;
+use engine::safety;
 use serde_json::{Map, Value, json};
 
 /// Everything a command can end with besides success.
@@ -40,6 +41,8 @@ impl Failure {
 
     pub fn usage(error: &clap::Error) -> Failure {
         let text = error.render().to_string();
+        // The parser quotes what it did not understand, and that may be a secret on its way to be saved.
+        let text = safety::redact(&text, &safety::inspect(&text));
         let message = text.trim().trim_start_matches("error: ").to_owned();
         Failure::wrong("usage", message)
     }
@@ -136,7 +139,9 @@ fn next_step(code: &str) -> Option<&'static str> {
         "conflict.sha256" => "read it again and repeat with the current sha256",
         "conflict.lost_race" => "try again: somebody else wrote at the same moment",
         "conflict.nothing_there" => "leave out `--expect` to create it",
-        "policy.read_revoked" | "policy.manage_revoked" => "an admin gives rules to roles: `[roles.ROLE] rules` in config.toml",
+        "policy.read_revoked" | "policy.manage_revoked" => {
+            "an admin gives rules to roles: `[roles.ROLE] rules` in config.toml"
+        }
         "policy.pipeline_not_enabled" => "an admin enables it: `ingrain pipeline enable NAME --agent AGENT`",
         "policy.admins_only" => "repeat as an admin: `--as admin`",
         "store.unavailable" => "check the path with `ingrain config show` and try again",

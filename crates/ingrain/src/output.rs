@@ -4,21 +4,18 @@ use std::fmt::Write as _;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{ContentArrangement, Table, TableComponent, presets};
 use serde::Serialize;
 
 use crate::config::Environment;
 use crate::error::Failure;
 use crate::text::{one_line, printable};
 
-/// Columns of a table written to a file or pipe, where there is no terminal to ask.
-const WIDTH_WITHOUT_TERMINAL: u16 = 120;
-
 /// How to speak.
 pub struct Output {
     pub json: bool,
     colour: bool,
-    width: Option<u16>,
+    terminal: bool,
 }
 
 /// The few colours the product uses, by meaning.
@@ -34,7 +31,7 @@ impl Output {
     pub fn new(json: bool, environment: &Environment) -> Output {
         let terminal = std::io::stdout().is_terminal();
         let plain = environment.get("NO_COLOR").is_some_and(|value| !value.is_empty());
-        Output { json, colour: terminal && !plain, width: (!terminal).then_some(WIDTH_WITHOUT_TERMINAL) }
+        Output { json, colour: terminal && !plain, terminal }
     }
 
     /// Data on stdout. A reader that has gone away is no error.
@@ -79,7 +76,11 @@ impl Output {
         let mut message = format!("{word}: {} [{}]", failure.message(), failure.code());
         if let Failure::Refused(refusal) = failure {
             for finding in &refusal.findings {
-                let _ = write!(message, "\n  {} at {}..{}: rule {}", finding.field, finding.start, finding.end, finding.rule);
+                let _ = write!(
+                    message,
+                    "\n  {} at {}..{}: rule {}",
+                    finding.field, finding.start, finding.end, finding.rule
+                );
             }
         }
         if let Some(current) = failure.current() {
@@ -107,10 +108,13 @@ impl Output {
     /// A table as wide as the terminal.
     pub fn table(&self, header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
         let mut table = Table::new();
-        table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
-        if let Some(width) = self.width {
-            table.set_width(width);
-        }
+        table.load_preset(presets::NOTHING);
+        table.set_style(TableComponent::HeaderLines, '─').set_style(TableComponent::MiddleHeaderIntersections, '─');
+        // A pipe gets one line a row, whatever its length: rows are for grep there.
+        table.set_content_arrangement(match self.terminal {
+            true => ContentArrangement::Dynamic,
+            false => ContentArrangement::Disabled,
+        });
         table.set_header(header);
         for row in rows {
             table.add_row(row.iter().map(|cell| printable(cell)));

@@ -54,17 +54,36 @@ pub(crate) fn page() -> String {
 
 fn operation_html(page: &mut String, operation: &Operation<'_>) {
     let text = |name: &str| escaped(operation.value[name].as_str().unwrap_or_default());
-    let _ = write!(page, "<h3>{} <code>{} {}</code></h3><p>{}</p>", text("summary"), operation.method, operation.path, text("description"));
+    let _ = write!(
+        page,
+        "<h3>{} <code>{} {}</code></h3><p>{}</p>",
+        text("summary"),
+        operation.method,
+        operation.path,
+        text("description")
+    );
     let parameters = operation.value["parameters"].as_array().into_iter().flatten();
-    let rows: String = parameters.map(|p| format!("<tr><td><code>{}</code><td>{}<td>{}", said(&p["name"]), said(&p["in"]), escaped(said(&p["description"])))).collect();
+    let rows: String = parameters
+        .map(|p| {
+            format!(
+                "<tr><td><code>{}</code><td>{}<td>{}",
+                said(&p["name"]),
+                said(&p["in"]),
+                escaped(said(&p["description"]))
+            )
+        })
+        .collect();
     if !rows.is_empty() {
         let _ = write!(page, "<table>{rows}</table>");
     }
     if let Some(example) = body_example(operation.value) {
         let _ = write!(page, "<pre>{}</pre>", escaped(&example));
     }
-    let answers = operation.value["responses"].as_object().into_iter().flatten().filter(|(status, _)| *status != "default");
-    let rows: String = answers.map(|(status, answer)| format!("<tr><td><code>{status}</code><td>{}", escaped(said(&answer["description"])))).collect();
+    let answers =
+        operation.value["responses"].as_object().into_iter().flatten().filter(|(status, _)| *status != "default");
+    let rows: String = answers
+        .map(|(status, answer)| format!("<tr><td><code>{status}</code><td>{}", escaped(said(&answer["description"]))))
+        .collect();
     let _ = write!(page, "<table>{rows}</table>");
 }
 
@@ -85,14 +104,21 @@ pub fn reference() -> String {
 }
 
 fn operation_markdown(page: &mut String, operation: &Operation<'_>) {
-    let _ = write!(page, "\n### `{} {}`\n\n{}.", operation.method, operation.path, said(&operation.value["summary"]).trim_end_matches('.'));
+    let _ = write!(
+        page,
+        "\n### `{} {}`\n\n{}.",
+        operation.method,
+        operation.path,
+        said(&operation.value["summary"]).trim_end_matches('.')
+    );
     match said(&operation.value["description"]) {
         "" => page.push('\n'),
         details => {
             let _ = writeln!(page, " {details}");
         }
     }
-    let parameters: Vec<&Value> = operation.value["parameters"].as_array().into_iter().flatten().filter(|p| p["in"] != "path").collect();
+    let parameters: Vec<&Value> =
+        operation.value["parameters"].as_array().into_iter().flatten().filter(|p| p["in"] != "path").collect();
     if !parameters.is_empty() {
         page.push_str("\n| parameter | in | meaning |\n| --- | --- | --- |\n");
         for parameter in parameters {
@@ -104,7 +130,9 @@ fn operation_markdown(page: &mut String, operation: &Operation<'_>) {
         let _ = write!(page, "\n```json\n{example}\n```\n");
     }
     page.push_str("\n| answer | |\n| --- | --- |\n");
-    for (status, answer) in operation.value["responses"].as_object().into_iter().flatten().filter(|(s, _)| *s != "default") {
+    for (status, answer) in
+        operation.value["responses"].as_object().into_iter().flatten().filter(|(s, _)| *s != "default")
+    {
         let _ = writeln!(page, "| {status} | {} |", said(&answer["description"]));
     }
 }

@@ -28,7 +28,10 @@ impl<T: DeserializeOwned> FromRequest<App> for Sent<T> {
         serde_json::from_slice(&bytes).map(Sent).map_err(|error| {
             // Where and what sort of mistake, never a piece of what was sent.
             let (line, column) = (error.line(), error.column());
-            Problem::bad_request("shape.json", format!("the body does not fit at line {line}, column {column}: {}", sort(&error)))
+            Problem::bad_request(
+                "shape.json",
+                format!("the body does not fit at line {line}, column {column}: {}", sort(&error)),
+            )
         })
     }
 }
@@ -116,8 +119,12 @@ impl Preconditions {
         let stands = |tag: &String| tag == "*" || *tag == version || tag.eq_ignore_ascii_case(&memory.sha256);
         match tags.iter().any(stands) {
             true => Ok(()),
-            false => Err(Problem::new(StatusCode::PRECONDITION_FAILED, "conflict.sha256", "the memory has changed since you read it")
-                .with("current", serde_json::json!({ "version": version, "sha256": memory.sha256 }))),
+            false => Err(Problem::new(
+                StatusCode::PRECONDITION_FAILED,
+                "conflict.sha256",
+                "the memory has changed since you read it",
+            )
+            .with("current", serde_json::json!({ "version": version, "sha256": memory.sha256 }))),
         }
     }
 }

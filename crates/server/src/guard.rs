@@ -115,7 +115,8 @@ pub(crate) async fn borders(State(app): State<App>, request: Request, next: Next
     if !allowed && !same {
         return Problem::forbidden("http.origin", "this origin may not call here").into_response();
     }
-    let preflight = request.method() == Method::OPTIONS && request.headers().contains_key("access-control-request-method");
+    let preflight =
+        request.method() == Method::OPTIONS && request.headers().contains_key("access-control-request-method");
     let mut response = match preflight && allowed {
         true => StatusCode::NO_CONTENT.into_response(),
         false => next.run(request).await,
@@ -151,7 +152,11 @@ fn host_of(headers: &HeaderMap, uri: &Uri) -> Option<String> {
 
 fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) && (!name.contains(':') || name.ends_with(']')) => name,
+        Some((name, port))
+            if port.bytes().all(|b| b.is_ascii_digit()) && (!name.contains(':') || name.ends_with(']')) =>
+        {
+            name
+        }
         _ => host,
     }
 }

@@ -103,8 +103,18 @@ impl Metrics {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         for (name, kind, help, value) in [
             ("ingrain_turned_away_total", "counter", "Calls refused because too many waited.", read(&self.turned_away)),
-            ("ingrain_failed_credentials_total", "counter", "Keys and tokens that were not good.", read(&self.failed_credentials)),
-            ("ingrain_streams_dropped_total", "counter", "Event streams dropped for being slow.", read(&self.streams_dropped)),
+            (
+                "ingrain_failed_credentials_total",
+                "counter",
+                "Keys and tokens that were not good.",
+                read(&self.failed_credentials),
+            ),
+            (
+                "ingrain_streams_dropped_total",
+                "counter",
+                "Event streams dropped for being slow.",
+                read(&self.streams_dropped),
+            ),
             ("ingrain_streams", "gauge", "Open event streams.", read(&self.streams)),
             ("ingrain_queue_depth", "gauge", "Calls waiting for a turn.", gauges.queue_depth as u64),
             ("ingrain_running", "gauge", "Calls inside the engine.", gauges.running as u64),

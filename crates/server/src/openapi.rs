@@ -58,7 +58,9 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     if let Some(make) = endpoint.query {
         parameters.extend(query_parameters(make(generator).to_value()));
     }
-    let once = endpoint.once.then_some(("Idempotency-Key", "Sent again within 24 hours, the call is answered again, not done again"));
+    let once = endpoint
+        .once
+        .then_some(("Idempotency-Key", "Sent again within 24 hours, the call is answered again, not done again"));
     for (name, what) in endpoint.headers.iter().copied().chain(once) {
         let schema = match name {
             "Last-Event-ID" => json!({ "type": "integer", "minimum": 0 }),

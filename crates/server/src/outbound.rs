@@ -21,11 +21,7 @@ pub(crate) struct Outbound {
 
 impl Outbound {
     pub(crate) fn new(private_allowed: bool) -> Outbound {
-        let config = ureq::Agent::config_builder()
-            .timeout_global(Some(TIMEOUT))
-            .max_redirects(0)
-            .proxy(None)
-            .build();
+        let config = ureq::Agent::config_builder().timeout_global(Some(TIMEOUT)).max_redirects(0).proxy(None).build();
         let resolver = Guarded { private_allowed, inner: DefaultResolver::default() };
         Outbound { agent: ureq::Agent::with_parts(config, DefaultConnector::default(), resolver) }
     }
@@ -122,9 +118,23 @@ mod tests {
             assert_eq!(text.parse().map(is_public), Ok(public), "{text}");
         };
         for private in [
-            "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0",
-            "224.0.0.1", "255.255.255.255", "::1", "::", "fe80::1", "fd00::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1",
-            "2002:7f00:1::", "::7f00:1",
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "0.0.0.0",
+            "224.0.0.1",
+            "255.255.255.255",
+            "::1",
+            "::",
+            "fe80::1",
+            "fd00::1",
+            "::ffff:127.0.0.1",
+            "64:ff9b::7f00:1",
+            "2002:7f00:1::",
+            "::7f00:1",
         ] {
             check(private, false);
         }

@@ -68,7 +68,8 @@ impl Problem {
 
     /// The same problem as a failed precondition: the client put its condition into a header.
     pub(crate) fn as_precondition(self) -> Problem {
-        let failed = self.code == "conflict.sha256" || self.code == "conflict.exists" || self.code == "conflict.nothing_there";
+        let failed =
+            self.code == "conflict.sha256" || self.code == "conflict.exists" || self.code == "conflict.nothing_there";
         Problem { status: if failed { StatusCode::PRECONDITION_FAILED } else { self.status }, ..self }
     }
 
@@ -149,7 +150,9 @@ impl From<Error> for Problem {
                 // Said once, here: what a database says of itself is for the log, not for callers.
                 tracing::error!(code, %error, "the database failed");
                 match error {
-                    StoreError::Corrupt(_) => Problem::new(StatusCode::INTERNAL_SERVER_ERROR, code, "the database is damaged"),
+                    StoreError::Corrupt(_) => {
+                        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, code, "the database is damaged")
+                    }
                     _ => Problem::busy(code, "the database cannot do this right now"),
                 }
             }

@@ -43,7 +43,8 @@ pub(crate) async fn once(State(app): State<App>, request: Request, next: Next) -
 
 async fn repeated(app: &App, key: HeaderValue, request: Request, next: Next) -> Result<Response, Problem> {
     let key = key.to_str().ok().filter(|key| !key.is_empty() && key.len() <= KEY_BYTES_MAX);
-    let key = key.ok_or_else(|| Problem::bad_request("idempotency.key", "an idempotency key is 1 to 256 plain characters"))?;
+    let key =
+        key.ok_or_else(|| Problem::bad_request("idempotency.key", "an idempotency key is 1 to 256 plain characters"))?;
     let who = request.extensions().get::<Who>().cloned().ok_or_else(Problem::internal)?;
     let door = format!("{} {}", request.method(), request.uri());
     let (parts, body) = request.into_parts();

@@ -22,10 +22,9 @@ impl Throwaway {
         let mut random = [0_u8; 8];
         let name = getrandom::fill(&mut random).map(|()| u64::from_le_bytes(random)).unwrap_or_default();
         let place = std::env::temp_dir().join(format!("ingrain-{purpose}-{}-{name:016x}", std::process::id()));
-        std::fs::DirBuilder::new()
-            .mode(0o700)
-            .create(&place)
-            .map_err(|error| Failure::broken("store.unwritable", format!("cannot make `{}`: {error}", place.display())))?;
+        std::fs::DirBuilder::new().mode(0o700).create(&place).map_err(|error| {
+            Failure::broken("store.unwritable", format!("cannot make `{}`: {error}", place.display()))
+        })?;
         Ok(Throwaway(place))
     }
 
@@ -69,7 +68,7 @@ pub fn run(config: &Config, output: &Output) -> Result<(), Failure> {
 }
 
 impl Tour<'_> {
-    fn step(&mut self, title: &str, lines: &[String], facts: Value) -> Result<(), Failure> {
+    fn step(&mut self, title: &str, lines: &[String], facts: &Value) -> Result<(), Failure> {
         let number = self.steps.len() + 1;
         self.steps.push(json!({ "step": title, "facts": facts }));
         if self.output.json {
@@ -87,7 +86,7 @@ impl Tour<'_> {
             .map(|store| format!("{:<22} {:<13} {:<14} {}", store.slug, store.scope, store.default_trust, store.access))
             .collect();
         let slugs: Vec<&str> = stores.iter().map(|store| store.slug.as_str()).collect();
-        self.step("A new database seeds itself: three stores and four policies", &lines, json!({ "stores": slugs }))
+        self.step("A new database seeds itself: three stores and four policies", &lines, &json!({ "stores": slugs }))
     }
 
     fn remembers(&mut self, agent: &Caller) -> Result<Saved, Failure> {
@@ -96,9 +95,10 @@ impl Tour<'_> {
             path: Some("notes/nginx".to_owned()),
             title: Some("nginx crash loop in prod".to_owned()),
             kind: Some(Kind::IncidentLesson),
-            content: "nginx in namespace prod crashlooped: configmap nginx-conf named an upstream that does not exist. \
+            content:
+                "nginx in namespace prod crashlooped: configmap nginx-conf named an upstream that does not exist. \
                       Rolling the configmap back fixed it."
-                .to_owned(),
+                    .to_owned(),
             evidence: vec![Evidence::new(EvidenceKind::ToolResult, "kubectl logs, tool call 17")],
             ..Draft::default()
         };
@@ -108,9 +108,9 @@ impl Tour<'_> {
                 let memory = &saved.memory;
                 let lines = [
                     format!("saved {}/{} as {}", memory.store, "notes/nginx", memory.trust),
-                    format!("found in it: {}", listed(memory.entities.iter().map(|entity| format!("{entity:?}")))),
+                    format!("found in it: {}", listed(memory.entities.iter().map(|entity| entity.to_string()))),
                 ];
-                self.step("An agent remembers what it found out, with evidence", &lines, json!({ "id": memory.id }))?;
+                self.step("An agent remembers what it found out, with evidence", &lines, &json!({ "id": memory.id }))?;
                 Ok(*saved)
             }
         }
@@ -144,7 +144,7 @@ impl Tour<'_> {
             format!("{} {}: {}", self.output.paint(Tone::Bad, "refused"), refusal.code, refusal.message),
             format!("next: {}", refusal.hint.as_deref().unwrap_or("leave it out")),
         ];
-        self.step(title, &lines, json!({ "code": refusal.code }))
+        self.step(title, &lines, &json!({ "code": refusal.code }))
     }
 
     fn searches(&mut self, agent: &Caller) -> Result<(), Failure> {
@@ -158,15 +158,22 @@ impl Tour<'_> {
             lines.push(format!("        {}", listed(parts.map(|(name, part)| format!("{name} {part:.2}")))));
         }
         let first = answer.hits.first().and_then(|hit| hit.memory.path.clone());
-        self.step("Search ranks by words, meaning, entities, trust and age, and says why", &lines, json!({ "first": first }))
+        self.step(
+            "Search ranks by words, meaning, entities, trust and age, and says why",
+            &lines,
+            json!({ "first": first }),
+        )
     }
 
     fn hides(&mut self, stranger: &Caller) -> Result<(), Failure> {
         let query = Query { text: "why did nginx crash in prod?".to_owned(), ..Query::default() };
         let answer = self.engine.search(stranger, &query)?;
         let seen = answer.hits.iter().any(|hit| hit.memory.path.as_deref() == Some("notes/nginx"));
-        let lines = [format!("the same question from another conversation: the note is {}there", if seen { "" } else { "not " })];
-        self.step("Conversations do not leak into each other", &lines, json!({ "seen": seen }))
+        let lines = [format!(
+            "the same question from another conversation: the note is {}there",
+            if seen { "" } else { "not " }
+        )];
+        self.step("Conversations do not leak into each other", &lines, &json!({ "seen": seen }))
     }
 
     fn patches(&mut self, agent: &Caller, saved: &Saved) -> Result<(), Failure> {
@@ -187,7 +194,7 @@ impl Tour<'_> {
             .map(|version| format!("version {}  {:<7} by {}", version.number, version.operation, version.actor))
             .collect();
         lines.push(format!("a second patch from the old text: {}", stale.unwrap_or("passed")));
-        self.step("Every change is a version; stale writers are told, not obeyed", &lines, json!({ "stale": stale }))
+        self.step("Every change is a version; stale writers are told, not obeyed", &lines, &json!({ "stale": stale }))
     }
 
     fn proves(&mut self, admin: &Caller) -> Result<(), Failure> {
@@ -196,7 +203,7 @@ impl Tour<'_> {
         let word = if verified.broken.is_none() { "intact" } else { "broken" };
         let hash: String = verified.hash.chars().take(16).collect();
         let lines = [format!("{} events, hash-chained: {word} ({hash}…)", verified.entries)];
-        self.step("The log proves what happened", &lines, json!({ "entries": verified.entries, "log": word }))
+        self.step("The log proves what happened", &lines, &json!({ "entries": verified.entries, "log": word }))
     }
 
     fn ends(self) -> Result<(), Failure> {

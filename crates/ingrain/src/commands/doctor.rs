@@ -87,7 +87,9 @@ fn clock(config: &Config) -> Check {
         Ok(None) => {
             let now = SystemClock::new(None).now();
             match EARLIEST.parse().is_ok_and(|earliest| now < earliest) {
-                true => warning("clock", now.to_string(), "the system's clock is behind: recency and expiry depend on it"),
+                true => {
+                    warning("clock", now.to_string(), "the system's clock is behind: recency and expiry depend on it")
+                }
                 false => good("clock", now.to_string()),
             }
         }
@@ -104,9 +106,11 @@ fn embedder(config: &Config) -> Check {
     });
     match tried {
         Ok(detail) => good("embedder", detail),
-        Err(failure) if failure.code() == "embed.unavailable" => {
-            warning("embedder", failure.message(), "search goes by words only until it answers; upkeep fills vectors in")
-        }
+        Err(failure) if failure.code() == "embed.unavailable" => warning(
+            "embedder",
+            failure.message(),
+            "search goes by words only until it answers; upkeep fills vectors in",
+        ),
         Err(failure) => failed("embedder", &failure),
     }
 }

@@ -136,7 +136,12 @@ fn private_file(path: &Path) -> std::io::Result<File> {
     std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
 }
 
-fn to_markdown(job: &Job<'_>, stores: &[String], folder: &Path, progress: &mut Progress<'_>) -> Result<Counts, Failure> {
+fn to_markdown(
+    job: &Job<'_>,
+    stores: &[String],
+    folder: &Path,
+    progress: &mut Progress<'_>,
+) -> Result<Counts, Failure> {
     let mut counts = Counts::new();
     job.session.engine.export(&job.session.caller, stores, |piece| -> Result<(), Failure> {
         let Exported::Memory(story) = piece else { return Ok(()) };
@@ -144,7 +149,9 @@ fn to_markdown(job: &Job<'_>, stores: &[String], folder: &Path, progress: &mut P
         let path = folder.join(markdown_path(&memory));
         let failed = |error: std::io::Error| unwritable(&path, &error);
         path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;
-        private_file(&path).and_then(|mut file| file.write_all(markdown::render(&memory).as_bytes())).map_err(failed)?;
+        private_file(&path)
+            .and_then(|mut file| file.write_all(markdown::render(&memory).as_bytes()))
+            .map_err(failed)?;
         *counts.entry("memories").or_default() += 1;
         progress.step();
         Ok(())
@@ -256,7 +263,9 @@ impl Import {
         files.sort();
         for file in &files {
             let folder = file.strip_prefix(&self.path).ok().and_then(|below| below.components().next());
-            let folder = folder.map(|part| part.as_os_str().to_string_lossy().into_owned()).filter(|part| !part.ends_with(".md"));
+            let folder = folder
+                .map(|part| part.as_os_str().to_string_lossy().into_owned())
+                .filter(|part| !part.ends_with(".md"));
             let store = self.store.clone().or(folder).unwrap_or_else(|| "user_notes".to_owned());
             let text = crate::text::file_text(file)?;
             job.session.engine.import_markdown(&job.session.caller, &store, &text, done)?;
@@ -267,7 +276,9 @@ impl Import {
 }
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let unreadable = |error: std::io::Error| Failure::wrong("input.unreadable", format!("cannot read `{}`: {error}", path.display()));
+    let unreadable = |error: std::io::Error| {
+        Failure::wrong("input.unreadable", format!("cannot read `{}`: {error}", path.display()))
+    };
     if !path.is_dir() {
         files.push(path.to_owned());
         return Ok(());

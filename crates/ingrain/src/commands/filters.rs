@@ -82,7 +82,7 @@ impl Filters {
 
 /// The prefix in the spelling paths are kept in; its last slash is kept, for it means "below".
 fn path_prefix(job: &Job<'_>, prefix: &str) -> Result<String, Failure> {
-    let below = if prefix.ends_with('/') && prefix.trim_matches('/') != "" { "/" } else { "" };
+    let below = if prefix.ends_with('/') { "/" } else { "" };
     match prefix.trim_matches('/') {
         "" => Ok(String::new()),
         path => Ok(checked_path(path, &job.session.engine.settings.limits)? + below),
@@ -94,10 +94,8 @@ fn systems(job: &Job<'_>) -> Result<Vec<Place>, Failure> {
     let Some(system) = &job.global.system else { return Ok(Vec::new()) };
     let stores = job.session.engine.stores(&job.session.caller)?;
     let kept_by_system = stores.into_iter().filter(|store| store.scope == ScopeKind::System);
-    let place = |store: engine::container::Store| Place {
-        store: store.slug,
-        scope: Scope::System { system: system.clone() },
-    };
+    let place =
+        |store: engine::container::Store| Place { store: store.slug, scope: Scope::System { system: system.clone() } };
     let places: Vec<Place> = kept_by_system.map(place).collect();
     match places.is_empty() {
         // An empty list would not filter at all.

@@ -22,7 +22,12 @@ pub struct Forget {
 
 impl Forget {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        match job.session.engine.forget_for_now(&job.session.caller, self.which.id(job)?, self.reason, self.may_return)? {
+        match job.session.engine.forget_for_now(
+            &job.session.caller,
+            self.which.id(job)?,
+            self.reason,
+            self.may_return,
+        )? {
             Forgotten::Refused(refusal) => Err(refusal.into()),
             Forgotten::Done(memory) => job.output.answer(&DoneView::new("forgotten", &memory), || {
                 format!("{} {}; its history stays", job.output.paint(Tone::Good, "forgotten"), memory.id)

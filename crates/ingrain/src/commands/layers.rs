@@ -59,7 +59,8 @@ impl Semantic {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let SemanticDeed::Compact(grouping) = self.deed;
         let engine = &job.session.engine;
-        grouping.answer(job, &engine.compact(&job.session.caller, grouping.store.as_deref(), grouping.create_proposals)?)
+        grouping
+            .answer(job, &engine.compact(&job.session.caller, grouping.store.as_deref(), grouping.create_proposals)?)
     }
 }
 
@@ -145,13 +146,15 @@ pub struct PlanContext {
 impl PlanContext {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let context = job.session.engine.layer_context(&job.session.caller, &self.goal)?;
-        let layers = [("profile", &context.profile), ("procedural", &context.procedural), ("semantic", &context.semantic)];
+        let layers =
+            [("profile", &context.profile), ("procedural", &context.procedural), ("semantic", &context.semantic)];
         let of = |hits: &Vec<engine::ranking::Hit>| json!(hits.iter().map(HitView::from).collect::<Vec<_>>());
         let told: serde_json::Map<String, Value> =
             layers.iter().map(|(name, hits)| ((*name).to_owned(), of(hits))).collect();
         job.output.answer(&json!({ "memory_context": told }), || {
             let rows = layers.iter().flat_map(|(name, hits)| {
-                hits.iter().map(|hit| vec![(*name).to_owned(), one_line(hit.memory.summary()), hit.memory.id.to_string()])
+                hits.iter()
+                    .map(|hit| vec![(*name).to_owned(), one_line(hit.memory.summary()), hit.memory.id.to_string()])
             });
             job.output.table(&["layer", "summary", "id"], rows)
         })

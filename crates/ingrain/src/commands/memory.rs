@@ -85,7 +85,8 @@ impl Inspect {
             let mut text = format!("{} {} {} {}\n", memory.id, memory.layer, memory.state, memory.trust);
             text += &format!("{}\n\n{}\n", one_line(memory.summary()), printable(&memory.content));
             for version in &versions {
-                text += &format!("\nversion {} {} by {} {}", version.number, version.operation, version.actor, version.at);
+                text +=
+                    &format!("\nversion {} {} by {} {}", version.number, version.operation, version.actor, version.at);
             }
             ids(&lineage.sources).iter().for_each(|id| text += &format!("\nmade from {id}"));
             ids(&lineage.derived).iter().for_each(|id| text += &format!("\ngave rise to {id}"));

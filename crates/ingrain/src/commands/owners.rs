@@ -49,7 +49,11 @@ impl Owners {
         job.output.answer(&json!({ "owners": tables }), || {
             let rows = |table: &Table| {
                 let store = table.store.clone();
-                table.rules.clone().into_iter().map(move |rule| vec![store.clone(), rule.pattern, rule.reviewers.join(", ")])
+                table
+                    .rules
+                    .clone()
+                    .into_iter()
+                    .map(move |rule| vec![store.clone(), rule.pattern, rule.reviewers.join(", ")])
             };
             job.output.table(&["store", "pattern", "reviewers"], tables.iter().flat_map(rows))
         })

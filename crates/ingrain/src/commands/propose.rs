@@ -69,7 +69,12 @@ pub fn answer(job: &Job<'_>, proposed: Proposed) -> Result<(), Failure> {
             });
             job.output.answer(&view, || {
                 let word = if new { "proposed" } else { "waiting already" };
-                format!("{} {}; decide with `ingrain review confirm {}`", job.output.paint(Tone::Good, word), review.id, review.id)
+                format!(
+                    "{} {}; decide with `ingrain review confirm {}`",
+                    job.output.paint(Tone::Good, word),
+                    review.id,
+                    review.id
+                )
             })
         }
     }

@@ -59,14 +59,22 @@ pub struct Lineage {
 impl Lineage {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let lineage = job.session.engine.lineage(&job.session.caller, self.which.id(job)?)?;
-        let views = |memories: &'_ [engine::memory::Memory]| json!(memories.iter().map(MemoryView::from).collect::<Vec<_>>());
+        let views =
+            |memories: &'_ [engine::memory::Memory]| json!(memories.iter().map(MemoryView::from).collect::<Vec<_>>());
         job.output.answer(&json!({ "sources": views(&lineage.sources), "derived": views(&lineage.derived) }), || {
             let row = |word: &'static str| {
                 move |memory: &engine::memory::Memory| {
-                    vec![word.to_owned(), memory.id.to_string(), memory.store.clone(), memory.state.to_string(), one_line(memory.summary())]
+                    vec![
+                        word.to_owned(),
+                        memory.id.to_string(),
+                        memory.store.clone(),
+                        memory.state.to_string(),
+                        one_line(memory.summary()),
+                    ]
                 }
             };
-            let rows = lineage.sources.iter().map(row("made from")).chain(lineage.derived.iter().map(row("gave rise to")));
+            let rows =
+                lineage.sources.iter().map(row("made from")).chain(lineage.derived.iter().map(row("gave rise to")));
             job.output.table(&["", "id", "store", "state", "summary"], rows)
         })
     }
@@ -125,7 +133,13 @@ impl Ban {
                 let bans = engine.bans(caller)?;
                 job.output.answer(&json!({ "bans": bans }), || {
                     let row = |ban: &engine::ban::Ban| {
-                        vec![ban.digest.clone(), ban.scope.to_string(), ban.cause.to_string(), ban.at.to_string(), ban.why.clone().unwrap_or_default()]
+                        vec![
+                            ban.digest.clone(),
+                            ban.scope.to_string(),
+                            ban.cause.to_string(),
+                            ban.at.to_string(),
+                            ban.why.clone().unwrap_or_default(),
+                        ]
                     };
                     job.output.table(&["digest", "scope", "cause", "when", "why"], bans.iter().map(row))
                 })

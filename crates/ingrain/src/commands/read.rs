@@ -7,7 +7,7 @@ use engine::memory::Memory;
 
 use crate::commands::Job;
 use crate::error::Failure;
-use crate::output::Output;
+use crate::output::{Output, Tone};
 use crate::text::{one_line, printable};
 use crate::view::MemoryView;
 
@@ -56,7 +56,7 @@ impl Read {
 }
 
 fn told(output: &Output, memory: &Memory) -> String {
-    let row = |name: &str, value: String| vec![name.to_owned(), value];
+    let row = |name: &str, value: String| format!("{}{value}", output.paint(Tone::Faint, &format!("{name:<9}")));
     let mut rows = vec![
         row("id", memory.id.to_string()),
         row("store", format!("{} ({})", memory.store, memory.scope)),
@@ -77,5 +77,5 @@ fn told(output: &Output, memory: &Memory) -> String {
         ("pinned", memory.always_inject.then(|| "yes".to_owned())),
     ];
     rows.extend(optional.into_iter().filter_map(|(name, value)| Some(row(name, one_line(&value?)))));
-    format!("{}\n\n{}", output.table(&["memory", ""], rows), printable(&memory.content))
+    format!("{}\n\n{}", rows.join("\n"), printable(&memory.content))
 }

@@ -31,7 +31,8 @@ pub struct Redact {
 impl Redact {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let versions = (!self.version_id.is_empty()).then_some(self.version_id);
-        let redaction = Redaction { memory: self.which.id(job)?, versions, reason: self.reason, may_return: self.may_return };
+        let redaction =
+            Redaction { memory: self.which.id(job)?, versions, reason: self.reason, may_return: self.may_return };
         match job.session.engine.redact(&job.session.caller, &redaction)? {
             Redacted::Refused(refusal) => Err(refusal.into()),
             Redacted::Done(done) => {
@@ -44,7 +45,12 @@ impl Redact {
                     "held_back": done.held_back,
                 });
                 job.output.answer(&view, || {
-                    let mut text = format!("{} {} versions of {}", job.output.paint(Tone::Good, "redacted"), done.versions, done.memory.id);
+                    let mut text = format!(
+                        "{} {} versions of {}",
+                        job.output.paint(Tone::Good, "redacted"),
+                        done.versions,
+                        done.memory.id
+                    );
                     text += &format!("\n  certificate {}", done.certificate.id);
                     done.held_back.iter().for_each(|id| text += &format!("\n  made from it, held back: {id}"));
                     text
@@ -157,7 +163,8 @@ impl Certificate {
 }
 
 fn read(text: &str) -> Result<Proof, Failure> {
-    serde_json::from_str(text).map_err(|error| Failure::wrong("shape.certificate", format!("not a certificate: {error}")))
+    serde_json::from_str(text)
+        .map_err(|error| Failure::wrong("shape.certificate", format!("not a certificate: {error}")))
 }
 
 fn table(job: &Job<'_>, certificates: &[Proof]) -> String {

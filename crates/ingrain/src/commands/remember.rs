@@ -104,9 +104,7 @@ impl Remember {
         let draft = self.draft(job)?;
         match job.session.engine.remember(&job.session.caller, draft)? {
             Remembered::Refused(refusal) => Err(refusal.into()),
-            Remembered::Saved(saved) => {
-                job.output.answer(&SavedView::from(&*saved), || told(job.output, &saved))
-            }
+            Remembered::Saved(saved) => job.output.answer(&SavedView::from(&*saved), || told(job.output, &saved)),
         }
     }
 
@@ -138,6 +136,7 @@ impl Remember {
             evidence: self.proof.pieces(caller),
             derived_from: self.derived_from,
             expected_sha256: self.expect,
+            create_only: false,
             reason: self.reason,
         })
     }

@@ -105,7 +105,8 @@ impl List {
     fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let wrong = || Failure::wrong("shape.cursor", "`--after` is not a cursor this command gave");
         let after = self.after.as_deref().map(|word| read_cursor(word).ok_or_else(wrong)).transpose()?;
-        let filter = QueueFilter { state: self.state.0, action: self.action, store: self.store, after, limit: self.limit };
+        let filter =
+            QueueFilter { state: self.state.0, action: self.action, store: self.store, after, limit: self.limit };
         let queue = job.session.engine.reviews(&job.session.caller, &filter)?;
         let next = queue.next.as_ref().map(|(at, id)| format!("{}.{id}", at.as_microsecond()));
         let view = json!({ "reviews": queue.reviews, "next": next });
@@ -225,12 +226,19 @@ fn told(job: &Job<'_>, decided: Decided) -> Result<(), Failure> {
             let view = json!({ "status": review.state, "review": review, "memory": MemoryView::from(memory) });
             job.output.answer(&view, || {
                 let place = memory.path.as_deref().map(|path| format!("/{path}")).unwrap_or_default();
-                format!("{} {}: {}{place} {}", job.output.paint(Tone::Good, "approved"), review.id, memory.store, memory.id)
+                format!(
+                    "{} {}: {}{place} {}",
+                    job.output.paint(Tone::Good, "approved"),
+                    review.id,
+                    memory.store,
+                    memory.id
+                )
             })
         }
         Decided::Closed(review) => {
             let view = json!({ "status": review.state, "review": review });
-            job.output.answer(&view, || format!("{} {}", job.output.paint(Tone::Good, review.state.as_str()), review.id))
+            job.output
+                .answer(&view, || format!("{} {}", job.output.paint(Tone::Good, review.state.as_str()), review.id))
         }
     }
 }

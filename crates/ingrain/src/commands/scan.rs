@@ -124,7 +124,8 @@ impl Scan {
                 }
                 Err(error) => {
                     odd += 1;
-                    json!({ "id": at + 1, "status": "error", "code": "input.line", "error": error.to_string() }).to_string()
+                    json!({ "id": at + 1, "status": "error", "code": "input.line", "error": error.to_string() })
+                        .to_string()
                 }
             };
             written(writeln!(answers, "{answer}"))?;

@@ -44,6 +44,7 @@ impl Search {
             filter: self.filters.filter(job)?,
             limit: self.limit.map(|limit| usize::try_from(limit).unwrap_or(0)),
             ranker: self.ranker,
+            entities: Vec::new(),
             explain,
             words_only: self.words_only,
         };

@@ -76,7 +76,8 @@ impl Store {
             }
             Deed::Archive { store } => {
                 let store = engine.archive_store(caller, &store)?;
-                job.output.answer(&store, || format!("{} store {}", job.output.paint(Tone::Good, "archived"), store.slug))
+                job.output
+                    .answer(&store, || format!("{} store {}", job.output.paint(Tone::Good, "archived"), store.slug))
             }
         }
     }

@@ -48,7 +48,8 @@ impl Tenant {
             Deed::List => {
                 engine.start_tenant("default")?;
                 let view = TenantsView { tenants: engine.backend.tenants()? };
-                let row = |tenant: &Wall| vec![tenant.slug.clone(), tenant.id.to_string(), tenant.created_at.to_string()];
+                let row =
+                    |tenant: &Wall| vec![tenant.slug.clone(), tenant.id.to_string(), tenant.created_at.to_string()];
                 output.answer(&view, || output.table(&["slug", "id", "created"], view.tenants.iter().map(row)))
             }
             Deed::Create { slug } => {

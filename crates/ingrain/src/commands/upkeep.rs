@@ -7,7 +7,6 @@ use crate::error::Failure;
 
 pub fn run(job: &Job<'_>) -> Result<(), Failure> {
     let done = job.session.engine.upkeep(job.session.caller.tenant, Upkeep::default())?;
-    job.output.answer(&done, || {
-        format!("{} expired, {} faded, {} given vectors", done.expired, done.archived, done.embedded)
-    })
+    job.output
+        .answer(&done, || format!("{} expired, {} faded, {} given vectors", done.expired, done.archived, done.embedded))
 }

@@ -7,7 +7,12 @@ use crate::output::Tone;
 pub fn run(job: &Job<'_>) -> Result<(), Failure> {
     let verified = job.session.engine.verify(&job.session.caller)?;
     job.output.answer(&verified, || match &verified.broken {
-        None => format!("{}: {} entries, last hash {}", job.output.paint(Tone::Good, "intact"), verified.entries, verified.hash),
+        None => format!(
+            "{}: {} entries, last hash {}",
+            job.output.paint(Tone::Good, "intact"),
+            verified.entries,
+            verified.hash
+        ),
         Some(broken) => format!("{} at entry {}: {}", job.output.paint(Tone::Bad, "broken"), broken.seq, broken.reason),
     })?;
     match verified.broken {

@@ -18,7 +18,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("limits.context_budget_tokens", "INGRAIN_MEMORY_CONTEXT_TOKEN_BUDGET"),
 ];
 /// Settings that are never shown.
-const HIDDEN: &[&str] = &["embeddings.key"];
+const HIDDEN: &[&str] = &["embeddings.key", "embeddings.proxy"];
 
 /// One setting as `config show` prints it.
 #[derive(Clone, Debug, Serialize)]
@@ -58,9 +58,8 @@ impl Layers {
             let aliases = ALIASES.iter().filter(|(aliased, _)| *aliased == key).map(|(_, name)| (*name).to_owned());
             for name in aliases.chain([variable(&key)]) {
                 let Some(text) = environment.get(&name) else { continue };
-                let parsed = parsed(&value, text).ok_or_else(|| {
-                    invalid(&name, &format!("`{text}` is not {}", a_value_of(&value)))
-                })?;
+                let parsed = parsed(&value, text)
+                    .ok_or_else(|| invalid(&name, &format!("`{text}` is not {}", a_value_of(&value))))?;
                 self.set(&key, parsed, format!("env {name}"));
             }
         }
@@ -106,7 +105,7 @@ impl Layers {
     }
 }
 
-/// Steps of a key are joined by the unit separator inside quoted names, so that names may hold dots.
+/// The steps of a dotted key; names in quotes may hold dots.
 fn split(key: &str) -> Vec<&str> {
     let mut steps = Vec::new();
     let (mut start, mut quoted) = (0, false);

@@ -162,8 +162,8 @@ pub(crate) async fn gatekeeper(
     };
     let principal = format!("{}/{}", who.caller.tenant, who.caller.principal);
     // The person at this machine is not rationed.
-    let verdict = (!app.config.local || who.proof.credential.is_some())
-        .then(|| app.rates.take(&principal, Instant::now()));
+    let verdict =
+        (!app.config.local || who.proof.credential.is_some()).then(|| app.rates.take(&principal, Instant::now()));
     tracing::Span::current().record("principal", who.caller.principal.as_str());
     request.extensions_mut().insert(who);
     let mut response = match verdict {
@@ -207,7 +207,8 @@ impl Proof {
         let unreadable = || Problem::unauthorized("the credential cannot be read: `Authorization: Bearer ing_…`");
         let credential = match (headers.get("authorization"), headers.get("x-api-key")) {
             (Some(value), _) => {
-                let (scheme, text) = value.to_str().ok().and_then(|v| v.trim().split_once(' ')).ok_or_else(unreadable)?;
+                let (scheme, text) =
+                    value.to_str().ok().and_then(|v| v.trim().split_once(' ')).ok_or_else(unreadable)?;
                 Some(text.trim()).filter(|_| scheme.eq_ignore_ascii_case("bearer")).ok_or_else(unreadable).map(Some)?
             }
             (None, Some(value)) => Some(value.to_str().map_err(|_| unreadable())?),

@@ -49,7 +49,8 @@ async fn events(
     if params.name.len() > NAMES_MAX {
         return Err(Problem::bad_request("shape.query", format!("at most {NAMES_MAX} names")));
     }
-    let live = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).is_some_and(|v| v.contains("text/event-stream"));
+    let live =
+        headers.get(ACCEPT).and_then(|value| value.to_str().ok()).is_some_and(|v| v.contains("text/event-stream"));
     match live {
         true => stream(app, who, &headers, params).await,
         false => page(&app, who, params).await.map(IntoResponse::into_response),
@@ -81,7 +82,8 @@ async fn stream(app: App, who: Who, headers: &HeaderMap, params: EventParams) ->
         number.ok_or_else(|| Problem::bad_request("shape.query", "`Last-Event-ID` is the number of an event"))
     });
     let asked: Option<u64> = last_id.transpose()?.or(params.after);
-    let opened = Opened::new(&app).ok_or_else(|| Problem::busy("http.streams_full", "too many event streams are open"))?;
+    let opened =
+        Opened::new(&app).ok_or_else(|| Problem::busy("http.streams_full", "too many event streams are open"))?;
     let starting = app.clone();
     let follower = app
         .call("stream", move |engine| {
@@ -90,14 +92,28 @@ async fn stream(app: App, who: Who, headers: &HeaderMap, params: EventParams) ->
             let end = engine.backend.last_event(who.caller.tenant).map_err(engine::error::Error::from)?;
             let after = asked.map_or(end, |after| after.min(end));
             let closing = starting.closing();
-            Ok(Follower { app: starting, who, witness, names: params.name, after, tail, mode: Mode::Greeting, closing, _opened: opened })
+            Ok(Follower {
+                app: starting,
+                who,
+                witness,
+                names: params.name,
+                after,
+                tail,
+                mode: Mode::Greeting,
+                closing,
+                _opened: opened,
+            })
         })
         .await?;
     let frames = stream::unfold(follower, |mut follower| async move {
         let frame = follower.next().await?;
         Some((Ok::<Bytes, std::convert::Infallible>(frame), follower))
     });
-    let headers = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-store"), ("x-accel-buffering".parse().map_err(|_| Problem::internal())?, "no")];
+    let headers = [
+        (CONTENT_TYPE, "text/event-stream"),
+        (CACHE_CONTROL, "no-store"),
+        ("x-accel-buffering".parse().map_err(|_| Problem::internal())?, "no"),
+    ];
     Ok((headers, Body::from_stream(frames)).into_response())
 }
 

@@ -24,10 +24,16 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .answer::<Page<KeyView>>(StatusCode::OK, "Keys", json!({ "items": [example()] })),
         Endpoint::new(Method::POST, "/v1/keys", "create_key", create)
             .says("keys", "Create a key", "The key's text is in the answer, this once. Admins only.")
-            .body::<KeyBody>(json!({ "name": "triage", "role": "agent", "agent": "triage", "may_set": ["conversation", "run"] }))
+            .body::<KeyBody>(
+                json!({ "name": "triage", "role": "agent", "agent": "triage", "may_set": ["conversation", "run"] }),
+            )
             .answer::<IssuedView>(StatusCode::CREATED, "The key and its text", issued_example()),
         Endpoint::new(Method::POST, "/v1/keys/{id}/rotate", "rotate_key", rotate)
-            .says("keys", "Rotate a key", "A new key with the same rights; the old one ends after the overlap. Admins only.")
+            .says(
+                "keys",
+                "Rotate a key",
+                "A new key with the same rights; the old one ends after the overlap. Admins only.",
+            )
             .body::<RotateBody>(json!({ "overlap_seconds": 3600 }))
             .answer::<IssuedView>(StatusCode::CREATED, "The new key and its text", issued_example())
             .problems(&[NOT_FOUND, CONFLICT]),
@@ -49,8 +55,7 @@ async fn create(
     Sent(body): Sent<KeyBody>,
 ) -> Result<(StatusCode, Json<IssuedView>), Problem> {
     let random = dice()?;
-    let issued =
-        app.call("create_key", move |engine| Ok(engine.create_key(&who.caller, body.into(), random)?)).await?;
+    let issued = app.call("create_key", move |engine| Ok(engine.create_key(&who.caller, body.into(), random)?)).await?;
     Ok((StatusCode::CREATED, Json(issued.into())))
 }
 
@@ -62,8 +67,7 @@ async fn rotate(
 ) -> Result<(StatusCode, Json<IssuedView>), Problem> {
     let random = dice()?;
     let overlap = SignedDuration::from_secs(i64::from(body.overlap_seconds));
-    let work =
-        move |engine: &engine::Engine| Ok(engine.rotate_key(&who.caller, &id.to_string(), overlap, random)?);
+    let work = move |engine: &engine::Engine| Ok(engine.rotate_key(&who.caller, &id.to_string(), overlap, random)?);
     Ok((StatusCode::CREATED, Json(app.call("rotate_key", work).await?.into())))
 }
 

@@ -60,7 +60,13 @@ async fn remember(
                     Problem::bad_request("shape.path", "`If-Match` on a save needs a path to compare at")
                 })?;
                 let reference = Reference::Path { store: Some(draft.store.clone()), path };
-                let nothing = |_| Problem::new(StatusCode::PRECONDITION_FAILED, "conflict.nothing_there", "nothing stands at this path");
+                let nothing = |_| {
+                    Problem::new(
+                        StatusCode::PRECONDITION_FAILED,
+                        "conflict.nothing_there",
+                        "nothing stands at this path",
+                    )
+                };
                 let current = engine.read(&who.caller, &reference).map_err(nothing)?;
                 conditions.check(&current)?;
                 draft.expected_sha256 = Some(current.sha256);
@@ -96,9 +102,7 @@ async fn list(
     let after = params.cursor.as_deref().map(|text| cursor(sort, text)).transpose()?;
     let view = if params.content { MemoryView::whole } else { MemoryView::brief };
     let listing = app
-        .call("list", move |engine| {
-            Ok(engine.list(&who.caller, params.filter(), sort.into(), after, params.limit)?)
-        })
+        .call("list", move |engine| Ok(engine.list(&who.caller, params.filter(), sort.into(), after, params.limit)?))
         .await?;
     let next_cursor = listing.next.and_then(|next| cursor_text(sort, &next));
     Ok(Json(Page { items: listing.memories.into_iter().map(view).collect(), next_cursor }))
@@ -170,7 +174,12 @@ async fn patch(
     let patched = app
         .call("patch", move |engine| {
             let expected_sha256 = match (body.expected_sha256, in_headers) {
-                (Some(_), true) => return Err(Problem::bad_request("shape.precondition", "say what you read once: in `If-Match` or in `expected_sha256`")),
+                (Some(_), true) => {
+                    return Err(Problem::bad_request(
+                        "shape.precondition",
+                        "say what you read once: in `If-Match` or in `expected_sha256`",
+                    ));
+                }
                 (Some(expected), false) => expected,
                 (None, true) => {
                     let current = engine.read(&who.caller, &Reference::Id(memory))?;

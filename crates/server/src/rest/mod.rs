@@ -49,7 +49,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 pub(crate) const NOT_FOUND: (StatusCode, &str) = (StatusCode::NOT_FOUND, "Not there, or not for you");
 pub(crate) const CONFLICT: (StatusCode, &str) = (StatusCode::CONFLICT, "Something else stands there");
 pub(crate) const STALE: (StatusCode, &str) = (StatusCode::PRECONDITION_FAILED, "A condition in a header failed");
-pub(crate) const REFUSED: (StatusCode, &str) = (StatusCode::UNPROCESSABLE_ENTITY, "Refused by the scanner or for missing evidence");
+pub(crate) const REFUSED: (StatusCode, &str) =
+    (StatusCode::UNPROCESSABLE_ENTITY, "Refused by the scanner or for missing evidence");
 
 /// JSON with the version as its tag.
 pub(crate) fn tagged<T: Serialize>(status: StatusCode, version: VersionId, view: T) -> Response<Body> {

@@ -58,13 +58,8 @@ async fn set(
     Ok(Json(app.call("set_opt_in", work).await?.into()))
 }
 
-async fn delete(
-    State(app): State<App>,
-    who: Who,
-    Named(pipeline): Named<String>,
-) -> Result<Json<ErasedView>, Problem> {
-    let erased =
-        app.call("delete_pipeline", move |engine| Ok(engine.delete_pipeline(&who.caller, &pipeline)?)).await?;
+async fn delete(State(app): State<App>, who: Who, Named(pipeline): Named<String>) -> Result<Json<ErasedView>, Problem> {
+    let erased = app.call("delete_pipeline", move |engine| Ok(engine.delete_pipeline(&who.caller, &pipeline)?)).await?;
     Ok(Json(ErasedView { erased }))
 }
 

@@ -29,7 +29,11 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/memory/search", "record_search", search)
             .says("records", "Search records", "Ranked as layers are: by summary, metadata and state.")
             .query::<RecordParams>()
-            .answer::<FoundView>(StatusCode::OK, "Hits, best first", json!({ "hits": [], "ranker": "layered", "considered": 0, "warnings": [] })),
+            .answer::<FoundView>(
+                StatusCode::OK,
+                "Hits, best first",
+                json!({ "hits": [], "ranker": "layered", "considered": 0, "warnings": [] }),
+            ),
     ]
 }
 
@@ -58,13 +62,8 @@ async fn search(
     Params(params): Params<RecordParams>,
 ) -> Result<Json<FoundView>, Problem> {
     let filter = Filter { layers: params.layer, states: params.state, ..Filter::default() };
-    let query = Query {
-        text: params.query,
-        filter,
-        limit: params.limit,
-        ranker: Some(Ranker::Layered),
-        ..Query::default()
-    };
+    let query =
+        Query { text: params.query, filter, limit: params.limit, ranker: Some(Ranker::Layered), ..Query::default() };
     let answer = app.call("search", move |engine| Ok(engine.search(&who.caller, &query)?)).await?;
     Ok(Json(answer.into()))
 }

@@ -18,7 +18,11 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::POST, "/v1/scan", "scan", scan)
             .says("search", "Scan a text", "Looks for secrets, orders to a model and raw logs. Nothing is kept.")
             .body::<ScanBody>(json!({ "text": "billing retries failed webhooks for 24 hours" }))
-            .answer::<ScannedView>(StatusCode::OK, "What was found", json!({ "verdict": "clean", "verdict_in_conversation": "clean", "findings": [] })),
+            .answer::<ScannedView>(
+                StatusCode::OK,
+                "What was found",
+                json!({ "verdict": "clean", "verdict_in_conversation": "clean", "findings": [] }),
+            ),
     ]
 }
 

@@ -29,7 +29,11 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .problems(&[CONFLICT])
             .once(),
         Endpoint::new(Method::POST, "/v1/stores/{slug}/archive", "archive_store", archive)
-            .says("stores", "Archive a store", "Closes it to reading and writing; nothing in it is deleted. Admins only.")
+            .says(
+                "stores",
+                "Archive a store",
+                "Closes it to reading and writing; nothing in it is deleted. Admins only.",
+            )
             .answer::<StoreView>(StatusCode::OK, "The store", example())
             .problems(&[NOT_FOUND]),
     ]
@@ -50,11 +54,7 @@ async fn create(
     Ok((StatusCode::CREATED, Json(store.into())))
 }
 
-async fn archive(
-    State(app): State<App>,
-    who: Who,
-    Named(slug): Named<String>,
-) -> Result<Json<StoreView>, Problem> {
+async fn archive(State(app): State<App>, who: Who, Named(slug): Named<String>) -> Result<Json<StoreView>, Problem> {
     let store = app.call("archive_store", move |engine| Ok(engine.archive_store(&who.caller, &slug)?)).await?;
     Ok(Json(store.into()))
 }

@@ -8,8 +8,8 @@ use engine::keys::{NewKey, Rights};
 use engine::vocabulary::Role;
 use serde_json::{Value, json};
 
-use super::keys::{dice, issued_example};
 use super::CONFLICT;
+use super::keys::{dice, issued_example};
 use crate::app::App;
 use crate::auth::Who;
 use crate::endpoint::Endpoint;
@@ -26,15 +26,18 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::POST, "/v1/tenants", "create_tenant", create)
             .says("tenants", "Create a tenant", "Seeds it and makes a key for its first admin. Operators only.")
             .body::<TenantBody>(json!({ "slug": "acme" }))
-            .answer::<CreatedTenantView>(StatusCode::CREATED, "The tenant and its key", json!({ "tenant": example(), "admin_key": issued_example() }))
+            .answer::<CreatedTenantView>(
+                StatusCode::CREATED,
+                "The tenant and its key",
+                json!({ "tenant": example(), "admin_key": issued_example() }),
+            )
             .problems(&[CONFLICT]),
     ]
 }
 
 async fn list(State(app): State<App>, who: Who) -> Result<Json<Page<TenantView>>, Problem> {
-    let tenants = app
-        .call("tenants", move |engine| Ok(engine.backend.tenants().map_err(engine::error::Error::from)?))
-        .await?;
+    let tenants =
+        app.call("tenants", move |engine| Ok(engine.backend.tenants().map_err(engine::error::Error::from)?)).await?;
     let own = |tenant: &engine::ports::Tenant| who.operator || tenant.id == who.caller.tenant;
     Ok(Json(Page::whole(tenants.into_iter().filter(own).map(TenantView::from).collect())))
 }

@@ -19,10 +19,18 @@ use crate::wire::admin::{InstallationView, UpkeepView, UsageView};
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::POST, "/v1/upkeep", "upkeep", upkeep)
-            .says("upkeep", "Do what is due", "Expiry, decay, missing vectors. The server does it by itself; this does it now. Admins only.")
+            .says(
+                "upkeep",
+                "Do what is due",
+                "Expiry, decay, missing vectors. The server does it by itself; this does it now. Admins only.",
+            )
             .answer::<UpkeepView>(StatusCode::OK, "What was done", json!({ "expired": 0, "embedded": 0 })),
         Endpoint::new(Method::GET, "/v1/usage", "usage", usage)
-            .says("upkeep", "What is kept", "Counts of your tenant; of the whole installation too, for operators. Admins only.")
+            .says(
+                "upkeep",
+                "What is kept",
+                "Counts of your tenant; of the whole installation too, for operators. Admins only.",
+            )
             .answer::<UsageView>(StatusCode::OK, "Usage", json!({ "stores": 3, "last_event": 12 })),
     ]
 }

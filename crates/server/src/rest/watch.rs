@@ -25,7 +25,11 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .open(),
         Endpoint::new(Method::GET, "/readyz", "readyz", readyz)
             .says("watch", "Can it work?", "Database, migrations and model.")
-            .answer::<Value>(StatusCode::OK, "Ready", json!({ "status": "ready", "database": "sqlite", "migration": 1 }))
+            .answer::<Value>(
+                StatusCode::OK,
+                "Ready",
+                json!({ "status": "ready", "database": "sqlite", "migration": 1 }),
+            )
             .problems(&[(StatusCode::SERVICE_UNAVAILABLE, "Not ready")])
             .open(),
         Endpoint::new(Method::GET, "/metrics", "metrics", metrics)

@@ -4,9 +4,7 @@ use engine::id::{MemoryId, VersionId};
 use engine::memory::{Draft, Evidence, Memory, Version};
 use engine::ports::Filter;
 use engine::scope::Scope;
-use engine::vocabulary::{
-    Dedup, EvidenceKind, Kind, Layer, Operation, ScopeKind, State, Trust, TtlClass, TurnRole,
-};
+use engine::vocabulary::{Dedup, EvidenceKind, Kind, Layer, Operation, ScopeKind, State, Trust, TtlClass, TurnRole};
 use engine::{Outcome, Saved};
 use jiff::Timestamp;
 use schemars::JsonSchema;

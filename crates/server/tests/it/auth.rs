@@ -51,7 +51,8 @@ fn bad_credentials() {
     let house = House::new();
     let good = house.admin.clone();
     let flipped = format!("{}{}", &good[..good.len() - 40], "A".repeat(40));
-    for value in ["", "Bearer", "Bearer ", "Basic abc", "Bearer nonsense", "Bearer a.b.c", &format!("Bearer {flipped}")] {
+    for value in ["", "Bearer", "Bearer ", "Basic abc", "Bearer nonsense", "Bearer a.b.c", &format!("Bearer {flipped}")]
+    {
         let reply = house.stranger("GET", "/v1/stores").header("authorization", value).send();
         assert_eq!(reply.said(), (401, "auth.required".to_owned()), "{value}");
         assert_eq!(reply.header("www-authenticate"), Some("Bearer realm=\"ingrain\""));
@@ -93,11 +94,8 @@ fn a_key_lives_turns_and_ends() {
 #[test]
 fn headers_only_where_the_key_may() {
     let house = House::new();
-    let rights = Rights {
-        agent: Some("triage".to_owned()),
-        may_set: vec![Settable::Conversation],
-        ..Rights::of(Role::Agent)
-    };
+    let rights =
+        Rights { agent: Some("triage".to_owned()), may_set: vec![Settable::Conversation], ..Rights::of(Role::Agent) };
     let key = house.key(rights).text;
     let check = |header: &str, value: &str, status: u16| {
         let reply = house.ask_as(&key, "GET", "/v1/memories").header(header, value).send();

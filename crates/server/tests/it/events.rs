@@ -33,7 +33,10 @@ fn in_order_and_resumed() {
     };
     assert_eq!(resume(seen[1], 3), seen[2..]);
     assert_eq!(resume(0, 4 + 5)[4..], seen, "four seeded documents come first");
-    assert_eq!(house.ask("GET", "/v1/events").header("last-event-id", "x").header("accept", "text/event-stream").send().status, 400);
+    assert_eq!(
+        house.ask("GET", "/v1/events").header("last-event-id", "x").header("accept", "text/event-stream").send().status,
+        400
+    );
 }
 
 #[test]
@@ -43,7 +46,10 @@ fn a_long_log_is_caught_up_with_while_it_grows() {
     for n in 0..150 {
         save(&house, &key, "c1", &format!("early fact {n}"));
     }
-    let mut stream = house.ask_as(&key, "GET", "/v1/events?after=0&name=memory.write.created").header("x-conversation-id", "c1").stream();
+    let mut stream = house
+        .ask_as(&key, "GET", "/v1/events?after=0&name=memory.write.created")
+        .header("x-conversation-id", "c1")
+        .stream();
     std::thread::scope(|scope| {
         scope.spawn(|| (0..50).for_each(|n| save(&house, &key, "c1", &format!("late fact {n}"))));
         let mut last = 0;

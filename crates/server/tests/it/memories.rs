@@ -137,7 +137,12 @@ fn the_same_save_through_two_doors() {
     let told: Vec<Value> = events
         .iter()
         .filter(|event| event.happening.name.as_str() == "memory.write.created" && event.happening.role.is_program())
-        .map(|event| without(serde_json::to_value(event).expect("JSON"), &["seq", "hash", "at", "memory", "version", "scope", "conversation"]))
+        .map(|event| {
+            without(
+                serde_json::to_value(event).expect("JSON"),
+                &["seq", "hash", "at", "memory", "version", "scope", "conversation"],
+            )
+        })
         .collect();
     assert_eq!(told.len(), 2);
     assert_eq!(told[0], told[1]);

@@ -41,7 +41,8 @@ impl Signer {
     }
 
     fn token(&self, header: &Value, claims: &Value) -> String {
-        let signed = format!("{}.{}", URL_SAFE_NO_PAD.encode(header.to_string()), URL_SAFE_NO_PAD.encode(claims.to_string()));
+        let signed =
+            format!("{}.{}", URL_SAFE_NO_PAD.encode(header.to_string()), URL_SAFE_NO_PAD.encode(claims.to_string()));
         let signature = URL_SAFE_NO_PAD.encode(self.0.sign(signed.as_bytes()));
         format!("{signed}.{signature}")
     }
@@ -118,7 +119,10 @@ fn grants_come_from_a_resolver_and_go_with_it() {
     let mut config = ServerConfig { grants_url: Some(url), private_endpoints: true, ..ServerConfig::default() };
     config.limits.grants_cache_secs = 0;
     let house = House::with(config);
-    let rights = engine::keys::Rights { user: Some("ada".to_owned()), ..engine::keys::Rights::of(engine::vocabulary::Role::User) };
+    let rights = engine::keys::Rights {
+        user: Some("ada".to_owned()),
+        ..engine::keys::Rights::of(engine::vocabulary::Role::User)
+    };
     let key = house.key(rights).text;
     let save = || {
         let body = json!({ "store": "system_notes", "system": "billing", "recall_hint": "billing restarts", "content": "restart it at night" });

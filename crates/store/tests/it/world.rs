@@ -197,6 +197,7 @@ pub(crate) fn seen_by(tenant: TenantId, conversation: &str) -> Readable {
         tenant,
         scopes: Scopes::These(vec![Scope::Workspace, conversation_scope(conversation)]),
         constrained: Constrained::Of("agent:triage".to_owned()),
+        closed: Vec::new(),
     }
 }
 

@@ -12,8 +12,26 @@ use engine::vocabulary::{EvidenceKind, Kind};
 const CONVERSATIONS: u64 = 40;
 
 const SERVICES: &[&str] = &[
-    "checkout", "billing", "search", "ingest", "gateway", "mailer", "scheduler", "catalog", "inventory", "login",
-    "webhooks", "reports", "exports", "profile", "payments", "notifier", "resizer", "proxy", "queue", "ledger",
+    "checkout",
+    "billing",
+    "search",
+    "ingest",
+    "gateway",
+    "mailer",
+    "scheduler",
+    "catalog",
+    "inventory",
+    "login",
+    "webhooks",
+    "reports",
+    "exports",
+    "profile",
+    "payments",
+    "notifier",
+    "resizer",
+    "proxy",
+    "queue",
+    "ledger",
 ];
 const NAMESPACES: &[&str] = &["prod", "staging", "dev", "canary", "batch", "edge"];
 const SYMPTOMS: &[&str] = &[

@@ -1,0 +1,80 @@
+//! Many processes on one file: fact 9, first starts, waiting instead of failing.
+
+use std::process::Child;
+
+use crate::world::{Ran, World, column, finished, rows, text};
+
+fn all_at_once(commands: impl IntoIterator<Item = Child>) -> Vec<Ran> {
+    let running: Vec<Child> = commands.into_iter().collect();
+    running.into_iter().map(finished).collect()
+}
+
+#[test]
+fn fact_09_a_stale_patch_is_a_conflict_and_changes_nothing() {
+    let world = World::new();
+    let saved = world.json("remember --path notes/port", &["the port is 80"]);
+    let (id, old) = (text(&saved["id"]), text(&saved["sha256"]));
+    let long = format!("the port is 8080 {}", "x".repeat(300));
+    world.json("patch", &[&id, "--expect", &old, &long]);
+    let conflict = world.fails(2, "patch", &[&id, "--expect", &old, "the port is 81"]);
+    let now = world.json("read", &[&id]);
+    assert_eq!(text(&conflict["code"]), "conflict.sha256");
+    assert_eq!(conflict["current"]["sha256"], now["sha256"]);
+    assert_eq!(text(&conflict["current"]["excerpt"]), long[..200]);
+    assert_eq!(text(&now["content"]), long);
+    assert_eq!(world.code(2, "remember --path notes/port --expect", &[&old, "x"]), "conflict.sha256");
+    assert_eq!(rows(&world.json("history", &[&id])["versions"]).len(), 2);
+}
+
+#[test]
+fn fact_09_of_sixty_four_patchers_one_wins() {
+    let world = World::new();
+    let saved = world.json("remember --path notes/race", &["who is first?"]);
+    let (id, sha256) = (text(&saved["id"]), text(&saved["sha256"]));
+    let patcher = |number: usize| {
+        let content = format!("number {number}");
+        world.command("patch --json", &[&id, "--expect", &sha256, &content]).spawn().expect("starts")
+    };
+    let ran = all_at_once((0..64).map(patcher));
+    let (won, lost): (Vec<&Ran>, Vec<&Ran>) = ran.iter().partition(|ran| ran.exit == 0);
+    assert_eq!(won.len(), 1, "{ran:?}");
+    for ran in lost {
+        assert_eq!((ran.exit, text(&ran.json()["code"])), (2, "conflict.sha256".to_owned()), "{ran:?}");
+    }
+    assert_eq!(column(&world.json("history", &[&id])["versions"], "operation"), ["patch", "create"]);
+}
+
+#[test]
+fn many_first_starts_at_once_seed_once() {
+    let world = World::new();
+    let save = |number: usize| {
+        let path = format!("p/{number}");
+        world.command("remember --json", &["--path", &path, "a first word"]).spawn().expect("starts")
+    };
+    for ran in all_at_once((0..12).map(save)) {
+        assert_eq!(ran.exit, 0, "{ran:?}");
+    }
+    assert_eq!(rows(&world.json("list --prefix p/", &[])["memories"]).len(), 12);
+    assert_eq!(rows(&world.json("list --store workspace_conventions", &[])["memories"]).len(), 4);
+    assert!(world.json("verify", &[])["broken"].is_null());
+}
+
+#[test]
+fn equal_lessons_saved_at_once_are_one() {
+    let world = World::new();
+    world.json("pipeline enable nightly --agent builder", &[]);
+    let line = "remember --json --as agent:builder --pipeline nightly --store lessons";
+    let ran = all_at_once((0..12).map(|_| world.command(line, &["warm the cache first"]).spawn().expect("starts")));
+    let mut ids: Vec<String> = ran.iter().map(|ran| text(&ran.json()["id"])).collect();
+    ids.dedup();
+    assert_eq!(ids.len(), 1, "{ran:?}");
+}
+
+#[test]
+fn a_changed_log_is_noticed() {
+    let world = World::new();
+    world.json("remember --path a", &["one"]);
+    let verified = world.json("verify", &[]);
+    assert!(verified["broken"].is_null() && verified["entries"].as_u64() > Some(7), "{verified}");
+    assert_eq!(world.code(3, "verify --as agent:a", &[]), "policy.admins_only");
+}

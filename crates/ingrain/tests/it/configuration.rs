@@ -1,0 +1,131 @@
+//! Settings: layers, spellings, rulesets as data, the embedder.
+
+use serde_json::Value;
+
+use crate::world::{World, column, finished, rows, text};
+
+fn setting(shown: &Value, key: &str) -> (Value, String) {
+    let setting = rows(&shown["settings"]).iter().find(|setting| setting["key"] == key).expect("a setting");
+    (setting["value"].clone(), text(&setting["from"]))
+}
+
+#[test]
+fn defaults_yield_to_the_file_the_file_to_the_environment_and_that_to_flags() {
+    let world = World::with_config("conversation = 'file'\n[limits]\nlist_default = 2\nresults_default = 3\n");
+    let shown = |more: &[&str]| {
+        let mut command = world.command("config show --json", more);
+        command.env("INGRAIN_CONVERSATION", "env").env("INGRAIN_LIMITS_RESULTS_DEFAULT", "4");
+        finished(command.spawn().expect("starts")).json()
+    };
+    let all = shown(&["--conversation", "flag"]);
+    assert_eq!(setting(&all, "conversation"), ("flag".into(), "flag --conversation".to_owned()));
+    assert_eq!(setting(&all, "limits.results_default"), (4.into(), "env INGRAIN_LIMITS_RESULTS_DEFAULT".to_owned()));
+    assert!(setting(&all, "limits.list_default").1.starts_with("file "));
+    assert_eq!(setting(&all, "limits.list_max").1, "default");
+    assert_eq!(setting(&shown(&[]), "conversation").0, "env");
+    for number in 0..4 {
+        world.json(&format!("remember --path p/{number} --conversation"), &["c1", "words"]);
+    }
+    assert_eq!(rows(&world.json("list", &[])["memories"]).len(), 2);
+}
+
+#[test]
+fn the_seeds_spellings_work_and_memory_can_be_turned_off() {
+    for name in ["MEMORY_ENABLED", "INGRAIN_MEMORY_ENABLED"] {
+        let world = World::new();
+        world.json("remember --path a", &["kept before"]);
+        let run = |line: &str, more: &[&str]| {
+            let mut command = world.command(line, more);
+            finished(command.env(name, "false").spawn().expect("starts"))
+        };
+        let refused = run("remember --json", &["kept after"]);
+        assert_eq!((refused.exit, text(&refused.json()["code"])), (3, "policy.memory_disabled".to_owned()), "{name}");
+        assert_eq!(run("read a", &[]).exit, 0);
+        let shown = finished(
+            world.command("config show --json", &[]).env("MEMORY_CONTEXT_TOKEN_BUDGET", "900").spawn().expect("starts"),
+        );
+        assert_eq!(setting(&shown.json(), "limits.context_budget_tokens").0, 900);
+    }
+}
+
+#[test]
+fn secrets_of_the_configuration_are_not_shown() {
+    let world = World::with_config("[embeddings]\nkey = 'do-not-show-me'\n");
+    for line in ["config show", "config show --json", "doctor"] {
+        let ran = world.run(line, &[]);
+        assert!(!ran.stdout.contains("do-not-show-me"), "{line}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_sixth_ruleset_needs_configuration_only() {
+    let world = World::with_config(
+        "[rulesets.ticket]\n\
+         layers = ['episodic']\n\
+         kinds = ['decision', 'error']\n\
+         default_kind = 'error'\n\
+         dedup = 'exact'\n\
+         secrets = 'redact'\n\
+         evidence = 'none'\n\
+         content_bytes_max = 40\n\
+         ranker = 'lesson'\n",
+    );
+    world.json("store create tickets --scope workspace --ruleset ticket", &[]);
+    let line = "remember --store tickets";
+    let first = world.json(line, &["printer jams on floor three"]);
+    let again = world.json(line, &["printer jams on floor three"]);
+    assert_eq!((text(&again["status"]), text(&again["deduped_by"])), ("unchanged".to_owned(), "exact".to_owned()));
+    let kept = world.json("read", &[&text(&first["id"])]);
+    assert_eq!((text(&kept["kind"]), text(&kept["layer"])), ("error".to_owned(), "episodic".to_owned()));
+    assert_eq!(world.code(3, line, &["--kind", "runbook", "x"]), "policy.kind_not_writable");
+    assert_eq!(world.code(3, line, &[&"x".repeat(41)]), "shape.too_large");
+    let found = world.json("search printer --store tickets", &[]);
+    assert_eq!((text(&found["ranker"]), rows(&found["hits"]).len()), ("lesson".to_owned(), 1));
+    let without = World::new();
+    assert_eq!(without.code(2, "store create tickets --ruleset ticket", &[]), "shape.unknown_word");
+    let taken = World::with_config(
+        "[rulesets.note]\nlayers=['semantic']\ndedup='none'\nsecrets='block'\nevidence='none'\ncontent_bytes_max=1\nranker='hint'\n",
+    );
+    assert_eq!(taken.code(2, "list", &[]), "config.ruleset_taken");
+}
+
+#[test]
+fn words_alone_find_memories_when_there_are_no_vectors() {
+    let world = World::with_config("[embeddings]\nmodel = 'none'\n");
+    world.json("remember --path a", &["the llama grazes behind the shed"]);
+    let answer = world.json("search where does the llama graze", &[]);
+    assert_eq!(column(&answer["hits"], "path"), ["a"]);
+}
+
+#[test]
+fn an_endpoint_that_is_down_fails_no_save() {
+    // Nothing listens on the discard port of this machine.
+    let down = "[embeddings]\nmodel = 'endpoint'\nurl = 'http://127.0.0.1:9/v1'\nname = 'any'\ntimeout_ms = 500\n";
+    let world = World::with_config(down);
+    world.json("remember --path a", &["the heron waits by the pond"]);
+    let answer = world.json("search heron pond", &[]);
+    assert_eq!(column(&answer["hits"], "path"), ["a"]);
+    assert!(text(&answer["warnings"][0]).contains("words only"), "{answer}");
+    std::fs::write(world.home().join("config.toml"), "").expect("written");
+    let done = world.json("upkeep", &[]);
+    assert!(done["embedded"].as_u64() >= Some(1), "{done}");
+}
+
+#[test]
+fn odd_configuration_is_named_and_nothing_starts() {
+    let check = |text: &str, code: &str| {
+        let world = World::with_config(text);
+        assert_eq!(world.code(2, "list", &[]), code, "{text}");
+        assert!(!world.database().exists(), "{text}");
+    };
+    check("no_such_setting = 1", "config.invalid");
+    check("this is not toml", "config.invalid");
+    check("[limits]\nlist_max = -1", "config.invalid");
+    check("[limits]\nlist_max = 'many'", "config.invalid");
+    check("[rulesets.x]\ndedup = 'sometimes'", "config.invalid");
+    check("[embeddings]\nmodel = 'oracle'", "config.embeddings");
+    check("[embeddings]\nmodel = 'endpoint'", "config.embeddings");
+    check("db = 'mysql://somewhere'", "config.db");
+    check("as = 'root'", "config.as");
+    check("[roles.agent]\nrules = ['memory.write']\n", "config.rule");
+}

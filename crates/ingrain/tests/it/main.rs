@@ -1,0 +1,14 @@
+//! The product through its command line: the built binary, a throwaway home, what a user sees.
+
+mod concurrency;
+mod configuration;
+mod documents;
+mod lessons;
+mod lines;
+mod notes;
+mod odd_input;
+mod ranking;
+mod reference;
+mod safety;
+mod tour;
+mod world;

@@ -1,0 +1,153 @@
+//! Bad input gets a clear error with a code; nothing is lost, nothing panics.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use crate::world::{World, finished, rows, text};
+
+#[test]
+fn odd_flags_and_texts_have_codes() {
+    let world = World::new();
+    let check = |code: &str, line: &str, more: &[&str]| {
+        assert_eq!(world.code(2, line, more), code, "{line} {more:?}");
+    };
+    check("shape.empty", "remember", &[""]);
+    check("shape.empty", "remember", &["  \n\t "]);
+    let deep = ["a"; 21].join("/");
+    for path in ["../etc/passwd", "a/../b", "a//b", ".", "a/./b", "a\\b", "a\u{7}b", "", &deep, &"x".repeat(1_025)] {
+        check("shape.path", "remember", &["--path", path, "x"]);
+    }
+    check("usage", "remember", &["--kind", "no-such-kind", "x"]);
+    check("usage", "remember", &["--confidence", "high", "x"]);
+    check("shape.out_of_range", "remember", &["--confidence", "1.5", "x"]);
+    check("shape.out_of_range", "remember", &["--importance=-0.1", "x"]);
+    check("shape.out_of_range", "remember", &["--confidence", "NaN", "x"]);
+    check("shape.time", "remember", &["--expires", "soon", "x"]);
+    check("shape.metadata", "remember", &["--metadata", "{broken", "x"]);
+    check("shape.sha256", "remember", &["--path", "p", "--expect", "abc", "x"]);
+    check("shape.name", "remember", &["--conversation", "a\u{1}b", "x"]);
+    check("shape.name", "remember", &["--as", &format!("user:{}", "x".repeat(300)), "x"]);
+    check("shape.too_long", "remember", &["--title", &"t".repeat(600), "x"]);
+    check("not_found", "remember", &["--store", "no_such_store", "x"]);
+    check("not_found", "search", &["--store", "no_such_store", "x"]);
+    check("not_found", "read", &["no/such/path"]);
+    check("shape.cursor", "list", &["--after", "nonsense"]);
+    check("usage", "list", &["--limit", "99999999999999999999"]);
+    check("usage", "list", &["--state", "asleep"]);
+    check("usage", "search", &["--as", "nobody", "x"]);
+    check("usage", "search", &["--grant", "erp", "x"]);
+    check("usage", "no-such-command", &[]);
+    check("shape.slug", "store create", &["Bad Slug"]);
+    check("shape.slug", "tenant create", &["Bad Slug"]);
+    check("input.unreadable", "remember --file", &["/no/such/file"]);
+    world.at("yesterday");
+    check("config.now", "list", &[]);
+}
+
+#[test]
+fn errors_for_people_go_to_stderr_and_say_what_to_do() {
+    let world = World::new();
+    for line in ["read nothing/here", "remember", "list --as root", "list --tenant nobody"] {
+        let ran = world.run(line, &[]);
+        assert_eq!((ran.exit, ran.stdout.as_str()), (2, ""), "{line}");
+        assert!(ran.stderr.contains("error: "), "{line}: {ran:?}");
+    }
+    assert!(world.run("read nothing/here", &[]).stderr.contains("ingrain list"));
+}
+
+#[test]
+fn absurd_limits_are_brought_to_reason() {
+    let world = World::new();
+    world.json("remember --path a", &["one word"]);
+    for limit in ["--limit=9223372036854775807", "--limit=0", "--limit=-9223372036854775808", "--limit=1"] {
+        for line in ["search word", "list"] {
+            assert!(!rows(&world.json(line, &[limit])[if line == "list" { "memories" } else { "hits" }]).is_empty());
+        }
+    }
+    world.json("history a --limit 18446744073709551615", &[]);
+    world.json("events --after 18446744073709551615 --limit 18446744073709551615", &[]);
+    world.json("search", &[&"word ".repeat(20_000)]);
+}
+
+#[test]
+fn bytes_that_are_not_text_are_refused() {
+    let world = World::new();
+    let odd = world.piped("remember --json -", b"half a \xff word");
+    assert_eq!((odd.exit, text(&odd.json()["code"])), (2, "shape.utf8".to_owned()));
+    let nul = world.piped("remember --json -", b"a\0b");
+    assert_eq!((nul.exit, text(&nul.json()["code"])), (2, "shape.control_character".to_owned()));
+    let mut command = world.command("remember --json", &[]);
+    command.arg(OsStr::from_bytes(b"half a \xff word"));
+    let argument = finished(command.spawn().expect("starts"));
+    assert_eq!((argument.exit, text(&argument.json()["code"])), (2, "usage".to_owned()));
+    let file = world.home().join("odd");
+    std::fs::write(&file, b"\xc3\x28").expect("written");
+    assert_eq!(world.code(2, "remember --file", &[file.to_str().expect("utf-8")]), "shape.utf8");
+    assert_eq!(world.code(2, "scan", &[file.to_str().expect("utf-8")]), "shape.utf8");
+}
+
+#[test]
+fn ten_megabytes_are_refused_by_name_of_the_cap() {
+    let world = World::new();
+    let megabytes = "a few words ".repeat(10 * 1024 * 1024 / 12);
+    let ran = world.piped("remember --json --store user_memory --as user:ann -", megabytes.as_bytes());
+    assert_eq!((ran.exit, text(&ran.json()["code"])), (3, "shape.too_large".to_owned()), "{}", ran.stdout);
+    assert!(text(&ran.json()["error"]).contains("100000 bytes"));
+    let exact = world.piped("remember --json --store user_memory --as user:ann -", &megabytes.as_bytes()[..100_000]);
+    assert_eq!(exact.exit, 0, "{exact:?}");
+    assert!(!rows(&exact.json()["warnings"]).is_empty(), "over 25,000 bytes there is a warning");
+}
+
+#[test]
+fn a_damaged_or_foreign_database_is_named_and_left_alone() {
+    let check = |bytes: &[u8]| {
+        let world = World::new();
+        std::fs::write(world.database(), bytes).expect("written");
+        for line in ["list --json", "remember --json x"] {
+            let ran = world.run(line, &[]);
+            assert_eq!(ran.exit, 1, "{ran:?}");
+            assert_eq!(text(&ran.json()["code"]), "store.corrupt", "{ran:?}");
+            assert!(ran.json()["hint"].is_string());
+        }
+        assert_eq!(std::fs::read(world.database()).expect("still there"), bytes);
+        let report = world.fails(1, "doctor", &[]);
+        assert_eq!(text(&report["status"]), "failed");
+    };
+    check(&b"this was never a database, only a text that somebody put here ".repeat(80));
+    check(&[0xde, 0xad, 0xbe, 0xef].repeat(2_000));
+}
+
+#[test]
+fn a_database_that_cannot_be_made_is_named() {
+    let world = World::new();
+    let file = world.home().join("file");
+    std::fs::write(&file, "in the way").expect("written");
+    let below = file.join("home");
+    let ran = world.run("list --json", &["--home", below.to_str().expect("utf-8")]);
+    assert_eq!((ran.exit, text(&ran.json()["code"])), (1, "store.unwritable".to_owned()), "{ran:?}");
+    let folder = world.run("list --json", &["--db", world.home().to_str().expect("utf-8")]);
+    assert_eq!(folder.exit, 1, "{folder:?}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let world = World::new();
+    for number in 0..30 {
+        world.json("remember", &["--path", &format!("p/{number}"), &"many words ".repeat(300)]);
+    }
+    let mut child = world.command("list --json --limit 100", &[]).spawn().expect("starts");
+    drop(child.stdout.take());
+    let ran = finished(child);
+    assert_eq!((ran.exit, ran.stderr.as_str()), (0, ""), "{ran:?}");
+}
+
+#[test]
+fn a_memory_cannot_steer_the_terminal() {
+    let world = World::new();
+    world.json("remember --path a", &["red \u{1b}[31malert\u{1b}[0m \u{202e}"]);
+    for line in ["read a", "list", "search alert", "history a"] {
+        let ran = world.run(line, &[]);
+        assert!(!ran.stdout.contains('\u{1b}') && !ran.stdout.contains('\u{202e}'), "{line}: {ran:?}");
+    }
+    assert!(world.run("read a --json", &[]).stdout.contains("\\u001b[31m"));
+}

@@ -1,0 +1,31 @@
+//! The tour and the benchmark run from start to end and leave nothing behind.
+
+use crate::world::{World, column, rows, text};
+
+#[test]
+fn the_demo_shows_what_it_promises() {
+    let world = World::new();
+    let told = world.run("demo", &[]);
+    assert_eq!(told.exit, 0, "{told:?}");
+    for promise in ["seeds itself", "refused", "safety.secret_found", "policy.needs_promotion", "not there", "intact"] {
+        assert!(told.stdout.contains(promise), "{promise}: {}", told.stdout);
+    }
+    let steps = world.json("demo", &[]);
+    assert_eq!(steps["steps"][4]["facts"]["first"], "notes/nginx", "{steps}");
+    assert_eq!(steps["steps"][5]["facts"]["seen"], false);
+    assert_eq!(steps["steps"][6]["facts"]["stale"], "conflict.sha256");
+    assert_eq!(std::fs::read_dir(world.home()).expect("readable").count(), 0, "the user's home is untouched");
+}
+
+#[test]
+fn the_benchmark_reports_figures() {
+    let world = World::new();
+    let report = world.json("bench save --count 20", &[]);
+    assert_eq!((rows(&report["figures"]).len(), report["count"].as_u64()), (10, Some(20)));
+    let report = world.json("bench search --count 20 --queries 10", &[]);
+    assert_eq!(column(&report["figures"], "name"), ["fill", "first searches", "search"]);
+    for figure in rows(&report["figures"]) {
+        assert!(figure["cpu_ms_each"].as_f64() > Some(0.0), "{figure}");
+    }
+    assert!(text(&report["embedder"]).len() > 3 && report["peak_memory_bytes"].as_u64() > Some(1_000_000));
+}
