@@ -136,7 +136,7 @@ fn bad_endpoints_are_told_apart() {
             .unwrap_err();
         assert_eq!(
             matches!(error, EmbedError::Broken(_)),
-            available,
+            broken,
             "{status}: {error}"
         );
         assert!(!error.to_string().contains("pelican"), "{error}");
