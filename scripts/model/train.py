@@ -3,7 +3,7 @@
     train.py MODEL_FOLDER TEXTS.txt TEACHER_FOLDER OUT.npz [epochs]
 
 A token's vector is  weight * (features @ map) + own.  `features` are what the teacher makes of the token alone
-and its input embedding; `map` is shared, so frequent tokens teach rare ones; `own` is held small by decay,
+and its input embedding; `map` is shared and solved by least squares, so frequent tokens teach rare ones; `own` is held small by decay,
 so a token seen twice stays near its distilled vector.
 
 Loss: cosine to the teacher's vector, plus the squared difference of similarities between the texts of a batch,
@@ -15,7 +15,7 @@ from glob import glob
 import numpy as np
 from scipy.sparse import csr_matrix
 from minilm import MiniLM
-from distil import single_token_vectors, usable, CLS, SEP
+from distil import single_token_vectors, usable
 
 DIMS = 256
 BATCH = 512
@@ -26,18 +26,22 @@ RATE_OWN = 1e-3
 OWN_DECAY = 2e-3       # each step the token is seen in
 RELATION = 20.0         # weight of the similarity loss; its raw size is some fiftieth of the cosine loss
 SIF_A = 1e-3
+PRIOR_COUNT = 4.0       # ridge of the regression, in sightings of a token
+STEPS_SHARE = 0.5       # of the rate's schedule; where the shipped weights were taken
 
 
-def load(texts_path, teacher_folder, tokenizer):
-    texts = open(texts_path).read().splitlines()
+def load(texts_paths, teacher_folders, tokenizer):
+    """Comma-separated lists, one folder a text file; chunks the teacher has not done are left out."""
     rows, kept = [], []
-    for path in sorted(glob(f"{teacher_folder}/*.npy")):
-        if ".part" in path:
-            continue
-        start = int(os.path.basename(path)[:9])
-        part = np.load(path).astype(np.float32)
-        rows.append(part)
-        kept += texts[start : start + len(part)]
+    for texts_path, teacher_folder in zip(texts_paths.split(","), teacher_folders.split(",")):
+        texts = open(texts_path).read().splitlines()
+        for path in sorted(glob(f"{teacher_folder}/*.npy")):
+            if ".part" in path:
+                continue
+            start = int(os.path.basename(path)[:9])
+            part = np.load(path).astype(np.float32)
+            rows.append(part)
+            kept += texts[start : start + len(part)]
     tokenizer.no_truncation()
     tokens = [e.ids for e in tokenizer.encode_batch(kept, add_special_tokens=False)]
     return kept, tokens, np.concatenate(rows)
@@ -57,7 +61,6 @@ def features(model, ids, cache):
 def matrix(tokens, place, count):
     index = [place[t] for row in tokens for t in row if t in place]
     ends = np.cumsum([0] + [sum(t in place for t in row) for row in tokens])
-    # Repeats count by their square root: a word said ten times is not ten times the topic. (No: the shipped sum is plain.)
     x = csr_matrix((np.ones(len(index), np.float32), index, ends), shape=(len(tokens), count))
     x.sum_duplicates()
     return x
@@ -96,7 +99,29 @@ class Student:
         gram = sums.T @ sums + 1e-3 * len(sums) / sums.shape[1] * np.eye(sums.shape[1], dtype=np.float32)
         self.map = np.linalg.solve(gram, sums.T @ targets).astype(np.float32)
         self.own = np.zeros((len(features), DIMS), np.float32)
-        self.adam = {"map": Adam(self.map.shape, RATE * 0.2), "weight": Adam(self.log_weight.shape, RATE * 5), "own": Adam(self.own.shape, RATE_OWN)}
+        self.adam = {"weight": Adam(self.log_weight.shape, RATE * 5), "own": Adam(self.own.shape, RATE_OWN)}
+
+    def regress(self, x, target, rounds=3, iterations=12):
+        """Ridge regression of all `own` vectors at once, by conjugate gradients on the normal equations.
+
+        The length each sum is divided by is held fixed within a round. PRIOR_COUNT sightings of a token
+        weigh as much as its distilled vector.
+        """
+        base = np.exp(self.log_weight)[:, None] * (self.f @ self.map)
+        for _ in range(rounds):
+            inverse = 1 / (np.linalg.norm(x @ (base + self.own), axis=1, keepdims=True) + 1e-8)
+            scaled = x.multiply(inverse).tocsr()
+            back = scaled.T.tocsr()
+            ridge = PRIOR_COUNT * float((inverse**2).mean())
+            residual = back @ (target - scaled @ (base + self.own)) - ridge * self.own
+            direction, size = residual.copy(), (residual**2).sum(0)
+            for _ in range(iterations):
+                turned = back @ (scaled @ direction) + ridge * direction
+                pace = size / ((direction * turned).sum(0) + 1e-12)
+                self.own += pace * direction
+                residual -= pace * turned
+                size, before = (residual**2).sum(0), size
+                direction = residual + size / (before + 1e-12) * direction
 
     def table(self):
         return np.exp(self.log_weight)[:, None] * (self.f @ self.map) + self.own
@@ -115,7 +140,6 @@ class Student:
         grad = -target / n + RELATION * 4 * (off @ s) / (n * n)
         grad = (grad - (grad * s).sum(1, keepdims=True) * s) / length
         rows = local.T @ grad
-        self.adam["map"].step(self.map, feature.T @ (weight * rows), scale)
         self.adam["weight"].step(self.log_weight, (rows * base).sum(1) * weight[:, 0], scale, seen)
         self.own[seen] *= 1 - OWN_DECAY * scale
         self.adam["own"].step(self.own, rows, scale, seen)
@@ -133,7 +157,7 @@ def quality(table, x, teacher):
     return overlap, np.corrcoef(mine[upper], theirs[upper])[0, 1]
 
 
-def main(model_folder, texts_path, teacher_folder, out, epochs=8):
+def main(model_folder, texts_path, teacher_folder, out, epochs=2):
     rng = np.random.default_rng(5)
     model = MiniLM(model_folder)
     vocabulary = usable(model.tokenizer)
@@ -151,12 +175,16 @@ def main(model_folder, texts_path, teacher_folder, out, epochs=8):
     frequency = (count + 0.5) / (count.sum() + 0.5 * len(count))
     train, held = np.arange(HELD_OUT, x.shape[0]), np.arange(HELD_OUT)
     student = Student(features(model, ids, os.path.join(model_folder, "features.npy")), frequency, target[train], x[train])
+    report = lambda name: print(name, "held out: overlap@10 %.4f, pearson %.4f" % quality(student.table(), x[held], teacher[held]), flush=True)
+    report("shared map only;")
+    student.regress(x[train], target[train])
+    report("after regression;")
     label = clusters(target[train], rng)
     members = [train[label == c] for c in range(label.max() + 1)]
     members = [m for m in members if len(m) >= 32]
     steps = int(epochs) * (len(train) // BATCH)
     began = time.time()
-    for step in range(steps):
+    for step in range(int(steps * STEPS_SHARE)):
         picked = [rng.choice(members[c], 32, replace=False) for c in rng.choice(len(members), BATCH // 64, replace=False)]
         batch = np.unique(np.concatenate(picked + [rng.choice(train, BATCH // 2, replace=False)]))
         scale = min(1, step / 100) * (1 - step / steps)

@@ -106,27 +106,27 @@ fn attend(layer: &Layer, x: &Array2<f32>, batch: &[&[u16]]) -> Array2<f32> {
                 qkv.slice(s![start..end, at..at + HEAD])
             };
             let out = mixed.slice_mut(s![start..end, head * HEAD..(head + 1) * HEAD]);
-            attend_head(part(0), part(1), part(2), out);
+            attend_head(&part(0), &part(1), &part(2), out);
         }
     }
     mixed
 }
 
 fn attend_head(
-    q: ArrayView2<'_, f32>,
-    k: ArrayView2<'_, f32>,
-    v: ArrayView2<'_, f32>,
+    q: &ArrayView2<'_, f32>,
+    k: &ArrayView2<'_, f32>,
+    v: &ArrayView2<'_, f32>,
     mut out: ArrayViewMut2<'_, f32>,
 ) {
     let mut scores = Array2::zeros((q.nrows(), k.nrows()));
-    general_mat_mul(1.0 / (HEAD as f32).sqrt(), &q, &k.t(), 0.0, &mut scores);
+    general_mat_mul(1.0 / (HEAD as f32).sqrt(), q, &k.t(), 0.0, &mut scores);
     for mut row in scores.rows_mut() {
         let top = row.fold(f32::NEG_INFINITY, |a, b| a.max(*b));
         row.mapv_inplace(|score| (score - top).exp());
         let sum = row.sum();
         row /= sum;
     }
-    general_mat_mul(1.0, &scores, &v, 0.0, &mut out);
+    general_mat_mul(1.0, &scores, v, 0.0, &mut out);
 }
 
 fn linear(layer: &Linear, x: &Array2<f32>) -> Array2<f32> {

@@ -1,2 +1,5 @@
 //! The embedders as the rest of the product sees them.
 mod fixed;
+mod http;
+mod tokens;
+mod transformer;
