@@ -85,6 +85,7 @@ fn rounded(score: f64) -> f64 {
 /// Text relevance of every candidate, in their order.
 fn relevance(asked: &Asked<'_>, candidates: &[Candidate], stats: &Stats) -> Vec<TextScore> {
     let mut sessions: HashMap<(&str, &Scope, &str), u32> = HashMap::new();
+    let mut named: HashMap<&str, bool> = HashMap::new();
     let inputs: Vec<TextInput> = candidates
         .iter()
         .map(|candidate| {
@@ -100,7 +101,10 @@ fn relevance(asked: &Asked<'_>, candidates: &[Candidate], stats: &Stats) -> Vec<
                 similarity: similarity(asked, candidate.vector.as_ref()),
                 session,
                 turn: memory.turn,
-                named: memory.speaker.as_deref().is_some_and(|speaker| names(asked.words, speaker)),
+                named: {
+                    let who = memory.speaker.as_deref().unwrap_or(&memory.author);
+                    *named.entry(who).or_insert_with(|| names(asked.words, who))
+                },
                 at: memory.created_at.as_microsecond(),
             }
         })
@@ -113,9 +117,10 @@ fn similarity(asked: &Asked<'_>, vector: Option<&Vector>) -> Option<f64> {
     Some(asked.calibration.relevance(asked.vector?.cosine(vector?)))
 }
 
-/// Whether the query says any part of a speaker's name.
-fn names(query: &QueryWords, speaker: &str) -> bool {
-    let name = words::query(speaker);
+/// Whether the query says any part of the name of who said or wrote it.
+fn names(query: &QueryWords, who: &str) -> bool {
+    // `agent:triage` is named by `triage`; the role alone names nobody.
+    let name = words::query(who.rsplit(':').next().unwrap_or_default());
     name.terms
         .iter()
         .filter(|part| part.weight >= 1.0)

@@ -237,6 +237,14 @@ fn a_turn_is_read_with_its_neighbours() {
 }
 
 #[test]
+fn a_named_author_is_preferred() {
+    let by = |number, author: &str| Memory { author: author.to_owned(), ..memory(number, "tickets go to OPS") };
+    let memories = [by(1, "user:bob"), by(2, "agent:triage"), by(3, "user:ann")];
+    let first = |query: &str| ids(&ranked(Ranker::Lesson, query, &memories))[0];
+    assert_eq!((first("what did Ann say about tickets"), first("tickets, as triage noted")), (3, 2));
+}
+
+#[test]
 fn a_named_time_is_preferred() {
     let told = |number, days: i64| Memory {
         created_at: at(NOW_MICROS - days * DAY_MICROS),

@@ -56,7 +56,7 @@ impl Default for TextWeights {
             full: 1.2,
             unknown: 0.5,
             vector: 0.3,
-            meaning_min: 0.3,
+            meaning_min: 0.4,
             previous: 0.5,
             next: 0.3,
             fading: 0.6,
@@ -313,7 +313,7 @@ mod tests {
             assert_eq!(totals(&words, &[input])[0] > 0.0, found, "{similarity}");
         };
         check(0.1, false);
-        check(0.29, false);
+        check(0.39, false);
         check(0.5, true);
     }
 }
