@@ -50,6 +50,7 @@ fn read_newer(
          where tenant = ?1 and scope = ?2 and seq > ?3
          order by seq",
     )?;
+    part.postings.loading(true);
     let mut rows = statement.query((key(tenant.0), scope.id, part.seq))?;
     while let Some(row) = rows.next()? {
         if part.is_full() {
@@ -58,6 +59,7 @@ fn read_newer(
         let row = indexed(row, &mut part.vectors.model)?;
         part.put(row, replaces);
     }
+    part.postings.loading(false);
     Ok(())
 }
 
