@@ -41,6 +41,9 @@ fn read_newer(
     part: &mut Partition,
 ) -> Result<(), Fault> {
     let replaces = part.seq > 0;
+    if !replaces {
+        part.reserve(scope.live);
+    }
     if part.vectors.model.is_none() {
         part.vectors.model = model.map(str::to_owned);
     }

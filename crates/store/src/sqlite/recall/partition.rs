@@ -87,6 +87,8 @@ pub(super) struct Vectors {
     pub(super) dimensions: usize,
     pub(super) values: Vec<i8>,
     pub(super) scales: Vec<f32>,
+    /// Rows to make room for when the first one comes.
+    expected: usize,
 }
 
 impl Partition {
@@ -102,6 +104,15 @@ impl Partition {
 
     pub(super) fn is_full(&self) -> bool {
         self.metas.len() >= DOCS_MAX
+    }
+
+    /// Makes room for so many memories at once.
+    pub(super) fn reserve(&mut self, memories: usize) {
+        self.metas.reserve(memories);
+        self.memories.reserve(memories);
+        self.numbers.reserve(memories);
+        self.words_end.reserve(memories);
+        self.vectors.expected = memories;
     }
 
     /// Adds a row; the one it replaces no longer counts.
@@ -173,6 +184,8 @@ impl Vectors {
         };
         if self.dimensions == 0 {
             self.dimensions = vector.values.len();
+            self.values.reserve(self.expected * self.dimensions);
+            self.scales.reserve(self.expected);
             self.values.resize(before * self.dimensions, 0);
             self.scales.resize(before, 0.0);
         }
