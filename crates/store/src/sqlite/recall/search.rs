@@ -165,7 +165,7 @@ fn counted(parts: &Parts<'_>, masks: &[Mask], find: &Find) -> Stats {
 }
 
 fn by_words(parts: &Parts<'_>, masks: &[Mask], find: &Find, stats: &Stats) -> Top {
-    let scorer = Scorer::new(stats);
+    let mut scorer = Scorer::new(find, stats);
     let mut top = Top::new(find.pool);
     for (at, (part, mask)) in parts.iter().zip(masks).enumerate() {
         let mut scores = vec![0.0_f32; part.metas.len()];
