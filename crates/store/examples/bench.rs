@@ -10,7 +10,7 @@ use engine::caller::Caller;
 use engine::change::{Change, Guard, Place, Write};
 use engine::container::{Store, find_builtin};
 use engine::event::{EventName, Happening};
-use engine::gate::{Entry, Ground, Stamp, clear};
+use engine::gate::{Deed, Entry, Ground, Stamp, clear};
 use engine::id::{MemoryId, StoreId, TenantId, VersionId, uuid_v7};
 use engine::limits::Limits;
 use engine::memory::{Draft, Evidence};
@@ -96,6 +96,7 @@ impl Bench {
         let ruleset = rulesets.get("document").expect("built in");
         let ground = Ground {
             caller: &caller,
+            deed: Deed::Write,
             store: &self.store,
             ruleset,
             scope: &scope,

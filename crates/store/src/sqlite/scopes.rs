@@ -16,6 +16,8 @@ pub(super) struct Seen {
     pub(super) id: i64,
     /// The newest row of the recall index there.
     pub(super) recall_seq: u64,
+    /// Active memories there.
+    pub(super) live: usize,
 }
 
 pub(super) fn id(conn: &Connection, tenant: TenantId, place: &Place) -> Result<Option<i64>, Fault> {
@@ -69,7 +71,7 @@ pub(super) fn visible(conn: &Connection, readable: &Readable, filter: &Filter) -
     let mut seen = Vec::new();
     let mut take = |clause: &str, params: &dyn Fn(&mut rusqlite::CachedStatement) -> Result<Vec<Seen>, Fault>| {
         let sql = format!(
-            "select s.id, s.recall_seq, s.store, s.kind, s.first, s.second
+            "select s.id, s.recall_seq, s.store, s.kind, s.live
              from scopes s
              join stores t on t.tenant = s.tenant and t.id = s.store
              where s.tenant = ?1 and t.state <> 'archived' and {clause}"
@@ -118,7 +120,7 @@ fn collect(
         let asked = (filter.stores.is_empty() || filter.stores.iter().any(|slug| slug == store))
             && (filter.scopes.is_empty() || filter.scopes.contains(&kind));
         if asked {
-            seen.push(Seen { id: row.get(0)?, recall_seq: row.get(1)? });
+            seen.push(Seen { id: row.get(0)?, recall_seq: row.get(1)?, live: row.get(4)? });
         }
     }
     Ok(seen)

@@ -189,6 +189,13 @@ fn transaction(conn: &Connection, group: &[Job]) -> Result<Vec<Result<Outcome, S
         run("rollback")?;
     }
     run("begin immediate")?;
+    if let [only] = group {
+        // Nothing else to keep apart from it.
+        return match perform(conn, only) {
+            Ok(outcome) => ended(conn, run("commit")).map(|()| vec![Ok(outcome)]),
+            Err(fault) => ended(conn, Err(fault)).map(|()| Vec::new()),
+        };
+    }
     let mut outcomes = Vec::with_capacity(group.len());
     for job in group {
         run("savepoint change")?;
@@ -203,13 +210,15 @@ fn transaction(conn: &Connection, group: &[Job]) -> Result<Vec<Result<Outcome, S
         run("release change")?;
         outcomes.push(outcome.map_err(StoreError::from));
     }
-    if let Err(error) = run("commit") {
-        if !conn.is_autocommit() {
-            run("rollback")?;
-        }
-        return Err(error.into());
+    ended(conn, run("commit")).map(|()| outcomes)
+}
+
+/// Leaves no transaction open, however it went.
+fn ended<E: Into<Fault>>(conn: &Connection, result: Result<(), E>) -> Result<(), Fault> {
+    if result.is_err() && !conn.is_autocommit() {
+        conn.prepare_cached("rollback")?.execute([])?;
     }
-    Ok(outcomes)
+    result.map_err(Into::into)
 }
 
 fn perform(conn: &Connection, job: &Job) -> Result<Outcome, Fault> {

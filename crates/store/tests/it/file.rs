@@ -48,6 +48,14 @@ fn what_was_written_is_there_when_it_is_opened_again() {
     assert_eq!(backend.health().unwrap().memories, 1);
 }
 
+#[test]
+fn an_index_too_large_to_keep_is_still_right() {
+    let options = Options { recall_bytes_max: 0 };
+    let fresh = || open_sqlite(&Location::Memory, &options).unwrap();
+    crate::cases::finding::a_find_sees_every_write(&*fresh());
+    crate::cases::finding::statistics_are_of_what_is_seen(&*fresh());
+}
+
 #[cfg(unix)]
 #[test]
 fn only_the_owner_may_look() {

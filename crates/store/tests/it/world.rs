@@ -6,7 +6,7 @@ use engine::caller::Caller;
 use engine::change::{Change, Place, Write};
 use engine::container::{Store, find_builtin};
 use engine::event::{EventName, Happening};
-use engine::gate::{Entry, Ground, Stamp, clear};
+use engine::gate::{Deed, Entry, Ground, Stamp, clear};
 use engine::id::{MemoryId, StoreId, TenantId, VersionId, uuid_v7};
 use engine::limits::Limits;
 use engine::memory::{Draft, Evidence, Memory};
@@ -108,6 +108,7 @@ impl<'a> World<'a> {
         let now = self.now();
         let ground = Ground {
             caller,
+            deed: Deed::Write,
             store: &store,
             ruleset,
             scope,
@@ -131,6 +132,7 @@ impl<'a> World<'a> {
         let now = self.now();
         let ground = Ground {
             caller: &caller,
+            deed: Deed::Write,
             store: &store,
             ruleset,
             scope: &current.scope,

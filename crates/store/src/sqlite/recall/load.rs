@@ -41,6 +41,9 @@ fn read_newer(
     part: &mut Partition,
 ) -> Result<(), Fault> {
     let replaces = part.seq > 0;
+    if !replaces {
+        part.reserve(scope.live);
+    }
     if part.vectors.model.is_none() {
         part.vectors.model = model.map(str::to_owned);
     }
@@ -50,6 +53,7 @@ fn read_newer(
          where tenant = ?1 and scope = ?2 and seq > ?3
          order by seq",
     )?;
+    part.postings.loading(true);
     let mut rows = statement.query((key(tenant.0), scope.id, part.seq))?;
     while let Some(row) = rows.next()? {
         if part.is_full() {
@@ -58,6 +62,7 @@ fn read_newer(
         let row = indexed(row, &mut part.vectors.model)?;
         part.put(row, replaces);
     }
+    part.postings.loading(false);
     Ok(())
 }
 

@@ -5,6 +5,7 @@ mod dot;
 mod load;
 mod partition;
 mod past;
+mod postings;
 mod score;
 mod search;
 mod top;

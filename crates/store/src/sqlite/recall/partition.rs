@@ -1,11 +1,12 @@
 //! One place's part of the index: what each memory is filtered by, its words turned round, its vector.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 use engine::vector::Vector;
 use engine::vocabulary::{Kind, Layer, State, Trust};
-use engine::words::{Term, Words};
+use engine::words::Words;
+
+use super::postings::Postings;
 
 /// A memory's number within its part. Postings keep it in 24 bits beside the count.
 pub(super) type Doc = u32;
@@ -72,7 +73,7 @@ pub(super) struct Partition {
     words_end: Vec<usize>,
     /// Where each memory's row stands; built when the first row is replaced.
     by_memory: HashMap<[u8; 16], Doc>,
-    postings: HashMap<Term, Vec<Posting>, BuildHasherDefault<Spread>>,
+    pub(super) postings: Postings,
     /// Of memories waiting for review, whose they are.
     pub(super) authors: HashMap<Doc, String>,
     pub(super) vectors: Vectors,
@@ -86,43 +87,8 @@ pub(super) struct Vectors {
     pub(super) dimensions: usize,
     pub(super) values: Vec<i8>,
     pub(super) scales: Vec<f32>,
-}
-
-/// A memory and how often it holds a term, in four bytes.
-#[derive(Clone, Copy)]
-pub(super) struct Posting(u32);
-
-impl Posting {
-    fn new(doc: Doc, times: u8) -> Posting {
-        Posting(doc << 8 | u32::from(times))
-    }
-
-    pub(super) fn doc(self) -> usize {
-        (self.0 >> 8) as usize
-    }
-
-    pub(super) fn times(self) -> u8 {
-        self.0 as u8
-    }
-}
-
-/// Terms are hashes already; one multiplication spreads what is left of their order.
-#[derive(Default)]
-pub(super) struct Spread(u64);
-
-impl Hasher for Spread {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
-    }
-
-    fn write_u32(&mut self, term: u32) {
-        // The odd number nearest to 2^64 divided by the golden ratio.
-        self.0 = (self.0 ^ u64::from(term)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
+    /// Rows to make room for when the first one comes.
+    expected: usize,
 }
 
 impl Partition {
@@ -140,8 +106,13 @@ impl Partition {
         self.metas.len() >= DOCS_MAX
     }
 
-    pub(super) fn postings(&self, term: Term) -> &[Posting] {
-        self.postings.get(&term).map_or(&[], Vec::as_slice)
+    /// Makes room for so many memories at once.
+    pub(super) fn reserve(&mut self, memories: usize) {
+        self.metas.reserve(memories);
+        self.memories.reserve(memories);
+        self.numbers.reserve(memories);
+        self.words_end.reserve(memories);
+        self.vectors.expected = memories;
     }
 
     /// Adds a row; the one it replaces no longer counts.
@@ -150,9 +121,7 @@ impl Partition {
             self.kill(&row.memory);
         }
         let doc = self.metas.len() as Doc;
-        for (term, times) in &row.words.terms {
-            self.postings.entry(*term).or_default().push(Posting::new(doc, *times));
-        }
+        self.postings.add(doc, &row.words.terms);
         if replaces {
             self.by_memory.insert(row.memory, doc);
         }
@@ -186,14 +155,11 @@ impl Partition {
 
     pub(super) fn bytes(&self) -> usize {
         const MAP_OVERHEAD: usize = 8;
-        let postings: usize = self.postings.values().map(|list| list.capacity() * size_of::<Posting>()).sum();
-        let term = size_of::<(Term, Vec<Posting>)>() + MAP_OVERHEAD;
         size_of::<Partition>()
             + self.metas.capacity() * (size_of::<Meta>() + 16 + size_of::<u32>() + size_of::<usize>())
             + self.words.capacity()
             + self.by_memory.capacity() * (20 + MAP_OVERHEAD)
-            + self.postings.capacity() * term
-            + postings
+            + self.postings.bytes()
             + self.vectors.values.capacity()
             + self.vectors.scales.capacity() * size_of::<f32>()
     }
@@ -218,6 +184,8 @@ impl Vectors {
         };
         if self.dimensions == 0 {
             self.dimensions = vector.values.len();
+            self.values.reserve(self.expected * self.dimensions);
+            self.scales.reserve(self.expected);
             self.values.resize(before * self.dimensions, 0);
             self.scales.resize(before, 0.0);
         }

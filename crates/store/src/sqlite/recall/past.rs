@@ -78,7 +78,7 @@ fn offer(top: &mut Top, candidate: &Candidate, score: f32) {
 }
 
 fn by_words(wanted: &[&Candidate], find: &Find, stats: &Stats) -> Top {
-    let (scorer, mut top) = (Scorer::new(stats), Top::new(find.pool));
+    let (mut scorer, mut top) = (Scorer::new(find, stats), Top::new(find.pool));
     for candidate in wanted {
         let part = |(term, df): (&words::QueryTerm, &u32)| match times(&candidate.words, term.term) {
             0 => 0.0,

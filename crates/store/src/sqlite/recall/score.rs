@@ -1,33 +1,48 @@
-//! How well words match, to choose candidates by. The engine scores them again.
+//! How well words match, to choose candidates by: the engine's own measure, which scores them again.
 
-use engine::ports::Stats;
+use engine::ports::{Find, Stats};
+use engine::ranking::text::{TextWeights, bm25, idf};
+use engine::words::QueryTerm;
 
-/// How soon repeating a term stops counting.
-const K1: f32 = 0.9;
-/// How much a long memory is held back.
-const B: f32 = 0.4;
+/// Counts and lengths whose saturation is worked out once a find; nearly all memories are within.
+const TIMES_KNOWN: usize = 4;
+const LEN_KNOWN: usize = 4_096;
 
-/// What depends on the collection but not on the memory.
-pub(super) struct Scorer {
-    average_len: f32,
-    docs: f32,
+pub(super) struct Scorer<'a> {
+    stats: &'a Stats,
+    weights: TextWeights,
+    /// A term that counts once; none where the query has no terms.
+    unit: Option<QueryTerm>,
+    known: Vec<f32>,
 }
 
-impl Scorer {
-    pub(super) fn new(stats: &Stats) -> Scorer {
-        let docs = stats.docs as f32;
-        Scorer { average_len: (stats.total_len as f32 / docs.max(1.0)).max(1.0), docs }
+impl<'a> Scorer<'a> {
+    pub(super) fn new(find: &Find, stats: &'a Stats) -> Scorer<'a> {
+        let unit = find.words.terms.first().map(|term| QueryTerm { weight: 1.0, ..*term });
+        let known = vec![f32::NAN; if unit.is_some() { TIMES_KNOWN * LEN_KNOWN } else { 0 }];
+        Scorer { stats, weights: TextWeights::default(), unit, known }
     }
 
     /// How telling a term is that so many memories hold.
     pub(super) fn idf(&self, df: u32) -> f32 {
-        let df = df as f32;
-        (1.0 + (self.docs - df + 0.5) / (df + 0.5)).ln()
+        idf(df, self.stats.docs) as f32
     }
 
-    pub(super) fn saturated(&self, times: u8, len: u32) -> f32 {
-        let times = f32::from(times);
-        let length = 1.0 - B + B * len as f32 / self.average_len;
-        times * (K1 + 1.0) / (times + K1 * length)
+    /// How fully a term is said that occurs so often in a memory of this length.
+    pub(super) fn saturated(&mut self, times: u8, len: u32) -> f32 {
+        let slot = len as usize * TIMES_KNOWN + usize::from(times).saturating_sub(1);
+        if usize::from(times) > TIMES_KNOWN || slot >= self.known.len() {
+            return self.work_out(times, len);
+        }
+        if self.known[slot].is_nan() {
+            self.known[slot] = self.work_out(times, len);
+        }
+        self.known[slot]
+    }
+
+    fn work_out(&self, times: u8, len: u32) -> f32 {
+        let Some(unit) = &self.unit else { return 0.0 };
+        // A term nobody holds has an idf above zero, whatever the collection.
+        (bm25(unit, 0, times, len, self.stats, &self.weights) / idf(0, self.stats.docs)) as f32
     }
 }

@@ -153,7 +153,7 @@ impl Mask {
 fn counted(parts: &Parts<'_>, masks: &[Mask], find: &Find) -> Stats {
     let df = |term| {
         let of_part = |(part, mask): (&RwLockReadGuard<'_, Partition>, &Mask)| {
-            part.postings(term).iter().filter(|posting| mask.counted[posting.doc()]).count() as u32
+            part.postings.of(term).filter(|posting| mask.counted[posting.doc()]).count() as u32
         };
         parts.iter().zip(masks).map(of_part).sum()
     };
@@ -165,14 +165,14 @@ fn counted(parts: &Parts<'_>, masks: &[Mask], find: &Find) -> Stats {
 }
 
 fn by_words(parts: &Parts<'_>, masks: &[Mask], find: &Find, stats: &Stats) -> Top {
-    let scorer = Scorer::new(stats);
+    let mut scorer = Scorer::new(find, stats);
     let mut top = Top::new(find.pool);
     for (at, (part, mask)) in parts.iter().zip(masks).enumerate() {
         let mut scores = vec![0.0_f32; part.metas.len()];
-        let mut touched = Vec::new();
+        let (wanted, mut touched) = (mask.wanted(), Vec::new());
         for (term, df) in find.words.terms.iter().zip(&stats.df) {
             let weight = term.weight * scorer.idf(*df);
-            for posting in part.postings(term.term).iter().filter(|posting| mask.wanted()[posting.doc()]) {
+            for posting in part.postings.of(term.term).filter(|posting| wanted[posting.doc()]) {
                 let score = &mut scores[posting.doc()];
                 if *score == 0.0 {
                     touched.push(posting.doc());
