@@ -200,6 +200,7 @@ fn main() {
             tenant: bench.tenant,
             scopes: Scopes::These(vec![Bench::scope()]),
             constrained: Constrained::All,
+            closed: vec![],
         };
         let finds: Vec<Find> = (0..=SAMPLES).map(|_| bench.find()).collect();
         let run = |find: &Find| {

@@ -161,7 +161,7 @@ impl Tour<'_> {
         self.step(
             "Search ranks by words, meaning, entities, trust and age, and says why",
             &lines,
-            json!({ "first": first }),
+            &json!({ "first": first }),
         )
     }
 

@@ -71,7 +71,7 @@ fn equal_lessons_saved_at_once_are_one() {
 }
 
 #[test]
-fn a_changed_log_is_noticed() {
+fn the_log_holds_together_and_admins_check_it() {
     let world = World::new();
     world.json("remember --path a", &["one"]);
     let verified = world.json("verify", &[]);

@@ -182,7 +182,7 @@ impl<'a> World<'a> {
 }
 
 pub(crate) fn everything(tenant: TenantId) -> Readable {
-    Readable { tenant, scopes: Scopes::All, constrained: Constrained::All }
+    Readable { tenant, scopes: Scopes::All, constrained: Constrained::All, closed: Vec::new() }
 }
 
 pub(crate) fn conversation_scope(conversation: &str) -> Scope {
