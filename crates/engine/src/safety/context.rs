@@ -55,29 +55,32 @@ const LABEL_REACH_BYTES: usize = 48;
 const JOIN_REACH_BYTES: usize = 64;
 const VALUE_BYTES_MAX: usize = 1024;
 
-/// Judges the value that a label at `start..end` announces. Returns how far the label reaches.
-pub(super) fn judge(text: &str, start: usize, end: usize, hits: &mut Vec<Hit>) -> usize {
+/// What a label turned out to be.
+pub(super) struct Label {
+    pub(super) end: usize,
+    /// An unnamed value that follows nearby is probably this label's.
+    pub(super) telling: bool,
+}
+
+/// Judges the value that a label at `start..end` announces.
+pub(super) fn judge(text: &str, start: usize, end: usize, hits: &mut Vec<Hit>) -> Label {
     let bytes = text.as_bytes();
     let in_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let from = start - bytes[start.saturating_sub(LABEL_REACH_BYTES)..start].iter().rev().take_while(|&&byte| in_name(byte)).count();
     let to = end + bytes[end..bytes.len().min(end + LABEL_REACH_BYTES)].iter().take_while(|&&byte| in_name(byte)).count();
     let label = text[from..to].trim_end_matches(['.', '-']);
     let to = from + label.len();
-    let Some(claim) = claim(label) else { return to };
+    let Some(claim) = claim(label) else { return Label { end: to, telling: false } };
+    let read = Label { end: to, telling: claim != Claim::Weak };
     if let Some((join, at)) = join(text, to, is_flag(bytes, from, label)) {
         let (value, value_start) = read_value(text, at);
         if believable(claim, join, &value, label) {
             hits.push(Hit::secret("assigned_secret", Severity::High, Weight::Context, value_start, value_start + value.text.len()));
-            return to;
+            return read;
         }
     }
     behind(text, from, claim, hits);
-    to
-}
-
-/// True for labels after which an unnamed value nearby is probably theirs.
-pub(super) fn is_telling(label: &str) -> bool {
-    claim(label).is_some_and(|claim| claim != Claim::Weak)
+    read
 }
 
 /// The label's claim, or none for names such as `token_count`.
@@ -91,8 +94,13 @@ fn claim(label: &str) -> Option<Claim> {
         })
     });
     let plural = ["tokens", "secrets", "passwords", "keys"].iter().any(|word| bare.ends_with(word));
+    // `passed` and `bypass-list` are no passwords; `db_pass` is.
+    let verb = lower.find("pass").is_some_and(|at| {
+        let tail = &lower[at + 4..];
+        !["w", "phrase", "code", "wd"].iter().any(|rest| tail.starts_with(rest)) && tail.starts_with(|next: char| next.is_alphanumeric()) || lower[..at].ends_with("by")
+    });
     let opened = HARMLESS_STARTS.iter().any(|word| bare.starts_with(word));
-    if ending || plural || opened {
+    if ending || plural || opened || verb {
         return None;
     }
     const PASSWORDS: &[&str] = &[

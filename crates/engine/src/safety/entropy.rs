@@ -173,22 +173,30 @@ fn judge(bytes: &[u8], span: (usize, usize, usize), cursor: &mut Cursor, known: 
     let (start, end, padded) = span;
     let run = &bytes[start..end];
     let look = Look::at(run);
-    if cursor.in_address || is_uuid(run) || look.masked() || look.wordy() || is_path(run, &look) || documented::is_documented(run) || announced_public(bytes, start, run) {
+    if cursor.in_address || look.masked() || look.wordy() || is_uuid(run) || is_path(run, &look) {
         return;
     }
+    let Some((rule, weight)) = suspect(bytes, span, &look, cursor, known) else { return };
+    if !documented::is_documented(run) && !announced_public(bytes, start, run) {
+        hits.push(Hit::secret(rule, Severity::High, weight, start, padded));
+    }
+}
+
+/// The rule under which an unnamed run is suspected.
+fn suspect(bytes: &[u8], span: (usize, usize, usize), look: &Look, cursor: &mut Cursor, known: &Known) -> Option<(&'static str, Weight)> {
+    let (start, end, padded) = span;
+    let run = &bytes[start..end];
     // Padding counts: it is part of what was written.
-    let written = Look::at(&bytes[start..padded]);
-    if written.chars >= ENTROPY_CHARS_MIN && written.bits >= ENTROPY_BITS_MIN {
-        hits.push(Hit::secret("high_entropy", Severity::High, Weight::Entropy, start, padded));
-        return;
+    if padded - start >= ENTROPY_CHARS_MIN && Look::at(&bytes[start..padded]).bits >= ENTROPY_BITS_MIN {
+        return Some(("high_entropy", Weight::Entropy));
     }
     let all_kinds = look.upper > 1 && look.lower > 1 && look.digits > 1;
     let drawn = look.random() && !look.hex();
     if run.len() >= NEARBY_CHARS_MIN && drawn && (all_kinds || prefixed(run)) && cursor.is_labelled(known.labels, start) {
-        hits.push(Hit::secret("nearby_secret", Severity::High, Weight::Nearby, start, padded));
-    } else if drawn && prefixed(run) && all_kinds && run.len() >= HEX_CHARS_MIN && !is_resource_id(run) {
-        hits.push(Hit::secret("prefixed_token", Severity::High, Weight::Nearby, start, padded));
+        return Some(("nearby_secret", Weight::Nearby));
     }
+    let alone = drawn && all_kinds && run.len() >= HEX_CHARS_MIN && prefixed(run) && !is_resource_id(run);
+    alone.then_some(("prefixed_token", Weight::Nearby))
 }
 
 /// `abc_` or `abc-` and then at least 24 characters of one piece.

@@ -8,6 +8,10 @@ const STAMP_REACH_BYTES: usize = 160;
 
 /// A finding over all stamped lines when there are more than thirty.
 pub(super) fn judge(text: &str, hits: &mut Vec<Hit>) {
+    // Most notes have fewer lines than it takes.
+    if text.bytes().filter(|&byte| byte == b'\n').count() < LOG_LINES_MAX {
+        return;
+    }
     let mut count = 0;
     let mut first = None;
     let mut last = 0;
@@ -66,7 +70,8 @@ fn klog(head: &[u8]) -> bool {
 
 /// `hh:mm:ss` with nothing but a date, an address or a key before it.
 fn clocked(head: &[u8]) -> bool {
-    let Some(at) = (0..head.len().saturating_sub(7)).find(|&at| clock(&head[at..]) && (at == 0 || !head[at - 1].is_ascii_digit())) else {
+    let colons = head.iter().enumerate().filter(|&(at, &byte)| byte == b':' && at >= 2).map(|(at, _)| at - 2);
+    let Some(at) = colons.into_iter().find(|&at| clock(&head[at..]) && (at == 0 || !head[at - 1].is_ascii_digit())) else {
         return json_epoch(head);
     };
     let before = &head[..at];

@@ -100,9 +100,10 @@ impl<'v> Pass<'v> {
             Target::Backwards(index) => self.backwards(&self.automaton.forms[usize::from(index)], end),
             Target::Pattern(index) => self.pattern(index, start, end),
             Target::Label if start >= self.label_end => {
-                self.label_end = context::judge(self.text, start, end, &mut self.hits);
-                if context::is_telling(&self.text[start..end]) {
-                    self.labels.push(end);
+                let label = context::judge(self.text, start, end, &mut self.hits);
+                self.label_end = label.end;
+                if label.telling {
+                    self.labels.push(label.end);
                 }
             }
             Target::Label => {}

@@ -24,13 +24,13 @@ const VOWELS: &[u8] = b"aeiouyAEIOUY";
 
 impl Look {
     pub(super) fn at(value: &[u8]) -> Self {
-        let mut counts = [0_u32; 256];
+        let mut counts = [0_u16; 256];
         let mut look = Look {
             chars: value.len(), lower: 0, upper: 0, digits: 0, symbols: 0, bits: 0.0, worded: 0, commonest: 0, stair: 0, hex: true,
         };
         let mut climb = 1;
         for (index, &byte) in value.iter().enumerate() {
-            counts[usize::from(byte)] += 1;
+            counts[usize::from(byte)] = counts[usize::from(byte)].saturating_add(1);
             match byte {
                 b'a'..=b'z' => look.lower += 1,
                 b'A'..=b'Z' => look.upper += 1,
@@ -41,8 +41,7 @@ impl Look {
             climb = if index > 0 && byte == value[index - 1].wrapping_add(1) { climb + 1 } else { 1 };
             look.stair = look.stair.max(climb);
         }
-        look.bits = bits(&counts, value.len());
-        look.commonest = counts.iter().copied().max().unwrap_or(0) as usize;
+        (look.bits, look.commonest) = spread(&mut counts, value);
         look.worded = worded(value);
         look
     }
@@ -79,12 +78,21 @@ impl Look {
     }
 }
 
-fn bits(counts: &[u32; 256], total: usize) -> f32 {
-    let total = total as f32;
-    counts.iter().filter(|&&count| count > 0).map(|&count| {
-        let share = count as f32 / total;
-        -share * share.log2()
-    }).sum()
+/// Entropy in bits a character, and how often the commonest character occurs.
+fn spread(counts: &mut [u16; 256], value: &[u8]) -> (f32, usize) {
+    let total = value.len() as f32;
+    let mut bits = 0.0;
+    let mut commonest = 0;
+    for &byte in value {
+        // Each character is counted where it is first met; most values use few of the 256.
+        let count = std::mem::take(&mut counts[usize::from(byte)]);
+        if count > 0 {
+            let share = f32::from(count) / total;
+            bits -= share * share.log2();
+            commonest = commonest.max(usize::from(count));
+        }
+    }
+    (bits, commonest)
 }
 
 /// Letters inside chunks (`[A-Z]?[a-z]+` or `[A-Z]+`) of four or more with believable vowels.
