@@ -1,8 +1,7 @@
-//! One automaton over the anchor words of every rule: a rule runs only where its word stands.
+//! One index over the anchor words of every rule: a rule runs only where its word stands.
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex::bytes::Regex;
 
 use super::context::LABELS;
@@ -11,6 +10,7 @@ use super::pattern::{Lazy, PATTERNS, Pattern};
 use super::shape;
 use super::structure;
 use super::tokens::{self, Token};
+use super::words::Words;
 
 /// What to do where an anchor word stands.
 #[derive(Clone, Copy)]
@@ -43,11 +43,10 @@ impl Form {
 }
 
 pub(super) struct Automaton {
-    pub(super) words: AhoCorasick,
+    pub(super) words: Words,
     targets: Vec<Vec<Target>>,
     pub(super) forms: Vec<Form>,
     patterns: Vec<Lazy>,
-    pub(super) token_rows: usize,
 }
 
 impl Automaton {
@@ -70,13 +69,13 @@ fn build() -> Automaton {
     let mut words: HashMap<String, Vec<Target>> = HashMap::new();
     let mut add = |word: &str, target: Target| words.entry(word.to_ascii_lowercase()).or_default().push(target);
     let mut forms = Vec::new();
-    let mut token_rows = 0;
     for (row, token) in tokens::all().enumerate() {
-        token_rows = row + 1;
         for text in token.shapes {
             let compiled = shape::compile(text);
             let index = forms.len() as u16;
-            add(&compiled.anchor, Target::Shape(index));
+            for anchor in &compiled.anchors {
+                add(anchor, Target::Shape(index));
+            }
             if compiled.lead.1 == 0 && compiled.anchor.len() >= BACKWARDS_CHARS_MIN {
                 add(&compiled.anchor.chars().rev().collect::<String>(), Target::Backwards(index));
             }
@@ -106,12 +105,5 @@ fn build() -> Automaton {
         add(word, Target::Disguise(*disguise));
     }
     let (words, targets): (Vec<String>, Vec<Vec<Target>>) = words.into_iter().unzip();
-    let automaton = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .match_kind(MatchKind::Standard)
-        .kind(Some(AhoCorasickKind::ContiguousNFA))
-        .build(&words)
-        // INVARIANT: the tables hold some thousand short words, far below the automaton's limits.
-        .expect("an automaton over the tables");
-    Automaton { words: automaton, targets, forms, patterns: PATTERNS.iter().map(|_| Lazy::new()).collect(), token_rows }
+    Automaton { words: Words::new(words), targets, forms, patterns: PATTERNS.iter().map(|_| Lazy::new()).collect() }
 }

@@ -6,13 +6,13 @@ use super::value::{self, Look};
 
 /// Words that name a secret, lower case; the automaton ignores ASCII case.
 pub(super) const LABELS: &[&str] = &[
-    "password", "passwd", "passwort", "passphrase", "passcode", "pwd", "_pass", "-pass", " pass", "pass=", "pass:", "userpass", "kennwort", "mot de passe", "contrase", "senha", "wachtwoord", "hasło", "haslo",
-    "пароль", "密码", "密碼", "口令", "パスワード", "비밀번호", "şifre", "sifre", "parola", "lösenord", "كلمة المرور", "parol", "drowssap",
+    "password", "passwd", "passwort", "passphrase", "passcode", "pwd", "pass", "kennwort", "mot de passe", "contrase", "senha", "wachtwoord", "hasło", "haslo",
+    "пароль", "Пароль", "парол", "密码", "密碼", "口令", "パスワード", "비밀번호", "şifre", "sifre", "parola", "lösenord", "كلمة المرور", "parol", "drowssap",
     "secret", "geheimnis", "token", "nekot", "terces", "api key", "apikey", "api_key", "api-key", "api.key", "yek_ipa", "yek-ipa", "access key", "accesskey", "access_key", "access-key", "auth key", "authkey", "auth_key", "auth-key",
     "private key", "privatekey", "private_key", "private-key", "presharedkey", "preshared_key", "preshared-key", "pre-shared key", "psk", "signing_key", "signing-key", "signing key", "signingkey", "encryption_key", "encryption-key", "encryption key", "encryptionkey",
     "hmac_key", "hmac key", "hmackey", "master_key", "master-key", "master key", "masterkey", "account_key", "account-key", "accountkey", "account key", "shared_key", "sharedkey", "shared key", "app_key", "appkey", "app-key", "app key", "application_key", "applicationkey", "application key",
     "service_key", "servicekey", "service key", "role_key", "license_key", "license key", "licensekey", "licence key", "crypt_key", "cipher_key", "session_key", "jwt_key", "ssh_key", "deploy_key", "deploy key", "integration_key", "integration key", "routing_key", "ingest_key", "ingest key", "ingestion key", "ingestion_key", "write_key", "write key", "admin_key", "admin key",
-    "secretkey", "subscription-key", "subscription_key", "subscription key", "functions-key", "storage_key", "storage key", "root_key", "api-schlüssel", "api schlüssel", "schlüssel", "clave", "clé d'api", "clé api", "chiave", "chave", "ключ", "密钥", "密鑰", "キー", "apiキー",
+    "secretkey", "subscription-key", "subscription_key", "subscription key", "functions-key", "storage_key", "storage key", "root_key", "api-schlüssel", "api schlüssel", "schlüssel", "clave", "clé d'api", "clé api", "chiave", "chave", "ключ", "Ключ", "密钥", "密鑰", "キー", "apiキー",
     "credential", "zugangsdaten", "authorization", "_auth", "x-auth", "webhook", "connection string", "connectionstring", "connection_string", "pat=", "_pat", "github_pat", "sas_", "_sas", "otp", "pin code", "_dsn", "bearer", "cookie", "_key", "-key", "client_id", "jwt", "oauth", "refresh_token", "salt", "nonce_secret", "pepper",
 ];
 
@@ -43,12 +43,12 @@ const HARMLESS_ENDINGS: &[&str] = &[
 ];
 
 const HARMLESS_STARTS: &[&str] = &[
-    "public", "pub_", "max", "min", "next", "page", "cursor", "num", "total", "prompt", "completion", "sort", "primary", "foreign", "partition", "cache", "row", "object", "input", "output", "context", "sha", "hash", "ssh_host", "known", "license", "csrf", "idempotency", "dedup", "continuation", "lexer", "parser", "has", "is_", "no_", "use_", "hot", "short", "translation", "i18n", "map_", "group", "lookup", "stop", "eos", "bos", "pad_",
+    "public", "pub", "max", "min", "next", "page", "cursor", "num", "total", "prompt", "completion", "sort", "primary", "foreign", "partition", "cache", "row", "object", "input", "output", "context", "sha", "sha1", "sha256", "hash", "ssh_host", "known", "csrf", "xsrf", "idempotency", "dedup", "continuation", "lexer", "parser", "has", "is", "no", "use", "hot", "short", "translation", "i18n", "map", "group", "lookup", "stop", "eos", "bos", "pad", "monkey", "keyboard", "tokenizer", "secretary",
 ];
 
 /// Joining words, after which the value stands.
 const JOIN_WORDS: &[&str] = &[
-    "is now ", "is set to ", "was set to ", "set to ", "is: ", "is ", "was ", "are ", "to be ", "to ", "equals ", "changed to ", "should be ", "has been set to ", "lautet ", "ist jetzt ", "ist ", "auf ", "est ", "es ", "é ", "e' ", "è ", "is nu ", "to: ", "jest ", "—", "– ", "である", "は", "是", "为", "為", "이다", "은 ", "는 ", "of ", "with ", "that works is ", "that worked is ", "that worked was ",
+    "--body ", "--body=", "--value ", "--secret-string ", "--plaintext ", "-b ", "<<< ", "<<<", "is now ", "is set to ", "was set to ", "set to ", "is: ", "is ", "was ", "are ", "to be ", "to ", "equals ", "changed to ", "should be ", "has been set to ", "lautet ", "ist jetzt ", "ist ", "auf ", "est ", "es ", "é ", "e' ", "è ", "is nu ", "to: ", "jest ", "—", "– ", "である", "は", "是", "为", "為", "이다", "은 ", "는 ", "of ", "with ", "that works is ", "that worked is ", "that worked was ",
 ];
 
 const LABEL_REACH_BYTES: usize = 48;
@@ -99,7 +99,8 @@ fn claim(label: &str) -> Option<Claim> {
         let tail = &lower[at + 4..];
         !["w", "phrase", "code", "wd"].iter().any(|rest| tail.starts_with(rest)) && tail.starts_with(|next: char| next.is_alphanumeric()) || lower[..at].ends_with("by")
     });
-    let opened = HARMLESS_STARTS.iter().any(|word| bare.starts_with(word));
+    let named = &label.as_bytes()[label.len() - bare.len().min(label.len())..];
+    let opened = HARMLESS_STARTS.iter().any(|word| bare.starts_with(word) && named.get(word.len()).is_none_or(|next| !next.is_ascii_lowercase()));
     if ending || plural || opened || verb {
         return None;
     }
@@ -144,6 +145,9 @@ fn join(text: &str, to: usize, flag: bool) -> Option<(Join, usize)> {
         [b'>', ..] => (at + 1, Join::Assign),
         [b'(', b'"' | b'\'', ..] => (at + 1, Join::Assign),
         [b',', ..] if closed > to => (at + 1, Join::Assign),
+        // A row of comma-separated values: name, then value.
+        [b',', next, ..] if !next.is_ascii_whitespace() => (at + 1, Join::Prose),
+        [b'|', b'|', ..] => (at + 2, Join::Assign),
         _ if named_value(rest).is_some() => (at + named_value(rest).unwrap_or(0), Join::Assign),
         _ => match JOIN_WORDS.iter().find(|word| text[at..].starts_with(*word)) {
             Some(word) => (at + word.len(), Join::Prose),
@@ -227,18 +231,25 @@ fn believable(claim: Claim, join: Join, value: &Value, label: &str) -> bool {
     }
     let look = Look::at(text.as_bytes());
     let kinds = usize::from(look.lower > 0) + usize::from(look.upper > 0) + usize::from(look.digits > 0) + usize::from(look.symbols > 0);
-    let named = reference_name(text, label, &look);
+    let named = reference_name(text, label, &look) || text.matches('/').count() >= 2 && look.wordy_share(4);
     let sentence = text.split_whitespace().count() > 2;
     match (claim, join) {
         _ if sentence || named => false,
         (Claim::Password, Join::Assign | Join::Space) => {
             text.len() >= PASSWORD_CHARS_MIN && (look.digits > 0 && kinds >= 2 || kinds >= 3 || value.quoted && text.len() >= 10 && join == Join::Assign && !look.wordy() || look.random())
         }
-        (Claim::Password, Join::Prose) => text.len() >= PASSWORD_CHARS_MIN && look.digits > 0 && kinds >= 2 && look.letters() > 0 && !date_like(text) || text.len() >= 8 && kinds >= 3 && look.upper * 2 <= look.chars && !look.wordy() || text.len() >= 8 && look.random(),
+        (Claim::Password, Join::Prose) => text.len() >= PASSWORD_CHARS_MIN && look.letters() > 2 && odd_case(text) || text.len() >= PASSWORD_CHARS_MIN && look.digits > 0 && kinds >= 2 && look.letters() > 0 && !date_like(text) || text.len() >= 8 && kinds >= 3 && look.upper * 2 <= look.chars && !look.wordy() || text.len() >= 8 && look.random(),
         (Claim::Key, Join::Assign | Join::Space) => text.len() >= KEY_CHARS_MIN && look.random() || text.len() >= 8 && look.random() && look.digits > 0 && kinds >= 3 && label_is_secret(label),
         (Claim::Key, Join::Prose) => text.len() >= 16 && look.random(),
         (Claim::Weak, _) => text.len() >= WEAK_CHARS_MIN && look.random() && !look.hex() && look.bits >= 3.5,
     }
+}
+
+/// Capitals where no writer puts them: at the end of a lower-case word, as in `meadowZOX`.
+fn odd_case(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let at_end = |at: usize| bytes[at..].iter().take_while(|byte| byte.is_ascii_alphabetic()).all(u8::is_ascii_uppercase);
+    text.len() >= 10 && text.contains(|mark: char| !mark.is_ascii_alphabetic()) && (1..bytes.len()).any(|at| bytes[at - 1].is_ascii_lowercase() && bytes[at].is_ascii_uppercase() && at_end(at))
 }
 
 fn label_is_secret(label: &str) -> bool {
@@ -281,8 +292,10 @@ fn behind(text: &str, from: usize, claim: Claim, hits: &mut Vec<Hit>) {
     const BEHIND_BYTES: usize = 120;
     let start = (from.saturating_sub(BEHIND_BYTES)..=from).find(|&index| text.is_char_boundary(index)).unwrap_or(from);
     let before = &text[start..from];
-    let lower = before.to_ascii_lowercase();
-    let Some(gap) = [" is the ", " is our ", " is my ", " is your ", " as the ", " as ", " is a ", " was the ", " ist das ", " ist der ", " est le ", " es la ", " for the ", " (the ", " - the "].iter().filter_map(|word| lower.rfind(word)).max() else { return };
+    // The joining word stands at most a few words before the label.
+    const JOIN_BYTES: usize = 48;
+    let near = (before.len().saturating_sub(JOIN_BYTES)..=before.len()).find(|&index| before.is_char_boundary(index)).unwrap_or(before.len());
+    let Some(gap) = [" is the ", " is our ", " is my ", " is your ", " as the ", " as ", " is a ", " was the ", " ist das ", " ist der ", " est le ", " es la ", " for the ", " (the ", " - the "].iter().filter_map(|word| before[near..].rfind(word)).max().map(|gap| near + gap) else { return };
     if before[gap..].contains(['.', '\n']) && before[gap..].trim_end().len() > 40 {
         return;
     }

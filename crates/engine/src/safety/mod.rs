@@ -17,6 +17,7 @@ mod tokens;
 mod unescape;
 mod value;
 mod view;
+mod words;
 
 #[cfg(test)]
 mod tests;

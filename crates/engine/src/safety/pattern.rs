@@ -14,6 +14,8 @@ pub(super) enum Check {
     Real,
     /// Looks drawn by a machine.
     Random,
+    /// Could be a person's password: kinds of characters mixed, not only words.
+    Password,
     /// Base64 of `user:password`.
     BasicPair,
 }
@@ -253,6 +255,17 @@ pub(super) static PATTERNS: &[Pattern] = &[
         check: Check::Random,
         positive: "Cookie: lang=en; sessionid={l32}",
         negative: "Cookie: lang=en; theme=dark",
+    },
+    Pattern {
+        name: "answered_secret",
+        finds: "values given in answer to a question for a secret",
+        severity: Severity::High,
+        anchors: &["i used ", "i use ", "it is ", "it's ", "we use ", "we used ", "use this", "here it is", "here you go"],
+        window: (200, 300),
+        pattern: r#"(?i:pass(?:word|phrase|code)?|pwd|secret|token|key|credential|pat|webhook)s?\b[^\n]{0,60}\?[ \t"']*\r?\n[^\n]{0,40}?(?i:i used?|it is|it's|we used?|use this(?: one)?|here (?:it is|you go))[:,]?[ \t]+[`"']?(?P<s>[^\s`"']{8,})"#,
+        check: Check::Password,
+        positive: "user: which wifi password do you use?\nassistant: I used Kx7v-Q2mL9",
+        negative: "user: which wifi password do you use?\nassistant: I used the-one-from-the-vault",
     },
     Pattern {
         name: "sql_password",

@@ -50,7 +50,7 @@ pub(super) struct Report {
 /// Scans a view with every rule.
 pub(super) fn scan(view: &View) -> Report {
     let text: &str = &view.text;
-    let mut pass = Pass { text, bytes: text.as_bytes(), automaton: &AUTOMATON, done: vec![0; AUTOMATON.token_rows], ..Pass::empty() };
+    let mut pass = Pass { text, bytes: text.as_bytes(), ..Pass::empty() };
     pass.run();
     let Pass { mut hits, exempt, labels, marks, orders, disguises, .. } = pass;
     marks.judge(text.as_bytes(), &mut hits);
@@ -71,8 +71,8 @@ struct Pass<'v> {
     marks: Marks,
     orders: Orders,
     disguises: Vec<injection::Disguise>,
-    /// Where each token row's last match ended, so that one token is reported once.
-    done: Vec<usize>,
+    /// Where the last match of the token rows that matched ended, so that one token is reported once.
+    done: Vec<(u16, usize)>,
 }
 
 /// Token patterns look no further than this; keys are shorter, keys with payloads are cut.
@@ -87,11 +87,11 @@ impl<'v> Pass<'v> {
 
     fn run(&mut self) {
         let automaton = self.automaton;
-        for found in automaton.words.find_overlapping_iter(self.bytes) {
-            for target in automaton.targets(found.pattern().as_usize()) {
-                self.visit(*target, found.start(), found.end());
+        automaton.words.find(self.bytes, |word, start, end| {
+            for target in automaton.targets(word) {
+                self.visit(*target, start, end);
             }
-        }
+        });
     }
 
     fn visit(&mut self, target: Target, start: usize, end: usize) {
@@ -121,8 +121,7 @@ impl<'v> Pass<'v> {
     }
 
     fn shape(&mut self, form: &Form, anchor: usize) {
-        let row = usize::from(form.row);
-        if anchor < self.done[row] {
+        if self.done.iter().any(|&(row, end)| row == form.row && anchor < end) {
             return;
         }
         let Some(start) = self.shape_start(form, anchor) else { return };
@@ -130,7 +129,8 @@ impl<'v> Pass<'v> {
         let direct = form.regex().find(&self.bytes[start..end]).map(|found| (start + found.start(), start + found.end()));
         let found = direct.filter(|&(from, to)| self.is_token(form, &self.bytes[from..to], to)).or_else(|| self.stitched(form, start, end));
         if let Some((from, to)) = found {
-            self.done[row] = to;
+            self.done.retain(|done| done.0 != form.row);
+            self.done.push((form.row, to));
             self.hits.push(Hit::secret(form.token.name, form.token.severity, Weight::Format, from, to));
         }
     }
@@ -236,6 +236,11 @@ fn passes(check: Check, value: &[u8]) -> bool {
         Check::None => true,
         Check::Real => !value::is_stand_in(&text),
         Check::Random => Look::at(value).random() && !value::is_stand_in(&text),
+        Check::Password => {
+            let look = Look::at(value);
+            let mixed = look.digits > 0 && look.letters() > 0 || look.upper > 0 && look.lower > 0 && look.symbols > 0;
+            (mixed || look.random()) && !value::is_stand_in(&text) && !text.contains("://")
+        }
         Check::BasicPair => decode::base64(value).and_then(decode::text).is_some_and(|pair| {
             pair.split_once(':').is_some_and(|(name, password)| !password.is_empty() && name.len() + password.len() > 3 && !value::is_stand_in(password))
         }),

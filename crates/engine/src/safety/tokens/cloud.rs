@@ -3,7 +3,7 @@ use super::{Severity, Token, token};
 
 pub(super) const ROWS: &[Token] = &[
     token("aws_access_key", "AWS access key ids (long-lived, temporary and service keys)", &[
-        "(AKIA|ASIA|ABIA|ACCA){u16}", "AKIA{u16}", "ASIA{u16}", "ABIA{u16}", "ACCA{u16}", "A3T{u1}{u16}",
+        "AKIA{u16}", "ASIA{u16}", "ABIA{u16}", "ACCA{u16}", "A3T{u1}{u16}",
     ]).exact(),
     token("aws_session_token", "AWS session tokens", &["IQoJb3JpZ2lu{b60+}", "FwoGZXIvYXdz{b60+}", "FQoGZXIvYXdz{b60+}"]),
     token("aws_bedrock_key", "Amazon Bedrock API keys", &["ABSK{b100+}", "bedrock-api-key-{b60+}"]),
@@ -41,7 +41,7 @@ pub(super) const ROWS: &[Token] = &[
     token("ovh_key", "OVHcloud and Exoscale keys", &["EXO{h24}", "ovh_{w32+}"]).random(),
     token("upcloud_token", "UpCloud and Vultr tokens", &["ucat_{w26}", "vultr_{w30+}"]).random(),
     token("vault_token", "HashiCorp Vault tokens", &["hvs.{s24+}", "hvb.{s24+}", "hvr.{s24+}", "s.{w24}"]).random(),
-    token("terraform_token", "Terraform Cloud tokens", &["{w14}.atlasv1.{s60-70}"]),
+    token("terraform_token", "Terraform Cloud tokens", &["{w14}.atlasv1.{q60-70}"]),
     token("pulumi_token", "Pulumi access tokens", &["pul-{h40}"]),
     token("doppler_token", "Doppler tokens", &[
         "dp.pt.{w40+}", "dp.st.{p40+}", "dp.ct.{w40+}", "dp.sa.{w40+}", "dp.scim.{w40+}", "dp.audit.{w40+}", "dp.said.{w40+}",
@@ -59,13 +59,13 @@ pub(super) const ROWS: &[Token] = &[
     ]),
     token("zerotier_netbird_key", "NetBird setup and access tokens", &["nbp_{w36}"]),
     token("teleport_token", "Ngrok and Teleport credentials", &["ngrok_{w30+}", "{w20-30}_{w20-25}ngrok"]).severity(Severity::High),
-    token("planetscale_credential", "PlanetScale passwords and tokens", &["pscale_tkn_{p32+}", "pscale_pw_{p32+}", "pscale_oauth_{p32+}", "pscale_otk_{p32+}"]),
+    token("planetscale_credential", "PlanetScale passwords and tokens", &["pscale_tkn_{q32+}", "pscale_pw_{q32+}", "pscale_oauth_{q32+}", "pscale_otk_{q32+}"]),
     token("neon_key", "Neon API keys", &["napi_{l60+}", "npg_{w12+}"]),
     token("turso_upstash_key", "Cockroach Cloud, Xata and Convex keys", &["CCDB1_{w22}_{w40}", "xau_{w20+}", "prod:{l3+}|{w40+}"]).severity(Severity::High),
     token("fastly_deno_token", "Deno Deploy tokens", &["ddp_{w36}", "ddo_{w36}", "ddw_{w36}"]),
     token("fal_modal_key", "Modal, RunPod and Lambda Labs tokens", &["ak-{w22}", "as-{w22}", "rpa_{u32}{w6-14}", "secret_{z5+}_{h32}.{w32}", "wk-{w22}", "ws-{w22}"]).random(),
     token("hashicorp_boundary", "Boundary and Consul tokens", &["at_{w10}_{w40+}"]),
-    token("spacelift_env0", "Harness tokens", &["pat.{s22}.{h24}.{w20}", "sat.{s22}.{h24}.{w20}"]),
+    token("spacelift_env0", "Harness tokens", &["pat.{s22}.{w24}.{w20}", "sat.{s22}.{w24}.{w20}"]),
     token("prefect_token", "Prefect keys", &["pnu_{w36}", "pnb_{w36}"]),
     token("octopus_key", "Octopus Deploy API keys", &["API-{u25-36}"]).random().exact(),
 ];

@@ -24,5 +24,5 @@ pub(super) const ROWS: &[Token] = &[
     token("contentstack_key", "Cloudinary addresses with secrets", &["cloudinary://{d10-20}:{s20+}@"]),
     token("mux_livekit_key", "LiveKit keys", &["API{w12}:{w40+}"]).random(),
     token("pubnub_key", "PubNub secret keys", &["sec-c-{b40+}", "sec-c-{uuid}"]),
-    token("nats_nkey", "NATS seeds", &["SU(A|B|C|D){256}", "SO(A|B|C|D){256}", "SA(A|B|C|D){256}"]).random(),
+    token("nats_nkey", "NATS seeds", &["SU{256}", "SO{256}", "SA{256}"]).random(),
 ];

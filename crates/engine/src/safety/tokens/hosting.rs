@@ -32,13 +32,14 @@ pub(super) const ROWS: &[Token] = &[
     token("airtable_token", "Airtable personal access tokens", &["pat{w14}.{h64}"]),
     token("figma_token", "Figma tokens", &["figd_{s36+}", "figdr_{s36+}", "figo_{s36+}", "figu_{s36+}", "figuh_{s36+}", "figor_{s36+}"]),
     token("miro_canva_token", "Contentful and Storyblok management tokens", &["CFPAT-{s40+}"]),
-    token("frameio_token", "Frame.io tokens", &["fio-u-{s60+}"]),
+    token("frameio_token", "Frame.io tokens", &["fio-u-{q60+}"]),
     token("prismic_sanity", "DatoCMS, Dotenv Vault and Hygraph keys", &["dotenv://:key_{h64}@", "vlt_{h64}", "key_{h64}"]).random(),
     token("grafbase_hasura", "Ory, Clerk, WorkOS and Stytch secrets", &[
         "ory_at_{p40+}", "ory_pat_{w32}", "ory_st_{w32}", "ory_rt_{p40+}", "ory_apikey_{w32}", "sk_live_clerk_{w30+}",
         "secret-live-{s36}=", "secret-test-{s36}=", "project-live-{uuid}:",
     ]),
     token("scalr_token", "Scalr and Env0 tokens", &["at-{l15+}.{s40+}"]),
+    token("authress_key", "Authress service client keys", &["sc_{l5-30}.{l4-6}.acc{p10+}.{b30+}", "ext_{l5-30}.{l4-6}.acc{p10+}.{b30+}", "scauth_{l5-30}.{l4-6}.acc{p10+}.{b30+}"]).random(),
     token("settlemint_token", "SettleMint tokens", &["sm_pat_{w16}", "sm_aat_{w16}", "sm_sat_{w16}"]),
-    token("duffel_easypost", "Duffel and EasyPost keys", &["duffel_live_{s43}", "duffel_test_{s43}", "EZAK{w54}", "EZTK{w54}"]),
+    token("duffel_easypost", "Duffel and EasyPost keys", &["duffel_live_{q43}", "duffel_test_{q43}", "EZAK{w54}", "EZTK{w54}"]),
 ];

@@ -14,6 +14,6 @@ pub(super) const ROWS: &[Token] = &[
     token("rootly_incident", "Incident response tokens", &["rootly_{h64}", "inc_{w40+}", "fh_{w40+}"]),
     token("checkly_key", "Uptime and synthetic monitoring keys", &["cu_{h32}", "u{d6-8}-{h24}", "m{d9}-{h24}", "hc{u1}_{w30+}", "chk_{w40+}"]).random().exact(),
     token("rollbar_bugsnag", "Highlight, Baselime and Logfire tokens", &["pylf_v{d1}_{z2}_{w40+}", "pylf_v1_{w40+}", "bsl_{w30+}", "hl_{w32+}"]),
-    token("coralogix_lightstep", "Coralogix and Cribl keys", &["cxtp_{w30}", "cxup_{w30}", "cx(t|u)p_{w25+}", "crbl_{w30+}"]),
+    token("coralogix_lightstep", "Coralogix and Cribl keys", &["cxtp_{w30}", "cxup_{w30}", "crbl_{w30+}"]),
     token("signoz_chronosphere", "Elastic APM and other ingest secrets", &["apm_{w40+}", "lip_{w20}", "ltk_{w30+}"]).random(),
 ];

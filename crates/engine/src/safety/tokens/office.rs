@@ -7,7 +7,7 @@ pub(super) const ROWS: &[Token] = &[
     token("auth0_token", "Authentik, Keycloak and Zitadel tokens", &["ak_{w60+}", "sat_{w60+}"]).random(),
     token("duo_jumpcloud", "JumpCloud keys", &["jca_{w36}"]),
     token("facebook_token", "Meta access tokens", &["EAAC{w60+}", "EAAB{w60+}", "EAAG{w60+}", "EAAM{w60+}", "EAAD{w60+}", "EAAE{w60+}"]),
-    token("linkedin_token", "LinkedIn access tokens", &["AQ(U|V|W|X){s150+}"]),
+    token("linkedin_token", "LinkedIn access tokens", &["AQU{s150+}", "AQV{s150+}", "AQW{s150+}", "AQX{s150+}"]),
     token("twitch_token", "Twitch stream keys", &["live_{d8-10}_{w30}", "oauth:{l30}"]),
     token("spotify_reddit", "Home Assistant and Plex long-lived tokens", &["abcdlllt_{w60+}"]),
     token("adobe_secret", "Adobe client secrets", &["p8e-{h32}", "p8e-{s32}"]),
