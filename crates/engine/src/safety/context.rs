@@ -43,7 +43,7 @@ const HARMLESS_ENDINGS: &[&str] = &[
 ];
 
 const HARMLESS_STARTS: &[&str] = &[
-    "public", "pub", "max", "min", "next", "page", "cursor", "num", "total", "prompt", "completion", "sort", "primary", "foreign", "partition", "cache", "row", "object", "input", "output", "context", "sha", "sha1", "sha256", "hash", "ssh_host", "known", "csrf", "xsrf", "idempotency", "dedup", "continuation", "lexer", "parser", "has", "is", "no", "use", "hot", "short", "translation", "i18n", "map", "group", "lookup", "stop", "eos", "bos", "pad", "monkey", "keyboard", "tokenizer", "secretary",
+    "public", "pub", "max", "min", "next", "page", "cursor", "num", "total", "prompt", "completion", "sort", "primary", "foreign", "partition", "cache", "row", "object", "input", "output", "context", "sha", "sha1", "sha256", "hash", "ssh_host", "known", "csrf", "xsrf", "idempotency", "dedup", "continuation", "lexer", "parser", "has", "is", "no", "use", "hot", "short", "translation", "i18n", "map", "group", "lookup", "stop", "eos", "bos", "pad", "monkey", "keyboard", "tokenizer", "secretary", "secretsmanager", "secretmanager",
 ];
 
 /// Joining words, after which the value stands.
@@ -53,7 +53,8 @@ const JOIN_WORDS: &[&str] = &[
 
 const LABEL_REACH_BYTES: usize = 48;
 const JOIN_REACH_BYTES: usize = 64;
-const VALUE_BYTES_MAX: usize = 1024;
+/// A value is followed this far; longer ones are redacted up to here.
+const VALUE_BYTES_MAX: usize = 4096;
 
 /// What a label turned out to be.
 pub(super) struct Label {
@@ -95,9 +96,9 @@ fn claim(label: &str) -> Option<Claim> {
     });
     let plural = ["tokens", "secrets", "passwords", "keys"].iter().any(|word| bare.ends_with(word));
     // `passed` and `bypass-list` are no passwords; `db_pass` is.
-    let verb = lower.find("pass").is_some_and(|at| {
+    let verb = !lower.contains("mot de passe") && lower.find("pass").is_some_and(|at| {
         let tail = &lower[at + 4..];
-        !["w", "phrase", "code", "wd"].iter().any(|rest| tail.starts_with(rest)) && tail.starts_with(|next: char| next.is_alphanumeric()) || lower[..at].ends_with("by")
+        !["w", "phrase", "code"].iter().any(|rest| tail.starts_with(rest)) && tail.starts_with(|next: char| next.is_alphanumeric()) || lower[..at].ends_with("by")
     });
     let named = &label.as_bytes()[label.len() - bare.len().min(label.len())..];
     let opened = HARMLESS_STARTS.iter().any(|word| bare.starts_with(word) && named.get(word.len()).is_none_or(|next| !next.is_ascii_lowercase()));
@@ -141,13 +142,13 @@ fn join(text: &str, to: usize, flag: bool) -> Option<(Join, usize)> {
         [b':', b':', ..] => return None,
         [b'=', b'=', ..] | [b'!', b'=', ..] => return None,
         [b':', b'=', ..] | [b'=', b'>', ..] | [b'-', b'>', ..] | [b'<', b'-', ..] | [b'?', b'=', ..] | [b'+', b'=', ..] => (at + 2, Join::Assign),
+        [b'|', b'|', ..] => (at + 2, Join::Assign),
         [b':' | b'=' | b'|', ..] => (at + 1, Join::Assign),
         [b'>', ..] => (at + 1, Join::Assign),
         [b'(', b'"' | b'\'', ..] => (at + 1, Join::Assign),
         [b',', ..] if closed > to => (at + 1, Join::Assign),
         // A row of comma-separated values: name, then value.
         [b',', next, ..] if !next.is_ascii_whitespace() => (at + 1, Join::Prose),
-        [b'|', b'|', ..] => (at + 2, Join::Assign),
         _ if named_value(rest).is_some() => (at + named_value(rest).unwrap_or(0), Join::Assign),
         _ => match JOIN_WORDS.iter().find(|word| text[at..].starts_with(*word)) {
             Some(word) => (at + word.len(), Join::Prose),
@@ -194,13 +195,22 @@ fn prose_gap(text: &str, at: usize) -> Option<(Join, usize)> {
     [" is now ", " is set to ", " set to ", " is: ", " is ", " was ", ": ", " = ", " to ", " ist ", " lautet ", " est ", " es ", " auf "].iter().filter_map(|word| clause.find(word).map(|found| (found, word.len()))).min().map(|(found, size)| (Join::Prose, at + found + size))
 }
 
-struct Value {
-    text: String,
+struct Value<'t> {
+    text: &'t str,
     quoted: bool,
 }
 
+impl Value<'_> {
+    /// The part on which a value is judged; a long one shows what it is at its start.
+    fn start(&self) -> &str {
+        const JUDGED_BYTES_MAX: usize = 200;
+        let end = (0..=self.text.len().min(JUDGED_BYTES_MAX)).rev().find(|&index| self.text.is_char_boundary(index)).unwrap_or(0);
+        &self.text[..end]
+    }
+}
+
 /// Reads a quoted or bare value; quotes of any script were folded to ASCII before.
-fn read_value(text: &str, at: usize) -> (Value, usize) {
+fn read_value(text: &str, at: usize) -> (Value<'_>, usize) {
     let rest = &text[at.min(text.len())..];
     let opening = rest.len() - rest.trim_start_matches(['*', '_', '[', '(']).len();
     let (prefix, rest) = if rest[opening..].starts_with(['"', '\'', '`']) { (opening, &rest[opening..]) } else { (0, rest) };
@@ -212,20 +222,20 @@ fn read_value(text: &str, at: usize) -> (Value, usize) {
         let inner = rest[1..].trim_start_matches(quote);
         let lead = rest.len() - inner.len();
         let inner = &inner[..inner.find([quote, '\n']).unwrap_or(inner.len())];
-        return (Value { text: inner.to_owned(), quoted: true }, start + lead);
+        return (Value { text: inner, quoted: true }, start + lead);
     }
     let bare = &rest[..rest.find(|mark: char| mark.is_whitespace() || matches!(mark, '"' | '\'' | '`' | '<' | ',' | '|') || !mark.is_ascii()).unwrap_or(rest.len())];
     let bare = if rest.starts_with('<') { &rest[..1] } else { bare };
     let bare = bare.trim_end_matches(['.', ';', ')', '}', ']', ':', '!', '?', '*']).split(';').next().unwrap_or_default();
     let bare = bare.split('&').next().unwrap_or_default();
-    (Value { text: bare.to_owned(), quoted: false }, start)
+    (Value { text: bare, quoted: false }, start)
 }
 
 fn believable(claim: Claim, join: Join, value: &Value, label: &str) -> bool {
     const PASSWORD_CHARS_MIN: usize = 6;
     const KEY_CHARS_MIN: usize = 12;
     const WEAK_CHARS_MIN: usize = 24;
-    let text = value.text.as_str();
+    let text = value.start();
     if value::is_stand_in(text) || documented::is_documented(text.as_bytes()) || text.contains("://") || is_public(text) || is_code(text, value.quoted) || text.chars().any(|mark| !mark.is_ascii()) && claim != Claim::Password {
         return false;
     }

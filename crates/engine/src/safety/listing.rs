@@ -71,8 +71,8 @@ fn judgements() -> impl Iterator<Item = Rule> {
         ("database_url", Severity::Critical, "database and broker addresses with a password", "postgres://app:Kx7vQ2mL9@db.internal:5432/orders", "postgres://app@db.internal:5432/orders"),
         ("url_credentials", Severity::Critical, "other addresses with a password or token", "https://ci:Kx7vQ2mL9rT4@git.internal/acme.git", "https://ci:${TOKEN}@git.internal/acme.git"),
         ("assigned_secret", Severity::High, "values that a label announces: assignments, headers, settings, prose", "DB_PASSWORD=Kx7vQ2mL9rT4", "DB_PASSWORD=${DB_PASSWORD}"),
-        ("nearby_secret", Severity::High, "drawn values shortly after a label that names a secret", "which api token do you use?\nI used {w24}", "which api token do you use?\nI used the one from the vault"),
-        ("prefixed_token", Severity::High, "drawn values of 32 characters and more behind a short prefix", "I used acme_{w36}", "I used acme_orders_worker_configuration_service"),
+        ("nearby_secret", Severity::High, "drawn values shortly after a label that names a secret", "the api token of the mirror, as agreed with the team yesterday:\n{w24}", "the api token of the mirror, as agreed with the team yesterday, is in the vault"),
+        ("prefixed_token", Severity::High, "drawn values of 32 characters and more behind a short prefix", "I used acme_{w28}", "I used acme_orders_worker_configuration_service"),
         ("high_entropy", Severity::High, "40 characters or more of at least 4.5 bits each", "the value was {w48}", "sha512-{w48}"),
     ];
     ROWS.iter().map(|&(name, severity, finds, positive, negative)| Rule {

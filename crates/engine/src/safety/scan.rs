@@ -14,6 +14,8 @@ pub(super) enum Weight {
     Entropy,
     Nearby,
     Context,
+    /// A format with a short prefix, which a longer one may explain better.
+    Shape,
     Format,
     Document,
 }
@@ -131,7 +133,8 @@ impl<'v> Pass<'v> {
         if let Some((from, to)) = found {
             self.done.retain(|done| done.0 != form.row);
             self.done.push((form.row, to));
-            self.hits.push(Hit::secret(form.token.name, form.token.severity, Weight::Format, from, to));
+            let weight = if form.token.random { Weight::Shape } else { Weight::Format };
+            self.hits.push(Hit::secret(form.token.name, form.token.severity, weight, from, to));
         }
     }
 
@@ -222,12 +225,16 @@ impl<'v> Pass<'v> {
     }
 }
 
+/// A piece of this many characters can be told to be a mask.
+const MASK_CHARS_MIN: usize = 8;
+
 /// Not a mask, not words, not a literal from public documentation.
 fn is_drawn(form: &Form, token: &[u8]) -> bool {
     let body = &token[form.anchor_len.min(token.len())..];
     let look = Look::at(body);
+    let hollow = body.split(|byte| !byte.is_ascii_alphanumeric()).any(|piece| piece.len() >= MASK_CHARS_MIN && Look::at(piece).masked());
     let long_words = look.wordy() && look.chars >= 12 && look.digits * 8 < look.chars;
-    (form.lead.1 > 0 || !look.masked()) && !Look::at(token).masked() && !long_words && (!form.token.random || look.random() || Look::at(token).random() && form.lead.1 > 0) && !documented::is_documented(token)
+    !hollow && (form.lead.1 > 0 || !look.masked()) && !Look::at(token).masked() && !long_words && (!form.token.random || look.random() || Look::at(token).random() && form.lead.1 > 0) && !documented::is_documented(token)
 }
 
 fn passes(check: Check, value: &[u8]) -> bool {

@@ -144,7 +144,8 @@ fn anchor(parts: &[Part]) -> (String, (usize, usize)) {
 /// `SK` with every hex digit after it: short anchors are continued by the class that follows.
 fn continued(anchor: &str, parts: &[Part]) -> Vec<String> {
     match parts {
-        [Part::Literal(text), Part::Run { class, .. }, ..] if *text == anchor && anchor.len() < WORD_BYTES_MIN => {
+        [Part::Literal(text), next @ (Part::Run { .. } | Part::Uuid), ..] if *text == anchor && anchor.len() < WORD_BYTES_MIN => {
+            let class = if let Part::Run { class, .. } = next { *class } else { class('h') };
             let mut letters: Vec<char> = (b'!'..=b'z').map(char::from).filter(|letter| class.sample_set().contains(letter)).map(|letter| letter.to_ascii_lowercase()).collect();
             letters.dedup();
             letters.iter().map(|letter| format!("{anchor}{letter}")).collect()

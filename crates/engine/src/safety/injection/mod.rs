@@ -94,7 +94,7 @@ impl Orders {
 /// Scans a reading that undid a disguise; only what is told by its wording or format counts there.
 pub(super) fn reread(reading: &View, findings: &mut Vec<Hit>) {
     for mut hit in scan(reading).hits {
-        if hit.weight >= Weight::Format {
+        if hit.weight >= Weight::Shape {
             (hit.finding.start, hit.finding.end) = reading.origin(hit.finding.start, hit.finding.end);
             findings.push(hit);
         }

@@ -2,5 +2,6 @@
 mod corpora;
 mod notes;
 mod property;
+mod reference;
 mod rows;
 mod spec;

@@ -33,7 +33,7 @@ pub(super) const ROWS: &[Token] = &[
     token("figma_token", "Figma tokens", &["figd_{s36+}", "figdr_{s36+}", "figo_{s36+}", "figu_{s36+}", "figuh_{s36+}", "figor_{s36+}"]),
     token("miro_canva_token", "Contentful and Storyblok management tokens", &["CFPAT-{s40+}"]),
     token("frameio_token", "Frame.io tokens", &["fio-u-{q60+}"]),
-    token("prismic_sanity", "DatoCMS, Dotenv Vault and Hygraph keys", &["dotenv://:key_{h64}@", "vlt_{h64}", "key_{h64}"]).random(),
+    token("prismic_sanity", "DatoCMS, Dotenv Vault and Hygraph keys", &["vlt_{h64}", "key_{h64}"]).random(),
     token("grafbase_hasura", "Ory, Clerk, WorkOS and Stytch secrets", &[
         "ory_at_{p40+}", "ory_pat_{w32}", "ory_st_{w32}", "ory_rt_{p40+}", "ory_apikey_{w32}", "sk_live_clerk_{w30+}",
         "secret-live-{s36}=", "secret-test-{s36}=", "project-live-{uuid}:",
