@@ -15,12 +15,16 @@ const SCHEME_BYTES_MAX: usize = 24;
 /// Judges the address whose `://` starts at `at`.
 pub(super) fn judge(text: &str, at: usize, hits: &mut Vec<Hit>) {
     let bytes = text.as_bytes();
+    // Most addresses carry no user at all.
+    let window = &bytes[at + 3..bytes.len().min(at + 3 + AUTHORITY_BYTES_MAX)];
+    let token_len = window.iter().position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'|')).unwrap_or(window.len());
+    let token = &window[..token_len];
+    if !token.contains(&b'@') {
+        return;
+    }
     let scheme_len = bytes[at.saturating_sub(SCHEME_BYTES_MAX)..at].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-')).count();
     let scheme = text[at - scheme_len..at].to_ascii_lowercase();
     let start = at + 3;
-    let window = &bytes[start..bytes.len().min(start + AUTHORITY_BYTES_MAX)];
-    let token_len = window.iter().position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'|')).unwrap_or(window.len());
-    let token = &window[..token_len];
     let authority_len = token.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(token.len());
     let is_database = DATABASES.contains(&scheme.trim_start_matches("jdbc:").split('+').next().unwrap_or_default()) || scheme.starts_with("mongodb");
     // A raw slash in a database password is common enough to look past it.

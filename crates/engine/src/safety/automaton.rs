@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::context::LABELS;
+use super::context::{Claim, LABELS};
 use super::injection;
 use super::pattern::{Lazy, PATTERNS, Pattern};
 use super::shape;
@@ -18,7 +18,7 @@ pub(super) enum Target {
     Shape(u16),
     Backwards(u16),
     Pattern(u16),
-    Label,
+    Label(Claim),
     Address,
     Pem,
     Mark(structure::Mark),
@@ -89,8 +89,10 @@ fn build() -> Automaton {
             add(word, Target::Pattern(index as u16));
         }
     }
-    for word in LABELS {
-        add(word, Target::Label);
+    for (claim, words) in LABELS {
+        for word in *words {
+            add(word, Target::Label(*claim));
+        }
     }
     add("://", Target::Address);
     add("-----begin ", Target::Pem);

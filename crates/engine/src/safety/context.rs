@@ -4,21 +4,9 @@ use super::documented;
 use super::scan::{Hit, Weight};
 use super::value::{self, Look};
 
-/// Words that name a secret, lower case; the automaton ignores ASCII case.
-pub(super) const LABELS: &[&str] = &[
-    "password", "passwd", "passwort", "passphrase", "passcode", "pwd", "pass", "kennwort", "mot de passe", "contrase", "senha", "wachtwoord", "hasło", "haslo",
-    "пароль", "Пароль", "парол", "密码", "密碼", "口令", "パスワード", "비밀번호", "şifre", "sifre", "parola", "lösenord", "كلمة المرور", "parol", "drowssap",
-    "secret", "geheimnis", "token", "nekot", "terces", "api key", "apikey", "api_key", "api-key", "api.key", "yek_ipa", "yek-ipa", "access key", "accesskey", "access_key", "access-key", "auth key", "authkey", "auth_key", "auth-key",
-    "private key", "privatekey", "private_key", "private-key", "presharedkey", "preshared_key", "preshared-key", "pre-shared key", "psk", "signing_key", "signing-key", "signing key", "signingkey", "encryption_key", "encryption-key", "encryption key", "encryptionkey",
-    "hmac_key", "hmac key", "hmackey", "master_key", "master-key", "master key", "masterkey", "account_key", "account-key", "accountkey", "account key", "shared_key", "sharedkey", "shared key", "app_key", "appkey", "app-key", "app key", "application_key", "applicationkey", "application key",
-    "service_key", "servicekey", "service key", "role_key", "license_key", "license key", "licensekey", "licence key", "crypt_key", "cipher_key", "session_key", "jwt_key", "ssh_key", "deploy_key", "deploy key", "integration_key", "integration key", "routing_key", "ingest_key", "ingest key", "ingestion key", "ingestion_key", "write_key", "write key", "admin_key", "admin key",
-    "secretkey", "subscription-key", "subscription_key", "subscription key", "functions-key", "storage_key", "storage key", "root_key", "api-schlüssel", "api schlüssel", "schlüssel", "clave", "clé d'api", "clé api", "chiave", "chave", "ключ", "Ключ", "密钥", "密鑰", "キー", "apiキー",
-    "credential", "zugangsdaten", "authorization", "_auth", "x-auth", "webhook", "connection string", "connectionstring", "connection_string", "pat=", "_pat", "github_pat", "sas_", "_sas", "otp", "pin code", "_dsn", "bearer", "cookie", "_key", "-key", "client_id", "jwt", "oauth", "refresh_token", "salt", "nonce_secret", "pepper",
-];
-
 /// How sure a label alone makes us.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
-enum Claim {
+pub(super) enum Claim {
     /// Names many harmless things too: the value must look drawn and long.
     Weak,
     /// Names a machine's secret: the value must look drawn.
@@ -26,6 +14,20 @@ enum Claim {
     /// Names a person's password: a readable value can be real.
     Password,
 }
+
+/// Words that name a secret, lower case, with what they claim; the index ignores ASCII case.
+pub(super) const LABELS: &[(Claim, &[&str])] = &[
+    (Claim::Password, &[
+        "pass", "pwd", "kennwort", "mot de passe", "contrase", "senha", "wachtwoord", "hasło", "haslo", "пароль", "Пароль", "парол", "密码", "密碼", "口令", "パスワード", "비밀번호", "şifre", "sifre", "parola", "parol", "lösenord", "كلمة المرور", "drowssap", "psk", "presharedkey", "preshared", "pre-shared key", "geheimnis",
+    ]),
+    (Claim::Key, &[
+        "secret", "token", "nekot", "terces", "api key", "apikey", "api_key", "api-key", "api.key", "yek_ipa", "yek-ipa", "access key", "accesskey", "access_key", "access-key", "auth key", "authkey", "auth_key", "auth-key", "private key", "privatekey", "private_key", "private-key",
+        "signing_key", "signing-key", "signing key", "signingkey", "encryption_key", "encryption-key", "encryption key", "encryptionkey", "hmac_key", "hmac key", "hmackey", "master_key", "master-key", "master key", "masterkey", "account_key", "account-key", "accountkey", "account key", "shared_key", "sharedkey", "shared key", "app_key", "appkey", "app-key", "app key", "application_key", "applicationkey", "application key",
+        "service_key", "servicekey", "service key", "role_key", "license_key", "license key", "licensekey", "licence key", "crypt_key", "cipher_key", "session_key", "jwt_key", "ssh_key", "deploy_key", "deploy key", "integration_key", "integration key", "ingest_key", "ingest key", "ingestion key", "ingestion_key", "ingestionkey", "write_key", "write key", "admin_key", "admin key", "subscription-key", "subscription_key", "subscription key", "functions-key", "storage_key", "storage key", "root_key", "_key", "-key",
+        "schlüssel", "clave", "clé d'api", "clé api", "chiave", "chave", "ключ", "Ключ", "密钥", "密鑰", "キー", "credential", "zugangsdaten", "authorization", "_auth", "x-auth", "webhook", "connection string", "connectionstring", "connection_string", "pat=", "_pat", "sas_", "_sas", "_dsn", "jwt",
+    ]),
+    (Claim::Weak, &["otp", "pin code", "bearer", "cookie", "client_id", "oauth", "salt", "pepper"]),
+];
 
 /// What joins the label to the value.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,7 +45,7 @@ const HARMLESS_ENDINGS: &[&str] = &[
 ];
 
 const HARMLESS_STARTS: &[&str] = &[
-    "public", "pub", "max", "min", "next", "page", "cursor", "num", "total", "prompt", "completion", "sort", "primary", "foreign", "partition", "cache", "row", "object", "input", "output", "context", "sha", "sha1", "sha256", "hash", "ssh_host", "known", "csrf", "xsrf", "idempotency", "dedup", "continuation", "lexer", "parser", "has", "is", "no", "use", "hot", "short", "translation", "i18n", "map", "group", "lookup", "stop", "eos", "bos", "pad", "monkey", "keyboard", "tokenizer", "secretary", "secretsmanager", "secretmanager",
+    "public", "pub", "max", "min", "next", "page", "cursor", "num", "total", "prompt", "completion", "sort", "primary", "foreign", "partition", "cache", "row", "object", "input", "output", "context", "sha", "sha1", "sha256", "hash", "ssh_host", "known", "csrf", "xsrf", "idempotency", "dedup", "continuation", "lexer", "parser", "has", "is", "no", "use", "hot", "short", "translation", "i18n", "map", "group", "lookup", "stop", "eos", "bos", "pad", "monkey", "keyboard", "tokenizer", "secretary", "secretsmanager", "secretmanager", "passport", "passive",
 ];
 
 /// Joining words, after which the value stands.
@@ -64,16 +66,19 @@ pub(super) struct Label {
 }
 
 /// Judges the value that a label at `start..end` announces.
-pub(super) fn judge(text: &str, start: usize, end: usize, hits: &mut Vec<Hit>) -> Label {
+pub(super) fn judge(text: &str, claim: Claim, start: usize, end: usize, hits: &mut Vec<Hit>) -> Label {
     let bytes = text.as_bytes();
     let in_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let from = start - bytes[start.saturating_sub(LABEL_REACH_BYTES)..start].iter().rev().take_while(|&&byte| in_name(byte)).count();
     let to = end + bytes[end..bytes.len().min(end + LABEL_REACH_BYTES)].iter().take_while(|&&byte| in_name(byte)).count();
     let label = text[from..to].trim_end_matches(['.', '-']);
     let to = from + label.len();
-    let Some(claim) = claim(label) else { return Label { end: to, telling: false } };
-    let read = Label { end: to, telling: claim != Claim::Weak };
-    if let Some((join, at)) = join(text, to, is_flag(bytes, from, label)) {
+    // A weak word does not keep a stronger one in the same name from being seen.
+    let read = Label { end: if claim == Claim::Weak { end } else { to }, telling: claim != Claim::Weak };
+    if is_harmless(label, start - from, end - from) {
+        return Label { telling: false, ..read };
+    }
+    if could_hold_value(&bytes[to..]) && let Some((join, at)) = join(text, to, is_flag(bytes, from, label)) {
         let (value, value_start) = read_value(text, at);
         if believable(claim, join, &value, label) {
             hits.push(Hit::secret("assigned_secret", Severity::High, Weight::Context, value_start, value_start + value.text.len()));
@@ -84,38 +89,30 @@ pub(super) fn judge(text: &str, start: usize, end: usize, hits: &mut Vec<Hit>) -
     read
 }
 
-/// The label's claim, or none for names such as `token_count`.
-fn claim(label: &str) -> Option<Claim> {
-    let lower = label.to_lowercase();
-    let bare = lower.trim_start_matches(|mark: char| !mark.is_alphanumeric());
-    let ending = HARMLESS_ENDINGS.iter().any(|ending| {
-        lower.strip_suffix(ending).is_some_and(|rest| {
-            let camel = label.as_bytes().get(label.len().saturating_sub(ending.len())).is_some_and(u8::is_ascii_uppercase);
-            rest.ends_with(['_', '-', '.']) || camel && !label.bytes().all(|byte| !byte.is_ascii_lowercase())
-        })
+/// Plain prose after a label, without digits, quotes or signs of assignment, holds no value.
+fn could_hold_value(after: &[u8]) -> bool {
+    const GLANCE_BYTES: usize = 110;
+    after[..after.len().min(GLANCE_BYTES)].iter().any(|byte| byte.is_ascii_digit() || matches!(byte, b'"' | b'\'' | b'`' | b'=' | b':' | b'>' | b'|'))
+        || after.first() == Some(&b',')
+}
+
+/// Names such as `token_count`, `maxTokens`, `passed` or `public_key`.
+fn is_harmless(label: &str, word_start: usize, word_end: usize) -> bool {
+    let bytes = label.as_bytes();
+    let name = label.trim_start_matches(|mark: char| !mark.is_alphanumeric());
+    let is_edge = |at: usize| bytes[at].is_ascii_punctuation() || bytes[at].is_ascii_uppercase() && bytes[at - 1].is_ascii_lowercase();
+    let last = (1..bytes.len()).rev().find(|&at| is_edge(at)).map(|at| label[at..].trim_start_matches(['_', '-', '.']));
+    let ending = last.is_some_and(|last| !last.is_empty() && HARMLESS_ENDINGS.iter().any(|ending| last.eq_ignore_ascii_case(ending)));
+    let opened = HARMLESS_STARTS.iter().any(|word| {
+        name.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)) && name.as_bytes().get(word.len()).is_none_or(|next| !next.is_ascii_lowercase())
     });
-    let plural = ["tokens", "secrets", "passwords", "keys"].iter().any(|word| bare.ends_with(word));
+    let word = &label[word_start.min(label.len())..word_end.min(label.len())];
+    let tail = &bytes[word_end.min(bytes.len())..];
+    let plural = tail == b"s" && ["token", "secret", "key", "password"].iter().any(|name| word.to_ascii_lowercase().ends_with(name));
     // `passed` and `bypass-list` are no passwords; `db_pass` is.
-    let verb = !lower.contains("mot de passe") && lower.find("pass").is_some_and(|at| {
-        let tail = &lower[at + 4..];
-        !["w", "phrase", "code"].iter().any(|rest| tail.starts_with(rest)) && tail.starts_with(|next: char| next.is_alphanumeric()) || lower[..at].ends_with("by")
-    });
-    let named = &label.as_bytes()[label.len() - bare.len().min(label.len())..];
-    let opened = HARMLESS_STARTS.iter().any(|word| bare.starts_with(word) && named.get(word.len()).is_none_or(|next| !next.is_ascii_lowercase()));
-    if ending || plural || opened || verb {
-        return None;
-    }
-    const PASSWORDS: &[&str] = &[
-        "pass", "pwd", "kennwort", "contrase", "senha", "wachtwoord", "hasło", "haslo", "пароль", "密码", "密碼", "口令", "パスワード", "비밀번호", "şifre", "sifre", "parol", "lösenord", "كلمة", "drow", "psk", "geheim",
-    ];
-    const KEYS: &[&str] = &["secret", "token", "key", "cred", "auth", "nekot", "terces", "yek", "webhook", "schlüssel", "clave", "clé", "chiave", "chave", "ключ", "密", "キー", "connection", "pat", "jwt"];
-    if PASSWORDS.iter().any(|word| lower.contains(word)) {
-        return Some(Claim::Password);
-    }
-    let strong = KEYS.iter().any(|word| lower.contains(word));
-    // A bare `key` or `_key` may be a database key or a setting; qualified ones are the rule.
-    let weak = bare == "key" || lower.contains("client_id") || !strong;
-    Some(if weak { Claim::Weak } else { Claim::Key })
+    let verb = word.eq_ignore_ascii_case("pass")
+        && (tail.first().is_some_and(u8::is_ascii_lowercase) && ![&b"w"[..], b"phrase", b"code"].iter().any(|rest| tail.starts_with(rest)) || word_start >= 2 && bytes[word_start - 2..word_start].eq_ignore_ascii_case(b"by"));
+    ending || opened || plural || verb
 }
 
 fn is_flag(bytes: &[u8], from: usize, label: &str) -> bool {
@@ -302,6 +299,9 @@ fn behind(text: &str, from: usize, claim: Claim, hits: &mut Vec<Hit>) {
     const BEHIND_BYTES: usize = 120;
     let start = (from.saturating_sub(BEHIND_BYTES)..=from).find(|&index| text.is_char_boundary(index)).unwrap_or(from);
     let before = &text[start..from];
+    if !before.bytes().any(|byte| byte.is_ascii_digit()) {
+        return;
+    }
     // The joining word stands at most a few words before the label.
     const JOIN_BYTES: usize = 48;
     let near = (before.len().saturating_sub(JOIN_BYTES)..=before.len()).find(|&index| before.is_char_boundary(index)).unwrap_or(before.len());

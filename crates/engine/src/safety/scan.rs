@@ -101,14 +101,14 @@ impl<'v> Pass<'v> {
             Target::Shape(index) => self.shape(&self.automaton.forms[usize::from(index)], start),
             Target::Backwards(index) => self.backwards(&self.automaton.forms[usize::from(index)], end),
             Target::Pattern(index) => self.pattern(index, start, end),
-            Target::Label if start >= self.label_end => {
-                let label = context::judge(self.text, start, end, &mut self.hits);
+            Target::Label(claim) if start >= self.label_end => {
+                let label = context::judge(self.text, claim, start, end, &mut self.hits);
                 self.label_end = label.end;
                 if label.telling {
                     self.labels.push(label.end);
                 }
             }
-            Target::Label => {}
+            Target::Label(_) => {}
             Target::Address => address::judge(self.text, start, &mut self.hits),
             Target::Pem => self.armour(start),
             Target::Mark(Mark::Ciphertext) => self.exempt.extend(structure::ciphertext_end(self.bytes, start).map(|close| (start, close))),

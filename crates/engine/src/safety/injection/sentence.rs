@@ -41,6 +41,9 @@ fn first_break(after: &str) -> usize {
 
 /// Lower case where it has the same size, so that offsets stay true.
 pub(super) fn lower(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     text.chars().map(|letter| {
         let mut lowered = letter.to_lowercase();
         match (lowered.next(), lowered.next()) {

@@ -3,6 +3,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
+use super::super::context::LABELS;
 use super::super::{Concern, inspect, redact, rules};
 
 fn holds(text: &str) {
@@ -41,6 +42,13 @@ proptest! {
             let rule = &rules()[*pick];
             format!("{noise}{}", if *positive { &rule.positive } else { &rule.negative })
         }).collect();
+        holds(&text);
+    }
+
+    #[test]
+    fn any_label_with_noise_is_inspected(picks in proptest::collection::vec((0..200_usize, "[ \\n\"'=:|,a-zA-Z0-9é\u{200b}一ド_.-]{0,12}"), 1..8)) {
+        let labels: Vec<&str> = LABELS.iter().flat_map(|(_, words)| words.iter().copied()).collect();
+        let text: String = picks.iter().map(|(pick, noise)| format!("{}{noise}", labels[pick % labels.len()])).collect();
         holds(&text);
     }
 
