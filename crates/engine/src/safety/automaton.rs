@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::context::{Claim, LABELS};
 use super::injection;
+use super::labels::{Claim, LABELS};
 use super::pattern::{Lazy, PATTERNS, Pattern};
 use super::shape;
 use super::structure;
@@ -80,7 +80,12 @@ fn build() -> Automaton {
                 add(&compiled.anchor.chars().rev().collect::<String>(), Target::Backwards(index));
             }
             forms.push(Form {
-                token, row: row as u16, anchor_len: compiled.anchor.len(), lead: compiled.lead, pattern: compiled.pattern, lazy: Lazy::new(),
+                token,
+                row: row as u16,
+                anchor_len: compiled.anchor.len(),
+                lead: compiled.lead,
+                pattern: compiled.pattern,
+                lazy: Lazy::new(),
             });
         }
     }
@@ -90,7 +95,7 @@ fn build() -> Automaton {
         }
     }
     for (claim, words) in LABELS {
-        for word in *words {
+        for word in words.split(',') {
             add(word, Target::Label(*claim));
         }
     }

@@ -33,11 +33,30 @@ impl Hit {
     }
 
     pub(super) fn raw_log(start: usize, end: usize) -> Self {
-        Hit { finding: Finding { rule: "raw_log", concern: Concern::RawLog, severity: Severity::Medium, start, end, intent: None }, weight: Weight::Document }
+        Hit {
+            finding: Finding {
+                rule: "raw_log",
+                concern: Concern::RawLog,
+                severity: Severity::Medium,
+                start,
+                end,
+                intent: None,
+            },
+            weight: Weight::Document,
+        }
     }
 
-    pub(super) fn order(rule: &'static str, severity: Severity, intent: &'static str, start: usize, end: usize) -> Self {
-        Hit { finding: Finding { rule, concern: Concern::Injection, severity, start, end, intent: Some(intent) }, weight: Weight::Format }
+    pub(super) fn order(
+        rule: &'static str,
+        severity: Severity,
+        intent: &'static str,
+        start: usize,
+        end: usize,
+    ) -> Self {
+        Hit {
+            finding: Finding { rule, concern: Concern::Injection, severity, start, end, intent: Some(intent) },
+            weight: Weight::Format,
+        }
     }
 }
 
@@ -83,7 +102,17 @@ const TOKEN_BYTES_MAX: usize = 2048;
 impl<'v> Pass<'v> {
     fn empty() -> Self {
         Pass {
-            text: "", bytes: b"", automaton: &AUTOMATON, hits: Vec::new(), exempt: Vec::new(), labels: Vec::new(), label_end: 0, marks: Marks::default(), orders: Orders::default(), disguises: Vec::new(), done: Vec::new(),
+            text: "",
+            bytes: b"",
+            automaton: &AUTOMATON,
+            hits: Vec::new(),
+            exempt: Vec::new(),
+            labels: Vec::new(),
+            label_end: 0,
+            marks: Marks::default(),
+            orders: Orders::default(),
+            disguises: Vec::new(),
+            done: Vec::new(),
         }
     }
 
@@ -111,7 +140,9 @@ impl<'v> Pass<'v> {
             Target::Label(_) => {}
             Target::Address => address::judge(self.text, start, &mut self.hits),
             Target::Pem => self.armour(start),
-            Target::Mark(Mark::Ciphertext) => self.exempt.extend(structure::ciphertext_end(self.bytes, start).map(|close| (start, close))),
+            Target::Mark(Mark::Ciphertext) => {
+                self.exempt.extend(structure::ciphertext_end(self.bytes, start).map(|close| (start, close)))
+            }
             Target::Mark(mark) => self.marks.add(mark, start, end),
             Target::Order(index) => self.orders.note(index, start, end),
             Target::Disguise(disguise) => {
@@ -128,8 +159,11 @@ impl<'v> Pass<'v> {
         }
         let Some(start) = self.shape_start(form, anchor) else { return };
         let end = self.bytes.len().min(anchor + TOKEN_BYTES_MAX);
-        let direct = form.regex().find(&self.bytes[start..end]).map(|found| (start + found.start(), start + found.end()));
-        let found = direct.filter(|&(from, to)| self.is_token(form, &self.bytes[from..to], to)).or_else(|| self.stitched(form, start, end));
+        let direct =
+            form.regex().find(&self.bytes[start..end]).map(|found| (start + found.start(), start + found.end()));
+        let found = direct
+            .filter(|&(from, to)| self.is_token(form, &self.bytes[from..to], to))
+            .or_else(|| self.stitched(form, start, end));
         if let Some((from, to)) = found {
             self.done.retain(|done| done.0 != form.row);
             self.done.push((form.row, to));
@@ -143,11 +177,16 @@ impl<'v> Pass<'v> {
         let in_word = |byte: &u8| byte.is_ascii_alphanumeric();
         if form.lead.1 == 0 {
             let before = anchor.checked_sub(1).map(|at| self.bytes[at]);
-            let glued = before.is_some_and(|byte| in_word(&byte) || form.anchor_len <= 4 && matches!(byte, b'_' | b'-'));
+            let glued =
+                before.is_some_and(|byte| in_word(&byte) || form.anchor_len <= 4 && matches!(byte, b'_' | b'-'));
             return (!glued).then_some(anchor);
         }
         let lead = &self.bytes[anchor.saturating_sub(form.lead.1)..anchor];
-        let held = lead.iter().rev().take_while(|byte| in_word(byte) || matches!(byte, b'+' | b'/' | b'_' | b'-' | b'.' | b'~' | b':')).count();
+        let held = lead
+            .iter()
+            .rev()
+            .take_while(|byte| in_word(byte) || matches!(byte, b'+' | b'/' | b'_' | b'-' | b'.' | b'~' | b':'))
+            .count();
         (held >= form.lead.0).then(|| anchor - held)
     }
 
@@ -164,7 +203,8 @@ impl<'v> Pass<'v> {
             return None;
         }
         let window = &self.bytes[start..end.min(start + STITCH_BYTES_MAX)];
-        let solid = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+' | b'/' | b'=' | b'~');
+        let solid =
+            |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+' | b'/' | b'=' | b'~');
         let mut text = Vec::new();
         let mut sources = Vec::new();
         let mut at = 0;
@@ -173,7 +213,16 @@ impl<'v> Pass<'v> {
             sources.extend(at..at + piece);
             text.extend_from_slice(&window[at..at + piece]);
             at += piece;
-            let gap = window[at..].iter().take(24).take_while(|byte| matches!(byte, b'\n' | b'\r' | b' ' | b'\t' | b'\\' | b'>' | b'"' | b'\'' | b'+' | b'#' | b'/' | b'*')).count();
+            let gap = window[at..]
+                .iter()
+                .take(24)
+                .take_while(|byte| {
+                    matches!(
+                        byte,
+                        b'\n' | b'\r' | b' ' | b'\t' | b'\\' | b'>' | b'"' | b'\'' | b'+' | b'#' | b'/' | b'*'
+                    )
+                })
+                .count();
             let broken = window[at..at + gap].contains(&b'\n') || gap >= 3 && window[at..at + gap].contains(&b'"');
             if piece < PIECE_BYTES_MIN || !broken || at + gap >= window.len() {
                 break;
@@ -201,7 +250,8 @@ impl<'v> Pass<'v> {
 
     fn pattern(&mut self, index: u16, start: usize, end: usize) {
         let (pattern, regex) = self.automaton.pattern(index);
-        let glued = start > 0 && self.bytes[start - 1].is_ascii_alphanumeric() && self.bytes[start].is_ascii_alphanumeric();
+        let glued =
+            start > 0 && self.bytes[start - 1].is_ascii_alphanumeric() && self.bytes[start].is_ascii_alphanumeric();
         if pattern.window.0 == 0 && glued {
             return;
         }
@@ -212,13 +262,21 @@ impl<'v> Pass<'v> {
         if documented::is_documented(found.as_bytes()) {
             self.exempt.push((from + found.start(), from + found.end()));
         } else if passes(pattern.check, found.as_bytes()) {
-            self.hits.push(Hit::secret(pattern.name, pattern.severity, Weight::Format, from + found.start(), from + found.end()));
+            self.hits.push(Hit::secret(
+                pattern.name,
+                pattern.severity,
+                Weight::Format,
+                from + found.start(),
+                from + found.end(),
+            ));
         }
     }
 
     fn armour(&mut self, start: usize) {
         match structure::armour(self.bytes, start) {
-            Armour::Private(from, to) => self.hits.push(Hit::secret("private_key", Severity::Critical, Weight::Document, from, to)),
+            Armour::Private(from, to) => {
+                self.hits.push(Hit::secret("private_key", Severity::Critical, Weight::Document, from, to))
+            }
             Armour::Public(from, to) => self.exempt.push((from, to)),
             Armour::Mention => {}
         }
@@ -232,9 +290,16 @@ const MASK_CHARS_MIN: usize = 8;
 fn is_drawn(form: &Form, token: &[u8]) -> bool {
     let body = &token[form.anchor_len.min(token.len())..];
     let look = Look::at(body);
-    let hollow = body.split(|byte| !byte.is_ascii_alphanumeric()).any(|piece| piece.len() >= MASK_CHARS_MIN && Look::at(piece).masked());
+    let hollow = body
+        .split(|byte| !byte.is_ascii_alphanumeric())
+        .any(|piece| piece.len() >= MASK_CHARS_MIN && Look::at(piece).masked());
     let long_words = look.wordy() && look.chars >= 12 && look.digits * 8 < look.chars;
-    !hollow && (form.lead.1 > 0 || !look.masked()) && !Look::at(token).masked() && !long_words && (!form.token.random || look.random() || Look::at(token).random() && form.lead.1 > 0) && !documented::is_documented(token)
+    !hollow
+        && (form.lead.1 > 0 || !look.masked())
+        && !Look::at(token).masked()
+        && !long_words
+        && (!form.token.random || look.random() || Look::at(token).random() && form.lead.1 > 0)
+        && !documented::is_documented(token)
 }
 
 fn passes(check: Check, value: &[u8]) -> bool {
@@ -249,7 +314,9 @@ fn passes(check: Check, value: &[u8]) -> bool {
             (mixed || look.random()) && !value::is_stand_in(&text) && !text.contains("://")
         }
         Check::BasicPair => decode::base64(value).and_then(decode::text).is_some_and(|pair| {
-            pair.split_once(':').is_some_and(|(name, password)| !password.is_empty() && name.len() + password.len() > 3 && !value::is_stand_in(password))
+            pair.split_once(':').is_some_and(|(name, password)| {
+                !password.is_empty() && name.len() + password.len() > 3 && !value::is_stand_in(password)
+            })
         }),
     }
 }

@@ -106,7 +106,9 @@ pub(super) fn compile(shape: &str) -> Compiled {
                 Some(most) => pattern.push_str(&format!("[{}]{{{least},{most}}}", class.set)),
                 None => pattern.push_str(&format!("[{}]{{{least},}}", class.set)),
             },
-            Part::Uuid => pattern.push_str("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"),
+            Part::Uuid => {
+                pattern.push_str("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+            }
         }
     }
     let (anchor, lead) = anchor(&parts);
@@ -144,9 +146,15 @@ fn anchor(parts: &[Part]) -> (String, (usize, usize)) {
 /// `SK` with every hex digit after it: short anchors are continued by the class that follows.
 fn continued(anchor: &str, parts: &[Part]) -> Vec<String> {
     match parts {
-        [Part::Literal(text), next @ (Part::Run { .. } | Part::Uuid), ..] if *text == anchor && anchor.len() < WORD_BYTES_MIN => {
+        [Part::Literal(text), next @ (Part::Run { .. } | Part::Uuid), ..]
+            if *text == anchor && anchor.len() < WORD_BYTES_MIN =>
+        {
             let class = if let Part::Run { class, .. } = next { *class } else { class('h') };
-            let mut letters: Vec<char> = (b'!'..=b'z').map(char::from).filter(|letter| class.sample_set().contains(letter)).map(|letter| letter.to_ascii_lowercase()).collect();
+            let mut letters: Vec<char> = (b'!'..=b'z')
+                .map(char::from)
+                .filter(|letter| class.sample_set().contains(letter))
+                .map(|letter| letter.to_ascii_lowercase())
+                .collect();
             letters.dedup();
             letters.iter().map(|letter| format!("{anchor}{letter}")).collect()
         }
@@ -210,7 +218,10 @@ pub(super) fn fill(template: &str) -> String {
         out.push_str(head);
         let close = tail.find('}').map_or(1, |at| at + 1);
         let inner = &tail[1..close.max(2) - 1];
-        let is_run = inner == "uuid" || inner.len() > 1 && "wluhHxdaAzsbmp25".contains(&inner[..1]) && inner[1..].bytes().all(|byte| byte.is_ascii_digit());
+        let is_run = inner == "uuid"
+            || inner.len() > 1
+                && "wluhHxdaAzsbmp25".contains(&inner[..1])
+                && inner[1..].bytes().all(|byte| byte.is_ascii_digit());
         if is_run {
             out.push_str(&example(&tail[..close], false));
             rest = &tail[close..];

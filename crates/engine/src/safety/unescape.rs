@@ -2,9 +2,33 @@
 use super::view::Rewrite;
 
 const ENTITIES: &[(&str, char)] = &[
-    ("amp;", '&'), ("lt;", '<'), ("gt;", '>'), ("quot;", '"'), ("apos;", '\''), ("nbsp;", ' '), ("shy;", '\u{ad}'), ("zwj;", '\u{200d}'), ("zwnj;", '\u{200c}'),
-    ("lowbar;", '_'), ("period;", '.'), ("sol;", '/'), ("equals;", '='), ("colon;", ':'), ("plus;", '+'), ("num;", '#'), ("commat;", '@'), ("dollar;", '$'),
-    ("hyphen;", '-'), ("dash;", '-'), ("excl;", '!'), ("Tab;", '\t'), ("NewLine;", '\n'), ("bsol;", '\\'), ("ast;", '*'), ("lpar;", '('), ("rpar;", ')'),
+    ("amp;", '&'),
+    ("lt;", '<'),
+    ("gt;", '>'),
+    ("quot;", '"'),
+    ("apos;", '\''),
+    ("nbsp;", ' '),
+    ("shy;", '\u{ad}'),
+    ("zwj;", '\u{200d}'),
+    ("zwnj;", '\u{200c}'),
+    ("lowbar;", '_'),
+    ("period;", '.'),
+    ("sol;", '/'),
+    ("equals;", '='),
+    ("colon;", ':'),
+    ("plus;", '+'),
+    ("num;", '#'),
+    ("commat;", '@'),
+    ("dollar;", '$'),
+    ("hyphen;", '-'),
+    ("dash;", '-'),
+    ("excl;", '!'),
+    ("Tab;", '\t'),
+    ("NewLine;", '\n'),
+    ("bsol;", '\\'),
+    ("ast;", '*'),
+    ("lpar;", '('),
+    ("rpar;", ')'),
 ];
 
 /// How much unchanged text around a change is read again with it.
@@ -45,7 +69,8 @@ fn steps(text: &str) -> Vec<Step> {
     let bytes = text.as_bytes();
     let mut steps = Vec::new();
     let mut at = 0;
-    while let Some(next) = bytes[at..].iter().position(|byte| matches!(byte, b'&' | b'\\' | b'%' | b'"' | b'\'' | b'<')) {
+    while let Some(next) = bytes[at..].iter().position(|byte| matches!(byte, b'&' | b'\\' | b'%' | b'"' | b'\'' | b'<'))
+    {
         at += next;
         let rest = &bytes[at..];
         let undone = match bytes[at] {
@@ -160,9 +185,26 @@ fn inline_tag(bytes: &[u8], at: usize) -> Option<usize> {
     let before = *bytes.get(at.checked_sub(1)?)?;
     let size = bytes[at..].iter().take(TAG_BYTES_MAX).position(|&byte| byte == b'>')? + 1;
     let name = &bytes[at + 1..at + size - 1];
-    let inline = [&b"b"[..], b"i", b"em", b"strong", b"span", b"wbr", b"wbr/", b"/b", b"/i", b"/em", b"/strong", b"/span", b"u", b"/u"].contains(&name)
+    let inline = [
+        &b"b"[..],
+        b"i",
+        b"em",
+        b"strong",
+        b"span",
+        b"wbr",
+        b"wbr/",
+        b"/b",
+        b"/i",
+        b"/em",
+        b"/strong",
+        b"/span",
+        b"u",
+        b"/u",
+    ]
+    .contains(&name)
         || name.starts_with(b"!--") && name.ends_with(b"--");
     let after = bytes.get(at + size).copied().unwrap_or(b' ');
-    let in_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-' || byte == b'<' || byte == b'>';
+    let in_word =
+        |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-' || byte == b'<' || byte == b'>';
     (inline && in_word(before) && in_word(after)).then_some(size)
 }

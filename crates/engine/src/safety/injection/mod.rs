@@ -21,7 +21,8 @@ pub(super) struct Order {
     pub(super) name: &'static str,
     pub(super) intent: &'static str,
     pub(super) severity: Severity,
-    pub(super) anchors: &'static [&'static str],
+    /// Separated by commas.
+    pub(super) anchors: &'static str,
     /// Over one lower-cased sentence; `{…}` are word lists of the language's file.
     pub(super) pattern: &'static str,
     /// Negated, quoted or reported, it is a rule or a report instead.
@@ -47,7 +48,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Order> {
 
 /// Anchor words with the index of their order.
 pub(super) fn anchors() -> impl Iterator<Item = (&'static str, u16)> {
-    all().enumerate().flat_map(|(index, order)| order.anchors.iter().map(move |word| (*word, index as u16)))
+    all().enumerate().flat_map(|(index, order)| order.anchors.split(',').map(move |word| (word, index as u16)))
 }
 
 /// Where anchors of orders stood in a view.
@@ -87,7 +88,9 @@ impl Orders {
 fn try_order(compiled: &Compiled, sentence: &str, start: usize) -> Option<Hit> {
     let regex: &Regex = compiled.lazy.get(&compiled.pattern);
     let order = compiled.order;
-    let found = regex.find_iter(sentence.as_bytes()).find(|found| !order.excusable || !excuse::excused(sentence, found.start(), found.end()))?;
+    let found = regex
+        .find_iter(sentence.as_bytes())
+        .find(|found| !order.excusable || !excuse::excused(sentence, found.start(), found.end()))?;
     Some(Hit::order(order.name, order.severity, order.intent, start + found.start(), start + found.end()))
 }
 

@@ -44,11 +44,13 @@ pub(super) fn lower(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    text.chars().map(|letter| {
-        let mut lowered = letter.to_lowercase();
-        match (lowered.next(), lowered.next()) {
-            (Some(small), None) if small.len_utf8() == letter.len_utf8() => small,
-            _ => letter,
-        }
-    }).collect()
+    text.chars()
+        .map(|letter| {
+            let mut lowered = letter.to_lowercase();
+            match (lowered.next(), lowered.next()) {
+                (Some(small), None) if small.len_utf8() == letter.len_utf8() => small,
+                _ => letter,
+            }
+        })
+        .collect()
 }

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use super::super::context::LABELS;
+use super::super::labels::LABELS;
 use super::super::{Concern, inspect, redact, rules};
 
 fn holds(text: &str) {
@@ -47,7 +47,7 @@ proptest! {
 
     #[test]
     fn any_label_with_noise_is_inspected(picks in proptest::collection::vec((0..200_usize, "[ \\n\"'=:|,a-zA-Z0-9é\u{200b}一ド_.-]{0,12}"), 1..8)) {
-        let labels: Vec<&str> = LABELS.iter().flat_map(|(_, words)| words.iter().copied()).collect();
+        let labels: Vec<&str> = LABELS.iter().flat_map(|(_, words)| words.split(',')).collect();
         let text: String = picks.iter().map(|(pick, noise)| format!("{}{noise}", labels[pick % labels.len()])).collect();
         holds(&text);
     }
@@ -61,16 +61,61 @@ proptest! {
 
 /// Texts that make a careless scanner read the same bytes again and again.
 const HOSTILE: &[&str] = &[
-    "eyJ", "eyJ.", "sk-", "sk-ant-", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----\n", "://", "a://b:c@", "password=", "password: \"", "token ", "ENC[", "\\u0041", "%41", "&#65;", "\" + \"", "'", "A", "Aa1+", "=", "kind: Secret\ndata:\n",
-    "ignore ", "ignore all previous ", "without approval ", "send the conversation to ", "2026-03-11T08:00:00Z x\n", "0123456789abcdef", "SGVsbG8gd29ybGQg", "\u{200b}a", "а", "mysql -p", "curl -u a:", "i g n o r e ", "1gn0re ", "xox", "H4sIAAAA", "AKIA", "AIKA ", "bearer ", "sig=", "d\": \"", "\"kty\"", "is the password ", ":5432:",
+    "eyJ",
+    "eyJ.",
+    "sk-",
+    "sk-ant-",
+    "-----BEGIN ",
+    "-----BEGIN PRIVATE KEY-----\n",
+    "://",
+    "a://b:c@",
+    "password=",
+    "password: \"",
+    "token ",
+    "ENC[",
+    "\\u0041",
+    "%41",
+    "&#65;",
+    "\" + \"",
+    "'",
+    "A",
+    "Aa1+",
+    "=",
+    "kind: Secret\ndata:\n",
+    "ignore ",
+    "ignore all previous ",
+    "without approval ",
+    "send the conversation to ",
+    "2026-03-11T08:00:00Z x\n",
+    "0123456789abcdef",
+    "SGVsbG8gd29ybGQg",
+    "\u{200b}a",
+    "а",
+    "mysql -p",
+    "curl -u a:",
+    "i g n o r e ",
+    "1gn0re ",
+    "xox",
+    "H4sIAAAA",
+    "AKIA",
+    "AIKA ",
+    "bearer ",
+    "sig=",
+    "d\": \"",
+    "\"kty\"",
+    "is the password ",
+    ":5432:",
 ];
 
 fn cost(text: &str) -> Duration {
-    (0..3).map(|_| {
-        let start = Instant::now();
-        inspect(text);
-        start.elapsed()
-    }).min().unwrap_or_default()
+    (0..3)
+        .map(|_| {
+            let start = Instant::now();
+            inspect(text);
+            start.elapsed()
+        })
+        .min()
+        .unwrap_or_default()
 }
 
 #[test]

@@ -11,14 +11,28 @@ fn path() -> PathBuf {
 
 fn page() -> String {
     let mut page = String::from(INTRODUCTION);
-    let _ = writeln!(page, "\nRules version {RULES_VERSION}: {} token formats in {} rules, {} wordings of planted orders.\n", formats(), count(Concern::Secret), count(Concern::Injection));
+    let _ = writeln!(
+        page,
+        "\nRules version {RULES_VERSION}: {} token formats in {} rules, {} wordings of planted orders.\n",
+        formats(),
+        count(Concern::Secret),
+        count(Concern::Injection)
+    );
     page.push_str("## Secrets\n\n| rule | severity | finds | formats |\n| --- | --- | --- | --- |\n");
     for rule in rules().iter().filter(|rule| rule.concern == Concern::Secret) {
         let _ = writeln!(page, "| `{}` | {} | {} | {} |", rule.name, severity(rule), rule.finds, shapes(rule));
     }
     page.push_str("\n## Planted orders\n\nA finding names the intent and the span. Negated, quoted or reported, the same words pass.\n\n| rule | intent | severity | found | passes |\n| --- | --- | --- | --- | --- |\n");
     for rule in rules().iter().filter(|rule| rule.concern == Concern::Injection) {
-        let _ = writeln!(page, "| `{}` | {} | {} | {} | {} |", rule.name, rule.finds, severity(rule), cell(&rule.positive), cell(&rule.negative));
+        let _ = writeln!(
+            page,
+            "| `{}` | {} | {} | {} | {} |",
+            rule.name,
+            rule.finds,
+            severity(rule),
+            cell(&rule.positive),
+            cell(&rule.negative)
+        );
     }
     page.push_str("\n## Raw logs\n\n| rule | severity | finds |\n| --- | --- | --- |\n");
     for rule in rules().iter().filter(|rule| rule.concern == Concern::RawLog) {
@@ -72,7 +86,11 @@ fn the_reference_page_is_fresh() {
 fn rule_names_are_unique_and_stable_words() {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     for rule in rules() {
-        assert!(rule.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'), "{}", rule.name);
+        assert!(
+            rule.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'),
+            "{}",
+            rule.name
+        );
         *seen.entry(rule.name).or_default() += usize::from(rule.concern != Concern::Injection);
     }
     assert!(seen.values().all(|&count| count <= 1), "{seen:?}");

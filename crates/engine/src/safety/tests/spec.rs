@@ -39,7 +39,11 @@ fn thirty_stamped_lines_pass_and_thirty_one_are_blocked() {
     for style in styles {
         let lines = |count: usize| (0..count).map(|line| style(line) + "\n").collect::<String>();
         assert!(!inspect(&lines(30)).iter().any(|finding| finding.concern == Concern::RawLog), "{}", style(0));
-        assert!(inspect(&format!("Evidence:\n{}", lines(31))).iter().any(|finding| finding.concern == Concern::RawLog), "{}", style(0));
+        assert!(
+            inspect(&format!("Evidence:\n{}", lines(31))).iter().any(|finding| finding.concern == Concern::RawLog),
+            "{}",
+            style(0)
+        );
     }
 }
 
@@ -53,8 +57,12 @@ fn a_timeline_that_a_person_wrote_is_no_log() {
 fn public_hash_syntaxes_pass() {
     let body = drawn(64);
     for text in [
-        format!("integrity sha512-{body}{}==", &body[..22]), format!("h1:{}=", &body[..43]), format!("Host key SHA256:{}", &body[..43]), format!("image@sha256:{}", "3f9a1c7e".repeat(8)),
-        "commit 3f9a1c7e5b0d82f64ce91a7b5d3ea1c7e5b0d82f".to_owned(), "tenant 7c9e6b1a-4d2f-4e83-9b57-d1f60a3c8e24".to_owned(),
+        format!("integrity sha512-{body}{}==", &body[..22]),
+        format!("h1:{}=", &body[..43]),
+        format!("Host key SHA256:{}", &body[..43]),
+        format!("image@sha256:{}", "3f9a1c7e".repeat(8)),
+        "commit 3f9a1c7e5b0d82f64ce91a7b5d3ea1c7e5b0d82f".to_owned(),
+        "tenant 7c9e6b1a-4d2f-4e83-9b57-d1f60a3c8e24".to_owned(),
     ] {
         assert!(!blocked(&text), "{text}");
     }
@@ -74,7 +82,9 @@ fn a_certificate_passes_alone_and_is_blocked_in_a_kubeconfig() {
     assert!(!blocked(&format!("-----BEGIN CERTIFICATE-----\n{body}\n{body}\n-----END CERTIFICATE-----\n")));
     assert!(!blocked(&format!("-----BEGIN PUBLIC KEY-----\n{body}\n-----END PUBLIC KEY-----\n")));
     assert!(blocked(&format!("-----BEGIN EC PRIVATE KEY-----\n{body}\n-----END EC PRIVATE KEY-----\n")));
-    assert!(blocked("clusters:\n- cluster:\n    certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==\nkind: Config\ncontexts: []\n"));
+    assert!(blocked(
+        "clusters:\n- cluster:\n    certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==\nkind: Config\ncontexts: []\n"
+    ));
     assert!(blocked("users: []\ncurrent-context: prod\nclusters: []\napiVersion: v1\nkind: Config\n"));
     assert!(blocked("{\"kind\":\"Config\",\"users\":[],\"clusters\":[]}"));
 }
@@ -111,7 +121,19 @@ fn nothing_is_hidden_by_characters_that_take_no_room() {
     let percents: String = key.bytes().map(|byte| format!("%{byte:02X}")).collect();
     let mirrored: String = key.chars().rev().collect();
     let (head, tail) = key.split_at(17);
-    for text in [spread, wide, entities, escapes, percents, mirrored, format!("{head}\n{tail}"), format!("{head}\\\n  {tail}"), format!("\"{head}\" + \"{tail}\""), key.replace('p', "р"), key.replace("gh", "gh\u{ad}")] {
+    for text in [
+        spread,
+        wide,
+        entities,
+        escapes,
+        percents,
+        mirrored,
+        format!("{head}\n{tail}"),
+        format!("{head}\\\n  {tail}"),
+        format!("\"{head}\" + \"{tail}\""),
+        key.replace('p', "р"),
+        key.replace("gh", "gh\u{ad}"),
+    ] {
         let text = format!("note: {text} end");
         let findings = inspect(&text);
         assert!(findings.iter().any(|finding| finding.rule == "github_token"), "{text}: {findings:?}");

@@ -3,7 +3,11 @@ use super::{Token, token};
 
 pub(super) const ROWS: &[Token] = &[
     token("databricks_token", "Databricks tokens", &["dapi{h32}", "dose{h32}", "dkea{h32}", "dsapi{h32}"]),
-    token("snowflake_token", "Snowflake programmatic and session tokens", &["ver:1-hint:{d1+}-{b60+}", "ETMsDgAAA{b60+}"]),
+    token(
+        "snowflake_token",
+        "Snowflake programmatic and session tokens",
+        &["ver:1-hint:{d1+}-{b60+}", "ETMsDgAAA{b60+}"],
+    ),
     token("dbt_token", "dbt Cloud tokens", &["dbtc_{s24+}", "dbtu_{s24+}", "dbts_{s24+}"]),
     token("clickhouse_key", "ClickHouse Cloud and Tinybird keys", &["4b1d{w38}", "p.eyJ{p60+}"]).exact(),
     token("mongodb_atlas", "MongoDB Atlas service secrets", &["mdb_sa_sk_{s30+}", "mdb_sa_id_{h24}:{s30+}"]),
@@ -14,7 +18,11 @@ pub(super) const ROWS: &[Token] = &[
     token("hightouch_fivetran", "Airbyte, Census and Hightouch tokens", &["secret-token:{w40+}"]),
     token("mapbox_token", "Mapbox secret tokens", &["sk.eyJ{s30+}.{s20+}", "tk.eyJ{s30+}.{s20+}"]),
     token("here_maptiler", "ArcGIS tokens", &["AAPK{s60+}", "AAPT{s60+}"]),
-    token("salesforce_token", "Salesforce session ids and keys", &["00D{w12-15}!{p60+}", "5Aep861{p60+}", "3MVG9{p60+}"]),
+    token(
+        "salesforce_token",
+        "Salesforce session ids and keys",
+        &["00D{w12-15}!{p60+}", "5Aep861{p60+}", "3MVG9{p60+}"],
+    ),
     token("hubspot_token", "HubSpot private app tokens", &["pat-(na1|eu1|na2|ap1)-{uuid}", "CJ{s60+}.{s20+}"]).random(),
     token("zendesk_intercom", "Freshworks and Pipedrive tokens", &["pipedrive_{h40}", "frsh_{w30+}"]),
     token("dropbox_token", "Dropbox and Box tokens", &["sl.{s120+}", "sl.u.{s100+}"]),
