@@ -67,6 +67,8 @@ const JOIN_WORDS: &[&str] = &[
 ];
 
 const LABEL_REACH_BYTES: usize = 48;
+/// How far before its label a value may stand.
+const BEHIND_BYTES: usize = 120;
 const JOIN_REACH_BYTES: usize = 64;
 /// A value is followed this far; longer ones are redacted up to here.
 const VALUE_BYTES_MAX: usize = 4096;
@@ -90,12 +92,16 @@ pub(super) fn judge(text: &str, claim: Claim, start: usize, end: usize, hits: &m
     let to = from + label.len();
     // A weak word does not keep a stronger one in the same name from being seen.
     let read = Label { end: if claim == Claim::Weak { end } else { to }, telling: claim != Claim::Weak };
+    // Plain prose on both sides: nothing to judge, and no value nearby that could be this label's.
+    let digits_before = bytes[from.saturating_sub(BEHIND_BYTES)..from].iter().any(u8::is_ascii_digit);
+    let follows = could_hold_value(&bytes[to..]);
+    if !follows && !digits_before {
+        return Label { telling: false, ..read };
+    }
     if is_harmless(label, start - from, end - from) {
         return Label { telling: false, ..read };
     }
-    if could_hold_value(&bytes[to..])
-        && let Some((join, at)) = join(text, to, is_flag(bytes, from, label))
-    {
+    if follows && let Some((join, at)) = join(text, to, is_flag(bytes, from, label)) {
         let (value, value_start) = read_value(text, at);
         if believable(claim, join, &value, label) {
             hits.push(Hit::secret(
@@ -410,7 +416,6 @@ fn reference_name(text: &str, label: &str, look: &Look) -> bool {
 
 /// "`X` is the api key": the value stands before its label.
 fn behind(text: &str, from: usize, claim: Claim, hits: &mut Vec<Hit>) {
-    const BEHIND_BYTES: usize = 120;
     let start = (from.saturating_sub(BEHIND_BYTES)..=from).find(|&index| text.is_char_boundary(index)).unwrap_or(from);
     let before = &text[start..from];
     if !before.bytes().any(|byte| byte.is_ascii_digit()) {
