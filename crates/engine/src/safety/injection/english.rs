@@ -18,7 +18,7 @@ const LISTS: &[(&str, &str)] = &[
     ),
     (
         "{act}",
-        r"(?:delete|drop|execute|run|apply|deploy|merge|transfer|send|approve|grant|restart|scale|proceed|change|modify|push|terminate|perform|make|carry out|act|continue|go ahead|destroy|remove|wipe|purge|pay|release|rotate|update|install|promote|publish|commit|write|accept|take|call|invoke|use|do|issue|open|close|roll|edit|alter|disable|enable|create|shut)",
+        r"(?:delete|drop|execute|run|apply|deploy|merge|transfer|send|approve|grant|restart|scale|proceed|change|modify|push|terminate|perform|make|carry out|act|continue|go ahead|destroy|remove|wipe|purge|pay|release|rotate|update|install|promote|publish|commit|write|accept|call|invoke|issue|open|close|roll|edit|alter|disable|enable|create|shut)",
     ),
     (
         "{imp}",

@@ -44,39 +44,39 @@ pub(super) const ROWS: &[Token] = &[
     .random(),
     token("nvidia_key", "NVIDIA API keys", &["nvapi-{s60+}"]),
     token(
-        "cohere_mistral_key",
+        "cohere_pinecone_key",
         "Cohere, Voyage, Jina and Pinecone keys",
         &["co_{w40}", "pa-{s40+}", "jina_{m50+}", "pcsk_{m50+}", "vs-{w40+}"],
     )
     .random(),
     token("elevenlabs_key", "ElevenLabs keys", &["sk_{h48}"]),
     token(
-        "tavily_key",
+        "agent_search_key",
         "Search and scraping keys for agents",
         &["tvly-{s28+}", "fc-{h32}", "exa_{w30+}", "apify_api_{w36}", "jina_{h32}{s20+}", "brv_{w30+}", "BSA{s28}"],
     )
     .random(),
     token(
-        "wandb_comet_key",
+        "wandb_roboflow_key",
         "Weights & Biases, Roboflow and other experiment keys",
         &["wandb_v1_{s40+}", "rf_{w20+}", "dckr_wb_{w30+}"],
     )
     .random(),
     token(
-        "assembly_deepgram_key",
+        "stability_fal_key",
         "Stability, fal and other media-model keys",
         &["sk-stab-{w40+}", "fal_{uuid}:{h32}", "luma-{uuid}-{uuid}", "r8b_{w37}"],
     ),
-    token("vectara_weaviate_key", "Vector services' keys", &["zut_{s40+}", "zqt_{s40+}", "zwt_{s40+}", "aa-{w48}"])
+    token("vector_service_key", "Vector services' keys", &["zut_{s40+}", "zqt_{s40+}", "zwt_{s40+}", "aa-{w48}"])
         .random(),
     token(
-        "dify_flowise_key",
+        "dify_coze_key",
         "Dify, Coze and Langflow keys",
         &["app-{w24}", "dataset-{w24}", "pat_{w60+}", "bce-v3/ALTAK-{w20+}/{h40}"],
     )
     .random(),
     token(
-        "cursor_windsurf_key",
+        "coding_agent_key",
         "Editors' and agents' keys",
         &["crsr_{h64}", "key_{h64}", "amp_{s40+}", "sgamp_user_{m40+}", "ctx7sk-{uuid}", "devin_{w30+}"],
     ),

@@ -88,7 +88,7 @@ pub(super) const ROWS: &[Token] = &[
     )
     .random(),
     token(
-        "infobip_messagebird",
+        "messaging_key",
         "Voice and message services' keys",
         &["live_{w25}", "KEY{H32}_{w20+}", "KEY0{H31}_{w22}", "nexmo_{w30+}", "EAA{w100+}"],
     )
@@ -100,8 +100,8 @@ pub(super) const ROWS: &[Token] = &[
         "Matrix access tokens",
         &["syt_{m6+}_{w20}_{w6}", "syr_{m6+}_{w20}_{w6}", "mat_{w30+}", "mct_{w30+}"],
     ),
-    token("rocketchat_webex", "Intercom, Front and Webex tokens", &["dG9rO{b50+}={p0-2}"]).random(),
-    token("line_viber_token", "Zoom and other meeting secrets", &["zoom_{w40+}"]),
+    token("intercom_token", "Intercom, Front and Webex tokens", &["dG9rO{b50+}={p0-2}"]).random(),
+    token("zoom_token", "Zoom and other meeting secrets", &["zoom_{w40+}"]),
     token(
         "social_token",
         "Social networks' tokens",

@@ -82,11 +82,11 @@ pub(super) const ROWS: &[Token] = &[
     .random(),
     token("ibm_cloud_key", "IBM Cloud IAM API keys", &["ApiKey-{uuid}"]),
     token(
-        "linode_token",
+        "small_cloud_token",
         "Civo, Hetzner and other small-cloud tokens that carry a prefix",
         &["hcloud_{w60+}", "civo_{w40+}"],
     ),
-    token("ovh_key", "OVHcloud and Exoscale keys", &["EXO{h24}", "ovh_{w32+}"]).random(),
+    token("exoscale_key", "OVHcloud and Exoscale keys", &["EXO{h24}", "ovh_{w32+}"]).random(),
     token("upcloud_token", "UpCloud and Vultr tokens", &["ucat_{w26}", "vultr_{w30+}"]).random(),
     token("vault_token", "HashiCorp Vault tokens", &["hvs.{s24+}", "hvb.{s24+}", "hvr.{s24+}", "s.{w24}"]).random(),
     token("terraform_token", "Terraform Cloud tokens", &["{w14}.atlasv1.{q60-70}"]),
@@ -128,8 +128,8 @@ pub(super) const ROWS: &[Token] = &[
             "tskey-{w12+}-{w20+}",
         ],
     ),
-    token("zerotier_netbird_key", "NetBird setup and access tokens", &["nbp_{w36}"]),
-    token("teleport_token", "Ngrok and Teleport credentials", &["ngrok_{w30+}", "{w20-30}_{w20-25}ngrok"])
+    token("netbird_token", "NetBird setup and access tokens", &["nbp_{w36}"]),
+    token("ngrok_token", "Ngrok and Teleport credentials", &["ngrok_{w30+}", "{w20-30}_{w20-25}ngrok"])
         .severity(Severity::High),
     token(
         "planetscale_credential",
@@ -138,20 +138,20 @@ pub(super) const ROWS: &[Token] = &[
     ),
     token("neon_key", "Neon API keys", &["napi_{l60+}", "npg_{w12+}"]),
     token(
-        "turso_upstash_key",
+        "cockroach_xata_key",
         "Cockroach Cloud, Xata and Convex keys",
         &["CCDB1_{w22}_{w40}", "xau_{w20+}", "prod:{l3+}|{w40+}"],
     )
     .severity(Severity::High),
-    token("fastly_deno_token", "Deno Deploy tokens", &["ddp_{w36}", "ddo_{w36}", "ddw_{w36}"]),
+    token("deno_deploy_token", "Deno Deploy tokens", &["ddp_{w36}", "ddo_{w36}", "ddw_{w36}"]),
     token(
-        "fal_modal_key",
+        "modal_runpod_key",
         "Modal, RunPod and Lambda Labs tokens",
         &["ak-{w22}", "as-{w22}", "rpa_{u32}{w6-14}", "secret_{z5+}_{h32}.{w32}", "wk-{w22}", "ws-{w22}"],
     )
     .random(),
-    token("hashicorp_boundary", "Boundary and Consul tokens", &["at_{w10}_{w40+}"]),
-    token("spacelift_env0", "Harness tokens", &["pat.{s22}.{w24}.{w20}", "sat.{s22}.{w24}.{w20}"]),
+    token("boundary_token", "Boundary and Consul tokens", &["at_{w10}_{w40+}"]),
+    token("harness_token", "Harness tokens", &["pat.{s22}.{w24}.{w20}", "sat.{s22}.{w24}.{w20}"]),
     token("prefect_token", "Prefect keys", &["pnu_{w36}", "pnb_{w36}"]),
     token("octopus_key", "Octopus Deploy API keys", &["API-{u25-36}"]).random().exact(),
 ];

@@ -39,7 +39,7 @@ pub(super) const ROWS: &[Token] = &[
     ),
     token("bitbucket_token", "Bitbucket app passwords and access tokens", &["ATBB{w28+}", "ATCTT3xFfG{s60+}={H8}"]),
     token("atlassian_token", "Atlassian API tokens", &["ATATT3xFfG{s60+}", "ATSTT3xFfG{s60+}", "ATOATT{s40+}"]),
-    token("azure_repos_token", "Gitea and Forgejo tokens with their prefix", &["gta_{h40}", "fj_{h40}", "gto_{h40}"]),
+    token("gitea_token", "Gitea and Forgejo tokens with their prefix", &["gta_{h40}", "fj_{h40}", "gto_{h40}"]),
     token(
         "sourcegraph_token",
         "Sourcegraph access tokens",
@@ -51,19 +51,19 @@ pub(super) const ROWS: &[Token] = &[
         "Buildkite tokens",
         &["bkua_{h40}", "bkat_{w30+}", "bkct_{w30+}", "bkpt_{w30+}", "bkaj_{w30+}", "bkpat_{w30+}"],
     ),
-    token("drone_travis_token", "Codefresh and other CI tokens", &["{h24}.{h32}.codefresh", "codecov-{h32}"]),
+    token("codefresh_token", "Codefresh and other CI tokens", &["{h24}.{h32}.codefresh", "codecov-{h32}"]),
     token("sonar_token", "SonarQube and SonarCloud tokens", &["squ_{h40}", "sqp_{h40}", "sqa_{h40}", "sqco_{w36+}"]),
     token("snyk_token", "Snyk platform tokens", &["snyk_uat.{h8}.{p40+}", "snyk_sat.{h8}.{p40+}", "snyk_pat.{p40+}"]),
     token("semgrep_token", "Semgrep app tokens", &["sgw_{w40+}"]),
     token("launchdarkly_key", "LaunchDarkly keys", &["sdk-{uuid}", "api-{uuid}", "mob-{uuid}", "rel-{uuid}"]),
-    token("unleash_flagsmith", "Flagsmith and Statsig server keys", &["ser.{w20+}", "secret-{w40+}", "console-{w40+}"])
+    token("flagsmith_key", "Flagsmith and Statsig server keys", &["ser.{w20+}", "secret-{w40+}", "console-{w40+}"])
         .random(),
     token("postman_key", "Postman API keys", &["PMAK-{h24}-{h34}", "PMAT-{w26}"]),
-    token("bump_readme_key", "ReadMe, Bump and Stoplight keys", &["rdme_{l70}"]),
+    token("readme_key", "ReadMe, Bump and Stoplight keys", &["rdme_{l70}"]),
     token("linear_key", "Linear API and OAuth keys", &["lin_api_{w40}", "lin_oauth_{w40+}", "lin_wh_{w30+}"]),
     token("asana_token", "Asana personal access tokens", &["1/{d10-20}:{h32}", "2/{d10-20}/{d10-20}:{h32}"]),
     token("clickup_token", "ClickUp personal tokens", &["pk_{d6-10}_{u32}"]),
-    token("monday_shortcut", "Shortcut, Height and Plane tokens", &["plane_api_{h32}", "secret_{w43}"]),
+    token("plane_key", "Shortcut, Height and Plane tokens", &["plane_api_{h32}", "secret_{w43}"]),
     token("notion_token", "Notion integration secrets", &["ntn_{w40+}"]),
     token("airtable_token", "Airtable personal access tokens", &["pat{w14}.{h64}"]),
     token(
@@ -71,11 +71,11 @@ pub(super) const ROWS: &[Token] = &[
         "Figma tokens",
         &["figd_{s36+}", "figdr_{s36+}", "figo_{s36+}", "figu_{s36+}", "figuh_{s36+}", "figor_{s36+}"],
     ),
-    token("miro_canva_token", "Contentful and Storyblok management tokens", &["CFPAT-{s40+}"]),
+    token("contentful_token", "Contentful and Storyblok management tokens", &["CFPAT-{s40+}"]),
     token("frameio_token", "Frame.io tokens", &["fio-u-{q60+}"]),
-    token("prismic_sanity", "DatoCMS, Dotenv Vault and Hygraph keys", &["vlt_{h64}", "key_{h64}"]).random(),
+    token("dotenv_vault_key", "DatoCMS, Dotenv Vault and Hygraph keys", &["vlt_{h64}", "key_{h64}"]).random(),
     token(
-        "grafbase_hasura",
+        "identity_service_secret",
         "Ory, Clerk, WorkOS and Stytch secrets",
         &[
             "ory_at_{p40+}",
@@ -102,7 +102,7 @@ pub(super) const ROWS: &[Token] = &[
     .random(),
     token("settlemint_token", "SettleMint tokens", &["sm_pat_{w16}", "sm_aat_{w16}", "sm_sat_{w16}"]),
     token(
-        "duffel_easypost",
+        "duffel_easypost_key",
         "Duffel and EasyPost keys",
         &["duffel_live_{q43}", "duffel_test_{q43}", "EZAK{w54}", "EZTK{w54}"],
     ),

@@ -37,7 +37,7 @@ pub(super) const ROWS: &[Token] = &[
         &["access_token$production${l16}${h32}", "access_token$sandbox${l16}${h32}", "A21AA{s60+}"],
     ),
     token(
-        "paystack_flutterwave",
+        "flutterwave_razorpay_key",
         "Paystack, Flutterwave, Razorpay and Midtrans keys",
         &[
             "FLWSECK_TEST-{h32}-X",
@@ -52,7 +52,7 @@ pub(super) const ROWS: &[Token] = &[
         ],
     ),
     token(
-        "adyen_checkout",
+        "adyen_mollie_key",
         "Adyen, Checkout, Mollie and GoCardless keys",
         &[
             "AQE{w2}hm{b60+}",
@@ -85,15 +85,16 @@ pub(super) const ROWS: &[Token] = &[
     )
     .exact(),
     token(
-        "taxjar_chargebee",
+        "paddle_key",
         "Chargebee, Recurly and Paddle keys",
         &["pdl_live_apikey_{l26}_{w22}_{w3}", "pdl_sdbx_apikey_{l26}_{w22}_{w3}", "pdl_ntfset_{l26}_{w30+}"],
     ),
     token(
-        "lemon_gumroad",
+        "polar_token",
         "Polar and other storefront tokens",
         &["polar_oat_{w30+}", "polar_pat_{w30+}", "polar_whs_{w30+}"],
     ),
-    token("infura_alchemy", "Blockchain services' keys", &["alcht_{w30}", "infura_{h32}", "MORALIS_{w40+}"]).random(),
-    token("etsy_ebay", "Marketplaces' secrets", &["PRD-{h12}-{h4}-{h4}-{h4}-{h4}", "v^1.1#i^1{p1}{w40+}"]),
+    token("blockchain_service_key", "Blockchain services' keys", &["alcht_{w30}", "infura_{h32}", "MORALIS_{w40+}"])
+        .random(),
+    token("ebay_secret", "Marketplaces' secrets", &["PRD-{h12}-{h4}-{h4}-{h4}-{h4}", "v^1.1#i^1{p1}{w40+}"]),
 ];

@@ -48,21 +48,21 @@ pub(super) const ROWS: &[Token] = &[
     ),
     token("dynatrace_token", "Dynatrace tokens", &["dt0{a1}01.{u24}.{u64}", "dt0c01.{u24}.{u64}", "dt0s16.{u8}.{u64}"]),
     token(
-        "splunk_observe",
+        "axiom_logtail_key",
         "Axiom, Logtail and Sumo keys",
         &["xaat-{uuid}", "xapt-{uuid}", "xait-{uuid}", "logtail_{w20+}", "sumo_{w50+}"],
     ),
     token("pagerduty_key", "PagerDuty keys with their mark", &["u+{s18}", "pdus+{s18}_{h8}-{uuid}", "pdt-{w30+}"])
         .exact(),
-    token("rootly_incident", "Incident response tokens", &["rootly_{h64}", "inc_{w40+}", "fh_{w40+}"]),
+    token("incident_response_token", "Incident response tokens", &["rootly_{h64}", "inc_{w40+}", "fh_{w40+}"]),
     token("checkly_key", "Uptime and synthetic monitoring keys", &["cu_{h32}", "hc{u1}_{w30+}", "chk_{w40+}"])
         .random()
         .exact(),
     token(
-        "rollbar_bugsnag",
+        "logfire_token",
         "Highlight, Baselime and Logfire tokens",
         &["pylf_v{d1}_{z2}_{w40+}", "pylf_v1_{w40+}", "bsl_{w30+}", "hl_{w32+}"],
     ),
-    token("coralogix_lightstep", "Coralogix and Cribl keys", &["cxtp_{w30}", "cxup_{w30}", "crbl_{w30+}"]),
-    token("signoz_chronosphere", "Elastic APM and other ingest secrets", &["apm_{w40+}", "ltk_{w30+}"]).random(),
+    token("coralogix_key", "Coralogix and Cribl keys", &["cxtp_{w30}", "cxup_{w30}", "crbl_{w30+}"]),
+    token("apm_ingest_key", "Elastic APM and other ingest secrets", &["apm_{w40+}", "ltk_{w30+}"]).random(),
 ];

@@ -19,7 +19,7 @@ pub(super) const ROWS: &[Token] = &[
     ),
     token("dockerhub_token", "Docker Hub tokens", &["dckr_pat_{s27}", "dckr_oat_{s32}", "dckr_{z2-5}_{s24+}"]),
     token(
-        "cloudsmith_jfrog",
+        "cloudsmith_packagist_token",
         "Cloudsmith, Gemfury and Packagecloud tokens",
         &[
             "ckey_{w30+}",
@@ -30,9 +30,10 @@ pub(super) const ROWS: &[Token] = &[
             "packagist_uut_{h60+}",
         ],
     ),
-    token("hex_pub_token", "Hex, JSR and Deno tokens", &["jsrd_{w30+}", "jsrp_{w40+}", "ddp_{w36+}"]),
+    token("jsr_token", "Hex, JSR and Deno tokens", &["jsrd_{w30+}", "jsrp_{w40+}", "ddp_{w36+}"]),
     token("anaconda_token", "Anaconda and Conda tokens", &["ana-{w30+}", "/t/{z2}-{uuid}/"]),
     token("expo_token", "Expo and EAS tokens", &["exp_{w36+}", "expo_{w36+}"]).random(),
-    token("chromatic_percy", "Visual testing project tokens", &["chpt_{l12+}", "chpk_{l12+}", "web_{h64}"]).random(),
-    token("fastlane_appcenter", "App distribution and mobile tokens", &["ac_{h40}", "BUGSNAG_{h32}"]).random(),
+    token("visual_testing_token", "Visual testing project tokens", &["chpt_{l12+}", "chpk_{l12+}", "web_{h64}"])
+        .random(),
+    token("app_distribution_token", "App distribution and mobile tokens", &["ac_{h40}", "BUGSNAG_{h32}"]).random(),
 ];
