@@ -108,7 +108,7 @@ const HOSTILE: &[&str] = &[
 ];
 
 fn cost(text: &str) -> Duration {
-    (0..3)
+    (0..5)
         .map(|_| {
             let start = Instant::now();
             inspect(text);
