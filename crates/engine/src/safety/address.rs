@@ -4,46 +4,108 @@ use super::scan::{Hit, Weight};
 use super::value::{self, Look};
 
 const DATABASES: &[&str] = &[
-    "postgres", "postgresql", "mysql", "mariadb", "mongodb", "mongodb+srv", "redis", "rediss", "amqp", "amqps", "mssql", "sqlserver", "oracle", "cockroachdb", "clickhouse", "cassandra", "couchdb", "couchbase", "neo4j", "bolt", "influxdb",
-    "memcached", "nats", "kafka", "mqtt", "mqtts", "elasticsearch", "snowflake", "redshift", "vertica", "firebird", "db2", "libsql", "ldap", "ldaps",
+    "postgres",
+    "postgresql",
+    "mysql",
+    "mariadb",
+    "mongodb",
+    "mongodb+srv",
+    "redis",
+    "rediss",
+    "amqp",
+    "amqps",
+    "mssql",
+    "sqlserver",
+    "oracle",
+    "cockroachdb",
+    "clickhouse",
+    "cassandra",
+    "couchdb",
+    "couchbase",
+    "neo4j",
+    "bolt",
+    "influxdb",
+    "memcached",
+    "nats",
+    "kafka",
+    "mqtt",
+    "mqtts",
+    "elasticsearch",
+    "snowflake",
+    "redshift",
+    "vertica",
+    "firebird",
+    "db2",
+    "libsql",
+    "ldap",
+    "ldaps",
 ];
 /// Hosts on which a well-known development password tells nothing.
-const LOCAL_HOSTS: &[&str] = &["localhost", "127.0.0.1", "example.com", "example.org", "host.docker.internal", "host", "hostname", "[::1]"];
+const LOCAL_HOSTS: &[&str] =
+    &["localhost", "127.0.0.1", "example.com", "example.org", "host.docker.internal", "host", "hostname", "[::1]"];
 const AUTHORITY_BYTES_MAX: usize = 300;
 const SCHEME_BYTES_MAX: usize = 24;
 
 /// Judges the address whose `://` starts at `at`.
 pub(super) fn judge(text: &str, at: usize, hits: &mut Vec<Hit>) {
     let bytes = text.as_bytes();
-    let scheme_len = bytes[at.saturating_sub(SCHEME_BYTES_MAX)..at].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-')).count();
+    // Most addresses carry no user at all.
+    let window = &bytes[at + 3..bytes.len().min(at + 3 + AUTHORITY_BYTES_MAX)];
+    let token_len = window
+        .iter()
+        .position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'|'))
+        .unwrap_or(window.len());
+    let token = &window[..token_len];
+    if !token.contains(&b'@') {
+        return;
+    }
+    let scheme_len = bytes[at.saturating_sub(SCHEME_BYTES_MAX)..at]
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-'))
+        .count();
     let scheme = text[at - scheme_len..at].to_ascii_lowercase();
     let start = at + 3;
-    let window = &bytes[start..bytes.len().min(start + AUTHORITY_BYTES_MAX)];
-    let token_len = window.iter().position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'|')).unwrap_or(window.len());
-    let token = &window[..token_len];
     let authority_len = token.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(token.len());
-    let is_database = DATABASES.contains(&scheme.trim_start_matches("jdbc:").split('+').next().unwrap_or_default()) || scheme.starts_with("mongodb");
+    let is_database = DATABASES.contains(&scheme.trim_start_matches("jdbc:").split('+').next().unwrap_or_default())
+        || scheme.starts_with("mongodb");
     // A raw slash in a database password is common enough to look past it.
     let reach = if is_database { token.len() } else { authority_len };
-    let Some(user_len) = token[..authority_len].iter().rposition(|&byte| byte == b'@').or_else(|| token[..reach].iter().position(|&byte| byte == b'@')) else { return };
+    let Some(user_len) = token[..authority_len]
+        .iter()
+        .rposition(|&byte| byte == b'@')
+        .or_else(|| token[..reach].iter().position(|&byte| byte == b'@'))
+    else {
+        return;
+    };
     let Ok(user) = std::str::from_utf8(&token[..user_len]) else { return };
     let host = String::from_utf8_lossy(&token[user_len + 1..]).to_ascii_lowercase();
     let Some((name, password)) = user.split_once(':') else {
         lone_token(user, start, hits);
         return;
     };
-    let local = LOCAL_HOSTS.iter().any(|other| host.strip_prefix(other).is_some_and(|rest| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '-' || next == '.')));
+    let local = LOCAL_HOSTS.iter().any(|other| {
+        host.strip_prefix(other)
+            .is_some_and(|rest| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '-' || next == '.'))
+    });
     let trivial = password.eq_ignore_ascii_case(name) || value::is_stand_in(password);
     if password.is_empty() || trivial && (local || value::is_stand_in(password)) {
         return;
     }
     let rule = if is_database { "database_url" } else { "url_credentials" };
-    hits.push(Hit::secret(rule, Severity::Critical, Weight::Format, at - scheme_len, start + token_len.min(user_len + 1 + host_len(&token[user_len + 1..]))));
+    hits.push(Hit::secret(
+        rule,
+        Severity::Critical,
+        Weight::Format,
+        at - scheme_len,
+        start + token_len.min(user_len + 1 + host_len(&token[user_len + 1..])),
+    ));
 }
 
 /// The whole address belongs to the finding, without closing punctuation.
 fn host_len(rest: &[u8]) -> usize {
-    let end = rest.iter().position(|byte| matches!(byte, b'<' | b'>' | b')' | b']' | b',' | b';')).unwrap_or(rest.len());
+    let end =
+        rest.iter().position(|byte| matches!(byte, b'<' | b'>' | b')' | b']' | b',' | b';')).unwrap_or(rest.len());
     rest[..end].iter().rposition(|&byte| byte != b'.').map_or(0, |last| last + 1)
 }
 
@@ -51,7 +113,11 @@ fn host_len(rest: &[u8]) -> usize {
 fn lone_token(user: &str, start: usize, hits: &mut Vec<Hit>) {
     const TOKEN_CHARS_MIN: usize = 20;
     let look = Look::at(user.as_bytes());
-    if user.len() >= TOKEN_CHARS_MIN && look.random() && !look.hex() && user.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
+    if user.len() >= TOKEN_CHARS_MIN
+        && look.random()
+        && !look.hex()
+        && user.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    {
         hits.push(Hit::secret("url_credentials", Severity::High, Weight::Format, start, start + user.len()));
     }
 }

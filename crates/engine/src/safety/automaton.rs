@@ -1,16 +1,16 @@
-//! One automaton over the anchor words of every rule: a rule runs only where its word stands.
+//! One index over the anchor words of every rule: a rule runs only where its word stands.
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex::bytes::Regex;
 
-use super::context::LABELS;
 use super::injection;
+use super::labels::{Claim, LABELS};
 use super::pattern::{Lazy, PATTERNS, Pattern};
 use super::shape;
 use super::structure;
 use super::tokens::{self, Token};
+use super::words::Words;
 
 /// What to do where an anchor word stands.
 #[derive(Clone, Copy)]
@@ -18,7 +18,7 @@ pub(super) enum Target {
     Shape(u16),
     Backwards(u16),
     Pattern(u16),
-    Label,
+    Label(Claim),
     Address,
     Pem,
     Mark(structure::Mark),
@@ -43,11 +43,10 @@ impl Form {
 }
 
 pub(super) struct Automaton {
-    pub(super) words: AhoCorasick,
+    pub(super) words: Words,
     targets: Vec<Vec<Target>>,
     pub(super) forms: Vec<Form>,
     patterns: Vec<Lazy>,
-    pub(super) token_rows: usize,
 }
 
 impl Automaton {
@@ -70,18 +69,23 @@ fn build() -> Automaton {
     let mut words: HashMap<String, Vec<Target>> = HashMap::new();
     let mut add = |word: &str, target: Target| words.entry(word.to_ascii_lowercase()).or_default().push(target);
     let mut forms = Vec::new();
-    let mut token_rows = 0;
     for (row, token) in tokens::all().enumerate() {
-        token_rows = row + 1;
         for text in token.shapes {
             let compiled = shape::compile(text);
             let index = forms.len() as u16;
-            add(&compiled.anchor, Target::Shape(index));
+            for anchor in &compiled.anchors {
+                add(anchor, Target::Shape(index));
+            }
             if compiled.lead.1 == 0 && compiled.anchor.len() >= BACKWARDS_CHARS_MIN {
                 add(&compiled.anchor.chars().rev().collect::<String>(), Target::Backwards(index));
             }
             forms.push(Form {
-                token, row: row as u16, anchor_len: compiled.anchor.len(), lead: compiled.lead, pattern: compiled.pattern, lazy: Lazy::new(),
+                token,
+                row: row as u16,
+                anchor_len: compiled.anchor.len(),
+                lead: compiled.lead,
+                pattern: compiled.pattern,
+                lazy: Lazy::new(),
             });
         }
     }
@@ -90,8 +94,10 @@ fn build() -> Automaton {
             add(word, Target::Pattern(index as u16));
         }
     }
-    for word in LABELS {
-        add(word, Target::Label);
+    for (claim, words) in LABELS {
+        for word in words.split(',') {
+            add(word, Target::Label(*claim));
+        }
     }
     add("://", Target::Address);
     add("-----begin ", Target::Pem);
@@ -106,12 +112,5 @@ fn build() -> Automaton {
         add(word, Target::Disguise(*disguise));
     }
     let (words, targets): (Vec<String>, Vec<Vec<Target>>) = words.into_iter().unzip();
-    let automaton = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .match_kind(MatchKind::Standard)
-        .kind(Some(AhoCorasickKind::ContiguousNFA))
-        .build(&words)
-        // INVARIANT: the tables hold some thousand short words, far below the automaton's limits.
-        .expect("an automaton over the tables");
-    Automaton { words: automaton, targets, forms, patterns: PATTERNS.iter().map(|_| Lazy::new()).collect(), token_rows }
+    Automaton { words: Words::new(words), targets, forms, patterns: PATTERNS.iter().map(|_| Lazy::new()).collect() }
 }

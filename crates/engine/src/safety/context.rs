@@ -1,31 +1,9 @@
 //! Values that only their surroundings give away: `password: …`, `API_KEY=…`, "the token is …".
 use super::Severity;
 use super::documented;
+use super::labels::{Claim, HARMLESS_ENDINGS, HARMLESS_STARTS, PUBLIC_STARTS};
 use super::scan::{Hit, Weight};
 use super::value::{self, Look};
-
-/// Words that name a secret, lower case; the automaton ignores ASCII case.
-pub(super) const LABELS: &[&str] = &[
-    "password", "passwd", "passwort", "passphrase", "passcode", "pwd", "_pass", "-pass", " pass", "pass=", "pass:", "userpass", "kennwort", "mot de passe", "contrase", "senha", "wachtwoord", "hasło", "haslo",
-    "пароль", "密码", "密碼", "口令", "パスワード", "비밀번호", "şifre", "sifre", "parola", "lösenord", "كلمة المرور", "parol", "drowssap",
-    "secret", "geheimnis", "token", "nekot", "terces", "api key", "apikey", "api_key", "api-key", "api.key", "yek_ipa", "yek-ipa", "access key", "accesskey", "access_key", "access-key", "auth key", "authkey", "auth_key", "auth-key",
-    "private key", "privatekey", "private_key", "private-key", "presharedkey", "preshared_key", "preshared-key", "pre-shared key", "psk", "signing_key", "signing-key", "signing key", "signingkey", "encryption_key", "encryption-key", "encryption key", "encryptionkey",
-    "hmac_key", "hmac key", "hmackey", "master_key", "master-key", "master key", "masterkey", "account_key", "account-key", "accountkey", "account key", "shared_key", "sharedkey", "shared key", "app_key", "appkey", "app-key", "app key", "application_key", "applicationkey", "application key",
-    "service_key", "servicekey", "service key", "role_key", "license_key", "license key", "licensekey", "licence key", "crypt_key", "cipher_key", "session_key", "jwt_key", "ssh_key", "deploy_key", "deploy key", "integration_key", "integration key", "routing_key", "ingest_key", "ingest key", "ingestion key", "ingestion_key", "write_key", "write key", "admin_key", "admin key",
-    "secretkey", "subscription-key", "subscription_key", "subscription key", "functions-key", "storage_key", "storage key", "root_key", "api-schlüssel", "api schlüssel", "schlüssel", "clave", "clé d'api", "clé api", "chiave", "chave", "ключ", "密钥", "密鑰", "キー", "apiキー",
-    "credential", "zugangsdaten", "authorization", "_auth", "x-auth", "webhook", "connection string", "connectionstring", "connection_string", "pat=", "_pat", "github_pat", "sas_", "_sas", "otp", "pin code", "_dsn", "bearer", "cookie", "_key", "-key", "client_id", "jwt", "oauth", "refresh_token", "salt", "nonce_secret", "pepper",
-];
-
-/// How sure a label alone makes us.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
-enum Claim {
-    /// Names many harmless things too: the value must look drawn and long.
-    Weak,
-    /// Names a machine's secret: the value must look drawn.
-    Key,
-    /// Names a person's password: a readable value can be real.
-    Password,
-}
 
 /// What joins the label to the value.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,83 +13,158 @@ enum Join {
     Space,
 }
 
-/// Endings of an identifier that make it a name, a limit or a place instead of the secret.
-const HARMLESS_ENDINGS: &[&str] = &[
-    "name", "names", "id", "ids", "url", "uri", "urls", "endpoint", "type", "types", "ttl", "expiry", "expires", "expiration", "expires_at", "expires_in", "expired", "at", "length", "len", "count", "counts", "limit", "limits", "budget", "policy", "policies", "hash", "hashes", "hashed", "digest", "checksum", "file", "files", "path", "paths", "dir", "ref", "refs", "field", "fields",
-    "version", "arn", "class", "regex", "pattern", "prefix", "suffix", "format", "rotation", "enabled", "required", "min", "max", "minlength", "maxlength", "size", "used", "usage", "store", "manager", "provider", "reset", "strength", "space", "spaces", "selector", "label", "column", "index", "order", "board", "word", "words", "stroke", "frame", "frames", "value_from", "valuefrom", "keyref", "keyselector", "secretref", "days", "period", "age",
-    "algorithm", "alg", "mode", "state", "status", "role", "scope", "scopes", "host", "port", "user", "username", "login", "email", "title", "description", "bucket", "vault", "region", "engine", "backend", "issuer", "audience", "hint", "source", "target", "table", "map", "list", "set", "pair", "usages", "ops", "fingerprint", "thumbprint", "public", "pub", "ring", "chain", "cert", "certificate", "per_second", "per_minute", "tokens", "keys", "secrets", "passwords", "credentials_path", "generator", "validator", "handler", "middleware", "controller", "service", "client", "factory", "config", "error", "exception",
-];
-
-const HARMLESS_STARTS: &[&str] = &[
-    "public", "pub_", "max", "min", "next", "page", "cursor", "num", "total", "prompt", "completion", "sort", "primary", "foreign", "partition", "cache", "row", "object", "input", "output", "context", "sha", "hash", "ssh_host", "known", "license", "csrf", "idempotency", "dedup", "continuation", "lexer", "parser", "has", "is_", "no_", "use_", "hot", "short", "translation", "i18n", "map_", "group", "lookup", "stop", "eos", "bos", "pad_",
-];
-
 /// Joining words, after which the value stands.
 const JOIN_WORDS: &[&str] = &[
-    "is now ", "is set to ", "was set to ", "set to ", "is: ", "is ", "was ", "are ", "to be ", "to ", "equals ", "changed to ", "should be ", "has been set to ", "lautet ", "ist jetzt ", "ist ", "auf ", "est ", "es ", "é ", "e' ", "è ", "is nu ", "to: ", "jest ", "—", "– ", "である", "は", "是", "为", "為", "이다", "은 ", "는 ", "of ", "with ", "that works is ", "that worked is ", "that worked was ",
+    "--body ",
+    "--body=",
+    "--value ",
+    "--secret-string ",
+    "--plaintext ",
+    "-b ",
+    "<<< ",
+    "<<<",
+    "is now ",
+    "is set to ",
+    "was set to ",
+    "set to ",
+    "is: ",
+    "is ",
+    "was ",
+    "are ",
+    "to be ",
+    "to ",
+    "equals ",
+    "changed to ",
+    "should be ",
+    "has been set to ",
+    "lautet ",
+    "ist jetzt ",
+    "ist ",
+    "auf ",
+    "est ",
+    "es ",
+    "é ",
+    "e' ",
+    "è ",
+    "is nu ",
+    "to: ",
+    "jest ",
+    "—",
+    "– ",
+    "である",
+    "は",
+    "是",
+    "为",
+    "為",
+    "이다",
+    "은 ",
+    "는 ",
+    "of ",
+    "with ",
+    "that works is ",
+    "that worked is ",
+    "that worked was ",
 ];
 
 const LABEL_REACH_BYTES: usize = 48;
+/// How far before its label a value may stand.
+const BEHIND_BYTES: usize = 120;
 const JOIN_REACH_BYTES: usize = 64;
-const VALUE_BYTES_MAX: usize = 1024;
+/// A value is followed this far; longer ones are redacted up to here.
+const VALUE_BYTES_MAX: usize = 4096;
 
-/// Judges the value that a label at `start..end` announces. Returns how far the label reaches.
-pub(super) fn judge(text: &str, start: usize, end: usize, hits: &mut Vec<Hit>) -> usize {
+/// What a label turned out to be.
+pub(super) struct Label {
+    pub(super) end: usize,
+    /// An unnamed value that follows nearby is probably this label's.
+    pub(super) telling: bool,
+}
+
+/// Judges the value that a label at `start..end` announces.
+pub(super) fn judge(text: &str, claim: Claim, start: usize, end: usize, hits: &mut Vec<Hit>) -> Label {
     let bytes = text.as_bytes();
     let in_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    let from = start - bytes[start.saturating_sub(LABEL_REACH_BYTES)..start].iter().rev().take_while(|&&byte| in_name(byte)).count();
-    let to = end + bytes[end..bytes.len().min(end + LABEL_REACH_BYTES)].iter().take_while(|&&byte| in_name(byte)).count();
+    let from = start
+        - bytes[start.saturating_sub(LABEL_REACH_BYTES)..start].iter().rev().take_while(|&&byte| in_name(byte)).count();
+    let to =
+        end + bytes[end..bytes.len().min(end + LABEL_REACH_BYTES)].iter().take_while(|&&byte| in_name(byte)).count();
     let label = text[from..to].trim_end_matches(['.', '-']);
     let to = from + label.len();
-    let Some(claim) = claim(label) else { return to };
-    if let Some((join, at)) = join(text, to, is_flag(bytes, from, label)) {
+    // A weak word does not keep a stronger one in the same name from being seen.
+    let read = Label { end: if claim == Claim::Weak { end } else { to }, telling: claim != Claim::Weak };
+    // Plain prose on both sides: nothing to judge, and no value nearby that could be this label's.
+    let digits_before = bytes[from.saturating_sub(BEHIND_BYTES)..from].iter().any(u8::is_ascii_digit);
+    let follows = could_hold_value(&bytes[to..]);
+    if !follows && !digits_before {
+        return Label { telling: false, ..read };
+    }
+    if is_harmless(label, start - from, end - from) {
+        return Label { telling: false, ..read };
+    }
+    if follows && let Some((join, at)) = join(text, to, is_flag(bytes, from, label)) {
         let (value, value_start) = read_value(text, at);
         if believable(claim, join, &value, label) {
-            hits.push(Hit::secret("assigned_secret", Severity::High, Weight::Context, value_start, value_start + value.text.len()));
-            return to;
+            hits.push(Hit::secret(
+                "assigned_secret",
+                Severity::High,
+                Weight::Context,
+                value_start,
+                value_start + value.text.len(),
+            ));
+            return read;
         }
     }
     behind(text, from, claim, hits);
-    to
+    read
 }
 
-/// True for labels after which an unnamed value nearby is probably theirs.
-pub(super) fn is_telling(label: &str) -> bool {
-    claim(label).is_some_and(|claim| claim != Claim::Weak)
+/// Plain prose after a label, without digits, quotes or signs of assignment, holds no value.
+fn could_hold_value(after: &[u8]) -> bool {
+    const GLANCE_BYTES: usize = 110;
+    after[..after.len().min(GLANCE_BYTES)]
+        .iter()
+        .any(|byte| byte.is_ascii_digit() || matches!(byte, b'"' | b'\'' | b'`' | b'=' | b':' | b'>' | b'|'))
+        || after.first() == Some(&b',')
 }
 
-/// The label's claim, or none for names such as `token_count`.
-fn claim(label: &str) -> Option<Claim> {
-    let lower = label.to_lowercase();
-    let bare = lower.trim_start_matches(|mark: char| !mark.is_alphanumeric());
-    let ending = HARMLESS_ENDINGS.iter().any(|ending| {
-        lower.strip_suffix(ending).is_some_and(|rest| {
-            let camel = label.as_bytes().get(label.len().saturating_sub(ending.len())).is_some_and(u8::is_ascii_uppercase);
-            rest.ends_with(['_', '-', '.']) || camel && !label.bytes().all(|byte| !byte.is_ascii_lowercase())
-        })
+/// Names such as `token_count`, `maxTokens`, `passed` or `public_key`.
+fn is_harmless(label: &str, word_start: usize, word_end: usize) -> bool {
+    let bytes = label.as_bytes();
+    let name = label.trim_start_matches(|mark: char| !mark.is_alphanumeric());
+    let is_edge = |at: usize| {
+        bytes[at].is_ascii_punctuation() || bytes[at].is_ascii_uppercase() && bytes[at - 1].is_ascii_lowercase()
+    };
+    let last = (1..bytes.len()).rev().find(|&at| is_edge(at)).map(|at| label[at..].trim_start_matches(['_', '-', '.']));
+    let ending = last.is_some_and(|last| {
+        !last.is_empty() && HARMLESS_ENDINGS.split(',').any(|ending| last.eq_ignore_ascii_case(ending))
     });
-    let plural = ["tokens", "secrets", "passwords", "keys"].iter().any(|word| bare.ends_with(word));
-    let opened = HARMLESS_STARTS.iter().any(|word| bare.starts_with(word));
-    if ending || plural || opened {
-        return None;
-    }
-    const PASSWORDS: &[&str] = &[
-        "pass", "pwd", "kennwort", "contrase", "senha", "wachtwoord", "hasło", "haslo", "пароль", "密码", "密碼", "口令", "パスワード", "비밀번호", "şifre", "sifre", "parol", "lösenord", "كلمة", "drow", "psk", "geheim",
-    ];
-    const KEYS: &[&str] = &["secret", "token", "key", "cred", "auth", "nekot", "terces", "yek", "webhook", "schlüssel", "clave", "clé", "chiave", "chave", "ключ", "密", "キー", "connection", "pat", "jwt"];
-    if PASSWORDS.iter().any(|word| lower.contains(word)) {
-        return Some(Claim::Password);
-    }
-    let strong = KEYS.iter().any(|word| lower.contains(word));
-    // A bare `key` or `_key` may be a database key or a setting; qualified ones are the rule.
-    let weak = bare == "key" || lower.contains("client_id") || !strong;
-    Some(if weak { Claim::Weak } else { Claim::Key })
+    let opened = HARMLESS_STARTS.split(',').any(|word| {
+        name.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+            && name.as_bytes().get(word.len()).is_none_or(|next| !next.is_ascii_lowercase())
+    });
+    let word = &label[word_start.min(label.len())..word_end.min(label.len())];
+    let tail = &bytes[word_end.min(bytes.len())..];
+    let plural = tail == b"s"
+        && ["token", "secret", "key", "password"].iter().any(|name| word.to_ascii_lowercase().ends_with(name));
+    // `passed` and `bypass-list` are no passwords; `db_pass` is.
+    let verb = word.eq_ignore_ascii_case("pass")
+        && (tail.first().is_some_and(u8::is_ascii_lowercase)
+            && ![&b"w"[..], b"phrase", b"code"].iter().any(|rest| tail.starts_with(rest))
+            || word_start >= 2 && bytes[word_start - 2..word_start].eq_ignore_ascii_case(b"by"));
+    ending || opened || plural || verb
 }
 
 fn is_flag(bytes: &[u8], from: usize, label: &str) -> bool {
     let before = &bytes[from.saturating_sub(8)..from];
-    label.starts_with("--") || before.ends_with(b"--") || before.ends_with(b"ENV ") || before.ends_with(b"ARG ") || before.ends_with(b"set ") || before.ends_with(b"setx ") || before.ends_with(b"setenv ")
-        || label.len() > 4 && label.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+    label.starts_with("--")
+        || before.ends_with(b"--")
+        || before.ends_with(b"ENV ")
+        || before.ends_with(b"ARG ")
+        || before.ends_with(b"set ")
+        || before.ends_with(b"setx ")
+        || before.ends_with(b"setenv ")
+        || label.len() > 4
+            && label.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
 /// Finds what joins label and value, and where the value starts.
@@ -131,11 +184,19 @@ fn join(text: &str, to: usize, flag: bool) -> Option<(Join, usize)> {
     let (mut next, mut kind) = match rest {
         [b':', b':', ..] => return None,
         [b'=', b'=', ..] | [b'!', b'=', ..] => return None,
-        [b':', b'=', ..] | [b'=', b'>', ..] | [b'-', b'>', ..] | [b'<', b'-', ..] | [b'?', b'=', ..] | [b'+', b'=', ..] => (at + 2, Join::Assign),
+        [b':', b'=', ..]
+        | [b'=', b'>', ..]
+        | [b'-', b'>', ..]
+        | [b'<', b'-', ..]
+        | [b'?', b'=', ..]
+        | [b'+', b'=', ..] => (at + 2, Join::Assign),
+        [b'|', b'|', ..] => (at + 2, Join::Assign),
         [b':' | b'=' | b'|', ..] => (at + 1, Join::Assign),
         [b'>', ..] => (at + 1, Join::Assign),
         [b'(', b'"' | b'\'', ..] => (at + 1, Join::Assign),
         [b',', ..] if closed > to => (at + 1, Join::Assign),
+        // A row of comma-separated values: name, then value.
+        [b',', next, ..] if !next.is_ascii_whitespace() => (at + 1, Join::Prose),
         _ if named_value(rest).is_some() => (at + named_value(rest).unwrap_or(0), Join::Assign),
         _ => match JOIN_WORDS.iter().find(|word| text[at..].starts_with(*word)) {
             Some(word) => (at + word.len(), Join::Prose),
@@ -179,19 +240,51 @@ fn prose_gap(text: &str, at: usize) -> Option<(Join, usize)> {
     let clause = &text[at..end];
     let clause = &clause[..clause.find(['\n', ';', '!', '?', '(', '"']).unwrap_or(clause.len())];
     let clause = &clause[..clause.find(". ").unwrap_or(clause.len())];
-    [" is now ", " is set to ", " set to ", " is: ", " is ", " was ", ": ", " = ", " to ", " ist ", " lautet ", " est ", " es ", " auf "].iter().filter_map(|word| clause.find(word).map(|found| (found, word.len()))).min().map(|(found, size)| (Join::Prose, at + found + size))
+    [
+        " is now ",
+        " is set to ",
+        " set to ",
+        " is: ",
+        " is ",
+        " was ",
+        ": ",
+        " = ",
+        " to ",
+        " ist ",
+        " lautet ",
+        " est ",
+        " es ",
+        " auf ",
+    ]
+    .iter()
+    .filter_map(|word| clause.find(word).map(|found| (found, word.len())))
+    .min()
+    .map(|(found, size)| (Join::Prose, at + found + size))
 }
 
-struct Value {
-    text: String,
+struct Value<'t> {
+    text: &'t str,
     quoted: bool,
 }
 
+impl Value<'_> {
+    /// The part on which a value is judged; a long one shows what it is at its start.
+    fn start(&self) -> &str {
+        const JUDGED_BYTES_MAX: usize = 200;
+        let end = (0..=self.text.len().min(JUDGED_BYTES_MAX))
+            .rev()
+            .find(|&index| self.text.is_char_boundary(index))
+            .unwrap_or(0);
+        &self.text[..end]
+    }
+}
+
 /// Reads a quoted or bare value; quotes of any script were folded to ASCII before.
-fn read_value(text: &str, at: usize) -> (Value, usize) {
+fn read_value(text: &str, at: usize) -> (Value<'_>, usize) {
     let rest = &text[at.min(text.len())..];
     let opening = rest.len() - rest.trim_start_matches(['*', '_', '[', '(']).len();
-    let (prefix, rest) = if rest[opening..].starts_with(['"', '\'', '`']) { (opening, &rest[opening..]) } else { (0, rest) };
+    let (prefix, rest) =
+        if rest[opening..].starts_with(['"', '\'', '`']) { (opening, &rest[opening..]) } else { (0, rest) };
     let start = at + prefix;
     let limit = (0..=rest.len().min(VALUE_BYTES_MAX)).rev().find(|&index| rest.is_char_boundary(index)).unwrap_or(0);
     let rest = &rest[..limit];
@@ -200,37 +293,77 @@ fn read_value(text: &str, at: usize) -> (Value, usize) {
         let inner = rest[1..].trim_start_matches(quote);
         let lead = rest.len() - inner.len();
         let inner = &inner[..inner.find([quote, '\n']).unwrap_or(inner.len())];
-        return (Value { text: inner.to_owned(), quoted: true }, start + lead);
+        return (Value { text: inner, quoted: true }, start + lead);
     }
-    let bare = &rest[..rest.find(|mark: char| mark.is_whitespace() || matches!(mark, '"' | '\'' | '`' | '<' | ',' | '|') || !mark.is_ascii()).unwrap_or(rest.len())];
+    let bare = &rest[..rest
+        .find(|mark: char| {
+            mark.is_whitespace() || matches!(mark, '"' | '\'' | '`' | '<' | ',' | '|') || !mark.is_ascii()
+        })
+        .unwrap_or(rest.len())];
     let bare = if rest.starts_with('<') { &rest[..1] } else { bare };
-    let bare = bare.trim_end_matches(['.', ';', ')', '}', ']', ':', '!', '?', '*']).split(';').next().unwrap_or_default();
+    let bare =
+        bare.trim_end_matches(['.', ';', ')', '}', ']', ':', '!', '?', '*']).split(';').next().unwrap_or_default();
     let bare = bare.split('&').next().unwrap_or_default();
-    (Value { text: bare.to_owned(), quoted: false }, start)
+    (Value { text: bare, quoted: false }, start)
 }
 
 fn believable(claim: Claim, join: Join, value: &Value, label: &str) -> bool {
     const PASSWORD_CHARS_MIN: usize = 6;
     const KEY_CHARS_MIN: usize = 12;
     const WEAK_CHARS_MIN: usize = 24;
-    let text = value.text.as_str();
-    if value::is_stand_in(text) || documented::is_documented(text.as_bytes()) || text.contains("://") || is_public(text) || is_code(text, value.quoted) || text.chars().any(|mark| !mark.is_ascii()) && claim != Claim::Password {
+    let text = value.start();
+    if value::is_stand_in(text)
+        || documented::is_documented(text.as_bytes())
+        || text.contains("://")
+        || is_public(text)
+        || is_code(text, value.quoted)
+        || !text.is_ascii() && claim != Claim::Password
+    {
         return false;
     }
     let look = Look::at(text.as_bytes());
-    let kinds = usize::from(look.lower > 0) + usize::from(look.upper > 0) + usize::from(look.digits > 0) + usize::from(look.symbols > 0);
-    let named = reference_name(text, label, &look);
+    let kinds = usize::from(look.lower > 0)
+        + usize::from(look.upper > 0)
+        + usize::from(look.digits > 0)
+        + usize::from(look.symbols > 0);
+    let named = reference_name(text, label, &look) || text.matches('/').count() >= 2 && look.wordy_share(4);
     let sentence = text.split_whitespace().count() > 2;
     match (claim, join) {
         _ if sentence || named => false,
         (Claim::Password, Join::Assign | Join::Space) => {
-            text.len() >= PASSWORD_CHARS_MIN && (look.digits > 0 && kinds >= 2 || kinds >= 3 || value.quoted && text.len() >= 10 && join == Join::Assign && !look.wordy() || look.random())
+            text.len() >= PASSWORD_CHARS_MIN
+                && (look.digits > 0 && kinds >= 2
+                    || kinds >= 3
+                    || value.quoted && text.len() >= 10 && join == Join::Assign && !look.wordy()
+                    || look.random())
         }
-        (Claim::Password, Join::Prose) => text.len() >= PASSWORD_CHARS_MIN && look.digits > 0 && kinds >= 2 && look.letters() > 0 && !date_like(text) || text.len() >= 8 && kinds >= 3 && look.upper * 2 <= look.chars && !look.wordy() || text.len() >= 8 && look.random(),
-        (Claim::Key, Join::Assign | Join::Space) => text.len() >= KEY_CHARS_MIN && look.random() || text.len() >= 8 && look.random() && look.digits > 0 && kinds >= 3 && label_is_secret(label),
+        (Claim::Password, Join::Prose) => {
+            text.len() >= PASSWORD_CHARS_MIN && look.letters() > 2 && odd_case(text)
+                || text.len() >= PASSWORD_CHARS_MIN
+                    && look.digits > 0
+                    && kinds >= 2
+                    && look.letters() > 0
+                    && !date_like(text)
+                || text.len() >= 8 && kinds >= 3 && look.upper * 2 <= look.chars && !look.wordy()
+                || text.len() >= 8 && look.random()
+        }
+        (Claim::Key, Join::Assign | Join::Space) => {
+            text.len() >= KEY_CHARS_MIN && look.random()
+                || text.len() >= 8 && look.random() && look.digits > 0 && kinds >= 3 && label_is_secret(label)
+        }
         (Claim::Key, Join::Prose) => text.len() >= 16 && look.random(),
         (Claim::Weak, _) => text.len() >= WEAK_CHARS_MIN && look.random() && !look.hex() && look.bits >= 3.5,
     }
+}
+
+/// Capitals where no writer puts them: at the end of a lower-case word, as in `meadowZOX`.
+fn odd_case(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let at_end =
+        |at: usize| bytes[at..].iter().take_while(|byte| byte.is_ascii_alphabetic()).all(u8::is_ascii_uppercase);
+    text.len() >= 10
+        && text.contains(|mark: char| !mark.is_ascii_alphabetic())
+        && (1..bytes.len()).any(|at| bytes[at - 1].is_ascii_lowercase() && bytes[at].is_ascii_uppercase() && at_end(at))
 }
 
 fn label_is_secret(label: &str) -> bool {
@@ -240,21 +373,27 @@ fn label_is_secret(label: &str) -> bool {
 
 fn date_like(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b':' | b'T' | b'Z' | b'.' | b'/' | b'%'))
-        || text.as_bytes().first().is_some_and(u8::is_ascii_digit) && text.trim_start_matches(|mark: char| mark.is_ascii_digit()).trim_start_matches('-').chars().all(char::is_alphabetic)
+        || text.as_bytes().first().is_some_and(u8::is_ascii_digit)
+            && text
+                .trim_start_matches(|mark: char| mark.is_ascii_digit())
+                .trim_start_matches('-')
+                .chars()
+                .all(char::is_alphabetic)
 }
 
 /// Hashes, certificates, public keys and ciphertext, which may stand after any label.
 pub(super) fn is_public(text: &str) -> bool {
-    const STARTS: &[&str] = &[
-        "sha1-", "sha256-", "sha384-", "sha512-", "sha1:", "sha256:", "sha384:", "sha512:", "SHA256:", "MD5:", "md5:", "h1:", "zh:", "$2a$", "$2b$", "$2y$", "$argon2", "$6$", "$5$", "$1$", "$apr1$", "$scrypt$", "$pbkdf2", "{SSHA}", "{SHA}", "pbkdf2_", "scrypt:", "ssh-rsa", "ssh-ed25519", "ecdsa-", "AAAAC3Nza", "AAAAB3Nza", "AAAAE2Vj", "ENC[", "AQICAH", "arn:", "vault:v", "age1", "-----BEGIN CERT", "-----BEGIN PUB", "did:", "urn:", "spiffe:", "AgA", "AgB", "pk_live_", "pk_test_", "pub_",
-    ];
-    STARTS.iter().any(|start| text.starts_with(start))
+    PUBLIC_STARTS.split(',').any(|start| text.starts_with(start))
 }
 
 /// Calls, member accesses and templates: code that fetches a value is not the value.
 fn is_code(text: &str, quoted: bool) -> bool {
     let call = text.contains("()") || text.contains(")(") || !quoted && text.contains('(');
-    let dotted = !quoted && text.contains('.') && text.split('.').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_'));
+    let dotted = !quoted
+        && text.contains('.')
+        && text
+            .split('.')
+            .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_'));
     let generic = !quoted && (text.contains("::") || text.contains("->") || text.contains("?;") || text.ends_with('{'));
     call || dotted || generic
 }
@@ -262,29 +401,83 @@ fn is_code(text: &str, quoted: bool) -> bool {
 /// `orders-db-password` and `DB_PASSWORD` name a secret kept elsewhere.
 fn reference_name(text: &str, label: &str, look: &Look) -> bool {
     let lower = text.to_ascii_lowercase();
-    let own = ["password", "passwd", "secret", "token", "credential", "api-key", "api_key", "apikey"].iter().any(|word| lower.contains(word));
-    let constant = text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit()) && text.contains('_') && look.digits * 4 < look.chars;
+    let own = ["password", "passwd", "secret", "token", "credential", "api-key", "api_key", "apikey"]
+        .iter()
+        .any(|word| lower.contains(word));
+    let constant = text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit())
+        && text.contains('_')
+        && look.digits * 4 < look.chars;
     let kebab = look.wordy() && look.upper == 0 && text.contains(['-', '_', '/', '.']) && look.digits * 5 < look.chars;
-    own && (look.wordy() || kebab) || constant && look.wordy() || kebab && !label.to_ascii_lowercase().contains("pass") || lower == label.to_ascii_lowercase()
+    own && (look.wordy() || kebab)
+        || constant && look.wordy()
+        || kebab && !label.to_ascii_lowercase().contains("pass")
+        || lower == label.to_ascii_lowercase()
 }
 
 /// "`X` is the api key": the value stands before its label.
 fn behind(text: &str, from: usize, claim: Claim, hits: &mut Vec<Hit>) {
-    const BEHIND_BYTES: usize = 120;
     let start = (from.saturating_sub(BEHIND_BYTES)..=from).find(|&index| text.is_char_boundary(index)).unwrap_or(from);
     let before = &text[start..from];
-    let lower = before.to_ascii_lowercase();
-    let Some(gap) = [" is the ", " is our ", " is my ", " is your ", " as the ", " as ", " is a ", " was the ", " ist das ", " ist der ", " est le ", " es la ", " for the ", " (the ", " - the "].iter().filter_map(|word| lower.rfind(word)).max() else { return };
+    if !before.bytes().any(|byte| byte.is_ascii_digit()) {
+        return;
+    }
+    // The joining word stands at most a few words before the label.
+    const JOIN_BYTES: usize = 48;
+    let near = (before.len().saturating_sub(JOIN_BYTES)..=before.len())
+        .find(|&index| before.is_char_boundary(index))
+        .unwrap_or(before.len());
+    let Some(gap) = [
+        " is the ",
+        " is our ",
+        " is my ",
+        " is your ",
+        " as the ",
+        " as ",
+        " is a ",
+        " was the ",
+        " ist das ",
+        " ist der ",
+        " est le ",
+        " es la ",
+        " for the ",
+        " (the ",
+        " - the ",
+    ]
+    .iter()
+    .filter_map(|word| before[near..].rfind(word))
+    .max()
+    .map(|gap| near + gap) else {
+        return;
+    };
     if before[gap..].contains(['.', '\n']) && before[gap..].trim_end().len() > 40 {
         return;
     }
     let head = before[..gap].trim_end_matches(['"', '\'', '`', ' ', ',']);
-    let word_start = head.rfind(|mark: char| mark.is_whitespace() || matches!(mark, '"' | '\'' | '`')).map_or(0, |at| at + 1);
+    let word_start =
+        head.rfind(|mark: char| mark.is_whitespace() || matches!(mark, '"' | '\'' | '`')).map_or(0, |at| at + 1);
     let word = &head[word_start..];
     let look = Look::at(word.as_bytes());
-    let strong = word.len() >= 16 && look.random() && !value::is_uuid(word.as_bytes()) || claim == Claim::Password && word.len() >= 8 && look.digits > 0 && look.letters() > 2 && look.symbols + look.upper > 0 && look.symbols < look.letters();
-    let plain = word.is_ascii() && !word.contains("://") && !value::is_stand_in(word) && !is_public(word) && !is_code(word, false) && !look.hex() && !word.contains(['/', '@', '(', ':']);
+    let strong = word.len() >= 16 && look.random() && !value::is_uuid(word.as_bytes())
+        || claim == Claim::Password
+            && word.len() >= 8
+            && look.digits > 0
+            && look.letters() > 2
+            && look.symbols + look.upper > 0
+            && look.symbols < look.letters();
+    let plain = word.is_ascii()
+        && !word.contains("://")
+        && !value::is_stand_in(word)
+        && !is_public(word)
+        && !is_code(word, false)
+        && !look.hex()
+        && !word.contains(['/', '@', '(', ':']);
     if strong && plain {
-        hits.push(Hit::secret("assigned_secret", Severity::High, Weight::Context, start + word_start, start + word_start + word.len()));
+        hits.push(Hit::secret(
+            "assigned_secret",
+            Severity::High,
+            Weight::Context,
+            start + word_start,
+            start + word_start + word.len(),
+        ));
     }
 }

@@ -39,8 +39,12 @@ pub(super) fn base64(run: &[u8]) -> Option<Vec<u8>> {
 
 /// Hexadecimal digits, also with spaces, colons or commas between the pairs.
 pub(super) fn hex(run: &[u8]) -> Option<Vec<u8>> {
-    let digits: Vec<u8> = run.iter().filter(|byte| byte.is_ascii_hexdigit()).map(|&byte| (byte as char).to_digit(16).unwrap_or(0) as u8).collect();
-    (digits.len() % 2 == 0).then(|| digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+    let digits: Vec<u8> = run
+        .iter()
+        .filter(|byte| byte.is_ascii_hexdigit())
+        .map(|&byte| (byte as char).to_digit(16).unwrap_or(0) as u8)
+        .collect();
+    digits.len().is_multiple_of(2).then(|| digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }
 
 pub(super) fn base32(run: &[u8]) -> Option<Vec<u8>> {

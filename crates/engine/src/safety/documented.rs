@@ -8,8 +8,14 @@ const DOCUMENTED: &[&[&str]] = &[
     &["wJalrXUtnFEMI/K7MDENG/", "bPxRfiCYEXAMPLEKEY"],
     &["je7MtGbClwBF/2Zp9Utk/", "h3yCo8nvbEXAMPLEKEY"],
     &["wJalrXUtnFEMI/K7MDENG/", "bPxRfiCYzEXAMPLEKEY"],
-    &["eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.", "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"],
-    &["eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiYWRtaW4iOnRydWUsImlhdCI6MTUxNjIzOTAyMn0.", "KMUFsIDTnFmyG3nMiGM6H9FNFUROf3wh7SmqJp-QV30"],
+    &[
+        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.",
+        "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c",
+    ],
+    &[
+        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiYWRtaW4iOnRydWUsImlhdCI6MTUxNjIzOTAyMn0.",
+        "KMUFsIDTnFmyG3nMiGM6H9FNFUROf3wh7SmqJp-QV30",
+    ],
     &["sk_test_", "4eC39HqLyjWDarjtT1zdp7dc"],
     &["sk_test_", "BQokikJOvBiI2HlWgH4olfQ2"],
     &["Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq", "/K1SZFPTOtr/KBHBeksoGMGw=="],

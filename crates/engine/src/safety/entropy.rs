@@ -1,9 +1,9 @@
 //! Long runs without a name: decoded where they can be, judged by entropy where they cannot.
 use super::Severity;
 use super::context::is_public;
-use super::{decode, documented};
 use super::scan::{Hit, Weight};
 use super::value::{Look, is_uuid};
+use super::{decode, documented};
 
 /// SPEC: 4.5 bits a character over 40 characters or more is a secret.
 const ENTROPY_BITS_MIN: f32 = 4.5;
@@ -146,7 +146,9 @@ fn spaced_hex(bytes: &[u8], decoded: &mut Vec<Decoded>) {
     const PAIRS_MIN: usize = 12;
     let mut at = 0;
     while at + 2 < bytes.len() {
-        let pair = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_hexdigit) && bytes.get(at + 1).is_some_and(u8::is_ascii_hexdigit);
+        let pair = |at: usize| {
+            bytes.get(at).is_some_and(u8::is_ascii_hexdigit) && bytes.get(at + 1).is_some_and(u8::is_ascii_hexdigit)
+        };
         let separator = bytes[at + 2];
         if !matches!(separator, b' ' | b':' | b',') || !pair(at) || at > 0 && bytes[at - 1].is_ascii_alphanumeric() {
             at += 1;
@@ -162,7 +164,9 @@ fn spaced_hex(bytes: &[u8], decoded: &mut Vec<Decoded>) {
             }
             end += 1;
         }
-        if pairs >= PAIRS_MIN && let Some(text) = decode::hex(&bytes[at..end]).and_then(decode::text) {
+        if pairs >= PAIRS_MIN
+            && let Some(text) = decode::hex(&bytes[at..end]).and_then(decode::text)
+        {
             decoded.push(Decoded { text, start: at, end });
         }
         at = end.max(at + 1);
@@ -173,22 +177,37 @@ fn judge(bytes: &[u8], span: (usize, usize, usize), cursor: &mut Cursor, known: 
     let (start, end, padded) = span;
     let run = &bytes[start..end];
     let look = Look::at(run);
-    if cursor.in_address || is_uuid(run) || look.masked() || look.wordy() || is_path(run, &look) || documented::is_documented(run) || announced_public(bytes, start, run) {
+    if cursor.in_address || look.masked() || look.wordy() || is_uuid(run) || is_path(run, &look) {
         return;
     }
+    let Some((rule, weight)) = suspect(bytes, span, &look, cursor, known) else { return };
+    if !documented::is_documented(run) && !announced_public(bytes, start, run) {
+        hits.push(Hit::secret(rule, Severity::High, weight, start, padded));
+    }
+}
+
+/// The rule under which an unnamed run is suspected.
+fn suspect(
+    bytes: &[u8],
+    span: (usize, usize, usize),
+    look: &Look,
+    cursor: &mut Cursor,
+    known: &Known,
+) -> Option<(&'static str, Weight)> {
+    let (start, end, padded) = span;
+    let run = &bytes[start..end];
     // Padding counts: it is part of what was written.
-    let written = Look::at(&bytes[start..padded]);
-    if written.chars >= ENTROPY_CHARS_MIN && written.bits >= ENTROPY_BITS_MIN {
-        hits.push(Hit::secret("high_entropy", Severity::High, Weight::Entropy, start, padded));
-        return;
+    if padded - start >= ENTROPY_CHARS_MIN && Look::at(&bytes[start..padded]).bits >= ENTROPY_BITS_MIN {
+        return Some(("high_entropy", Weight::Entropy));
     }
     let all_kinds = look.upper > 1 && look.lower > 1 && look.digits > 1;
     let drawn = look.random() && !look.hex();
-    if run.len() >= NEARBY_CHARS_MIN && drawn && (all_kinds || prefixed(run)) && cursor.is_labelled(known.labels, start) {
-        hits.push(Hit::secret("nearby_secret", Severity::High, Weight::Nearby, start, padded));
-    } else if drawn && prefixed(run) && all_kinds && run.len() >= HEX_CHARS_MIN && !is_resource_id(run) {
-        hits.push(Hit::secret("prefixed_token", Severity::High, Weight::Nearby, start, padded));
+    if run.len() >= NEARBY_CHARS_MIN && drawn && (all_kinds || prefixed(run)) && cursor.is_labelled(known.labels, start)
+    {
+        return Some(("nearby_secret", Weight::Nearby));
     }
+    let alone = drawn && all_kinds && run.len() >= HEX_CHARS_MIN && prefixed(run) && !is_resource_id(run);
+    alone.then_some(("prefixed_token", Weight::Nearby))
 }
 
 /// `abc_` or `abc-` and then at least 24 characters of one piece.
@@ -203,7 +222,47 @@ fn prefixed(run: &[u8]) -> bool {
 /// Prefixes of identifiers that services show in the open.
 fn is_resource_id(run: &[u8]) -> bool {
     const PREFIXES: &[&str] = &[
-        "cus_", "pi_", "ch_", "evt_", "req_", "price_", "prod_", "sub_", "in_", "pm_", "acct_", "txn_", "seti_", "cs_", "msg_", "run_", "asst_", "thread_", "file-", "chatcmpl-", "resp_", "batch_", "call_", "toolu_", "step_", "org-", "proj_", "prj_", "dpl_", "team_", "pk_", "pub_", "trace_", "span_", "i-", "vol-", "snap-", "eni-", "subnet-", "sg-", "vpc-",
+        "cus_",
+        "pi_",
+        "ch_",
+        "evt_",
+        "req_",
+        "price_",
+        "prod_",
+        "sub_",
+        "in_",
+        "pm_",
+        "acct_",
+        "txn_",
+        "seti_",
+        "cs_",
+        "msg_",
+        "run_",
+        "asst_",
+        "thread_",
+        "file-",
+        "chatcmpl-",
+        "resp_",
+        "batch_",
+        "call_",
+        "toolu_",
+        "step_",
+        "org-",
+        "proj_",
+        "prj_",
+        "dpl_",
+        "team_",
+        "pk_",
+        "pub_",
+        "trace_",
+        "span_",
+        "i-",
+        "vol-",
+        "snap-",
+        "eni-",
+        "subnet-",
+        "sg-",
+        "vpc-",
     ];
     PREFIXES.iter().any(|prefix| run.starts_with(prefix.as_bytes()))
 }
@@ -217,20 +276,139 @@ fn is_path(run: &[u8], look: &Look) -> bool {
 
 /// Hash syntaxes, media, addresses of chains, and labels of public values.
 fn announced_public(bytes: &[u8], start: usize, run: &[u8]) -> bool {
-    const LEADS: &[&str] = &["h1:", "zh:", "sha1:", "sha224:", "sha256:", "sha384:", "sha512:", "md5:", "blake2b:", "blake3:", "npm:", "sha1=", "sha256=", "sha512=", "base64,", "ssh-rsa ", "ssh-ed25519 ", "ssh-dss ", "nistp256 ", "nistp384 ", "nistp521 ", "openssh.com ", "data:"];
+    const LEADS: &[&str] = &[
+        "h1:",
+        "zh:",
+        "sha1:",
+        "sha224:",
+        "sha256:",
+        "sha384:",
+        "sha512:",
+        "md5:",
+        "blake2b:",
+        "blake3:",
+        "npm:",
+        "sha1=",
+        "sha256=",
+        "sha512=",
+        "base64,",
+        "ssh-rsa ",
+        "ssh-ed25519 ",
+        "ssh-dss ",
+        "nistp256 ",
+        "nistp384 ",
+        "nistp521 ",
+        "openssh.com ",
+        "data:",
+    ];
     const STARTS: &[&str] = &[
-        "sha1-", "sha256-", "sha384-", "sha512-", "md5-", "0x", "bafy", "bafk", "Qm", "bc1", "age1", "npub1", "addr1", "cosmos1", "AAAAC3Nza", "AAAAB3Nza", "AAAAE2Vj", "iVBORw0KGgo", "/9j/", "R0lGOD", "UEsDB", "JVBERi", "AGFzbQ", "d09GM", "T2dnUw", "SUQz", "UklGR", "Qk0", "MII", "MEUCI", "MEQCI", "MFkw", "MCow", "AQICAH", "LS0tLS1CRUdJTiBDRV", "LS0tLS1CRUdJTiBQVUJ", "Igw", "RWQ", "RWT",
+        "sha1-",
+        "sha256-",
+        "sha384-",
+        "sha512-",
+        "md5-",
+        "0x",
+        "bafy",
+        "bafk",
+        "Qm",
+        "bc1",
+        "age1",
+        "npub1",
+        "addr1",
+        "cosmos1",
+        "AAAAC3Nza",
+        "AAAAB3Nza",
+        "AAAAE2Vj",
+        "iVBORw0KGgo",
+        "/9j/",
+        "R0lGOD",
+        "UEsDB",
+        "JVBERi",
+        "AGFzbQ",
+        "d09GM",
+        "T2dnUw",
+        "SUQz",
+        "UklGR",
+        "Qk0",
+        "MII",
+        "MEUCI",
+        "MEQCI",
+        "MFkw",
+        "MCow",
+        "AQICAH",
+        "LS0tLS1CRUdJTiBDRV",
+        "LS0tLS1CRUdJTiBQVUJ",
+        "Igw",
+        "RWQ",
+        "RWT",
     ];
     const LABELS: &[&str] = &[
-        "integrity", "checksum", "digest", "hash", "sha", "etag", "fingerprint", "thumbprint", "id-2", "id2", "request", "trace", "cursor", "nexttoken", "pagetoken", "continuation", "signature", "public", "pubkey", "pub", "cert", "csr", "bundle", "authority", "encrypted", "cipher", "cid", "revision", "message-id", "boundary", "spki", "address", "wallet", "mint", "txid", "x5c", "x5t", "kid", "\"n", "\"x", "\"y", "\"e", "peer", "version", "tag:", "data,", "iv", "aad", "commitment", "merkle",
+        "integrity",
+        "checksum",
+        "digest",
+        "hash",
+        "sha",
+        "etag",
+        "fingerprint",
+        "thumbprint",
+        "id-2",
+        "id2",
+        "request",
+        "trace",
+        "cursor",
+        "nexttoken",
+        "pagetoken",
+        "continuation",
+        "signature",
+        "public",
+        "pubkey",
+        "pub",
+        "cert",
+        "csr",
+        "bundle",
+        "authority",
+        "encrypted",
+        "cipher",
+        "cid",
+        "revision",
+        "message-id",
+        "boundary",
+        "spki",
+        "address",
+        "wallet",
+        "mint",
+        "txid",
+        "x5c",
+        "x5t",
+        "kid",
+        "\"n",
+        "\"x",
+        "\"y",
+        "\"e",
+        "peer",
+        "version",
+        "tag:",
+        "data,",
+        "iv",
+        "aad",
+        "commitment",
+        "merkle",
     ];
     let text = |slice: &[u8]| String::from_utf8_lossy(slice).to_ascii_lowercase();
     let before = text(&bytes[start.saturating_sub(40)..start]);
     let run_text = String::from_utf8_lossy(&run[..run.len().min(24)]);
-    if is_public(&run_text) || STARTS.iter().any(|lead| run_text.starts_with(lead)) || LEADS.iter().any(|lead| before.ends_with(lead)) || before.ends_with("enc[") || before.contains("enc[aes") {
+    if is_public(&run_text)
+        || STARTS.iter().any(|lead| run_text.starts_with(lead))
+        || LEADS.iter().any(|lead| before.ends_with(lead))
+        || before.ends_with("enc[")
+        || before.contains("enc[aes")
+    {
         return true;
     }
     let label = before.trim_end_matches([' ', '"', '\'', '`', '=', ':', '(', '>', '|', '<', '\t']);
     let label = &label[label.rfind([' ', '\n', ',', '{', '<', ';']).map_or(0, |at| at + 1)..];
-    label.len() < before.len() && LABELS.iter().any(|word| label.contains(word)) && !label.contains("secret") && !label.contains("private")
+    label.len() < before.len()
+        && LABELS.iter().any(|word| label.contains(word))
+        && !label.contains("secret")
+        && !label.contains("private")
 }

@@ -65,24 +65,94 @@ fn build() -> Vec<Rule> {
 /// Rules that are code rather than rows.
 fn judgements() -> impl Iterator<Item = Rule> {
     const ROWS: &[(&str, Severity, &str, &str, &str)] = &[
-        ("private_key", Severity::Critical, "private key blocks of every kind", "-----BEGIN PRIVATE KEY-----\n{b64}\n{b64}\n-----END PRIVATE KEY-----", "the file starts with -----BEGIN PRIVATE KEY----- and a line break"),
-        ("kubeconfig", Severity::Critical, "kubeconfigs, in any order of keys, YAML or JSON", "users:\n- name: ops\nclusters:\n- name: prod\nkind: Config\n", "kind: ConfigMap\nmetadata:\n  name: clusters\n"),
-        ("kubernetes_secret", Severity::Critical, "values of Kubernetes Secrets", "kind: Secret\ndata:\n  password: S3g3dlEybUw5clQ0\n", "kind: Secret\ndata:\n  password: <base64>\n"),
-        ("database_url", Severity::Critical, "database and broker addresses with a password", "postgres://app:Kx7vQ2mL9@db.internal:5432/orders", "postgres://app@db.internal:5432/orders"),
-        ("url_credentials", Severity::Critical, "other addresses with a password or token", "https://ci:Kx7vQ2mL9rT4@git.internal/acme.git", "https://ci:${TOKEN}@git.internal/acme.git"),
-        ("assigned_secret", Severity::High, "values that a label announces: assignments, headers, settings, prose", "DB_PASSWORD=Kx7vQ2mL9rT4", "DB_PASSWORD=${DB_PASSWORD}"),
-        ("nearby_secret", Severity::High, "drawn values shortly after a label that names a secret", "which api token do you use?\nI used {w24}", "which api token do you use?\nI used the one from the vault"),
-        ("prefixed_token", Severity::High, "drawn values of 32 characters and more behind a short prefix", "I used acme_{w36}", "I used acme_orders_worker_configuration_service"),
-        ("high_entropy", Severity::High, "40 characters or more of at least 4.5 bits each", "the value was {w48}", "sha512-{w48}"),
+        (
+            "private_key",
+            Severity::Critical,
+            "private key blocks of every kind",
+            "-----BEGIN PRIVATE KEY-----\n{b64}\n{b64}\n-----END PRIVATE KEY-----",
+            "the file starts with -----BEGIN PRIVATE KEY----- and a line break",
+        ),
+        (
+            "kubeconfig",
+            Severity::Critical,
+            "kubeconfigs, in any order of keys, YAML or JSON",
+            "users:\n- name: ops\nclusters:\n- name: prod\nkind: Config\n",
+            "kind: ConfigMap\nmetadata:\n  name: clusters\n",
+        ),
+        (
+            "kubernetes_secret",
+            Severity::Critical,
+            "values of Kubernetes Secrets",
+            "kind: Secret\ndata:\n  password: S3g3dlEybUw5clQ0\n",
+            "kind: Secret\ndata:\n  password: <base64>\n",
+        ),
+        (
+            "database_url",
+            Severity::Critical,
+            "database and broker addresses with a password",
+            "postgres://app:Kx7vQ2mL9@db.internal:5432/orders",
+            "postgres://app@db.internal:5432/orders",
+        ),
+        (
+            "url_credentials",
+            Severity::Critical,
+            "other addresses with a password or token",
+            "https://ci:Kx7vQ2mL9rT4@git.internal/acme.git",
+            "https://ci:${TOKEN}@git.internal/acme.git",
+        ),
+        (
+            "assigned_secret",
+            Severity::High,
+            "values that a label announces: assignments, headers, settings, prose",
+            "DB_PASSWORD=Kx7vQ2mL9rT4",
+            "DB_PASSWORD=${DB_PASSWORD}",
+        ),
+        (
+            "nearby_secret",
+            Severity::High,
+            "drawn values shortly after a label that names a secret",
+            "the api token of the mirror, as agreed with the team yesterday:\n{w24}",
+            "the api token of the mirror, as agreed with the team yesterday, is in the vault",
+        ),
+        (
+            "prefixed_token",
+            Severity::High,
+            "drawn values of 32 characters and more behind a short prefix",
+            "I used acme_{w28}",
+            "I used acme_orders_worker_configuration_service",
+        ),
+        (
+            "high_entropy",
+            Severity::High,
+            "40 characters or more of at least 4.5 bits each",
+            "the value was {w48}",
+            "sha512-{w48}",
+        ),
     ];
     ROWS.iter().map(|&(name, severity, finds, positive, negative)| Rule {
-        name, concern: Concern::Secret, severity, finds: finds.to_owned(), positive: shape::fill(positive), negative: shape::fill(negative), intent: None, shapes: Vec::new(),
+        name,
+        concern: Concern::Secret,
+        severity,
+        finds: finds.to_owned(),
+        positive: shape::fill(positive),
+        negative: shape::fill(negative),
+        intent: None,
+        shapes: Vec::new(),
     })
 }
 
 fn raw_log() -> Rule {
-    let lines = |count: usize| (0..count).map(|second| format!("2026-03-11T08:00:{:02}Z INFO tick\n", second % 60)).collect::<String>();
+    let lines = |count: usize| {
+        (0..count).map(|second| format!("2026-03-11T08:00:{:02}Z INFO tick\n", second % 60)).collect::<String>()
+    };
     Rule {
-        name: "raw_log", concern: Concern::RawLog, severity: Severity::Medium, finds: "more than 30 lines with a time stamp".to_owned(), positive: lines(31), negative: lines(30), intent: None, shapes: Vec::new(),
+        name: "raw_log",
+        concern: Concern::RawLog,
+        severity: Severity::Medium,
+        finds: "more than 30 lines with a time stamp".to_owned(),
+        positive: lines(31),
+        negative: lines(30),
+        intent: None,
+        shapes: Vec::new(),
     }
 }

@@ -8,6 +8,10 @@ const STAMP_REACH_BYTES: usize = 160;
 
 /// A finding over all stamped lines when there are more than thirty.
 pub(super) fn judge(text: &str, hits: &mut Vec<Hit>) {
+    // Most notes have fewer lines than it takes.
+    if text.bytes().filter(|&byte| byte == b'\n').count() < LOG_LINES_MAX {
+        return;
+    }
     let mut count = 0;
     let mut first = None;
     let mut last = 0;
@@ -55,37 +59,56 @@ fn epoch(head: &[u8]) -> bool {
     let plausible = matches!(size, 10 | 13 | 16 | 19) && head[0] == b'1';
     let ends = matches!(head.get(size), Some(b'.' | b' ' | b'\t' | b':' | b']' | b',' | b'|'));
     // Kernel rings count from start-up: `[12345.678901] …`.
-    let kernel = size > 0 && head.get(size) == Some(&b'.') && digits(&head[size + 1..]) == 6 && head.get(size + 7) == Some(&b']');
+    let kernel = size > 0
+        && head.get(size) == Some(&b'.')
+        && digits(&head[size + 1..]) == 6
+        && head.get(size + 7) == Some(&b']');
     plausible && ends || kernel
 }
 
 /// `E0311 08:00:00.556450 …`
 fn klog(head: &[u8]) -> bool {
-    matches!(head[0], b'I' | b'W' | b'E' | b'F' | b'D') && digits(&head[1..]) == 4 && head.get(5) == Some(&b' ') && clock(&head[6..])
+    matches!(head[0], b'I' | b'W' | b'E' | b'F' | b'D')
+        && digits(&head[1..]) == 4
+        && head.get(5) == Some(&b' ')
+        && clock(&head[6..])
 }
 
 /// `hh:mm:ss` with nothing but a date, an address or a key before it.
 fn clocked(head: &[u8]) -> bool {
-    let Some(at) = (0..head.len().saturating_sub(7)).find(|&at| clock(&head[at..]) && (at == 0 || !head[at - 1].is_ascii_digit())) else {
+    let colons = head.iter().enumerate().filter(|&(at, &byte)| byte == b':' && at >= 2).map(|(at, _)| at - 2);
+    let Some(at) = colons.into_iter().find(|&at| clock(&head[at..]) && (at == 0 || !head[at - 1].is_ascii_digit()))
+    else {
         return json_epoch(head);
     };
     let before = &head[..at];
     if at == 0 || before.iter().all(|byte| byte.is_ascii_whitespace()) {
         return true;
     }
-    has_date(before) || at <= 24 && before.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'/' | b'.' | b' ' | b'[' | b'T'))
+    has_date(before)
+        || at <= 24
+            && before
+                .iter()
+                .all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'/' | b'.' | b' ' | b'[' | b'T'))
 }
 
 fn clock(bytes: &[u8]) -> bool {
-    bytes.len() >= 8 && digits(bytes) == 2 && bytes[2] == b':' && digits(&bytes[3..]) == 2 && bytes[5] == b':' && digits(&bytes[6..]) >= 2
+    bytes.len() >= 8
+        && digits(bytes) == 2
+        && bytes[2] == b':'
+        && digits(&bytes[3..]) == 2
+        && bytes[5] == b':'
+        && digits(&bytes[6..]) >= 2
 }
 
 /// A calendar date right before the clock: ISO, slashed, dotted, compact or with a month's name.
 fn has_date(before: &[u8]) -> bool {
-    const MONTHS: &[&[u8]] = &[b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec"];
+    const MONTHS: &[&[u8]] =
+        &[b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec"];
     const DATE_REACH_BYTES: usize = 24;
     let tail = &before[before.len().saturating_sub(DATE_REACH_BYTES)..];
-    let named = tail.windows(3).any(|three| MONTHS.iter().any(|month| three.eq_ignore_ascii_case(month))) && tail.iter().any(u8::is_ascii_digit);
+    let named = tail.windows(3).any(|three| MONTHS.iter().any(|month| three.eq_ignore_ascii_case(month)))
+        && tail.iter().any(u8::is_ascii_digit);
     let joined = tail.last().is_some_and(|byte| matches!(byte, b'T' | b' ' | b':' | b't' | b'_' | b'-'));
     let numbers = tail.split(|byte| !byte.is_ascii_digit()).filter(|part| !part.is_empty()).count();
     let compact = tail.split(|byte| !byte.is_ascii_digit()).any(|part| part.len() == 8);
@@ -94,7 +117,10 @@ fn has_date(before: &[u8]) -> bool {
 
 /// `{"ts": 1773216000.1, …}` and `time=1773216000 level=…`.
 fn json_epoch(head: &[u8]) -> bool {
-    let structured = head[0] == b'{' || head.starts_with(b"ts=") || head.starts_with(b"time=") || head.starts_with(b"timestamp=");
-    let long = head.split(|byte| !byte.is_ascii_digit()).any(|part| matches!(part.len(), 10 | 13 | 16 | 19) && part[0] == b'1');
+    let structured =
+        head[0] == b'{' || head.starts_with(b"ts=") || head.starts_with(b"time=") || head.starts_with(b"timestamp=");
+    let long = head
+        .split(|byte| !byte.is_ascii_digit())
+        .any(|part| matches!(part.len(), 10 | 13 | 16 | 19) && part[0] == b'1');
     structured && long
 }

@@ -6,6 +6,7 @@ mod decode;
 mod documented;
 mod entropy;
 mod injection;
+mod labels;
 mod listing;
 mod logs;
 mod merge;
@@ -17,6 +18,7 @@ mod tokens;
 mod unescape;
 mod value;
 mod view;
+mod words;
 
 #[cfg(test)]
 mod tests;
@@ -121,11 +123,15 @@ fn read<'a>(view: &View, findings: &mut Vec<scan::Hit>, waiting: &mut Vec<View<'
 
 /// Whether the findings let the text be remembered.
 pub fn verdict(findings: &[Finding], strictness: Strictness) -> Verdict {
-    findings.iter().map(|finding| match (finding.concern, finding.severity, strictness) {
-        (_, Severity::Low, _) => Verdict::Flagged,
-        (Concern::Injection, _, Strictness::Conversation) => Verdict::Flagged,
-        (Concern::Secret | Concern::RawLog | Concern::Injection, _, _) => Verdict::Blocked,
-    }).max().unwrap_or(Verdict::Clean)
+    findings
+        .iter()
+        .map(|finding| match (finding.concern, finding.severity, strictness) {
+            (_, Severity::Low, _) => Verdict::Flagged,
+            (Concern::Injection, _, Strictness::Conversation) => Verdict::Flagged,
+            (Concern::Secret | Concern::RawLog | Concern::Injection, _, _) => Verdict::Blocked,
+        })
+        .max()
+        .unwrap_or(Verdict::Clean)
 }
 
 /// The text with every secret replaced by its rule's name; all other bytes stay.

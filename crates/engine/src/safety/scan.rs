@@ -14,6 +14,8 @@ pub(super) enum Weight {
     Entropy,
     Nearby,
     Context,
+    /// A format with a short prefix, which a longer one may explain better.
+    Shape,
     Format,
     Document,
 }
@@ -31,11 +33,30 @@ impl Hit {
     }
 
     pub(super) fn raw_log(start: usize, end: usize) -> Self {
-        Hit { finding: Finding { rule: "raw_log", concern: Concern::RawLog, severity: Severity::Medium, start, end, intent: None }, weight: Weight::Document }
+        Hit {
+            finding: Finding {
+                rule: "raw_log",
+                concern: Concern::RawLog,
+                severity: Severity::Medium,
+                start,
+                end,
+                intent: None,
+            },
+            weight: Weight::Document,
+        }
     }
 
-    pub(super) fn order(rule: &'static str, severity: Severity, intent: &'static str, start: usize, end: usize) -> Self {
-        Hit { finding: Finding { rule, concern: Concern::Injection, severity, start, end, intent: Some(intent) }, weight: Weight::Format }
+    pub(super) fn order(
+        rule: &'static str,
+        severity: Severity,
+        intent: &'static str,
+        start: usize,
+        end: usize,
+    ) -> Self {
+        Hit {
+            finding: Finding { rule, concern: Concern::Injection, severity, start, end, intent: Some(intent) },
+            weight: Weight::Format,
+        }
     }
 }
 
@@ -50,7 +71,7 @@ pub(super) struct Report {
 /// Scans a view with every rule.
 pub(super) fn scan(view: &View) -> Report {
     let text: &str = &view.text;
-    let mut pass = Pass { text, bytes: text.as_bytes(), automaton: &AUTOMATON, done: vec![0; AUTOMATON.token_rows], ..Pass::empty() };
+    let mut pass = Pass { text, bytes: text.as_bytes(), ..Pass::empty() };
     pass.run();
     let Pass { mut hits, exempt, labels, marks, orders, disguises, .. } = pass;
     marks.judge(text.as_bytes(), &mut hits);
@@ -71,8 +92,8 @@ struct Pass<'v> {
     marks: Marks,
     orders: Orders,
     disguises: Vec<injection::Disguise>,
-    /// Where each token row's last match ended, so that one token is reported once.
-    done: Vec<usize>,
+    /// Where the last match of the token rows that matched ended, so that one token is reported once.
+    done: Vec<(u16, usize)>,
 }
 
 /// Token patterns look no further than this; keys are shorter, keys with payloads are cut.
@@ -81,17 +102,27 @@ const TOKEN_BYTES_MAX: usize = 2048;
 impl<'v> Pass<'v> {
     fn empty() -> Self {
         Pass {
-            text: "", bytes: b"", automaton: &AUTOMATON, hits: Vec::new(), exempt: Vec::new(), labels: Vec::new(), label_end: 0, marks: Marks::default(), orders: Orders::default(), disguises: Vec::new(), done: Vec::new(),
+            text: "",
+            bytes: b"",
+            automaton: &AUTOMATON,
+            hits: Vec::new(),
+            exempt: Vec::new(),
+            labels: Vec::new(),
+            label_end: 0,
+            marks: Marks::default(),
+            orders: Orders::default(),
+            disguises: Vec::new(),
+            done: Vec::new(),
         }
     }
 
     fn run(&mut self) {
         let automaton = self.automaton;
-        for found in automaton.words.find_overlapping_iter(self.bytes) {
-            for target in automaton.targets(found.pattern().as_usize()) {
-                self.visit(*target, found.start(), found.end());
+        automaton.words.find(self.bytes, |word, start, end| {
+            for target in automaton.targets(word) {
+                self.visit(*target, start, end);
             }
-        }
+        });
     }
 
     fn visit(&mut self, target: Target, start: usize, end: usize) {
@@ -99,16 +130,19 @@ impl<'v> Pass<'v> {
             Target::Shape(index) => self.shape(&self.automaton.forms[usize::from(index)], start),
             Target::Backwards(index) => self.backwards(&self.automaton.forms[usize::from(index)], end),
             Target::Pattern(index) => self.pattern(index, start, end),
-            Target::Label if start >= self.label_end => {
-                self.label_end = context::judge(self.text, start, end, &mut self.hits);
-                if context::is_telling(&self.text[start..end]) {
-                    self.labels.push(end);
+            Target::Label(claim) if start >= self.label_end => {
+                let label = context::judge(self.text, claim, start, end, &mut self.hits);
+                self.label_end = label.end;
+                if label.telling {
+                    self.labels.push(label.end);
                 }
             }
-            Target::Label => {}
+            Target::Label(_) => {}
             Target::Address => address::judge(self.text, start, &mut self.hits),
             Target::Pem => self.armour(start),
-            Target::Mark(Mark::Ciphertext) => self.exempt.extend(structure::ciphertext_end(self.bytes, start).map(|close| (start, close))),
+            Target::Mark(Mark::Ciphertext) => {
+                self.exempt.extend(structure::ciphertext_end(self.bytes, start).map(|close| (start, close)))
+            }
             Target::Mark(mark) => self.marks.add(mark, start, end),
             Target::Order(index) => self.orders.note(index, start, end),
             Target::Disguise(disguise) => {
@@ -120,17 +154,21 @@ impl<'v> Pass<'v> {
     }
 
     fn shape(&mut self, form: &Form, anchor: usize) {
-        let row = usize::from(form.row);
-        if anchor < self.done[row] {
+        if self.done.iter().any(|&(row, end)| row == form.row && anchor < end) {
             return;
         }
         let Some(start) = self.shape_start(form, anchor) else { return };
         let end = self.bytes.len().min(anchor + TOKEN_BYTES_MAX);
-        let direct = form.regex().find(&self.bytes[start..end]).map(|found| (start + found.start(), start + found.end()));
-        let found = direct.filter(|&(from, to)| self.is_token(form, &self.bytes[from..to], to)).or_else(|| self.stitched(form, start, end));
+        let direct =
+            form.regex().find(&self.bytes[start..end]).map(|found| (start + found.start(), start + found.end()));
+        let found = direct
+            .filter(|&(from, to)| self.is_token(form, &self.bytes[from..to], to))
+            .or_else(|| self.stitched(form, start, end));
         if let Some((from, to)) = found {
-            self.done[row] = to;
-            self.hits.push(Hit::secret(form.token.name, form.token.severity, Weight::Format, from, to));
+            self.done.retain(|done| done.0 != form.row);
+            self.done.push((form.row, to));
+            let weight = if form.token.random { Weight::Shape } else { Weight::Format };
+            self.hits.push(Hit::secret(form.token.name, form.token.severity, weight, from, to));
         }
     }
 
@@ -139,11 +177,16 @@ impl<'v> Pass<'v> {
         let in_word = |byte: &u8| byte.is_ascii_alphanumeric();
         if form.lead.1 == 0 {
             let before = anchor.checked_sub(1).map(|at| self.bytes[at]);
-            let glued = before.is_some_and(|byte| in_word(&byte) || form.anchor_len <= 4 && matches!(byte, b'_' | b'-'));
+            let glued =
+                before.is_some_and(|byte| in_word(&byte) || form.anchor_len <= 4 && matches!(byte, b'_' | b'-'));
             return (!glued).then_some(anchor);
         }
         let lead = &self.bytes[anchor.saturating_sub(form.lead.1)..anchor];
-        let held = lead.iter().rev().take_while(|byte| in_word(byte) || matches!(byte, b'+' | b'/' | b'_' | b'-' | b'.' | b'~' | b':')).count();
+        let held = lead
+            .iter()
+            .rev()
+            .take_while(|byte| in_word(byte) || matches!(byte, b'+' | b'/' | b'_' | b'-' | b'.' | b'~' | b':'))
+            .count();
         (held >= form.lead.0).then(|| anchor - held)
     }
 
@@ -160,7 +203,8 @@ impl<'v> Pass<'v> {
             return None;
         }
         let window = &self.bytes[start..end.min(start + STITCH_BYTES_MAX)];
-        let solid = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+' | b'/' | b'=' | b'~');
+        let solid =
+            |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+' | b'/' | b'=' | b'~');
         let mut text = Vec::new();
         let mut sources = Vec::new();
         let mut at = 0;
@@ -169,7 +213,16 @@ impl<'v> Pass<'v> {
             sources.extend(at..at + piece);
             text.extend_from_slice(&window[at..at + piece]);
             at += piece;
-            let gap = window[at..].iter().take(24).take_while(|byte| matches!(byte, b'\n' | b'\r' | b' ' | b'\t' | b'\\' | b'>' | b'"' | b'\'' | b'+' | b'#' | b'/' | b'*')).count();
+            let gap = window[at..]
+                .iter()
+                .take(24)
+                .take_while(|byte| {
+                    matches!(
+                        byte,
+                        b'\n' | b'\r' | b' ' | b'\t' | b'\\' | b'>' | b'"' | b'\'' | b'+' | b'#' | b'/' | b'*'
+                    )
+                })
+                .count();
             let broken = window[at..at + gap].contains(&b'\n') || gap >= 3 && window[at..at + gap].contains(&b'"');
             if piece < PIECE_BYTES_MIN || !broken || at + gap >= window.len() {
                 break;
@@ -197,7 +250,8 @@ impl<'v> Pass<'v> {
 
     fn pattern(&mut self, index: u16, start: usize, end: usize) {
         let (pattern, regex) = self.automaton.pattern(index);
-        let glued = start > 0 && self.bytes[start - 1].is_ascii_alphanumeric() && self.bytes[start].is_ascii_alphanumeric();
+        let glued =
+            start > 0 && self.bytes[start - 1].is_ascii_alphanumeric() && self.bytes[start].is_ascii_alphanumeric();
         if pattern.window.0 == 0 && glued {
             return;
         }
@@ -208,25 +262,44 @@ impl<'v> Pass<'v> {
         if documented::is_documented(found.as_bytes()) {
             self.exempt.push((from + found.start(), from + found.end()));
         } else if passes(pattern.check, found.as_bytes()) {
-            self.hits.push(Hit::secret(pattern.name, pattern.severity, Weight::Format, from + found.start(), from + found.end()));
+            self.hits.push(Hit::secret(
+                pattern.name,
+                pattern.severity,
+                Weight::Format,
+                from + found.start(),
+                from + found.end(),
+            ));
         }
     }
 
     fn armour(&mut self, start: usize) {
         match structure::armour(self.bytes, start) {
-            Armour::Private(from, to) => self.hits.push(Hit::secret("private_key", Severity::Critical, Weight::Document, from, to)),
+            Armour::Private(from, to) => {
+                self.hits.push(Hit::secret("private_key", Severity::Critical, Weight::Document, from, to))
+            }
             Armour::Public(from, to) => self.exempt.push((from, to)),
             Armour::Mention => {}
         }
     }
 }
 
+/// A piece of this many characters can be told to be a mask.
+const MASK_CHARS_MIN: usize = 8;
+
 /// Not a mask, not words, not a literal from public documentation.
 fn is_drawn(form: &Form, token: &[u8]) -> bool {
     let body = &token[form.anchor_len.min(token.len())..];
     let look = Look::at(body);
+    let hollow = body
+        .split(|byte| !byte.is_ascii_alphanumeric())
+        .any(|piece| piece.len() >= MASK_CHARS_MIN && Look::at(piece).masked());
     let long_words = look.wordy() && look.chars >= 12 && look.digits * 8 < look.chars;
-    (form.lead.1 > 0 || !look.masked()) && !Look::at(token).masked() && !long_words && (!form.token.random || look.random() || Look::at(token).random() && form.lead.1 > 0) && !documented::is_documented(token)
+    !hollow
+        && (form.lead.1 > 0 || !look.masked())
+        && !Look::at(token).masked()
+        && !long_words
+        && (!form.token.random || look.random() || Look::at(token).random() && form.lead.1 > 0)
+        && !documented::is_documented(token)
 }
 
 fn passes(check: Check, value: &[u8]) -> bool {
@@ -235,8 +308,15 @@ fn passes(check: Check, value: &[u8]) -> bool {
         Check::None => true,
         Check::Real => !value::is_stand_in(&text),
         Check::Random => Look::at(value).random() && !value::is_stand_in(&text),
+        Check::Password => {
+            let look = Look::at(value);
+            let mixed = look.digits > 0 && look.letters() > 0 || look.upper > 0 && look.lower > 0 && look.symbols > 0;
+            (mixed || look.random()) && !value::is_stand_in(&text) && !text.contains("://")
+        }
         Check::BasicPair => decode::base64(value).and_then(decode::text).is_some_and(|pair| {
-            pair.split_once(':').is_some_and(|(name, password)| !password.is_empty() && name.len() + password.len() > 3 && !value::is_stand_in(password))
+            pair.split_once(':').is_some_and(|(name, password)| {
+                !password.is_empty() && name.len() + password.len() > 3 && !value::is_stand_in(password)
+            })
         }),
     }
 }

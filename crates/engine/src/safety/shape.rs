@@ -5,6 +5,8 @@
 //! One shape gives the pattern, the anchor word and a synthetic example, so the three never disagree
 //! and no example in this repository can be mistaken for a leaked key.
 
+use super::words::WORD_BYTES_MIN;
+
 /// One piece of a shape.
 enum Part<'a> {
     Literal(&'a str),
@@ -26,6 +28,8 @@ const UUID_CHARS: usize = 36;
 pub(super) struct Compiled {
     pub(super) pattern: String,
     pub(super) anchor: String,
+    /// The words to look for: the anchor, or its continuations when it is too short to look for.
+    pub(super) anchors: Vec<String>,
     /// Bytes that must and may stand before the anchor; zero when the shape starts with it.
     pub(super) lead: (usize, usize),
 }
@@ -46,6 +50,7 @@ fn class(letter: char) -> Class {
         'b' => ("A-Za-z0-9+/", b"Kq7ZtB2xYv9LmR4cWn8H+sD3j/Pf6G"),
         'm' => ("A-Za-z0-9_", b"Kq7ZtB2xYv9LmR4cWn8H_sD3jPf6G"),
         'p' => ("A-Za-z0-9_.~\\-", b"Kq7ZtB2xYv9LmR4cWn8H_sD3j.Pf6G"),
+        'q' => ("A-Za-z0-9_=.\\-", b"Kq7ZtB2xYv9LmR4cWn8H_sD3j-Pf6G"),
         '2' => ("A-Z2-7", b"KQ7ZT2BXY4VLM3RCW5NHS6DJPFGEU"),
         '5' => ("1-9A-HJ-NP-Za-km-z", b"Kq7ZtB2xYv9LmR4cWn8HsD3jPf6G"),
         other => unreachable!("shape class `{other}` is not in the table"),
@@ -101,13 +106,16 @@ pub(super) fn compile(shape: &str) -> Compiled {
                 Some(most) => pattern.push_str(&format!("[{}]{{{least},{most}}}", class.set)),
                 None => pattern.push_str(&format!("[{}]{{{least},}}", class.set)),
             },
-            Part::Uuid => pattern.push_str("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"),
+            Part::Uuid => {
+                pattern.push_str("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+            }
         }
     }
     let (anchor, lead) = anchor(&parts);
     // With a lead the start is not known exactly, so the pattern may begin anywhere in it.
     let pattern = if lead.1 == 0 { format!("^(?:{pattern})") } else { pattern };
-    Compiled { pattern, anchor, lead }
+    let anchors = continued(&anchor, &parts);
+    Compiled { pattern, anchor, anchors, lead }
 }
 
 fn anchor(parts: &[Part]) -> (String, (usize, usize)) {
@@ -133,6 +141,47 @@ fn anchor(parts: &[Part]) -> (String, (usize, usize)) {
         lead = (lead.0 + least, lead.1 + most);
     }
     best.map_or((String::new(), (0, 0)), |(text, lead)| (text.to_owned(), lead))
+}
+
+/// `SK` with every hex digit after it: short anchors are continued by the class that follows.
+fn continued(anchor: &str, parts: &[Part]) -> Vec<String> {
+    match parts {
+        [Part::Literal(text), next @ (Part::Run { .. } | Part::Uuid), ..]
+            if *text == anchor && anchor.len() < WORD_BYTES_MIN =>
+        {
+            let class = if let Part::Run { class, .. } = next { *class } else { class('h') };
+            let mut letters: Vec<char> = (b'!'..=b'z')
+                .map(char::from)
+                .filter(|letter| class.sample_set().contains(letter))
+                .map(|letter| letter.to_ascii_lowercase())
+                .collect();
+            letters.dedup();
+            letters.iter().map(|letter| format!("{anchor}{letter}")).collect()
+        }
+        _ => vec![anchor.to_owned()],
+    }
+}
+
+impl Class {
+    /// Every character of the class, its ranges written out.
+    fn sample_set(self) -> Vec<char> {
+        let signs: Vec<char> = self.set.chars().filter(|sign| *sign != '\\').collect();
+        let mut all = Vec::new();
+        let mut at = 0;
+        while at < signs.len() {
+            match (signs.get(at + 1), signs.get(at + 2)) {
+                (Some('-'), Some(&last)) => {
+                    all.extend(signs[at]..=last);
+                    at += 3;
+                }
+                _ => {
+                    all.push(signs[at]);
+                    at += 1;
+                }
+            }
+        }
+        all
+    }
 }
 
 /// A synthetic text of this shape; `masked` fills every run with one letter, as documentation does.
@@ -169,7 +218,10 @@ pub(super) fn fill(template: &str) -> String {
         out.push_str(head);
         let close = tail.find('}').map_or(1, |at| at + 1);
         let inner = &tail[1..close.max(2) - 1];
-        let is_run = inner == "uuid" || inner.len() > 1 && "wluhHxdaAzsbmp25".contains(&inner[..1]) && inner[1..].bytes().all(|byte| byte.is_ascii_digit());
+        let is_run = inner == "uuid"
+            || inner.len() > 1
+                && "wluhHxdaAzsbmp25".contains(&inner[..1])
+                && inner[1..].bytes().all(|byte| byte.is_ascii_digit());
         if is_run {
             out.push_str(&example(&tail[..close], false));
             rest = &tail[close..];

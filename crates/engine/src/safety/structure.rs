@@ -63,10 +63,17 @@ impl Marks {
     /// The documents that the marks add up to.
     pub(super) fn judge(&self, bytes: &[u8], hits: &mut Vec<Hit>) {
         let parts = [Mark::Clusters, Mark::Users, Mark::Contexts].into_iter().filter(|&mark| self.has(mark)).count();
-        let is_config = self.has(Mark::Config) && parts >= 2 || self.has(Mark::Credential) && parts >= 2 && self.has(Mark::Clusters);
+        let is_config = self.has(Mark::Config) && parts >= 2
+            || self.has(Mark::Credential) && parts >= 2 && self.has(Mark::Clusters);
         if is_config {
             let start = self.seen[..5].iter().flatten().copied().min().unwrap_or(0);
-            hits.push(Hit::secret("kubeconfig", Severity::Critical, Weight::Document, start, document_end(bytes, self.last)));
+            hits.push(Hit::secret(
+                "kubeconfig",
+                Severity::Critical,
+                Weight::Document,
+                start,
+                document_end(bytes, self.last),
+            ));
         }
         if self.has(Mark::Secret) {
             kubernetes_secret(bytes, hits);
@@ -80,7 +87,8 @@ fn document_end(bytes: &[u8], from: usize) -> usize {
     while end < bytes.len() {
         let next = line_end(bytes, end + 1);
         let line = &bytes[end + 1..next.max(end + 1)];
-        let belongs = line.first().is_some_and(|byte| matches!(byte, b' ' | b'\t' | b'-' | b'>' | b'}' | b']')) || line.windows(2).any(|two| two == b": ");
+        let belongs = line.first().is_some_and(|byte| matches!(byte, b' ' | b'\t' | b'-' | b'>' | b'}' | b']'))
+            || line.windows(2).any(|two| two == b": ");
         if !belongs {
             break;
         }
@@ -112,7 +120,13 @@ fn kubernetes_secret(bytes: &[u8], hits: &mut Vec<Hit>) {
             let block_scalar = matches!(found.as_bytes(), b"|" | b">" | b"|-" | b">-");
             if !block_scalar && !value::is_stand_in(&text) {
                 let start = body.start() + found.start();
-                hits.push(Hit::secret("kubernetes_secret", Severity::Critical, Weight::Document, start, start + found.len()));
+                hits.push(Hit::secret(
+                    "kubernetes_secret",
+                    Severity::Critical,
+                    Weight::Document,
+                    start,
+                    start + found.len(),
+                ));
             }
         }
     }
@@ -144,7 +158,11 @@ pub(super) fn armour(bytes: &[u8], start: usize) -> Armour {
     let label = &header_window[..label_end];
     let body_start = start + label_end + header_window[label_end..].iter().take_while(|&&byte| byte == b'-').count();
     let body_end = find(&bytes[body_start..], b"----").map_or(bytes.len(), |at| body_start + at);
-    let solid = bytes[body_start..body_end].iter().take(400).filter(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')).count();
+    let solid = bytes[body_start..body_end]
+        .iter()
+        .take(400)
+        .filter(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
+        .count();
     let spaced = bytes[body_start..body_end].iter().take(200).filter(|&&byte| byte == b' ').count();
     if solid < BODY_CHARS_MIN || spaced > solid / 3 {
         return Armour::Mention;

@@ -2,60 +2,112 @@
 use super::view::Rewrite;
 
 const ENTITIES: &[(&str, char)] = &[
-    ("amp;", '&'), ("lt;", '<'), ("gt;", '>'), ("quot;", '"'), ("apos;", '\''), ("nbsp;", ' '), ("shy;", '\u{ad}'), ("zwj;", '\u{200d}'), ("zwnj;", '\u{200c}'),
-    ("lowbar;", '_'), ("period;", '.'), ("sol;", '/'), ("equals;", '='), ("colon;", ':'), ("plus;", '+'), ("num;", '#'), ("commat;", '@'), ("dollar;", '$'),
-    ("hyphen;", '-'), ("dash;", '-'), ("excl;", '!'), ("Tab;", '\t'), ("NewLine;", '\n'), ("bsol;", '\\'), ("ast;", '*'), ("lpar;", '('), ("rpar;", ')'),
+    ("amp;", '&'),
+    ("lt;", '<'),
+    ("gt;", '>'),
+    ("quot;", '"'),
+    ("apos;", '\''),
+    ("nbsp;", ' '),
+    ("shy;", '\u{ad}'),
+    ("zwj;", '\u{200d}'),
+    ("zwnj;", '\u{200c}'),
+    ("lowbar;", '_'),
+    ("period;", '.'),
+    ("sol;", '/'),
+    ("equals;", '='),
+    ("colon;", ':'),
+    ("plus;", '+'),
+    ("num;", '#'),
+    ("commat;", '@'),
+    ("dollar;", '$'),
+    ("hyphen;", '-'),
+    ("dash;", '-'),
+    ("excl;", '!'),
+    ("Tab;", '\t'),
+    ("NewLine;", '\n'),
+    ("bsol;", '\\'),
+    ("ast;", '*'),
+    ("lpar;", '('),
+    ("rpar;", ')'),
 ];
 
-/// The text with its escapes undone and its seams closed, or none when it has neither.
+/// How much unchanged text around a change is read again with it.
+const AROUND_BYTES: usize = 300;
+
+/// The parts of the text around escapes and seams with these undone, or none when it has neither.
 pub(super) fn unescape(text: &str) -> Option<Rewrite> {
-    if !has_trigger(text.as_bytes()) {
-        return None;
+    let steps = steps(text);
+    let (first, last) = (steps.first()?, steps.last()?);
+    let end = floor(text, text.len().min(last.at + last.used + AROUND_BYTES));
+    let mut out = Rewrite::with_capacity(steps.len() * 4 + AROUND_BYTES);
+    let mut at = floor(text, first.at.saturating_sub(AROUND_BYTES));
+    for step in &steps {
+        if step.at > at + 2 * AROUND_BYTES {
+            // A long unchanged stretch is left to the plain reading.
+            copy(text, at, floor(text, at + AROUND_BYTES), &mut out);
+            out.push('\n', at);
+            at = floor(text, step.at - AROUND_BYTES);
+        }
+        copy(text, at, step.at, &mut out);
+        if let Some(letter) = step.letter {
+            out.push(letter, step.at);
+        }
+        at = step.at + step.used;
     }
+    copy(text, at, end, &mut out);
+    Some(out)
+}
+
+/// One escape or seam: what stands for it, and how many bytes it took.
+struct Step {
+    at: usize,
+    letter: Option<char>,
+    used: usize,
+}
+
+fn steps(text: &str) -> Vec<Step> {
     let bytes = text.as_bytes();
-    let mut out = Rewrite::with_capacity(text.len());
-    let mut changed = false;
+    let mut steps = Vec::new();
     let mut at = 0;
-    while at < bytes.len() {
+    while let Some(next) = bytes[at..].iter().position(|byte| matches!(byte, b'&' | b'\\' | b'%' | b'"' | b'\'' | b'<'))
+    {
+        at += next;
         let rest = &bytes[at..];
-        let step = match bytes[at] {
+        let undone = match bytes[at] {
             b'&' => entity(&text[at..]),
             b'\\' => backslash(rest),
             b'%' => percent(rest),
-            b'"' | b'\'' | b'`' => seam(rest).map(|used| (None, used)),
             b'<' => inline_tag(bytes, at).map(|used| (None, used)),
-            _ => None,
+            _ => seam(rest).map(|used| (None, used)),
         };
-        if let Some((letter, used)) = step {
-            changed = true;
-            if let Some(letter) = letter {
-                out.push(letter, at);
+        match undone {
+            Some((letter, used)) => {
+                steps.push(Step { at, letter, used });
+                at += used;
             }
-            at += used;
-        } else {
-            let letter = text[at..].chars().next().unwrap_or(' ');
-            out.push(letter, at);
-            at += letter.len_utf8();
+            None => at += 1,
         }
     }
-    changed.then_some(out)
+    steps
 }
 
-/// Cheap test that most notes fail, so that they are not copied.
-fn has_trigger(bytes: &[u8]) -> bool {
-    bytes.windows(3).any(|three| match three[0] {
-        b'&' => three[1] == b'#' || three[1].is_ascii_alphabetic(),
-        b'\\' => matches!(three[1], b'u' | b'x' | b'n' | b'"' | b'\n' | b'\r' | b'0'..=b'7'),
-        b'%' => three[1].is_ascii_hexdigit() && three[2].is_ascii_hexdigit(),
-        b'"' | b'\'' => matches!(three[1], b' ' | b'+' | b'.' | b'&' | b'\n' | b'\r' | b'\\' | b'"' | b'\'' | b'~' | b'|') ,
-        b'<' => matches!(three[1], b'!' | b'/' | b'b' | b'w' | b'i' | b's' | b'e'),
-        _ => false,
-    })
+fn copy(text: &str, from: usize, to: usize, out: &mut Rewrite) {
+    for (index, letter) in text[from..to].char_indices() {
+        out.push(letter, from + index);
+    }
 }
 
-type Step = Option<(Option<char>, usize)>;
+fn floor(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
 
-fn entity(text: &str) -> Step {
+/// The letter that an escape stands for, if any, and the bytes it takes.
+type Undone = Option<(Option<char>, usize)>;
+
+fn entity(text: &str) -> Undone {
     let body = &text[1..];
     if let Some(number) = body.strip_prefix('#') {
         let (digits, radix, lead) = match number.strip_prefix(['x', 'X']) {
@@ -70,7 +122,7 @@ fn entity(text: &str) -> Step {
     ENTITIES.iter().find(|(name, _)| body.starts_with(name)).map(|(name, letter)| (Some(*letter), name.len() + 1))
 }
 
-fn backslash(bytes: &[u8]) -> Step {
+fn backslash(bytes: &[u8]) -> Undone {
     let hex = |from: usize, count: usize| {
         let digits = std::str::from_utf8(bytes.get(from..from + count)?).ok()?;
         u32::from_str_radix(digits, 16).ok()
@@ -101,7 +153,7 @@ fn backslash(bytes: &[u8]) -> Step {
     }
 }
 
-fn percent(bytes: &[u8]) -> Step {
+fn percent(bytes: &[u8]) -> Undone {
     let digits = std::str::from_utf8(bytes.get(1..3)?).ok()?;
     let byte = u8::from_str_radix(digits, 16).ok()?;
     byte.is_ascii().then_some((Some(char::from(byte)), 3))
@@ -133,9 +185,26 @@ fn inline_tag(bytes: &[u8], at: usize) -> Option<usize> {
     let before = *bytes.get(at.checked_sub(1)?)?;
     let size = bytes[at..].iter().take(TAG_BYTES_MAX).position(|&byte| byte == b'>')? + 1;
     let name = &bytes[at + 1..at + size - 1];
-    let inline = [&b"b"[..], b"i", b"em", b"strong", b"span", b"wbr", b"wbr/", b"/b", b"/i", b"/em", b"/strong", b"/span", b"u", b"/u"].contains(&name)
+    let inline = [
+        &b"b"[..],
+        b"i",
+        b"em",
+        b"strong",
+        b"span",
+        b"wbr",
+        b"wbr/",
+        b"/b",
+        b"/i",
+        b"/em",
+        b"/strong",
+        b"/span",
+        b"u",
+        b"/u",
+    ]
+    .contains(&name)
         || name.starts_with(b"!--") && name.ends_with(b"--");
     let after = bytes.get(at + size).copied().unwrap_or(b' ');
-    let in_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-' || byte == b'<' || byte == b'>';
+    let in_word =
+        |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-' || byte == b'<' || byte == b'>';
     (inline && in_word(before) && in_word(after)).then_some(size)
 }

@@ -24,13 +24,22 @@ const VOWELS: &[u8] = b"aeiouyAEIOUY";
 
 impl Look {
     pub(super) fn at(value: &[u8]) -> Self {
-        let mut counts = [0_u32; 256];
+        let mut counts = [0_u16; 256];
         let mut look = Look {
-            chars: value.len(), lower: 0, upper: 0, digits: 0, symbols: 0, bits: 0.0, worded: 0, commonest: 0, stair: 0, hex: true,
+            chars: value.len(),
+            lower: 0,
+            upper: 0,
+            digits: 0,
+            symbols: 0,
+            bits: 0.0,
+            worded: 0,
+            commonest: 0,
+            stair: 0,
+            hex: true,
         };
         let mut climb = 1;
         for (index, &byte) in value.iter().enumerate() {
-            counts[usize::from(byte)] += 1;
+            counts[usize::from(byte)] = counts[usize::from(byte)].saturating_add(1);
             match byte {
                 b'a'..=b'z' => look.lower += 1,
                 b'A'..=b'Z' => look.upper += 1,
@@ -41,8 +50,7 @@ impl Look {
             climb = if index > 0 && byte == value[index - 1].wrapping_add(1) { climb + 1 } else { 1 };
             look.stair = look.stair.max(climb);
         }
-        look.bits = bits(&counts, value.len());
-        look.commonest = counts.iter().copied().max().unwrap_or(0) as usize;
+        (look.bits, look.commonest) = spread(&mut counts, value);
         look.worded = worded(value);
         look
     }
@@ -79,12 +87,21 @@ impl Look {
     }
 }
 
-fn bits(counts: &[u32; 256], total: usize) -> f32 {
-    let total = total as f32;
-    counts.iter().filter(|&&count| count > 0).map(|&count| {
-        let share = count as f32 / total;
-        -share * share.log2()
-    }).sum()
+/// Entropy in bits a character, and how often the commonest character occurs.
+fn spread(counts: &mut [u16; 256], value: &[u8]) -> (f32, usize) {
+    let total = value.len() as f32;
+    let mut bits = 0.0;
+    let mut commonest = 0;
+    for &byte in value {
+        // Each character is counted where it is first met; most values use few of the 256.
+        let count = std::mem::take(&mut counts[usize::from(byte)]);
+        if count > 0 {
+            let share = f32::from(count) / total;
+            bits -= share * share.log2();
+            commonest = commonest.max(usize::from(count));
+        }
+    }
+    (bits, commonest)
 }
 
 /// Letters inside chunks (`[A-Z]?[a-z]+` or `[A-Z]+`) of four or more with believable vowels.
@@ -97,7 +114,10 @@ fn worded(value: &[u8]) -> usize {
             continue;
         }
         let mut end = start + 1;
-        while end < value.len() && value[end].is_ascii_alphabetic() && !(value[end - 1].is_ascii_lowercase() && value[end].is_ascii_uppercase()) {
+        while end < value.len()
+            && value[end].is_ascii_alphabetic()
+            && !(value[end - 1].is_ascii_lowercase() && value[end].is_ascii_uppercase())
+        {
             end += 1;
         }
         if readable(&value[start..end]) {
@@ -108,50 +128,317 @@ fn worded(value: &[u8]) -> usize {
     total
 }
 
+/// For each letter, the letters that follow it in words: one bit each, `a` lowest.
+/// The pairs make up 98.8 % of those in technical English, with some of German and Polish.
+const NEIGHBOURS: [u32; 26] = [
+    0x1febd6e, 0x116cb15, 0x11ecd95, 0x11e4959, 0x1eff9ff, 0x11a5935, 0x01e69d1, 0x01a5111, 0x2aefc7f, 0x0140110,
+    0x0140111, 0x11cc979, 0x01cd953, 0x13cfdfd, 0x0feff7f, 0x11ed999, 0x0120800, 0x17efd7d, 0x13fdd95, 0x15ed9bd,
+    0x00eb97f, 0x0004151, 0x0466191, 0x0188115, 0x00ee910, 0x0004011,
+];
+
+/// Enough vowels, and neighbours that words have; one pair in five may be odd.
 fn readable(chunk: &[u8]) -> bool {
     const WORD_CHARS_MIN: usize = 4;
-    const CONSONANTS_MAX: usize = 5;
     let upper = chunk[1..].iter().filter(|byte| byte.is_ascii_uppercase()).count();
     if chunk.len() < WORD_CHARS_MIN || (upper > 0 && upper + 1 < chunk.len()) {
         return false;
     }
     let vowels = chunk.iter().filter(|byte| VOWELS.contains(byte)).count();
-    let mut consonants = 0;
-    let mut longest = 0;
-    for byte in chunk {
-        consonants = if VOWELS.contains(byte) { 0 } else { consonants + 1 };
-        longest = longest.max(consonants);
-    }
-    vowels * 6 >= chunk.len() && vowels * 4 <= chunk.len() * 3 && longest <= CONSONANTS_MAX
+    let place = |byte: u8| usize::from(byte.to_ascii_lowercase() - b'a');
+    let usual = chunk.windows(2).filter(|two| NEIGHBOURS[place(two[0])] >> place(two[1]) & 1 == 1).count();
+    vowels * 6 >= chunk.len() && usual * 5 >= (chunk.len() - 1) * 4
 }
 
 pub(super) fn is_uuid(value: &[u8]) -> bool {
-    value.len() == 36 && value.iter().enumerate().all(|(index, byte)| match index {
-        8 | 13 | 18 | 23 => *byte == b'-',
-        _ => byte.is_ascii_hexdigit(),
-    })
+    value.len() == 36
+        && value.iter().enumerate().all(|(index, byte)| match index {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
 }
 
 /// Starts of values that point at a secret instead of being one.
 const REFERENCES: &[&str] = &[
-    "$", "{", "<", "%(", "%{", "%s", "%v", "#{", "@", "!", "*", "&", "?", "[", "(", "/", "./", "../", "~/", "\\", "`",
-    "vault:", "vault://", "secret/", "secrets.", "secret://", "secrets/", "kv/", "ssm:", "ssm://", "op://", "bw://", "arn:", "projects/", "ref+",
-    "env.", "env:", "env(", "env[", "os.", "process.", "system.", "getenv", "sys.", "config.", "config[", "settings.", "self.", "this.", "options.", "var.", "local.", "data.", "module.",
-    "random_password.", "aws_", "azurerm_", "google_", "enc[", "enc(", "enc:", "ansible", "lookup(", "file:", "file(", "https://", "http://", "keychain:", "keyring:", "sops:", "gcp:", "aws:", "azure:", "awssm:",
-    "awskms:", "gcpkms:", "hashivault:", "secretsmanager:", "parameterstore:", "credentials(", "base64.", "base64(", "sha1:", "sha256:", "sha512:", "pbkdf2", "scrypt:", "bcrypt", "argon2", "xxx", "...", "…", "--", "==", "||", "&&", "=>",
-    "str(", "string", "params.", "params[", "req.", "request.", "input.", "inputs.", "steps.", "needs.", "github.", "ctx.", "context.", "args.", "opts.", "cfg.", "conf.", "values.", ".values", "get_", "fetch_", "load_", "read_", "new ", "await ", "function", "lambda", "sealed:", "age-encryption", "age1", "kms:", "dynamic:", "pass:show", "doppler:", "infisical:", "akv:", "keyvault", "@microsoft.keyvault",
+    "$",
+    "{",
+    "<",
+    "%(",
+    "%{",
+    "%s",
+    "%v",
+    "#{",
+    "@",
+    "!",
+    "*",
+    "&",
+    "?",
+    "[",
+    "(",
+    "/",
+    "./",
+    "../",
+    "~/",
+    "\\",
+    "`",
+    "vault:",
+    "vault://",
+    "secret/",
+    "secrets.",
+    "secret://",
+    "secrets/",
+    "kv/",
+    "ssm:",
+    "ssm://",
+    "op://",
+    "bw://",
+    "arn:",
+    "projects/",
+    "ref+",
+    "env.",
+    "env:",
+    "env(",
+    "env[",
+    "os.",
+    "process.",
+    "system.",
+    "getenv",
+    "sys.",
+    "config.",
+    "config[",
+    "settings.",
+    "self.",
+    "this.",
+    "options.",
+    "var.",
+    "local.",
+    "data.",
+    "module.",
+    "random_password.",
+    "aws_",
+    "azurerm_",
+    "google_",
+    "enc[",
+    "enc(",
+    "enc:",
+    "ansible",
+    "lookup(",
+    "file:",
+    "file(",
+    "https://",
+    "http://",
+    "keychain:",
+    "keyring:",
+    "sops:",
+    "gcp:",
+    "aws:",
+    "azure:",
+    "awssm:",
+    "awskms:",
+    "gcpkms:",
+    "hashivault:",
+    "secretsmanager:",
+    "parameterstore:",
+    "credentials(",
+    "base64.",
+    "base64(",
+    "sha1:",
+    "sha256:",
+    "sha512:",
+    "pbkdf2",
+    "scrypt:",
+    "bcrypt",
+    "argon2",
+    "xxx",
+    "...",
+    "…",
+    "--",
+    "==",
+    "||",
+    "&&",
+    "=>",
+    "str(",
+    "string",
+    "params.",
+    "params[",
+    "req.",
+    "request.",
+    "input.",
+    "inputs.",
+    "steps.",
+    "needs.",
+    "github.",
+    "ctx.",
+    "context.",
+    "args.",
+    "opts.",
+    "cfg.",
+    "conf.",
+    "values.",
+    ".values",
+    "get_",
+    "fetch_",
+    "load_",
+    "read_",
+    "new ",
+    "await ",
+    "function",
+    "lambda",
+    "sealed:",
+    "age-encryption",
+    "age1",
+    "kms:",
+    "dynamic:",
+    "pass:show",
+    "doppler:",
+    "infisical:",
+    "akv:",
+    "keyvault",
+    "@microsoft.keyvault",
 ];
 
 /// Values that stand for "put yours here", or that are settings rather than secrets.
 const STAND_INS: &[&str] = &[
-    "changeme", "change_me", "change-me", "changeit", "password", "passwd", "passw0rd", "pass", "pwd", "secret", "token", "apikey", "api_key", "api-key", "key", "mypassword", "mysecret", "mytoken", "yourpassword",
-    "placeholder", "example", "examplepassword", "dummy", "test", "testing", "foo", "bar", "foobar", "baz", "todo", "tbd", "fixme", "none", "null", "nil", "undefined", "true", "false", "yes", "no", "on", "off", "empty", "unset", "n/a", "na",
-    "redacted", "removed", "hidden", "masked", "censored", "omitted", "required", "optional", "string", "text", "number", "integer", "bool", "boolean", "default", "unknown", "user", "username", "admin", "root", "value", "insert", "enter", "replace", "replaceme", "replace_me", "replace-me",
-    "bearer", "basic", "digest", "oauth", "oauth2", "jwt", "header", "cookie", "body", "query", "env", "file", "vault", "generated", "auto", "random", "expired", "invalid", "valid", "missing", "wrong", "stale", "rotated", "revoked", "encrypted", "hashed", "plaintext", "sensitive", "confidential",
+    "changeme",
+    "change_me",
+    "change-me",
+    "changeit",
+    "password",
+    "passwd",
+    "passw0rd",
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "apikey",
+    "api_key",
+    "api-key",
+    "key",
+    "mypassword",
+    "mysecret",
+    "mytoken",
+    "yourpassword",
+    "placeholder",
+    "example",
+    "examplepassword",
+    "dummy",
+    "test",
+    "testing",
+    "foo",
+    "bar",
+    "foobar",
+    "baz",
+    "todo",
+    "tbd",
+    "fixme",
+    "none",
+    "null",
+    "nil",
+    "undefined",
+    "true",
+    "false",
+    "yes",
+    "no",
+    "on",
+    "off",
+    "empty",
+    "unset",
+    "n/a",
+    "na",
+    "redacted",
+    "removed",
+    "hidden",
+    "masked",
+    "censored",
+    "omitted",
+    "required",
+    "optional",
+    "string",
+    "text",
+    "number",
+    "integer",
+    "bool",
+    "boolean",
+    "default",
+    "unknown",
+    "user",
+    "username",
+    "admin",
+    "root",
+    "value",
+    "insert",
+    "enter",
+    "replace",
+    "replaceme",
+    "replace_me",
+    "replace-me",
+    "bearer",
+    "basic",
+    "digest",
+    "oauth",
+    "oauth2",
+    "jwt",
+    "header",
+    "cookie",
+    "body",
+    "query",
+    "env",
+    "file",
+    "vault",
+    "generated",
+    "auto",
+    "random",
+    "expired",
+    "invalid",
+    "valid",
+    "missing",
+    "wrong",
+    "stale",
+    "rotated",
+    "revoked",
+    "encrypted",
+    "hashed",
+    "plaintext",
+    "sensitive",
+    "confidential",
 ];
 
 const STAND_IN_PARTS: &[&str] = &[
-    "your", "changeme", "change_me", "change-me", "placeholder", "redacted", "example", "insert", "replace", "dummy", "xxxx", "****", "....", "____", "----", "_here", "-here", "foobar", "fake", "sample", "<", "${", "{{", "%s", "todo", "notreal", "not-real", "not_real", "my-secret", "my_secret", "mysecret", "my-password", "my_password", "mypassword", "my-token", "my_token",
+    "your",
+    "changeme",
+    "change_me",
+    "change-me",
+    "placeholder",
+    "redacted",
+    "example",
+    "insert",
+    "replace",
+    "dummy",
+    "xxxx",
+    "****",
+    "....",
+    "____",
+    "----",
+    "_here",
+    "-here",
+    "foobar",
+    "fake",
+    "sample",
+    "<",
+    "${",
+    "{{",
+    "%s",
+    "todo",
+    "notreal",
+    "not-real",
+    "not_real",
+    "my-secret",
+    "my_secret",
+    "mysecret",
+    "my-password",
+    "my_password",
+    "mypassword",
+    "my-token",
+    "my_token",
 ];
 
 /// True for values that documentation and configuration use in place of a secret.

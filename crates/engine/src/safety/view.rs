@@ -82,11 +82,7 @@ impl Rewrite {
     }
 
     fn copy(text: &str) -> Self {
-        let mut copy = Rewrite::with_capacity(text.len());
-        for (at, letter) in text.char_indices() {
-            copy.push(letter, at);
-        }
-        copy
+        Rewrite { text: text.to_owned(), offsets: (0..text.len() as u32).collect() }
     }
 
     pub(super) fn push(&mut self, letter: char, source: usize) {
@@ -101,16 +97,19 @@ impl Rewrite {
 fn fold(source: &Rewrite, source_len: usize) -> Rewrite {
     let mut out = Rewrite::with_capacity(source.text.len());
     let mut word = Word { start: 0, latin: false, alike: false };
-    for (index, letter) in source.text.char_indices() {
+    let bytes = source.text.as_bytes();
+    let mut index = 0;
+    while index < bytes.len() {
+        let plain = bytes[index..].iter().take_while(|byte| byte.is_ascii()).count();
+        if plain > 0 {
+            word.pass(&source.text[index..index + plain], &mut out, &source.offsets[index..index + plain]);
+            index += plain;
+            continue;
+        }
+        let letter = source.text[index..].chars().next().unwrap_or(' ');
         let at = source.offsets[index] as usize;
-        if letter.is_ascii() {
-            if letter.is_ascii_alphanumeric() {
-                word.latin |= letter.is_ascii_alphabetic();
-            } else if letter != '_' && letter != '-' {
-                word.close(&mut out);
-            }
-            out.push(letter, at);
-        } else if !is_invisible(letter) {
+        index += letter.len_utf8();
+        if !is_invisible(letter) {
             let start = out.text.len();
             fold_char(letter, at, &mut out);
             if letter.is_alphanumeric() {
@@ -134,6 +133,25 @@ struct Word {
 }
 
 impl Word {
+    /// Copies plain text: only its first and last words can touch foreign letters.
+    fn pass(&mut self, text: &str, out: &mut Rewrite, offsets: &[u32]) {
+        let in_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let bytes = text.as_bytes();
+        let head = bytes.iter().take_while(|byte| in_word(byte)).count();
+        out.text.push_str(&text[..head]);
+        out.offsets.extend_from_slice(&offsets[..head]);
+        self.latin |= bytes[..head].iter().any(u8::is_ascii_alphabetic);
+        if head == bytes.len() {
+            return;
+        }
+        self.close(out);
+        let tail = bytes.iter().rev().take_while(|byte| in_word(byte)).count();
+        out.text.push_str(&text[head..]);
+        out.offsets.extend_from_slice(&offsets[head..]);
+        self.start = out.text.len() - tail;
+        self.latin = bytes[bytes.len() - tail..].iter().any(u8::is_ascii_alphabetic);
+    }
+
     fn close(&mut self, out: &mut Rewrite) {
         if self.latin && self.alike {
             let tail = out.text.split_off(self.start);
@@ -160,8 +178,15 @@ fn fold_char(letter: char, at: usize, out: &mut Rewrite) {
         '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{2032}' => out.push('\'', at),
         '\u{201c}'..='\u{201e}' | '\u{ab}' | '\u{bb}' | '\u{300c}'..='\u{300f}' | '\u{2033}' => out.push('"', at),
         '\u{2010}'..='\u{2012}' | '\u{2212}' => out.push('-', at),
-        '\u{b2}'..='\u{b3}' | '\u{b9}' | '\u{2070}'..='\u{209c}' | '\u{2100}'..='\u{214f}' | '\u{2150}'..='\u{218b}'
-        | '\u{2460}'..='\u{24ff}' | '\u{fb00}'..='\u{fb06}' | '\u{1d400}'..='\u{1d7ff}' | '\u{1f100}'..='\u{1f16b}' => {
+        '\u{b2}'..='\u{b3}'
+        | '\u{b9}'
+        | '\u{2070}'..='\u{209c}'
+        | '\u{2100}'..='\u{214f}'
+        | '\u{2150}'..='\u{218b}'
+        | '\u{2460}'..='\u{24ff}'
+        | '\u{fb00}'..='\u{fb06}'
+        | '\u{1d400}'..='\u{1d7ff}'
+        | '\u{1f100}'..='\u{1f16b}' => {
             decompose_compatible(letter, |part| out.push(part, at));
         }
         _ => out.push(letter, at),

@@ -42,25 +42,31 @@ fn letter_of(sign: u8) -> Option<u8> {
 
 /// Disguises that only a look at the letters shows.
 pub(in super::super) fn disguises(text: &str) -> impl Iterator<Item = Disguise> {
-    [(is_leet(text), Disguise::Leet), (is_spaced(text.as_bytes()), Disguise::Spaced)].into_iter().filter_map(|(seen, disguise)| seen.then_some(disguise))
+    [(is_leet(text), Disguise::Leet), (is_spaced(text.as_bytes()), Disguise::Spaced)]
+        .into_iter()
+        .filter_map(|(seen, disguise)| seen.then_some(disguise))
 }
 
 /// Two neighbouring words with digits among their letters.
 fn is_leet(text: &str) -> bool {
     let mut last = false;
-    text.bytes().any(|byte| byte.is_ascii_digit()) && text.split([' ', '\n', '\t']).any(|word| {
-        let leet = leet_word(word.as_bytes());
-        let both = leet && last;
-        last = leet;
-        both
-    })
+    text.bytes().any(|byte| byte.is_ascii_digit())
+        && text.split([' ', '\n', '\t']).any(|word| {
+            let leet = leet_word(word.as_bytes());
+            let both = leet && last;
+            last = leet;
+            both
+        })
 }
 
 fn leet_word(word: &[u8]) -> bool {
+    // Most words have no sign at all and are done here.
+    if word.len() < 4 || word.len() > 20 || !word.iter().any(|&byte| letter_of(byte).is_some()) {
+        return false;
+    }
     let letters = word.iter().filter(|byte| byte.is_ascii_lowercase()).count();
-    let signs = word.iter().filter(|&&byte| letter_of(byte).is_some()).count();
-    let others = word.iter().filter(|byte| matches!(byte, b'2' | b'6' | b'9' | b'-' | b'_' | b'/' | b':' | b'=' | b'.')).count();
-    letters >= 2 && signs >= 1 && others == 0 && word.len() >= 4 && word.len() <= 20
+    let plain = |byte: &u8| matches!(byte, b'2' | b'6' | b'9' | b'-' | b'_' | b'/' | b':' | b'=' | b'.');
+    letters >= 2 && !word.iter().any(plain)
 }
 
 /// Six single characters in a row with one separator between them.
@@ -69,7 +75,9 @@ fn is_spaced(bytes: &[u8]) -> bool {
     let mut run = 0;
     let mut at = 0;
     while at + 1 < bytes.len() {
-        let single = bytes[at].is_ascii_alphabetic() && is_gap(bytes[at + 1]) && (at == 0 || !bytes[at - 1].is_ascii_alphanumeric());
+        let single = bytes[at].is_ascii_alphabetic()
+            && is_gap(bytes[at + 1])
+            && (at == 0 || !bytes[at - 1].is_ascii_alphanumeric());
         run = if single { run + 1 } else { 0 };
         if run >= LETTERS_MIN {
             return true;
@@ -129,8 +137,15 @@ fn spaced(text: &str) -> Rewrite {
         before && after
     };
     for (at, letter) in text.char_indices() {
-        let between = letter.is_ascii() && is_gap(letter as u8) && at > 0 && alone(at - 1) && bytes[at - 1].is_ascii() && at + 1 < bytes.len() && alone(at + 1) && !is_gap(bytes[at + 1]);
-        if !(between && !is_gap(bytes[at - 1])) {
+        let between = letter.is_ascii()
+            && is_gap(letter as u8)
+            && at > 0
+            && alone(at - 1)
+            && bytes[at - 1].is_ascii()
+            && at + 1 < bytes.len()
+            && alone(at + 1)
+            && !is_gap(bytes[at + 1]);
+        if !between || is_gap(bytes[at - 1]) {
             out.push(letter, at);
         }
     }

@@ -1,12 +1,15 @@
 //! When the words of an order are not an order: negated, quoted or reported.
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexBuilder};
+use regex::bytes::{Regex, RegexBuilder};
 
 /// True when what surrounds the match makes it a good rule, a quotation or a report.
 pub(super) fn excused(sentence: &str, start: usize, end: usize) -> bool {
     let (Some(before), Some(after)) = (sentence.get(..start), sentence.get(end..)) else { return false };
-    negated(before) || reported(before) || quoted(before, after) && CUE.is_match(sentence)
+    negated(before)
+        || FORBIDDEN.is_match(sentence.as_bytes())
+        || reported(before)
+        || quoted(before, after) && CUE.is_match(sentence.as_bytes())
 }
 
 fn build(pattern: &str) -> Regex {
@@ -15,7 +18,16 @@ fn build(pattern: &str) -> Regex {
 }
 
 static NEGATION: LazyLock<Regex> = LazyLock::new(|| {
-    build(r"(?:\b(?:never|not|don't|dont|mustn't|shouldn't|cannot|can't|won't|no one (?:may|can|should)|nobody (?:may|can|should)|refuse to|refuses to|avoid|without|forbidden to|prohibited (?:from|to)|unable to|nie|niemals|nicht|ne pas|jamais|nunca|non|mai|nooit|niet|nigdy)[ \t]+(?:[a-z]+[ \t]+){0,2}$)")
+    build(
+        r"(?:\b(?:never|not|don't|dont|mustn't|shouldn't|cannot|can't|won't|refuse to|refuses to|avoid|without|forbidden to|prohibited (?:from|to)|unable to|nie|niemals|nicht|ne pas|jamais|nunca|non|mai|nooit|niet|nigdy)[ \t]+(?:[a-z]+[ \t]+){0,2}$)|\b(?:nobody|no one|none)\b[^.]{0,20}$",
+    )
+});
+
+/// Languages that say "must not" at the end or without a word before the verb.
+static FORBIDDEN: LazyLock<Regex> = LazyLock::new(|| {
+    build(
+        "不得|禁止|严禁|嚴禁|不可以|不能|いけません|いけない|しないこと|しないでください|なりません|ならない|できません|안 됩|안됩|금지|마세요|마십시오|لا يجوز|يمنع",
+    )
 });
 
 static REPORT: LazyLock<Regex> = LazyLock::new(|| {
@@ -29,18 +41,21 @@ static REPORT: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 static CUE: LazyLock<Regex> = LazyLock::new(|| {
-    build(r"\b(?:phrase|contain(?:s|ed|ing)?|said|says|saying|text|string|example|e\.g|block(?:s|ed)?|detect(?:s|ed)?|scanner|rule|regex|pattern|tests?|such as|called|titled|wrote|asks|asked|message|email|subject|quot(?:e|es|ed)|reported|attempt|attack|inject\w*|button|label|option|flag|checkbox|menu|command|named)\b")
+    build(
+        r"\b(?:phrase|contain(?:s|ed|ing)?|said|says|saying|text|string|example|e\.g|block(?:s|ed)?|detect(?:s|ed)?|scanner|rule|regex|pattern|tests?|such as|called|titled|wrote|asks|asked|message|email|subject|quot(?:e|es|ed)|reported|attempt|attack|inject\w*|button|label|option|flag|checkbox|menu|command|named)\b",
+    )
 });
 
 fn negated(before: &str) -> bool {
-    NEGATION.is_match(before)
+    NEGATION.is_match(before.as_bytes())
 }
 
 fn reported(before: &str) -> bool {
-    REPORT.is_match(before)
+    REPORT.is_match(before.as_bytes())
 }
 
 /// An odd number of quote marks before the match, and one after it.
 fn quoted(before: &str, after: &str) -> bool {
-    ['"', '`'].iter().any(|&mark| before.matches(mark).count() % 2 == 1 && after.contains(mark)) || before.ends_with('\'') && after.contains('\'')
+    ['"', '`'].iter().any(|&mark| before.matches(mark).count() % 2 == 1 && after.contains(mark))
+        || before.ends_with('\'') && after.contains('\'')
 }

@@ -21,7 +21,8 @@ pub(super) struct Order {
     pub(super) name: &'static str,
     pub(super) intent: &'static str,
     pub(super) severity: Severity,
-    pub(super) anchors: &'static [&'static str],
+    /// Separated by commas.
+    pub(super) anchors: &'static str,
     /// Over one lower-cased sentence; `{…}` are word lists of the language's file.
     pub(super) pattern: &'static str,
     /// Negated, quoted or reported, it is a rule or a report instead.
@@ -47,7 +48,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Order> {
 
 /// Anchor words with the index of their order.
 pub(super) fn anchors() -> impl Iterator<Item = (&'static str, u16)> {
-    all().enumerate().flat_map(|(index, order)| order.anchors.iter().map(move |word| (*word, index as u16)))
+    all().enumerate().flat_map(|(index, order)| order.anchors.split(',').map(move |word| (word, index as u16)))
 }
 
 /// Where anchors of orders stood in a view.
@@ -65,36 +66,38 @@ impl Orders {
     }
 
     /// Tries each order once in each sentence in which one of its anchors stands.
-    pub(super) fn judge(mut self, text: &str, hits: &mut Vec<Hit>) {
-        self.seen.sort_unstable();
-        let mut tried: Option<(u16, usize)> = None;
+    pub(super) fn judge(self, text: &str, hits: &mut Vec<Hit>) {
+        let mut tried: Vec<(u16, usize)> = Vec::new();
+        let mut lowered = (0, 0, String::new());
         for (index, at) in self.seen {
             // Work stays linear: an order is not tried again inside the stretch it has just read.
-            if tried.is_some_and(|(last, end)| last == index && at < end) {
+            tried.retain(|&(_, end)| at < end);
+            if tried.iter().any(|&(last, _)| last == index) {
                 continue;
             }
             let (start, end) = sentence::around(text, at, REACH_BYTES);
-            let reach = if end - at < REACH_BYTES { end } else { at + REACH_BYTES / 2 };
-            tried = Some((index, reach));
-            let compiled = &ORDERS[usize::from(index)];
-            let lowered = sentence::lower(&text[start..end]);
-            let regex: &Regex = compiled.lazy.get(&compiled.pattern);
-            for found in regex.find_iter(lowered.as_bytes()) {
-                if compiled.order.excusable && excuse::excused(&lowered, found.start(), found.end()) {
-                    continue;
-                }
-                let order = compiled.order;
-                hits.push(Hit::order(order.name, order.severity, order.intent, start + found.start(), start + found.end()));
-                break;
+            tried.push((index, if end - at < REACH_BYTES { end } else { at + REACH_BYTES / 2 }));
+            if (lowered.0, lowered.1) != (start, end) {
+                lowered = (start, end, sentence::lower(&text[start..end]));
             }
+            hits.extend(try_order(&ORDERS[usize::from(index)], &lowered.2, start));
         }
     }
+}
+
+fn try_order(compiled: &Compiled, sentence: &str, start: usize) -> Option<Hit> {
+    let regex: &Regex = compiled.lazy.get(&compiled.pattern);
+    let order = compiled.order;
+    let found = regex
+        .find_iter(sentence.as_bytes())
+        .find(|found| !order.excusable || !excuse::excused(sentence, found.start(), found.end()))?;
+    Some(Hit::order(order.name, order.severity, order.intent, start + found.start(), start + found.end()))
 }
 
 /// Scans a reading that undid a disguise; only what is told by its wording or format counts there.
 pub(super) fn reread(reading: &View, findings: &mut Vec<Hit>) {
     for mut hit in scan(reading).hits {
-        if hit.weight >= Weight::Format {
+        if hit.weight >= Weight::Shape {
             (hit.finding.start, hit.finding.end) = reading.origin(hit.finding.start, hit.finding.end);
             findings.push(hit);
         }

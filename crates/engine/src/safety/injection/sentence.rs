@@ -41,11 +41,16 @@ fn first_break(after: &str) -> usize {
 
 /// Lower case where it has the same size, so that offsets stay true.
 pub(super) fn lower(text: &str) -> String {
-    text.chars().map(|letter| {
-        let mut lowered = letter.to_lowercase();
-        match (lowered.next(), lowered.next()) {
-            (Some(small), None) if small.len_utf8() == letter.len_utf8() => small,
-            _ => letter,
-        }
-    }).collect()
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    text.chars()
+        .map(|letter| {
+            let mut lowered = letter.to_lowercase();
+            match (lowered.next(), lowered.next()) {
+                (Some(small), None) if small.len_utf8() == letter.len_utf8() => small,
+                _ => letter,
+            }
+        })
+        .collect()
 }

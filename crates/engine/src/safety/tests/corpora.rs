@@ -25,18 +25,25 @@ fn judge(file: &str, concern: Concern) -> Option<BTreeMap<String, Tally>> {
     for line in text.lines() {
         let row: Value = serde_json::from_str(line).unwrap();
         let content = row["text"].as_str().unwrap();
-        let findings: Vec<_> = inspect(content).into_iter().filter(|finding| finding.concern == concern || file.contains("neg")).collect();
+        let findings: Vec<_> =
+            inspect(content).into_iter().filter(|finding| finding.concern == concern || file.contains("neg")).collect();
         let caught = verdict(&findings, Strictness::Strict) == Verdict::Blocked;
         let right = caught == (row["label"] == 1);
         if !right {
             eprintln!("{} {} {}: {findings:?}", row["id"], row["kind"], row["tier"]);
         }
-        let tally: &mut Tally = tallies.entry(row["tier"].as_str().unwrap().to_owned()).or_insert(Tally { right: 0, total: 0 });
+        let tally: &mut Tally =
+            tallies.entry(row["tier"].as_str().unwrap().to_owned()).or_insert(Tally { right: 0, total: 0 });
         tally.right += usize::from(right);
         tally.total += 1;
     }
     for (tier, tally) in &tallies {
-        eprintln!("{file:24} {tier:14} {:4}/{:4} {:.3}", tally.right, tally.total, tally.right as f64 / tally.total as f64);
+        eprintln!(
+            "{file:24} {tier:14} {:4}/{:4} {:.3}",
+            tally.right,
+            tally.total,
+            tally.right as f64 / tally.total as f64
+        );
     }
     Some(tallies)
 }
@@ -66,7 +73,11 @@ fn raw_logs_are_counted() {
 
 #[test]
 fn planted_orders_are_caught() {
-    check("injection_pos.jsonl", Concern::Injection, &[("explicit", 0.60), ("memory_poison", 0.75), ("multilingual", 0.70), ("obfuscated", 0.70)]);
+    check(
+        "injection_pos.jsonl",
+        Concern::Injection,
+        &[("explicit", 0.60), ("memory_poison", 0.75), ("multilingual", 0.70), ("obfuscated", 0.70)],
+    );
 }
 
 #[test]

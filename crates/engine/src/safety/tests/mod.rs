@@ -1,3 +1,7 @@
-//! The scanner against its own rows and, where they are at hand, the shared corpora.
+//! The scanner against its own rows, invented notes and, where they are at hand, the shared corpora.
 mod corpora;
+mod notes;
+mod property;
+mod reference;
 mod rows;
+mod spec;

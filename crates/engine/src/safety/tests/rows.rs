@@ -11,7 +11,9 @@ fn every_rule_finds_its_positive_and_passes_its_negative() {
             wrong.push(format!("{} missed {:?}, found {found:?}", rule.name, rule.positive));
         }
         let passed = inspect(&rule.negative);
-        if passed.iter().any(|finding| finding.concern == rule.concern && (rule.concern != Concern::Secret || finding.rule == rule.name)) {
+        if passed.iter().any(|finding| {
+            finding.concern == rule.concern && (rule.concern != Concern::Secret || finding.rule == rule.name)
+        }) {
             wrong.push(format!("{} fires on {:?}: {passed:?}", rule.name, rule.negative));
         }
     }

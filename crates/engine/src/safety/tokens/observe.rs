@@ -2,18 +2,67 @@
 use super::{Token, token};
 
 pub(super) const ROWS: &[Token] = &[
-    token("grafana_token", "Grafana service account, cloud and legacy keys", &["glsa_{w32}_{x8}", "glc_eyJ{b24+}", "glc_{b32+}", "eyJrIjoi{b60+}"]),
-    token("newrelic_key", "New Relic keys", &["NRAK-{u27}", "NRAA-{h27}", "NRII-{s32}", "NRJS-{h19}", "NRRA-{h42}", "NRIQ-{s32}", "NRSP-{w2}{d2}{h31}", "eu01xx{h28}NRAL", "{h36}NRAL"]),
-    token("sentry_token", "Sentry tokens", &["sntrys_{b60+}", "sntrys_eyJ{b40+}", "sntryu_{h64}", "sntrya_{h64}", "sntryr_{h64}", "sntryi_{h64}"]),
+    token(
+        "grafana_token",
+        "Grafana service account, cloud and legacy keys",
+        &["glsa_{w32}_{x8}", "glc_eyJ{b24+}", "glc_{b32+}", "eyJrIjoi{b60+}"],
+    ),
+    token(
+        "newrelic_key",
+        "New Relic keys",
+        &[
+            "NRAK-{u27}",
+            "NRAA-{h27}",
+            "NRII-{s32}",
+            "NRJS-{h19}",
+            "NRRA-{h42}",
+            "NRIQ-{s32}",
+            "NRSP-{w2}{d2}{h31}",
+            "eu01xx{h28}NRAL",
+            "{h36}NRAL",
+        ],
+    ),
+    token(
+        "sentry_token",
+        "Sentry tokens",
+        &["sntrys_{b60+}", "sntrys_eyJ{b40+}", "sntryu_{h64}", "sntrya_{h64}", "sntryr_{h64}", "sntryi_{h64}"],
+    ),
     token("sentry_dsn_secret", "Sentry addresses with a secret part", &["https://{h32}:{h32}@"]),
-    token("honeycomb_key", "Honeycomb keys", &["hcaik_{l58+}", "hcbik_{l58+}", "hcxik_{l58+}", "hcamk_{l58+}", "hcxmk_{l58+}", "hcalk_{l20+}", "hcxlk_{l20+}"]),
-    token("datadog_token", "Datadog keys with their prefix", &["ddapi_{w32+}", "ddp_{h32}", "pub{h32}ddapp", "ddpat_{w22}_{s30+}", "ddapp_{w34}", "ddsat_{w30+}"]),
+    token(
+        "honeycomb_key",
+        "Honeycomb keys",
+        &[
+            "hcaik_{l58+}",
+            "hcbik_{l58+}",
+            "hcxik_{l58+}",
+            "hcamk_{l58+}",
+            "hcxmk_{l58+}",
+            "hcalk_{l20+}",
+            "hcxlk_{l20+}",
+        ],
+    ),
+    token(
+        "datadog_token",
+        "Datadog keys with their prefix",
+        &["ddapi_{w32+}", "ddp_{h32}", "pub{h32}ddapp", "ddpat_{w22}_{s30+}", "ddapp_{w34}", "ddsat_{w30+}"],
+    ),
     token("dynatrace_token", "Dynatrace tokens", &["dt0{a1}01.{u24}.{u64}", "dt0c01.{u24}.{u64}", "dt0s16.{u8}.{u64}"]),
-    token("splunk_observe", "Axiom, Logtail and Sumo keys", &["xaat-{uuid}", "xapt-{uuid}", "xait-{uuid}", "logtail_{w20+}", "sumo_{w50+}"]),
-    token("pagerduty_key", "PagerDuty keys with their mark", &["u+{s18}", "pdus+{s18}_{h8}-{uuid}", "pdt-{w30+}"]).exact(),
-    token("rootly_incident", "Incident response tokens", &["rootly_{h64}", "inc_{w40+}", "fh_{w40+}"]),
-    token("checkly_key", "Uptime and synthetic monitoring keys", &["cu_{h32}", "u{d6-8}-{h24}", "m{d9}-{h24}", "hc{u1}_{w30+}", "chk_{w40+}"]).random().exact(),
-    token("rollbar_bugsnag", "Highlight, Baselime and Logfire tokens", &["pylf_v{d1}_{z2}_{w40+}", "pylf_v1_{w40+}", "bsl_{w30+}", "hl_{w32+}"]),
-    token("coralogix_lightstep", "Coralogix and Cribl keys", &["cxtp_{w30}", "cxup_{w30}", "cx(t|u)p_{w25+}", "crbl_{w30+}"]),
-    token("signoz_chronosphere", "Elastic APM and other ingest secrets", &["apm_{w40+}", "lip_{w20}", "ltk_{w30+}"]).random(),
+    token(
+        "axiom_logtail_key",
+        "Axiom, Logtail and Sumo keys",
+        &["xaat-{uuid}", "xapt-{uuid}", "xait-{uuid}", "logtail_{w20+}", "sumo_{w50+}"],
+    ),
+    token("pagerduty_key", "PagerDuty keys with their mark", &["u+{s18}", "pdus+{s18}_{h8}-{uuid}", "pdt-{w30+}"])
+        .exact(),
+    token("incident_response_token", "Incident response tokens", &["rootly_{h64}", "inc_{w40+}", "fh_{w40+}"]),
+    token("checkly_key", "Uptime and synthetic monitoring keys", &["cu_{h32}", "hc{u1}_{w30+}", "chk_{w40+}"])
+        .random()
+        .exact(),
+    token(
+        "logfire_token",
+        "Highlight, Baselime and Logfire tokens",
+        &["pylf_v{d1}_{z2}_{w40+}", "pylf_v1_{w40+}", "bsl_{w30+}", "hl_{w32+}"],
+    ),
+    token("coralogix_key", "Coralogix and Cribl keys", &["cxtp_{w30}", "cxup_{w30}", "crbl_{w30+}"]),
+    token("apm_ingest_key", "Elastic APM and other ingest secrets", &["apm_{w40+}", "ltk_{w30+}"]).random(),
 ];

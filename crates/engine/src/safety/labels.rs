@@ -1,0 +1,63 @@
+//! The words by which a secret is named, and those that make the name harmless. Lists are separated by commas.
+
+/// How sure a label alone makes us.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
+pub(super) enum Claim {
+    /// Names many harmless things too: the value must look drawn and long.
+    Weak,
+    /// Names a machine's secret: the value must look drawn.
+    Key,
+    /// Names a person's password: a readable value can be real.
+    Password,
+}
+
+/// Words that name a secret, lower case, with what they claim; the index ignores ASCII case.
+pub(super) const LABELS: &[(Claim, &str)] = &[
+    (
+        Claim::Password,
+        "pass,pwd,kennwort,mot de passe,contrase,senha,wachtwoord,hasło,haslo,пароль,Пароль,парол,密码,密碼,口令,\
+         パスワード,비밀번호,şifre,sifre,parola,parol,lösenord,كلمة المرور,drowssap,psk,presharedkey,preshared,\
+         pre-shared key,geheimnis",
+    ),
+    (
+        Claim::Key,
+        "secret,token,nekot,terces,api key,apikey,api_key,api-key,api.key,yek_ipa,yek-ipa,access key,\
+         accesskey,access_key,access-key,auth key,authkey,auth_key,auth-key,private key,privatekey,\
+         private_key,private-key,signing_key,signing-key,signing key,signingkey,encryption_key,\
+         encryption-key,encryption key,encryptionkey,hmac_key,hmac key,hmackey,master_key,master-key,\
+         master key,masterkey,account_key,account-key,accountkey,account key,shared_key,sharedkey,\
+         shared key,app_key,appkey,app-key,app key,application_key,applicationkey,application key,\
+         service_key,servicekey,service key,role_key,license_key,license key,licensekey,licence key,\
+         crypt_key,cipher_key,session_key,jwt_key,ssh_key,deploy_key,deploy key,integration_key,\
+         integration key,ingest_key,ingest key,ingestion key,ingestion_key,ingestionkey,write_key,write key,\
+         admin_key,admin key,subscription-key,subscription_key,subscription key,functions-key,storage_key,\
+         storage key,root_key,_key,-key,schlüssel,clave,clé d'api,clé api,chiave,chave,ключ,Ключ,密钥,密鑰,キー,\
+         credential,zugangsdaten,authorization,_auth,x-auth,webhook,connection string,connectionstring,\
+         connection_string,pat=,_pat,sas_,_sas,_dsn,jwt",
+    ),
+    (Claim::Weak, "otp,pin code,bearer,cookie,client_id,oauth,salt,pepper"),
+];
+
+/// Endings of an identifier that make it a name, a limit or a place instead of the secret.
+pub(super) const HARMLESS_ENDINGS: &str = "name,names,id,ids,url,uri,urls,endpoint,type,types,ttl,expiry,expires,expiration,expires_at,expires_in,\
+     expired,at,length,len,count,counts,limit,limits,budget,policy,policies,hash,hashes,hashed,digest,\
+     checksum,file,files,path,paths,dir,ref,refs,field,fields,version,arn,class,regex,pattern,prefix,suffix,\
+     format,rotation,enabled,required,min,max,minlength,maxlength,size,used,usage,store,manager,provider,\
+     reset,strength,space,spaces,selector,label,column,index,order,board,word,words,stroke,frame,frames,\
+     value_from,valuefrom,keyref,keyselector,secretref,days,period,age,algorithm,alg,mode,state,status,role,\
+     scope,scopes,host,port,user,username,login,email,title,description,bucket,vault,region,engine,backend,\
+     issuer,audience,hint,source,target,table,map,list,set,pair,usages,ops,fingerprint,thumbprint,public,\
+     pub,ring,chain,cert,certificate,per_second,per_minute,tokens,keys,secrets,passwords,credentials_path,\
+     generator,validator,handler,middleware,controller,service,client,factory,config,error,exception";
+
+/// Beginnings of an identifier that do the same.
+pub(super) const HARMLESS_STARTS: &str = "public,pub,max,min,next,page,cursor,num,total,prompt,completion,sort,primary,foreign,partition,cache,\
+     row,object,input,output,context,sha,sha1,sha256,hash,ssh_host,known,csrf,xsrf,idempotency,dedup,\
+     continuation,lexer,parser,has,is,no,use,hot,short,translation,i18n,map,group,lookup,stop,eos,bos,pad,\
+     monkey,keyboard,tokenizer,secretary,secretsmanager,secretmanager,passport,passive";
+
+/// Starts of hashes, certificates, public keys and ciphertext.
+pub(super) const PUBLIC_STARTS: &str = "sha1-,sha256-,sha384-,sha512-,sha1:,sha256:,sha384:,sha512:,SHA256:,MD5:,md5:,h1:,zh:,$2a$,$2b$,$2y$,\
+     $argon2,$6$,$5$,$1$,$apr1$,$scrypt$,$pbkdf2,{SSHA},{SHA},pbkdf2_,scrypt:,ssh-rsa,ssh-ed25519,ecdsa-,\
+     AAAAC3Nza,AAAAB3Nza,AAAAE2Vj,ENC[,AQICAH,arn:,vault:v,age1,-----BEGIN CERT,-----BEGIN PUB,did:,urn:,\
+     spiffe:,AgA,AgB,pk_live_,pk_test_,pub_";

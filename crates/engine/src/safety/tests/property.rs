@@ -1,0 +1,137 @@
+//! What must hold for every text.
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+
+use super::super::labels::LABELS;
+use super::super::{Concern, inspect, redact, rules};
+
+fn holds(text: &str) {
+    let findings = inspect(text);
+    for finding in &findings {
+        assert!(finding.start < finding.end && finding.end <= text.len());
+        assert!(text.is_char_boundary(finding.start) && text.is_char_boundary(finding.end));
+    }
+    assert!(findings.windows(2).all(|two| two[0].start <= two[1].start));
+    let secrets: Vec<_> = findings.iter().filter(|finding| finding.concern == Concern::Secret).collect();
+    assert!(secrets.windows(2).all(|two| two[0].end <= two[1].start), "secrets overlap: {secrets:?}");
+    // Taking the marks out again leaves exactly the text around the secrets.
+    let mut rest = redact(text, &findings);
+    let mut expected = String::new();
+    let mut at = 0;
+    for secret in secrets {
+        expected.push_str(&text[at..secret.start]);
+        expected.push_str(&format!("[REDACTED:{}]", secret.rule));
+        at = secret.end;
+    }
+    expected.push_str(&text[at..]);
+    assert_eq!(std::mem::take(&mut rest), expected);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn any_text_is_inspected(text in any::<String>()) {
+        holds(&text);
+    }
+
+    #[test]
+    fn any_mixture_of_rules_and_noise_is_inspected(picks in proptest::collection::vec((0..rules().len(), any::<bool>(), "[ \\n\"'=:\\\\%&+é\u{200b}一]{0,4}"), 1..6)) {
+        let text: String = picks.iter().map(|(pick, positive, noise)| {
+            let rule = &rules()[*pick];
+            format!("{noise}{}", if *positive { &rule.positive } else { &rule.negative })
+        }).collect();
+        holds(&text);
+    }
+
+    #[test]
+    fn any_label_with_noise_is_inspected(picks in proptest::collection::vec((0..200_usize, "[ \\n\"'=:|,a-zA-Z0-9é\u{200b}一ド_.-]{0,12}"), 1..8)) {
+        let labels: Vec<&str> = LABELS.iter().flat_map(|(_, words)| words.split(',')).collect();
+        let text: String = picks.iter().map(|(pick, noise)| format!("{}{noise}", labels[pick % labels.len()])).collect();
+        holds(&text);
+    }
+
+    #[test]
+    fn any_cut_of_a_rule_is_inspected(pick in 0..rules().len(), from in 0..80_usize, to in 0..400_usize) {
+        let text: String = rules()[pick].positive.chars().skip(from).take(to).collect();
+        holds(&text);
+    }
+}
+
+/// Texts that make a careless scanner read the same bytes again and again.
+const HOSTILE: &[&str] = &[
+    "eyJ",
+    "eyJ.",
+    "sk-",
+    "sk-ant-",
+    "-----BEGIN ",
+    "-----BEGIN PRIVATE KEY-----\n",
+    "://",
+    "a://b:c@",
+    "password=",
+    "password: \"",
+    "token ",
+    "ENC[",
+    "\\u0041",
+    "%41",
+    "&#65;",
+    "\" + \"",
+    "'",
+    "A",
+    "Aa1+",
+    "=",
+    "kind: Secret\ndata:\n",
+    "ignore ",
+    "ignore all previous ",
+    "without approval ",
+    "send the conversation to ",
+    "2026-03-11T08:00:00Z x\n",
+    "0123456789abcdef",
+    "SGVsbG8gd29ybGQg",
+    "\u{200b}a",
+    "а",
+    "mysql -p",
+    "curl -u a:",
+    "i g n o r e ",
+    "1gn0re ",
+    "xox",
+    "H4sIAAAA",
+    "AKIA",
+    "AIKA ",
+    "bearer ",
+    "sig=",
+    "d\": \"",
+    "\"kty\"",
+    "is the password ",
+    ":5432:",
+];
+
+fn cost(text: &str) -> Duration {
+    (0..5)
+        .map(|_| {
+            let start = Instant::now();
+            inspect(text);
+            start.elapsed()
+        })
+        .min()
+        .unwrap_or_default()
+}
+
+#[test]
+fn hostile_texts_cost_no_more_a_byte_when_they_grow() {
+    const SMALL_BYTES: usize = 1024;
+    const GROWTH: usize = 8;
+    // A quadratic scanner would need 64 times as long for eight times the text.
+    const RATIO_MAX: u32 = 40;
+    let noise = Duration::from_millis(5);
+    for seed in HOSTILE {
+        let text = seed.repeat(SMALL_BYTES * GROWTH / seed.len());
+        let mut cut = SMALL_BYTES;
+        while !text.is_char_boundary(cut) {
+            cut += 1;
+        }
+        let (small, large) = (cost(&text[..cut]), cost(&text));
+        assert!(large <= (small + noise) * RATIO_MAX, "{seed:?}: {small:?} grew to {large:?}");
+    }
+}
