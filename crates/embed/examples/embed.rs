@@ -15,22 +15,16 @@ fn main() -> Result<(), Error> {
     match arguments[..] {
         ["tokens"] => tokens(),
         ["static"] => vectors(&EmbedConfig::Fixed),
-        ["minilm", path] => vectors(&EmbedConfig::Transformer {
-            weights: path.into(),
-        }),
+        ["minilm", path] => vectors(&EmbedConfig::Transformer { weights: path.into() }),
         ["time"] => time(&EmbedConfig::Fixed),
-        ["time", path] => time(&EmbedConfig::Transformer {
-            weights: path.into(),
-        }),
+        ["time", path] => time(&EmbedConfig::Transformer { weights: path.into() }),
         _ => Err(Error::other("tokens, static, minilm FILE or time [FILE]")),
     }
 }
 
 fn lines() -> Result<Vec<String>, Error> {
     let text = read_to_string(stdin())?;
-    text.lines()
-        .map(|line| serde_json::from_str(line).map_err(Error::from))
-        .collect()
+    text.lines().map(|line| serde_json::from_str(line).map_err(Error::from)).collect()
 }
 
 fn tokens() -> Result<(), Error> {
@@ -65,7 +59,6 @@ fn time(config: &EmbedConfig) -> Result<(), Error> {
         embedder.embed(&[line]).map_err(Error::other)?;
         first.get_or_insert_with(|| began.elapsed() - opened);
     }
-    let each =
-        (began.elapsed() - opened) / u32::try_from(lines.len().max(1)).map_err(Error::other)?;
+    let each = (began.elapsed() - opened) / u32::try_from(lines.len().max(1)).map_err(Error::other)?;
     writeln!(stdout(), "open {opened:?}, first {first:?}, each {each:?}")
 }

@@ -203,10 +203,7 @@ struct Row {
 
 fn start_of(text: &str) -> &str {
     let whole = |end: &usize| text.is_char_boundary(*end);
-    &text[..(0..=TEXT_BYTES_MAX.min(text.len()))
-        .rev()
-        .find(whole)
-        .unwrap_or(0)]
+    &text[..(0..=TEXT_BYTES_MAX.min(text.len())).rev().find(whole).unwrap_or(0)]
 }
 
 /// The kind of failure only: an address in the message could carry a password.

@@ -39,10 +39,7 @@ fn read_request(stream: &TcpStream) -> (String, serde_json::Value) {
         reader.read_line(&mut head).unwrap();
     }
     let head = head.to_lowercase();
-    let length = head
-        .lines()
-        .find_map(|line| line.strip_prefix("content-length: "))
-        .unwrap();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
     let mut body = vec![0; length.parse().unwrap()];
     reader.read_exact(&mut body).unwrap();
     (head, serde_json::from_slice(&body).unwrap())
@@ -78,29 +75,13 @@ fn vectors_come_back_in_the_order_of_the_texts() {
     let long = "a".repeat(99);
     let vectors = embedder.embed(&["abc", "  ", &long]).unwrap();
     let slope = |vector: &[f32]| (vector[0] / vector[1]).round();
-    assert_eq!(
-        (slope(&vectors[0]), vectors[1].len(), slope(&vectors[2])),
-        (3.0, 0, 99.0)
-    );
+    assert_eq!((slope(&vectors[0]), vectors[1].len(), slope(&vectors[2])), (3.0, 0, 99.0));
     assert!((vectors[0].iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5);
-    assert_eq!(
-        (
-            embedder.model(),
-            embedder.dimensions(),
-            embedder.is_instant()
-        ),
-        ("tiny", 2, false)
-    );
+    assert_eq!((embedder.model(), embedder.dimensions(), embedder.is_instant()), ("tiny", 2, false));
     let (head, body) = seen.lock().unwrap()[0].clone();
     assert!(head.starts_with("post /v1/embeddings "), "{head}");
-    assert!(
-        head.contains("authorization: bearer key-for-tests"),
-        "{head}"
-    );
-    assert_eq!(
-        (body["model"].as_str(), body.get("dimensions")),
-        (Some("tiny"), None)
-    );
+    assert!(head.contains("authorization: bearer key-for-tests"), "{head}");
+    assert_eq!((body["model"].as_str(), body.get("dimensions")), (Some("tiny"), None));
 }
 
 #[test]
@@ -108,18 +89,9 @@ fn many_texts_go_in_batches_and_long_ones_are_cut() {
     let (base_url, seen) = serve(lengths);
     let long = "é".repeat(20_000);
     let texts = vec![long.as_str(); 150];
-    assert_eq!(
-        endpoint(&base_url, Some(2), TIMEOUT)
-            .embed(&texts)
-            .unwrap()
-            .len(),
-        150
-    );
+    assert_eq!(endpoint(&base_url, Some(2), TIMEOUT).embed(&texts).unwrap().len(), 150);
     let seen = seen.lock().unwrap();
-    let sizes: Vec<usize> = seen
-        .iter()
-        .map(|(_, body)| body["input"].as_array().unwrap().len())
-        .collect();
+    let sizes: Vec<usize> = seen.iter().map(|(_, body)| body["input"].as_array().unwrap().len()).collect();
     // The last request measures the model's scale.
     assert_eq!(sizes, [64, 64, 22, 32]);
     assert!(seen[0].1["input"][0].as_str().unwrap().len() <= 16_000);
@@ -131,14 +103,8 @@ fn bad_endpoints_are_told_apart() {
     let check = |status: u16, reply: &str, dimensions: Option<usize>, broken: bool| {
         let reply = reply.to_owned();
         let (base_url, _) = serve(move |_| (status, reply.clone()));
-        let error = endpoint(&base_url, dimensions, TIMEOUT)
-            .embed(&["text"])
-            .unwrap_err();
-        assert_eq!(
-            matches!(error, EmbedError::Broken(_)),
-            broken,
-            "{status}: {error}"
-        );
+        let error = endpoint(&base_url, dimensions, TIMEOUT).embed(&["text"]).unwrap_err();
+        assert_eq!(matches!(error, EmbedError::Broken(_)), broken, "{status}: {error}");
         assert!(!error.to_string().contains("pelican"), "{error}");
     };
     check(500, "oops pelican", None, false);
@@ -147,24 +113,9 @@ fn bad_endpoints_are_told_apart() {
     check(302, "", None, true);
     check(200, "not json", None, true);
     check(200, r#"{"data": []}"#, None, true);
-    check(
-        200,
-        r#"{"data": [{"index": 7, "embedding": [1, 2]}]}"#,
-        None,
-        true,
-    );
-    check(
-        200,
-        r#"{"data": [{"index": 0, "embedding": [1, 2]}]}"#,
-        Some(3),
-        true,
-    );
-    check(
-        200,
-        r#"{"data": [{"index": 0, "embedding": []}]}"#,
-        None,
-        true,
-    );
+    check(200, r#"{"data": [{"index": 7, "embedding": [1, 2]}]}"#, None, true);
+    check(200, r#"{"data": [{"index": 0, "embedding": [1, 2]}]}"#, Some(3), true);
+    check(200, r#"{"data": [{"index": 0, "embedding": []}]}"#, None, true);
 }
 
 #[test]
@@ -172,15 +123,9 @@ fn an_endpoint_that_is_away_or_silent_is_unavailable() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let silent = format!("http://{}", listener.local_addr().unwrap());
     let soon = Duration::from_millis(200);
-    assert!(matches!(
-        endpoint(&silent, None, soon).embed(&["text"]),
-        Err(EmbedError::Unavailable(_))
-    ));
+    assert!(matches!(endpoint(&silent, None, soon).embed(&["text"]), Err(EmbedError::Unavailable(_))));
     drop(listener);
-    assert!(matches!(
-        endpoint(&silent, None, TIMEOUT).embed(&["text"]),
-        Err(EmbedError::Unavailable(_))
-    ));
+    assert!(matches!(endpoint(&silent, None, TIMEOUT).embed(&["text"]), Err(EmbedError::Unavailable(_))));
 }
 
 #[test]

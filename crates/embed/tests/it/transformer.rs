@@ -9,10 +9,7 @@ use std::path::PathBuf;
 fn a_wrong_or_missing_file_is_named_and_refused() {
     let check = |weights: PathBuf, reason: &str| match open(&EmbedConfig::Transformer { weights }) {
         Err(EmbedError::Broken(message)) => assert!(message.contains(reason), "{message}"),
-        other => panic!(
-            "expected a broken model, got {:?}",
-            other.map(|e| e.model().to_owned())
-        ),
+        other => panic!("expected a broken model, got {:?}", other.map(|e| e.model().to_owned())),
     };
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     check(root.join("no-such-file"), "no-such-file");
