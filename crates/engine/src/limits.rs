@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ports::Neighbours;
 use crate::ranking::text::TextWeights;
 use crate::vocabulary::{Kind, Trust};
 
@@ -39,6 +40,10 @@ pub struct Limits {
     pub overfetch: usize,
     /// The least fetched by words and by vectors, whatever was asked for.
     pub pool_min: usize,
+    /// The turns beside this many of the best are candidates too.
+    pub neighbours_of_best: usize,
+    /// How many turns before and after count as beside.
+    pub neighbours_reach: u32,
     /// Hint overlap (Jaccard over word tokens) from which two notes are about the same thing.
     pub near_hint: f64,
     /// Content overlap from which notes with near hints agree.
@@ -100,6 +105,8 @@ impl Default for Limits {
             conflict_excerpt_chars: 200,
             overfetch: 3,
             pool_min: 60,
+            neighbours_of_best: 10,
+            neighbours_reach: 2,
             near_hint: 0.6,
             near_content: 0.3,
             near_vector: 0.6,
@@ -119,6 +126,12 @@ impl Default for Limits {
             layer_context_max: 3,
             weights: Weights::default(),
         }
+    }
+}
+
+impl Limits {
+    pub(crate) fn neighbours(&self) -> Neighbours {
+        Neighbours { of_best: self.neighbours_of_best, reach: self.neighbours_reach }
     }
 }
 

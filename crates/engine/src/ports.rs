@@ -167,10 +167,21 @@ pub struct Find {
     pub vector: Option<Embedding>,
     /// How many to find by words, and how many by vector.
     pub pool: usize,
+    /// Also the turns beside the best ones: what was said next to an answer often is the answer.
+    pub neighbours: Option<Neighbours>,
     /// With no words at all: the newest.
     pub newest: bool,
     /// Judged whether found or not: what `explain` asks about.
     pub also: Vec<MemoryId>,
+}
+
+/// Which turns count as beside one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Neighbours {
+    /// Of how many of the best by words, and as many by vector.
+    pub of_best: usize,
+    /// Turns before and after, in the same session and place.
+    pub reach: u32,
 }
 
 /// What was found, with what the engine needs to score it.

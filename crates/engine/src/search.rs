@@ -139,6 +139,7 @@ impl Engine {
             substring: (ranker == Ranker::Layered).then(|| text.trim().to_lowercase()).filter(|text| !text.is_empty()),
             words,
             vector,
+            neighbours: Some(self.limits().neighbours()),
             pool: (limit * self.limits().overfetch).max(self.limits().pool_min),
             also: query.explain.into_iter().collect(),
         };

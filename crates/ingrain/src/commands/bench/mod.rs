@@ -2,6 +2,7 @@
 
 mod corpus;
 mod measure;
+mod retrieval;
 
 use clap::{Args, Subcommand};
 use engine::{Query, Remembered};
@@ -33,6 +34,11 @@ enum Deed {
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         count: usize,
     },
+    /// How much of what answers a question is found: recall, MRR and nDCG on a set of turns and questions
+    Retrieval {
+        /// A retrieval set: collections of memories and queries with the ids that answer them
+        file: std::path::PathBuf,
+    },
     /// Search among saved memories
     Search {
         /// How many memories to search among
@@ -60,7 +66,12 @@ impl Bench {
     pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
         let place = Throwaway::new("bench")?;
         let session = Session::open(&place.config(config))?;
+        if let Deed::Retrieval { file } = &self.deed {
+            let report = retrieval::run(&session.engine, session.caller.tenant, &retrieval::read(file)?)?;
+            return output.answer(&report, || retrieved(output, &report));
+        }
         let (bench, count, figures) = match self.deed {
+            Deed::Retrieval { .. } => return Ok(()),
             Deed::Save { count } => ("save", count, save(&session, count)?),
             Deed::Search { count, queries } => {
                 let saving = fill(&session, 0..count)?;
@@ -127,6 +138,20 @@ fn searches(session: &Session, from: usize, queries: usize) -> Result<Figures, F
     // Counters of recalls are written later; their cost belongs to the searches.
     session.engine.backend.flush()?;
     Ok(meter.stop())
+}
+
+fn retrieved(output: &Output, report: &retrieval::RetrievalReport) -> String {
+    let row = |name: &str, quality: &retrieval::Quality| {
+        let recall = |cut: &str| format!("{:.1}", quality.recall.get(cut).copied().unwrap_or_default());
+        let means =
+            [recall("5"), recall("10"), recall("20"), format!("{:.1}", quality.mrr), format!("{:.1}", quality.ndcg10)];
+        [name.to_owned(), quality.queries.to_string()].into_iter().chain(means).collect::<Vec<_>>()
+    };
+    let mut rows = vec![row("text relevance", &report.main), row("without vectors", &report.without_vectors)];
+    rows.extend(report.by_category.iter().map(|(category, quality)| row(&format!("category {category}"), quality)));
+    rows.extend(report.by_ranker.iter().map(|(ranker, quality)| row(&format!("ranker {ranker}"), quality)));
+    let table = output.table(&["", "queries", "R@5", "R@10", "R@20", "MRR", "nDCG@10"], rows.into_iter());
+    format!("{table}\n{} memories, embedder {}; the first rows leave out category 5", report.memories, report.embedder)
 }
 
 fn told(output: &Output, report: &Report) -> String {

@@ -24,7 +24,8 @@ pub(super) fn load(
 ) -> Result<Found, Fault> {
     let mut known: HashSet<[u8; 16]> = picks.memories.iter().map(|pick| pick.memory).collect();
     let mut candidates = of_picks(conn, readable, find, picks.memories)?;
-    let more = by_substring(conn, readable, find, scopes)?.into_iter().chain(also(conn, readable, find)?);
+    let beside = beside(conn, readable, find, scopes, &picks.best)?;
+    let more = by_substring(conn, readable, find, scopes)?.into_iter().chain(beside).chain(also(conn, readable, find)?);
     for memory in more.filter(|memory| known.insert(*memory)) {
         candidates.extend(by_id(conn, readable, find, memory)?);
     }
@@ -91,6 +92,39 @@ fn by_substring(conn: &Connection, readable: &Readable, find: &Find, scopes: &[S
     let mut statement = conn.prepare_cached(&sql)?;
     let ids = statement.query_map(params_from_iter(clauses.params), |row| row.get(0))?;
     Ok(ids.collect::<Result<_, _>>()?)
+}
+
+/// The turns beside the best, as far as they pass the filter themselves.
+fn beside(
+    conn: &Connection,
+    readable: &Readable,
+    find: &Find,
+    scopes: &[Seen],
+    best: &[[u8; 16]],
+) -> Result<Vec<[u8; 16]>, Fault> {
+    let Some(neighbours) = find.neighbours.filter(|_| !scopes.is_empty()) else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    let mut clauses = filter::within(readable, scopes);
+    filter::all(&mut clauses, readable, &find.filter);
+    let sql = format!(
+        "select m.id
+         from memories m
+         join memories b on b.tenant = m.tenant and b.scope = m.scope and b.session = m.session
+           and m.turn between b.turn - ? and b.turn + ?
+         where b.id = ? and {}",
+        clauses.sql
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    for id in best {
+        let reach = i64::from(neighbours.reach);
+        let mut params = vec![reach.into(), reach.into(), rusqlite::types::Value::Blob(id.to_vec())];
+        params.extend(clauses.params.iter().cloned());
+        let ids = statement.query_map(params_from_iter(params), |row| row.get(0))?;
+        for id in ids {
+            found.push(id?);
+        }
+    }
+    Ok(found)
 }
 
 /// Those asked about by id, as far as the caller sees them.

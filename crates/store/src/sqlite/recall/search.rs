@@ -24,6 +24,8 @@ type Memories = HashSet<[u8; 16]>;
 #[derive(Default)]
 pub(super) struct Picks {
     pub(super) memories: Vec<Pick>,
+    /// The best of each way of finding, whose neighbours are wanted too.
+    pub(super) best: Vec<[u8; 16]>,
     pub(super) stats: Stats,
 }
 
@@ -47,7 +49,7 @@ pub(super) fn allowed(
 pub(super) fn run(parts: &Parts<'_>, readable: &Readable, find: &Find, allowed: Option<&Memories>) -> Picks {
     let tests = Tests::of(readable, &find.filter);
     let masks: Vec<Mask> = parts.iter().map(|part| Mask::of(part, &tests, allowed)).collect();
-    let mut picks = Picks { memories: Vec::new(), stats: counted(parts, &masks, find) };
+    let mut picks = Picks { memories: Vec::new(), best: Vec::new(), stats: counted(parts, &masks, find) };
     let mut chosen = vec![by_words(parts, &masks, find, &picks.stats)];
     if find.vector.is_some() {
         chosen.push(by_vector(parts, &masks, find));
@@ -55,8 +57,11 @@ pub(super) fn run(parts: &Parts<'_>, readable: &Readable, find: &Find, allowed: 
     if find.newest && find.words.terms.is_empty() {
         chosen.push(newest(parts, &masks, find.pool));
     }
+    let chosen: Vec<Vec<Ranked>> = chosen.into_iter().map(|top| top.into_sorted().into_iter().collect()).collect();
+    let of_best = find.neighbours.map_or(0, |neighbours| neighbours.of_best);
+    picks.best.extend(chosen.iter().flat_map(|way| way.iter().take(of_best)).map(|ranked| ranked.memory));
     let mut seen = Memories::new();
-    let chosen = chosen.into_iter().flat_map(Top::into_sorted).filter(|ranked| seen.insert(ranked.memory));
+    let chosen = chosen.into_iter().flatten().filter(|ranked| seen.insert(ranked.memory));
     picks.memories.extend(chosen.map(|Ranked { at: (part, doc), .. }| parts[part].pick(doc)));
     picks
 }

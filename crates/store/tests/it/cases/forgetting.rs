@@ -32,6 +32,7 @@ pub(crate) fn redaction_takes_text_and_leaves_the_story(backend: &dyn Backend) {
         pool: 10,
         newest: false,
         also: vec![],
+        neighbours: None,
     };
     assert!(backend.find(&world.all(), &find).unwrap().candidates.is_empty());
     // The memory lives on where it stood, and can be written again.
@@ -60,6 +61,7 @@ pub(crate) fn erasing_a_place_leaves_nothing(backend: &dyn Backend) {
             pool: 10,
             newest: true,
             also: vec![],
+            neighbours: None,
         };
         backend.find(&world.all(), &find).unwrap()
     };

@@ -40,6 +40,7 @@ fn sees_nothing(backend: &dyn Backend, readable: &Readable, memory: &Memory) {
             pool: 10,
             newest: true,
             also: vec![memory.id],
+            neighbours: None,
         };
         let found = backend.find(readable, &find).unwrap();
         assert!(found.candidates.is_empty(), "{find:?}");
@@ -224,6 +225,7 @@ pub(crate) fn the_past_is_as_it_was(backend: &dyn Backend) {
         pool: 10,
         newest: true,
         also: vec![],
+        neighbours: None,
     };
     let found = backend.find(&world.all(), &find).unwrap();
     assert_eq!(found.candidates.iter().map(|c| c.memory.content.as_str()).collect::<Vec<_>>(), ["old text"]);

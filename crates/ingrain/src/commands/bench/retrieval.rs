@@ -1,0 +1,248 @@
+//! `bench retrieval FILE`: how much of what answers a question is among the first hits, from the shipped binary.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::caller::Caller;
+use engine::id::TenantId;
+use engine::memory::Draft;
+use engine::ports::Filter;
+use engine::vocabulary::{Ranker, TtlClass};
+use engine::{Engine, Query, Remembered};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::clock::SystemClock;
+use crate::error::Failure;
+
+/// Each collection is the memory of one agent: nobody sees another's.
+const STORE: &str = "episodes";
+const HITS: usize = 20;
+/// Questions without an answer in the data; reported apart.
+const APART: i64 = 5;
+/// Turns of a session are a minute apart: their order is all that is known.
+const TURN_SECONDS: i64 = 60;
+
+#[derive(Deserialize)]
+pub struct Set {
+    collections: Vec<Collection>,
+}
+
+#[derive(Deserialize)]
+struct Collection {
+    id: String,
+    memories: Vec<Turn>,
+    queries: Vec<Asked>,
+}
+
+#[derive(Deserialize)]
+struct Turn {
+    id: String,
+    text: String,
+    #[serde(default)]
+    session: Value,
+    #[serde(default)]
+    date: Option<String>,
+    #[serde(default)]
+    speaker: Option<String>,
+    #[serde(default)]
+    caption: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    text: String,
+    #[serde(default)]
+    category: i64,
+    #[serde(default)]
+    gold: Vec<String>,
+}
+
+/// Means over queries.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Quality {
+    pub queries: usize,
+    pub recall: BTreeMap<String, f64>,
+    pub mrr: f64,
+    pub ndcg10: f64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct RetrievalReport {
+    /// Text relevance alone, default settings: the figure to compare.
+    #[serde(flatten)]
+    pub main: Quality,
+    pub embedder: String,
+    pub memories: usize,
+    pub by_category: BTreeMap<String, Quality>,
+    pub category_5: Option<Quality>,
+    pub without_vectors: Quality,
+    pub by_ranker: BTreeMap<String, Quality>,
+}
+
+pub fn read(file: &Path) -> Result<Set, Failure> {
+    let wrong = |message: String| Failure::wrong("shape.bench_file", message);
+    let text =
+        std::fs::read_to_string(file).map_err(|error| wrong(format!("cannot read `{}`: {error}", file.display())))?;
+    serde_json::from_str(&text).map_err(|error| wrong(format!("`{}` is not a retrieval set: {error}", file.display())))
+}
+
+pub fn run(engine: &Engine, tenant: TenantId, set: &Set) -> Result<RetrievalReport, Failure> {
+    for collection in &set.collections {
+        fill(engine, tenant, collection)?;
+    }
+    let all = |ranker, words_only| measured(engine, tenant, set, ranker, words_only);
+    let text = all(Ranker::Lesson, false)?;
+    let scored = |sums: &BTreeMap<i64, Sums>| {
+        Sums::total(sums.iter().filter(|(category, _)| **category != APART).map(|(_, sums)| sums))
+    };
+    let mut by_ranker = BTreeMap::new();
+    for ranker in [Ranker::Operational, Ranker::Episodic, Ranker::Layered, Ranker::Hint] {
+        by_ranker.insert(ranker.to_string(), scored(&all(ranker, false)?).quality());
+    }
+    Ok(RetrievalReport {
+        main: scored(&text).quality(),
+        embedder: engine.embedder.model().to_owned(),
+        memories: set.collections.iter().map(|collection| collection.memories.len()).sum(),
+        by_category: text.iter().map(|(category, sums)| (category.to_string(), sums.quality())).collect(),
+        category_5: text.get(&APART).map(Sums::quality),
+        without_vectors: scored(&all(Ranker::Lesson, true)?).quality(),
+        by_ranker,
+    })
+}
+
+fn fill(engine: &Engine, tenant: TenantId, collection: &Collection) -> Result<(), Failure> {
+    let caller = Caller::agent(tenant, &collection.id);
+    for (number, turn) in collection.memories.iter().enumerate() {
+        let engine = Engine { clock: Arc::new(SystemClock::new(Some(when(turn, number)))), ..engine.clone() };
+        let content = match &turn.caption {
+            Some(caption) => format!("{}\n{caption}", turn.text),
+            None => turn.text.clone(),
+        };
+        let draft = Draft {
+            store: STORE.to_owned(),
+            content: if content.trim().is_empty() { "-".to_owned() } else { content },
+            session: Some(session(turn)),
+            turn: u32::try_from(number).ok(),
+            speaker: turn.speaker.clone(),
+            title: None,
+            // The set's own name for the turn comes back with the hit.
+            metadata: Some([("bench_id".to_owned(), Value::from(turn.id.clone()))].into_iter().collect()),
+            ttl: Some(TtlClass::Remember),
+            importance: Some(0.5),
+            ..Draft::default()
+        };
+        if let Remembered::Refused(refusal) = engine.remember(&caller, draft)? {
+            return Err(refusal.into());
+        }
+    }
+    Ok(())
+}
+
+fn session(turn: &Turn) -> String {
+    match &turn.session {
+        Value::String(session) => session.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The turn's date, moved on by its place so that turns keep their order.
+fn when(turn: &Turn, number: usize) -> Timestamp {
+    let civil = |date: &str| {
+        date.parse::<jiff::civil::DateTime>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|at| at.timestamp())
+    };
+    let date = turn.date.as_deref().and_then(|date| civil(date).or_else(|| date.parse().ok()));
+    let base = date.unwrap_or(Timestamp::UNIX_EPOCH).as_second();
+    Timestamp::from_second(base + number as i64 % 1_000 * TURN_SECONDS).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+fn measured(
+    engine: &Engine,
+    tenant: TenantId,
+    set: &Set,
+    ranker: Ranker,
+    words_only: bool,
+) -> Result<BTreeMap<i64, Sums>, Failure> {
+    let mut sums: BTreeMap<i64, Sums> = BTreeMap::new();
+    for collection in &set.collections {
+        let caller = Caller::agent(tenant, &collection.id);
+        // Questions are asked when the last turn has been spoken.
+        let last = collection.memories.iter().enumerate().map(|(number, turn)| when(turn, number)).max();
+        let engine = Engine { clock: Arc::new(SystemClock::new(last)), ..engine.clone() };
+        for asked in collection.queries.iter().filter(|asked| !asked.gold.is_empty()) {
+            let query = Query {
+                text: asked.text.clone(),
+                filter: Filter { stores: vec![STORE.to_owned()], ..Filter::default() },
+                limit: Some(HITS),
+                ranker: Some(ranker),
+                words_only,
+                ..Query::default()
+            };
+            let answer = engine.search(&caller, &query)?;
+            let found: Vec<&str> = answer
+                .hits
+                .iter()
+                .filter_map(|hit| hit.memory.metadata.get("bench_id").and_then(Value::as_str))
+                .collect();
+            sums.entry(asked.category).or_default().add(&found, &asked.gold);
+        }
+    }
+    Ok(sums)
+}
+
+/// Sums over queries, from which means are made.
+#[derive(Clone, Debug, Default)]
+struct Sums {
+    queries: usize,
+    recall: [f64; 3],
+    mrr: f64,
+    ndcg10: f64,
+}
+
+const CUTS: [usize; 3] = [5, 10, 20];
+
+impl Sums {
+    fn add(&mut self, found: &[&str], gold: &[String]) {
+        let is_gold = |id: &&str| gold.iter().any(|wanted| wanted == id);
+        self.queries += 1;
+        for (sum, cut) in self.recall.iter_mut().zip(CUTS) {
+            *sum += found.iter().take(cut).filter(|id| is_gold(id)).count() as f64 / gold.len() as f64;
+        }
+        self.mrr += found.iter().position(|id| is_gold(&id)).map_or(0.0, |at| 1.0 / (at + 1) as f64);
+        let gain = |at: usize| 1.0 / ((at + 2) as f64).log2();
+        let got: f64 = found.iter().take(10).enumerate().filter(|(_, id)| is_gold(id)).map(|(at, _)| gain(at)).sum();
+        let ideal: f64 = (0..gold.len().min(10)).map(gain).sum();
+        self.ndcg10 += got / ideal;
+    }
+
+    fn total<'a>(all: impl Iterator<Item = &'a Sums>) -> Sums {
+        all.fold(Sums::default(), |total, one| Sums {
+            queries: total.queries + one.queries,
+            recall: std::array::from_fn(|at| total.recall[at] + one.recall[at]),
+            mrr: total.mrr + one.mrr,
+            ndcg10: total.ndcg10 + one.ndcg10,
+        })
+    }
+
+    /// Means in percent, one decimal.
+    fn quality(&self) -> Quality {
+        let mean = |sum: f64| (sum / self.queries.max(1) as f64 * 1_000.0).round() / 10.0;
+        let recall = CUTS.iter().zip(self.recall).map(|(cut, sum)| (cut.to_string(), mean(sum))).collect();
+        Quality { queries: self.queries, recall, mrr: mean(self.mrr), ndcg10: mean(self.ndcg10) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_a_query_answered_at_the_second_place() {
+        let mut sums = Sums::default();
+        sums.add(&["x", "a", "y", "z", "w", "v", "b"], &["a".to_owned(), "b".to_owned()]);
+        let quality = sums.quality();
+        assert_eq!((quality.recall["5"], quality.recall["10"], quality.mrr), (50.0, 100.0, 50.0));
+    }
+}
