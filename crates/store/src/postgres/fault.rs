@@ -80,11 +80,8 @@ fn is_shutdown(state: &SqlState) -> bool {
 }
 
 fn meaning(error: &tokio_postgres::Error) -> StoreError {
-    let Some(db) = error.as_db_error() else {
-        // A value that could not be read as what we wrote there has a source of its own kind.
-        let text = chain(error);
-        return if is_transport(error) { StoreError::Unavailable(text) } else { StoreError::Corrupt(text) };
-    };
+    // Without a word of the server it is the line to it; columns that cannot be read are found out elsewhere.
+    let Some(db) = error.as_db_error() else { return StoreError::Unavailable(chain(error)) };
     let text = db.message().to_owned();
     let state = db.code();
     match state.code().get(..2).unwrap_or_default() {
