@@ -69,12 +69,20 @@ pub fn database_path(config: &Config) -> Result<PathBuf, Failure> {
     match text.split_once("://") {
         _ if text.is_empty() => Ok(config.home.join("ingrain.db")),
         Some((scheme, _)) => Err(Failure::wrong("config.db", format!("`{scheme}` is not a database this build knows"))
-            .hint("give a path or `sqlite:PATH`")),
+            .hint("give a path, `sqlite:PATH` or `postgres://…`")),
         None => Ok(PathBuf::from(text)),
     }
 }
 
+/// Whether the database is a server.
+pub fn is_postgres(config: &Config) -> bool {
+    ["postgres://", "postgresql://"].iter().any(|scheme| config.db.starts_with(scheme))
+}
+
 fn backend(config: &Config) -> Result<Arc<dyn Backend>, Failure> {
+    if is_postgres(config) {
+        return Ok(store::open_postgres(&config.db, &store::PostgresOptions::default())?);
+    }
     let location = store::Location::File(database_path(config)?);
     Ok(store::open_sqlite(&location, &store::Options::default())?)
 }

@@ -7,8 +7,8 @@ use toml::Value;
 
 use crate::caller::{Identity, SystemGrant};
 use crate::commands::{
-    bench, completions, config, events, export, forget, history, layers, list, memory, owners, patch, pin, pipeline,
-    propose, quarantine, read, redact, remember, review, rollback, run, scan, search, store, tenant,
+    bench, completions, config, events, export, forget, history, layers, list, memory, migrate, owners, patch, pin,
+    pipeline, propose, quarantine, read, redact, remember, review, rollback, run, scan, search, store, tenant,
 };
 
 /// Governed memory for AI agents: what they learn, kept, reviewed, proven and forgotten.
@@ -93,6 +93,8 @@ pub enum Command {
     Verify,
     /// List and create tenants
     Tenant(tenant::Tenant),
+    /// Prepare or update a Postgres database, with its owner's URL
+    Migrate(migrate::Migrate),
     /// Show every setting and where it comes from
     Config(config::ConfigCommand),
     /// Check the installation

@@ -27,7 +27,7 @@ const ENDPOINT_TIMEOUT_MS: u64 = 5_000;
 pub struct Config {
     /// Where data lives when nothing else is said.
     pub home: PathBuf,
-    /// The database: a path, or `sqlite:PATH`. Empty: `ingrain.db` in `home`.
+    /// The database: a path, `sqlite:PATH` or `postgres://…`. Empty: `ingrain.db` in `home`.
     pub db: String,
     pub tenant: String,
     /// `admin`, `reviewer[:ID]`, `user:ID`, `agent:NAME` or `service:NAME`.

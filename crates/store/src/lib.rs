@@ -1,5 +1,8 @@
 //! Where memories are kept and found. No driver's type leaves this crate.
 
+mod postgres;
+mod score;
 mod sqlite;
 
+pub use postgres::{MigrateOptions, Migrated, PostgresOptions, migrate_postgres, open_postgres};
 pub use sqlite::{Location, Options, open_sqlite};

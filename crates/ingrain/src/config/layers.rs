@@ -13,6 +13,7 @@ use crate::error::Failure;
 
 /// Other spellings of settings: those the seeds use, and the short ones people expect.
 const ALIASES: &[(&str, &str)] = &[
+    ("db", "DATABASE_URL"),
     ("memory.enabled", "MEMORY_ENABLED"),
     ("limits.context_budget_tokens", "MEMORY_CONTEXT_TOKEN_BUDGET"),
     ("limits.context_budget_tokens", "INGRAIN_MEMORY_CONTEXT_TOKEN_BUDGET"),
@@ -80,7 +81,9 @@ impl Layers {
 
     pub(super) fn settings(&self) -> Vec<Setting> {
         let setting = |(key, value): (String, Value)| {
-            let hidden = HIDDEN.contains(&key.as_str()) && value.as_str() != Some("");
+            // A URL with somebody before the host may hold his password.
+            let is_secret = |text: &str| HIDDEN.contains(&key.as_str()) || text.contains("://") && text.contains('@');
+            let hidden = value.as_str().is_some_and(|text| !text.is_empty() && is_secret(text));
             let value = if hidden { "(hidden)".into() } else { serde_json::to_value(value).unwrap_or_default() };
             let from = self.origins.get(&key).cloned().unwrap_or_else(|| "default".to_owned());
             Setting { variable: variable(&key), key, value, from }

@@ -2,6 +2,10 @@
 
 mod cases;
 mod file;
+mod parity;
+mod plans;
+mod postgres;
+mod server;
 mod world;
 
 use store::{Location, Options, open_sqlite};
@@ -14,6 +18,9 @@ macro_rules! conformance {
         }
         mod sqlite_in_a_file {
             $(mod $module { $(#[test] fn $case() { crate::on_file(crate::cases::$module::$case); })+ })+
+        }
+        mod postgres_server {
+            $(mod $module { $(#[test] fn $case() { crate::on_postgres(crate::cases::$module::$case); })+ })+
         }
     };
 }
@@ -28,6 +35,14 @@ fn on_file(case: Case) {
     let folder = tempfile::tempdir().expect("a folder");
     let location = Location::File(folder.path().join("ingrain.db"));
     case(&*open_sqlite(&location, &Options::default()).expect("opens"));
+}
+
+/// Without a server there is nothing to run on; CI says that there must be one.
+fn on_postgres(case: Case) {
+    if let Some(server) = postgres::server() {
+        let database = postgres::Database::fresh(&server);
+        case(&*database.open());
+    }
 }
 
 conformance! {

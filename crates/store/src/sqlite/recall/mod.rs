@@ -6,7 +6,6 @@ mod load;
 mod partition;
 mod past;
 mod postings;
-mod score;
 mod search;
 mod top;
 mod unembedded;

@@ -7,8 +7,8 @@ use engine::vector::Vector;
 use engine::words::{self, Fields, Words};
 use rusqlite::{Connection, OptionalExtension};
 
-use super::score::Scorer;
 use super::top::{Ranked, Top};
+use crate::score::Scorer;
 use crate::sqlite::fault::Fault;
 use crate::sqlite::rows::key;
 use crate::sqlite::scopes::Seen;

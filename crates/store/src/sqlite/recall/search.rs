@@ -10,8 +10,8 @@ use rusqlite::{Connection, params_from_iter};
 
 use super::dot::dots;
 use super::partition::{Meta, Partition, Pick};
-use super::score::Scorer;
 use super::top::{Ranked, Top};
+use crate::score::Scorer;
 use crate::sqlite::fault::Fault;
 use crate::sqlite::filter;
 use crate::sqlite::rows::micros;

@@ -8,7 +8,7 @@ use engine::words::QueryTerm;
 const TIMES_KNOWN: usize = 4;
 const LEN_KNOWN: usize = 4_096;
 
-pub(super) struct Scorer<'a> {
+pub(crate) struct Scorer<'a> {
     stats: &'a Stats,
     weights: TextWeights,
     /// A term that counts once; none where the query has no terms.
@@ -17,19 +17,19 @@ pub(super) struct Scorer<'a> {
 }
 
 impl<'a> Scorer<'a> {
-    pub(super) fn new(find: &Find, stats: &'a Stats) -> Scorer<'a> {
+    pub(crate) fn new(find: &Find, stats: &'a Stats) -> Scorer<'a> {
         let unit = find.words.terms.first().map(|term| QueryTerm { weight: 1.0, ..*term });
         let known = vec![f32::NAN; if unit.is_some() { TIMES_KNOWN * LEN_KNOWN } else { 0 }];
         Scorer { stats, weights: TextWeights::default(), unit, known }
     }
 
     /// How telling a term is that so many memories hold.
-    pub(super) fn idf(&self, df: u32) -> f32 {
+    pub(crate) fn idf(&self, df: u32) -> f32 {
         idf(df, self.stats.docs) as f32
     }
 
     /// How fully a term is said that occurs so often in a memory of this length.
-    pub(super) fn saturated(&mut self, times: u8, len: u32) -> f32 {
+    pub(crate) fn saturated(&mut self, times: u8, len: u32) -> f32 {
         let slot = len as usize * TIMES_KNOWN + usize::from(times).saturating_sub(1);
         if usize::from(times) > TIMES_KNOWN || slot >= self.known.len() {
             return self.work_out(times, len);

@@ -1,0 +1,41 @@
+//! `migrate`: the schema of a Postgres, made or brought up to date by its owner.
+
+use serde::Serialize;
+
+use crate::assemble::is_postgres;
+use crate::config::Config;
+use crate::error::Failure;
+use crate::output::Output;
+
+/// Prepare or update a Postgres database, with its owner's URL
+#[derive(Debug, clap::Args)]
+pub struct Migrate {
+    /// Spread the tables over a Citus cluster by tenant; does nothing on a plain Postgres
+    #[arg(long)]
+    citus: bool,
+}
+
+#[derive(Serialize)]
+struct Done {
+    from: u32,
+    to: u32,
+    notes: Vec<String>,
+}
+
+impl Migrate {
+    pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
+        if !is_postgres(config) {
+            return Err(Failure::wrong("config.db", "a SQLite file is brought up to date when it is opened")
+                .hint("for Postgres: `ingrain migrate --db postgres://OWNER@HOST/DATABASE`"));
+        }
+        let migrated = store::migrate_postgres(&config.db, &store::MigrateOptions { citus: self.citus })?;
+        let done = Done { from: migrated.from, to: migrated.to, notes: migrated.notes };
+        output.answer(&done, || {
+            let head = match done.from == done.to {
+                true => format!("up to date at migration {}", done.to),
+                false => format!("migrated from {} to {}", done.from, done.to),
+            };
+            std::iter::once(head).chain(done.notes.iter().cloned()).collect::<Vec<_>>().join("\n")
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! The one audited way past "never rewritten": redaction blanks text, erasure deletes a place with its history.
+//! The application may do neither by itself; it calls functions of the owner.
+
+use std::collections::HashMap;
+
+use engine::id::{MemoryId, TenantId, VersionId};
+use engine::memory::Memory;
+use jiff::Timestamp;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use super::commit::{Head, World};
+use super::entry::{BEFORE, Before};
+use super::fault::Fault;
+use super::rows::{Step, column, json, micros, params, to_json};
+
+/// What versions about to be redacted say.
+pub(super) type Snapshots = HashMap<Uuid, Memory>;
+
+/// The memory's versions that are meant, each with where the memory stands.
+pub(super) fn question(tenant: TenantId, memory: MemoryId, versions: &[VersionId]) -> Step {
+    let ids: Vec<Uuid> = versions.iter().map(|version| version.0).collect();
+    Step::new(
+        format!(
+            "select v.id, v.snapshot, {BEFORE}
+             from versions v
+             join memories m on m.tenant = v.tenant and m.id = v.memory
+             join recall c on c.tenant = v.tenant and c.memory = v.memory
+             where v.tenant = $1 and v.memory = $2 and v.id = any($3)"
+        ),
+        params![tenant.0, memory.0, ids],
+    )
+}
+
+pub(super) fn read(rows: &[Row], memory: MemoryId, world: &mut World) -> Result<(), Fault> {
+    for row in rows {
+        world.redacted.insert(column(row, 0)?, json(row, 1)?);
+        world.standing.insert(memory, Before::read(row, 2)?);
+    }
+    Ok(())
+}
+
+pub(super) fn redact(
+    head: &mut Head,
+    world: &World,
+    steps: &mut Vec<Step>,
+    at: Timestamp,
+    memory: MemoryId,
+    versions: &[VersionId],
+) -> Result<(), Fault> {
+    for version in versions {
+        let Some(snapshot) = world.redacted.get(&version.0).filter(|snapshot| snapshot.id == memory) else { continue };
+        // Who, when and why stay.
+        let blanked = Memory {
+            title: None,
+            recall_hint: None,
+            tags: Vec::new(),
+            entities: Vec::new(),
+            metadata: serde_json::Map::new(),
+            ..snapshot.clone()
+        };
+        steps.push(Step::new(
+            "select redact_version($1, $2, $3, $4)",
+            params![version.0, memory.0, to_json(&blanked)?, micros(at)],
+        ));
+    }
+    let stands = world.standing.get(&memory);
+    if stands.is_some_and(|before| versions.iter().any(|version| version.0 == before.version)) {
+        steps.extend(blank_standing(head, memory));
+    }
+    Ok(())
+}
+
+/// Takes what is found of it out of the indexes. What the place says has changed, although no version was added.
+fn blank_standing(head: &mut Head, memory: MemoryId) -> [Step; 4] {
+    let (tenant, seq) = (head.tenant.0, head.next_recall());
+    [
+        Step::new("delete from tags where tenant = $1 and memory = $2", params![tenant, memory.0]),
+        Step::new("update memories set summary = '' where tenant = $1 and id = $2", params![tenant, memory.0]),
+        // Before the index forgets how long it was.
+        Step::new(
+            "update scopes s
+             set generation = $3, live_len = live_len - case when c.state = 'active' then c.len else 0 end
+             from recall c
+             where s.tenant = $1 and c.tenant = $1 and c.memory = $2 and s.id = c.scope",
+            params![tenant, memory.0, seq],
+        ),
+        Step::new(
+            "update recall
+             set seq = $3, once = '{}', often = '{}', times = '', len = 0, model = null, scale = null, vector = null
+             where tenant = $1 and memory = $2",
+            params![tenant, memory.0, seq],
+        ),
+    ]
+}

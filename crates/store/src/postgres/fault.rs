@@ -1,0 +1,112 @@
+//! What goes wrong inside this backend, and how the engine hears of it.
+
+use engine::ports::StoreError;
+use tokio_postgres::error::SqlState;
+
+/// Either the driver failed, or what it said already has a meaning.
+#[derive(Debug)]
+pub(super) enum Fault {
+    Sql(tokio_postgres::Error),
+    Store(StoreError),
+}
+
+impl From<tokio_postgres::Error> for Fault {
+    fn from(error: tokio_postgres::Error) -> Fault {
+        Fault::Sql(error)
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Fault {
+        Fault::Store(error)
+    }
+}
+
+impl From<Fault> for StoreError {
+    fn from(fault: Fault) -> StoreError {
+        match fault {
+            Fault::Sql(error) => meaning(&error),
+            Fault::Store(error) => error,
+        }
+    }
+}
+
+impl Fault {
+    /// What was read cannot have been written by us.
+    pub(super) fn corrupt(what: impl std::fmt::Display) -> Fault {
+        Fault::Store(StoreError::Corrupt(what.to_string()))
+    }
+
+    pub(super) fn unavailable(what: impl std::fmt::Display) -> Fault {
+        Fault::Store(StoreError::Unavailable(what.to_string()))
+    }
+
+    fn state(&self) -> Option<&SqlState> {
+        match self {
+            Fault::Sql(error) => error.code(),
+            Fault::Store(_) => None,
+        }
+    }
+
+    /// Somebody else stands where a unique key wants to be.
+    pub(super) fn is_taken(&self) -> bool {
+        self.state() == Some(&SqlState::UNIQUE_VIOLATION)
+    }
+
+    /// Two transactions were in each other's way; the same again may go well.
+    pub(super) fn is_contention(&self) -> bool {
+        matches!(self.state(), Some(&SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED))
+    }
+
+    /// The connection is gone or the server is going or coming: another connection may do.
+    pub(super) fn is_lost(&self) -> bool {
+        match self {
+            Fault::Sql(error) => error.code().map_or_else(|| is_transport(error), is_shutdown),
+            Fault::Store(_) => false,
+        }
+    }
+}
+
+/// A failure without a code of the server's is one of the line to it.
+fn is_transport(error: &tokio_postgres::Error) -> bool {
+    use std::error::Error;
+    error.is_closed() || error.source().is_some_and(|source| source.is::<std::io::Error>())
+}
+
+fn is_shutdown(state: &SqlState) -> bool {
+    // Class 08 is the connection's, 57P0x are shutdown, crash and start-up.
+    state.code().starts_with("08")
+        || [&SqlState::ADMIN_SHUTDOWN, &SqlState::CRASH_SHUTDOWN, &SqlState::CANNOT_CONNECT_NOW].contains(&state)
+}
+
+fn meaning(error: &tokio_postgres::Error) -> StoreError {
+    // Without a word of the server it is the line to it; columns that cannot be read are found out elsewhere.
+    let Some(db) = error.as_db_error() else { return StoreError::Unavailable(chain(error)) };
+    let text = db.message().to_owned();
+    let state = db.code();
+    match state.code().get(..2).unwrap_or_default() {
+        _ if is_shutdown(state) => StoreError::Unavailable(text),
+        // Insufficient resources: a full disk cannot be written, too many connections go away.
+        "53" if *state == SqlState::DISK_FULL => StoreError::Unwritable(text),
+        "53" | "40" | "55" | "57" => StoreError::Unavailable(text),
+        "25" if *state == SqlState::READ_ONLY_SQL_TRANSACTION => StoreError::Unwritable(text),
+        "28" | "3D" => StoreError::Unavailable(text),
+        "42" if *state == SqlState::INSUFFICIENT_PRIVILEGE => StoreError::Unwritable(text),
+        "42" | "3F" if is_missing(state) => StoreError::Unavailable(format!("{text}; {MIGRATE}")),
+        "22" if text.contains("role") => StoreError::Unavailable(format!("{text}; {MIGRATE}")),
+        _ => StoreError::Corrupt(text),
+    }
+}
+
+/// What to do about a schema that is not there.
+pub(super) const MIGRATE: &str = "run `ingrain migrate` with the owner's URL";
+
+fn is_missing(state: &SqlState) -> bool {
+    [&SqlState::UNDEFINED_TABLE, &SqlState::UNDEFINED_FUNCTION, &SqlState::INVALID_SCHEMA_NAME].contains(&state)
+}
+
+/// The driver keeps the reason behind its own words.
+fn chain(error: &tokio_postgres::Error) -> String {
+    use std::error::Error;
+    error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
+}

@@ -1,0 +1,142 @@
+//! A filter as SQL over the narrow rows `m`, and as a predicate over one memory.
+
+use engine::lifecycle::fade_key;
+use engine::memory::Memory;
+use engine::policy::{Constrained, Readable};
+use engine::ports::Filter;
+use engine::vocabulary::{State, Trust};
+use jiff::Timestamp;
+
+use super::rows::{Param, micros};
+use super::scopes::next;
+
+/// The states asked for; active when nobody asks.
+pub(super) fn states(filter: &Filter) -> &[State] {
+    if filter.states.is_empty() { &[State::Active] } else { &filter.states }
+}
+
+/// Everything a filter says of the memory itself, as conditions that each start with `and`.
+pub(super) fn all(readable: &Readable, filter: &Filter, params: &mut Vec<Param>) -> String {
+    let mut sql = counted(readable, filter, params);
+    sql += &wanted(filter, params);
+    sql += &narrow(filter, params);
+    sql
+}
+
+/// What the statistics of a search are made of; the recall index has these columns too.
+pub(super) fn counted(readable: &Readable, filter: &Filter, params: &mut Vec<Param>) -> String {
+    let mut sql = String::new();
+    let states: Vec<&str> = states(filter).iter().map(|state| state.as_str()).collect();
+    among(&mut sql, "m.state", &states, params);
+    if let (true, Constrained::Of(author)) = (states.contains(&"constrained"), &readable.constrained) {
+        sql += &format!(" and (m.state <> 'constrained' or m.author = {})", next(params, author));
+    }
+    times(&mut sql, &[("(m.expires_at is null or m.expires_at > @)", filter.unexpired_at)], params);
+    sql
+}
+
+/// What else is asked of a memory; the recall index has these columns too.
+pub(super) fn wanted(filter: &Filter, params: &mut Vec<Param>) -> String {
+    let mut sql = String::new();
+    among(&mut sql, "m.kind", &filter.kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>(), params);
+    among(&mut sql, "m.layer", &filter.layers.iter().map(|layer| layer.as_str()).collect::<Vec<_>>(), params);
+    if let Some(least) = filter.trust_min {
+        let enough: Vec<_> = Trust::ALL.iter().filter(|trust| **trust >= least).map(|trust| trust.as_str()).collect();
+        among(&mut sql, "m.trust", &enough, params);
+    }
+    let of_time = [
+        ("m.updated_at > @", filter.updated_after),
+        ("m.updated_at < @", filter.updated_before),
+        ("m.expires_at <= @", filter.expired_by),
+    ];
+    times(&mut sql, &of_time, params);
+    sql
+}
+
+/// Conditions on times that were given; `@` is where the time goes.
+fn times(sql: &mut String, conditions: &[(&str, Option<Timestamp>)], params: &mut Vec<Param>) {
+    for (condition, at) in conditions {
+        if let Some(at) = at {
+            *sql += &format!(" and {}", condition.replace('@', &next(params, micros(*at))));
+        }
+    }
+}
+
+/// One of a list. A list of one stays an equation, so that an index keeps its order.
+fn among(sql: &mut String, column: &str, words: &[&str], params: &mut Vec<Param>) {
+    match words {
+        [] => {}
+        [only] => *sql += &format!(" and {column} = {}", next(params, *only)),
+        many => {
+            let list: Vec<String> = many.iter().map(|word| (*word).to_owned()).collect();
+            *sql += &format!(" and {column} = any({})", next(params, list));
+        }
+    }
+}
+
+/// The conditions that need the memory's own row; the recall index knows the others.
+pub(super) fn narrow(filter: &Filter, params: &mut Vec<Param>) -> String {
+    let mut sql = String::new();
+    for tag in &filter.tags {
+        let tag = next(params, tag);
+        sql += &format!(
+            " and exists (select 1 from tags g where g.tenant = m.tenant and g.memory = m.id and g.tag = {tag})"
+        );
+    }
+    if let Some(prefix) = &filter.path_prefix {
+        // The first condition lets an index start at the right place.
+        let prefix = next(params, prefix);
+        sql += &format!(" and m.path >= {prefix} and starts_with(m.path, {prefix})");
+    }
+    for (column, value) in [("m.path", &filter.path), ("m.session", &filter.session)] {
+        if let Some(value) = value {
+            sql += &format!(" and {column} = {}", next(params, value));
+        }
+    }
+    if let Some(key) = filter.fade_below {
+        sql += &format!(" and m.fade < {}", next(params, key));
+    }
+    match filter.always_inject {
+        // As in the partial index.
+        Some(true) => sql += " and m.always_inject",
+        Some(false) => sql += " and not m.always_inject",
+        None => {}
+    }
+    sql
+}
+
+/// Whether [`narrow`] says anything.
+pub(super) fn is_narrow(filter: &Filter) -> bool {
+    !filter.tags.is_empty()
+        || filter.path_prefix.is_some()
+        || filter.path.is_some()
+        || filter.session.is_some()
+        || filter.always_inject.is_some()
+        || filter.fade_below.is_some()
+}
+
+/// Sorts by decayed importance; the lowest goes first.
+pub(super) fn fade(memory: &Memory) -> f64 {
+    fade_key(memory.importance, memory.last_recalled_at.unwrap_or(memory.created_at))
+}
+
+/// The same rule for a memory as it stood at another time.
+pub(super) fn matches(filter: &Filter, memory: &Memory) -> bool {
+    let path = memory.path.as_deref();
+    let listed = states(filter).contains(&memory.state)
+        && (filter.kinds.is_empty() || filter.kinds.contains(&memory.kind))
+        && (filter.layers.is_empty() || filter.layers.contains(&memory.layer))
+        && filter.tags.iter().all(|tag| memory.tags.contains(tag));
+    let timely = filter.updated_after.is_none_or(|at| memory.updated_at > at)
+        && filter.updated_before.is_none_or(|at| memory.updated_at < at)
+        && filter.unexpired_at.is_none_or(|at| !memory.is_expired(at))
+        && filter.expired_by.is_none_or(|at| memory.is_expired(at));
+    listed
+        && timely
+        && filter.fade_below.is_none_or(|key| fade(memory) < key)
+        && filter.trust_min.is_none_or(|least| memory.trust >= least)
+        && filter.path_prefix.as_deref().is_none_or(|prefix| path.is_some_and(|path| path.starts_with(prefix)))
+        && filter.path.as_deref().is_none_or(|wanted| path == Some(wanted))
+        && filter.session.as_deref().is_none_or(|session| memory.session.as_deref() == Some(session))
+        && filter.always_inject.is_none_or(|wanted| memory.always_inject == wanted)
+}

@@ -1,0 +1,59 @@
+//! Whether what the engine decided on is still so, inside the writing transaction.
+
+use engine::change::Guard;
+use engine::id::TenantId;
+use tokio_postgres::Row;
+
+use super::fault::Fault;
+use super::rows::{Step, column, count, params};
+use super::scopes;
+
+/// What to ask the server about a guard. The tenant's head is locked by then, so the answer stays true.
+pub(super) fn question(tenant: TenantId, guard: &Guard) -> Step {
+    match guard {
+        Guard::VersionIs { memory, version } => Step::new(
+            "select 1 from memories where tenant = $1 and id = $2 and version = $3",
+            params![tenant.0, memory.0, version.0],
+        ),
+        Guard::PathFree { place, path } => standing(tenant, place, "path", path),
+        Guard::HashFree { place, sha256 } => standing(tenant, place, "sha256", sha256),
+        Guard::PlaceUnchanged { place, .. } | Guard::RoomLeft { place, .. } => scopes::ask(tenant, place),
+        Guard::RunSavesLeft { run, .. } => {
+            Step::new("select saves from run_saves where tenant = $1 and run = $2", params![tenant.0, run])
+        }
+        Guard::RowIs { kind, id, .. } => {
+            Step::new(format!("select state from {kind} where tenant = $1 and id = $2"), params![tenant.0, id])
+        }
+    }
+}
+
+/// What is active there. A place nobody has written to yet holds nothing.
+fn standing(tenant: TenantId, place: &engine::change::Place, column: &str, value: &str) -> Step {
+    let (first, second) = place.scope.names();
+    Step::new(
+        format!(
+            "select 1
+             from scopes s
+             join memories m on m.tenant = s.tenant and m.scope = s.id and m.state = 'active' and m.{column} = $6
+             where s.tenant = $1 and s.kind = $2 and s.first = $3 and s.second = $4 and s.store = $5
+             limit 1"
+        ),
+        params![tenant.0, place.scope.kind().as_str(), first, second, &place.store, value],
+    )
+}
+
+/// Reads the answer to [`question`].
+pub(super) fn holds(guard: &Guard, answer: &[Row]) -> Result<bool, Fault> {
+    Ok(match guard {
+        Guard::VersionIs { .. } => !answer.is_empty(),
+        Guard::PathFree { .. } | Guard::HashFree { .. } => answer.is_empty(),
+        Guard::PlaceUnchanged { generation, .. } => scopes::state(answer)?.generation == *generation,
+        Guard::RoomLeft { live_max, .. } => scopes::state(answer)?.live < *live_max,
+        Guard::RunSavesLeft { saves_max, .. } => {
+            answer.first().map_or(Ok(0), |row| count(row, 0))? < u64::from(*saves_max)
+        }
+        Guard::RowIs { state, .. } => {
+            answer.first().map(|row| column::<String>(row, 0)).transpose()?.as_ref() == state.as_ref()
+        }
+    })
+}

@@ -1,0 +1,43 @@
+//! How the database is doing, and what it can do.
+
+use engine::ports::Health;
+use tokio_postgres::config::Host;
+
+use super::fault::Fault;
+use super::pool::Pool;
+use super::recall::Vectors;
+use super::rows::{Step, column, count, params};
+
+pub(super) async fn report(pool: &Pool, vectors: &Vectors) -> Result<Health, Fault> {
+    let facts = Step::new(
+        "select current_setting('server_version'), (select max(number) from migrations)::bigint,
+           pg_database_size(current_database()), memory_count()",
+        params![],
+    );
+    let answer = pool.read(None, &[facts]).await?;
+    let row = answer.iter().flatten().next().ok_or_else(|| Fault::corrupt("no answer"))?;
+    Ok(Health {
+        backend: "postgres".to_owned(),
+        location: pool.location(),
+        version: column(row, 0)?,
+        migration: u32::try_from(count(row, 1)?).map_err(Fault::corrupt)?,
+        vectors: vectors.to_string(),
+        memories: count(row, 3)?,
+        bytes: count(row, 2)?,
+    })
+}
+
+/// Where a URL leads, without who asks or how he proves it.
+pub(super) fn location(config: &tokio_postgres::Config) -> String {
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(name)) => name.clone(),
+        #[cfg(unix)]
+        Some(Host::Unix(path)) => path.display().to_string(),
+        None => "localhost".to_owned(),
+    };
+    let database = config.get_dbname().or(config.get_user()).unwrap_or_default();
+    match config.get_ports().first() {
+        Some(port) => format!("{host}:{port}/{database}"),
+        None => format!("{host}/{database}"),
+    }
+}

@@ -1,0 +1,202 @@
+//! Brings a database up to date with the owner's rights, all steps or none, one process at a time.
+
+use engine::memory::content_sha256;
+use engine::ports::StoreError;
+use tokio_postgres::{Client, Config};
+
+use super::fault::{Fault, MIGRATE};
+use super::pool::{Pool, connect};
+use super::rows::{Step, column, count, params};
+
+struct Migration {
+    name: &'static str,
+    sql: &'static str,
+}
+
+macro_rules! migrations {
+    ($($name:literal),+ $(,)?) => {
+        &[$(Migration { name: $name, sql: include_str!(concat!("../../migrations/postgres/", $name, ".sql")) }),+]
+    };
+}
+
+/// In order; the number of a migration is its place, counted from one. The same as SQLite's.
+const MIGRATIONS: &[Migration] = migrations!["0001_tenants", "0002_memories", "0003_recall", "0004_events"];
+
+/// Run after the numbered ones, each time, where the server has what they need.
+const VECTORS: &str = include_str!("../../migrations/postgres/vectors.sql");
+const CITUS: &str = include_str!("../../migrations/postgres/citus.sql");
+const GRANTS: &str = include_str!("../../migrations/postgres/grants.sql");
+
+/// The newest schema this program knows.
+pub(super) const KNOWN: u32 = MIGRATIONS.len() as u32;
+
+/// Held by whoever migrates: "Ingr" in ASCII.
+const LOCK: i64 = 0x496e_6772;
+/// The first pgvector that keeps looking when a filter leaves too few.
+const PGVECTOR_LEAST: (u32, u32) = (0, 8);
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MigrateOptions {
+    /// Spread the tables over a Citus cluster by tenant.
+    pub citus: bool,
+}
+
+/// What a migration found and did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Migrated {
+    pub from: u32,
+    pub to: u32,
+    /// In words, for people: what was done about vectors and the cluster.
+    pub notes: Vec<String>,
+}
+
+/// Makes or updates the schema `ingrain`. The URL is its owner's, who may make roles or was given `ingrain_app`.
+pub fn migrate_postgres(owner_url: &str, options: &MigrateOptions) -> Result<Migrated, StoreError> {
+    let config: Config = owner_url
+        .parse()
+        .map_err(|error| StoreError::Unavailable(format!("the database URL is not valid: {error}")))?;
+    Ok(super::runtime()?.block_on(migrate(&config, options))?)
+}
+
+async fn migrate(config: &Config, options: &MigrateOptions) -> Result<Migrated, Fault> {
+    let client = connect(config).await?;
+    let mut notes = Vec::new();
+    client.batch_execute(&format!("begin; select pg_advisory_xact_lock({LOCK}); {PREPARE}")).await?;
+    let schema = extension(&client, &mut notes).await?;
+    let path = schema.as_ref().map_or_else(String::new, |schema| format!(", {schema}"));
+    client.batch_execute(&format!("set local search_path = ingrain{path}")).await?;
+    let from = standing(&client).await?;
+    for (number, step) in (1..=KNOWN).zip(MIGRATIONS).skip(from as usize) {
+        client.batch_execute(step.sql).await?;
+        client
+            .execute_typed(
+                "insert into migrations (number, name, sha256) values ($1, $2, $3)",
+                &[
+                    (&i64::from(number), tokio_postgres::types::Type::INT8),
+                    (&step.name, tokio_postgres::types::Type::TEXT),
+                    (&content_sha256(step.sql), tokio_postgres::types::Type::TEXT),
+                ],
+            )
+            .await?;
+    }
+    if schema.is_some() {
+        client.batch_execute(VECTORS).await?;
+    }
+    // The owner's functions look for names where they were made, and nowhere else.
+    client.batch_execute(&GRANTS.replace("{path}", &format!("ingrain{path}, pg_temp"))).await?;
+    client.batch_execute("commit").await?;
+    if options.citus {
+        notes.push(spread(&client).await?);
+    }
+    Ok(Migrated { from, to: KNOWN, notes })
+}
+
+/// The schema, the table of migrations, and the role that serves.
+const PREPARE: &str = "
+create schema if not exists ingrain;
+create table if not exists ingrain.migrations (number bigint primary key, name text not null, sha256 text not null);
+do $$
+begin
+  if not exists (select 1 from pg_roles where rolname = 'ingrain_app') then
+    create role ingrain_app nologin;
+  end if;
+  if not pg_has_role(current_user, 'ingrain_app', 'member') then
+    grant ingrain_app to current_user;
+  end if;
+exception when duplicate_object or unique_violation or insufficient_privilege then
+  -- Made meanwhile for another database of this server, or not ours to give: what follows will tell.
+  null;
+end $$;
+grant usage on schema ingrain to ingrain_app;
+grant select on ingrain.migrations to ingrain_app;";
+
+/// Where pgvector's operators are, if it is here and new enough.
+async fn extension(client: &Client, notes: &mut Vec<String>) -> Result<Option<String>, Fault> {
+    let find = "select e.extversion, quote_ident(n.nspname)
+         from pg_extension e
+         join pg_namespace n on n.oid = e.extnamespace
+         where e.extname = 'vector'";
+    let mut found = client.query_typed(find, &[]).await?;
+    let available = "select 1 from pg_available_extensions where name = 'vector'";
+    if found.is_empty() && !client.query_typed(available, &[]).await?.is_empty() {
+        let made = client.batch_execute("savepoint extension; create extension vector with schema public").await;
+        if let Err(error) = made {
+            client.batch_execute("rollback to savepoint extension").await?;
+            let why = error.as_db_error().map_or_else(|| error.to_string(), |error| error.message().to_owned());
+            notes.push(format!("pgvector is available but could not be added ({why}): ask an administrator"));
+        }
+        found = client.query_typed(find, &[]).await?;
+    }
+    let Some(row) = found.first() else {
+        notes.push("without pgvector: search uses words only".to_owned());
+        return Ok(None);
+    };
+    let version: String = column(row, 0)?;
+    if !is_enough(&version) {
+        notes.push(format!("pgvector {version} is older than 0.8, which loses hits behind filters: words only"));
+        return Ok(None);
+    }
+    notes.push(format!("pgvector {version}"));
+    Ok(Some(column(row, 1)?))
+}
+
+fn is_enough(version: &str) -> bool {
+    let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= PGVECTOR_LEAST
+}
+
+/// Distributes the tables by tenant where this is a Citus cluster.
+async fn spread(client: &Client) -> Result<String, Fault> {
+    if client.query_typed("select 1 from pg_extension where extname = 'citus'", &[]).await?.is_empty() {
+        return Ok("this is not a Citus cluster: nothing to spread".to_owned());
+    }
+    client.batch_execute(&format!("set search_path = ingrain, public; {CITUS}")).await?;
+    Ok("tables are spread by tenant".to_owned())
+}
+
+/// How far the database is. Refuses what a newer program made, and what was edited.
+async fn standing(client: &Client) -> Result<u32, Fault> {
+    let rows = client.query_typed(RECORDED, &[]).await?;
+    judged(&rows)
+}
+
+const RECORDED: &str = "select number, name, sha256 from migrations order by number";
+
+/// INVARIANT: a migration is never edited after it has shipped.
+fn judged(rows: &[tokio_postgres::Row]) -> Result<u32, Fault> {
+    let found = rows.last().map_or(Ok(0), |row| count(row, 0))?;
+    let found = u32::try_from(found).map_err(Fault::corrupt)?;
+    if found > KNOWN {
+        return Err(StoreError::Newer { found, known: KNOWN }.into());
+    }
+    for (row, step) in rows.iter().zip(MIGRATIONS) {
+        if column::<&str>(row, 1)? != step.name || column::<&str>(row, 2)? != content_sha256(step.sql) {
+            return Err(Fault::corrupt(format!("migration `{}` is not the one this program knows", step.name)));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether the application can work with the schema as it stands.
+pub(super) async fn check(pool: &Pool) -> Result<(), Fault> {
+    let answer = pool.read(None, &[Step::new(RECORDED, params![])]).await?;
+    let found = judged(answer.first().map_or(&[], Vec::as_slice))?;
+    match found == KNOWN {
+        true => Ok(()),
+        false => Err(Fault::unavailable(format!("the database is at migration {found} of {KNOWN}; {MIGRATE}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_pgvector_is_refused() {
+        for (version, enough) in
+            [("0.8.0", true), ("0.8", true), ("0.10.1", true), ("1.0", true), ("0.7.4", false), ("x", false)]
+        {
+            assert_eq!(is_enough(version), enough, "{version}");
+        }
+    }
+}

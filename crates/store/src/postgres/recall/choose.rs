@@ -1,0 +1,77 @@
+//! Which of what the server brought is given to the engine: the same choice, in the same order, as in SQLite.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use engine::ports::{Candidate, Find, Stats};
+
+use crate::score::Scorer;
+
+/// A memory the server brought, and what it was chosen by.
+pub(super) struct Pick {
+    pub(super) candidate: Candidate,
+    pub(super) why: Why,
+}
+
+#[derive(Clone, Copy, Default)]
+pub(super) struct Why {
+    pub(super) words: bool,
+    pub(super) meaning: bool,
+    pub(super) newest: bool,
+    pub(super) substring: bool,
+    pub(super) also: bool,
+}
+
+/// Best first by words, then by meaning, then the rest; each once.
+pub(super) fn chosen(picks: Vec<Pick>, find: &Find, stats: &Stats) -> Vec<Candidate> {
+    let zero = |_: &Candidate| 0.0;
+    let mut scorer = Scorer::new(find, stats);
+    let words = |candidate: &Candidate| by_words(&mut scorer, candidate, find, stats);
+    let meaning = |candidate: &Candidate| by_meaning(candidate, find);
+    let mut order = best(&picks, find.pool, |why| why.words, words);
+    order.extend(best(&picks, find.pool, |why| why.meaning, meaning));
+    order.extend(best(&picks, find.pool, |why| why.newest, zero));
+    order.extend(best(&picks, find.pool, |why| why.substring, zero));
+    order.extend((0..picks.len()).filter(|at| picks[*at].why.also));
+    let mut seen = HashSet::new();
+    order.retain(|at| seen.insert(*at));
+    let mut candidates: Vec<Option<Candidate>> = picks.into_iter().map(|pick| Some(pick.candidate)).collect();
+    order.into_iter().filter_map(|at| candidates[at].take()).collect()
+}
+
+/// Places of the best so many, in a total order: score, then newer, then id.
+fn best(picks: &[Pick], pool: usize, of: fn(Why) -> bool, mut score: impl FnMut(&Candidate) -> f32) -> Vec<usize> {
+    let mut scored: Vec<(f32, usize)> = picks
+        .iter()
+        .enumerate()
+        .filter(|(_, pick)| of(pick.why))
+        .map(|(at, pick)| (score(&pick.candidate), at))
+        .collect();
+    scored.sort_by(|a, b| compare(*a, *b, picks));
+    scored.truncate(pool);
+    scored.into_iter().map(|(_, at)| at).collect()
+}
+
+fn compare(a: (f32, usize), b: (f32, usize), picks: &[Pick]) -> Ordering {
+    let memory = |at: usize| &picks[at].candidate.memory;
+    let newer = b.0.total_cmp(&a.0).then(memory(b.1).updated_at.cmp(&memory(a.1).updated_at));
+    newer.then(memory(a.1).id.cmp(&memory(b.1).id))
+}
+
+fn by_words(scorer: &mut Scorer<'_>, candidate: &Candidate, find: &Find, stats: &Stats) -> f32 {
+    let mut score = 0.0;
+    for (term, df) in find.words.terms.iter().zip(&stats.df) {
+        let times = candidate.words.tf(term.term);
+        if times > 0 {
+            score += term.weight * scorer.idf(*df) * scorer.saturated(times, candidate.words.len);
+        }
+    }
+    score
+}
+
+fn by_meaning(candidate: &Candidate, find: &Find) -> f32 {
+    match (&find.vector, &candidate.vector) {
+        (Some(asked), Some(vector)) => asked.vector.dot(vector) as f32 * vector.scale,
+        _ => f32::MIN,
+    }
+}

@@ -1,0 +1,89 @@
+//! Finding: one statement chooses by words, by meaning and by time and brings what was chosen, with the statistics.
+
+mod choose;
+mod past;
+mod query;
+mod unembedded;
+mod vectors;
+
+pub(super) use unembedded::unembedded;
+pub(super) use vectors::{Models, Vectors, add_model, vectors};
+
+use engine::policy::Readable;
+use engine::ports::{Candidate, Find, Found, Stats};
+use engine::vector::Vector;
+use engine::words::Words;
+use tokio_postgres::Row;
+
+use super::fault::Fault;
+use super::pool::Pool;
+use super::rows::{self, column, count};
+
+pub(super) async fn find(pool: &Pool, vectors: &Vectors, readable: &Readable, find: &Find) -> Result<Found, Fault> {
+    if find.filter.as_of.is_some() {
+        return past::find(pool, readable, find).await;
+    }
+    let step = query::statement(vectors, pool.options.exact_max, readable, find);
+    let answer = pool.read(Some(readable.tenant), &[step]).await?;
+    let rows = answer.first().map_or(&[][..], Vec::as_slice);
+    let (stats, searched) = rows.first().map_or(Ok((Stats::default(), 0)), |row| stats(row, find))?;
+    let mut picks = Vec::with_capacity(rows.len());
+    for row in rows {
+        // One row always comes, to carry the statistics; it holds no memory where nothing was found.
+        if column::<Option<&str>>(row, 0)?.is_some() {
+            picks.push(choose::Pick { candidate: candidate(row, find)?, why: why(row)? });
+        }
+    }
+    // The one predicate for every read, whatever the index said.
+    picks.retain(|pick| readable.shows(&pick.candidate.memory));
+    Ok(Found { candidates: choose::chosen(picks, find, &stats), stats, searched })
+}
+
+/// Columns 4 to 10 of [`query::statement`], after those of a memory.
+fn candidate(row: &Row, find: &Find) -> Result<Candidate, Fault> {
+    let words = words(row, 4)?;
+    let asked = find.vector.as_ref().map(|embedding| embedding.model.as_str());
+    let model: Option<&str> = column(row, 8)?;
+    let vector = if model.is_some() && model == asked { vector(row, 9)? } else { None };
+    Ok(Candidate { memory: rows::memory(row)?, words, vector })
+}
+
+/// From the columns `once`, `often`, `times` and `len`.
+fn words(row: &Row, at: usize) -> Result<Words, Fault> {
+    let once: Vec<i32> = column(row, at)?;
+    let often: Vec<i32> = column(row, at + 1)?;
+    let times: &[u8] = column(row, at + 2)?;
+    let said_once = once.into_iter().map(|term| (term.cast_unsigned(), 1));
+    let mut terms: Vec<_> =
+        said_once.chain(often.into_iter().map(i32::cast_unsigned).zip(times.iter().copied())).collect();
+    terms.sort_unstable();
+    let len = u32::try_from(column::<i32>(row, at + 3)?).map_err(Fault::corrupt)?;
+    Ok(Words { terms, len })
+}
+
+/// From the columns `scale` and `vector`.
+fn vector(row: &Row, at: usize) -> Result<Option<Vector>, Fault> {
+    let scale: Option<f32> = column(row, at)?;
+    let values: Option<&[u8]> = column(row, at + 1)?;
+    let values = values.map(|bytes| bytes.iter().map(|byte| byte.cast_signed()).collect());
+    Ok(scale.zip(values).map(|(scale, values)| Vector { scale, values }))
+}
+
+fn why(row: &Row) -> Result<choose::Why, Fault> {
+    Ok(choose::Why {
+        words: column(row, 11)?,
+        meaning: column(row, 12)?,
+        newest: column(row, 13)?,
+        substring: column(row, 14)?,
+        also: column(row, 15)?,
+    })
+}
+
+fn stats(row: &Row, find: &Find) -> Result<(Stats, u64), Fault> {
+    let frequency: Vec<i64> = column::<Option<Vec<i64>>>(row, 18)?.unwrap_or_default();
+    let mut df = Vec::with_capacity(find.words.terms.len());
+    for at in 0..find.words.terms.len() {
+        df.push(u32::try_from(frequency.get(at).copied().unwrap_or(0)).map_err(Fault::corrupt)?);
+    }
+    Ok((Stats { docs: count(row, 16)?, total_len: count(row, 17)?, df }, count(row, 19)?))
+}

@@ -1,0 +1,243 @@
+//! The one statement of a search.
+
+use engine::policy::{Constrained, Readable};
+use engine::ports::Find;
+use engine::ranking::text::TextWeights;
+use engine::vocabulary::State;
+
+use super::vectors::Vectors;
+use crate::postgres::filter;
+use crate::postgres::memories::STANDING;
+use crate::postgres::rows::{MEMORY, Param, Step, limit, micros};
+use crate::postgres::scopes::{self, next};
+
+/// More than asked for by words: the server's sums round differently, and the engine's function has the last word.
+const MARGIN: usize = 24;
+
+/// Chooses by words, meaning, time, substring and id, and brings what was chosen.
+pub(super) fn statement(vectors: &Vectors, exact_max: u64, readable: &Readable, find: &Find) -> Step {
+    let mut params = Vec::new();
+    let visible = scopes::visible(readable, &find.filter, &mut params);
+    let counted = filter::counted(readable, &find.filter, &mut params);
+    let wanted = filter::wanted(&find.filter, &mut params);
+    let parts = Parts { counted, wanted, params };
+    parts.build(&visible, vectors, exact_max, readable, find)
+}
+
+struct Parts {
+    /// What the statistics are made of, and what is wanted of it: conditions on a row `m` of the recall index.
+    counted: String,
+    wanted: String,
+    params: Vec<Param>,
+}
+
+impl Parts {
+    fn build(mut self, visible: &str, vectors: &Vectors, exact_max: u64, readable: &Readable, find: &Find) -> Step {
+        let narrow = match filter::is_narrow(&find.filter) {
+            true => {
+                let conditions = filter::narrow(&find.filter, &mut self.params);
+                format!(
+                    " and m.memory in (
+                       select m.id
+                       from memories m
+                       where m.tenant = $1 and m.scope in (select id from seen){conditions})"
+                )
+            }
+            false => String::new(),
+        };
+        self.wanted += &narrow;
+        let stats = self.stats(find);
+        let words = self.words(find);
+        let mut picks = vec!["select memory, 'w' as why from scored".to_owned()];
+        let meaning = self.meaning(vectors, exact_max, find);
+        picks.push("select memory, 'v' from meant".to_owned());
+        picks.extend(self.newest(find));
+        picks.extend(self.substring(find));
+        picks.extend(self.also(readable, find));
+        let sql = format!(
+            "with seen as materialized ({visible}),
+             {stats},
+             {words},
+             {meaning},
+             picked as materialized (
+               select memory, array_agg(why) as why
+               from ({}) every
+               group by memory)
+             select {MEMORY}, c.once, c.often, c.times, c.len, c.model, c.scale, c.vector,
+               'w' = any (p.why), 'v' = any (p.why), 'n' = any (p.why), 's' = any (p.why), 'a' = any (p.why),
+               stats.docs, stats.total_len,
+               (select array_agg(coalesce(df, 0) order by every.ord)
+                from generate_series(1, {}) every (ord) left join frequency using (ord)),
+               (select count(*) from seen)
+             from stats
+             left join (
+               picked p
+               join memories m on m.tenant = $1 and m.id = p.memory
+               join recall c on c.tenant = $1 and c.memory = p.memory
+               {STANDING}
+             ) on true",
+            picks.join(" union all "),
+            next(&mut self.params, limit(find.words.terms.len())),
+        );
+        Step::new(sql, self.params)
+    }
+
+    /// How many memories count and how long they are: from the counters of the places where these know it.
+    fn stats(&mut self, find: &Find) -> String {
+        if filter::states(&find.filter) != [State::Active] {
+            return format!(
+                "stats as materialized (
+                   select count(*) as docs, coalesce(sum(m.len), 0)::bigint as total_len
+                   from recall m
+                   where m.tenant = $1 and m.scope in (select id from seen){})",
+                self.counted
+            );
+        }
+        let expired = match find.filter.unexpired_at {
+            None => "select 0 as docs, 0 as total_len".to_owned(),
+            Some(at) => format!(
+                "select count(*) as docs, coalesce(sum(m.len), 0) as total_len
+                 from recall m
+                 where m.tenant = $1 and m.state = 'active' and m.expires_at <= {}
+                   and m.scope in (select id from seen)",
+                next(&mut self.params, micros(at))
+            ),
+        };
+        format!(
+            "stats as materialized (
+               select (coalesce(sum(s.live), 0) - min(e.docs))::bigint as docs,
+                 (coalesce(sum(s.live_len), 0) - min(e.total_len))::bigint as total_len
+               from ({expired}) e
+               left join seen s on true)"
+        )
+    }
+
+    /// Postings of the query's terms, how many hold each, and the best by BM25 as `engine::ranking::text` has it.
+    fn words(&mut self, find: &Find) -> String {
+        let terms: Vec<i32> = find.words.terms.iter().map(|term| term.term.cast_signed()).collect();
+        let weights: Vec<f64> = find.words.terms.iter().map(|term| f64::from(term.weight)).collect();
+        let (terms, weights) = (next(&mut self.params, terms), next(&mut self.params, weights));
+        let pool = next(&mut self.params, limit(if find.pool == 0 { 0 } else { find.pool + MARGIN }));
+        let (counted, wanted) = (&self.counted, &self.wanted);
+        let TextWeights { k1, b_short, b_per_doubling, short_tokens, full, .. } = TextWeights::default();
+        let [k1, b_short, b_per_doubling, short, full] =
+            [k1, b_short, b_per_doubling, short_tokens, full].map(|value| next(&mut self.params, value));
+        format!(
+            "posting as materialized (
+               select m.*
+               from recall_by_terms((select array_agg(id) from seen), {terms}) m
+               where true{counted}),
+             frequency as materialized (
+               select ord, count(*) as df
+               from posting
+               group by ord),
+             scale as materialized (
+               select s.docs, s.average,
+                 least(1, {b_short} + {b_per_doubling} * greatest(0, ln(s.average / {short}) / ln(2::float8))) as b
+               from (
+                 select docs, greatest(1, total_len::float8 / greatest(docs, 1)) as average
+                 from stats) s),
+             scored as materialized (
+               select m.memory
+               from posting m
+               join frequency f on f.ord = m.ord
+               cross join scale s
+               where true{wanted}
+               group by m.memory, m.updated_at
+               order by sum(
+                   ({weights})[m.ord] * ln(1 + greatest(0, s.docs - f.df + 0.5::float8) / (f.df + 0.5::float8))
+                   * least(1, m.tf * ({k1} + 1) / (m.tf + {k1} * (1 - s.b + s.b * m.len / s.average)) / {full})
+                 ) desc, m.updated_at desc, m.memory
+               limit {pool})"
+        )
+    }
+
+    /// The nearest by meaning: one by one where few are visible or the index leaves too few, else by the index.
+    fn meaning(&mut self, vectors: &Vectors, exact_max: u64, find: &Find) -> String {
+        let (Some(asked), true) = (&find.vector, vectors.is_on()) else {
+            return "meant as (select null::uuid as memory where false)".to_owned();
+        };
+        let dimensions = asked.vector.values.len();
+        let values: Vec<f32> = asked.vector.values.iter().map(|value| f32::from(*value)).collect();
+        let [query, model, size] = [Param::from(values), Param::from(&asked.model), Param::from(dimensions as i32)]
+            .map(|param| next(&mut self.params, param));
+        let (pool, exact) =
+            (next(&mut self.params, limit(find.pool)), next(&mut self.params, limit(exact_max as usize)));
+        let here = format!(
+            "m.tenant = $1 and m.scope in (select id from seen) and m.model = {model}
+             and octet_length(m.vector) = {size}{}{}",
+            self.counted, self.wanted
+        );
+        format!(
+            "near as materialized (
+               select m.memory
+               from recall m
+               where {here} and (select sum(live) from seen) > {exact}
+               order by (m.meaning::halfvec({dimensions})) <=> {query}::halfvec({dimensions})
+               limit {pool}),
+             every as materialized (
+               select m.memory
+               from recall m
+               where {here} and (select count(*) from near) < {pool}
+               order by (case when octet_length(m.vector) = {size} then -(m.meaning <#> {query}::halfvec) end)::real
+                   * m.scale desc, m.updated_at desc, m.memory
+               limit {pool}),
+             meant as (select memory from near union select memory from every)"
+        )
+    }
+
+    /// With no words at all: the newest.
+    fn newest(&mut self, find: &Find) -> Option<String> {
+        (find.newest && find.words.terms.is_empty()).then(|| {
+            format!(
+                "(select m.memory, 'n'
+                  from recall m
+                  where m.tenant = $1 and m.scope in (select id from seen){}{}
+                  order by m.updated_at desc, m.memory
+                  limit {})",
+                self.counted,
+                self.wanted,
+                next(&mut self.params, limit(find.pool))
+            )
+        })
+    }
+
+    /// The newest whose summary holds the text as it was typed.
+    fn substring(&mut self, find: &Find) -> Option<String> {
+        let text = find.substring.as_ref()?;
+        Some(format!(
+            "(select m.memory, 's'
+              from recall m
+              join memories n on n.tenant = $1 and n.id = m.memory
+              where m.tenant = $1 and m.scope in (select id from seen){}{}
+                and strpos(n.summary, {}) > 0
+              order by m.updated_at desc, m.memory
+              limit {})",
+            self.counted,
+            self.wanted,
+            next(&mut self.params, text),
+            next(&mut self.params, limit(find.pool))
+        ))
+    }
+
+    /// Those asked about by id, as far as the caller sees them: in every place he may read, not only those asked for.
+    fn also(&mut self, readable: &Readable, find: &Find) -> Option<String> {
+        if find.also.is_empty() {
+            return None;
+        }
+        let ids = find.also.iter().map(|id| id.0).collect::<Vec<_>>();
+        let ids = next(&mut self.params, ids);
+        let own = match &readable.constrained {
+            Constrained::All => String::new(),
+            Constrained::Of(author) => {
+                format!(" and (m.state <> 'constrained' or m.author = {})", next(&mut self.params, author))
+            }
+        };
+        let everywhere = scopes::visible(readable, &engine::ports::Filter::default(), &mut self.params);
+        Some(format!(
+            "select m.id, 'a'
+             from memories m
+             where m.tenant = $1 and m.id = any({ids}){own} and m.scope in (select id from ({everywhere}) everywhere)"
+        ))
+    }
+}

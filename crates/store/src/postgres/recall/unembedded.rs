@@ -1,0 +1,45 @@
+//! Which memories wait for a vector.
+
+use engine::id::TenantId;
+use engine::memory::Memory;
+
+use crate::postgres::fault::Fault;
+use crate::postgres::memories::STANDING;
+use crate::postgres::pool::Pool;
+use crate::postgres::rows::{self, MEMORY, Step, limit, params};
+
+/// Live memories without a vector of this model, those written first coming first.
+///
+/// Three ranges of one index, so that a database that is up to date costs a glance.
+pub(in crate::postgres) async fn unembedded(
+    pool: &Pool,
+    tenant: TenantId,
+    model: &str,
+    rows: usize,
+) -> Result<Vec<Memory>, Fault> {
+    let of = |condition: &str| {
+        format!(
+            "(select memory, seq
+              from recall
+              where tenant = $1 and state = 'active' and {condition}
+              order by seq
+              limit $3)"
+        )
+    };
+    let sql = format!(
+        "select {MEMORY}
+         from (
+           select *
+           from ({} union all {} union all {}) every
+           order by seq
+           limit $3) due
+         join memories m on m.tenant = $1 and m.id = due.memory
+         {STANDING}
+         order by due.seq",
+        of("model is null"),
+        of("model < $2"),
+        of("model > $2")
+    );
+    let answer = pool.read(Some(tenant), &[Step::new(sql, params![tenant.0, model, limit(rows)])]).await?;
+    answer.iter().flatten().map(rows::memory).collect()
+}
