@@ -1,6 +1,7 @@
 //! `bench`: this machine, this binary, a generated corpus. Figures, not tests.
 
 mod corpus;
+mod governance;
 mod measure;
 
 use clap::{Args, Subcommand};
@@ -33,6 +34,8 @@ enum Deed {
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         count: usize,
     },
+    /// Check what is promised about trust, walls and forgetting
+    Governance,
     /// Search among saved memories
     Search {
         /// How many memories to search among
@@ -58,9 +61,13 @@ struct Report {
 
 impl Bench {
     pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
+        if let Deed::Governance = self.deed {
+            return governance::run(config, output);
+        }
         let place = Throwaway::new("bench")?;
         let session = Session::open(&place.config(config))?;
         let (bench, count, figures) = match self.deed {
+            Deed::Governance => ("governance", 0, Vec::new()),
             Deed::Save { count } => ("save", count, save(&session, count)?),
             Deed::Search { count, queries } => {
                 let saving = fill(&session, 0..count)?;
