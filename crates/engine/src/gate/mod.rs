@@ -4,6 +4,7 @@ mod entry;
 mod scan;
 mod shape;
 
+pub(crate) use entry::words_of;
 pub use entry::{Entry, Stamp, embedding_text};
 pub use scan::{Scan, scan};
 pub use shape::{checked_name, checked_path};
