@@ -96,6 +96,35 @@ fn fact_13_path_owners_decide_and_nobody_decides_his_own() {
 }
 
 #[test]
+fn drafts_wait_where_a_store_says_so_and_what_stands_is_not_touched() {
+    let world = World::new();
+    world.json("store create team_notes --scope conversation --ruleset document --access draft_write", &[]);
+    let save = |content: &str| {
+        let line = format!("remember {AGENT} --store team_notes --path a --kind runbook --evidence seen");
+        world.json(&line, &[content])
+    };
+    let first = save("Wait a minute before retrying.");
+    assert_eq!(text(&first["state"]), "constrained");
+    assert_eq!(text(&save("Wait two minutes before retrying.")["id"]), text(&first["id"]), "the draft changes");
+    let other = "--as agent:other --conversation c1";
+    assert!(rows(&world.json(&format!("list --store team_notes --state all {other}"), &[])["memories"]).is_empty());
+    let queue = world.json("review list --action draft", &[]);
+    assert_eq!(rows(&queue["reviews"]).len(), 1);
+    world.json("review confirm", &[&text(&first["id"])]);
+    let stands = world.json("read a --store team_notes", &[]);
+    assert_eq!((text(&stands["state"]), text(&stands["trust"])), ("active".to_owned(), "admin_approved".to_owned()));
+    let second = save("Wait an hour before retrying.");
+    assert_ne!(text(&second["id"]), text(&first["id"]));
+    let sha256 = text(&stands["sha256"]);
+    let patch = format!("patch {} {AGENT} --expect {sha256} --evidence seen", text(&first["id"]));
+    world.json(&patch, &["Never retry."]);
+    assert_eq!(text(&world.json("read a --store team_notes", &[])["content"]), "Wait two minutes before retrying.");
+    world.json("review confirm", &[&text(&second["id"])]);
+    assert_eq!(state(&world, &text(&first["id"])), "superseded");
+    assert_eq!(text(&world.json("read a --store team_notes", &[])["content"]), "Never retry.");
+}
+
+#[test]
 fn fact_14_redaction_takes_the_text_and_keeps_the_story() {
     let world = World::new();
     let id = draft(&world, "notes/miller", "Mister Zanzibarquux lives at the corner.");
@@ -186,7 +215,8 @@ fn fact_31_dedup_keeps_the_most_confident_then_the_oldest() {
     let procedure = |confidence: &str, content: &str| {
         layered(&world, "procedural", &["--metadata", "workflow=deploy", "--confidence", confidence], content)
     };
-    let ids = [procedure("0.6", "Deploy slowly"), procedure("0.9", "Deploy by the book"), procedure("0.9", "Deploy late")];
+    let ids =
+        [procedure("0.6", "Deploy slowly"), procedure("0.9", "Deploy by the book"), procedure("0.9", "Deploy late")];
     layered(&world, "procedural", &["--metadata", "workflow=other"], "Another workflow");
     let made = world.json("procedural dedup --create-proposals", &[]);
     assert_eq!(made["proposed"], 1);
@@ -195,7 +225,10 @@ fn fact_31_dedup_keeps_the_most_confident_then_the_oldest() {
     let candidate = text(&made["proposals"][0]["candidate"]);
     world.json("review confirm", &[&candidate]);
     let canonical = world.json("read", &[&candidate]);
-    assert_eq!((&canonical["metadata"]["canonical"], text(&canonical["content"])), (&Value::Bool(true), "Deploy by the book".to_owned()));
+    assert_eq!(
+        (&canonical["metadata"]["canonical"], text(&canonical["content"])),
+        (&Value::Bool(true), "Deploy by the book".to_owned())
+    );
     for id in &ids {
         assert_eq!(state(&world, id), "superseded");
     }
@@ -294,20 +327,29 @@ fn stories(export: &Value) -> Vec<Value> {
 #[test]
 fn markdown_goes_out_and_comes_back_through_the_gate() {
     let world = World::new();
-    world.json("remember --store workspace_runbooks --path web/restart --kind runbook --tag web", &["Drain, then restart."]);
+    world.json(
+        "remember --store workspace_runbooks --path web/restart --kind runbook --tag web",
+        &["Drain, then restart."],
+    );
     let folder = text(&world.json("export --format markdown", &[])["path"]);
     let file = format!("{folder}/workspace_runbooks/web/restart.md");
     let text_of = std::fs::read_to_string(&file).expect("the file");
     assert!(text_of.starts_with("---\n") && text_of.ends_with("---\nDrain, then restart."), "{text_of}");
     let planted = ["AKIA", "Q3EGRYKZWT5PJ7XN"].concat();
-    std::fs::write(format!("{folder}/workspace_runbooks/leak.md"), format!("---\nkind: runbook\npath: leak\n---\nUse {planted} for S3"))
-        .expect("written");
+    std::fs::write(
+        format!("{folder}/workspace_runbooks/leak.md"),
+        format!("---\nkind: runbook\npath: leak\n---\nUse {planted} for S3"),
+    )
+    .expect("written");
     let other = World::new();
     let ran = other.run("import --json", &[&folder]);
     let done = ran.json();
     assert_eq!((ran.exit, column(&done["refused"], "code")), (3, vec!["safety.secret_found".to_owned()]));
     let back = other.json("read web/restart --store workspace_runbooks", &[]);
-    assert_eq!((text(&back["content"]), &back["tags"]), ("Drain, then restart.".to_owned(), &serde_json::json!(["web"])));
+    assert_eq!(
+        (text(&back["content"]), &back["tags"]),
+        ("Drain, then restart.".to_owned(), &serde_json::json!(["web"]))
+    );
     let again = other.run("import --json", &[&folder]).json();
     assert_eq!(again["imported"], 0, "{again}");
 }

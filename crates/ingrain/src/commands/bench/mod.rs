@@ -5,7 +5,10 @@ mod governance;
 mod measure;
 
 use clap::{Args, Subcommand};
-use engine::{Query, Remembered};
+use engine::caller::Caller;
+use engine::memory::Draft;
+use engine::review::Risk;
+use engine::{Promotion, Proposed, Query, Reference, Remembered};
 use serde::Serialize;
 
 use crate::assemble::Session;
@@ -36,6 +39,12 @@ enum Deed {
     },
     /// Check what is promised about trust, walls and forgetting
     Governance,
+    /// Propose drafts for everybody and approve them all at once
+    Review {
+        /// How many proposals
+        #[arg(long, value_name = "N", default_value_t = 1_000)]
+        count: usize,
+    },
     /// Search among saved memories
     Search {
         /// How many memories to search among
@@ -68,6 +77,7 @@ impl Bench {
         let session = Session::open(&place.config(config))?;
         let (bench, count, figures) = match self.deed {
             Deed::Governance => ("governance", 0, Vec::new()),
+            Deed::Review { count } => ("review", count, review(&session, count)?),
             Deed::Save { count } => ("save", count, save(&session, count)?),
             Deed::Search { count, queries } => {
                 let saving = fill(&session, 0..count)?;
@@ -102,6 +112,42 @@ fn save(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
         from = to;
     }
     Ok(figures)
+}
+
+/// Drafts of one conversation, each proposed, then decided in bulk.
+fn review(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
+    let (engine, tenant) = (&session.engine, session.caller.tenant);
+    let agent = Caller::agent(tenant, "bench").in_conversation("bench");
+    let (mut saving, mut proposing) = (Meter::start(count), Meter::start(count));
+    let mut ids = Vec::with_capacity(count);
+    for number in 0..count {
+        let (_, draft) = corpus::memory(tenant, number);
+        let path = Some(format!("notes/{number}"));
+        let draft = Draft { store: "conversation_memory".to_owned(), path: path.clone(), ..draft };
+        let saved = match saving.time(|| engine.remember(&agent, draft))? {
+            Remembered::Saved(saved) => saved.memory,
+            Remembered::Refused(refusal) => return Err(refusal.into()),
+        };
+        let promotion = Promotion {
+            source: Reference::Id(saved.id),
+            target_store: "workspace_runbooks".to_owned(),
+            target_path: path,
+            rationale: "it helped".to_owned(),
+            evidence: Vec::new(),
+            risk: Risk::Low,
+        };
+        match proposing.time(|| engine.propose(&agent, promotion))? {
+            Proposed::Waiting { review, .. } => ids.push(review.id.to_string()),
+            Proposed::Refused(refusal) => return Err(refusal.into()),
+        }
+    }
+    let mut deciding = Meter::start(1);
+    let decided = deciding.time(|| engine.decide_all(&session.caller, &ids, true, None))?;
+    if decided.decided != count as u64 {
+        return Err(Failure::broken("bench.review", format!("{} of {count} were approved", decided.decided)));
+    }
+    let all = format!("approve all {count}");
+    Ok(vec![saving.stop().named("save"), proposing.stop().named("propose"), deciding.stop().named(&all)])
 }
 
 fn fill(session: &Session, range: std::ops::Range<usize>) -> Result<Figures, Failure> {

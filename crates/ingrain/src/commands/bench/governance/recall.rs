@@ -27,7 +27,8 @@ pub(super) const CASES: &[Case] = &[
             ensure(matches!(patched, Patched::Saved(_)), "the correction was refused")?;
             let engine = crate::assemble::engine(&world.config).map_err(|failure| failure.message())?;
             engine.upkeep(world.tenant, Upkeep::default()).map_err(|error| code(&error))?;
-            let again = World { engine, config: world.config.clone(), tenant: world.tenant, admin: world.admin.clone() };
+            let again =
+                World { engine, config: world.config.clone(), tenant: world.tenant, admin: world.admin.clone() };
             let found = again.found(&agent, "primary database")?;
             let hit = found.iter().find(|found| found.id == memory.id).ok_or("it is not found")?;
             ensure(hit.content.contains("neptune"), "the old text is back")
@@ -112,7 +113,8 @@ pub(super) const CASES: &[Case] = &[
             let copy = world.approve(&world.admin, &world.propose(&agent, bad.id, "locks")?)?;
             agent.run = Some("r7".to_owned());
             world.found(&agent, "deleting the lock file")?;
-            let done = world.engine.quarantine(&world.admin, bad.id, true, Some("wrong")).map_err(|error| code(&error))?;
+            let done =
+                world.engine.quarantine(&world.admin, bad.id, true, Some("wrong")).map_err(|error| code(&error))?;
             let Quarantined::Done(reach) = done else { return Err("it was refused".to_owned()) };
             ensure(reach.memories.len() == 2, &format!("{} held back", reach.memories.len()))?;
             ensure(reach.reached.contains(&"run:r7".to_owned()), "the run is not named")?;
@@ -120,6 +122,25 @@ pub(super) const CASES: &[Case] = &[
             ensure(world.say(&agent, "deleting the LOCK file is always safe.").is_err(), "it was saved again")?;
             world.engine.release(&world.admin, bad.id, None).map_err(|error| code(&error))?;
             ensure(world.state(copy.id)? == State::Active && world.state(bad.id)? == State::Active, "it is not undone")
+        },
+    },
+    Case {
+        name: "a-proposal-shows-its-reach",
+        given: "a past turn that a draft of elsewhere would have answered",
+        when: "a reviewer looks at the proposal of that draft",
+        then: "the turn is named, with the rank the draft would have had",
+        check: |world| {
+            let agent = world.agent("t", "a");
+            let draft = world.say(&agent, "When the ledger queue stalls, restart the ledger consumer")?;
+            let message = "the ledger queue stalls again, what now?".to_owned();
+            let request = ContextRequest { message: message.clone(), ..ContextRequest::default() };
+            world.engine.context(&world.agent("u", "b"), &request).map_err(|error| code(&error))?;
+            world.engine.backend.flush().map_err(|error| error.to_string())?;
+            let review = world.propose(&agent, draft.id, "ledger/stall")?;
+            let seen = world.engine.review(&world.admin, &review.id.to_string()).map_err(|error| code(&error))?;
+            let impact = world.engine.review_impact(&world.admin, &seen).map_err(|error| code(&error))?;
+            let turn = impact.first().ok_or("no turn is named")?;
+            ensure(impact.len() == 1 && turn.query == message && turn.rank == 1, &format!("{impact:?}"))
         },
     },
     Case {
@@ -131,9 +152,15 @@ pub(super) const CASES: &[Case] = &[
             let now = world.engine.clock.now();
             let draft = Draft { verify_by: Some(now), ..World::shared("The quota is 40", "quota") };
             let memory = world.save(&world.admin, draft)?;
-            ensure(memory.trust == Trust::AdminApproved && memory.trust_at(now) == Trust::AgentDraft, "it is believed")?;
+            ensure(
+                memory.trust == Trust::AdminApproved && memory.trust_at(now) == Trust::AgentDraft,
+                "it is believed",
+            )?;
             world.engine.verify_by(&world.admin, memory.id, None, None).map_err(|error| code(&error))?;
-            ensure(world.read(&world.admin, memory.id)?.trust_at(now) == Trust::AdminApproved, "confirming did not help")
+            ensure(
+                world.read(&world.admin, memory.id)?.trust_at(now) == Trust::AdminApproved,
+                "confirming did not help",
+            )
         },
     },
 ];
