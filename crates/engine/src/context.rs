@@ -8,6 +8,7 @@ use crate::event::{EventName, Happening};
 use crate::id::MemoryId;
 use crate::limits::trust_score;
 use crate::memory::{Memory, content_sha256};
+use crate::policy;
 use crate::ports::{Filter, Order, Page};
 use crate::ranking::Hit;
 use crate::receipt::{Considered, Receipt, ReceiptSettings, Touch, show};
@@ -96,7 +97,7 @@ impl Engine {
         let page = Page { order: Order::Newest, after: None, limit: self.limits().always_inject_max };
         let eyes = self.eyes(caller)?;
         let mut memories = self.backend.list(&eyes, &filter, &page)?;
-        memories.retain(|memory| eyes.shows(memory));
+        memories.retain(|memory| eyes.shows(memory) && policy::in_its_run(caller, memory));
         Ok(memories)
     }
 
@@ -105,7 +106,7 @@ impl Engine {
         let limit = request.memories_max.unwrap_or(self.limits().context_memories_max).max(1);
         let found = self.eyes(caller).and_then(|eyes| {
             let (mut hits, answer) = self.found(&eyes, &query, Ranker::Operational, limit)?;
-            hits.retain(|hit| eyes.shows(&hit.memory));
+            hits.retain(|hit| eyes.shows(&hit.memory) && policy::in_its_run(caller, &hit.memory));
             Ok((hits, answer.warnings))
         });
         match found {

@@ -136,6 +136,14 @@ impl Engine {
                         gone(RowKind::Reviews, row.id.clone());
                     }
                 })?;
+                if let EraseWhat::User(user) = what {
+                    // What he asked is his as well.
+                    self.each_row(caller, RowKind::Receipts, |row| {
+                        if row.body["caller"]["user"].as_str() == Some(user) {
+                            gone(RowKind::Receipts, row.id.clone());
+                        }
+                    })?;
+                }
                 if let EraseWhat::Pipeline(pipeline) = what {
                     for opt_in in self.opt_ins(caller, Some(pipeline))? {
                         gone(RowKind::Pipelines, opt_in.id());

@@ -76,6 +76,8 @@ pub struct Limits {
     pub echo_overlap: f64,
     /// Latest touches of a run that are looked at for what it was told.
     pub echo_uses: usize,
+    /// Past turns a proposal is held against: enough to see a pattern, few enough to answer at once.
+    pub impact_receipts: usize,
     /// Memories of each layer that planning is given (seed 003).
     pub layer_context_max: usize,
     pub weights: Weights,
@@ -123,6 +125,7 @@ impl Default for Limits {
             review_days_max: 90,
             echo_overlap: 0.8,
             echo_uses: 2_000,
+            impact_receipts: 50,
             layer_context_max: 3,
             weights: Weights::default(),
         }

@@ -62,6 +62,14 @@ pub fn visible(caller: &Caller, pipeline_enabled: bool, memory: &Memory) -> bool
     readable(caller, pipeline_enabled).is_ok_and(|readable| readable.shows(memory))
 }
 
+/// Working memory is recalled only inside its run, also by those who may look at everything.
+pub(crate) fn in_its_run(caller: &Caller, memory: &Memory) -> bool {
+    match &memory.scope {
+        Scope::Run { run } => caller.run.as_ref() == Some(run),
+        _ => true,
+    }
+}
+
 /// The places this caller may read. `pipeline_enabled`: its pipeline opted this agent in.
 pub fn readable(caller: &Caller, pipeline_enabled: bool) -> Result<Readable, Refusal> {
     if !caller.rules.read {

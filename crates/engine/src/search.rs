@@ -70,7 +70,7 @@ impl Engine {
         // What `explain` asks about is judged whether it passes the filter or not; returned it is only if it does.
         let passes = |hit: &Hit| !asked_about(hit) || left_out(&query.filter, &hit.memory, self.clock.now()).is_none();
         let named = |hit: &Hit| query.entities.iter().all(|entity| hit.memory.entities.contains(entity));
-        hits.retain(|hit| eyes.shows(&hit.memory) && passes(hit) && named(hit));
+        hits.retain(|hit| eyes.shows(&hit.memory) && policy::in_its_run(caller, &hit.memory) && passes(hit) && named(hit));
         answer.considered = hits.len();
         answer.why_not = query.explain.map(|id| self.why_not(caller, query, &hits, limit, id)).transpose()?;
         hits.truncate(limit);

@@ -4,6 +4,7 @@ mod entry;
 mod scan;
 mod shape;
 
+pub(crate) use entry::words_of;
 pub use entry::{Entry, Stamp, embedding_text};
 pub use scan::{Scan, scan};
 pub use shape::{checked_name, checked_path};
@@ -103,9 +104,12 @@ pub fn clear(ground: Ground<'_>, draft: Draft) -> Result<ClearedDraft, Stop> {
     let layer = chosen_layer(&draft, kind, ground)?;
     let warnings = shape::within_caps(&draft, ground.ruleset, ground.content_bytes_max)?;
     let permit = permitted(ground, kind)?;
-    draft.evidence = evidence(draft.evidence, ground)?;
-    if ground.ruleset.importance {
-        draft = valued(draft, kind);
+    // History is not argued with: it is as it was, or not taken at all.
+    if !matches!(ground.deed, Deed::Record { .. }) {
+        draft.evidence = evidence(draft.evidence, ground)?;
+        if ground.ruleset.importance {
+            draft = valued(draft, kind);
+        }
     }
     // What a person approves is read by others: the lenience of conversations ends here.
     let strict = matches!(ground.deed, Deed::Approve);

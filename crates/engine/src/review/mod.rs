@@ -3,10 +3,12 @@
 mod apply;
 mod bulk;
 mod decide;
+mod impact;
 mod queue;
 
 pub use bulk::{BulkDecided, NotDecided};
 pub use decide::{Approval, Decided};
+pub use impact::Impact;
 pub use queue::{Queue, QueueFilter, ReviewView};
 
 use jiff::Timestamp;

@@ -8,11 +8,12 @@ use crate::caller::Caller;
 use crate::change::Place;
 use crate::error::Error;
 use crate::id::MemoryId;
+use crate::keys::Key;
 use crate::memory::{Evidence, Memory};
 use crate::policy::Readable;
 use crate::ports::Address;
 use crate::refusal::Refusal;
-use crate::row::{self, Kept, RowFilter, RowKind};
+use crate::row::{self, Kept, RowFilter};
 use crate::vocabulary::{Role, State};
 
 /// Which reviews; empty fields do not filter.
@@ -146,15 +147,13 @@ impl Engine {
     /// Whether the tenant has somebody besides the caller who could decide: a holder of a key, or an owner of paths.
     fn has_company(&self, caller: &Caller) -> Result<bool, Error> {
         let filter = RowFilter { limit: self.limits().list_max, ..RowFilter::default() };
-        let text =
-            |row: &row::Row, field: &str| row.body.get(field).and_then(|value| value.as_str()).map(str::to_owned);
-        let keys = self.backend.rows(caller.tenant, RowKind::Keys, &filter)?;
-        let decides = |row: &row::Row| {
-            let role = text(row, "role").and_then(|role| role.parse::<Role>().ok());
-            role.is_none_or(|role| !role.is_program()) && row.state != "revoked"
-        };
+        let keys: Vec<Key> = row::select(&*self.backend, caller.tenant, &filter)?;
+        let now = self.clock.now();
         let other = |name: &String| *name != caller.principal;
-        let by_key = keys.iter().any(|row| decides(row) && text(row, "principal").as_ref().is_some_and(other));
+        let by_key = keys.iter().any(|key| {
+            let person = key.is_good(now) && !key.rights.role.is_program();
+            person && other(&key.caller(caller.tenant).principal)
+        });
         let owners = self.owners(caller)?;
         let mut owning = owners.iter().flat_map(|owners| &owners.rules).flat_map(|rule| &rule.reviewers);
         Ok(by_key || owning.any(other))

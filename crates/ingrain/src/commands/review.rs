@@ -145,6 +145,7 @@ fn table(output: &Output, reviews: &[Waiting]) -> String {
 }
 
 fn shown(job: &Job<'_>, seen: &ReviewView) -> Result<(), Failure> {
+    let impact = job.session.engine.review_impact(&job.session.caller, seen)?;
     let before = seen.standing.first().map(|memory| memory.content.as_str()).unwrap_or_default();
     let after = seen.proposed.as_ref().map(|memory| memory.content.as_str()).unwrap_or_default();
     let diff = TextDiff::from_lines(before, after).unified_diff().header("now", "proposed").to_string();
@@ -156,6 +157,7 @@ fn shown(job: &Job<'_>, seen: &ReviewView) -> Result<(), Failure> {
         "diff": diff,
         "verdict": seen.verdict,
         "outdated": seen.outdated,
+        "impact": impact,
     });
     job.output.answer(&view, || {
         let mut text = table(job.output, std::slice::from_ref(&seen.review));
@@ -163,6 +165,10 @@ fn shown(job: &Job<'_>, seen: &ReviewView) -> Result<(), Failure> {
             text += &format!("\n{}: {}", piece.kind, one_line(&piece.summary));
         }
         text += &format!("\n\n{}", printable(&diff));
+        for turn in &impact {
+            let lost = turn.pushes_out.map(|id| format!(", instead of {id}")).unwrap_or_default();
+            text += &format!("\nwould be shown at rank {}{lost} for: {}", turn.rank, one_line(&turn.query));
+        }
         if let Some(refusal) = &seen.verdict {
             text += &format!("\n{}: {}", job.output.paint(Tone::Bad, "approval would be refused"), refusal.message);
         }

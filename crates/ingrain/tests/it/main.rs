@@ -3,6 +3,7 @@
 mod concurrency;
 mod configuration;
 mod documents;
+mod governance;
 mod lessons;
 mod lines;
 mod notes;

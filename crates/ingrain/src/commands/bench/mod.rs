@@ -1,11 +1,15 @@
 //! `bench`: this machine, this binary, a generated corpus. Figures, not tests.
 
 mod corpus;
+mod governance;
 mod measure;
 mod retrieval;
 
 use clap::{Args, Subcommand};
-use engine::{Query, Remembered};
+use engine::caller::Caller;
+use engine::memory::Draft;
+use engine::review::Risk;
+use engine::{Promotion, Proposed, Query, Reference, Remembered};
 use serde::Serialize;
 
 use crate::assemble::Session;
@@ -39,6 +43,14 @@ enum Deed {
         /// A retrieval set: collections of memories and queries with the ids that answer them
         file: std::path::PathBuf,
     },
+    /// Check what is promised about trust, walls and forgetting
+    Governance,
+    /// Propose drafts for everybody and approve them all at once
+    Review {
+        /// How many proposals
+        #[arg(long, value_name = "N", default_value_t = 1_000)]
+        count: usize,
+    },
     /// Search among saved memories
     Search {
         /// How many memories to search among
@@ -64,33 +76,51 @@ struct Report {
 
 impl Bench {
     pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
-        let place = Throwaway::new("bench")?;
-        let session = Session::open(&place.config(config))?;
-        if let Deed::Retrieval { file } = &self.deed {
-            let report = retrieval::run(&session.engine, session.caller.tenant, &retrieval::read(file)?)?;
-            return output.answer(&report, || retrieved(output, &report));
+        match self.deed {
+            Deed::Governance => governance::run(config, output),
+            Deed::Retrieval { file } => retrieve(config, output, &file),
+            Deed::Save { count } => report(config, output, "save", count, |session| save(session, count)),
+            Deed::Review { count } => report(config, output, "review", count, |session| review(session, count)),
+            Deed::Search { count, queries } => report(config, output, "search", count, |session| {
+                let saving = fill(session, 0..count)?;
+                Ok(vec![saving.named("fill"), first(session)?, search(session, queries)?])
+            }),
         }
-        let (bench, count, figures) = match self.deed {
-            Deed::Retrieval { .. } => return Ok(()),
-            Deed::Save { count } => ("save", count, save(&session, count)?),
-            Deed::Search { count, queries } => {
-                let saving = fill(&session, 0..count)?;
-                ("search", count, vec![saving.named("fill"), first(&session)?, search(&session, queries)?])
-            }
-        };
-        session.close()?;
-        let database_bytes = session.engine.backend.health()?.bytes;
-        let report = Report {
-            bench,
-            count,
-            embedder: session.engine.embedder.model().to_owned(),
-            figures,
-            database_bytes,
-            bytes_per_memory: database_bytes as f64 / count.max(1) as f64,
-            peak_memory_bytes: measure::peak_memory_bytes(),
-        };
-        output.answer(&report, || told(output, &report))
     }
+}
+
+fn retrieve(config: &Config, output: &Output, file: &std::path::Path) -> Result<(), Failure> {
+    let set = retrieval::read(file)?;
+    let place = Throwaway::new("bench")?;
+    let session = Session::open(&place.config(config))?;
+    let report = retrieval::run(&session.engine, session.caller.tenant, &set)?;
+    session.close()?;
+    output.answer(&report, || retrieved(output, &report))
+}
+
+/// Runs a measurement on a throwaway database and tells it with what it cost in bytes.
+fn report(
+    config: &Config,
+    output: &Output,
+    bench: &'static str,
+    count: usize,
+    measure: impl FnOnce(&Session) -> Result<Vec<Figures>, Failure>,
+) -> Result<(), Failure> {
+    let place = Throwaway::new("bench")?;
+    let session = Session::open(&place.config(config))?;
+    let figures = measure(&session)?;
+    session.close()?;
+    let database_bytes = session.engine.backend.health()?.bytes;
+    let report = Report {
+        bench,
+        count,
+        embedder: session.engine.embedder.model().to_owned(),
+        figures,
+        database_bytes,
+        bytes_per_memory: database_bytes as f64 / count.max(1) as f64,
+        peak_memory_bytes: measure::peak_memory_bytes(),
+    };
+    output.answer(&report, || told(output, &report))
 }
 
 /// In ten stretches, so that a store that slows down as it grows shows it.
@@ -106,6 +136,42 @@ fn save(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
         from = to;
     }
     Ok(figures)
+}
+
+/// Drafts of one conversation, each proposed, then decided in bulk.
+fn review(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
+    let (engine, tenant) = (&session.engine, session.caller.tenant);
+    let agent = Caller::agent(tenant, "bench").in_conversation("bench");
+    let (mut saving, mut proposing) = (Meter::start(count), Meter::start(count));
+    let mut ids = Vec::with_capacity(count);
+    for number in 0..count {
+        let (_, draft) = corpus::memory(tenant, number);
+        let path = Some(format!("notes/{number}"));
+        let draft = Draft { store: "conversation_memory".to_owned(), path: path.clone(), ..draft };
+        let saved = match saving.time(|| engine.remember(&agent, draft))? {
+            Remembered::Saved(saved) => saved.memory,
+            Remembered::Refused(refusal) => return Err(refusal.into()),
+        };
+        let promotion = Promotion {
+            source: Reference::Id(saved.id),
+            target_store: "workspace_runbooks".to_owned(),
+            target_path: path,
+            rationale: "it helped".to_owned(),
+            evidence: Vec::new(),
+            risk: Risk::Low,
+        };
+        match proposing.time(|| engine.propose(&agent, promotion))? {
+            Proposed::Waiting { review, .. } => ids.push(review.id.to_string()),
+            Proposed::Refused(refusal) => return Err(refusal.into()),
+        }
+    }
+    let mut deciding = Meter::start(1);
+    let decided = deciding.time(|| engine.decide_all(&session.caller, &ids, true, None))?;
+    if decided.decided != count as u64 {
+        return Err(Failure::broken("bench.review", format!("{} of {count} were approved", decided.decided)));
+    }
+    let all = format!("approve all {count}");
+    Ok(vec![saving.stop().named("save"), proposing.stop().named("propose"), deciding.stop().named(&all)])
 }
 
 fn fill(session: &Session, range: std::ops::Range<usize>) -> Result<Figures, Failure> {

@@ -1,0 +1,103 @@
+//! Counterfactual review: which past turns would now be shown the candidate, and what they would lose.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::ReviewView;
+use crate::Engine;
+use crate::caller::Caller;
+use crate::error::Error;
+use crate::gate;
+use crate::id::MemoryId;
+use crate::memory::Memory;
+use crate::ports::{Candidate, Filter, Find};
+use crate::ranking::{self, Asked};
+use crate::receipt::Receipt;
+use crate::vocabulary::{State, Trust};
+use crate::words;
+
+/// One past turn the candidate would have reached.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Impact {
+    pub receipt: String,
+    pub at: Timestamp,
+    pub query: String,
+    /// Its place among the ranked memories of that turn, from 1.
+    pub rank: usize,
+    pub score: f64,
+    /// The memory that would no longer be shown.
+    pub pushes_out: Option<MemoryId>,
+}
+
+impl Engine {
+    /// Scores what is proposed against the cut-offs kept in the last receipts the caller may see, newest first.
+    pub fn review_impact(&self, caller: &Caller, seen: &ReviewView) -> Result<Vec<Impact>, Error> {
+        let Some(proposed) = &seen.proposed else { return Ok(Vec::new()) };
+        let now = self.clock.now();
+        let standing = Memory {
+            store: seen.review.target_store.clone(),
+            scope: seen.review.scope.clone(),
+            path: seen.review.target_path.clone().or_else(|| proposed.path.clone()),
+            state: State::Active,
+            trust: Trust::AdminApproved,
+            updated_at: now,
+            ..proposed.clone()
+        };
+        let replaced: Vec<MemoryId> = seen.standing.iter().map(|memory| memory.id).chain([standing.id]).collect();
+        let mut impacts = Vec::new();
+        for receipt in self.receipts(caller, None, Some(self.limits().impact_receipts))? {
+            let sees = self.eyes(&receipt.caller).is_ok_and(|eyes| eyes.sees(&standing.scope));
+            if let (true, Some(score)) = (sees, self.score_then(&receipt, &standing, &replaced)?) {
+                impacts.extend(impact(&receipt, score, &replaced));
+            }
+        }
+        Ok(impacts)
+    }
+
+    /// What the candidate would score for a receipt's query, among what its caller finds now.
+    fn score_then(&self, receipt: &Receipt, candidate: &Memory, replaced: &[MemoryId]) -> Result<Option<f64>, Error> {
+        let now = self.clock.now();
+        let filter = Filter { unexpired_at: Some(now), ..Filter::default() };
+        let (words, vector) = (words::query(&receipt.query), self.embedding(&receipt.query));
+        let find = Find { filter, words, vector, pool: self.limits().pool_min, ..Find::default() };
+        let mut found = self.backend.find(&self.eyes(&receipt.caller)?, &find)?;
+        found.candidates.retain(|found| !replaced.contains(&found.memory.id));
+        found.candidates.push(Candidate {
+            memory: candidate.clone(),
+            words: gate::words_of(candidate),
+            vector: self.embedding(&gate::embedding_text(candidate)).map(|embedding| embedding.vector),
+        });
+        let asked = Asked {
+            text: &receipt.query,
+            words: &find.words,
+            vector: find.vector.as_ref().map(|embedding| &embedding.vector),
+            calibration: self.embedder.calibration(),
+            ranker: receipt.settings.ranker,
+            weights: &self.limits().weights,
+            now,
+        };
+        let hits = ranking::rank(&asked, found);
+        Ok(hits.into_iter().find(|hit| hit.memory.id == candidate.id).map(|hit| hit.score))
+    }
+}
+
+/// Where a score would have stood among what a turn was shown by rank.
+fn impact(receipt: &Receipt, score: f64, replaced: &[MemoryId]) -> Option<Impact> {
+    let shown: Vec<_> = receipt
+        .candidates
+        .iter()
+        // What is always injected has no score to beat.
+        .filter(|considered| considered.block.is_some() && considered.score > 0.0)
+        .filter(|considered| !replaced.contains(&considered.memory))
+        .collect();
+    let rank = 1 + shown.iter().filter(|considered| considered.score >= score).count();
+    let full = shown.len() >= receipt.settings.memories_max;
+    (rank <= receipt.settings.memories_max).then(|| Impact {
+        receipt: receipt.id.clone(),
+        at: receipt.at,
+        query: receipt.query.clone(),
+        rank,
+        score,
+        pushes_out: shown.last().filter(|_| full).map(|considered| considered.memory),
+    })
+}

@@ -1,0 +1,277 @@
+//! Forgetting that stays forgotten, in every disguise and through every door.
+
+use engine::memory::{Draft, Memory};
+use engine::vocabulary::{Layer, State};
+use engine::{EraseWhat, Exported, Redaction, RolledBack, Upkeep};
+
+use super::Case;
+use super::world::{Checked, World, code, ensure, refused_with};
+
+/// The words are unlike anything else in the database, so that raw files can be searched for them.
+const VALUE: &str = "The side door opens with zanzibarquux 4711.";
+
+fn forgotten(world: &World) -> Checked<Memory> {
+    let memory = world.say(&world.agent("t", "a"), VALUE)?;
+    world.forget(memory.id)?;
+    Ok(memory)
+}
+
+fn refused_again(world: &World, text: &str) -> Checked {
+    refused_with(world.say(&world.agent("t", "a"), text), "policy.forgotten").map_err(|instead| format!("{text:?}: {instead}"))
+}
+
+fn redact(world: &World, memory: &Memory) -> Checked {
+    let redaction = Redaction { memory: memory.id, versions: None, reason: "asked to".to_owned(), may_return: false };
+    world.engine.redact(&world.admin, &redaction).map(|_| ()).map_err(|error| code(&error))
+}
+
+pub(super) const CASES: &[Case] = &[
+    Case {
+        name: "forgotten-by-save",
+        given: "a value that was forgotten",
+        when: "an agent saves it again",
+        then: "it is refused",
+        check: |world| forgotten(world).and_then(|_| refused_again(world, VALUE)),
+    },
+    Case {
+        name: "forgotten-in-disguise",
+        given: "a value that was forgotten",
+        when: "it comes back in another case, spacing, punctuation, Unicode form or alphabet",
+        then: "it is refused",
+        check: |world| {
+            forgotten(world)?;
+            for disguise in [
+                "THE SIDE DOOR OPENS WITH ZANZIBARQUUX 4711",
+                "the  side\tdoor\nopens with zanzibarquux 4711",
+                "The side door, opens with: \u{201c}zanzibarquux\u{201d} (4711)!",
+                "Ｔｈｅ ｓｉｄｅ ｄｏｏｒ ｏｐｅｎｓ ｗｉｔｈ ｚａｎｚｉｂａｒｑｕｕｘ ４７１１",
+                "The side d\u{200b}oor ope\u{ad}ns with zanzi\u{200d}barquux 4711",
+                "Thé sidé door opens with zanzibarquüx 4711",
+                "The ѕіdе dооr ореns with zanzibarquux 4711",
+            ] {
+                refused_again(world, disguise)?;
+            }
+            Ok(())
+        },
+    },
+    Case {
+        name: "forgotten-inside-a-longer-text",
+        given: "a value that was forgotten",
+        when: "it is saved as a sentence of a longer text",
+        then: "it is refused",
+        check: |world| {
+            forgotten(world)?;
+            refused_again(world, &format!("Notes of today.\n{VALUE} Lunch was good."))
+        },
+    },
+    Case {
+        name: "another-value-passes",
+        given: "a value that was forgotten",
+        when: "something else is saved",
+        then: "it is saved",
+        check: |world| {
+            forgotten(world)?;
+            world.say(&world.agent("t", "a"), "The front door opens with the red button").map(|_| ())
+        },
+    },
+    Case {
+        name: "may-return",
+        given: "a value forgotten with leave to return",
+        when: "it is saved again",
+        then: "it is saved",
+        check: |world| {
+            let agent = world.agent("t", "a");
+            let memory = world.say(&agent, VALUE)?;
+            world.engine.forget_for_now(&world.admin, memory.id, None, true).map_err(|error| code(&error))?;
+            world.say(&agent, VALUE).map(|_| ())
+        },
+    },
+    Case {
+        name: "forgotten-by-promotion",
+        given: "a value forgotten in the workspace",
+        when: "an agent saves it in a conversation and proposes it",
+        then: "the proposal is refused",
+        check: |world| {
+            let shared = world.save(&world.admin, World::shared(VALUE, "doors"))?;
+            world.forget(shared.id)?;
+            let agent = world.agent("t", "a");
+            let draft = world.say(&agent, VALUE)?;
+            match world.propose(&agent, draft.id, "doors-again") {
+                Err(code) if code == "policy.forgotten" => Ok(()),
+                other => Err(format!("{:?}", other.map(|review| review.id))),
+            }
+        },
+    },
+    Case {
+        name: "forgotten-by-import",
+        given: "an export made before a value was forgotten",
+        when: "it is imported",
+        then: "the value is not back",
+        check: |world| {
+            let memory = world.say(&world.agent("t", "a"), VALUE)?;
+            let mut pieces = world.exported()?;
+            world.forget(memory.id)?;
+            for piece in &mut pieces {
+                // Another id: a copy made elsewhere.
+                if let Exported::Memory(story) = piece && story.memory.id == memory.id {
+                    let fresh = world.engine.clock.fresh_id();
+                    story.memory.id.0 = fresh;
+                    story.memory.version.0 = uuid::Uuid::from_u128(fresh.as_u128() ^ 1);
+                    for version in &mut story.versions {
+                        version.memory.id = story.memory.id;
+                        version.memory.version = story.memory.version;
+                    }
+                }
+            }
+            let done = world.import(&world.admin, pieces)?;
+            ensure(done.refused.iter().any(|refused| refused.code == "policy.forgotten"), "it was imported")
+        },
+    },
+    Case {
+        name: "forgotten-by-compaction",
+        given: "two memories that say the same, one of them forgotten",
+        when: "what is left is compacted with a third",
+        then: "no proposal repeats it",
+        check: |world| {
+            let layered = |content: &str, hint: &str| Draft {
+                store: "layers".to_owned(),
+                layer: Some(Layer::Semantic),
+                recall_hint: Some(hint.to_owned()),
+                content: content.to_owned(),
+                ..Draft::default()
+            };
+            let first = world.save(&world.admin, layered(VALUE, "doors one"))?;
+            world.save(&world.admin, layered(VALUE, "doors"))?;
+            world.save(&world.admin, layered("The front door has a bell.", "Doors!"))?;
+            world.forget(first.id)?;
+            let groups = world.engine.compact(&world.admin, None, true).map_err(|error| code(&error))?;
+            let repeats = |group: &engine::Group| group.review.is_some() && group.content.contains("zanzibarquux");
+            ensure(!groups.iter().any(repeats), "it was proposed")
+        },
+    },
+    Case {
+        name: "forgotten-by-rollback",
+        given: "a value that was replaced, and forgotten where it stood again",
+        when: "the replacement is rolled back with --restore",
+        then: "the value is not restored",
+        check: |world| {
+            let proposal = |value: &str| engine::ProfileProposal {
+                store: None,
+                key: "door".to_owned(),
+                value: value.to_owned(),
+                reason: "said".to_owned(),
+            };
+            let confirm = |value: &str| -> Checked<Memory> {
+                match world.engine.propose_profile(&world.admin, proposal(value)).map_err(|error| code(&error))? {
+                    engine::Proposed::Waiting { review, .. } => world.approve(&world.admin, &review),
+                    engine::Proposed::Refused(refusal) => Err(refusal.code.to_owned()),
+                }
+            };
+            let old = confirm("zanzibarquux 4711")?;
+            let new = confirm("the red button")?;
+            let copy = world.save(&world.admin, World::shared("door: zanzibarquux 4711", "door"))?;
+            world.forget(copy.id)?;
+            match world.engine.rollback(&world.admin, new.id, true, None).map_err(|error| code(&error))? {
+                RolledBack::Done(done) => ensure(done.restored.is_empty(), "it was restored")?,
+                RolledBack::Refused(refusal) => return Err(refusal.code.to_owned()),
+            }
+            ensure(world.state(old.id)? == State::Superseded, "it stands again")
+        },
+    },
+    Case {
+        name: "bans-travel-with-exports",
+        given: "a value that was forgotten",
+        when: "the export is imported elsewhere and the value saved there",
+        then: "it is refused there too",
+        check: |world| {
+            forgotten(world)?;
+            let pieces = world.exported()?;
+            let tenant = world.engine.start_tenant("bans-travel-other").map_err(|error| code(&error))?.id;
+            let other = World {
+                engine: world.engine.clone(),
+                config: world.config.clone(),
+                tenant,
+                admin: engine::caller::Caller::admin(tenant),
+            };
+            other.import(&other.admin, pieces)?;
+            refused_again(&other, VALUE)
+        },
+    },
+    Case {
+        name: "redacted-everywhere",
+        given: "a memory with two versions",
+        when: "it is redacted and upkeep runs",
+        then: "search, history and export do not have the text; who and why stay",
+        check: |world| {
+            let agent = world.agent("t", "a");
+            let draft = Draft { path: Some("door".to_owned()), ..World::note(VALUE) };
+            world.save(&agent, draft.clone())?;
+            let memory = world.save(&agent, Draft { content: format!("{VALUE} Since May."), ..draft })?;
+            redact(world, &memory)?;
+            world.engine.upkeep(world.tenant, Upkeep::default()).map_err(|error| code(&error))?;
+            ensure(!world.finds(&world.admin, "zanzibarquux", memory.id)?, "search finds it")?;
+            let reference = engine::Reference::Id(memory.id);
+            let history = world.engine.history(&world.admin, &reference, None, Some(50)).map_err(|error| code(&error))?;
+            ensure(history.len() == 3 && history.iter().all(|version| version.memory.content.is_empty()), "history has it")?;
+            ensure(history.iter().all(|version| !version.actor.is_empty()), "who is gone")?;
+            let export = format!("{:?}", world.exported()?);
+            ensure(!export.contains("zanzibarquux"), "the export has it")
+        },
+    },
+    Case {
+        name: "erased-user",
+        given: "a person's memories",
+        when: "the person is erased",
+        then: "nothing is left, the certificate is valid, and the values may not return",
+        check: |world| {
+            let ann = engine::caller::Caller::user(world.tenant, "ann");
+            let draft = || Draft { store: "user_memory".to_owned(), kind: None, ..World::note(VALUE) };
+            let memory = world.save(&ann, draft())?;
+            let what = EraseWhat::User("ann".to_owned());
+            let proof = world.engine.erase(&world.admin, &what, Some("left".to_owned()), false).map_err(|error| code(&error))?;
+            ensure(proof.memories == 1 && world.read(&world.admin, memory.id).is_err(), "it can be read")?;
+            let checked = world.engine.verify_certificate(&world.admin, &proof).map_err(|error| code(&error))?;
+            ensure(checked.valid, "the certificate is not valid")?;
+            let forged = engine::certificate::Certificate { memories: 2, ..proof };
+            let checked = world.engine.verify_certificate(&world.admin, &forged).map_err(|error| code(&error))?;
+            ensure(!checked.valid, "a forged certificate is valid")?;
+            refused_with(world.save(&ann, draft()), "policy.forgotten")
+        },
+    },
+    Case {
+        name: "erased-from-the-files",
+        given: "a memory that was redacted",
+        when: "the raw database files are searched for its text",
+        then: "it is in none of them",
+        check: |world| {
+            let memory = world.say(&world.agent("t", "a"), "The wording is xylophonqwertz and nothing else")?;
+            redact(world, &memory)?;
+            world.engine.backend.flush().map_err(|error| error.to_string())?;
+            let files = std::fs::read_dir(&world.config.home).map_err(|error| error.to_string())?;
+            for file in files.filter_map(Result::ok) {
+                let bytes = std::fs::read(file.path()).unwrap_or_default();
+                let holds = bytes.windows(14).any(|window| window == b"xylophonqwertz");
+                ensure(!holds, &format!("`{}` has it", file.file_name().to_string_lossy()))?;
+            }
+            Ok(())
+        },
+    },
+    Case {
+        name: "deletion-survives-a-restart",
+        given: "a forgotten and a redacted memory",
+        when: "the database is opened anew and indexed again",
+        then: "neither is found and neither value can return",
+        check: |world| {
+            let kept = forgotten(world)?;
+            let other = world.say(&world.agent("t", "a"), "The spare key lies under the blue stone")?;
+            redact(world, &other)?;
+            let engine = crate::assemble::engine(&world.config).map_err(|failure| failure.message())?;
+            engine.upkeep(world.tenant, Upkeep::default()).map_err(|error| code(&error))?;
+            let again = World { engine, config: world.config.clone(), tenant: world.tenant, admin: world.admin.clone() };
+            ensure(!again.finds(&again.admin, "side door zanzibarquux", kept.id)?, "the forgotten one is found")?;
+            ensure(!again.finds(&again.admin, "spare key blue stone", other.id)?, "the redacted one is found")?;
+            refused_again(&again, VALUE)?;
+            refused_again(&again, "the spare key lies under the BLUE stone!")
+        },
+    },
+];
