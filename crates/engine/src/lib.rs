@@ -57,6 +57,7 @@ mod rename;
 pub mod repeat;
 mod rollback;
 mod run;
+pub mod repeat;
 mod search;
 mod seed;
 mod stores;

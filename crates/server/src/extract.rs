@@ -25,6 +25,10 @@ impl<T: DeserializeOwned> FromRequest<App> for Sent<T> {
             return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "http.media_type", message));
         }
         let bytes = whole_body(request, app).await?;
+        // A list of values in the right order would pass for an object otherwise.
+        if bytes.iter().find(|b| !b.is_ascii_whitespace()).is_some_and(|first| *first != b'{') {
+            return Err(Problem::bad_request("shape.json", "the body is not a JSON object"));
+        }
         serde_json::from_slice(&bytes).map(Sent).map_err(|error| {
             // Where and what sort of mistake, never a piece of what was sent.
             let (line, column) = (error.line(), error.column());

@@ -16,6 +16,10 @@ const ABOUT: &str = "Governed memory for AI agents. Send a key as `Authorization
 const TAGS: &[(&str, &str)] = &[
     ("memories", "Save, read, list, patch, forget, pin; history"),
     ("search", "Find memories and see why; scan texts"),
+    ("context", "What a model is shown before its turn, and the proof of it"),
+    ("reviews", "What waits for a person"),
+    ("governance", "Taking back, holding back, erasing"),
+    ("runs", "Stretches of work with a scratch memory"),
     ("stores", "Named containers of memories"),
     ("pipelines", "Which agents have memory"),
     ("events", "What happened, live"),

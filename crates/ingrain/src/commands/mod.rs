@@ -10,6 +10,7 @@ pub mod export;
 mod filters;
 pub mod forget;
 pub mod history;
+pub mod key;
 pub mod layers;
 pub mod list;
 pub mod memory;
@@ -27,6 +28,7 @@ pub mod rollback;
 pub mod run;
 pub mod scan;
 pub mod search;
+pub mod serve;
 pub mod store;
 pub mod tenant;
 mod upkeep;
@@ -62,6 +64,7 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
         Command::Demo => demo::run(&loaded.config, output),
         Command::Bench(command) => command.run(&loaded.config, output),
         Command::Tenant(command) => command.run(&loaded.config, output),
+        Command::Serve(command) => command.run(&loaded.config, output),
         command => with_session(command, &loaded, &global, output),
     }
 }
@@ -98,12 +101,14 @@ fn with_session(command: Command, loaded: &Loaded, global: &Global, output: &Out
         Command::Pin(command) => command.run(&job, true),
         Command::Unpin(command) => command.run(&job, false),
         Command::Store(command) => command.run(&job),
+        Command::Key(command) => command.run(&job),
         Command::Pipeline(command) => command.run(&job),
         Command::Upkeep => upkeep::run(&job),
         Command::Events(command) => command.run(&job),
         Command::Verify => verify::run(&job),
         Command::Scan(_)
         | Command::Tenant(_)
+        | Command::Serve(_)
         | Command::Config(_)
         | Command::Doctor
         | Command::Demo

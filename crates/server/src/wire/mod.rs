@@ -1,6 +1,8 @@
 //! Request and reply shapes. They translate; the engine decides.
 
 pub mod admin;
+pub mod context;
+pub mod govern;
 pub mod memory;
 pub mod search;
 
@@ -9,8 +11,10 @@ use std::borrow::Cow;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use engine::id::MemoryId;
+use engine::RunOutcome;
 use engine::keys::Settable;
 use engine::ports::{Cursor, Order};
+use engine::review::{Action, ReviewState, Risk};
 use engine::vocabulary::{
     Access, EvidenceKind, Kind, Layer, Operation, Ranker, Role, ScopeKind, State, Trust, TtlClass, TurnRole,
 };
@@ -38,6 +42,10 @@ macro_rules! word {
 }
 
 word! {
+    ActionWord = Action, "Action";
+    ReviewStateWord = ReviewState, "ReviewState";
+    RiskWord = Risk, "Risk";
+    RunOutcomeWord = RunOutcome, "RunOutcome";
     AccessWord = Access, "Access";
     EvidenceKindWord = EvidenceKind, "EvidenceKind";
     KindWord = Kind, "Kind";
