@@ -57,7 +57,6 @@ mod rename;
 pub mod repeat;
 mod rollback;
 mod run;
-pub mod repeat;
 mod search;
 mod seed;
 mod stores;
