@@ -75,6 +75,10 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Params<T>, Problem> {
         let query = parts.uri.query().unwrap_or_default();
+        // A parameter without a value says nothing; only an empty search is a question.
+        if query.split('&').any(|pair| pair.ends_with('=') && pair != "query=") {
+            return Err(Problem::bad_request("shape.query", "a parameter has no value: leave it out"));
+        }
         let message = |error: serde_html_form::de::Error| {
             let text: String = error.to_string().chars().filter(|c| !c.is_control()).take(200).collect();
             Problem::bad_request("shape.query", format!("the parameters do not fit: {text}"))

@@ -72,8 +72,7 @@ async fn redact(
     Named(memory): MemoryName,
     Sent(body): Sent<RedactBody>,
 ) -> Result<Json<RedactedView>, Problem> {
-    let redaction =
-        Redaction { memory, versions: body.versions, reason: body.reason, may_return: body.may_return };
+    let redaction = Redaction { memory, versions: body.versions, reason: body.reason, may_return: body.may_return };
     match app.call("redact", move |engine| Ok(engine.redact(&who.caller, &redaction)?)).await? {
         Redacted::Done(done) => Ok(Json(RedactedView {
             memory: SavedView::changed(&done.memory, "redacted"),
@@ -91,9 +90,7 @@ async fn rollback(
     Named(memory): MemoryName,
     Sent(body): Sent<RollbackBody>,
 ) -> Result<Json<RolledBackView>, Problem> {
-    let work = move |engine: &Engine| {
-        Ok(engine.rollback(&who.caller, memory, body.restore, body.reason.as_deref())?)
-    };
+    let work = move |engine: &Engine| Ok(engine.rollback(&who.caller, memory, body.restore, body.reason.as_deref())?);
     match app.call("rollback", work).await? {
         RolledBack::Done(done) => Ok(Json(RolledBackView {
             memory: SavedView::changed(&done.memory, "rolled_back"),
@@ -110,9 +107,8 @@ async fn quarantine(
     Named(memory): MemoryName,
     Sent(body): Sent<QuarantineBody>,
 ) -> Result<Json<QuarantinedView>, Problem> {
-    let work = move |engine: &Engine| {
-        Ok(engine.quarantine(&who.caller, memory, body.derived, body.reason.as_deref())?)
-    };
+    let work =
+        move |engine: &Engine| Ok(engine.quarantine(&who.caller, memory, body.derived, body.reason.as_deref())?);
     held(app.call("quarantine", work).await?, "quarantined")
 }
 
@@ -146,11 +142,7 @@ async fn certificates(State(app): State<App>, who: Who) -> Result<Json<Value>, P
     Ok(Json(json!({ "items": items })))
 }
 
-async fn certificate(
-    State(app): State<App>,
-    who: Who,
-    Named(id): Named<uuid::Uuid>,
-) -> Result<Json<Value>, Problem> {
+async fn certificate(State(app): State<App>, who: Who, Named(id): Named<uuid::Uuid>) -> Result<Json<Value>, Problem> {
     let found = app.call("certificate", move |engine| Ok(engine.certificate(&who.caller, &id.to_string())?)).await?;
     serde_json::to_value(found).map(Json).map_err(|_| Problem::internal())
 }

@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use engine::{Engine, Proposed};
 use engine::review::{Decided, QueueFilter};
+use engine::{Engine, Proposed};
 use serde_json::{Value, json};
 
 use super::memories::EXAMPLE_ID;
@@ -25,9 +25,7 @@ const TAG: &str = "reviews";
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     let decided = |method: Endpoint| {
-        method
-            .answer::<DecidedView>(StatusCode::OK, "Decided", Value::Null)
-            .problems(&[NOT_FOUND, CONFLICT, REFUSED])
+        method.answer::<DecidedView>(StatusCode::OK, "Decided", Value::Null).problems(&[NOT_FOUND, CONFLICT, REFUSED])
     };
     vec![
         Endpoint::new(Method::GET, "/v1/reviews", "reviews", list)
@@ -35,7 +33,11 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .query::<ReviewParams>()
             .answer::<Page<ReviewBrief>>(StatusCode::OK, "Reviews", json!({ "items": [] })),
         Endpoint::new(Method::POST, "/v1/reviews", "propose", propose)
-            .says(TAG, "Propose a promotion", "A copy of a memory in a store of the workspace; nothing stands there before a person approves.")
+            .says(
+                TAG,
+                "Propose a promotion",
+                "A copy of a memory in a store of the workspace; nothing stands there before a person approves.",
+            )
             .body::<ProposeBody>(json!({
                 "memory": EXAMPLE_ID, "target_store": "workspace_runbooks", "target_path": "services/billing",
                 "rationale": "seen in three incidents", "risk": "low",
@@ -103,9 +105,7 @@ async fn approve(
     Named(id): Named<uuid::Uuid>,
     Sent(body): Sent<DecideBody>,
 ) -> Result<Json<DecidedView>, Problem> {
-    let work = move |engine: &Engine| {
-        decided(engine.approve(&who.caller, &id.to_string(), body.comment.as_deref())?)
-    };
+    let work = move |engine: &Engine| decided(engine.approve(&who.caller, &id.to_string(), body.comment.as_deref())?);
     Ok(Json(app.call("approve", work).await?))
 }
 
@@ -115,9 +115,7 @@ async fn reject(
     Named(id): Named<uuid::Uuid>,
     Sent(body): Sent<DecideBody>,
 ) -> Result<Json<DecidedView>, Problem> {
-    let work = move |engine: &Engine| {
-        decided(engine.reject(&who.caller, &id.to_string(), body.comment.as_deref())?)
-    };
+    let work = move |engine: &Engine| decided(engine.reject(&who.caller, &id.to_string(), body.comment.as_deref())?);
     Ok(Json(app.call("reject", work).await?))
 }
 
@@ -127,9 +125,7 @@ async fn request_changes(
     Named(id): Named<uuid::Uuid>,
     Sent(body): Sent<ChangesBody>,
 ) -> Result<Json<DecidedView>, Problem> {
-    let work = move |engine: &Engine| {
-        decided(engine.request_changes(&who.caller, &id.to_string(), &body.comment)?)
-    };
+    let work = move |engine: &Engine| decided(engine.request_changes(&who.caller, &id.to_string(), &body.comment)?);
     Ok(Json(app.call("request_changes", work).await?))
 }
 

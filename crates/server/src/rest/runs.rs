@@ -13,7 +13,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{Named, Params, Sent};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::govern::{ClosedView, CloseRunBody, OpenRunBody, RunParams, RunView};
+use crate::wire::govern::{CloseRunBody, ClosedView, OpenRunBody, RunParams, RunView};
 
 const TAG: &str = "runs";
 
@@ -29,7 +29,11 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .answer::<RunView>(StatusCode::CREATED, "The run", Value::Null)
             .problems(&[CONFLICT]),
         Endpoint::new(Method::POST, "/v1/runs/{run}/close", "close_run", close)
-            .says(TAG, "Close a run", "Its working memory goes, one episode stays, and of a success also how it was done.")
+            .says(
+                TAG,
+                "Close a run",
+                "Its working memory goes, one episode stays, and of a success also how it was done.",
+            )
             .body::<CloseRunBody>(json!({ "outcome": "success", "summary": "a webhook had moved" }))
             .answer::<ClosedView>(StatusCode::OK, "What it left", Value::Null)
             .problems(&[NOT_FOUND, CONFLICT, REFUSED]),

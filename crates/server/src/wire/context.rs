@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::KindWord;
+use super::{KindWord, bounded};
 
 /// Stands in schemas for a record of the engine, written as it is.
 type AsKept = Map<String, Value>;
@@ -20,10 +20,10 @@ type AsKept = Map<String, Value>;
 pub struct ContextBody {
     /// The latest message of the user.
     pub message: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bounded::<_, 1, 100_000>")]
     #[schemars(range(min = 1, max = 100_000))]
     pub budget_tokens: Option<usize>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bounded::<_, 1, 200>")]
     #[schemars(range(min = 1, max = 200))]
     pub memories_max: Option<usize>,
     #[serde(default)]
@@ -118,6 +118,7 @@ pub struct VerifiedView {
 pub struct ReceiptParams {
     /// Only of this run.
     pub run: Option<String>,
+    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
 }

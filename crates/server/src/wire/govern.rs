@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::memory::{EvidenceBody, MemoryView, SavedView};
-use super::{ActionWord, Id, ReviewStateWord, RiskWord, RunOutcomeWord};
+use super::{ActionWord, Id, ReviewStateWord, RiskWord, RunOutcomeWord, bounded};
 use crate::problem::Problem;
 
 /// A memory that should be read by all.
@@ -107,6 +107,7 @@ pub struct ReviewParams {
     pub action: Option<Action>,
     pub store: Option<String>,
     pub cursor: Option<String>,
+    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
 }
@@ -289,6 +290,7 @@ impl From<Closed> for ClosedView {
 #[serde(deny_unknown_fields, default)]
 pub struct RunParams {
     pub open: bool,
+    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::{
     EvidenceKindWord, Id, KindWord, LayerWord, Moment, OperationWord, ScopeWord, Sort, StateWord, TrustWord, TtlWord,
-    TurnRoleWord,
+    TurnRoleWord, bounded,
 };
 
 /// What shall be remembered. Who asks decides where it goes; only a system is named here.
@@ -411,6 +411,7 @@ pub struct ListParams {
     pub as_of: Option<Timestamp>,
     pub sort: Sort,
     pub cursor: Option<String>,
+    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
     /// Whether contents are wanted too.
@@ -446,6 +447,7 @@ pub struct HistoryParams {
     /// Only versions with a number below this.
     #[schemars(range(min = 1))]
     pub below: Option<u32>,
+    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
 }

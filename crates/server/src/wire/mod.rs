@@ -10,8 +10,8 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use engine::id::MemoryId;
 use engine::RunOutcome;
+use engine::id::MemoryId;
 use engine::keys::Settable;
 use engine::ports::{Cursor, Order};
 use engine::review::{Action, ReviewState, Risk};
@@ -20,7 +20,8 @@ use engine::vocabulary::{
 };
 use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::problem::Problem;
 
@@ -126,6 +127,18 @@ pub struct ProblemShape {
     current: Option<serde_json::Map<String, serde_json::Value>>,
     /// What the scanner found: rule, field and place, never the text.
     findings: Option<Vec<serde_json::Map<String, serde_json::Value>>>,
+}
+
+/// Reads a number that must lie within bounds; what lies outside is told, not bent.
+pub(crate) fn bounded<'de, D: Deserializer<'de>, const MIN: u64, const MAX: u64>(
+    deserializer: D,
+) -> Result<Option<usize>, D::Error> {
+    match Option::<u64>::deserialize(deserializer)? {
+        Some(number) if !(MIN..=MAX).contains(&number) => {
+            Err(D::Error::custom(format!("a number from {MIN} to {MAX} is expected")))
+        }
+        number => Ok(number.map(|number| number as usize)),
+    }
 }
 
 /// How a listing is sorted.

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::memory::MemoryView;
-use super::{Id, KindWord, LayerWord, Moment, RankerWord, ScopeWord, StateWord, TrustWord};
+use super::{Id, KindWord, LayerWord, Moment, RankerWord, ScopeWord, StateWord, TrustWord, bounded};
 
 /// What to look for. An empty query gives the newest.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -60,7 +60,7 @@ pub struct SearchBody {
     #[serde(default)]
     #[schemars(with = "Option<Moment>")]
     pub as_of: Option<Timestamp>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bounded::<_, 1, 200>")]
     #[schemars(range(min = 1, max = 200))]
     pub limit: Option<usize>,
     #[serde(default)]

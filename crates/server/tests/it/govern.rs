@@ -25,8 +25,7 @@ fn a_draft_becomes_everybodys() {
         "memory": id, "target_store": "workspace_runbooks", "target_path": "services/billing",
         "rationale": "it helped twice", "evidence": [{ "kind": "verification_result", "summary": "tried twice" }],
     });
-    let propose =
-        || house.ask_as(&agent, "POST", "/v1/reviews").header("x-conversation-id", "c1").json(&body).send();
+    let propose = || house.ask_as(&agent, "POST", "/v1/reviews").header("x-conversation-id", "c1").json(&body).send();
     let (first, second) = (propose(), propose());
     assert_eq!((first.status, second.status), (201, 200), "{}", first.body);
     let review = first.json()["review"]["id"].as_str().expect("a review").to_owned();
@@ -89,7 +88,8 @@ fn a_run_and_its_context() {
     assert_eq!((&replay["exact"], &replay["text"]), (&json!(true), &context["text"]));
     let blame = house.ask("GET", "/v1/runs/r1/blame").send().json();
     assert_eq!(blame["items"].as_array().map(Vec::len), Some(1));
-    let closed = ask("POST", "/v1/runs/r1/close").json(&json!({ "outcome": "success", "summary": "it had moved" })).send();
+    let closed =
+        ask("POST", "/v1/runs/r1/close").json(&json!({ "outcome": "success", "summary": "it had moved" })).send();
     assert_eq!(closed.status, 200, "{}", closed.body);
     assert_eq!(house.ask("GET", "/v1/verify").send().json()["broken"], Value::Null);
 }
