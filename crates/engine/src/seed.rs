@@ -15,6 +15,7 @@ use crate::ports::{StoreError, Tenant};
 use crate::remember::Outcome;
 use crate::row::{self, Kept, RowKind};
 use crate::scope::Scope;
+use crate::stores::checked_slug;
 use crate::vocabulary::{Kind, Operation, Trust};
 
 /// Remembers that a document was seeded once, so that its deletion lasts.
@@ -76,6 +77,7 @@ const DOCUMENTS: &[Document] = &[
 impl Engine {
     /// The tenant of this slug, made and seeded where it is new.
     pub fn start_tenant(&self, slug: &str) -> Result<Tenant, Error> {
+        checked_slug(slug)?;
         let fresh = Tenant { id: TenantId(self.clock.fresh_id()), slug: slug.to_owned(), created_at: self.clock.now() };
         let tenant = self.backend.ensure_tenant(&fresh)?;
         self.seed(tenant.id)?;

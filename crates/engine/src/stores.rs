@@ -118,12 +118,12 @@ impl Engine {
     }
 }
 
-fn checked_slug(slug: &str) -> Result<(), Error> {
+pub(crate) fn checked_slug(slug: &str) -> Result<(), Error> {
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';
     match !slug.is_empty() && slug.len() <= 64 && slug.bytes().all(plain) {
         true => Ok(()),
         false => {
-            let message = "a store's name is 1 to 64 of a-z, 0-9, `_` and `-`";
+            let message = "a slug is 1 to 64 of a-z, 0-9, `_` and `-`";
             Err(Error::invalid("shape.slug", message))
         }
     }

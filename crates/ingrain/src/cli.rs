@@ -7,8 +7,8 @@ use toml::Value;
 
 use crate::caller::{Identity, SystemGrant};
 use crate::commands::{
-    bench, completions, config, events, export, forget, history, layers, list, memory, migrate, owners, patch, pin,
-    pipeline, propose, quarantine, read, redact, remember, review, rollback, run, scan, search, store, tenant,
+    bench, completions, config, events, export, forget, history, key, layers, list, memory, migrate, owners, patch, pin,
+    pipeline, propose, quarantine, read, redact, remember, review, rollback, run, scan, search, serve, store, tenant,
 };
 
 /// Governed memory for AI agents: what they learn, kept, reviewed, proven and forgotten.
@@ -91,6 +91,10 @@ pub enum Command {
     Events(events::Events),
     /// Check that nobody changed the log
     Verify,
+    /// Answer over HTTP: REST, live events
+    Serve(serve::Serve),
+    /// Make, list, rotate and revoke keys of the server
+    Key(key::Key),
     /// List and create tenants
     Tenant(tenant::Tenant),
     /// Prepare or update a Postgres database, with its owner's URL

@@ -13,6 +13,7 @@ use engine::ruleset::Ruleset;
 use engine::vocabulary::Role;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use server::ServerConfig;
 
 use crate::cli::Global;
 use crate::error::Failure;
@@ -51,6 +52,8 @@ pub struct Config {
     pub memory: Memory,
     pub embeddings: Embeddings,
     pub limits: Limits,
+    /// The HTTP door.
+    pub server: ServerConfig,
     /// The rules each role holds.
     pub roles: BTreeMap<Role, Held>,
     /// Standing grants: principal, then system.
@@ -173,6 +176,7 @@ impl Config {
                 proxy: String::new(),
             },
             limits: Limits::default(),
+            server: ServerConfig::default(),
             roles: Role::ALL.iter().map(|role| (*role, all_rules())).collect(),
             grants: BTreeMap::new(),
             rulesets: BTreeMap::new(),

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use engine::Engine;
-use engine::id::TenantId;
 use tokio::sync::{Semaphore, watch};
 
 use crate::auth::Doorman;
@@ -26,8 +25,6 @@ pub struct Inner {
     pub(crate) doorman: Doorman,
     pub(crate) rates: Rates,
     pub(crate) tails: Tails,
-    /// The tenant of callers without a key, in local mode.
-    pub(crate) home: TenantId,
     turns: Arc<Semaphore>,
     waiting: AtomicUsize,
     closing: watch::Sender<bool>,
@@ -41,8 +38,7 @@ impl std::ops::Deref for App {
 }
 
 impl App {
-    /// `home` is the tenant of callers without a key, in local mode.
-    pub fn new(engine: Engine, config: ServerConfig, home: TenantId) -> App {
+    pub fn new(engine: Engine, config: ServerConfig) -> App {
         let limits = &config.limits;
         App(Arc::new(Inner {
             metrics: Metrics::default(),
@@ -52,7 +48,6 @@ impl App {
             turns: Arc::new(Semaphore::new(limits.calls_max)),
             waiting: AtomicUsize::new(0),
             closing: watch::Sender::new(false),
-            home,
             engine,
             config,
         }))

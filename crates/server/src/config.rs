@@ -3,15 +3,22 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use engine::caller::{Grant, Rules};
+use engine::caller::{Caller, Grant, Rules};
 use engine::keys::Settable;
 use engine::vocabulary::Role;
 use serde::{Deserialize, Serialize};
 
-/// Settings of the HTTP door.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// Settings of the HTTP door. An empty text means "not set".
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerConfig {
+    /// Address to listen at.
+    pub host: String,
+    pub port: u16,
+    /// `text` or `json`, on stderr.
+    pub log: String,
+    /// `error`, `warn`, `info`, `debug` or `off`.
+    pub log_level: String,
     /// Names this server answers to, besides loopback and plain addresses; `*` for any.
     pub hosts: Vec<String>,
     /// Web origins that may call from a browser, such as `https://console.example.com`.
@@ -27,40 +34,70 @@ pub struct ServerConfig {
     #[serde(skip)]
     pub grants: BTreeMap<String, BTreeMap<String, Grant>>,
     /// Asked for the grants of whoever calls.
-    pub grants_url: Option<String>,
-    pub token: Option<TokenConfig>,
+    pub grants_url: String,
+    pub token: TokenConfig,
     pub limits: HttpLimits,
-    /// Callers without a key are the operator. Set by a flag, never by a file.
+    /// Who calls without a key, where anybody may. Set by a flag, never by a file.
     #[serde(skip)]
-    pub local: bool,
+    pub local: Option<Caller>,
 }
 
-/// Tokens of an identity provider, and what their claims mean here.
+/// The port nobody else claims: "INGR" on a telephone's keys.
+const PORT: u16 = 4647;
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        ServerConfig {
+            host: "127.0.0.1".to_owned(),
+            port: PORT,
+            log: "text".to_owned(),
+            log_level: "info".to_owned(),
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            metrics_open: false,
+            private_endpoints: false,
+            rules: BTreeMap::new(),
+            grants: BTreeMap::new(),
+            grants_url: String::new(),
+            token: TokenConfig::default(),
+            limits: HttpLimits::default(),
+            local: None,
+        }
+    }
+}
+
+/// Tokens of an identity provider, and what their claims mean here. Without an issuer there are none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct TokenConfig {
     pub issuer: String,
     pub audience: String,
     /// Where the provider's public keys are.
     pub jwks_url: String,
     /// Slug of the tenant of tokens that name none.
-    #[serde(default)]
-    pub tenant: Option<String>,
+    pub tenant: String,
     /// Role of tokens that name none.
-    #[serde(default = "user")]
     pub role: Role,
     /// The provider's words for roles, where they are not ours.
-    #[serde(default)]
     pub roles: BTreeMap<String, Role>,
-    #[serde(default)]
     pub claims: Claims,
     /// What holders of tokens may say about themselves in headers.
-    #[serde(default)]
     pub may_set: Vec<Settable>,
 }
 
-fn user() -> Role {
-    Role::User
+impl Default for TokenConfig {
+    fn default() -> Self {
+        TokenConfig {
+            issuer: String::new(),
+            audience: String::new(),
+            jwks_url: String::new(),
+            tenant: String::new(),
+            role: Role::User,
+            roles: BTreeMap::new(),
+            claims: Claims::default(),
+            may_set: Vec::new(),
+        }
+    }
 }
 
 /// Names of the claims that are read; a dot goes into an object.

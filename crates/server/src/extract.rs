@@ -25,6 +25,10 @@ impl<T: DeserializeOwned> FromRequest<App> for Sent<T> {
             return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "http.media_type", message));
         }
         let bytes = whole_body(request, app).await?;
+        // A list of values in the right order would pass for an object otherwise.
+        if bytes.iter().find(|b| !b.is_ascii_whitespace()).is_some_and(|first| *first != b'{') {
+            return Err(Problem::bad_request("shape.json", "the body is not a JSON object"));
+        }
         serde_json::from_slice(&bytes).map(Sent).map_err(|error| {
             // Where and what sort of mistake, never a piece of what was sent.
             let (line, column) = (error.line(), error.column());
@@ -71,6 +75,10 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Params<T>, Problem> {
         let query = parts.uri.query().unwrap_or_default();
+        // A parameter without a value says nothing; only an empty search is a question.
+        if query.split('&').any(|pair| pair.ends_with('=') && pair != "query=") {
+            return Err(Problem::bad_request("shape.query", "a parameter has no value: leave it out"));
+        }
         let message = |error: serde_html_form::de::Error| {
             let text: String = error.to_string().chars().filter(|c| !c.is_control()).take(200).collect();
             Problem::bad_request("shape.query", format!("the parameters do not fit: {text}"))

@@ -34,7 +34,8 @@ pub(crate) async fn attend(State(app): State<App>, request: Request, next: Next)
     let method = request.method().clone();
     // The route, not the address: an address may hold what somebody remembered.
     let route = path.unwrap_or_default();
-    let span = tracing::info_span!("request", request.id = %id, %method, route, principal = tracing::field::Empty);
+    let span = tracing::info_span!("request", request.id = %id, %method, route, principal = tracing::field::Empty,
+        gen_ai.operation.name = operation(verb));
     let answer = tokio::time::timeout(app.config.limits.timeout(), next.run(request).instrument(span.clone())).await;
     let mut response = answer.unwrap_or_else(|_| {
         Problem::new(StatusCode::GATEWAY_TIMEOUT, "http.timeout", "this took too long").into_response()
@@ -60,6 +61,17 @@ pub(crate) async fn attend(State(app): State<App>, request: Request, next: Next)
         response.headers_mut().insert(REQUEST_ID, value);
     }
     response
+}
+
+/// The name OpenTelemetry has for a verb, where it has one.
+fn operation(verb: &str) -> Option<&'static str> {
+    match verb {
+        "search" | "record_search" => Some("search_memory"),
+        "remember" => Some("upsert_memory"),
+        "patch" | "pin" => Some("update_memory"),
+        "forget" | "redact" => Some("delete_memory"),
+        _ => None,
+    }
 }
 
 /// The problem a handler or layer left for us; an empty 4xx or 5xx of the framework counts as one.
@@ -165,7 +177,7 @@ fn is_ours(config: &ServerConfig, host: &str) -> bool {
     let address: Option<IpAddr> = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
     let loopback = host == "localhost" || address.is_some_and(|address| address.is_loopback());
     // A plain address cannot be rebound; without a key, though, only this machine is believed.
-    let plain = address.is_some() && !config.local;
+    let plain = address.is_some() && config.local.is_none();
     loopback || plain || config.hosts.iter().any(|known| known == "*" || known.eq_ignore_ascii_case(host))
 }
 
@@ -196,7 +208,8 @@ mod tests {
     #[test]
     fn names_that_are_ours() {
         let open = ServerConfig { hosts: vec!["Memory.example".to_owned()], ..ServerConfig::default() };
-        let local = ServerConfig { local: true, ..ServerConfig::default() };
+        let caller = engine::caller::Caller::admin(engine::id::TenantId(uuid::Uuid::nil()));
+        let local = ServerConfig { local: Some(caller), ..ServerConfig::default() };
         for (host, when_open, when_local) in [
             ("localhost", true, true),
             ("127.0.0.1", true, true),

@@ -1,4 +1,4 @@
-//! The doors that speak to programs: REST with OpenAPI and live events, MCP for agents. Wire formats and async stop at this edge.
+//! The doors that speak to programs: REST with live events over HTTP, MCP for agents. Wire formats and async stop here.
 
 mod app;
 mod auth;
@@ -29,13 +29,12 @@ pub use problem::Problem;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use engine::Engine;
-use engine::id::TenantId;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
-/// The whole surface. `home` is the tenant of callers without a key, in local mode.
-pub fn router(engine: Engine, config: ServerConfig, home: TenantId) -> Router {
-    surface(App::new(engine, config, home))
+/// The whole surface.
+pub fn router(engine: Engine, config: ServerConfig) -> Router {
+    surface(App::new(engine, config))
 }
 
 /// The whole surface over a state somebody else holds on to.

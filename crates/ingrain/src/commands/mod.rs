@@ -10,6 +10,7 @@ pub mod export;
 mod filters;
 pub mod forget;
 pub mod history;
+pub mod key;
 pub mod layers;
 pub mod list;
 pub mod memory;
@@ -28,6 +29,7 @@ pub mod rollback;
 pub mod run;
 pub mod scan;
 pub mod search;
+pub mod serve;
 pub mod store;
 pub mod tenant;
 mod upkeep;
@@ -64,6 +66,7 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
         Command::Bench(command) => command.run(&loaded.config, output),
         Command::Tenant(command) => command.run(&loaded.config, output),
         Command::Migrate(command) => command.run(&loaded.config, output),
+        Command::Serve(command) => command.run(&loaded.config, output),
         command => with_session(command, &loaded, &global, output),
     }
 }
@@ -100,6 +103,7 @@ fn with_session(command: Command, loaded: &Loaded, global: &Global, output: &Out
         Command::Pin(command) => command.run(&job, true),
         Command::Unpin(command) => command.run(&job, false),
         Command::Store(command) => command.run(&job),
+        Command::Key(command) => command.run(&job),
         Command::Pipeline(command) => command.run(&job),
         Command::Upkeep => upkeep::run(&job),
         Command::Events(command) => command.run(&job),
@@ -107,6 +111,7 @@ fn with_session(command: Command, loaded: &Loaded, global: &Global, output: &Out
         Command::Scan(_)
         | Command::Tenant(_)
         | Command::Migrate(_)
+        | Command::Serve(_)
         | Command::Config(_)
         | Command::Doctor
         | Command::Demo

@@ -34,8 +34,8 @@ struct Resolved {
 
 impl Grants {
     pub(super) fn new(config: &ServerConfig, outbound: Outbound) -> Grants {
-        let resolver = config.grants_url.clone().map(|url| Resolver {
-            url,
+        let resolver = (!config.grants_url.is_empty()).then(|| Resolver {
+            url: config.grants_url.clone(),
             outbound,
             believed: Duration::from_secs(config.limits.grants_cache_secs),
             cached: Mutex::default(),

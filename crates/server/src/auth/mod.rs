@@ -17,7 +17,6 @@ use axum::response::{IntoResponse, Response};
 use engine::Engine;
 use engine::caller::Caller;
 use engine::gate::checked_name;
-use engine::id::TenantId;
 use engine::keys::Settable;
 use engine::memory::content_sha256;
 use engine::vocabulary::Role;
@@ -84,17 +83,17 @@ impl Doorman {
         Doorman {
             failures: Rates::slow(FORGIVEN_PER_SECOND, config.limits.failures_burst),
             known: Mutex::default(),
-            tokens: config.token.clone().map(|token| Tokens::new(token, outbound.clone())),
+            tokens: (!config.token.issuer.is_empty()).then(|| Tokens::new(config.token.clone(), outbound.clone())),
             grants: Grants::new(config, outbound),
         }
     }
 
     /// Asks the engine or the provider who this is. Blocks.
     pub(crate) fn identify(&self, app: &App, proof: &Proof) -> Result<Who, Problem> {
-        let identity = match &proof.credential {
-            None if app.config.local => local(app.home),
-            None => return Err(Problem::unauthorized("send a key: `Authorization: Bearer ing_…`")),
-            Some(text) => self.credential(&app.engine, text)?,
+        let identity = match (&proof.credential, &app.config.local) {
+            (None, Some(caller)) => local(caller.clone()),
+            (None, None) => return Err(Problem::unauthorized("send a key: `Authorization: Bearer ing_…`")),
+            (Some(text), _) => self.credential(&app.engine, text)?,
         };
         let mut caller = said(identity.caller, &identity.may_set, &proof.said, &app.engine)?;
         if let Some(rules) = app.config.rules.get(&caller.role) {
@@ -162,8 +161,8 @@ pub(crate) async fn gatekeeper(
     };
     let principal = format!("{}/{}", who.caller.tenant, who.caller.principal);
     // The person at this machine is not rationed.
-    let verdict =
-        (!app.config.local || who.proof.credential.is_some()).then(|| app.rates.take(&principal, Instant::now()));
+    let verdict = (app.config.local.is_none() || who.proof.credential.is_some())
+        .then(|| app.rates.take(&principal, Instant::now()));
     tracing::Span::current().record("principal", who.caller.principal.as_str());
     request.extensions_mut().insert(who);
     let mut response = match verdict {
@@ -263,8 +262,9 @@ fn said(
     Ok(caller)
 }
 
-fn local(home: TenantId) -> Identity {
-    Identity { caller: Caller::admin(home), operator: true, may_set: Settable::ALL.to_vec() }
+/// The operator at this machine, who may be whoever he says.
+fn local(caller: Caller) -> Identity {
+    Identity { caller, operator: true, may_set: Settable::ALL.to_vec() }
 }
 
 impl<S: Sync> FromRequestParts<S> for Who {

@@ -85,7 +85,7 @@ impl Tokens {
         let text = |path: &str| claim(claims, path).and_then(Value::as_str);
         let subject = text(&names.subject).ok_or_else(|| bad("the token names no subject"))?;
         checked_name("subject", subject, &engine.settings.limits)?;
-        let slug = text(&names.tenant).or(self.config.tenant.as_deref());
+        let slug = text(&names.tenant).or(Some(self.config.tenant.as_str())).filter(|slug| !slug.is_empty());
         let slug = slug.ok_or_else(|| bad("the token names no tenant"))?;
         // A token opens no tenant that is not there: strangers cannot fill the database with them.
         let tenant = engine.backend.tenants().map_err(engine::error::Error::from)?;

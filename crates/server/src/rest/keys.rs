@@ -66,7 +66,7 @@ async fn rotate(
     Sent(body): Sent<RotateBody>,
 ) -> Result<(StatusCode, Json<IssuedView>), Problem> {
     let random = dice()?;
-    let overlap = SignedDuration::from_secs(i64::from(body.overlap_seconds));
+    let overlap = SignedDuration::from_secs(body.overlap_seconds.unwrap_or(0) as i64);
     let work = move |engine: &engine::Engine| Ok(engine.rotate_key(&who.caller, &id.to_string(), overlap, random)?);
     Ok((StatusCode::CREATED, Json(app.call("rotate_key", work).await?.into())))
 }

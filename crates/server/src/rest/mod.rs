@@ -1,10 +1,14 @@
 //! REST: one file a resource. Each translates a request into the engine's words and its answer back.
 
+mod context;
 mod events;
+mod govern;
 mod keys;
 mod memories;
 mod pipelines;
 mod records;
+mod reviews;
+mod runs;
 mod scan;
 mod search;
 mod stores;
@@ -30,6 +34,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     [
         memories::endpoints(),
         search::endpoints(),
+        context::endpoints(),
+        reviews::endpoints(),
+        govern::endpoints(),
+        runs::endpoints(),
         scan::endpoints(),
         stores::endpoints(),
         pipelines::endpoints(),

@@ -18,7 +18,7 @@ use crate::extract::{MemoryName, Named, Params};
 use crate::problem::Problem;
 use crate::wire::memory::MemoryView;
 use crate::wire::search::FoundView;
-use crate::wire::{LayerWord, StateWord};
+use crate::wire::{LayerWord, StateWord, bounded};
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -47,6 +47,7 @@ struct RecordParams {
     /// Active ones only, where none is named.
     #[schemars(with = "Vec<StateWord>")]
     state: Vec<Standing>,
+    #[serde(default, deserialize_with = "bounded::<_, 1, 200>")]
     #[schemars(range(min = 1, max = 200))]
     limit: Option<usize>,
 }

@@ -67,7 +67,7 @@ async fn metrics(
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    if !app.config.metrics_open && !app.config.local {
+    if !app.config.metrics_open && app.config.local.is_none() {
         let who = auth::admitted(&app, peer.ip(), &headers).await?;
         if who.caller.role != Role::Admin {
             return Err(Problem::forbidden("policy.admins_only", "only an admin may do this"));

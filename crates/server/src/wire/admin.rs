@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AccessWord, Id, Moment, RoleWord, ScopeWord, SettableWord, TrustWord};
+use super::{AccessWord, Id, Moment, RoleWord, ScopeWord, SettableWord, TrustWord, bounded};
 
 /// A store to make.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -293,8 +293,9 @@ impl From<Issued> for IssuedView {
 #[schemars(rename = "RotateKey")]
 pub struct RotateBody {
     /// Seconds the old key still works.
+    #[serde(deserialize_with = "bounded::<_, 0, 2_592_000>")]
     #[schemars(range(min = 0, max = 2_592_000))]
-    pub overlap_seconds: u32,
+    pub overlap_seconds: Option<usize>,
 }
 
 /// A tenant to make.
@@ -336,6 +337,7 @@ pub struct CreatedTenantView {
 pub struct EventParams {
     /// Only after this number. A stream without it, and without `Last-Event-ID`, begins now.
     pub after: Option<u64>,
+    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
     /// Only these names; `memory.write.*` for all that begin so.

@@ -13,57 +13,79 @@ use serde_json::{Map, Value};
 
 use super::{
     EvidenceKindWord, Id, KindWord, LayerWord, Moment, OperationWord, ScopeWord, Sort, StateWord, TrustWord, TtlWord,
-    TurnRoleWord,
+    TurnRoleWord, bounded,
 };
 
 /// What shall be remembered. Who asks decides where it goes; only a system is named here.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 #[schemars(rename = "Remember")]
 pub struct RememberBody {
     /// Slug of the store.
-    #[schemars(required, length(min = 1, max = 64), extend("pattern" = "^[a-z0-9_-]+$"))]
+    #[schemars(length(min = 1, max = 64), extend("pattern" = "^[a-z0-9_-]+$"))]
     pub store: String,
-    #[schemars(required, length(min = 1))]
+    #[schemars(length(min = 1))]
     pub content: String,
     /// Which system, for stores that keep memories by system.
+    #[serde(default)]
     pub system: Option<String>,
     /// Where it stands in the store. Writing to a path again makes a new version.
+    #[serde(default)]
     pub path: Option<String>,
+    #[serde(default)]
     #[schemars(with = "Option<KindWord>")]
     pub kind: Option<Kind>,
+    #[serde(default)]
     #[schemars(with = "Option<LayerWord>")]
     pub layer: Option<Layer>,
+    #[serde(default)]
     pub title: Option<String>,
     /// When to think of it, in one line.
+    #[serde(default)]
     pub recall_hint: Option<String>,
+    #[serde(default)]
     pub tags: Option<Vec<String>>,
+    #[serde(default)]
     pub metadata: Option<Map<String, Value>>,
+    #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub confidence: Option<f64>,
+    #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub importance: Option<f64>,
+    #[serde(default)]
     pub always_inject: Option<bool>,
+    #[serde(default)]
     #[schemars(with = "Option<Moment>")]
     pub expires_at: Option<Timestamp>,
     /// Past this date it counts as a draft until someone confirms it.
+    #[serde(default)]
     #[schemars(with = "Option<Moment>")]
     pub verify_by: Option<Timestamp>,
+    #[serde(default)]
     #[schemars(with = "Option<TtlWord>")]
     pub ttl: Option<TtlClass>,
+    #[serde(default)]
     #[schemars(with = "Option<TurnRoleWord>")]
     pub role: Option<TurnRole>,
+    #[serde(default)]
     pub session: Option<String>,
+    #[serde(default)]
     pub turn: Option<u32>,
+    #[serde(default)]
     pub speaker: Option<String>,
     /// What showed it.
+    #[serde(default)]
     pub evidence: Vec<EvidenceBody>,
     /// Exact versions this was made from.
+    #[serde(default)]
     #[schemars(with = "Vec<Id>")]
     pub derived_from: Vec<VersionId>,
     /// The sha256 you believe to stand at the path; another is a conflict (409).
+    #[serde(default)]
     #[schemars(with = "Option<String>", extend("pattern" = "^[0-9a-fA-F]{64}$"))]
     pub expected_sha256: Option<String>,
+    #[serde(default)]
     pub reason: Option<String>,
 }
 
@@ -389,6 +411,7 @@ pub struct ListParams {
     pub as_of: Option<Timestamp>,
     pub sort: Sort,
     pub cursor: Option<String>,
+    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
     /// Whether contents are wanted too.
@@ -424,6 +447,7 @@ pub struct HistoryParams {
     /// Only versions with a number below this.
     #[schemars(range(min = 1))]
     pub below: Option<u32>,
+    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
 }

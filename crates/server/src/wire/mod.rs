@@ -1,6 +1,8 @@
 //! Request and reply shapes. They translate; the engine decides.
 
 pub mod admin;
+pub mod context;
+pub mod govern;
 pub mod memory;
 pub mod search;
 
@@ -8,15 +10,18 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use engine::RunOutcome;
 use engine::id::MemoryId;
 use engine::keys::Settable;
 use engine::ports::{Cursor, Order};
+use engine::review::{Action, ReviewState, Risk};
 use engine::vocabulary::{
     Access, EvidenceKind, Kind, Layer, Operation, Ranker, Role, ScopeKind, State, Trust, TtlClass, TurnRole,
 };
 use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::problem::Problem;
 
@@ -38,6 +43,10 @@ macro_rules! word {
 }
 
 word! {
+    ActionWord = Action, "Action";
+    ReviewStateWord = ReviewState, "ReviewState";
+    RiskWord = Risk, "Risk";
+    RunOutcomeWord = RunOutcome, "RunOutcome";
     AccessWord = Access, "Access";
     EvidenceKindWord = EvidenceKind, "EvidenceKind";
     KindWord = Kind, "Kind";
@@ -118,6 +127,18 @@ pub struct ProblemShape {
     current: Option<serde_json::Map<String, serde_json::Value>>,
     /// What the scanner found: rule, field and place, never the text.
     findings: Option<Vec<serde_json::Map<String, serde_json::Value>>>,
+}
+
+/// Reads a number that must lie within bounds; what lies outside is told, not bent.
+pub(crate) fn bounded<'de, D: Deserializer<'de>, const MIN: u64, const MAX: u64>(
+    deserializer: D,
+) -> Result<Option<usize>, D::Error> {
+    match Option::<u64>::deserialize(deserializer)? {
+        Some(number) if !(MIN..=MAX).contains(&number) => {
+            Err(D::Error::custom(format!("a number from {MIN} to {MAX} is expected")))
+        }
+        number => Ok(number.map(|number| number as usize)),
+    }
 }
 
 /// How a listing is sorted.

@@ -14,48 +14,64 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::memory::MemoryView;
-use super::{Id, KindWord, LayerWord, Moment, RankerWord, ScopeWord, StateWord, TrustWord};
+use super::{Id, KindWord, LayerWord, Moment, RankerWord, ScopeWord, StateWord, TrustWord, bounded};
 
 /// What to look for. An empty query gives the newest.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 #[schemars(rename = "Search")]
 pub struct SearchBody {
-    #[schemars(required)]
     pub query: String,
+    #[serde(default)]
     pub stores: Vec<String>,
+    #[serde(default)]
     #[schemars(with = "Vec<ScopeWord>")]
     pub scopes: Vec<ScopeKind>,
     /// Only this system's memories, in these stores.
+    #[serde(default)]
     pub system: Option<String>,
+    #[serde(default)]
     #[schemars(with = "Vec<LayerWord>")]
     pub layers: Vec<Layer>,
+    #[serde(default)]
     #[schemars(with = "Vec<KindWord>")]
     pub kinds: Vec<Kind>,
     /// All of them, exactly.
+    #[serde(default)]
     pub tags: Vec<String>,
     /// Active ones only, where none is named.
+    #[serde(default)]
     #[schemars(with = "Vec<StateWord>")]
     pub states: Vec<State>,
+    #[serde(default)]
     #[schemars(with = "Option<TrustWord>")]
     pub trust_min: Option<Trust>,
+    #[serde(default)]
     #[schemars(with = "Option<Moment>")]
     pub updated_after: Option<Timestamp>,
+    #[serde(default)]
     #[schemars(with = "Option<Moment>")]
     pub updated_before: Option<Timestamp>,
+    #[serde(default)]
     pub path_prefix: Option<String>,
+    #[serde(default)]
     pub session: Option<String>,
     /// The memories as they stood at this time.
+    #[serde(default)]
     #[schemars(with = "Option<Moment>")]
     pub as_of: Option<Timestamp>,
+    #[serde(default, deserialize_with = "bounded::<_, 1, 200>")]
     #[schemars(range(min = 1, max = 200))]
     pub limit: Option<usize>,
+    #[serde(default)]
     #[schemars(with = "Option<RankerWord>")]
     pub ranker: Option<Ranker>,
     /// Also say why this memory was, or was not, returned.
+    #[serde(default)]
     #[schemars(with = "Option<Id>")]
     pub explain: Option<MemoryId>,
     /// Leave vectors out.
+    #[serde(default)]
     pub words_only: bool,
 }
 
@@ -88,9 +104,9 @@ impl From<SearchBody> for Query {
             filter,
             limit: body.limit,
             ranker: body.ranker,
-            entities: Vec::new(),
             explain: body.explain,
             words_only: body.words_only,
+            ..Query::default()
         }
     }
 }

@@ -152,7 +152,7 @@ fn rates_and_brute_force() {
 
 #[test]
 fn local_mode_is_for_this_machine() {
-    let house = House::with(ServerConfig { local: true, ..ServerConfig::default() });
+    let house = House::local();
     assert_eq!(house.stranger("GET", "/v1/keys").send().status, 200);
     assert_eq!(house.stranger("GET", "/metrics").send().status, 200);
     assert_eq!(house.ask_as("ing_wrong", "GET", "/v1/keys").send().status, 401, "a bad key is not no key");

@@ -52,9 +52,6 @@ fn answers_protect_browsers_and_name_the_request() {
     }
     let odd = house.ask("GET", "/v1/nothing").header("x-request-id", "bad id\u{7f}").send();
     assert_ne!(odd.header("x-request-id"), Some("bad id\u{7f}"));
-    let squeezed = house.ask("GET", "/openapi.json").header("accept-encoding", "gzip");
-    let head = squeezed.header("x-probe", "1");
-    drop(head);
 }
 
 #[test]
@@ -88,6 +85,7 @@ fn odd_bodies_are_answered_not_crashed_on() {
         ("{", json, 400, "shape.json"),
         ("[]", json, 400, "shape.json"),
         ("null", json, 400, "shape.json"),
+        ("{}", json, 400, "shape.json"),
         ("{\"query\": 1}", json, 400, "shape.json"),
         ("{\"query\": \"a\", \"more\": 1}", json, 400, "shape.json"),
         ("{\"query\": \"a\"}", "text/plain", 415, "http.media_type"),

@@ -23,13 +23,13 @@ const START: i64 = 1_767_225_600_000_000;
 
 /// Goes on by a microsecond at every look, and further when told.
 #[derive(Default)]
-pub struct TestClock {
+pub(crate) struct TestClock {
     micros: AtomicI64,
     ids: AtomicU64,
 }
 
 impl TestClock {
-    pub fn pass(&self, secs: i64) {
+    pub(crate) fn pass(&self, secs: i64) {
         self.micros.fetch_add(secs * 1_000_000, Ordering::Relaxed);
     }
 }
@@ -48,29 +48,39 @@ impl Clock for TestClock {
     }
 }
 
-pub struct House {
-    pub engine: Engine,
-    pub clock: Arc<TestClock>,
-    pub tenant: Tenant,
-    pub address: SocketAddr,
-    pub admin: String,
+pub(crate) struct House {
+    pub(crate) engine: Engine,
+    pub(crate) clock: Arc<TestClock>,
+    pub(crate) tenant: Tenant,
+    pub(crate) address: SocketAddr,
+    pub(crate) admin: String,
     close: Option<oneshot::Sender<()>>,
     thread: Option<std::thread::JoinHandle<()>>,
     dice: AtomicU64,
 }
 
 impl House {
-    pub fn new() -> House {
+    pub(crate) fn new() -> House {
         House::with(ServerConfig::default())
     }
 
-    pub fn with(config: ServerConfig) -> House {
+    /// A server for this machine only, where nobody needs a key.
+    pub(crate) fn local() -> House {
+        House::start(ServerConfig::default(), true)
+    }
+
+    pub(crate) fn with(config: ServerConfig) -> House {
+        House::start(config, false)
+    }
+
+    fn start(config: ServerConfig, local: bool) -> House {
         let clock = Arc::new(TestClock::default());
         let backend = store::open_sqlite(&store::Location::Memory, &store::Options::default()).expect("a database");
         let embedder = embed::open(&embed::EmbedConfig::Off).expect("no embedder");
         let engine = Engine { backend, embedder, clock: clock.clone(), settings: Arc::new(Settings::default()) };
         let tenant = engine.start_tenant("default").expect("a tenant");
-        let app = App::new(engine.clone(), config, tenant.id);
+        let local = local.then(|| Caller::admin(tenant.id));
+        let app = App::new(engine.clone(), ServerConfig { local, ..config });
         let (close, closing) = oneshot::channel::<()>();
         let (tell, told) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
@@ -99,11 +109,11 @@ impl House {
         house
     }
 
-    pub fn key(&self, rights: Rights) -> Issued {
+    pub(crate) fn key(&self, rights: Rights) -> Issued {
         self.key_of(&Caller::admin(self.tenant.id), rights)
     }
 
-    pub fn key_of(&self, admin: &Caller, rights: Rights) -> Issued {
+    pub(crate) fn key_of(&self, admin: &Caller, rights: Rights) -> Issued {
         let mut random = [7; 32];
         random[..8].copy_from_slice(&self.dice.fetch_add(1, Ordering::Relaxed).to_be_bytes());
         let new = NewKey { name: format!("test {}", rights.role), rights, expires_at: None };
@@ -111,7 +121,7 @@ impl House {
     }
 
     /// A key of an agent that may say all about itself.
-    pub fn agent(&self, name: &str) -> String {
+    pub(crate) fn agent(&self, name: &str) -> String {
         let rights = Rights {
             agent: Some(name.to_owned()),
             may_set: engine::keys::Settable::ALL.to_vec(),
@@ -120,19 +130,19 @@ impl House {
         self.key(rights).text
     }
 
-    pub fn ask(&self, method: &str, path: &str) -> Ask {
+    pub(crate) fn ask(&self, method: &str, path: &str) -> Ask {
         Ask::new(self.address, method, path).header("authorization", &format!("Bearer {}", self.admin))
     }
 
-    pub fn ask_as(&self, key: &str, method: &str, path: &str) -> Ask {
+    pub(crate) fn ask_as(&self, key: &str, method: &str, path: &str) -> Ask {
         Ask::new(self.address, method, path).header("authorization", &format!("Bearer {key}"))
     }
 
-    pub fn stranger(&self, method: &str, path: &str) -> Ask {
+    pub(crate) fn stranger(&self, method: &str, path: &str) -> Ask {
         Ask::new(self.address, method, path)
     }
 
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         if let Some(close) = self.close.take() {
             let _ = close.send(());
         }
@@ -151,17 +161,17 @@ impl Drop for House {
 }
 
 /// A request, written by hand so that a test can send what no library would.
-pub struct Ask {
+pub(crate) struct Ask {
     address: SocketAddr,
     head: String,
     body: String,
     host: String,
 }
 
-pub struct Reply {
-    pub status: u16,
-    pub headers: Vec<(String, String)>,
-    pub body: String,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: String,
 }
 
 impl Ask {
@@ -169,21 +179,21 @@ impl Ask {
         Ask { address, head: format!("{method} {path} HTTP/1.1\r\n"), body: String::new(), host: address.to_string() }
     }
 
-    pub fn header(mut self, name: &str, value: &str) -> Ask {
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Ask {
         self.head.push_str(&format!("{name}: {value}\r\n"));
         self
     }
 
-    pub fn host(mut self, host: &str) -> Ask {
+    pub(crate) fn host(mut self, host: &str) -> Ask {
         self.host = host.to_owned();
         self
     }
 
-    pub fn json(self, body: &Value) -> Ask {
+    pub(crate) fn json(self, body: &Value) -> Ask {
         self.text(&body.to_string()).header("content-type", "application/json")
     }
 
-    pub fn text(mut self, body: &str) -> Ask {
+    pub(crate) fn text(mut self, body: &str) -> Ask {
         self.body = body.to_owned();
         self
     }
@@ -197,7 +207,7 @@ impl Ask {
         socket
     }
 
-    pub fn send(self) -> Reply {
+    pub(crate) fn send(self) -> Reply {
         let mut text = Vec::new();
         self.open().read_to_end(&mut text).expect("an answer");
         let text = String::from_utf8(text).expect("plain text");
@@ -215,7 +225,7 @@ impl Ask {
     }
 
     /// Opens a stream of events.
-    pub fn stream(self) -> Stream {
+    pub(crate) fn stream(self) -> Stream {
         let mut reader = BufReader::new(self.header("accept", "text/event-stream").open());
         let mut status = String::new();
         reader.read_line(&mut status).expect("a status");
@@ -245,37 +255,37 @@ fn unchunked(body: &str) -> String {
 }
 
 impl Reply {
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("not JSON: {} {}", self.status, self.body))
     }
 
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
     /// Status and code: what tests of refusals compare.
-    pub fn said(&self) -> (u16, String) {
+    pub(crate) fn said(&self) -> (u16, String) {
         let code = serde_json::from_str::<Value>(&self.body).ok().and_then(|v| Some(v["code"].as_str()?.to_owned()));
         (self.status, code.unwrap_or_default())
     }
 }
 
 /// An open stream of events, chunk framing taken off by skipping its lines.
-pub struct Stream {
+pub(crate) struct Stream {
     reader: BufReader<TcpStream>,
 }
 
 /// One event as the client gets it.
 #[derive(Debug, PartialEq)]
-pub struct Shown {
-    pub id: u64,
-    pub name: String,
-    pub data: Value,
+pub(crate) struct Shown {
+    pub(crate) id: u64,
+    pub(crate) name: String,
+    pub(crate) data: Value,
 }
 
 impl Stream {
     /// The next event; `None` at the end.
-    pub fn next(&mut self) -> Option<Shown> {
+    pub(crate) fn next(&mut self) -> Option<Shown> {
         let (mut id, mut name, mut data) = (0, String::new(), None);
         loop {
             let mut line = String::new();
@@ -296,7 +306,7 @@ impl Stream {
     }
 
     /// Reads up to the first line that begins so.
-    pub fn until(&mut self, start: &str) {
+    pub(crate) fn until(&mut self, start: &str) {
         loop {
             let mut line = String::new();
             assert_ne!(self.reader.read_line(&mut line).expect("a line"), 0, "the stream ended before `{start}`");

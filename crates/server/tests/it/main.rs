@@ -2,6 +2,7 @@
 mod auth;
 mod borders;
 mod events;
+mod govern;
 mod house;
 mod memories;
 mod once;

@@ -53,13 +53,13 @@ fn config(url: &str) -> ServerConfig {
         issuer: "https://id.example".to_owned(),
         audience: "ingrain".to_owned(),
         jwks_url: url.to_owned(),
-        tenant: Some("default".to_owned()),
+        tenant: "default".to_owned(),
         role: engine::vocabulary::Role::User,
         roles: [("boss".to_owned(), engine::vocabulary::Role::Admin)].into(),
         claims: Claims { role: "realm.role".to_owned(), ..Claims::default() },
         may_set: Vec::new(),
     };
-    ServerConfig { token: Some(token), private_endpoints: true, ..ServerConfig::default() }
+    ServerConfig { token, private_endpoints: true, ..ServerConfig::default() }
 }
 
 /// 2026-01-01 in seconds: where the tests' clock starts.
@@ -116,7 +116,7 @@ fn private_endpoints_are_not_called_unless_allowed() {
 fn grants_come_from_a_resolver_and_go_with_it() {
     let answer = Arc::new(Mutex::new((200, json!({ "grants": { "billing": "read" } }).to_string())));
     let url = provider(answer.clone());
-    let mut config = ServerConfig { grants_url: Some(url), private_endpoints: true, ..ServerConfig::default() };
+    let mut config = ServerConfig { grants_url: url, private_endpoints: true, ..ServerConfig::default() };
     config.limits.grants_cache_secs = 0;
     let house = House::with(config);
     let rights = engine::keys::Rights {

@@ -1,0 +1,171 @@
+//! `key`: create, list, rotate and revoke the keys callers of the server show.
+
+use clap::{Args, Subcommand};
+use engine::caller::{Grant, Rules};
+use engine::keys::{Issued, Key as Kept, NewKey, Rights, Settable};
+use engine::vocabulary::Role;
+use jiff::SignedDuration;
+use serde::Serialize;
+
+use super::serve::dice;
+use crate::caller::{Identity, SystemGrant};
+use crate::commands::Job;
+use crate::error::Failure;
+use crate::output::{Output, Tone};
+
+const HOURS_PER_DAY: i64 = 24;
+
+#[derive(Debug, Args)]
+pub struct Key {
+    #[command(subcommand)]
+    deed: Deed,
+}
+
+#[derive(Debug, Subcommand)]
+enum Deed {
+    /// Show all keys, newest first; their texts are not known
+    List,
+    /// Make a key; its text is shown this once
+    Create(Create),
+    /// Make a key with the same rights; the old one ends
+    Rotate {
+        /// Id of the key
+        id: String,
+        /// Seconds the old key still works
+        #[arg(long, default_value_t = 0, value_name = "SECONDS")]
+        overlap: u32,
+    },
+    /// End a key now
+    Revoke {
+        /// Id of the key
+        id: String,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Create {
+    /// A name for people
+    name: String,
+    /// Whose key: admin, reviewer, user:ID, agent:NAME or service:NAME
+    #[arg(long = "for", value_name = "WHO")]
+    holder: Identity,
+    /// What it may say about itself in headers: agent, user, conversation, session, run, pipeline
+    #[arg(long, value_delimiter = ',', value_name = "WHAT")]
+    may_set: Vec<Settable>,
+    /// What it may do with a system: `system:ID=read` or `system:ID=manage`
+    #[arg(long = "allow", value_name = "GRANT")]
+    grants: Vec<SystemGrant>,
+    #[arg(long, help = "It reads and cannot write")]
+    read_only: bool,
+    #[arg(long, value_name = "N", help = "It ends after so many days")]
+    days: Option<u32>,
+    /// It runs the installation: it may make tenants
+    #[arg(long)]
+    operator: bool,
+}
+
+impl Create {
+    fn rights(&self) -> Rights {
+        let named = |role, agent: Option<&String>, user: Option<&String>| Rights {
+            agent: agent.cloned(),
+            user: user.cloned(),
+            ..Rights::of(role)
+        };
+        let rights = match &self.holder {
+            Identity::Admin => named(Role::Admin, None, None),
+            Identity::Reviewer(id) => named(Role::Reviewer, None, Some(id)),
+            Identity::User(id) => named(Role::User, None, Some(id)),
+            Identity::Agent(name) => named(Role::Agent, Some(name), None),
+            Identity::Service(name) => named(Role::Service, Some(name), None),
+        };
+        let grant = |granted: &SystemGrant| -> (String, Grant) { (granted.system.clone(), granted.grant) };
+        Rights {
+            rules: Rules { read: true, manage: !self.read_only },
+            grants: self.grants.iter().map(grant).collect(),
+            may_set: self.may_set.clone(),
+            operator: self.operator,
+            ..rights
+        }
+    }
+}
+
+/// A key as people and programs see it: everything but its hash.
+#[derive(Serialize)]
+struct KeyView<'a> {
+    id: &'a str,
+    name: &'a str,
+    prefix: &'a str,
+    #[serde(flatten)]
+    rights: &'a Rights,
+    created_at: String,
+    expires_at: Option<String>,
+    last_used_at: Option<String>,
+    revoked_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+}
+
+impl<'a> KeyView<'a> {
+    fn of(key: &'a Kept, text: Option<&'a str>) -> KeyView<'a> {
+        let said = |at: Option<jiff::Timestamp>| at.map(|at| at.to_string());
+        KeyView {
+            id: &key.id,
+            name: &key.name,
+            prefix: &key.prefix,
+            rights: &key.rights,
+            created_at: key.created_at.to_string(),
+            expires_at: said(key.expires_at),
+            last_used_at: said(key.last_used_at),
+            revoked_at: said(key.revoked_at),
+            text,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct KeysView<'a> {
+    keys: Vec<KeyView<'a>>,
+}
+
+impl Key {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let (engine, caller) = (&job.session.engine, &job.session.caller);
+        match self.deed {
+            Deed::List => {
+                let keys = engine.keys(caller)?;
+                let view = KeysView { keys: keys.iter().map(|key| KeyView::of(key, None)).collect() };
+                job.output.answer(&view, || table(job.output, &view.keys))
+            }
+            Deed::Create(create) => {
+                let length = |days| SignedDuration::from_hours(i64::from(days) * HOURS_PER_DAY);
+                let expires_at = create.days.and_then(|days| engine.clock.now().checked_add(length(days)).ok());
+                let new = NewKey { name: create.name.clone(), rights: create.rights(), expires_at };
+                issued(job.output, &engine.create_key(caller, new, dice()?)?)
+            }
+            Deed::Rotate { id, overlap } => {
+                let overlap = SignedDuration::from_secs(i64::from(overlap));
+                issued(job.output, &engine.rotate_key(caller, &id, overlap, dice()?)?)
+            }
+            Deed::Revoke { id } => {
+                let key = engine.revoke_key(caller, &id)?;
+                let words = || format!("{} key {}", job.output.paint(Tone::Good, "revoked"), key.name);
+                job.output.answer(&KeyView::of(&key, None), words)
+            }
+        }
+    }
+}
+
+fn issued(output: &Output, issued: &Issued) -> Result<(), Failure> {
+    let words = || format!("{}\n{}", issued.text, output.paint(Tone::Faint, "shown this once: keep it"));
+    output.answer(&KeyView::of(&issued.key, Some(&issued.text)), words)
+}
+
+fn table(output: &Output, keys: &[KeyView<'_>]) -> String {
+    let row = |key: &KeyView<'_>| {
+        let ends = key.revoked_at.clone().map(|at| format!("revoked {at}")).or(key.expires_at.clone());
+        let used = key.last_used_at.clone().unwrap_or_default();
+        let role = key.rights.role.to_string();
+        vec![key.name.to_owned(), role, key.prefix.to_owned(), used, ends.unwrap_or_default(), key.id.to_owned()]
+    };
+    output.table(&["name", "role", "begins", "last used", "ends", "id"], keys.iter().map(row))
+}

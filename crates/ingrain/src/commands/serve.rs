@@ -1,0 +1,160 @@
+//! `serve`: REST, live events and the API page, until told to stop.
+
+use std::net::{IpAddr, SocketAddr};
+
+use clap::Args;
+use engine::Engine;
+use engine::caller::{Caller, Rules};
+use engine::id::TenantId;
+use engine::keys::{KEY_RANDOM_BYTES, NewKey, Rights};
+use engine::vocabulary::Role;
+use serde::Serialize;
+use server::{App, ServerConfig};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::assemble::{Session, database_path};
+use crate::config::{Config, RULE_MANAGE, RULE_READ};
+use crate::error::Failure;
+use crate::output::{Output, Tone};
+
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Address to listen at
+    #[arg(long, value_name = "ADDRESS")]
+    host: Option<IpAddr>,
+    /// Port to listen at; 0 takes a free one
+    #[arg(long, value_name = "N")]
+    port: Option<u16>,
+    /// Callers on this machine need no key; only on a loopback address
+    #[arg(long)]
+    local: bool,
+}
+
+/// What a start says, once.
+#[derive(Serialize)]
+struct Started {
+    address: String,
+    docs: String,
+    data: String,
+    /// Shown at the first start only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    admin_key: Option<String>,
+    local: bool,
+}
+
+impl Serve {
+    pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
+        let settings = &config.server;
+        let host = match self.host {
+            Some(host) => host,
+            None => settings.host.parse().map_err(|_| {
+                Failure::wrong("config.host", format!("`server.host` is `{}`, not an address", settings.host))
+            })?,
+        };
+        if self.local && !host.is_loopback() {
+            let message = format!("without keys, only this machine may call, and `{host}` is open to others");
+            return Err(
+                Failure::wrong("serve.local_elsewhere", message).hint("leave out `--local`, or listen at 127.0.0.1")
+            );
+        }
+        log_to_stderr(settings)?;
+        let Session { engine, caller } = Session::open(config)?;
+        let admin_key = if self.local { None } else { first_key(&engine, caller.tenant)? };
+        let address = SocketAddr::new(host, self.port.unwrap_or(settings.port));
+        let settings = ServerConfig {
+            rules: rules(config),
+            grants: config.grants.clone(),
+            local: self.local.then_some(caller),
+            ..settings.clone()
+        };
+        let data = database_path(config)?.display().to_string();
+        let tell = |bound: SocketAddr| {
+            let docs = format!("http://{bound}/docs");
+            let started = Started { address: format!("http://{bound}"), docs, data, admin_key, local: self.local };
+            output.answer(&started, || words(output, &started))
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(broken)?;
+        runtime.block_on(serve(App::new(engine, settings), address, tell))
+    }
+}
+
+async fn serve(
+    app: App,
+    address: SocketAddr,
+    tell: impl FnOnce(SocketAddr) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let taken = |error| Failure::broken("serve.address", format!("cannot listen at {address}: {error}"));
+    let listener = TcpListener::bind(address).await.map_err(taken)?;
+    let mut term = signal(SignalKind::terminate()).map_err(broken)?;
+    tell(listener.local_addr().map_err(broken)?)?;
+    let ending = async move {
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = term.recv() => {}
+        }
+        tracing::info!("closing: finishing what was begun");
+    };
+    server::serve(app, listener, ending).await.map_err(broken)
+}
+
+/// The operator's key, made where the tenant has none yet.
+fn first_key(engine: &Engine, tenant: TenantId) -> Result<Option<String>, Failure> {
+    let admin = Caller::admin(tenant);
+    if !engine.keys(&admin)?.is_empty() {
+        return Ok(None);
+    }
+    let rights = Rights { operator: true, may_set: engine::keys::Settable::ALL.to_vec(), ..Rights::of(Role::Admin) };
+    let new = NewKey { name: "operator".to_owned(), rights, expires_at: None };
+    Ok(Some(engine.create_key(&admin, new, dice()?)?.text))
+}
+
+/// Fresh random bytes for a key.
+pub fn dice() -> Result<[u8; KEY_RANDOM_BYTES], Failure> {
+    let mut random = [0; KEY_RANDOM_BYTES];
+    getrandom::fill(&mut random).map_err(|error| Failure::broken("random", error.to_string()))?;
+    Ok(random)
+}
+
+fn rules(config: &Config) -> std::collections::BTreeMap<Role, Rules> {
+    let held = |names: &[String], rule: &str| names.iter().any(|name| name == rule);
+    let of = |names: &[String]| Rules { read: held(names, RULE_READ), manage: held(names, RULE_MANAGE) };
+    config.roles.iter().map(|(role, held)| (*role, of(&held.rules))).collect()
+}
+
+fn log_to_stderr(settings: &ServerConfig) -> Result<(), Failure> {
+    let level: LevelFilter = settings.log_level.parse().map_err(|_| {
+        Failure::wrong("config.log_level", format!("unknown log level `{}`", settings.log_level))
+            .hint("one of: off, error, warn, info, debug")
+    })?;
+    let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(level).with_target(false);
+    let set = match settings.log.as_str() {
+        "json" => log.json().try_init(),
+        "text" => log.with_ansi(false).try_init(),
+        other => {
+            let message = format!("unknown log form `{other}`");
+            return Err(Failure::wrong("config.log", message).hint("one of: text, json"));
+        }
+    };
+    set.map_err(|error| Failure::broken("serve.log", error.to_string()))
+}
+
+fn words(output: &Output, started: &Started) -> String {
+    let mut text = format!("{} {}\n", output.paint(Tone::Good, "listening at"), started.address);
+    text.push_str(&format!("the API      {}\n", started.docs));
+    text.push_str(&format!("your data    {}\n", started.data));
+    if started.local {
+        text.push_str("callers on this machine need no key\n");
+    }
+    if let Some(key) = &started.admin_key {
+        text.push_str(&format!(
+            "your key     {key}\n             shown this once: keep it, `ingrain key` makes more\n"
+        ));
+    }
+    text
+}
+
+fn broken(error: impl std::fmt::Display) -> Failure {
+    Failure::broken("serve.failed", error.to_string())
+}

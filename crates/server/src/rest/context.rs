@@ -1,0 +1,105 @@
+//! Turn context and its ledger: receipts, replay, blame, reach, and the check of the log.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{Method, StatusCode};
+use engine::ContextRequest;
+use serde_json::json;
+
+use super::NOT_FOUND;
+use crate::app::App;
+use crate::auth::Who;
+use crate::endpoint::Endpoint;
+use crate::extract::{MemoryName, Named, Params, Sent};
+use crate::problem::Problem;
+use crate::wire::Page;
+use crate::wire::context::{ContextBody, ContextView, ReceiptParams, ReceiptView, ReplayView, TouchView, VerifiedView};
+
+const TAG: &str = "context";
+
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        Endpoint::new(Method::POST, "/v1/context", "context", context)
+            .says(
+                TAG,
+                "Context for a turn",
+                "The memories for the latest message, within a budget, trusted apart from unverified, with a receipt.",
+            )
+            .body::<ContextBody>(json!({ "message": "why did billing stop retrying?" }))
+            .answer::<ContextView>(
+                StatusCode::OK,
+                "What to put before the turn",
+                json!({ "text": "", "tokens": 0, "candidates": [], "receipt": null, "skipped": [] }),
+            ),
+        Endpoint::new(Method::GET, "/v1/receipts", "receipts", receipts)
+            .says(TAG, "List receipts", "Your own, newest first; all of the tenant's for admins.")
+            .query::<ReceiptParams>()
+            .answer::<Page<ReceiptView>>(StatusCode::OK, "Receipts", json!({ "items": [] })),
+        Endpoint::new(Method::GET, "/v1/receipts/{id}", "receipt", receipt)
+            .says(TAG, "One receipt", "Every candidate with its score parts, and why it was or was not shown.")
+            .answer::<ReceiptView>(StatusCode::OK, "The receipt", json!({}))
+            .problems(&[NOT_FOUND]),
+        Endpoint::new(Method::GET, "/v1/receipts/{id}/replay", "replay", replay)
+            .says(TAG, "Replay a receipt", "Rebuilds the injected block from the exact versions it was made of.")
+            .answer::<ReplayView>(StatusCode::OK, "The block", json!({ "text": "", "exact": true, "redacted": [] }))
+            .problems(&[NOT_FOUND]),
+        Endpoint::new(Method::GET, "/v1/runs/{run}/blame", "blame", blame)
+            .says(TAG, "What reached a run", "The memories that touched it, newest first. Admins only.")
+            .answer::<Page<TouchView>>(StatusCode::OK, "Touches", json!({ "items": [] })),
+        Endpoint::new(Method::GET, "/v1/memories/{id}/reach", "reach", reach)
+            .says(TAG, "What a memory reached", "The runs and conversations it touched, newest first. Admins only.")
+            .answer::<Page<TouchView>>(StatusCode::OK, "Touches", json!({ "items": [] })),
+        Endpoint::new(Method::GET, "/v1/verify", "verify", verify)
+            .says("events", "Check the log", "Follows the chain of hashes from the first entry. Admins only.")
+            .answer::<VerifiedView>(
+                StatusCode::OK,
+                "What was found",
+                json!({ "entries": 12, "hash": "…", "broken": null }),
+            ),
+    ]
+}
+
+async fn context(
+    State(app): State<App>,
+    who: Who,
+    Sent(body): Sent<ContextBody>,
+) -> Result<Json<ContextView>, Problem> {
+    let request = ContextRequest::from(body);
+    let context = app.call("context", move |engine| Ok(engine.context(&who.caller, &request)?)).await?;
+    Ok(Json(context.into()))
+}
+
+async fn receipts(
+    State(app): State<App>,
+    who: Who,
+    Params(params): Params<ReceiptParams>,
+) -> Result<Json<Page<ReceiptView>>, Problem> {
+    let work = move |engine: &engine::Engine| Ok(engine.receipts(&who.caller, params.run.as_deref(), params.limit)?);
+    let receipts = app.call("receipts", work).await?;
+    Ok(Json(Page::whole(receipts.into_iter().map(|receipt| ReceiptView { receipt }).collect())))
+}
+
+async fn receipt(State(app): State<App>, who: Who, Named(id): Named<uuid::Uuid>) -> Result<Json<ReceiptView>, Problem> {
+    let receipt = app.call("receipt", move |engine| Ok(engine.receipt(&who.caller, &id.to_string())?)).await?;
+    Ok(Json(ReceiptView { receipt }))
+}
+
+async fn replay(State(app): State<App>, who: Who, Named(id): Named<uuid::Uuid>) -> Result<Json<ReplayView>, Problem> {
+    let replay = app.call("replay", move |engine| Ok(engine.replay(&who.caller, &id.to_string())?)).await?;
+    Ok(Json(ReplayView { replay }))
+}
+
+async fn blame(State(app): State<App>, who: Who, Named(run): Named<String>) -> Result<Json<Page<TouchView>>, Problem> {
+    let touches = app.call("blame", move |engine| Ok(engine.blame(&who.caller, &run)?)).await?;
+    Ok(Json(Page::whole(touches.into_iter().map(|usage| TouchView { usage }).collect())))
+}
+
+async fn reach(State(app): State<App>, who: Who, Named(id): MemoryName) -> Result<Json<Page<TouchView>>, Problem> {
+    let touches = app.call("reach", move |engine| Ok(engine.reach(&who.caller, id)?)).await?;
+    Ok(Json(Page::whole(touches.into_iter().map(|usage| TouchView { usage }).collect())))
+}
+
+async fn verify(State(app): State<App>, who: Who) -> Result<Json<VerifiedView>, Problem> {
+    let verified = app.call("verify", move |engine| Ok(engine.verify(&who.caller)?)).await?;
+    Ok(Json(VerifiedView { verified }))
+}

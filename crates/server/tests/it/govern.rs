@@ -1,0 +1,95 @@
+//! What people decide, over HTTP: promotion, rollback, redaction, quarantine, runs, context with its receipt.
+
+use engine::keys::Rights;
+use engine::vocabulary::Role;
+use serde_json::{Value, json};
+
+use crate::house::House;
+
+fn draft(house: &House, key: &str, path: &str, content: &str) -> String {
+    let body = json!({
+        "store": "conversation_memory", "path": path, "kind": "runbook", "content": content,
+        "evidence": [{ "kind": "tool_result", "summary": "seen in the configuration" }],
+    });
+    let saved = house.ask_as(key, "POST", "/v1/memories").header("x-conversation-id", "c1").json(&body).send();
+    assert_eq!(saved.status, 201, "{}", saved.body);
+    saved.json()["id"].as_str().expect("an id").to_owned()
+}
+
+#[test]
+fn a_draft_becomes_everybodys() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let id = draft(&house, &agent, "billing", "restart billing after the migration");
+    let body = json!({
+        "memory": id, "target_store": "workspace_runbooks", "target_path": "services/billing",
+        "rationale": "it helped twice", "evidence": [{ "kind": "verification_result", "summary": "tried twice" }],
+    });
+    let propose = || house.ask_as(&agent, "POST", "/v1/reviews").header("x-conversation-id", "c1").json(&body).send();
+    let (first, second) = (propose(), propose());
+    assert_eq!((first.status, second.status), (201, 200), "{}", first.body);
+    let review = first.json()["review"]["id"].as_str().expect("a review").to_owned();
+
+    let detail = house.ask("GET", &format!("/v1/reviews/{review}")).send().json();
+    assert_eq!(detail["proposed"]["content"], json!("restart billing after the migration"));
+    let queue = house.ask("GET", "/v1/reviews?state=pending").send().json();
+    assert_eq!(queue["items"].as_array().map(Vec::len), Some(1));
+
+    let decide = |key: &str| {
+        let ask = house.ask_as(key, "POST", &format!("/v1/reviews/{review}/approve"));
+        ask.json(&json!({ "comment": "checked" })).send()
+    };
+    assert_ne!(decide(&agent).status, 200, "an agent does not decide");
+    let reviewer = house.key(Rights { user: Some("rita".to_owned()), ..Rights::of(Role::Reviewer) }).text;
+    let approved = decide(&reviewer);
+    assert_eq!(approved.status, 200, "{}", approved.body);
+    assert_eq!(approved.json()["memory"]["store"], json!("workspace_runbooks"));
+    assert_eq!(decide(&reviewer).status, 409, "deciding twice");
+}
+
+#[test]
+fn taken_back_held_back_erased() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let admin = |path: &str, body: Value| house.ask("POST", path).json(&body).send();
+    let id = draft(&house, &agent, "one", "the first recipe");
+    assert_eq!(admin(&format!("/v1/memories/{id}/rollback"), json!({})).json()["memory"]["state"], json!("tombstoned"));
+    assert_eq!(admin(&format!("/v1/memories/{id}/rollback"), json!({})).status, 409);
+
+    let id = draft(&house, &agent, "two", "the second recipe");
+    assert_eq!(admin(&format!("/v1/memories/{id}/quarantine"), json!({ "reason": "doubtful" })).status, 200);
+    assert_eq!(admin(&format!("/v1/memories/{id}/release"), json!({})).status, 200);
+    assert_eq!(house.ask("GET", &format!("/v1/memories/{id}/lineage")).send().status, 200);
+
+    let id = draft(&house, &agent, "three", "the third recipe of Mrs Miller");
+    let redacted = admin(&format!("/v1/memories/{id}/redact"), json!({ "reason": "a name" }));
+    assert_eq!(redacted.status, 200, "{}", redacted.body);
+    let certificate = redacted.json()["certificate"]["id"].as_str().expect("a certificate").to_owned();
+    assert_eq!(house.ask("GET", &format!("/v1/certificates/{certificate}")).send().status, 200);
+    let history = house.ask("GET", &format!("/v1/memories/{id}/history")).send();
+    assert!(!history.body.contains("Miller"), "{}", history.body);
+}
+
+#[test]
+fn a_run_and_its_context() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let ask = |method: &str, path: &str| {
+        house.ask_as(&agent, method, path).header("x-run-id", "r1").header("x-conversation-id", "c1")
+    };
+    let opened = ask("POST", "/v1/runs").json(&json!({ "goal": "find the cause", "workflow": "triage" })).send();
+    assert_eq!((opened.status, &opened.json()["id"]), (201, &json!("r1")), "{}", opened.body);
+    draft(&house, &agent, "billing", "billing retries webhooks for a day");
+    let context = ask("POST", "/v1/context").json(&json!({ "message": "does billing retry webhooks?" })).send().json();
+    assert!(context["text"].as_str().expect("text").contains("billing retries webhooks"), "{context}");
+    let receipt = context["receipt"].as_str().expect("a receipt").to_owned();
+    house.engine.backend.flush().expect("flushed");
+    let replay = ask("GET", &format!("/v1/receipts/{receipt}/replay")).send().json();
+    assert_eq!((&replay["exact"], &replay["text"]), (&json!(true), &context["text"]));
+    let blame = house.ask("GET", "/v1/runs/r1/blame").send().json();
+    assert_eq!(blame["items"].as_array().map(Vec::len), Some(1));
+    let closed =
+        ask("POST", "/v1/runs/r1/close").json(&json!({ "outcome": "success", "summary": "it had moved" })).send();
+    assert_eq!(closed.status, 200, "{}", closed.body);
+    assert_eq!(house.ask("GET", "/v1/verify").send().json()["broken"], Value::Null);
+}
