@@ -7,8 +7,8 @@ use toml::Value;
 
 use crate::caller::{Identity, SystemGrant};
 use crate::commands::{
-    bench, completions, config, events, export, forget, history, layers, list, memory, owners, patch, pin, pipeline,
-    propose, quarantine, read, redact, remember, review, rollback, run, scan, search, store, tenant,
+    bench, completions, config, events, export, forget, history, layers, list, mcp, memory, owners, patch, pin,
+    pipeline, propose, quarantine, read, redact, remember, review, rollback, run, scan, search, store, tenant,
 };
 
 /// Governed memory for AI agents: what they learn, kept, reviewed, proven and forgotten.
@@ -91,6 +91,8 @@ pub enum Command {
     Events(events::Events),
     /// Check that nobody changed the log
     Verify,
+    /// Serve one agent over MCP on the standard streams, until it closes them
+    Mcp(mcp::Mcp),
     /// List and create tenants
     Tenant(tenant::Tenant),
     /// Show every setting and where it comes from

@@ -12,6 +12,7 @@ pub mod forget;
 pub mod history;
 pub mod layers;
 pub mod list;
+pub mod mcp;
 pub mod memory;
 pub mod owners;
 pub mod patch;
@@ -62,6 +63,7 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
         Command::Demo => demo::run(&loaded.config, output),
         Command::Bench(command) => command.run(&loaded.config, output),
         Command::Tenant(command) => command.run(&loaded.config, output),
+        Command::Mcp(command) => command.run(&loaded),
         command => with_session(command, &loaded, &global, output),
     }
 }
@@ -104,6 +106,7 @@ fn with_session(command: Command, loaded: &Loaded, global: &Global, output: &Out
         Command::Verify => verify::run(&job),
         Command::Scan(_)
         | Command::Tenant(_)
+        | Command::Mcp(_)
         | Command::Config(_)
         | Command::Doctor
         | Command::Demo
