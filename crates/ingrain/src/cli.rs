@@ -7,8 +7,7 @@ use toml::Value;
 
 use crate::caller::{Identity, SystemGrant};
 use crate::commands::{
-    bench, completions, config, events, export, forget, history, key, layers, list, memory, migrate, owners, patch, pin,
-    pipeline, propose, quarantine, read, redact, remember, review, rollback, run, scan, search, serve, store, tenant,
+    bench, completions, config, events, export, forget, history, key, layers, list, mcp, memory, migrate, owners, patch, pin, pipeline, propose, quarantine, read, redact, remember, review, rollback, run, scan, search, serve, store, tenant,
 };
 
 /// Governed memory for AI agents: what they learn, kept, reviewed, proven and forgotten.
@@ -95,6 +94,8 @@ pub enum Command {
     Serve(serve::Serve),
     /// Make, list, rotate and revoke keys of the server
     Key(key::Key),
+    /// Serve one agent over MCP on the standard streams, until it closes them
+    Mcp(mcp::Mcp),
     /// List and create tenants
     Tenant(tenant::Tenant),
     /// Prepare or update a Postgres database, with its owner's URL

@@ -42,8 +42,12 @@ pub fn surface(app: App) -> Router {
     let guarded = endpoint::routes(false)
         .route_layer(from_fn_with_state(app.clone(), repeat::once))
         .route_layer(from_fn_with_state(app.clone(), auth::gatekeeper));
+    let mcp = Router::new()
+        .route_service("/mcp", mcp::service(app.engine.clone(), &app.config))
+        .route_layer(from_fn_with_state(app.clone(), auth::gatekeeper));
     endpoint::routes(true)
         .merge(guarded)
+        .merge(mcp)
         .fallback(rest::nowhere)
         .layer(from_fn_with_state(app.clone(), guard::borders))
         .layer(CatchPanicLayer::custom(rest::broke))

@@ -13,6 +13,7 @@ pub mod history;
 pub mod key;
 pub mod layers;
 pub mod list;
+pub mod mcp;
 pub mod memory;
 pub mod migrate;
 pub mod owners;
@@ -67,6 +68,7 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
         Command::Tenant(command) => command.run(&loaded.config, output),
         Command::Migrate(command) => command.run(&loaded.config, output),
         Command::Serve(command) => command.run(&loaded.config, output),
+        Command::Mcp(command) => command.run(&loaded),
         command => with_session(command, &loaded, &global, output),
     }
 }
@@ -112,6 +114,7 @@ fn with_session(command: Command, loaded: &Loaded, global: &Global, output: &Out
         | Command::Tenant(_)
         | Command::Migrate(_)
         | Command::Serve(_)
+        | Command::Mcp(_)
         | Command::Config(_)
         | Command::Doctor
         | Command::Demo

@@ -1,6 +1,8 @@
 //! The door agents use: MCP over stdio and Streamable HTTP, in both eras of the protocol, on one adapter.
 
 mod answer;
+mod caller;
+mod http;
 mod offer;
 mod person;
 mod prompts;
@@ -9,7 +11,6 @@ mod schema;
 mod tool;
 mod toolsets;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,6 +25,8 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 
+use caller::Origin;
+pub(crate) use http::service;
 pub use offer::{Toolset, WriteTools};
 use tool::Call;
 
@@ -49,6 +52,7 @@ impl Default for Setup {
 pub struct Door {
     engine: Engine,
     caller: Arc<Caller>,
+    origin: Origin,
     setup: Arc<Setup>,
     /// With write tools on demand: whether `load_toolset` asked for them.
     writes_loaded: Arc<AtomicBool>,
@@ -57,19 +61,25 @@ pub struct Door {
 impl Door {
     pub fn new(engine: Engine, caller: Caller, setup: Setup) -> Door {
         let writes_loaded = Arc::new(AtomicBool::new(setup.write_tools == WriteTools::Always));
-        Door { engine, caller: Arc::new(caller), setup: Arc::new(setup), writes_loaded }
+        Door { engine, caller: Arc::new(caller), origin: Origin::Start, setup: Arc::new(setup), writes_loaded }
+    }
+
+    /// The agent goes by the name its client gives: nobody chose another at start.
+    pub fn named_by_client(self) -> Door {
+        Door { origin: Origin::Client, ..self }
     }
 
     fn tools(&self) -> Vec<&'static tool::Spec> {
         offer::offered(&self.engine, &self.caller, &self.setup, self.writes_loaded.load(Ordering::Relaxed))
     }
 
-    /// Runs engine work off the async threads: the engine is synchronous on purpose.
+    /// Runs engine work as this request's caller, off the async threads: the engine is synchronous on purpose.
     async fn blocking<T: Send + 'static>(
         &self,
+        context: &RequestContext<RoleServer>,
         work: impl FnOnce(&Door) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let door = self.clone();
+        let door = caller::seen(self, context)?;
         let done = tokio::task::spawn_blocking(move || work(&door)).await;
         done.map_err(|_| ErrorData::internal_error("the call broke off", None))
     }
@@ -91,16 +101,12 @@ impl ServerHandler for Door {
     async fn list_tools(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools =
-            self.blocking(|door| door.tools().into_iter().map(tool::Spec::describe).collect::<Vec<Tool>>()).await?;
+        let describe = |door: &Door| door.tools().into_iter().map(tool::Spec::describe).collect::<Vec<Tool>>();
+        let tools = self.blocking(&context, describe).await?;
         // What is offered depends on who asks.
         Ok(ListToolsResult::with_all_items(tools).with_cache_scope(CacheScope::Private))
-    }
-
-    fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.tools().into_iter().find(|spec| spec.name == name).map(tool::Spec::describe)
     }
 
     async fn call_tool(
@@ -108,8 +114,8 @@ impl ServerHandler for Door {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let name: Cow<'static, str> = request.name.clone();
-        let spec = self.blocking(move |door| door.tools().into_iter().find(|spec| spec.name == name)).await?;
+        let name = request.name.clone();
+        let spec = self.blocking(&context, move |door| door.tools().into_iter().find(|spec| spec.name == name)).await?;
         let Some(spec) = spec else {
             let message = format!("no tool `{}` is offered here", request.name.chars().take(64).collect::<String>());
             return Err(ErrorData::invalid_params(message, None));
@@ -126,9 +132,9 @@ impl ServerHandler for Door {
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.blocking(move |door| resources::list(door, request)).await?
+        self.blocking(&context, move |door| resources::list(door, request)).await?
     }
 
     async fn list_resource_templates(
@@ -142,9 +148,9 @@ impl ServerHandler for Door {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.blocking(move |door| resources::read(door, &request.uri)).await?
+        self.blocking(&context, move |door| resources::read(door, &request.uri)).await?
     }
 
     async fn list_prompts(
@@ -158,17 +164,17 @@ impl ServerHandler for Door {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        self.blocking(move |door| prompts::get(door, &request)).await?
+        self.blocking(&context, move |door| prompts::get(door, &request)).await?
     }
 
     async fn complete(
         &self,
         request: CompleteRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        self.blocking(move |door| resources::complete(door, &request)).await?
+        self.blocking(&context, move |door| resources::complete(door, &request)).await?
     }
 }
 
@@ -182,7 +188,7 @@ impl Door {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let answer = self
-            .blocking(move |door| {
+            .blocking(context, move |door| {
                 let call = Call { engine: &door.engine, caller: &door.caller, said };
                 (spec.run)(&call, arguments)
             })

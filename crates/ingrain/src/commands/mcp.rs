@@ -1,0 +1,70 @@
+//! `mcp`: one agent's door on the standard streams. Stdout carries protocol only; words for people go to stderr.
+
+use clap::Args;
+use engine::ports::Clock;
+use server::mcp::{Door, Setup, Toolset, WriteTools, serve_stdio};
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::assemble::Session;
+use crate::clock::SystemClock;
+use crate::config::{Config, Loaded};
+use crate::error::Failure;
+
+/// What an agent is called whose client does not say.
+const AGENT_UNNAMED: &str = "mcp";
+
+#[derive(Debug, Args)]
+pub struct Mcp {
+    /// Families of tools to offer: core, lesson, note, anthropic
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "core")]
+    tools: Vec<Toolset>,
+    /// When tools that write are offered: always, on-demand or never
+    #[arg(long, value_name = "WHEN", default_value = "always")]
+    write_tools: WriteTools,
+    /// Name of the agent; without one, what its client calls itself
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+}
+
+impl Mcp {
+    pub fn run(self, loaded: &Loaded) -> Result<(), Failure> {
+        let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(LevelFilter::WARN);
+        log.with_ansi(false).with_target(false).try_init().map_err(|error| broken(&error))?;
+        let chosen = loaded.settings.iter().any(|setting| setting.key == "as" && setting.from != "default");
+        let named_by_client = self.agent.is_none() && !chosen;
+        let session = Session::open(&caller_settings(&loaded.config, self.agent, chosen))?;
+        let setup = Setup { toolsets: self.tools, write_tools: self.write_tools };
+        let mut door = Door::new(session.engine.clone(), session.caller.clone(), setup);
+        if named_by_client {
+            door = door.named_by_client();
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| broken(&error))?;
+        let served = runtime.block_on(serve_stdio(door));
+        // A reader still waiting on an open stdin must not keep the process; what was acknowledged is flushed below.
+        runtime.shutdown_background();
+        let closed = session.close();
+        served.map_err(|error| broken(&error)).and(closed)
+    }
+}
+
+/// A model is an agent unless the operator says otherwise, and speaks for the person who started its client.
+fn caller_settings(config: &Config, agent: Option<String>, chosen: bool) -> Config {
+    let mut config = config.clone();
+    match agent {
+        Some(agent) => config.identity = format!("agent:{agent}"),
+        None if !chosen => config.identity = format!("agent:{AGENT_UNNAMED}"),
+        None => {}
+    }
+    if config.user.is_empty() && config.identity.starts_with("agent:") {
+        config.user = config.operator.clone();
+    }
+    if config.conversation.is_empty() {
+        config.conversation = SystemClock::new(None).fresh_id().to_string();
+    }
+    config
+}
+
+fn broken(error: &dyn std::fmt::Display) -> Failure {
+    Failure::broken("mcp.stopped", error.to_string())
+}

@@ -1,0 +1,46 @@
+//! The door over HTTP, behind the same gatekeeper as REST.
+
+use std::sync::{Arc, OnceLock};
+
+use engine::Engine;
+use engine::caller::Caller;
+use rmcp::model::ErrorData;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+
+use super::caller::{Origin, Session};
+use super::{Door, Setup, Toolset};
+use crate::config::ServerConfig;
+
+/// The service behind `/mcp`. Hosts and origins were checked by the layers before it, which know the configuration.
+pub(crate) fn service(engine: Engine, config: &ServerConfig) -> StreamableHttpService<Door, LocalSessionManager> {
+    let transport = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
+        .with_max_request_body_bytes(config.limits.body_bytes_max);
+    let door = move || {
+        let session = Session { conversation: engine.clock.fresh_id().to_string(), holder: Arc::new(OnceLock::new()) };
+        // Replaced by the caller of each request; until then it is a nobody without a tenant.
+        let nobody = Caller::agent(engine::id::TenantId(uuid::Uuid::nil()), "nobody");
+        let door = Door::new(engine.clone(), nobody, Setup::default());
+        Ok(Door { origin: Origin::Request(session), ..door })
+    };
+    StreamableHttpService::new(door, Arc::new(LocalSessionManager::default()), transport)
+}
+
+/// The address may choose the tools: `/mcp?tools=core,note&write_tools=never`. It grants nothing the caller lacks.
+pub(super) fn setup(standing: &Setup, query: &str) -> Result<Setup, ErrorData> {
+    let mut setup = standing.clone();
+    let wrong = |error: engine::error::Error| ErrorData::invalid_params(error.to_string(), None);
+    for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+        match name {
+            "tools" => {
+                let words = value.split(',').flat_map(|word| word.split("%2C"));
+                setup.toolsets = words.map(str::parse).collect::<Result<Vec<Toolset>, _>>().map_err(wrong)?;
+            }
+            "write_tools" => setup.write_tools = value.parse().map_err(wrong)?,
+            _ => {}
+        }
+    }
+    Ok(setup)
+}
