@@ -125,7 +125,7 @@ impl Engine {
         ranker: Ranker,
         limit: usize,
     ) -> Result<(Vec<Hit>, Answer), Error> {
-        let now = self.clock.now();
+        let now = self.asked_at(&query.filter);
         let text = clipped(&query.text, self.limits().query_bytes_max);
         let words = words::query(text);
         let vector = (!query.words_only && !text.trim().is_empty()).then(|| self.embedding(text)).flatten();
@@ -155,6 +155,11 @@ impl Engine {
         Ok((ranking::rank(&asked, found), answer))
     }
 
+    /// The time a question is about: now, or the past one it names.
+    pub(crate) fn asked_at(&self, filter: &Filter) -> jiff::Timestamp {
+        filter.as_of.unwrap_or_else(|| self.clock.now())
+    }
+
     /// Counts the recall in the answer now and in the store soon, so that nobody waits for a disk.
     fn recalled(&self, caller: &Caller, query: &Query, hits: &mut [Hit]) {
         let now = self.clock.now();
@@ -180,7 +185,7 @@ impl Engine {
     }
 
     /// Why this one, and why not that one.
-    fn why_not(
+    pub(crate) fn why_not(
         &self,
         caller: &Caller,
         query: &Query,
