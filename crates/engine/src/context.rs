@@ -11,7 +11,7 @@ use crate::memory::{Memory, content_sha256};
 use crate::policy;
 use crate::ports::{Filter, Order, Page};
 use crate::ranking::Hit;
-use crate::receipt::{Considered, Receipt, ReceiptSettings, Touch, show};
+use crate::receipt::{Considered, OVER_BUDGET, Receipt, ReceiptSettings, Touch, show};
 use crate::render::{self, Block, Shown};
 use crate::row::Kept;
 use crate::safety;
@@ -49,6 +49,37 @@ struct Choice {
     memory: Memory,
 }
 
+/// What the blocks cost so far, counted upwards: no block is rendered to know whether one more memory fits.
+struct Bill {
+    tokens: usize,
+    frames: [usize; 2],
+    open: [bool; 2],
+}
+
+impl Bill {
+    fn new(settings: &ReceiptSettings) -> Bill {
+        let frame = |block| render::frame_tokens(&settings.tag_prefix, block);
+        Bill { tokens: 0, frames: [frame(Block::Trusted), frame(Block::Untrusted)], open: [false; 2] }
+    }
+
+    /// The bill once this block is open.
+    fn with(&self, block: Block) -> usize {
+        self.tokens + if self.open[block as usize] { 0 } else { self.frames[block as usize] }
+    }
+
+    fn add(&mut self, block: Block, entry_tokens: usize) {
+        self.tokens = self.with(block) + entry_tokens;
+        self.open[block as usize] = true;
+    }
+}
+
+/// What a turn would be shown, before anybody is told.
+struct Prepared {
+    settings: ReceiptSettings,
+    choices: Vec<Choice>,
+    skipped: Vec<String>,
+}
+
 impl Engine {
     /// The memories for one turn. A failing retrieval does not fail the turn: the answer says what was skipped.
     pub fn context(&self, caller: &Caller, request: &ContextRequest) -> Result<Context, Error> {
@@ -58,14 +89,7 @@ impl Engine {
         if request.message.trim().is_empty() {
             return Ok(Context::default());
         }
-        let mut skipped = Vec::new();
-        let always = self.always_injected(caller, request).unwrap_or_else(|error| {
-            skipped.push(format!("always-inject memories: {}", error.code()));
-            Vec::new()
-        });
-        let hits = self.ranked(caller, request, &mut skipped);
-        let settings = self.context_settings(request);
-        let choices = self.choose(&settings, always, hits);
+        let Prepared { settings, choices, skipped } = self.prepared(caller, request);
         let text = rendered(&settings, &choices);
         let tokens = tokens::estimate(&text);
         debug_assert!(tokens <= settings.budget_tokens, "a context never passes its budget");
@@ -80,6 +104,24 @@ impl Engine {
         })
     }
 
+    fn prepared(&self, caller: &Caller, request: &ContextRequest) -> Prepared {
+        let mut skipped = Vec::new();
+        let always = self.always_injected(caller, request).unwrap_or_else(|error| {
+            skipped.push(format!("always-inject memories: {}", error.code()));
+            Vec::new()
+        });
+        let hits = self.ranked(caller, request, &mut skipped);
+        let settings = self.context_settings(request);
+        let choices = self.choose(&settings, always, hits);
+        Prepared { settings, choices, skipped }
+    }
+
+    /// What would become of one memory in this turn; leaves no trace. `None`: it is not even a candidate.
+    pub(crate) fn would_show(&self, caller: &Caller, request: &ContextRequest, id: MemoryId) -> Option<Considered> {
+        let choices = self.prepared(caller, request).choices;
+        choices.into_iter().map(|choice| choice.considered).find(|considered| considered.memory == id)
+    }
+
     fn context_settings(&self, request: &ContextRequest) -> ReceiptSettings {
         let limits = self.limits();
         ReceiptSettings {
@@ -92,8 +134,11 @@ impl Engine {
     }
 
     fn always_injected(&self, caller: &Caller, request: &ContextRequest) -> Result<Vec<Memory>, Error> {
-        let filter =
-            Filter { always_inject: Some(true), unexpired_at: Some(self.clock.now()), ..request.filter.clone() };
+        let filter = Filter {
+            always_inject: Some(true),
+            unexpired_at: Some(self.asked_at(&request.filter)),
+            ..request.filter.clone()
+        };
         let page = Page { order: Order::Newest, after: None, limit: self.limits().always_inject_max };
         let eyes = self.eyes(caller)?;
         let mut memories = self.backend.list(&eyes, &filter, &page)?;
@@ -126,8 +171,10 @@ impl Engine {
         let pinned: Vec<MemoryId> = always.iter().map(|memory| memory.id).collect();
         let share = settings.budget_tokens / self.limits().always_inject_share;
         let mut choices: Vec<Choice> = Vec::new();
+        let mut bill = Bill::new(settings);
         for memory in always {
-            self.try_to_show(settings, &mut choices, Hit::bare(memory), share, "always injected");
+            let choice = self.passed_over(Hit::bare(memory), OVER_BUDGET.to_owned());
+            choices.push(self.weighed(settings, &mut bill, choice, share, "always injected"));
         }
         let mut shown = 0;
         for hit in hits {
@@ -138,42 +185,37 @@ impl Engine {
                 choices.push(self.passed_over(hit, format!("below the {} shown", settings.memories_max)));
                 continue;
             }
-            let fits = self.try_to_show(settings, &mut choices, hit, settings.budget_tokens, "ranked");
-            shown += usize::from(fits);
+            let choice = self.passed_over(hit, OVER_BUDGET.to_owned());
+            let choice = self.weighed(settings, &mut bill, choice, settings.budget_tokens, "ranked");
+            shown += usize::from(choice.considered.block.is_some());
+            choices.push(choice);
         }
         choices
     }
 
-    /// Adds a candidate, shown if the blocks with it stay within `budget_tokens`, whole or cut.
-    fn try_to_show(
+    /// Shows a candidate, whole or cut, if the blocks with it stay within `budget_tokens`; else leaves it as it is.
+    fn weighed(
         &self,
         settings: &ReceiptSettings,
-        choices: &mut Vec<Choice>,
-        hit: Hit,
+        bill: &mut Bill,
+        mut choice: Choice,
         budget_tokens: usize,
         reason: &str,
-    ) -> bool {
-        let mut choice = self.passed_over(hit, "over the budget".to_owned());
+    ) -> Choice {
         let trusted = trust_score(choice.considered.trust) >= settings.trusted_from;
-        let used = tokens::estimate(&rendered(settings, choices));
-        let room = budget_tokens.saturating_sub(used + self.limits().context_frame_tokens);
-        choice.considered.block = Some(if trusted { Block::Trusted } else { Block::Untrusted });
-        choice.considered.content_tokens_max = room;
-        let cut = tokens::estimate(&choice.memory.content) > room;
-        choices.push(choice);
-        let fits = tokens::estimate(&rendered(settings, choices)) <= budget_tokens;
+        let block = if trusted { Block::Trusted } else { Block::Untrusted };
+        let besides = bill.with(block) + render::entry_head_tokens(&show(&choice.considered, &choice.memory));
+        let Some(room) = budget_tokens.checked_sub(besides) else { return choice };
         // A few words of a long text help nobody.
-        let worth_showing = fits && (!cut || room >= self.limits().context_cut_tokens_min);
-        if let Some(Choice { considered, memory }) = choices.last_mut() {
-            match worth_showing {
-                true => {
-                    considered.reason = reason.to_owned();
-                    considered.tokens = tokens::estimate(tokens::head(&memory.content, room));
-                }
-                false => considered.block = None,
-            }
+        if room < self.limits().context_cut_tokens_min && render::is_cut(&choice.memory.content, room) {
+            return choice;
         }
-        worth_showing
+        choice.considered.content_tokens_max = room;
+        let cost = render::entry_tokens(&show(&choice.considered, &choice.memory));
+        bill.add(block, cost);
+        choice.considered =
+            Considered { block: Some(block), reason: reason.to_owned(), tokens: cost, ..choice.considered };
+        choice
     }
 
     fn passed_over(&self, hit: Hit, reason: String) -> Choice {

@@ -41,6 +41,8 @@ pub mod tokens;
 pub mod words;
 // verbs
 mod context;
+mod diagnose;
+mod episodes;
 mod erase;
 mod export;
 mod forget;
@@ -66,6 +68,8 @@ mod verify_by;
 mod witness;
 
 pub use context::{Context, ContextRequest};
+pub use diagnose::{Diagnosis, SessionMemory, SessionReceipt, SessionReport};
+pub use episodes::{EPISODES, SessionSummary, Turn};
 pub use erase::EraseWhat;
 pub use export::{EXPORT_FORMAT, Exported, Story, StoryVersion, markdown};
 pub use forget::Forgotten;

@@ -62,8 +62,6 @@ pub struct Limits {
     pub context_trusted_from: f64,
     /// First part of the two tags around what a model is shown.
     pub context_tag_prefix: String,
-    /// Tokens of a block's tags, framing and one entry's head line: kept free before a memory is cut to fit.
-    pub context_frame_tokens: usize,
     /// A memory is shown cut only when at least this much of it is seen.
     pub context_cut_tokens_min: usize,
     /// Always-inject memories shown in one turn.
@@ -118,7 +116,6 @@ impl Default for Limits {
             context_memories_max: 6,
             context_trusted_from: 0.85,
             context_tag_prefix: "ingrain".to_owned(),
-            context_frame_tokens: 180,
             context_cut_tokens_min: 150,
             always_inject_max: 25,
             always_inject_share: 3,

@@ -63,6 +63,23 @@ pub struct Considered {
     pub content_tokens_max: usize,
 }
 
+impl Receipt {
+    /// Its own caller's, or any for admins.
+    pub(crate) fn is_seen_by(&self, caller: &Caller) -> bool {
+        admins_only(caller).is_ok() || self.caller.principal == caller.principal
+    }
+}
+
+impl Considered {
+    /// It ranked high enough and did not fit.
+    pub fn is_over_budget(&self) -> bool {
+        self.block.is_none() && self.reason == OVER_BUDGET
+    }
+}
+
+/// The reason of a candidate that did not fit.
+pub(crate) const OVER_BUDGET: &str = "over the budget";
+
 impl Kept for Receipt {
     const KIND: RowKind = RowKind::Receipts;
     fn id(&self) -> String {
@@ -136,8 +153,7 @@ impl Engine {
     /// One receipt: its own caller's, or any for admins.
     pub fn receipt(&self, caller: &Caller, id: &str) -> Result<Receipt, Error> {
         let found: Option<Receipt> = row::get(&*self.backend, caller.tenant, id)?;
-        let own = |receipt: &Receipt| admins_only(caller).is_ok() || receipt.caller.principal == caller.principal;
-        found.filter(own).ok_or_else(|| Error::not_found(format!("receipt `{id}`")))
+        found.filter(|receipt| receipt.is_seen_by(caller)).ok_or_else(|| Error::not_found(format!("receipt `{id}`")))
     }
 
     /// Receipts, newest first.
@@ -149,8 +165,7 @@ impl Engine {
             ..RowFilter::default()
         };
         let receipts: Vec<Receipt> = row::select(&*self.backend, caller.tenant, &filter)?;
-        let own = |receipt: &Receipt| admins_only(caller).is_ok() || receipt.caller.principal == caller.principal;
-        Ok(receipts.into_iter().filter(own).collect())
+        Ok(receipts.into_iter().filter(|receipt| receipt.is_seen_by(caller)).collect())
     }
 
     /// Rebuilds an injected block from the exact versions it was made of.

@@ -52,6 +52,37 @@ fn block(tag: &str, framing: &str, shown: &[Shown<'_>]) -> Option<String> {
     Some(format!("<{tag}>\n{framing}\n{entries}</{tag}>\n"))
 }
 
+/// Two texts put together cost at most this much more than apart: a seam can cut a run of letters in two.
+const SEAM_TOKENS: usize = 1;
+
+/// The most a block costs around its entries.
+pub fn frame_tokens(prefix: &str, block: Block) -> usize {
+    let (tag, framing) = match block {
+        Block::Trusted => ("memory_context", FRAMING),
+        Block::Untrusted => ("untrusted_memory_candidates", UNTRUSTED_FRAMING),
+    };
+    // The empty line between the blocks counts with each of them.
+    tokens::estimate(&format!("<{prefix}_{tag}>\n{framing}\n</{prefix}_{tag}>\n\n")) + 2 * SEAM_TOKENS
+}
+
+/// The most an entry adds to its block.
+pub fn entry_tokens(shown: &Shown<'_>) -> usize {
+    tokens::estimate(&entry(shown)) + SEAM_TOKENS
+}
+
+/// The most an entry costs besides its content, cut or not.
+pub fn entry_head_tokens(shown: &Shown<'_>) -> usize {
+    tokens::estimate(&entry(&Shown { content: "", ..shown.clone() })) + tokens::estimate(CUT) + 3 * SEAM_TOKENS
+}
+
+/// Whether all of the content is shown within so many tokens.
+pub fn is_cut(content: &str, tokens_max: usize) -> bool {
+    let content = escape(content);
+    tokens::head(&content, tokens_max).len() < content.len()
+}
+
+const CUT: &str = "\n[cut: read the memory for the rest]";
+
 /// One memory: a line that says what it is, then what it says.
 fn entry(shown: &Shown<'_>) -> String {
     let mut head = format!("\n[store: {}", line(shown.store));
@@ -67,7 +98,7 @@ fn entry(shown: &Shown<'_>) -> String {
     }
     let content = escape(shown.content);
     let kept = tokens::head(&content, shown.content_tokens_max);
-    let cut = if kept.len() < content.len() { "\n[cut: read the memory for the rest]" } else { "" };
+    let cut = if kept.len() < content.len() { CUT } else { "" };
     format!("{head}]\n{kept}{cut}\n")
 }
 

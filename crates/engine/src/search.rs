@@ -70,7 +70,9 @@ impl Engine {
         // What `explain` asks about is judged whether it passes the filter or not; returned it is only if it does.
         let passes = |hit: &Hit| !asked_about(hit) || left_out(&query.filter, &hit.memory, self.clock.now()).is_none();
         let named = |hit: &Hit| query.entities.iter().all(|entity| hit.memory.entities.contains(entity));
-        hits.retain(|hit| eyes.shows(&hit.memory) && policy::in_its_run(caller, &hit.memory) && passes(hit) && named(hit));
+        hits.retain(|hit| {
+            eyes.shows(&hit.memory) && policy::in_its_run(caller, &hit.memory) && passes(hit) && named(hit)
+        });
         answer.considered = hits.len();
         answer.why_not = query.explain.map(|id| self.why_not(caller, query, &hits, limit, id)).transpose()?;
         hits.truncate(limit);
@@ -125,7 +127,7 @@ impl Engine {
         ranker: Ranker,
         limit: usize,
     ) -> Result<(Vec<Hit>, Answer), Error> {
-        let now = self.clock.now();
+        let now = self.asked_at(&query.filter);
         let text = clipped(&query.text, self.limits().query_bytes_max);
         let words = words::query(text);
         let vector = (!query.words_only && !text.trim().is_empty()).then(|| self.embedding(text)).flatten();
@@ -156,6 +158,11 @@ impl Engine {
         Ok((ranking::rank(&asked, found), answer))
     }
 
+    /// The time a question is about: now, or the past one it names.
+    pub(crate) fn asked_at(&self, filter: &Filter) -> jiff::Timestamp {
+        filter.as_of.unwrap_or_else(|| self.clock.now())
+    }
+
     /// Counts the recall in the answer now and in the store soon, so that nobody waits for a disk.
     fn recalled(&self, caller: &Caller, query: &Query, hits: &mut [Hit]) {
         let now = self.clock.now();
@@ -181,7 +188,7 @@ impl Engine {
     }
 
     /// Why this one, and why not that one.
-    fn why_not(
+    pub(crate) fn why_not(
         &self,
         caller: &Caller,
         query: &Query,

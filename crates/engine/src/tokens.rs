@@ -76,24 +76,24 @@ fn cost(class: Class, length: usize) -> usize {
     }
 }
 
-/// The longest head of a text that costs at most `tokens_max`, cut between characters.
+/// The longest head of a text that costs at most `tokens_max`, cut between characters. Reads no further than the cut.
 pub fn head(text: &str, tokens_max: usize) -> &str {
-    if estimate(text) <= tokens_max {
-        return text;
-    }
-    // The cost of a head grows with its length, so the cut can be found by halving.
-    let (mut fits, mut over) = (0, text.len());
-    while over - fits > 1 {
-        let middle = text.floor_char_boundary(fits + (over - fits) / 2);
-        if middle <= fits {
-            break;
+    let (mut tokens, mut class, mut length) = (0, Class::Space, 0);
+    for (at, c) in text.char_indices() {
+        let next = classify(c);
+        if next == class {
+            length += 1;
+        } else {
+            let opens_word = class == Class::Upper && next == Class::Lower;
+            tokens += cost(class, length - usize::from(opens_word));
+            (class, length) = (next, 1 + usize::from(opens_word));
         }
-        match estimate(&text[..middle]) <= tokens_max {
-            true => fits = middle,
-            false => over = middle,
+        // The cost of a head never falls as it grows, so the first that is over ends the search.
+        if tokens + cost(class, length) > tokens_max {
+            return &text[..at];
         }
     }
-    &text[..fits]
+    text
 }
 
 #[cfg(test)]
@@ -116,6 +116,9 @@ mod tests {
             let head = head(&text, tokens_max);
             prop_assert!(estimate(head) <= tokens_max);
             prop_assert!(text.starts_with(head));
+            if let Some(next) = text[head.len()..].chars().next() {
+                prop_assert!(estimate(&format!("{head}{next}")) > tokens_max, "a longer head would fit");
+            }
         }
 
         #[test]

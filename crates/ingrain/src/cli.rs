@@ -7,7 +7,9 @@ use toml::Value;
 
 use crate::caller::{Identity, SystemGrant};
 use crate::commands::{
-    bench, completions, config, events, export, forget, history, key, layers, list, mcp, memory, migrate, owners, patch, pin, pipeline, propose, quarantine, read, redact, remember, review, rollback, run, scan, search, serve, store, tenant,
+    bench, completions, config, context, diagnose, episodes, events, export, forget, history, key, layers, list, mcp,
+    memory, migrate, owners, patch, pin, pipeline, propose, quarantine, read, receipt, redact, remember, review,
+    rollback, run, scan, search, serve, store, tenant,
 };
 
 /// Governed memory for AI agents: what they learn, kept, reviewed, proven and forgotten.
@@ -26,6 +28,20 @@ pub enum Command {
     Remember(remember::Remember),
     /// Find memories, best first; without words, the newest
     Search(search::Search),
+    /// What a model is shown before its turn: two blocks within a token budget, with a receipt
+    Context(context::ContextCommand),
+    /// What was injected, why, and the proof
+    Receipt(receipt::Receipt),
+    /// The memories that reached a run
+    Blame(receipt::Blame),
+    /// The runs and conversations a memory touched
+    Reach(receipt::Reach),
+    /// Turns and sessions of an agent
+    Episodes(episodes::Episodes),
+    /// Why a memory is, or is not, found and shown for a message
+    WhyNot(diagnose::WhyNot),
+    /// What is kept of a session, and what its turns were shown
+    Diagnose(diagnose::Diagnose),
     /// Show one memory
     Read(read::Read),
     /// List memories

@@ -43,6 +43,9 @@ pub struct Filters {
     /// Only paths that begin so
     #[arg(long, value_name = "PATH")]
     prefix: Option<String>,
+    /// As things stood at a past time, or so long ago (7d)
+    #[arg(long, value_name = "TIME")]
+    as_of: Option<String>,
 }
 
 /// The states one `--state` names.
@@ -75,6 +78,7 @@ impl Filters {
             updated_after: time(&self.since)?,
             updated_before: time(&self.until)?,
             path_prefix: self.prefix.as_deref().map(|prefix| path_prefix(job, prefix)).transpose()?,
+            as_of: time(&self.as_of)?,
             ..Filter::default()
         })
     }

@@ -3,8 +3,11 @@
 pub mod bench;
 pub mod completions;
 pub mod config;
+pub mod context;
 mod demo;
+pub mod diagnose;
 mod doctor;
+pub mod episodes;
 pub mod events;
 pub mod export;
 mod filters;
@@ -23,6 +26,7 @@ pub mod pipeline;
 pub mod propose;
 pub mod quarantine;
 pub mod read;
+pub mod receipt;
 pub mod redact;
 pub mod remember;
 pub mod review;
@@ -78,6 +82,13 @@ fn with_session(command: Command, loaded: &Loaded, global: &Global, output: &Out
     let done = match command {
         Command::Remember(command) => command.run(&job),
         Command::Search(command) => command.run(&job),
+        Command::Context(command) => command.run(&job),
+        Command::Receipt(command) => command.run(&job),
+        Command::Blame(command) => command.run(&job),
+        Command::Reach(command) => command.run(&job),
+        Command::Episodes(command) => command.run(&job),
+        Command::WhyNot(command) => command.run(&job),
+        Command::Diagnose(command) => command.run(&job),
         Command::Read(command) => command.run(&job),
         Command::List(command) => command.run(&job),
         Command::History(command) => command.run(&job),

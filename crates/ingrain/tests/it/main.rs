@@ -2,7 +2,9 @@
 
 mod concurrency;
 mod configuration;
+mod context;
 mod documents;
+mod episodes;
 mod governance;
 mod lessons;
 mod lines;

@@ -17,7 +17,8 @@ fn forgotten(world: &World) -> Checked<Memory> {
 }
 
 fn refused_again(world: &World, text: &str) -> Checked {
-    refused_with(world.say(&world.agent("t", "a"), text), "policy.forgotten").map_err(|instead| format!("{text:?}: {instead}"))
+    refused_with(world.say(&world.agent("t", "a"), text), "policy.forgotten")
+        .map_err(|instead| format!("{text:?}: {instead}"))
 }
 
 fn redact(world: &World, memory: &Memory) -> Checked {
@@ -113,7 +114,9 @@ pub(super) const CASES: &[Case] = &[
             world.forget(memory.id)?;
             for piece in &mut pieces {
                 // Another id: a copy made elsewhere.
-                if let Exported::Memory(story) = piece && story.memory.id == memory.id {
+                if let Exported::Memory(story) = piece
+                    && story.memory.id == memory.id
+                {
                     let fresh = world.engine.clock.fresh_id();
                     story.memory.id.0 = fresh;
                     story.memory.version.0 = uuid::Uuid::from_u128(fresh.as_u128() ^ 1);
@@ -211,8 +214,12 @@ pub(super) const CASES: &[Case] = &[
             world.engine.upkeep(world.tenant, Upkeep::default()).map_err(|error| code(&error))?;
             ensure(!world.finds(&world.admin, "zanzibarquux", memory.id)?, "search finds it")?;
             let reference = engine::Reference::Id(memory.id);
-            let history = world.engine.history(&world.admin, &reference, None, Some(50)).map_err(|error| code(&error))?;
-            ensure(history.len() == 3 && history.iter().all(|version| version.memory.content.is_empty()), "history has it")?;
+            let history =
+                world.engine.history(&world.admin, &reference, None, Some(50)).map_err(|error| code(&error))?;
+            ensure(
+                history.len() == 3 && history.iter().all(|version| version.memory.content.is_empty()),
+                "history has it",
+            )?;
             ensure(history.iter().all(|version| !version.actor.is_empty()), "who is gone")?;
             let export = format!("{:?}", world.exported()?);
             ensure(!export.contains("zanzibarquux"), "the export has it")
@@ -228,7 +235,10 @@ pub(super) const CASES: &[Case] = &[
             let draft = || Draft { store: "user_memory".to_owned(), kind: None, ..World::note(VALUE) };
             let memory = world.save(&ann, draft())?;
             let what = EraseWhat::User("ann".to_owned());
-            let proof = world.engine.erase(&world.admin, &what, Some("left".to_owned()), false).map_err(|error| code(&error))?;
+            let proof = world
+                .engine
+                .erase(&world.admin, &what, Some("left".to_owned()), false)
+                .map_err(|error| code(&error))?;
             ensure(proof.memories == 1 && world.read(&world.admin, memory.id).is_err(), "it can be read")?;
             let checked = world.engine.verify_certificate(&world.admin, &proof).map_err(|error| code(&error))?;
             ensure(checked.valid, "the certificate is not valid")?;
@@ -267,7 +277,8 @@ pub(super) const CASES: &[Case] = &[
             redact(world, &other)?;
             let engine = crate::assemble::engine(&world.config).map_err(|failure| failure.message())?;
             engine.upkeep(world.tenant, Upkeep::default()).map_err(|error| code(&error))?;
-            let again = World { engine, config: world.config.clone(), tenant: world.tenant, admin: world.admin.clone() };
+            let again =
+                World { engine, config: world.config.clone(), tenant: world.tenant, admin: world.admin.clone() };
             ensure(!again.finds(&again.admin, "side door zanzibarquux", kept.id)?, "the forgotten one is found")?;
             ensure(!again.finds(&again.admin, "spare key blue stone", other.id)?, "the redacted one is found")?;
             refused_again(&again, VALUE)?;

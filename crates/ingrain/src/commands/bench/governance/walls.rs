@@ -53,7 +53,11 @@ pub(super) const CASES: &[Case] = &[
         then: "it finds nothing",
         check: |world| {
             let (x, y) = (Caller::agent(world.tenant, "x"), Caller::agent(world.tenant, "y"));
-            let draft = Draft { store: "episodes".to_owned(), content: "Deployed the gateway to Frankfurt".to_owned(), ..Draft::default() };
+            let draft = Draft {
+                store: "episodes".to_owned(),
+                content: "Deployed the gateway to Frankfurt".to_owned(),
+                ..Draft::default()
+            };
             let memory = world.save(&x, draft)?;
             ensure(!world.finds(&y, "gateway Frankfurt", memory.id)?, "it finds it")
         },
@@ -85,7 +89,8 @@ pub(super) const CASES: &[Case] = &[
         when: "its draft names a system",
         then: "the save is refused",
         check: |world| {
-            let draft = Draft { store: "system_notes".to_owned(), system: Some("erp".to_owned()), ..World::note("x holds y") };
+            let draft =
+                Draft { store: "system_notes".to_owned(), system: Some("erp".to_owned()), ..World::note("x holds y") };
             refused_with(world.save(&world.agent("t", "a"), draft), "policy.system_not_readable")
         },
     },

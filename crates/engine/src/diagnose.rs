@@ -1,0 +1,132 @@
+//! Why a memory did not come: asked without leaving a trace.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::Engine;
+use crate::caller::Caller;
+use crate::context::ContextRequest;
+use crate::error::Error;
+use crate::filtering::left_out;
+use crate::id::MemoryId;
+use crate::lifecycle;
+use crate::memory::Memory;
+use crate::ports::{Filter, Order, Page};
+use crate::receipt::{Considered, Receipt};
+use crate::row::{self, RowFilter};
+use crate::search::{Query, WhyNot};
+use crate::vocabulary::State;
+
+/// What became, or would become, of one memory for one message.
+#[derive(Clone, Debug, Serialize)]
+pub struct Diagnosis {
+    pub search: WhyNot,
+    /// As a candidate for the turn's context; `None`: it is none.
+    pub context: Option<Considered>,
+}
+
+/// A session or conversation: what is kept of it, what of that can still come, and what its turns were shown.
+#[derive(Clone, Debug, Serialize)]
+pub struct SessionReport {
+    pub session: String,
+    pub memories: Vec<SessionMemory>,
+    pub receipts: Vec<SessionReceipt>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct SessionMemory {
+    pub id: MemoryId,
+    pub store: String,
+    pub turn: Option<u32>,
+    pub state: State,
+    pub importance_now: f64,
+    pub expires_at: Option<Timestamp>,
+    /// `None`: it can be recalled.
+    pub left_out: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct SessionReceipt {
+    pub id: String,
+    pub at: Timestamp,
+    pub tokens: usize,
+    pub shown: usize,
+    pub over_budget: usize,
+    pub skipped: Vec<String>,
+}
+
+impl Engine {
+    /// Why this memory is, or is not, found and shown for this message. Nothing is counted, logged or kept.
+    pub fn diagnose(&self, caller: &Caller, query: &Query, id: MemoryId) -> Result<Diagnosis, Error> {
+        let eyes = self.eyes(caller)?;
+        let query = Query { explain: Some(id), ..query.clone() };
+        let ranker = query.ranker.unwrap_or(crate::vocabulary::Ranker::Operational);
+        let limit = query.limit.filter(|limit| *limit > 0).unwrap_or(self.limits().results_default);
+        let (mut hits, _) = self.found(&eyes, &query, ranker, limit)?;
+        let now = self.asked_at(&query.filter);
+        hits.retain(|hit| {
+            eyes.shows(&hit.memory) && (hit.memory.id != id || left_out(&query.filter, &hit.memory, now).is_none())
+        });
+        let search = self.why_not(caller, &query, &hits, limit, id)?;
+        let request = ContextRequest { message: query.text, filter: query.filter, ..ContextRequest::default() };
+        Ok(Diagnosis { search, context: self.would_show(caller, &request, id) })
+    }
+
+    /// What is kept of a session or conversation, and what its turns were shown.
+    pub fn diagnose_session(&self, caller: &Caller, session: &str) -> Result<SessionReport, Error> {
+        let eyes = self.eyes(caller)?;
+        let filter = Filter { session: Some(session.to_owned()), states: State::ALL.to_vec(), ..Filter::default() };
+        let page = Page { order: Order::Oldest, after: None, limit: self.limits().list_max };
+        let mut memories = self.backend.list(&eyes, &filter, &page)?;
+        memories.retain(|memory| eyes.shows(memory));
+        let of_conversation = RowFilter {
+            subject: Some(session.to_owned()),
+            newest_first: true,
+            limit: self.limits().list_default,
+            ..RowFilter::default()
+        };
+        let receipts: Vec<Receipt> = row::select(&*self.backend, caller.tenant, &of_conversation)?;
+        let own: Vec<Receipt> = receipts.into_iter().filter(|receipt| receipt.is_seen_by(caller)).collect();
+        if memories.is_empty() && own.is_empty() {
+            return Err(Error::not_found(format!("session `{session}`")));
+        }
+        let now = self.clock.now();
+        Ok(SessionReport {
+            session: session.to_owned(),
+            memories: memories.iter().map(|memory| of_session(memory, now)).collect(),
+            receipts: own.iter().map(summary).collect(),
+        })
+    }
+}
+
+fn of_session(memory: &Memory, now: Timestamp) -> SessionMemory {
+    let importance_now = memory.decayed_importance(now);
+    let fading = (importance_now < lifecycle::ARCHIVE_BELOW && memory.state == State::Active)
+        .then(|| "nobody recalled it: the next upkeep archives it".to_owned());
+    let reason = match memory.superseded_by {
+        Some(by) if memory.state == State::Superseded => Some(format!("it is superseded by {by}")),
+        _ => left_out(&Filter::default(), memory, now),
+    };
+    SessionMemory {
+        id: memory.id,
+        store: memory.store.clone(),
+        turn: memory.turn,
+        state: memory.state,
+        importance_now,
+        expires_at: memory.expires_at,
+        left_out: reason.or(fading),
+    }
+}
+
+fn summary(receipt: &Receipt) -> SessionReceipt {
+    let shown = receipt.candidates.iter().filter(|considered| considered.block.is_some()).count();
+    let over = receipt.candidates.iter().filter(|considered| considered.is_over_budget()).count();
+    SessionReceipt {
+        id: receipt.id.clone(),
+        at: receipt.at,
+        tokens: receipt.tokens,
+        shown,
+        over_budget: over,
+        skipped: receipt.skipped.clone(),
+    }
+}

@@ -1,0 +1,157 @@
+//! `episodes`: what an agent went through, by session.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use engine::memory::Memory;
+use engine::ports::{Filter, Order};
+use engine::vocabulary::{Kind, TtlClass, TurnRole};
+use engine::{EPISODES, Remembered, SessionSummary, Turn};
+use serde_json::{Value, json};
+
+use crate::commands::Job;
+use crate::error::Failure;
+use crate::text::{content, one_line};
+use crate::view::{MemoryView, SavedView};
+
+#[derive(Debug, Args)]
+pub struct Episodes {
+    #[command(subcommand)]
+    deed: Deed,
+}
+
+#[derive(Debug, Subcommand)]
+enum Deed {
+    /// Turns, newest first; with --session, that session's in order
+    List {
+        #[arg(long, value_name = "N", help = "How many")]
+        limit: Option<usize>,
+    },
+    /// The sessions, the latest first
+    Sessions,
+    /// Save one turn of --session, or a whole conversation from a file of JSON lines
+    Add(Add),
+}
+
+#[derive(Debug, Args)]
+struct Add {
+    /// What was said; `-` reads stdin
+    content: Option<String>,
+    /// Turns as JSON lines: {"role", "content", "speaker"}; `-` reads stdin
+    #[arg(long, value_name = "FILE", conflicts_with = "content")]
+    turns: Option<PathBuf>,
+    /// Who spoke: user, assistant, system, tool_result
+    #[arg(long)]
+    role: Option<TurnRole>,
+    #[arg(long, value_name = "NAME", help = "Who spoke, by name")]
+    speaker: Option<String>,
+    /// Its position in the session; default: after the last
+    #[arg(long, value_name = "N")]
+    turn: Option<u32>,
+    #[arg(long, help = "Such as turn, decision, task_completion, error")]
+    kind: Option<Kind>,
+    /// How long it is worth keeping: routine, task_completion, decision, remember, error
+    #[arg(long, value_name = "CLASS")]
+    ttl: Option<TtlClass>,
+}
+
+impl Episodes {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        match self.deed {
+            Deed::List { limit } => list(job, limit),
+            Deed::Sessions => sessions(job),
+            Deed::Add(add) => add.run(job),
+        }
+    }
+}
+
+fn list(job: &Job<'_>, limit: Option<usize>) -> Result<(), Failure> {
+    let session = job.session.caller.session.clone();
+    let order = if session.is_some() { Order::Oldest } else { Order::Newest };
+    let filter = Filter { stores: vec![EPISODES.to_owned()], session, ..Filter::default() };
+    let in_order = filter.session.is_some();
+    let mut listing = job.session.engine.list(&job.session.caller, filter, order, None, limit)?;
+    if in_order {
+        // Turns saved at one moment have no order in time.
+        listing.memories.sort_by_key(|memory| (memory.turn, memory.created_at));
+    }
+    let view = json!({ "memories": listing.memories.iter().map(MemoryView::from).collect::<Vec<_>>() });
+    let row = |memory: &Memory| {
+        vec![
+            memory.session.clone().unwrap_or_default(),
+            memory.turn.map(|turn| turn.to_string()).unwrap_or_default(),
+            memory.role.map(|role| role.to_string()).unwrap_or_default(),
+            one_line(&memory.content),
+            format!("{:.2}", memory.importance),
+            memory.expires_at.map_or("never".to_owned(), |at| at.strftime("%F").to_string()),
+            memory.id.to_string(),
+        ]
+    };
+    let header = ["session", "turn", "role", "said", "importance", "expires", "id"];
+    job.output.answer(&view, || job.output.table(&header, listing.memories.iter().map(row)))
+}
+
+fn sessions(job: &Job<'_>) -> Result<(), Failure> {
+    let sessions = job.session.engine.sessions(&job.session.caller)?;
+    let row = |session: &SessionSummary| {
+        let name = session.session.clone().unwrap_or_else(|| "(none)".to_owned());
+        let day = |at: jiff::Timestamp| at.strftime("%F %R").to_string();
+        vec![name, session.turns.to_string(), day(session.first), day(session.last)]
+    };
+    job.output.answer(&json!({ "sessions": sessions }), || {
+        job.output.table(&["session", "turns", "first", "last"], sessions.iter().map(row))
+    })
+}
+
+impl Add {
+    fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let caller = &job.session.caller;
+        let missing = || Failure::wrong("usage", "which session? give `--session ID`");
+        let session = caller.session.clone().ok_or_else(missing)?;
+        let alone = self.turns.is_none();
+        let answers = job.session.engine.remember_turns(caller, &session, self.given()?)?;
+        match answers.as_slice() {
+            [Remembered::Refused(refusal)] if alone => Err(refusal.clone().into()),
+            [Remembered::Saved(saved)] if alone => {
+                job.output.answer(&SavedView::from(&**saved), || format!("saved turn {}", saved.memory.id))
+            }
+            answers => {
+                let saved = answers.iter().filter(|answer| matches!(answer, Remembered::Saved(_))).count();
+                let refused = answers.len() - saved;
+                let turns: Vec<Value> = answers.iter().map(view).collect();
+                let all = json!({ "session": session, "saved": saved, "refused": refused, "turns": turns });
+                job.output.answer(&all, || format!("saved {saved} turns of session {session}, refused {refused}"))
+            }
+        }
+    }
+
+    fn given(self) -> Result<Vec<Turn>, Failure> {
+        let Some(file) = &self.turns else {
+            let content = content(self.content.as_deref(), None)?;
+            let Add { role, speaker, turn, kind, ttl, .. } = self;
+            return Ok(vec![Turn { content, role, speaker, turn, kind, ttl, importance: None }]);
+        };
+        let text = match file.as_os_str() == "-" {
+            true => content(Some("-"), None)?,
+            false => content(None, Some(file))?,
+        };
+        let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        lines.map(|(at, line)| turn_of(at + 1, line)).collect()
+    }
+}
+
+fn turn_of(number: usize, line: &str) -> Result<Turn, Failure> {
+    // The parser's own words may quote the line, and that may hold a secret: only the place is named.
+    serde_json::from_str(line).map_err(|error| {
+        let message = format!("line {number}, column {}: not a turn", error.column());
+        Failure::wrong("shape.turn", message).hint(r#"one JSON object a line: {"role": "user", "content": "..."}"#)
+    })
+}
+
+/// One answer of a batch.
+fn view(answer: &Remembered) -> Value {
+    match answer {
+        Remembered::Saved(saved) => json!(SavedView::from(&**saved)),
+        Remembered::Refused(refusal) => json!({ "status": "refused", "code": refusal.code, "error": refusal.message }),
+    }
+}

@@ -1,0 +1,165 @@
+//! `receipt`, `blame`, `reach`: what was injected, why, and where it went.
+
+use clap::{Args, Subcommand};
+use engine::Reference;
+use engine::id::MemoryId;
+use engine::receipt::{Considered, Receipt as Record, Usage};
+use engine::render::Block;
+use serde_json::json;
+
+use crate::commands::Job;
+use crate::error::Failure;
+use crate::output::{Output, Tone};
+use crate::text::one_line;
+
+#[derive(Debug, Args)]
+pub struct Receipt {
+    #[command(subcommand)]
+    deed: Deed,
+}
+
+#[derive(Debug, Subcommand)]
+enum Deed {
+    /// Receipts, newest first; with --run, that run's
+    List {
+        #[arg(long, value_name = "N", help = "How many")]
+        limit: Option<usize>,
+    },
+    /// One receipt: every candidate and what became of it
+    Show {
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+    /// Rebuild the injected block from the exact versions it was made of
+    Replay {
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Blame {
+    /// The run
+    #[arg(value_name = "RUN")]
+    run_id: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Reach {
+    /// The memory: its id or path
+    #[arg(value_name = "MEMORY")]
+    memory: String,
+}
+
+/// A replay that is not byte for byte what was injected ends with this code: something was redacted or changed.
+const NOT_EXACT: u8 = 1;
+
+impl Receipt {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let (engine, caller) = (&job.session.engine, &job.session.caller);
+        match self.deed {
+            Deed::List { limit } => {
+                let receipts = engine.receipts(caller, caller.run.as_deref(), limit)?;
+                job.output.answer(&json!({ "receipts": receipts }), || list(job.output, &receipts))
+            }
+            Deed::Show { id } => {
+                let receipt = engine.receipt(caller, &id)?;
+                job.output.answer(&receipt, || shown(job.output, &receipt))
+            }
+            Deed::Replay { id } => {
+                let replay = engine.replay(caller, &id)?;
+                job.output.answer(&replay, || replay.text.clone())?;
+                if replay.exact {
+                    return Ok(());
+                }
+                if !job.output.json {
+                    let redacted = replay.redacted.len();
+                    job.output.note(&format!("note: not what was injected; {redacted} versions were redacted since"));
+                }
+                Err(Failure::Told(NOT_EXACT))
+            }
+        }
+    }
+}
+
+fn list(output: &Output, receipts: &[Record]) -> String {
+    let row = |receipt: &Record| {
+        let shown = receipt.candidates.iter().filter(|considered| considered.block.is_some()).count();
+        vec![
+            receipt.id.clone(),
+            receipt.at.strftime("%F %T").to_string(),
+            receipt.caller.principal.clone(),
+            receipt.caller.run.clone().unwrap_or_default(),
+            format!("{shown} of {}", receipt.candidates.len()),
+            receipt.tokens.to_string(),
+            one_line(&receipt.query),
+        ]
+    };
+    output.table(&["receipt", "at", "caller", "run", "shown", "tokens", "query"], receipts.iter().map(row))
+}
+
+fn shown(output: &Output, receipt: &Record) -> String {
+    let row = |considered: &Considered| {
+        let block = match considered.block {
+            Some(Block::Trusted) => "trusted",
+            Some(Block::Untrusted) => "untrusted",
+            None => "-",
+        };
+        vec![
+            block.to_owned(),
+            format!("{:.4}", considered.score),
+            considered.tokens.to_string(),
+            format!("{}/{}", considered.store, considered.path.as_deref().unwrap_or_default()),
+            considered.reason.clone(),
+            considered.memory.to_string(),
+        ]
+    };
+    let head = format!(
+        "{} {} for {}, {} of {} tokens\n  query   {}\n  sha256  {}\n",
+        output.paint(Tone::Strong, &receipt.id),
+        receipt.at.strftime("%F %T"),
+        receipt.caller.principal,
+        receipt.tokens,
+        receipt.settings.budget_tokens,
+        one_line(&receipt.query),
+        receipt.block_sha256,
+    );
+    let skipped: String = receipt.skipped.iter().map(|what| format!("  skipped {what}\n")).collect();
+    let header = ["block", "score", "tokens", "memory", "reason", "id"];
+    head + &skipped + &output.table(&header, receipt.candidates.iter().map(row))
+}
+
+impl Blame {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let usages = job.session.engine.blame(&job.session.caller, &self.run_id)?;
+        let view = json!({ "run": self.run_id, "memories": usages });
+        job.output.answer(&view, || touches(job.output, &usages))
+    }
+}
+
+impl Reach {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let (engine, caller) = (&job.session.engine, &job.session.caller);
+        let id: MemoryId = engine.read(caller, &Reference::parse(None, &self.memory))?.id;
+        let usages = engine.reach(caller, id)?;
+        job.output.answer(&json!({ "memory": id, "touches": usages }), || touches(job.output, &usages))
+    }
+}
+
+fn touches(output: &Output, usages: &[Usage]) -> String {
+    if usages.is_empty() {
+        return "nothing".to_owned();
+    }
+    let row = |usage: &Usage| {
+        vec![
+            usage.touch.to_string(),
+            usage.at.strftime("%F %T").to_string(),
+            usage.actor.clone(),
+            usage.run.clone().unwrap_or_default(),
+            usage.conversation.clone().unwrap_or_default(),
+            usage.memory.to_string(),
+            usage.version.to_string(),
+        ]
+    };
+    output.table(&["touch", "at", "actor", "run", "conversation", "memory", "version"], usages.iter().map(row))
+}

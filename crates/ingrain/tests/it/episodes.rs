@@ -1,0 +1,118 @@
+//! What agents went through: facts 16, 17, 18, 20.
+
+use crate::world::{World, column, rows, text};
+
+const AGENT: &str = "--as agent:t --session s1";
+
+#[test]
+fn fact_16_times_to_live_by_class() {
+    let world = World::new();
+    let check = |class: &str, expires: Option<&str>, importance: Option<f64>| {
+        let saved = world.json(&format!("episodes add {AGENT} --ttl {class}"), &["a plain sentence about the office"]);
+        assert_eq!(saved["expires_at"].as_str(), expires, "{class}");
+        let memory = world.json(&format!("read {} {AGENT}", text(&saved["id"])), &[]);
+        if let Some(importance) = importance {
+            assert_eq!(memory["importance"].as_f64(), Some(importance), "{class}");
+        }
+    };
+    check("routine", Some("2026-03-08T12:00:00Z"), Some(0.3));
+    check("task_completion", Some("2026-03-31T12:00:00Z"), None);
+    check("decision", Some("2026-05-30T12:00:00Z"), None);
+    check("error", Some("2026-03-15T12:00:00Z"), None);
+    check("remember", None, Some(1.0));
+    let said = world.json(&format!("episodes add {AGENT}"), &["Please remember this: the door code changes monthly"]);
+    assert!(said["expires_at"].is_null(), "{said}");
+    let listed = world.json(&format!("episodes list {AGENT}"), &[]);
+    assert_eq!(rows(&listed["memories"]).len(), 6);
+    // A day after the routine one is due it is gone from every read, before any upkeep.
+    world.at("2026-03-09T12:00:00Z");
+    assert_eq!(rows(&world.json(&format!("episodes list {AGENT}"), &[])["memories"]).len(), 5);
+    assert_eq!(
+        rows(&world.json(&format!("search plain sentence office --words-only --limit 20 {AGENT}"), &[])["hits"]).len(),
+        4
+    );
+    assert_eq!(world.json("upkeep", &[])["expired"], 1);
+}
+
+#[test]
+fn fact_17_importance_decays_weekly_and_a_recall_resets_the_clock() {
+    let world = World::new();
+    let save = |words: &str| {
+        let line = format!("remember --store episodes --importance 0.5 --ttl remember {AGENT}");
+        text(&world.json(&line, &[words])["id"])
+    };
+    let (left, recalled) = (save("the printer on floor two jams"), save("the elevator waits for badges"));
+    world.at("2026-05-10T12:00:00Z");
+    let report = world.json(&format!("diagnose session s1 {AGENT}"), &[]);
+    let now = |id: &str| {
+        let memory = rows(&report["memories"]).iter().find(|memory| memory["id"] == id).expect("kept");
+        memory["importance_now"].as_f64().expect("a number")
+    };
+    assert!((now(&left) - 0.2994).abs() < 1e-4, "{report}");
+    world.at("2026-08-01T12:00:00Z");
+    world.json(&format!("search elevator badges --limit 1 {AGENT}"), &[]);
+    // 0.5 × 0.95^weeks falls below 0.1 after 31.4 weeks.
+    world.at("2026-10-15T12:00:00Z");
+    assert_eq!(world.json("upkeep", &[])["archived"], 1);
+    assert_eq!(text(&world.json("read", &[&left])["state"]), "archived");
+    assert_eq!(text(&world.json("read", &[&recalled])["state"]), "active");
+}
+
+#[test]
+fn fact_18_a_full_place_archives_the_least_important() {
+    let world = World::with_config(
+        "[rulesets.few]\nlayers = ['episodic']\ndefault_kind = 'turn'\ndedup = 'none'\nsecrets = 'block'\n\
+         evidence = 'optional'\ncontent_bytes_max = 16000\nlive_max = 10\nranker = 'episodic'\nimportance = true\n",
+    );
+    world.json("store create few --scope agent --ruleset few", &[]);
+    let save = |number: u32, importance: &str| {
+        let line = format!("remember --store few {AGENT} --importance {importance}");
+        text(&world.json(&line, &[&format!("episode number {number} of many")])["id"])
+    };
+    let ids: Vec<String> = (0..10).map(|number| save(number, if number == 4 { "0.3" } else { "0.6" })).collect();
+    let live = || rows(&world.json(&format!("list --store few {AGENT}"), &[])["memories"]).len();
+    assert_eq!(live(), 10);
+    save(10, "0.5");
+    assert_eq!(live(), 10);
+    assert_eq!(text(&world.json("read", &[&ids[4]])["state"]), "archived");
+    assert_eq!(text(&world.json("read", &[&ids[0]])["state"]), "active");
+}
+
+#[test]
+fn fact_20_an_agent_never_sees_another_agents_episodes() {
+    let world = World::new();
+    world.json(&format!("episodes add {AGENT}"), &["the vault is behind the painting"]);
+    for line in ["search vault painting", "list", "episodes list", "episodes sessions", "context vault"] {
+        let answer = world.json(&format!("{line} --as agent:other"), &[]).to_string();
+        assert!(!answer.contains("painting") && !answer.contains("s1"), "{line}: {answer}");
+    }
+    assert_eq!(world.code(2, "diagnose session s1 --as agent:other", &[]), "not_found");
+    world.json("tenant create second", &[]);
+    let there = world.json("search vault painting --tenant second", &[]).to_string();
+    assert!(!there.contains("painting"), "{there}");
+}
+
+#[test]
+fn a_whole_conversation_goes_in_at_once() {
+    let world = World::new();
+    let lines = concat!(
+        r#"{"role": "user", "speaker": "Ana", "content": "which port does the cache use?"}"#,
+        "\n\n",
+        r#"{"role": "assistant", "content": "we decided on 6380 for the cache"}"#,
+        "\n"
+    );
+    let ran = world.piped(&format!("--json episodes add --turns - {AGENT}"), lines.as_bytes());
+    assert_eq!((ran.exit, ran.json()["saved"].as_u64()), (0, Some(2)), "{ran:?}");
+    world.json(&format!("episodes add {AGENT} --role user"), &["good"]);
+    let listed = world.json(&format!("episodes list {AGENT}"), &[]);
+    let turns: Vec<u64> = rows(&listed["memories"]).iter().filter_map(|memory| memory["turn"].as_u64()).collect();
+    assert_eq!(turns, [1, 2, 3]);
+    assert_eq!(column(&listed["memories"], "role"), ["user", "assistant", "user"]);
+    let sessions = world.json(&format!("episodes sessions {AGENT}"), &[]);
+    assert_eq!(
+        (column(&sessions["sessions"], "session"), sessions["sessions"][0]["turns"].as_u64()),
+        (vec!["s1".to_owned()], Some(3))
+    );
+    let odd = world.piped(&format!("--json episodes add --turns - {AGENT}"), b"{\"role\": \"user\"}\n");
+    assert_eq!((odd.exit, text(&odd.json()["code"])), (2, "shape.turn".to_owned()));
+}
