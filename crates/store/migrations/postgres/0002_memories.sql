@@ -33,6 +33,8 @@ create table memories (
   always_inject boolean not null,
   importance double precision not null,
   session text collate "C",
+  -- Position in its session.
+  turn bigint,
   expires_at bigint,
   created_at bigint not null,
   updated_at bigint not null,
@@ -51,7 +53,7 @@ create index memories_by_hash on memories (tenant, scope, sha256) where state = 
 create index memories_by_time on memories (tenant, scope, state, updated_at, id);
 create index memories_by_expiry on memories (tenant, expires_at) where expires_at is not null;
 create index memories_by_fade on memories (tenant, scope, fade, id) where state = 'active';
-create index memories_by_session on memories (tenant, session) where session is not null;
+create index memories_by_session on memories (tenant, session, turn) where session is not null;
 create index memories_pinned on memories (tenant, scope, updated_at) where always_inject;
 
 -- INVARIANT: content stands here and nowhere else. The snapshot holds every other field, as the text it was written.

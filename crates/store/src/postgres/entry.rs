@@ -134,12 +134,12 @@ fn put(scope: i64, memory: &Memory, stands: bool) -> Step {
         "update memories
          set scope = $3, state = $4, kind = $5, layer = $6, trust = $7, path = $8, sha256 = $9, always_inject = $10,
            importance = $11, session = $12, expires_at = $13, created_at = $14, updated_at = $15, number = $16,
-           version = $17, summary = $18, author = $19, fade = $20
+           version = $17, summary = $18, author = $19, fade = $20, turn = $21
          where tenant = $1 and id = $2"
     } else {
         "insert into memories (tenant, id, scope, state, kind, layer, trust, path, sha256, always_inject, importance,
-           session, expires_at, created_at, updated_at, number, version, summary, author, fade)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)"
+           session, expires_at, created_at, updated_at, number, version, summary, author, fade, turn)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)"
     };
     Step::new(
         sql,
@@ -164,6 +164,7 @@ fn put(scope: i64, memory: &Memory, stands: bool) -> Step {
             memory.summary().to_lowercase(),
             &memory.author,
             fade(memory),
+            memory.turn.map(i64::from),
         ],
     )
 }

@@ -68,6 +68,7 @@ conformance! {
         the_past_is_as_it_was,
     },
     finding::{
+        turns_beside_the_best_are_found,
         words_find_the_best_first,
         statistics_are_of_what_is_seen,
         the_nearest_vectors_are_found,

@@ -112,6 +112,7 @@ fn answers(backend: &dyn Backend, number: u64, story: &[Written], questions: &[A
             pool: asked.pool,
             newest: asked.newest,
             also: Vec::new(),
+            neighbours: None,
         };
         let mut found = backend.find(&readable, &find).expect("finds");
         if asked.past {

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
+use engine::id::MemoryId;
 use engine::ports::{Candidate, Find, Stats};
 
 use crate::score::Scorer;
@@ -37,6 +38,16 @@ pub(super) fn chosen(picks: Vec<Pick>, find: &Find, stats: &Stats) -> Vec<Candid
     order.retain(|at| seen.insert(*at));
     let mut candidates: Vec<Option<Candidate>> = picks.into_iter().map(|pick| Some(pick.candidate)).collect();
     order.into_iter().filter_map(|at| candidates[at].take()).collect()
+}
+
+/// The turns among the best so many of each way of finding. Candidates come best by words first.
+pub(super) fn best_of(found: &[Candidate], find: &Find, of_best: usize) -> Vec<MemoryId> {
+    let says = |candidate: &&Candidate| find.words.terms.iter().any(|term| candidate.words.tf(term.term) > 0);
+    let by_words = found.iter().filter(says).take(of_best);
+    let mut near: Vec<&Candidate> = found.iter().filter(|candidate| candidate.vector.is_some()).collect();
+    near.sort_by(|a, b| by_meaning(b, find).total_cmp(&by_meaning(a, find)));
+    let is_turn = |candidate: &&Candidate| candidate.memory.session.is_some() && candidate.memory.turn.is_some();
+    by_words.chain(near.into_iter().take(of_best)).filter(is_turn).map(|candidate| candidate.memory.id).collect()
 }
 
 /// Places of the best so many, in a total order: score, then newer, then id.

@@ -9,6 +9,7 @@ mod vectors;
 pub(super) use unembedded::unembedded;
 pub(super) use vectors::{Models, Vectors, add_model, vectors};
 
+use engine::id::MemoryId;
 use engine::policy::Readable;
 use engine::ports::{Candidate, Find, Found, Stats};
 use engine::vector::Vector;
@@ -23,6 +24,24 @@ pub(super) async fn find(pool: &Pool, vectors: &Vectors, readable: &Readable, fi
     if find.filter.as_of.is_some() {
         return past::find(pool, readable, find).await;
     }
+    let mut found = picked(pool, vectors, readable, find, find).await?;
+    let beside = beside(pool, readable, find, &found.candidates).await?;
+    if !beside.is_empty() {
+        let more = Find { filter: find.filter.clone(), also: beside, ..Find::default() };
+        let more = picked(pool, vectors, readable, &more, find).await?;
+        found.candidates.extend(more.candidates);
+    }
+    Ok(found)
+}
+
+/// What one statement finds; vectors are given for the model `asked` with.
+async fn picked(
+    pool: &Pool,
+    vectors: &Vectors,
+    readable: &Readable,
+    find: &Find,
+    asked: &Find,
+) -> Result<Found, Fault> {
     let step = query::statement(vectors, pool.options.exact_max, readable, find);
     let answer = pool.read(Some(readable.tenant), &[step]).await?;
     let rows = answer.first().map_or(&[][..], Vec::as_slice);
@@ -31,12 +50,31 @@ pub(super) async fn find(pool: &Pool, vectors: &Vectors, readable: &Readable, fi
     for row in rows {
         // One row always comes, to carry the statistics; it holds no memory where nothing was found.
         if column::<Option<&str>>(row, 0)?.is_some() {
-            picks.push(choose::Pick { candidate: candidate(row, find)?, why: why(row)? });
+            picks.push(choose::Pick { candidate: candidate(row, asked)?, why: why(row)? });
         }
     }
     // The one predicate for every read, whatever the index said.
     picks.retain(|pick| readable.shows(&pick.candidate.memory));
     Ok(Found { candidates: choose::chosen(picks, find, &stats), stats, searched })
+}
+
+/// The turns beside the best that were not found themselves. Costs a second trip only where the best are turns.
+async fn beside(pool: &Pool, readable: &Readable, find: &Find, found: &[Candidate]) -> Result<Vec<MemoryId>, Fault> {
+    let Some(neighbours) = find.neighbours else { return Ok(Vec::new()) };
+    let best: Vec<MemoryId> = choose::best_of(found, find, neighbours.of_best);
+    if best.is_empty() {
+        return Ok(Vec::new());
+    }
+    let step = query::beside(readable, find, neighbours.reach, &best);
+    let answer = pool.read(Some(readable.tenant), &[step]).await?;
+    let mut ids = Vec::new();
+    for row in answer.first().map_or(&[][..], Vec::as_slice) {
+        let id = MemoryId(column(row, 0)?);
+        if !found.iter().any(|candidate| candidate.memory.id == id) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
 }
 
 /// Columns 4 to 10 of [`query::statement`], after those of a memory.

@@ -24,6 +24,23 @@ pub(super) fn statement(vectors: &Vectors, exact_max: u64, readable: &Readable, 
     parts.build(&visible, vectors, exact_max, readable, find)
 }
 
+/// The turns within reach of these, as far as they pass the filter themselves.
+pub(super) fn beside(readable: &Readable, find: &Find, reach: u32, best: &[engine::id::MemoryId]) -> Step {
+    let mut params = Vec::new();
+    let visible = scopes::visible(readable, &find.filter, &mut params);
+    let conditions = filter::all(readable, &find.filter, &mut params);
+    let ids = next(&mut params, best.iter().map(|id| id.0).collect::<Vec<_>>());
+    let reach = next(&mut params, i64::from(reach));
+    let sql = format!(
+        "select distinct m.id
+         from memories b
+         join memories m on m.tenant = $1 and m.scope = b.scope and m.session = b.session
+           and m.turn between b.turn - {reach} and b.turn + {reach}
+         where b.tenant = $1 and b.id = any({ids}) and m.scope in (select id from ({visible}) seen){conditions}"
+    );
+    Step::new(sql, params)
+}
+
 struct Parts {
     /// What the statistics are made of, and what is wanted of it: conditions on a row `m` of the recall index.
     counted: String,

@@ -1,7 +1,7 @@
 use engine::change::Write;
 use engine::memory::{Draft, Memory};
 use engine::policy::{Constrained, Readable};
-use engine::ports::{Backend, Filter, Find, Found};
+use engine::ports::{Backend, Filter, Find, Found, Neighbours};
 use engine::vocabulary::{Kind, Operation, State};
 use engine::words;
 
@@ -25,6 +25,22 @@ fn sorted(found: &Found) -> Vec<&str> {
     let mut contents = contents(found);
     contents.sort_unstable();
     contents
+}
+
+pub(crate) fn turns_beside_the_best_are_found(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let said = ["hello there", "the harbour ferry was late", "it was the fog again", "far off", "farther off"];
+    for (turn, text) in (1..).zip(said) {
+        let draft = Draft { session: Some("s1".to_owned()), turn: Some(turn), ..draft(text) };
+        world.save(world.entry("c1", draft));
+    }
+    let other = Draft { session: Some("s2".to_owned()), turn: Some(3), ..draft("another session") };
+    world.save(world.entry("c1", other));
+    let find = words_find("ferry");
+    assert_eq!(sorted(&backend.find(&world.all(), &find).unwrap()), ["the harbour ferry was late"]);
+    let neighbours = Some(Neighbours { of_best: 10, reach: 1 });
+    let found = backend.find(&world.all(), &Find { neighbours, ..find }).unwrap();
+    assert_eq!(sorted(&found), ["hello there", "it was the fog again", "the harbour ferry was late"]);
 }
 
 pub(crate) fn words_find_the_best_first(backend: &dyn Backend) {
