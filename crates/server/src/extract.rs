@@ -141,18 +141,18 @@ impl FromRequestParts<App> for Preconditions {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Preconditions, Problem> {
-        let (if_match, if_none_match) = (tags(&parts.headers, IF_MATCH)?, tags(&parts.headers, IF_NONE_MATCH)?);
+        let (if_match, if_none_match) = (tags(&parts.headers, &IF_MATCH)?, tags(&parts.headers, &IF_NONE_MATCH)?);
         Ok(Preconditions { if_match, if_none_match })
     }
 }
 
 /// The tags of a header, without quotes and weakness marks.
-fn tags(headers: &HeaderMap, name: HeaderName) -> Result<Option<Vec<String>>, Problem> {
-    if !headers.contains_key(&name) {
+fn tags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Vec<String>>, Problem> {
+    if !headers.contains_key(name) {
         return Ok(None);
     }
     let mut tags = Vec::new();
-    for value in headers.get_all(&name) {
+    for value in headers.get_all(name) {
         let unreadable = |_| Problem::bad_request("shape.etag", format!("header `{name}` cannot be read"));
         for tag in value.to_str().map_err(unreadable)?.split(',') {
             let tag = tag.trim();

@@ -60,7 +60,7 @@ pub fn document() -> Value {
 fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     let mut parameters = path_parameters(endpoint.path);
     if let Some(make) = endpoint.query {
-        parameters.extend(query_parameters(make(generator).to_value()));
+        parameters.extend(query_parameters(&make(generator).to_value()));
     }
     let once = endpoint
         .once
@@ -142,7 +142,7 @@ fn path_parameters(path: &str) -> Vec<Value> {
 }
 
 /// An object's properties as parameters. There is no `null` in an address, so it goes from the schemas.
-fn query_parameters(schema: Value) -> Vec<Value> {
+fn query_parameters(schema: &Value) -> Vec<Value> {
     let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let properties = schema["properties"].as_object().into_iter().flatten();
     let parameter = |(name, schema): (&String, &Value)| {

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use engine::error::Error;
 use engine::ports::StoreError;
@@ -20,13 +20,13 @@ pub struct Problem {
     pub(crate) code: String,
     detail: String,
     more: Map<String, Value>,
-    headers: HeaderMap,
+    headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Problem {
     pub(crate) fn new(status: StatusCode, code: impl Into<String>, detail: impl Into<String>) -> Problem {
         let (code, detail) = (code.into(), detail.into());
-        Problem { status, code, detail, more: Map::new(), headers: HeaderMap::new() }
+        Problem { status, code, detail, more: Map::new(), headers: Vec::new() }
     }
 
     pub(crate) fn bad_request(code: &str, detail: impl Into<String>) -> Problem {
@@ -56,7 +56,7 @@ impl Problem {
 
     pub(crate) fn header(mut self, name: HeaderName, value: &str) -> Problem {
         if let Ok(value) = HeaderValue::from_str(value) {
-            self.headers.insert(name, value);
+            self.headers.push((name, value));
         }
         self
     }
@@ -67,7 +67,7 @@ impl Problem {
     }
 
     /// The same problem as a failed precondition: the client put its condition into a header.
-    pub(crate) fn as_precondition(self) -> Problem {
+    pub(crate) fn into_precondition(self) -> Problem {
         let failed =
             self.code == "conflict.sha256" || self.code == "conflict.exists" || self.code == "conflict.nothing_there";
         Problem { status: if failed { StatusCode::PRECONDITION_FAILED } else { self.status }, ..self }

@@ -49,17 +49,22 @@ async fn events(
     if params.name.len() > NAMES_MAX {
         return Err(Problem::bad_request("shape.query", format!("at most {NAMES_MAX} names")));
     }
+    let last_id = headers.get("last-event-id").map(|value| {
+        let number = value.to_str().ok().and_then(|text| text.trim().parse().ok());
+        number.ok_or_else(|| Problem::bad_request("shape.query", "`Last-Event-ID` is the number of an event"))
+    });
+    let asked: Option<u64> = last_id.transpose()?.or(params.after);
     let live =
         headers.get(ACCEPT).and_then(|value| value.to_str().ok()).is_some_and(|v| v.contains("text/event-stream"));
     match live {
-        true => stream(app, who, &headers, params).await,
-        false => page(&app, who, params).await.map(IntoResponse::into_response),
+        true => stream(app, who, asked, params).await,
+        false => page(&app, who, asked, params).await.map(IntoResponse::into_response),
     }
 }
 
-async fn page(app: &App, who: Who, params: EventParams) -> Result<Json<EventsView>, Problem> {
+async fn page(app: &App, who: Who, asked: Option<u64>, params: EventParams) -> Result<Json<EventsView>, Problem> {
     let limit = params.limit.unwrap_or(app.engine.settings.limits.list_default);
-    let after = params.after.unwrap_or(0);
+    let after = asked.unwrap_or(0);
     let (mut items, next_after) =
         app.call("events", move |engine| Ok(engine.events(&who.caller, after, limit)?)).await?;
     items.retain(|event| is_named(&params.name, event));
@@ -76,12 +81,7 @@ fn is_named(names: &[String], event: &Event) -> bool {
     names.is_empty() || names.iter().any(fits)
 }
 
-async fn stream(app: App, who: Who, headers: &HeaderMap, params: EventParams) -> Result<Response, Problem> {
-    let last_id = headers.get("last-event-id").map(|value| {
-        let number = value.to_str().ok().and_then(|text| text.trim().parse().ok());
-        number.ok_or_else(|| Problem::bad_request("shape.query", "`Last-Event-ID` is the number of an event"))
-    });
-    let asked: Option<u64> = last_id.transpose()?.or(params.after);
+async fn stream(app: App, who: Who, asked: Option<u64>, params: EventParams) -> Result<Response, Problem> {
     let opened =
         Opened::new(&app).ok_or_else(|| Problem::busy("http.streams_full", "too many event streams are open"))?;
     let starting = app.clone();

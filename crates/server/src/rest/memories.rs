@@ -77,7 +77,7 @@ async fn remember(
             }
         })
         .await
-        .map_err(|problem| if in_headers { problem.as_precondition() } else { problem })?;
+        .map_err(|problem| if in_headers { problem.into_precondition() } else { problem })?;
     let status = if saved.outcome == Outcome::Created { StatusCode::CREATED } else { StatusCode::OK };
     let mut response = tagged(status, saved.memory.version, SavedView::new(&saved));
     if let Ok(location) = HeaderValue::from_str(&format!("/v1/memories/{}", saved.memory.id)) {
@@ -199,7 +199,7 @@ async fn patch(
             }
         })
         .await
-        .map_err(|problem| if in_headers { problem.as_precondition() } else { problem })?;
+        .map_err(|problem| if in_headers { problem.into_precondition() } else { problem })?;
     Ok(tagged(StatusCode::OK, patched.version, SavedView::changed(&patched, "updated")))
 }
 
@@ -272,9 +272,9 @@ async fn history(
     Named(id): MemoryName,
     Params(params): Params<HistoryParams>,
 ) -> Result<Json<Page<VersionView>>, Problem> {
-    let work = move |engine: &engine::Engine| {
-        Ok(engine.history(&who.caller, &Reference::Id(id), params.below, params.limit)?)
-    };
+    let below = params.below.and_then(|number| u32::try_from(number).ok());
+    let work =
+        move |engine: &engine::Engine| Ok(engine.history(&who.caller, &Reference::Id(id), below, params.limit)?);
     let versions = app.call("history", work).await?;
     Ok(Json(Page::whole(versions.into_iter().map(VersionView::from).collect())))
 }

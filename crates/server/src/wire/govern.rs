@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::memory::{EvidenceBody, MemoryView, SavedView};
-use super::{ActionWord, Id, ReviewStateWord, RiskWord, RunOutcomeWord, bounded};
+use super::{ActionWord, Id, ReviewStateWord, RiskWord, RunOutcomeWord, any_reason, bounded, reason};
 use crate::problem::Problem;
 
 /// A memory that should be read by all.
@@ -130,6 +130,8 @@ pub(crate) fn queue_after(text: &str) -> Result<(Timestamp, String), Problem> {
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Decide")]
 pub struct DecideBody {
+    #[serde(deserialize_with = "any_reason")]
+    #[schemars(length(max = 4096))]
     pub comment: Option<String>,
 }
 
@@ -138,7 +140,8 @@ pub struct DecideBody {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "RequestChanges")]
 pub struct ChangesBody {
-    #[schemars(length(min = 1))]
+    #[serde(deserialize_with = "reason")]
+    #[schemars(length(min = 1, max = 4096))]
     pub comment: String,
 }
 
@@ -156,7 +159,8 @@ pub struct DecidedView {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Redact")]
 pub struct RedactBody {
-    #[schemars(length(min = 1))]
+    #[serde(deserialize_with = "reason")]
+    #[schemars(length(min = 1, max = 4096))]
     pub reason: String,
     /// Only these versions; without them, all, and the memory is tombstoned.
     #[serde(default)]
@@ -187,6 +191,8 @@ pub struct RedactedView {
 pub struct RollbackBody {
     /// Also bring back what it had replaced.
     pub restore: bool,
+    #[serde(deserialize_with = "any_reason")]
+    #[schemars(length(max = 4096))]
     pub reason: Option<String>,
 }
 
@@ -206,6 +212,8 @@ pub struct RolledBackView {
 pub struct QuarantineBody {
     /// Also everything derived from it.
     pub derived: bool,
+    #[serde(deserialize_with = "any_reason")]
+    #[schemars(length(max = 4096))]
     pub reason: Option<String>,
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::{
     EvidenceKindWord, Id, KindWord, LayerWord, Moment, OperationWord, ScopeWord, Sort, StateWord, TrustWord, TtlWord,
-    TurnRoleWord, bounded,
+    TurnRoleWord, any_reason, bounded,
 };
 
 /// What shall be remembered. Who asks decides where it goes; only a system is named here.
@@ -445,8 +445,9 @@ impl ListParams {
 #[serde(deny_unknown_fields, default)]
 pub struct HistoryParams {
     /// Only versions with a number below this.
-    #[schemars(range(min = 1))]
-    pub below: Option<u32>,
+    #[serde(deserialize_with = "bounded::<_, 1, 4_294_967_295>")]
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+    pub below: Option<usize>,
     #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
@@ -456,6 +457,7 @@ pub struct HistoryParams {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReasonParams {
+    #[serde(deserialize_with = "any_reason")]
     #[schemars(length(max = 4096))]
     pub reason: Option<String>,
 }

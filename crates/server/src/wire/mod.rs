@@ -141,6 +141,27 @@ pub(crate) fn bounded<'de, D: Deserializer<'de>, const MIN: u64, const MAX: u64>
     }
 }
 
+/// Longest reason or comment, in bytes: as the engine's own for evidence.
+const REASON_BYTES_MAX: usize = 4_096;
+
+/// Reads a reason, which must say something.
+pub(crate) fn reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    match text.trim().is_empty() || text.len() > REASON_BYTES_MAX {
+        true => Err(D::Error::custom(format!("1 to {REASON_BYTES_MAX} bytes of text are expected"))),
+        false => Ok(text),
+    }
+}
+
+/// As [`reason`], where there need not be one.
+pub(crate) fn any_reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    match text.as_ref().is_some_and(|text| text.len() > REASON_BYTES_MAX) {
+        true => Err(D::Error::custom(format!("at most {REASON_BYTES_MAX} bytes of text are expected"))),
+        false => Ok(text),
+    }
+}
+
 /// How a listing is sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
