@@ -28,7 +28,7 @@ pub struct Mcp {
 
 impl Mcp {
     pub fn run(self, loaded: &Loaded) -> Result<(), Failure> {
-        let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(LevelFilter::WARN);
+        let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(LevelFilter::ERROR);
         log.with_ansi(false).with_target(false).try_init().map_err(|error| broken(&error))?;
         let chosen = loaded.settings.iter().any(|setting| setting.key == "as" && setting.from != "default");
         let named_by_client = self.agent.is_none() && !chosen;

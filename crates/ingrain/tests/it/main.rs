@@ -8,6 +8,7 @@ mod episodes;
 mod governance;
 mod lessons;
 mod lines;
+mod mcp;
 mod notes;
 mod odd_input;
 mod ranking;

@@ -18,6 +18,10 @@ impl Problem {
         Problem { body: json!({ "code": code, "error": message.into() }) }
     }
 
+    pub(super) fn is(&self, code: &str) -> bool {
+        self.body["code"] == code
+    }
+
     pub(super) fn hint(mut self, hint: &str) -> Problem {
         self.body["hint"] = hint.into();
         self

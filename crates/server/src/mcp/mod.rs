@@ -2,6 +2,8 @@
 
 mod answer;
 mod caller;
+#[cfg(feature = "conformance-fixtures")]
+mod fixtures;
 mod http;
 mod offer;
 mod person;
@@ -94,6 +96,8 @@ impl ServerHandler for Door {
             .enable_prompts()
             .enable_completions()
             .build();
+        #[cfg(feature = "conformance-fixtures")]
+        let capabilities = fixtures::capabilities(capabilities);
         let server = Implementation::new("ingrain", env!("CARGO_PKG_VERSION")).with_title("Ingrain");
         ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
     }
@@ -105,6 +109,8 @@ impl ServerHandler for Door {
     ) -> Result<ListToolsResult, ErrorData> {
         let describe = |door: &Door| door.tools().into_iter().map(tool::Spec::describe).collect::<Vec<Tool>>();
         let tools = self.blocking(&context, describe).await?;
+        #[cfg(feature = "conformance-fixtures")]
+        let tools = [tools, fixtures::tools()].concat();
         // What is offered depends on who asks.
         Ok(ListToolsResult::with_all_items(tools).with_cache_scope(CacheScope::Private))
     }
@@ -114,6 +120,10 @@ impl ServerHandler for Door {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        #[cfg(feature = "conformance-fixtures")]
+        if let Some(answer) = fixtures::call(&request, &context).await {
+            return answer;
+        }
         let name = request.name.clone();
         let spec = self.blocking(&context, move |door| door.tools().into_iter().find(|spec| spec.name == name)).await?;
         let Some(spec) = spec else {
@@ -134,7 +144,14 @@ impl ServerHandler for Door {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.blocking(&context, move |door| resources::list(door, request)).await?
+        let listed = self.blocking(&context, move |door| resources::list(door, request)).await??;
+        #[cfg(feature = "conformance-fixtures")]
+        let listed = {
+            let mut listed = listed;
+            listed.resources.extend(fixtures::resources());
+            listed
+        };
+        Ok(listed)
     }
 
     async fn list_resource_templates(
@@ -142,7 +159,14 @@ impl ServerHandler for Door {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(resources::templates())
+        let list = resources::templates();
+        #[cfg(feature = "conformance-fixtures")]
+        let list = {
+            let mut list = list;
+            list.resource_templates.extend(fixtures::templates());
+            list
+        };
+        Ok(list)
     }
 
     async fn read_resource(
@@ -150,6 +174,10 @@ impl ServerHandler for Door {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        #[cfg(feature = "conformance-fixtures")]
+        if let Some(answer) = fixtures::read(&request.uri) {
+            return answer;
+        }
         self.blocking(&context, move |door| resources::read(door, &request.uri)).await?
     }
 
@@ -158,7 +186,14 @@ impl ServerHandler for Door {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(prompts::list())
+        let list = prompts::list();
+        #[cfg(feature = "conformance-fixtures")]
+        let list = {
+            let mut list = list;
+            list.prompts.extend(fixtures::prompts());
+            list
+        };
+        Ok(list)
     }
 
     async fn get_prompt(
@@ -166,6 +201,10 @@ impl ServerHandler for Door {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        #[cfg(feature = "conformance-fixtures")]
+        if let Some(answer) = fixtures::get_prompt(&request) {
+            return answer;
+        }
         self.blocking(&context, move |door| prompts::get(door, &request)).await?
     }
 
@@ -175,6 +214,33 @@ impl ServerHandler for Door {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         self.blocking(&context, move |door| resources::complete(door, &request)).await?
+    }
+
+    #[cfg(feature = "conformance-fixtures")]
+    async fn set_level(
+        &self,
+        _request: rmcp::model::SetLevelRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        Ok(())
+    }
+
+    #[cfg(feature = "conformance-fixtures")]
+    async fn subscribe(
+        &self,
+        _request: rmcp::model::SubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        Ok(())
+    }
+
+    #[cfg(feature = "conformance-fixtures")]
+    async fn unsubscribe(
+        &self,
+        _request: rmcp::model::UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        Ok(())
     }
 }
 

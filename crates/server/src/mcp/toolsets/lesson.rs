@@ -1,5 +1,6 @@
 //! Toolset `lesson`: short lessons of a pipeline's agent (seed 002). Offered only where the pipeline opted in.
 
+use engine::error::Error;
 use engine::memory::Draft;
 use engine::ports::Filter;
 use engine::{Outcome, Query, Remembered};
@@ -53,6 +54,8 @@ fn recall(call: &Call<'_>, map: JsonObject) -> Answer {
     if !known {
         return Ok(json!({ "memories": [] }));
     }
+    // The answer carries counters: what earlier recalls of this session left behind is counted first.
+    call.engine.backend.flush().map_err(Error::from)?;
     let filter = Filter { stores: vec![STORE.to_owned()], tags: args.tags, ..Filter::default() };
     let limit = args.limit.map(|limit| usize::try_from(limit).unwrap_or(0));
     let answer = call.engine.search(call.caller, &Query { text: args.query, filter, limit, ..Query::default() })?;

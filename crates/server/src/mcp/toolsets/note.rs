@@ -11,7 +11,7 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::core::memory_id;
+use super::core::{memory_id, review_of_forget};
 use crate::mcp::answer::{Answer, Problem};
 use crate::mcp::person::Said;
 use crate::mcp::schema::{count, flag, list_of, object, one_of, plain, text, texts};
@@ -57,10 +57,10 @@ pub(in crate::mcp) const TOOLS: &[Spec] = &[
     Spec {
         name: "ai_deleteMemory",
         title: "Delete a note",
-        description: "Remove a stale note; a person confirms. To correct one, save it again instead.",
+        description: "Remove a stale note; a person confirms, now or in review. To correct one, save it again instead.",
         effect: Effect::Delete,
         input: || object(&[("id", text(""))], &["id"]),
-        output: || plain(&[("deleted", 'b')], &["deleted"]),
+        output: || plain(&[("deleted", 'b'), ("review_item_id", 's')], &["deleted"]),
         run: delete,
     },
 ];
@@ -145,11 +145,14 @@ fn delete(call: &Call<'_>, map: JsonObject) -> Answer {
     match call.said {
         Said::No => return Ok(json!({ "deleted": false })),
         Said::NotAsked => {
-            return Err(Problem::new(
-                "policy.needs_person",
-                "deleting needs a person's word, and this client cannot ask one",
-            )
-            .hint("an operator deletes it: `ingrain forget ID`"));
+            return match review_of_forget(call, id, "an agent called it stale".to_owned()) {
+                Ok(review) => Ok(json!({ "deleted": false, "review_item_id": review })),
+                // A stranger learns nothing from trying.
+                Err(problem) if problem.is("not_found") || problem.is("conflict.state") => {
+                    Ok(json!({ "deleted": false }))
+                }
+                Err(problem) => Err(problem),
+            };
         }
         Said::Yes => {}
     }

@@ -1,0 +1,79 @@
+//! Anthropic's memory tool: its answers, to the letter.
+
+use serde_json::json;
+
+use super::client::Client;
+use crate::world::World;
+
+#[test]
+fn the_memory_tool_answers_to_the_letter() {
+    let world = World::new();
+    let mut client = Client::legacy(&world, "--tools anthropic --agent a");
+    let mut check = |arguments: serde_json::Value, expected: &str| {
+        let said = client.says(arguments.clone());
+        assert_eq!(said, expected, "{arguments}");
+    };
+    let view = |path: &str| json!({ "command": "view", "path": path });
+    let create = |path: &str, text: &str| json!({ "command": "create", "path": path, "file_text": text });
+    let delete = |path: &str| json!({ "command": "delete", "path": path });
+    let rename = |old: &str, new: &str| json!({ "command": "rename", "old_path": old, "new_path": new });
+    let replace = |path: &str, old: &str, new: &str| json!({ "command": "str_replace", "path": path, "old_str": old, "new_str": new });
+    let insert = |path: &str, line: i64, text: &str| json!({ "command": "insert", "path": path, "insert_line": line, "insert_text": text });
+    let folder = "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:\n";
+    check(view("/memories"), &format!("{folder}0B\t/memories/"));
+    check(create("/memories/a.txt", "one\ntwo\none\n"), "File created successfully at: /memories/a.txt");
+    check(create("/memories/a.txt", "x"), "File /memories/a.txt already exists");
+    check(
+        create("/memories/deep/er/b.txt", &"x y ".repeat(384)),
+        "File created successfully at: /memories/deep/er/b.txt",
+    );
+    check(
+        view("/memories"),
+        &format!("{folder}1.5K\t/memories/\n12B\t/memories/a.txt\n1.5K\t/memories/deep/\n1.5K\t/memories/deep/er/"),
+    );
+    check(
+        view("/memories/a.txt"),
+        "Here's the content of /memories/a.txt with line numbers:\n     1\tone\n     2\ttwo\n     3\tone\n     4\t",
+    );
+    let mut range = view("/memories/a.txt");
+    range["view_range"] = json!([2, 3]);
+    check(range, "Here's the content of /memories/a.txt with line numbers:\n     2\ttwo\n     3\tone");
+    check(view("/memories/none"), "The path /memories/none does not exist. Please provide a valid path.");
+    check(
+        replace("/memories/a.txt", "one", "1"),
+        "No replacement was performed. Multiple occurrences of old_str `one` in lines: 1, 3. Please ensure it is unique",
+    );
+    check(
+        replace("/memories/a.txt", "six", "6"),
+        "No replacement was performed, old_str `six` did not appear verbatim in /memories/a.txt.",
+    );
+    check(
+        replace("/memories/a.txt", "two", "2"),
+        "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n     1\tone\n     2\t2\n     3\tone\n     4\t",
+    );
+    check(replace("/memories/deep", "x", "y"), "The path /memories/deep is not a file.");
+    check(replace("/memories/none", "x", "y"), "The path /memories/none does not exist. Please provide a valid path.");
+    check(insert("/memories/a.txt", 0, "zero\n\n"), "The file /memories/a.txt has been edited.");
+    check(
+        insert("/memories/a.txt", 9, "x"),
+        "Invalid `insert_line` parameter: 9. It should be within the range [0, 4].",
+    );
+    check(
+        view("/memories/a.txt"),
+        "Here's the content of /memories/a.txt with line numbers:\n     1\tzero\n     2\tone\n     3\t2\n     4\tone\n     5\t",
+    );
+    check(rename("/memories/a.txt", "/memories/deep"), "The destination /memories/deep already exists");
+    check(rename("/memories/none", "/memories/x"), "The path /memories/none does not exist");
+    check(rename("/memories", "/memories/x"), "Cannot rename the /memories directory itself");
+    check(rename("/memories/deep", "/memories/flat"), "Successfully renamed /memories/deep to /memories/flat");
+    check(rename("/memories/a.txt", "/memories/c.txt"), "Successfully renamed /memories/a.txt to /memories/c.txt");
+    check(delete("/memories/a.txt"), "The path /memories/a.txt does not exist");
+    check(delete("/memories"), "Cannot delete the /memories directory itself");
+    check(delete("/memories/flat"), "Successfully deleted /memories/flat");
+    check(view("/memories"), &format!("{folder}15B\t/memories/\n15B\t/memories/c.txt"));
+    check(view("/etc/passwd"), "Path must start with /memories, got: /etc/passwd");
+    check(view("/memories/../x"), "Path /memories/../x would escape /memories directory");
+    check(view("/memories/%2e%2e/x"), "Path /memories/%2e%2e/x would escape /memories directory");
+    // What was deleted by its own agent may be made anew.
+    check(create("/memories/flat", "new"), "File created successfully at: /memories/flat");
+}

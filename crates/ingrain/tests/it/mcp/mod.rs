@@ -1,0 +1,8 @@
+//! The product through MCP on the standard streams, in both eras.
+
+mod client;
+mod documents;
+mod files;
+mod lessons;
+mod notes;
+mod protocol;

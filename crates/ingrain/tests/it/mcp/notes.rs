@@ -1,0 +1,128 @@
+//! Notes through MCP: facts 36 and 38 to 42.
+
+use serde_json::{Value, json};
+
+use super::client::Client;
+use crate::world::{World, rows, text};
+
+fn note(hint: &str, content: &str) -> Value {
+    json!({ "scope": "user", "recallHint": hint, "content": content })
+}
+
+#[test]
+fn fact_36_mcp_a_near_hint_updates_and_another_fact_is_new() {
+    let world = World::new();
+    let mut ann = Client::legacy(&world, "--tools note --as user:ann");
+    let first = ann.tool("ai_saveMemory", note("wifi card of the office", "the office wifi card is in the top drawer"));
+    let second = ann.tool(
+        "ai_saveMemory",
+        note("office wifi card", "the office wifi card is in the top drawer, behind the stamps"),
+    );
+    assert_eq!((&second["id"], &second["updated"]), (&first["id"], &json!(true)));
+    let other = ann.tool("ai_saveMemory", note("office wifi card", "budget review moved to nine with finance"));
+    assert_eq!((&other["updated"], &other["near"]), (&json!(false), &first["id"]));
+    let mut bob = Client::legacy(&world, "--tools note --as user:bob");
+    let bobs = bob.tool("ai_saveMemory", note("office wifi card", "the office wifi card is in the top drawer"));
+    assert_ne!(bobs["id"], first["id"]);
+    let found = ann.tool("ai_searchMemory", json!({ "query": "wifi card" }));
+    assert!(found.to_string().contains("behind the stamps"), "{found}");
+}
+
+#[test]
+fn fact_38_mcp_an_unattended_run_saves_three_and_deletes_nothing() {
+    let world = World::new();
+    let mut client = Client::legacy(&world, "--tools note --agent night --user ann --run r1 --unattended");
+    assert_eq!(client.tools(), ["ai_searchMemory", "ai_saveMemory"]);
+    for (hint, content) in [("topic one alone", "first"), ("second subject", "another"), ("third thing", "more")] {
+        let mut saved = note(hint, content);
+        saved["alwaysInject"] = false.into();
+        client.tool("ai_saveMemory", saved);
+    }
+    let refused = client.call("ai_saveMemory", note("one more entirely", "a fourth fact"));
+    assert_eq!(text(&refused["structuredContent"]["code"]), "policy.run_cap");
+    assert!(text(&refused["structuredContent"]["hint"]).contains("go on"), "{refused}");
+    let delete = json!({ "name": "ai_deleteMemory", "arguments": { "id": "x" } });
+    assert_eq!(client.ask("tools/call", delete)["error"]["code"], -32_602);
+}
+
+#[test]
+fn fact_39_mcp_a_stranger_deletes_nothing_and_learns_nothing() {
+    let world = World::new();
+    let mut ann = Client::legacy(&world, "--tools note --as user:ann");
+    let id = text(&ann.tool("ai_saveMemory", note("door", "the side door sticks"))["id"]);
+    let unknown = "0195f0a0-0000-7000-8000-000000000001";
+    for mut bob in [
+        Client::with_person(&world, "--tools note --as user:bob", true),
+        Client::legacy(&world, "--tools note --as user:bob"),
+    ] {
+        for id in [id.as_str(), unknown, "not-an-id"] {
+            assert_eq!(bob.tool("ai_deleteMemory", json!({ "id": id })), json!({ "deleted": false }));
+        }
+    }
+    let waiting = ann.tool("ai_deleteMemory", json!({ "id": id }));
+    assert!(waiting["review_item_id"].is_string(), "{waiting}");
+    let mut asked = Client::with_person(&world, "--tools note --as user:ann", true);
+    assert_eq!(asked.tool("ai_deleteMemory", json!({ "id": id })), json!({ "deleted": true }));
+}
+
+#[test]
+fn fact_39_mcp_systems_need_a_grant() {
+    let world = World::new();
+    let save = json!({ "scope": "system", "systemId": "erp", "recallHint": "ports", "content": "erp listens on 8443" });
+    let mut without = Client::legacy(&world, "--tools note --as user:ann");
+    assert_eq!(without.code("ai_saveMemory", save.clone()), "policy.system_not_readable");
+    let mut reader = Client::with_person(&world, "--tools note --as user:ann --grant system:erp=read", true);
+    let id = text(&reader.tool("ai_saveMemory", save)["id"]);
+    assert_eq!(reader.code("ai_deleteMemory", json!({ "id": id })), "policy.system_manage");
+    assert!(rows(&without.tool("ai_searchMemory", json!({ "query": "ports" }))["memories"]).is_empty());
+    let mut manager = Client::with_person(&world, "--tools note --as user:ann --grant system:erp=manage", true);
+    assert_eq!(manager.tool("ai_deleteMemory", json!({ "id": id }))["deleted"], true);
+}
+
+#[test]
+fn fact_40_mcp_a_revoked_rule_removes_the_tools() {
+    let world = World::new();
+    let mut reader = Client::legacy(&world, "--tools core,note --revoke memory.manage");
+    assert_eq!(reader.tools(), ["memory_search", "memory_read", "memory_list", "memory_history", "ai_searchMemory"]);
+    let mut blind = Client::legacy(&world, "--tools core,note --revoke memory.read");
+    assert!(blind.tools().is_empty());
+    let call = json!({ "name": "memory_search", "arguments": { "query": "x" } });
+    assert_eq!(blind.ask("tools/call", call)["error"]["code"], -32_602);
+    assert!(blind.ask("resources/list", json!({}))["error"].is_object());
+}
+
+#[test]
+fn fact_41_mcp_a_secret_is_cut_out_and_the_rest_survives() {
+    let world = World::new();
+    let mut ann = Client::legacy(&world, "--tools note --as user:ann");
+    let secret = format!("{}{}", "ghp_", "1234567890abcdefABCDEF1234567890abcd");
+    let saved = ann.tool("ai_saveMemory", note("deploy habit", &format!("deploys on friday with {secret} at noon")));
+    let kept = text(&world.json("read", &[&text(&saved["id"])])["content"]);
+    assert!(kept.starts_with("deploys on friday with [REDACTED:") && kept.ends_with("at noon"), "{kept}");
+    drop(ann);
+    assert!(!world.holds(&secret));
+}
+
+#[test]
+fn fact_42_mcp_a_system_note_needs_a_system() {
+    let world = World::new();
+    let mut ann = Client::legacy(&world, "--tools note --as user:ann");
+    let save = json!({ "scope": "system", "recallHint": "ports", "content": "which one?" });
+    assert_eq!(ann.code("ai_saveMemory", save), "scope.system_missing");
+}
+
+#[test]
+fn a_preference_for_every_turn_is_the_persons_once_confirmed() {
+    let world = World::new();
+    let mut save = note("tone", "answer in short sentences");
+    save["alwaysInject"] = true.into();
+    let trust = |id: &Value| text(&world.json("read", &[&text(id)])["trust"]);
+    let mut asked = Client::with_person(&world, "--tools note --agent a --user ann", true);
+    let id = asked.tool("ai_saveMemory", save.clone())["id"].clone();
+    assert_eq!(trust(&id), "user_authored");
+    let mut unasked = Client::legacy(&world, "--tools note --agent a --user bob");
+    let id = unasked.tool("ai_saveMemory", save.clone())["id"].clone();
+    assert_eq!(trust(&id), "agent_draft");
+    let mut declined = Client::with_person(&world, "--tools note --agent a --user eve", false);
+    assert_eq!(declined.code("ai_saveMemory", save), "policy.person_declined");
+}

@@ -1,0 +1,153 @@
+//! The protocol itself: eras, lists, odd input, the end.
+
+use serde_json::{Value, json};
+
+use super::client::Client;
+use crate::world::{World, text};
+
+/// `tools/list` of the default toolset is paid for by every agent, in every session.
+const TOOLS_LIST_BYTES_MAX: usize = 6 * 1_024;
+
+const CORE: [&str; 8] = [
+    "memory_search",
+    "memory_read",
+    "memory_list",
+    "memory_history",
+    "memory_remember",
+    "memory_patch",
+    "memory_propose_promotion",
+    "memory_forget",
+];
+
+#[test]
+fn both_eras_offer_the_same_tools_in_the_same_order() {
+    let world = World::new();
+    let mut legacy = Client::legacy(&world, "");
+    let mut stateless = Client::stateless(&world, "", json!({}));
+    let first = legacy.ask("tools/list", json!({}))["result"]["tools"].clone();
+    assert_eq!(legacy.ask("tools/list", json!({}))["result"]["tools"], first);
+    let answer = stateless.ask("tools/list", json!({}))["result"].clone();
+    assert_eq!((&answer["tools"], text(&answer["cacheScope"])), (&first, "private".to_owned()));
+    assert_eq!(legacy.tools(), CORE);
+    let bytes = json!({ "tools": first }).to_string().len();
+    assert!(bytes <= TOOLS_LIST_BYTES_MAX, "{bytes} bytes");
+    for tool in first.as_array().expect("a list") {
+        for field in ["title", "description", "outputSchema"] {
+            assert!(!tool[field].is_null(), "{field} of {tool}");
+        }
+        let hints = &tool["annotations"];
+        for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+            assert!(hints[hint].is_boolean(), "{hint} of {tool}");
+        }
+        assert_eq!(hints["destructiveHint"] == true, tool["name"] == "memory_forget", "{tool}");
+    }
+}
+
+#[test]
+fn a_newer_client_discovers_first() {
+    let world = World::new();
+    let mut client = Client::stateless(&world, "", json!({}));
+    let found = client.ask("server/discover", json!({}))["result"].clone();
+    let versions = found["supportedVersions"].to_string();
+    assert!(versions.contains("2026-07-28") && versions.contains("2025-11-25"), "{found}");
+    assert_eq!(text(&client.call("memory_search", json!({ "query": "policy" }))["resultType"]), "complete");
+}
+
+#[test]
+fn odd_input_is_answered_and_survived() {
+    let world = World::new();
+    let mut client = Client::legacy(&world, "");
+    let code = |answer: &Value| answer["error"]["code"].as_i64();
+    assert_eq!(code(&client.ask("tools/call", json!({ "name": "rm", "arguments": {} }))), Some(-32_602));
+    assert_eq!(code(&client.ask("no/such", json!({}))), Some(-32_601));
+    client.line("{\"jsonrpc\":");
+    client.line("\u{0}\u{1}");
+    for (arguments, word) in [
+        (json!({}), "query"),
+        (json!({ "query": 7 }), "expected a string"),
+        (json!({ "query": "x", "max_results": "many" }), "expected i64"),
+    ] {
+        let result = client.call("memory_search", arguments);
+        assert_eq!(result["structuredContent"]["code"], "shape.arguments");
+        assert!(text(&result["structuredContent"]["error"]).contains(word), "{result}");
+    }
+    let huge = draft("a", &"word ".repeat(400_000));
+    assert_eq!(client.code("memory_remember", huge), "shape.too_large");
+    assert_eq!(code(&client.ask("resources/read", json!({ "uri": "memory://stores/x/docs/../../y" }))), Some(-32_002));
+    assert_eq!(client.ask("ping", json!({}))["result"], json!({}));
+}
+
+#[test]
+fn a_closed_stdin_ends_the_process_and_keeps_what_was_acknowledged() {
+    let world = World::new();
+    let mut client = Client::legacy(&world, "--conversation c1");
+    let id = text(&client.tool("memory_remember", draft("kept", "keep the spare fuses dry"))["document_id"]);
+    assert_eq!(client.leave(), (Some(0), String::new()));
+    assert_eq!(text(&world.json("read", &[&id])["content"]), "keep the spare fuses dry");
+    assert_eq!(Client::start(&world, "").leave(), (Some(0), String::new()));
+}
+
+#[test]
+fn identities_in_arguments_are_dropped() {
+    let world = World::new();
+    let mut client = Client::legacy(&world, "--agent triage --conversation c1");
+    let mut arguments = draft("own", "who am I");
+    for (name, value) in [
+        ("tenant", "other"),
+        ("agent", "root"),
+        ("user", "eve"),
+        ("conversation", "c2"),
+        ("role", "admin"),
+        ("trust", "admin_approved"),
+    ] {
+        arguments[name] = value.into();
+    }
+    let saved = client.tool("memory_remember", arguments);
+    assert_eq!(text(&saved["trust_level"]), "agent_draft");
+    let version = &world.json("history", &[&text(&saved["document_id"])])["versions"][0];
+    assert_eq!(text(&version["actor"]), "agent:triage", "{version}");
+    assert_eq!(text(&world.json("read", &[&text(&saved["document_id"])])["scope"]["conversation"]), "c1");
+}
+
+#[test]
+fn an_unnamed_agent_goes_by_its_clients_name_in_a_conversation_of_its_own() {
+    let world = World::new();
+    let (mut one, mut two) = (Client::legacy(&world, ""), Client::legacy(&world, ""));
+    let id = text(&one.tool("memory_remember", draft("mine", "only this session knows"))["document_id"]);
+    assert_eq!(two.code("memory_read", json!({ "document_id": id })), "not_found");
+    assert_eq!(text(&world.json("history", &[&id])["versions"][0]["actor"]), "agent:tests");
+}
+
+#[test]
+fn write_tools_come_always_on_demand_or_never() {
+    let world = World::new();
+    assert_eq!(Client::legacy(&world, "--write-tools never").tools(), CORE[..4]);
+    let mut client = Client::legacy(&world, "--write-tools on-demand");
+    assert_eq!(client.tools().len(), 5);
+    client.tool("load_toolset", json!({ "name": "memory", "include_write_tools": true }));
+    assert_eq!(client.tools().len(), 9);
+    assert_eq!(Client::legacy(&world, "--tools note,core").tools().len(), 11);
+}
+
+#[test]
+fn resources_prompts_and_completions_answer() {
+    let world = World::new();
+    let mut client = Client::legacy(&world, "");
+    client.tool("memory_remember", draft("ops/fuses", "spare fuses are in rack nine"));
+    let uri = "memory://stores/conversation_memory/docs/ops/fuses";
+    let list = client.ask("resources/list", json!({}));
+    assert!(list.to_string().contains(uri), "{list}");
+    let read = client.ask("resources/read", json!({ "uri": uri }));
+    assert_eq!(text(&read["result"]["contents"][0]["text"]), "spare fuses are in rack nine");
+    let prompt = client.ask("prompts/get", json!({ "name": "recall", "arguments": { "topic": "spare fuses" } }));
+    assert!(prompt.to_string().contains("rack nine"), "{prompt}");
+    let reference = json!({ "type": "ref/resource", "uri": "memory://stores/{store}/docs/{+path}" });
+    let typed = json!({ "ref": reference, "argument": { "name": "store", "value": "workspace_r" } });
+    let completed = client.ask("completion/complete", typed);
+    assert_eq!(completed["result"]["completion"]["values"], json!(["workspace_runbooks"]));
+}
+
+pub fn draft(path: &str, content: &str) -> Value {
+    json!({ "target_store_slug": "conversation_memory", "path": path, "document_type": "incident_lesson",
+        "content": content, "evidence_summary": "seen in a test" })
+}

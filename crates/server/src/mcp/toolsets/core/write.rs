@@ -1,0 +1,155 @@
+//! The tools of `core` that write. History is kept, so none of them needs a host's approval.
+
+use engine::id::MemoryId;
+use engine::memory::{Draft, Evidence};
+use engine::review::Risk;
+use engine::vocabulary::EvidenceKind;
+use engine::{Forgotten, Outcome, Patch, Patched, Promotion, Proposed, Reference, Remembered};
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::read::{memory_id, reference};
+use crate::mcp::answer::{Answer, Problem};
+use crate::mcp::person::Said;
+use crate::mcp::tool::{Call, arguments};
+
+/// One piece of evidence per tool call named, all under the same summary.
+fn evidence(summary: &str, tool_calls: Vec<String>) -> Vec<Evidence> {
+    let piece = |tool_call| Evidence { tool_call, ..Evidence::new(EvidenceKind::ToolResult, summary) };
+    match tool_calls.is_empty() {
+        true => vec![piece(None)],
+        false => tool_calls.into_iter().map(|call| piece(Some(call))).collect(),
+    }
+}
+
+pub(super) fn remember(call: &Call<'_>, map: JsonObject) -> Answer {
+    #[derive(Deserialize)]
+    struct Args {
+        target_store_slug: String,
+        path: String,
+        document_type: String,
+        content: String,
+        #[serde(default)]
+        evidence_summary: String,
+        title: Option<String>,
+        confidence: Option<f64>,
+        #[serde(default)]
+        source_tool_call_ids: Vec<String>,
+        tags: Option<Vec<String>>,
+        expected_sha256: Option<String>,
+    }
+    let args: Args = arguments(map)?;
+    let evidence = match args.evidence_summary.trim() {
+        "" => Vec::new(),
+        summary => evidence(summary, args.source_tool_call_ids),
+    };
+    let draft = Draft {
+        store: args.target_store_slug,
+        path: Some(args.path),
+        kind: Some(args.document_type.parse()?),
+        content: args.content,
+        title: args.title,
+        confidence: args.confidence.map(|percent| percent / 100.0),
+        tags: args.tags,
+        evidence,
+        expected_sha256: args.expected_sha256,
+        ..Draft::default()
+    };
+    match call.engine.remember(call.caller, draft)? {
+        Remembered::Refused(refusal) => Err(refusal.into()),
+        Remembered::Saved(saved) => Ok(json!({
+            "created": saved.outcome == Outcome::Created, "updated": saved.outcome == Outcome::Updated,
+            "document_id": saved.memory.id, "version_id": saved.memory.version, "store_slug": saved.memory.store,
+            "path": saved.memory.path, "trust_level": saved.memory.trust, "warnings": saved.warnings, "flags": saved.memory.flags,
+        })),
+    }
+}
+
+pub(super) fn patch(call: &Call<'_>, map: JsonObject) -> Answer {
+    #[derive(Deserialize)]
+    struct Args {
+        document_id: String,
+        expected_sha256: String,
+        new_content: String,
+        patch_summary: Option<String>,
+        evidence_summary: String,
+        #[serde(default)]
+        source_tool_call_ids: Vec<String>,
+    }
+    let args: Args = arguments(map)?;
+    let patch = Patch {
+        memory: memory_id(&args.document_id)?,
+        expected_sha256: args.expected_sha256,
+        content: args.new_content,
+        summary: args.patch_summary,
+        evidence: evidence(&args.evidence_summary, args.source_tool_call_ids),
+    };
+    match call.engine.patch(call.caller, patch)? {
+        Patched::Refused(refusal) => Err(refusal.into()),
+        Patched::Saved(memory) => {
+            Ok(json!({ "patched": true, "new_sha256": memory.sha256, "version_id": memory.version }))
+        }
+    }
+}
+
+pub(super) fn forget(call: &Call<'_>, map: JsonObject) -> Answer {
+    #[derive(Deserialize)]
+    struct Args {
+        document_id: String,
+        reason: String,
+    }
+    let args: Args = arguments(map)?;
+    let id = memory_id(&args.document_id)?;
+    match call.said {
+        Said::Yes => match call.engine.forget(call.caller, id, Some(args.reason))? {
+            Forgotten::Refused(refusal) => Err(refusal.into()),
+            Forgotten::Done(_) => Ok(json!({ "forgotten": true })),
+        },
+        Said::No => Err(Problem::new("policy.person_declined", "the person said no; the memory stays")),
+        Said::NotAsked => {
+            let review = review_of_forget(call, id, args.reason)?;
+            Ok(json!({ "forgotten": false, "review_item_id": review, "note": "a person decides; until then it stays" }))
+        }
+    }
+}
+
+/// Where nobody can be asked now, a person decides later.
+pub(in crate::mcp::toolsets) fn review_of_forget(
+    call: &Call<'_>,
+    id: MemoryId,
+    reason: String,
+) -> Result<Uuid, Problem> {
+    match call.engine.propose_forget(call.caller, &Reference::Id(id), reason)? {
+        Proposed::Waiting { review, .. } => Ok(review.id),
+        Proposed::Refused(refusal) => Err(refusal.into()),
+    }
+}
+
+pub(super) fn propose(call: &Call<'_>, map: JsonObject) -> Answer {
+    #[derive(Deserialize)]
+    struct Args {
+        source_document_id: Option<String>,
+        source_path: Option<String>,
+        target_store_slug: String,
+        target_path: String,
+        promotion_reason: String,
+        evidence_summary: String,
+        risk_level: Option<String>,
+    }
+    let args: Args = arguments(map)?;
+    let source = reference(args.source_document_id, None, args.source_path)?;
+    let promotion = Promotion {
+        source,
+        target_store: args.target_store_slug,
+        target_path: Some(args.target_path),
+        rationale: args.promotion_reason,
+        evidence: evidence(&args.evidence_summary, Vec::new()),
+        risk: args.risk_level.map_or(Ok(Risk::Low), |word| word.parse())?,
+    };
+    match call.engine.propose(call.caller, promotion)? {
+        Proposed::Refused(refusal) => Err(refusal.into()),
+        Proposed::Waiting { review, new } => Ok(json!({ "review_item_id": review.id, "new": new })),
+    }
+}
