@@ -7,9 +7,9 @@ use toml::Value;
 
 use crate::caller::{Identity, SystemGrant};
 use crate::commands::{
-    bench, completions, config, context, diagnose, episodes, events, export, forget, history, ingest, key, layers, list, mcp,
-    memory, migrate, owners, patch, pin, pipeline, propose, quarantine, read, recall, receipt, redact, remember, review,
-    rollback, run, scan, search, serve, store, tenant,
+    bench, completions, config, context, diagnose, episodes, events, export, forget, history, ingest, key, layers,
+    list, mcp, memory, migrate, owners, patch, pin, pipeline, propose, quarantine, read, recall, receipt, redact,
+    remember, review, rollback, run, scan, search, serve, store, tenant,
 };
 
 /// Governed memory for AI agents: what they learn, kept, reviewed, proven and forgotten.
