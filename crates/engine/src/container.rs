@@ -60,7 +60,23 @@ pub const BUILTINS: &[Builtin] = &[
     builtin("agent_files", "Files agents keep", ScopeKind::Agent, "document", Trust::AgentDraft, Access::ReadWrite, false),
     builtin("agent_layers", "What an agent knows how to do", ScopeKind::Agent, "layered", Trust::AgentDraft, Access::ReadWrite, false),
     builtin("working_memory", "Scratch of open runs", ScopeKind::Run, "layered", Trust::AgentDraft, Access::ReadWrite, false),
+    builtin(KNOWLEDGE_BASE, "What is written down", ScopeKind::Workspace, "document", Trust::AdminApproved, Access::ReadOnly, false),
+    builtin(KNOWLEDGE_DRAFTS, "Documents not yet published", ScopeKind::Workspace, "document", Trust::AdminApproved, Access::ReadOnly, false),
+    builtin(AUDIT_LOG, "What was done", ScopeKind::Workspace, "document", Trust::AgentDraft, Access::ReadOnly, false),
+    builtin(WORKFLOW_STEPS, "What workflows came to", ScopeKind::Workspace, "document", Trust::AgentDraft, Access::ReadOnly, false),
 ];
+
+/// Chunks of published documents.
+pub const KNOWLEDGE_BASE: &str = "knowledge_base";
+/// Chunks of drafts: for those who decide, and only where they ask for this store.
+pub const KNOWLEDGE_DRAFTS: &str = "knowledge_drafts";
+/// Entries of the audit log that came from outside.
+pub const AUDIT_LOG: &str = "audit_log";
+/// Outputs of workflow steps.
+pub const WORKFLOW_STEPS: &str = "workflow_steps";
+
+/// Stores that are looked into only by name or by the verbs made for them: logs would crowd out what was learnt.
+pub const ASKED_BY_NAME: &[&str] = &[KNOWLEDGE_DRAFTS, AUDIT_LOG, WORKFLOW_STEPS];
 
 pub fn find_builtin(slug: &str) -> Option<&'static Builtin> {
     BUILTINS.iter().find(|builtin| builtin.slug == slug)

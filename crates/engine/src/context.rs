@@ -140,7 +140,7 @@ impl Engine {
             ..request.filter.clone()
         };
         let page = Page { order: Order::Newest, after: None, limit: self.limits().always_inject_max };
-        let eyes = self.eyes(caller)?;
+        let eyes = self.eyes_on(caller, &request.filter)?;
         let mut memories = self.backend.list(&eyes, &filter, &page)?;
         memories.retain(|memory| eyes.shows(memory) && policy::in_its_run(caller, memory));
         Ok(memories)
@@ -149,7 +149,7 @@ impl Engine {
     fn ranked(&self, caller: &Caller, request: &ContextRequest, skipped: &mut Vec<String>) -> Vec<Hit> {
         let query = Query { text: request.message.clone(), filter: request.filter.clone(), ..Query::default() };
         let limit = request.memories_max.unwrap_or(self.limits().context_memories_max).max(1);
-        let found = self.eyes(caller).and_then(|eyes| {
+        let found = self.eyes_on(caller, &request.filter).and_then(|eyes| {
             let (mut hits, answer) = self.found(&eyes, &query, Ranker::Operational, limit)?;
             hits.retain(|hit| eyes.shows(&hit.memory) && policy::in_its_run(caller, &hit.memory));
             Ok((hits, answer.warnings))

@@ -58,7 +58,7 @@ pub struct SessionReceipt {
 impl Engine {
     /// Why this memory is, or is not, found and shown for this message. Nothing is counted, logged or kept.
     pub fn diagnose(&self, caller: &Caller, query: &Query, id: MemoryId) -> Result<Diagnosis, Error> {
-        let eyes = self.eyes(caller)?;
+        let eyes = self.eyes_on(caller, &query.filter)?;
         let query = Query { explain: Some(id), ..query.clone() };
         let ranker = query.ranker.unwrap_or(crate::vocabulary::Ranker::Operational);
         let limit = query.limit.filter(|limit| *limit > 0).unwrap_or(self.limits().results_default);

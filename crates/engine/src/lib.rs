@@ -8,6 +8,7 @@ pub mod ban;
 pub mod caller;
 pub mod certificate;
 pub mod change;
+pub mod chunks;
 pub mod container;
 pub mod entities;
 pub mod error;
@@ -46,13 +47,16 @@ mod episodes;
 mod erase;
 mod export;
 mod forget;
+mod html;
 mod import;
+mod knowledge;
 mod layers;
 mod lineage;
 mod patch;
 mod propose;
 mod quarantine;
 mod read;
+mod recall;
 mod redact;
 mod remember;
 mod rename;
@@ -61,6 +65,7 @@ mod rollback;
 mod run;
 mod search;
 mod seed;
+mod sources;
 mod stores;
 mod upkeep;
 mod verify;
@@ -74,17 +79,20 @@ pub use erase::EraseWhat;
 pub use export::{EXPORT_FORMAT, Exported, Story, StoryVersion, markdown};
 pub use forget::Forgotten;
 pub use import::{ImportDone, ImportRefused};
+pub use knowledge::{Document, DocumentStatus, DocumentText, IngestOutcome, Ingested};
 pub use layers::{Group, LayerContext, ProfileProposal};
 pub use lineage::Lineage;
 pub use patch::{Patch, Patched};
 pub use propose::{Promotion, Proposed};
 pub use quarantine::{Quarantined, Reach};
 pub use read::{Listing, Reference};
+pub use recall::{MyQuery, Recalled, Recollection, SourceFailure};
 pub use redact::{Redacted, Redaction, RedactionDone};
 pub use remember::{Outcome, Remembered, Saved};
 pub use rollback::{Rollback, RolledBack};
 pub use run::{Closed, Closing, Run, RunClosed, RunOutcome};
 pub use search::{Answer, Query, WhyNot};
+pub use sources::{AuditEntry, StepOutput};
 pub use stores::NewStore;
 pub use upkeep::{Upkeep, UpkeepDone};
 pub use verify::{Broken, Verified};
@@ -149,8 +157,20 @@ impl Engine {
         let closed =
             RowFilter { state: Some("archived".to_owned()), limit: self.limits().list_max, ..RowFilter::default() };
         let closed: Vec<Store> = row::select(&*self.backend, caller.tenant, &closed)?;
-        let closed = closed.into_iter().map(|store| store.slug).collect();
+        let mut closed: Vec<String> = closed.into_iter().map(|store| store.slug).collect();
+        if !caller.role.decides() {
+            closed.push(container::KNOWLEDGE_DRAFTS.to_owned());
+        }
         Ok(Readable { closed, ..self.readable(caller)?? })
+    }
+
+    /// As [`Engine::eyes`], without the stores that are looked into by name only, unless this filter names some.
+    fn eyes_on(&self, caller: &Caller, filter: &ports::Filter) -> Result<Readable, Error> {
+        let mut eyes = self.eyes(caller)?;
+        if filter.stores.is_empty() && filter.places.is_empty() {
+            eyes.closed.extend(container::ASKED_BY_NAME.iter().map(|slug| (*slug).to_owned()));
+        }
+        Ok(eyes)
     }
 
     /// Writes a refusal into the log and hands it back.

@@ -76,6 +76,12 @@ pub struct Limits {
     pub echo_uses: usize,
     /// Past turns a proposal is held against: enough to see a pattern, few enough to answer at once.
     pub impact_receipts: usize,
+    /// Similarity below which four-source recall drops what only its vector found (seed 001).
+    pub similarity_min: f64,
+    /// What four-source recall answers with (seed 001).
+    pub my_results_max: usize,
+    /// Newest entries of our own log that four-source recall looks at.
+    pub own_events_max: usize,
     /// Memories of each layer that planning is given (seed 003).
     pub layer_context_max: usize,
     pub weights: Weights,
@@ -123,6 +129,9 @@ impl Default for Limits {
             echo_overlap: 0.8,
             echo_uses: 2_000,
             impact_receipts: 50,
+            similarity_min: 0.7,
+            my_results_max: 5,
+            own_events_max: 500,
             layer_context_max: 3,
             weights: Weights::default(),
         }

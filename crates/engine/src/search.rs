@@ -61,7 +61,7 @@ pub struct WhyNot {
 impl Engine {
     /// The best memories for a query, among those the caller may see.
     pub fn search(&self, caller: &Caller, query: &Query) -> Result<Answer, Error> {
-        let eyes = self.eyes(caller)?;
+        let eyes = self.eyes_on(caller, &query.filter)?;
         let ranker = self.ranker_for(caller, query)?;
         let limit = self.results_limit(caller, query, ranker)?;
         let (found, mut answer) = self.found(&eyes, query, ranker, limit)?;
@@ -164,7 +164,7 @@ impl Engine {
     }
 
     /// Counts the recall in the answer now and in the store soon, so that nobody waits for a disk.
-    fn recalled(&self, caller: &Caller, query: &Query, hits: &mut [Hit]) {
+    pub(crate) fn recalled(&self, caller: &Caller, query: &Query, hits: &mut [Hit]) {
         let now = self.clock.now();
         for hit in hits.iter_mut() {
             hit.memory.recall_count += 1;

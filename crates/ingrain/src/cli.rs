@@ -7,9 +7,9 @@ use toml::Value;
 
 use crate::caller::{Identity, SystemGrant};
 use crate::commands::{
-    bench, completions, config, context, diagnose, episodes, events, export, forget, history, key, layers, list, mcp,
-    memory, migrate, owners, patch, pin, pipeline, propose, quarantine, read, receipt, redact, remember, review,
-    rollback, run, scan, search, serve, store, tenant,
+    bench, completions, config, context, diagnose, episodes, events, export, forget, history, ingest, key, layers,
+    list, mcp, memory, migrate, owners, patch, pin, pipeline, propose, quarantine, read, recall, receipt, redact,
+    remember, review, rollback, run, scan, search, serve, store, tenant,
 };
 
 /// Governed memory for AI agents: what they learn, kept, reviewed, proven and forgotten.
@@ -38,6 +38,14 @@ pub enum Command {
     Reach(receipt::Reach),
     /// Turns and sessions of an agent
     Episodes(episodes::Episodes),
+    /// Search an agent's four sources at once: episodes, audit log, workflow steps, documents
+    Recall(recall::Recall),
+    /// Tell the audit log what was done
+    Audit(recall::Audit),
+    /// Tell what steps of workflows came to
+    Workflow(recall::Workflow),
+    /// Take files and folders into the knowledge base
+    Ingest(ingest::Ingest),
     /// Why a memory is, or is not, found and shown for a message
     WhyNot(diagnose::WhyNot),
     /// What is kept of a session, and what its turns were shown

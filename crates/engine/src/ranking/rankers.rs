@@ -160,7 +160,8 @@ pub fn operational(
 }
 
 /// Where a four-source recall found something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Source {
     Memory,
     Audit,

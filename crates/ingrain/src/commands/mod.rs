@@ -13,6 +13,7 @@ pub mod export;
 mod filters;
 pub mod forget;
 pub mod history;
+pub mod ingest;
 pub mod key;
 pub mod layers;
 pub mod list;
@@ -26,6 +27,7 @@ pub mod pipeline;
 pub mod propose;
 pub mod quarantine;
 pub mod read;
+pub mod recall;
 pub mod receipt;
 pub mod redact;
 pub mod remember;
@@ -87,6 +89,10 @@ fn with_session(command: Command, loaded: &Loaded, global: &Global, output: &Out
         Command::Blame(command) => command.run(&job),
         Command::Reach(command) => command.run(&job),
         Command::Episodes(command) => command.run(&job),
+        Command::Recall(command) => command.run(&job),
+        Command::Audit(command) => command.run(&job),
+        Command::Workflow(command) => command.run(&job),
+        Command::Ingest(command) => command.run(&job),
         Command::WhyNot(command) => command.run(&job),
         Command::Diagnose(command) => command.run(&job),
         Command::Read(command) => command.run(&job),

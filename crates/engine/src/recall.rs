@@ -1,0 +1,245 @@
+//! Four-source recall: what an agent went through, what was done, what workflows came to, what is written down.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::Engine;
+use crate::caller::Caller;
+use crate::container::{AUDIT_LOG, KNOWLEDGE_BASE, WORKFLOW_STEPS};
+use crate::episodes::EPISODES;
+use crate::error::Error;
+use crate::event::{Event, EventName};
+use crate::id::MemoryId;
+use crate::memory::{Memory, content_sha256};
+use crate::ports::Filter;
+use crate::ranking::{self, Hit, Source};
+use crate::search::Query;
+use crate::sources::HAPPENED_AT;
+use crate::vocabulary::Ranker;
+use crate::words;
+
+/// What an agent asks its memory.
+#[derive(Clone, Debug, Default)]
+pub struct MyQuery {
+    pub text: String,
+    /// Similarity below which a hit found by its vector alone is dropped; default: `limits.similarity_min`.
+    pub similarity_min: Option<f64>,
+    pub limit: Option<usize>,
+}
+
+/// One thing recalled, from wherever.
+#[derive(Clone, Debug, Serialize)]
+pub struct Recollection {
+    pub source: Source,
+    /// `None`: an event of our own log.
+    pub memory: Option<MemoryId>,
+    pub title: Option<String>,
+    pub content: String,
+    pub at: Timestamp,
+    pub author: String,
+    pub score: f64,
+    pub parts: BTreeMap<&'static str, f64>,
+}
+
+/// A source that could not be searched.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SourceFailure {
+    pub source: Source,
+    pub code: &'static str,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Recalled {
+    pub recollections: Vec<Recollection>,
+    pub failed: Vec<SourceFailure>,
+}
+
+/// Importance of what was never judged: in the middle.
+const OTHER_IMPORTANCE: f64 = 0.5;
+
+impl Source {
+    const ALL: [Source; 4] = [Source::Memory, Source::Audit, Source::Workflow, Source::Knowledge];
+
+    const fn store(self) -> &'static str {
+        match self {
+            Source::Memory => EPISODES,
+            Source::Audit => AUDIT_LOG,
+            Source::Workflow => WORKFLOW_STEPS,
+            Source::Knowledge => KNOWLEDGE_BASE,
+        }
+    }
+
+    /// The most it gives to one recall (seed 001).
+    const fn most(self) -> usize {
+        match self {
+            Source::Memory | Source::Audit => 10,
+            Source::Workflow | Source::Knowledge => 5,
+        }
+    }
+}
+
+impl Engine {
+    /// The best of four sources, each thing once. A source that fails is named and the others answer.
+    pub fn search_my_memories(&self, caller: &Caller, asked: &MyQuery) -> Result<Recalled, Error> {
+        // Who may read nothing is told so, instead of four failures.
+        self.eyes(caller)?;
+        let answers: Vec<(Source, Result<Vec<Hit>, Error>)> = std::thread::scope(|scope| {
+            let searches: Vec<_> = Source::ALL
+                .into_iter()
+                .map(|source| (source, scope.spawn(move || self.of_source(caller, asked, source))))
+                .collect();
+            let broken = || Error::invalid("source.broken", "the search of this source broke");
+            searches.into_iter().map(|(source, done)| (source, done.join().unwrap_or_else(|_| Err(broken())))).collect()
+        });
+        let (mut found, mut failed) = (Vec::new(), Vec::new());
+        let mut hits = Vec::new();
+        for (source, answer) in answers {
+            match answer {
+                Ok(of_source) => {
+                    found.extend(of_source.iter().map(|hit| self.recollection(source, hit)));
+                    hits.extend(of_source);
+                }
+                Err(error) => failed.push(SourceFailure { source, code: error.code() }),
+            }
+        }
+        match self.own_events(caller, asked) {
+            Ok(events) => found.extend(events),
+            Err(error) => failed.push(SourceFailure { source: Source::Audit, code: error.code() }),
+        }
+        let limit = asked.limit.filter(|limit| *limit > 0).unwrap_or(self.limits().my_results_max);
+        let recollections = merged(found, limit.min(self.limits().results_max));
+        hits.retain(|hit| recollections.iter().any(|kept| kept.memory == Some(hit.memory.id)));
+        let query = Query { text: asked.text.clone(), ..Query::default() };
+        self.recalled(caller, &query, &mut hits);
+        Ok(Recalled { recollections, failed })
+    }
+
+    fn of_source(&self, caller: &Caller, asked: &MyQuery, source: Source) -> Result<Vec<Hit>, Error> {
+        let eyes = self.eyes(caller)?;
+        let filter = Filter { stores: vec![source.store().to_owned()], ..Filter::default() };
+        let query = Query { text: asked.text.clone(), filter, ..Query::default() };
+        let (mut hits, _) = self.found(&eyes, &query, Ranker::Episodic, source.most())?;
+        let similarity_min = asked.similarity_min.unwrap_or(self.limits().similarity_min);
+        hits.retain(|hit| eyes.shows(&hit.memory) && is_near(hit, similarity_min));
+        hits.truncate(source.most());
+        Ok(hits)
+    }
+
+    fn recollection(&self, source: Source, hit: &Hit) -> Recollection {
+        let memory = &hit.memory;
+        let at = happened_at(memory);
+        let importance = if source == Source::Memory { memory.importance } else { OTHER_IMPORTANCE };
+        let similarity = hit.parts.get("similarity").copied().unwrap_or_default();
+        let (score, parts) = self.scored(similarity, at, importance, source);
+        Recollection {
+            source,
+            memory: Some(memory.id),
+            title: memory.title.clone(),
+            content: memory.content.clone(),
+            at,
+            author: memory.author.clone(),
+            score,
+            parts,
+        }
+    }
+
+    fn scored(
+        &self,
+        similarity: f64,
+        at: Timestamp,
+        importance: f64,
+        source: Source,
+    ) -> (f64, BTreeMap<&'static str, f64>) {
+        let weights = &self.limits().weights;
+        let recency = ranking::recency(at, self.clock.now(), weights.half_life_days);
+        ranking::episodic(weights, similarity, recency, importance, source)
+    }
+
+    /// The newest entries of our own log that this caller may see and that share words with the question.
+    fn own_events(&self, caller: &Caller, asked: &MyQuery) -> Result<Vec<Recollection>, Error> {
+        let wanted: HashSet<String> = words::tokens(&asked.text).into_iter().collect();
+        let last = self.backend.last_event(caller.tenant)?;
+        let after = last.saturating_sub(self.limits().own_events_max as u64);
+        let events = self.backend.events(caller.tenant, after, self.limits().own_events_max)?;
+        let witness = self.witness(caller)?;
+        let mut found: Vec<Recollection> = events
+            .iter()
+            .filter(|event| is_telling(event) && witness.sees(event))
+            .filter_map(|event| self.of_event(event, &wanted))
+            .collect();
+        found.sort_by(|one, other| other.score.total_cmp(&one.score).then(other.at.cmp(&one.at)));
+        found.truncate(Source::Audit.most());
+        Ok(found)
+    }
+
+    fn of_event(&self, event: &Event, wanted: &HashSet<String>) -> Option<Recollection> {
+        let happening = &event.happening;
+        let payload = serde_json::to_string(&happening.payload).unwrap_or_default();
+        let content = format!("{} by {}: {payload}", happening.name, happening.actor);
+        let said: HashSet<String> = words::tokens(&content.replace(['.', '_', '/'], " ")).into_iter().collect();
+        let shared = wanted.iter().filter(|word| said.contains(*word)).count();
+        if shared == 0 {
+            return None;
+        }
+        let similarity = shared as f64 / wanted.len() as f64;
+        let (score, parts) = self.scored(similarity, happening.at, OTHER_IMPORTANCE, Source::Audit);
+        Some(Recollection {
+            source: Source::Audit,
+            memory: None,
+            title: Some(happening.name.to_string()),
+            content,
+            at: happening.at,
+            author: happening.actor.clone(),
+            score,
+            parts,
+        })
+    }
+}
+
+/// Reading leaves events too, and those only echo the questions; what is kept as a memory is found as one.
+fn is_telling(event: &Event) -> bool {
+    !matches!(
+        event.happening.name,
+        EventName::Search
+            | EventName::ContextLoaded
+            | EventName::WriteCreated
+            | EventName::WriteUpdated
+            | EventName::AuditRecorded
+            | EventName::WorkflowStep
+    )
+}
+
+/// What shares a word stays; what is only near in meaning must be near enough.
+fn is_near(hit: &Hit, similarity_min: f64) -> bool {
+    let part = |name: &str| hit.parts.get(name).copied().unwrap_or_default();
+    part("text.words") > 0.0 || part("text.vector") == 0.0 || part("text.vector") >= similarity_min
+}
+
+/// When it happened, as its source says; else when it was saved.
+fn happened_at(memory: &Memory) -> Timestamp {
+    let told = memory.metadata.get(HAPPENED_AT).and_then(|at| at.as_str()).and_then(|at| at.parse().ok());
+    told.unwrap_or(memory.created_at)
+}
+
+/// Each content once, the best first.
+fn merged(found: Vec<Recollection>, limit: usize) -> Vec<Recollection> {
+    let mut best: HashMap<String, Recollection> = HashMap::new();
+    for recollection in found {
+        let key = content_sha256(recollection.content.trim());
+        match best.get(&key) {
+            Some(kept) if kept.score >= recollection.score => {}
+            _ => {
+                best.insert(key, recollection);
+            }
+        }
+    }
+    let mut merged: Vec<Recollection> = best.into_values().collect();
+    merged.sort_by(|one, other| {
+        let newer = other.at.cmp(&one.at);
+        other.score.total_cmp(&one.score).then(newer).then_with(|| one.content.cmp(&other.content))
+    });
+    merged.truncate(limit);
+    merged
+}

@@ -1,0 +1,109 @@
+//! The audit log and workflow steps: what was done, told by those who did it. Appended to, never changed.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::Engine;
+use crate::caller::Caller;
+use crate::change::Change;
+use crate::container::{AUDIT_LOG, WORKFLOW_STEPS};
+use crate::error::Error;
+use crate::event::{EventName, Happening};
+use crate::memory::{Draft, Evidence};
+use crate::remember::Remembered;
+use crate::scope::Scope;
+use crate::vocabulary::{EvidenceKind, Kind, Role};
+
+/// An entry of the audit log from outside.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AuditEntry {
+    /// Such as `deploy.finished`.
+    pub action: String,
+    pub message: String,
+    #[serde(default)]
+    pub meta: Map<String, Value>,
+    /// When it happened; default: now.
+    #[serde(default)]
+    pub at: Option<Timestamp>,
+}
+
+/// What a step of a workflow came to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StepOutput {
+    pub workflow: String,
+    pub step: String,
+    pub output: String,
+    #[serde(default)]
+    pub completed_at: Option<Timestamp>,
+}
+
+/// The metadata field that says when an entry happened.
+pub(crate) const HAPPENED_AT: &str = "at";
+
+impl Engine {
+    /// Adds to the audit log; the whole tenant can read it.
+    pub fn record_audit(&self, caller: &Caller, entry: AuditEntry) -> Result<Remembered, Error> {
+        let (action, at) = (named("action", &entry.action)?, entry.at.unwrap_or_else(|| self.clock.now()));
+        let metadata =
+            object([("action", json!(action)), (HAPPENED_AT, json!(at)), ("meta", Value::Object(entry.meta))]);
+        let draft = Draft {
+            store: AUDIT_LOG.to_owned(),
+            kind: Some(Kind::Note),
+            title: Some(action.clone()),
+            content: entry.message,
+            metadata: Some(metadata),
+            ..Draft::default()
+        };
+        self.entered(caller, draft, EventName::AuditRecorded, &action)
+    }
+
+    /// Keeps what a step of a workflow came to; the whole tenant can read it.
+    pub fn record_step(&self, caller: &Caller, step: StepOutput) -> Result<Remembered, Error> {
+        let (workflow, name) = (named("workflow", &step.workflow)?, named("step", &step.step)?);
+        let at = step.completed_at.unwrap_or_else(|| self.clock.now());
+        let metadata = object([("workflow", json!(workflow)), ("step", json!(name)), (HAPPENED_AT, json!(at))]);
+        let draft = Draft {
+            store: WORKFLOW_STEPS.to_owned(),
+            kind: Some(Kind::TaskCompletion),
+            title: Some(format!("{workflow}: {name}")),
+            content: step.output,
+            metadata: Some(metadata),
+            ..Draft::default()
+        };
+        self.entered(caller, draft, EventName::WorkflowStep, &name)
+    }
+
+    /// Writes an entry in the caller's name where only this verb may write.
+    fn entered(&self, caller: &Caller, draft: Draft, name: EventName, what: &str) -> Result<Remembered, Error> {
+        let store = draft.store.clone();
+        let evidence = Evidence::new(EvidenceKind::ToolResult, format!("recorded by {}", caller.principal));
+        // The store is closed to everybody's own writes. Trust stays that of a draft: the store has no other.
+        let scribe = Caller { role: Role::Admin, ..caller.clone() };
+        let answer = self.remember(&scribe, Draft { evidence: vec![evidence], ..draft })?;
+        if let Remembered::Saved(saved) = &answer {
+            let now = self.clock.now();
+            let event = Happening::new(name, caller, now)
+                .with("memory", saved.memory.id)
+                .with("store", store)
+                .with("what", what)
+                .in_scope(Some(Scope::Workspace));
+            self.backend.commit_later(Change::new(caller.tenant, now).event(event));
+        }
+        Ok(answer)
+    }
+}
+
+fn named(what: &str, text: &str) -> Result<String, Error> {
+    let text = text.trim();
+    match text.is_empty() || text.chars().any(char::is_control) {
+        true => Err(Error::invalid("shape.name", format!("the {what} is empty or holds a control character"))),
+        false => Ok(text.to_owned()),
+    }
+}
+
+fn object<const N: usize>(fields: [(&str, Value); N]) -> Map<String, Value> {
+    fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}

@@ -1,0 +1,132 @@
+//! `recall`, `audit`, `workflow`: four sources searched at once, and the two that are told from outside.
+
+use clap::{Args, Subcommand};
+use engine::{AuditEntry, MyQuery, Recalled, Remembered, StepOutput};
+use serde_json::{Map, Value};
+
+use crate::commands::Job;
+use crate::error::Failure;
+use crate::output::{Output, Tone};
+use crate::text::{content, moment, one_line};
+use crate::view::SavedView;
+
+#[derive(Debug, Args)]
+pub struct Recall {
+    /// What to look for in episodes, audit log, workflow steps and documents
+    #[arg(value_name = "QUERY", required = true)]
+    words: Vec<String>,
+    /// Similarity below which what only its meaning found is dropped
+    #[arg(long, value_name = "0..1")]
+    similarity: Option<f64>,
+    #[arg(long, value_name = "N", help = "How many")]
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub struct Audit {
+    #[command(subcommand)]
+    deed: AuditDeed,
+}
+
+#[derive(Debug, Subcommand)]
+enum AuditDeed {
+    /// Add an entry that the whole tenant can find
+    Add {
+        /// What happened, in words; `-` reads stdin
+        message: String,
+        #[arg(long, value_name = "NAME", help = "Such as deploy.finished")]
+        action: String,
+        /// More about it, as a JSON object
+        #[arg(long, value_name = "JSON")]
+        meta: Option<String>,
+        #[arg(long, value_name = "TIME", help = "When; default: now")]
+        at: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Workflow {
+    #[command(subcommand)]
+    deed: WorkflowDeed,
+}
+
+#[derive(Debug, Subcommand)]
+enum WorkflowDeed {
+    /// Keep what a step came to, for the whole tenant to find
+    Step {
+        #[arg(value_name = "WORKFLOW")]
+        workflow: String,
+        #[arg(value_name = "STEP")]
+        step: String,
+        /// What it came to; `-` reads stdin
+        output: String,
+        #[arg(long, value_name = "TIME", help = "When it was completed; default: now")]
+        at: Option<String>,
+    },
+}
+
+impl Recall {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let asked = MyQuery { text: self.words.join(" "), similarity_min: self.similarity, limit: self.limit };
+        let recalled = job.session.engine.search_my_memories(&job.session.caller, &asked)?;
+        job.output.answer(&recalled, || told(job.output, &recalled))
+    }
+}
+
+fn told(output: &Output, recalled: &Recalled) -> String {
+    let mut text = String::new();
+    for (rank, found) in recalled.recollections.iter().enumerate() {
+        let head = format!("{}. {}", rank + 1, found.title.as_deref().map(one_line).unwrap_or_default());
+        let source = serde_json::to_value(found.source).ok().and_then(|word| word.as_str().map(str::to_owned));
+        text += &format!(
+            "{}  {}\n   {}\n   {}\n",
+            output.paint(Tone::Strong, &head),
+            output.paint(Tone::Good, &format!("{:.4}", found.score)),
+            one_line(&found.content),
+            output.paint(
+                Tone::Faint,
+                &format!("{} · {} · {}", source.unwrap_or_default(), found.author, found.at.strftime("%F"))
+            ),
+        );
+    }
+    if recalled.recollections.is_empty() {
+        text += "nothing found\n";
+    }
+    for failure in &recalled.failed {
+        text += &format!("note: {:?} could not be searched [{}]\n", failure.source, failure.code);
+    }
+    text
+}
+
+impl Audit {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let AuditDeed::Add { message, action, meta, at } = self.deed;
+        let at = at.as_deref().map(|text| moment(&*job.session.engine.clock, text, false)).transpose()?;
+        let meta = meta.as_deref().map(object).transpose()?.unwrap_or_default();
+        let entry = AuditEntry { action, message: content(Some(&message), None)?, meta, at };
+        saved(job, job.session.engine.record_audit(&job.session.caller, entry)?)
+    }
+}
+
+impl Workflow {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let WorkflowDeed::Step { workflow, step, output, at } = self.deed;
+        let completed_at = at.as_deref().map(|text| moment(&*job.session.engine.clock, text, false)).transpose()?;
+        let output = content(Some(&output), None)?;
+        let step = StepOutput { workflow, step, output, completed_at };
+        saved(job, job.session.engine.record_step(&job.session.caller, step)?)
+    }
+}
+
+fn saved(job: &Job<'_>, answer: Remembered) -> Result<(), Failure> {
+    match answer {
+        Remembered::Refused(refusal) => Err(refusal.into()),
+        Remembered::Saved(saved) => {
+            job.output.answer(&SavedView::from(&*saved), || format!("recorded {}", saved.memory.id))
+        }
+    }
+}
+
+fn object(text: &str) -> Result<Map<String, Value>, Failure> {
+    serde_json::from_str(text).map_err(|_| Failure::wrong("shape.metadata", "`--meta` is not a JSON object"))
+}

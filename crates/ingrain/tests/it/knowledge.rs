@@ -1,0 +1,88 @@
+//! The knowledge base: documents in, chunks found, what went stale archived.
+
+use crate::world::{World, column, rows, text};
+
+fn write(world: &World, name: &str, content: &str) -> String {
+    let file = world.home().join("docs").join(name);
+    std::fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+    std::fs::write(&file, content).expect("written");
+    world.home().join("docs").display().to_string()
+}
+
+#[test]
+fn documents_are_cut_found_and_replaced() {
+    let world = World::new();
+    let long = "the turbine needs oil every spring and autumn. ".repeat(120);
+    let folder =
+        write(&world, "guide.md", &format!("# Turbines\n\n{long}\n\n## Bearings\n\nbearings are greased by hand\n"));
+    write(
+        &world,
+        "page.html",
+        "<title>Pumps</title><h1>Pumps</h1><p>prime the pump &amp; wait</p><script>x()</script>",
+    );
+    write(&world, ".hidden.md", "not meant");
+    let done = world.json("ingest --category plant", &[&folder]);
+    assert_eq!(column(&done["documents"], "outcome"), ["created", "created"], "{done}");
+    let chunks = done["documents"][0]["document"]["chunks"].as_u64().expect("a number");
+    assert!(chunks >= 3, "{done}");
+    let found = world.json("search greased bearings --store knowledge_base --as agent:t", &[]);
+    let hit = &found["hits"][0];
+    assert_eq!(
+        (text(&hit["title"]), text(&hit["trust"])),
+        ("Turbines > Bearings".to_owned(), "admin_approved".to_owned())
+    );
+    assert!(text(&hit["path"]).starts_with("docs/guide.md#"), "{hit}");
+    assert!(
+        text(&world.json("search prime pump --as agent:t", &[])["hits"][0]["content"])
+            .contains("prime the pump & wait")
+    );
+    // Again: nothing to do.
+    let again = world.json("ingest --category plant", &[&folder]);
+    assert_eq!(
+        (column(&again["documents"], "outcome"), again["written"].as_u64()),
+        (vec!["unchanged".to_owned(); 2], Some(0))
+    );
+    // Shorter: what no longer stands there is archived.
+    write(&world, "guide.md", "# Turbines\n\nthe turbine was sold\n");
+    let shorter = world.json("ingest --category plant", &[&folder]);
+    assert_eq!(shorter["documents"][0]["archived"].as_u64(), Some(chunks - 1), "{shorter}");
+    assert!(!world.json("search greased bearings", &[]).to_string().contains("by hand"));
+    assert_eq!(rows(&world.json("list --store knowledge_base", &[])["memories"]).len(), 2);
+}
+
+#[test]
+fn drafts_are_not_searched_until_published() {
+    let world = World::new();
+    let folder = write(&world, "plan.md", "# Plan\n\nmove the cabinets in october\n");
+    world.json("ingest --draft", &[&folder]);
+    for line in [
+        "search cabinets october",
+        "search cabinets october --as agent:t",
+        "context cabinets",
+        "search cabinets --store knowledge_drafts --as agent:t",
+    ] {
+        assert!(
+            !world.json(line, &[]).to_string().contains("october\\n")
+                && !world.json(line, &[]).to_string().contains("move the cabinets"),
+            "{line}"
+        );
+    }
+    assert_eq!(column(&world.json("ingest", &[])["documents"], "status"), ["draft"]);
+    world.json("ingest", &[&folder]);
+    assert!(world.json("search cabinets october --as agent:t", &[]).to_string().contains("move the cabinets"));
+    assert!(rows(&world.json("list --store knowledge_drafts", &[])["memories"]).is_empty());
+}
+
+#[test]
+fn ingestion_passes_the_gate() {
+    let world = World::new();
+    let secret = format!("{}{}", "AKIA", "Q3EGRTZPLMXW7YVB");
+    let folder = write(&world, "keys.md", &format!("# Keys\n\nuse {secret} for the bucket\n"));
+    let refused = world.fails(3, "ingest", &[&folder]);
+    assert_eq!(refused["refused"], 1, "{refused}");
+    assert!(!std::fs::read(world.database()).is_ok_and(|bytes| bytes.windows(20).any(|w| w == secret.as_bytes())));
+    assert_eq!(world.code(3, "ingest --as agent:t", &[&folder]), "policy.admins_only");
+    let direct = "remember --store knowledge_base --kind note --evidence x --as agent:t";
+    assert_eq!(world.code(3, direct, &["a fact"]), "policy.needs_promotion");
+    assert_eq!(world.code(2, "ingest nowhere", &[]), "not_found");
+}

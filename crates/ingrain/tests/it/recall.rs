@@ -1,0 +1,105 @@
+//! Four sources, one answer: facts 19 and 20.
+
+use serde_json::Value;
+
+use crate::world::{World, column, rows, text};
+
+const AGENT: &str = "--as agent:t --session s1";
+
+fn world() -> World {
+    let world = World::new();
+    world.json(&format!("episodes add {AGENT}"), &["the harbour crane was inspected on tuesday"]);
+    world.json("audit add --action crane.inspect --as service:yard", &["the harbour crane passed its inspection"]);
+    world.json("workflow step yearly crane --as agent:other", &["the harbour crane got new cables"]);
+    let file = world.home().join("crane.md");
+    std::fs::write(&file, "# Crane\n\nthe harbour crane lifts forty tonnes\n").expect("written");
+    world.json("ingest", &[file.to_str().expect("utf-8")]);
+    world
+}
+
+fn part(found: &Value, name: &str) -> f64 {
+    found["parts"][name].as_f64().unwrap_or_else(|| panic!("no part {name}: {found}"))
+}
+
+#[test]
+fn fact_19_four_sources_merge_by_the_formula() {
+    let world = world();
+    let recalled = world.json(&format!("recall harbour crane {AGENT}"), &[]);
+    let found = rows(&recalled["recollections"]);
+    let priority = |source: &str| match source {
+        "memory" => 1.0,
+        "audit" => 0.8,
+        "workflow" => 0.6,
+        "knowledge" => 0.5,
+        other => panic!("unknown source {other}"),
+    };
+    let mut sources = column(&recalled["recollections"], "source");
+    sources.sort();
+    sources.dedup();
+    assert_eq!(sources, ["audit", "knowledge", "memory", "workflow"], "{recalled}");
+    for one in found {
+        let sum = 0.5 * part(one, "similarity")
+            + 0.2 * part(one, "recency")
+            + 0.2 * part(one, "importance")
+            + 0.1 * part(one, "source");
+        assert!((one["score"].as_f64().expect("a score") - sum).abs() < 1e-4, "{one}");
+        assert_eq!(part(one, "source"), priority(&text(&one["source"])));
+        if one["source"] != "memory" {
+            assert_eq!(part(one, "importance"), 0.5, "{one}");
+        }
+    }
+    assert!(rows(&recalled["failed"]).is_empty());
+}
+
+#[test]
+fn fact_19_identical_content_appears_once_and_at_most_five_come() {
+    let world = world();
+    for number in 0..7 {
+        world.json(&format!("episodes add {AGENT}"), &[&format!("harbour crane watch number {number}")]);
+    }
+    world.json(&format!("audit add --action crane.inspect {AGENT}"), &["the harbour crane was inspected on tuesday"]);
+    let recalled = world.json(&format!("recall harbour crane inspected tuesday {AGENT}"), &[]);
+    assert_eq!(rows(&recalled["recollections"]).len(), 5);
+    let twice = column(&recalled["recollections"], "content");
+    assert_eq!(twice.iter().filter(|content| content.contains("tuesday")).count(), 1, "{recalled}");
+}
+
+#[test]
+fn fact_19_the_threshold_drops_what_only_vectors_found() {
+    let world = world();
+    let query = format!("recall dockside hoist examination {AGENT}");
+    let strict = world.json(&format!("{query} --similarity 1.0"), &[]);
+    for one in rows(&strict["recollections"]) {
+        assert!(one["memory"].is_null() || text(&one["content"]).contains("hoist"), "{one}");
+    }
+    let words = world.json(&format!("recall crane {AGENT} --similarity 1.0"), &[]);
+    assert!(words.to_string().contains("tuesday"), "word matches stay: {words}");
+}
+
+#[test]
+fn fact_20_episodes_are_private_the_other_sources_are_the_tenants() {
+    let world = world();
+    let other = world.json("recall harbour crane --as agent:x", &[]).to_string();
+    assert!(!other.contains("tuesday"), "{other}");
+    assert!(other.contains("passed its inspection") && other.contains("new cables") && other.contains("forty tonnes"));
+    world.json("tenant create second", &[]);
+    let there = world.json("recall harbour crane --tenant second --as agent:t", &[]);
+    assert!(!there.to_string().contains("harbour crane"), "{there}");
+}
+
+#[test]
+fn the_logs_are_written_by_their_verbs_only_and_stay_out_of_ordinary_search() {
+    let world = world();
+    for store in ["audit_log", "workflow_steps"] {
+        let line = format!("remember --store {store} --kind note --evidence x --as agent:t");
+        assert_eq!(world.code(3, &line, &["a forged entry"]), "policy.needs_promotion");
+    }
+    let ordinary = world.json("search harbour crane --as agent:x", &[]).to_string();
+    assert!(!ordinary.contains("passed its inspection") && ordinary.contains("forty tonnes"), "{ordinary}");
+    let named = world.json("search harbour crane --store audit_log --as agent:x", &[]);
+    assert_eq!(column(&named["hits"], "author"), ["service:yard"]);
+    assert_eq!(column(&named["hits"], "trust"), ["agent_draft"]);
+    let secret = format!("{}{}", "AKIA", "Q3EGRTZPLMXW7YVB");
+    world.fails(3, "audit add --action leak --as agent:t", &[&secret]);
+    assert_eq!(world.code(3, "recall crane --as agent:x --revoke memory.read", &[]), "policy.read_revoked");
+}
