@@ -210,7 +210,7 @@ impl Sums {
         for (sum, cut) in self.recall.iter_mut().zip(CUTS) {
             *sum += found.iter().take(cut).filter(|id| is_gold(id)).count() as f64 / gold.len() as f64;
         }
-        self.mrr += found.iter().position(|id| is_gold(id)).map_or(0.0, |at| 1.0 / (at + 1) as f64);
+        self.mrr += found.iter().position(is_gold).map_or(0.0, |at| 1.0 / (at + 1) as f64);
         let gain = |at: usize| 1.0 / ((at + 2) as f64).log2();
         let got: f64 = found.iter().take(10).enumerate().filter(|(_, id)| is_gold(id)).map(|(at, _)| gain(at)).sum();
         let ideal: f64 = (0..gold.len().min(10)).map(gain).sum();
