@@ -226,6 +226,8 @@ pub struct Health {
     pub vectors: String,
     pub memories: u64,
     pub bytes: u64,
+    /// Times this process waited for its disk; `None` where a server does the waiting.
+    pub syncs: Option<u64>,
 }
 
 /// Time and fresh names; the only ways chance gets in.

@@ -24,6 +24,7 @@ pub(super) async fn report(pool: &Pool, vectors: &Vectors) -> Result<Health, Fau
         vectors: vectors.to_string(),
         memories: count(row, 3)?,
         bytes: count(row, 2)?,
+        syncs: None,
     })
 }
 

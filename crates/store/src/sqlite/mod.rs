@@ -196,6 +196,7 @@ impl Backend for Sqlite {
     }
 
     fn health(&self) -> Result<Health, StoreError> {
-        self.read(|conn| health::report(conn, &self.location))
+        let health = self.read(|conn| health::report(conn, &self.location))?;
+        Ok(Health { syncs: Some(self.writer.synced()), ..health })
     }
 }

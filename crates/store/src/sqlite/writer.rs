@@ -1,6 +1,7 @@
 //! The one thread that writes. Everything that waits goes into one transaction and one sync of the disk.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -33,17 +34,24 @@ enum Job {
 pub(super) struct Writer {
     queue: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<()>>,
+    synced: Arc<AtomicU64>,
 }
 
 impl Writer {
     pub(super) fn start(conn: Shared, news: Arc<News>) -> Result<Writer, StoreError> {
         let (queue, jobs) = sync_channel(QUEUE_MAX);
-        let mut desk = Desk { conn, news, lost: None, scrub: false };
+        let synced = Arc::new(AtomicU64::new(0));
+        let mut desk = Desk { conn, news, lost: None, scrub: false, synced: synced.clone() };
         let thread = std::thread::Builder::new()
             .name("ingrain-writer".to_owned())
             .spawn(move || desk.work(&jobs))
             .map_err(|error| StoreError::Unavailable(format!("no thread for the writer: {error}")))?;
-        Ok(Writer { queue: Some(queue), thread: Some(thread) })
+        Ok(Writer { queue: Some(queue), thread: Some(thread), synced })
+    }
+
+    /// Groups committed so far: each waited for the disk once, checkpoints aside.
+    pub(super) fn synced(&self) -> u64 {
+        self.synced.load(Ordering::Relaxed)
     }
 
     pub(super) fn commit(&self, change: Change) -> Result<Committed, StoreError> {
@@ -92,6 +100,7 @@ struct Desk {
     lost: Option<StoreError>,
     /// Erased text may still stand in the log file.
     scrub: bool,
+    synced: Arc<AtomicU64>,
 }
 
 /// What one job of a group came to.
@@ -146,7 +155,10 @@ impl Desk {
             .iter()
             .any(|job| matches!(job, Job::Commit(change, _) | Job::Later(change) if commit::erases(change)));
         match written {
-            Ok(outcomes) => outcomes,
+            Ok(outcomes) => {
+                self.synced.fetch_add(1, Ordering::Relaxed);
+                outcomes
+            }
             Err(fault) => {
                 let error = StoreError::from(fault);
                 group.iter().map(|_| Err(same(&error))).collect()

@@ -72,6 +72,8 @@ struct Report {
     database_bytes: u64,
     bytes_per_memory: f64,
     peak_memory_bytes: u64,
+    /// Times the process waited for the disk (fdatasync), checkpoints aside.
+    disk_syncs: Option<u64>,
 }
 
 impl Bench {
@@ -110,7 +112,8 @@ fn report(
     let session = Session::open(&place.config(config))?;
     let figures = measure(&session)?;
     session.close()?;
-    let database_bytes = session.engine.backend.health()?.bytes;
+    let health = session.engine.backend.health()?;
+    let database_bytes = health.bytes;
     let report = Report {
         bench,
         count,
@@ -119,6 +122,7 @@ fn report(
         database_bytes,
         bytes_per_memory: database_bytes as f64 / count.max(1) as f64,
         peak_memory_bytes: measure::peak_memory_bytes(),
+        disk_syncs: health.syncs,
     };
     output.answer(&report, || told(output, &report))
 }
@@ -234,11 +238,12 @@ fn told(output: &Output, report: &Report) -> String {
     let header = ["", "operations", "CPU ms each", "wall ms median", "wall ms p95", "per second"];
     let table = output.table(&header, report.figures.iter().map(row));
     format!(
-        "{table}\n{} memories, embedder {}\ndatabase {:.1} MB ({:.0} bytes a memory), peak memory {:.1} MB",
+        "{table}\n{} memories, embedder {}\ndatabase {:.1} MB ({:.0} bytes a memory), peak memory {:.1} MB, {} disk syncs",
         report.count,
         report.embedder,
         report.database_bytes as f64 / 1e6,
         report.bytes_per_memory,
-        report.peak_memory_bytes as f64 / 1e6
+        report.peak_memory_bytes as f64 / 1e6,
+        report.disk_syncs.map_or_else(|| "uncounted".to_owned(), |syncs| syncs.to_string())
     )
 }
