@@ -58,7 +58,7 @@ fn resource(memory: &Memory) -> Option<Resource> {
 }
 
 pub(super) fn read(door: &Door, uri: &str) -> Result<ReadResourceResponse, ErrorData> {
-    let missing = || ErrorData::resource_not_found("no such resource", None);
+    let missing = || ErrorData::resource_not_found("no such resource", Some(serde_json::json!({ "uri": uri })));
     if uri == ROOT {
         let stores = door.engine.stores(&door.caller).map_err(failed)?;
         let text = serde_json::to_string_pretty(&stores).map_err(|_| missing())?;
