@@ -15,7 +15,7 @@ const AGENT_UNNAMED: &str = "mcp";
 
 #[derive(Debug, Args)]
 pub struct Mcp {
-    /// Families of tools to offer: core, lesson, note, anthropic
+    /// Families of tools to offer: core, lesson, note, episodic, anthropic
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "core")]
     tools: Vec<Toolset>,
     /// When tools that write are offered: always, on-demand or never

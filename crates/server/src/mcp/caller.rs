@@ -73,10 +73,15 @@ fn plain_name(name: &str) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
+/// Whether a request is of the newer era.
+pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
+    version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
 /// Sessions are of the older era; the newer has none, and there a conversation is named by header or not at all.
 fn in_session(caller: &Caller, session: &Session, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
-    let version = context.protocol_version();
-    if version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str()) {
+    if is_stateless(context) {
         return Ok(caller.clone());
     }
     let holder = format!("{}/{}", caller.tenant, caller.principal);

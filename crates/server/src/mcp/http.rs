@@ -7,6 +7,7 @@ use engine::caller::Caller;
 use rmcp::model::ErrorData;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::sync::watch;
 
 use super::caller::{Origin, Session};
 use super::{Door, Setup, Toolset};
@@ -18,12 +19,14 @@ pub(crate) fn service(engine: Engine, config: &ServerConfig) -> StreamableHttpSe
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_max_request_body_bytes(config.limits.body_bytes_max);
+    // One for all: over HTTP in the newer era, who changes the tools and who listens are different requests.
+    let changes = watch::Sender::new(0);
     let door = move || {
         let session = Session { conversation: engine.clock.fresh_id().to_string(), holder: Arc::new(OnceLock::new()) };
         // Replaced by the caller of each request; until then it is a nobody without a tenant.
         let nobody = Caller::agent(engine::id::TenantId(uuid::Uuid::nil()), "nobody");
         let door = Door::new(engine.clone(), nobody, Setup::default());
-        Ok(Door { origin: Origin::Request(session), ..door })
+        Ok(Door { origin: Origin::Request(session), changes: changes.clone(), ..door })
     };
     StreamableHttpService::new(door, Arc::new(LocalSessionManager::default()), transport)
 }

@@ -22,10 +22,11 @@ use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, ErrorData,
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, Tool,
+    ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use tokio::sync::watch;
 
 use caller::Origin;
 pub(crate) use http::service;
@@ -58,12 +59,15 @@ pub struct Door {
     setup: Arc<Setup>,
     /// With write tools on demand: whether `load_toolset` asked for them.
     writes_loaded: Arc<AtomicBool>,
+    /// Counts the changes of what is offered, for those who listen.
+    changes: watch::Sender<u64>,
 }
 
 impl Door {
     pub fn new(engine: Engine, caller: Caller, setup: Setup) -> Door {
         let writes_loaded = Arc::new(AtomicBool::new(setup.write_tools == WriteTools::Always));
-        Door { engine, caller: Arc::new(caller), origin: Origin::Start, setup: Arc::new(setup), writes_loaded }
+        let (origin, changes) = (Origin::Start, watch::Sender::new(0));
+        Door { engine, caller: Arc::new(caller), origin, setup: Arc::new(setup), writes_loaded, changes }
     }
 
     /// The agent goes by the name its client gives: nobody chose another at start.
@@ -121,7 +125,7 @@ impl ServerHandler for Door {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         #[cfg(feature = "conformance-fixtures")]
-        if let Some(answer) = fixtures::call(&request, &context).await {
+        if let Some(answer) = fixtures::call(self, &request, &context).await {
             return answer;
         }
         let name = request.name.clone();
@@ -216,7 +220,33 @@ impl ServerHandler for Door {
         self.blocking(&context, move |door| resources::complete(door, &request)).await?
     }
 
+    /// Of what a client may listen for, tools are what changes here.
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let filter = SubscriptionFilter::builder();
+        Some(match requested.tools_list_changed {
+            Some(true) => filter.tools_list_changed().build(),
+            _ => filter.build(),
+        })
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut changes = self.changes.subscribe();
+        let wanted = context.accepted().tools_list_changed == Some(true);
+        loop {
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                changed = changes.changed() => match changed {
+                    // A stream that takes no more has been left.
+                    Ok(()) if wanted && context.sink().notify_tool_list_changed().await.is_err() => return Ok(()),
+                    Ok(()) => {}
+                    Err(_) => return Ok(()),
+                }
+            }
+        }
+    }
+
     #[cfg(feature = "conformance-fixtures")]
+    #[expect(deprecated, reason = "the older era, which the suite tests too, has logging")]
     async fn set_level(
         &self,
         _request: rmcp::model::SetLevelRequestParams,
@@ -245,6 +275,15 @@ impl ServerHandler for Door {
 }
 
 impl Door {
+    /// Says that the tools are others now: to those who listen, and to a client of the older era at once.
+    async fn changed(&self, context: &RequestContext<RoleServer>) {
+        self.changes.send_modify(|count| *count += 1);
+        if !caller::is_stateless(context) {
+            // A client that is gone needs no notice.
+            let _ = context.peer.notify_tool_list_changed().await;
+        }
+    }
+
     async fn run(
         &self,
         spec: &'static tool::Spec,
@@ -261,8 +300,7 @@ impl Door {
             .await?;
         let loads = answer.as_ref().is_ok_and(|value| value.get("write_tools_loaded") == Some(&true.into()));
         if loads && !self.writes_loaded.swap(true, Ordering::Relaxed) {
-            // A client that is gone needs no notice.
-            let _ = context.peer.notify_tool_list_changed().await;
+            self.changed(context).await;
         }
         Ok(answer::to_result(answer).into())
     }

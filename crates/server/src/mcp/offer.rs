@@ -6,7 +6,7 @@ use engine::vocabulary;
 
 use super::Setup;
 use super::tool::{Effect, Spec};
-use super::toolsets::{anthropic, core, lesson, note};
+use super::toolsets::{anthropic, core, episodic, lesson, note};
 
 vocabulary! {
     /// A family of tools, one per way of speaking.
@@ -14,6 +14,7 @@ vocabulary! {
         Core = "core",
         Lesson = "lesson",
         Note = "note",
+        Episodic = "episodic",
         Anthropic = "anthropic",
     }
 }
@@ -40,6 +41,7 @@ pub(super) fn offered(engine: &Engine, caller: &Caller, setup: &Setup, writes_lo
             Toolset::Lesson if matches!(engine.opt_in(caller), Ok(Some(_))) => specs.extend(lesson::TOOLS),
             Toolset::Lesson => {}
             Toolset::Note => specs.extend(note::TOOLS),
+            Toolset::Episodic => specs.extend(episodic::TOOLS),
             Toolset::Anthropic => specs.extend(anthropic::TOOLS),
         }
     }

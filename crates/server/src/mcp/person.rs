@@ -3,9 +3,11 @@
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
-    ElicitationSchema, ErrorData, InputRequest, InputRequests, InputRequiredResult, ProtocolVersion,
+    ElicitationSchema, ErrorData, InputRequest, InputRequests, InputRequiredResult,
 };
 use rmcp::service::RequestContext;
+
+use super::caller::is_stateless;
 
 /// What the person said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,9 +44,7 @@ pub(super) async fn ask(
         .build()
         .map_err(|error| ErrorData::internal_error(error, None))?;
     let params = ElicitRequestParams::FormElicitationParams { meta: None, message: question, requested_schema: schema };
-    let stateless =
-        context.protocol_version().is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
-    if stateless {
+    if is_stateless(context) {
         let requests =
             InputRequests::from([(QUESTION.to_owned(), InputRequest::Elicitation(ElicitRequest::new(params)))]);
         let required = InputRequiredResult::from_input_requests(requests);

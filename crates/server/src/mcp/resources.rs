@@ -42,8 +42,10 @@ pub(super) fn list(door: &Door, request: Option<PaginatedRequestParams>) -> Resu
     if after.is_none() {
         resources.push(Resource::new(ROOT, "stores").with_title("Stores").with_mime_type("application/json"));
     }
-    let listing =
-        door.engine.list(&door.caller, Filter::default(), Order::Newest, after, Some(PAGE)).map_err(failed)?;
+    let listing = door
+        .engine
+        .list(&door.caller, Filter::default(), Order::Newest, after, Some(PAGE))
+        .map_err(|error| failed(&error))?;
     resources.extend(listing.memories.iter().filter_map(resource));
     let mut result = ListResourcesResult::with_all_items(resources).with_cache_scope(CacheScope::Private);
     result.next_cursor = listing.next.map(|next| cursor_word(&next));
@@ -58,9 +60,9 @@ fn resource(memory: &Memory) -> Option<Resource> {
 }
 
 pub(super) fn read(door: &Door, uri: &str) -> Result<ReadResourceResponse, ErrorData> {
-    let missing = || ErrorData::resource_not_found("no such resource", None);
+    let missing = || ErrorData::resource_not_found("no such resource", Some(serde_json::json!({ "uri": uri })));
     if uri == ROOT {
-        let stores = door.engine.stores(&door.caller).map_err(failed)?;
+        let stores = door.engine.stores(&door.caller).map_err(|error| failed(&error))?;
         let text = serde_json::to_string_pretty(&stores).map_err(|_| missing())?;
         return Ok(contents(ResourceContents::text(text, uri).with_mime_type("application/json")));
     }
@@ -68,7 +70,7 @@ pub(super) fn read(door: &Door, uri: &str) -> Result<ReadResourceResponse, Error
         uri.strip_prefix("memory://stores/").and_then(|rest| rest.split_once("/docs/")).ok_or_else(missing)?;
     let text = document(door, store, path).map_err(|error| match error {
         Error::NotFound { .. } | Error::Invalid { .. } => missing(),
-        other => failed(other),
+        other => failed(&other),
     })?;
     Ok(contents(ResourceContents::text(text, uri).with_mime_type("text/markdown")))
 }
@@ -93,14 +95,16 @@ pub(super) fn complete(door: &Door, request: &CompleteRequestParams) -> Result<C
     let typed = request.argument.value.as_str();
     let values = match request.argument.name.as_str() {
         "store" => {
-            let stores = door.engine.stores(&door.caller).map_err(failed)?;
+            let stores = door.engine.stores(&door.caller).map_err(|error| failed(&error))?;
             stores.into_iter().map(|store| store.slug).filter(|slug| slug.starts_with(typed)).collect()
         }
         "path" => {
             let prefix = Some(typed.trim_start_matches('/').to_owned()).filter(|typed| !typed.is_empty());
             let filter = Filter { path_prefix: prefix, ..Filter::default() };
-            let listing =
-                door.engine.list(&door.caller, filter, Order::Path, None, Some(COMPLETIONS_MAX)).map_err(failed)?;
+            let listing = door
+                .engine
+                .list(&door.caller, filter, Order::Path, None, Some(COMPLETIONS_MAX))
+                .map_err(|error| failed(&error))?;
             listing.memories.into_iter().filter_map(|memory| memory.path).collect()
         }
         _ => Vec::new(),
@@ -123,7 +127,7 @@ fn read_cursor(word: &str) -> Option<engine::ports::Cursor> {
     Some(engine::ports::Cursor::Time(at, id.parse().ok()?))
 }
 
-fn failed(error: Error) -> ErrorData {
+fn failed(error: &Error) -> ErrorData {
     tracing::error!("a resource could not be read: {error}");
     ErrorData::internal_error(error.code(), None)
 }

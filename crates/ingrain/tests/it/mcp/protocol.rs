@@ -127,6 +127,10 @@ fn write_tools_come_always_on_demand_or_never() {
     client.tool("load_toolset", json!({ "name": "memory", "include_write_tools": true }));
     assert_eq!(client.tools().len(), 9);
     assert_eq!(Client::legacy(&world, "--tools note,core").tools().len(), 11);
+    let mut episodic = Client::legacy(&world, "--tools episodic");
+    assert_eq!(episodic.tools(), ["search_my_memories", "search_knowledge"]);
+    assert_eq!(episodic.tool("search_my_memories", json!({ "query": "outage" }))["failed"], json!([]));
+    assert_eq!(episodic.tool("search_knowledge", json!({ "query": "outage" }))["passages"], json!([]));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 pub(super) mod anthropic;
 pub(super) mod core;
+pub(super) mod episodic;
 mod files;
 pub(super) mod lesson;
 pub(super) mod note;

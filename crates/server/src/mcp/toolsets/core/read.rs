@@ -93,10 +93,10 @@ pub(super) fn read(call: &Call<'_>, map: JsonObject) -> Answer {
     let args: Args = arguments(map)?;
     let memory = call.engine.read(call.caller, &reference(args.document_id, args.store_slug, args.path)?)?;
     let mut answer = row(&memory);
-    answer["content"] = memory.content.clone().into();
-    answer["content_sha256"] = memory.sha256.clone().into();
+    answer["content"] = memory.content.into();
+    answer["content_sha256"] = memory.sha256.into();
     answer["confidence"] = percent(memory.confidence);
-    answer["tags"] = memory.tags.clone().into();
+    answer["tags"] = memory.tags.into();
     answer["warning"] = WARNING.into();
     Ok(answer)
 }
