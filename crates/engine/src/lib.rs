@@ -65,11 +65,14 @@ mod rollback;
 mod run;
 mod search;
 mod seed;
+mod skills;
 mod sources;
 mod stores;
+mod summary;
 mod upkeep;
 mod verify;
 mod verify_by;
+mod window;
 mod witness;
 
 pub use context::{Context, ContextRequest};
@@ -92,10 +95,13 @@ pub use remember::{Outcome, Remembered, Saved};
 pub use rollback::{Rollback, RolledBack};
 pub use run::{Closed, Closing, Run, RunClosed, RunOutcome};
 pub use search::{Answer, Query, WhyNot};
+pub use skills::Skill;
 pub use sources::{AuditEntry, StepOutput};
 pub use stores::NewStore;
+pub use summary::{Extractive, Summariser};
 pub use upkeep::{Upkeep, UpkeepDone};
 pub use verify::{Broken, Verified};
+pub use window::{Cut, Message, Window, WindowRequest};
 pub use witness::Witness;
 
 use std::sync::Arc;

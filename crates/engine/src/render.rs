@@ -157,5 +157,23 @@ mod tests {
             prop_assert_eq!(text.matches("</").count(), 1);
             prop_assert!(text.ends_with("</ingrain_memory_context>\n"));
         }
+
+        #[test]
+        fn fact_12_what_is_billed_is_never_less_than_what_is_rendered(
+            contents in proptest::collection::vec("([a-zA-Z0-9 \\n<&]{0,60}|[一-龥ぁ-ん]{0,40}|[🚀🙂é]{0,20}|.{0,40}){0,4}", 0..6),
+            room in 0_usize..120,
+        ) {
+            let all: Vec<Shown<'_>> =
+                contents.iter().map(|content| Shown { content_tokens_max: room, ..shown(content) }).collect();
+            let (trusted, untrusted) = all.split_at(all.len() / 2);
+            let frame = |block, shown: &[Shown<'_>]| if shown.is_empty() { 0 } else { frame_tokens("ingrain", block) };
+            let billed = frame(Block::Trusted, trusted)
+                + frame(Block::Untrusted, untrusted)
+                + all.iter().map(entry_tokens).sum::<usize>();
+            prop_assert!(tokens::estimate(&render("ingrain", trusted, untrusted)) <= billed);
+            for one in &all {
+                prop_assert!(entry_tokens(one) <= entry_head_tokens(one) + room, "an entry keeps to its room");
+            }
+        }
     }
 }

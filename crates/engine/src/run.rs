@@ -185,7 +185,7 @@ impl Engine {
         self.backend.commit(closed)?;
         let mut tombstoned = 0;
         loop {
-            let working = self.working_memory(caller, run)?;
+            let working = self.scratch_of(caller, run)?;
             if working.is_empty() {
                 return Ok(tombstoned);
             }
@@ -211,7 +211,7 @@ impl Engine {
         }
     }
 
-    fn working_memory(&self, caller: &Caller, run: &Run) -> Result<Vec<Memory>, Error> {
+    fn scratch_of(&self, caller: &Caller, run: &Run) -> Result<Vec<Memory>, Error> {
         let mut places = Vec::new();
         for store in self.stores(caller)?.into_iter().filter(|store| store.scope == vocabulary::ScopeKind::Run) {
             places.push(crate::change::Place { store: store.slug, scope: Scope::Run { run: run.id.clone() } });

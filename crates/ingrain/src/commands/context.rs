@@ -1,21 +1,30 @@
 //! `context`: what a model is shown before its turn.
 
+use std::path::{Path, PathBuf};
+
 use clap::{Args, ValueEnum};
 use engine::receipt::Considered;
-use engine::{Context, ContextRequest};
+use engine::{Context, ContextRequest, Skill, WindowRequest};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::commands::Job;
 use crate::commands::filters::Filters;
 use crate::error::Failure;
-use crate::text::content;
+use crate::text::{content, file_text, stdin};
 
 #[derive(Debug, Args)]
 pub struct ContextCommand {
     /// The latest message of the user; `-` reads stdin
-    #[arg(value_name = "MESSAGE")]
-    message: String,
+    #[arg(value_name = "MESSAGE", required_unless_present = "window")]
+    message: Option<String>,
+    /// Everything a model's next call is made of, as a JSON file: window_tokens, system_prompt, skills, turns,
+    /// tool_results, message. Answers the messages that fit; `-` reads stdin
+    #[arg(long, value_name = "FILE", conflicts_with = "message")]
+    window: Option<PathBuf>,
+    /// A folder whose SKILL.md files go into the window, uncut (repeatable)
+    #[arg(long, value_name = "DIR", requires = "window")]
+    skills: Vec<PathBuf>,
     /// Tokens it may cost; default: `limits.context_budget_tokens`
     #[arg(long, value_name = "TOKENS")]
     budget: Option<usize>,
@@ -49,7 +58,10 @@ struct ContextView<'a> {
 
 impl ContextCommand {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let message = content(Some(&self.message), None)?;
+        if let Some(file) = &self.window {
+            return window(job, file, &self.skills);
+        }
+        let message = content(self.message.as_deref(), None)?;
         let request = ContextRequest {
             message: message.clone(),
             budget_tokens: self.budget,
@@ -66,6 +78,40 @@ impl ContextCommand {
             Format::Text | Format::Json => job.output.value(&view(&context)),
         }
     }
+}
+
+/// Working memory: the messages that fit, and what was cut.
+fn window(job: &Job<'_>, file: &Path, folders: &[PathBuf]) -> Result<(), Failure> {
+    let text = match file.as_os_str() == "-" {
+        true => stdin()?,
+        false => file_text(file)?,
+    };
+    // The parser's own words may quote what it read: only the place is named.
+    let wrong = |error: serde_json::Error| {
+        Failure::wrong("shape.window", format!("line {}, column {}: not a window", error.line(), error.column()))
+    };
+    let mut request: WindowRequest = serde_json::from_str(&text).map_err(wrong)?;
+    for folder in folders {
+        skills(folder, &mut request.skills)?;
+    }
+    let window = job.session.engine.working_memory(&job.session.caller, &request, None)?;
+    job.output.value(&window)
+}
+
+/// The SKILL.md files of a folder and of the folders in it, in order.
+fn skills(folder: &Path, found: &mut Vec<Skill>) -> Result<(), Failure> {
+    let unreadable =
+        |error: std::io::Error| Failure::wrong("not_found", format!("cannot read `{}`: {error}", folder.display()));
+    let entries: Result<Vec<_>, _> = std::fs::read_dir(folder).map_err(unreadable)?.collect();
+    let mut folders: Vec<PathBuf> = entries.map_err(unreadable)?.iter().map(std::fs::DirEntry::path).collect();
+    folders.retain(|path| path.is_dir());
+    folders.sort();
+    for file in std::iter::once(folder).chain(folders.iter().map(PathBuf::as_path)).map(|at| at.join("SKILL.md")) {
+        if file.is_file() {
+            found.push(Skill::parse(&file_text(&file)?)?);
+        }
+    }
+    Ok(())
 }
 
 fn view(context: &Context) -> ContextView<'_> {

@@ -17,4 +17,5 @@ mod recall;
 mod reference;
 mod safety;
 mod tour;
+mod window;
 mod world;

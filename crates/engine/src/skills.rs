@@ -1,0 +1,50 @@
+//! Skills: files that tell a model how to do something. Global, never cut, never rows.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// One SKILL.md.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Skill {
+    pub name: String,
+    #[serde(default)]
+    pub description: String,
+    pub body: String,
+}
+
+impl Skill {
+    /// Reads a SKILL.md: `name` and `description` between two lines of `---`, then the body.
+    pub fn parse(text: &str) -> Result<Skill, Error> {
+        let wrong = |what: &str| Error::invalid("skill.invalid", format!("a SKILL.md {what}"));
+        let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+        let rest = text.strip_prefix("---\n").ok_or_else(|| wrong("begins with a line of `---`"))?;
+        let (front, body) = rest.split_once("\n---").ok_or_else(|| wrong("has a second line of `---`"))?;
+        let field = |name: &str| {
+            let line = front.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix(':'));
+            line.map(|value| value.trim().trim_matches(['"', '\'']).to_owned()).filter(|value| !value.is_empty())
+        };
+        Ok(Skill {
+            name: field("name").ok_or_else(|| wrong("needs a `name`"))?,
+            description: field("description").unwrap_or_default(),
+            body: body.trim_start_matches('-').trim().to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_skill_is_a_name_a_description_and_a_body() {
+        let skill = Skill::parse("---\nname: deploy\ndescription: \"how to: ship\"\n---\n\n# Steps\n--- not an end\n");
+        let skill = skill.expect("reads");
+        assert_eq!((skill.name.as_str(), skill.description.as_str()), ("deploy", "how to: ship"));
+        assert_eq!(skill.body, "# Steps\n--- not an end");
+        for odd in ["", "name: x", "---\nname: x\n", "---\ndescription: y\n---\nbody"] {
+            assert_eq!(Skill::parse(odd).map_err(|error| error.code()), Err("skill.invalid"), "{odd}");
+        }
+    }
+}
