@@ -221,7 +221,10 @@ fn retrieved(output: &Output, report: &retrieval::RetrievalReport) -> String {
     rows.extend(report.by_category.iter().map(|(category, quality)| row(&format!("category {category}"), quality)));
     rows.extend(report.by_ranker.iter().map(|(ranker, quality)| row(&format!("ranker {ranker}"), quality)));
     let table = output.table(&["", "queries", "R@5", "R@10", "R@20", "MRR", "nDCG@10"], rows);
-    format!("{table}\n{} memories, embedder {}; the first rows leave out category 5", report.memories, report.embedder)
+    format!(
+        "{table}\n{} memories ({} refused), embedder {}; the first rows leave out category 5",
+        report.memories, report.refused, report.embedder
+    )
 }
 
 fn told(output: &Output, report: &Report) -> String {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use engine::caller::Caller;
 use engine::id::TenantId;
-use engine::memory::Draft;
+use engine::memory::{Draft, Evidence};
 use engine::ports::Filter;
-use engine::vocabulary::{Ranker, TtlClass};
+use engine::vocabulary::{EvidenceKind, Ranker};
 use engine::{Engine, Query, Remembered};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -17,8 +17,10 @@ use serde_json::Value;
 use crate::clock::SystemClock;
 use crate::error::Failure;
 
-/// Each collection is the memory of one agent: nobody sees another's.
-const STORE: &str = "episodes";
+/// Each collection is one conversation: nobody sees another's, and a turn that sounds like an order is kept, flagged.
+const STORE: &str = "conversation_memory";
+/// Nothing expires while it is measured.
+const FOREVER: &str = "2999-01-01T00:00:00Z";
 const HITS: usize = 20;
 /// Questions without an answer in the data; reported apart.
 const APART: i64 = 5;
@@ -76,6 +78,8 @@ pub struct RetrievalReport {
     pub main: Quality,
     pub embedder: String,
     pub memories: usize,
+    /// Turns the gate refused; what they would have answered counts as not found.
+    pub refused: usize,
     pub by_category: BTreeMap<String, Quality>,
     pub category_5: Option<Quality>,
     pub without_vectors: Quality,
@@ -90,8 +94,9 @@ pub fn read(file: &Path) -> Result<Set, Failure> {
 }
 
 pub fn run(engine: &Engine, tenant: TenantId, set: &Set) -> Result<RetrievalReport, Failure> {
+    let mut refused = 0;
     for collection in &set.collections {
-        fill(engine, tenant, collection)?;
+        refused += fill(engine, tenant, collection)?;
     }
     let all = |ranker, words_only| measured(engine, tenant, set, ranker, words_only);
     let text = all(Ranker::Lesson, false)?;
@@ -106,6 +111,7 @@ pub fn run(engine: &Engine, tenant: TenantId, set: &Set) -> Result<RetrievalRepo
         main: scored(&text).quality(),
         embedder: engine.embedder.model().to_owned(),
         memories: set.collections.iter().map(|collection| collection.memories.len()).sum(),
+        refused,
         by_category: text.iter().map(|(category, sums)| (category.to_string(), sums.quality())).collect(),
         category_5: text.get(&APART).map(Sums::quality),
         without_vectors: scored(&all(Ranker::Lesson, true)?).quality(),
@@ -113,8 +119,10 @@ pub fn run(engine: &Engine, tenant: TenantId, set: &Set) -> Result<RetrievalRepo
     })
 }
 
-fn fill(engine: &Engine, tenant: TenantId, collection: &Collection) -> Result<(), Failure> {
-    let caller = Caller::agent(tenant, &collection.id);
+/// Saves a collection; answers how many turns were refused.
+fn fill(engine: &Engine, tenant: TenantId, collection: &Collection) -> Result<usize, Failure> {
+    let caller = Caller::agent(tenant, "bench").in_conversation(&collection.id);
+    let mut refused = 0;
     for (number, turn) in collection.memories.iter().enumerate() {
         let engine = Engine { clock: Arc::new(SystemClock::new(Some(when(turn, number)))), ..engine.clone() };
         let content = match &turn.caption {
@@ -130,15 +138,13 @@ fn fill(engine: &Engine, tenant: TenantId, collection: &Collection) -> Result<()
             title: None,
             // The set's own name for the turn comes back with the hit.
             metadata: Some([("bench_id".to_owned(), Value::from(turn.id.clone()))].into_iter().collect()),
-            ttl: Some(TtlClass::Remember),
-            importance: Some(0.5),
+            expires_at: FOREVER.parse().ok(),
+            evidence: vec![Evidence::new(EvidenceKind::UserStatement, "a turn of the set")],
             ..Draft::default()
         };
-        if let Remembered::Refused(refusal) = engine.remember(&caller, draft)? {
-            return Err(refusal.into());
-        }
+        refused += usize::from(matches!(engine.remember(&caller, draft)?, Remembered::Refused(_)));
     }
-    Ok(())
+    Ok(refused)
 }
 
 fn session(turn: &Turn) -> String {
@@ -167,7 +173,7 @@ fn measured(
 ) -> Result<BTreeMap<i64, Sums>, Failure> {
     let mut sums: BTreeMap<i64, Sums> = BTreeMap::new();
     for collection in &set.collections {
-        let caller = Caller::agent(tenant, &collection.id);
+        let caller = Caller::agent(tenant, "bench").in_conversation(&collection.id);
         // Questions are asked when the last turn has been spoken.
         let last = collection.memories.iter().enumerate().map(|(number, turn)| when(turn, number)).max();
         let engine = Engine { clock: Arc::new(SystemClock::new(last)), ..engine.clone() };

@@ -33,7 +33,8 @@ impl Client {
     }
 
     /// The newer era: no handshake, no session.
-    pub fn stateless(world: &World, flags: &str, capabilities: Value) -> Client {
+    pub fn stateless(world: &World, flags: &str, capabilities: impl Into<Value>) -> Client {
+        let capabilities: Value = capabilities.into();
         let mut client = Client::start(world, flags);
         client.meta = Some(json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -51,7 +52,8 @@ impl Client {
         Client { child, stdin, stdout, sent: 0, meta: None, person: None }
     }
 
-    pub fn shaken(mut self, capabilities: Value) -> Client {
+    pub fn shaken(mut self, capabilities: impl Into<Value>) -> Client {
+        let capabilities: Value = capabilities.into();
         let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities,
             "clientInfo": { "name": "Tests", "version": "1" } });
         let answer = self.ask("initialize", hello);
@@ -95,7 +97,8 @@ impl Client {
     }
 
     /// The result of a tool, error or not.
-    pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub fn call(&mut self, tool: &str, arguments: impl Into<Value>) -> Value {
+        let arguments: Value = arguments.into();
         let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
         assert!(answer["result"].is_object(), "{tool}: {answer}");
         answer["result"].clone()
