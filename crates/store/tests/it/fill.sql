@@ -16,7 +16,7 @@ create table numbers as
   from tenants t, generate_series(1, @each) n;
 insert into memories
   select tenant, memory, scope, 'active', 'note', 'semantic', 'agent_draft', 'notes/' || n, md5(memory::text),
-    false, 0.5, null, null, n, n, 1, version, 'summary ' || n, 'agent:bench', 0
+    false, 0.5, null, null, null, n, n, 1, version, 'summary ' || n, 'agent:bench', 0
   from numbers;
 insert into versions
   select tenant, memory, 1, version, 'create', json_build_object(
