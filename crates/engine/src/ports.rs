@@ -16,9 +16,7 @@ use crate::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
 use crate::words::{QueryWords, Words};
 
 /// How often a backend that cannot be woken looks for new events: soon for a person, rarely for a disk.
-pub const EVENT_POLL: Duration = Duration::from_millis(200);
-
-/// Keeps memories and finds them. One method is one transaction; a backend does all of it or is not shipped.
+pub /// Keeps memories and finds them. One method is one transaction; a backend does all of it or is not shipped.
 pub trait Backend: Send + Sync {
     /// Writes all of it or none of it, and returns when it is safe on disk.
     fn commit(&self, change: Change) -> Result<Committed, StoreError>;
@@ -56,19 +54,7 @@ pub trait Backend: Send + Sync {
     /// Number of the last entry.
     fn last_event(&self, tenant: TenantId) -> Result<u64, StoreError>;
     /// Waits until there is an entry after `seq`, at most so long; answers the number of the last one.
-    ///
-    /// This default looks again and again, which is right across processes; a backend that can be woken does better.
-    fn wait_events(&self, tenant: TenantId, after: u64, at_most: Duration) -> Result<u64, StoreError> {
-        let mut waited = Duration::ZERO;
-        loop {
-            let last = self.last_event(tenant)?;
-            if last > after || waited >= at_most {
-                return Ok(last);
-            }
-            std::thread::sleep(EVENT_POLL);
-            waited += EVENT_POLL;
-        }
-    }
+    fn wait_events(&self, tenant: TenantId, after: u64, at_most: Duration) -> Result<u64, StoreError>;
 
     /// What this backend is and how it is doing, for `doctor`.
     fn health(&self) -> Result<Health, StoreError>;
