@@ -15,8 +15,7 @@ use crate::vector::{Embedding, Vector};
 use crate::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
 use crate::words::{QueryWords, Words};
 
-/// How often a backend that cannot be woken looks for new events: soon for a person, rarely for a disk.
-pub /// Keeps memories and finds them. One method is one transaction; a backend does all of it or is not shipped.
+/// Keeps memories and finds them. One method is one transaction; a backend does all of it or is not shipped.
 pub trait Backend: Send + Sync {
     /// Writes all of it or none of it, and returns when it is safe on disk.
     fn commit(&self, change: Change) -> Result<Committed, StoreError>;

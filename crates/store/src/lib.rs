@@ -1,5 +1,6 @@
 //! Where memories are kept and found. No driver's type leaves this crate.
 
+mod matching;
 mod postgres;
 mod score;
 mod sqlite;

@@ -13,8 +13,8 @@ use uuid::Uuid;
 
 use super::commit::{Head, World};
 use super::fault::Fault;
-use super::filter::fade;
 use super::rows::{Step, column, micros, params, to_json};
+use crate::matching::fade;
 
 /// What matters of the version before.
 #[derive(Clone)]

@@ -1,19 +1,13 @@
-//! A filter as SQL over the narrow rows `m`, and as a predicate over one memory.
+//! A filter as SQL over the narrow rows `m`; `crate::matching` says the same of one memory.
 
-use engine::lifecycle::fade_key;
-use engine::memory::Memory;
+use crate::matching;
 use engine::policy::{Constrained, Readable};
 use engine::ports::Filter;
-use engine::vocabulary::{State, Trust};
+use engine::vocabulary::Trust;
 use jiff::Timestamp;
 
 use super::rows::{Param, micros};
 use super::scopes::next;
-
-/// The states asked for; active when nobody asks.
-pub(super) fn states(filter: &Filter) -> &[State] {
-    if filter.states.is_empty() { &[State::Active] } else { &filter.states }
-}
 
 /// Everything a filter says of the memory itself, as conditions that each start with `and`.
 pub(super) fn all(readable: &Readable, filter: &Filter, params: &mut Vec<Param>) -> String {
@@ -26,7 +20,7 @@ pub(super) fn all(readable: &Readable, filter: &Filter, params: &mut Vec<Param>)
 /// What the statistics of a search are made of; the recall index has these columns too.
 pub(super) fn counted(readable: &Readable, filter: &Filter, params: &mut Vec<Param>) -> String {
     let mut sql = String::new();
-    let states: Vec<&str> = states(filter).iter().map(|state| state.as_str()).collect();
+    let states: Vec<&str> = matching::states(filter).iter().map(|state| state.as_str()).collect();
     among(&mut sql, "m.state", &states, params);
     if let (true, Constrained::Of(author)) = (states.contains(&"constrained"), &readable.constrained) {
         sql += &format!(" and (m.state <> 'constrained' or m.author = {})", next(params, author));
@@ -103,40 +97,4 @@ pub(super) fn narrow(filter: &Filter, params: &mut Vec<Param>) -> String {
         None => {}
     }
     sql
-}
-
-/// Whether [`narrow`] says anything.
-pub(super) fn is_narrow(filter: &Filter) -> bool {
-    !filter.tags.is_empty()
-        || filter.path_prefix.is_some()
-        || filter.path.is_some()
-        || filter.session.is_some()
-        || filter.always_inject.is_some()
-        || filter.fade_below.is_some()
-}
-
-/// Sorts by decayed importance; the lowest goes first.
-pub(super) fn fade(memory: &Memory) -> f64 {
-    fade_key(memory.importance, memory.last_recalled_at.unwrap_or(memory.created_at))
-}
-
-/// The same rule for a memory as it stood at another time.
-pub(super) fn matches(filter: &Filter, memory: &Memory) -> bool {
-    let path = memory.path.as_deref();
-    let listed = states(filter).contains(&memory.state)
-        && (filter.kinds.is_empty() || filter.kinds.contains(&memory.kind))
-        && (filter.layers.is_empty() || filter.layers.contains(&memory.layer))
-        && filter.tags.iter().all(|tag| memory.tags.contains(tag));
-    let timely = filter.updated_after.is_none_or(|at| memory.updated_at > at)
-        && filter.updated_before.is_none_or(|at| memory.updated_at < at)
-        && filter.unexpired_at.is_none_or(|at| !memory.is_expired(at))
-        && filter.expired_by.is_none_or(|at| memory.is_expired(at));
-    listed
-        && timely
-        && filter.fade_below.is_none_or(|key| fade(memory) < key)
-        && filter.trust_min.is_none_or(|least| memory.trust >= least)
-        && filter.path_prefix.as_deref().is_none_or(|prefix| path.is_some_and(|path| path.starts_with(prefix)))
-        && filter.path.as_deref().is_none_or(|wanted| path == Some(wanted))
-        && filter.session.as_deref().is_none_or(|session| memory.session.as_deref() == Some(session))
-        && filter.always_inject.is_none_or(|wanted| memory.always_inject == wanted)
 }

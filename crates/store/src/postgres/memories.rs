@@ -1,7 +1,5 @@
 //! Reading memories and their versions. The scope filter is in every query, and the predicate is asked again after it.
 
-use std::cmp::Ordering;
-
 use engine::id::{MemoryId, VersionId};
 use engine::memory::{Memory, Version};
 use engine::policy::{Constrained, Readable, Scopes};
@@ -10,10 +8,11 @@ use jiff::Timestamp;
 use tokio_postgres::Row;
 
 use super::fault::Fault;
-use super::filter::{self, fade};
+use super::filter;
 use super::pool::Pool;
 use super::rows::{self, MEMORY, Param, Step, VERSION, limit, micros};
 use super::scopes::{self, next};
+use crate::matching::{self, compare, is_after};
 
 /// A memory `m` with what stands of it.
 pub(super) const STANDING: &str = "join versions v on v.tenant = m.tenant and v.memory = m.id and v.number = m.number
@@ -180,26 +179,6 @@ fn paged(page: &Page, params: &mut Vec<Param>) -> (String, &'static str) {
     (after, order)
 }
 
-fn compare(order: Order, a: &Memory, b: &Memory) -> Ordering {
-    let path = |memory: &Memory| memory.path.clone().unwrap_or_default();
-    match order {
-        Order::Path => (path(a), a.id).cmp(&(path(b), b.id)),
-        Order::Newest => (b.updated_at, b.id).cmp(&(a.updated_at, a.id)),
-        Order::Oldest => (a.created_at, a.id).cmp(&(b.created_at, b.id)),
-        Order::Fading => fade(a).total_cmp(&fade(b)).then(a.id.cmp(&b.id)),
-    }
-}
-
-fn is_after(page: &Page, memory: &Memory) -> bool {
-    let path = || memory.path.as_deref().unwrap_or_default();
-    match (page.order, &page.after) {
-        (Order::Path, Some(Cursor::Path(last, id))) => (path(), memory.id) > (last.as_str(), *id),
-        (Order::Newest, Some(Cursor::Time(at, id))) => (memory.updated_at, memory.id) < (*at, *id),
-        (Order::Oldest, Some(Cursor::Time(at, id))) => (memory.created_at, memory.id) > (*at, *id),
-        _ => true,
-    }
-}
-
 /// The memories of the places asked for as they stood at a time, from the log.
 pub(super) async fn as_of(
     pool: &Pool,
@@ -223,6 +202,6 @@ pub(super) async fn as_of(
          where m.tenant = $1 and m.scope in (select id from ({visible}) seen) and m.created_at <= {at}"
     );
     let mut memories = ask(pool, readable, sql, params).await?;
-    memories.retain(|memory| filter::matches(filter, memory));
+    memories.retain(|memory| matching::matches(filter, memory));
     Ok(memories)
 }

@@ -11,9 +11,9 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::commit::Head;
 use super::fault::Fault;
-use super::filter::fade;
 use super::rows::{key, micros, to_json};
 use super::scopes;
+use crate::matching::fade;
 
 pub(super) fn write(conn: &Connection, head: &mut Head, entry: &Entry) -> Result<(), Fault> {
     let memory = entry.memory();

@@ -1,7 +1,6 @@
-//! A filter as SQL over the narrow rows `m`, and as a predicate over one memory.
+//! A filter as SQL over the narrow rows `m`; `crate::matching` says the same of one memory.
 
-use engine::lifecycle::fade_key;
-use engine::memory::Memory;
+use crate::matching;
 use engine::policy::{Constrained, Readable};
 use engine::ports::Filter;
 use engine::vocabulary::{State, Trust};
@@ -49,22 +48,19 @@ fn tenant(readable: &Readable) -> Value {
     Value::Blob(key(readable.tenant.0).to_vec())
 }
 
-/// The states asked for; active when nobody asks.
-pub(super) fn states(filter: &Filter) -> &[State] {
-    if filter.states.is_empty() { &[State::Active] } else { &filter.states }
-}
-
 /// Everything a filter says of the memory itself.
 pub(super) fn all(clauses: &mut Clauses, readable: &Readable, filter: &Filter) {
     let words = |list: &[&'static str]| list.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
-    clauses.among("m.state", &words(&states(filter).iter().map(|state| state.as_str()).collect::<Vec<_>>()));
+    clauses.among("m.state", &words(&matching::states(filter).iter().map(|state| state.as_str()).collect::<Vec<_>>()));
     clauses.among("m.kind", &words(&filter.kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>()));
     clauses.among("m.layer", &words(&filter.layers.iter().map(|layer| layer.as_str()).collect::<Vec<_>>()));
     if let Some(least) = filter.trust_min {
         let enough: Vec<_> = Trust::ALL.iter().filter(|trust| **trust >= least).map(|trust| trust.as_str()).collect();
         clauses.among("m.trust", &words(&enough));
     }
-    if let (true, Constrained::Of(author)) = (states(filter).contains(&State::Constrained), &readable.constrained) {
+    if let (true, Constrained::Of(author)) =
+        (matching::states(filter).contains(&State::Constrained), &readable.constrained)
+    {
         clauses.add("(m.state <> 'constrained' or m.author = ?)", [author.clone().into()]);
     }
     for (sql, at) in [
@@ -107,40 +103,4 @@ pub(super) fn narrow(clauses: &mut Clauses, filter: &Filter) {
         Some(false) => clauses.add("not m.always_inject", []),
         None => {}
     }
-}
-
-/// Whether [`narrow`] says anything.
-pub(super) fn is_narrow(filter: &Filter) -> bool {
-    !filter.tags.is_empty()
-        || filter.path_prefix.is_some()
-        || filter.path.is_some()
-        || filter.session.is_some()
-        || filter.always_inject.is_some()
-        || filter.fade_below.is_some()
-}
-
-/// Sorts by decayed importance; the lowest goes first.
-pub(super) fn fade(memory: &Memory) -> f64 {
-    fade_key(memory.importance, memory.last_recalled_at.unwrap_or(memory.created_at))
-}
-
-/// The same rule for a memory as it stood at another time.
-pub(super) fn matches(filter: &Filter, memory: &Memory) -> bool {
-    let path = memory.path.as_deref();
-    let listed = states(filter).contains(&memory.state)
-        && (filter.kinds.is_empty() || filter.kinds.contains(&memory.kind))
-        && (filter.layers.is_empty() || filter.layers.contains(&memory.layer))
-        && filter.tags.iter().all(|tag| memory.tags.contains(tag));
-    let timely = filter.updated_after.is_none_or(|at| memory.updated_at > at)
-        && filter.updated_before.is_none_or(|at| memory.updated_at < at)
-        && filter.unexpired_at.is_none_or(|at| !memory.is_expired(at))
-        && filter.expired_by.is_none_or(|at| memory.is_expired(at));
-    listed
-        && timely
-        && filter.trust_min.is_none_or(|least| memory.trust >= least)
-        && filter.path_prefix.as_deref().is_none_or(|prefix| path.is_some_and(|path| path.starts_with(prefix)))
-        && filter.path.as_deref().is_none_or(|wanted| path == Some(wanted))
-        && filter.session.as_deref().is_none_or(|session| memory.session.as_deref() == Some(session))
-        && filter.always_inject.is_none_or(|wanted| memory.always_inject == wanted)
-        && filter.fade_below.is_none_or(|key| fade(memory) < key)
 }

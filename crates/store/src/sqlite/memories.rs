@@ -1,7 +1,5 @@
 //! Reading memories and their versions. The scope filter is in every query, and the predicate is asked again after it.
 
-use std::cmp::Ordering;
-
 use engine::id::{MemoryId, VersionId};
 use engine::memory::{Memory, Version};
 use engine::policy::{Constrained, Readable, Scopes};
@@ -11,9 +9,10 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, ToSql, params_from_iter};
 
 use super::fault::Fault;
-use super::filter::{self, Clauses, fade};
+use super::filter::{self, Clauses};
 use super::rows::{self, MEMORY, VERSION, key, micros};
 use super::scopes::{self, Seen};
+use crate::matching::{self, compare, is_after};
 
 /// What a caller sees of a memory `m` at the place `s` of the store `t`: parameters 1 to 3 of [`Wall`].
 const SEEN: &str = "from memories m
@@ -182,26 +181,6 @@ fn paged(clauses: &mut Clauses, page: &Page) -> &'static str {
     }
 }
 
-fn compare(order: Order, a: &Memory, b: &Memory) -> Ordering {
-    let path = |memory: &Memory| memory.path.clone().unwrap_or_default();
-    match order {
-        Order::Path => (path(a), a.id).cmp(&(path(b), b.id)),
-        Order::Newest => (b.updated_at, b.id).cmp(&(a.updated_at, a.id)),
-        Order::Oldest => (a.created_at, a.id).cmp(&(b.created_at, b.id)),
-        Order::Fading => fade(a).total_cmp(&fade(b)).then(a.id.cmp(&b.id)),
-    }
-}
-
-fn is_after(page: &Page, memory: &Memory) -> bool {
-    let path = || memory.path.as_deref().unwrap_or_default();
-    match (page.order, &page.after) {
-        (Order::Path, Some(Cursor::Path(last, id))) => (path(), memory.id) > (last.as_str(), *id),
-        (Order::Newest, Some(Cursor::Time(at, id))) => (memory.updated_at, memory.id) < (*at, *id),
-        (Order::Oldest, Some(Cursor::Time(at, id))) => (memory.created_at, memory.id) > (*at, *id),
-        _ => true,
-    }
-}
-
 /// The memories of these places as they stood at a time, from the log.
 pub(super) fn as_of(
     conn: &Connection,
@@ -228,6 +207,6 @@ pub(super) fn as_of(
         clauses.sql
     );
     let mut memories = collect(conn, readable, &sql, clauses.params)?;
-    memories.retain(|memory| filter::matches(filter, memory));
+    memories.retain(|memory| matching::matches(filter, memory));
     Ok(memories)
 }

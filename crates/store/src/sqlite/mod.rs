@@ -27,13 +27,16 @@ use engine::event::Event;
 use engine::id::{MemoryId, TenantId, VersionId};
 use engine::memory::{Memory, Version};
 use engine::policy::Readable;
-use engine::ports::{Address, Backend, EVENT_POLL, Filter, Find, Found, Health, Page, PlaceState, StoreError, Tenant};
+use engine::ports::{Address, Backend, Filter, Find, Found, Health, Page, PlaceState, StoreError, Tenant};
 use engine::row::{Row, RowFilter, RowKind};
 
 use fault::Fault;
 use news::News;
 use pool::Readers;
 use writer::Writer;
+
+/// How often to look for events of other processes, which cannot wake us: soon for a person, rarely for a disk.
+const EVENT_POLL: Duration = Duration::from_millis(200);
 
 /// Where the database is.
 #[derive(Debug, Clone, PartialEq, Eq)]

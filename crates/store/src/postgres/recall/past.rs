@@ -1,5 +1,6 @@
 //! Finding among memories as they stood at a time: from the log, slower, without an index.
 
+use crate::matching;
 use std::collections::HashMap;
 
 use engine::id::MemoryId;
@@ -14,7 +15,7 @@ use super::choose::{self, Pick, Why};
 use crate::postgres::fault::Fault;
 use crate::postgres::pool::Pool;
 use crate::postgres::rows::{Step, column, count, params};
-use crate::postgres::{filter, memories, scopes};
+use crate::postgres::{memories, scopes};
 
 pub(super) async fn find(pool: &Pool, readable: &Readable, find: &Find) -> Result<Found, Fault> {
     let searched = searched(pool, readable, find).await?;
@@ -41,7 +42,7 @@ pub(super) async fn find(pool: &Pool, readable: &Readable, find: &Find) -> Resul
 fn pick(candidate: Candidate, find: &Find, also: &[MemoryId]) -> Pick {
     let memory = &candidate.memory;
     let also = also.contains(&memory.id);
-    if !filter::matches(&find.filter, memory) {
+    if !matching::matches(&find.filter, memory) {
         return Pick { candidate, why: Why { also, ..Why::default() } };
     }
     let summary = || memory.summary().to_lowercase();

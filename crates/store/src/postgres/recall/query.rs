@@ -1,5 +1,6 @@
 //! The one statement of a search.
 
+use crate::matching;
 use engine::policy::{Constrained, Readable};
 use engine::ports::Find;
 use engine::ranking::text::TextWeights;
@@ -50,7 +51,7 @@ struct Parts {
 
 impl Parts {
     fn build(mut self, visible: &str, vectors: &Vectors, exact_max: u64, readable: &Readable, find: &Find) -> Step {
-        let narrow = match filter::is_narrow(&find.filter) {
+        let narrow = match matching::is_narrow(&find.filter) {
             true => {
                 let conditions = filter::narrow(&find.filter, &mut self.params);
                 format!(
@@ -101,7 +102,7 @@ impl Parts {
 
     /// How many memories count and how long they are: from the counters of the places where these know it.
     fn stats(&mut self, find: &Find) -> String {
-        if filter::states(&find.filter) != [State::Active] {
+        if matching::states(&find.filter) != [State::Active] {
             return format!(
                 "stats as materialized (
                    select count(*) as docs, coalesce(sum(m.len), 0)::bigint as total_len

@@ -1,5 +1,6 @@
 //! Finding among memories as they stood at a time: from the log, slower, without an index.
 
+use crate::matching;
 use engine::memory::Memory;
 use engine::policy::Readable;
 use engine::ports::{Address, Candidate, Filter, Find, Found, Stats};
@@ -10,9 +11,9 @@ use rusqlite::{Connection, OptionalExtension};
 use super::top::{Ranked, Top};
 use crate::score::Scorer;
 use crate::sqlite::fault::Fault;
+use crate::sqlite::memories;
 use crate::sqlite::rows::key;
 use crate::sqlite::scopes::Seen;
-use crate::sqlite::{filter, memories};
 
 pub(super) fn find(conn: &Connection, readable: &Readable, find: &Find, scopes: &[Seen]) -> Result<Found, Fault> {
     let (Some(at), false) = (find.filter.as_of, scopes.is_empty()) else { return Ok(Found::default()) };
@@ -26,7 +27,7 @@ pub(super) fn find(conn: &Connection, readable: &Readable, find: &Find, scopes: 
     let stats = stats(&stood, find);
     let mut chosen = Vec::new();
     let wanted: Vec<&Candidate> =
-        stood.iter().filter(|candidate| filter::matches(&find.filter, &candidate.memory)).collect();
+        stood.iter().filter(|candidate| matching::matches(&find.filter, &candidate.memory)).collect();
     for top in [by_words(&wanted, find, &stats), by_vector(&wanted, find), plain(&wanted, find)] {
         chosen.extend(top.into_sorted().into_iter().map(|ranked| ranked.memory));
     }

@@ -1,5 +1,6 @@
 //! One find over the parts in memory: filter, count, score by words, score by vector, choose.
 
+use crate::matching;
 use std::collections::HashSet;
 use std::sync::RwLockReadGuard;
 
@@ -36,7 +37,7 @@ pub(super) fn allowed(
     filter: &Filter,
     scopes: &[Seen],
 ) -> Result<Option<Memories>, Fault> {
-    if !filter::is_narrow(filter) || scopes.is_empty() {
+    if !matching::is_narrow(filter) || scopes.is_empty() {
         return Ok(None);
     }
     let mut clauses = filter::within(readable, scopes);
@@ -87,9 +88,9 @@ fn bits(words: impl ExactSizeIterator<Item = u8>) -> u64 {
 
 impl<'a> Tests<'a> {
     fn of(readable: &'a Readable, filter: &Filter) -> Tests<'a> {
-        let waiting = filter::states(filter).contains(&State::Constrained);
+        let waiting = matching::states(filter).contains(&State::Constrained);
         Tests {
-            states: bits(filter::states(filter).iter().map(|state| *state as u8)) as u8,
+            states: bits(matching::states(filter).iter().map(|state| *state as u8)) as u8,
             kinds: bits(filter.kinds.iter().map(|kind| *kind as u8)),
             layers: bits(filter.layers.iter().map(|layer| *layer as u8)),
             trust_min: filter.trust_min.map_or(0, |trust| trust as u8),

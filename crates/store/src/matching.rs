@@ -1,0 +1,71 @@
+//! Filters and orders as plain functions: what both backends say in SQL, said once for one memory.
+
+use std::cmp::Ordering;
+
+use engine::lifecycle::fade_key;
+use engine::memory::Memory;
+use engine::ports::{Cursor, Filter, Order, Page};
+use engine::vocabulary::State;
+
+/// The states asked for; active when nobody asks.
+pub(crate) fn states(filter: &Filter) -> &[State] {
+    if filter.states.is_empty() { &[State::Active] } else { &filter.states }
+}
+
+/// Whether a filter asks for what only the tables know.
+pub(crate) fn is_narrow(filter: &Filter) -> bool {
+    !filter.tags.is_empty()
+        || filter.path_prefix.is_some()
+        || filter.path.is_some()
+        || filter.session.is_some()
+        || filter.always_inject.is_some()
+        || filter.fade_below.is_some()
+}
+
+/// Sorts by decayed importance; the lowest goes first.
+pub(crate) fn fade(memory: &Memory) -> f64 {
+    fade_key(memory.importance, memory.last_recalled_at.unwrap_or(memory.created_at))
+}
+
+/// A filter as a predicate over one memory, as it stands or stood at another time.
+pub(crate) fn matches(filter: &Filter, memory: &Memory) -> bool {
+    let path = memory.path.as_deref();
+    let listed = states(filter).contains(&memory.state)
+        && (filter.kinds.is_empty() || filter.kinds.contains(&memory.kind))
+        && (filter.layers.is_empty() || filter.layers.contains(&memory.layer))
+        && filter.tags.iter().all(|tag| memory.tags.contains(tag));
+    let timely = filter.updated_after.is_none_or(|at| memory.updated_at > at)
+        && filter.updated_before.is_none_or(|at| memory.updated_at < at)
+        && filter.unexpired_at.is_none_or(|at| !memory.is_expired(at))
+        && filter.expired_by.is_none_or(|at| memory.is_expired(at));
+    listed
+        && timely
+        && filter.trust_min.is_none_or(|least| memory.trust >= least)
+        && filter.path_prefix.as_deref().is_none_or(|prefix| path.is_some_and(|path| path.starts_with(prefix)))
+        && filter.path.as_deref().is_none_or(|wanted| path == Some(wanted))
+        && filter.session.as_deref().is_none_or(|session| memory.session.as_deref() == Some(session))
+        && filter.always_inject.is_none_or(|wanted| memory.always_inject == wanted)
+        && filter.fade_below.is_none_or(|key| fade(memory) < key)
+}
+
+/// A listing's order, for memories that no table sorts.
+pub(crate) fn compare(order: Order, a: &Memory, b: &Memory) -> Ordering {
+    let path = |memory: &Memory| memory.path.clone().unwrap_or_default();
+    match order {
+        Order::Path => (path(a), a.id).cmp(&(path(b), b.id)),
+        Order::Newest => (b.updated_at, b.id).cmp(&(a.updated_at, a.id)),
+        Order::Oldest => (a.created_at, a.id).cmp(&(b.created_at, b.id)),
+        Order::Fading => fade(a).total_cmp(&fade(b)).then(a.id.cmp(&b.id)),
+    }
+}
+
+/// Whether a memory comes after the stretch before.
+pub(crate) fn is_after(page: &Page, memory: &Memory) -> bool {
+    let path = || memory.path.as_deref().unwrap_or_default();
+    match (page.order, &page.after) {
+        (Order::Path, Some(Cursor::Path(last, id))) => (path(), memory.id) > (last.as_str(), *id),
+        (Order::Newest, Some(Cursor::Time(at, id))) => (memory.updated_at, memory.id) < (*at, *id),
+        (Order::Oldest, Some(Cursor::Time(at, id))) => (memory.created_at, memory.id) > (*at, *id),
+        _ => true,
+    }
+}
