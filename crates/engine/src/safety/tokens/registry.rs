@@ -9,7 +9,7 @@ pub(super) const ROWS: &[Token] = &[
         &["pypi-AgEIcHlwaS5vcmc{s40+}", "pypi-AgENdGVzdC5weXBpLm9yZ{s40+}", "pypi-{s80+}"],
     ),
     token("rubygems_token", "RubyGems keys", &["rubygems_{h48}"]),
-    token("crates_token", "crates.io tokens", &["cio{w32}"]).exact().random(),
+    token("crates_token", "Rust registry tokens", &["cio{w32}"]).exact().random(),
     token("nuget_key", "NuGet keys", &["oy2{l43}"]).exact(),
     token("clojars_token", "Clojars deploy tokens", &["CLOJARS_{l60}"]),
     token(
