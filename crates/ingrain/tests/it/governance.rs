@@ -212,11 +212,15 @@ fn fact_30_compaction_proposes_once_and_supersedes_both() {
 #[test]
 fn fact_31_dedup_keeps_the_most_confident_then_the_oldest() {
     let world = World::new();
-    let procedure = |confidence: &str, content: &str| {
-        layered(&world, "procedural", &["--metadata", "workflow=deploy", "--confidence", confidence], content)
+    let procedure = |day: &str, confidence: &str, content: &str| {
+        let flags = ["--metadata", "workflow=deploy", "--confidence", confidence];
+        layered(world.at(&format!("2026-03-{day}T12:00:00Z")), "procedural", &flags, content)
     };
-    let ids =
-        [procedure("0.6", "Deploy slowly"), procedure("0.9", "Deploy by the book"), procedure("0.9", "Deploy late")];
+    let ids = [
+        procedure("01", "0.6", "Deploy slowly"),
+        procedure("02", "0.9", "Deploy by the book"),
+        procedure("03", "0.9", "Deploy late"),
+    ];
     layered(&world, "procedural", &["--metadata", "workflow=other"], "Another workflow");
     let made = world.json("procedural dedup --create-proposals", &[]);
     assert_eq!(made["proposed"], 1);
