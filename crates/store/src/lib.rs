@@ -1,5 +1,6 @@
 //! Where memories are kept and found. No driver's type leaves this crate.
 
+mod bell;
 mod matching;
 mod postgres;
 mod score;

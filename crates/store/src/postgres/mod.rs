@@ -19,7 +19,7 @@ mod scopes;
 mod writer;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use engine::change::{Change, Committed, Place};
 use engine::event::Event;
@@ -30,9 +30,10 @@ use engine::ports::{Address, Backend, Filter, Find, Found, Health, Page, PlaceSt
 use engine::row::{Row, RowFilter, RowKind};
 use tokio::runtime::{Builder, Runtime};
 
+use crate::bell::Bell;
 use fault::Fault;
 pub use migrate::{MigrateOptions, Migrated, migrate_postgres};
-use news::{LOOK_AGAIN, News};
+use news::LOOK_AGAIN;
 use pool::Pool;
 use recall::{Models, Vectors};
 use writer::Writer;
@@ -72,7 +73,7 @@ pub fn open_postgres(url: &str, options: &PostgresOptions) -> Result<Arc<dyn Bac
         recall::vectors(&pool).await
     })?;
     pool.prepare(vectors.settings());
-    let news = Arc::new(News::default());
+    let news = Arc::new(Bell::default());
     runtime.spawn(news::listen(pool.config(), Arc::downgrade(&news)));
     let writer = Writer::start(runtime.handle().clone(), pool.clone())?;
     Ok(Arc::new(Postgres { pool, vectors, models: Models::default(), news, writer, runtime: Some(runtime) }))
@@ -94,7 +95,7 @@ struct Postgres {
     pool: Arc<Pool>,
     vectors: Vectors,
     models: Models,
-    news: Arc<News>,
+    news: Arc<Bell>,
     writer: Writer,
     runtime: Option<Runtime>,
 }
@@ -210,16 +211,7 @@ impl Backend for Postgres {
     }
 
     fn wait_events(&self, tenant: TenantId, after: u64, at_most: Duration) -> Result<u64, StoreError> {
-        let until = Instant::now() + at_most;
-        loop {
-            let rung = self.news.count();
-            let last = self.last_event(tenant)?;
-            let left = until.saturating_duration_since(Instant::now());
-            if last > after || left.is_zero() {
-                return Ok(last);
-            }
-            self.news.wait(rung, left.min(LOOK_AGAIN));
-        }
+        self.news.wait_past(after, at_most, LOOK_AGAIN, || self.last_event(tenant))
     }
 
     fn health(&self) -> Result<Health, StoreError> {

@@ -1,45 +1,21 @@
 //! Wakes those who wait for events: this process rings when it wrote, the server tells when another one did.
 
 use std::future::poll_fn;
-use std::sync::{Condvar, Mutex, PoisonError, Weak};
+use std::sync::Weak;
 use std::time::Duration;
 
 use tokio_postgres::{AsyncMessage, Config, NoTls};
 
 use super::events::CHANNEL;
+use crate::bell::Bell;
 
 /// How often those who wait look by themselves: a word of the server may get lost while its line is down.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(2);
 /// Pause before the server is asked again to tell.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
 
-/// A bell that rings when a log has grown.
-#[derive(Default)]
-pub(super) struct News {
-    rung: Mutex<u64>,
-    bell: Condvar,
-}
-
-impl News {
-    pub(super) fn ring(&self) {
-        *self.rung.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.bell.notify_all();
-    }
-
-    /// How often it has rung; looked at before the log, so that nothing written between is missed.
-    pub(super) fn count(&self) -> u64 {
-        *self.rung.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until it has rung more often than `count`, at most so long.
-    pub(super) fn wait(&self, count: u64, at_most: Duration) {
-        let rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(self.bell.wait_timeout_while(rung, at_most, |rung| *rung == count));
-    }
-}
-
 /// Listens for as long as somebody holds the bell; connects again when the line breaks.
-pub(super) async fn listen(config: Config, news: Weak<News>) {
+pub(super) async fn listen(config: Config, news: Weak<Bell>) {
     while news.strong_count() > 0 {
         if let Ok((client, mut connection)) = config.connect(NoTls).await {
             let bell = news.clone();

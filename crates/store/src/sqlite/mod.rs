@@ -10,7 +10,6 @@ mod guards;
 mod health;
 mod memories;
 mod migrate;
-mod news;
 mod pool;
 mod recall;
 mod records;
@@ -20,7 +19,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use engine::change::{Change, Committed, Place};
 use engine::event::Event;
@@ -30,8 +29,8 @@ use engine::policy::Readable;
 use engine::ports::{Address, Backend, Filter, Find, Found, Health, Page, PlaceState, StoreError, Tenant};
 use engine::row::{Row, RowFilter, RowKind};
 
+use crate::bell::Bell;
 use fault::Fault;
-use news::News;
 use pool::Readers;
 use writer::Writer;
 
@@ -74,7 +73,7 @@ pub fn open_sqlite(location: &Location, options: &Options) -> Result<Arc<dyn Bac
     let shared = Arc::new(Mutex::new(conn));
     let readers = path.map_or_else(|| Readers::Memory(shared.clone()), Readers::file);
     let recall = recall::Index::new(options.recall_bytes_max);
-    let news = Arc::new(News::default());
+    let news = Arc::new(Bell::default());
     let writer = Writer::start(shared, news.clone())?;
     Ok(Arc::new(Sqlite { location: location.clone(), readers, writer, recall, news }))
 }
@@ -100,7 +99,7 @@ struct Sqlite {
     readers: Readers,
     writer: Writer,
     recall: recall::Index,
-    news: Arc<News>,
+    news: Arc<Bell>,
 }
 
 impl Sqlite {
@@ -185,17 +184,8 @@ impl Backend for Sqlite {
     }
 
     fn wait_events(&self, tenant: TenantId, after: u64, at_most: Duration) -> Result<u64, StoreError> {
-        let until = Instant::now() + at_most;
-        loop {
-            let rung = self.news.count();
-            let last = self.last_event(tenant)?;
-            let left = until.saturating_duration_since(Instant::now());
-            if last > after || left.is_zero() {
-                return Ok(last);
-            }
-            // The bell rings for this process only; others are found by looking.
-            self.news.wait(rung, left.min(EVENT_POLL));
-        }
+        // The bell rings for this process only; others are found by looking.
+        self.news.wait_past(after, at_most, EVENT_POLL, || self.last_event(tenant))
     }
 
     fn health(&self) -> Result<Health, StoreError> {

@@ -11,9 +11,9 @@ use engine::ports::{StoreError, Tenant};
 use rusqlite::Connection;
 
 use super::fault::{Fault, same};
-use super::news::News;
 use super::pool::{Shared, lock};
 use super::{commit, records};
+use crate::bell::Bell;
 
 /// Changes in one transaction. More would make the first of them wait for the last.
 const GROUP_MAX: usize = 256;
@@ -38,7 +38,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(conn: Shared, news: Arc<News>) -> Result<Writer, StoreError> {
+    pub(super) fn start(conn: Shared, news: Arc<Bell>) -> Result<Writer, StoreError> {
         let (queue, jobs) = sync_channel(QUEUE_MAX);
         let synced = Arc::new(AtomicU64::new(0));
         let mut desk = Desk { conn, news, lost: None, scrub: false, synced: synced.clone() };
@@ -95,7 +95,7 @@ impl Drop for Writer {
 /// What the thread keeps between groups.
 struct Desk {
     conn: Shared,
-    news: Arc<News>,
+    news: Arc<Bell>,
     /// The first failure of a change nobody waited for; the next flush tells.
     lost: Option<StoreError>,
     /// Erased text may still stand in the log file.

@@ -1,0 +1,43 @@
+//! Wakes those who wait for events. Both backends ring it when a log has grown; what happened is read from the log.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use engine::ports::StoreError;
+
+/// A bell that rings when a log has grown.
+#[derive(Default)]
+pub(crate) struct Bell {
+    rung: Mutex<u64>,
+    bell: Condvar,
+}
+
+impl Bell {
+    pub(crate) fn ring(&self) {
+        *self.rung.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.bell.notify_all();
+    }
+
+    /// Waits until the log's last entry comes after `after`, at most so long; answers its number. Looks by itself every
+    /// `look_again`, for what nobody rang about.
+    pub(crate) fn wait_past(
+        &self,
+        after: u64,
+        at_most: Duration,
+        look_again: Duration,
+        last_event: impl Fn() -> Result<u64, StoreError>,
+    ) -> Result<u64, StoreError> {
+        let until = Instant::now() + at_most;
+        loop {
+            // Counted before the log is looked at, so that nothing written between is missed.
+            let heard = *self.rung.lock().unwrap_or_else(PoisonError::into_inner);
+            let last = last_event()?;
+            let left = until.saturating_duration_since(Instant::now());
+            if last > after || left.is_zero() {
+                return Ok(last);
+            }
+            let rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
+            drop(self.bell.wait_timeout_while(rung, left.min(look_again), |rung| *rung == heard));
+        }
+    }
+}
