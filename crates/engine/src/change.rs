@@ -54,7 +54,7 @@ pub enum Guard {
     VersionIs { memory: MemoryId, version: VersionId },
     /// Nothing live stands at this path.
     PathFree { place: Place, path: String },
-    /// Nothing live with this content stands in this place.
+    /// Nothing live with this content and no path stands in this place.
     HashFree { place: Place, sha256: String },
     /// Nothing was written to this place since it was looked at.
     PlaceUnchanged { place: Place, generation: u64 },

@@ -76,7 +76,7 @@ pub enum Address {
         place: Place,
         path: String,
     },
-    /// The live memory with this content.
+    /// The live memory with this content and no path.
     Hash {
         place: Place,
         sha256: String,

@@ -302,8 +302,8 @@ impl Engine {
                 (entry, Outcome::Created, None, near)
             }
         };
-        if let Some(live_max) = ruleset.live_max.filter(|_| outcome == Outcome::Created) {
-            change = self.making_room(caller, place, live_max, change)?;
+        if outcome == Outcome::Created {
+            change = self.making_room(caller, place, ruleset, change)?;
         }
         if let (true, Some(saves_max)) = (caller.unattended, ruleset.unattended_saves_max) {
             let run = caller.run.clone().unwrap_or_else(|| caller.principal.clone());

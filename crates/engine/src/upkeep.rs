@@ -13,6 +13,7 @@ use crate::lifecycle;
 use crate::memory::Memory;
 use crate::policy::Readable;
 use crate::ports::{Filter, Order, Page, StoreError};
+use crate::ruleset::Ruleset;
 use crate::vector::{Embedding, Vector};
 use crate::vocabulary::{Operation, State};
 
@@ -83,17 +84,20 @@ impl Engine {
     /// Archives what has faded, in stores whose ruleset lets importance decay.
     fn fade_batch(&self, tenant: TenantId, limit: usize) -> Result<u64, Error> {
         let now = self.clock.now();
-        let stores: Vec<String> = self
-            .stores(&Caller::admin(tenant))?
-            .into_iter()
-            .filter(|store| self.ruleset(store).is_ok_and(|ruleset| ruleset.importance))
-            .map(|store| store.slug)
-            .collect();
+        let (mut stores, mut layers) = (Vec::new(), Vec::new());
+        for store in self.stores(&Caller::admin(tenant))? {
+            if let Some(ruleset) = self.ruleset(&store).ok().filter(|ruleset| ruleset.importance) {
+                layers.extend(
+                    ruleset.layers.iter().filter(|layer| !layers.contains(*layer)).copied().collect::<Vec<_>>(),
+                );
+                stores.push(store.slug);
+            }
+        }
         if stores.is_empty() {
             return Ok(0);
         }
         let fade_below = Some(lifecycle::fade_key(lifecycle::ARCHIVE_BELOW, now));
-        let filter = Filter { stores, fade_below, ..Filter::default() };
+        let filter = Filter { stores, layers, fade_below, ..Filter::default() };
         let page = Page { order: Order::Fading, after: None, limit };
         let mut due = self.backend.list(&Readable::everything(tenant), &filter, &page)?;
         due.retain(|memory| memory.decayed_importance(now) < lifecycle::ARCHIVE_BELOW);
@@ -147,15 +151,16 @@ impl Engine {
         &self,
         caller: &Caller,
         place: &Place,
-        live_max: u64,
+        ruleset: &Ruleset,
         change: Change,
     ) -> Result<Change, Error> {
+        let Some(live_max) = ruleset.live_max else { return Ok(change) };
         let state = self.backend.place(caller.tenant, place)?;
         if (state.live as f64) < live_max as f64 * lifecycle::NEARLY_FULL {
             return Ok(change.guard(Guard::RoomLeft { place: place.clone(), live_max }));
         }
         let over = (state.live + 1).saturating_sub(live_max) as usize;
-        let filter = Filter { places: vec![place.clone()], ..Filter::default() };
+        let filter = Filter { places: vec![place.clone()], layers: ruleset.layers.clone(), ..Filter::default() };
         let page = Page { order: Order::Fading, after: None, limit: over.max(1) };
         let mut fading = self.backend.list(&Readable::everything(caller.tenant), &filter, &page)?;
         let mut change = change;

@@ -16,7 +16,7 @@ pub(super) fn question(tenant: TenantId, guard: &Guard) -> Step {
             params![tenant.0, memory.0, version.0],
         ),
         Guard::PathFree { place, path } => standing(tenant, place, "path", path),
-        Guard::HashFree { place, sha256 } => standing(tenant, place, "sha256", sha256),
+        Guard::HashFree { place, sha256 } => standing(tenant, place, "path is null and m.sha256", sha256),
         Guard::PlaceUnchanged { place, .. } | Guard::RoomLeft { place, .. } => scopes::ask(tenant, place),
         Guard::RunSavesLeft { run, .. } => {
             Step::new("select saves from run_saves where tenant = $1 and run = $2", params![tenant.0, run])

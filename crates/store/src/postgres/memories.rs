@@ -55,7 +55,7 @@ pub(super) async fn get(pool: &Pool, readable: &Readable, address: &Address) -> 
     let clause = match address {
         Address::Id(id) => format!("m.id = {}", next(&mut params, id.0)),
         Address::Path { place, path } => at(place, "path", path),
-        Address::Hash { place, sha256 } => at(place, "sha256", sha256),
+        Address::Hash { place, sha256 } => at(place, "path is null and m.sha256", sha256),
     };
     let sql = format!(
         "select {MEMORY}

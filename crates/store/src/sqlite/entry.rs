@@ -22,12 +22,9 @@ pub(super) fn write(conn: &Connection, head: &mut Head, entry: &Entry) -> Result
         None => None,
         Some(previous) => Some(standing(conn, memory, previous)?),
     };
-    put(conn, scope, memory, entry.previous()).map_err(|fault| taken(fault, memory))?;
-    log(conn, entry)?;
-    if before.is_none() || before.as_ref().is_some_and(|before| before.tags) || !memory.tags.is_empty() {
-        tag(conn, memory, before.is_some())?;
-    }
     let seq = head.next_recall();
+    put(conn, scope, seq, memory, entry.previous()).map_err(|fault| taken(fault, memory))?;
+    log(conn, entry)?;
     let live = i64::from(memory.state.is_live()) - before.as_ref().map_or(0, |before| i64::from(before.live));
     count(conn, memory, scope, seq, live)?;
     index(conn, scope, seq, entry, before)
@@ -37,36 +34,41 @@ pub(super) fn write(conn: &Connection, head: &mut Head, entry: &Entry) -> Result
 struct Before {
     live: bool,
     sha256: String,
-    tags: bool,
+    /// Where its row of the recall index stands.
+    scope: i64,
+    recall_seq: u64,
 }
 
 /// INVARIANT: a version follows the one that stands; anything else came second.
 fn standing(conn: &Connection, memory: &Memory, previous: VersionId) -> Result<Before, Fault> {
     conn.prepare_cached(
-        "select m.state = 'active', m.sha256, exists (select 1 from tags t where t.tenant = ?1 and t.memory = ?2)
-         from memories m
-         where m.tenant = ?1 and m.id = ?2 and m.version = ?3 and m.number = ?4",
+        "select state = 'active', sha256, scope, recall_seq
+         from memories
+         where tenant = ?1 and id = ?2 and version = ?3 and number = ?4",
     )?
     .query_row(
         (key(memory.tenant.0), key(memory.id.0), key(previous.0), memory.version_number.saturating_sub(1)),
-        |row| Ok(Before { live: row.get(0)?, sha256: row.get(1)?, tags: row.get(2)? }),
+        |row| Ok(Before { live: row.get(0)?, sha256: row.get(1)?, scope: row.get(2)?, recall_seq: row.get(3)? }),
     )
     .optional()?
     .ok_or_else(|| StoreError::Guard(Guard::VersionIs { memory: memory.id, version: previous }).into())
 }
 
-fn put(conn: &Connection, scope: i64, memory: &Memory, previous: Option<VersionId>) -> Result<(), Fault> {
+fn put(conn: &Connection, scope: i64, seq: u64, memory: &Memory, previous: Option<VersionId>) -> Result<(), Fault> {
     let sql = match previous {
         None => {
             "insert into memories (tenant, id, scope, state, kind, layer, trust, path, sha256, always_inject,
-               importance, session, expires_at, created_at, updated_at, number, version, summary, author, fade, turn)
-             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)"
+               importance, session, expires_at, created_at, updated_at, number, version, summary, author, fade, turn,
+               tags, recall_seq)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
+               ?22, ?23)"
         }
         Some(_) => {
             "update memories
              set scope = ?3, state = ?4, kind = ?5, layer = ?6, trust = ?7, path = ?8, sha256 = ?9,
                always_inject = ?10, importance = ?11, session = ?12, expires_at = ?13, created_at = ?14,
-               updated_at = ?15, number = ?16, version = ?17, summary = ?18, author = ?19, fade = ?20, turn = ?21
+               updated_at = ?15, number = ?16, version = ?17, summary = ?18, author = ?19, fade = ?20, turn = ?21,
+               tags = ?22, recall_seq = ?23
              where tenant = ?1 and id = ?2"
         }
     };
@@ -92,6 +94,8 @@ fn put(conn: &Connection, scope: i64, memory: &Memory, previous: Option<VersionI
         memory.author,
         fade(memory),
         memory.turn,
+        to_json(&memory.tags)?,
+        seq,
     ])?;
     Ok(())
 }
@@ -134,18 +138,6 @@ fn log(conn: &Connection, entry: &Entry) -> Result<(), Fault> {
     Ok(())
 }
 
-fn tag(conn: &Connection, memory: &Memory, replace: bool) -> Result<(), Fault> {
-    let (tenant, id) = (key(memory.tenant.0), key(memory.id.0));
-    if replace {
-        conn.prepare_cached("delete from tags where tenant = ?1 and memory = ?2")?.execute((tenant, id))?;
-    }
-    for tag in &memory.tags {
-        conn.prepare_cached("insert or ignore into tags (tenant, memory, tag) values (?1, ?2, ?3)")?
-            .execute((tenant, id, tag))?;
-    }
-    Ok(())
-}
-
 fn count(conn: &Connection, memory: &Memory, scope: i64, seq: u64, live: i64) -> Result<(), Fault> {
     // The generation is a number that only grows, so a place that was erased and made anew is never taken for the old.
     conn.prepare_cached(
@@ -166,12 +158,18 @@ fn index(conn: &Connection, scope: i64, seq: u64, entry: &Entry, before: Option<
         if vector.is_none() && before.sha256 == memory.sha256 {
             vector = conn
                 .prepare_cached(
-                    "select model, vector from recall where tenant = ?1 and memory = ?2 and model is not null",
+                    "select model, vector
+                     from recall
+                     where tenant = ?1 and scope = ?2 and seq = ?3 and model is not null",
                 )?
-                .query_row((tenant, id), |row| Ok((row.get(0)?, row.get(1)?)))
+                .query_row((tenant, before.scope, before.recall_seq), |row| Ok((row.get(0)?, row.get(1)?)))
                 .optional()?;
         }
-        conn.prepare_cached("delete from recall where tenant = ?1 and memory = ?2")?.execute((tenant, id))?;
+        conn.prepare_cached("delete from recall where tenant = ?1 and scope = ?2 and seq = ?3")?.execute((
+            tenant,
+            before.scope,
+            before.recall_seq,
+        ))?;
     }
     // What was forgotten is found by nothing; the row only tells copies of this scope to let go of it.
     let gone = memory.state == State::Tombstoned;
@@ -209,29 +207,41 @@ pub(super) fn embed(
     version: VersionId,
     embedding: &Embedding,
 ) -> Result<(), Fault> {
-    let tenant = key(head.tenant.0);
-    let seq = head.next_recall();
-    let changed = conn
+    let stands: bool = conn
         .prepare_cached(
-            "update recall
-             set seq = ?4, model = ?5, vector = ?6
-             where tenant = ?1 and memory = ?2 and state <> 'tombstoned'
-               and exists (select 1 from memories m where m.tenant = ?1 and m.id = ?2 and m.version = ?3)",
+            "select 1 from memories where tenant = ?1 and id = ?2 and version = ?3 and state <> 'tombstoned'",
         )?
-        .execute((tenant, key(memory.0), key(version.0), seq, &embedding.model, embedding.vector.to_bytes()))?;
-    if changed > 0 {
-        touch(conn, head, memory)?;
+        .exists((key(head.tenant.0), key(memory.0), key(version.0)))?;
+    match stands {
+        true => reindex(conn, head, memory, None, Some(embedding)),
+        false => Ok(()),
     }
-    Ok(())
 }
 
-/// Tells copies of the memory's scope that the recall index moved there.
-pub(super) fn touch(conn: &Connection, head: &Head, memory: MemoryId) -> Result<(), Fault> {
+/// Puts a memory's row of the recall index under a fresh number, with another vector and, where given, other words.
+/// Copies of its scope are told that the index moved there.
+pub(super) fn reindex(
+    conn: &Connection,
+    head: &mut Head,
+    memory: MemoryId,
+    words: Option<Vec<u8>>,
+    embedding: Option<&Embedding>,
+) -> Result<(), Fault> {
+    let (tenant, id, seq) = (key(head.tenant.0), key(memory.0), head.next_recall());
+    let (model, vector) = embedding.map(|embedding| (&embedding.model, embedding.vector.to_bytes())).unzip();
+    conn.prepare_cached(
+        "update recall
+         set seq = ?3, words = coalesce(?4, words), model = ?5, vector = ?6
+         where (tenant, scope, seq) = (select tenant, scope, recall_seq from memories where tenant = ?1 and id = ?2)",
+    )?
+    .execute((tenant, id, seq, words, model, vector))?;
+    conn.prepare_cached("update memories set recall_seq = ?3 where tenant = ?1 and id = ?2")?
+        .execute((tenant, id, seq))?;
     conn.prepare_cached(
         "update scopes
          set recall_seq = ?3
          where tenant = ?1 and id = (select scope from memories where tenant = ?1 and id = ?2)",
     )?
-    .execute((key(head.tenant.0), key(memory.0), head.recall_seq))?;
+    .execute((tenant, id, seq))?;
     Ok(())
 }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::commit::Head;
-use super::entry::touch;
+use super::entry::reindex;
 use super::fault::Fault;
 use super::rows::{json, key, micros, to_json};
 use super::scopes;
@@ -47,13 +47,8 @@ pub(super) fn redact(
     if !current.is_some_and(|current| versions.iter().any(|version| key(version.0) == current)) {
         return Ok(());
     }
-    conn.execute("delete from tags where tenant = ?1 and memory = ?2", (tenant, id))?;
-    conn.execute("update memories set summary = '' where tenant = ?1 and id = ?2", (tenant, id))?;
-    conn.execute(
-        "update recall set seq = ?3, words = ?4, model = null, vector = null where tenant = ?1 and memory = ?2",
-        (tenant, id, head.next_recall(), Words::default().to_bytes()),
-    )?;
-    touch(conn, head, memory)?;
+    conn.execute("update memories set summary = '', tags = '[]' where tenant = ?1 and id = ?2", (tenant, id))?;
+    reindex(conn, head, memory, Some(Words::default().to_bytes()), None)?;
     // What the place says has changed, although no version was added.
     conn.execute(
         "update scopes set generation = recall_seq
@@ -99,7 +94,7 @@ pub(super) fn erase(conn: &Connection, tenant: TenantId, at: Timestamp, place: &
     let Some(scope) = scopes::id(conn, tenant, place)? else { return Ok(0) };
     let wall = key(tenant.0);
     erasing(conn, tenant, at, || {
-        for table in ["tags", "recalls", "versions"] {
+        for table in ["recalls", "versions"] {
             let sql = format!(
                 "delete from {table}
                  where tenant = ?1 and memory in (select id from memories where tenant = ?1 and scope = ?2)"

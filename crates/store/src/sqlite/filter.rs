@@ -23,14 +23,15 @@ impl Clauses {
         self.params.extend(params);
     }
 
-    /// One of a list. A list of one stays an equation, so that an index keeps its order.
-    fn among<T: serde::Serialize + Into<Value> + Clone>(&mut self, column: &str, values: &[T]) {
-        match values {
+    /// One of these places. A list of one stays an equation, so that an index keeps its order.
+    fn places(&mut self, scopes: &[Seen]) {
+        match scopes {
             [] => {}
-            [only] => self.add(&format!("{column} = ?"), [only.clone().into()]),
+            [only] => self.add("m.scope = ?", [only.id.into()]),
             many => {
-                let list = serde_json::to_string(many).unwrap_or_default();
-                self.add(&format!("{column} in (select value from json_each(?))"), [list.into()]);
+                let ids: Vec<i64> = many.iter().map(|scope| scope.id).collect();
+                let list = serde_json::to_string(&ids).unwrap_or_default();
+                self.add("m.scope in (select value from json_each(?))", [list.into()]);
             }
         }
     }
@@ -39,8 +40,7 @@ impl Clauses {
 /// The wall first, then the places: nothing else is looked at.
 pub(super) fn within(readable: &Readable, scopes: &[Seen]) -> Clauses {
     let mut clauses = Clauses { sql: "m.tenant = ?".to_owned(), params: vec![tenant(readable)] };
-    let ids: Vec<i64> = scopes.iter().map(|scope| scope.id).collect();
-    clauses.among("m.scope", &ids);
+    clauses.places(scopes);
     clauses
 }
 
@@ -50,13 +50,11 @@ fn tenant(readable: &Readable) -> Value {
 
 /// Everything a filter says of the memory itself.
 pub(super) fn all(clauses: &mut Clauses, readable: &Readable, filter: &Filter) {
-    let words = |list: &[&'static str]| list.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
-    clauses.among("m.state", &words(&matching::states(filter).iter().map(|state| state.as_str()).collect::<Vec<_>>()));
-    clauses.among("m.kind", &words(&filter.kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>()));
-    clauses.among("m.layer", &words(&filter.layers.iter().map(|layer| layer.as_str()).collect::<Vec<_>>()));
+    clauses.words("m.state", matching::states(filter).iter().map(|state| state.as_str()));
+    clauses.words("m.kind", filter.kinds.iter().map(|kind| kind.as_str()));
+    clauses.words("m.layer", filter.layers.iter().map(|layer| layer.as_str()));
     if let Some(least) = filter.trust_min {
-        let enough: Vec<_> = Trust::ALL.iter().filter(|trust| **trust >= least).map(|trust| trust.as_str()).collect();
-        clauses.among("m.trust", &words(&enough));
+        clauses.words("m.trust", Trust::ALL.iter().filter(|trust| **trust >= least).map(|trust| trust.as_str()));
     }
     if let (true, Constrained::Of(author)) =
         (matching::states(filter).contains(&State::Constrained), &readable.constrained)
@@ -76,6 +74,15 @@ pub(super) fn all(clauses: &mut Clauses, readable: &Readable, filter: &Filter) {
 }
 
 impl Clauses {
+    /// One of the vocabulary's words, spelled out: an index over one of them is only used where it is named.
+    fn words(&mut self, column: &str, words: impl Iterator<Item = &'static str>) {
+        match words.collect::<Vec<_>>().as_slice() {
+            [] => {}
+            [only] => self.add(&format!("{column} = '{only}'"), []),
+            many => self.add(&format!("{column} in ('{}')", many.join("', '")), []),
+        }
+    }
+
     fn add_some(&mut self, sql: &str, value: Option<Value>) {
         if let Some(value) = value {
             self.add(sql, [value]);
@@ -86,10 +93,7 @@ impl Clauses {
 /// The conditions that need a table; the index in memory knows the others.
 pub(super) fn narrow(clauses: &mut Clauses, filter: &Filter) {
     for tag in &filter.tags {
-        clauses.add(
-            "exists (select 1 from tags g where g.tenant = m.tenant and g.memory = m.id and g.tag = ?)",
-            [tag.clone().into()],
-        );
+        clauses.add("exists (select 1 from json_each(m.tags) where value = ?)", [tag.clone().into()]);
     }
     if let Some(prefix) = &filter.path_prefix {
         // The first condition lets an index start at the right place.

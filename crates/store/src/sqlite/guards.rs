@@ -27,7 +27,7 @@ pub(super) fn holds(conn: &Connection, tenant: TenantId, guard: &Guard) -> Resul
             conn,
             tenant,
             place,
-            "select 1 from memories where tenant = ?1 and scope = ?2 and sha256 = ?3 and state = 'active'",
+            "select 1 from memories where tenant = ?1 and scope = ?2 and sha256 = ?3 and state = 'active' and path is null",
             sha256,
         ),
         Guard::PlaceUnchanged { place, generation } => {

@@ -58,9 +58,11 @@ pub(super) fn get(conn: &Connection, readable: &Readable, address: &Address) -> 
         Address::Path { place: at, path } => {
             ("m.scope = ?5 and m.path = ?4 and m.state = 'active'", path.clone().into(), place(at)?)
         }
-        Address::Hash { place: at, sha256 } => {
-            ("m.scope = ?5 and m.sha256 = ?4 and m.state = 'active'", sha256.clone().into(), place(at)?)
-        }
+        Address::Hash { place: at, sha256 } => (
+            "m.scope = ?5 and m.sha256 = ?4 and m.state = 'active' and m.path is null",
+            sha256.clone().into(),
+            place(at)?,
+        ),
     };
     let wall = Wall::of(readable)?;
     let sql = format!(

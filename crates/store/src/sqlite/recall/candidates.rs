@@ -58,7 +58,7 @@ fn by_id(conn: &Connection, readable: &Readable, find: &Find, memory: [u8; 16]) 
         "select {MEMORY}, c.words, c.model, c.vector
          from memories m
          join versions v on v.tenant = m.tenant and v.memory = m.id and v.number = m.number
-         join recall c on c.tenant = m.tenant and c.memory = m.id
+         join recall c on c.tenant = m.tenant and c.scope = m.scope and c.seq = m.recall_seq
          left join recalls r on r.tenant = m.tenant and r.memory = m.id
          where m.tenant = ?1 and m.id = ?2"
     ))?;

@@ -54,7 +54,12 @@ fn candidate(conn: &Connection, memory: Memory, find: &Find) -> Result<Candidate
     let Some(asked) = &find.vector else { return Ok(Candidate { memory, words, vector: None }) };
     // Only the newest version has a vector.
     let vector: Option<Vec<u8>> = conn
-        .prepare_cached("select vector from recall where tenant = ?1 and memory = ?2 and number = ?3 and model = ?4")?
+        .prepare_cached(
+            "select c.vector
+             from memories m
+             join recall c on c.tenant = m.tenant and c.scope = m.scope and c.seq = m.recall_seq
+             where m.tenant = ?1 and m.id = ?2 and c.number = ?3 and c.model = ?4",
+        )?
         .query_row((key(memory.tenant.0), key(memory.id.0), memory.version_number, &asked.model), |row| row.get(0))
         .optional()?;
     Ok(Candidate { memory, words, vector: vector.as_deref().and_then(Vector::from_bytes) })

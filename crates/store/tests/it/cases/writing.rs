@@ -22,9 +22,11 @@ pub(crate) fn a_memory_is_read_back_as_it_was_written(backend: &dyn Backend) {
     assert_eq!(world.get(memory.id), Some(memory.clone()));
     let place = conversation_place("c1");
     let by_path = Address::Path { place: place.clone(), path: "notes/nginx".to_owned() };
-    let by_hash = Address::Hash { place, sha256: memory.sha256.clone() };
-    for address in [by_path, by_hash] {
-        assert_eq!(backend.get(&world.all(), &address).unwrap(), Some(memory.clone()), "{address:?}");
+    assert_eq!(backend.get(&world.all(), &by_path).unwrap(), Some(memory.clone()));
+    let without_path = world.remember("c1", "no path leads here");
+    for (memory, expected) in [(&memory, None), (&without_path, Some(without_path.clone()))] {
+        let by_hash = Address::Hash { place: place.clone(), sha256: memory.sha256.clone() };
+        assert_eq!(backend.get(&world.all(), &by_hash).unwrap(), expected, "{by_hash:?}");
     }
     let elsewhere = Address::Path { place: conversation_place("c2"), path: "notes/nginx".to_owned() };
     assert_eq!(backend.get(&world.all(), &elsewhere).unwrap(), None);
@@ -32,7 +34,8 @@ pub(crate) fn a_memory_is_read_back_as_it_was_written(backend: &dyn Backend) {
 
 pub(crate) fn a_taken_path_or_hash_is_a_failed_guard(backend: &dyn Backend) {
     let world = World::new(backend);
-    let first = world.save(world.entry("c1", at_path("a/b", "first")));
+    let first = world.save(world.entry("c1", at_path("a/b", "at a path")));
+    let second = world.remember("c1", "first");
     let check = |conversation: &str, draft, guards: Vec<Guard>, expected: Option<Guard>| {
         let entry = world.entry(conversation, draft);
         let mut change = world.change().write(Write::Entry(Box::new(entry)));
@@ -40,13 +43,15 @@ pub(crate) fn a_taken_path_or_hash_is_a_failed_guard(backend: &dyn Backend) {
         assert_eq!(backend.commit(change).err().map(guard_of), expected);
     };
     let path = |c: &str| Guard::PathFree { place: conversation_place(c), path: "a/b".to_owned() };
-    let hash = |c: &str| Guard::HashFree { place: conversation_place(c), sha256: first.sha256.clone() };
+    let hash = |c: &str| Guard::HashFree { place: conversation_place(c), sha256: second.sha256.clone() };
     check("c1", at_path("a/b", "second"), vec![path("c1")], Some(path("c1")));
     check("c1", draft("first"), vec![hash("c1")], Some(hash("c1")));
     // Even an engine that forgot to ask cannot put two memories at one path.
     check("c1", at_path("a/b", "third"), vec![], Some(path("c1")));
     check("c2", at_path("a/b", "first"), vec![path("c2"), hash("c2")], None);
-    world.save(world.transition(&first, Operation::Forget, |memory| memory.state = State::Tombstoned));
+    for gone in [&first, &second] {
+        world.save(world.transition(gone, Operation::Forget, |memory| memory.state = State::Tombstoned));
+    }
     check("c1", at_path("a/b", "first"), vec![path("c1"), hash("c1")], None);
 }
 
