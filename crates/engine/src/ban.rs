@@ -1,5 +1,7 @@
 //! What was forgotten on purpose stays forgotten: a keyed digest of the value, per scope, that no disguise gets past.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -106,6 +108,16 @@ impl Engine {
         row::select(&*self.backend, tenant, &filter)
     }
 
+    /// As [`Engine::ban_keys`], as last read.
+    pub(crate) fn known_ban_keys(&self, tenant: TenantId) -> Result<Arc<[BanKey]>, Error> {
+        if let Some(keys) = self.known.ban_keys(tenant) {
+            return Ok(keys);
+        }
+        let keys: Arc<[BanKey]> = self.ban_keys(tenant)?.into();
+        self.known.learn_ban_keys(tenant, &keys);
+        Ok(keys)
+    }
+
     /// The tenant's own key, and the write that makes it where there is none.
     pub(crate) fn ban_key(&self, tenant: TenantId) -> Result<(BanKey, Option<Write>), Error> {
         if let Some(key) = self.ban_keys(tenant)?.into_iter().next() {
@@ -119,8 +131,13 @@ impl Engine {
     }
 
     /// Why these texts may not be written here, and what must still hold when they are.
-    pub(crate) fn banned(&self, tenant: TenantId, scope: &Scope, draft: &Draft) -> Result<Banned, Error> {
-        let keys = self.ban_keys(tenant)?;
+    pub(crate) fn banned(
+        &self,
+        tenant: TenantId,
+        keys: &[BanKey],
+        scope: &Scope,
+        draft: &Draft,
+    ) -> Result<Banned, Error> {
         if keys.is_empty() {
             return Ok(Banned::default());
         }
@@ -206,6 +223,11 @@ impl Engine {
         }
         Ok(writes)
     }
+}
+
+/// No other key was made or brought.
+pub(crate) fn keys_are(keys: &[BanKey]) -> Guard {
+    Guard::RowsAre { kind: RowKind::Bans, state: KEY_STATE, count: keys.len() as u64 }
 }
 
 /// What [`Engine::banned`] found.

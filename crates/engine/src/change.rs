@@ -64,6 +64,8 @@ pub enum Guard {
     RunSavesLeft { run: String, saves_max: u32 },
     /// The row is there in this state (`None`: it is not there).
     RowIs { kind: RowKind, id: String, state: Option<String> },
+    /// This many rows are in this state.
+    RowsAre { kind: RowKind, state: &'static str, count: u64 },
 }
 
 /// One thing to write.

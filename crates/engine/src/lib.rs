@@ -50,6 +50,7 @@ mod forget;
 mod html;
 mod import;
 mod knowledge;
+pub mod known;
 mod layers;
 mod lineage;
 mod patch;
@@ -128,6 +129,8 @@ pub struct Engine {
     pub embedder: Arc<dyn Embedder>,
     pub clock: Arc<dyn Clock>,
     pub settings: Arc<Settings>,
+    /// Rows that hardly ever change.
+    pub known: Arc<known::Known>,
 }
 
 /// What configuration can say about the engine.

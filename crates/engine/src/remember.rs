@@ -1,6 +1,9 @@
 //! Remember: one gate, one transaction, one answer.
 
+use std::sync::Arc;
+
 use crate::Engine;
+use crate::ban::{self, BanKey};
 use crate::caller::Caller;
 use crate::change::{Change, Guard, Place, Write};
 use crate::container::Store;
@@ -9,13 +12,14 @@ use crate::error::{Conflict, Current, Error};
 use crate::event::{EventName, Happening};
 use crate::gate::{self, ClearedDraft, Deed, Entry, Ground, Stamp, Stop};
 use crate::id::MemoryId;
+use crate::known;
 use crate::memory::{Draft, Memory, content_sha256};
 use crate::pipeline::OptIn;
 use crate::policy::{self, Readable};
 use crate::ports::{Address, Filter, Find, Order, Page, StoreError};
 use crate::receipt::Touch;
 use crate::refusal::Refusal;
-use crate::row::{Kept, RowKind};
+use crate::row::Kept;
 use crate::ruleset::Ruleset;
 use crate::scope::Scope;
 use crate::vocabulary::{Dedup, Operation, State};
@@ -67,39 +71,61 @@ impl Engine {
         mut draft: Draft,
         operation: Operation,
     ) -> Result<Remembered, Error> {
-        let store = self.store_for_write(caller, &draft.store)?;
-        let scope = policy::scope_for(caller, store.scope, draft.system.as_deref())?;
-        if let Some(refusal) = self.run_is_closed(caller, &scope)? {
-            return Ok(Remembered::Refused(self.refuse(caller, &store.slug, refusal)?));
-        }
         if draft.derived_from.is_empty() {
             draft.derived_from = self.echoes(caller, &draft)?;
         }
-        let mut cleared = match self.clear(caller, &store, &scope, draft.clone())? {
-            Ok(cleared) => cleared,
-            Err(refusal) => return Ok(Remembered::Refused(self.refuse(caller, &store.slug, refusal)?)),
-        };
-        let ruleset = self.ruleset(&store)?;
-        let place = Place { store: store.slug.clone(), scope };
-        for _ in 0..self.limits().commit_attempts {
-            let target = self.target(caller, &cleared, ruleset, &place)?;
-            match self.save(caller, &cleared, ruleset, &place, target, operation) {
+        let mut ready = None;
+        for attempt in 0..self.limits().commit_attempts {
+            let (store, cleared) = match ready.take() {
+                Some(ready) => ready,
+                None => match self.ready(caller, &draft)? {
+                    Ok(ready) => ready,
+                    Err(refusal) => return Ok(Remembered::Refused(self.refuse(caller, &draft.store, refusal)?)),
+                },
+            };
+            match self.put(caller, &store, &cleared, operation, attempt == 0) {
                 Err(Error::Store(StoreError::Guard(Guard::RunSavesLeft { saves_max, .. }))) => {
                     return Ok(Remembered::Refused(self.refuse(caller, &store.slug, run_cap(saves_max))?));
                 }
-                // It was forgotten while it was being saved: the gate says when and why.
-                Err(Error::Store(StoreError::Guard(Guard::RowIs { kind: RowKind::Bans, .. }))) => {
-                    cleared = match self.clear(caller, &store, &place.scope, draft.clone())? {
-                        Ok(cleared) => cleared,
-                        Err(refusal) => return Ok(Remembered::Refused(self.refuse(caller, &store.slug, refusal)?)),
-                    };
+                // What was known of the tenant is no longer so, or the text was forgotten meanwhile: the gate tells.
+                Err(Error::Store(StoreError::Guard(Guard::RowIs { .. } | Guard::RowsAre { .. }))) => {
+                    self.known.forget(caller.tenant);
                 }
-                // Somebody wrote between the look and the leap: look again.
-                Err(Error::Store(StoreError::Guard(_))) => {}
+                // Somebody stands there, or wrote between the look and the leap: look again.
+                Err(Error::Store(StoreError::Guard(_))) => ready = Some((store, cleared)),
                 done => return done.map(|saved| Remembered::Saved(Box::new(saved))),
             }
         }
         Err(Error::conflict("conflict.lost_race", "many writers are at this place; try again"))
+    }
+
+    /// Through the gate on what is known of the tenant; what that was is checked again when it is written.
+    fn ready(&self, caller: &Caller, draft: &Draft) -> Result<Result<(Arc<Store>, ClearedDraft), Refusal>, Error> {
+        let store = self.known_store(caller, &draft.store)?;
+        let scope = policy::scope_for(caller, store.scope, draft.system.as_deref())?;
+        if let Some(refusal) = self.run_is_closed(caller, &scope)? {
+            return Ok(Err(refusal));
+        }
+        let keys = self.known_ban_keys(caller.tenant)?;
+        let cleared = self.clear_with(caller, Deed::Write, &store, &scope, draft.clone(), &keys)?;
+        Ok(cleared.map(|cleared| {
+            let known = [ban::keys_are(&keys), known::store_is_open(&store)];
+            (store, cleared.guarded(known))
+        }))
+    }
+
+    fn put(
+        &self,
+        caller: &Caller,
+        store: &Store,
+        cleared: &ClearedDraft,
+        operation: Operation,
+        leap: bool,
+    ) -> Result<Saved, Error> {
+        let ruleset = self.ruleset(store)?;
+        let place = Place { store: store.slug.clone(), scope: cleared.scope().clone() };
+        let target = self.target(caller, cleared, ruleset, &place, leap)?;
+        self.save(caller, cleared, ruleset, &place, target, operation)
     }
 
     /// The gate, with everything it needs looked up.
@@ -121,6 +147,18 @@ impl Engine {
         store: &Store,
         scope: &Scope,
         draft: Draft,
+    ) -> Result<Result<ClearedDraft, Refusal>, Error> {
+        self.clear_with(caller, deed, store, scope, draft, &self.ban_keys(caller.tenant)?)
+    }
+
+    fn clear_with(
+        &self,
+        caller: &Caller,
+        deed: Deed,
+        store: &Store,
+        scope: &Scope,
+        draft: Draft,
+        keys: &[BanKey],
     ) -> Result<Result<ClearedDraft, Refusal>, Error> {
         let opt_in: Option<OptIn> = self.opt_in(caller)?;
         let ground = Ground {
@@ -149,7 +187,7 @@ impl Engine {
         if matches!(deed, Deed::Record { over: true, .. }) {
             return Ok(Ok(cleared));
         }
-        let banned = self.banned(caller.tenant, scope, cleared.draft())?;
+        let banned = self.banned(caller.tenant, keys, scope, cleared.draft())?;
         Ok(match banned.ban {
             Some(ban) => Err(ban.refusal()),
             None => Ok(cleared.guarded(banned.guards)),
@@ -184,12 +222,18 @@ impl Engine {
         cleared: &ClearedDraft,
         ruleset: &Ruleset,
         place: &Place,
+        leap: bool,
     ) -> Result<Target, Error> {
         if cleared.state() == State::Constrained {
             return self.draft_target(caller, cleared, place);
         }
         let draft = cleared.draft();
-        let at = |address| self.backend.get(&Readable::everything(caller.tenant), &address);
+        // Most places are free, and the guard tells where one is not: the first look is spared.
+        let leap = leap && draft.expected_sha256.is_none();
+        let at = |address| match leap {
+            true => Ok(None),
+            false => self.backend.get(&Readable::everything(caller.tenant), &address),
+        };
         // A path is an address whatever the ruleset: writing to it again is a new version of what stands there.
         if let Some(path) = &draft.path {
             return Ok(match at(Address::Path { place: place.clone(), path: path.clone() })? {

@@ -87,7 +87,7 @@ impl Engine {
                 done.not_restored.push((*id, format!("it is {}", old.state)));
                 continue;
             }
-            let banned = self.banned(caller.tenant, &old.scope, &Draft::of(&old))?;
+            let banned = self.banned(caller.tenant, &self.ban_keys(caller.tenant)?, &old.scope, &Draft::of(&old))?;
             if let Some(ban) = banned.ban {
                 done.not_restored.push((*id, ban.refusal().message));
                 continue;

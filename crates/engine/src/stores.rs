@@ -1,5 +1,7 @@
 //! Stores: list, create, archive; and the ones that appear on first use.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use crate::Engine;
@@ -105,6 +107,16 @@ impl Engine {
             }
             _ => Err(Error::not_found(format!("store `{slug}`"))),
         }
+    }
+
+    /// As [`Engine::store_for_write`], as last read.
+    pub(crate) fn known_store(&self, caller: &Caller, slug: &str) -> Result<Arc<Store>, Error> {
+        if let Some(known) = self.known.store(caller.tenant, slug) {
+            return Ok(known);
+        }
+        let store = Arc::new(self.store_for_write(caller, slug)?);
+        self.known.learn_store(caller.tenant, &store);
+        Ok(store)
     }
 
     fn making(&self, caller: &Caller, store: &Store) -> Change {

@@ -52,7 +52,7 @@ pub fn engine(config: &Config) -> Result<Engine, Failure> {
     let clock = Arc::new(SystemClock::new(config.fixed_now()?));
     let embedder = embedder(config)?;
     let backend = backend(config)?;
-    Ok(Engine { backend, embedder, clock, settings: Arc::new(settings) })
+    Ok(Engine { backend, embedder, clock, settings: Arc::new(settings), known: Arc::default() })
 }
 
 /// What configuration says about the engine.

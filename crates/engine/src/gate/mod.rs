@@ -156,8 +156,8 @@ impl ClearedDraft {
     }
 
     /// What must still hold when it is written, besides what the verb asks for.
-    pub(crate) fn guarded(mut self, guards: Vec<Guard>) -> ClearedDraft {
-        self.guards = guards;
+    pub(crate) fn guarded(mut self, guards: impl IntoIterator<Item = Guard>) -> ClearedDraft {
+        self.guards.extend(guards);
         self
     }
 

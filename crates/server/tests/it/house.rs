@@ -77,7 +77,13 @@ impl House {
         let clock = Arc::new(TestClock::default());
         let backend = store::open_sqlite(&store::Location::Memory, &store::Options::default()).expect("a database");
         let embedder = embed::open(&embed::EmbedConfig::Off).expect("no embedder");
-        let engine = Engine { backend, embedder, clock: clock.clone(), settings: Arc::new(Settings::default()) };
+        let engine = Engine {
+            backend,
+            embedder,
+            clock: clock.clone(),
+            settings: Arc::new(Settings::default()),
+            known: Arc::default(),
+        };
         let tenant = engine.start_tenant("default").expect("a tenant");
         let local = local.then(|| Caller::admin(tenant.id));
         let app = App::new(engine.clone(), ServerConfig { local, ..config });

@@ -6,6 +6,7 @@ mod govern;
 mod house;
 mod memories;
 mod once;
+mod others;
 mod reference;
 mod shape;
 mod token;

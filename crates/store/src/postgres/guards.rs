@@ -24,6 +24,10 @@ pub(super) fn question(tenant: TenantId, guard: &Guard) -> Step {
         Guard::RowIs { kind, id, .. } => {
             Step::new(format!("select state from {kind} where tenant = $1 and id = $2"), params![tenant.0, id])
         }
+        Guard::RowsAre { kind, state, .. } => Step::new(
+            format!("select count(*) from {kind} where tenant = $1 and state = $2"),
+            params![tenant.0, *state],
+        ),
     }
 }
 
@@ -55,5 +59,6 @@ pub(super) fn holds(guard: &Guard, answer: &[Row]) -> Result<bool, Fault> {
         Guard::RowIs { state, .. } => {
             answer.first().map(|row| column::<String>(row, 0)).transpose()?.as_ref() == state.as_ref()
         }
+        Guard::RowsAre { count: expected, .. } => answer.first().map_or(Ok(0), |row| count(row, 0))? == *expected,
     })
 }

@@ -48,6 +48,12 @@ pub(super) fn holds(conn: &Connection, tenant: TenantId, guard: &Guard) -> Resul
                 .optional()?;
             Ok(found == *state)
         }
+        Guard::RowsAre { kind, state, count } => {
+            let found: u64 = conn
+                .prepare_cached(&format!("select count(*) from {kind} where tenant = ?1 and state = ?2"))?
+                .query_row((wall, state), |row| row.get(0))?;
+            Ok(found == *count)
+        }
     }
 }
 

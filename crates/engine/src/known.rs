@@ -1,0 +1,65 @@
+//! Rows that hardly ever change, kept from the last time they were read. A save that relies on one says so in a guard
+//! and looks again where the guard fails, so a process that was not told of a change cannot act on the old state.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::ban::BanKey;
+use crate::change::Guard;
+use crate::container::Store;
+use crate::id::TenantId;
+use crate::row::{Kept, RowKind};
+
+/// Tenants kept at once. Beyond, all are forgotten and read anew as they come.
+const TENANTS_MAX: usize = 1_024;
+
+#[derive(Debug, Default)]
+pub struct Known {
+    tenants: Mutex<HashMap<TenantId, Tenant>>,
+}
+
+#[derive(Debug, Default)]
+struct Tenant {
+    stores: HashMap<String, Arc<Store>>,
+    ban_keys: Option<Arc<[BanKey]>>,
+}
+
+impl Known {
+    pub(crate) fn store(&self, tenant: TenantId, slug: &str) -> Option<Arc<Store>> {
+        self.lock().get(&tenant)?.stores.get(slug).cloned()
+    }
+
+    pub(crate) fn learn_store(&self, tenant: TenantId, store: &Arc<Store>) {
+        self.learn(tenant, |known| drop(known.stores.insert(store.slug.clone(), store.clone())));
+    }
+
+    pub(crate) fn ban_keys(&self, tenant: TenantId) -> Option<Arc<[BanKey]>> {
+        self.lock().get(&tenant)?.ban_keys.clone()
+    }
+
+    pub(crate) fn learn_ban_keys(&self, tenant: TenantId, keys: &Arc<[BanKey]>) {
+        self.learn(tenant, |known| known.ban_keys = Some(keys.clone()));
+    }
+
+    /// Something was not as it was known.
+    pub(crate) fn forget(&self, tenant: TenantId) {
+        self.lock().remove(&tenant);
+    }
+
+    fn learn(&self, tenant: TenantId, lesson: impl FnOnce(&mut Tenant)) {
+        let mut tenants = self.lock();
+        if tenants.len() >= TENANTS_MAX && !tenants.contains_key(&tenant) {
+            tenants.clear();
+        }
+        lesson(tenants.entry(tenant).or_default());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<TenantId, Tenant>> {
+        self.tenants.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The store still takes writes. Nothing else about a store ever changes.
+pub(crate) fn store_is_open(store: &Store) -> Guard {
+    Guard::RowIs { kind: RowKind::Stores, id: store.slug.clone(), state: Some(store.state()) }
+}
