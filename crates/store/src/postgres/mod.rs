@@ -1,6 +1,7 @@
 //! Postgres: many processes on one database, a small pool, statements that travel together, walls in the server too.
 
 mod commit;
+mod copy;
 mod entry;
 mod erase;
 mod events;
@@ -31,6 +32,7 @@ use engine::row::{Row, RowFilter, RowKind};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::bell::Bell;
+pub(crate) use copy::{copy_source, copy_target};
 use fault::Fault;
 pub use migrate::{MigrateOptions, Migrated, migrate_postgres};
 use news::LOOK_AGAIN;

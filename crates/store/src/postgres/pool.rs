@@ -65,6 +65,11 @@ impl Pool {
         idle.pop()
     }
 
+    /// A connection that is nobody else's.
+    pub(super) async fn dedicated(&self) -> Result<Client, Fault> {
+        self.connect(Instant::now() + self.options.wait_max).await
+    }
+
     /// Connects, and again with growing pauses until the deadline: a server that restarts is worth waiting for.
     async fn connect(&self, deadline: Instant) -> Result<Client, Fault> {
         let mut pause = BACK_OFF_FIRST;
@@ -198,13 +203,13 @@ impl Session<'_> {
     }
 }
 
-type Answer<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, Fault>> + Send + 'a>>;
+pub(super) type Answer<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, Fault>> + Send + 'a>>;
 
 fn command<'a>(client: &'a Client, sql: &'a str) -> Answer<'a> {
     Box::pin(async move { Ok(client.batch_execute(sql).await.map(|()| Vec::new())?) })
 }
 
-fn query<'a>(client: &'a Client, step: &'a Step) -> Answer<'a> {
+pub(super) fn query<'a>(client: &'a Client, step: &'a Step) -> Answer<'a> {
     Box::pin(async move {
         let params: Vec<_> = step.params.iter().map(|param| (&*param.0 as &ToSqlSync, param.1.clone())).collect();
         Ok(client.query_typed(&step.sql, &params).await?)
