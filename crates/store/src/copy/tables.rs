@@ -9,6 +9,8 @@ pub(crate) enum Kind {
     Bool,
     Id,
     Json,
+    /// A memory's tags: a list beside it in SQLite, a table of their own in Postgres.
+    Tags,
     /// The engine's counted terms: one column in SQLite, four in Postgres.
     Words,
     /// The engine's vector: one column in SQLite, two in Postgres.
@@ -33,10 +35,11 @@ impl Table {
         &self.columns[..self.key]
     }
 
-    /// Rows of a tenant in the order of their keys, after a key where there is one. `mark` writes the n-th parameter.
-    pub(crate) fn select(&self, columns: &str, after: bool, mark: &dyn Fn(usize) -> String) -> String {
+    /// Rows of a tenant in the order of their keys, after a key where there is one, `from` the table or a view of it.
+    /// `mark` writes the n-th parameter.
+    pub(crate) fn select(&self, columns: &str, from: &str, after: bool, mark: &dyn Fn(usize) -> String) -> String {
         let key: Vec<&str> = self.key_columns().iter().map(|column| column.name).collect();
-        let mut sql = format!("select {columns} from {} where tenant = {}", self.name, mark(1));
+        let mut sql = format!("select {columns} from {from} where tenant = {}", mark(1));
         if key.is_empty() {
             // One row a tenant: nothing comes after it.
             return if after { sql + " and false" } else { sql };
@@ -87,7 +90,7 @@ static RECORDS: [Table; 15] = records![
     "idempotency",
 ];
 
-static MEMORIES: [Table; 8] = [
+static MEMORIES: [Table; 7] = [
     table!["run_saves", 1, "run" Text, "saves" Int],
     table![
         "scopes", 1, "id" Int, "store" Text, "kind" Text, "first" Text, "second" Text, "generation" Int, "live" Int,
@@ -95,14 +98,13 @@ static MEMORIES: [Table; 8] = [
     table![
         "memories", 1, "id" Id, "scope" Int, "state" Text, "kind" Text, "layer" Text, "trust" Text, "path" Text,
         "sha256" Text, "always_inject" Bool, "importance" Real, "session" Text, "turn" Int, "expires_at" Int,
-        "created_at" Int, "updated_at" Int, "number" Int, "version" Id, "summary" Text, "author" Text, "fade" Real,
+        "created_at" Int, "updated_at" Int, "number" Int, "version" Id, "summary" Text, "author" Text, "fade" Real, "tags" Tags,
     ],
     table![
         "versions", 2, "memory" Id, "number" Int, "id" Id, "operation" Text, "snapshot" Text, "content" Text,
         "sha256" Text, "previous" Id, "actor" Text, "run" Text, "conversation" Text, "reason" Text, "evidence" Text,
         "at" Int, "redacted_at" Int,
     ],
-    table!["tags", 2, "memory" Id, "tag" Text],
     table!["recalls", 1, "memory" Id, "count" Int, "last" Int],
     table![
         "recall", 1, "memory" Id, "scope" Int, "seq" Int, "number" Int, "state" Text, "kind" Text, "layer" Text,
@@ -130,7 +132,8 @@ mod tests {
     use super::*;
 
     /// Columns a backend works out from the others when the copy is complete, and what is never copied.
-    const DERIVED: [&str; 6] = [
+    const DERIVED: [&str; 7] = [
+        "memories.recall_seq",
         "scopes.recall_seq",
         "scopes.live_len",
         "erasing.at",

@@ -1,5 +1,7 @@
 //! A row on its way from one backend to another, and its fingerprint, which is the same on both.
 
+use std::collections::BTreeSet;
+
 use engine::vector::Vector;
 use engine::words::Words;
 use serde_json::Value as Json;
@@ -16,6 +18,7 @@ pub(crate) enum Value {
     Id(Uuid),
     /// As the backend wrote it; backends differ in spaces and in how they write a number.
     Json(String),
+    Tags(BTreeSet<String>),
     Words(Words),
     Vector(Vector),
 }
@@ -51,6 +54,10 @@ impl Fingerprint {
             Value::Text(text) => self.part(b't', text.as_bytes()),
             Value::Id(id) => self.part(b'u', id.as_bytes()),
             Value::Json(text) => self.part(b'j', meant(text).as_bytes()),
+            Value::Tags(tags) => {
+                self.part(b's', &(tags.len() as u64).to_le_bytes());
+                tags.iter().for_each(|tag| self.part(b't', tag.as_bytes()));
+            }
             Value::Words(words) => self.part(b'w', &words.to_bytes()),
             Value::Vector(vector) => self.part(b'v', &vector.to_bytes()),
         }

@@ -73,10 +73,10 @@ impl Server {
         })
     }
 
-    fn write_step(&self, tenant: Option<TenantId>, step: Step) -> Result<(), StoreError> {
+    fn write_steps(&self, tenant: Option<TenantId>, steps: &[Step]) -> Result<(), StoreError> {
         self.run(async {
             let session = self.pool.acquire().await?;
-            session.transaction(&self.pool.open(tenant, Mode::Write), &[step], "commit").await.map(drop)
+            session.transaction(&self.pool.open(tenant, Mode::Write), steps, "commit").await.map(drop)
         })
     }
 
@@ -107,7 +107,7 @@ impl End for Server {
             "insert into tenants (id, slug, created_at) values ($1, $2, $3) on conflict do nothing",
             params![tenant.id.0, &tenant.slug, micros(tenant.created_at)],
         );
-        self.write_step(None, step)
+        self.write_steps(None, &[step])
     }
 
     fn count(&mut self, tenant: TenantId, table: &Table) -> Result<u64, StoreError> {
@@ -129,7 +129,7 @@ impl End for Server {
         after: Option<&[Value]>,
         rows: usize,
     ) -> Result<Vec<Record>, StoreError> {
-        let select = table.select(&names(table.columns), after.is_some(), &mark);
+        let select = table.select(&names(table.columns), table.name, after.is_some(), &mark);
         let mut params = params![tenant.0];
         for (value, column) in after.unwrap_or_default().iter().zip(table.columns) {
             params.extend(self::params(value, column.kind));
@@ -147,7 +147,7 @@ impl End for Server {
         let (mut params, mut rows) = (params![tenant.0], Vec::with_capacity(records.len()));
         for record in records {
             let mut marks = vec![mark(1)];
-            for (value, column) in record.iter().zip(table.columns) {
+            for (value, column) in record.iter().zip(table.columns).filter(|(_, column)| column.kind != Kind::Tags) {
                 for param in self::params(value, column.kind) {
                     params.push(param);
                     let cast = if column.kind == Kind::Json { "::text::jsonb" } else { "" };
@@ -156,9 +156,12 @@ impl End for Server {
             }
             rows.push(format!("({})", marks.join(", ")));
         }
-        let columns = table.columns.iter().flat_map(|column| parts(column).to_vec()).collect::<Vec<_>>().join(", ");
+        let stored = table.columns.iter().filter(|column| column.kind != Kind::Tags);
+        let columns = stored.flat_map(|column| parts(column).to_vec()).collect::<Vec<_>>().join(", ");
         let sql = format!("insert into {} (tenant, {columns}) values {}", table.name, rows.join(", "));
-        self.write_step(Some(tenant), Step::new(sql, params))
+        let mut steps = vec![Step::new(sql, params)];
+        steps.extend(tags(tenant, records));
+        self.write_steps(Some(tenant), &steps)
     }
 
     fn settle(&mut self, tenant: TenantId) -> Result<(), StoreError> {
@@ -170,8 +173,26 @@ impl End for Server {
              where s.tenant = $1",
             params![tenant.0],
         );
-        self.write_step(Some(tenant), step)
+        self.write_steps(Some(tenant), &[step])
     }
+}
+
+/// The tags of memories, which stand in a table of their own.
+fn tags(tenant: TenantId, records: &[Record]) -> Option<Step> {
+    let (mut memories, mut tags) = (Vec::new(), Vec::new());
+    for record in records {
+        let (Some(Value::Id(memory)), Some(Value::Tags(of_memory))) = (record.first(), record.last()) else { continue };
+        for tag in of_memory {
+            memories.push(*memory);
+            tags.push(tag.clone());
+        }
+    }
+    (!tags.is_empty()).then(|| {
+        Step::new(
+            "insert into tags (tenant, memory, tag) select $1, memory, tag from unnest($2, $3) of_memory (memory, tag)",
+            params![tenant.0, memories, tags],
+        )
+    })
 }
 
 fn mark(at: usize) -> String {
@@ -190,6 +211,9 @@ fn parts(column: &Column) -> &[&'static str] {
 fn names(columns: &[Column]) -> String {
     let name = |column: &Column| match column.kind {
         Kind::Json => format!("{}::text", column.name),
+        Kind::Tags => {
+            "array(select t.tag from tags t where t.tenant = memories.tenant and t.memory = memories.id)".to_owned()
+        }
         _ => parts(column).join(", "),
     };
     match columns {
@@ -216,6 +240,7 @@ fn value(row: &Row, at: usize, kind: Kind) -> Result<Value, Fault> {
         Kind::Real => column::<Option<f64>>(row, at)?.map(Value::Real),
         Kind::Bool => column::<Option<bool>>(row, at)?.map(Value::Bool),
         Kind::Id => column::<Option<uuid::Uuid>>(row, at)?.map(Value::Id),
+        Kind::Tags => Some(Value::Tags(column::<Vec<String>>(row, at)?.into_iter().collect())),
         Kind::Words => Some(Value::Words(recall::words(row, at)?)),
         Kind::Vector => recall::vector(row, at)?.map(Value::Vector),
     };
@@ -239,6 +264,8 @@ fn params(value: &Value, kind: Kind) -> Vec<Param> {
         (Value::Null, Kind::Real) => params![0.0],
         (Value::Null, Kind::Bool) => params![false],
         (Value::Null, Kind::Words) => word_params(&Words::default()),
+        // Rows of their own.
+        (Value::Tags(_), _) | (Value::Null, Kind::Tags) => Vec::new(),
     }
 }
 

@@ -43,6 +43,21 @@ fn mark(at: usize) -> String {
     format!("?{at}")
 }
 
+/// Where a table's rows come from. The forward index is reached by the number its memory names.
+fn from(table: &Table) -> String {
+    let Some((Column { name: "memory", .. }, rest)) = table.columns.split_first().filter(|_| table.name == "recall")
+    else {
+        return table.name.to_owned();
+    };
+    let columns: Vec<String> = rest.iter().map(|column| format!("r.{}", column.name)).collect();
+    format!(
+        "(select m.tenant, m.id as memory, {}
+          from memories m
+          cross join recall r on r.tenant = m.tenant and r.scope = m.scope and r.seq = m.recall_seq)",
+        columns.join(", ")
+    )
+}
+
 fn names(columns: &[Column]) -> String {
     match columns {
         [] => "1".to_owned(),
@@ -107,7 +122,8 @@ impl End for File {
         after: Option<&[Value]>,
         limit: usize,
     ) -> Result<Vec<Record>, StoreError> {
-        let sql = format!("{} limit {limit}", table.select(&names(table.columns), after.is_some(), &mark));
+        let sql =
+            format!("{} limit {limit}", table.select(&names(table.columns), &from(table), after.is_some(), &mark));
         let params = std::iter::once(id(tenant.0)).chain(after.unwrap_or_default().iter().map(sql_of)).collect();
         Ok(self.query(&sql, params, table.columns)?)
     }
@@ -118,11 +134,18 @@ impl End for File {
 
     fn settle(&mut self, tenant: TenantId) -> Result<(), StoreError> {
         // Readers compare this with the copy they keep in memory.
-        let sql = "update scopes
+        let scopes = "update scopes
              set recall_seq = coalesce(
                (select max(seq) from recall r where r.tenant = scopes.tenant and r.scope = scopes.id), 0)
              where tenant = ?1";
-        self.0.execute(sql, [key(tenant.0)]).map_err(Fault::from)?;
+        // Where each memory's row of the forward index stands.
+        let memories = "update memories
+             set recall_seq = r.seq
+             from recall r
+             where memories.tenant = ?1 and r.tenant = ?1 and memories.id = r.memory";
+        for sql in [scopes, memories] {
+            self.0.execute(sql, [key(tenant.0)]).map_err(Fault::from)?;
+        }
         Ok(())
     }
 }
@@ -141,6 +164,7 @@ fn value(row: &Row<'_>, at: usize, kind: Kind) -> Result<Value, Fault> {
         Kind::Int => Value::Int(row.get(at)?),
         Kind::Real => Value::Real(row.get(at)?),
         Kind::Bool => Value::Bool(row.get(at)?),
+        Kind::Tags => Value::Tags(super::rows::json(row, at)?),
         Kind::Id => Value::Id(super::rows::uuid(row, at)?),
         // Words in a form this version does not know find nothing, here as well as there.
         Kind::Words => Value::Words(Words::from_bytes(bytes(row, at)?).unwrap_or_default()),
@@ -162,6 +186,8 @@ fn sql_of(value: &Value) -> Sql {
         Value::Real(number) => Sql::Real(*number),
         Value::Bool(is) => Sql::Integer(i64::from(*is)),
         Value::Text(text) | Value::Json(text) => Sql::Text(text.clone()),
+        // A list of texts is always JSON.
+        Value::Tags(tags) => Sql::Text(serde_json::to_string(tags).unwrap_or_default()),
         Value::Id(uuid) => id(*uuid),
         Value::Words(words) => Sql::Blob(words.to_bytes()),
         Value::Vector(vector) => Sql::Blob(vector.to_bytes()),
