@@ -17,6 +17,8 @@ mod recall;
 mod records;
 mod rows;
 mod scopes;
+mod tls;
+mod url;
 mod writer;
 
 use std::sync::Arc;
@@ -76,7 +78,7 @@ pub fn open_postgres(url: &str, options: &PostgresOptions) -> Result<Arc<dyn Bac
     })?;
     pool.prepare(vectors.settings());
     let news = Arc::new(Bell::default());
-    runtime.spawn(news::listen(pool.config(), Arc::downgrade(&news)));
+    runtime.spawn(news::listen(pool.url(), Arc::downgrade(&news)));
     let writer = Writer::start(runtime.handle().clone(), pool.clone())?;
     Ok(Arc::new(Postgres { pool, vectors, models: Models::default(), news, writer, runtime: Some(runtime) }))
 }

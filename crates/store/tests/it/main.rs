@@ -6,6 +6,7 @@ mod file;
 mod parity;
 mod plans;
 mod postgres;
+mod sealed;
 mod server;
 mod world;
 
