@@ -51,6 +51,7 @@ mod html;
 mod import;
 mod knowledge;
 mod layers;
+mod lease;
 mod lineage;
 mod patch;
 mod propose;

@@ -72,7 +72,7 @@ macro_rules! records {
 }
 
 /// The side records, one shape.
-static RECORDS: [Table; 15] = records![
+static RECORDS: [Table; 16] = records![
     "stores",
     "pipelines",
     "seeds",
@@ -88,6 +88,7 @@ static RECORDS: [Table; 15] = records![
     "allowed",
     "summaries",
     "idempotency",
+    "leases",
 ];
 
 static MEMORIES: [Table; 7] = [
