@@ -52,6 +52,7 @@ mod import;
 mod knowledge;
 pub mod known;
 mod layers;
+mod lease;
 mod lineage;
 mod patch;
 mod propose;

@@ -31,6 +31,7 @@ vocabulary! {
         Allowed = "allowed",
         Summaries = "summaries",
         Idempotency = "idempotency",
+        Leases = "leases",
     }
 }
 

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::event::{EventName, Happening};
 use crate::gate::{self, Entry, Stamp};
 use crate::id::TenantId;
+use crate::lease::{Hold, Shift};
 use crate::lifecycle;
 use crate::memory::Memory;
 use crate::policy::Readable;
@@ -41,49 +42,57 @@ pub struct UpkeepDone {
     pub embedded: u64,
     /// Proposals that waited too long.
     pub lapsed: u64,
+    /// Another process is at it.
+    #[serde(skip)]
+    pub elsewhere: bool,
 }
 
 impl Engine {
-    /// Does what is due for one tenant.
+    /// Does what is due for one tenant. Of several processes at once one does it; the others come back with nothing.
     pub fn upkeep(&self, tenant: TenantId, upkeep: Upkeep) -> Result<UpkeepDone, Error> {
-        let mut done = UpkeepDone::default();
-        for _ in 0..upkeep.batches_max {
-            let expired = self.expire_batch(tenant, upkeep.batch)?;
-            done.expired += expired;
-            if expired < upkeep.batch as u64 {
-                break;
-            }
-        }
-        for _ in 0..upkeep.batches_max {
-            let archived = self.fade_batch(tenant, upkeep.batch)?;
-            done.archived += archived;
-            if archived < upkeep.batch as u64 {
-                break;
-            }
-        }
-        for _ in 0..upkeep.batches_max {
-            let embedded = self.embed_batch(tenant, upkeep.batch)?;
-            done.embedded += embedded;
-            if embedded == 0 {
-                break;
-            }
-        }
-        done.lapsed = self.expire_reviews(tenant, self.clock.now())?;
-        Ok(done)
+        let mut shift = Shift::new(self, tenant, "upkeep");
+        let done = self.keep(tenant, upkeep, &mut shift);
+        let elsewhere = shift.was_elsewhere();
+        shift.end()?;
+        Ok(UpkeepDone { elsewhere, ..done? })
     }
 
-    fn expire_batch(&self, tenant: TenantId, limit: usize) -> Result<u64, Error> {
+    fn keep(&self, tenant: TenantId, upkeep: Upkeep, shift: &mut Shift<'_>) -> Result<UpkeepDone, Error> {
         let now = self.clock.now();
+        let retire = |due: &[Memory], operation, name| self.retire(tenant, due, operation, name, now);
+        Ok(UpkeepDone {
+            expired: batches(
+                upkeep,
+                shift,
+                || self.expired(tenant, upkeep.batch, now),
+                |due| retire(due, Operation::Expire, EventName::Expired),
+            )?,
+            archived: batches(
+                upkeep,
+                shift,
+                || self.faded(tenant, upkeep.batch, now),
+                |due| retire(due, Operation::Archive, EventName::Archived),
+            )?,
+            embedded: batches(
+                upkeep,
+                shift,
+                || Ok(self.backend.unembedded(tenant, self.embedder.model(), upkeep.batch)?),
+                |due| self.embed(tenant, due),
+            )?,
+            lapsed: self.expire_reviews(tenant, now)?,
+            elsewhere: false,
+        })
+    }
+
+    fn expired(&self, tenant: TenantId, limit: usize, now: Timestamp) -> Result<Vec<Memory>, Error> {
         let filter =
             Filter { expired_by: Some(now), states: vec![State::Active, State::Constrained], ..Filter::default() };
         let page = Page { order: Order::Oldest, after: None, limit };
-        let due = self.backend.list(&Readable::everything(tenant), &filter, &page)?;
-        self.retire(tenant, &due, Operation::Expire, EventName::Expired, now)
+        Ok(self.backend.list(&Readable::everything(tenant), &filter, &page)?)
     }
 
-    /// Archives what has faded, in stores whose ruleset lets importance decay.
-    fn fade_batch(&self, tenant: TenantId, limit: usize) -> Result<u64, Error> {
-        let now = self.clock.now();
+    /// What has faded, in stores whose ruleset lets importance decay.
+    fn faded(&self, tenant: TenantId, limit: usize, now: Timestamp) -> Result<Vec<Memory>, Error> {
         let (mut stores, mut layers) = (Vec::new(), Vec::new());
         for store in self.stores(&Caller::admin(tenant))? {
             if let Some(ruleset) = self.ruleset(&store).ok().filter(|ruleset| ruleset.importance) {
@@ -94,14 +103,14 @@ impl Engine {
             }
         }
         if stores.is_empty() {
-            return Ok(0);
+            return Ok(Vec::new());
         }
         let fade_below = Some(lifecycle::fade_key(lifecycle::ARCHIVE_BELOW, now));
         let filter = Filter { stores, layers, fade_below, ..Filter::default() };
         let page = Page { order: Order::Fading, after: None, limit };
         let mut due = self.backend.list(&Readable::everything(tenant), &filter, &page)?;
         due.retain(|memory| memory.decayed_importance(now) < lifecycle::ARCHIVE_BELOW);
-        self.retire(tenant, &due, Operation::Archive, EventName::Archived, now)
+        Ok(due)
     }
 
     /// Archives memories, each on its own, so that one that changed meanwhile does not hold up the rest.
@@ -178,9 +187,8 @@ impl Engine {
     }
 
     /// Gives vectors to memories that have none of the current model: the embedder was down, or is new.
-    fn embed_batch(&self, tenant: TenantId, limit: usize) -> Result<u64, Error> {
+    fn embed(&self, tenant: TenantId, due: &[Memory]) -> Result<u64, Error> {
         let model = self.embedder.model().to_owned();
-        let due = self.backend.unembedded(tenant, &model, limit)?;
         let texts: Vec<String> = due.iter().map(gate::embedding_text).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         // An embedder that is down is not a failure of upkeep: the next one tries again.
@@ -197,4 +205,28 @@ impl Engine {
         }
         Ok(embedded)
     }
+}
+
+/// Works on what is due, batch by batch, for as long as the turn is ours and something comes of it.
+fn batches(
+    upkeep: Upkeep,
+    shift: &mut Shift<'_>,
+    due: impl Fn() -> Result<Vec<Memory>, Error>,
+    work: impl Fn(&[Memory]) -> Result<u64, Error>,
+) -> Result<u64, Error> {
+    let mut worked = 0;
+    for _ in 0..upkeep.batches_max {
+        let batch = due()?;
+        let hold = if batch.is_empty() { Hold::Elsewhere } else { shift.hold()? };
+        let done = match hold {
+            Hold::Elsewhere => break,
+            Hold::Begun => continue,
+            Hold::Held => work(&batch)?,
+        };
+        worked += done;
+        if done == 0 {
+            break;
+        }
+    }
+    Ok(worked)
 }

@@ -1,6 +1,6 @@
 //! Configuration to engine: the only place that names a backend.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use engine::caller::Caller;
 use engine::ports::{Backend, Embedder};
 use engine::ruleset::Rulesets;
 use engine::{Engine, Settings};
+use store::Database;
 
 use crate::caller::caller;
 use crate::clock::SystemClock;
@@ -64,27 +65,32 @@ pub fn settings(config: &Config) -> Result<Settings, Failure> {
 
 /// The file the database is in.
 pub fn database_path(config: &Config) -> Result<PathBuf, Failure> {
-    let text = config.db.strip_prefix("sqlite:").unwrap_or(&config.db);
-    let text = text.strip_prefix("//").unwrap_or(text);
-    match text.split_once("://") {
-        _ if text.is_empty() => Ok(config.home.join("ingrain.db")),
-        Some((scheme, _)) => Err(Failure::wrong("config.db", format!("`{scheme}` is not a database this build knows"))
-            .hint("give a path, `sqlite:PATH` or `postgres://…`")),
-        None => Ok(PathBuf::from(text)),
+    match database(&config.db, &config.home)? {
+        Database::Sqlite(path) => Ok(path),
+        Database::Postgres(_) => Err(Failure::wrong("config.db", "the database is a server, not a file")),
     }
 }
 
-/// Whether the database is a server.
-pub fn is_postgres(config: &Config) -> bool {
-    ["postgres://", "postgresql://"].iter().any(|scheme| config.db.starts_with(scheme))
+/// Where a database is: a path, `sqlite:PATH` or a server's URL; nothing means the file at home.
+pub fn database(text: &str, home: &Path) -> Result<Database, Failure> {
+    if ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) {
+        return Ok(Database::Postgres(text.to_owned()));
+    }
+    let text = text.strip_prefix("sqlite:").unwrap_or(text);
+    let text = text.strip_prefix("//").unwrap_or(text);
+    match text.split_once("://") {
+        _ if text.is_empty() => Ok(Database::Sqlite(home.join("ingrain.db"))),
+        Some((scheme, _)) => Err(Failure::wrong("config.db", format!("`{scheme}` is not a database this build knows"))
+            .hint("give a path, `sqlite:PATH` or `postgres://…`")),
+        None => Ok(Database::Sqlite(PathBuf::from(text))),
+    }
 }
 
 fn backend(config: &Config) -> Result<Arc<dyn Backend>, Failure> {
-    if is_postgres(config) {
-        return Ok(store::open_postgres(&config.db, &store::PostgresOptions::default())?);
+    match database(&config.db, &config.home)? {
+        Database::Postgres(url) => Ok(store::open_postgres(&url, &config.postgres.options())?),
+        Database::Sqlite(path) => Ok(store::open_sqlite(&store::Location::File(path), &store::Options::default())?),
     }
-    let location = store::Location::File(database_path(config)?);
-    Ok(store::open_sqlite(&location, &store::Options::default())?)
 }
 
 pub fn embedder(config: &Config) -> Result<Arc<dyn Embedder>, Failure> {

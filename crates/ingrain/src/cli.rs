@@ -7,9 +7,9 @@ use toml::Value;
 
 use crate::caller::{Identity, SystemGrant};
 use crate::commands::{
-    bench, completions, config, context, diagnose, episodes, events, export, forget, history, ingest, key, layers,
-    list, mcp, memory, migrate, owners, patch, pin, pipeline, propose, quarantine, read, recall, receipt, redact,
-    remember, review, rollback, run, scan, search, serve, store, tenant,
+    bench, completions, config, context, copy, diagnose, episodes, events, export, forget, history, ingest, key,
+    layers, list, mcp, memory, migrate, owners, patch, pin, pipeline, propose, quarantine, read, recall, receipt,
+    redact, remember, review, rollback, run, scan, search, serve, store, tenant,
 };
 
 /// Governed memory for AI agents: what they learn, kept, reviewed, proven and forgotten.
@@ -124,6 +124,8 @@ pub enum Command {
     Tenant(tenant::Tenant),
     /// Prepare or update a Postgres database, with its owner's URL
     Migrate(migrate::Migrate),
+    /// Move everything to another database: all tenants, every state, the whole history
+    Copy(copy::Copy),
     /// Show every setting and where it comes from
     Config(config::ConfigCommand),
     /// Check the installation
@@ -145,7 +147,7 @@ pub struct Global {
     /// Answer with one JSON value
     #[arg(long, global = true)]
     pub json: bool,
-    /// The database: a path or `sqlite:PATH`
+    /// The database: a path, `sqlite:PATH` or `postgres://…`
     #[arg(long, global = true, value_name = "URL")]
     db: Option<String>,
     /// Where data and config.toml live

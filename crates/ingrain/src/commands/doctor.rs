@@ -41,8 +41,8 @@ pub fn run(loaded: &Loaded, output: &Output) -> Result<(), Failure> {
     let config = &loaded.config;
     let mut checks = vec![binary(), settings(loaded), clock(config), embedder(config), rulesets(config)];
     checks.extend(database(config));
-    if !assemble::is_postgres(config) {
-        checks.extend([permissions(config), disk(config)]);
+    if let Ok(path) = assemble::database_path(config) {
+        checks.extend([permissions(&config.home, &path), disk(&path)]);
     }
     let failed = checks.iter().any(|check| check.verdict == Verdict::Failed);
     let report = Report { status: if failed { "failed" } else { "good" }, checks };
@@ -141,21 +141,19 @@ fn database(config: &Config) -> Vec<Check> {
     ]
 }
 
-fn permissions(config: &Config) -> Check {
+fn permissions(home: &Path, database: &Path) -> Check {
     let open_to_others = |path: &Path| {
         let mode = std::fs::metadata(path).ok()?.permissions().mode();
         (mode & 0o077 != 0).then(|| format!("{} has mode {:o}", path.display(), mode & 0o777))
     };
-    let database = assemble::database_path(config).unwrap_or_default();
-    let found: Vec<String> = [config.home.as_path(), &database].into_iter().filter_map(open_to_others).collect();
+    let found: Vec<String> = [home, database].into_iter().filter_map(open_to_others).collect();
     match found.is_empty() {
         true => good("permissions", "data is readable by its owner only"),
         false => warning("permissions", found.join("; "), "others can read it: chmod 700 the folder, 600 the file"),
     }
 }
 
-fn disk(config: &Config) -> Check {
-    let database = assemble::database_path(config).unwrap_or_default();
+fn disk(database: &Path) -> Check {
     let folder = database.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match rustix::fs::statvfs(folder) {
         Ok(room) => {

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use crate::assemble::is_postgres;
+use store::Database;
+
+use crate::assemble;
 use crate::config::Config;
 use crate::error::Failure;
 use crate::output::Output;
@@ -24,11 +26,11 @@ struct Done {
 
 impl Migrate {
     pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
-        if !is_postgres(config) {
+        let Database::Postgres(url) = assemble::database(&config.db, &config.home)? else {
             return Err(Failure::wrong("config.db", "a SQLite file is brought up to date when it is opened")
                 .hint("for Postgres: `ingrain migrate --db postgres://OWNER@HOST/DATABASE`"));
-        }
-        let migrated = store::migrate_postgres(&config.db, &store::MigrateOptions { citus: self.citus })?;
+        };
+        let migrated = store::migrate_postgres(&url, &store::MigrateOptions { citus: self.citus })?;
         let done = Done { from: migrated.from, to: migrated.to, notes: migrated.notes };
         output.answer(&done, || {
             let head = match done.from == done.to {

@@ -4,6 +4,7 @@ pub mod bench;
 pub mod completions;
 pub mod config;
 pub mod context;
+pub mod copy;
 mod demo;
 pub mod diagnose;
 mod doctor;
@@ -73,6 +74,7 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
         Command::Bench(command) => command.run(&loaded.config, output),
         Command::Tenant(command) => command.run(&loaded.config, output),
         Command::Migrate(command) => command.run(&loaded.config, output),
+        Command::Copy(command) => command.run(&loaded.config, output),
         Command::Serve(command) => command.run(&loaded.config, output),
         Command::Mcp(command) => command.run(&loaded),
         command => with_session(command, &loaded, &global, output),
@@ -130,6 +132,7 @@ fn with_session(command: Command, loaded: &Loaded, global: &Global, output: &Out
         Command::Scan(_)
         | Command::Tenant(_)
         | Command::Migrate(_)
+        | Command::Copy(_)
         | Command::Serve(_)
         | Command::Mcp(_)
         | Command::Config(_)

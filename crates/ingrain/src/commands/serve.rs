@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::assemble::{Session, database_path};
+use crate::assemble::Session;
 use crate::config::{Config, RULE_MANAGE, RULE_READ};
 use crate::error::Failure;
 use crate::output::{Output, Tone};
@@ -69,7 +69,7 @@ impl Serve {
             local: self.local.then_some(caller),
             ..settings.clone()
         };
-        let data = database_path(config)?.display().to_string();
+        let data = engine.backend.health()?.location;
         let tell = |bound: SocketAddr| {
             let docs = format!("http://{bound}/docs");
             let started = Started { address: format!("http://{bound}"), docs, data, admin_key, local: self.local };

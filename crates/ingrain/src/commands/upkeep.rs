@@ -7,6 +7,8 @@ use crate::error::Failure;
 
 pub fn run(job: &Job<'_>) -> Result<(), Failure> {
     let done = job.session.engine.upkeep(job.session.caller.tenant, Upkeep::default())?;
-    job.output
-        .answer(&done, || format!("{} expired, {} faded, {} given vectors", done.expired, done.archived, done.embedded))
+    job.output.answer(&done, || {
+        let words = format!("{} expired, {} faded, {} given vectors", done.expired, done.archived, done.embedded);
+        if done.elsewhere { words + "; another process is at the rest" } else { words }
+    })
 }

@@ -1,4 +1,4 @@
-//! Many processes on one file: fact 9, first starts, waiting instead of failing.
+//! Many processes on one database: fact 9, first starts, upkeep, waiting instead of failing.
 
 use std::process::Child;
 
@@ -41,7 +41,10 @@ fn fact_09_of_sixty_four_patchers_one_wins() {
     for ran in lost {
         assert_eq!((ran.exit, text(&ran.json()["code"])), (2, "conflict.sha256".to_owned()), "{ran:?}");
     }
-    assert_eq!(column(&world.json("history", &[&id])["versions"], "operation"), ["patch", "create"]);
+    let versions = world.json("history", &[&id])["versions"].clone();
+    assert_eq!(column(&versions, "operation"), ["patch", "create"]);
+    let numbers: Vec<Option<u64>> = rows(&versions).iter().map(|version| version["number"].as_u64()).collect();
+    assert_eq!(numbers, [Some(2), Some(1)]);
 }
 
 #[test]
@@ -68,6 +71,26 @@ fn equal_lessons_saved_at_once_are_one() {
     let mut ids: Vec<String> = ran.iter().map(|ran| text(&ran.json()["id"])).collect();
     ids.dedup();
     assert_eq!(ids.len(), 1, "{ran:?}");
+}
+
+#[test]
+fn upkeep_in_several_processes_does_each_piece_once() {
+    // Saved while there were no vectors, and half of it for a day only.
+    let world = World::with_config("[embeddings]\nmodel = 'none'\n");
+    for number in 0..20 {
+        let until = if number < 10 { "--expires 2026-03-02T00:00:00Z" } else { "" };
+        world.json(&format!("remember --path p/{number} {until}"), &[&format!("line number {number}")]);
+    }
+    std::fs::write(world.home().join("config.toml"), "").expect("config.toml is written");
+    world.at("2026-03-03T00:00:00Z");
+    let ran = all_at_once((0..6).map(|_| world.command("upkeep --json", &[]).spawn().expect("starts")));
+    let sum = |field: &str| ran.iter().map(|ran| ran.json()[field].as_u64().unwrap_or_default()).sum::<u64>();
+    let seeds = 4;
+    assert_eq!((sum("expired"), sum("embedded")), (10, 10 + seeds), "{ran:?}");
+    let expired = world.events().into_iter().filter(|name| name == "memory.expired").count();
+    assert_eq!(expired, 10);
+    let again = world.json("upkeep", &[]);
+    assert_eq!((again["expired"].as_u64(), again["embedded"].as_u64()), (Some(0), Some(0)));
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn an_endpoint_that_is_down_fails_no_save() {
 #[test]
 fn odd_configuration_is_named_and_nothing_starts() {
     let check = |text: &str, code: &str| {
-        let world = World::with_config(text);
+        let world = World::on_file().configured(text);
         assert_eq!(world.code(2, "list", &[]), code, "{text}");
         assert!(!world.database().exists(), "{text}");
     };

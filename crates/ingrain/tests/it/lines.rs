@@ -83,7 +83,7 @@ fn people_see_words_and_programs_one_json_value() {
 #[test]
 fn a_first_run_needs_no_set_up_and_keeps_its_files_private() {
     use std::os::unix::fs::PermissionsExt;
-    let world = World::new();
+    let world = World::on_file();
     let home = world.home().join("fresh/home");
     let home = home.to_str().expect("utf-8");
     let ran = world.run("remember", &["the door code changes monthly", "--home", home]);

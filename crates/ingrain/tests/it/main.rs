@@ -3,6 +3,7 @@
 mod concurrency;
 mod configuration;
 mod context;
+mod copying;
 mod documents;
 mod episodes;
 mod governance;
@@ -12,6 +13,7 @@ mod lines;
 mod mcp;
 mod notes;
 mod odd_input;
+mod postgres;
 mod ranking;
 mod recall;
 mod reference;

@@ -101,7 +101,7 @@ fn ten_megabytes_are_refused_by_name_of_the_cap() {
 #[test]
 fn a_damaged_or_foreign_database_is_named_and_left_alone() {
     let check = |bytes: &[u8]| {
-        let world = World::new();
+        let world = World::on_file();
         std::fs::write(world.database(), bytes).expect("written");
         for line in ["list --json", "remember --json x"] {
             let ran = world.run(line, &[]);
@@ -119,7 +119,7 @@ fn a_damaged_or_foreign_database_is_named_and_left_alone() {
 
 #[test]
 fn a_database_that_cannot_be_made_is_named() {
-    let world = World::new();
+    let world = World::on_file();
     let file = world.home().join("file");
     std::fs::write(&file, "in the way").expect("written");
     let below = file.join("home");

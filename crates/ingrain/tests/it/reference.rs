@@ -54,7 +54,7 @@ const FACTS: &[(u32, &str)] = &[
 
 /// A folder of tests, and the door and backend they go through.
 const PLACES: &[(&str, &str)] = &[
-    ("crates/ingrain/tests/it", "CLI, SQLite"),
+    ("crates/ingrain/tests/it", "CLI, SQLite and Postgres"),
     ("crates/server/tests/it", "REST and MCP, SQLite"),
     ("crates/store/tests/it", "store, SQLite and Postgres"),
     ("crates/engine/src", "engine"),
@@ -67,7 +67,24 @@ fn the_table_of_facts_is_current() {
 
 #[test]
 fn the_table_of_settings_is_current() {
-    is_current("settings.md", &settings(&World::new()));
+    is_current("settings.md", &settings(&World::on_file()));
+}
+
+#[test]
+fn every_fact_of_the_command_line_runs_on_both_backends() {
+    for file in sources(&root().join("crates/ingrain/tests/it")) {
+        let text = std::fs::read_to_string(&file).expect("a source file");
+        for test in text.split("#[test]").filter(|test| test.trim_start().starts_with("fn fact_")) {
+            assert!(
+                !test.contains("World::on_file"),
+                "{}: {}",
+                file.display(),
+                test.lines().nth(1).unwrap_or_default()
+            );
+        }
+    }
+    let script = std::fs::read_to_string(root().join("scripts/test")).expect("the script");
+    assert!(script.contains("INGRAIN_TEST_BACKEND=postgres"), "scripts/test runs the command line on Postgres");
 }
 
 fn root() -> PathBuf {

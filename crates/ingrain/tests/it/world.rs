@@ -8,12 +8,16 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::postgres::{self, APP, Database};
+
 /// Where the tests' time begins.
 pub const START: &str = "2026-03-01T12:00:00Z";
 
 /// A machine with nothing on it yet.
 pub struct World {
     home: TempDir,
+    /// A database of a server; without one it is a file at home.
+    server: Option<Database>,
     now: RefCell<String>,
 }
 
@@ -26,15 +30,35 @@ pub struct Ran {
 }
 
 impl World {
+    /// On the backend this run is about: SQLite, or Postgres with `INGRAIN_TEST_BACKEND=postgres`.
     pub fn new() -> World {
+        match std::env::var_os("INGRAIN_TEST_BACKEND").is_some_and(|value| value == "postgres") {
+            true => World::on_server(Database::fresh(&postgres::server().expect("TEST_POSTGRES_URL names a server"))),
+            false => World::on_file(),
+        }
+    }
+
+    /// On SQLite in any run: what only a file can be asked.
+    pub fn on_file() -> World {
+        World::on(None)
+    }
+
+    pub fn on_server(database: Database) -> World {
+        World::on(Some(database))
+    }
+
+    fn on(server: Option<Database>) -> World {
         let home = tempfile::tempdir().expect("a temporary directory");
-        World { home, now: RefCell::new(START.to_owned()) }
+        World { home, server, now: RefCell::new(START.to_owned()) }
     }
 
     pub fn with_config(text: &str) -> World {
-        let world = World::new();
-        std::fs::write(world.home().join("config.toml"), text).expect("config.toml is written");
-        world
+        World::new().configured(text)
+    }
+
+    pub fn configured(self, text: &str) -> World {
+        std::fs::write(self.home().join("config.toml"), text).expect("config.toml is written");
+        self
     }
 
     pub fn home(&self) -> &Path {
@@ -59,6 +83,7 @@ impl World {
             .env("INGRAIN_HOME", self.home())
             .env("INGRAIN_NOW", &*self.now.borrow())
             .env("USER", "ann")
+            .envs(self.server.as_ref().map(|database| ("INGRAIN_DB", database.url(APP))))
             .args(line.split_whitespace())
             .args(more)
             .stdin(Stdio::null())
@@ -107,8 +132,12 @@ impl World {
         rows(&events["events"]).iter().map(|event| text(&event["name"])).collect()
     }
 
-    /// Whether these bytes are anywhere in the home: database, its log, anything.
+    /// Whether these bytes are anywhere in the home or in the database: its log, anything.
     pub fn holds(&self, needle: &str) -> bool {
+        self.server.as_ref().is_some_and(|database| database.holds(needle)) || self.home_holds(needle)
+    }
+
+    fn home_holds(&self, needle: &str) -> bool {
         let files = std::fs::read_dir(self.home()).expect("the home is readable");
         files.flatten().any(|file| {
             let bytes = std::fs::read(file.path()).unwrap_or_default();

@@ -15,7 +15,7 @@ begin
   -- In the order of their foreign keys, all beside each other: a tenant's rows share a worker.
   foreach name in array array[
     'heads', 'run_saves', 'stores', 'pipelines', 'seeds', 'reviews', 'receipts', 'usage', 'runs', 'keys', 'bans',
-    'certificates', 'documents', 'owners', 'allowed', 'summaries', 'idempotency', 'scopes', 'memories', 'versions',
+    'certificates', 'documents', 'owners', 'allowed', 'summaries', 'idempotency', 'leases', 'scopes', 'memories', 'versions',
     'tags', 'recalls', 'recall', 'events'
   ] loop
     if not exists (select 1 from pg_dist_partition where logicalrelid = name::regclass) then

@@ -7,12 +7,13 @@ use engine::memory::Memory;
 use engine::ports::StoreError;
 use engine::vector::Embedding;
 use engine::vocabulary::State;
-use engine::words::{Term, Words};
+use engine::words::Words;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::commit::{Head, World};
 use super::fault::Fault;
+use super::recall;
 use super::rows::{Step, column, micros, params, to_json};
 use crate::matching::fade;
 
@@ -238,9 +239,7 @@ fn index(scope: i64, seq: i64, entry: &Entry, keep: bool) -> Step {
     let embedding = entry.embedding().filter(|_| !gone);
     let none = Words::default();
     let words = if gone { &none } else { entry.words() };
-    let (once, often): (Vec<_>, Vec<_>) = words.terms.iter().partition(|(_, times)| *times == 1);
-    let terms = |list: &[(Term, u8)]| list.iter().map(|(term, _)| term.cast_signed()).collect::<Vec<i32>>();
-    let times: Vec<u8> = often.iter().map(|(_, times)| *times).collect();
+    let (once, often, times, len) = recall::word_columns(words);
     let kept = |column: &str| match keep && !gone {
         true => format!("{column} = recall.{column}"),
         false => format!("{column} = excluded.{column}"),
@@ -273,20 +272,15 @@ fn index(scope: i64, seq: i64, entry: &Entry, keep: bool) -> Step {
             &memory.author,
             micros(memory.updated_at),
             memory.expires_at.map(micros),
-            terms(&once),
-            terms(&often),
+            once,
+            often,
             times,
-            i32::try_from(words.len).unwrap_or(i32::MAX),
+            len,
             embedding.map(|embedding| embedding.model.clone()),
             embedding.map(|embedding| embedding.vector.scale),
-            embedding.map(values),
+            embedding.map(|embedding| recall::vector_column(&embedding.vector)),
         ],
     )
-}
-
-/// One byte a dimension, as the engine counts them.
-fn values(embedding: &Embedding) -> Vec<u8> {
-    embedding.vector.values.iter().map(|value| value.cast_unsigned()).collect()
 }
 
 /// Sets a vector that was missing, if the version it was made from still stands.
@@ -303,7 +297,7 @@ pub(super) fn embed(head: &mut Head, memory: MemoryId, version: VersionId, embed
             head.next_recall(),
             &embedding.model,
             embedding.vector.scale,
-            values(embedding)
+            recall::vector_column(&embedding.vector)
         ],
     )
 }

@@ -58,6 +58,11 @@ impl Fault {
         matches!(self.state(), Some(&SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED))
     }
 
+    /// The line could not be sealed as asked for: trying again does not help.
+    pub(super) fn is_seal(&self) -> bool {
+        matches!(self, Fault::Sql(error) if error.to_string().starts_with(HANDSHAKE) && !is_broken(error))
+    }
+
     /// The connection is gone or the server is going or coming: another connection may do.
     pub(super) fn is_lost(&self) -> bool {
         match self {
@@ -65,6 +70,17 @@ impl Fault {
             Fault::Store(_) => false,
         }
     }
+}
+
+/// How the driver begins to tell of a seal that failed; it has no other word for it.
+const HANDSHAKE: &str = "error performing TLS handshake";
+
+/// The line broke, whatever it was about to say.
+fn is_broken(error: &tokio_postgres::Error) -> bool {
+    use std::error::Error;
+    let io = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
+    // A certificate that is not believed comes as data that is not valid.
+    io.is_some_and(|io| io.kind() != std::io::ErrorKind::InvalidData)
 }
 
 /// A failure without a code of the server's is one of the line to it.
@@ -108,5 +124,11 @@ fn is_missing(state: &SqlState) -> bool {
 /// The driver keeps the reason behind its own words.
 fn chain(error: &tokio_postgres::Error) -> String {
     use std::error::Error;
-    error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
+    match error.source().map(ToString::to_string) {
+        Some(source) if source == "server does not support TLS" => {
+            "the server offers no TLS, and `sslmode` in the URL asks for it".to_owned()
+        }
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
 }

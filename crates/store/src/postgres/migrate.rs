@@ -2,11 +2,12 @@
 
 use engine::memory::content_sha256;
 use engine::ports::StoreError;
-use tokio_postgres::{Client, Config};
+use tokio_postgres::Client;
 
 use super::fault::{Fault, MIGRATE};
-use super::pool::{Pool, connect};
+use super::pool::Pool;
 use super::rows::{Step, column, count, params};
+use super::url::Url;
 
 struct Migration {
     name: &'static str,
@@ -20,7 +21,8 @@ macro_rules! migrations {
 }
 
 /// In order; the number of a migration is its place, counted from one. The same as SQLite's.
-const MIGRATIONS: &[Migration] = migrations!["0001_tenants", "0002_memories", "0003_recall", "0004_events"];
+const MIGRATIONS: &[Migration] =
+    migrations!["0001_tenants", "0002_memories", "0003_recall", "0004_events", "0005_fewer_trees", "0006_leases"];
 
 /// Run after the numbered ones, each time, where the server has what they need.
 const VECTORS: &str = include_str!("../../migrations/postgres/vectors.sql");
@@ -52,14 +54,12 @@ pub struct Migrated {
 
 /// Makes or updates the schema `ingrain`. The URL is its owner's, who may make roles or was given `ingrain_app`.
 pub fn migrate_postgres(owner_url: &str, options: &MigrateOptions) -> Result<Migrated, StoreError> {
-    let config: Config = owner_url
-        .parse()
-        .map_err(|error| StoreError::Unavailable(format!("the database URL is not valid: {error}")))?;
-    Ok(super::runtime()?.block_on(migrate(&config, options))?)
+    let url = Url::parse(owner_url)?;
+    Ok(super::runtime()?.block_on(migrate(&url, options))?)
 }
 
-async fn migrate(config: &Config, options: &MigrateOptions) -> Result<Migrated, Fault> {
-    let client = connect(config).await?;
+async fn migrate(url: &Url, options: &MigrateOptions) -> Result<Migrated, Fault> {
+    let client = url.client().await?;
     let mut notes = Vec::new();
     client.batch_execute(&format!("begin; select pg_advisory_xact_lock({LOCK}); {PREPARE}")).await?;
     let schema = extension(&client, &mut notes).await?;

@@ -1,6 +1,7 @@
 //! Postgres: many processes on one database, a small pool, statements that travel together, walls in the server too.
 
 mod commit;
+mod copy;
 mod entry;
 mod erase;
 mod events;
@@ -16,6 +17,8 @@ mod recall;
 mod records;
 mod rows;
 mod scopes;
+mod tls;
+mod url;
 mod writer;
 
 use std::sync::Arc;
@@ -31,6 +34,7 @@ use engine::row::{Row, RowFilter, RowKind};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::bell::Bell;
+pub(crate) use copy::{copy_source, copy_target};
 use fault::Fault;
 pub use migrate::{MigrateOptions, Migrated, migrate_postgres};
 use news::LOOK_AGAIN;
@@ -74,7 +78,7 @@ pub fn open_postgres(url: &str, options: &PostgresOptions) -> Result<Arc<dyn Bac
     })?;
     pool.prepare(vectors.settings());
     let news = Arc::new(Bell::default());
-    runtime.spawn(news::listen(pool.config(), Arc::downgrade(&news)));
+    runtime.spawn(news::listen(pool.url(), Arc::downgrade(&news)));
     let writer = Writer::start(runtime.handle().clone(), pool.clone())?;
     Ok(Arc::new(Postgres { pool, vectors, models: Models::default(), news, writer, runtime: Some(runtime) }))
 }

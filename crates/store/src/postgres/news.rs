@@ -4,9 +4,10 @@ use std::future::poll_fn;
 use std::sync::Weak;
 use std::time::Duration;
 
-use tokio_postgres::{AsyncMessage, Config, NoTls};
+use tokio_postgres::AsyncMessage;
 
 use super::events::CHANNEL;
+use super::url::Url;
 use crate::bell::Bell;
 
 /// How often those who wait look by themselves: a word of the server may get lost while its line is down.
@@ -15,9 +16,9 @@ pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(2);
 const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
 
 /// Listens for as long as somebody holds the bell; connects again when the line breaks.
-pub(super) async fn listen(config: Config, news: Weak<Bell>) {
+pub(super) async fn listen(url: Url, news: Weak<Bell>) {
     while news.strong_count() > 0 {
-        if let Ok((client, mut connection)) = config.connect(NoTls).await {
+        if let Ok((client, mut connection)) = url.connect().await {
             let bell = news.clone();
             let reading = tokio::spawn(async move {
                 while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {

@@ -10,21 +10,20 @@ use engine::id::TenantId;
 use engine::ports::StoreError;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Config, NoTls, Row};
+use tokio_postgres::{Client, Row};
 
 use super::Options;
 use super::fault::Fault;
 use super::rows::Step;
+use super::url::Url;
 
 /// First wait before another attempt to connect; it doubles.
 const BACK_OFF_FIRST: Duration = Duration::from_millis(20);
 /// The longest wait between attempts, so that a server that is back is found at once.
 const BACK_OFF_MAX: Duration = Duration::from_millis(500);
-/// How long one attempt to connect may take before it counts as failed.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub(super) struct Pool {
-    config: Config,
+    url: Url,
     pub(super) options: Options,
     seats: Semaphore,
     idle: Mutex<Vec<Client>>,
@@ -34,14 +33,9 @@ pub(super) struct Pool {
 
 impl Pool {
     pub(super) fn new(url: &str, options: &Options) -> Result<Arc<Pool>, StoreError> {
-        let mut config: Config =
-            url.parse().map_err(|error| StoreError::Unavailable(format!("the database URL is not valid: {error}")))?;
-        config.connect_timeout(CONNECT_TIMEOUT).keepalives(true);
-        if config.get_application_name().is_none() {
-            config.application_name("ingrain");
-        }
+        let url = Url::parse(url)?;
         let seats = Semaphore::new(options.connections_max);
-        Ok(Arc::new(Pool { config, options: options.clone(), seats, idle: Mutex::default(), extra: OnceLock::new() }))
+        Ok(Arc::new(Pool { url, options: options.clone(), seats, idle: Mutex::default(), extra: OnceLock::new() }))
     }
 
     /// A connection, as soon as one is free and the server is there.
@@ -65,11 +59,16 @@ impl Pool {
         idle.pop()
     }
 
+    /// A connection that is nobody else's.
+    pub(super) async fn dedicated(&self) -> Result<Client, Fault> {
+        self.connect(Instant::now() + self.options.wait_max).await
+    }
+
     /// Connects, and again with growing pauses until the deadline: a server that restarts is worth waiting for.
     async fn connect(&self, deadline: Instant) -> Result<Client, Fault> {
         let mut pause = BACK_OFF_FIRST;
         loop {
-            match connect(&self.config).await {
+            match self.url.client().await {
                 Ok(client) => return Ok(client),
                 Err(fault) if !is_passing(&fault) || Instant::now() + pause > deadline => return Err(fault),
                 Err(_) => tokio::time::sleep(pause).await,
@@ -96,12 +95,12 @@ impl Pool {
         let _ = self.extra.set(settings);
     }
 
-    pub(super) fn config(&self) -> Config {
-        self.config.clone()
+    pub(super) fn url(&self) -> Url {
+        self.url.clone()
     }
 
     pub(super) fn location(&self) -> String {
-        super::health::location(&self.config)
+        super::health::location(&self.url.config)
     }
 
     /// What every transaction starts with. Everything is local to it, so that a pooler may sit between.
@@ -128,17 +127,11 @@ pub(super) enum Mode {
     Write,
 }
 
-/// Connects once; the connection lives on in a task of its own.
-pub(super) async fn connect(config: &Config) -> Result<Client, Fault> {
-    let (client, connection) = config.connect(NoTls).await?;
-    // Its end shows in the client: every request after it fails as closed.
-    tokio::spawn(async move { drop(connection.await) });
-    Ok(client)
-}
-
 /// Whether trying again can help: the server is away, coming up, or full for now.
 fn is_passing(fault: &Fault) -> bool {
-    fault.is_lost() || matches!(fault, Fault::Sql(error) if error.code().is_none_or(|code| code.code() == "53300"))
+    let full =
+        |fault: &Fault| matches!(fault, Fault::Sql(error) if error.code().is_none_or(|code| code.code() == "53300"));
+    !fault.is_seal() && (fault.is_lost() || full(fault))
 }
 
 /// A connection for one piece of work. It goes back only after a transaction that ended well.
@@ -198,13 +191,13 @@ impl Session<'_> {
     }
 }
 
-type Answer<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, Fault>> + Send + 'a>>;
+pub(super) type Answer<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, Fault>> + Send + 'a>>;
 
 fn command<'a>(client: &'a Client, sql: &'a str) -> Answer<'a> {
     Box::pin(async move { Ok(client.batch_execute(sql).await.map(|()| Vec::new())?) })
 }
 
-fn query<'a>(client: &'a Client, step: &'a Step) -> Answer<'a> {
+pub(super) fn query<'a>(client: &'a Client, step: &'a Step) -> Answer<'a> {
     Box::pin(async move {
         let params: Vec<_> = step.params.iter().map(|param| (&*param.0 as &ToSqlSync, param.1.clone())).collect();
         Ok(client.query_typed(&step.sql, &params).await?)

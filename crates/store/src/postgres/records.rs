@@ -10,9 +10,10 @@ use super::pool::{Mode, Pool};
 use super::rows::{Step, column, json, limit, micros, params, time, to_json};
 use super::scopes::next;
 
+pub(super) const TENANTS: &str = "select id, slug, created_at from tenants order by slug";
+
 pub(super) async fn tenants(pool: &Pool) -> Result<Vec<Tenant>, Fault> {
-    let step = Step::new("select id, slug, created_at from tenants order by slug", params![]);
-    pool.read(None, &[step]).await?.iter().flatten().map(to_tenant).collect()
+    pool.read(None, &[Step::new(TENANTS, params![])]).await?.iter().flatten().map(to_tenant).collect()
 }
 
 pub(super) async fn ensure_tenant(pool: &Pool, wanted: &Tenant) -> Result<Tenant, Fault> {
@@ -41,7 +42,7 @@ async fn tenant(pool: &Pool, slug: &str) -> Result<Option<Tenant>, Fault> {
     pool.read(None, &[step]).await?.iter().flatten().next().map(to_tenant).transpose()
 }
 
-fn to_tenant(row: &SqlRow) -> Result<Tenant, Fault> {
+pub(super) fn to_tenant(row: &SqlRow) -> Result<Tenant, Fault> {
     Ok(Tenant { id: TenantId(column(row, 0)?), slug: column(row, 1)?, created_at: time(column(row, 2)?)? })
 }
 

@@ -1,6 +1,7 @@
 //! SQLite: one file, one writer thread with group commit, a few readers, an index in memory for recall.
 
 mod commit;
+mod copy;
 mod entry;
 mod erase;
 mod events;
@@ -30,6 +31,9 @@ use engine::ports::{Address, Backend, Filter, Find, Found, Health, Page, PlaceSt
 use engine::row::{Row, RowFilter, RowKind};
 
 use crate::bell::Bell;
+#[cfg(test)]
+pub(crate) use copy::columns;
+pub(crate) use copy::{copy_source, copy_target};
 use fault::Fault;
 use pool::Readers;
 use writer::Writer;

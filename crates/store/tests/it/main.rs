@@ -1,10 +1,12 @@
 //! The conformance suite: every case runs on every backend. A backend's bug gets a case here.
 
 mod cases;
+mod copying;
 mod file;
 mod parity;
 mod plans;
 mod postgres;
+mod sealed;
 mod server;
 mod world;
 

@@ -1,5 +1,7 @@
 //! Databases on a Postgres that `scripts/postgres-test` or the one who runs the tests brings.
 
+use std::path::PathBuf;
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -106,4 +108,34 @@ impl Drop for Database {
 /// Whether the server has pgvector, so that cases about meaning have something to look for.
 pub(crate) fn has_vectors(backend: &dyn Backend) -> bool {
     !backend.health().expect("is well").vectors.starts_with("off")
+}
+
+/// A cluster of its own, for what would disturb others.
+pub(crate) struct Cluster(pub(crate) PathBuf);
+
+impl Cluster {
+    fn script(arguments: &[&str], settings: &[(&str, &str)]) -> String {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/postgres-test");
+        let output = Command::new(script).args(arguments).envs(settings.iter().copied()).output().expect("runs");
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    /// The cluster and its superuser's URL.
+    pub(crate) fn start(server: &str, name: &str, settings: &[(&str, &str)]) -> (Cluster, String) {
+        let folder = PathBuf::from(format!("/tmp/ingrain-pg.{name}-{}", std::process::id()));
+        let said = Cluster::script(&[server, "start", folder.to_str().expect("plain")], settings);
+        let url = said.strip_prefix("TEST_POSTGRES_URL=").expect("a URL").to_owned();
+        (Cluster(folder), url)
+    }
+
+    pub(crate) fn restart(&self) {
+        Cluster::script(&["restart", self.0.to_str().expect("plain")], &[]);
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        Cluster::script(&["stop", self.0.to_str().expect("plain")], &[]);
+    }
 }

@@ -1,6 +1,5 @@
 //! What only a server can get wrong: its own walls and rights, many processes, restarts, plans.
 
-use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,7 +10,7 @@ use engine::row::{Row, RowFilter, RowKind};
 use jiff::Timestamp;
 use store::{MigrateOptions, PostgresOptions, migrate_postgres, open_postgres};
 
-use crate::postgres::{APP, Database, OWNER, connect, runtime, server, url};
+use crate::postgres::{APP, Cluster, Database, OWNER, connect, runtime, server, url};
 use crate::world::{World, draft};
 
 /// Runs statements as somebody; answers the first column of the last, or the code of the first failure.
@@ -238,35 +237,6 @@ fn a_full_pool_answers_unavailable() {
     });
 }
 
-/// A cluster of its own, because it will be shot.
-struct Cluster(std::path::PathBuf);
-
-impl Cluster {
-    fn script(arguments: &[&str]) -> String {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/postgres-test");
-        let output = Command::new(script).args(arguments).output().expect("runs");
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).trim().to_owned()
-    }
-
-    fn start() -> (Cluster, String) {
-        let folder = std::path::PathBuf::from(format!("/tmp/ingrain-pg.restart-{}", std::process::id()));
-        let said = Cluster::script(&["16", "start", folder.to_str().expect("plain")]);
-        let url = said.strip_prefix("TEST_POSTGRES_URL=").expect("a URL").to_owned();
-        (Cluster(folder), url)
-    }
-
-    fn restart(&self) {
-        Cluster::script(&["restart", self.0.to_str().expect("plain")]);
-    }
-}
-
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        Cluster::script(&["stop", self.0.to_str().expect("plain")]);
-    }
-}
-
 /// Long tests run where somebody asks for them: CI does.
 pub(crate) fn long() -> bool {
     std::env::var_os("INGRAIN_TEST_LONG").is_some_and(|value| value == "1")
@@ -278,7 +248,7 @@ fn nothing_acknowledged_is_lost_when_the_server_crashes() {
         return;
     }
     let restarts = if long() { 20 } else { 2 };
-    let (cluster, url) = Cluster::start();
+    let (cluster, url) = Cluster::start("16", "crash", &[]);
     migrate_postgres(&url, &MigrateOptions::default()).expect("migrates");
     let backend = open_postgres(&url, &PostgresOptions::default()).expect("opens");
     let world = World::new(&*backend);

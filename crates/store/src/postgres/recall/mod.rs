@@ -13,7 +13,7 @@ use engine::id::MemoryId;
 use engine::policy::Readable;
 use engine::ports::{Candidate, Find, Found, Stats};
 use engine::vector::Vector;
-use engine::words::Words;
+use engine::words::{Term, Words};
 use tokio_postgres::Row;
 
 use super::fault::Fault;
@@ -86,8 +86,21 @@ fn candidate(row: &Row, find: &Find) -> Result<Candidate, Fault> {
     Ok(Candidate { memory: rows::memory(row)?, words, vector })
 }
 
+/// The columns `once`, `often`, `times` and `len`. Few terms are said twice.
+pub(super) fn word_columns(words: &Words) -> (Vec<i32>, Vec<i32>, Vec<u8>, i32) {
+    let (once, often): (Vec<_>, Vec<_>) = words.terms.iter().partition(|(_, times)| *times == 1);
+    let terms = |list: &[(Term, u8)]| list.iter().map(|(term, _)| term.cast_signed()).collect::<Vec<i32>>();
+    let times = often.iter().map(|(_, times)| *times).collect();
+    (terms(&once), terms(&often), times, i32::try_from(words.len).unwrap_or(i32::MAX))
+}
+
+/// The column `vector`: one byte a dimension, as the engine counts them.
+pub(super) fn vector_column(vector: &Vector) -> Vec<u8> {
+    vector.values.iter().map(|value| value.cast_unsigned()).collect()
+}
+
 /// From the columns `once`, `often`, `times` and `len`.
-fn words(row: &Row, at: usize) -> Result<Words, Fault> {
+pub(super) fn words(row: &Row, at: usize) -> Result<Words, Fault> {
     let once: Vec<i32> = column(row, at)?;
     let often: Vec<i32> = column(row, at + 1)?;
     let times: &[u8] = column(row, at + 2)?;
@@ -100,7 +113,7 @@ fn words(row: &Row, at: usize) -> Result<Words, Fault> {
 }
 
 /// From the columns `scale` and `vector`.
-fn vector(row: &Row, at: usize) -> Result<Option<Vector>, Fault> {
+pub(super) fn vector(row: &Row, at: usize) -> Result<Option<Vector>, Fault> {
     let scale: Option<f32> = column(row, at)?;
     let values: Option<&[u8]> = column(row, at + 1)?;
     let values = values.map(|bytes| bytes.iter().map(|byte| byte.cast_signed()).collect());

@@ -1,0 +1,135 @@
+//! A row on its way from one backend to another, and its fingerprint, which is the same on both.
+
+use std::collections::BTreeSet;
+
+use engine::vector::Vector;
+use engine::words::Words;
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    Null,
+    Int(i64),
+    Real(f64),
+    Bool(bool),
+    Text(String),
+    Id(Uuid),
+    /// As the backend wrote it; backends differ in spaces and in how they write a number.
+    Json(String),
+    Tags(BTreeSet<String>),
+    Words(Words),
+    Vector(Vector),
+}
+
+pub(crate) type Record = Vec<Value>;
+
+/// Counts rows and hashes what they mean.
+#[derive(Default)]
+pub(crate) struct Fingerprint {
+    pub(crate) rows: u64,
+    hash: Sha256,
+}
+
+impl Fingerprint {
+    pub(crate) fn add(&mut self, tenant: Uuid, record: &[Value]) {
+        self.rows += 1;
+        self.part(b'#', tenant.as_bytes());
+        for value in record {
+            self.value(value);
+        }
+    }
+
+    pub(crate) fn hex(self) -> String {
+        self.hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn value(&mut self, value: &Value) {
+        match value {
+            Value::Null => self.part(b'0', &[]),
+            Value::Int(number) => self.part(b'i', &number.to_le_bytes()),
+            Value::Real(number) => self.part(b'r', &number.to_le_bytes()),
+            Value::Bool(is) => self.part(b'b', &[u8::from(*is)]),
+            Value::Text(text) => self.part(b't', text.as_bytes()),
+            Value::Id(id) => self.part(b'u', id.as_bytes()),
+            Value::Json(text) => self.part(b'j', meant(text).as_bytes()),
+            Value::Tags(tags) => {
+                self.part(b's', &(tags.len() as u64).to_le_bytes());
+                tags.iter().for_each(|tag| self.part(b't', tag.as_bytes()));
+            }
+            Value::Words(words) => self.part(b'w', &words.to_bytes()),
+            Value::Vector(vector) => self.part(b'v', &vector.to_bytes()),
+        }
+    }
+
+    /// With its length, so that two rows never read as one another.
+    fn part(&mut self, tag: u8, bytes: &[u8]) {
+        self.hash.update([tag]);
+        self.hash.update((bytes.len() as u64).to_le_bytes());
+        self.hash.update(bytes);
+    }
+}
+
+/// JSON in one spelling. What is no JSON stands for itself.
+fn meant(text: &str) -> String {
+    serde_json::from_str(text).map_or_else(|_| text.to_owned(), |json: Json| plain(json).to_string())
+}
+
+/// Whole numbers without a point: `1e3` and `1000.0` are what another backend calls `1000`.
+fn plain(json: Json) -> Json {
+    match json {
+        Json::Number(number) if number.is_f64() => {
+            whole(number.as_f64().unwrap_or_default()).unwrap_or(Json::Number(number))
+        }
+        Json::Array(items) => items.into_iter().map(plain).collect(),
+        Json::Object(fields) => fields.into_iter().map(|(name, value)| (name, plain(value))).collect(),
+        other => other,
+    }
+}
+
+fn whole(number: f64) -> Option<Json> {
+    if number.fract() != 0.0 {
+        return None;
+    }
+    // Casts saturate, so a number beyond the range does not come back as itself.
+    let (signed, unsigned) = (number as i64, number as u64);
+    match () {
+        () if unsigned as f64 == number && unsigned < u64::MAX => Some(unsigned.into()),
+        () if signed as f64 == number && signed > i64::MIN => Some(signed.into()),
+        () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_means_the_same_in_every_spelling() {
+        for (one, other, same) in [
+            (r#"{"a":1,"b":2}"#, r#"{ "b": 2, "a": 1 }"#, true),
+            ("[1e3, 0.50]", "[1000.0, 0.5]", true),
+            ("1e16", "10000000000000000", true),
+            ("1e19", "10000000000000000000", true),
+            ("-3.0", "-3", true),
+            ("1e300", "1e300", true),
+            ("0.1", "0.10000001", false),
+            (r#""1""#, "1", false),
+        ] {
+            assert_eq!(meant(one) == meant(other), same, "{one} and {other}");
+        }
+    }
+
+    #[test]
+    fn where_one_text_ends_is_part_of_the_fingerprint() {
+        let print = |record: &[Value]| {
+            let mut fingerprint = Fingerprint::default();
+            fingerprint.add(Uuid::nil(), record);
+            fingerprint.hex()
+        };
+        let text = |text: &str| Value::Text(text.to_owned());
+        assert_ne!(print(&[text("ab"), text("c")]), print(&[text("a"), text("bc")]));
+        assert_ne!(print(&[text("")]), print(&[Value::Null]));
+    }
+}

@@ -1,0 +1,162 @@
+//! The seal on the line to the server, by rustls.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use engine::ports::StoreError;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
+use tokio_rustls::TlsConnector;
+
+/// Whom to believe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// Whoever answers: nobody listens in, but who it is stays open.
+    Anybody,
+    /// A certificate for this host, signed by an authority the web knows.
+    Web,
+    /// A certificate for this host, signed by one in this file.
+    File(String),
+}
+
+/// Makes sealed lines.
+#[derive(Clone)]
+pub(super) struct Tls(TlsConnector);
+
+impl Tls {
+    pub(super) fn new(trust: &Trust) -> Result<Tls, StoreError> {
+        let provider = Arc::new(ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider.clone())
+            .with_safe_default_protocol_versions()
+            .map_err(|error| StoreError::Unavailable(format!("no TLS: {error}")))?;
+        let config = match trust {
+            Trust::Anybody => builder.dangerous().with_custom_certificate_verifier(Arc::new(Believing(provider))),
+            Trust::Web => {
+                builder.with_root_certificates(RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() })
+            }
+            Trust::File(path) => builder.with_root_certificates(authorities(path)?),
+        };
+        Ok(Tls(TlsConnector::from(Arc::new(config.with_no_client_auth()))))
+    }
+}
+
+fn authorities(path: &str) -> Result<RootCertStore, StoreError> {
+    let unusable = |why: String| StoreError::Unavailable(format!("`sslrootcert` is `{path}`: {why}"));
+    let mut store = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(path).map_err(|error| unusable(error.to_string()))? {
+        let certificate = certificate.map_err(|error| unusable(error.to_string()))?;
+        store.add(certificate).map_err(|error| unusable(error.to_string()))?;
+    }
+    match store.is_empty() {
+        true => Err(unusable("there is no certificate in it".to_owned())),
+        false => Ok(store),
+    }
+}
+
+/// Believes whatever certificate it is shown, but checks that the other side holds its key.
+#[derive(Debug)]
+struct Believing(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Believing {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Tls {
+    type Stream = Sealed<S>;
+    type TlsConnect = Handshake;
+    type Error = io::Error;
+
+    fn make_tls_connect(&mut self, host: &str) -> Result<Handshake, io::Error> {
+        // A socket of this machine has no name; it is never sealed either.
+        let name = ServerName::try_from(host.to_owned()).ok();
+        Ok(Handshake { connector: self.0.clone(), name })
+    }
+}
+
+pub(super) struct Handshake {
+    connector: TlsConnector,
+    name: Option<ServerName<'static>>,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Handshake {
+    type Stream = Sealed<S>;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Sealed<S>>> + Send>>;
+
+    fn connect(self, stream: S) -> Self::Future {
+        Box::pin(async move {
+            let unnamed =
+                || io::Error::new(io::ErrorKind::InvalidData, "the host is no name a certificate could carry");
+            let name = self.name.ok_or_else(unnamed)?;
+            Ok(Sealed(self.connector.connect(name, stream).await?))
+        })
+    }
+}
+
+/// A sealed line.
+pub(super) struct Sealed<S>(tokio_rustls::client::TlsStream<S>);
+
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Sealed<S> {
+    /// Passwords are proven without it, as with servers that do not offer it.
+    fn channel_binding(&self) -> ChannelBinding {
+        ChannelBinding::none()
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Sealed<S> {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(context, into)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Sealed<S> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(context)
+    }
+}

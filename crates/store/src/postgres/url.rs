@@ -1,0 +1,119 @@
+//! A server's URL: where it is, who asks, and how the line to it is sealed (`sslmode`, `sslrootcert`).
+
+use std::time::Duration;
+
+use engine::ports::StoreError;
+use percent_encoding::percent_decode_str;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::{Client, Config, Connection, Socket};
+
+use super::fault::Fault;
+use super::tls::{Sealed, Tls, Trust};
+
+/// How long one attempt to connect may take before it counts as failed.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+
+#[derive(Clone)]
+pub(super) struct Url {
+    pub(super) config: Config,
+    tls: Tls,
+}
+
+impl Url {
+    pub(super) fn parse(text: &str) -> Result<Url, StoreError> {
+        let wrong = |why: &str| StoreError::Unavailable(format!("the database URL is not valid: {why}"));
+        let Parts { url, mode, authorities } = parts(text);
+        let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| wrong(&error.to_string()))?;
+        config.connect_timeout(CONNECT_TIMEOUT).keepalives(true);
+        if config.get_application_name().is_none() {
+            config.application_name("ingrain");
+        }
+        let (mode, trust) = seal(mode.as_deref(), authorities).map_err(|why| wrong(&why))?;
+        // As everywhere: a socket of this machine needs no seal.
+        let local = !config.get_hosts().is_empty() && config.get_hosts().iter().all(is_local);
+        config.ssl_mode(if local { SslMode::Disable } else { mode });
+        Ok(Url { config, tls: Tls::new(&trust)? })
+    }
+
+    pub(super) async fn connect(&self) -> Result<(Client, Connection<Socket, Sealed<Socket>>), Fault> {
+        Ok(self.config.connect(self.tls.clone()).await?)
+    }
+
+    /// Connects; the connection lives on in a task of its own.
+    pub(super) async fn client(&self) -> Result<Client, Fault> {
+        let (client, connection) = self.connect().await?;
+        // Its end shows in the client: every request after it fails as closed.
+        tokio::spawn(async move { drop(connection.await) });
+        Ok(client)
+    }
+}
+
+fn is_local(host: &Host) -> bool {
+    match host {
+        Host::Tcp(_) => false,
+        #[cfg(unix)]
+        Host::Unix(_) => true,
+    }
+}
+
+struct Parts {
+    /// Without what the driver does not know.
+    url: String,
+    mode: Option<String>,
+    authorities: Option<String>,
+}
+
+fn parts(text: &str) -> Parts {
+    let (base, query) = text.split_once('?').unwrap_or((text, ""));
+    let mut parts = Parts { url: String::new(), mode: None, authorities: None };
+    let mut rest = Vec::new();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let value = |text: &str| Some(percent_decode_str(text).decode_utf8_lossy().into_owned());
+        match pair.split_once('=') {
+            Some(("sslmode", mode)) => parts.mode = value(mode),
+            Some(("sslrootcert", file)) => parts.authorities = value(file),
+            _ => rest.push(pair),
+        }
+    }
+    parts.url = if rest.is_empty() { base.to_owned() } else { format!("{base}?{}", rest.join("&")) };
+    parts
+}
+
+fn seal(mode: Option<&str>, authorities: Option<String>) -> Result<(SslMode, Trust), String> {
+    match (mode.unwrap_or("prefer"), authorities) {
+        ("verify-full", Some(file)) => Ok((SslMode::Require, Trust::File(file))),
+        ("verify-full", None) => Ok((SslMode::Require, Trust::Web)),
+        (_, Some(_)) => Err("`sslrootcert` is looked at with `sslmode=verify-full` only".to_owned()),
+        ("disable", None) => Ok((SslMode::Disable, Trust::Anybody)),
+        ("prefer", None) => Ok((SslMode::Prefer, Trust::Anybody)),
+        ("require", None) => Ok((SslMode::Require, Trust::Anybody)),
+        (other, None) => Err(format!("`sslmode` is `{other}`, not disable, prefer, require or verify-full")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_says_how_the_line_is_sealed() {
+        let check = |url: &str, expected: Result<SslMode, &str>| {
+            let parsed = Url::parse(url).map(|url| url.config.get_ssl_mode());
+            match (parsed, expected) {
+                (Ok(mode), Ok(expected)) => assert_eq!(mode, expected, "{url}"),
+                (Err(error), Err(word)) => assert!(error.to_string().contains(word), "{url}: {error}"),
+                (parsed, _) => panic!("{url}: {parsed:?}"),
+            }
+        };
+        check("postgres://me@db/x", Ok(SslMode::Prefer));
+        check("postgres://me@db/x?sslmode=disable", Ok(SslMode::Disable));
+        check("postgres://me@db/x?sslmode=prefer&application_name=y", Ok(SslMode::Prefer));
+        check("postgres://me@db/x?connect_timeout=2&sslmode=require", Ok(SslMode::Require));
+        check("postgres://me@db/x?sslmode=verify-full", Ok(SslMode::Require));
+        check("postgres://me@/x?host=/tmp/socket&sslmode=require", Ok(SslMode::Disable));
+        check("postgres://me@db/x?sslmode=maybe", Err("`maybe`"));
+        check("postgres://me@db/x?sslmode=verify-full&sslrootcert=/no/such%20file", Err("/no/such file"));
+        check("postgres://me@db/x?sslrootcert=/x", Err("looked at with"));
+        check("postgres://me@db/x?nonsense=1", Err("not valid"));
+    }
+}
