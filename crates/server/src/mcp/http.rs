@@ -2,6 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
+use axum::extract::Request;
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::Response;
 use engine::Engine;
 use engine::caller::Caller;
 use rmcp::model::ErrorData;
@@ -29,6 +33,16 @@ pub(crate) fn service(engine: Engine, config: &ServerConfig) -> StreamableHttpSe
         Ok(Door { origin: Origin::Request(session), changes: changes.clone(), ..door })
     };
     StreamableHttpService::new(door, Arc::new(LocalSessionManager::default()), transport)
+}
+
+/// A session's end leaves nothing to say: some clients take the library's 202 for a failure.
+pub(crate) async fn ended(request: Request, next: Next) -> Response {
+    let ending = request.method() == Method::DELETE;
+    let mut response = next.run(request).await;
+    if ending && response.status() == StatusCode::ACCEPTED {
+        *response.status_mut() = StatusCode::NO_CONTENT;
+    }
+    response
 }
 
 /// The address may choose the tools: `/mcp?tools=core,note&write_tools=never`. It grants nothing the caller lacks.

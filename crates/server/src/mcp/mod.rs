@@ -29,7 +29,7 @@ use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use tokio::sync::watch;
 
 use caller::Origin;
-pub(crate) use http::service;
+pub(crate) use http::{ended, service};
 pub use offer::{Toolset, WriteTools};
 use tool::Call;
 
