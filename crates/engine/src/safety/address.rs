@@ -1,7 +1,8 @@
 //! Passwords inside addresses: `scheme://user:password@host`.
 use super::Severity;
 use super::scan::{Hit, Weight};
-use super::value::{self, Look};
+use super::stand_in;
+use super::value::Look;
 
 const DATABASES: &[&str] = &[
     "postgres",
@@ -88,8 +89,8 @@ pub(super) fn judge(text: &str, at: usize, hits: &mut Vec<Hit>) {
         host.strip_prefix(other)
             .is_some_and(|rest| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '-' || next == '.'))
     });
-    let trivial = password.eq_ignore_ascii_case(name) || value::is_stand_in(password);
-    if password.is_empty() || trivial && (local || value::is_stand_in(password)) {
+    let trivial = password.eq_ignore_ascii_case(name) || stand_in::is_stand_in(password);
+    if password.is_empty() || trivial && (local || stand_in::is_stand_in(password)) {
         return;
     }
     let rule = if is_database { "database_url" } else { "url_credentials" };

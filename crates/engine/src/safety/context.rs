@@ -1,77 +1,15 @@
 //! Values that only their surroundings give away: `password: …`, `API_KEY=…`, "the token is …".
 use super::Severity;
+use super::behind::{self, BEHIND_BYTES};
 use super::documented;
-use super::labels::{Claim, HARMLESS_ENDINGS, HARMLESS_STARTS, PUBLIC_STARTS};
+use super::join::{Join, Value, join, read_value};
+use super::labels::{Claim, HARMLESS_ENDINGS, HARMLESS_STARTS};
+use super::public::is_public;
 use super::scan::{Hit, Weight};
-use super::value::{self, Look};
-
-/// What joins the label to the value.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Join {
-    Assign,
-    Prose,
-    Space,
-}
-
-/// Joining words, after which the value stands.
-const JOIN_WORDS: &[&str] = &[
-    "--body ",
-    "--body=",
-    "--value ",
-    "--secret-string ",
-    "--plaintext ",
-    "-b ",
-    "<<< ",
-    "<<<",
-    "is now ",
-    "is set to ",
-    "was set to ",
-    "set to ",
-    "is: ",
-    "is ",
-    "was ",
-    "are ",
-    "to be ",
-    "to ",
-    "equals ",
-    "changed to ",
-    "should be ",
-    "has been set to ",
-    "lautet ",
-    "ist jetzt ",
-    "ist ",
-    "auf ",
-    "est ",
-    "es ",
-    "é ",
-    "e' ",
-    "è ",
-    "is nu ",
-    "to: ",
-    "jest ",
-    "—",
-    "– ",
-    "である",
-    "は",
-    "是",
-    "为",
-    "為",
-    "이다",
-    "은 ",
-    "는 ",
-    "of ",
-    "with ",
-    "that works is ",
-    "that worked is ",
-    "that worked was ",
-];
+use super::stand_in::is_stand_in;
+use super::value::{Look, is_uuid};
 
 const LABEL_REACH_BYTES: usize = 48;
-/// How far before its label a value may stand.
-const BEHIND_BYTES: usize = 120;
-const JOIN_REACH_BYTES: usize = 64;
-/// A value is followed this far; longer ones are redacted up to here.
-const VALUE_BYTES_MAX: usize = 4096;
 
 /// What a label turned out to be.
 pub(super) struct Label {
@@ -91,14 +29,18 @@ pub(super) fn judge(text: &str, claim: Claim, start: usize, end: usize, hits: &m
     let label = text[from..to].trim_end_matches(['.', '-']);
     let to = from + label.len();
     // A weak word does not keep a stronger one in the same name from being seen.
-    let read = Label { end: if claim == Claim::Weak { end } else { to }, telling: claim != Claim::Weak };
+    let strong = matches!(claim, Claim::Key | Claim::Password);
+    let read = Label { end: if strong { to } else { end }, telling: strong };
     // Plain prose on both sides: nothing to judge, and no value nearby that could be this label's.
     let digits_before = bytes[from.saturating_sub(BEHIND_BYTES)..from].iter().any(u8::is_ascii_digit);
     let follows = could_hold_value(&bytes[to..]);
     if !follows && !digits_before {
         return Label { telling: false, ..read };
     }
-    if is_harmless(label, start - from, end - from) {
+    if is_harmless(label, start - from, end - from)
+        || in_resource_name(text, from, to)
+        || is_other(claim, text, from, label, (start - from, end - from))
+    {
         return Label { telling: false, ..read };
     }
     if follows && let Some((join, at)) = join(text, to, is_flag(bytes, from, label)) {
@@ -114,7 +56,9 @@ pub(super) fn judge(text: &str, claim: Claim, start: usize, end: usize, hits: &m
             return read;
         }
     }
-    behind(text, from, claim, hits);
+    if strong {
+        behind::judge(text, from, claim, hits);
+    }
     read
 }
 
@@ -138,10 +82,7 @@ fn is_harmless(label: &str, word_start: usize, word_end: usize) -> bool {
     let ending = last.is_some_and(|last| {
         !last.is_empty() && HARMLESS_ENDINGS.split(',').any(|ending| last.eq_ignore_ascii_case(ending))
     });
-    let opened = HARMLESS_STARTS.split(',').any(|word| {
-        name.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
-            && name.as_bytes().get(word.len()).is_none_or(|next| !next.is_ascii_lowercase())
-    });
+    let opened = is_harmless_start(name);
     let word = &label[word_start.min(label.len())..word_end.min(label.len())];
     let tail = &bytes[word_end.min(bytes.len())..];
     let plural = tail == b"s"
@@ -154,10 +95,43 @@ fn is_harmless(label: &str, word_start: usize, word_end: usize) -> bool {
     ending || opened || plural || verb
 }
 
+/// Words that may stand beside a service's name in the label of its key.
+const BESIDE_VENDOR: &str = "api,app,auth,bot,prod,production,staging,dev,test,live,sandbox,default,main,access,login,cred,creds,\
+     personal,admin,private,my,our,rest,client,svc,v1,v2,v3,eu,us,env,x,config";
+
+/// A name in which the word means something else: `keyboard`, `cacheKey`, `datadog_site`.
+fn is_other(claim: Claim, text: &str, from: usize, label: &str, word: (usize, usize)) -> bool {
+    match claim {
+        Claim::Vendor => {
+            let beside = |part: &str| {
+                part.split(['_', '-', '.']).all(|piece| {
+                    piece.is_empty() || BESIDE_VENDOR.split(',').any(|word| piece.eq_ignore_ascii_case(word))
+                })
+            };
+            !beside(&label[..word.0]) || !beside(label.get(word.1..).unwrap_or_default())
+        }
+        // In prose the word before tells whose key it is: "the cache key is …".
+        Claim::Ending if label.len() == word.1 - word.0 => {
+            let before = text[..from].trim_end_matches([' ', '`', '"', '\'']);
+            let start = before.rfind(|mark: char| !mark.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
+            before.get(start..).is_some_and(|word| !word.is_empty() && is_harmless_start(word))
+        }
+        Claim::Ending => word.1 < label.len(),
+        Claim::Weak | Claim::Key | Claim::Password => false,
+    }
+}
+
+fn is_harmless_start(name: &str) -> bool {
+    HARMLESS_STARTS.split(',').any(|word| {
+        name.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+            && name.as_bytes().get(word.len()).is_none_or(|next| !next.is_ascii_lowercase())
+    })
+}
+
 fn is_flag(bytes: &[u8], from: usize, label: &str) -> bool {
     let before = &bytes[from.saturating_sub(8)..from];
-    label.starts_with("--")
-        || before.ends_with(b"--")
+    label.starts_with('-')
+        || before.ends_with(b"-")
         || before.ends_with(b"ENV ")
         || before.ends_with(b"ARG ")
         || before.ends_with(b"set ")
@@ -167,152 +141,14 @@ fn is_flag(bytes: &[u8], from: usize, label: &str) -> bool {
             && label.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
-/// Finds what joins label and value, and where the value starts.
-fn join(text: &str, to: usize, flag: bool) -> Option<(Join, usize)> {
-    let bytes = text.as_bytes();
-    let mut at = to;
-    let limit = bytes.len().min(to + JOIN_REACH_BYTES);
-    let skip = |mut at: usize, set: &[u8]| {
-        while at < limit && set.contains(&bytes[at]) {
-            at += 1;
-        }
-        at
-    };
-    let closed = skip(at, b"\"'`*_])}");
-    at = skip(closed, b" \t");
-    let rest = &bytes[at..];
-    let (mut next, mut kind) = match rest {
-        [b':', b':', ..] => return None,
-        [b'=', b'=', ..] | [b'!', b'=', ..] => return None,
-        [b':', b'=', ..]
-        | [b'=', b'>', ..]
-        | [b'-', b'>', ..]
-        | [b'<', b'-', ..]
-        | [b'?', b'=', ..]
-        | [b'+', b'=', ..] => (at + 2, Join::Assign),
-        [b'|', b'|', ..] => (at + 2, Join::Assign),
-        [b':' | b'=' | b'|', ..] => (at + 1, Join::Assign),
-        [b'>', ..] => (at + 1, Join::Assign),
-        [b'(', b'"' | b'\'', ..] => (at + 1, Join::Assign),
-        [b',', ..] if closed > to => (at + 1, Join::Assign),
-        // A row of comma-separated values: name, then value.
-        [b',', next, ..] if !next.is_ascii_whitespace() => (at + 1, Join::Prose),
-        _ if named_value(rest).is_some() => (at + named_value(rest).unwrap_or(0), Join::Assign),
-        _ => match JOIN_WORDS.iter().find(|word| text[at..].starts_with(*word)) {
-            Some(word) => (at + word.len(), Join::Prose),
-            None if at > to && flag => (at, Join::Space),
-            None if at > to => return prose_gap(text, at),
-            None => return None,
-        },
-    };
-    next = skip(next, b" \t");
-    // `- name: X\n  value: Y` and `"name": "X", "value": "Y"`.
-    if let Some(more) = named_value(&bytes[next.min(bytes.len())..]) {
-        next = skip(next + more, b" \t");
-        kind = Join::Assign;
-    }
-    Some((kind, next))
-}
-
-/// `\n  value: `, `{ default = ` and their JSON forms: the value of something just named.
-fn named_value(rest: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    let limit = rest.len().min(JOIN_REACH_BYTES);
-    while at < limit && matches!(rest[at], b' ' | b'\t' | b'\r' | b'\n' | b'"' | b'\'' | b',' | b'{' | b'>' | b'-') {
-        at += 1;
-    }
-    for word in [&b"value"[..], b"default", b"Value", b"val", b"to", b"data", b"secret", b"VALUE"] {
-        if let Some(tail) = rest.get(at..).and_then(|tail| tail.strip_prefix(word)) {
-            let gap = tail.iter().take_while(|byte| matches!(byte, b'"' | b'\'' | b' ' | b'\t')).count();
-            if matches!(tail.get(gap), Some(b':' | b'=')) {
-                return Some(at + word.len() + gap + 1);
-            }
-        }
-    }
-    None
-}
-
-/// "the password for the staging database is …": a joining word within the same clause.
-fn prose_gap(text: &str, at: usize) -> Option<(Join, usize)> {
-    const GAP_BYTES_MAX: usize = 60;
-    let end = text.len().min(at + GAP_BYTES_MAX);
-    let end = (at..=end).rev().find(|&index| text.is_char_boundary(index))?;
-    let clause = &text[at..end];
-    let clause = &clause[..clause.find(['\n', ';', '!', '?', '(', '"']).unwrap_or(clause.len())];
-    let clause = &clause[..clause.find(". ").unwrap_or(clause.len())];
-    [
-        " is now ",
-        " is set to ",
-        " set to ",
-        " is: ",
-        " is ",
-        " was ",
-        ": ",
-        " = ",
-        " to ",
-        " ist ",
-        " lautet ",
-        " est ",
-        " es ",
-        " auf ",
-    ]
-    .iter()
-    .filter_map(|word| clause.find(word).map(|found| (found, word.len())))
-    .min()
-    .map(|(found, size)| (Join::Prose, at + found + size))
-}
-
-struct Value<'t> {
-    text: &'t str,
-    quoted: bool,
-}
-
-impl Value<'_> {
-    /// The part on which a value is judged; a long one shows what it is at its start.
-    fn start(&self) -> &str {
-        const JUDGED_BYTES_MAX: usize = 200;
-        let end = (0..=self.text.len().min(JUDGED_BYTES_MAX))
-            .rev()
-            .find(|&index| self.text.is_char_boundary(index))
-            .unwrap_or(0);
-        &self.text[..end]
-    }
-}
-
-/// Reads a quoted or bare value; quotes of any script were folded to ASCII before.
-fn read_value(text: &str, at: usize) -> (Value<'_>, usize) {
-    let rest = &text[at.min(text.len())..];
-    let opening = rest.len() - rest.trim_start_matches(['*', '_', '[', '(']).len();
-    let (prefix, rest) =
-        if rest[opening..].starts_with(['"', '\'', '`']) { (opening, &rest[opening..]) } else { (0, rest) };
-    let start = at + prefix;
-    let limit = (0..=rest.len().min(VALUE_BYTES_MAX)).rev().find(|&index| rest.is_char_boundary(index)).unwrap_or(0);
-    let rest = &rest[..limit];
-    let quote = rest.chars().next().filter(|mark| matches!(mark, '"' | '\'' | '`'));
-    if let Some(quote) = quote {
-        let inner = rest[1..].trim_start_matches(quote);
-        let lead = rest.len() - inner.len();
-        let inner = &inner[..inner.find([quote, '\n']).unwrap_or(inner.len())];
-        return (Value { text: inner, quoted: true }, start + lead);
-    }
-    let bare = &rest[..rest
-        .find(|mark: char| {
-            mark.is_whitespace() || matches!(mark, '"' | '\'' | '`' | '<' | ',' | '|') || !mark.is_ascii()
-        })
-        .unwrap_or(rest.len())];
-    let bare = if rest.starts_with('<') { &rest[..1] } else { bare };
-    let bare =
-        bare.trim_end_matches(['.', ';', ')', '}', ']', ':', '!', '?', '*']).split(';').next().unwrap_or_default();
-    let bare = bare.split('&').next().unwrap_or_default();
-    (Value { text: bare, quoted: false }, start)
-}
-
 fn believable(claim: Claim, join: Join, value: &Value, label: &str) -> bool {
     const PASSWORD_CHARS_MIN: usize = 6;
     const KEY_CHARS_MIN: usize = 12;
     const WEAK_CHARS_MIN: usize = 24;
+    const VENDOR_CHARS_MIN: usize = 16;
+    const HEX_CHARS_MIN: usize = 30;
     let text = value.start();
-    if value::is_stand_in(text)
+    if is_stand_in(text)
         || documented::is_documented(text.as_bytes())
         || text.contains("://")
         || is_public(text)
@@ -326,7 +162,9 @@ fn believable(claim: Claim, join: Join, value: &Value, label: &str) -> bool {
         + usize::from(look.upper > 0)
         + usize::from(look.digits > 0)
         + usize::from(look.symbols > 0);
-    let named = reference_name(text, label, &look) || text.matches('/').count() >= 2 && look.wordy_share(4);
+    let named = reference_name(text, label, &look)
+        || tagged(text, claim)
+        || text.matches('/').count() >= 2 && look.wordy_share(4);
     let sentence = text.split_whitespace().count() > 2;
     match (claim, join) {
         _ if sentence || named => false,
@@ -352,6 +190,20 @@ fn believable(claim: Claim, join: Join, value: &Value, label: &str) -> bool {
                 || text.len() >= 8 && look.random() && look.digits > 0 && kinds >= 3 && label_is_secret(label)
         }
         (Claim::Key, Join::Prose) => text.len() >= 16 && look.random(),
+        (Claim::Vendor, Join::Prose) => false,
+        (Claim::Vendor, _) => {
+            text.len() >= VENDOR_CHARS_MIN
+                && look.random()
+                && !is_uuid(text.as_bytes())
+                && (!look.hex() || text.len() >= HEX_CHARS_MIN)
+        }
+        (Claim::Ending, _) => {
+            let bare = label.eq_ignore_ascii_case("key") && join != Join::Prose;
+            text.len() >= VENDOR_CHARS_MIN
+                && look.random()
+                && !is_uuid(text.as_bytes())
+                && (!look.hex() || !bare && text.len() >= HEX_CHARS_MIN)
+        }
         (Claim::Weak, _) => text.len() >= WEAK_CHARS_MIN && look.random() && !look.hex() && look.bits >= 3.5,
     }
 }
@@ -381,13 +233,8 @@ fn date_like(text: &str) -> bool {
                 .all(char::is_alphabetic)
 }
 
-/// Hashes, certificates, public keys and ciphertext, which may stand after any label.
-pub(super) fn is_public(text: &str) -> bool {
-    PUBLIC_STARTS.split(',').any(|start| text.starts_with(start))
-}
-
 /// Calls, member accesses and templates: code that fetches a value is not the value.
-fn is_code(text: &str, quoted: bool) -> bool {
+pub(super) fn is_code(text: &str, quoted: bool) -> bool {
     let call = text.contains("()") || text.contains(")(") || !quoted && text.contains('(');
     let dotted = !quoted
         && text.contains('.')
@@ -414,70 +261,29 @@ fn reference_name(text: &str, label: &str, look: &Look) -> bool {
         || lower == label.to_ascii_lowercase()
 }
 
-/// "`X` is the api key": the value stands before its label.
-fn behind(text: &str, from: usize, claim: Claim, hits: &mut Vec<Hit>) {
-    let start = (from.saturating_sub(BEHIND_BYTES)..=from).find(|&index| text.is_char_boundary(index)).unwrap_or(from);
-    let before = &text[start..from];
-    if !before.bytes().any(|byte| byte.is_ascii_digit()) {
-        return;
-    }
-    // The joining word stands at most a few words before the label.
-    const JOIN_BYTES: usize = 48;
-    let near = (before.len().saturating_sub(JOIN_BYTES)..=before.len())
-        .find(|&index| before.is_char_boundary(index))
-        .unwrap_or(before.len());
-    let Some(gap) = [
-        " is the ",
-        " is our ",
-        " is my ",
-        " is your ",
-        " as the ",
-        " as ",
-        " is a ",
-        " was the ",
-        " ist das ",
-        " ist der ",
-        " est le ",
-        " es la ",
-        " for the ",
-        " (the ",
-        " - the ",
-    ]
-    .iter()
-    .filter_map(|word| before[near..].rfind(word))
-    .max()
-    .map(|gap| near + gap) else {
-        return;
-    };
-    if before[gap..].contains(['.', '\n']) && before[gap..].trim_end().len() > 40 {
-        return;
-    }
-    let head = before[..gap].trim_end_matches(['"', '\'', '`', ' ', ',']);
-    let word_start =
-        head.rfind(|mark: char| mark.is_whitespace() || matches!(mark, '"' | '\'' | '`')).map_or(0, |at| at + 1);
-    let word = &head[word_start..];
-    let look = Look::at(word.as_bytes());
-    let strong = word.len() >= 16 && look.random() && !value::is_uuid(word.as_bytes())
-        || claim == Claim::Password
-            && word.len() >= 8
-            && look.digits > 0
-            && look.letters() > 2
-            && look.symbols + look.upper > 0
-            && look.symbols < look.letters();
-    let plain = word.is_ascii()
-        && !word.contains("://")
-        && !value::is_stand_in(word)
-        && !is_public(word)
-        && !is_code(word, false)
-        && !look.hex()
-        && !word.contains(['/', '@', '(', ':']);
-    if strong && plain {
-        hits.push(Hit::secret(
-            "assigned_secret",
-            Severity::High,
-            Weight::Context,
-            start + word_start,
-            start + word_start + word.len(),
-        ));
-    }
+/// `orders-linux-3f9a…` and `v1.2.3-3f9a…`: names and versions that end in a hash.
+fn tagged(text: &str, claim: Claim) -> bool {
+    const HASH_CHARS_MIN: usize = 7;
+    let Some((name, hash)) = text.rsplit_once(['-', '_', '+', ':']) else { return false };
+    let hashed = hash.len() >= HASH_CHARS_MIN && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let version = name
+        .trim_start_matches('v')
+        .split(['.', '-', '+'])
+        .take(2)
+        .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
+    let weak = !matches!(claim, Claim::Key | Claim::Password);
+    hashed && (version && name.contains('.') || weak && !name.contains(|mark: char| mark.is_ascii_digit()))
+}
+
+/// A label inside a resource name, as in `arn:aws:secretsmanager:…:secret:orders/db`.
+fn in_resource_name(text: &str, from: usize, to: usize) -> bool {
+    const NAME_BYTES_MAX: usize = 90;
+    let bytes = &text.as_bytes()[from.saturating_sub(NAME_BYTES_MAX)..from];
+    let start = bytes
+        .iter()
+        .rposition(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'('))
+        .map_or(0, |at| at + 1);
+    let image =
+        bytes.ends_with(b"/") && matches!(text.as_bytes()[to..], [b':', next, ..] if !next.is_ascii_whitespace());
+    image || bytes[start..].starts_with(b"arn:") || bytes[start..].starts_with(b"urn:")
 }

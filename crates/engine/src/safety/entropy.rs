@@ -1,13 +1,8 @@
-//! Long runs without a name: decoded where they can be, judged by entropy where they cannot.
-use super::Severity;
-use super::context::is_public;
-use super::scan::{Hit, Weight};
-use super::value::{Look, is_uuid};
-use super::{decode, documented};
+//! Long runs without a name: decoded where they can be, handed on to be judged where they cannot.
+use super::decode;
+use super::scan::Hit;
+use super::unnamed;
 
-/// SPEC: 4.5 bits a character over 40 characters or more is a secret.
-const ENTROPY_BITS_MIN: f32 = 4.5;
-const ENTROPY_CHARS_MIN: usize = 40;
 /// Shorter runs are neither decoded nor looked at.
 const RUN_CHARS_MIN: usize = 16;
 const DECODE_CHARS_MIN: usize = 20;
@@ -16,7 +11,6 @@ const HEX_CHARS_MIN: usize = 32;
 const WRAPPED_CHARS_MIN: usize = 56;
 /// How far after a label an unnamed value still belongs to it.
 const NEARBY_BYTES: usize = 110;
-const NEARBY_CHARS_MIN: usize = 18;
 
 /// What a run turned out to be.
 pub(super) struct Decoded {
@@ -55,7 +49,7 @@ pub(super) fn walk(text: &str, known: &Known, hits: &mut Vec<Hit>, decoded: &mut
             }
             match decode_run(bytes, at, padded) {
                 Some(found) => decoded.push(found),
-                None => judge(bytes, (at, end, padded), &mut cursor, known, hits),
+                None => unnamed::judge(bytes, (at, end, padded), &mut cursor, known, hits),
             }
         }
         at = end;
@@ -69,8 +63,8 @@ fn in_run(byte: u8) -> bool {
 
 /// Where the walk stands in its line.
 #[derive(Default)]
-struct Cursor {
-    in_address: bool,
+pub(super) struct Cursor {
+    pub(super) in_address: bool,
     exempt: usize,
     label: usize,
 }
@@ -91,7 +85,7 @@ impl Cursor {
         exempt.get(self.exempt).is_some_and(|range| range.0 <= at)
     }
 
-    fn is_labelled(&mut self, labels: &[usize], at: usize) -> bool {
+    pub(super) fn is_labelled(&mut self, labels: &[usize], at: usize) -> bool {
         while labels.get(self.label + 1).is_some_and(|&end| end <= at) {
             self.label += 1;
         }
@@ -171,244 +165,4 @@ fn spaced_hex(bytes: &[u8], decoded: &mut Vec<Decoded>) {
         }
         at = end.max(at + 1);
     }
-}
-
-fn judge(bytes: &[u8], span: (usize, usize, usize), cursor: &mut Cursor, known: &Known, hits: &mut Vec<Hit>) {
-    let (start, end, padded) = span;
-    let run = &bytes[start..end];
-    let look = Look::at(run);
-    if cursor.in_address || look.masked() || look.wordy() || is_uuid(run) || is_path(run, &look) {
-        return;
-    }
-    let Some((rule, weight)) = suspect(bytes, span, &look, cursor, known) else { return };
-    if !documented::is_documented(run) && !announced_public(bytes, start, run) {
-        hits.push(Hit::secret(rule, Severity::High, weight, start, padded));
-    }
-}
-
-/// The rule under which an unnamed run is suspected.
-fn suspect(
-    bytes: &[u8],
-    span: (usize, usize, usize),
-    look: &Look,
-    cursor: &mut Cursor,
-    known: &Known,
-) -> Option<(&'static str, Weight)> {
-    let (start, end, padded) = span;
-    let run = &bytes[start..end];
-    // Padding counts: it is part of what was written.
-    if padded - start >= ENTROPY_CHARS_MIN && Look::at(&bytes[start..padded]).bits >= ENTROPY_BITS_MIN {
-        return Some(("high_entropy", Weight::Entropy));
-    }
-    let all_kinds = look.upper > 1 && look.lower > 1 && look.digits > 1;
-    let drawn = look.random() && !look.hex();
-    if run.len() >= NEARBY_CHARS_MIN && drawn && (all_kinds || prefixed(run)) && cursor.is_labelled(known.labels, start)
-    {
-        return Some(("nearby_secret", Weight::Nearby));
-    }
-    let alone = drawn && all_kinds && run.len() >= HEX_CHARS_MIN && prefixed(run) && !is_resource_id(run);
-    alone.then_some(("prefixed_token", Weight::Nearby))
-}
-
-/// `abc_` or `abc-` and then at least 24 characters of one piece.
-fn prefixed(run: &[u8]) -> bool {
-    const PREFIX_CHARS: std::ops::RangeInclusive<usize> = 2..=12;
-    const BODY_CHARS_MIN: usize = 24;
-    let Some(cut) = run.iter().position(|&byte| byte == b'_' || byte == b'-') else { return false };
-    let body = run[cut + 1..].split(|&byte| byte == b'_' || byte == b'-').map(<[u8]>::len).max().unwrap_or(0);
-    PREFIX_CHARS.contains(&cut) && body >= BODY_CHARS_MIN && run[..cut].iter().all(u8::is_ascii_alphanumeric)
-}
-
-/// Prefixes of identifiers that services show in the open.
-fn is_resource_id(run: &[u8]) -> bool {
-    const PREFIXES: &[&str] = &[
-        "cus_",
-        "pi_",
-        "ch_",
-        "evt_",
-        "req_",
-        "price_",
-        "prod_",
-        "sub_",
-        "in_",
-        "pm_",
-        "acct_",
-        "txn_",
-        "seti_",
-        "cs_",
-        "msg_",
-        "run_",
-        "asst_",
-        "thread_",
-        "file-",
-        "chatcmpl-",
-        "resp_",
-        "batch_",
-        "call_",
-        "toolu_",
-        "step_",
-        "org-",
-        "proj_",
-        "prj_",
-        "dpl_",
-        "team_",
-        "pk_",
-        "pub_",
-        "trace_",
-        "span_",
-        "i-",
-        "vol-",
-        "snap-",
-        "eni-",
-        "subnet-",
-        "sg-",
-        "vpc-",
-    ];
-    PREFIXES.iter().any(|prefix| run.starts_with(prefix.as_bytes()))
-}
-
-/// Slashes between mostly readable names.
-fn is_path(run: &[u8], look: &Look) -> bool {
-    let slashes = run.iter().filter(|&&byte| byte == b'/').count();
-    let dashes = run.iter().filter(|&&byte| byte == b'-' || byte == b'_').count();
-    slashes >= 2 && look.wordy_share(4) || dashes >= 3 && look.wordy_share(4)
-}
-
-/// Hash syntaxes, media, addresses of chains, and labels of public values.
-fn announced_public(bytes: &[u8], start: usize, run: &[u8]) -> bool {
-    const LEADS: &[&str] = &[
-        "h1:",
-        "zh:",
-        "sha1:",
-        "sha224:",
-        "sha256:",
-        "sha384:",
-        "sha512:",
-        "md5:",
-        "blake2b:",
-        "blake3:",
-        "npm:",
-        "sha1=",
-        "sha256=",
-        "sha512=",
-        "base64,",
-        "ssh-rsa ",
-        "ssh-ed25519 ",
-        "ssh-dss ",
-        "nistp256 ",
-        "nistp384 ",
-        "nistp521 ",
-        "openssh.com ",
-        "data:",
-    ];
-    const STARTS: &[&str] = &[
-        "sha1-",
-        "sha256-",
-        "sha384-",
-        "sha512-",
-        "md5-",
-        "0x",
-        "bafy",
-        "bafk",
-        "Qm",
-        "bc1",
-        "age1",
-        "npub1",
-        "addr1",
-        "cosmos1",
-        "AAAAC3Nza",
-        "AAAAB3Nza",
-        "AAAAE2Vj",
-        "iVBORw0KGgo",
-        "/9j/",
-        "R0lGOD",
-        "UEsDB",
-        "JVBERi",
-        "AGFzbQ",
-        "d09GM",
-        "T2dnUw",
-        "SUQz",
-        "UklGR",
-        "Qk0",
-        "MII",
-        "MEUCI",
-        "MEQCI",
-        "MFkw",
-        "MCow",
-        "AQICAH",
-        "LS0tLS1CRUdJTiBDRV",
-        "LS0tLS1CRUdJTiBQVUJ",
-        "Igw",
-        "RWQ",
-        "RWT",
-    ];
-    const LABELS: &[&str] = &[
-        "integrity",
-        "checksum",
-        "digest",
-        "hash",
-        "sha",
-        "etag",
-        "fingerprint",
-        "thumbprint",
-        "id-2",
-        "id2",
-        "request",
-        "trace",
-        "cursor",
-        "nexttoken",
-        "pagetoken",
-        "continuation",
-        "signature",
-        "public",
-        "pubkey",
-        "pub",
-        "cert",
-        "csr",
-        "bundle",
-        "authority",
-        "encrypted",
-        "cipher",
-        "cid",
-        "revision",
-        "message-id",
-        "boundary",
-        "spki",
-        "address",
-        "wallet",
-        "mint",
-        "txid",
-        "x5c",
-        "x5t",
-        "kid",
-        "\"n",
-        "\"x",
-        "\"y",
-        "\"e",
-        "peer",
-        "version",
-        "tag:",
-        "data,",
-        "iv",
-        "aad",
-        "commitment",
-        "merkle",
-    ];
-    let text = |slice: &[u8]| String::from_utf8_lossy(slice).to_ascii_lowercase();
-    let before = text(&bytes[start.saturating_sub(40)..start]);
-    let run_text = String::from_utf8_lossy(&run[..run.len().min(24)]);
-    if is_public(&run_text)
-        || STARTS.iter().any(|lead| run_text.starts_with(lead))
-        || LEADS.iter().any(|lead| before.ends_with(lead))
-        || before.ends_with("enc[")
-        || before.contains("enc[aes")
-    {
-        return true;
-    }
-    let label = before.trim_end_matches([' ', '"', '\'', '`', '=', ':', '(', '>', '|', '<', '\t']);
-    let label = &label[label.rfind([' ', '\n', ',', '{', '<', ';']).map_or(0, |at| at + 1)..];
-    label.len() < before.len()
-        && LABELS.iter().any(|word| label.contains(word))
-        && !label.contains("secret")
-        && !label.contains("private")
 }

@@ -1,10 +1,16 @@
 //! The words by which a secret is named, and those that make the name harmless. Lists are separated by commas.
 
+use super::vendors::VENDORS;
+
 /// How sure a label alone makes us.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub(super) enum Claim {
     /// Names many harmless things too: the value must look drawn and long.
     Weak,
+    /// A service's name as the whole label: `datadog: …`.
+    Vendor,
+    /// `key` at the end of a name or in prose, which labels caches and maps as well.
+    Ending,
     /// Names a machine's secret: the value must look drawn.
     Key,
     /// Names a person's password: a readable value can be real.
@@ -13,6 +19,8 @@ pub(super) enum Claim {
 
 /// Words that name a secret, lower case, with what they claim; the index ignores ASCII case.
 pub(super) const LABELS: &[(Claim, &str)] = &[
+    (Claim::Vendor, VENDORS),
+    (Claim::Ending, "key"),
     (
         Claim::Password,
         "pass,pwd,kennwort,mot de passe,contrase,senha,wachtwoord,hasło,haslo,пароль,Пароль,парол,密码,密碼,口令,\
@@ -35,7 +43,12 @@ pub(super) const LABELS: &[(Claim, &str)] = &[
          credential,zugangsdaten,authorization,_auth,x-auth,webhook,connection string,connectionstring,\
          connection_string,pat=,_pat,sas_,_sas,_dsn,jwt",
     ),
-    (Claim::Weak, "otp,pin code,bearer,cookie,client_id,oauth,salt,pepper"),
+    (
+        Claim::Weak,
+        "otp,pin code,bearer,cookie,client_id,oauth,salt,pepper,github,gitlab,bitbucket,gitea,circleci,travis,\
+         buildkite,jfrog,codecov,jenkins,linear,notion,looker,segment,replicate,airship,square,resend,render,\
+         railway,creds",
+    ),
 ];
 
 /// Endings of an identifier that make it a name, a limit or a place instead of the secret.
@@ -54,10 +67,7 @@ pub(super) const HARMLESS_ENDINGS: &str = "name,names,id,ids,url,uri,urls,endpoi
 pub(super) const HARMLESS_STARTS: &str = "public,pub,max,min,next,page,cursor,num,total,prompt,completion,sort,primary,foreign,partition,cache,\
      row,object,input,output,context,sha,sha1,sha256,hash,ssh_host,known,csrf,xsrf,idempotency,dedup,\
      continuation,lexer,parser,has,is,no,use,hot,short,translation,i18n,map,group,lookup,stop,eos,bos,pad,\
-     monkey,keyboard,tokenizer,secretary,secretsmanager,secretmanager,passport,passive";
-
-/// Starts of hashes, certificates, public keys and ciphertext.
-pub(super) const PUBLIC_STARTS: &str = "sha1-,sha256-,sha384-,sha512-,sha1:,sha256:,sha384:,sha512:,SHA256:,MD5:,md5:,h1:,zh:,$2a$,$2b$,$2y$,\
-     $argon2,$6$,$5$,$1$,$apr1$,$scrypt$,$pbkdf2,{SSHA},{SHA},pbkdf2_,scrypt:,ssh-rsa,ssh-ed25519,ecdsa-,\
-     AAAAC3Nza,AAAAB3Nza,AAAAE2Vj,ENC[,AQICAH,arn:,vault:v,age1,-----BEGIN CERT,-----BEGIN PUB,did:,urn:,\
-     spiffe:,AgA,AgB,pk_live_,pk_test_,pub_";
+     monkey,keyboard,tokenizer,routing,redis,s3,storage_object,message,event,job,request,task,query,\
+     cursor,state,data,file,dict,config,registry,record,entity,issue,project,item,user,index,lock,shard,\
+     bucket,resource,parent,child,node,etcd,memo,react,selection,hash,range,composite,unique,natural,\
+     surrogate,candidate,column,attribute,label,tag,secretary,secretsmanager,secretmanager,passport,passive";

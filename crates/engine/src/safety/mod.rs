@@ -1,22 +1,28 @@
 //! Finds what must not be remembered: secrets, planted orders, raw logs.
 mod address;
 mod automaton;
+mod behind;
 mod context;
 mod decode;
 mod documented;
 mod entropy;
 mod injection;
+mod join;
 mod labels;
 mod listing;
 mod logs;
 mod merge;
 mod pattern;
+mod public;
 mod scan;
 mod shape;
+mod stand_in;
 mod structure;
 mod tokens;
 mod unescape;
+mod unnamed;
 mod value;
+mod vendors;
 mod view;
 mod words;
 
@@ -30,7 +36,7 @@ pub use listing::{Rule, rules};
 use view::View;
 
 /// Goes up whenever a rule is added, dropped or judged differently, so that stored text can be scanned anew.
-pub const RULES_VERSION: u32 = 1;
+pub const RULES_VERSION: u32 = 2;
 
 /// How bad it would be to keep what was found.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]

@@ -4,9 +4,9 @@ use super::entropy::{self, Decoded, Known};
 use super::injection::{self, Orders};
 use super::pattern::Check;
 use super::structure::{self, Armour, Mark, Marks};
-use super::value::{self, Look};
+use super::value::Look;
 use super::view::View;
-use super::{Concern, Finding, Severity, address, context, decode, documented};
+use super::{Concern, Finding, Severity, address, context, decode, documented, stand_in};
 
 /// How telling a rule is: of overlapping hits the heaviest names the finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -306,16 +306,16 @@ fn passes(check: Check, value: &[u8]) -> bool {
     let text = String::from_utf8_lossy(value);
     match check {
         Check::None => true,
-        Check::Real => !value::is_stand_in(&text),
-        Check::Random => Look::at(value).random() && !value::is_stand_in(&text),
+        Check::Real => !stand_in::is_stand_in(&text),
+        Check::Random => Look::at(value).random() && !stand_in::is_stand_in(&text),
         Check::Password => {
             let look = Look::at(value);
             let mixed = look.digits > 0 && look.letters() > 0 || look.upper > 0 && look.lower > 0 && look.symbols > 0;
-            (mixed || look.random()) && !value::is_stand_in(&text) && !text.contains("://")
+            (mixed || look.random()) && !stand_in::is_stand_in(&text) && !text.contains("://")
         }
         Check::BasicPair => decode::base64(value).and_then(decode::text).is_some_and(|pair| {
             pair.split_once(':').is_some_and(|(name, password)| {
-                !password.is_empty() && name.len() + password.len() > 3 && !value::is_stand_in(password)
+                !password.is_empty() && name.len() + password.len() > 3 && !stand_in::is_stand_in(password)
             })
         }),
     }

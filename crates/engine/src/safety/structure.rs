@@ -5,7 +5,7 @@ use regex::bytes::Regex;
 
 use super::Severity;
 use super::scan::{Hit, Weight};
-use super::value;
+use super::stand_in;
 
 /// A word that tells of a document's kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -118,7 +118,7 @@ fn kubernetes_secret(bytes: &[u8], hits: &mut Vec<Hit>) {
             let Some(found) = entry.get(1) else { continue };
             let text = String::from_utf8_lossy(found.as_bytes());
             let block_scalar = matches!(found.as_bytes(), b"|" | b">" | b"|-" | b">-");
-            if !block_scalar && !value::is_stand_in(&text) {
+            if !block_scalar && !stand_in::is_stand_in(&text) {
                 let start = body.start() + found.start();
                 hits.push(Hit::secret(
                     "kubernetes_secret",

@@ -49,11 +49,21 @@ pub(super) const ROWS: &[Token] = &[
         &["co_{w40}", "pa-{s40+}", "jina_{m50+}", "pcsk_{m50+}", "vs-{w40+}"],
     )
     .random(),
+    token("voiceflow_key", "Voiceflow keys", &["VF.DM.{x24}.{w16}", "VF.WS.{x24}.{w16}", "VF.{w24+}.{w16}"]),
     token("elevenlabs_key", "ElevenLabs keys", &["sk_{h48}"]),
     token(
         "agent_search_key",
         "Search and scraping keys for agents",
-        &["tvly-{s28+}", "fc-{h32}", "exa_{w30+}", "apify_api_{w36}", "jina_{h32}{s20+}", "brv_{w30+}", "BSA{s28}"],
+        &[
+            "tvly-{s28+}",
+            "fc-{h32}",
+            "exa_{w30+}",
+            "apify_api_{w36}",
+            "jina_{h32}{s20+}",
+            "brv_{w30+}",
+            "BSA{s28}",
+            "BSA{w23-32}",
+        ],
     )
     .random(),
     token(

@@ -74,17 +74,19 @@ pub(super) const ROWS: &[Token] = &[
             "events.pagerduty.com/integration/{h32}/enqueue",
             "hc-ping.com/{uuid}",
             "webhook.site/{uuid}",
+            "tines.com/webhook/{l32}/{l32}",
+            "hooks.zapier.com/hooks/catch/{w12+}",
         ],
     ),
     token("twilio_key", "Twilio API keys", &["SK{x32}"]).exact(),
     token("sendgrid_key", "SendGrid keys", &["SG.{q16-24}.{q39-50}", "SG.{q64-70}"]),
-    token("mailgun_key", "Mailgun keys", &["key-{h32}", "pubkey-{h32}"]).exact(),
+    token("mailgun_key", "Mailgun keys", &["key-{h32}", "pubkey-{h32}", "key-{l32}"]).exact().random(),
     token("mailchimp_key", "Mailchimp keys", &["{h32}-us{d1-2}", "md-{s22}"]).random(),
     token("brevo_key", "Brevo (Sendinblue) keys", &["xkeysib-{h64}-{w16}", "xsmtpsib-{h64}-{w16}"]),
     token(
         "mail_service_key",
         "Resend, Postmark, Loops, MailerSend and Mailjet keys",
-        &["re_{w8}_{w20+}", "mlsn.{h64}", "re_{w30+}", "smtp_{w30+}", "SB-{w30+}"],
+        &["re_{w8}_{w20+}", "mlsn.{w40+}", "re_{w30+}", "smtp_{w30+}", "SB-{w30+}"],
     )
     .random(),
     token(
@@ -101,6 +103,8 @@ pub(super) const ROWS: &[Token] = &[
         &["syt_{m6+}_{w20}_{w6}", "syr_{m6+}_{w20}_{w6}", "mat_{w30+}", "mct_{w30+}"],
     ),
     token("intercom_token", "Intercom, Front and Webex tokens", &["dG9rO{b50+}={p0-2}"]).random(),
+    token("canadian_notify_key", "GC Notify and GOV.UK Notify keys", &["gcntfy-{s1+}-{uuid}-{uuid}"]),
+    token("smooch_token", "Sunshine Conversations keys", &["act_{l24}"]).random(),
     token("zoom_token", "Zoom and other meeting secrets", &["zoom_{w40+}"]),
     token(
         "social_token",

@@ -23,7 +23,23 @@ pub(super) const ROWS: &[Token] = &[
     token("gcp_api_key", "Google API keys", &["AIza{s35}"]),
     token("gcp_oauth_secret", "Google OAuth client secrets", &["GOCSPX-{s24+}"]),
     token("gcp_access_token", "Google OAuth access and refresh tokens", &["ya29.{s20+}", "1//0{s38+}", "1//{s60+}"]),
-    token("azure_client_secret", "Microsoft Entra client secrets", &["{p3}8Q~{p31-34}", "{p3}7Q~{p31-34}"]).random(),
+    token(
+        "azure_client_secret",
+        "Microsoft Entra client secrets",
+        &[
+            "{p3}8Q~{p31-34}",
+            "{p3}7Q~{p31-34}",
+            "{p3}9Q~{p31-34}",
+            "{p3}0Q~{p31-34}",
+            "{p3}1Q~{p31-34}",
+            "{p3}2Q~{p31-34}",
+            "{p3}3Q~{p31-34}",
+            "{p3}4Q~{p31-34}",
+            "{p3}5Q~{p31-34}",
+            "{p3}6Q~{p31-34}",
+        ],
+    )
+    .random(),
     token("azure_devops_pat", "Azure DevOps personal access tokens", &["{l52-80}AZDO{w4}", "{w52-80}AZDO{w4}"]),
     token(
         "azure_storage_key",
@@ -43,7 +59,8 @@ pub(super) const ROWS: &[Token] = &[
             "SharedAccessKey={b43}=",
         ],
     ),
-    token("alibaba_access_key", "Alibaba Cloud access key ids", &["LTAI{w12-24}", "STS.{w24+}"]).random(),
+    token("alibaba_access_key", "Alibaba Cloud access key ids", &["LTAI{w12-24}", "STS.{w24+}", "CAIS{b100+}"])
+        .random(),
     token("tencent_secret_id", "Tencent Cloud secret ids", &["AKID{w28-36}"]).random(),
     token("volcengine_key", "Volcengine access keys", &["AKLT{w30+}"]),
     token("digitalocean_token", "DigitalOcean tokens", &["dop_v1_{h64}", "doo_v1_{h64}", "dor_v1_{h64}"]),
@@ -86,7 +103,7 @@ pub(super) const ROWS: &[Token] = &[
         "Civo, Hetzner and other small-cloud tokens that carry a prefix",
         &["hcloud_{w60+}", "civo_{w40+}"],
     ),
-    token("exoscale_key", "OVHcloud and Exoscale keys", &["EXO{h24}", "ovh_{w32+}"]).random(),
+    token("exoscale_key", "OVHcloud and Exoscale keys", &["EXO{h24}", "EXO{w24+}", "ovh_{w32+}"]).random(),
     token("upcloud_token", "UpCloud and Vultr tokens", &["ucat_{w26}", "vultr_{w30+}"]).random(),
     token("vault_token", "HashiCorp Vault tokens", &["hvs.{s24+}", "hvb.{s24+}", "hvr.{s24+}", "s.{w24}"]).random(),
     token("terraform_token", "Terraform Cloud tokens", &["{w14}.atlasv1.{q60-70}"]),
@@ -153,5 +170,23 @@ pub(super) const ROWS: &[Token] = &[
     token("boundary_token", "Boundary and Consul tokens", &["at_{w10}_{w40+}"]),
     token("harness_token", "Harness tokens", &["pat.{s22}.{w24}.{w20}", "sat.{s22}.{w24}.{w20}"]),
     token("prefect_token", "Prefect keys", &["pnu_{w36}", "pnb_{w36}"]),
+    token("aws_appsync_key", "AWS AppSync API keys", &["da2-{l26}"]).random().exact(),
+    token("astra_token", "DataStax Astra application tokens", &["AstraCS:{w20+}:{h60+}", "AstraCS:{s20+}"]),
+    token("infracost_key", "Infracost API keys", &["ico-{w32}"]).random().exact(),
+    token("scalingo_token", "Scalingo tokens", &["tk-us-{s48}", "tk-{z2}-{s48}"]).random(),
+    token("endor_labs_key", "Endor Labs keys", &["endr+{w16+}"]).random(),
+    token("portainer_key", "Portainer access tokens", &["ptr_{b24+}"]).random(),
+    token(
+        "devcycle_key",
+        "DevCycle and other flag services' server keys",
+        &["dvc_server_{m16+}", "dvc_client_{m16+}", "dvc_mobile_{m16+}"],
+    ),
+    token("salad_cloud_key", "Salad Cloud keys", &["salad_cloud_{s10+}"]).random(),
+    token(
+        "koyeb_zeabur_key",
+        "Small platforms' keys that carry a prefix",
+        &["unkey_{w20+}", "vtwn_{w20+}", "cog_{l40+}"],
+    )
+    .random(),
     token("octopus_key", "Octopus Deploy API keys", &["API-{u25-36}"]).random().exact(),
 ];

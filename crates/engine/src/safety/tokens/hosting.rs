@@ -49,7 +49,7 @@ pub(super) const ROWS: &[Token] = &[
     token(
         "buildkite_token",
         "Buildkite tokens",
-        &["bkua_{h40}", "bkat_{w30+}", "bkct_{w30+}", "bkpt_{w30+}", "bkaj_{w30+}", "bkpat_{w30+}"],
+        &["bkua_{w40}", "bkat_{w30+}", "bkct_{w30+}", "bkpt_{w30+}", "bkaj_{w30+}", "bkpat_{w30+}"],
     ),
     token("codefresh_token", "Codefresh and other CI tokens", &["{h24}.{h32}.codefresh", "codecov-{h32}"]),
     token("sonar_token", "SonarQube and SonarCloud tokens", &["squ_{h40}", "sqp_{h40}", "sqa_{h40}", "sqco_{w36+}"]),
@@ -89,6 +89,9 @@ pub(super) const ROWS: &[Token] = &[
             "project-live-{uuid}:",
         ],
     ),
+    token("dependency_track_key", "Dependency-Track API keys", &["odt_{w32+}", "odt_{w8}_{w32}"]).random(),
+    token("stackhawk_key", "StackHawk API keys", &["hawk.{s20}.{s20}"]),
+    token("trufflehog_key", "TruffleHog Enterprise keys", &["thog-key-{h16}", "thog-secret-{h32}"]),
     token("scalr_token", "Scalr and Env0 tokens", &["at-{l15+}.{s40+}"]),
     token(
         "authress_key",

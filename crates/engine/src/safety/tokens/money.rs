@@ -11,6 +11,8 @@ pub(super) const ROWS: &[Token] = &[
             "sk_test_{w10+}",
             "rk_test_{w10+}",
             "sk_prod_{w10+}",
+            "sk_test_{uuid}",
+            "sk_live_{uuid}",
             "rk_prod_{w10+}",
             "ek_live_{w20+}",
         ],
@@ -57,6 +59,7 @@ pub(super) const ROWS: &[Token] = &[
         &[
             "AQE{w2}hm{b60+}",
             "sk_sbox_{l26+}",
+            "sk_{uuid}",
             "live_{w30}",
             "test_{w30}",
             "live_{s40}",
@@ -92,9 +95,20 @@ pub(super) const ROWS: &[Token] = &[
     token(
         "polar_token",
         "Polar and other storefront tokens",
-        &["polar_oat_{w30+}", "polar_pat_{w30+}", "polar_whs_{w30+}"],
+        &["polar_oat_{w20+}", "polar_pat_{w20+}", "polar_whs_{w20+}", "polar_at_{w20+}", "polar_rt_{w20+}"],
     ),
     token("blockchain_service_key", "Blockchain services' keys", &["alcht_{w30}", "infura_{h32}", "MORALIS_{w40+}"])
         .random(),
-    token("ebay_secret", "Marketplaces' secrets", &["PRD-{h12}-{h4}-{h4}-{h4}-{h4}", "v^1.1#i^1{p1}{w40+}"]),
+    token("asaas_key", "Asaas keys", &["$aact_prod_{w30+}", "$aact_hmlg_{w30+}", "$aact_{b60+}"]),
+    token("ticket_tailor_key", "Ticket Tailor keys", &["sk_{d4}_{d6}_{h32}"]),
+    token(
+        "identity_check_key",
+        "Onfido and Proof keys",
+        &["api_live.{p20+}", "api_live_us.{p20+}", "api_live_ca.{p20+}", "api_sandbox.{p20+}", "prf_{w20+}"],
+    )
+    .random(),
+    token("fleetbase_key", "Fleetbase and BestTime keys", &["flb_live_{w20+}", "flb_test_{w20+}", "pri_{h32}"])
+        .random(),
+    token("robinhood_key", "Robinhood crypto keys", &["rh-api-{uuid}"]),
+    token("ebay_secret", "Marketplaces' secrets", &["PRD-{h8-12}-{h4}-{h4}-{h4}-{h4-12}", "v^1.1#i^1{p1}{w40+}"]),
 ];

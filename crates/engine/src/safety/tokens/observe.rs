@@ -13,10 +13,11 @@ pub(super) const ROWS: &[Token] = &[
         &[
             "NRAK-{u27}",
             "NRAA-{h27}",
-            "NRII-{s32}",
+            "NRII-{s25+}",
             "NRJS-{h19}",
             "NRRA-{h42}",
-            "NRIQ-{s32}",
+            "NRIQ-{s25+}",
+            "NRBR-{h19}",
             "NRSP-{w2}{d2}{h31}",
             "eu01xx{h28}NRAL",
             "{h36}NRAL",
@@ -63,6 +64,7 @@ pub(super) const ROWS: &[Token] = &[
         "Highlight, Baselime and Logfire tokens",
         &["pylf_v{d1}_{z2}_{w40+}", "pylf_v1_{w40+}", "bsl_{w30+}", "hl_{w32+}"],
     ),
+    token("pixie_key", "Pixie API and deploy keys", &["px-api-{uuid}", "px-dep-{uuid}"]),
     token("coralogix_key", "Coralogix and Cribl keys", &["cxtp_{w30}", "cxup_{w30}", "crbl_{w30+}"]),
     token("apm_ingest_key", "Elastic APM and other ingest secrets", &["apm_{w40+}", "ltk_{w30+}"]).random(),
 ];

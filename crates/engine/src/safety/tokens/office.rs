@@ -19,6 +19,8 @@ pub(super) const ROWS: &[Token] = &[
     token("twitch_token", "Twitch stream keys", &["live_{d8-10}_{w30}", "oauth:{l30}"]),
     token("home_assistant_token", "Home Assistant and Plex long-lived tokens", &["abcdlllt_{w60+}"]),
     token("adobe_secret", "Adobe client secrets", &["p8e-{h32}", "p8e-{s32}"]),
+    token("bannerbear_key", "Bannerbear keys", &["bb_ma_{h30}", "bb_pr_{h30}"]),
+    token("scrapfly_key", "Scrapfly keys", &["scp-live-{l32}", "scp-test-{l32}"]).random(),
     token("cal_key", "Calendly and Cal.com keys", &["cal_live_{h32}", "cal_{h32}"]),
     token(
         "wakatime_rapidapi_key",

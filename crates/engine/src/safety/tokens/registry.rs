@@ -24,7 +24,7 @@ pub(super) const ROWS: &[Token] = &[
         &[
             "ckey_{w30+}",
             "fury_{w30+}",
-            "csa_{h40}",
+            "csa_{w40}",
             "packagist_ack_{h60+}",
             "packagist_out_{h60+}",
             "packagist_uut_{h60+}",

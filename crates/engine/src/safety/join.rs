@@ -1,0 +1,161 @@
+//! What joins a label to its value, and where the value starts and ends.
+
+/// What joins the label to the value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Join {
+    Assign,
+    Prose,
+    Space,
+}
+
+/// Joining words, after which the value stands, separated by bars.
+const JOIN_WORDS: &str = "--body |--body=|--value |--secret-string |--plaintext |-b |<<< |<<<|is now |is set to |was set to |\
+     set to |is: |is |was |are |to be |to |equals |changed to |should be |has been set to |lautet |\
+     ist jetzt |ist |auf |est |es |é |e' |è |is nu |to: |jest |—|– |である|は|是|为|為|이다|은 |는 |of |with |\
+     that works is |that worked is |that worked was ";
+
+const JOIN_REACH_BYTES: usize = 64;
+/// A value is followed this far; longer ones are redacted up to here.
+const VALUE_BYTES_MAX: usize = 4096;
+
+/// Finds what joins label and value, and where the value starts.
+pub(super) fn join(text: &str, to: usize, flag: bool) -> Option<(Join, usize)> {
+    let bytes = text.as_bytes();
+    let mut at = to;
+    let limit = bytes.len().min(to + JOIN_REACH_BYTES);
+    let skip = |mut at: usize, set: &[u8]| {
+        while at < limit && set.contains(&bytes[at]) {
+            at += 1;
+        }
+        at
+    };
+    let closed = skip(at, b"\"'`*_])}");
+    at = skip(closed, b" \t");
+    let rest = &bytes[at..];
+    let (mut next, mut kind) = match rest {
+        [b':', b':', ..] => return None,
+        [b'=', b'=', ..] | [b'!', b'=', ..] => return None,
+        [b':', b'=', ..]
+        | [b'=', b'>', ..]
+        | [b'-', b'>', ..]
+        | [b'<', b'-', ..]
+        | [b'?', b'=', ..]
+        | [b'+', b'=', ..] => (at + 2, Join::Assign),
+        [b'|', b'|', ..] => (at + 2, Join::Assign),
+        [b':' | b'=' | b'|', ..] => (at + 1, Join::Assign),
+        [b'>', ..] => (at + 1, Join::Assign),
+        [b'(', b'"' | b'\'', ..] => (at + 1, Join::Assign),
+        [b',', ..] if closed > to => (at + 1, Join::Assign),
+        // A row of comma-separated values: name, then value.
+        [b',', next, ..] if !next.is_ascii_whitespace() => (at + 1, Join::Prose),
+        _ if named_value(rest).is_some() => (at + named_value(rest).unwrap_or(0), Join::Assign),
+        // Builders' and configuration languages: `password 'value'`.
+        [b'"' | b'\'', ..] if at > to && closed == to => (at, Join::Prose),
+        _ => match JOIN_WORDS.split('|').find(|word| text[at..].starts_with(word)) {
+            Some(word) => (at + word.len(), Join::Prose),
+            None if at > to && flag => (at, Join::Space),
+            None if at > to => return prose_gap(text, at),
+            None => return None,
+        },
+    };
+    next = skip(next, b" \t");
+    // `- name: X\n  value: Y` and `"name": "X", "value": "Y"`.
+    if let Some(more) = named_value(&bytes[next.min(bytes.len())..]) {
+        next = skip(next + more, b" \t");
+        kind = Join::Assign;
+    }
+    Some((kind, next))
+}
+
+/// `\n  value: `, `{ default = ` and their JSON forms: the value of something just named.
+fn named_value(rest: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    let limit = rest.len().min(JOIN_REACH_BYTES);
+    while at < limit && matches!(rest[at], b' ' | b'\t' | b'\r' | b'\n' | b'"' | b'\'' | b',' | b'{' | b'>' | b'-') {
+        at += 1;
+    }
+    for word in [&b"value"[..], b"default", b"Value", b"val", b"to", b"data", b"secret", b"VALUE"] {
+        if let Some(tail) = rest.get(at..).and_then(|tail| tail.strip_prefix(word)) {
+            let gap = tail.iter().take_while(|byte| matches!(byte, b'"' | b'\'' | b' ' | b'\t')).count();
+            if matches!(tail.get(gap), Some(b':' | b'=')) {
+                return Some(at + word.len() + gap + 1);
+            }
+        }
+    }
+    None
+}
+
+/// "the password for the staging database is …": a joining word within the same clause.
+fn prose_gap(text: &str, at: usize) -> Option<(Join, usize)> {
+    const GAP_BYTES_MAX: usize = 60;
+    let end = text.len().min(at + GAP_BYTES_MAX);
+    let end = (at..=end).rev().find(|&index| text.is_char_boundary(index))?;
+    let clause = &text[at..end];
+    let clause = &clause[..clause.find(['\n', ';', '!', '?', '(', '"']).unwrap_or(clause.len())];
+    let clause = &clause[..clause.find(". ").unwrap_or(clause.len())];
+    [
+        " is now ",
+        " is set to ",
+        " set to ",
+        " is: ",
+        " is ",
+        " was ",
+        ": ",
+        " = ",
+        " to ",
+        " ist ",
+        " lautet ",
+        " est ",
+        " es ",
+        " auf ",
+    ]
+    .iter()
+    .filter_map(|word| clause.find(word).map(|found| (found, word.len())))
+    .min()
+    .map(|(found, size)| (Join::Prose, at + found + size))
+}
+
+pub(super) struct Value<'t> {
+    pub(super) text: &'t str,
+    pub(super) quoted: bool,
+}
+
+impl Value<'_> {
+    /// The part on which a value is judged; a long one shows what it is at its start.
+    pub(super) fn start(&self) -> &str {
+        const JUDGED_BYTES_MAX: usize = 200;
+        let end = (0..=self.text.len().min(JUDGED_BYTES_MAX))
+            .rev()
+            .find(|&index| self.text.is_char_boundary(index))
+            .unwrap_or(0);
+        &self.text[..end]
+    }
+}
+
+/// Reads a quoted or bare value; quotes of any script were folded to ASCII before.
+pub(super) fn read_value(text: &str, at: usize) -> (Value<'_>, usize) {
+    let rest = &text[at.min(text.len())..];
+    let opening = rest.len() - rest.trim_start_matches(['*', '_', '[', '(']).len();
+    let (prefix, rest) =
+        if rest[opening..].starts_with(['"', '\'', '`']) { (opening, &rest[opening..]) } else { (0, rest) };
+    let start = at + prefix;
+    let limit = (0..=rest.len().min(VALUE_BYTES_MAX)).rev().find(|&index| rest.is_char_boundary(index)).unwrap_or(0);
+    let rest = &rest[..limit];
+    let quote = rest.chars().next().filter(|mark| matches!(mark, '"' | '\'' | '`'));
+    if let Some(quote) = quote {
+        let inner = rest[1..].trim_start_matches(quote);
+        let lead = rest.len() - inner.len();
+        let inner = &inner[..inner.find([quote, '\n']).unwrap_or(inner.len())];
+        return (Value { text: inner, quoted: true }, start + lead);
+    }
+    let bare = &rest[..rest
+        .find(|mark: char| {
+            mark.is_whitespace() || matches!(mark, '"' | '\'' | '`' | '<' | ',' | '|') || !mark.is_ascii()
+        })
+        .unwrap_or(rest.len())];
+    let bare = if rest.starts_with('<') { &rest[..1] } else { bare };
+    let bare =
+        bare.trim_end_matches(['.', ';', ')', '}', ']', ':', '!', '?', '*']).split(';').next().unwrap_or_default();
+    let bare = bare.split('&').next().unwrap_or_default();
+    (Value { text: bare, quoted: false }, start)
+}
