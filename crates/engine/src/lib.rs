@@ -8,6 +8,7 @@ pub mod ban;
 pub mod caller;
 pub mod certificate;
 pub mod change;
+mod chronicle;
 pub mod chunks;
 pub mod container;
 pub mod entities;

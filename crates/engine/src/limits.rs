@@ -110,7 +110,7 @@ impl Default for Limits {
             history_max: 1_000,
             conflict_excerpt_chars: 200,
             overfetch: 3,
-            pool_min: 60,
+            pool_min: 30,
             neighbours_of_best: 10,
             neighbours_reach: 2,
             near_hint: 0.6,

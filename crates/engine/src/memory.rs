@@ -85,7 +85,23 @@ pub struct Memory {
     pub updated_at: Timestamp,
 }
 
+/// Stands where words were taken away.
+const TAKEN_AWAY: &str = "[redacted]";
+
 impl Memory {
+    /// What stays of one that was redacted: who, when, why and where, but nothing it said.
+    pub fn blanked(self) -> Memory {
+        Memory {
+            content: String::new(),
+            title: None,
+            recall_hint: None,
+            tags: Vec::new(),
+            entities: Vec::new(),
+            metadata: Map::new(),
+            ..self
+        }
+    }
+
     /// What stands for the memory in one line: its hint, else its title, else its first line.
     pub fn summary(&self) -> &str {
         let first_line = || self.content.lines().next().unwrap_or_default();
@@ -235,6 +251,11 @@ impl Evidence {
             arguments_sha256: None,
             result_sha256: None,
         }
+    }
+
+    /// The same without its words: they may quote what was redacted.
+    pub fn blanked(self) -> Evidence {
+        Evidence { summary: TAKEN_AWAY.to_owned(), ..self }
     }
 
     /// Every free text in it.

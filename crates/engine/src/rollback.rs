@@ -3,6 +3,7 @@
 use crate::Engine;
 use crate::caller::Caller;
 use crate::change::{Change, Guard, Write};
+use crate::chronicle::{Feat, address};
 use crate::error::Error;
 use crate::event::{EventName, Happening};
 use crate::gate::{Entry, Stamp};
@@ -64,7 +65,8 @@ impl Engine {
         if restore {
             change = self.restoring(caller, &current, change, &mut done)?;
         }
-        self.backend.commit(change)?;
+        let feat = Feat { name: "rollback", memory: &done.memory, told: told(&done) };
+        self.backend.commit(self.chronicled(caller, change, &feat)?)?;
         Ok(RolledBack::Done(Box::new(done)))
     }
 
@@ -107,4 +109,12 @@ impl Engine {
         }
         Ok(change)
     }
+}
+
+fn told(done: &Rollback) -> String {
+    let back = match done.restored.len() {
+        0 => String::new(),
+        restored => format!("; {restored} it had replaced stand again"),
+    };
+    format!("Rolled back {}{back}", address(&done.memory))
 }

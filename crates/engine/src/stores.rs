@@ -119,7 +119,7 @@ impl Engine {
         Ok(store)
     }
 
-    fn making(&self, caller: &Caller, store: &Store) -> Change {
+    pub(crate) fn making(&self, caller: &Caller, store: &Store) -> Change {
         let event = Happening::new(EventName::StoreCreated, caller, store.created_at)
             .with("store", &store.slug)
             .with("ruleset", &store.ruleset);

@@ -2,7 +2,7 @@
 revoke all on all functions in schema ingrain from public;
 grant execute on function tenant_here(), term_mark(uuid, integer), scope_mark(uuid, bigint),
   lexemes(uuid, bigint, integer[], integer[]), recall_by_terms(bigint[], integer[]),
-  redact_version(uuid, uuid, text, bigint), erase_place(bigint), memory_count() to ingrain_app;
+  redact_version(uuid, uuid, text, text, bigint), erase_place(bigint), memory_count() to ingrain_app;
 
 -- The owner's functions find names in these schemas and nowhere a caller could put others.
 do $$

@@ -108,7 +108,7 @@ pub(super) fn write(head: &mut Head, world: &mut World, steps: &mut Vec<Step>, e
     steps.push(index(scope, seq, entry, keep));
     world.standing.insert(memory.id, after);
     if world.redacts {
-        world.redacted.insert(memory.version.0, memory.clone());
+        world.redacted.insert(memory.version.0, (memory.clone(), entry.evidence().to_vec()));
     }
     Ok(())
 }

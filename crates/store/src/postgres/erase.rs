@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use engine::id::{MemoryId, TenantId, VersionId};
-use engine::memory::Memory;
+use engine::memory::{Evidence, Memory};
 use jiff::Timestamp;
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -14,15 +14,15 @@ use super::entry::{BEFORE, Before};
 use super::fault::Fault;
 use super::rows::{Step, column, json, micros, params, to_json};
 
-/// What versions about to be redacted say.
-pub(super) type Snapshots = HashMap<Uuid, Memory>;
+/// What versions about to be redacted say, and what showed it.
+pub(super) type Snapshots = HashMap<Uuid, (Memory, Vec<Evidence>)>;
 
 /// The memory's versions that are meant, each with where the memory stands.
 pub(super) fn question(tenant: TenantId, memory: MemoryId, versions: &[VersionId]) -> Step {
     let ids: Vec<Uuid> = versions.iter().map(|version| version.0).collect();
     Step::new(
         format!(
-            "select v.id, v.snapshot, {BEFORE}
+            "select v.id, v.snapshot, v.evidence, {BEFORE}
              from versions v
              join memories m on m.tenant = v.tenant and m.id = v.memory
              join recall c on c.tenant = v.tenant and c.memory = v.memory
@@ -34,8 +34,8 @@ pub(super) fn question(tenant: TenantId, memory: MemoryId, versions: &[VersionId
 
 pub(super) fn read(rows: &[Row], memory: MemoryId, world: &mut World) -> Result<(), Fault> {
     for row in rows {
-        world.redacted.insert(column(row, 0)?, json(row, 1)?);
-        world.standing.insert(memory, Before::read(row, 2)?);
+        world.redacted.insert(column(row, 0)?, (json(row, 1)?, json(row, 2)?));
+        world.standing.insert(memory, Before::read(row, 3)?);
     }
     Ok(())
 }
@@ -49,19 +49,12 @@ pub(super) fn redact(
     versions: &[VersionId],
 ) -> Result<(), Fault> {
     for version in versions {
-        let Some(snapshot) = world.redacted.get(&version.0).filter(|snapshot| snapshot.id == memory) else { continue };
-        // Who, when and why stay.
-        let blanked = Memory {
-            title: None,
-            recall_hint: None,
-            tags: Vec::new(),
-            entities: Vec::new(),
-            metadata: serde_json::Map::new(),
-            ..snapshot.clone()
-        };
+        let said = world.redacted.get(&version.0).filter(|(snapshot, _)| snapshot.id == memory);
+        let Some((snapshot, evidence)) = said else { continue };
+        let evidence: Vec<Evidence> = evidence.iter().cloned().map(Evidence::blanked).collect();
         steps.push(Step::new(
-            "select redact_version($1, $2, $3, $4)",
-            params![version.0, memory.0, to_json(&blanked)?, micros(at)],
+            "select redact_version($1, $2, $3, $4, $5)",
+            params![version.0, memory.0, to_json(&snapshot.clone().blanked())?, to_json(&evidence)?, micros(at)],
         ));
     }
     let stands = world.standing.get(&memory);

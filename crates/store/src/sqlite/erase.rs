@@ -2,7 +2,7 @@
 
 use engine::change::Place;
 use engine::id::{MemoryId, TenantId, VersionId};
-use engine::memory::Memory;
+use engine::memory::{Evidence, Memory};
 use engine::words::Words;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
@@ -68,24 +68,17 @@ fn blank(
 ) -> Result<(), Fault> {
     let (wall, id) = (key(tenant.0), key(version.0));
     let mut statement =
-        conn.prepare_cached("select snapshot from versions where tenant = ?1 and id = ?2 and memory = ?3")?;
+        conn.prepare_cached("select snapshot, evidence from versions where tenant = ?1 and id = ?2 and memory = ?3")?;
     let mut rows = statement.query((wall, id, key(memory.0)))?;
     let Some(row) = rows.next()? else { return Ok(()) };
-    let snapshot: Memory = json(row, 0)?;
-    let blanked = Memory {
-        title: None,
-        recall_hint: None,
-        tags: Vec::new(),
-        entities: Vec::new(),
-        metadata: serde_json::Map::new(),
-        ..snapshot
-    };
+    let (snapshot, evidence): (Memory, Vec<Evidence>) = (json(row, 0)?, json(row, 1)?);
+    let evidence: Vec<Evidence> = evidence.into_iter().map(Evidence::blanked).collect();
     conn.prepare_cached(
         "update versions
-         set content = '', snapshot = ?3, redacted_at = coalesce(redacted_at, ?4)
+         set content = '', snapshot = ?3, evidence = ?4, redacted_at = coalesce(redacted_at, ?5)
          where tenant = ?1 and id = ?2",
     )?
-    .execute((wall, id, to_json(&blanked)?, micros(at)))?;
+    .execute((wall, id, to_json(&snapshot.blanked())?, to_json(&evidence)?, micros(at)))?;
     Ok(())
 }
 

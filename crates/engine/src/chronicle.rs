@@ -1,0 +1,88 @@
+//! What was done to the memory everybody shares is itself remembered: promotions and rollbacks leave an episode.
+
+use serde_json::{Map, Value};
+
+use crate::Engine;
+use crate::caller::Caller;
+use crate::change::Change;
+use crate::container::{Store, find_builtin};
+use crate::error::Error;
+use crate::gate::Stamp;
+use crate::id::StoreId;
+use crate::memory::{Draft, Evidence, Memory};
+use crate::remember::Outcome;
+use crate::row;
+use crate::scope::Scope;
+use crate::vocabulary::{EvidenceKind, Kind, Layer, Operation};
+
+/// Where everybody reads what happened.
+const LAYERS: &str = "layers";
+
+/// A deed worth remembering.
+pub(crate) struct Feat<'a> {
+    /// As it stands in the episode's metadata: `promotion`, `rollback`.
+    pub name: &'static str,
+    /// What it was done to, as it stands afterwards.
+    pub memory: &'a Memory,
+    pub told: String,
+}
+
+impl Engine {
+    /// Adds a feat's episode to the change that does it. What only some can see is not told to all.
+    pub(crate) fn chronicled(&self, caller: &Caller, change: Change, feat: &Feat<'_>) -> Result<Change, Error> {
+        if feat.memory.scope != Scope::Workspace {
+            return Ok(change);
+        }
+        // The product keeps its own chronicle, in the name of whoever did it.
+        let keeper =
+            Caller { principal: caller.principal.clone(), run: caller.run.clone(), ..Caller::admin(caller.tenant) };
+        let (store, change) = match row::get::<Store>(&*self.backend, caller.tenant, LAYERS)? {
+            Some(store) if store.archived_at.is_some() => return Ok(change),
+            Some(store) => (store, change),
+            None => match find_builtin(LAYERS) {
+                Some(builtin) => self.opening(&keeper, builtin.make(StoreId(self.clock.fresh_id()), change.at), change),
+                None => return Ok(change),
+            },
+        };
+        let Ok(cleared) = self.clear(&keeper, &store, &Scope::Workspace, episode(feat))? else { return Ok(change) };
+        let stamp = Stamp::new(&keeper, self.fresh_version_id(), change.at, None);
+        let entry = cleared.create(self.fresh_memory_id(), &keeper, self.ruleset(&store)?, Operation::Create, stamp);
+        let embedding = self.embedding_at_save(entry.memory());
+        Ok(self.written(&keeper, change, entry.with_embedding(embedding), Outcome::Created))
+    }
+
+    /// The store is made with what is first written into it.
+    fn opening(&self, keeper: &Caller, store: Store, change: Change) -> (Store, Change) {
+        let making = self.making(keeper, &store);
+        let mut change = change;
+        // Somebody else may make it at the same moment: theirs is as good, so no guard.
+        change.writes.extend(making.writes);
+        change.events.extend(making.events);
+        (store, change)
+    }
+}
+
+fn episode(feat: &Feat<'_>) -> Draft {
+    let said = [
+        ("event", Value::from(feat.name)),
+        ("memory", Value::from(feat.memory.id.to_string())),
+        ("store", Value::from(feat.memory.store.as_str())),
+    ];
+    Draft {
+        store: LAYERS.to_owned(),
+        layer: Some(Layer::Episodic),
+        kind: Some(Kind::Decision),
+        content: feat.told.clone(),
+        metadata: Some(said.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>()),
+        evidence: vec![Evidence::new(EvidenceKind::ApprovedMutation, format!("{} of {}", feat.name, feat.memory.id))],
+        ..Draft::default()
+    }
+}
+
+/// How a memory is named to people.
+pub(crate) fn address(memory: &Memory) -> String {
+    match &memory.path {
+        Some(path) => format!("{}/{path}", memory.store),
+        None => format!("{} {}", memory.store, memory.id),
+    }
+}
