@@ -164,6 +164,7 @@ fn believable(claim: Claim, join: Join, value: &Value, label: &str) -> bool {
         + usize::from(look.symbols > 0);
     let named = reference_name(text, label, &look)
         || tagged(text, claim)
+        || is_file(text)
         || text.matches('/').count() >= 2 && look.wordy_share(4);
     let sentence = text.split_whitespace().count() > 2;
     match (claim, join) {
@@ -242,7 +243,23 @@ pub(super) fn is_code(text: &str, quoted: bool) -> bool {
             .split('.')
             .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_'));
     let generic = !quoted && (text.contains("::") || text.contains("->") || text.contains("?;") || text.ends_with('{'));
-    call || dotted || generic
+    // A prompt's text ends before its value: `getpass("Password: ", …)`.
+    let rest = quoted && text.starts_with([',', ')', ';', ' ']);
+    call || dotted || generic || rest || camel(text)
+}
+
+/// `TextIOWrapper`: words in camel case, as code names its types.
+fn camel(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let edges = bytes.windows(2).filter(|two| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase()).count();
+    bytes.len() >= 8 && edges > 0 && edges * 5 <= bytes.len() && bytes.iter().all(u8::is_ascii_alphabetic)
+}
+
+/// `certs/rsa-2048/end.key`: a place rather than a value.
+fn is_file(text: &str) -> bool {
+    const ENDINGS: &str =
+        ".key,.pem,.crt,.cer,.json,.yaml,.yml,.toml,.txt,.p12,.pfx,.jks,.env,.conf,.ini,.gpg,.asc,.pub,.md";
+    text.contains(['/', '\\']) && ENDINGS.split(',').any(|ending| text.ends_with(ending))
 }
 
 /// `orders-db-password` and `DB_PASSWORD` name a secret kept elsewhere.

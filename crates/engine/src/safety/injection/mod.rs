@@ -43,7 +43,7 @@ static ORDERS: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
 
 /// Every wording, English first.
 pub(super) fn all() -> impl Iterator<Item = &'static Order> {
-    english::ORDERS.iter().chain(languages::ORDERS)
+    english::orders().chain(languages::ORDERS)
 }
 
 /// Anchor words with the index of their order.
