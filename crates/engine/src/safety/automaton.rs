@@ -10,7 +10,7 @@ use super::pattern::{Lazy, PATTERNS, Pattern};
 use super::shape;
 use super::structure;
 use super::tokens::{self, Token};
-use super::words::Words;
+use super::words::{WORD_BYTES_MIN, Words};
 
 /// What to do where an anchor word stands.
 #[derive(Clone, Copy)]
@@ -62,8 +62,16 @@ impl Automaton {
 
 pub(super) static AUTOMATON: LazyLock<Automaton> = LazyLock::new(build);
 
-/// A reversed prefix must be at least this long to be told from chance.
+/// A reversed prefix without a joint must be at least this long to be told from chance.
 const BACKWARDS_CHARS_MIN: usize = 4;
+
+/// A foreign word as it stands at the start of a sentence and in a heading.
+fn capitals(word: &str) -> impl Iterator<Item = String> {
+    let mut letters = word.chars();
+    let first = letters.next().filter(|_| !word.is_ascii()).map(|first| first.to_uppercase().chain(letters).collect());
+    let all = (!word.is_ascii()).then(|| word.to_uppercase());
+    [first, all].into_iter().flatten().filter(move |other: &String| other != word)
+}
 
 fn build() -> Automaton {
     let mut words: HashMap<String, Vec<Target>> = HashMap::new();
@@ -76,7 +84,8 @@ fn build() -> Automaton {
             for anchor in &compiled.anchors {
                 add(anchor, Target::Shape(index));
             }
-            if compiled.lead.1 == 0 && compiled.anchor.len() >= BACKWARDS_CHARS_MIN {
+            let telling = compiled.anchor.len() >= BACKWARDS_CHARS_MIN || compiled.anchor.ends_with('_');
+            if compiled.lead.1 == 0 && telling && compiled.anchor.len() >= WORD_BYTES_MIN {
                 add(&compiled.anchor.chars().rev().collect::<String>(), Target::Backwards(index));
             }
             forms.push(Form {
@@ -107,6 +116,10 @@ fn build() -> Automaton {
     }
     for (word, order) in injection::anchors() {
         add(word, Target::Order(order));
+        // The index folds the case of ASCII only.
+        for other in capitals(word) {
+            add(&other, Target::Order(order));
+        }
     }
     for (word, disguise) in injection::DISGUISES {
         add(word, Target::Disguise(*disguise));

@@ -7,8 +7,9 @@ use super::unnamed;
 const RUN_CHARS_MIN: usize = 16;
 const DECODE_CHARS_MIN: usize = 20;
 const HEX_CHARS_MIN: usize = 32;
-/// A line of wrapped base64 is at least this wide.
+/// A line of wrapped base64 is at least this wide, or narrower and as wide as the line after it.
 const WRAPPED_CHARS_MIN: usize = 56;
+const WRAPPED_NARROW_CHARS_MIN: usize = 24;
 /// How far after a label an unnamed value still belongs to it.
 const NEARBY_BYTES: usize = 110;
 
@@ -55,6 +56,7 @@ pub(super) fn walk(text: &str, known: &Known, hits: &mut Vec<Hit>, decoded: &mut
         at = end;
     }
     spaced_hex(bytes, decoded);
+    numbers(bytes, decoded);
 }
 
 fn in_run(byte: u8) -> bool {
@@ -95,7 +97,8 @@ impl Cursor {
 
 /// The end of base64 that goes on over the following lines.
 fn wrapped_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
-    if end - start < WRAPPED_CHARS_MIN {
+    let width = end - start;
+    if width < WRAPPED_NARROW_CHARS_MIN {
         return None;
     }
     let mut last = end;
@@ -110,8 +113,11 @@ fn wrapped_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
         if run == 0 || !closed {
             break;
         }
+        if width < WRAPPED_CHARS_MIN && run != width && last == end {
+            break;
+        }
         last = next + run;
-        if run < WRAPPED_CHARS_MIN {
+        if run < width.min(WRAPPED_CHARS_MIN) {
             break;
         }
     }
@@ -165,4 +171,43 @@ fn spaced_hex(bytes: &[u8], decoded: &mut Vec<Decoded>) {
         }
         at = end.max(at + 1);
     }
+}
+
+/// `0x67, 0x68, …` and `[103, 104, …]`: characters written as numbers.
+fn numbers(bytes: &[u8], decoded: &mut Vec<Decoded>) {
+    const COUNT_MIN: usize = 12;
+    let mut at = 0;
+    while at < bytes.len() {
+        if !bytes[at].is_ascii_digit() || at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'.') {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        let mut text = String::new();
+        let mut end = at;
+        while let Some((letter, used)) = number(&bytes[at..]) {
+            text.push(letter);
+            end = at + used;
+            let gap = bytes[end..].iter().take(4).take_while(|byte| matches!(byte, b',' | b' ' | b'\n')).count();
+            at = end + gap;
+            if gap == 0 {
+                break;
+            }
+        }
+        if text.len() >= COUNT_MIN {
+            decoded.push(Decoded { text, start, end });
+        }
+        at = at.max(start + 1);
+    }
+}
+
+/// One printable character as a number, and how many bytes it takes.
+fn number(bytes: &[u8]) -> Option<(char, usize)> {
+    let (digits, base, lead) = match bytes {
+        [b'0', b'x' | b'X', rest @ ..] => (rest, 16, 2),
+        _ => (bytes, 10, 0),
+    };
+    let count = digits.iter().take(4).take_while(|byte| (**byte as char).is_digit(base)).count();
+    let value = u8::from_str_radix(std::str::from_utf8(&digits[..count]).ok()?, base).ok()?;
+    (value.is_ascii_graphic() || value == b' ').then_some((char::from(value), lead + count))
 }

@@ -59,12 +59,29 @@ pub(super) fn join(text: &str, to: usize, flag: bool) -> Option<(Join, usize)> {
         },
     };
     next = skip(next, b" \t");
+    next += block_scalar(&bytes[next.min(bytes.len())..]);
     // `- name: X\n  value: Y` and `"name": "X", "value": "Y"`.
     if let Some(more) = named_value(&bytes[next.min(bytes.len())..]) {
         next = skip(next + more, b" \t");
         kind = Join::Assign;
     }
     Some((kind, next))
+}
+
+/// `|` or `>-` and the next line's indentation, as YAML opens a text; also `<![CDATA[` and `$'`.
+fn block_scalar(rest: &[u8]) -> usize {
+    if rest.starts_with(b"<![CDATA[") {
+        return 9;
+    }
+    if let [b'$', b'\'' | b'"', ..] = rest {
+        return 1;
+    }
+    let mark = match rest {
+        [b'|' | b'>', b'-' | b'+', b'\n', ..] => 3,
+        [b'|' | b'>', b'\n', ..] => 2,
+        _ => return 0,
+    };
+    mark + rest[mark..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
 /// `\n  value: `, `{ default = ` and their JSON forms: the value of something just named.
@@ -155,7 +172,7 @@ pub(super) fn read_value(text: &str, at: usize) -> (Value<'_>, usize) {
         .unwrap_or(rest.len())];
     let bare = if rest.starts_with('<') { &rest[..1] } else { bare };
     let bare =
-        bare.trim_end_matches(['.', ';', ')', '}', ']', ':', '!', '?', '*']).split(';').next().unwrap_or_default();
+        bare.trim_end_matches(['.', ';', ')', '}', ']', ':', '!', '?', '*', '>']).split(';').next().unwrap_or_default();
     let bare = bare.split('&').next().unwrap_or_default();
     (Value { text: bare, quoted: false }, start)
 }

@@ -293,7 +293,7 @@ fn is_drawn(form: &Form, token: &[u8]) -> bool {
     let hollow = body
         .split(|byte| !byte.is_ascii_alphanumeric())
         .any(|piece| piece.len() >= MASK_CHARS_MIN && Look::at(piece).masked());
-    let long_words = look.wordy() && look.chars >= 12 && look.digits * 8 < look.chars;
+    let long_words = look.wordy() && look.lower > 0 && look.chars >= 12 && look.digits * 8 < look.chars;
     !hollow
         && (form.lead.1 > 0 || !look.masked())
         && !Look::at(token).masked()

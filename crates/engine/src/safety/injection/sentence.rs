@@ -9,7 +9,8 @@ pub(super) fn around(text: &str, at: usize, reach: usize) -> (usize, usize) {
     (from + last_break(before), at + first_break(after))
 }
 
-fn floor(text: &str, mut at: usize) -> usize {
+/// The character boundary at or before `at`.
+pub(super) fn floor(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
         at -= 1;
     }
