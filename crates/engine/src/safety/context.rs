@@ -1,9 +1,12 @@
 //! Values that only their surroundings give away: `password: …`, `API_KEY=…`, "the token is …".
+use std::sync::LazyLock;
+
 use super::Severity;
 use super::behind::{self, BEHIND_BYTES};
 use super::documented;
 use super::join::{Join, Value, join, read_value};
 use super::labels::{Claim, HARMLESS_ENDINGS, HARMLESS_STARTS};
+use super::list::List;
 use super::public::is_public;
 use super::scan::{Hit, Weight};
 use super::stand_in::is_stand_in;
@@ -79,9 +82,7 @@ fn is_harmless(label: &str, word_start: usize, word_end: usize) -> bool {
         bytes[at].is_ascii_punctuation() || bytes[at].is_ascii_uppercase() && bytes[at - 1].is_ascii_lowercase()
     };
     let last = (1..bytes.len()).rev().find(|&at| is_edge(at)).map(|at| label[at..].trim_start_matches(['_', '-', '.']));
-    let ending = last.is_some_and(|last| {
-        !last.is_empty() && HARMLESS_ENDINGS.split(',').any(|ending| last.eq_ignore_ascii_case(ending))
-    });
+    let ending = last.is_some_and(|last| !last.is_empty() && HARMLESS_ENDINGS.has(last));
     let opened = is_harmless_start(name);
     let word = &label[word_start.min(label.len())..word_end.min(label.len())];
     let tail = &bytes[word_end.min(bytes.len())..];
@@ -96,18 +97,19 @@ fn is_harmless(label: &str, word_start: usize, word_end: usize) -> bool {
 }
 
 /// Words that may stand beside a service's name in the label of its key.
-const BESIDE_VENDOR: &str = "api,app,auth,bot,prod,production,staging,dev,test,live,sandbox,default,main,access,login,cred,creds,\
-     personal,admin,private,my,our,rest,client,svc,v1,v2,v3,eu,us,env,x,config";
+static BESIDE_VENDOR: LazyLock<List> = LazyLock::new(|| {
+    List::new(
+        "api,app,auth,bot,prod,production,staging,dev,test,live,sandbox,default,main,access,login,cred,creds,\
+     personal,admin,private,my,our,rest,client,svc,v1,v2,v3,eu,us,env,x,config",
+    )
+});
 
 /// A name in which the word means something else: `keyboard`, `cacheKey`, `datadog_site`.
 fn is_other(claim: Claim, text: &str, from: usize, label: &str, word: (usize, usize)) -> bool {
     match claim {
         Claim::Vendor => {
-            let beside = |part: &str| {
-                part.split(['_', '-', '.']).all(|piece| {
-                    piece.is_empty() || BESIDE_VENDOR.split(',').any(|word| piece.eq_ignore_ascii_case(word))
-                })
-            };
+            let beside =
+                |part: &str| part.split(['_', '-', '.']).all(|piece| piece.is_empty() || BESIDE_VENDOR.has(piece));
             !beside(&label[..word.0]) || !beside(label.get(word.1..).unwrap_or_default())
         }
         // In prose the word before tells whose key it is: "the cache key is …".
@@ -122,10 +124,9 @@ fn is_other(claim: Claim, text: &str, from: usize, label: &str, word: (usize, us
 }
 
 fn is_harmless_start(name: &str) -> bool {
-    HARMLESS_STARTS.split(',').any(|word| {
-        name.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
-            && name.as_bytes().get(word.len()).is_none_or(|next| !next.is_ascii_lowercase())
-    })
+    HARMLESS_STARTS
+        .opening(name)
+        .any(|word| name.as_bytes().get(word.len()).is_none_or(|next| !next.is_ascii_lowercase()))
 }
 
 fn is_flag(bytes: &[u8], from: usize, label: &str) -> bool {

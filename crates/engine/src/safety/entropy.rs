@@ -10,6 +10,8 @@ const HEX_CHARS_MIN: usize = 32;
 /// A line of wrapped base64 is at least this wide, or narrower and as wide as the line after it.
 const WRAPPED_CHARS_MIN: usize = 56;
 const WRAPPED_NARROW_CHARS_MIN: usize = 24;
+/// Fewer characters than this, written as numbers, say nothing.
+const NUMBERS_MIN: usize = 12;
 /// How far after a label an unnamed value still belongs to it.
 const NEARBY_BYTES: usize = 110;
 
@@ -42,7 +44,9 @@ pub(super) fn walk(text: &str, known: &Known, hits: &mut Vec<Hit>, decoded: &mut
         let end = at + bytes[at..].iter().take_while(|&&byte| in_run(byte)).count();
         if end - at >= RUN_CHARS_MIN && !cursor.is_exempt(known.exempt, at) {
             let padded = end + bytes[end..].iter().take(2).take_while(|&&byte| byte == b'=').count();
-            let wrapped = wrapped_end(bytes, at, padded);
+            let wrapped = if at < cursor.wrapped { None } else { wrapped_end(bytes, at, padded) };
+            // Lines that do not decode together are not tried again from the second one on.
+            cursor.wrapped = cursor.wrapped.max(wrapped.unwrap_or(0));
             if let Some(found) = wrapped.and_then(|wrapped| decode_run(bytes, at, wrapped)) {
                 at = found.end;
                 decoded.push(found);
@@ -55,12 +59,27 @@ pub(super) fn walk(text: &str, known: &Known, hits: &mut Vec<Hit>, decoded: &mut
         }
         at = end;
     }
-    spaced_hex(bytes, decoded);
-    numbers(bytes, decoded);
+    // A character as a number has a digit, in either base.
+    if bytes.iter().filter(|byte| byte.is_ascii_digit()).count() >= NUMBERS_MIN {
+        spaced_hex(bytes, decoded);
+        numbers(bytes, decoded);
+    }
 }
 
+/// Letters, digits and the signs of both base64 alphabets.
+const RUN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let letter = byte as u8;
+        table[byte] = letter.is_ascii_alphanumeric() || matches!(letter, b'+' | b'/' | b'_' | b'-');
+        byte += 1;
+    }
+    table
+};
+
 fn in_run(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-')
+    RUN[usize::from(byte)]
 }
 
 /// Where the walk stands in its line.
@@ -69,6 +88,8 @@ pub(super) struct Cursor {
     pub(super) in_address: bool,
     exempt: usize,
     label: usize,
+    /// Where the last block of wrapped lines ended.
+    wrapped: usize,
 }
 
 impl Cursor {
@@ -143,7 +164,6 @@ fn decode_run(bytes: &[u8], start: usize, end: usize) -> Option<Decoded> {
 
 /// `73 6b 2d …`: pairs with separators between them, as hex dumps print them.
 fn spaced_hex(bytes: &[u8], decoded: &mut Vec<Decoded>) {
-    const PAIRS_MIN: usize = 12;
     let mut at = 0;
     while at + 2 < bytes.len() {
         let pair = |at: usize| {
@@ -164,7 +184,7 @@ fn spaced_hex(bytes: &[u8], decoded: &mut Vec<Decoded>) {
             }
             end += 1;
         }
-        if pairs >= PAIRS_MIN
+        if pairs >= NUMBERS_MIN
             && let Some(text) = decode::hex(&bytes[at..end]).and_then(decode::text)
         {
             decoded.push(Decoded { text, start: at, end });
@@ -175,7 +195,6 @@ fn spaced_hex(bytes: &[u8], decoded: &mut Vec<Decoded>) {
 
 /// `0x67, 0x68, …` and `[103, 104, …]`: characters written as numbers.
 fn numbers(bytes: &[u8], decoded: &mut Vec<Decoded>) {
-    const COUNT_MIN: usize = 12;
     let mut at = 0;
     while at < bytes.len() {
         if !bytes[at].is_ascii_digit() || at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'.') {
@@ -194,7 +213,7 @@ fn numbers(bytes: &[u8], decoded: &mut Vec<Decoded>) {
                 break;
             }
         }
-        if text.len() >= COUNT_MIN {
+        if text.len() >= NUMBERS_MIN {
             decoded.push(Decoded { text, start, end });
         }
         at = at.max(start + 1);

@@ -1,5 +1,7 @@
 //! What joins a label to its value, and where the value starts and ends.
 
+use super::cost;
+
 /// What joins the label to the value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Join {
@@ -152,6 +154,7 @@ impl Value<'_> {
 /// Reads a quoted or bare value; quotes of any script were folded to ASCII before.
 pub(super) fn read_value(text: &str, at: usize) -> (Value<'_>, usize) {
     let rest = &text[at.min(text.len())..];
+    cost::read(rest.len().min(VALUE_BYTES_MAX));
     let opening = rest.len() - rest.trim_start_matches(['*', '_', '[', '(']).len();
     let (prefix, rest) =
         if rest[opening..].starts_with(['"', '\'', '`']) { (opening, &rest[opening..]) } else { (0, rest) };

@@ -1,4 +1,7 @@
 //! The words by which a secret is named, and those that make the name harmless. Lists are separated by commas.
+use std::sync::LazyLock;
+
+use super::list::List;
 
 use super::vendors::VENDORS;
 
@@ -52,7 +55,9 @@ pub(super) const LABELS: &[(Claim, &str)] = &[
 ];
 
 /// Endings of an identifier that make it a name, a limit or a place instead of the secret.
-pub(super) const HARMLESS_ENDINGS: &str = "name,names,id,ids,url,uri,urls,endpoint,type,types,ttl,expiry,expires,expiration,expires_at,expires_in,\
+pub(super) static HARMLESS_ENDINGS: LazyLock<List> = LazyLock::new(|| {
+    List::new(
+        "name,names,id,ids,url,uri,urls,endpoint,type,types,ttl,expiry,expires,expiration,expires_at,expires_in,\
      expired,at,length,len,count,counts,limit,limits,budget,policy,policies,hash,hashes,hashed,digest,\
      checksum,file,files,path,paths,dir,ref,refs,field,fields,version,arn,class,regex,pattern,prefix,suffix,\
      format,rotation,enabled,required,min,max,minlength,maxlength,size,used,usage,store,manager,provider,\
@@ -61,13 +66,19 @@ pub(super) const HARMLESS_ENDINGS: &str = "name,names,id,ids,url,uri,urls,endpoi
      scope,scopes,host,port,user,username,login,email,title,description,bucket,vault,region,engine,backend,\
      issuer,audience,hint,source,target,table,map,list,set,pair,usages,ops,fingerprint,thumbprint,public,\
      pub,ring,chain,cert,certificate,per_second,per_minute,tokens,keys,secrets,passwords,credentials_path,\
-     generator,validator,handler,middleware,controller,service,client,factory,config,error,exception";
+     generator,validator,handler,middleware,controller,service,client,factory,config,error,exception",
+    )
+});
 
 /// Beginnings of an identifier that do the same.
-pub(super) const HARMLESS_STARTS: &str = "public,pub,max,min,next,page,cursor,num,total,prompt,completion,sort,primary,foreign,partition,cache,\
+pub(super) static HARMLESS_STARTS: LazyLock<List> = LazyLock::new(|| {
+    List::new(
+        "public,pub,max,min,next,page,cursor,num,total,prompt,completion,sort,primary,foreign,partition,cache,\
      row,object,input,output,context,sha,sha1,sha256,hash,ssh_host,known,csrf,xsrf,idempotency,dedup,\
      continuation,lexer,parser,has,is,no,use,hot,short,translation,i18n,map,group,lookup,stop,eos,bos,pad,\
      monkey,keyboard,tokenizer,routing,redis,s3,storage_object,message,event,job,request,task,query,\
      cursor,state,data,file,dict,config,registry,record,entity,issue,project,item,user,index,lock,shard,\
      bucket,resource,parent,child,node,etcd,memo,react,selection,hash,range,composite,unique,natural,\
-     surrogate,candidate,column,attribute,label,tag,secretary,secretsmanager,secretmanager,passport,passive";
+     surrogate,candidate,column,attribute,label,tag,secretary,secretsmanager,secretmanager,passport,passive",
+    )
+});

@@ -1,4 +1,5 @@
 //! Undoes the escapes and seams by which one string is written as another.
+use super::cost;
 use super::structure::find;
 use super::view::Rewrite;
 
@@ -82,6 +83,7 @@ struct Step {
 }
 
 fn steps(text: &str) -> Vec<Step> {
+    cost::read(text.len());
     let bytes = text.as_bytes();
     let mut steps = Vec::new();
     let mut at = 0;

@@ -44,7 +44,9 @@ fn letter_of(sign: u8) -> Option<u8> {
 
 /// Disguises that only a look at the letters shows.
 pub(in super::super) fn disguises(text: &str) -> impl Iterator<Item = Disguise> {
-    [(is_leet(text), Disguise::Leet), (is_spaced(text.as_bytes()), Disguise::Spaced)]
+    // Both kinds of digits among letters need two of them.
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    [(digits >= 2 && is_leet(text), Disguise::Leet), (is_spaced(text.as_bytes(), digits), Disguise::Spaced)]
         .into_iter()
         .filter_map(|(seen, disguise)| seen.then_some(disguise))
 }
@@ -52,13 +54,12 @@ pub(in super::super) fn disguises(text: &str) -> impl Iterator<Item = Disguise> 
 /// Two neighbouring words with digits among their letters.
 fn is_leet(text: &str) -> bool {
     let mut last = false;
-    text.bytes().any(|byte| byte.is_ascii_digit())
-        && text.split([' ', '\n', '\t']).any(|word| {
-            let leet = leet_word(word.as_bytes());
-            let both = leet && last;
-            last = leet;
-            both
-        })
+    text.split([' ', '\n', '\t']).any(|word| {
+        let leet = leet_word(word.as_bytes());
+        let both = leet && last;
+        last = leet;
+        both
+    })
 }
 
 fn leet_word(word: &[u8]) -> bool {
@@ -72,8 +73,29 @@ fn leet_word(word: &[u8]) -> bool {
 }
 
 /// Six single characters in a row with one separator between them, or pieces of one width.
-fn is_spaced(bytes: &[u8]) -> bool {
-    runs(bytes).next().is_some()
+fn is_spaced(bytes: &[u8], digits: usize) -> bool {
+    may_have_runs(bytes, digits) && runs(bytes).next().is_some()
+}
+
+/// A cheap look: single letters between gaps, or pieces with digits and letters side by side.
+fn may_have_runs(bytes: &[u8], digits: usize) -> bool {
+    const SINGLES_MIN: usize = 4;
+    const MIXED_MIN: usize = 2;
+    let after = bytes.get(2..).unwrap_or_default();
+    let singles = bytes.iter().zip(after).filter(|(one, other)| one == other && is_gap(**one)).count();
+    let next = bytes.get(1..).unwrap_or_default();
+    let mixed = || {
+        bytes
+            .iter()
+            .zip(next)
+            .filter(|(one, other)| {
+                one.is_ascii_digit() != other.is_ascii_digit()
+                    && one.is_ascii_alphanumeric()
+                    && other.is_ascii_alphanumeric()
+            })
+            .count()
+    };
+    singles >= SINGLES_MIN || digits >= MIXED_MIN && mixed() >= MIXED_MIN
 }
 
 fn is_gap(byte: u8) -> bool {
@@ -113,6 +135,10 @@ fn run_at(bytes: &[u8], start: usize) -> Option<Run> {
     let width = if letter { 1 } else { bytes[start..].iter().take(9).take_while(|byte| solid(byte)).count() };
     let separator = *bytes.get(start + width)?;
     let wide = width > 1;
+    // The piece after the first is as wide, or there is no run.
+    if bytes.get(start + 2 * width + 1) != Some(&separator) {
+        return None;
+    }
     if wide && (!GROUP_CHARS.contains(&width) || separator != b' ') || !is_gap(separator) {
         return None;
     }
