@@ -74,7 +74,9 @@ fn capitals(word: &str) -> impl Iterator<Item = String> {
 }
 
 fn build() -> Automaton {
-    let mut words: HashMap<String, Vec<Target>> = HashMap::new();
+    // As many words as the tables hold, roughly: growing on the way would double the start-up.
+    const WORDS_EXPECTED: usize = 8192;
+    let mut words: HashMap<String, Vec<Target>> = HashMap::with_capacity(WORDS_EXPECTED);
     let mut add = |word: &str, target: Target| words.entry(word.to_ascii_lowercase()).or_default().push(target);
     let mut forms = Vec::new();
     for (row, token) in tokens::all().enumerate() {

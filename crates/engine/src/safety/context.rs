@@ -5,7 +5,7 @@ use super::Severity;
 use super::behind::{self, BEHIND_BYTES};
 use super::documented;
 use super::join::{Join, Value, join, read_value};
-use super::labels::{Claim, HARMLESS_ENDINGS, HARMLESS_STARTS};
+use super::labels::{Claim, HARMLESS_ENDINGS, HARMLESS_STARTS, KEYED};
 use super::list::List;
 use super::public::is_public;
 use super::scan::{Hit, Weight};
@@ -24,6 +24,10 @@ pub(super) struct Label {
 /// Judges the value that a label at `start..end` announces.
 pub(super) fn judge(text: &str, claim: Claim, start: usize, end: usize, hits: &mut Vec<Hit>) -> Label {
     let bytes = text.as_bytes();
+    // `pw` is a word of its own or the end of one.
+    if bytes[..end].ends_with(b"pw") && bytes.get(end).is_some_and(u8::is_ascii_alphanumeric) {
+        return Label { end: start, telling: false };
+    }
     let in_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let from = start
         - bytes[start.saturating_sub(LABEL_REACH_BYTES)..start].iter().rev().take_while(|&&byte| in_name(byte)).count();
@@ -40,7 +44,8 @@ pub(super) fn judge(text: &str, claim: Claim, start: usize, end: usize, hits: &m
     if !follows && !digits_before {
         return Label { telling: false, ..read };
     }
-    if is_harmless(label, start - from, end - from)
+    if drawn_name(label)
+        || is_harmless(label, start - from, end - from)
         || in_resource_name(text, from, to)
         || is_other(claim, text, from, label, (start - from, end - from))
     {
@@ -72,6 +77,12 @@ fn could_hold_value(after: &[u8]) -> bool {
         .iter()
         .any(|byte| byte.is_ascii_digit() || matches!(byte, b'"' | b'\'' | b'`' | b'=' | b':' | b'>' | b'|'))
         || after.first() == Some(&b',')
+}
+
+/// An identifier that was itself drawn, such as `run_Kq7Zjwt2xYv9LmR4`, announces nothing.
+fn drawn_name(label: &str) -> bool {
+    const NAME_CHARS_MIN: usize = 20;
+    label.len() >= NAME_CHARS_MIN && Look::at(label.as_bytes()).random()
 }
 
 /// Names such as `token_count`, `maxTokens`, `passed` or `public_key`.
@@ -116,9 +127,13 @@ fn is_other(claim: Claim, text: &str, from: usize, label: &str, word: (usize, us
         Claim::Ending if label.len() == word.1 - word.0 => {
             let before = text[..from].trim_end_matches([' ', '`', '"', '\'']);
             let start = before.rfind(|mark: char| !mark.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
-            before.get(start..).is_some_and(|word| !word.is_empty() && is_harmless_start(word))
+            before.get(start..).is_some_and(|word| !word.is_empty() && (is_harmless_start(word) || KEYED.has(word)))
         }
-        Claim::Ending => word.1 < label.len(),
+        Claim::Ending => {
+            let name = label[..word.0].trim_end_matches(['_', '-', '.']);
+            let last = name.rsplit(['_', '-', '.']).next().unwrap_or_default();
+            word.1 < label.len() || KEYED.has(name) || KEYED.has(last)
+        }
         Claim::Weak | Claim::Key | Claim::Password => false,
     }
 }
@@ -192,6 +207,16 @@ fn believable(claim: Claim, join: Join, value: &Value, label: &str) -> bool {
                 || text.len() >= 8 && look.random() && look.digits > 0 && kinds >= 3 && label_is_secret(label)
         }
         (Claim::Key, Join::Prose) => text.len() >= 16 && look.random(),
+        (Claim::Password, Join::Bare) => {
+            text.len() >= 8
+                && look.random()
+                && look.digits > 0
+                && look.lower > 0
+                && look.upper + look.symbols > 0
+                && !date_like(text)
+                && !text.contains(['/', '(', '='])
+        }
+        (_, Join::Bare) => false,
         (Claim::Vendor, Join::Prose) => false,
         (Claim::Vendor, _) => {
             text.len() >= VENDOR_CHARS_MIN
@@ -237,7 +262,8 @@ fn date_like(text: &str) -> bool {
 
 /// Calls, member accesses and templates: code that fetches a value is not the value.
 pub(super) fn is_code(text: &str, quoted: bool) -> bool {
-    let call = text.contains("()") || text.contains(")(") || !quoted && text.contains('(');
+    let call =
+        text.contains("()") || !quoted && text.contains("[:") || text.contains(")(") || !quoted && text.contains('(');
     let dotted = !quoted
         && text.contains('.')
         && text
@@ -252,8 +278,19 @@ pub(super) fn is_code(text: &str, quoted: bool) -> bool {
 /// `TextIOWrapper`: words in camel case, as code names its types.
 fn camel(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let edges = bytes.windows(2).filter(|two| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase()).count();
-    bytes.len() >= 8 && edges > 0 && edges * 5 <= bytes.len() && bytes.iter().all(u8::is_ascii_alphabetic)
+    let mut words = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        let upper = bytes[at..].iter().take_while(|byte| byte.is_ascii_uppercase()).count();
+        let lower = bytes[at + upper..].iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+        // An acronym may stand before a word; a single letter after capitals is not one.
+        if upper > 3 || upper == 0 && at > 0 || lower < 2 {
+            return false;
+        }
+        words += 1;
+        at += upper + lower;
+    }
+    words > 1 && words * 5 <= bytes.len() + 2
 }
 
 /// `certs/rsa-2048/end.key`: a place rather than a value.

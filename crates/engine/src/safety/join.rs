@@ -8,6 +8,8 @@ pub(super) enum Join {
     Assign,
     Prose,
     Space,
+    /// Nothing but a space: "password Kx7v…".
+    Bare,
 }
 
 /// Joining words, after which the value stands, separated by bars.
@@ -50,13 +52,14 @@ pub(super) fn join(text: &str, to: usize, flag: bool) -> Option<(Join, usize)> {
         [b',', ..] if closed > to => (at + 1, Join::Assign),
         // A row of comma-separated values: name, then value.
         [b',', next, ..] if !next.is_ascii_whitespace() => (at + 1, Join::Prose),
+        [b'(', ..] if at > to => (at + 1, Join::Bare),
         _ if named_value(rest).is_some() => (at + named_value(rest).unwrap_or(0), Join::Assign),
         // Builders' and configuration languages: `password 'value'`.
         [b'"' | b'\'', ..] if at > to && closed == to => (at, Join::Prose),
         _ => match JOIN_WORDS.split('|').find(|word| text[at..].starts_with(word)) {
             Some(word) => (at + word.len(), Join::Prose),
             None if at > to && flag => (at, Join::Space),
-            None if at > to => return prose_gap(text, at),
+            None if at > to => return prose_gap(text, at).or(Some((Join::Bare, at + cipher_type(rest)))),
             None => return None,
         },
     };
@@ -68,6 +71,11 @@ pub(super) fn join(text: &str, to: usize, flag: bool) -> Option<(Join, usize)> {
         kind = Join::Assign;
     }
     Some((kind, next))
+}
+
+/// Routers write `password 0 …` and `password 7 …`.
+fn cipher_type(rest: &[u8]) -> usize {
+    if let [b'0' | b'5' | b'7', b' ', ..] = rest { 2 } else { 0 }
 }
 
 /// `|` or `>-` and the next line's indentation, as YAML opens a text; also `<![CDATA[` and `$'`.

@@ -162,9 +162,11 @@ impl<'v> Pass<'v> {
         cost::read(end - start);
         let direct =
             form.regex().find(&self.bytes[start..end]).map(|found| (start + found.start(), start + found.end()));
-        let found = direct
-            .filter(|&(from, to)| self.is_token(form, &self.bytes[from..to], to))
-            .or_else(|| self.stitched(form, start, end));
+        // A whole token that is no secret does not become one by the next line.
+        let found = match direct {
+            Some((from, to)) => self.is_token(form, &self.bytes[from..to], to).then_some((from, to)),
+            None => self.stitched(form, start, end),
+        };
         if let Some((from, to)) = found {
             self.done.retain(|done| done.0 != form.row);
             self.done.push((form.row, to));
@@ -296,8 +298,12 @@ fn is_drawn(form: &Form, token: &[u8]) -> bool {
     let hollow = body
         .split(|byte| !byte.is_ascii_alphanumeric())
         .any(|piece| piece.len() >= MASK_CHARS_MIN && Look::at(piece).masked());
+    // `secret-3f9a…`: a word and a commit, as images are tagged.
+    let tagged =
+        form.token.random && look.hex() && matches!(look.chars, 40 | 64) && token[..form.anchor_len].ends_with(b"-");
     let long_words = look.wordy() && look.lower > 0 && look.chars >= 12 && look.digits * 8 < look.chars;
     !hollow
+        && !tagged
         && (form.lead.1 > 0 || !look.masked())
         && !Look::at(token).masked()
         && !long_words

@@ -172,6 +172,17 @@ const SURROUNDINGS: &[&str] = &[
     "wpa_passphrase home @",
     "docker login -u ci -p @ registry.example.org",
     "stringData:\n  password: @\nkind: Secret\n",
+    "userPassword: @",
+    "wifi pw: @",
+    "user admin, password @",
+    "temporary pwd (@) must be changed",
+    "username admin privilege 15 password 0 @",
+    "Creds: admin / @",
+    "echo 'ops:@' | chpasswd",
+    "unzip -P @ dump.zip",
+    "new PDO('mysql:host=db', 'app', '@')",
+    "DB_PASSWORD: |\n  @\n",
+    "<password><![CDATA[@]]></password>",
 ];
 
 #[test]
