@@ -55,7 +55,7 @@ impl Automaton {
     }
 
     pub(super) fn pattern(&self, index: u16) -> (&'static Pattern, &Regex) {
-        let pattern = &PATTERNS[usize::from(index)];
+        let pattern = PATTERNS[usize::from(index)];
         (pattern, self.patterns[usize::from(index)].get(pattern.pattern))
     }
 }

@@ -14,6 +14,7 @@ mod list;
 mod listing;
 mod logs;
 mod merge;
+mod names;
 mod pattern;
 mod public;
 mod scan;
