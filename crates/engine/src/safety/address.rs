@@ -58,6 +58,7 @@ pub(super) fn judge(text: &str, at: usize, hits: &mut Vec<Hit>) {
         .unwrap_or(window.len());
     let token = &window[..token_len];
     if !token.contains(&b'@') {
+        hits.extend(broken(window, token_len, at));
         return;
     }
     let scheme_len = bytes[at.saturating_sub(SCHEME_BYTES_MAX)..at]
@@ -101,6 +102,28 @@ pub(super) fn judge(text: &str, at: usize, hits: &mut Vec<Hit>) {
         at - scheme_len,
         start + token_len.min(user_len + 1 + host_len(&token[user_len + 1..])),
     ));
+}
+
+/// An address whose password runs over the end of its line.
+fn broken(window: &[u8], token_len: usize, at: usize) -> Option<Hit> {
+    const GAP_BYTES_MAX: usize = 16;
+    let head = window[..token_len].strip_suffix(b"\\").unwrap_or(&window[..token_len]);
+    let cut = head.iter().position(|&byte| byte == b':')?;
+    let gap = window[token_len..]
+        .iter()
+        .take(GAP_BYTES_MAX)
+        .take_while(|byte| matches!(byte, b'\n' | b'\r' | b' ' | b'\t' | b'>'))
+        .count();
+    let tail = window[token_len + gap..].split(u8::is_ascii_whitespace).next()?;
+    let close = tail.iter().position(|&byte| byte == b'@')?;
+    let password = [&head[cut + 1..], &tail[..close]].concat();
+    let look = Look::at(&password);
+    let plain = !head.contains(&b'/') && !tail[..close].contains(&b'/');
+    let ends = window[token_len..token_len + gap].contains(&b'\n');
+    let start = at + 3;
+    (ends && plain && look.random()).then(|| {
+        Hit::secret("url_credentials", Severity::Critical, Weight::Format, start, start + token_len + gap + tail.len())
+    })
 }
 
 /// The whole address belongs to the finding, without closing punctuation.

@@ -10,7 +10,7 @@ use super::pattern::{Lazy, PATTERNS, Pattern};
 use super::shape;
 use super::structure;
 use super::tokens::{self, Token};
-use super::words::Words;
+use super::words::{WORD_BYTES_MIN, Words};
 
 /// What to do where an anchor word stands.
 #[derive(Clone, Copy)]
@@ -55,18 +55,28 @@ impl Automaton {
     }
 
     pub(super) fn pattern(&self, index: u16) -> (&'static Pattern, &Regex) {
-        let pattern = &PATTERNS[usize::from(index)];
+        let pattern = PATTERNS[usize::from(index)];
         (pattern, self.patterns[usize::from(index)].get(pattern.pattern))
     }
 }
 
 pub(super) static AUTOMATON: LazyLock<Automaton> = LazyLock::new(build);
 
-/// A reversed prefix must be at least this long to be told from chance.
+/// A reversed prefix without a joint must be at least this long to be told from chance.
 const BACKWARDS_CHARS_MIN: usize = 4;
 
+/// A foreign word as it stands at the start of a sentence and in a heading.
+fn capitals(word: &str) -> impl Iterator<Item = String> {
+    let mut letters = word.chars();
+    let first = letters.next().filter(|_| !word.is_ascii()).map(|first| first.to_uppercase().chain(letters).collect());
+    let all = (!word.is_ascii()).then(|| word.to_uppercase());
+    [first, all].into_iter().flatten().filter(move |other: &String| other != word)
+}
+
 fn build() -> Automaton {
-    let mut words: HashMap<String, Vec<Target>> = HashMap::new();
+    // As many words as the tables hold, roughly: growing on the way would double the start-up.
+    const WORDS_EXPECTED: usize = 8192;
+    let mut words: HashMap<String, Vec<Target>> = HashMap::with_capacity(WORDS_EXPECTED);
     let mut add = |word: &str, target: Target| words.entry(word.to_ascii_lowercase()).or_default().push(target);
     let mut forms = Vec::new();
     for (row, token) in tokens::all().enumerate() {
@@ -76,7 +86,8 @@ fn build() -> Automaton {
             for anchor in &compiled.anchors {
                 add(anchor, Target::Shape(index));
             }
-            if compiled.lead.1 == 0 && compiled.anchor.len() >= BACKWARDS_CHARS_MIN {
+            let telling = compiled.anchor.len() >= BACKWARDS_CHARS_MIN || compiled.anchor.ends_with('_');
+            if compiled.lead.1 == 0 && telling && compiled.anchor.len() >= WORD_BYTES_MIN {
                 add(&compiled.anchor.chars().rev().collect::<String>(), Target::Backwards(index));
             }
             forms.push(Form {
@@ -107,6 +118,10 @@ fn build() -> Automaton {
     }
     for (word, order) in injection::anchors() {
         add(word, Target::Order(order));
+        // The index folds the case of ASCII only.
+        for other in capitals(word) {
+            add(&other, Target::Order(order));
+        }
     }
     for (word, disguise) in injection::DISGUISES {
         add(word, Target::Disguise(*disguise));

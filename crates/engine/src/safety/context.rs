@@ -3,7 +3,8 @@ use super::Severity;
 use super::behind::{self, BEHIND_BYTES};
 use super::documented;
 use super::join::{Join, Value, join, read_value};
-use super::labels::{Claim, HARMLESS_ENDINGS, HARMLESS_STARTS};
+use super::labels::Claim;
+use super::names::{drawn_name, in_resource_name, is_harmless, is_other};
 use super::public::is_public;
 use super::scan::{Hit, Weight};
 use super::stand_in::is_stand_in;
@@ -21,6 +22,10 @@ pub(super) struct Label {
 /// Judges the value that a label at `start..end` announces.
 pub(super) fn judge(text: &str, claim: Claim, start: usize, end: usize, hits: &mut Vec<Hit>) -> Label {
     let bytes = text.as_bytes();
+    // `pw` is a word of its own or the end of one.
+    if bytes[..end].ends_with(b"pw") && bytes.get(end).is_some_and(u8::is_ascii_alphanumeric) {
+        return Label { end: start, telling: false };
+    }
     let in_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let from = start
         - bytes[start.saturating_sub(LABEL_REACH_BYTES)..start].iter().rev().take_while(|&&byte| in_name(byte)).count();
@@ -37,7 +42,8 @@ pub(super) fn judge(text: &str, claim: Claim, start: usize, end: usize, hits: &m
     if !follows && !digits_before {
         return Label { telling: false, ..read };
     }
-    if is_harmless(label, start - from, end - from)
+    if drawn_name(label)
+        || is_harmless(label, start - from, end - from)
         || in_resource_name(text, from, to)
         || is_other(claim, text, from, label, (start - from, end - from))
     {
@@ -69,63 +75,6 @@ fn could_hold_value(after: &[u8]) -> bool {
         .iter()
         .any(|byte| byte.is_ascii_digit() || matches!(byte, b'"' | b'\'' | b'`' | b'=' | b':' | b'>' | b'|'))
         || after.first() == Some(&b',')
-}
-
-/// Names such as `token_count`, `maxTokens`, `passed` or `public_key`.
-fn is_harmless(label: &str, word_start: usize, word_end: usize) -> bool {
-    let bytes = label.as_bytes();
-    let name = label.trim_start_matches(|mark: char| !mark.is_alphanumeric());
-    let is_edge = |at: usize| {
-        bytes[at].is_ascii_punctuation() || bytes[at].is_ascii_uppercase() && bytes[at - 1].is_ascii_lowercase()
-    };
-    let last = (1..bytes.len()).rev().find(|&at| is_edge(at)).map(|at| label[at..].trim_start_matches(['_', '-', '.']));
-    let ending = last.is_some_and(|last| {
-        !last.is_empty() && HARMLESS_ENDINGS.split(',').any(|ending| last.eq_ignore_ascii_case(ending))
-    });
-    let opened = is_harmless_start(name);
-    let word = &label[word_start.min(label.len())..word_end.min(label.len())];
-    let tail = &bytes[word_end.min(bytes.len())..];
-    let plural = tail == b"s"
-        && ["token", "secret", "key", "password"].iter().any(|name| word.to_ascii_lowercase().ends_with(name));
-    // `passed` and `bypass-list` are no passwords; `db_pass` is.
-    let verb = word.eq_ignore_ascii_case("pass")
-        && (tail.first().is_some_and(u8::is_ascii_lowercase)
-            && ![&b"w"[..], b"phrase", b"code"].iter().any(|rest| tail.starts_with(rest))
-            || word_start >= 2 && bytes[word_start - 2..word_start].eq_ignore_ascii_case(b"by"));
-    ending || opened || plural || verb
-}
-
-/// Words that may stand beside a service's name in the label of its key.
-const BESIDE_VENDOR: &str = "api,app,auth,bot,prod,production,staging,dev,test,live,sandbox,default,main,access,login,cred,creds,\
-     personal,admin,private,my,our,rest,client,svc,v1,v2,v3,eu,us,env,x,config";
-
-/// A name in which the word means something else: `keyboard`, `cacheKey`, `datadog_site`.
-fn is_other(claim: Claim, text: &str, from: usize, label: &str, word: (usize, usize)) -> bool {
-    match claim {
-        Claim::Vendor => {
-            let beside = |part: &str| {
-                part.split(['_', '-', '.']).all(|piece| {
-                    piece.is_empty() || BESIDE_VENDOR.split(',').any(|word| piece.eq_ignore_ascii_case(word))
-                })
-            };
-            !beside(&label[..word.0]) || !beside(label.get(word.1..).unwrap_or_default())
-        }
-        // In prose the word before tells whose key it is: "the cache key is …".
-        Claim::Ending if label.len() == word.1 - word.0 => {
-            let before = text[..from].trim_end_matches([' ', '`', '"', '\'']);
-            let start = before.rfind(|mark: char| !mark.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
-            before.get(start..).is_some_and(|word| !word.is_empty() && is_harmless_start(word))
-        }
-        Claim::Ending => word.1 < label.len(),
-        Claim::Weak | Claim::Key | Claim::Password => false,
-    }
-}
-
-fn is_harmless_start(name: &str) -> bool {
-    HARMLESS_STARTS.split(',').any(|word| {
-        name.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
-            && name.as_bytes().get(word.len()).is_none_or(|next| !next.is_ascii_lowercase())
-    })
 }
 
 fn is_flag(bytes: &[u8], from: usize, label: &str) -> bool {
@@ -164,6 +113,7 @@ fn believable(claim: Claim, join: Join, value: &Value, label: &str) -> bool {
         + usize::from(look.symbols > 0);
     let named = reference_name(text, label, &look)
         || tagged(text, claim)
+        || is_file(text)
         || text.matches('/').count() >= 2 && look.wordy_share(4);
     let sentence = text.split_whitespace().count() > 2;
     match (claim, join) {
@@ -190,6 +140,16 @@ fn believable(claim: Claim, join: Join, value: &Value, label: &str) -> bool {
                 || text.len() >= 8 && look.random() && look.digits > 0 && kinds >= 3 && label_is_secret(label)
         }
         (Claim::Key, Join::Prose) => text.len() >= 16 && look.random(),
+        (Claim::Password, Join::Bare) => {
+            text.len() >= 8
+                && look.random()
+                && look.digits > 0
+                && look.lower > 0
+                && look.upper + look.symbols > 0
+                && !date_like(text)
+                && !text.contains(['/', '(', '='])
+        }
+        (_, Join::Bare) => false,
         (Claim::Vendor, Join::Prose) => false,
         (Claim::Vendor, _) => {
             text.len() >= VENDOR_CHARS_MIN
@@ -235,14 +195,42 @@ fn date_like(text: &str) -> bool {
 
 /// Calls, member accesses and templates: code that fetches a value is not the value.
 pub(super) fn is_code(text: &str, quoted: bool) -> bool {
-    let call = text.contains("()") || text.contains(")(") || !quoted && text.contains('(');
+    let call =
+        text.contains("()") || !quoted && text.contains("[:") || text.contains(")(") || !quoted && text.contains('(');
     let dotted = !quoted
         && text.contains('.')
         && text
             .split('.')
             .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_'));
     let generic = !quoted && (text.contains("::") || text.contains("->") || text.contains("?;") || text.ends_with('{'));
-    call || dotted || generic
+    // A prompt's text ends before its value: `getpass("Password: ", …)`.
+    let rest = quoted && text.starts_with([',', ')', ';', ' ']);
+    call || dotted || generic || rest || camel(text)
+}
+
+/// `TextIOWrapper`: words in camel case, as code names its types.
+fn camel(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut words = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        let upper = bytes[at..].iter().take_while(|byte| byte.is_ascii_uppercase()).count();
+        let lower = bytes[at + upper..].iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+        // An acronym may stand before a word; a single letter after capitals is not one.
+        if upper > 3 || upper == 0 && at > 0 || lower < 2 {
+            return false;
+        }
+        words += 1;
+        at += upper + lower;
+    }
+    words > 1 && words * 5 <= bytes.len() + 2
+}
+
+/// `certs/rsa-2048/end.key`: a place rather than a value.
+fn is_file(text: &str) -> bool {
+    const ENDINGS: &str =
+        ".key,.pem,.crt,.cer,.json,.yaml,.yml,.toml,.txt,.p12,.pfx,.jks,.env,.conf,.ini,.gpg,.asc,.pub,.md";
+    text.contains(['/', '\\']) && ENDINGS.split(',').any(|ending| text.ends_with(ending))
 }
 
 /// `orders-db-password` and `DB_PASSWORD` name a secret kept elsewhere.
@@ -273,17 +261,4 @@ fn tagged(text: &str, claim: Claim) -> bool {
         .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
     let weak = !matches!(claim, Claim::Key | Claim::Password);
     hashed && (version && name.contains('.') || weak && !name.contains(|mark: char| mark.is_ascii_digit()))
-}
-
-/// A label inside a resource name, as in `arn:aws:secretsmanager:…:secret:orders/db`.
-fn in_resource_name(text: &str, from: usize, to: usize) -> bool {
-    const NAME_BYTES_MAX: usize = 90;
-    let bytes = &text.as_bytes()[from.saturating_sub(NAME_BYTES_MAX)..from];
-    let start = bytes
-        .iter()
-        .rposition(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'('))
-        .map_or(0, |at| at + 1);
-    let image =
-        bytes.ends_with(b"/") && matches!(text.as_bytes()[to..], [b':', next, ..] if !next.is_ascii_whitespace());
-    image || bytes[start..].starts_with(b"arn:") || bytes[start..].starts_with(b"urn:")
 }

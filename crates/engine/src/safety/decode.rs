@@ -1,5 +1,7 @@
 //! Runs of encoded characters and what they decode to, within bounds.
 
+use super::cost;
+
 /// Decoded text is looked at up to this size; a note's cap is far below it.
 const INFLATED_BYTES_MAX: usize = 256 * 1024;
 /// Shorter decodings say too little to be judged as text.
@@ -7,6 +9,7 @@ const TEXT_BYTES_MIN: usize = 8;
 
 /// Base64 in either alphabet, padding optional; line breaks and quote marks between lines are skipped.
 pub(super) fn base64(run: &[u8]) -> Option<Vec<u8>> {
+    cost::read(run.len());
     let mut out = Vec::with_capacity(run.len() / 4 * 3 + 3);
     let mut word = 0_u32;
     let mut have = 0;
@@ -39,6 +42,7 @@ pub(super) fn base64(run: &[u8]) -> Option<Vec<u8>> {
 
 /// Hexadecimal digits, also with spaces, colons or commas between the pairs.
 pub(super) fn hex(run: &[u8]) -> Option<Vec<u8>> {
+    cost::read(run.len());
     let digits: Vec<u8> = run
         .iter()
         .filter(|byte| byte.is_ascii_hexdigit())

@@ -7,8 +7,11 @@ use super::unnamed;
 const RUN_CHARS_MIN: usize = 16;
 const DECODE_CHARS_MIN: usize = 20;
 const HEX_CHARS_MIN: usize = 32;
-/// A line of wrapped base64 is at least this wide.
+/// A line of wrapped base64 is at least this wide, or narrower and as wide as the line after it.
 const WRAPPED_CHARS_MIN: usize = 56;
+const WRAPPED_NARROW_CHARS_MIN: usize = 24;
+/// Fewer characters than this, written as numbers, say nothing.
+const NUMBERS_MIN: usize = 12;
 /// How far after a label an unnamed value still belongs to it.
 const NEARBY_BYTES: usize = 110;
 
@@ -41,7 +44,9 @@ pub(super) fn walk(text: &str, known: &Known, hits: &mut Vec<Hit>, decoded: &mut
         let end = at + bytes[at..].iter().take_while(|&&byte| in_run(byte)).count();
         if end - at >= RUN_CHARS_MIN && !cursor.is_exempt(known.exempt, at) {
             let padded = end + bytes[end..].iter().take(2).take_while(|&&byte| byte == b'=').count();
-            let wrapped = wrapped_end(bytes, at, padded);
+            let wrapped = if at < cursor.wrapped { None } else { wrapped_end(bytes, at, padded) };
+            // Lines that do not decode together are not tried again from the second one on.
+            cursor.wrapped = cursor.wrapped.max(wrapped.unwrap_or(0));
             if let Some(found) = wrapped.and_then(|wrapped| decode_run(bytes, at, wrapped)) {
                 at = found.end;
                 decoded.push(found);
@@ -54,11 +59,27 @@ pub(super) fn walk(text: &str, known: &Known, hits: &mut Vec<Hit>, decoded: &mut
         }
         at = end;
     }
-    spaced_hex(bytes, decoded);
+    // A character as a number has a digit, in either base.
+    if bytes.iter().filter(|byte| byte.is_ascii_digit()).count() >= NUMBERS_MIN {
+        spaced_hex(bytes, decoded);
+        numbers(bytes, decoded);
+    }
 }
 
+/// Letters, digits and the signs of both base64 alphabets.
+const RUN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let letter = byte as u8;
+        table[byte] = letter.is_ascii_alphanumeric() || matches!(letter, b'+' | b'/' | b'_' | b'-');
+        byte += 1;
+    }
+    table
+};
+
 fn in_run(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-')
+    RUN[usize::from(byte)]
 }
 
 /// Where the walk stands in its line.
@@ -67,6 +88,8 @@ pub(super) struct Cursor {
     pub(super) in_address: bool,
     exempt: usize,
     label: usize,
+    /// Where the last block of wrapped lines ended.
+    wrapped: usize,
 }
 
 impl Cursor {
@@ -95,7 +118,8 @@ impl Cursor {
 
 /// The end of base64 that goes on over the following lines.
 fn wrapped_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
-    if end - start < WRAPPED_CHARS_MIN {
+    let width = end - start;
+    if width < WRAPPED_NARROW_CHARS_MIN {
         return None;
     }
     let mut last = end;
@@ -110,8 +134,11 @@ fn wrapped_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
         if run == 0 || !closed {
             break;
         }
+        if width < WRAPPED_CHARS_MIN && run != width && last == end {
+            break;
+        }
         last = next + run;
-        if run < WRAPPED_CHARS_MIN {
+        if run < width.min(WRAPPED_CHARS_MIN) {
             break;
         }
     }
@@ -137,7 +164,6 @@ fn decode_run(bytes: &[u8], start: usize, end: usize) -> Option<Decoded> {
 
 /// `73 6b 2d …`: pairs with separators between them, as hex dumps print them.
 fn spaced_hex(bytes: &[u8], decoded: &mut Vec<Decoded>) {
-    const PAIRS_MIN: usize = 12;
     let mut at = 0;
     while at + 2 < bytes.len() {
         let pair = |at: usize| {
@@ -158,11 +184,49 @@ fn spaced_hex(bytes: &[u8], decoded: &mut Vec<Decoded>) {
             }
             end += 1;
         }
-        if pairs >= PAIRS_MIN
+        if pairs >= NUMBERS_MIN
             && let Some(text) = decode::hex(&bytes[at..end]).and_then(decode::text)
         {
             decoded.push(Decoded { text, start: at, end });
         }
         at = end.max(at + 1);
     }
+}
+
+/// `0x67, 0x68, …` and `[103, 104, …]`: characters written as numbers.
+fn numbers(bytes: &[u8], decoded: &mut Vec<Decoded>) {
+    let mut at = 0;
+    while at < bytes.len() {
+        if !bytes[at].is_ascii_digit() || at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'.') {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        let mut text = String::new();
+        let mut end = at;
+        while let Some((letter, used)) = number(&bytes[at..]) {
+            text.push(letter);
+            end = at + used;
+            let gap = bytes[end..].iter().take(4).take_while(|byte| matches!(byte, b',' | b' ' | b'\n')).count();
+            at = end + gap;
+            if gap == 0 {
+                break;
+            }
+        }
+        if text.len() >= NUMBERS_MIN {
+            decoded.push(Decoded { text, start, end });
+        }
+        at = at.max(start + 1);
+    }
+}
+
+/// One printable character as a number, and how many bytes it takes.
+fn number(bytes: &[u8]) -> Option<(char, usize)> {
+    let (digits, base, lead) = match bytes {
+        [b'0', b'x' | b'X', rest @ ..] => (rest, 16, 2),
+        _ => (bytes, 10, 0),
+    };
+    let count = digits.iter().take(4).take_while(|byte| (**byte as char).is_digit(base)).count();
+    let value = u8::from_str_radix(std::str::from_utf8(&digits[..count]).ok()?, base).ok()?;
+    (value.is_ascii_graphic() || value == b' ').then_some((char::from(value), lead + count))
 }

@@ -1,11 +1,15 @@
 //! What joins a label to its value, and where the value starts and ends.
 
+use super::cost;
+
 /// What joins the label to the value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Join {
     Assign,
     Prose,
     Space,
+    /// Nothing but a space: "password Kx7v…".
+    Bare,
 }
 
 /// Joining words, after which the value stands, separated by bars.
@@ -48,23 +52,46 @@ pub(super) fn join(text: &str, to: usize, flag: bool) -> Option<(Join, usize)> {
         [b',', ..] if closed > to => (at + 1, Join::Assign),
         // A row of comma-separated values: name, then value.
         [b',', next, ..] if !next.is_ascii_whitespace() => (at + 1, Join::Prose),
+        [b'(', ..] if at > to => (at + 1, Join::Bare),
         _ if named_value(rest).is_some() => (at + named_value(rest).unwrap_or(0), Join::Assign),
         // Builders' and configuration languages: `password 'value'`.
         [b'"' | b'\'', ..] if at > to && closed == to => (at, Join::Prose),
         _ => match JOIN_WORDS.split('|').find(|word| text[at..].starts_with(word)) {
             Some(word) => (at + word.len(), Join::Prose),
             None if at > to && flag => (at, Join::Space),
-            None if at > to => return prose_gap(text, at),
+            None if at > to => return prose_gap(text, at).or(Some((Join::Bare, at + cipher_type(rest)))),
             None => return None,
         },
     };
     next = skip(next, b" \t");
+    next += block_scalar(&bytes[next.min(bytes.len())..]);
     // `- name: X\n  value: Y` and `"name": "X", "value": "Y"`.
     if let Some(more) = named_value(&bytes[next.min(bytes.len())..]) {
         next = skip(next + more, b" \t");
         kind = Join::Assign;
     }
     Some((kind, next))
+}
+
+/// Routers write `password 0 …` and `password 7 …`.
+fn cipher_type(rest: &[u8]) -> usize {
+    if let [b'0' | b'5' | b'7', b' ', ..] = rest { 2 } else { 0 }
+}
+
+/// `|` or `>-` and the next line's indentation, as YAML opens a text; also `<![CDATA[` and `$'`.
+fn block_scalar(rest: &[u8]) -> usize {
+    if rest.starts_with(b"<![CDATA[") {
+        return 9;
+    }
+    if let [b'$', b'\'' | b'"', ..] = rest {
+        return 1;
+    }
+    let mark = match rest {
+        [b'|' | b'>', b'-' | b'+', b'\n', ..] => 3,
+        [b'|' | b'>', b'\n', ..] => 2,
+        _ => return 0,
+    };
+    mark + rest[mark..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
 /// `\n  value: `, `{ default = ` and their JSON forms: the value of something just named.
@@ -135,6 +162,7 @@ impl Value<'_> {
 /// Reads a quoted or bare value; quotes of any script were folded to ASCII before.
 pub(super) fn read_value(text: &str, at: usize) -> (Value<'_>, usize) {
     let rest = &text[at.min(text.len())..];
+    cost::read(rest.len().min(VALUE_BYTES_MAX));
     let opening = rest.len() - rest.trim_start_matches(['*', '_', '[', '(']).len();
     let (prefix, rest) =
         if rest[opening..].starts_with(['"', '\'', '`']) { (opening, &rest[opening..]) } else { (0, rest) };
@@ -155,7 +183,7 @@ pub(super) fn read_value(text: &str, at: usize) -> (Value<'_>, usize) {
         .unwrap_or(rest.len())];
     let bare = if rest.starts_with('<') { &rest[..1] } else { bare };
     let bare =
-        bare.trim_end_matches(['.', ';', ')', '}', ']', ':', '!', '?', '*']).split(';').next().unwrap_or_default();
+        bare.trim_end_matches(['.', ';', ')', '}', ']', ':', '!', '?', '*', '>']).split(';').next().unwrap_or_default();
     let bare = bare.split('&').next().unwrap_or_default();
     (Value { text: bare, quoted: false }, start)
 }

@@ -1,4 +1,7 @@
 //! The words by which a secret is named, and those that make the name harmless. Lists are separated by commas.
+use std::sync::LazyLock;
+
+use super::list::List;
 
 use super::vendors::VENDORS;
 
@@ -23,51 +26,66 @@ pub(super) const LABELS: &[(Claim, &str)] = &[
     (Claim::Ending, "key"),
     (
         Claim::Password,
-        "pass,pwd,kennwort,mot de passe,contrase,senha,wachtwoord,hasło,haslo,пароль,Пароль,парол,密码,密碼,口令,\
-         パスワード,비밀번호,şifre,sifre,parola,parol,lösenord,كلمة المرور,drowssap,psk,presharedkey,preshared,\
-         pre-shared key,geheimnis",
+        "pass,pwd, pw,\npw,_pw,-pw,.pw,kennwort,mot de passe,contrase,senha,wachtwoord,hasło,haslo,пароль,Пароль,парол,密码,密碼,口令,\
+          パスワード,비밀번호,şifre,sifre,parola,parol,lösenord,كلمة المرور,drowssap,psk,presharedkey,preshared,\
+          pre-shared key,geheimnis",
     ),
     (
         Claim::Key,
-        "secret,token,nekot,terces,api key,apikey,api_key,api-key,api.key,yek_ipa,yek-ipa,access key,\
-         accesskey,access_key,access-key,auth key,authkey,auth_key,auth-key,private key,privatekey,\
-         private_key,private-key,signing_key,signing-key,signing key,signingkey,encryption_key,\
-         encryption-key,encryption key,encryptionkey,hmac_key,hmac key,hmackey,master_key,master-key,\
-         master key,masterkey,account_key,account-key,accountkey,account key,shared_key,sharedkey,\
-         shared key,app_key,appkey,app-key,app key,application_key,applicationkey,application key,\
-         service_key,servicekey,service key,role_key,license_key,license key,licensekey,licence key,\
-         crypt_key,cipher_key,session_key,jwt_key,ssh_key,deploy_key,deploy key,integration_key,\
-         integration key,ingest_key,ingest key,ingestion key,ingestion_key,ingestionkey,write_key,write key,\
-         admin_key,admin key,subscription-key,subscription_key,subscription key,functions-key,storage_key,\
-         storage key,root_key,_key,-key,schlüssel,clave,clé d'api,clé api,chiave,chave,ключ,Ключ,密钥,密鑰,キー,\
-         credential,zugangsdaten,authorization,_auth,x-auth,webhook,connection string,connectionstring,\
-         connection_string,pat=,_pat,sas_,_sas,_dsn,jwt",
+        "secret,token,nekot,terces,api key,apikey,api_key,api-key,api.key,yek_ipa,yek-ipa,access key,accesskey,\
+          access_key,access-key,auth key,authkey,auth_key,auth-key,private key,privatekey,private_key,\
+          private-key,signing_key,signing-key,signing key,signingkey,encryption_key,encryption-key,\
+          encryption key,encryptionkey,hmac_key,hmac key,hmackey,master_key,master-key,master key,masterkey,\
+          account_key,account-key,accountkey,account key,shared_key,sharedkey,shared key,app_key,appkey,app-key,\
+          app key,application_key,applicationkey,application key,service_key,servicekey,service key,role_key,\
+          license_key,license key,licensekey,licence key,crypt_key,cipher_key,session_key,jwt_key,ssh_key,\
+          deploy_key,deploy key,integration_key,integration key,ingest_key,ingest key,ingestion key,\
+          ingestion_key,ingestionkey,write_key,write key,admin_key,admin key,subscription-key,subscription_key,\
+          subscription key,functions-key,storage_key,storage key,root_key,_key,-key,schlüssel,clave,clé d'api,\
+          clé api,chiave,chave,ключ,Ключ,密钥,密鑰,キー,credential,zugangsdaten,authorization,_auth,x-auth,webhook,\
+          connection string,connectionstring,connection_string,pat=,_pat,sas_,_sas,_dsn,jwt",
     ),
     (
         Claim::Weak,
         "otp,pin code,bearer,cookie,client_id,oauth,salt,pepper,github,gitlab,bitbucket,gitea,circleci,travis,\
-         buildkite,jfrog,codecov,jenkins,linear,notion,looker,segment,replicate,airship,square,resend,render,\
-         railway,creds",
+          buildkite,jfrog,codecov,jenkins,linear,notion,looker,segment,replicate,airship,square,resend,render,\
+          railway,creds",
     ),
 ];
 
 /// Endings of an identifier that make it a name, a limit or a place instead of the secret.
-pub(super) const HARMLESS_ENDINGS: &str = "name,names,id,ids,url,uri,urls,endpoint,type,types,ttl,expiry,expires,expiration,expires_at,expires_in,\
-     expired,at,length,len,count,counts,limit,limits,budget,policy,policies,hash,hashes,hashed,digest,\
-     checksum,file,files,path,paths,dir,ref,refs,field,fields,version,arn,class,regex,pattern,prefix,suffix,\
-     format,rotation,enabled,required,min,max,minlength,maxlength,size,used,usage,store,manager,provider,\
-     reset,strength,space,spaces,selector,label,column,index,order,board,word,words,stroke,frame,frames,\
-     value_from,valuefrom,keyref,keyselector,secretref,days,period,age,algorithm,alg,mode,state,status,role,\
-     scope,scopes,host,port,user,username,login,email,title,description,bucket,vault,region,engine,backend,\
-     issuer,audience,hint,source,target,table,map,list,set,pair,usages,ops,fingerprint,thumbprint,public,\
-     pub,ring,chain,cert,certificate,per_second,per_minute,tokens,keys,secrets,passwords,credentials_path,\
-     generator,validator,handler,middleware,controller,service,client,factory,config,error,exception";
+pub(super) static HARMLESS_ENDINGS: LazyLock<List> = LazyLock::new(|| {
+    List::new(
+        "name,names,id,ids,url,uri,urls,endpoint,type,types,ttl,expiry,expires,expiration,expires_at,\
+          expires_in,expired,at,length,len,count,counts,limit,limits,budget,policy,policies,hash,hashes,hashed,\
+          digest,checksum,file,files,path,paths,dir,ref,refs,field,fields,version,arn,class,regex,pattern,\
+          prefix,suffix,format,rotation,enabled,required,min,max,minlength,maxlength,size,used,usage,store,\
+          manager,provider,reset,strength,space,spaces,selector,label,column,index,order,board,word,words,\
+          stroke,frame,frames,value_from,valuefrom,keyref,keyselector,secretref,days,period,age,algorithm,alg,\
+          mode,state,status,role,scope,scopes,host,port,user,username,login,email,title,description,bucket,\
+          vault,region,engine,backend,issuer,audience,hint,source,target,table,map,list,set,pair,usages,ops,\
+          fingerprint,thumbprint,public,pub,ring,chain,cert,certificate,per_second,per_minute,tokens,keys,\
+          secrets,passwords,credentials_path,generator,validator,handler,middleware,controller,service,client,\
+          factory,config,error,exception",
+    )
+});
 
 /// Beginnings of an identifier that do the same.
-pub(super) const HARMLESS_STARTS: &str = "public,pub,max,min,next,page,cursor,num,total,prompt,completion,sort,primary,foreign,partition,cache,\
-     row,object,input,output,context,sha,sha1,sha256,hash,ssh_host,known,csrf,xsrf,idempotency,dedup,\
-     continuation,lexer,parser,has,is,no,use,hot,short,translation,i18n,map,group,lookup,stop,eos,bos,pad,\
-     monkey,keyboard,tokenizer,routing,redis,s3,storage_object,message,event,job,request,task,query,\
-     cursor,state,data,file,dict,config,registry,record,entity,issue,project,item,user,index,lock,shard,\
-     bucket,resource,parent,child,node,etcd,memo,react,selection,hash,range,composite,unique,natural,\
-     surrogate,candidate,column,attribute,label,tag,secretary,secretsmanager,secretmanager,passport,passive";
+pub(super) static HARMLESS_STARTS: LazyLock<List> = LazyLock::new(|| {
+    List::new(
+        "public,pub,max,min,next,page,cursor,num,total,prompt,completion,sort,primary,foreign,partition,cache,\
+          row,object,input,output,context,sha,sha1,sha256,hash,ssh_host,known,csrf,xsrf,idempotency,dedup,\
+          continuation,lexer,parser,has,is,no,use,hot,short,translation,i18n,map,group,lookup,stop,eos,bos,pad,\
+          monkey,keyboard,tokenizer,secretary,secretsmanager,secretmanager,passport,passive",
+    )
+});
+
+/// Words before `key` that name a cache, a map or a table.
+pub(super) static KEYED: LazyLock<List> = LazyLock::new(|| {
+    List::new(
+        "routing,redis,s3,storage_object,message,event,job,request,task,query,cursor,state,data,file,dict,\
+     config,registry,record,entity,issue,project,item,user,index,lock,shard,bucket,resource,parent,child,\
+     node,etcd,memo,react,selection,hash,range,composite,unique,natural,surrogate,candidate,column,\
+     attribute,label,tag",
+    )
+});

@@ -3,15 +3,18 @@ mod address;
 mod automaton;
 mod behind;
 mod context;
+mod cost;
 mod decode;
 mod documented;
 mod entropy;
 mod injection;
 mod join;
 mod labels;
+mod list;
 mod listing;
 mod logs;
 mod merge;
+mod names;
 mod pattern;
 mod public;
 mod scan;
@@ -88,6 +91,8 @@ pub enum Verdict {
 
 /// Decodings inside decodings are followed this deep.
 const DEPTH_MAX: u8 = 3;
+/// Escapes are undone this many times over.
+const UNESCAPES_MAX: u8 = 3;
 /// Other readings of one text are looked at up to this many bytes in all.
 const READINGS_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -100,8 +105,12 @@ pub fn inspect(text: &str) -> Vec<Finding> {
     let mut budget = READINGS_BYTES_MAX;
     let mut waiting = vec![View::of(text)];
     while let Some(view) = waiting.pop() {
-        if let Some(rewrite) = unescape::unescape(&view.text) {
-            read(&view.derived(rewrite), &mut findings, &mut waiting, &mut budget);
+        let mut undone = unescape::unescape(&view.text).map(|rewrite| view.derived(rewrite));
+        // Escapes inside escapes (`%2567`, JSON in JSON) take another turn, a bounded number of them.
+        for _ in 0..UNESCAPES_MAX {
+            let Some(reading) = undone else { break };
+            read(&reading, &mut findings, &mut waiting, &mut budget);
+            undone = unescape::unescape(&reading.text).map(|rewrite| reading.derived(rewrite));
         }
         read(&view, &mut findings, &mut waiting, &mut budget);
     }

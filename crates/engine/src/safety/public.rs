@@ -1,15 +1,26 @@
 //! Values that may be shown: hashes, certificates, public keys, media, ids of resources.
+use std::sync::LazyLock;
+
+use super::list::List;
 
 /// Starts of hashes, certificates, public keys and ciphertext, which may stand after any label.
-const PUBLIC_STARTS: &str = "sha1-,sha256-,sha384-,sha512-,sha1:,sha256:,sha384:,sha512:,SHA256:,MD5:,md5:,h1:,zh:,$2a$,$2b$,$2y$,\
+static PUBLIC_STARTS: LazyLock<List> = LazyLock::new(|| {
+    List::new(
+        "sha1-,sha256-,sha384-,sha512-,sha1:,sha256:,sha384:,sha512:,SHA256:,MD5:,md5:,h1:,zh:,$2a$,$2b$,$2y$,\
      $argon2,$6$,$5$,$1$,$apr1$,$scrypt$,$pbkdf2,{SSHA},{SHA},pbkdf2_,scrypt:,ssh-rsa,ssh-ed25519,ecdsa-,\
      AAAAC3Nza,AAAAB3Nza,AAAAE2Vj,ENC[,AQICAH,arn:,vault:v,age1,-----BEGIN CERT,-----BEGIN PUB,did:,urn:,\
-     spiffe:,AgA,AgB,pk_live_,pk_test_,pub_";
+     spiffe:,AgA,AgB,pk_live_,pk_test_,pub_",
+    )
+});
 
 /// Starts of other public runs: media, addresses of chains, signatures.
-const RUN_STARTS: &str = "sha1-,sha256-,sha384-,sha512-,md5-,0x,bafy,bafk,Qm,bc1,age1,npub1,addr1,cosmos1,AAAAC3Nza,AAAAB3Nza,\
+static RUN_STARTS: LazyLock<List> = LazyLock::new(|| {
+    List::new(
+        "sha1-,sha256-,sha384-,sha512-,md5-,0x,bafy,bafk,Qm,bc1,age1,npub1,addr1,cosmos1,AAAAC3Nza,AAAAB3Nza,\
      AAAAE2Vj,iVBORw0KGgo,/9j/,R0lGOD,UEsDB,JVBERi,AGFzbQ,d09GM,T2dnUw,SUQz,UklGR,Qk0,MII,MEUCI,MEQCI,MFkw,\
-     MCow,MIGfMA0G,/nix/store/,/gnu/store/,AQICAH,LS0tLS1CRUdJTiBDRV,LS0tLS1CRUdJTiBQVUJ,Igw,RWQ,RWT";
+     MCow,MIGfMA0G,/nix/store/,/gnu/store/,AQICAH,LS0tLS1CRUdJTiBDRV,LS0tLS1CRUdJTiBQVUJ,Igw,RWQ,RWT",
+    )
+});
 
 /// What stands right before a public run.
 const LEADS: &[&str] = &[
@@ -41,21 +52,32 @@ const LEADS: &[&str] = &[
 ];
 
 /// Words in the name of a public value.
-const PUBLIC_LABELS: &str = "integrity,checksum,digest,hash,sha,etag,fingerprint,thumbprint,id-2,id2,request,trace,cursor,\
+static PUBLIC_LABELS: LazyLock<List> = LazyLock::new(|| {
+    List::new(
+        "integrity,checksum,digest,hash,sha,etag,fingerprint,thumbprint,id-2,id2,request,trace,cursor,\
      nexttoken,pagetoken,continuation,signature,public,pubkey,pub,cert,csr,bundle,authority,encrypted,\
      cipher,cid,revision,message-id,boundary,spki,address,wallet,mint,txid,x5c,x5t,kid,\"n,\"x,\"y,\"e,\
-     peer,version,tag:,iv,aad,cf-ray,message-state,domainkey,dkim,commitment,merkle";
+     peer,version,tag:,iv,aad,cf-ray,message-state,domainkey,dkim,commitment,merkle",
+    )
+});
 
 /// Whole names and words after which a public value stands.
-const PUBLIC_WORDS: &str =
-    "b,bh,p,id,ids,uid,ray,rev,ref,commit,tag,build,image,event,account,customer,cluster,topic,run,job";
+static PUBLIC_WORDS: LazyLock<List> = LazyLock::new(|| {
+    List::new("b,bh,p,id,ids,uid,ray,rev,ref,commit,tag,build,image,event,account,customer,cluster,topic,run,job")
+});
 
 /// Password hashes in the syntax of `crypt` and its kin: what stands before their last part.
-const CRYPT_STARTS: &str = "$2a$,$2b$,$2y$,$2x$,$argon2,$1$,$5$,$6$,$7$,$8$,$9$,$y$,$apr1$,$scrypt,$pbkdf2,$sha1$,$md5,pbkdf2_,pbkdf2:,scrypt:,\
-     bcrypt$,bcrypt_sha256$,argon2$,{ssha,{sha,{pbkdf2,{crypt},|1|";
+static CRYPT_STARTS: LazyLock<List> = LazyLock::new(|| {
+    List::new(
+        "$2a$,$2b$,$2y$,$2x$,$argon2,$1$,$5$,$6$,$7$,$8$,$9$,$y$,$apr1$,$scrypt,$pbkdf2,$sha1$,$md5,pbkdf2_,pbkdf2:,scrypt:,\
+     bcrypt$,bcrypt_sha256$,argon2$,{ssha,{sha,{pbkdf2,{crypt},|1|",
+    )
+});
 
 /// Prefixes of identifiers that services show in the open.
-const RESOURCE_PREFIXES: &str = "cus_,pi_,ch_,evt_,req_,price_,prod_,sub_,in_,pm_,acct_,txn_,seti_,cs_,msg_,run_,asst_,thread_,file-,\
+static RESOURCE_PREFIXES: LazyLock<List> = LazyLock::new(|| {
+    List::new(
+        "cus_,pi_,ch_,evt_,req_,price_,prod_,sub_,in_,pm_,acct_,txn_,seti_,cs_,msg_,run_,asst_,thread_,file-,\
      chatcmpl-,resp_,batch_,call_,toolu_,step_,org-,proj_,prj_,dpl_,team_,pk_,pub_,trace_,span_,i-,vol-,\
      snap-,eni-,subnet-,sg-,vpc-,user_,usr_,org_,sess_,session_,app_,ep_,event_,customer_,cust_,order_,\
      ord_,inv_,invoice_,pay_,payment_,payout_,po_,tx_,acc_,account_,project_,ws-,ws_,workspace_,doc_,page_,\
@@ -66,14 +88,16 @@ const RESOURCE_PREFIXES: &str = "cus_,pi_,ch_,evt_,req_,price_,prod_,sub_,in_,pm
      qt_,cn_,txr_,cbtxn_,whk_,wh_,sched_,lead_,contact_,deal_,ticket_,note_,rec_,dataset_,exp_,trial_,\
      snapshot-,ami-,igw-,rtb-,acl-,eipalloc-,nat-,tgw-,lt-,asg-,fs-,sir-,r-,rds-,cluster-,d-,dopt-,pl-,\
      vpce-,cell-,file_,upl_,upload_,part_,etag-,W-,rev-,rev_,v-,ver_,release-,release_,snap_,bkp_,backup-,\
-     backup_";
+     backup_",
+    )
+});
 
 pub(super) fn is_public(text: &str) -> bool {
-    PUBLIC_STARTS.split(',').any(|start| text.starts_with(start))
+    PUBLIC_STARTS.opens(text)
 }
 
 pub(super) fn is_resource_id(run: &[u8]) -> bool {
-    RESOURCE_PREFIXES.split(',').any(|prefix| run.starts_with(prefix.as_bytes()))
+    std::str::from_utf8(run).is_ok_and(|run| RESOURCE_PREFIXES.opens(run))
 }
 
 /// Hash syntaxes, media, addresses of chains, and labels of public values.
@@ -83,7 +107,7 @@ pub(super) fn announced_public(bytes: &[u8], start: usize, run: &[u8]) -> bool {
     let before = String::from_utf8_lossy(&bytes[start.saturating_sub(BEFORE_BYTES)..start]).to_ascii_lowercase();
     let run_text = String::from_utf8_lossy(&run[..run.len().min(START_BYTES)]);
     if is_public(&run_text)
-        || RUN_STARTS.split(',').any(|lead| run_text.starts_with(lead))
+        || RUN_STARTS.opens(&run_text)
         || LEADS.iter().any(|lead| before.ends_with(lead))
         || before.ends_with("enc[")
         || before.contains("enc[aes")
@@ -94,8 +118,7 @@ pub(super) fn announced_public(bytes: &[u8], start: usize, run: &[u8]) -> bool {
     let label = before.trim_end_matches([' ', '"', '\'', '`', '=', ':', '(', '>', '|', '<', '\t']);
     let label = &label[label.rfind([' ', '\n', ',', '{', '<', ';']).map_or(0, |at| at + 1)..];
     label.len() < before.len()
-        && (PUBLIC_LABELS.split(',').any(|word| label.contains(word))
-            || PUBLIC_WORDS.split(',').any(|word| label == word))
+        && (PUBLIC_LABELS.within(label) || PUBLIC_WORDS.has(label))
         && !label.contains("secret")
         && !label.contains("private")
 }
@@ -105,5 +128,5 @@ fn is_hash_part(before: &str) -> bool {
     let token = &before[before.rfind([' ', '\n', '"', '\'', '`', '=', '\t']).map_or(0, |at| at + 1)..];
     // Parameters such as `m=65536` stand between the name and the hash.
     let whole = &before[before.rfind([' ', '\n', '"', '\'', '`', '\t']).map_or(0, |at| at + 1)..];
-    CRYPT_STARTS.split(',').any(|start| token.starts_with(start) || whole.starts_with(start))
+    CRYPT_STARTS.opens(token) || CRYPT_STARTS.opens(whole)
 }

@@ -6,7 +6,7 @@ use super::pattern::Check;
 use super::structure::{self, Armour, Mark, Marks};
 use super::value::Look;
 use super::view::View;
-use super::{Concern, Finding, Severity, address, context, decode, documented, stand_in};
+use super::{Concern, Finding, Severity, address, context, cost, decode, documented, stand_in};
 
 /// How telling a rule is: of overlapping hits the heaviest names the finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -159,11 +159,14 @@ impl<'v> Pass<'v> {
         }
         let Some(start) = self.shape_start(form, anchor) else { return };
         let end = self.bytes.len().min(anchor + TOKEN_BYTES_MAX);
+        cost::read(end - start);
         let direct =
             form.regex().find(&self.bytes[start..end]).map(|found| (start + found.start(), start + found.end()));
-        let found = direct
-            .filter(|&(from, to)| self.is_token(form, &self.bytes[from..to], to))
-            .or_else(|| self.stitched(form, start, end));
+        // A whole token that is no secret does not become one by the next line.
+        let found = match direct {
+            Some((from, to)) => self.is_token(form, &self.bytes[from..to], to).then_some((from, to)),
+            None => self.stitched(form, start, end),
+        };
         if let Some((from, to)) = found {
             self.done.retain(|done| done.0 != form.row);
             self.done.push((form.row, to));
@@ -242,6 +245,7 @@ impl<'v> Pass<'v> {
             return;
         }
         let from = end.saturating_sub(BACKWARDS_BYTES_MAX);
+        cost::read(end - from);
         let mirrored: Vec<u8> = self.bytes[from..end].iter().rev().copied().collect();
         if let Some(found) = form.regex().find(&mirrored).filter(|found| is_drawn(form, found.as_bytes())) {
             self.hits.push(Hit::secret(form.token.name, form.token.severity, Weight::Format, end - found.end(), end));
@@ -257,6 +261,7 @@ impl<'v> Pass<'v> {
         }
         let from = start.saturating_sub(pattern.window.0);
         let to = self.bytes.len().min(end + pattern.window.1);
+        cost::read(to - from);
         let Some(captures) = regex.captures(&self.bytes[from..to]) else { return };
         let Some(found) = captures.iter().skip(1).flatten().next().or_else(|| captures.get(0)) else { return };
         if documented::is_documented(found.as_bytes()) {
@@ -293,8 +298,12 @@ fn is_drawn(form: &Form, token: &[u8]) -> bool {
     let hollow = body
         .split(|byte| !byte.is_ascii_alphanumeric())
         .any(|piece| piece.len() >= MASK_CHARS_MIN && Look::at(piece).masked());
-    let long_words = look.wordy() && look.chars >= 12 && look.digits * 8 < look.chars;
+    // `secret-3f9a…`: a word and a commit, as images are tagged.
+    let tagged =
+        form.token.random && look.hex() && matches!(look.chars, 40 | 64) && token[..form.anchor_len].ends_with(b"-");
+    let long_words = look.wordy() && look.lower > 0 && look.chars >= 12 && look.digits * 8 < look.chars;
     !hollow
+        && !tagged
         && (form.lead.1 > 0 || !look.masked())
         && !Look::at(token).masked()
         && !long_words

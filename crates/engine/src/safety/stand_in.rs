@@ -1,8 +1,13 @@
 //! Values that stand in for a secret: placeholders, masks, references to where it is kept.
+use std::sync::LazyLock;
+
+use super::list::List;
 use super::value::Look;
 
 /// Starts of values that point at a secret instead of being one, separated by commas.
-const REFERENCES: &str = "$,{,<,%(,%{,%s,%v,#{,@,!,*,&,?,[,(,/,./,../,~/,\\,`,vault:,vault://,secret/,secrets.,secret://,\
+static REFERENCES: LazyLock<List> = LazyLock::new(|| {
+    List::new(
+        "$,{,<,%(,%{,%s,%v,#{,@,!,*,&,?,[,(,/,./,../,~/,\\,`,vault:,vault://,secret/,secrets.,secret://,\
      secrets/,kv/,ssm:,ssm://,op://,bw://,arn:,projects/,ref+,env.,env:,env(,env[,os.,process.,system.,\
      getenv,sys.,config.,config[,settings.,self.,this.,options.,var.,local.,data.,module.,random_password.,\
      aws_,azurerm_,google_,enc[,enc(,enc:,ansible,lookup(,file:,file(,https://,http://,keychain:,keyring:,\
@@ -10,22 +15,32 @@ const REFERENCES: &str = "$,{,<,%(,%{,%s,%v,#{,@,!,*,&,?,[,(,/,./,../,~/,\\,`,va
      credentials(,base64.,base64(,sha1:,sha256:,sha512:,pbkdf2,scrypt:,bcrypt,argon2,xxx,...,…,--,==,||,&&,\
      =>,str(,string,params.,params[,req.,request.,input.,inputs.,steps.,needs.,github.,ctx.,context.,args.,\
      opts.,cfg.,conf.,values.,.values,get_,fetch_,load_,read_,new ,await ,function,lambda,sealed:,\
-     age-encryption,age1,kms:,dynamic:,pass:show,doppler:,infisical:,akv:,keyvault,@microsoft.keyvault";
+     age-encryption,age1,kms:,dynamic:,pass:show,doppler:,infisical:,akv:,keyvault,@microsoft.keyvault",
+    )
+});
 
 /// Values that stand for "put yours here", or that are settings rather than secrets.
-const STAND_INS: &str = "changeme,change_me,change-me,changeit,password,passwd,passw0rd,pass,pwd,secret,token,apikey,api_key,\
+static STAND_INS: LazyLock<List> = LazyLock::new(|| {
+    List::new(
+        "changeme,change_me,change-me,changeit,password,passwd,passw0rd,pass,pwd,secret,token,apikey,api_key,\
      api-key,key,mypassword,mysecret,mytoken,yourpassword,placeholder,example,examplepassword,dummy,test,\
      testing,foo,bar,foobar,baz,todo,tbd,fixme,none,null,nil,undefined,true,false,yes,no,on,off,empty,\
      unset,n/a,na,redacted,removed,hidden,masked,censored,omitted,required,optional,string,text,number,\
      integer,bool,boolean,default,unknown,user,username,admin,root,value,insert,enter,replace,replaceme,\
      replace_me,replace-me,bearer,basic,digest,oauth,oauth2,jwt,header,cookie,body,query,env,file,vault,\
      generated,auto,random,expired,invalid,valid,missing,wrong,stale,rotated,revoked,encrypted,hashed,\
-     plaintext,sensitive,confidential";
+     plaintext,sensitive,confidential",
+    )
+});
 
 /// Words that no drawn value contains.
-const STAND_IN_PARTS: &str = "your,changeme,change_me,change-me,placeholder,redacted,example,insert,replace,dummy,xxxx,****,....,\
+static STAND_IN_PARTS: LazyLock<List> = LazyLock::new(|| {
+    List::new(
+        "your,changeme,change_me,change-me,placeholder,redacted,example,insert,replace,dummy,xxxx,****,....,\
      ____,----,_here,-here,foobar,fake,sample,<,${,{{,%s,todo,notreal,not-real,not_real,my-secret,\
-     my_secret,mysecret,my-password,my_password,mypassword,my-token,my_token";
+     my_secret,mysecret,my-password,my_password,mypassword,my-token,my_token",
+    )
+});
 
 /// True for values that documentation and configuration use in place of a secret.
 pub(super) fn is_stand_in(value: &str) -> bool {
@@ -38,9 +53,8 @@ pub(super) fn is_stand_in(value: &str) -> bool {
     let bare = trimmed.to_ascii_lowercase();
     let look = Look::at(trimmed.as_bytes());
     look.masked()
-        || STAND_INS.split(',').any(|word| word == bare)
-        || REFERENCES.split(',').any(|start| lower.starts_with(start))
-        || STAND_IN_PARTS.split(',').any(|part| lower.contains(part))
-            && !(look.random() && look.digits * 5 > look.chars)
+        || STAND_INS.has(&bare)
+        || REFERENCES.opens(&lower)
+        || STAND_IN_PARTS.within(&lower) && !(look.random() && look.digits * 5 > look.chars)
         || bare.ends_with(')') && bare.contains('(')
 }

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::Severity;
+use super::cost;
 use super::scan::{Hit, Weight};
 use super::stand_in;
 
@@ -112,6 +113,7 @@ fn kubernetes_secret(bytes: &[u8], hits: &mut Vec<Hit>) {
         let pattern = r#"["']?[A-Za-z0-9_.\-]+["']?[ \t]*:[ \t]*["']?([^\s"',}]+)"#;
         regex::bytes::RegexBuilder::new(pattern).unicode(false).build().expect("a constant pattern")
     });
+    cost::read(bytes.len());
     for block in BLOCK.captures_iter(bytes) {
         let Some(body) = block.get(1).or_else(|| block.get(2)) else { continue };
         for entry in ENTRY.captures_iter(body.as_bytes()) {
@@ -158,6 +160,7 @@ pub(super) fn armour(bytes: &[u8], start: usize) -> Armour {
     let label = &header_window[..label_end];
     let body_start = start + label_end + header_window[label_end..].iter().take_while(|&&byte| byte == b'-').count();
     let body_end = find(&bytes[body_start..], b"----").map_or(bytes.len(), |at| body_start + at);
+    cost::read(body_end - body_start);
     let solid = bytes[body_start..body_end]
         .iter()
         .take(400)

@@ -1,4 +1,6 @@
 //! Undoes the escapes and seams by which one string is written as another.
+use super::cost;
+use super::structure::find;
 use super::view::Rewrite;
 
 const ENTITIES: &[(&str, char)] = &[
@@ -58,6 +60,21 @@ pub(super) fn unescape(text: &str) -> Option<Rewrite> {
     Some(out)
 }
 
+/// Calls that join the strings they are given.
+const LISTS: &[&str] = &["concat(", "CONCAT(", "Concat(", "join(", "Join("];
+
+/// Where an escape or a seam may start.
+const OPENERS: [bool; 256] = {
+    let mut table = [false; 256];
+    let marks = b"&\\%\"'<=*`";
+    let mut at = 0;
+    while at < marks.len() {
+        table[marks[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
+
 /// One escape or seam: what stands for it, and how many bytes it took.
 struct Step {
     at: usize,
@@ -66,11 +83,12 @@ struct Step {
 }
 
 fn steps(text: &str) -> Vec<Step> {
+    cost::read(text.len());
     let bytes = text.as_bytes();
     let mut steps = Vec::new();
     let mut at = 0;
-    while let Some(next) = bytes[at..].iter().position(|byte| matches!(byte, b'&' | b'\\' | b'%' | b'"' | b'\'' | b'<'))
-    {
+    let listed = LISTS.iter().any(|word| text.contains(word));
+    while let Some(next) = bytes[at..].iter().position(|&byte| OPENERS[usize::from(byte)]) {
         at += next;
         let rest = &bytes[at..];
         let undone = match bytes[at] {
@@ -78,7 +96,12 @@ fn steps(text: &str) -> Vec<Step> {
             b'\\' => backslash(rest),
             b'%' => percent(rest),
             b'<' => inline_tag(bytes, at).map(|used| (None, used)),
-            _ => seam(rest).map(|used| (None, used)),
+            b'=' => quoted_printable(bytes, at),
+            b'*' => emphasis(bytes, at).map(|used| (None, used)),
+            _ => seam(rest)
+                .or_else(|| if listed { listed_seam(bytes, at) } else { None })
+                .or_else(|| emphasis(bytes, at))
+                .map(|used| (None, used)),
         };
         match undone {
             Some((letter, used)) => {
@@ -139,6 +162,7 @@ fn backslash(bytes: &[u8]) -> Undone {
         b'n' => Some((Some('\n'), 2)),
         b't' => Some((Some('\t'), 2)),
         b'"' => Some((Some('"'), 2)),
+        b'\\' => Some((Some('\\'), 2)),
         b'/' => Some((Some('/'), 2)),
         b'0'..=b'1' => {
             let digits = std::str::from_utf8(bytes.get(1..4)?).ok()?;
@@ -169,7 +193,7 @@ fn seam(bytes: &[u8]) -> Option<usize> {
         match byte {
             b' ' | b'\t' => {}
             b'\n' | b'\r' => joined = true,
-            b'+' | b'.' | b'&' | b'~' | b'|' | b'\\' => joined = true,
+            b'+' | b'.' | b'&' | b'~' | b'|' | b'\\' | b'`' => joined = true,
             _ if byte == quote && (joined || at == 1) => return Some(at + 1),
             b'"' | b'\'' if joined => return Some(at + 1),
             _ => return None,
@@ -177,6 +201,41 @@ fn seam(bytes: &[u8]) -> Option<usize> {
         at += 1;
     }
     None
+}
+
+/// `concat("abc", "def")` and `["abc", "def"].join("")`: the comma between two strings of such a list.
+fn listed_seam(bytes: &[u8], at: usize) -> Option<usize> {
+    const LIST_BYTES_MAX: usize = 160;
+    let quote = bytes[at];
+    let gap = bytes[at + 1..].iter().take(8).take_while(|byte| matches!(byte, b',' | b' ' | b'\n')).count();
+    let comma = bytes[at + 1..at + 1 + gap].contains(&b',');
+    if !comma || bytes.get(at + 1 + gap) != Some(&quote) {
+        return None;
+    }
+    let around = &bytes[at.saturating_sub(LIST_BYTES_MAX)..bytes.len().min(at + LIST_BYTES_MAX)];
+    LISTS.iter().any(|word| find(around, word.as_bytes()).is_some()).then_some(gap + 2)
+}
+
+/// `=67=68=70=5F`: quoted-printable, three letters or more in a row.
+fn quoted_printable(bytes: &[u8], at: usize) -> Undone {
+    const ROW: usize = 3;
+    let pair = |at: usize| {
+        let digits = bytes.get(at..at + 3).filter(|three| three[0] == b'=')?;
+        u8::from_str_radix(std::str::from_utf8(&digits[1..]).ok()?, 16).ok().filter(u8::is_ascii_graphic)
+    };
+    let letter = pair(at)?;
+    let after = (0..ROW).all(|index| pair(at + index * 3).is_some());
+    let before = at >= 6 && pair(at - 3).is_some() && pair(at - 6).is_some();
+    let between = at >= 3 && pair(at - 3).is_some() && pair(at + 3).is_some();
+    (after || before || between).then_some((Some(char::from(letter)), 3))
+}
+
+/// `gh**p_**…` and ``ab``cd``: marks of emphasis or code inside a word.
+fn emphasis(bytes: &[u8], at: usize) -> Option<usize> {
+    let mark = bytes[at];
+    let in_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    let double = matches!(mark, b'*' | b'`') && bytes.get(at + 1) == Some(&mark);
+    (double && in_word(at.checked_sub(1).and_then(|at| bytes.get(at))) && in_word(bytes.get(at + 2))).then_some(2)
 }
 
 /// `gh<b>p_</b>…`: inline mark-up inside a word.
@@ -202,6 +261,9 @@ fn inline_tag(bytes: &[u8], at: usize) -> Option<usize> {
         b"/u",
     ]
     .contains(&name)
+        || [&b"span "[..], b"b ", b"i ", b"font ", b"br", b"/font", b"code", b"/code"]
+            .iter()
+            .any(|start| name.starts_with(start))
         || name.starts_with(b"!--") && name.ends_with(b"--");
     let after = bytes.get(at + size).copied().unwrap_or(b' ');
     let in_word =

@@ -1,7 +1,10 @@
 //! Runs without a name of their own, judged by their entropy, their prefix and what was said before them.
+use std::sync::LazyLock;
+
 use super::Severity;
 use super::documented;
 use super::entropy::{Cursor, Known};
+use super::list::List;
 use super::public::{announced_public, is_resource_id};
 use super::scan::{Hit, Weight};
 use super::value::{Look, is_uuid};
@@ -15,8 +18,12 @@ const TOLD_BODY_CHARS_MIN: usize = 16;
 const PREFIXED_BODY_CHARS_MIN: usize = 24;
 
 /// What an issuer writes before a token that is not meant to be shown.
-const TELLING_PIECES: &str = "sk,rk,key,apikey,api,secret,sec,token,tok,pat,live,priv,private,oauth,access,auth,sdk,bot,prv,\
-     server,personal,pw,pwd";
+static TELLING_PIECES: LazyLock<List> = LazyLock::new(|| {
+    List::new(
+        "sk,rk,key,apikey,api,secret,sec,token,tok,pat,live,priv,private,oauth,access,auth,sdk,bot,prv,\
+     server,personal,pw,pwd",
+    )
+});
 
 /// Judges one run: its start, its end, and its end with padding.
 pub(super) fn judge(
@@ -90,7 +97,7 @@ fn prefixed(run: &[u8]) -> Option<Prefixed> {
     let mut cut = 0;
     let mut telling = false;
     for piece in run.split(is_joint).take_while(in_prefix) {
-        telling |= TELLING_PIECES.split(',').any(|word| word.as_bytes() == piece);
+        telling |= std::str::from_utf8(piece).is_ok_and(|piece| TELLING_PIECES.has(piece));
         cut += piece.len() + 1;
     }
     let body = run.get(cut..).filter(|_| cut > 0)?.split(is_joint).max_by_key(|piece| piece.len())?;

@@ -1,5 +1,7 @@
 //! What a value looks like: random, worded, masked, a UUID.
 
+use super::cost;
+
 /// Counts over one value, from which every judgement is made.
 pub(super) struct Look {
     pub(super) chars: usize,
@@ -37,6 +39,7 @@ impl Look {
             stair: 0,
             hex: true,
         };
+        cost::read(value.len());
         let mut climb = 1;
         for (index, &byte) in value.iter().enumerate() {
             counts[usize::from(byte)] = counts[usize::from(byte)].saturating_add(1);

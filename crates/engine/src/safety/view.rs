@@ -3,6 +3,8 @@ use std::borrow::Cow;
 
 use unicode_normalization::char::decompose_compatible;
 
+use super::cost;
+
 /// A reading of the original text.
 pub(super) struct View<'a> {
     pub(super) text: Cow<'a, str>,
@@ -97,6 +99,7 @@ impl Rewrite {
 fn fold(source: &Rewrite, source_len: usize) -> Rewrite {
     let mut out = Rewrite::with_capacity(source.text.len());
     let mut word = Word { start: 0, latin: false, alike: false };
+    cost::read(source.text.len());
     let bytes = source.text.as_bytes();
     let mut index = 0;
     while index < bytes.len() {

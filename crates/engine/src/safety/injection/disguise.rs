@@ -1,5 +1,6 @@
 //! Orders written so that a reader sees them and a filter does not.
 use super::super::view::Rewrite;
+use super::sentence::floor;
 
 /// A way of hiding words that can be undone letter by letter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,6 +13,7 @@ pub(in super::super) enum Disguise {
 
 /// Words that show up only in disguised text.
 pub(in super::super) const DISGUISES: &[(&str, Disguise)] = &[
+    ("//:", Disguise::Mirrored),
     ("snoitcurtsni", Disguise::Mirrored),
     ("erongi", Disguise::Mirrored),
     ("dragersid", Disguise::Mirrored),
@@ -42,7 +44,9 @@ fn letter_of(sign: u8) -> Option<u8> {
 
 /// Disguises that only a look at the letters shows.
 pub(in super::super) fn disguises(text: &str) -> impl Iterator<Item = Disguise> {
-    [(is_leet(text), Disguise::Leet), (is_spaced(text.as_bytes()), Disguise::Spaced)]
+    // Both kinds of digits among letters need two of them.
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    [(digits >= 2 && is_leet(text), Disguise::Leet), (is_spaced(text.as_bytes(), digits), Disguise::Spaced)]
         .into_iter()
         .filter_map(|(seen, disguise)| seen.then_some(disguise))
 }
@@ -50,13 +54,12 @@ pub(in super::super) fn disguises(text: &str) -> impl Iterator<Item = Disguise> 
 /// Two neighbouring words with digits among their letters.
 fn is_leet(text: &str) -> bool {
     let mut last = false;
-    text.bytes().any(|byte| byte.is_ascii_digit())
-        && text.split([' ', '\n', '\t']).any(|word| {
-            let leet = leet_word(word.as_bytes());
-            let both = leet && last;
-            last = leet;
-            both
-        })
+    text.split([' ', '\n', '\t']).any(|word| {
+        let leet = leet_word(word.as_bytes());
+        let both = leet && last;
+        last = leet;
+        both
+    })
 }
 
 fn leet_word(word: &[u8]) -> bool {
@@ -69,26 +72,96 @@ fn leet_word(word: &[u8]) -> bool {
     letters >= 2 && !word.iter().any(plain)
 }
 
-/// Six single characters in a row with one separator between them.
-fn is_spaced(bytes: &[u8]) -> bool {
-    const LETTERS_MIN: usize = 6;
-    let mut run = 0;
-    let mut at = 0;
-    while at + 1 < bytes.len() {
-        let single = bytes[at].is_ascii_alphabetic()
-            && is_gap(bytes[at + 1])
-            && (at == 0 || !bytes[at - 1].is_ascii_alphanumeric());
-        run = if single { run + 1 } else { 0 };
-        if run >= LETTERS_MIN {
-            return true;
-        }
-        at += if single { 2 } else { 1 };
-    }
-    false
+/// Six single characters in a row with one separator between them, or pieces of one width.
+fn is_spaced(bytes: &[u8], digits: usize) -> bool {
+    may_have_runs(bytes, digits) && runs(bytes).next().is_some()
+}
+
+/// A cheap look: single letters between gaps, or pieces with digits and letters side by side.
+fn may_have_runs(bytes: &[u8], digits: usize) -> bool {
+    const SINGLES_MIN: usize = 4;
+    const MIXED_MIN: usize = 2;
+    let after = bytes.get(2..).unwrap_or_default();
+    let singles = bytes.iter().zip(after).filter(|(one, other)| one == other && is_gap(**one)).count();
+    let next = bytes.get(1..).unwrap_or_default();
+    let mixed = || {
+        bytes
+            .iter()
+            .zip(next)
+            .filter(|(one, other)| {
+                one.is_ascii_digit() != other.is_ascii_digit()
+                    && one.is_ascii_alphanumeric()
+                    && other.is_ascii_alphanumeric()
+            })
+            .count()
+    };
+    singles >= SINGLES_MIN || digits >= MIXED_MIN && mixed() >= MIXED_MIN
 }
 
 fn is_gap(byte: u8) -> bool {
-    matches!(byte, b' ' | b'.' | b'-' | b'_' | b'*' | b'|')
+    matches!(byte, b' ' | b'\t' | b'.' | b'-' | b'_' | b'*' | b'|')
+}
+
+/// A stretch of text in which one separator stands between pieces of one width.
+struct Run {
+    start: usize,
+    end: usize,
+    width: usize,
+}
+
+/// Letters set apart (`i g n o r e`), and keys written in groups (`ghp_ IMgA 9bmz …`).
+fn runs(bytes: &[u8]) -> impl Iterator<Item = Run> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < bytes.len() {
+            let from = at;
+            let fresh = from == 0 || !bytes[from - 1].is_ascii_alphanumeric();
+            let run = if fresh && bytes[from].is_ascii_alphanumeric() { run_at(bytes, from) } else { None };
+            at = run.as_ref().map_or(from + 1, |run| run.end.max(from + 1));
+            if run.is_some() {
+                return run;
+            }
+        }
+        None
+    })
+}
+
+fn run_at(bytes: &[u8], start: usize) -> Option<Run> {
+    const LETTERS_MIN: usize = 6;
+    const GROUPS_MIN: usize = 5;
+    const GROUP_CHARS: std::ops::RangeInclusive<usize> = 3..=8;
+    let solid = |byte: &u8| byte.is_ascii_graphic();
+    let letter = bytes.get(start + 1).is_some_and(|&byte| is_gap(byte));
+    let width = if letter { 1 } else { bytes[start..].iter().take(9).take_while(|byte| solid(byte)).count() };
+    let separator = *bytes.get(start + width)?;
+    let wide = width > 1;
+    // The piece after the first is as wide, or there is no run.
+    if bytes.get(start + 2 * width + 1) != Some(&separator) {
+        return None;
+    }
+    if wide && (!GROUP_CHARS.contains(&width) || separator != b' ') || !is_gap(separator) {
+        return None;
+    }
+    let (mut at, mut pieces, mut drawn) = (start, 0, 0);
+    loop {
+        let piece = bytes.get(at..at + width).filter(|piece| piece.iter().all(solid));
+        // The separator itself may be one of the letters: `t---S` is `t`, `-`, `S`.
+        let own = |at: usize| {
+            bytes.get(at + 1) == Some(&separator) && bytes.get(at + 2).is_some_and(u8::is_ascii_alphanumeric)
+        };
+        let Some(piece) = piece.filter(|_| wide || bytes[at] != separator || own(at)) else { break };
+        pieces += 1;
+        drawn += usize::from(piece.iter().any(u8::is_ascii_digit) && piece.iter().any(u8::is_ascii_alphabetic));
+        at += width;
+        if bytes.get(at) != Some(&separator) {
+            // The last group of a key may be shorter.
+            break;
+        }
+        at += 1;
+    }
+    let last = bytes[at..].iter().take(width).take_while(|byte| solid(byte)).count();
+    let enough = if wide { pieces >= GROUPS_MIN && drawn >= 2 } else { pieces >= LETTERS_MIN };
+    enough.then_some(Run { start, end: at + if wide { last } else { 0 }, width })
 }
 
 /// The text with the disguise taken off, letter by letter.
@@ -127,29 +200,40 @@ fn leet(text: &str) -> Rewrite {
     out
 }
 
-/// Joins single letters; two separators in a row were a word's end.
+/// The runs without their separators, and what stands near them; long stretches between them are left out.
 fn spaced(text: &str) -> Rewrite {
     let bytes = text.as_bytes();
     let mut out = Rewrite::with_capacity(text.len());
-    let alone = |at: usize| {
-        let before = at == 0 || is_gap(bytes[at - 1]) || bytes[at - 1].is_ascii_whitespace();
-        let after = at + 1 >= bytes.len() || is_gap(bytes[at + 1]) || bytes[at + 1].is_ascii_whitespace();
-        before && after
-    };
-    for (at, letter) in text.char_indices() {
-        let between = letter.is_ascii()
-            && is_gap(letter as u8)
-            && at > 0
-            && alone(at - 1)
-            && bytes[at - 1].is_ascii()
-            && at + 1 < bytes.len()
-            && alone(at + 1)
-            && !is_gap(bytes[at + 1]);
-        if !between || is_gap(bytes[at - 1]) {
-            out.push(letter, at);
+    let mut seen = 0;
+    for run in runs(bytes) {
+        near(text, seen, run.start, &mut out);
+        for (index, &byte) in bytes[run.start..run.end].iter().enumerate() {
+            if index % (run.width + 1) != run.width {
+                out.push(char::from(byte), run.start + index);
+            }
         }
+        seen = run.end;
     }
+    near(text, seen, text.len(), &mut out);
     out
+}
+
+/// Copies both ends of a stretch, or all of it when it is short.
+fn near(text: &str, from: usize, to: usize, out: &mut Rewrite) {
+    const NEAR_BYTES: usize = 120;
+    let copy = |from: usize, to: usize, out: &mut Rewrite| {
+        for (at, letter) in text[from..to].char_indices() {
+            out.push(letter, from + at);
+        }
+    };
+    if to - from <= 2 * NEAR_BYTES {
+        copy(from, to, out);
+        return;
+    }
+    copy(from, floor(text, from + NEAR_BYTES), out);
+    let resume = floor(text, to - NEAR_BYTES);
+    out.push('\n', resume);
+    copy(resume, to, out);
 }
 
 /// Each line from its end to its start.

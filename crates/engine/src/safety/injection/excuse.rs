@@ -7,6 +7,7 @@ use regex::bytes::{Regex, RegexBuilder};
 pub(super) fn excused(sentence: &str, start: usize, end: usize) -> bool {
     let (Some(before), Some(after)) = (sentence.get(..start), sentence.get(end..)) else { return false };
     negated(before)
+        || requires(before, &sentence[start..end])
         || FORBIDDEN.is_match(sentence.as_bytes())
         || reported(before)
         || quoted(before, after) && CUE.is_match(sentence.as_bytes())
@@ -19,20 +20,21 @@ fn build(pattern: &str) -> Regex {
 
 static NEGATION: LazyLock<Regex> = LazyLock::new(|| {
     build(
-        r"(?:\b(?:never|not|don't|dont|mustn't|shouldn't|cannot|can't|won't|refuse to|refuses to|avoid|without|forbidden to|prohibited (?:from|to)|unable to|nie|niemals|nicht|ne pas|jamais|nunca|non|mai|nooit|niet|nigdy)[ \t]+(?:[a-z]+[ \t]+){0,2}$)|\b(?:nobody|no one|none)\b[^.]{0,20}$",
+        r"(?:\b(?:never|not|don't|dont|mustn't|shouldn't|cannot|can't|won't|refuse to|refuses to|avoid|without|forbidden to|prohibited (?:from|to)|unable to|nie|niemals|nicht|ne pas|jamais|nunca|non|mai|nooit|niet|nigdy)[ \t]+(?:[a-z]+[ \t]+){0,2}$)|\b(?:nobody|no one|none)\b[^.]{0,20}$|\bn'$|(?:\bn\xc3\xa3o|\bnao|\bno|\bnon|\xd0\xbd\xd0\xb5|\xd0\x9d\xd0\xb5|\xd0\xbd\xd0\xb8\xd0\xba\xd0\xbe\xd0\xb3\xd0\xb4\xd0\xb0)[ \t]+(?:\S+[ \t]+){0,1}$|(?:\xe4\xb8\x8d\xe8\xa6\x81|\xe5\x88\xab|\xe5\x8b\xbf|\xe5\x88\x87\xe5\x8b\xbf)$|\b(?:nooit|nie|niemals|nigdy|jamais|nunca|mai)\b[^.]{0,30}$",
     )
 });
 
 /// Languages that say "must not" at the end or without a word before the verb.
 static FORBIDDEN: LazyLock<Regex> = LazyLock::new(|| {
     build(
-        "不得|禁止|严禁|嚴禁|不可以|不能|いけません|いけない|しないこと|しないでください|なりません|ならない|できません|안 됩|안됩|금지|마세요|마십시오|لا يجوز|يمنع",
+        "不得|禁止|严禁|嚴禁|不可以|不能|いけません|いけない|しないこと|しないでください|なりません|ならない|できません|안 됩|안됩|금지|마세요|마십시오|لا يجوز|يمنع| न हटा| न कर",
     )
 });
 
 static REPORT: LazyLock<Regex> = LazyLock::new(|| {
     build(concat!(
         r"(?:\b(?:asked|told|asks|tells|tell|wants|wanted|requested|begged|urged)[ \t]+(?:us|me|him|her|them|support|ops|it|the[ \t]+[a-z]+|our[ \t]+[a-z]+)[ \t]+(?:to[ \t]+)?$)",
+        r"|\b(?:asks?|asked|asking|tells?|told|telling|wants?)[ \t]+(?:you|agents?|it|models?|them|people|the[ \t]+[a-z]+)[ \t]+(?:to[ \t]+)?$",
         r"|\b(?:tried|tries|trying|attempt|attempts|attempted|attempting)[ \t]+(?:to[ \t]+|at[ \t]+)",
         r"|\b(?:attack|attacks|attacker|attackers|injection|injections|injected|jailbreaks|detects|detected|detect|blocks|blocked|flags|flagged|rejects|rejected|scanner|phrase|phrases|phrasing|red[ -]team|malicious|adversarial|phishing|classifier|regex|pattern|payload|payloads|strings? like|such as|e\.g\.|for example,? (?:notes|texts|messages)|policy forbids|forbids|forbidden|prohibits|prohibited)\b",
         r"|\b(?:is|are|was|were)[ \t]+(?:not[ \t]+allowed|never[ \t]+allowed|prohibited)",
@@ -42,9 +44,25 @@ static REPORT: LazyLock<Regex> = LazyLock::new(|| {
 
 static CUE: LazyLock<Regex> = LazyLock::new(|| {
     build(
-        r"\b(?:phrase|contain(?:s|ed|ing)?|said|says|saying|text|string|example|e\.g|block(?:s|ed)?|detect(?:s|ed)?|scanner|rule|regex|pattern|tests?|such as|called|titled|wrote|asks|asked|message|email|subject|quot(?:e|es|ed)|reported|attempt|attack|inject\w*|button|label|option|flag|checkbox|menu|command|named)\b",
+        r"\b(?:phrases?|contain(?:s|ed|ing)?|said|says?|saying|text|string|example|e\.g|block(?:s|ed)?|detect(?:s|ed)?|scanner|rule|regex|pattern|tests?|such as|called|titled|wrote|asks|asked|message|email|subject|quot(?:e|es|ed)|reported|attempt|attack|inject\w*|button|label|option|flag|checkbox|menu|command|named)\b",
     )
 });
+
+/// "shall not be used … without authorisation" asks for what it names; so does "never … without".
+static REQUIREMENT: LazyLock<Regex> = LazyLock::new(|| {
+    build(
+        r"\b(?:shall|may|must|should|can|will|do|does)\s+not\s+be\b|\b(?:nobody|no one|cannot|can't|never|mustn't|must not|may not|shall not|should not|not allowed to|jamais|nunca|niemals|nie|mai|nooit|nigdy)\b[^,;:]*$",
+    )
+});
+
+fn requires(before: &str, found: &str) -> bool {
+    let Some(cut) =
+        ["without", "ohne", "sans", "sin ", "sem ", "senza", "zonder", "bez "].iter().find_map(|word| found.find(word))
+    else {
+        return false;
+    };
+    REQUIREMENT.is_match(before.as_bytes()) || REQUIREMENT.is_match(&found.as_bytes()[..cut])
+}
 
 fn negated(before: &str) -> bool {
     NEGATION.is_match(before.as_bytes())

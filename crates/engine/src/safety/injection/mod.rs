@@ -11,10 +11,10 @@ use regex::bytes::Regex;
 
 pub(super) use disguise::{DISGUISES, Disguise, disguises, undo};
 
-use super::Severity;
 use super::pattern::Lazy;
 use super::scan::{Hit, Weight, scan};
 use super::view::View;
+use super::{Severity, cost};
 
 /// One way of wording an order.
 pub(super) struct Order {
@@ -43,7 +43,7 @@ static ORDERS: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
 
 /// Every wording, English first.
 pub(super) fn all() -> impl Iterator<Item = &'static Order> {
-    english::ORDERS.iter().chain(languages::ORDERS)
+    english::orders().chain(languages::ORDERS)
 }
 
 /// Anchor words with the index of their order.
@@ -86,6 +86,7 @@ impl Orders {
 }
 
 fn try_order(compiled: &Compiled, sentence: &str, start: usize) -> Option<Hit> {
+    cost::read(sentence.len());
     let regex: &Regex = compiled.lazy.get(&compiled.pattern);
     let order = compiled.order;
     let found = regex

@@ -9,7 +9,8 @@ pub(super) fn around(text: &str, at: usize, reach: usize) -> (usize, usize) {
     (from + last_break(before), at + first_break(after))
 }
 
-fn floor(text: &str, mut at: usize) -> usize {
+/// The character boundary at or before `at`.
+pub(super) fn floor(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
         at -= 1;
     }
@@ -21,7 +22,8 @@ fn breaks(bytes: &[u8], at: usize) -> bool {
     let next = bytes.get(at + 1).copied().unwrap_or(b'\n');
     match bytes[at] {
         b'.' => next.is_ascii_whitespace() || next == b'"' || !next.is_ascii(),
-        b'!' | b'?' => true,
+        // In an address they are part of the word.
+        b'!' | b'?' => !next.is_ascii_alphanumeric() && next != b'=',
         b'\n' => next == b'\n' || matches!(next, b'-' | b'*' | b'#' | b'|' | b'>') || next.is_ascii_digit(),
         // The ideographic full stop, U+3002.
         0x82 => at >= 2 && bytes[at - 2..at] == [0xe3, 0x80],

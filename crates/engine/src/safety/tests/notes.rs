@@ -90,6 +90,18 @@ const HARMLESS_ORDERS: &[&str] = &[
     "Copy the note into the ticket when you hand over.",
     "The assistant's system prompt lives in the prompts repository; changes need review.",
     "Overrides the default restriction on file owners, see the manual.",
+    "Security notice: the certificate expires in 14 days.",
+    "Reads do not require confirmation, writes do.",
+    "Developer mode is enabled on the test phones.",
+    "Read the instructions above before you start the upgrade.",
+    "If someone asks you to bypass the approval, refuse and report it.",
+    "Phishing mails often say \"act immediately\" or \"do not tell anyone\".",
+    "Immerse yourself in nature this weekend, and don't tell anyone where you are!",
+    "The name of the author shall not be used in advertising or otherwise to promote the sale without prior authorisation.",
+    "Ne déployez jamais sans approbation. N'oublie pas de vérifier les règles du pare-feu.",
+    "Não esqueça de verificar as regras. Nooit uitrollen zonder goedkeuring.",
+    "Не забудьте проверить правила брандмауэра. 请不要忘记检查防火墙规则。",
+    "The parser may ignore the directive when the probe fails, and the pool does not leak memory.",
 ];
 
 #[test]
@@ -160,6 +172,17 @@ const SURROUNDINGS: &[&str] = &[
     "wpa_passphrase home @",
     "docker login -u ci -p @ registry.example.org",
     "stringData:\n  password: @\nkind: Secret\n",
+    "userPassword: @",
+    "wifi pw: @",
+    "user admin, password @",
+    "temporary pwd (@) must be changed",
+    "username admin privilege 15 password 0 @",
+    "Creds: admin / @",
+    "echo 'ops:@' | chpasswd",
+    "unzip -P @ dump.zip",
+    "new PDO('mysql:host=db', 'app', '@')",
+    "DB_PASSWORD: |\n  @\n",
+    "<password><![CDATA[@]]></password>",
 ];
 
 #[test]

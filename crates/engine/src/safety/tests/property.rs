@@ -1,8 +1,7 @@
 //! What must hold for every text.
-use std::time::{Duration, Instant};
-
 use proptest::prelude::*;
 
+use super::super::cost;
 use super::super::labels::LABELS;
 use super::super::{Concern, inspect, redact, rules};
 
@@ -105,33 +104,42 @@ const HOSTILE: &[&str] = &[
     "\"kty\"",
     "is the password ",
     ":5432:",
+    "Kq7ZtB2xYv9LmR4cWn8H+sD3j/Pf6GKq7ZtB2xYv9LmR4cWn8H+sD3j/Pf6G1234\n",
+    "Kq7ZtB2xYv9LmR4cWn8H+sD3j/Pf6\n",
+    "g h p _ ",
+    "ghp_ 4f9a ",
+    "0x67, ",
+    "103, ",
+    "=67",
+    "%2567",
+    "\\\\\"",
+    "concat('a', 'b', ",
+    "**a**",
+    "key is ",
+    "datadog: ",
+    "your instructions ",
+    "whatever the system ",
+    "a://b:c\n",
+    "password: |\n",
 ];
 
-fn cost(text: &str) -> Duration {
-    (0..5)
-        .map(|_| {
-            let start = Instant::now();
-            inspect(text);
-            start.elapsed()
-        })
-        .min()
-        .unwrap_or_default()
+/// The bytes that inspecting a text reads, counting every second reading.
+fn bytes_read(text: &str) -> u64 {
+    cost::taken();
+    inspect(text);
+    cost::taken()
 }
 
 #[test]
 fn hostile_texts_cost_no_more_a_byte_when_they_grow() {
-    const SMALL_BYTES: usize = 1024;
+    const SMALL_BYTES: usize = 8 * 1024;
     const GROWTH: usize = 8;
-    // A quadratic scanner would need 64 times as long for eight times the text.
-    const RATIO_MAX: u32 = 40;
-    let noise = Duration::from_millis(5);
+    // The small text is shorter than some windows and costs less for it; a quadratic scanner would read 64 times as much.
+    const RATIO_MAX: u64 = 4 * GROWTH as u64;
     for seed in HOSTILE {
         let text = seed.repeat(SMALL_BYTES * GROWTH / seed.len());
-        let mut cut = SMALL_BYTES;
-        while !text.is_char_boundary(cut) {
-            cut += 1;
-        }
-        let (small, large) = (cost(&text[..cut]), cost(&text));
-        assert!(large <= (small + noise) * RATIO_MAX, "{seed:?}: {small:?} grew to {large:?}");
+        let cut = (SMALL_BYTES..).find(|&at| text.is_char_boundary(at)).unwrap();
+        let (small, large) = (bytes_read(&text[..cut]), bytes_read(&text));
+        assert!(large <= small * RATIO_MAX, "{seed:?}: {small} bytes grew to {large}");
     }
 }
