@@ -12,6 +12,7 @@ pub mod mcp;
 mod metrics;
 mod openapi;
 mod outbound;
+mod outlet;
 mod problem;
 mod rate;
 mod repeat;
@@ -27,7 +28,7 @@ pub use openapi::document as openapi;
 pub use problem::Problem;
 
 use axum::Router;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::from_fn_with_state;
 use engine::Engine;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -44,7 +45,7 @@ pub fn surface(app: App) -> Router {
         .route_layer(from_fn_with_state(app.clone(), auth::gatekeeper));
     let mcp = Router::new()
         .route_service("/mcp", mcp::service(app.engine.clone(), &app.config))
-        .route_layer(from_fn(mcp::ended))
+        .route_layer(from_fn_with_state(app.clone(), mcp::spoken))
         .route_layer(from_fn_with_state(app.clone(), auth::gatekeeper));
     endpoint::routes(true)
         .merge(guarded)

@@ -15,7 +15,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{Named, Sent};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::admin::{IssuedView, KeyBody, KeyView, RotateBody};
+use crate::wire::keys::{IssuedView, KeyBody, KeyView, RotateBody};
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![

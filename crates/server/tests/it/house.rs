@@ -213,6 +213,15 @@ impl Ask {
         socket
     }
 
+    /// The status of an answer whose body is no plain text, read to its end.
+    pub(crate) fn status(self) -> u16 {
+        let mut bytes = Vec::new();
+        self.open().read_to_end(&mut bytes).expect("an answer");
+        assert!(bytes.ends_with(b"0\r\n\r\n"), "the answer is whole");
+        let head = String::from_utf8_lossy(&bytes[..12]).into_owned();
+        head.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status")
+    }
+
     pub(crate) fn send(self) -> Reply {
         let mut text = Vec::new();
         self.open().read_to_end(&mut text).expect("an answer");
