@@ -11,6 +11,8 @@ mod listen;
 pub mod mcp;
 mod metrics;
 mod openapi;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod outbound;
 mod outlet;
 mod problem;
@@ -18,6 +20,7 @@ mod rate;
 mod repeat;
 mod rest;
 mod stream;
+mod telemetry;
 pub mod wire;
 
 pub use app::App;
@@ -25,6 +28,8 @@ pub use config::{Claims, HttpLimits, ServerConfig, TokenConfig};
 pub use docs::reference;
 pub use listen::serve;
 pub use openapi::document as openapi;
+#[cfg(feature = "otlp")]
+pub use otlp::Otlp;
 pub use problem::Problem;
 
 use axum::Router;

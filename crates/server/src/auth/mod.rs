@@ -55,6 +55,14 @@ pub(crate) struct Who {
     pub(crate) proof: Proof,
 }
 
+#[cfg(test)]
+impl Who {
+    /// Somebody who needed to show nothing.
+    pub(crate) fn of(caller: Caller) -> Who {
+        Who { caller, operator: false, proof: Proof { credential: None, said: Vec::new() } }
+    }
+}
+
 /// What the caller showed: kept so that a long stream can ask again whether it is still good.
 #[derive(Clone)]
 pub(crate) struct Proof {

@@ -29,6 +29,7 @@ use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use tokio::sync::watch;
 
+use crate::telemetry;
 use caller::Origin;
 pub(crate) use http::{service, spoken};
 pub use offer::{Toolset, WriteTools};
@@ -306,7 +307,7 @@ impl Door {
         let answer = self
             .blocking(context, move |door| {
                 let call = Call { engine: &door.engine, caller: &door.caller, said };
-                (spec.run)(&call, arguments)
+                telemetry::tool(spec.name).in_scope(|| (spec.run)(&call, arguments))
             })
             .await?;
         self.progress(context, 1.0).await;

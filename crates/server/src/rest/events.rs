@@ -264,3 +264,6 @@ impl Follower {
 fn closed(reason: &str) -> Bytes {
     Bytes::from(format!("event: stream.closed\ndata: {}\n\n", json!({ "reason": reason })))
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,6 +17,7 @@ use crate::auth::Who;
 use crate::endpoint::Endpoint;
 use crate::extract::{MemoryName, Named, Params, Preconditions, Sent};
 use crate::problem::Problem;
+use crate::telemetry;
 use crate::wire::Page;
 use crate::wire::listing::{HistoryParams, ListParams};
 use crate::wire::memory::{MemoryView, SavedView, VersionView};
@@ -80,6 +81,7 @@ async fn remember(
         })
         .await
         .map_err(|problem| if in_headers { problem.into_precondition() } else { problem })?;
+    telemetry::about(&saved.memory);
     let status = if saved.outcome == Outcome::Created { StatusCode::CREATED } else { StatusCode::OK };
     let mut response = tagged(status, saved.memory.version, SavedView::new(&saved));
     if let Ok(location) = HeaderValue::from_str(&format!("/v1/memories/{}", saved.memory.id)) {
@@ -125,6 +127,7 @@ async fn read(
     conditions: Preconditions,
 ) -> Result<Response, Problem> {
     let memory = app.call("read", move |engine| Ok(engine.read(&who.caller, &Reference::Id(id))?)).await?;
+    telemetry::about(&memory);
     let version = memory.version;
     if conditions.is_known(version) {
         let mut response = tagged(StatusCode::NOT_MODIFIED, version, ());
@@ -201,6 +204,7 @@ async fn patch(
         })
         .await
         .map_err(|problem| if in_headers { problem.into_precondition() } else { problem })?;
+    telemetry::about(&patched);
     Ok(tagged(StatusCode::OK, patched.version, SavedView::changed(&patched, "updated")))
 }
 

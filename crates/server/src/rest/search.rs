@@ -12,6 +12,7 @@ use crate::auth::Who;
 use crate::endpoint::Endpoint;
 use crate::extract::Sent;
 use crate::problem::Problem;
+use crate::telemetry;
 use crate::wire::search::{DiagnosisView, FoundView, RecallBody, RecalledView, SearchBody};
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -39,6 +40,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 async fn search(State(app): State<App>, who: Who, Sent(body): Sent<SearchBody>) -> Result<Json<FoundView>, Problem> {
     let query = Query::from(body);
     let answer = app.call("search", move |engine| Ok(engine.search(&who.caller, &query)?)).await?;
+    telemetry::found(answer.hits.len());
     Ok(Json(answer.into()))
 }
 

@@ -14,6 +14,7 @@ use crate::auth::Who;
 use crate::endpoint::Endpoint;
 use crate::extract::{MemoryName, Named, Params, Preconditions, Sent};
 use crate::problem::Problem;
+use crate::telemetry;
 use crate::wire::memory::SavedView;
 use crate::wire::remember::{ForgetParams, PinBody, VerifyByBody};
 
@@ -86,6 +87,7 @@ async fn verify_by(
 }
 
 fn changed(memory: &Memory, outcome: &str) -> Response {
+    telemetry::about(memory);
     tagged(StatusCode::OK, memory.version, SavedView::changed(memory, outcome))
 }
 
