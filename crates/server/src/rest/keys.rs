@@ -68,11 +68,14 @@ async fn rotate(
     let random = dice()?;
     let overlap = SignedDuration::from_secs(body.overlap_seconds.unwrap_or(0) as i64);
     let work = move |engine: &engine::Engine| Ok(engine.rotate_key(&who.caller, &id.to_string(), overlap, random)?);
-    Ok((StatusCode::CREATED, Json(app.call("rotate_key", work).await?.into())))
+    let issued = app.call("rotate_key", work).await?;
+    app.doorman.keys_changed();
+    Ok((StatusCode::CREATED, Json(issued.into())))
 }
 
 async fn revoke(State(app): State<App>, who: Who, Named(id): Named<uuid::Uuid>) -> Result<Json<KeyView>, Problem> {
     let key = app.call("revoke_key", move |engine| Ok(engine.revoke_key(&who.caller, &id.to_string())?)).await?;
+    app.doorman.keys_changed();
     Ok(Json(key.into()))
 }
 
