@@ -16,7 +16,7 @@ use crate::pipeline::admins_only;
 use crate::refusal::Refusal;
 use crate::row::{self, Kept, RowFilter, RowKind};
 use crate::scope::Scope;
-use crate::{normal, vocabulary};
+use crate::{normal, safety, vocabulary};
 
 vocabulary! {
     /// The deed that banned a value.
@@ -212,7 +212,7 @@ impl Engine {
                 cause: why.cause,
                 memory,
                 by: why.by.to_owned(),
-                why: why.why.map(str::to_owned),
+                why: why.why.map(|why| safety::without_secrets(why.to_owned())),
                 at: why.at,
             };
             // A quarantine ends one day; it must not take the place of a ban that does not.

@@ -13,7 +13,7 @@ use crate::policy::Readable;
 use crate::ports::Address;
 use crate::quarantine::reviewers_only;
 use crate::row::{self, Kept, RowFilter, RowKind};
-use crate::{normal, vocabulary};
+use crate::{normal, safety, vocabulary};
 
 vocabulary! {
     /// What was erased.
@@ -90,7 +90,7 @@ impl Certificate {
             versions: erased.versions,
             by: caller.principal.clone(),
             role: caller.role.to_string(),
-            why: erased.why.clone(),
+            why: erased.why.clone().map(safety::without_secrets),
             at,
             erased: erased.memories.iter().take(LISTED_MAX).map(|memory| memory.id).collect(),
             digests: digests.into_iter().take(LISTED_MAX).collect(),

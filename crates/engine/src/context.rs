@@ -255,7 +255,7 @@ impl Engine {
             id: self.clock.fresh_id().to_string(),
             at: now,
             caller: caller.clone(),
-            query: safety::redact(&request.message, &safety::inspect(&request.message)),
+            query: safety::without_secrets(request.message.clone()),
             settings,
             candidates,
             tokens,

@@ -27,6 +27,14 @@ pub enum EraseWhat {
     Tenant(String),
 }
 
+impl EraseWhat {
+    fn name(&self) -> &str {
+        match self {
+            EraseWhat::User(name) | EraseWhat::Pipeline(name) | EraseWhat::Tenant(name) => name,
+        }
+    }
+}
+
 /// Side records that may repeat what memories said. Stores, seeds and certificates stay.
 const TENANT_ROWS: &[RowKind] = &[
     RowKind::Reviews,
@@ -51,6 +59,9 @@ impl Engine {
         may_return: bool,
     ) -> Result<Certificate, Error> {
         admins_only(caller)?;
+        if what.name().trim().is_empty() {
+            return Err(Error::invalid("shape.name", "say whose memories shall go"));
+        }
         let (erasure, subject, scope) = match what {
             EraseWhat::User(user) => (Erasure::User, user.clone(), Some(ScopeKind::User)),
             EraseWhat::Pipeline(pipeline) => (Erasure::Pipeline, pipeline.clone(), Some(ScopeKind::Pipeline)),

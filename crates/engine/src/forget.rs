@@ -7,9 +7,10 @@ use crate::change::{Change, Guard, Write};
 use crate::error::Error;
 use crate::event::{EventName, Happening};
 use crate::gate::{Entry, Stamp};
-use crate::id::MemoryId;
+use crate::id::{MemoryId, VersionId};
 use crate::memory::Memory;
 use crate::policy;
+use crate::ports::StoreError;
 use crate::refusal::Refusal;
 use crate::vocabulary::{Operation, State};
 
@@ -19,30 +20,44 @@ pub enum Forgotten {
     Refused(Refusal),
 }
 
+/// How a memory is forgotten.
+#[derive(Debug, Clone, Default)]
+pub struct Forgetting {
+    pub reason: Option<String>,
+    /// The same value may be saved again.
+    pub may_return: bool,
+    /// Only if this version still stands.
+    pub expected: Option<VersionId>,
+}
+
 impl Engine {
     /// Takes a memory out of use. Its path is free again, its history stays, its value may not come back.
     pub fn forget(&self, caller: &Caller, memory: MemoryId, reason: Option<String>) -> Result<Forgotten, Error> {
-        self.forget_for_now(caller, memory, reason, false)
+        self.forget_as(caller, memory, &Forgetting { reason, ..Forgetting::default() })
     }
 
-    /// As [`Engine::forget`]; with `may_return`, the same value may be saved again.
-    pub fn forget_for_now(
-        &self,
-        caller: &Caller,
-        memory: MemoryId,
-        reason: Option<String>,
-        may_return: bool,
-    ) -> Result<Forgotten, Error> {
-        let current = self.read_by_id(caller, memory)?;
-        let store = self.open_store(caller, &current.store)?;
-        if let Err(refusal) = policy::may_forget(caller, &store, &current) {
-            return Ok(Forgotten::Refused(self.refuse(caller, &store.slug, refusal)?));
+    /// As [`Engine::forget`], with more to say about it.
+    pub fn forget_as(&self, caller: &Caller, memory: MemoryId, how: &Forgetting) -> Result<Forgotten, Error> {
+        for _ in 0..self.limits().commit_attempts {
+            let current = self.read_by_id(caller, memory)?;
+            let store = self.open_store(caller, &current.store)?;
+            if let Err(refusal) = policy::may_forget(caller, &store, &current) {
+                return Ok(Forgotten::Refused(self.refuse(caller, &store.slug, refusal)?));
+            }
+            if current.state == State::Tombstoned {
+                return Err(Error::conflict("conflict.state", "the memory is forgotten already"));
+            }
+            if how.expected.is_some_and(|expected| expected != current.version) {
+                return Err(self.changed_since(&current));
+            }
+            match self.backend.commit(self.tombstoning(caller, &current, how.reason.clone(), how.may_return)?) {
+                Ok(_) => return Ok(Forgotten::Done(Box::new(self.read_by_id(caller, memory)?))),
+                // Somebody changed it between the look and the write: look again.
+                Err(StoreError::Guard(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
-        if current.state == State::Tombstoned {
-            return Err(Error::conflict("conflict.state", "the memory is forgotten already"));
-        }
-        self.backend.commit(self.tombstoning(caller, &current, reason, may_return)?)?;
-        Ok(Forgotten::Done(Box::new(self.read_by_id(caller, memory)?)))
+        Err(Error::conflict("conflict.lost_race", "the memory keeps changing; try again"))
     }
 
     /// What forgetting writes: a tombstone, and the ban that keeps the value from coming back.

@@ -45,6 +45,8 @@ pub trait Backend: Send + Sync {
     fn find(&self, readable: &Readable, find: &Find) -> Result<Found, StoreError>;
     /// A number that grows with every write to a place, and how many live memories it holds.
     fn place(&self, tenant: TenantId, place: &Place) -> Result<PlaceState, StoreError>;
+    /// How many live memories each store holds; stores without any may be left out.
+    fn live(&self, tenant: TenantId) -> Result<Vec<(String, u64)>, StoreError>;
     /// Live memories without a vector of this model, oldest first.
     fn unembedded(&self, tenant: TenantId, model: &str, limit: usize) -> Result<Vec<Memory>, StoreError>;
 

@@ -13,6 +13,7 @@ use crate::read::Reference;
 use crate::refusal::Refusal;
 use crate::review::{Action, Review, ReviewState, Risk, Source};
 use crate::row::{self, Kept, RowKind};
+use crate::safety;
 use crate::scope::Scope;
 use crate::vocabulary::{ScopeKind, State};
 
@@ -78,6 +79,7 @@ impl Engine {
         }
         let (store, path, scope) = (source.store.clone(), source.path.clone(), source.scope.clone());
         let review = self.drafted(caller, Action::Forget, vec![Source::of(&source)], &store, path, scope);
+        let rationale = safety::without_secrets(rationale);
         self.put_up(caller, &Review { rationale, ..review }, EventName::ReviewProposed)
     }
 

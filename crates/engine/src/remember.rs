@@ -387,17 +387,22 @@ impl Engine {
     /// The caller believes this sha256 stands there; where it does not, nothing changes and he is told what does.
     pub(crate) fn expected(&self, expected: Option<&str>, current: &Memory) -> Result<(), Error> {
         match expected {
-            Some(expected) if !expected.eq_ignore_ascii_case(&current.sha256) => Err(Error::Conflict(Conflict {
-                code: "conflict.sha256",
-                reason: "the memory has changed since you read it".to_owned(),
-                current: Some(Current {
-                    sha256: current.sha256.clone(),
-                    version: current.version.to_string(),
-                    excerpt: current.excerpt(self.limits().conflict_excerpt_chars),
-                }),
-            })),
+            Some(expected) if !expected.eq_ignore_ascii_case(&current.sha256) => Err(self.changed_since(current)),
             _ => Ok(()),
         }
+    }
+
+    /// What somebody is told who looked at another version: what stands there now.
+    pub(crate) fn changed_since(&self, current: &Memory) -> Error {
+        Error::Conflict(Conflict {
+            code: "conflict.sha256",
+            reason: "the memory has changed since you read it".to_owned(),
+            current: Some(Current {
+                sha256: current.sha256.clone(),
+                version: current.version.to_string(),
+                excerpt: current.excerpt(self.limits().conflict_excerpt_chars),
+            }),
+        })
     }
 }
 

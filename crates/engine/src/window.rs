@@ -241,7 +241,7 @@ impl Engine {
             }
         };
         // A summary is kept beside memories and never passes their gate: no secret may ride along.
-        parts.summary = safety::redact(&text, &safety::inspect(&text));
+        parts.summary = safety::without_secrets(text);
         if let Some(id) = id.filter(|_| !self.settings.memory_off) {
             let at = self.clock.now();
             let kept = KeptSummary { id, covers: until, sha256, text: parts.summary.clone(), at };

@@ -8,6 +8,8 @@ mod commands;
 mod config;
 mod error;
 mod output;
+#[cfg(test)]
+mod parity;
 mod text;
 mod view;
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use engine::id::{MemoryId, VersionId};
 use engine::memory::{Evidence, Memory, Version};
-use engine::ports::Cursor;
 use engine::ranking::Hit;
 use engine::vocabulary::{Dedup, Operation, Ranker, State, Trust};
 use engine::{Answer, Outcome, Saved, WhyNot};
@@ -175,43 +174,6 @@ impl<'a> From<&'a Version> for VersionView<'a> {
             sha256: &version.memory.sha256,
             content: &version.memory.content,
             memory: &version.memory,
-        }
-    }
-}
-
-/// A cursor as one word, to hand back with `--after`.
-pub fn cursor_word(cursor: &Cursor) -> String {
-    match cursor {
-        Cursor::Path(path, id) => format!("p.{id}.{path}"),
-        Cursor::Time(at, id) => format!("t.{id}.{}", at.as_microsecond()),
-    }
-}
-
-/// The inverse of [`cursor_word`].
-pub fn read_cursor(word: &str) -> Option<Cursor> {
-    let (sort, rest) = word.split_once('.')?;
-    let (id, key) = rest.split_once('.')?;
-    let id: MemoryId = id.parse().ok()?;
-    match sort {
-        "p" => Some(Cursor::Path(key.to_owned(), id)),
-        "t" => Some(Cursor::Time(Timestamp::from_microsecond(key.parse().ok()?).ok()?, id)),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cursors_survive_the_round_trip_and_odd_words_do_not_parse() {
-        let id: MemoryId = "0195f0a0-0000-7000-8000-000000000001".parse().expect("an id");
-        let at = Timestamp::from_microsecond(1_700_000_000_000_001).expect("a time");
-        for cursor in [Cursor::Path("a.b/c d".to_owned(), id), Cursor::Time(at, id)] {
-            assert_eq!(read_cursor(&cursor_word(&cursor)), Some(cursor));
-        }
-        for odd in ["", "p", "p.x.y", "t.0195f0a0-0000-7000-8000-000000000001.soon", "q.1"] {
-            assert_eq!(read_cursor(odd), None, "{odd}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use engine::Engine;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::auth::Doorman;
 use crate::config::ServerConfig;
@@ -59,9 +59,7 @@ impl App {
         T: Send + 'static,
         F: FnOnce(&Engine) -> Result<T, Problem> + Send + 'static,
     {
-        let waiting = self.queue()?;
-        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| Problem::internal())?;
-        drop(waiting);
+        let turn = self.turn().await?;
         let app = self.clone();
         let done = tokio::task::spawn_blocking(move || {
             let started = Instant::now();
@@ -71,6 +69,12 @@ impl App {
             answer
         });
         done.await.unwrap_or_else(|_| Err(Problem::internal()))
+    }
+
+    /// Leave to enter the engine, after a wait in the queue.
+    pub(crate) async fn turn(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        let _waiting = self.queue()?;
+        Arc::clone(&self.turns).acquire_owned().await.map_err(|_| Problem::internal())
     }
 
     /// A place in the queue, or the word that it is full.

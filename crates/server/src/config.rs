@@ -19,6 +19,9 @@ pub struct ServerConfig {
     pub log: String,
     /// `error`, `warn`, `info`, `debug` or `off`.
     pub log_level: String,
+    /// An OpenTelemetry collector that gets a span of every request, such as `http://127.0.0.1:4318`. In builds with
+    /// the feature `otlp`.
+    pub otlp_endpoint: String,
     /// Names this server answers to, besides loopback and plain addresses; `*` for any.
     pub hosts: Vec<String>,
     /// Web origins that may call from a browser, such as `https://console.example.com`.
@@ -52,6 +55,7 @@ impl Default for ServerConfig {
             port: PORT,
             log: "text".to_owned(),
             log_level: "info".to_owned(),
+            otlp_endpoint: String::new(),
             hosts: Vec::new(),
             origins: Vec::new(),
             metrics_open: false,

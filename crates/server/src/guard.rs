@@ -15,8 +15,8 @@ use tracing::Instrument;
 
 use crate::app::App;
 use crate::config::ServerConfig;
-use crate::endpoint;
 use crate::problem::Problem;
+use crate::{endpoint, telemetry};
 
 /// Longest request id taken from a client.
 const REQUEST_ID_BYTES_MAX: usize = 128;
@@ -34,8 +34,7 @@ pub(crate) async fn attend(State(app): State<App>, request: Request, next: Next)
     let method = request.method().clone();
     // The route, not the address: an address may hold what somebody remembered.
     let route = path.unwrap_or_default();
-    let span = tracing::info_span!("request", request.id = %id, %method, route, principal = tracing::field::Empty,
-        gen_ai.operation.name = operation(verb));
+    let span = telemetry::request(&id, method.as_str(), &route, verb);
     let answer = tokio::time::timeout(app.config.limits.timeout(), next.run(request).instrument(span.clone())).await;
     let mut response = answer.unwrap_or_else(|_| {
         Problem::new(StatusCode::GATEWAY_TIMEOUT, "http.timeout", "this took too long").into_response()
@@ -61,17 +60,6 @@ pub(crate) async fn attend(State(app): State<App>, request: Request, next: Next)
         response.headers_mut().insert(REQUEST_ID, value);
     }
     response
-}
-
-/// The name OpenTelemetry has for a verb, where it has one.
-fn operation(verb: &str) -> Option<&'static str> {
-    match verb {
-        "search" | "record_search" => Some("search_memory"),
-        "remember" => Some("upsert_memory"),
-        "patch" | "pin" => Some("update_memory"),
-        "forget" | "redact" => Some("delete_memory"),
-        _ => None,
-    }
 }
 
 /// The problem a handler or layer left for us; an empty 4xx or 5xx of the framework counts as one.

@@ -11,12 +11,16 @@ mod listen;
 pub mod mcp;
 mod metrics;
 mod openapi;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod outbound;
+mod outlet;
 mod problem;
 mod rate;
 mod repeat;
 mod rest;
 mod stream;
+mod telemetry;
 pub mod wire;
 
 pub use app::App;
@@ -24,10 +28,12 @@ pub use config::{Claims, HttpLimits, ServerConfig, TokenConfig};
 pub use docs::reference;
 pub use listen::serve;
 pub use openapi::document as openapi;
+#[cfg(feature = "otlp")]
+pub use otlp::Otlp;
 pub use problem::Problem;
 
 use axum::Router;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::from_fn_with_state;
 use engine::Engine;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -44,7 +50,7 @@ pub fn surface(app: App) -> Router {
         .route_layer(from_fn_with_state(app.clone(), auth::gatekeeper));
     let mcp = Router::new()
         .route_service("/mcp", mcp::service(app.engine.clone(), &app.config))
-        .route_layer(from_fn(mcp::ended))
+        .route_layer(from_fn_with_state(app.clone(), mcp::spoken))
         .route_layer(from_fn_with_state(app.clone(), auth::gatekeeper));
     endpoint::routes(true)
         .merge(guarded)

@@ -38,6 +38,19 @@ impl Outbound {
     }
 }
 
+#[cfg(feature = "otlp")]
+impl Outbound {
+    /// Hands a document over; what is answered does not matter, as long as it is a yes.
+    pub(crate) fn post_json(&self, url: &str, body: &serde_json::Value) -> Result<(), String> {
+        let request = self.agent.post(url).content_type("application/json");
+        let response = request.send(body.to_string()).map_err(|error| error.to_string())?;
+        match response.status().is_success() {
+            true => Ok(()),
+            false => Err(format!("it answered {}", response.status())),
+        }
+    }
+}
+
 /// Looks at the addresses a name resolves to, at the moment of use, so that a name cannot change its mind between.
 #[derive(Debug)]
 struct Guarded {

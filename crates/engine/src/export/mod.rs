@@ -1,6 +1,9 @@
 //! Export: everything the caller may see, in every state, with history.
 
+mod file;
 pub mod markdown;
+
+pub use file::{ExportFile, ExportText};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

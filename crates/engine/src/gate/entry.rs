@@ -6,13 +6,13 @@ use unicode_normalization::UnicodeNormalization;
 use super::{ClearedDraft, expiry};
 use crate::caller::Caller;
 use crate::change::Guard;
-use crate::entities;
 use crate::id::{MemoryId, VersionId};
 use crate::memory::{Evidence, Memory, content_sha256};
 use crate::ruleset::Ruleset;
 use crate::vector::Embedding;
 use crate::vocabulary::{Operation, State};
 use crate::words::{self, Words};
+use crate::{entities, safety};
 
 /// What a store writes for one memory. Made from a [`ClearedDraft`], or from a memory whose content stays as it is.
 #[derive(Debug, Clone)]
@@ -46,7 +46,8 @@ impl Stamp {
             actor: caller.principal.clone(),
             run: caller.run.clone(),
             conversation: caller.conversation.clone(),
-            reason,
+            // Not all reasons come through the gate; none may bring a secret into the history.
+            reason: reason.map(safety::without_secrets),
         }
     }
 }

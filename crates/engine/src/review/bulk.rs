@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::apply::Verdict;
 use super::decide::waits;
-use super::{Decided, Review, ReviewState};
+use super::{Action, Decided, QueueFilter, Review, ReviewState};
 use crate::Engine;
 use crate::caller::Caller;
 use crate::change::{Change, Guard, Write};
@@ -40,6 +40,26 @@ struct Batch {
 }
 
 impl Engine {
+    /// Everything that waits and the caller may see, of one action or for one store where those are named.
+    pub fn waiting(
+        &self,
+        caller: &Caller,
+        action: Option<Action>,
+        store: Option<String>,
+    ) -> Result<Vec<String>, Error> {
+        let limit = Some(self.limits().list_max);
+        let mut filter = QueueFilter { state: Some(ReviewState::Pending), action, store, after: None, limit };
+        let mut ids = Vec::new();
+        loop {
+            let queue = self.reviews(caller, &filter)?;
+            ids.extend(queue.reviews.iter().map(|review| review.id.to_string()));
+            match queue.next {
+                Some(next) => filter.after = Some(next),
+                None => return Ok(ids),
+            }
+        }
+    }
+
     /// Approves or rejects each of these. One that cannot be decided does not hold up the others.
     pub fn decide_all(
         &self,

@@ -9,7 +9,7 @@ mod queue;
 pub use bulk::{BulkDecided, NotDecided};
 pub use decide::{Approval, Decided};
 pub use impact::Impact;
-pub use queue::{Queue, QueueFilter, ReviewView};
+pub use queue::{Queue, QueueFilter, QueueMark, ReviewView};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -24,8 +24,8 @@ use crate::owners::Owners;
 use crate::refusal::Refusal;
 use crate::row::{Kept, RowKind};
 use crate::scope::Scope;
-use crate::vocabulary;
 use crate::vocabulary::Role;
+use crate::{safety, vocabulary};
 
 vocabulary! {
     /// What approval would do.
@@ -173,6 +173,7 @@ impl Review {
         at: Timestamp,
     ) -> Review {
         let (reviewer, decided_at) = (Some(caller.principal.clone()), Some(at));
+        let comment = comment.map(safety::without_secrets);
         Review { state, reviewer, comment, decided_at, ..self.clone() }
     }
 }

@@ -16,13 +16,16 @@ use crate::refusal::Refusal;
 use crate::row::{self, Kept, RowFilter};
 use crate::vocabulary::{Role, State};
 
+/// A place in the queue: when a review was made, and its id.
+pub type QueueMark = (Timestamp, String);
+
 /// Which reviews; empty fields do not filter.
 #[derive(Clone, Debug, Default)]
 pub struct QueueFilter {
     pub state: Option<ReviewState>,
     pub action: Option<Action>,
     pub store: Option<String>,
-    pub after: Option<(Timestamp, String)>,
+    pub after: Option<QueueMark>,
     pub limit: Option<usize>,
 }
 
@@ -30,7 +33,7 @@ pub struct QueueFilter {
 #[derive(Clone, Debug)]
 pub struct Queue {
     pub reviews: Vec<Review>,
-    pub next: Option<(Timestamp, String)>,
+    pub next: Option<QueueMark>,
 }
 
 /// One review with what a decision needs.

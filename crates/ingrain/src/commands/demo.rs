@@ -28,6 +28,10 @@ impl Throwaway {
         Ok(Throwaway(place))
     }
 
+    pub fn path(&self) -> &std::path::Path {
+        &self.0
+    }
+
     /// The settings of the user, but on a database in here.
     pub fn config(&self, config: &Config) -> Config {
         Config { home: self.0.clone(), db: String::new(), tenant: "default".to_owned(), ..config.clone() }

@@ -9,9 +9,8 @@ use clap::{Args, ValueEnum};
 use engine::memory::Memory;
 use engine::refusal::Refusal;
 use engine::scope::Scope;
-use engine::{EXPORT_FORMAT, Exported, ImportDone, Story, markdown};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use engine::{EXPORT_FORMAT, ExportFile, ExportText, Exported, ImportDone, markdown};
+use serde_json::json;
 
 use crate::commands::Job;
 use crate::error::Failure;
@@ -91,40 +90,18 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
 
 type Counts = BTreeMap<&'static str, u64>;
 
-/// The lists of an export, in the order its pieces come.
-fn list_of(piece: &Exported) -> (&'static str, Value) {
-    match piece {
-        Exported::Store(store) => ("stores", json!(store)),
-        Exported::Memory(story) => ("memories", json!(story)),
-        Exported::Review(review) => ("reviews", json!(review)),
-        Exported::Owners(owners) => ("owners", json!(owners)),
-        Exported::Run(run) => ("runs", json!(run)),
-        Exported::BanKey(key) => ("ban_keys", json!(key)),
-        Exported::Ban(ban) => ("bans", json!(ban)),
-    }
-}
-
 /// Written piece by piece under a name of its own, then renamed: a torn export never looks whole.
 fn to_json(job: &Job<'_>, stores: &[String], path: &Path, progress: &mut Progress<'_>) -> Result<Counts, Failure> {
     let unfinished = path.with_extension("unfinished");
     let failed = |error: std::io::Error| unwritable(&unfinished, &error);
     let mut file = BufWriter::new(private_file(&unfinished).map_err(failed)?);
-    let (mut counts, mut list) = (Counts::new(), "");
-    let at = job.session.engine.clock.now();
-    write!(file, "{{\"ingrain_export\":{EXPORT_FORMAT},\"exported_at\":\"{at}\"").map_err(failed)?;
+    let mut text = ExportText::default();
+    file.write_all(ExportText::start(job.session.engine.clock.now()).as_bytes()).map_err(failed)?;
     job.session.engine.export(&job.session.caller, stores, |piece| -> Result<(), Failure> {
-        let (name, value) = list_of(&piece);
-        let opening = match list {
-            same if same == name => ",\n".to_owned(),
-            "" => format!(",\n\"{name}\":["),
-            _ => format!("],\n\"{name}\":["),
-        };
-        list = name;
-        *counts.entry(name).or_default() += 1;
         progress.step();
-        write!(file, "{opening}{value}").map_err(|error| unwritable(&unfinished, &error))
+        file.write_all(text.piece(&piece)?.as_bytes()).map_err(|error| unwritable(&unfinished, &error))
     })?;
-    let end = if list.is_empty() { "}\n" } else { "]}\n" };
+    let (end, counts) = text.end();
     file.write_all(end.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
     file.get_ref().sync_all().and_then(|()| std::fs::rename(&unfinished, path)).map_err(failed)?;
     Ok(counts)
@@ -184,26 +161,6 @@ pub struct Import {
     store: Option<String>,
 }
 
-/// The JSON of an export.
-#[derive(Deserialize)]
-struct ExportFile {
-    ingrain_export: u32,
-    #[serde(default)]
-    stores: Vec<engine::container::Store>,
-    #[serde(default)]
-    memories: Vec<Story>,
-    #[serde(default)]
-    reviews: Vec<engine::review::Review>,
-    #[serde(default)]
-    owners: Vec<engine::owners::Owners>,
-    #[serde(default)]
-    runs: Vec<engine::Run>,
-    #[serde(default)]
-    ban_keys: Vec<engine::ban::BanKey>,
-    #[serde(default)]
-    bans: Vec<engine::ban::Ban>,
-}
-
 impl Import {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let mut done = ImportDone::default();
@@ -239,18 +196,7 @@ impl Import {
             .map_err(|error| Failure::wrong("input.unreadable", format!("cannot read `{name}`: {error}")))?;
         let read: ExportFile = serde_json::from_reader(std::io::BufReader::new(file))
             .map_err(|error| Failure::wrong("shape.export", format!("`{name}` is not an export: {error}")))?;
-        if read.ingrain_export > EXPORT_FORMAT {
-            let message = format!("`{name}` is of format {}, this ingrain knows {EXPORT_FORMAT}", read.ingrain_export);
-            return Err(Failure::wrong("shape.export_newer", message));
-        }
-        let pieces = (read.stores.into_iter().map(Exported::Store))
-            .chain(read.memories.into_iter().map(|story| Exported::Memory(Box::new(story))))
-            .chain(read.reviews.into_iter().map(|review| Exported::Review(Box::new(review))))
-            .chain(read.owners.into_iter().map(Exported::Owners))
-            .chain(read.runs.into_iter().map(Exported::Run))
-            .chain(read.ban_keys.into_iter().map(Exported::BanKey))
-            .chain(read.bans.into_iter().map(Exported::Ban));
-        for piece in pieces {
+        for piece in read.pieces()? {
             job.session.engine.import(&job.session.caller, piece, done)?;
             progress.step();
         }

@@ -1,7 +1,7 @@
 //! `forget`: take a memory out of use.
 
 use clap::Args;
-use engine::Forgotten;
+use engine::{Forgetting, Forgotten};
 
 use crate::commands::Job;
 use crate::commands::read::Which;
@@ -22,12 +22,9 @@ pub struct Forget {
 
 impl Forget {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        match job.session.engine.forget_for_now(
-            &job.session.caller,
-            self.which.id(job)?,
-            self.reason,
-            self.may_return,
-        )? {
+        let id = self.which.id(job)?;
+        let how = Forgetting { reason: self.reason, may_return: self.may_return, expected: None };
+        match job.session.engine.forget_as(&job.session.caller, id, &how)? {
             Forgotten::Refused(refusal) => Err(refusal.into()),
             Forgotten::Done(memory) => job.output.answer(&DoneView::new("forgotten", &memory), || {
                 format!("{} {}; its history stays", job.output.paint(Tone::Good, "forgotten"), memory.id)

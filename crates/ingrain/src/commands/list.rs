@@ -11,7 +11,7 @@ use crate::commands::filters::Filters;
 use crate::error::Failure;
 use crate::output::Output;
 use crate::text::one_line;
-use crate::view::{MemoryView, cursor_word, read_cursor};
+use crate::view::MemoryView;
 
 #[derive(Debug, Args)]
 pub struct List {
@@ -46,24 +46,23 @@ struct ListingView<'a> {
 
 impl List {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let wrong = || Failure::wrong("shape.cursor", "`--after` is not a cursor this command gave");
-        let after = self.after.as_deref().map(|word| read_cursor(word).ok_or_else(wrong)).transpose()?;
         let order = match self.order {
             Order::Path => ports::Order::Path,
             Order::Newest => ports::Order::Newest,
             Order::Oldest => ports::Order::Oldest,
             Order::Fading => ports::Order::Fading,
         };
+        let after = self.after.as_deref().map(|word| ports::Cursor::read(order, word)).transpose()?;
         let limit = self.limit.and_then(|limit| usize::try_from(limit).ok()).filter(|limit| *limit > 0);
         let filter = self.filters.filter(job)?;
         let listing = job.session.engine.list(&job.session.caller, filter, order, after, limit)?;
-        let next = listing.next.as_ref().map(cursor_word);
+        let next = listing.next.as_ref().map(|next| next.word(order));
         let view = ListingView { memories: listing.memories.iter().map(MemoryView::from).collect(), next };
-        job.output.answer(&view, || told(job.output, &listing))
+        job.output.answer(&view, || told(job.output, &listing, view.next.as_deref()))
     }
 }
 
-fn told(output: &Output, listing: &Listing) -> String {
+fn told(output: &Output, listing: &Listing, next: Option<&str>) -> String {
     if listing.memories.is_empty() {
         return "nothing here".to_owned();
     }
@@ -81,8 +80,8 @@ fn told(output: &Output, listing: &Listing) -> String {
     };
     let header = ["store", "path or summary", "kind", "trust", "state", "updated", "id"];
     let mut text = output.table(&header, listing.memories.iter().map(row));
-    if let Some(next) = &listing.next {
-        text += &format!("\nmore: --after '{}'", cursor_word(next));
+    if let Some(next) = next {
+        text += &format!("\nmore: --after {next}");
     }
     text
 }

@@ -1,8 +1,7 @@
 //! `review`: what waits for a person, and the decision.
 
 use clap::{Args, Subcommand};
-use engine::review::{Action, BulkDecided, Decided, QueueFilter, Review as Waiting, ReviewState, ReviewView};
-use jiff::Timestamp;
+use engine::review::{Action, BulkDecided, Decided, Queue, QueueFilter, Review as Waiting, ReviewState, ReviewView};
 use serde_json::json;
 use similar::TextDiff;
 
@@ -103,12 +102,11 @@ impl Review {
 
 impl List {
     fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let wrong = || Failure::wrong("shape.cursor", "`--after` is not a cursor this command gave");
-        let after = self.after.as_deref().map(|word| read_cursor(word).ok_or_else(wrong)).transpose()?;
+        let after = self.after.as_deref().map(Queue::read_word).transpose()?;
         let filter =
             QueueFilter { state: self.state.0, action: self.action, store: self.store, after, limit: self.limit };
         let queue = job.session.engine.reviews(&job.session.caller, &filter)?;
-        let next = queue.next.as_ref().map(|(at, id)| format!("{}.{id}", at.as_microsecond()));
+        let next = queue.next_word();
         let view = json!({ "reviews": queue.reviews, "next": next });
         job.output.answer(&view, || {
             if queue.reviews.is_empty() {
@@ -116,16 +114,11 @@ impl List {
             }
             let mut text = table(job.output, &queue.reviews);
             if let Some(next) = &next {
-                text += &format!("\nmore: --after '{next}'");
+                text += &format!("\nmore: --after {next}");
             }
             text
         })
     }
-}
-
-fn read_cursor(word: &str) -> Option<(Timestamp, String)> {
-    let (at, id) = word.split_once('.')?;
-    Some((Timestamp::from_microsecond(at.parse().ok()?).ok()?, id.to_owned()))
 }
 
 fn table(output: &Output, reviews: &[Waiting]) -> String {
@@ -189,30 +182,11 @@ impl Decision {
             };
             return told(job, decided);
         }
-        let ids = if self.all { self.waiting(job)? } else { self.ids };
+        let ids = if self.all { engine.waiting(caller, self.action, self.store)? } else { self.ids };
         let done = engine.decide_all(caller, &ids, approve, self.comment.as_deref())?;
         let left = !done.not_decided.is_empty();
         job.output.answer(&done, || bulk_told(job.output, &done))?;
         if left { Err(Failure::Told(2)) } else { Ok(()) }
-    }
-
-    fn waiting(&self, job: &Job<'_>) -> Result<Vec<String>, Failure> {
-        let mut filter = QueueFilter {
-            state: Some(ReviewState::Pending),
-            action: self.action,
-            store: self.store.clone(),
-            after: None,
-            limit: Some(usize::MAX),
-        };
-        let mut ids = Vec::new();
-        loop {
-            let queue = job.session.engine.reviews(&job.session.caller, &filter)?;
-            ids.extend(queue.reviews.iter().map(|review| review.id.to_string()));
-            match queue.next {
-                Some(next) => filter.after = Some(next),
-                None => return Ok(ids),
-            }
-        }
     }
 }
 

@@ -12,7 +12,10 @@ use serde::Serialize;
 use server::{App, ServerConfig};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::Layer;
 use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::assemble::Session;
 use crate::config::{Config, RULE_MANAGE, RULE_READ};
@@ -123,21 +126,37 @@ fn rules(config: &Config) -> std::collections::BTreeMap<Role, Rules> {
     config.roles.iter().map(|(role, held)| (*role, of(&held.rules))).collect()
 }
 
+/// Words for people and machines on stderr, spans for a collector.
 fn log_to_stderr(settings: &ServerConfig) -> Result<(), Failure> {
     let level: LevelFilter = settings.log_level.parse().map_err(|_| {
         Failure::wrong("config.log_level", format!("unknown log level `{}`", settings.log_level))
             .hint("one of: off, error, warn, info, debug")
     })?;
-    let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(level).with_target(false);
-    let set = match settings.log.as_str() {
-        "json" => log.json().try_init(),
-        "text" => log.with_ansi(false).try_init(),
+    let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
+    let log = match settings.log.as_str() {
+        "json" => log.json().with_filter(level).boxed(),
+        "text" => log.with_ansi(false).with_filter(level).boxed(),
         other => {
             let message = format!("unknown log form `{other}`");
             return Err(Failure::wrong("config.log", message).hint("one of: text, json"));
         }
     };
+    let set = tracing_subscriber::registry().with(log).with(collector(settings)?).try_init();
     set.map_err(|error| Failure::broken("serve.log", error.to_string()))
+}
+
+#[cfg(feature = "otlp")]
+fn collector(settings: &ServerConfig) -> Result<Option<server::Otlp>, Failure> {
+    server::Otlp::new(settings).map_err(|error| Failure::broken("serve.otlp", error.to_string()))
+}
+
+#[cfg(not(feature = "otlp"))]
+fn collector(settings: &ServerConfig) -> Result<Option<tracing_subscriber::layer::Identity>, Failure> {
+    match settings.otlp_endpoint.is_empty() {
+        true => Ok(None),
+        false => Err(Failure::wrong("config.otlp", "this ingrain was built without the feature `otlp`")
+            .hint("build with `--features otlp`, or unset `server.otlp_endpoint`")),
+    }
 }
 
 fn words(output: &Output, started: &Started) -> String {

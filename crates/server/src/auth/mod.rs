@@ -1,5 +1,6 @@
 //! Token or key to caller: who asks is settled here, before anybody reads what is asked.
 
+mod believed;
 mod grants;
 mod jwks;
 mod token;
@@ -17,7 +18,8 @@ use axum::response::{IntoResponse, Response};
 use engine::Engine;
 use engine::caller::Caller;
 use engine::gate::checked_name;
-use engine::keys::Settable;
+use engine::id::TenantId;
+use engine::keys::{Key, Settable};
 use engine::memory::content_sha256;
 use engine::vocabulary::Role;
 
@@ -26,6 +28,7 @@ use crate::config::ServerConfig;
 use crate::outbound::Outbound;
 use crate::problem::Problem;
 use crate::rate::Rates;
+use believed::Believed;
 use grants::Grants;
 use token::Tokens;
 
@@ -55,6 +58,14 @@ pub(crate) struct Who {
     pub(crate) proof: Proof,
 }
 
+#[cfg(test)]
+impl Who {
+    /// Somebody who needed to show nothing.
+    pub(crate) fn of(caller: Caller) -> Who {
+        Who { caller, operator: false, proof: Proof { credential: None, said: Vec::new() } }
+    }
+}
+
 /// What the caller showed: kept so that a long stream can ask again whether it is still good.
 #[derive(Clone)]
 pub(crate) struct Proof {
@@ -73,6 +84,9 @@ struct Identity {
 pub(crate) struct Doorman {
     failures: Rates,
     known: Mutex<HashMap<String, Instant>>,
+    keys: Believed,
+    /// Whether asking for grants may take a while.
+    asks_out: bool,
     tokens: Option<Tokens>,
     grants: Grants,
 }
@@ -83,6 +97,8 @@ impl Doorman {
         Doorman {
             failures: Rates::slow(FORGIVEN_PER_SECOND, config.limits.failures_burst),
             known: Mutex::default(),
+            keys: Believed::default(),
+            asks_out: !config.grants_url.is_empty(),
             tokens: (!config.token.issuer.is_empty()).then(|| Tokens::new(config.token.clone(), outbound.clone())),
             grants: Grants::new(config, outbound),
         }
@@ -106,14 +122,40 @@ impl Doorman {
 
     fn credential(&self, engine: &Engine, text: &str) -> Result<Identity, Problem> {
         let unknown = || Problem::unauthorized("this key or token is not good here");
-        if let Some((tenant, key)) = engine.key_by_text(text)? {
-            engine.touch_key(tenant, &key);
+        if let Some((tenant, key)) = self.key(engine, text)? {
             let (operator, may_set) = (key.rights.operator, key.rights.may_set.clone());
             return Ok(Identity { caller: key.caller(tenant), operator, may_set });
         }
         let tokens = self.tokens.as_ref().filter(|_| text.split('.').count() == 3).ok_or_else(unknown)?;
         let (caller, may_set) = tokens.caller(engine, text)?;
         Ok(Identity { caller, operator: false, may_set })
+    }
+
+    fn key(&self, engine: &Engine, text: &str) -> Result<Option<(TenantId, Key)>, Problem> {
+        let (sha256, era) = (content_sha256(text), self.keys.era());
+        if let Some(believed) = self.keys.get(&sha256, engine.clock.now()) {
+            return Ok(Some(believed));
+        }
+        let found = engine.key_by_text(text)?;
+        if let Some((tenant, key)) = &found {
+            engine.touch_key(*tenant, key);
+            self.keys.keep(era, sha256, *tenant, key);
+        }
+        Ok(found)
+    }
+
+    /// Looks every key up anew: some were changed here.
+    pub(crate) fn keys_changed(&self) {
+        self.keys.drop_all();
+    }
+
+    /// Who this is, where that is known without asking anybody.
+    fn at_once(&self, app: &App, proof: &Proof) -> Option<Result<Who, Problem>> {
+        let known = match &proof.credential {
+            Some(text) => self.keys.get(&content_sha256(text), app.engine.clock.now()).is_some(),
+            None => true,
+        };
+        (known && !self.asks_out).then(|| self.identify(app, proof))
     }
 
     /// Whether an address has failed too often to be believed once more. Good credentials seen before always pass.
@@ -188,8 +230,13 @@ pub(crate) async fn gatekeeper(
 pub(crate) async fn admitted(app: &App, peer: IpAddr, headers: &HeaderMap) -> Result<Who, Problem> {
     let proof = Proof::read(headers)?;
     app.doorman.throttled(peer, &proof)?;
-    let (doorman, shown) = (app.clone(), proof.clone());
-    let who = app.call("authenticate", move |_| doorman.doorman.identify(&doorman, &shown)).await;
+    let who = match app.doorman.at_once(app, &proof) {
+        Some(who) => who,
+        None => {
+            let (doorman, shown) = (app.clone(), proof.clone());
+            app.call("authenticate", move |_| doorman.doorman.identify(&doorman, &shown)).await
+        }
+    };
     match &who {
         Ok(_) => app.doorman.noted(peer, &proof, true),
         Err(problem) if problem.status == StatusCode::UNAUTHORIZED => {

@@ -2,20 +2,25 @@
 
 use std::sync::{Arc, OnceLock};
 
-use axum::extract::Request;
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use engine::Engine;
 use engine::caller::Caller;
-use rmcp::model::ErrorData;
+use rmcp::model::{ClientJsonRpcMessage, ErrorData};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::sync::watch;
 
 use super::caller::{Origin, Session};
-use super::{Door, Setup, Toolset};
+use super::{Door, Setup, Toolset, stdio};
+use crate::app::App;
 use crate::config::ServerConfig;
+use crate::extract::whole_body;
+use crate::problem::Problem;
 
 /// The service behind `/mcp`. Hosts and origins were checked by the layers before it, which know the configuration.
 pub(crate) fn service(engine: Engine, config: &ServerConfig) -> StreamableHttpService<Door, LocalSessionManager> {
@@ -35,14 +40,31 @@ pub(crate) fn service(engine: Engine, config: &ServerConfig) -> StreamableHttpSe
     StreamableHttpService::new(door, Arc::new(LocalSessionManager::default()), transport)
 }
 
-/// A session's end leaves nothing to say: some clients take the library's 202 for a failure.
-pub(crate) async fn ended(request: Request, next: Next) -> Response {
-    let ending = request.method() == Method::DELETE;
-    let mut response = next.run(request).await;
-    if ending && response.status() == StatusCode::ACCEPTED {
-        *response.status_mut() = StatusCode::NO_CONTENT;
+/// What the library says of odd requests, in the words of the protocol.
+pub(crate) async fn spoken(State(app): State<App>, request: Request, next: Next) -> Response {
+    match *request.method() {
+        Method::POST => checked(&app, request, next).await.unwrap_or_else(Problem::into_response),
+        Method::DELETE => {
+            let mut response = next.run(request).await;
+            // A session's end leaves nothing to say: some clients take 202 for a failure.
+            if response.status() == StatusCode::ACCEPTED {
+                *response.status_mut() = StatusCode::NO_CONTENT;
+            }
+            response
+        }
+        _ => next.run(request).await,
     }
-    response
+}
+
+/// The library answers what it cannot read as if it were another media type, and quotes it.
+async fn checked(app: &App, request: Request, next: Next) -> Result<Response, Problem> {
+    let (parts, body) = request.into_parts();
+    let bytes = whole_body(Request::new(body), app).await?;
+    let read = serde_json::from_slice::<ClientJsonRpcMessage>(&bytes);
+    match read.err().and_then(|_| stdio::unread(&bytes)) {
+        Some(answer) => Ok((StatusCode::BAD_REQUEST, Json(answer)).into_response()),
+        None => Ok(next.run(Request::from_parts(parts, Body::from(bytes))).await),
+    }
 }
 
 /// The address may choose the tools: `/mcp?tools=core,note&write_tools=never`. It grants nothing the caller lacks.

@@ -10,6 +10,7 @@ mod person;
 mod prompts;
 mod resources;
 mod schema;
+mod stdio;
 mod tool;
 mod toolsets;
 
@@ -21,16 +22,18 @@ use engine::caller::Caller;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, ErrorData,
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
-use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use rmcp::{RoleServer, ServerHandler};
 use tokio::sync::watch;
 
+use crate::telemetry;
 use caller::Origin;
-pub(crate) use http::{ended, service};
+pub(crate) use http::{service, spoken};
 pub use offer::{Toolset, WriteTools};
+pub use stdio::serve_stdio;
 use tool::Call;
 
 /// What `initialize` tells a client about when to use memory.
@@ -284,6 +287,14 @@ impl Door {
         }
     }
 
+    /// Tells whoever asked for it how far a call is: a verb is one step.
+    async fn progress(&self, context: &RequestContext<RoleServer>, done: f64) {
+        if let Some(token) = context.meta.get_progress_token() {
+            // A client that is gone needs no notice.
+            let _ = context.peer.notify_progress(ProgressNotificationParam::new(token, done).with_total(1.0)).await;
+        }
+    }
+
     async fn run(
         &self,
         spec: &'static tool::Spec,
@@ -292,27 +303,18 @@ impl Door {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
+        self.progress(context, 0.0).await;
         let answer = self
             .blocking(context, move |door| {
                 let call = Call { engine: &door.engine, caller: &door.caller, said };
-                (spec.run)(&call, arguments)
+                telemetry::tool(spec.name).in_scope(|| (spec.run)(&call, arguments))
             })
             .await?;
+        self.progress(context, 1.0).await;
         let loads = answer.as_ref().is_ok_and(|value| value.get("write_tools_loaded") == Some(&true.into()));
         if loads && !self.writes_loaded.swap(true, Ordering::Relaxed) {
             self.changed(context).await;
         }
         Ok(answer::to_result(answer).into())
-    }
-}
-
-/// Serves one client on this process's standard streams until it goes.
-pub async fn serve_stdio(door: Door) -> Result<(), String> {
-    let service = door.serve(rmcp::transport::io::stdio_pipes()).await;
-    match service {
-        Ok(running) => running.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
-        // A client that closes before it says anything is no failure.
-        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-        Err(error) => Err(error.to_string()),
     }
 }

@@ -4,7 +4,7 @@ use engine::Reference;
 use engine::error::Error;
 use engine::id::VersionId;
 use engine::memory::Memory;
-use engine::ports::{Filter, Order};
+use engine::ports::{Cursor, Filter, Order};
 use rmcp::model::{
     CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, ListResourceTemplatesResult,
     ListResourcesResult, PaginatedRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
@@ -15,6 +15,7 @@ use super::Door;
 
 const ROOT: &str = "memory://stores";
 const PAGE: usize = 100;
+const ORDER: Order = Order::Newest;
 /// The protocol's bound on one completion.
 const COMPLETIONS_MAX: usize = 100;
 
@@ -32,23 +33,18 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 /// The stores, then the documents the caller sees, a page at a time.
 pub(super) fn list(door: &Door, request: Option<PaginatedRequestParams>) -> Result<ListResourcesResult, ErrorData> {
     let cursor = request.and_then(|request| request.cursor);
-    let after = match cursor.as_deref() {
-        None => None,
-        Some(word) => {
-            Some(read_cursor(word).ok_or_else(|| ErrorData::invalid_params("that cursor is not one of ours", None))?)
-        }
-    };
+    let read = |word: &str| Cursor::read(ORDER, word);
+    let wrong = |error: Error| ErrorData::invalid_params(error.to_string(), None);
+    let after = cursor.as_deref().map(read).transpose().map_err(wrong)?;
     let mut resources = Vec::new();
     if after.is_none() {
         resources.push(Resource::new(ROOT, "stores").with_title("Stores").with_mime_type("application/json"));
     }
-    let listing = door
-        .engine
-        .list(&door.caller, Filter::default(), Order::Newest, after, Some(PAGE))
-        .map_err(|error| failed(&error))?;
+    let listing =
+        door.engine.list(&door.caller, Filter::default(), ORDER, after, Some(PAGE)).map_err(|error| failed(&error))?;
     resources.extend(listing.memories.iter().filter_map(resource));
     let mut result = ListResourcesResult::with_all_items(resources).with_cache_scope(CacheScope::Private);
-    result.next_cursor = listing.next.map(|next| cursor_word(&next));
+    result.next_cursor = listing.next.map(|next| next.word(ORDER));
     Ok(result)
 }
 
@@ -112,19 +108,6 @@ pub(super) fn complete(door: &Door, request: &CompleteRequestParams) -> Result<C
     let values: Vec<String> = values.into_iter().take(COMPLETIONS_MAX).collect();
     let info = CompletionInfo::new(values).map_err(|error| ErrorData::internal_error(error, None))?;
     Ok(CompleteResult::new(info))
-}
-
-fn cursor_word(cursor: &engine::ports::Cursor) -> String {
-    match cursor {
-        engine::ports::Cursor::Path(path, id) => format!("p.{id}.{path}"),
-        engine::ports::Cursor::Time(at, id) => format!("t.{id}.{}", at.as_microsecond()),
-    }
-}
-
-fn read_cursor(word: &str) -> Option<engine::ports::Cursor> {
-    let (id, micros) = word.strip_prefix("t.")?.split_once('.')?;
-    let at = jiff::Timestamp::from_microsecond(micros.parse().ok()?).ok()?;
-    Some(engine::ports::Cursor::Time(at, id.parse().ok()?))
 }
 
 fn failed(error: &Error) -> ErrorData {

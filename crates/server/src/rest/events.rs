@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use engine::Witness;
 use engine::event::Event;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use serde_json::json;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
@@ -22,7 +22,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::Params;
 use crate::problem::Problem;
 use crate::stream::{self as tails, Batch, Tail};
-use crate::wire::admin::{EventParams, EventsView};
+use crate::wire::events::{EventParams, EventsView};
 
 /// A client that lost its stream tries again after this.
 const RETRY_MS: u32 = 2_000;
@@ -105,10 +105,12 @@ async fn stream(app: App, who: Who, asked: Option<u64>, params: EventParams) -> 
             })
         })
         .await?;
+    // Fused: whoever compresses an answer may ask once more after its end.
     let frames = stream::unfold(follower, |mut follower| async move {
         let frame = follower.next().await?;
         Some((Ok::<Bytes, std::convert::Infallible>(frame), follower))
-    });
+    })
+    .fuse();
     let headers = [
         (CONTENT_TYPE, "text/event-stream"),
         (CACHE_CONTROL, "no-store"),
@@ -262,3 +264,6 @@ impl Follower {
 fn closed(reason: &str) -> Bytes {
     Bytes::from(format!("event: stream.closed\ndata: {}\n\n", json!({ "reason": reason })))
 }
+
+#[cfg(test)]
+mod tests;

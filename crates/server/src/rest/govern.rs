@@ -1,11 +1,11 @@
-//! Taking back, holding back, erasing; and where a memory comes from.
+//! Redacting, taking back, holding back; and where a memory comes from.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use engine::memory::Memory;
 use engine::{Engine, Quarantined, Redacted, Redaction, RolledBack};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{CONFLICT, NOT_FOUND};
 use crate::app::App;
@@ -13,7 +13,6 @@ use crate::auth::Who;
 use crate::endpoint::Endpoint;
 use crate::extract::{MemoryName, Named, Sent};
 use crate::problem::Problem;
-use crate::wire::Page;
 use crate::wire::govern::{
     LineageView, QuarantineBody, QuarantinedView, RedactBody, RedactedView, RollbackBody, RolledBackView,
 };
@@ -51,13 +50,6 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/v1/memories/{id}/lineage", "lineage", lineage)
             .says(TAG, "Where a memory comes from", "What it was made from, and what was made from it.")
             .answer::<LineageView>(StatusCode::OK, "Lineage", json!({ "sources": [], "derived": [] }))
-            .problems(&[NOT_FOUND]),
-        Endpoint::new(Method::GET, "/v1/certificates", "certificates", certificates)
-            .says(TAG, "List certificates of erasure", "Newest first. Reviewers only.")
-            .answer::<Page<Map<String, Value>>>(StatusCode::OK, "Certificates", json!({ "items": [] })),
-        Endpoint::new(Method::GET, "/v1/certificates/{id}", "certificate", certificate)
-            .says(TAG, "One certificate of erasure", "Reviewers only.")
-            .answer::<Map<String, Value>>(StatusCode::OK, "The certificate", Value::Null)
             .problems(&[NOT_FOUND]),
     ]
 }
@@ -135,14 +127,4 @@ async fn lineage(State(app): State<App>, who: Who, Named(id): MemoryName) -> Res
     let lineage = app.call("lineage", move |engine| Ok(engine.lineage(&who.caller, id)?)).await?;
     let brief = |memories: Vec<Memory>| memories.into_iter().map(MemoryView::brief).collect();
     Ok(Json(LineageView { sources: brief(lineage.sources), derived: brief(lineage.derived) }))
-}
-
-async fn certificates(State(app): State<App>, who: Who) -> Result<Json<Value>, Problem> {
-    let items = app.call("certificates", move |engine| Ok(engine.certificates(&who.caller)?)).await?;
-    Ok(Json(json!({ "items": items })))
-}
-
-async fn certificate(State(app): State<App>, who: Who, Named(id): Named<uuid::Uuid>) -> Result<Json<Value>, Problem> {
-    let found = app.call("certificate", move |engine| Ok(engine.certificate(&who.caller, &id.to_string())?)).await?;
-    serde_json::to_value(found).map(Json).map_err(|_| Problem::internal())
 }

@@ -15,7 +15,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{Named, Sent};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::admin::{IssuedView, KeyBody, KeyView, RotateBody};
+use crate::wire::keys::{IssuedView, KeyBody, KeyView, RotateBody};
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -68,11 +68,14 @@ async fn rotate(
     let random = dice()?;
     let overlap = SignedDuration::from_secs(body.overlap_seconds.unwrap_or(0) as i64);
     let work = move |engine: &engine::Engine| Ok(engine.rotate_key(&who.caller, &id.to_string(), overlap, random)?);
-    Ok((StatusCode::CREATED, Json(app.call("rotate_key", work).await?.into())))
+    let issued = app.call("rotate_key", work).await?;
+    app.doorman.keys_changed();
+    Ok((StatusCode::CREATED, Json(issued.into())))
 }
 
 async fn revoke(State(app): State<App>, who: Who, Named(id): Named<uuid::Uuid>) -> Result<Json<KeyView>, Problem> {
     let key = app.call("revoke_key", move |engine| Ok(engine.revoke_key(&who.caller, &id.to_string())?)).await?;
+    app.doorman.keys_changed();
     Ok(Json(key.into()))
 }
 

@@ -1,4 +1,4 @@
-//! Memories: save, read, list, patch, forget, pin; their history.
+//! Memories: save, read, list, patch; their history.
 
 use axum::Json;
 use axum::extract::State;
@@ -7,7 +7,8 @@ use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use engine::id::VersionId;
 use engine::memory::Draft;
-use engine::{Forgotten, Outcome, Patch, Patched, Reference, Remembered};
+use engine::ports::Order;
+use engine::{Outcome, Patch, Patched, Reference, Remembered};
 use serde_json::{Value, json};
 
 use super::{CONFLICT, NOT_FOUND, REFUSED, STALE, tagged};
@@ -16,17 +17,19 @@ use crate::auth::Who;
 use crate::endpoint::Endpoint;
 use crate::extract::{MemoryName, Named, Params, Preconditions, Sent};
 use crate::problem::Problem;
-use crate::wire::memory::{
-    HistoryParams, ListParams, MemoryView, PatchBody, PinBody, ReasonParams, RememberBody, SavedView, VersionView,
-};
-use crate::wire::{Page, cursor, cursor_text};
+use crate::telemetry;
+use crate::wire::Page;
+use crate::wire::listing::{HistoryParams, ListParams};
+use crate::wire::memory::{MemoryView, SavedView, VersionView};
+use crate::wire::remember::{PatchBody, RememberBody};
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
-    vec![remembering(), listing(), reading(), patching(), forgetting(), pinning(), histories(), versions()]
+    vec![remembering(), listing(), reading(), patching(), histories(), versions()]
 }
 
 const TAG: &str = "memories";
-const IF_MATCH: (&str, &str) = ("If-Match", "The version id (the ETag) or the content's sha256 that must stand there");
+pub(super) const IF_MATCH: (&str, &str) =
+    ("If-Match", "The version id (the ETag) or the content's sha256 that must stand there");
 
 fn remembering() -> Endpoint {
     Endpoint::new(Method::POST, "/v1/memories", "remember", remember)
@@ -78,6 +81,7 @@ async fn remember(
         })
         .await
         .map_err(|problem| if in_headers { problem.into_precondition() } else { problem })?;
+    telemetry::about(&saved.memory);
     let status = if saved.outcome == Outcome::Created { StatusCode::CREATED } else { StatusCode::OK };
     let mut response = tagged(status, saved.memory.version, SavedView::new(&saved));
     if let Ok(location) = HeaderValue::from_str(&format!("/v1/memories/{}", saved.memory.id)) {
@@ -98,13 +102,12 @@ async fn list(
     who: Who,
     Params(params): Params<ListParams>,
 ) -> Result<Json<Page<MemoryView>>, Problem> {
-    let sort = params.sort;
-    let after = params.cursor.as_deref().map(|text| cursor(sort, text)).transpose()?;
+    let (order, after) = (Order::from(params.sort), params.after()?);
     let view = if params.content { MemoryView::whole } else { MemoryView::brief };
     let listing = app
-        .call("list", move |engine| Ok(engine.list(&who.caller, params.filter(), sort.into(), after, params.limit)?))
+        .call("list", move |engine| Ok(engine.list(&who.caller, params.filter(), order, after, params.limit)?))
         .await?;
-    let next_cursor = listing.next.and_then(|next| cursor_text(sort, &next));
+    let next_cursor = listing.next.map(|next| next.word(order));
     Ok(Json(Page { items: listing.memories.into_iter().map(view).collect(), next_cursor }))
 }
 
@@ -124,6 +127,7 @@ async fn read(
     conditions: Preconditions,
 ) -> Result<Response, Problem> {
     let memory = app.call("read", move |engine| Ok(engine.read(&who.caller, &Reference::Id(id))?)).await?;
+    telemetry::about(&memory);
     let version = memory.version;
     if conditions.is_known(version) {
         let mut response = tagged(StatusCode::NOT_MODIFIED, version, ());
@@ -200,62 +204,8 @@ async fn patch(
         })
         .await
         .map_err(|problem| if in_headers { problem.into_precondition() } else { problem })?;
+    telemetry::about(&patched);
     Ok(tagged(StatusCode::OK, patched.version, SavedView::changed(&patched, "updated")))
-}
-
-fn forgetting() -> Endpoint {
-    Endpoint::new(Method::DELETE, "/v1/memories/{id}", "forget", forget)
-        .says(TAG, "Forget a memory", "Takes it out of use; its path is free again, its history stays.")
-        .header(IF_MATCH.0, IF_MATCH.1)
-        .query::<ReasonParams>()
-        .answer::<SavedView>(StatusCode::OK, "Forgotten", saved_example("forgotten"))
-        .problems(&[NOT_FOUND, CONFLICT, STALE])
-        .once()
-}
-
-async fn forget(
-    State(app): State<App>,
-    who: Who,
-    Named(memory): MemoryName,
-    conditions: Preconditions,
-    Params(params): Params<ReasonParams>,
-) -> Result<Response, Problem> {
-    let forgotten = app
-        .call("forget", move |engine| {
-            if conditions.if_match.is_some() {
-                conditions.check(&engine.read(&who.caller, &Reference::Id(memory))?)?;
-            }
-            done(engine.forget(&who.caller, memory, params.reason)?)
-        })
-        .await?;
-    Ok(tagged(StatusCode::OK, forgotten.version, SavedView::changed(&forgotten, "forgotten")))
-}
-
-fn pinning() -> Endpoint {
-    Endpoint::new(Method::PUT, "/v1/memories/{id}/pin", "pin", pin)
-        .says(TAG, "Pin or unpin a memory", "A pinned memory is always part of the context.")
-        .body::<PinBody>(json!({ "always_inject": true }))
-        .answer::<SavedView>(StatusCode::OK, "Switched", saved_example("updated"))
-        .problems(&[NOT_FOUND, CONFLICT])
-        .once()
-}
-
-async fn pin(
-    State(app): State<App>,
-    who: Who,
-    Named(memory): MemoryName,
-    Sent(body): Sent<PinBody>,
-) -> Result<Response, Problem> {
-    let work = move |engine: &engine::Engine| done(engine.pin(&who.caller, memory, body.always_inject)?);
-    let pinned = app.call("pin", work).await?;
-    Ok(tagged(StatusCode::OK, pinned.version, SavedView::changed(&pinned, "updated")))
-}
-
-fn done(forgotten: Forgotten) -> Result<Box<engine::memory::Memory>, Problem> {
-    match forgotten {
-        Forgotten::Done(memory) => Ok(memory),
-        Forgotten::Refused(refusal) => Err(refusal.into()),
-    }
 }
 
 fn histories() -> Endpoint {
@@ -295,7 +245,7 @@ pub(super) const EXAMPLE_ID: &str = "01980000-0000-7000-8000-000000000001";
 const EXAMPLE_VERSION: &str = "01980000-0000-7000-8000-000000000002";
 const EXAMPLE_SHA256: &str = "3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855e";
 
-fn saved_example(outcome: &str) -> Value {
+pub(super) fn saved_example(outcome: &str) -> Value {
     json!({
         "outcome": outcome, "id": EXAMPLE_ID, "version": EXAMPLE_VERSION, "version_number": 1,
         "store": "conversation_memory", "scope": { "kind": "conversation", "conversation": "c-1" },

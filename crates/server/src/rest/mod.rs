@@ -1,18 +1,25 @@
 //! REST: one file a resource. Each translates a request into the engine's words and its answer back.
 
 mod context;
+mod documents;
+mod erasure;
 mod events;
 mod govern;
 mod keys;
+mod layers;
 mod memories;
+mod owners;
 mod pipelines;
 mod records;
 mod reviews;
 mod runs;
 mod scan;
 mod search;
+mod sessions;
+mod standing;
 mod stores;
 mod tenants;
+mod transfer;
 mod upkeep;
 mod watch;
 
@@ -33,10 +40,16 @@ use crate::problem::Problem;
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     [
         memories::endpoints(),
+        standing::endpoints(),
         search::endpoints(),
         context::endpoints(),
         reviews::endpoints(),
+        owners::endpoints(),
+        layers::endpoints(),
         govern::endpoints(),
+        erasure::endpoints(),
+        sessions::endpoints(),
+        documents::endpoints(),
         runs::endpoints(),
         scan::endpoints(),
         stores::endpoints(),
@@ -45,6 +58,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         keys::endpoints(),
         tenants::endpoints(),
         upkeep::endpoints(),
+        transfer::endpoints(),
         records::endpoints(),
         watch::endpoints(),
     ]

@@ -13,7 +13,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{Named, Sent};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::admin::{ErasedView, OptInBody, OptInView};
+use crate::wire::pipelines::{ErasedView, OptInBody, OptInView};
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![

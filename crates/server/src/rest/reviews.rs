@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use engine::review::{Decided, QueueFilter};
+use engine::review::{Decided, Queue, QueueFilter};
 use engine::{Engine, Proposed};
 use serde_json::{Value, json};
 
@@ -15,11 +15,11 @@ use crate::endpoint::Endpoint;
 use crate::extract::{Named, Params, Sent};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::govern::{
-    ChangesBody, DecideBody, DecidedView, ProposeBody, ProposedView, ReviewBrief, ReviewDetail, ReviewParams,
-    queue_after, queue_cursor,
-};
 use crate::wire::memory::SavedView;
+use crate::wire::reviews::{
+    ChangesBody, DecideAllBody, DecideBody, DecidedAllView, DecidedView, ProposeBody, ProposedView, ReviewBrief,
+    ReviewDetail, ReviewParams,
+};
 
 const TAG: &str = "reviews";
 
@@ -45,8 +45,12 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .answer::<ProposedView>(StatusCode::CREATED, "Waiting", Value::Null)
             .answer::<ProposedView>(StatusCode::OK, "The same waits already", Value::Null)
             .problems(&[NOT_FOUND, CONFLICT, REFUSED]),
+        Endpoint::new(Method::POST, "/v1/reviews/decisions", "decide_all", decide_all)
+            .says(TAG, "Decide many at once", "Those named, or all that wait; each is checked as if it were alone, and one that cannot be decided does not hold up the others. Reviewers only.")
+            .body::<DecideAllBody>(json!({ "approve": true, "all": true, "store": "workspace_runbooks" }))
+            .answer::<DecidedAllView>(StatusCode::OK, "What was decided", json!({ "decided": 2, "not_decided": [] })),
         Endpoint::new(Method::GET, "/v1/reviews/{id}", "review", show)
-            .says(TAG, "One review", "With the proposed text, what stands there now, and what approval would meet.")
+            .says(TAG, "One review", "With the proposed text, what stands there now, what approval would meet, and which past turns would have been shown it.")
             .answer::<ReviewDetail>(StatusCode::OK, "The review", Value::Null)
             .problems(&[NOT_FOUND]),
         decided(
@@ -72,11 +76,11 @@ async fn list(
     who: Who,
     Params(params): Params<ReviewParams>,
 ) -> Result<Json<Page<ReviewBrief>>, Problem> {
-    let after = params.cursor.as_deref().map(queue_after).transpose()?;
+    let after = params.cursor.as_deref().map(Queue::read_word).transpose()?;
     let filter =
         QueueFilter { state: params.state, action: params.action, store: params.store, after, limit: params.limit };
     let queue = app.call("reviews", move |engine| Ok(engine.reviews(&who.caller, &filter)?)).await?;
-    let next_cursor = queue_cursor(&queue);
+    let next_cursor = queue.next_word();
     Ok(Json(Page { items: queue.reviews.into_iter().map(|review| ReviewBrief { review }).collect(), next_cursor }))
 }
 
@@ -85,7 +89,11 @@ async fn propose(
     who: Who,
     Sent(body): Sent<ProposeBody>,
 ) -> Result<(StatusCode, Json<ProposedView>), Problem> {
-    match app.call("propose", move |engine| Ok(engine.propose(&who.caller, body.into())?)).await? {
+    proposed(app.call("propose", move |engine| Ok(engine.propose(&who.caller, body.into())?)).await?)
+}
+
+pub(super) fn proposed(proposed: Proposed) -> Result<(StatusCode, Json<ProposedView>), Problem> {
+    match proposed {
         Proposed::Waiting { review, new } => {
             let status = if new { StatusCode::CREATED } else { StatusCode::OK };
             Ok((status, Json(ProposedView { new, review: ReviewBrief { review: *review } })))
@@ -94,9 +102,28 @@ async fn propose(
     }
 }
 
+async fn decide_all(
+    State(app): State<App>,
+    who: Who,
+    Sent(body): Sent<DecideAllBody>,
+) -> Result<Json<DecidedAllView>, Problem> {
+    let work = move |engine: &Engine| {
+        let ids = match body.all {
+            true => engine.waiting(&who.caller, body.action, body.store)?,
+            false => body.reviews.iter().map(ToString::to_string).collect(),
+        };
+        Ok(engine.decide_all(&who.caller, &ids, body.approve, body.comment.as_deref())?)
+    };
+    Ok(Json(app.call("decide_all", work).await?.into()))
+}
+
 async fn show(State(app): State<App>, who: Who, Named(id): Named<uuid::Uuid>) -> Result<Json<ReviewDetail>, Problem> {
-    let view = app.call("review", move |engine| Ok(engine.review(&who.caller, &id.to_string())?)).await?;
-    Ok(Json(view.into()))
+    let work = move |engine: &Engine| {
+        let view = engine.review(&who.caller, &id.to_string())?;
+        let impact = engine.review_impact(&who.caller, &view)?;
+        Ok(ReviewDetail::new(view, impact))
+    };
+    Ok(Json(app.call("review", work).await?))
 }
 
 async fn approve(

@@ -13,7 +13,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{Named, Params, Sent};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::govern::{CloseRunBody, ClosedView, OpenRunBody, RunParams, RunView};
+use crate::wire::runs::{CloseRunBody, ClosedView, OpenRunBody, RunParams, RunView};
 
 const TAG: &str = "runs";
 

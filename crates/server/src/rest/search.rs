@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use engine::Query;
-use serde_json::json;
+use engine::{Engine, Query};
+use serde_json::{Value, json};
 
 use super::{NOT_FOUND, memories};
 use crate::app::App;
@@ -12,7 +12,8 @@ use crate::auth::Who;
 use crate::endpoint::Endpoint;
 use crate::extract::Sent;
 use crate::problem::Problem;
-use crate::wire::search::{FoundView, SearchBody};
+use crate::telemetry;
+use crate::wire::search::{DiagnosisView, FoundView, RecallBody, RecalledView, SearchBody};
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -24,11 +25,39 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
                 "ranker": "operational", "considered": 1, "warnings": [],
             }))
             .problems(&[NOT_FOUND]),
+        Endpoint::new(Method::POST, "/v1/why-not", "diagnose", why_not)
+            .says("search", "Why a memory did not come", "For the memory `explain` names: in a search, and as a candidate for the turn's context. Asking leaves no trace.")
+            .body::<SearchBody>(json!({ "query": "how long does billing retry webhooks", "explain": memories::EXAMPLE_ID }))
+            .answer::<DiagnosisView>(StatusCode::OK, "Why", Value::Null)
+            .problems(&[NOT_FOUND]),
+        Endpoint::new(Method::POST, "/v1/recall", "recall", recall)
+            .says("search", "Recall from four sources", "Episodes, audit log, workflow steps and documents at once, each thing once, the best first. A source that fails is named and the others answer.")
+            .body::<RecallBody>(json!({ "query": "what did we do about the outage" }))
+            .answer::<RecalledView>(StatusCode::OK, "What was recalled", json!({ "recollections": [], "failed": [] })),
     ]
 }
 
 async fn search(State(app): State<App>, who: Who, Sent(body): Sent<SearchBody>) -> Result<Json<FoundView>, Problem> {
     let query = Query::from(body);
     let answer = app.call("search", move |engine| Ok(engine.search(&who.caller, &query)?)).await?;
+    telemetry::found(answer.hits.len());
     Ok(Json(answer.into()))
+}
+
+async fn why_not(
+    State(app): State<App>,
+    who: Who,
+    Sent(body): Sent<SearchBody>,
+) -> Result<Json<DiagnosisView>, Problem> {
+    let missing = || Problem::bad_request("shape.explain", "name the memory in `explain`");
+    let memory = body.explain.ok_or_else(missing)?;
+    let query = Query::from(body);
+    let work = move |engine: &Engine| Ok(engine.diagnose(&who.caller, &query, memory)?);
+    Ok(Json(DiagnosisView { diagnosis: app.call("diagnose", work).await? }))
+}
+
+async fn recall(State(app): State<App>, who: Who, Sent(body): Sent<RecallBody>) -> Result<Json<RecalledView>, Problem> {
+    let query = body.into();
+    let work = move |engine: &Engine| Ok(engine.search_my_memories(&who.caller, &query)?);
+    Ok(Json(RecalledView { recalled: app.call("recall", work).await? }))
 }

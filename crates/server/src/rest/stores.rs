@@ -12,7 +12,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{Named, Sent};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::admin::{StoreBody, StoreView};
+use crate::wire::stores::{StoreBody, StoreView};
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![

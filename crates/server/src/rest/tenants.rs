@@ -16,7 +16,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::Sent;
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::admin::{CreatedTenantView, TenantBody, TenantView};
+use crate::wire::keys::{CreatedTenantView, TenantBody, TenantView};
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![

@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::auth::Who;
 use crate::endpoint::Endpoint;
 use crate::problem::Problem;
-use crate::wire::admin::{InstallationView, UpkeepView, UsageView};
+use crate::wire::upkeep::{InstallationView, StoreUsageView, UpkeepView, UsageView};
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -29,9 +29,13 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .says(
                 "upkeep",
                 "What is kept",
-                "Counts of your tenant; of the whole installation too, for operators. Admins only.",
+                "Memories in use, by store; of the whole installation too, for operators. Admins only.",
             )
-            .answer::<UsageView>(StatusCode::OK, "Usage", json!({ "stores": 3, "last_event": 12 })),
+            .answer::<UsageView>(
+                StatusCode::OK,
+                "Usage",
+                json!({ "stores": [{ "store": "conversation_memory", "live": 3 }], "last_event": 12 }),
+            ),
     ]
 }
 
@@ -45,10 +49,8 @@ async fn upkeep(State(app): State<App>, who: Who) -> Result<Json<UpkeepView>, Pr
 }
 
 async fn usage(State(app): State<App>, who: Who) -> Result<Json<UsageView>, Problem> {
-    admin(&who)?;
     let work = move |engine: &engine::Engine| {
-        let stores = engine.stores(&who.caller)?.len();
-        let last_event = engine.backend.last_event(who.caller.tenant).map_err(Error::from)?;
+        let kept = engine.tenant_usage(&who.caller)?;
         let installation = match who.operator {
             true => {
                 let health = engine.backend.health().map_err(Error::from)?;
@@ -63,7 +65,8 @@ async fn usage(State(app): State<App>, who: Who) -> Result<Json<UsageView>, Prob
             }
             false => None,
         };
-        Ok(UsageView { stores, last_event, installation })
+        let stores = kept.stores.into_iter().map(StoreUsageView::from).collect();
+        Ok(UsageView { stores, last_event: kept.last_event, installation })
     };
     Ok(Json(app.call("usage", work).await?))
 }

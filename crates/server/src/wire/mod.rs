@@ -1,29 +1,35 @@
 //! Request and reply shapes. They translate; the engine decides.
 
-pub mod admin;
 pub mod context;
+pub mod documents;
+pub mod erasure;
+pub mod events;
 pub mod govern;
+pub mod keys;
+pub mod layers;
+pub mod listing;
 pub mod memory;
+pub mod pipelines;
+pub mod remember;
+pub mod reviews;
+pub mod runs;
 pub mod search;
+pub mod sessions;
+pub mod stores;
+pub mod transfer;
+pub mod upkeep;
 
 use std::borrow::Cow;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use engine::RunOutcome;
-use engine::id::MemoryId;
 use engine::keys::Settable;
-use engine::ports::{Cursor, Order};
 use engine::review::{Action, ReviewState, Risk};
 use engine::vocabulary::{
     Access, EvidenceKind, Kind, Layer, Operation, Ranker, Role, ScopeKind, State, Trust, TtlClass, TurnRole,
 };
-use jiff::Timestamp;
+use engine::{DocumentStatus, RunOutcome};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
-
-use crate::problem::Problem;
 
 /// Stands in schemas for a closed list of words of the engine, which knows no schemas.
 macro_rules! word {
@@ -48,6 +54,7 @@ word! {
     RiskWord = Risk, "Risk";
     RunOutcomeWord = RunOutcome, "RunOutcome";
     AccessWord = Access, "Access";
+    DocumentStatusWord = DocumentStatus, "DocumentStatus";
     EvidenceKindWord = EvidenceKind, "EvidenceKind";
     KindWord = Kind, "Kind";
     LayerWord = Layer, "Layer";
@@ -141,6 +148,14 @@ pub(crate) fn bounded<'de, D: Deserializer<'de>, const MIN: u64, const MAX: u64>
     }
 }
 
+/// Reads a share from 0 to 1.
+pub(crate) fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    match Option::<f64>::deserialize(deserializer)? {
+        Some(share) if !(0.0..=1.0).contains(&share) => Err(D::Error::custom("a number from 0 to 1 is expected")),
+        share => Ok(share),
+    }
+}
+
 /// Longest reason or comment, in bytes: as the engine's own for evidence.
 const REASON_BYTES_MAX: usize = 4_096;
 
@@ -159,61 +174,5 @@ pub(crate) fn any_reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<O
     match text.as_ref().is_some_and(|text| text.len() > REASON_BYTES_MAX) {
         true => Err(D::Error::custom(format!("at most {REASON_BYTES_MAX} bytes of text are expected"))),
         false => Ok(text),
-    }
-}
-
-/// How a listing is sorted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Sort {
-    Path,
-    /// Updated last comes first.
-    #[default]
-    Newest,
-    /// Created first comes first.
-    Oldest,
-}
-
-impl From<Sort> for Order {
-    fn from(sort: Sort) -> Order {
-        match sort {
-            Sort::Path => Order::Path,
-            Sort::Newest => Order::Newest,
-            Sort::Oldest => Order::Oldest,
-        }
-    }
-}
-
-/// Where a listing goes on; opaque to clients. Holds its order, so that it cannot be used with another.
-#[derive(Serialize, Deserialize)]
-enum Mark {
-    #[serde(rename = "p")]
-    Path(String, MemoryId),
-    #[serde(rename = "n")]
-    Newest(Timestamp, MemoryId),
-    #[serde(rename = "o")]
-    Oldest(Timestamp, MemoryId),
-}
-
-/// The cursor as clients get it.
-pub(crate) fn cursor_text(sort: Sort, cursor: &Cursor) -> Option<String> {
-    let mark = match (sort, cursor) {
-        (Sort::Path, Cursor::Path(path, id)) => Mark::Path(path.clone(), *id),
-        (Sort::Newest, Cursor::Time(at, id)) => Mark::Newest(*at, *id),
-        (Sort::Oldest, Cursor::Time(at, id)) => Mark::Oldest(*at, *id),
-        _ => return None,
-    };
-    serde_json::to_vec(&mark).ok().map(|bytes| URL_SAFE_NO_PAD.encode(bytes))
-}
-
-/// The cursor a client handed back.
-pub(crate) fn cursor(sort: Sort, text: &str) -> Result<Cursor, Problem> {
-    let mark = URL_SAFE_NO_PAD.decode(text).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    match (sort, mark) {
-        (Sort::Path, Some(Mark::Path(path, id))) => Ok(Cursor::Path(path, id)),
-        (Sort::Newest, Some(Mark::Newest(at, id))) | (Sort::Oldest, Some(Mark::Oldest(at, id))) => {
-            Ok(Cursor::Time(at, id))
-        }
-        _ => Err(Problem::bad_request("shape.cursor", "this cursor is not of this listing")),
     }
 }

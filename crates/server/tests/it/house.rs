@@ -18,6 +18,8 @@ use server::{App, ServerConfig};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
+use crate::postgres::Database;
+
 /// 2026-01-01, in microseconds.
 const START: i64 = 1_767_225_600_000_000;
 
@@ -56,6 +58,8 @@ pub(crate) struct House {
     pub(crate) admin: String,
     close: Option<oneshot::Sender<()>>,
     thread: Option<std::thread::JoinHandle<()>>,
+    /// Goes when the house does.
+    _database: Option<Database>,
     dice: AtomicU64,
 }
 
@@ -75,7 +79,11 @@ impl House {
 
     fn start(config: ServerConfig, local: bool) -> House {
         let clock = Arc::new(TestClock::default());
-        let backend = store::open_sqlite(&store::Location::Memory, &store::Options::default()).expect("a database");
+        let database = Database::asked_for();
+        let backend = match &database {
+            Some(database) => database.open(),
+            None => store::open_sqlite(&store::Location::Memory, &store::Options::default()).expect("a database"),
+        };
         let embedder = embed::open(&embed::EmbedConfig::Off).expect("no embedder");
         let engine = Engine {
             backend,
@@ -109,6 +117,7 @@ impl House {
             admin: String::new(),
             close: Some(close),
             thread: Some(thread),
+            _database: database,
             dice: AtomicU64::new(1),
         };
         house.admin = house.key(Rights { operator: true, ..Rights::of(Role::Admin) }).text;
@@ -211,6 +220,15 @@ impl Ask {
         let head = format!("{}host: {}\r\ncontent-length: {length}\r\n", self.head, self.host);
         socket.write_all(format!("{head}connection: close\r\n\r\n{}", self.body).as_bytes()).expect("sent");
         socket
+    }
+
+    /// The status of an answer whose body is no plain text, read to its end.
+    pub(crate) fn status(self) -> u16 {
+        let mut bytes = Vec::new();
+        self.open().read_to_end(&mut bytes).expect("an answer");
+        assert!(bytes.ends_with(b"0\r\n\r\n"), "the answer is whole");
+        let head = String::from_utf8_lossy(&bytes[..12]).into_owned();
+        head.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status")
     }
 
     pub(crate) fn send(self) -> Reply {

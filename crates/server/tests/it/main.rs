@@ -1,4 +1,4 @@
-//! REST, live events and who is asking, through real sockets on an in-memory database.
+//! REST, live events and who is asking, through real sockets, on SQLite in memory or on Postgres.
 mod auth;
 mod borders;
 mod events;
@@ -7,6 +7,8 @@ mod house;
 mod memories;
 mod once;
 mod others;
+mod postgres;
 mod reference;
 mod shape;
 mod token;
+mod verbs;

@@ -5,8 +5,9 @@ use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use ring::signature::{Ed25519KeyPair, KeyPair};
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use ring::rand::SystemRandom;
+use ring::signature::{self, EcdsaKeyPair, Ed25519KeyPair, KeyPair, RsaKeyPair, RsaPublicKeyComponents};
 use serde_json::{Value, json};
 use server::{Claims, ServerConfig, TokenConfig};
 
@@ -99,6 +100,69 @@ fn good_and_bad_tokens() {
         ("critical", signer.token(&json!({ "alg": "EdDSA", "kid": "k1", "crit": ["x"] }), &claims)),
     ] {
         assert_eq!(ask(&token, "/v1/stores"), 401, "{what}");
+    }
+}
+
+/// A pair made for these tests, and known to everybody who reads them.
+const RSA_KEY: &str = include_str!("keys/rsa.b64");
+
+#[test]
+fn every_algorithm_with_its_own_key_and_no_other() {
+    let random = SystemRandom::new();
+    let der = STANDARD.decode(RSA_KEY.replace('\n', "")).expect("base64");
+    let rsa = RsaKeyPair::from_der(&der).expect("a key pair");
+    let public = RsaPublicKeyComponents::<Vec<u8>>::from(rsa.public());
+    let curve = |algorithm: &'static signature::EcdsaSigningAlgorithm| {
+        let pkcs8 = EcdsaKeyPair::generate_pkcs8(algorithm, &random).expect("a key");
+        EcdsaKeyPair::from_pkcs8(algorithm, pkcs8.as_ref(), &random).expect("a key pair")
+    };
+    let p256 = curve(&signature::ECDSA_P256_SHA256_FIXED_SIGNING);
+    let p384 = curve(&signature::ECDSA_P384_SHA384_FIXED_SIGNING);
+    let text = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
+    let point = |pair: &EcdsaKeyPair, name: &str, kid: &str| {
+        // The first byte says that both coordinates follow whole.
+        let (x, y) = pair.public_key().as_ref()[1..].split_at((pair.public_key().as_ref().len() - 1) / 2);
+        json!({ "kty": "EC", "crv": name, "kid": kid, "x": text(x), "y": text(y) })
+    };
+    let jwks = json!({ "keys": [
+        { "kty": "RSA", "kid": "rsa", "n": text(&public.n), "e": text(&public.e) },
+        point(&p256, "P-256", "p256"), point(&p384, "P-384", "p384"),
+    ] });
+    let url = provider(Arc::new(Mutex::new((200, jwks.to_string()))));
+    let house = House::with(config(&url));
+    let sign = |alg: &str, kid: &str, signed: &[u8]| -> Vec<u8> {
+        let by_rsa = |padding: &'static dyn signature::RsaEncoding| {
+            let mut signature = vec![0; rsa.public().modulus_len()];
+            rsa.sign(padding, &random, signed, &mut signature).expect("signed");
+            signature
+        };
+        match (kid, alg) {
+            ("p256", _) => p256.sign(&random, signed).expect("signed").as_ref().to_vec(),
+            ("p384", _) => p384.sign(&random, signed).expect("signed").as_ref().to_vec(),
+            (_, "RS384") => by_rsa(&signature::RSA_PKCS1_SHA384),
+            (_, "RS512") => by_rsa(&signature::RSA_PKCS1_SHA512),
+            (_, "PS256") => by_rsa(&signature::RSA_PSS_SHA256),
+            _ => by_rsa(&signature::RSA_PKCS1_SHA256),
+        }
+    };
+    for (alg, kid, status) in [
+        ("RS256", "rsa", 200),
+        ("RS384", "rsa", 200),
+        ("RS512", "rsa", 200),
+        ("PS256", "rsa", 200),
+        ("ES256", "p256", 200),
+        ("ES384", "p384", 200),
+        ("ES256", "p384", 401),
+        ("ES256", "rsa", 401),
+        ("RS256", "p256", 401),
+        ("HS256", "rsa", 401),
+        ("none", "rsa", 401),
+    ] {
+        let claims = json!({ "iss": "https://id.example", "aud": "ingrain", "sub": "ada", "exp": START + 600 });
+        let header = json!({ "alg": alg, "kid": kid }).to_string();
+        let signed = format!("{}.{}", text(header.as_bytes()), text(claims.to_string().as_bytes()));
+        let token = format!("{signed}.{}", text(&sign(alg, kid, signed.as_bytes())));
+        assert_eq!(house.ask_as(&token, "GET", "/v1/stores").send().status, status, "{alg} by {kid}");
     }
 }
 

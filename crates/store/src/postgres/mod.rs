@@ -202,6 +202,13 @@ impl Backend for Postgres {
         })
     }
 
+    fn live(&self, tenant: TenantId) -> Result<Vec<(String, u64)>, StoreError> {
+        self.run(async {
+            let answer = self.pool.read(Some(tenant), &[scopes::ask_live(tenant)]).await?;
+            scopes::live(answer.first().map_or(&[], Vec::as_slice))
+        })
+    }
+
     fn unembedded(&self, tenant: TenantId, model: &str, limit: usize) -> Result<Vec<Memory>, StoreError> {
         self.run(recall::unembedded(&self.pool, tenant, model, limit))
     }

@@ -28,6 +28,22 @@ pub(super) fn state(rows: &[Row]) -> Result<PlaceState, Fault> {
     }
 }
 
+/// Asks for the live memories by store.
+pub(super) fn ask_live(tenant: TenantId) -> Step {
+    Step::new(
+        "select store, sum(live)::bigint
+         from scopes
+         where tenant = $1
+         group by store
+         order by store",
+        params![tenant.0],
+    )
+}
+
+pub(super) fn live(rows: &[Row]) -> Result<Vec<(String, u64)>, Fault> {
+    rows.iter().map(|row| Ok((row.try_get(0)?, count(row, 1)?))).collect()
+}
+
 /// A query for the ids and counters of the places that are both readable and asked for. Archived stores cannot be read.
 /// Three spellings rather than one with `or`, so that a few names are looked up and not searched for.
 pub(super) fn visible(readable: &Readable, filter: &Filter, params: &mut Vec<Param>) -> String {

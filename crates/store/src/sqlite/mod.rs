@@ -175,6 +175,10 @@ impl Backend for Sqlite {
         self.read(|conn| scopes::state(conn, tenant, place))
     }
 
+    fn live(&self, tenant: TenantId) -> Result<Vec<(String, u64)>, StoreError> {
+        self.read(|conn| scopes::live(conn, tenant))
+    }
+
     fn unembedded(&self, tenant: TenantId, model: &str, limit: usize) -> Result<Vec<Memory>, StoreError> {
         self.read(|conn| recall::unembedded(conn, tenant, model, limit))
     }

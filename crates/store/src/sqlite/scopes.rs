@@ -49,6 +49,19 @@ pub(super) fn ensure(conn: &Connection, head: &mut Head, store: &str, scope: &Sc
     Ok(id)
 }
 
+/// Live memories by store.
+pub(super) fn live(conn: &Connection, tenant: TenantId) -> Result<Vec<(String, u64)>, Fault> {
+    let mut statement = conn.prepare_cached(
+        "select store, sum(live)
+         from scopes
+         where tenant = ?1
+         group by store
+         order by store",
+    )?;
+    let rows = statement.query_map([key(tenant.0)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 pub(super) fn state(conn: &Connection, tenant: TenantId, place: &Place) -> Result<PlaceState, Fault> {
     let (first, second) = place.scope.names();
     let state = conn

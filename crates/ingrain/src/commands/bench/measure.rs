@@ -83,7 +83,7 @@ fn written_bytes() -> Option<u64> {
     field("/proc/self/io", "write_bytes:")
 }
 
-fn field(file: &str, name: &str) -> Option<u64> {
+pub fn field(file: &str, name: &str) -> Option<u64> {
     let text = std::fs::read_to_string(file).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()

@@ -2,8 +2,11 @@
 
 mod corpus;
 mod governance;
+mod mcp;
 mod measure;
+mod process;
 mod retrieval;
+mod serve;
 
 use clap::{Args, Subcommand};
 use engine::caller::Caller;
@@ -51,6 +54,27 @@ enum Deed {
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         count: usize,
     },
+    /// What HTTP adds to a search, what many savers gain together, what many event streams cost
+    Serve {
+        /// How many memories to search among
+        #[arg(long, value_name = "N", default_value_t = 10_000)]
+        count: usize,
+        /// How many searches
+        #[arg(long, value_name = "N", default_value_t = QUERIES_DEFAULT)]
+        queries: usize,
+        /// How many event streams
+        #[arg(long, value_name = "N", default_value_t = 1_000)]
+        streams: usize,
+    },
+    /// What a tool call over MCP adds to a search
+    Mcp {
+        /// How many memories to search among
+        #[arg(long, value_name = "N", default_value_t = 10_000)]
+        count: usize,
+        /// How many searches
+        #[arg(long, value_name = "N", default_value_t = QUERIES_DEFAULT)]
+        queries: usize,
+    },
     /// Search among saved memories
     Search {
         /// How many memories to search among
@@ -81,6 +105,8 @@ impl Bench {
         match self.deed {
             Deed::Governance => governance::run(config, output),
             Deed::Retrieval { file } => retrieve(config, output, &file),
+            Deed::Serve { count, queries, streams } => serve::run(config, output, count, queries, streams),
+            Deed::Mcp { count, queries } => mcp::run(config, output, count, queries),
             Deed::Save { count } => report(config, output, "save", count, |session| save(session, count)),
             Deed::Review { count } => report(config, output, "review", count, |session| review(session, count)),
             Deed::Search { count, queries } => report(config, output, "search", count, |session| {

@@ -11,7 +11,7 @@ use crate::world::{World, text};
 pub struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
-    stdout: BufReader<ChildStdout>,
+    stdout: Option<BufReader<ChildStdout>>,
     sent: u64,
     /// What every request carries in the newer era.
     meta: Option<Value>,
@@ -48,7 +48,7 @@ impl Client {
         let mut child =
             world.command(&format!("mcp {flags}"), &[]).stdin(Stdio::piped()).spawn().expect("the binary starts");
         let stdin = child.stdin.take();
-        let stdout = BufReader::new(child.stdout.take().expect("a pipe"));
+        let stdout = child.stdout.take().map(BufReader::new);
         Client { child, stdin, stdout, sent: 0, meta: None, person: None }
     }
 
@@ -70,7 +70,7 @@ impl Client {
     /// The next message: stdout carries nothing but JSON-RPC.
     pub fn next(&mut self) -> Value {
         let mut line = String::new();
-        self.stdout.read_line(&mut line).expect("readable");
+        self.stdout.as_mut().expect("open").read_line(&mut line).expect("readable");
         let message: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
         assert_eq!(message["jsonrpc"], "2.0", "{message}");
         message
@@ -128,11 +128,18 @@ impl Client {
         crate::world::column(&answer["result"]["tools"], "name")
     }
 
+    /// Goes without a word and without reading on, as a killed client does; whether the process ends by itself.
+    pub fn vanish(mut self) -> bool {
+        drop(self.stdin.take());
+        drop(self.stdout.take());
+        self.child.wait().is_ok()
+    }
+
     /// Closes stdin; the exit code and what was still said.
     pub fn leave(mut self) -> (Option<i32>, String) {
         drop(self.stdin.take());
         let mut rest = String::new();
-        std::io::Read::read_to_string(&mut self.stdout, &mut rest).expect("readable");
+        std::io::Read::read_to_string(self.stdout.as_mut().expect("open"), &mut rest).expect("readable");
         (self.child.wait().expect("it ends").code(), rest)
     }
 }

@@ -1,8 +1,10 @@
-//! The product through MCP on the standard streams, in both eras.
+//! The product through MCP, on the standard streams and over HTTP, in both eras.
 
 mod client;
 mod documents;
 mod files;
+mod http;
 mod lessons;
 mod notes;
 mod protocol;
+mod server;

@@ -60,8 +60,11 @@ fn odd_input_is_answered_and_survived() {
     let code = |answer: &Value| answer["error"]["code"].as_i64();
     assert_eq!(code(&client.ask("tools/call", json!({ "name": "rm", "arguments": {} }))), Some(-32_602));
     assert_eq!(code(&client.ask("no/such", json!({}))), Some(-32_601));
-    client.line("{\"jsonrpc\":");
-    client.line("\u{0}\u{1}");
+    for (line, expected) in [("{\"jsonrpc\":", -32_700), ("\u{0}\u{1}", -32_700), ("[]", -32_600)] {
+        client.line(line);
+        let answer = client.next();
+        assert_eq!((code(&answer), &answer["id"]), (Some(expected), &Value::Null), "{line:?}");
+    }
     for (arguments, word) in [
         (json!({}), "query"),
         (json!({ "query": 7 }), "expected a string"),
@@ -85,6 +88,52 @@ fn a_closed_stdin_ends_the_process_and_keeps_what_was_acknowledged() {
     assert_eq!(client.leave(), (Some(0), String::new()));
     assert_eq!(text(&world.json("read", &[&id])["content"]), "keep the spare fuses dry");
     assert_eq!(Client::start(&world, "").leave(), (Some(0), String::new()));
+}
+
+#[test]
+fn a_client_that_is_killed_leaves_nothing_running() {
+    let world = World::new();
+    let mut client = Client::legacy(&world, "");
+    for number in 0..50 {
+        let params = json!({ "name": "memory_search", "arguments": { "query": "policy" } });
+        client.line(
+            &json!({ "jsonrpc": "2.0", "id": 1_000 + number, "method": "tools/call", "params": params }).to_string(),
+        );
+    }
+    assert!(client.vanish(), "it ended by itself");
+}
+
+#[test]
+fn a_cancelled_call_ends_and_the_door_stays_open() {
+    let world = World::new();
+    let mut client = Client::legacy(&world, "");
+    let params = json!({ "name": "memory_search", "arguments": { "query": "policy" } });
+    client.line(&json!({ "jsonrpc": "2.0", "id": 700, "method": "tools/call", "params": params }).to_string());
+    let cancel = json!({ "requestId": 700, "reason": "changed my mind" });
+    client.line(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel }).to_string());
+    assert_eq!(client.ask("ping", json!({}))["result"], json!({}));
+}
+
+#[test]
+fn who_asks_for_progress_is_told() {
+    let world = World::new();
+    let mut client = Client::legacy(&world, "");
+    let params =
+        json!({ "name": "memory_search", "arguments": { "query": "policy" }, "_meta": { "progressToken": "t1" } });
+    client.line(&json!({ "jsonrpc": "2.0", "id": 700, "method": "tools/call", "params": params }).to_string());
+    let mut told = Vec::new();
+    loop {
+        let message = client.next();
+        if message["id"] == 700 {
+            break;
+        }
+        assert_eq!(
+            (&message["method"], &message["params"]["progressToken"]),
+            (&json!("notifications/progress"), &json!("t1"))
+        );
+        told.push(message["params"]["progress"].as_f64());
+    }
+    assert_eq!(told, [Some(0.0), Some(1.0)]);
 }
 
 #[test]

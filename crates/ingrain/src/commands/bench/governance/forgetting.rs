@@ -2,7 +2,7 @@
 
 use engine::memory::{Draft, Memory};
 use engine::vocabulary::{Layer, State};
-use engine::{EraseWhat, Exported, Redaction, RolledBack, Upkeep};
+use engine::{EraseWhat, Exported, Forgetting, Redaction, RolledBack, Upkeep};
 
 use super::Case;
 use super::world::{Checked, World, code, ensure, refused_with};
@@ -83,7 +83,8 @@ pub(super) const CASES: &[Case] = &[
         check: |world| {
             let agent = world.agent("t", "a");
             let memory = world.say(&agent, VALUE)?;
-            world.engine.forget_for_now(&world.admin, memory.id, None, true).map_err(|error| code(&error))?;
+            let may_return = Forgetting { may_return: true, ..Forgetting::default() };
+            world.engine.forget_as(&world.admin, memory.id, &may_return).map_err(|error| code(&error))?;
             world.say(&agent, VALUE).map(|_| ())
         },
     },

@@ -1,137 +1,16 @@
-//! Stores, pipelines, keys, tenants, events, upkeep.
+//! Keys, and the tenants they belong to.
 
 use std::collections::BTreeMap;
 
-use engine::NewStore;
 use engine::caller::{Grant, Rules};
-use engine::container::Store;
-use engine::event::Event;
-use engine::id::{StoreId, TenantId};
+use engine::id::TenantId;
 use engine::keys::{Issued, Key, NewKey, Rights, Settable};
-use engine::pipeline::OptIn;
-use engine::vocabulary::{Access, Role, ScopeKind, Trust};
+use engine::vocabulary::Role;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AccessWord, Id, Moment, RoleWord, ScopeWord, SettableWord, TrustWord, bounded};
-
-/// A store to make.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "NewStore")]
-pub struct StoreBody {
-    #[schemars(length(min = 1, max = 64), extend("pattern" = "^[a-z0-9_-]+$"))]
-    pub slug: String,
-    #[serde(default)]
-    pub title: Option<String>,
-    #[schemars(with = "ScopeWord")]
-    pub scope: ScopeKind,
-    /// `document`, `episodic`, `lesson`, `layered`, `note`, or one from configuration.
-    pub ruleset: String,
-    #[schemars(with = "TrustWord")]
-    pub default_trust: Trust,
-    #[schemars(with = "AccessWord")]
-    pub access: Access,
-}
-
-impl From<StoreBody> for NewStore {
-    fn from(body: StoreBody) -> NewStore {
-        NewStore {
-            slug: body.slug,
-            title: body.title,
-            scope: body.scope,
-            ruleset: body.ruleset,
-            default_trust: body.default_trust,
-            access: body.access,
-        }
-    }
-}
-
-/// A store.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Store")]
-pub struct StoreView {
-    #[schemars(with = "Id")]
-    pub id: StoreId,
-    pub slug: String,
-    pub title: String,
-    #[schemars(with = "ScopeWord")]
-    pub scope: ScopeKind,
-    pub ruleset: String,
-    #[schemars(with = "TrustWord")]
-    pub default_trust: Trust,
-    #[schemars(with = "AccessWord")]
-    pub access: Access,
-    pub owner: String,
-    #[schemars(with = "Moment")]
-    pub created_at: Timestamp,
-    #[schemars(with = "Option<Moment>")]
-    pub archived_at: Option<Timestamp>,
-}
-
-impl From<Store> for StoreView {
-    fn from(store: Store) -> StoreView {
-        StoreView {
-            id: store.id,
-            slug: store.slug,
-            title: store.title,
-            scope: store.scope,
-            ruleset: store.ruleset,
-            default_trust: store.default_trust,
-            access: store.access,
-            owner: store.owner,
-            created_at: store.created_at,
-            archived_at: store.archived_at,
-        }
-    }
-}
-
-/// An agent's opt-in to memory in a pipeline.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "SetOptIn")]
-pub struct OptInBody {
-    pub enabled: bool,
-    /// Most memories one recall returns.
-    #[serde(default)]
-    pub max_recall: Option<u32>,
-    /// Most bytes of one lesson.
-    #[serde(default)]
-    pub max_content_bytes: Option<u64>,
-}
-
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "OptIn")]
-pub struct OptInView {
-    pub pipeline: String,
-    pub agent: String,
-    pub enabled: bool,
-    pub max_recall: Option<u32>,
-    pub max_content_bytes: Option<u64>,
-    #[schemars(with = "Moment")]
-    pub changed_at: Timestamp,
-}
-
-impl From<OptIn> for OptInView {
-    fn from(opt_in: OptIn) -> OptInView {
-        OptInView {
-            pipeline: opt_in.pipeline,
-            agent: opt_in.agent,
-            enabled: opt_in.enabled,
-            max_recall: opt_in.max_recall,
-            max_content_bytes: opt_in.max_content_bytes,
-            changed_at: opt_in.changed_at,
-        }
-    }
-}
-
-/// How many memories went.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Erased")]
-pub struct ErasedView {
-    pub erased: u64,
-}
+use super::{Id, Moment, RoleWord, SettableWord, bounded};
 
 /// `read`, or `manage`, which includes it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
@@ -329,75 +208,4 @@ impl From<engine::ports::Tenant> for TenantView {
 pub struct CreatedTenantView {
     pub tenant: TenantView,
     pub admin_key: IssuedView,
-}
-
-/// Which events.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct EventParams {
-    /// Only after this number. A stream without it, and without `Last-Event-ID`, begins now.
-    pub after: Option<u64>,
-    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
-    #[schemars(range(min = 1, max = 1000))]
-    pub limit: Option<usize>,
-    /// Only these names; `memory.write.*` for all that begin so.
-    pub name: Vec<String>,
-}
-
-/// A stretch of the log.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Events")]
-pub struct EventsView {
-    #[schemars(with = "Vec<EventShape>")]
-    pub items: Vec<Event>,
-    /// Hand it back as `after` for what came since.
-    pub next_after: u64,
-}
-
-/// An entry of the log: ids, codes and counts, never content.
-#[derive(JsonSchema)]
-#[schemars(rename = "Event")]
-#[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
-struct EventShape {
-    seq: u64,
-    name: String,
-    #[schemars(with = "Moment")]
-    at: Timestamp,
-    actor: String,
-    #[schemars(with = "RoleWord")]
-    role: Role,
-    payload: serde_json::Map<String, serde_json::Value>,
-    /// Ties this entry to all before it.
-    hash: String,
-}
-
-/// What upkeep did.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "UpkeepDone")]
-pub struct UpkeepView {
-    /// Counts by what was done.
-    #[serde(flatten)]
-    pub done: BTreeMap<String, u64>,
-}
-
-/// What is kept, and how the server is doing.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Usage")]
-pub struct UsageView {
-    pub stores: usize,
-    /// Number of the last event.
-    pub last_event: u64,
-    /// Of the whole installation; operators see it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub installation: Option<InstallationView>,
-}
-
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Installation")]
-pub struct InstallationView {
-    pub tenants: usize,
-    pub memories: u64,
-    pub bytes: u64,
-    pub backend: String,
-    pub migration: u32,
 }

@@ -1,0 +1,79 @@
+//! This same binary as another process: what a door costs is measured from outside.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::measure::field;
+use crate::commands::demo::Throwaway;
+use crate::error::Failure;
+
+/// Ticks of the processor clock in `/proc`: what Linux tells every program, whatever its own clock does.
+const TICKS_PER_SECOND: u64 = 100;
+
+pub struct Process {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl Process {
+    /// Starts `ingrain` with these words on the database in this place.
+    pub fn start(place: &Throwaway, words: &[&str]) -> Result<Process, Failure> {
+        let program = std::env::current_exe().map_err(broken)?;
+        let mut command = Command::new(program);
+        command.args(words).env_clear().env("INGRAIN_HOME", place.path()).env("USER", "bench");
+        // One principal makes all the calls here; how often it may is not what is measured.
+        for limit in ["RATE_PER_SECOND", "RATE_BURST"] {
+            command.env(format!("INGRAIN_SERVER_LIMITS_{limit}"), "1000000");
+        }
+        command.env("INGRAIN_SERVER_LOG_LEVEL", "error").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::null()).spawn().map_err(broken)?;
+        let stdout = child.stdout.take().ok_or_else(|| broken("it has no output"))?;
+        Ok(Process { child, stdout: BufReader::new(stdout) })
+    }
+
+    /// The next JSON value it says, over one line or several.
+    pub fn said(&mut self) -> Result<Value, Failure> {
+        let mut text = String::new();
+        loop {
+            if self.stdout.read_line(&mut text).map_err(broken)? == 0 {
+                return Err(broken("it ended early"));
+            }
+            if let Ok(value) = serde_json::from_str(&text) {
+                return Ok(value);
+            }
+        }
+    }
+
+    pub fn tell(&mut self, line: &Value) -> Result<(), Failure> {
+        let stdin = self.child.stdin.as_mut().ok_or_else(|| broken("it listens no more"))?;
+        writeln!(stdin, "{line}").and_then(|()| stdin.flush()).map_err(broken)
+    }
+
+    /// CPU time of all its threads so far.
+    pub fn cpu(&self) -> Option<Duration> {
+        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
+        // The name of a program may hold spaces; what follows its bracket does not.
+        let mut fields = text.rsplit_once(") ")?.1.split(' ').skip(11);
+        let ticks: u64 = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
+        Some(Duration::from_millis(ticks * 1_000 / TICKS_PER_SECOND))
+    }
+
+    /// The most memory it ever held.
+    pub fn peak_memory_bytes(&self) -> u64 {
+        field(&format!("/proc/{}/status", self.child.id()), "VmHWM:").map_or(0, |kib| kib * 1_024)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub fn broken(error: impl std::fmt::Display) -> Failure {
+    Failure::broken("bench.process", error.to_string())
+}

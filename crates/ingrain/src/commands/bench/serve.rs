@@ -1,0 +1,236 @@
+//! `bench serve`: what HTTP adds to a search, what many savers gain by sharing commits, and what many streams cost.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
+use tokio::sync::mpsc;
+
+use super::measure::{Figures, Meter};
+use super::process::{Process, broken};
+use super::{WARM_UP, corpus, fill, searches};
+use crate::assemble::Session;
+use crate::commands::demo::Throwaway;
+use crate::config::Config;
+use crate::error::Failure;
+use crate::output::Output;
+
+/// Savers at once, against one.
+const SAVERS: usize = 64;
+/// Saves of one saver alone, and of each of the many.
+const SAVES_ALONE: usize = 500;
+const SAVES_EACH: usize = 100;
+/// Events each second, and for how long.
+const EVENTS_PER_SECOND: usize = 100;
+const EVENT_SECS: usize = 10;
+/// Longest the last event may take to reach the last stream.
+const ARRIVAL_SECS_MAX: u64 = 30;
+
+#[derive(Serialize)]
+pub struct ServeReport {
+    count: usize,
+    in_process: Figures,
+    over_http: Figures,
+    /// Median over HTTP as a multiple of the median in process.
+    search_ratio: f64,
+    saves_per_second_alone: f64,
+    saves_per_second_many: f64,
+    saves_ratio: f64,
+    streams: usize,
+    events_sent: usize,
+    /// Events that did not reach one of the streams, over all of them.
+    events_lost: usize,
+    /// The most memory the server ever held, streams and all.
+    server_memory_bytes: u64,
+}
+
+pub fn run(config: &Config, output: &Output, count: usize, queries: usize, streams: usize) -> Result<(), Failure> {
+    let place = Throwaway::new("bench")?;
+    let session = Session::open(&place.config(config))?;
+    fill(&session, 0..count)?;
+    searches(&session, 0, WARM_UP)?;
+    let in_process = searches(&session, WARM_UP, queries)?.named("in process");
+    session.close()?;
+    let mut server = Process::start(&place, &["serve", "--port", "0", "--json"])?;
+    let started = server.said()?;
+    let word = |name: &str| started[name].as_str().map(str::to_owned).ok_or_else(|| broken("an odd start"));
+    let house = House { address: word("address")?.replace("http://", ""), key: word("admin_key")? };
+    let over_http = house.search(queries)?.named("over HTTP");
+    let saves_per_second_alone = house.save(1, SAVES_ALONE)?;
+    let saves_per_second_many = house.save(SAVERS, SAVES_EACH)?;
+    let (events_sent, events_lost) = house.stream(streams)?;
+    let report = ServeReport {
+        count,
+        search_ratio: over_http.wall_ms_median / in_process.wall_ms_median.max(f64::EPSILON),
+        in_process,
+        over_http,
+        saves_per_second_alone,
+        saves_per_second_many,
+        saves_ratio: saves_per_second_many / saves_per_second_alone.max(f64::EPSILON),
+        streams,
+        events_sent,
+        events_lost,
+        server_memory_bytes: server.peak_memory_bytes(),
+    };
+    output.answer(&report, || told(&report))
+}
+
+fn told(report: &ServeReport) -> String {
+    format!(
+        "search among {} memories: median {:.3} ms in process, {:.3} ms over HTTP ({:.1} times)\n\
+         saves: {:.0} a second by one, {:.0} by {SAVERS} ({:.1} times)\n\
+         events: {} sent at {EVENTS_PER_SECOND} a second to {} streams, {} lost\n\
+         server memory: {:.1} MB at most",
+        report.count,
+        report.in_process.wall_ms_median,
+        report.over_http.wall_ms_median,
+        report.search_ratio,
+        report.saves_per_second_alone,
+        report.saves_per_second_many,
+        report.saves_ratio,
+        report.events_sent,
+        report.streams,
+        report.events_lost,
+        report.server_memory_bytes as f64 / 1e6,
+    )
+}
+
+/// Where the server is, and the key to it.
+struct House {
+    address: String,
+    key: String,
+}
+
+/// A connection that is kept.
+struct Line {
+    reader: BufReader<TcpStream>,
+    head: String,
+}
+
+impl House {
+    fn head(&self) -> String {
+        format!(
+            "host: {}\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\nx-conversation-id: bench\r\n",
+            self.address, self.key
+        )
+    }
+
+    fn line(&self) -> Result<Line, Failure> {
+        let socket = TcpStream::connect(&self.address).map_err(broken)?;
+        socket.set_nodelay(true).map_err(broken)?;
+        Ok(Line { reader: BufReader::new(socket), head: self.head() })
+    }
+
+    fn search(&self, queries: usize) -> Result<Figures, Failure> {
+        let mut line = self.line()?;
+        let mut ask = |number: usize| line.post("/v1/search", &json!({ "query": corpus::query(number) }));
+        (0..WARM_UP).try_for_each(&mut ask)?;
+        let mut meter = Meter::start(queries);
+        for number in WARM_UP..WARM_UP + queries {
+            meter.time(|| ask(number))?;
+        }
+        Ok(meter.stop())
+    }
+
+    /// Saves a second by so many at once.
+    fn save(&self, savers: usize, each: usize) -> Result<f64, Failure> {
+        let lines = (0..savers).map(|_| self.line()).collect::<Result<Vec<_>, _>>()?;
+        let begun = Instant::now();
+        std::thread::scope(|scope| {
+            let work = |(saver, mut line): (usize, Line)| {
+                scope.spawn(move || {
+                    (0..each).try_for_each(|number| line.save(&format!("by {savers}: {saver}/{number}")))
+                })
+            };
+            let running: Vec<_> = lines.into_iter().enumerate().map(work).collect();
+            running.into_iter().try_for_each(|thread| thread.join().map_err(|_| broken("a saver broke"))?)
+        })?;
+        Ok((savers * each) as f64 / begun.elapsed().as_secs_f64())
+    }
+
+    /// How many events were sent, and how many of them some stream did not get.
+    fn stream(&self, streams: usize) -> Result<(usize, usize), Failure> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        runtime.map_err(broken)?.block_on(async {
+            let (ready, mut greeted) = mpsc::channel(streams);
+            let sent = EVENTS_PER_SECOND * EVENT_SECS;
+            let follow = |_| tokio::spawn(follow(self.address.clone(), self.head(), ready.clone(), sent));
+            let followers: Vec<_> = (0..streams).map(follow).collect();
+            for _ in 0..streams {
+                greeted.recv().await.ok_or_else(|| broken("a stream did not open"))?;
+            }
+            let mut line = self.line()?;
+            let saving = tokio::task::spawn_blocking(move || {
+                let begun = Instant::now();
+                (0..sent).try_for_each(|number| {
+                    let due = Duration::from_secs_f64(number as f64 / EVENTS_PER_SECOND as f64);
+                    std::thread::sleep(due.saturating_sub(begun.elapsed()));
+                    line.save(&format!("event {number}"))
+                })
+            });
+            saving.await.map_err(broken)??;
+            let mut lost = 0;
+            for follower in followers {
+                lost += sent - follower.await.map_err(broken)?;
+            }
+            Ok((sent, lost))
+        })
+    }
+}
+
+/// One stream: how many of the awaited events came, each once and in order.
+async fn follow(address: String, head: String, ready: mpsc::Sender<()>, awaited: usize) -> usize {
+    let Ok(mut socket) = tokio::net::TcpStream::connect(&address).await else { return 0 };
+    let ask = format!("GET /v1/events?name=memory.write.created HTTP/1.1\r\n{head}accept: text/event-stream\r\n\r\n");
+    if socket.write_all(ask.as_bytes()).await.is_err() {
+        return 0;
+    }
+    let mut lines = tokio::io::BufReader::new(socket).lines();
+    let (mut count, mut last) = (0, 0_u64);
+    while count < awaited {
+        let patience = Duration::from_secs(ARRIVAL_SECS_MAX + EVENT_SECS as u64);
+        let Ok(Ok(Some(line))) = tokio::time::timeout(patience, lines.next_line()).await else { break };
+        if line.starts_with(": ingrain") {
+            let _ = ready.send(()).await;
+        }
+        if let Some(id) = line.strip_prefix("id: ").and_then(|id| id.parse().ok()).filter(|id| *id > last) {
+            last = id;
+        }
+        count += usize::from(line.starts_with("event: memory.write.created"));
+    }
+    count
+}
+
+impl Line {
+    fn save(&mut self, content: &str) -> Result<(), Failure> {
+        let evidence = json!([{ "kind": "tool_result", "summary": "seen in a benchmark" }]);
+        let body = json!({ "store": "conversation_memory", "kind": "tool_usage_lesson", "content": content, "evidence": evidence });
+        self.post("/v1/memories", &body)
+    }
+
+    fn post(&mut self, path: &str, body: &Value) -> Result<(), Failure> {
+        let body = body.to_string();
+        let ask = format!("POST {path} HTTP/1.1\r\n{}content-length: {}\r\n\r\n{body}", self.head, body.len());
+        self.reader.get_mut().write_all(ask.as_bytes()).map_err(broken)?;
+        let (mut status, mut length) = (String::new(), 0);
+        self.reader.read_line(&mut status).map_err(broken)?;
+        loop {
+            let mut line = String::new();
+            if self.reader.read_line(&mut line).map_err(broken)? <= 2 {
+                break;
+            }
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().map_err(broken)?;
+            }
+        }
+        let mut body = vec![0; length];
+        self.reader.read_exact(&mut body).map_err(broken)?;
+        match status.split(' ').nth(1) {
+            Some("200" | "201") => Ok(()),
+            _ => Err(broken(String::from_utf8_lossy(&body))),
+        }
+    }
+}

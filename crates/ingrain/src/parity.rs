@@ -1,0 +1,143 @@
+//! What the command line can do, programs can do over HTTP too: every command has its operation, or a reason not to.
+
+use std::collections::BTreeSet;
+
+use clap::CommandFactory;
+
+use crate::cli::Cli;
+
+/// Commands and the operations that do the same.
+const SAME: &[(&str, &[&str])] = &[
+    ("remember", &["remember"]),
+    ("search", &["search"]),
+    ("context", &["context"]),
+    ("receipt list", &["receipts"]),
+    ("receipt show", &["receipt"]),
+    ("receipt replay", &["replay"]),
+    ("blame", &["blame"]),
+    ("reach", &["reach"]),
+    ("episodes list", &["list"]),
+    ("episodes sessions", &["sessions"]),
+    ("episodes add", &["remember_turns"]),
+    ("recall", &["recall"]),
+    ("ingest", &["ingest", "documents"]),
+    ("why-not", &["diagnose"]),
+    ("diagnose session", &["diagnose_session"]),
+    ("read", &["read"]),
+    ("list", &["list"]),
+    ("history", &["history", "version"]),
+    ("patch", &["patch"]),
+    ("forget", &["forget"]),
+    ("propose", &["propose"]),
+    ("review list", &["reviews"]),
+    ("review show", &["review"]),
+    ("review confirm", &["approve", "decide_all"]),
+    ("review reject", &["reject", "decide_all"]),
+    ("review request-changes", &["request_changes"]),
+    ("profile propose", &["propose_profile"]),
+    ("semantic compact", &["compact"]),
+    ("procedural dedup", &["dedup"]),
+    ("rollback", &["rollback"]),
+    ("run open", &["open_run"]),
+    ("run close", &["close_run"]),
+    ("run list", &["runs"]),
+    ("redact", &["redact"]),
+    ("erase", &["erase"]),
+    ("certificate list", &["certificates"]),
+    ("certificate show", &["certificate"]),
+    ("certificate verify", &["check_certificate", "check_kept_certificate"]),
+    ("quarantine", &["quarantine", "release"]),
+    ("lineage", &["lineage"]),
+    ("verify-by", &["verify_by"]),
+    ("ban list", &["bans"]),
+    ("ban lift", &["lift_ban"]),
+    ("owners list", &["owners"]),
+    ("owners set", &["set_owners"]),
+    ("owners clear", &["set_owners"]),
+    ("inspect", &["read", "history", "lineage", "reviews"]),
+    ("memory context", &["layer_context"]),
+    ("export", &["export"]),
+    ("import", &["import", "import_markdown"]),
+    ("pin", &["pin"]),
+    ("unpin", &["pin"]),
+    ("store list", &["stores"]),
+    ("store create", &["create_store"]),
+    ("store archive", &["archive_store"]),
+    ("pipeline enable", &["set_opt_in"]),
+    ("pipeline disable", &["set_opt_in"]),
+    ("pipeline delete", &["delete_pipeline"]),
+    ("pipeline list", &["pipelines"]),
+    ("scan", &["scan"]),
+    ("upkeep", &["upkeep"]),
+    ("events", &["events"]),
+    ("verify", &["verify"]),
+    ("key list", &["keys"]),
+    ("key create", &["create_key"]),
+    ("key rotate", &["rotate_key"]),
+    ("key revoke", &["revoke_key"]),
+    ("tenant list", &["tenants"]),
+    ("tenant create", &["create_tenant"]),
+];
+
+/// Commands about this machine and this binary, which no server should do for a stranger.
+const ONLY_HERE: &[&str] = &[
+    "serve",
+    "mcp",
+    // With the owner's URL of a database, before any server runs.
+    "migrate",
+    "config",
+    "doctor",
+    "demo",
+    "bench",
+    "completions",
+    "man",
+];
+
+/// Built next door, in a change of their own.
+const SOON: &[&str] = &["audit add", "workflow step"];
+
+/// Every command that does something, by its words. `memory` says other commands in other words, but for `context`.
+fn commands() -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for command in Cli::command().get_subcommands() {
+        let name = command.get_name();
+        let parts: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        match (name, parts.is_empty() || ONLY_HERE.contains(&name)) {
+            ("help", _) => {}
+            ("memory", _) => {
+                found.insert("memory context".to_owned());
+            }
+            (_, true) => {
+                found.insert(name.to_owned());
+            }
+            (_, false) => {
+                found.extend(parts.iter().filter(|part| **part != "help").map(|part| format!("{name} {part}")));
+            }
+        }
+    }
+    found
+}
+
+fn operations() -> BTreeSet<String> {
+    let document = server::openapi();
+    let paths = document["paths"].as_object().into_iter().flatten();
+    let methods = paths.flat_map(|(_, methods)| methods.as_object().into_iter().flatten());
+    methods.filter_map(|(_, operation)| operation["operationId"].as_str().map(str::to_owned)).collect()
+}
+
+#[test]
+fn every_command_has_its_operation() {
+    let named: BTreeSet<String> = SAME.iter().map(|(command, _)| (*command).to_owned()).collect();
+    let excused = |command: &str| ONLY_HERE.contains(&command) || SOON.contains(&command);
+    let missing: Vec<String> =
+        commands().into_iter().filter(|command| !named.contains(command) && !excused(command)).collect();
+    assert!(missing.is_empty(), "commands without an operation: {missing:?}");
+    let gone: Vec<&String> = named.iter().filter(|command| !commands().contains(*command)).collect();
+    assert!(gone.is_empty(), "no such commands: {gone:?}");
+    let operations = operations();
+    for (command, doing) in SAME {
+        for operation in *doing {
+            assert!(operations.contains(*operation), "`{command}` says it is `{operation}`, which is not there");
+        }
+    }
+}

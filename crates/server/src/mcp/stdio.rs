@@ -1,0 +1,186 @@
+//! One client on the standard streams: JSON-RPC by the line. What cannot be read is answered as such, and read past.
+
+use std::io;
+use std::sync::Arc;
+
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::{RoleServer, ServiceExt};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::Mutex;
+
+use super::Door;
+
+/// Longest line that is read: far above any tool's own limits, and no more than a process can spare.
+const LINE_BYTES_MAX: usize = 16 << 20;
+
+/// Codes of JSON-RPC.
+pub(super) const PARSE_ERROR: i32 = -32_700;
+pub(super) const INVALID_REQUEST: i32 = -32_600;
+
+/// Serves one client on this process's standard streams until it goes.
+pub async fn serve_stdio(door: Door) -> Result<(), String> {
+    let (reader, writer) = rmcp::transport::io::stdio_pipes();
+    match door.serve(Lines::new(reader, writer)).await {
+        Ok(running) => running.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
+        // A client that closes before it says anything is no failure.
+        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+struct Lines<R, W> {
+    reader: BufReader<R>,
+    /// A line on its way; kept here, as a read may be broken off and taken up again.
+    line: Vec<u8>,
+    /// The rest of the line is skipped: it was too long.
+    skipping: bool,
+    writer: Arc<Mutex<Option<W>>>,
+}
+
+/// What came in.
+enum Read {
+    Line,
+    TooLong,
+    End,
+}
+
+impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Lines<R, W> {
+    fn new(reader: R, writer: W) -> Lines<R, W> {
+        let writer = Arc::new(Mutex::new(Some(writer)));
+        Lines { reader: BufReader::new(reader), line: Vec::new(), skipping: false, writer }
+    }
+
+    /// Nothing is lost where this is dropped half-way: bytes are taken and kept in one step.
+    async fn read(&mut self) -> Read {
+        loop {
+            let Ok(bytes) = self.reader.fill_buf().await else { return Read::End };
+            if bytes.is_empty() {
+                return Read::End;
+            }
+            let end = bytes.iter().position(|byte| *byte == b'\n');
+            let taken = end.map_or(bytes.len(), |at| at + 1);
+            let fits = self.line.len() + taken <= LINE_BYTES_MAX;
+            if !self.skipping && fits {
+                self.line.extend_from_slice(&bytes[..taken]);
+            }
+            self.reader.consume(taken);
+            self.skipping |= !fits;
+            match end {
+                Some(_) if std::mem::take(&mut self.skipping) => return Read::TooLong,
+                Some(_) => return Read::Line,
+                None => {}
+            }
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for Lines<R, W> {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        let writer = Arc::clone(&self.writer);
+        async move { write(&writer, serde_json::to_vec(&message)?).await }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            let read = match self.read().await {
+                Read::End => return None,
+                Read::TooLong => Err(Some(failure(INVALID_REQUEST, "the message is too long", &Value::Null))),
+                Read::Line => message(&self.line),
+            };
+            self.line.clear();
+            match read {
+                Ok(message) => return Some(message),
+                Err(Some(answer)) => write(&self.writer, answer.to_string().into_bytes()).await.ok()?,
+                Err(None) => {}
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), io::Error> {
+        drop(self.writer.lock().await.take());
+        Ok(())
+    }
+}
+
+async fn write<W: AsyncWrite + Unpin>(writer: &Mutex<Option<W>>, mut line: Vec<u8>) -> io::Result<()> {
+    line.push(b'\n');
+    match writer.lock().await.as_mut() {
+        Some(writer) => {
+            writer.write_all(&line).await?;
+            writer.flush().await
+        }
+        None => Err(io::ErrorKind::NotConnected.into()),
+    }
+}
+
+/// A line as a message; else what to answer, if anything.
+fn message(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Option<Value>> {
+    let line = line.trim_ascii();
+    if line.is_empty() {
+        return Err(None);
+    }
+    serde_json::from_slice(line).map_err(|_| unread(line))
+}
+
+/// What somebody is told whose message is none. The words never quote it.
+pub(super) fn unread(body: &[u8]) -> Option<Value> {
+    match serde_json::from_slice::<Value>(body) {
+        Err(_) => Some(failure(PARSE_ERROR, "this is not JSON", &Value::Null)),
+        // Replies and notifications want no answer, also where they are not understood.
+        Ok(value) if value.get("result").is_some() || value.get("error").is_some() => None,
+        Ok(value) if value.get("method").is_some_and(Value::is_string) && value.get("id").is_none() => None,
+        Ok(value) => {
+            let id = value.get("id").filter(|id| id.is_string() || id.is_number());
+            Some(failure(INVALID_REQUEST, "this is not a request", id.unwrap_or(&Value::Null)))
+        }
+    }
+}
+
+fn failure(code: i32, message: &str, id: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_messages_are_answered_by_what_they_are() {
+        for (body, code) in [
+            ("{\"jsonrpc\":", Some(PARSE_ERROR)),
+            ("\u{1}", Some(PARSE_ERROR)),
+            ("[]", Some(INVALID_REQUEST)),
+            ("7", Some(INVALID_REQUEST)),
+            ("{\"id\":1}", Some(INVALID_REQUEST)),
+            ("{\"jsonrpc\":\"2.0\",\"method\":\"odd/news\"}", None),
+            ("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{}}", None),
+        ] {
+            let answered = unread(body.as_bytes()).map(|answer| answer["error"]["code"].clone());
+            assert_eq!(answered, code.map(Value::from), "{body}");
+        }
+        assert_eq!(unread(b"{\"id\":\"a\"}").map(|answer| answer["id"].clone()), Some("a".into()));
+    }
+
+    #[tokio::test]
+    async fn a_line_too_long_is_skipped_and_the_next_is_read() {
+        let long = "x".repeat(LINE_BYTES_MAX + 1);
+        let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
+        let input = format!("{long}\nnonsense\n\r\n{ping}\r\n");
+        let mut lines = Lines::new(input.as_bytes(), Vec::new());
+        assert!(lines.receive().await.is_some());
+        assert!(lines.receive().await.is_none());
+        let written = lines.writer.lock().await.take().unwrap_or_default();
+        let codes: Vec<Value> = String::from_utf8_lossy(&written)
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["error"]["code"].clone())
+            .collect();
+        assert_eq!(codes, [INVALID_REQUEST, PARSE_ERROR]);
+    }
+}

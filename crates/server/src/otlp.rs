@@ -1,0 +1,225 @@
+//! Spans for a collector: OTLP over HTTP, as JSON. One document needs no library; names and ids go out, content never.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Level, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+use tracing_subscriber::registry::LookupSpan;
+
+use crate::config::ServerConfig;
+use crate::outbound::Outbound;
+
+/// Spans that wait to be sent; a collector that is away costs the newest, never the server.
+const WAITING_MAX: usize = 4_096;
+/// Spans sent in one go, and the longest one waits for company.
+const BATCH_MAX: usize = 512;
+const BATCH_SECS: u64 = 2;
+
+/// A layer that hands finished spans to the configured collector.
+pub struct Otlp {
+    sender: SyncSender<Value>,
+}
+
+/// What is known of a span while it is open.
+struct Open {
+    trace: [u8; 16],
+    span: [u8; 8],
+    parent: Option<[u8; 8]>,
+    begun: SystemTime,
+    clock: Instant,
+    fields: Fields,
+}
+
+impl Otlp {
+    /// A layer, where a collector is configured. Blocks nothing: another thread sends.
+    pub fn new(config: &ServerConfig) -> std::io::Result<Option<Otlp>> {
+        if config.otlp_endpoint.is_empty() {
+            return Ok(None);
+        }
+        let (sender, receiver) = sync_channel(WAITING_MAX);
+        let url = format!("{}/v1/traces", config.otlp_endpoint.trim_end_matches('/'));
+        let outbound = Outbound::new(config.private_endpoints);
+        let thread = std::thread::Builder::new().name("ingrain-otlp".to_owned());
+        thread.spawn(move || send(&receiver, &outbound, &url))?;
+        Ok(Some(Otlp { sender }))
+    }
+}
+
+/// Sends batches for as long as somebody may make spans.
+fn send(spans: &Receiver<Value>, outbound: &Outbound, url: &str) {
+    let mut batch = Vec::new();
+    loop {
+        let wait = spans.recv_timeout(Duration::from_secs(BATCH_SECS));
+        let over = matches!(wait, Err(RecvTimeoutError::Disconnected));
+        let quiet = wait.is_err();
+        batch.extend(wait);
+        if batch.len() >= BATCH_MAX || (quiet && !batch.is_empty()) {
+            // Said on stderr by nobody: a span about a lost span would be one more to lose.
+            let _ = outbound.post_json(url, &document(std::mem::take(&mut batch)));
+        }
+        if over {
+            return;
+        }
+    }
+}
+
+fn document(spans: Vec<Value>) -> Value {
+    let service = json!([
+        { "key": "service.name", "value": { "stringValue": "ingrain" } },
+        { "key": "service.version", "value": { "stringValue": env!("CARGO_PKG_VERSION") } },
+    ]);
+    json!({ "resourceSpans": [{
+        "resource": { "attributes": service },
+        "scopeSpans": [{ "scope": { "name": "ingrain" }, "spans": spans }],
+    }] })
+}
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Otlp {
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let Some(span) = context.span(id).filter(|span| *span.metadata().level() <= Level::INFO) else { return };
+        let mut fields = Fields::default();
+        attributes.record(&mut fields);
+        let parent = span.parent();
+        let extensions = parent.as_ref().map(|parent| parent.extensions());
+        let above = extensions.as_ref().and_then(|extensions| extensions.get::<Open>());
+        let (trace, parent_span) = match above {
+            Some(open) => (open.trace, Some(open.span)),
+            None => (random(), None),
+        };
+        let open = Open {
+            trace,
+            span: random(),
+            parent: parent_span,
+            begun: SystemTime::now(),
+            clock: Instant::now(),
+            fields,
+        };
+        drop(extensions);
+        span.extensions_mut().insert(open);
+    }
+
+    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+        let Some(span) = context.span(id) else { return };
+        if let Some(open) = span.extensions_mut().get_mut::<Open>() {
+            values.record(&mut open.fields);
+        }
+    }
+
+    fn on_close(&self, id: Id, context: Context<'_, S>) {
+        let Some(span) = context.span(&id) else { return };
+        if let Some(open) = span.extensions_mut().remove::<Open>() {
+            // A full queue drops the span: telemetry waits for nobody.
+            let _ = self.sender.try_send(open.finished(span.name()));
+        }
+    }
+}
+
+impl Open {
+    fn finished(self, name: &str) -> Value {
+        const SERVER: u32 = 2;
+        const INTERNAL: u32 = 1;
+        let nanos = |at: SystemTime| at.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos().to_string();
+        let word =
+            |key: &str| self.fields.0.iter().find(|(name, _)| *name == key).and_then(|(_, value)| value.as_str());
+        let kind = if word("otel.kind") == Some("server") { SERVER } else { INTERNAL };
+        let attributes = self.fields.0.iter().filter(|(name, _)| !name.starts_with("otel."));
+        json!({
+            "traceId": engine::memory::hex(&self.trace), "spanId": engine::memory::hex(&self.span),
+            "parentSpanId": self.parent.map(|parent| engine::memory::hex(&parent)).unwrap_or_default(),
+            "name": word("otel.name").unwrap_or(name), "kind": kind, "startTimeUnixNano": nanos(self.begun),
+            "endTimeUnixNano": nanos(self.begun + self.clock.elapsed()),
+            "attributes": attributes.map(|(name, value)| json!({ "key": name, "value": typed(value) })).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn typed(value: &Value) -> Value {
+    match value {
+        Value::Bool(value) => json!({ "boolValue": value }),
+        // As text, as JSON has no 64-bit integers.
+        Value::Number(value) if value.is_f64() => json!({ "doubleValue": value }),
+        Value::Number(value) => json!({ "intValue": value.to_string() }),
+        Value::String(value) => json!({ "stringValue": value }),
+        other => json!({ "stringValue": other.to_string() }),
+    }
+}
+
+fn random<const N: usize>() -> [u8; N] {
+    use ring::rand::{SecureRandom, SystemRandom};
+    let mut bytes = [0; N];
+    // Without chance an id of zeros says "none", which collectors drop: nothing else depends on it.
+    let _ = SystemRandom::new().fill(&mut bytes);
+    bytes
+}
+
+/// The fields of a span, by name.
+#[derive(Default)]
+struct Fields(Vec<(&'static str, Value)>);
+
+impl Fields {
+    fn set(&mut self, field: &Field, value: Value) {
+        self.0.retain(|(name, _)| *name != field.name());
+        self.0.push((field.name(), value));
+    }
+}
+
+impl Visit for Fields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.set(field, value.into());
+    }
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.set(field, value.into());
+    }
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.set(field, value.into());
+    }
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.set(field, value.into());
+    }
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.set(field, value.into());
+    }
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        self.set(field, format!("{value:?}").into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing_subscriber::layer::SubscriberExt;
+
+    use super::*;
+    use crate::telemetry;
+
+    #[test]
+    fn a_search_is_a_span_in_the_words_of_the_conventions() {
+        let (sender, receiver) = sync_channel(8);
+        let subscriber = tracing_subscriber::registry().with(Otlp { sender });
+        tracing::subscriber::with_default(subscriber, || {
+            let span = telemetry::request("r-1", "POST", "/v1/search", "search");
+            span.in_scope(|| {
+                telemetry::found(3);
+                telemetry::tool("memory_search").in_scope(|| {});
+            });
+        });
+        let (tool, request) = (receiver.recv().expect("a span"), receiver.recv().expect("a span"));
+        assert_eq!((&tool["traceId"], &tool["parentSpanId"]), (&request["traceId"], &request["spanId"]));
+        assert_eq!((&request["name"], &request["kind"]), (&json!("search_memory"), &json!(2)));
+        let attribute = |key: &str| {
+            let all = request["attributes"].as_array().cloned().unwrap_or_default();
+            all.into_iter().find(|attribute| attribute["key"] == key).map(|attribute| attribute["value"].clone())
+        };
+        assert_eq!(attribute("gen_ai.operation.name"), Some(json!({ "stringValue": "search_memory" })));
+        assert_eq!(attribute("gen_ai.memory.record.count"), Some(json!({ "intValue": "3" })));
+        assert_eq!(attribute("gen_ai.memory.store.id"), None);
+        assert_eq!(
+            document(vec![request])["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().map(Vec::len),
+            Some(1)
+        );
+    }
+}

@@ -1,0 +1,53 @@
+//! OpenTelemetry's words for what memory does: names and attributes of spans. Never a query, never a content.
+
+use engine::memory::Memory;
+use tracing::Span;
+use tracing::field::Empty;
+
+/// The name of an operation on memory, by the verb or tool that does it; `None` for everything else.
+pub(crate) fn operation(verb: &str) -> Option<&'static str> {
+    match verb {
+        "search" | "record_search" | "recall" | "context" | "memory_search" | "recall_memory" | "ai_searchMemory"
+        | "search_my_memories" | "search_knowledge" => Some("search_memory"),
+        "remember" | "remember_turns" | "memory_remember" | "save_memory" | "ai_saveMemory" => Some("upsert_memory"),
+        "patch" | "pin" | "verify_by" | "memory_patch" => Some("update_memory"),
+        "forget" | "redact" | "erase" | "memory_forget" | "ai_deleteMemory" => Some("delete_memory"),
+        _ => None,
+    }
+}
+
+/// The span of one request.
+pub(crate) fn request(id: &str, method: &str, route: &str, verb: &'static str) -> Span {
+    let operation = operation(verb);
+    tracing::info_span!(
+        "request",
+        otel.name = operation.unwrap_or(verb),
+        otel.kind = "server",
+        request.id = id,
+        method,
+        route,
+        principal = Empty,
+        gen_ai.operation.name = operation,
+        gen_ai.memory.store.id = Empty,
+        gen_ai.memory.record.id = Empty,
+        gen_ai.memory.record.count = Empty
+    )
+}
+
+/// The span of one tool call.
+pub(crate) fn tool(name: &'static str) -> Span {
+    let operation = operation(name);
+    tracing::info_span!("tool", otel.name = operation.unwrap_or(name), tool = name, gen_ai.operation.name = operation)
+}
+
+/// Says on the request's span which memory it was about.
+pub(crate) fn about(memory: &Memory) {
+    let span = Span::current();
+    span.record("gen_ai.memory.store.id", memory.store.as_str());
+    span.record("gen_ai.memory.record.id", memory.id.to_string());
+}
+
+/// Says on the request's span how many memories were found.
+pub(crate) fn found(count: usize) {
+    Span::current().record("gen_ai.memory.record.count", count);
+}

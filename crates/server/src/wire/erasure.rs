@@ -1,0 +1,88 @@
+//! Erasure, its certificates, and what may not return.
+
+use engine::EraseWhat;
+use engine::ban::Ban;
+use engine::certificate::{Certificate, Verified};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::any_reason;
+
+/// Whose memories go.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "Erasable")]
+pub enum Erasable {
+    User,
+    Pipeline,
+    Tenant,
+}
+
+/// What shall be erased.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Erase")]
+pub struct EraseBody {
+    pub what: Erasable,
+    /// The user's id, the pipeline's name, or, to be sure, the slug of your own tenant.
+    #[schemars(length(min = 1))]
+    pub name: String,
+    #[serde(default, deserialize_with = "any_reason")]
+    #[schemars(length(max = 4096))]
+    pub reason: Option<String>,
+    /// A user's values may be saved again.
+    #[serde(default)]
+    pub may_return: bool,
+}
+
+impl EraseBody {
+    pub fn what(&self) -> EraseWhat {
+        let name = self.name.clone();
+        match self.what {
+            Erasable::User => EraseWhat::User(name),
+            Erasable::Pipeline => EraseWhat::Pipeline(name),
+            Erasable::Tenant => EraseWhat::Tenant(name),
+        }
+    }
+}
+
+/// The proof of an erasure.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(rename = "Certificate")]
+pub struct CertificateView {
+    #[schemars(with = "Map<String, Value>")]
+    pub certificate: Certificate,
+}
+
+/// What a check of a certificate found.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(rename = "CheckedCertificate")]
+pub struct CheckedView {
+    #[schemars(with = "Checked")]
+    pub verified: Verified,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "Checked")]
+#[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
+struct Checked {
+    valid: bool,
+    /// Its words are the ones that were sealed.
+    sealed: bool,
+    /// The log of this database holds the same seal.
+    logged: bool,
+    /// None of what it lists can be read here.
+    gone: bool,
+}
+
+/// A value that may not return: when, why and where, never what.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(rename = "Ban")]
+pub struct BanView {
+    #[schemars(with = "Map<String, Value>")]
+    pub ban: Ban,
+}

@@ -1,0 +1,49 @@
+//! The log.
+
+use engine::event::Event;
+use engine::vocabulary::Role;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Moment, RoleWord, bounded};
+
+/// Which events.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct EventParams {
+    /// Only after this number. A stream without it, and without `Last-Event-ID`, begins now.
+    pub after: Option<u64>,
+    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<usize>,
+    /// Only these names; `memory.write.*` for all that begin so.
+    pub name: Vec<String>,
+}
+
+/// A stretch of the log.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Events")]
+pub struct EventsView {
+    #[schemars(with = "Vec<EventShape>")]
+    pub items: Vec<Event>,
+    /// Hand it back as `after` for what came since.
+    pub next_after: u64,
+}
+
+/// An entry of the log: ids, codes and counts, never content.
+#[derive(JsonSchema)]
+#[schemars(rename = "Event")]
+#[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
+struct EventShape {
+    seq: u64,
+    name: String,
+    #[schemars(with = "Moment")]
+    at: Timestamp,
+    actor: String,
+    #[schemars(with = "RoleWord")]
+    role: Role,
+    payload: serde_json::Map<String, serde_json::Value>,
+    /// Ties this entry to all before it.
+    hash: String,
+}

@@ -1,0 +1,121 @@
+//! The layers: proposals of facts, and of one memory instead of many.
+
+use engine::refusal::Refusal;
+use engine::{Group, ProfileProposal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::memory::MemoryView;
+use super::reviews::ReviewBrief;
+use super::search::HitView;
+use super::{Id, reason};
+
+/// A fact about a person or a project that should stand.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "ProposeProfile")]
+pub struct ProfileBody {
+    /// What it is about, such as `editor`.
+    #[schemars(length(min = 1))]
+    pub key: String,
+    /// What holds.
+    #[schemars(length(min = 1))]
+    pub value: String,
+    #[serde(deserialize_with = "reason")]
+    #[schemars(length(min = 1, max = 4096))]
+    pub reason: String,
+    /// Where it goes: `layers`, where none is named.
+    #[serde(default)]
+    pub store: Option<String>,
+}
+
+impl From<ProfileBody> for ProfileProposal {
+    fn from(body: ProfileBody) -> ProfileProposal {
+        ProfileProposal { store: body.store, key: body.key, value: body.value, reason: body.reason }
+    }
+}
+
+/// Where to look for memories that say the same.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Grouping")]
+pub struct GroupingBody {
+    /// Only this store.
+    pub store: Option<String>,
+    /// Put what was found up for review; without it nothing is written.
+    pub create_proposals: bool,
+}
+
+/// What was found, and what was proposed.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Groups")]
+pub struct GroupsView {
+    pub dry_run: bool,
+    pub groups: Vec<GroupView>,
+    /// How many of them wait for a person.
+    pub proposed: usize,
+}
+
+/// Memories that say the same, and what would stand instead.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Group")]
+pub struct GroupView {
+    /// What they share: a summary, a topic or a workflow.
+    pub shared: String,
+    /// The canonical one comes first.
+    #[schemars(with = "Vec<Id>")]
+    pub members: Vec<engine::id::MemoryId>,
+    pub content: String,
+    pub review: Option<ReviewBrief>,
+    /// Why it could not be proposed.
+    #[schemars(with = "Option<Map<String, Value>>")]
+    pub refused: Option<Refusal>,
+}
+
+impl GroupsView {
+    pub fn new(groups: Vec<Group>, create_proposals: bool) -> GroupsView {
+        let group = |group: Group| GroupView {
+            shared: group.key,
+            members: group.members.iter().map(|memory| memory.id).collect(),
+            content: group.content,
+            review: group.review.map(|review| ReviewBrief { review: *review }),
+            refused: group.refused,
+        };
+        let groups: Vec<GroupView> = groups.into_iter().map(group).collect();
+        let proposed = groups.iter().filter(|group| group.review.is_some()).count();
+        GroupsView { dry_run: !create_proposals, groups, proposed }
+    }
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Plan")]
+pub struct PlanBody {
+    pub goal: String,
+}
+
+/// A few memories of each layer: starting points, never permissions.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "LayerContext")]
+pub struct LayerContextView {
+    pub profile: Vec<HitView>,
+    pub procedural: Vec<HitView>,
+    pub semantic: Vec<HitView>,
+}
+
+impl From<engine::LayerContext> for LayerContextView {
+    fn from(context: engine::LayerContext) -> LayerContextView {
+        let views = |hits: Vec<engine::ranking::Hit>| hits.into_iter().map(hit).collect();
+        LayerContextView {
+            profile: views(context.profile),
+            procedural: views(context.procedural),
+            semantic: views(context.semantic),
+        }
+    }
+}
+
+fn hit(hit: engine::ranking::Hit) -> HitView {
+    HitView { score: hit.score, parts: hit.parts, memory: MemoryView::whole(hit.memory) }
+}

@@ -1,0 +1,220 @@
+//! What a save takes: drafts, evidence, patches.
+
+use engine::id::VersionId;
+use engine::memory::{Draft, Evidence};
+use engine::vocabulary::{EvidenceKind, Kind, Layer, TtlClass, TurnRole};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{EvidenceKindWord, Id, KindWord, LayerWord, Moment, TtlWord, TurnRoleWord, any_reason};
+
+/// What shall be remembered. Who asks decides where it goes; only a system is named here.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Remember")]
+pub struct RememberBody {
+    /// Slug of the store.
+    #[schemars(length(min = 1, max = 64), extend("pattern" = "^[a-z0-9_-]+$"))]
+    pub store: String,
+    #[schemars(length(min = 1))]
+    pub content: String,
+    /// Which system, for stores that keep memories by system.
+    #[serde(default)]
+    pub system: Option<String>,
+    /// Where it stands in the store. Writing to a path again makes a new version.
+    #[serde(default)]
+    pub path: Option<String>,
+    #[serde(default)]
+    #[schemars(with = "Option<KindWord>")]
+    pub kind: Option<Kind>,
+    #[serde(default)]
+    #[schemars(with = "Option<LayerWord>")]
+    pub layer: Option<Layer>,
+    #[serde(default)]
+    pub title: Option<String>,
+    /// When to think of it, in one line.
+    #[serde(default)]
+    pub recall_hint: Option<String>,
+    #[serde(default)]
+    pub tags: Option<Vec<String>>,
+    #[serde(default)]
+    pub metadata: Option<Map<String, Value>>,
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub confidence: Option<f64>,
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub importance: Option<f64>,
+    #[serde(default)]
+    pub always_inject: Option<bool>,
+    #[serde(default)]
+    #[schemars(with = "Option<Moment>")]
+    pub expires_at: Option<Timestamp>,
+    /// Past this date it counts as a draft until someone confirms it.
+    #[serde(default)]
+    #[schemars(with = "Option<Moment>")]
+    pub verify_by: Option<Timestamp>,
+    #[serde(default)]
+    #[schemars(with = "Option<TtlWord>")]
+    pub ttl: Option<TtlClass>,
+    #[serde(default)]
+    #[schemars(with = "Option<TurnRoleWord>")]
+    pub role: Option<TurnRole>,
+    #[serde(default)]
+    pub session: Option<String>,
+    #[serde(default)]
+    pub turn: Option<u32>,
+    #[serde(default)]
+    pub speaker: Option<String>,
+    /// What showed it.
+    #[serde(default)]
+    pub evidence: Vec<EvidenceBody>,
+    /// Exact versions this was made from.
+    #[serde(default)]
+    #[schemars(with = "Vec<Id>")]
+    pub derived_from: Vec<VersionId>,
+    /// The sha256 you believe to stand at the path; another is a conflict (409).
+    #[serde(default)]
+    #[schemars(with = "Option<String>", extend("pattern" = "^[0-9a-fA-F]{64}$"))]
+    pub expected_sha256: Option<String>,
+    #[serde(default)]
+    pub reason: Option<String>,
+}
+
+/// One piece of provenance.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Evidence")]
+pub struct EvidenceBody {
+    #[schemars(with = "EvidenceKindWord")]
+    pub kind: EvidenceKind,
+    #[schemars(length(min = 1, max = 4096))]
+    pub summary: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments_sha256: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_sha256: Option<String>,
+}
+
+impl From<EvidenceBody> for Evidence {
+    fn from(body: EvidenceBody) -> Evidence {
+        Evidence {
+            kind: body.kind,
+            summary: body.summary,
+            tool_call: body.tool_call,
+            tool: body.tool,
+            run: body.run,
+            conversation: body.conversation,
+            arguments_sha256: body.arguments_sha256,
+            result_sha256: body.result_sha256,
+        }
+    }
+}
+
+impl From<Evidence> for EvidenceBody {
+    fn from(evidence: Evidence) -> EvidenceBody {
+        EvidenceBody {
+            kind: evidence.kind,
+            summary: evidence.summary,
+            tool_call: evidence.tool_call,
+            tool: evidence.tool,
+            run: evidence.run,
+            conversation: evidence.conversation,
+            arguments_sha256: evidence.arguments_sha256,
+            result_sha256: evidence.result_sha256,
+        }
+    }
+}
+
+impl From<RememberBody> for Draft {
+    fn from(body: RememberBody) -> Draft {
+        Draft {
+            store: body.store,
+            system: body.system,
+            path: body.path,
+            kind: body.kind,
+            layer: body.layer,
+            title: body.title,
+            recall_hint: body.recall_hint,
+            content: body.content,
+            tags: body.tags,
+            metadata: body.metadata,
+            confidence: body.confidence,
+            importance: body.importance,
+            always_inject: body.always_inject,
+            expires_at: body.expires_at,
+            verify_by: body.verify_by,
+            ttl: body.ttl,
+            role: body.role,
+            session: body.session,
+            turn: body.turn,
+            speaker: body.speaker,
+            evidence: body.evidence.into_iter().map(Evidence::from).collect(),
+            derived_from: body.derived_from,
+            expected_sha256: body.expected_sha256,
+            create_only: false,
+            reason: body.reason,
+        }
+    }
+}
+
+/// New content for a memory.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Patch")]
+pub struct PatchBody {
+    #[schemars(length(min = 1))]
+    pub content: String,
+    /// The sha256 you read; another is a conflict (409). `If-Match` says the same in a header (412).
+    #[serde(default)]
+    #[schemars(with = "Option<String>", extend("pattern" = "^[0-9a-fA-F]{64}$"))]
+    pub expected_sha256: Option<String>,
+    /// What changed, in one line.
+    #[serde(default)]
+    pub summary: Option<String>,
+    #[serde(default)]
+    pub evidence: Vec<EvidenceBody>,
+}
+
+/// How a memory is forgotten.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ForgetParams {
+    #[serde(deserialize_with = "any_reason")]
+    #[schemars(length(max = 4096))]
+    pub reason: Option<String>,
+    /// The same value may be saved again.
+    pub may_return: bool,
+}
+
+/// How long a memory holds.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "VerifyBy")]
+pub struct VerifyByBody {
+    /// Without a date it holds for good.
+    #[serde(default)]
+    #[schemars(with = "Option<Moment>")]
+    pub until: Option<Timestamp>,
+    #[serde(default, deserialize_with = "any_reason")]
+    #[schemars(length(max = 4096))]
+    pub reason: Option<String>,
+}
+
+/// Whether a memory is always part of the context.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Pin")]
+pub struct PinBody {
+    pub always_inject: bool,
+}

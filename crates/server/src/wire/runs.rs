@@ -1,0 +1,79 @@
+//! Runs.
+
+use engine::{Closed, Closing, Run, RunOutcome};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::memory::SavedView;
+use super::{RunOutcomeWord, bounded};
+
+/// A run to open.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "OpenRun")]
+pub struct OpenRunBody {
+    /// A fresh one, where neither this nor `X-Run-Id` names one.
+    pub id: Option<String>,
+    pub goal: Option<String>,
+    pub workflow: Option<String>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "CloseRun")]
+pub struct CloseRunBody {
+    #[schemars(with = "RunOutcomeWord")]
+    pub outcome: RunOutcome,
+    #[serde(default)]
+    pub summary: Option<String>,
+    #[serde(default)]
+    pub workflow: Option<String>,
+}
+
+impl CloseRunBody {
+    pub fn closing(self, run: String) -> Closing {
+        Closing { run, outcome: self.outcome, summary: self.summary, workflow: self.workflow }
+    }
+}
+
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Run")]
+pub struct RunView {
+    #[serde(flatten)]
+    #[schemars(with = "Map<String, Value>")]
+    pub run: Run,
+}
+
+/// What a closed run left behind.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ClosedRun")]
+pub struct ClosedView {
+    pub run: RunView,
+    /// Working memories that were tombstoned.
+    pub tombstoned: u64,
+    pub episode: SavedView,
+    pub procedure: Option<SavedView>,
+}
+
+impl From<Closed> for ClosedView {
+    fn from(closed: Closed) -> ClosedView {
+        ClosedView {
+            run: RunView { run: closed.run },
+            tombstoned: closed.tombstoned,
+            episode: SavedView::changed(&closed.episode, "created"),
+            procedure: closed.procedure.as_ref().map(|memory| SavedView::changed(memory, "created")),
+        }
+    }
+}
+
+/// Which runs.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunParams {
+    pub open: bool,
+    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<usize>,
+}

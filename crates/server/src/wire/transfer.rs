@@ -1,0 +1,67 @@
+//! Exports on their way out and back.
+
+use engine::ImportDone;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Which stores.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExportParams {
+    /// All of them, where none is named.
+    pub store: Vec<String>,
+}
+
+/// An export: lists of what is kept, each as the engine writes it.
+#[derive(JsonSchema)]
+#[schemars(rename = "Export")]
+#[expect(dead_code, reason = "only its schema is used: the engine writes and reads exports")]
+pub struct ExportBody {
+    /// Version of this shape.
+    #[schemars(range(max = 4_294_967_295_u32))]
+    ingrain_export: u32,
+    stores: Option<Vec<Map<String, Value>>>,
+    memories: Option<Vec<Map<String, Value>>>,
+    reviews: Option<Vec<Map<String, Value>>>,
+    owners: Option<Vec<Map<String, Value>>>,
+    runs: Option<Vec<Map<String, Value>>>,
+    ban_keys: Option<Vec<Map<String, Value>>>,
+    bans: Option<Vec<Map<String, Value>>>,
+}
+
+/// A memory as a Markdown file.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "MarkdownFile")]
+pub struct MarkdownBody {
+    /// Where it goes, unless its front matter says.
+    pub store: String,
+    pub text: String,
+}
+
+/// What an import did.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Imported")]
+pub struct ImportedView {
+    pub imported: u64,
+    /// Already here.
+    pub unchanged: u64,
+    pub refused: Vec<NotImported>,
+}
+
+/// One piece that was not taken, and why.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct NotImported {
+    pub what: String,
+    pub code: String,
+    pub detail: String,
+}
+
+impl From<ImportDone> for ImportedView {
+    fn from(done: ImportDone) -> ImportedView {
+        let refused = done.refused.into_iter();
+        let refused = refused.map(|piece| NotImported { what: piece.what, code: piece.code, detail: piece.message });
+        ImportedView { imported: done.imported, unchanged: done.unchanged, refused: refused.collect() }
+    }
+}

@@ -1,0 +1,221 @@
+//! The rest of what the product can do, over HTTP: bulk decisions, layers, owners, erasure, sessions, documents, transfer.
+
+use engine::keys::Rights;
+use engine::vocabulary::Role;
+use serde_json::{Value, json};
+
+use crate::house::{House, Reply};
+
+fn post(house: &House, path: &str, body: &Value) -> Reply {
+    house.ask("POST", path).json(body).send()
+}
+
+/// The answer of a call that worked.
+fn done(reply: &Reply, status: u16) -> Value {
+    assert_eq!(reply.status, status, "{}", reply.body);
+    reply.json()
+}
+
+fn get(house: &House, path: &str) -> Value {
+    done(&house.ask("GET", path).send(), 200)
+}
+
+fn count(page: &Value) -> usize {
+    page["items"].as_array().map_or(0, Vec::len)
+}
+
+fn save(house: &House, key: &str, body: &Value) -> String {
+    let saved = house.ask_as(key, "POST", "/v1/memories").header("x-conversation-id", "c1").json(body).send();
+    done(&saved, 201)["id"].as_str().expect("an id").to_owned()
+}
+
+/// A person's key.
+fn person(house: &House) -> String {
+    let may_set = engine::keys::Settable::ALL.to_vec();
+    house.key(Rights { user: Some("ada".to_owned()), may_set, ..Rights::of(Role::User) }).text
+}
+
+fn note(house: &House, key: &str, path: &str, content: &str) -> String {
+    let evidence = json!([{ "kind": "user_statement", "summary": "said so" }]);
+    let body = json!({
+        "store": "conversation_memory", "path": path, "kind": "runbook", "content": content, "evidence": evidence,
+    });
+    save(house, key, &body)
+}
+
+#[test]
+fn many_decisions_at_once() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let mut reviews = Vec::new();
+    for n in 0..3 {
+        let id = note(&house, &agent, &format!("draft/{n}"), &format!("lesson number {n}"));
+        let body = json!({
+            "memory": id, "target_store": "workspace_runbooks", "target_path": format!("lessons/{n}"), "rationale": "it helped",
+            "evidence": [{ "kind": "verification_result", "summary": "tried" }],
+        });
+        let ask = house.ask_as(&agent, "POST", "/v1/reviews").header("x-conversation-id", "c1").json(&body).send();
+        reviews.push(done(&ask, 201)["review"]["id"].clone());
+    }
+    let rejected = post(&house, "/v1/reviews/decisions", &json!({ "approve": false, "reviews": [reviews[0]] }));
+    assert_eq!(done(&rejected, 200), json!({ "decided": 1, "not_decided": [] }));
+    let again = json!({ "approve": true, "reviews": [reviews[0], reviews[1]], "comment": "fine" });
+    let again = done(&post(&house, "/v1/reviews/decisions", &again), 200);
+    assert_eq!((again["decided"].as_u64(), &again["not_decided"][0]["review"]), (Some(1), &reviews[0]), "{again}");
+    let all = json!({ "approve": true, "all": true, "store": "workspace_runbooks" });
+    assert_eq!(done(&post(&house, "/v1/reviews/decisions", &all), 200)["decided"], 1);
+    assert_eq!(count(&get(&house, "/v1/memories?store=workspace_runbooks&path_prefix=lessons/")), 2);
+    let refused = house.ask_as(&agent, "POST", "/v1/reviews/decisions").json(&all).send();
+    assert_eq!(done(&refused, 200)["decided"], 0, "an agent decides nothing");
+}
+
+#[test]
+fn layers_and_owners() {
+    let house = House::new();
+    let user = person(&house);
+    let fact = json!({ "key": "editor", "value": "helix", "reason": "said so twice" });
+    let propose = || house.ask_as(&user, "POST", "/v1/layers/profile").json(&fact).send();
+    assert_eq!((propose().status, propose().status), (201, 200));
+    let semantic = |text: &str| {
+        let body = json!({ "store": "layers", "layer": "semantic", "recall_hint": text, "content": text });
+        done(&post(&house, "/v1/memories", &body), 201)
+    };
+    semantic("Billing retries for a day.");
+    semantic("billing retries for a day");
+    let group = |propose: bool| done(&post(&house, "/v1/layers/compact", &json!({ "create_proposals": propose })), 200);
+    let (dry, wet, again) = (group(false), group(true), group(true));
+    assert_eq!(
+        (&dry["dry_run"], &dry["proposed"], dry["groups"].as_array().map(Vec::len)),
+        (&json!(true), &json!(0), Some(1))
+    );
+    assert_eq!((&wet["proposed"], &again["proposed"]), (&json!(1), &json!(0)), "{again}");
+    assert_eq!(
+        done(&house.ask_as(&user, "POST", "/v1/layers/dedup").json(&json!({})).send(), 200)["groups"],
+        json!([])
+    );
+    let context = house.ask_as(&user, "POST", "/v1/layers/context").json(&json!({ "goal": "billing retries" })).send();
+    assert_eq!(done(&context, 200)["semantic"].as_array().map(Vec::len), Some(2), "{}", context.body);
+
+    let rules = json!({ "rules": [{ "pattern": "nginx/**", "reviewers": ["reviewer:ana"] }] });
+    let set = |key: &str| house.ask_as(key, "PUT", "/v1/stores/workspace_runbooks/owners").json(&rules).send();
+    assert_eq!((set(&house.admin).status, set(&user).status), (200, 403));
+    assert_eq!(get(&house, "/v1/owners")["items"][0]["rules"], rules["rules"]);
+}
+
+#[test]
+fn erased_with_proof_and_kept_out() {
+    let house = House::new();
+    let user = person(&house);
+    let fact =
+        json!({ "store": "user_notes", "recall_hint": "the spare key", "content": "the spare key is under the mat" });
+    save(&house, &user, &fact);
+    let erase = json!({ "what": "user", "name": "ada", "reason": "asked to be forgotten" });
+    assert_eq!(house.ask_as(&user, "POST", "/v1/erasures").json(&erase).send().status, 403);
+    let certificate = done(&post(&house, "/v1/erasures", &erase), 201);
+    assert_eq!((&certificate["memories"], &certificate["erasure"]), (&json!(1), &json!("user")));
+    let id = certificate["id"].as_str().expect("an id");
+    assert_eq!(get(&house, &format!("/v1/certificates/{id}/check"))["valid"], true);
+    assert_eq!(done(&post(&house, "/v1/certificates/check", &certificate), 200)["valid"], true);
+    let mut forged = certificate.clone();
+    forged["memories"] = 2.into();
+    assert_eq!(done(&post(&house, "/v1/certificates/check", &forged), 200)["sealed"], false);
+    assert_eq!(count(&get(&house, "/v1/certificates")), 1);
+    let back = house.ask_as(&user, "POST", "/v1/memories").json(&fact).send();
+    assert_eq!(back.said().0, 403, "{}", back.body);
+    let digest = get(&house, "/v1/bans")["items"][0]["digest"].as_str().expect("a digest").to_owned();
+    done(&house.ask("DELETE", &format!("/v1/bans/{digest}")).send(), 200);
+    assert_eq!(house.ask_as(&user, "POST", "/v1/memories").json(&fact).send().status, 201);
+    assert_eq!(post(&house, "/v1/erasures", &json!({ "what": "tenant", "name": "other" })).status, 404);
+}
+
+#[test]
+fn conversations_and_documents_in_bulk() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let key = "AKIA".to_owned() + "Z7QK3NTX9WBVY2LM";
+    let turns = json!({ "turns": [
+        { "role": "user", "content": "billing stopped retrying webhooks" },
+        { "role": "user", "content": format!("our key is {key}") },
+        { "role": "assistant", "content": "the webhook had moved, decided to follow redirects", "kind": "decision" },
+    ] });
+    let saved = done(&house.ask_as(&agent, "POST", "/v1/sessions/s-1/turns").json(&turns).send(), 200);
+    assert_eq!((&saved["saved"], &saved["refused"]), (&json!(2), &json!(1)), "{saved}");
+    assert_eq!(saved["turns"][1]["refused"]["code"], "safety.secret_found");
+    assert!(!saved.to_string().contains(&key));
+    let of = |path: &str| done(&house.ask_as(&agent, "GET", path).send(), 200);
+    assert_eq!(of("/v1/sessions")["items"][0]["turns"], 2);
+    assert_eq!(of("/v1/sessions/s-1/diagnosis")["memories"].as_array().map(Vec::len), Some(2));
+
+    let document = json!({ "path": "handbook/on-call", "text": "# On call\n\nThe pager rotates on Mondays." });
+    assert_eq!(done(&post(&house, "/v1/documents", &document), 201)["written"], 1);
+    assert_eq!(done(&post(&house, "/v1/documents", &document), 200)["outcome"], "unchanged");
+    assert_eq!(house.ask_as(&agent, "POST", "/v1/documents").json(&document).send().status, 403);
+    assert_eq!(count(&of("/v1/documents")), 1);
+    let recall = house.ask_as(&agent, "POST", "/v1/recall").json(&json!({ "query": "when does the pager rotate" }));
+    let recalled = done(&recall.send(), 200);
+    assert_eq!(recalled["recollections"][0]["source"], "knowledge", "{recalled}");
+}
+
+#[test]
+fn everything_out_and_back() {
+    let (here, there) = (House::new(), House::new());
+    let agent = here.agent("triage");
+    for n in 0..30 {
+        note(&here, &agent, &format!("notes/{n}"), &format!("note {n}: {}", "long ".repeat(900)));
+    }
+    let export = get(&here, "/v1/export?store=conversation_memory");
+    assert_eq!(export["memories"].as_array().map(Vec::len), Some(30));
+    let import = || done(&post(&there, "/v1/import", &export), 200);
+    let (first, again) = (import(), import());
+    assert_eq!((first["imported"].as_u64() >= Some(30), &first["refused"]), (true, &json!([])), "{first}");
+    assert_eq!(again["imported"], 0, "{again}");
+    let list = |house: &House| get(house, "/v1/memories?store=conversation_memory&limit=100&content=true&sort=path");
+    assert_eq!(list(&here)["items"], list(&there)["items"]);
+    let zipped = here.ask("GET", "/v1/export").header("accept-encoding", "gzip").status();
+    assert_eq!(zipped, 200);
+    let newer = post(&there, "/v1/import", &json!({ "ingrain_export": 999 }));
+    assert_eq!(newer.said(), (400, "shape.export_newer".to_owned()));
+    let file = json!({ "store": "workspace_runbooks", "text": "---\npath: ops/fuses\nkind: runbook\n---\nspare fuses are in rack nine\n" });
+    assert_eq!(done(&post(&there, "/v1/import/markdown", &file), 200)["imported"], 1);
+    let rules = engine::caller::Rules { read: false, manage: true };
+    let blind = here.key(Rights { rules, ..Rights::of(Role::Admin) }).text;
+    assert_eq!(here.ask_as(&blind, "GET", "/v1/export").send().status, 403, "said before the first byte");
+}
+
+#[test]
+fn confirmed_forgotten_and_counted() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let id = note(&house, &agent, "ops/port", "the port is 8080");
+    let path = format!("/v1/memories/{id}");
+    let confirm = |key: &str, until: &str| {
+        house.ask_as(key, "PUT", &format!("{path}/verify-by")).json(&json!({ "until": until })).send()
+    };
+    assert_eq!(confirm(&agent, "2030-01-01T00:00:00Z").said(), (404, "not_found".to_owned()), "not its conversation");
+    let before = house.ask("GET", &path).send().header("etag").expect("a tag").to_owned();
+    assert_eq!(done(&confirm(&house.admin, "2030-01-01T00:00:00Z"), 200)["outcome"], "confirmed");
+    assert_eq!(confirm(&house.admin, "2020-01-01T00:00:00Z").said(), (400, "shape.verify_by".to_owned()));
+
+    let why = json!({ "query": "which port", "explain": id });
+    let ask = house.ask_as(&agent, "POST", "/v1/why-not").header("x-conversation-id", "c1").json(&why).send();
+    assert_eq!(done(&ask, 200)["search"]["returned"], true, "{}", ask.body);
+    assert_eq!(post(&house, "/v1/why-not", &json!({ "query": "x" })).said(), (400, "shape.explain".to_owned()));
+    let live = |store: &str| {
+        let usage = get(&house, "/v1/usage");
+        let stores = usage["stores"].as_array().expect("stores").clone();
+        stores.iter().find(|row| row["store"] == store).map_or(0, |row| row["live"].as_u64().expect("a number"))
+    };
+    assert_eq!((live("conversation_memory"), live("workspace_conventions"), live("workspace_runbooks")), (1, 4, 0));
+
+    let key = "AKIA".to_owned() + "Z7QK3NTX9WBVY2LM";
+    let forget = |tag: &str| {
+        house.ask("DELETE", &format!("{path}?may_return=true&reason=it+held+{key}")).header("if-match", tag)
+    };
+    assert_eq!(forget(&before).send().said(), (412, "conflict.sha256".to_owned()), "another version stands");
+    let now = house.ask("GET", &path).send().header("etag").expect("a tag").to_owned();
+    assert_eq!(done(&forget(&now).send(), 200)["outcome"], "forgotten");
+    let reason = get(&house, &format!("{path}/history"))["items"][0]["reason"].clone();
+    assert!(reason.as_str().is_some_and(|text| text.starts_with("it held [REDACTED:")), "{reason}");
+    assert_eq!(live("conversation_memory"), 0);
+    note(&house, &agent, "ops/port", "the port is 8080");
+}
