@@ -10,3 +10,4 @@ mod others;
 mod reference;
 mod shape;
 mod token;
+mod upkeep;
