@@ -1,5 +1,6 @@
 //! The one audited way past "never rewritten": redaction blanks text, erasure deletes a place with its history.
-//! The application may do neither by itself; it calls functions of the owner.
+//! The application may do neither by itself; it calls functions of the owner, beside the tenant's head: on a cluster
+//! that is the worker the tenant lives on.
 
 use std::collections::HashMap;
 
@@ -60,8 +61,8 @@ pub(super) fn redact(
             ..snapshot.clone()
         };
         steps.push(Step::new(
-            "select redact_version($1, $2, $3, $4)",
-            params![version.0, memory.0, to_json(&blanked)?, micros(at)],
+            "select redact_version($1, $2, $3, $4) from heads where tenant = $5",
+            params![version.0, memory.0, to_json(&blanked)?, micros(at), head.tenant.0],
         ));
     }
     let stands = world.standing.get(&memory);
