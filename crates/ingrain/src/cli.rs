@@ -220,6 +220,11 @@ impl Global {
         .collect()
     }
 
+    /// The database named by flag, not by configuration.
+    pub fn named_db(&self) -> Option<&str> {
+        self.db.as_deref()
+    }
+
     /// What `erase` erases: the user, the pipeline and the tenant that were named.
     pub fn erasable(&self) -> (Option<String>, Option<String>, Option<String>) {
         (self.user.clone(), self.pipeline.clone(), self.tenant.clone())

@@ -18,6 +18,7 @@ mod ranking;
 mod recall;
 mod reference;
 mod safety;
+mod serving;
 mod tour;
 mod window;
 mod world;

@@ -122,7 +122,7 @@ pub struct Session {
 }
 
 impl Session {
-    fn open(url: &str) -> Session {
+    pub fn open(url: &str) -> Session {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.expect("a runtime");
         let client = runtime.block_on(async {

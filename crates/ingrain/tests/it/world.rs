@@ -65,6 +65,14 @@ impl World {
         self.home.path()
     }
 
+    pub fn server(&self) -> Option<&Database> {
+        self.server.as_ref()
+    }
+
+    pub fn into_server(self) -> Option<Database> {
+        self.server
+    }
+
     pub fn database(&self) -> std::path::PathBuf {
         self.home().join("ingrain.db")
     }

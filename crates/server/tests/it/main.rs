@@ -11,4 +11,5 @@ mod postgres;
 mod reference;
 mod shape;
 mod token;
+mod upkeep;
 mod verbs;

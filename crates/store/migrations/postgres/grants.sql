@@ -15,7 +15,6 @@ begin
     execute format('alter function %s set search_path = {path}', name);
   end loop;
   if to_regprocedure('add_model(text, integer)') is not null then
-    grant execute on function add_model(text, integer), set_meaning() to ingrain_app;
-    alter function set_meaning() set search_path = {path};
+    grant execute on function add_model(text, integer), meaning_of(bytea) to ingrain_app;
   end if;
 end $$;

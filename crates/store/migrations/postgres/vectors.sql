@@ -1,27 +1,21 @@
 -- Meaning as pgvector sees it. Run by every migration where the extension is there; changes nothing the second time.
 -- The numbers are the engine's bytes, -127 to 127: exact as halves, and so are sums of their products.
-alter table recall add column if not exists meaning halfvec;
+create or replace function meaning_of(bytes bytea) returns halfvec
+language sql immutable parallel safe
+return (
+  select array_agg((get_byte(bytes, i) + 128) % 256 - 128 order by i)::real[]::halfvec
+  from generate_series(0, octet_length(bytes) - 1) i);
 
-create or replace function set_meaning() returns trigger
-language plpgsql as $$
-begin
-  new.meaning := (
-    select array_agg((get_byte(new.vector, i) + 128) % 256 - 128 order by i)::real[]::halfvec
-    from generate_series(0, octet_length(new.vector) - 1) i);
-  return new;
-end $$;
-
+-- A column that makes itself rather than a trigger, which a table spread over a cluster may not have.
 do $$
 begin
-  if not exists (select 1 from pg_trigger where tgname = 'recall_meaning' and tgrelid = 'recall'::regclass) then
-    create trigger recall_meaning before insert or update of vector on recall
-      for each row execute function set_meaning();
-    -- What was written before the extension came.
-    alter table recall no force row level security;
-    update recall set vector = vector where vector is not null;
-    alter table recall force row level security;
+  if exists (select 1 from pg_trigger where tgname = 'recall_meaning' and tgrelid = 'recall'::regclass) then
+    drop trigger recall_meaning on recall;
+    drop function set_meaning();
+    alter table recall drop column meaning;
   end if;
 end $$;
+alter table recall add column if not exists meaning halfvec generated always as (meaning_of(vector)) stored;
 
 -- An index for the vectors of one model: the dimensions are part of its type. Called when a model is first met.
 create or replace function add_model(of_model text, dimensions integer) returns void

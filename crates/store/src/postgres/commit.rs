@@ -126,7 +126,7 @@ fn perform(change: &Change, head: &mut Head, world: &mut World, plan: &mut Plan,
         Write::Erase { place } => {
             if let Some(scope) = world.scopes.remove(place) {
                 plan.erasures.push(steps.len());
-                steps.push(Step::new("select erase_place($1)", params![scope]));
+                steps.push(Step::new("select erase_place($1) from heads where tenant = $2", params![scope, tenant.0]));
             }
         }
         Write::Embedded { memory, version, embedding } => {
@@ -141,9 +141,13 @@ fn recalled(change: &Change, memories: &[MemoryId]) -> [Step; 2] {
     // Episodes fade from their last recall on.
     let fade = Step::new(
         "update memories m
-         set fade = fade + $4 * ($3 - coalesce(
-           (select r.last from recalls r where r.tenant = m.tenant and r.memory = m.id), m.created_at))
-         where m.tenant = $1 and m.id = any($2) and m.layer = 'episodic'",
+         set fade = fade + $4 * ($3 - e.since)
+         from (
+           select f.id, coalesce(r.last, f.created_at) as since
+           from memories f
+           left join recalls r on r.tenant = f.tenant and r.memory = f.id
+           where f.tenant = $1 and f.id = any($2) and f.layer = 'episodic') e
+         where m.tenant = $1 and m.id = e.id",
         params![change.tenant.0, ids.clone(), micros(change.at), FADE_PER_MICROSECOND],
     );
     // From the table, so that a memory erased since it was recalled counts nothing.

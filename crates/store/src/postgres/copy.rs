@@ -42,7 +42,6 @@ fn open(url: &str) -> Result<Server, StoreError> {
         migrate::check(&pool).await?;
         recall::vectors(&pool).await
     })?;
-    pool.prepare(vectors.settings());
     let has_vectors = vectors.is_on();
     Ok(Server { runtime, pool, held: None, has_vectors, models: HashSet::new() })
 }
@@ -81,7 +80,7 @@ impl Server {
     }
 
     /// Before their rows come, so that each index grows with them.
-    fn index_models(&mut self, records: &[Record]) -> Result<(), StoreError> {
+    fn index_models(&mut self, records: &[Record]) {
         for record in records.iter().filter(|_| self.has_vectors) {
             let text = |value: &Value| if let Value::Text(text) = value { Some(text.clone()) } else { None };
             let dimensions =
@@ -89,10 +88,10 @@ impl Server {
             let [.., model, vector] = record.as_slice() else { continue };
             let Some(model) = text(model).zip(dimensions(vector)) else { continue };
             if self.models.insert(model.clone()) {
-                self.run(recall::add_model(&self.pool, &model.0, model.1))?;
+                // Vectors are found without it too, only slower.
+                let _ = self.run(recall::add_model(&self.pool, &model.0, model.1));
             }
         }
-        Ok(())
     }
 }
 
@@ -142,7 +141,7 @@ impl End for Server {
     /// All rows in one statement; a statement takes 65,535 parameters, and no table has a hundred columns.
     fn write(&mut self, tenant: TenantId, table: &Table, records: &[Record]) -> Result<(), StoreError> {
         if table.columns.iter().any(|column| column.kind == Kind::Vector) {
-            self.index_models(records)?;
+            self.index_models(records);
         }
         let (mut params, mut rows) = (params![tenant.0], Vec::with_capacity(records.len()));
         for record in records {

@@ -1,5 +1,6 @@
 //! The one audited way past "never rewritten": redaction blanks text, erasure deletes a place with its history.
-//! The application may do neither by itself; it calls functions of the owner.
+//! The application may do neither by itself; it calls functions of the owner, beside the tenant's head: on a cluster
+//! that is the worker the tenant lives on.
 
 use std::collections::HashMap;
 
@@ -53,8 +54,15 @@ pub(super) fn redact(
         let Some((snapshot, evidence)) = said else { continue };
         let evidence: Vec<Evidence> = evidence.iter().cloned().map(Evidence::blanked).collect();
         steps.push(Step::new(
-            "select redact_version($1, $2, $3, $4, $5)",
-            params![version.0, memory.0, to_json(&snapshot.clone().blanked())?, to_json(&evidence)?, micros(at)],
+            "select redact_version($1, $2, $3, $4, $5) from heads where tenant = $6",
+            params![
+                version.0,
+                memory.0,
+                to_json(&snapshot.clone().blanked())?,
+                to_json(&evidence)?,
+                micros(at),
+                head.tenant.0
+            ],
         ));
     }
     let stands = world.standing.get(&memory);

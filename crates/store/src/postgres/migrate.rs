@@ -90,10 +90,11 @@ async fn migrate(url: &Url, options: &MigrateOptions) -> Result<Migrated, Fault>
         client.batch_execute(VECTORS).await?;
     }
     // The owner's functions look for names where they were made, and nowhere else.
-    client.batch_execute(&GRANTS.replace("{path}", &format!("ingrain{path}, pg_temp"))).await?;
+    let grants = GRANTS.replace("{path}", &format!("ingrain{path}, pg_temp"));
+    client.batch_execute(&grants).await?;
     client.batch_execute("commit").await?;
     if options.citus {
-        notes.push(spread(&client).await?);
+        spread(&client, &format!("ingrain, public{path}"), &grants, &mut notes).await?;
     }
     Ok(Migrated { from, to: KNOWN, notes })
 }
@@ -153,12 +154,31 @@ fn is_enough(version: &str) -> bool {
 }
 
 /// Distributes the tables by tenant where this is a Citus cluster.
-async fn spread(client: &Client) -> Result<String, Fault> {
+async fn spread(client: &Client, path: &str, grants: &str, notes: &mut Vec<String>) -> Result<(), Fault> {
     if client.query_typed("select 1 from pg_extension where extname = 'citus'", &[]).await?.is_empty() {
-        return Ok("this is not a Citus cluster: nothing to spread".to_owned());
+        notes.push("this is not a Citus cluster: nothing to spread".to_owned());
+        return Ok(());
     }
-    client.batch_execute(&format!("set search_path = ingrain, public; {CITUS}")).await?;
-    Ok("tables are spread by tenant".to_owned())
+    client.batch_execute(&format!("set search_path = {path}")).await?;
+    client.batch_execute(CITUS).await?;
+    client.batch_execute(grants).await?;
+    notes.push("tables are spread by tenant".to_owned());
+    // The coordinator calls the workers as whoever works, and that is the application's role.
+    let called = "select 1 from pg_roles where rolname = 'ingrain_app' and rolcanlogin";
+    if client.query_typed(called, &[]).await?.is_empty()
+        && client.batch_execute("alter role ingrain_app login").await.is_err()
+    {
+        notes.push(
+            "let the coordinator call the workers: `alter role ingrain_app login`, by an administrator".to_owned(),
+        );
+    }
+    // The application cannot make indexes here.
+    let models = "select add_model(model, dimensions) from (
+         select distinct model, octet_length(vector) as dimensions from recall where vector is not null) of_recall";
+    if notes.iter().any(|note| note.starts_with("pgvector")) && client.batch_execute(models).await.is_err() {
+        notes.push("vectors are compared one by one: no index could be made for them".to_owned());
+    }
+    Ok(())
 }
 
 /// How far the database is. Refuses what a newer program made, and what was edited.

@@ -76,7 +76,6 @@ pub fn open_postgres(url: &str, options: &PostgresOptions) -> Result<Arc<dyn Bac
         migrate::check(&pool).await?;
         recall::vectors(&pool).await
     })?;
-    pool.prepare(vectors.settings());
     let news = Arc::new(Bell::default());
     runtime.spawn(news::listen(pool.url(), Arc::downgrade(&news)));
     let writer = Writer::start(runtime.handle().clone(), pool.clone())?;

@@ -1,12 +1,17 @@
-//! Both backends, asked the same, answer the same: candidates, their order, words, vectors and statistics.
-//! The engine ranks what it is given by a pure function, so hits, order and score parts follow.
+//! Both backends, asked the same, answer the same: candidates, their order, words, vectors and statistics; and what the
+//! engine makes of them: hits, their order and every part of their scores.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use engine::caller::Caller;
+use engine::id::uuid_v7;
 use engine::memory::Draft;
-use engine::ports::{Backend, Filter, Find, Order, Page};
-use engine::vocabulary::{Kind, Operation, State};
+use engine::ports::{Backend, Calibration, Clock, EmbedError, Embedder, Filter, Find, Neighbours, Order, Page};
+use engine::vocabulary::{Kind, Operation, Ranker, State};
 use engine::words;
+use engine::{Engine, Query, Settings};
+use jiff::Timestamp;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use store::{Location, Options, open_sqlite};
@@ -41,6 +46,7 @@ struct Written {
     vector: Option<[i8; 4]>,
     runbook: bool,
     fate: u8,
+    session: Option<u8>,
 }
 
 #[derive(Debug, Clone)]
@@ -54,19 +60,31 @@ struct Asked {
     newest: bool,
     substring: Option<usize>,
     past: bool,
+    /// How far turns beside the best are looked for.
+    reach: Option<u32>,
 }
 
 fn written() -> impl Strategy<Value = Written> {
     let words = prop::collection::vec(0..WORDS.len(), 1..9);
-    (0..CONVERSATIONS.len(), words, prop::option::weighted(0.8, any::<[i8; 4]>()), any::<bool>(), 0..10_u8)
-        .prop_map(|(conversation, words, vector, runbook, fate)| Written { conversation, words, vector, runbook, fate })
+    let vector = prop::option::weighted(0.8, any::<[i8; 4]>());
+    (0..CONVERSATIONS.len(), words, vector, any::<bool>(), 0..10_u8, prop::option::weighted(0.7, 0..2_u8)).prop_map(
+        |(conversation, words, vector, runbook, fate, session)| Written {
+            conversation,
+            words,
+            vector,
+            runbook,
+            fate,
+            session,
+        },
+    )
 }
 
 fn asked() -> impl Strategy<Value = Asked> {
     let words = prop::collection::vec(0..WORDS.len(), 0..4);
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), prop::bool::weighted(0.2));
-    (words, prop::option::of(any::<[i8; 4]>()), 1..12_usize, flags, prop::option::weighted(0.3, 0..WORDS.len()))
-        .prop_map(|(words, vector, pool, (narrow, waiting, notes_only, past), substring)| Asked {
+    let substring = prop::option::weighted(0.3, 0..WORDS.len());
+    (words, prop::option::of(any::<[i8; 4]>()), 1..12_usize, flags, substring, prop::option::weighted(0.6, 1..3_u32))
+        .prop_map(|(words, vector, pool, (narrow, waiting, notes_only, past), substring, reach)| Asked {
             newest: words.is_empty(),
             words,
             vector,
@@ -76,6 +94,7 @@ fn asked() -> impl Strategy<Value = Asked> {
             notes_only,
             substring,
             past,
+            reach,
         })
 }
 
@@ -88,14 +107,20 @@ fn values(vector: [i8; 4]) -> Option<Vec<f32>> {
 }
 
 /// Writes the story into a tenant of its own and answers everything asked, as text to compare.
-fn answers(backend: &dyn Backend, number: u64, story: &[Written], questions: &[Asked], vectors: bool) -> Vec<String> {
-    let world = World::of_tenant(backend, &format!("parity-{number}"), number);
+fn answers(
+    backend: &Arc<dyn Backend>,
+    number: u64,
+    story: &[Written],
+    questions: &[Asked],
+    vectors: bool,
+) -> Vec<String> {
+    let world = World::of_tenant(&**backend, &format!("parity-{number}"), number);
     let mut middle = world.now();
     for (at, written) in story.iter().enumerate() {
         if at == story.len() / 2 {
             middle = world.now();
         }
-        write(&world, written);
+        write(&world, written, at as u32);
     }
     let mut answers: Vec<String> = Vec::new();
     for asked in questions {
@@ -112,7 +137,7 @@ fn answers(backend: &dyn Backend, number: u64, story: &[Written], questions: &[A
             pool: asked.pool,
             newest: asked.newest,
             also: Vec::new(),
-            neighbours: None,
+            neighbours: asked.reach.map(|reach| Neighbours { of_best: 5, reach }),
         };
         let mut found = backend.find(&readable, &find).expect("finds");
         if asked.past {
@@ -125,13 +150,87 @@ fn answers(backend: &dyn Backend, number: u64, story: &[Written], questions: &[A
             answers.push(format!("{:#?}", backend.list(&readable, &filter, &page).expect("lists")));
         }
     }
+    answers.extend(questions.iter().map(|asked| ranked(backend, &world, asked, vectors)));
     answers.push(format!("{:#?}", backend.events(world.tenant, 0, 1_000).expect("reads")));
     answers
 }
 
-fn write(world: &World<'_>, written: &Written) {
+/// What a caller gets, with neighbours and everything the session says.
+fn ranked(backend: &Arc<dyn Backend>, world: &World<'_>, asked: &Asked, vectors: bool) -> String {
+    let (clock, embedder) = (Arc::new(Ticking(AtomicU64::new(0))), Arc::new(Letters));
+    let engine = Engine {
+        backend: backend.clone(),
+        embedder,
+        clock,
+        settings: Arc::new(Settings::default()),
+        known: Arc::default(),
+    };
+    let caller = if asked.narrow { world.agent(CONVERSATIONS[0]) } else { Caller::admin(world.tenant) };
+    let mut said = String::new();
+    for ranker in Ranker::ALL {
+        let query = Query {
+            text: text(&asked.words),
+            limit: Some(asked.pool),
+            ranker: Some(*ranker),
+            words_only: !vectors,
+            ..Query::default()
+        };
+        said += &format!("{ranker:?} {:#?}\n", engine.search(&caller, &query).expect("searches"));
+        // What this recall counts is there for the next one.
+        backend.flush().expect("writes");
+    }
+    said
+}
+
+/// Equal on both sides: a second later at every look.
+struct Ticking(AtomicU64);
+
+impl Clock for Ticking {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + self.0.fetch_add(1, Ordering::Relaxed) as i64).expect("in range")
+    }
+
+    fn fresh_id(&self) -> uuid::Uuid {
+        uuid_v7(self.now().as_microsecond(), [3; 10])
+    }
+}
+
+/// A model that counts letters.
+struct Letters;
+
+impl Embedder for Letters {
+    fn model(&self) -> &str {
+        "parity"
+    }
+
+    fn dimensions(&self) -> usize {
+        4
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let vector = |text: &&str| {
+            let mut counts = [0.5_f32; 4];
+            text.bytes().for_each(|byte| counts[usize::from(byte % 4)] += 1.0);
+            let length = counts.iter().map(|value| value * value).sum::<f32>().sqrt();
+            counts.iter().map(|value| value / length).collect()
+        };
+        Ok(texts.iter().map(vector).collect())
+    }
+
+    fn is_instant(&self) -> bool {
+        true
+    }
+
+    fn calibration(&self) -> Calibration {
+        Calibration { unrelated: 0.1, same: 0.9 }
+    }
+}
+
+fn write(world: &World<'_>, written: &Written, turn: u32) {
     let kind = if written.runbook { Kind::Runbook } else { Kind::ConversationNote };
-    let draft = Draft { kind: Some(kind), ..draft(&text(&written.words)) };
+    let session = written.session.map(|session| format!("s{session}"));
+    let turn = session.as_ref().map(|_| turn);
+    let draft = Draft { kind: Some(kind), session, turn, ..draft(&text(&written.words)) };
     let vector = written.vector.and_then(values).map(|values| embedding("parity", &values));
     let memory = world.save(world.entry(CONVERSATIONS[written.conversation], draft).with_embedding(vector));
     // Most stay as they are.
@@ -163,8 +262,8 @@ fn both_backends_give_the_same_answers() {
     runner
         .run(&story, |(story, questions)| {
             let number = number.fetch_add(1, Ordering::Relaxed);
-            let of_sqlite = answers(&*sqlite, number, &story, &questions, vectors);
-            let of_postgres = answers(&*postgres, number, &story, &questions, vectors);
+            let of_sqlite = answers(&sqlite, number, &story, &questions, vectors);
+            let of_postgres = answers(&postgres, number, &story, &questions, vectors);
             for (sqlite, postgres) in of_sqlite.iter().zip(&of_postgres) {
                 prop_assert_eq!(sqlite, postgres);
             }

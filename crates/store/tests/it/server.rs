@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use engine::change::{Change, Guard, Write};
 use engine::event::{EventName, Happening, link};
@@ -200,7 +201,7 @@ fn a_word_of_another_process_wakes_who_waits() {
     let (writer, reader) = (database.open(), database.open());
     let world = World::new(&*writer);
     let last = reader.last_event(world.tenant).expect("reads");
-    let far = std::time::Duration::from_secs(30);
+    let far = Duration::from_secs(30);
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| reader.wait_events(world.tenant, last, far));
         world.remember("c1", "news");
@@ -214,7 +215,7 @@ fn a_full_pool_answers_unavailable() {
     let database = Database::fresh(&server);
     let world_of = database.open();
     let world = World::new(&*world_of);
-    let wait_max = std::time::Duration::from_millis(50);
+    let wait_max = Duration::from_millis(50);
     let backend = database.open_with(&PostgresOptions { connections_max: 1, wait_max, ..PostgresOptions::default() });
     // Somebody holds the tenant, so that the only connection stays busy.
     let runtime = runtime();
@@ -273,6 +274,12 @@ fn nothing_acknowledged_is_lost_when_the_server_crashes() {
                 std::thread::yield_now();
             }
             cluster.restart();
+            // Back within what a caller waits at most.
+            let (back, stood) = (Instant::now(), acknowledged.lock().expect("whole").len());
+            while acknowledged.lock().expect("whole").len() == stood {
+                std::thread::yield_now();
+            }
+            assert!(back.elapsed() <= Duration::from_secs(5), "recovered after {:?}", back.elapsed());
         }
         done.store(true, Ordering::Relaxed);
     });

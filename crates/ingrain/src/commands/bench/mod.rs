@@ -15,7 +15,7 @@ use engine::review::Risk;
 use engine::{Promotion, Proposed, Query, Reference, Remembered};
 use serde::Serialize;
 
-use crate::assemble::Session;
+use crate::assemble::{Session, engine};
 use crate::commands::demo::Throwaway;
 use crate::config::Config;
 use crate::error::Failure;
@@ -27,6 +27,9 @@ const QUERIES_DEFAULT: usize = 1_000;
 /// Searches run before measuring, so that loading the index is told apart.
 const WARM_UP: usize = 20;
 
+/// Measure this machine with a generated corpus
+///
+/// On a throwaway SQLite file, or on the empty database that `--db` names: it is filled and left as it is.
 #[derive(Debug, Args)]
 pub struct Bench {
     #[command(subcommand)]
@@ -89,6 +92,7 @@ enum Deed {
 #[derive(Serialize)]
 struct Report {
     bench: &'static str,
+    backend: String,
     /// Memories in the database at the end.
     count: usize,
     embedder: String,
@@ -101,15 +105,19 @@ struct Report {
 }
 
 impl Bench {
-    pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
+    /// `db`: the database that was asked for by name; one that is merely configured is never filled.
+    pub fn run(self, config: &Config, db: Option<&str>, output: &Output) -> Result<(), Failure> {
+        let report = |bench, count, measure: &dyn Fn(&Session) -> Result<Vec<Figures>, Failure>| {
+            report(config, db, output, bench, count, measure)
+        };
         match self.deed {
             Deed::Governance => governance::run(config, output),
             Deed::Retrieval { file } => retrieve(config, output, &file),
             Deed::Serve { count, queries, streams } => serve::run(config, output, count, queries, streams),
             Deed::Mcp { count, queries } => mcp::run(config, output, count, queries),
-            Deed::Save { count } => report(config, output, "save", count, |session| save(session, count)),
-            Deed::Review { count } => report(config, output, "review", count, |session| review(session, count)),
-            Deed::Search { count, queries } => report(config, output, "search", count, |session| {
+            Deed::Save { count } => report("save", count, &|session| save(session, count)),
+            Deed::Review { count } => report("review", count, &|session| review(session, count)),
+            Deed::Search { count, queries } => report("search", count, &|session| {
                 let saving = fill(session, 0..count)?;
                 Ok(vec![saving.named("fill"), first(session)?, search(session, queries)?])
             }),
@@ -126,22 +134,37 @@ fn retrieve(config: &Config, output: &Output, file: &std::path::Path) -> Result<
     output.answer(&report, || retrieved(output, &report))
 }
 
+/// A session on a database with nothing in it.
+fn fresh(config: &Config, db: &str) -> Result<Session, Failure> {
+    let config = Config { db: db.to_owned(), tenant: "default".to_owned(), ..config.clone() };
+    match engine(&config)?.backend.tenants()?.is_empty() {
+        true => Session::open(&config),
+        false => Err(Failure::wrong("bench.occupied", "the database holds tenants, and a bench would fill it")
+            .hint("make an empty one for it")),
+    }
+}
+
 /// Runs a measurement on a throwaway database and tells it with what it cost in bytes.
 fn report(
     config: &Config,
+    db: Option<&str>,
     output: &Output,
     bench: &'static str,
     count: usize,
-    measure: impl FnOnce(&Session) -> Result<Vec<Figures>, Failure>,
+    measure: &dyn Fn(&Session) -> Result<Vec<Figures>, Failure>,
 ) -> Result<(), Failure> {
     let place = Throwaway::new("bench")?;
-    let session = Session::open(&place.config(config))?;
+    let session = match db {
+        Some(db) => fresh(config, db)?,
+        None => Session::open(&place.config(config))?,
+    };
     let figures = measure(&session)?;
     session.close()?;
     let health = session.engine.backend.health()?;
     let database_bytes = health.bytes;
     let report = Report {
         bench,
+        backend: health.backend,
         count,
         embedder: session.engine.embedder.model().to_owned(),
         figures,
@@ -267,8 +290,9 @@ fn told(output: &Output, report: &Report) -> String {
     let header = ["", "operations", "CPU ms each", "wall ms median", "wall ms p95", "per second"];
     let table = output.table(&header, report.figures.iter().map(row));
     format!(
-        "{table}\n{} memories, embedder {}\ndatabase {:.1} MB ({:.0} bytes a memory), peak memory {:.1} MB, {} disk syncs",
+        "{table}\n{} memories in {}, embedder {}\ndatabase {:.1} MB ({:.0} bytes a memory), peak memory {:.1} MB, {} disk syncs",
         report.count,
+        report.backend,
         report.embedder,
         report.database_bytes as f64 / 1e6,
         report.bytes_per_memory,

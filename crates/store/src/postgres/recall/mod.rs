@@ -28,7 +28,9 @@ pub(super) async fn find(pool: &Pool, vectors: &Vectors, readable: &Readable, fi
     let beside = beside(pool, readable, find, &found.candidates).await?;
     if !beside.is_empty() {
         let more = Find { filter: find.filter.clone(), also: beside, ..Find::default() };
-        let more = picked(pool, vectors, readable, &more, find).await?;
+        let mut more = picked(pool, vectors, readable, &more, find).await?;
+        // In the order every backend gives them.
+        more.candidates.sort_by_key(|candidate| candidate.memory.id);
         found.candidates.extend(more.candidates);
     }
     Ok(found)

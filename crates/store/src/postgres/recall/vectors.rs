@@ -20,8 +20,20 @@ pub(in crate::postgres) enum Vectors {
     Off(&'static str),
 }
 
-/// Asks the server once, when the backend opens.
+/// Asks the server once, when the backend opens, and prepares the pool for what it is.
 pub(in crate::postgres) async fn vectors(pool: &Pool) -> Result<Vectors, Fault> {
+    let spread = Step::new("select 1 from pg_extension where extname = 'citus'", params![]);
+    let answer = pool.read(None, &[spread]).await?;
+    let vectors = extension(pool).await?;
+    let is_cluster = answer.iter().flatten().next().is_some();
+    pool.prepare(vectors.settings() + if is_cluster { CLUSTER } else { "" });
+    Ok(vectors)
+}
+
+/// On a Citus cluster the owner's functions run on the worker the tenant lives on, and ask it again from there.
+const CLUSTER: &str = "set local citus.allow_nested_distributed_execution = true;";
+
+async fn extension(pool: &Pool) -> Result<Vectors, Fault> {
     let step = Step::new(
         "select e.extversion, quote_ident(n.nspname),
            exists (select 1 from pg_attribute a where a.attrelid = 'recall'::regclass and a.attname = 'meaning')
@@ -48,7 +60,7 @@ impl Vectors {
     }
 
     /// What every transaction sets.
-    pub(in crate::postgres) fn settings(&self) -> String {
+    fn settings(&self) -> String {
         match self {
             Vectors::On { schema, .. } => format!(
                 "set local search_path = ingrain, {schema}; set local hnsw.iterative_scan = strict_order;

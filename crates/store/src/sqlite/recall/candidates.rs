@@ -124,6 +124,8 @@ fn beside(
             found.push(id?);
         }
     }
+    // In the order every backend gives them.
+    found.sort_unstable();
     Ok(found)
 }
 

@@ -28,7 +28,8 @@ pub(super) fn find(conn: &Connection, readable: &Readable, find: &Find, scopes: 
     let mut chosen = Vec::new();
     let wanted: Vec<&Candidate> =
         stood.iter().filter(|candidate| matching::matches(&find.filter, &candidate.memory)).collect();
-    for top in [by_words(&wanted, find, &stats), by_vector(&wanted, find), plain(&wanted, find)] {
+    let plain = [newest(&wanted, find), by_substring(&wanted, find)];
+    for top in [by_words(&wanted, find, &stats), by_vector(&wanted, find)].into_iter().chain(plain) {
         chosen.extend(top.into_sorted().into_iter().map(|ranked| ranked.memory));
     }
     for id in &find.also {
@@ -108,13 +109,20 @@ fn by_vector(wanted: &[&Candidate], find: &Find) -> Top {
     top
 }
 
-/// By a piece of the summary, and the newest where nothing was asked.
-fn plain(wanted: &[&Candidate], find: &Find) -> Top {
+/// The newest, where nothing was asked.
+fn newest(wanted: &[&Candidate], find: &Find) -> Top {
     let mut top = Top::new(find.pool);
-    let newest = find.newest && find.words.terms.is_empty();
+    if find.newest && find.words.terms.is_empty() {
+        wanted.iter().for_each(|candidate| offer(&mut top, candidate, 0.0));
+    }
+    top
+}
+
+fn by_substring(wanted: &[&Candidate], find: &Find) -> Top {
+    let mut top = Top::new(find.pool);
     for candidate in wanted {
         let summary = || candidate.memory.summary().to_lowercase();
-        if newest || find.substring.as_ref().is_some_and(|text| summary().contains(text)) {
+        if find.substring.as_ref().is_some_and(|text| summary().contains(text)) {
             offer(&mut top, candidate, 0.0);
         }
     }

@@ -1,0 +1,130 @@
+//! The server on Postgres, over real sockets: prepared by the owner, served by the application, honest when it is full.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::Child;
+
+use crate::postgres::{APP, Database, OWNER, Session, server};
+use crate::world::{World, rows, text};
+
+/// A server that ends with the test.
+struct Serving {
+    child: Child,
+    address: String,
+}
+
+impl Serving {
+    fn start(world: &World) -> Serving {
+        let mut child = world.command("serve --json --local --port 0", &[]).spawn().expect("the binary starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
+        let started: serde_json::Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("started: {line}"));
+        let address = text(&started["address"]).trim_start_matches("http://").to_owned();
+        Serving { child, address }
+    }
+
+    /// Status, head and body of one request.
+    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String, String) {
+        let mut line = TcpStream::connect(&self.address).expect("connects");
+        let (length, address) = (body.len(), &self.address);
+        write!(
+            line,
+            "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
+             content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        )
+        .expect("sends");
+        let mut answer = String::new();
+        line.read_to_string(&mut answer).expect("answers");
+        let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        (status, head.to_lowercase(), body.to_owned())
+    }
+
+    fn save(&self, path: &str) -> (u16, String, String) {
+        let body =
+            format!(r#"{{"store":"workspace_runbooks","path":"{path}","content":"said at {path}","kind":"runbook"}}"#);
+        self.ask("POST", "/v1/memories", &body)
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Holds every tenant, so that whoever writes waits.
+fn hold(database: &Database) -> Session {
+    let session = Session::open(&database.url("postgres"));
+    session.ask("begin; select 1 from ingrain.heads for update");
+    session
+}
+
+#[test]
+fn the_owner_prepares_and_the_application_serves() {
+    let Some(server) = server() else { return };
+    let database = Database::empty(&server);
+    let (owner, app) = (database.url(OWNER), database.url(APP));
+    let world = World::on_server(database);
+    // Before: the application cannot prepare, and says who can.
+    assert!(text(&world.fails(1, "list", &[])["error"]).contains("ingrain migrate"));
+    assert_eq!(world.code(1, "migrate --db", &[&app]), "store.unwritable");
+    let migrated = world.json("migrate --citus --db", &[&owner]);
+    assert_eq!(migrated["from"].as_u64(), Some(0));
+    let notes: Vec<String> = rows(&migrated["notes"]).iter().map(text).collect();
+    assert!(notes.iter().any(|note| note.contains("not a Citus cluster")), "{notes:?}");
+    assert_eq!(world.json("migrate --db", &[&owner])["from"], migrated["to"]);
+    let serving = Serving::start(&world);
+    assert_eq!(serving.save("runbooks/a").0, 201);
+    let (status, _, found) = serving.ask("POST", "/v1/search", r#"{"query":"said"}"#);
+    assert!(status == 200 && found.contains("runbooks/a"), "{status} {found}");
+    assert_eq!(serving.ask("GET", "/readyz", "").0, 200);
+    // A second server shares it, and the command line sees the same.
+    let second = Serving::start(&world);
+    assert!(second.ask("POST", "/v1/search", r#"{"query":"said"}"#).2.contains("runbooks/a"));
+    assert_eq!(text(&world.json("read runbooks/a", &[])["content"]), "said at runbooks/a");
+    drop((serving, second));
+    let database = world.into_server().expect("a server");
+    let rights =
+        "select rolname from pg_roles where rolname in ('ingrain_app', 'facts_app') and (rolsuper or rolbypassrls)
+         union all select relname from pg_class where relowner in ('ingrain_app'::regrole, 'facts_app'::regrole)";
+    assert_eq!(database.ask(rights), [""; 0], "the application owns nothing and cannot pass the walls");
+}
+
+#[test]
+fn a_full_pool_is_503_with_a_time_to_come_back() {
+    let Some(server) = server() else { return };
+    let database = Database::fresh(&server);
+    let url = database.url(APP);
+    let world = World::on_server(database).configured("[postgres]\nconnections_max = 1\nwait_ms = 50\n");
+    let serving = Serving::start(&world);
+    let database = world.server().expect("a server");
+    let holder = hold(database);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| serving.save("runbooks/waiting"));
+        let full = loop {
+            let answer = serving.ask("GET", "/v1/stores", "");
+            if answer.0 != 200 {
+                break answer;
+            }
+        };
+        assert!(full.0 == 503 && full.1.contains("\r\nretry-after: "), "{full:?}");
+        assert!(full.2.contains("store.unavailable") && !full.2.contains(&url), "{full:?}");
+        holder.ask("commit");
+        assert_eq!(waiting.join().expect("ends").0, 201, "who had the connection is served");
+    });
+    assert_eq!(serving.ask("GET", "/v1/stores", "").0, 200);
+}
+
+#[test]
+fn a_statement_that_takes_too_long_is_ended() {
+    let Some(server) = server() else { return };
+    let world = World::on_server(Database::fresh(&server)).configured("[postgres]\nstatement_ms = 100\n");
+    let serving = Serving::start(&world);
+    let holder = hold(world.server().expect("a server"));
+    let ended = serving.save("runbooks/slow");
+    assert!(ended.0 == 503 && ended.1.contains("\r\nretry-after: "), "{ended:?}");
+    holder.ask("commit");
+    assert_eq!(serving.save("runbooks/slow").0, 201, "nothing of it was written");
+}

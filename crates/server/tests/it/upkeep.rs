@@ -1,0 +1,49 @@
+//! Upkeep among many processes: whose turn it is, and what becomes of the work of one that died.
+
+use engine::caller::Caller;
+use engine::change::{Change, Write};
+use engine::memory::Draft;
+use engine::ports::Clock;
+use engine::row::{Row, RowKind};
+use engine::vocabulary::Kind;
+use engine::{Upkeep, UpkeepDone};
+use jiff::ToSpan;
+use serde_json::json;
+
+use crate::house::House;
+
+#[test]
+fn work_of_a_process_that_died_is_taken_up() {
+    let house = House::new();
+    let (engine, tenant) = (&house.engine, house.tenant.id);
+    let now = house.clock.now();
+    let draft = Draft {
+        store: "workspace_runbooks".to_owned(),
+        path: Some("runbooks/short".to_owned()),
+        kind: Some(Kind::Runbook),
+        content: "for a minute only".to_owned(),
+        expires_at: Some(now + 60.seconds()),
+        ..Draft::default()
+    };
+    engine.remember(&Caller::admin(tenant), draft).expect("saves");
+    house.clock.pass(120);
+    // Somebody took it and was never heard of again.
+    let until = house.clock.now() + 300.seconds();
+    let holder = "0198c0de-0000-7000-8000-000000000001";
+    let lease = Row {
+        kind: RowKind::Leases,
+        id: "upkeep".to_owned(),
+        state: holder.to_owned(),
+        subject: String::new(),
+        parent: String::new(),
+        at: until,
+        body: json!({ "work": "upkeep", "holder": holder, "until": until }),
+    };
+    engine.backend.commit(Change::new(tenant, now).write(Write::Row(lease))).expect("writes");
+    let upkeep = || engine.upkeep(tenant, Upkeep::default()).expect("keeps");
+    assert_eq!(upkeep(), UpkeepDone { elsewhere: true, ..UpkeepDone::default() });
+    house.clock.pass(300);
+    assert_eq!(upkeep(), UpkeepDone { expired: 1, ..UpkeepDone::default() });
+    assert_eq!(upkeep(), UpkeepDone::default());
+    assert_eq!(engine.backend.row(tenant, RowKind::Leases, "upkeep").expect("reads"), None, "given back");
+}
