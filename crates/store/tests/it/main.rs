@@ -75,6 +75,7 @@ conformance! {
         statistics_are_of_what_is_seen,
         the_nearest_vectors_are_found,
         filters_come_before_scoring,
+        a_closed_store_takes_no_place_in_the_pool,
         a_find_sees_every_write,
         the_newest_a_piece_and_the_asked_about,
     },
