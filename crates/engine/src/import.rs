@@ -98,8 +98,13 @@ impl Engine {
         let scope = crate::policy::scope_for(caller, store.scope, draft.system.as_deref())?;
         let place = Place { store: store.slug, scope };
         let sha256 = crate::memory::content_sha256(&draft.content);
-        let found = self.backend.get(&Readable::everything(caller.tenant), &Address::Hash { place, sha256 })?;
-        Ok(found.is_some_and(|memory| draft.path.is_none() || memory.path == draft.path))
+        // By its hash only what has no path is found.
+        let address = match draft.path.clone() {
+            Some(path) => Address::Path { place, path },
+            None => Address::Hash { place, sha256: sha256.clone() },
+        };
+        let found = self.backend.get(&Readable::everything(caller.tenant), &address)?;
+        Ok(found.is_some_and(|memory| memory.sha256 == sha256))
     }
 
     fn import_store(&self, caller: &Caller, store: Store) -> Result<Taken, Error> {

@@ -21,6 +21,7 @@ pub mod memory;
 pub mod owners;
 pub mod pipeline;
 pub mod ports;
+pub mod presets;
 pub mod receipt;
 pub mod refusal;
 pub mod review;
@@ -41,6 +42,7 @@ pub mod safety;
 pub mod tokens;
 pub mod words;
 // verbs
+mod activity;
 mod context;
 mod diagnose;
 mod episodes;
@@ -71,6 +73,7 @@ mod skills;
 mod sources;
 mod stores;
 mod summary;
+mod together;
 mod upkeep;
 mod verify;
 mod verify_by;
@@ -97,7 +100,7 @@ pub use remember::{Outcome, Remembered, Saved};
 pub use rollback::{Rollback, RolledBack};
 pub use run::{Closed, Closing, Run, RunClosed, RunOutcome};
 pub use search::{Answer, Query, WhyNot};
-pub use skills::Skill;
+pub use skills::{Shelf, Skill};
 pub use sources::{AuditEntry, StepOutput};
 pub use stores::NewStore;
 pub use summary::{Extractive, Summariser};
@@ -106,6 +109,7 @@ pub use verify::{Broken, Verified};
 pub use window::{Cut, Message, Window, WindowRequest};
 pub use witness::Witness;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::caller::Caller;
@@ -141,6 +145,11 @@ pub struct Settings {
     pub rulesets: Rulesets,
     /// `MEMORY_ENABLED=false`: reads work, writes are refused, no context is prepared.
     pub memory_off: bool,
+    /// Makes summaries of turns that no longer fit; `None`: they are extracted here.
+    pub summariser: Option<Arc<dyn Summariser>>,
+    pub skills: Option<Arc<dyn Shelf>>,
+    /// Categories of the knowledge base an agent looks into, by its name; an agent that is not named sees all.
+    pub knowledge_categories: BTreeMap<String, Vec<String>>,
 }
 
 impl Engine {

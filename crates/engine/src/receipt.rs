@@ -2,18 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
+use jiff::{Timestamp, ToSpan as _};
 use serde::{Deserialize, Serialize};
 
 use crate::Engine;
 use crate::caller::Caller;
+use crate::change::{Change, Write};
 use crate::error::Error;
-use crate::id::{MemoryId, VersionId};
+use crate::id::{MemoryId, TenantId, VersionId};
 use crate::memory::content_sha256;
 use crate::pipeline::admins_only;
 use crate::policy::Readable;
+use crate::presets::Purpose;
 use crate::render::{self, Block, Shown};
 use crate::row::{self, Kept, RowFilter, RowKind};
+use crate::upkeep::Upkeep;
 use crate::vocabulary;
 use crate::vocabulary::{Kind, Ranker, Trust};
 
@@ -42,6 +45,8 @@ pub struct ReceiptSettings {
     pub memories_max: usize,
     pub trusted_from: f64,
     pub ranker: Ranker,
+    #[serde(default)]
+    pub purpose: Option<Purpose>,
 }
 
 /// One candidate and what became of it.
@@ -53,6 +58,9 @@ pub struct Considered {
     pub path: Option<String>,
     pub trust: Trust,
     pub kind: Kind,
+    /// Shown with the entry, where that helps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
     pub stale: bool,
     pub score: f64,
     pub parts: BTreeMap<String, f64>,
@@ -152,7 +160,12 @@ pub struct Replay {
 impl Engine {
     /// One receipt: its own caller's, or any for admins.
     pub fn receipt(&self, caller: &Caller, id: &str) -> Result<Receipt, Error> {
-        let found: Option<Receipt> = row::get(&*self.backend, caller.tenant, id)?;
+        let mut found: Option<Receipt> = row::get(&*self.backend, caller.tenant, id)?;
+        if found.is_none() {
+            // It may be on its way: the turn did not wait for the disk.
+            self.backend.flush()?;
+            found = row::get(&*self.backend, caller.tenant, id)?;
+        }
         found.filter(|receipt| receipt.is_seen_by(caller)).ok_or_else(|| Error::not_found(format!("receipt `{id}`")))
     }
 
@@ -215,6 +228,36 @@ impl Engine {
         row::select(&*self.backend, caller.tenant, &filter)
     }
 
+    /// Since when touches and receipts are kept; `None`: since ever.
+    pub fn kept_since(&self) -> Option<Timestamp> {
+        let days = i64::from(self.limits().receipt_days);
+        let since = self.clock.now().checked_sub((days * 24).hours());
+        (days > 0).then(|| since.unwrap_or(Timestamp::UNIX_EPOCH))
+    }
+
+    /// Deletes receipts and touches past their time; says how many.
+    pub(crate) fn forget_receipts(&self, tenant: TenantId, upkeep: Upkeep) -> Result<u64, Error> {
+        let Some(before) = self.kept_since() else { return Ok(0) };
+        let mut gone = 0;
+        // By state, because that is how the tables are sorted by time.
+        let touches = Touch::ALL.iter().map(|touch| (RowKind::Usage, touch.as_str()));
+        for (kind, state) in std::iter::once((RowKind::Receipts, "")).chain(touches) {
+            for _ in 0..upkeep.batches_max {
+                let (state, before) = (Some(state.to_owned()), Some(before));
+                let filter = RowFilter { state, before, limit: upkeep.batch, ..RowFilter::default() };
+                let rows = self.backend.rows(tenant, kind, &filter)?;
+                if rows.is_empty() {
+                    break;
+                }
+                gone += rows.len() as u64;
+                let change = Change::new(tenant, self.clock.now());
+                let going = |change: Change, row: row::Row| change.write(Write::RowGone { kind, id: row.id });
+                self.backend.commit(rows.into_iter().fold(change, going))?;
+            }
+        }
+        Ok(gone)
+    }
+
     /// A touch to be written with the deed it belongs to.
     pub(crate) fn usage(
         &self,
@@ -246,6 +289,7 @@ pub(crate) fn show<'a>(considered: &'a Considered, memory: &'a crate::memory::Me
         title: memory.title.as_deref(),
         trust: considered.trust,
         kind: considered.kind,
+        author: considered.author.as_deref(),
         updated_at: memory.updated_at,
         stale: considered.stale,
         content: &memory.content,

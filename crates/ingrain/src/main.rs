@@ -8,6 +8,7 @@ mod commands;
 mod config;
 mod error;
 mod output;
+mod skills;
 mod text;
 mod view;
 

@@ -17,6 +17,7 @@ mod rate;
 mod repeat;
 mod rest;
 mod stream;
+mod summariser;
 pub mod wire;
 
 pub use app::App;
@@ -25,6 +26,7 @@ pub use docs::reference;
 pub use listen::serve;
 pub use openapi::document as openapi;
 pub use problem::Problem;
+pub use summariser::{ChatSummariser, SummariserConfig};
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};

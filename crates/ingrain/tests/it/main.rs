@@ -1,10 +1,13 @@
 //! The product through its command line: the built binary, a throwaway home, what a user sees.
 
+mod activity;
 mod concurrency;
 mod configuration;
 mod context;
 mod copying;
+mod diagnose;
 mod documents;
+mod endpoint;
 mod episodes;
 mod governance;
 mod knowledge;
@@ -14,10 +17,13 @@ mod mcp;
 mod notes;
 mod odd_input;
 mod postgres;
+mod presets;
 mod ranking;
 mod recall;
 mod reference;
 mod safety;
+mod skills;
+mod summaries;
 mod tour;
 mod window;
 mod world;

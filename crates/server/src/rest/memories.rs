@@ -295,7 +295,7 @@ pub(super) const EXAMPLE_ID: &str = "01980000-0000-7000-8000-000000000001";
 const EXAMPLE_VERSION: &str = "01980000-0000-7000-8000-000000000002";
 const EXAMPLE_SHA256: &str = "3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855e";
 
-fn saved_example(outcome: &str) -> Value {
+pub(super) fn saved_example(outcome: &str) -> Value {
     json!({
         "outcome": outcome, "id": EXAMPLE_ID, "version": EXAMPLE_VERSION, "version_number": 1,
         "store": "conversation_memory", "scope": { "kind": "conversation", "conversation": "c-1" },

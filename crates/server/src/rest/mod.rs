@@ -1,8 +1,11 @@
 //! REST: one file a resource. Each translates a request into the engine's words and its answer back.
 
+mod audit;
 mod context;
+mod episodes;
 mod events;
 mod govern;
+mod ingest;
 mod keys;
 mod memories;
 mod pipelines;
@@ -15,6 +18,7 @@ mod stores;
 mod tenants;
 mod upkeep;
 mod watch;
+mod workflows;
 
 use std::any::Any;
 
@@ -35,6 +39,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         memories::endpoints(),
         search::endpoints(),
         context::endpoints(),
+        episodes::endpoints(),
+        audit::endpoints(),
+        workflows::endpoints(),
+        ingest::endpoints(),
         reviews::endpoints(),
         govern::endpoints(),
         runs::endpoints(),

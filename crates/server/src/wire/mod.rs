@@ -2,6 +2,7 @@
 
 pub mod admin;
 pub mod context;
+pub mod episodic;
 pub mod govern;
 pub mod memory;
 pub mod search;
@@ -14,6 +15,7 @@ use engine::RunOutcome;
 use engine::id::MemoryId;
 use engine::keys::Settable;
 use engine::ports::{Cursor, Order};
+use engine::presets::Purpose;
 use engine::review::{Action, ReviewState, Risk};
 use engine::vocabulary::{
     Access, EvidenceKind, Kind, Layer, Operation, Ranker, Role, ScopeKind, State, Trust, TtlClass, TurnRole,
@@ -52,6 +54,7 @@ word! {
     KindWord = Kind, "Kind";
     LayerWord = Layer, "Layer";
     OperationWord = Operation, "Operation";
+    PurposeWord = Purpose, "Purpose";
     RankerWord = Ranker, "Ranker";
     RoleWord = Role, "Role";
     ScopeWord = ScopeKind, "ScopeKind";

@@ -93,7 +93,9 @@ pub(super) fn visible(conn: &Connection, readable: &Readable, filter: &Filter) -
         (Scopes::These(scopes), _) => {
             for scope in scopes {
                 let (first, second) = scope.names();
-                take(by_scope, &|statement| collect(statement, (wall, scope.kind().as_str(), first, second), readable, filter))?;
+                take(by_scope, &|statement| {
+                    collect(statement, (wall, scope.kind().as_str(), first, second), readable, filter)
+                })?;
             }
         }
         (Scopes::All, Filter { stores, .. }) if !stores.is_empty() => {
