@@ -31,13 +31,16 @@ impl Engine {
     pub(crate) fn extend_drafts(&self, tenant: TenantId, batch: usize) -> Result<u64, Error> {
         let now = self.clock.now();
         let soon = now.checked_add(LOOK_AHEAD_HOURS.hours()).unwrap_or(now);
-        let filter = Filter { expired_by: Some(soon), scopes: vec![ScopeKind::Conversation], ..Filter::default() };
+        // The same states as for what has expired: the index of expiries holds no others.
+        let states = vec![State::Active, State::Constrained];
+        let scopes = vec![ScopeKind::Conversation];
+        let filter = Filter { expired_by: Some(soon), scopes, states, ..Filter::default() };
         let mut lasts: HashMap<Place, Option<Timestamp>> = HashMap::new();
         let (mut extended, mut after) = (0, None);
         loop {
-            let page = Page { order: Order::Oldest, after, limit: batch };
+            let page = Page { order: Order::Expiring, after, limit: batch };
             let due = self.backend.list(&Readable::everything(tenant), &filter, &page)?;
-            after = due.last().and_then(|last| cursor(Order::Oldest, last));
+            after = due.last().and_then(|last| cursor(Order::Expiring, last));
             for memory in due.iter().filter(|memory| self.by_activity(tenant, memory)) {
                 let place = Place { store: memory.store.clone(), scope: memory.scope.clone() };
                 let last = match lasts.get(&place) {

@@ -110,7 +110,7 @@ impl Engine {
     fn expired(&self, tenant: TenantId, limit: usize, now: Timestamp) -> Result<Vec<Memory>, Error> {
         let filter =
             Filter { expired_by: Some(now), states: vec![State::Active, State::Constrained], ..Filter::default() };
-        let page = Page { order: Order::Oldest, after: None, limit };
+        let page = Page { order: Order::Expiring, after: None, limit };
         Ok(self.backend.list(&Readable::everything(tenant), &filter, &page)?)
     }
 

@@ -21,8 +21,15 @@ macro_rules! migrations {
 }
 
 /// In order; the number of a migration is its place, counted from one. The same as SQLite's.
-const MIGRATIONS: &[Migration] =
-    migrations!["0001_tenants", "0002_memories", "0003_recall", "0004_events", "0005_fewer_trees", "0006_leases"];
+const MIGRATIONS: &[Migration] = migrations![
+    "0001_tenants",
+    "0002_memories",
+    "0003_recall",
+    "0004_events",
+    "0005_fewer_trees",
+    "0006_leases",
+    "0007_due"
+];
 
 /// Run after the numbered ones, each time, where the server has what they need.
 const VECTORS: &str = include_str!("../../migrations/postgres/vectors.sql");

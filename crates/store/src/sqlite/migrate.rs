@@ -18,8 +18,15 @@ macro_rules! steps {
 }
 
 /// In order; the number of a step is its place, counted from one.
-const STEPS: &[Step] =
-    steps!["0001_tenants", "0002_memories", "0003_recall", "0004_events", "0005_fewer_trees", "0006_leases"];
+const STEPS: &[Step] = steps![
+    "0001_tenants",
+    "0002_memories",
+    "0003_recall",
+    "0004_events",
+    "0005_fewer_trees",
+    "0006_leases",
+    "0007_due"
+];
 
 /// The newest schema this program knows.
 pub(super) const KNOWN: u32 = STEPS.len() as u32;
