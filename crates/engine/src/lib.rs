@@ -56,6 +56,7 @@ pub mod known;
 mod layers;
 mod lease;
 mod lineage;
+mod packed;
 mod patch;
 mod propose;
 mod quarantine;

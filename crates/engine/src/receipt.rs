@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::{Timestamp, ToSpan as _};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::Engine;
 use crate::caller::Caller;
@@ -11,11 +12,13 @@ use crate::change::{Change, Write};
 use crate::error::Error;
 use crate::id::{MemoryId, TenantId, VersionId};
 use crate::memory::content_sha256;
+use crate::packed;
 use crate::pipeline::admins_only;
 use crate::policy::Readable;
+use crate::ports::StoreError;
 use crate::presets::Purpose;
 use crate::render::{self, Block, Shown};
-use crate::row::{self, Kept, RowFilter, RowKind};
+use crate::row::{self, Kept, Row, RowFilter, RowKind};
 use crate::upkeep::Upkeep;
 use crate::vocabulary;
 use crate::vocabulary::{Kind, Ranker, Trust};
@@ -72,6 +75,21 @@ pub struct Considered {
 }
 
 impl Receipt {
+    /// Everything but the candidates.
+    fn clone_bare(&self) -> Receipt {
+        Receipt {
+            id: self.id.clone(),
+            at: self.at,
+            caller: self.caller.clone(),
+            query: self.query.clone(),
+            settings: self.settings.clone(),
+            candidates: Vec::new(),
+            tokens: self.tokens,
+            block_sha256: self.block_sha256.clone(),
+            skipped: self.skipped.clone(),
+        }
+    }
+
     /// Its own caller's, or any for admins.
     pub(crate) fn is_seen_by(&self, caller: &Caller) -> bool {
         admins_only(caller).is_ok() || self.caller.principal == caller.principal
@@ -101,6 +119,35 @@ impl Kept for Receipt {
     }
     fn parent(&self) -> String {
         self.caller.run.clone().unwrap_or_default()
+    }
+
+    /// Most of a receipt is candidates that were not shown: they are kept as lines.
+    fn to_row(&self) -> Row {
+        let mut body = serde_json::to_value(self.clone_bare()).unwrap_or(Value::Null);
+        body["candidates"] = Value::String(packed::pack(&self.candidates));
+        Row {
+            kind: Self::KIND,
+            id: self.id(),
+            state: self.state(),
+            subject: self.subject(),
+            parent: self.parent(),
+            at: self.at,
+            body,
+        }
+    }
+
+    fn from_row(mut row: Row) -> Result<Receipt, Error> {
+        let corrupt = || Error::Store(StoreError::Corrupt(format!("receipt `{}`", row.id)));
+        let lines =
+            row.body["candidates"].as_str().map(|lines| packed::unpack(lines).ok_or_else(corrupt)).transpose()?;
+        if lines.is_some() {
+            row.body["candidates"] = Value::Array(Vec::new());
+        }
+        let receipt: Receipt = serde_json::from_value(row.body.take()).map_err(|_| corrupt())?;
+        Ok(match lines {
+            Some(candidates) => Receipt { candidates, ..receipt },
+            None => receipt,
+        })
     }
 }
 
@@ -251,7 +298,7 @@ impl Engine {
                 }
                 gone += rows.len() as u64;
                 let change = Change::new(tenant, self.clock.now());
-                let going = |change: Change, row: row::Row| change.write(Write::RowGone { kind, id: row.id });
+                let going = |change: Change, row: Row| change.write(Write::RowGone { kind, id: row.id });
                 self.backend.commit(rows.into_iter().fold(change, going))?;
             }
         }

@@ -34,7 +34,7 @@ impl Default for Upkeep {
 }
 
 /// Memories archived in one transaction: other writers wait for it, so it stays far below what they notice.
-const RETIRED_TOGETHER: usize = 50;
+const RETIRED_TOGETHER: usize = 20;
 
 fn joined(tenant: TenantId, now: Timestamp, steps: Vec<Change>) -> Change {
     let mut all = Change::new(tenant, now);

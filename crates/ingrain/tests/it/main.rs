@@ -1,6 +1,7 @@
 //! The product through its command line: the built binary, a throwaway home, what a user sees.
 
 mod activity;
+mod budget;
 mod concurrency;
 mod configuration;
 mod context;

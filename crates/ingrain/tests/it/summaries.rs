@@ -87,7 +87,7 @@ fn a_forgotten_or_redacted_turn_takes_its_summary_along() {
 
 #[test]
 fn an_erased_person_takes_his_summaries_along_and_what_is_forgotten_is_not_summarised() {
-    let world = World::new();
+    let world = World::on_file();
     let kept = world.json(&format!("episodes add {AGENT}"), &[&turn(3)]);
     assert!(summary(&window(&world, 30, 1_600)).contains("lantern step 3."));
     assert!(world.holds("- user: turn 4: we decided on lantern step 4."), "it is kept");
@@ -97,4 +97,19 @@ fn an_erased_person_takes_his_summaries_along_and_what_is_forgotten_is_not_summa
     world.json(&format!("forget {}", text(&kept["id"])), &[]);
     let after = window(&world, 30, 1_600);
     assert!(!summary(&after).contains("lantern step 3.") && summary(&after).contains("lantern step 4."), "{after}");
+}
+
+/// The one test that asks a real model: `scripts/llm-test` brings it. Without one there is nothing to ask.
+#[test]
+fn a_real_model_makes_a_summary_once() {
+    let Some(url) = std::env::var_os("INGRAIN_TEST_LLM_URL").and_then(|url| url.into_string().ok()) else { return };
+    let config = format!(
+        "[summaries]\nurl = '{url}'\nmodel = 'any'\nprivate_endpoint = true\ntimeout_ms = 240000\nretries = 0\n"
+    );
+    let world = World::with_config(&config);
+    let first = window(&world, 30, 1_700);
+    assert_eq!(notes(&first), "[]", "the model answered");
+    assert!(!summary(&first).contains("- user: turn"), "not the one extracted here: {first}");
+    assert!(first["tokens"].as_u64() <= Some(1_700));
+    assert_eq!(summary(&window(&world, 30, 1_700)), summary(&first), "kept");
 }

@@ -19,6 +19,8 @@ const PER_AGENT: usize = 10_000;
 const FILL_TOGETHER: usize = 1_000;
 /// One in so many is due when upkeep runs.
 const DUE_EVERY: usize = 4;
+/// Saves with nobody else at it, to compare with.
+const ALONE: usize = 200;
 /// After which the routine ones are due.
 const LATER: SignedDuration = SignedDuration::from_hours(8 * 24);
 
@@ -26,6 +28,7 @@ const LATER: SignedDuration = SignedDuration::from_hours(8 * 24);
 /// saves as fast as it can.
 pub fn run(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
     let filling = fill(session, count)?;
+    let alone = save_alone(session)?;
     let later = session.engine.clock.now().checked_add(LATER).unwrap_or(jiff::Timestamp::MAX);
     let engine = Engine { clock: Arc::new(SystemClock::new(Some(later))), ..session.engine.clone() };
     let done = AtomicBool::new(false);
@@ -47,6 +50,7 @@ pub fn run(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
     idle.time(|| engine.upkeep(session.caller.tenant, Upkeep::default()))?;
     Ok(vec![
         filling.named("fill, a thousand turns each"),
+        alone.named("saves alone"),
         keeping.named(&format!("upkeep, {due} of {count} due")),
         saving?.named("saves meanwhile"),
         idle.stop().named("upkeep, nothing due"),
@@ -70,6 +74,17 @@ fn turn(number: usize) -> Turn {
     let class = if number.is_multiple_of(DUE_EVERY) { TtlClass::Routine } else { TtlClass::Remember };
     let content = format!("watch {number}: pier {} was quiet, lamp {} was lit", number % 97, number % 89);
     Turn { content, ttl: Some(class), importance: Some(0.5), ..Turn::default() }
+}
+
+/// What a save waits for its disk with nobody else at it.
+fn save_alone(session: &Session) -> Result<Figures, Failure> {
+    let agent = Caller::agent(session.caller.tenant, "alone");
+    let mut meter = Meter::start(ALONE);
+    for number in 0..ALONE {
+        let turns = vec![turn(number * DUE_EVERY + 1)];
+        meter.time(|| session.engine.remember_turns(&agent, "alone", turns))?;
+    }
+    Ok(meter.stop())
 }
 
 fn save_meanwhile(session: &Session, done: &AtomicBool) -> Result<Figures, Failure> {
