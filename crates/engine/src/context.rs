@@ -10,6 +10,7 @@ use crate::limits::trust_score;
 use crate::memory::{Memory, content_sha256};
 use crate::policy;
 use crate::ports::{Filter, Order, Page};
+use crate::presets::Purpose;
 use crate::ranking::Hit;
 use crate::receipt::{Considered, OVER_BUDGET, Receipt, ReceiptSettings, Touch, show};
 use crate::render::{self, Block, Shown};
@@ -27,6 +28,8 @@ pub struct ContextRequest {
     pub message: String,
     pub budget_tokens: Option<usize>,
     pub memories_max: Option<usize>,
+    /// A decision point whose answers are looked for; `None`: whatever fits the message.
+    pub purpose: Option<Purpose>,
     pub filter: Filter,
 }
 
@@ -44,9 +47,9 @@ pub struct Context {
 }
 
 /// A candidate with its text, before it is known what fits.
-struct Choice {
-    considered: Considered,
-    memory: Memory,
+pub(crate) struct Choice {
+    pub(crate) considered: Considered,
+    pub(crate) memory: Memory,
 }
 
 /// What the blocks cost so far, counted upwards: no block is rendered to know whether one more memory fits.
@@ -73,6 +76,14 @@ impl Bill {
     }
 }
 
+/// The block a candidate belongs into, by its trust.
+pub(crate) fn block_of(settings: &ReceiptSettings, considered: &Considered) -> Block {
+    match trust_score(considered.trust) >= settings.trusted_from {
+        true => Block::Trusted,
+        false => Block::Untrusted,
+    }
+}
+
 /// What a turn would be shown, before anybody is told.
 struct Prepared {
     settings: ReceiptSettings,
@@ -90,11 +101,11 @@ impl Engine {
             return Ok(Context::default());
         }
         let Prepared { settings, choices, skipped } = self.prepared(caller, request);
-        let text = rendered(&settings, &choices);
+        let text = rendered(&settings, &choices.iter().collect::<Vec<_>>());
         let tokens = tokens::estimate(&text);
         debug_assert!(tokens <= settings.budget_tokens, "a context never passes its budget");
         let candidates = choices.into_iter().map(|choice| choice.considered).collect();
-        let receipt = self.keep_receipt(caller, request, settings, candidates, &text, tokens, skipped);
+        let receipt = self.keep_receipt(caller, &request.message, settings, candidates, &text, tokens, skipped);
         Ok(Context {
             text,
             tokens,
@@ -106,7 +117,7 @@ impl Engine {
 
     fn prepared(&self, caller: &Caller, request: &ContextRequest) -> Prepared {
         let mut skipped = Vec::new();
-        let always = self.always_injected(caller, request).unwrap_or_else(|error| {
+        let always = self.always_injected(caller, &request.filter).unwrap_or_else(|error| {
             skipped.push(format!("always-inject memories: {}", error.code()));
             Vec::new()
         });
@@ -122,7 +133,7 @@ impl Engine {
         choices.into_iter().map(|choice| choice.considered).find(|considered| considered.memory == id)
     }
 
-    fn context_settings(&self, request: &ContextRequest) -> ReceiptSettings {
+    pub(crate) fn context_settings(&self, request: &ContextRequest) -> ReceiptSettings {
         let limits = self.limits();
         ReceiptSettings {
             tag_prefix: limits.context_tag_prefix.clone(),
@@ -130,18 +141,15 @@ impl Engine {
             memories_max: request.memories_max.unwrap_or(limits.context_memories_max).min(limits.results_max),
             trusted_from: limits.context_trusted_from,
             ranker: Ranker::Operational,
+            purpose: request.purpose,
         }
     }
 
-    fn always_injected(&self, caller: &Caller, request: &ContextRequest) -> Result<Vec<Memory>, Error> {
-        let filter = Filter {
-            always_inject: Some(true),
-            unexpired_at: Some(self.asked_at(&request.filter)),
-            ..request.filter.clone()
-        };
+    pub(crate) fn always_injected(&self, caller: &Caller, filter: &Filter) -> Result<Vec<Memory>, Error> {
+        let pinned = Filter { always_inject: Some(true), unexpired_at: Some(self.asked_at(filter)), ..filter.clone() };
         let page = Page { order: Order::Newest, after: None, limit: self.limits().always_inject_max };
-        let eyes = self.eyes_on(caller, &request.filter)?;
-        let mut memories = self.backend.list(&eyes, &filter, &page)?;
+        let eyes = self.eyes_on(caller, filter)?;
+        let mut memories = self.backend.list(&eyes, &pinned, &page)?;
         memories.retain(|memory| eyes.shows(memory) && policy::in_its_run(caller, memory));
         Ok(memories)
     }
@@ -149,11 +157,14 @@ impl Engine {
     fn ranked(&self, caller: &Caller, request: &ContextRequest, skipped: &mut Vec<String>) -> Vec<Hit> {
         let query = Query { text: request.message.clone(), filter: request.filter.clone(), ..Query::default() };
         let limit = request.memories_max.unwrap_or(self.limits().context_memories_max).max(1);
-        let found = self.eyes_on(caller, &request.filter).and_then(|eyes| {
-            let (mut hits, answer) = self.found(&eyes, &query, Ranker::Operational, limit)?;
-            hits.retain(|hit| eyes.shows(&hit.memory) && policy::in_its_run(caller, &hit.memory));
-            Ok((hits, answer.warnings))
-        });
+        let found = match request.purpose {
+            Some(purpose) => self.for_purpose(caller, &query, purpose, limit),
+            None => self.eyes_on(caller, &request.filter).and_then(|eyes| {
+                let (mut hits, answer) = self.found(&eyes, &query, Ranker::Operational, limit)?;
+                hits.retain(|hit| eyes.shows(&hit.memory) && policy::in_its_run(caller, &hit.memory));
+                Ok((hits, answer.warnings))
+            }),
+        };
         match found {
             Ok((hits, warnings)) => {
                 skipped.extend(warnings);
@@ -173,7 +184,7 @@ impl Engine {
         let mut choices: Vec<Choice> = Vec::new();
         let mut bill = Bill::new(settings);
         for memory in always {
-            let choice = self.passed_over(Hit::bare(memory), OVER_BUDGET.to_owned());
+            let choice = self.passed_over(settings, Hit::bare(memory), OVER_BUDGET.to_owned());
             choices.push(self.weighed(settings, &mut bill, choice, share, "always injected"));
         }
         let mut shown = 0;
@@ -182,10 +193,10 @@ impl Engine {
                 continue;
             }
             if shown == settings.memories_max {
-                choices.push(self.passed_over(hit, format!("below the {} shown", settings.memories_max)));
+                choices.push(self.passed_over(settings, hit, format!("below the {} shown", settings.memories_max)));
                 continue;
             }
-            let choice = self.passed_over(hit, OVER_BUDGET.to_owned());
+            let choice = self.passed_over(settings, hit, OVER_BUDGET.to_owned());
             let choice = self.weighed(settings, &mut bill, choice, settings.budget_tokens, "ranked");
             shown += usize::from(choice.considered.block.is_some());
             choices.push(choice);
@@ -202,8 +213,7 @@ impl Engine {
         budget_tokens: usize,
         reason: &str,
     ) -> Choice {
-        let trusted = trust_score(choice.considered.trust) >= settings.trusted_from;
-        let block = if trusted { Block::Trusted } else { Block::Untrusted };
+        let block = block_of(settings, &choice.considered);
         let besides = bill.with(block) + render::entry_head_tokens(&show(&choice.considered, &choice.memory));
         let Some(room) = budget_tokens.checked_sub(besides) else { return choice };
         // A few words of a long text help nobody.
@@ -218,7 +228,8 @@ impl Engine {
         choice
     }
 
-    fn passed_over(&self, hit: Hit, reason: String) -> Choice {
+    pub(crate) fn passed_over(&self, settings: &ReceiptSettings, hit: Hit, reason: String) -> Choice {
+        let signed = settings.purpose.is_some_and(|purpose| purpose.preset().shows_authors);
         let stale = hit.memory.verify_by.is_some_and(|by| by <= self.clock.now());
         let considered = Considered {
             memory: hit.memory.id,
@@ -227,6 +238,7 @@ impl Engine {
             path: hit.memory.path.clone(),
             trust: hit.memory.trust_at(self.clock.now()),
             kind: hit.memory.kind,
+            author: signed.then(|| hit.memory.author.clone()),
             stale,
             score: hit.score,
             parts: hit.parts.iter().map(|(name, part)| ((*name).to_owned(), *part)).collect(),
@@ -240,10 +252,10 @@ impl Engine {
 
     /// Writes receipt, counters and event with the next group: the turn waits for no disk.
     #[expect(clippy::too_many_arguments, reason = "the parts of one record, joined here and nowhere else")]
-    fn keep_receipt(
+    pub(crate) fn keep_receipt(
         &self,
         caller: &Caller,
-        request: &ContextRequest,
+        message: &str,
         settings: ReceiptSettings,
         candidates: Vec<Considered>,
         text: &str,
@@ -255,7 +267,7 @@ impl Engine {
             id: self.clock.fresh_id().to_string(),
             at: now,
             caller: caller.clone(),
-            query: safety::without_secrets(request.message.clone()),
+            query: safety::without_secrets(message.to_owned()),
             settings,
             candidates,
             tokens,
@@ -286,7 +298,7 @@ impl Engine {
     }
 }
 
-fn rendered(settings: &ReceiptSettings, choices: &[Choice]) -> String {
+pub(crate) fn rendered(settings: &ReceiptSettings, choices: &[&Choice]) -> String {
     let of = |block: Block| -> Vec<Shown<'_>> {
         let chosen = choices.iter().filter(|choice| choice.considered.block == Some(block));
         chosen.map(|choice| show(&choice.considered, &choice.memory)).collect()

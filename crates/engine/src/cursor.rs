@@ -28,7 +28,7 @@ impl Cursor {
             match order {
                 Order::Path => Some(Cursor::Path(key.to_owned(), id)),
                 Order::Newest | Order::Oldest => Some(Cursor::Time(moment(key)?, id)),
-                Order::Fading => None,
+                Order::Fading | Order::Expiring => None,
             }
         };
         place().ok_or_else(wrong)
@@ -59,6 +59,7 @@ const fn letter(order: Order) -> &'static str {
         Order::Newest => "n",
         Order::Oldest => "o",
         Order::Fading => "f",
+        Order::Expiring => "e",
     }
 }
 

@@ -17,6 +17,9 @@ use crate::vocabulary::{Kind, TtlClass, TurnRole};
 /// The store turns go to.
 pub const EPISODES: &str = "episodes";
 
+/// Turns saved in one transaction: they wait for one disk, and other writers wait a few milliseconds for them.
+const TURNS_TOGETHER: usize = 100;
+
 /// One turn of a conversation, as a host hands it over.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -57,11 +60,11 @@ impl Engine {
             return Err(Error::invalid("shape.too_many", message));
         }
         let mut next = self.next_turn(caller, session)?;
-        let mut answers = Vec::with_capacity(turns.len());
+        let mut drafts = Vec::with_capacity(turns.len());
         for turn in turns {
             let number = turn.turn.unwrap_or(next);
             next = number.saturating_add(1);
-            let draft = Draft {
+            drafts.push(Draft {
                 store: EPISODES.to_owned(),
                 content: turn.content,
                 kind: turn.kind,
@@ -72,8 +75,12 @@ impl Engine {
                 importance: turn.importance,
                 ttl: turn.ttl,
                 ..Draft::default()
-            };
-            answers.push(self.remember(caller, draft)?);
+            });
+        }
+        let mut answers = Vec::with_capacity(drafts.len());
+        while !drafts.is_empty() {
+            let rest = drafts.split_off(drafts.len().min(TURNS_TOGETHER));
+            answers.extend(self.remember_together(caller, EPISODES, std::mem::replace(&mut drafts, rest))?);
         }
         Ok(answers)
     }

@@ -147,7 +147,25 @@ impl Engine {
                         gone(RowKind::Reviews, row.id.clone());
                     }
                 })?;
+                let said = memories.iter().map(|memory| memory.content.as_str());
+                let summaries = self.dropping_summaries(caller.tenant, said)?;
+                for write in &summaries {
+                    if let Write::RowGone { kind, id } = write {
+                        gone(*kind, id.clone());
+                    }
+                }
                 if let EraseWhat::User(user) = what {
+                    let mut his = HashSet::new();
+                    self.each_row(caller, RowKind::Summaries, |row| {
+                        if row.body["user"].as_str() == Some(user) {
+                            his.insert(row.parent.clone());
+                        }
+                    })?;
+                    self.each_row(caller, RowKind::Summaries, |row| {
+                        if his.contains(&row.parent) {
+                            gone(RowKind::Summaries, row.id.clone());
+                        }
+                    })?;
                     // What he asked is his as well.
                     self.each_row(caller, RowKind::Receipts, |row| {
                         if row.body["caller"]["user"].as_str() == Some(user) {

@@ -28,6 +28,7 @@ vocabulary! {
         Redacted = "memory.redacted",
         Erased = "memory.erased",
         Expired = "memory.expired",
+        Extended = "memory.extended",
         Archived = "memory.archived",
         Pinned = "memory.pinned",
         Quarantined = "memory.quarantined",

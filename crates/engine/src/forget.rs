@@ -76,6 +76,8 @@ impl Engine {
             let value = std::iter::once((current.id, current.content.as_str()));
             change.writes.extend(self.banning(caller.tenant, &current.scope, value, &why)?);
         }
+        let said = std::iter::once(current.content.as_str());
+        change.writes.extend(self.dropping_summaries(caller.tenant, said)?);
         let stamp = Stamp::new(caller, self.fresh_version_id(), now, reason);
         let entry = Entry::transition(current, Operation::Forget, stamp, Vec::new(), |memory| {
             memory.state = State::Tombstoned;

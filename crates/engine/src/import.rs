@@ -98,6 +98,7 @@ impl Engine {
         let scope = crate::policy::scope_for(caller, store.scope, draft.system.as_deref())?;
         let place = Place { store: store.slug, scope };
         let sha256 = crate::memory::content_sha256(&draft.content);
+        // By its hash only what has no path is found.
         let address = match draft.path.clone() {
             Some(path) => Address::Path { place, path },
             None => Address::Hash { place, sha256: sha256.clone() },

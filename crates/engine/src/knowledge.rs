@@ -144,15 +144,48 @@ impl Engine {
             ingested_at: now,
             ingested_by: caller.principal.clone(),
         };
-        let event = Happening::new(EventName::Ingested, caller, now)
+        self.keep_document(caller, &document, written, archived)?;
+        let outcome = if before.is_some() { IngestOutcome::Updated } else { IngestOutcome::Created };
+        Ok(Ingested { outcome, document, written, archived, refused })
+    }
+
+    /// Lets a draft be found: its chunks move to the published ones, through the gate again.
+    pub fn publish(&self, caller: &Caller, path: &str) -> Result<Ingested, Error> {
+        admins_only(caller)?;
+        let path = checked_path(path, self.limits())?;
+        let document: Option<Document> = row::get(&*self.backend, caller.tenant, &path)?;
+        let document = document.ok_or_else(|| Error::not_found(format!("document `{path}`")))?;
+        if document.status == DocumentStatus::Published {
+            let outcome = IngestOutcome::Unchanged;
+            return Ok(Ingested { outcome, document, written: 0, archived: 0, refused: Vec::new() });
+        }
+        let drafts = self.chunks_of(caller, KNOWLEDGE_DRAFTS, &path)?;
+        let (mut written, mut refused) = (0, Vec::new());
+        for memory in &drafts {
+            let draft =
+                Draft { store: KNOWLEDGE_BASE.to_owned(), reason: Some("published".to_owned()), ..Draft::of(memory) };
+            match self.remember(caller, draft)? {
+                Remembered::Saved(_) => written += 1,
+                Remembered::Refused(refusal) => refused.push((number_of(memory).unwrap_or_default(), refusal)),
+            }
+        }
+        let now = self.clock.now();
+        let archived = self.retire(caller.tenant, &drafts, Operation::Archive, EventName::Archived, now)?;
+        let document = Document { status: DocumentStatus::Published, chunks: written, ingested_at: now, ..document };
+        self.keep_document(caller, &document, written, archived)?;
+        Ok(Ingested { outcome: IngestOutcome::Updated, document, written, archived, refused })
+    }
+
+    fn keep_document(&self, caller: &Caller, document: &Document, written: usize, archived: u64) -> Result<(), Error> {
+        let event = Happening::new(EventName::Ingested, caller, document.ingested_at)
             .with("path", &document.path)
             .with("status", document.status)
             .with("chunks", document.chunks)
             .with("written", written)
             .with("archived", archived);
-        self.backend.commit(Change::new(caller.tenant, now).write(Write::Row(document.to_row())).event(event))?;
-        let outcome = if before.is_some() { IngestOutcome::Updated } else { IngestOutcome::Created };
-        Ok(Ingested { outcome, document, written, archived, refused })
+        let change = Change::new(caller.tenant, document.ingested_at);
+        self.backend.commit(change.write(Write::Row(document.to_row())).event(event))?;
+        Ok(())
     }
 
     /// The documents, newest first.
@@ -164,7 +197,8 @@ impl Engine {
         Ok(documents)
     }
 
-    /// The chunks of published documents that answer, of these categories where some are named.
+    /// The chunks of published documents that answer, of these categories where some are named. An agent that is
+    /// mapped to categories sees no others.
     pub fn search_knowledge(
         &self,
         caller: &Caller,
@@ -172,26 +206,46 @@ impl Engine {
         categories: &[String],
         limit: Option<usize>,
     ) -> Result<Vec<Hit>, Error> {
-        let each: Vec<Vec<String>> = match categories {
-            [] => vec![Vec::new()],
-            categories => categories.iter().map(|category| vec![category_tag(category)]).collect(),
-        };
         let limit = limit.filter(|limit| *limit > 0).unwrap_or(self.limits().results_default);
-        let mut hits = Vec::new();
-        for tags in each {
+        let limit = limit.min(self.limits().results_max);
+        let mut hits = self.knowledge_hits(caller, text, categories, Ranker::Operational, limit)?;
+        let query = Query { text: text.to_owned(), ..Query::default() };
+        self.recalled(caller, &query, &mut hits);
+        Ok(hits)
+    }
+
+    /// As [`Engine::search_knowledge`], leaving no trace.
+    pub(crate) fn knowledge_hits(
+        &self,
+        caller: &Caller,
+        text: &str,
+        categories: &[String],
+        ranker: Ranker,
+        limit: usize,
+    ) -> Result<Vec<Hit>, Error> {
+        let eyes = self.eyes(caller)?;
+        let mut hits: Vec<Hit> = Vec::new();
+        for tags in self.categories(caller, categories) {
             let filter = Filter { stores: vec![KNOWLEDGE_BASE.to_owned()], tags, ..Filter::default() };
-            let query = Query {
-                text: text.to_owned(),
-                filter,
-                limit: Some(limit),
-                ranker: Some(Ranker::Operational),
-                ..Query::default()
-            };
-            hits.extend(self.search(caller, &query)?.hits);
+            let query = Query { text: text.to_owned(), filter, ..Query::default() };
+            let (found, _) = self.found(&eyes, &query, ranker, limit)?;
+            hits.extend(found.into_iter().filter(|hit| eyes.shows(&hit.memory)));
         }
         hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.memory.id.cmp(&other.memory.id)));
         hits.truncate(limit);
         Ok(hits)
+    }
+
+    /// The tags to look for, one search each: what was asked for, within what the agent is mapped to.
+    fn categories(&self, caller: &Caller, asked: &[String]) -> Vec<Vec<String>> {
+        let mapped = caller.agent.as_ref().and_then(|agent| self.settings.knowledge_categories.get(agent));
+        let chosen: Vec<&String> = match (mapped, asked) {
+            (None, []) => return vec![Vec::new()],
+            (None, asked) => asked.iter().collect(),
+            (Some(mapped), []) => mapped.iter().collect(),
+            (Some(mapped), asked) => asked.iter().filter(|category| mapped.contains(category)).collect(),
+        };
+        chosen.into_iter().map(|category| vec![category_tag(category)]).collect()
     }
 
     /// The live chunks of a document.

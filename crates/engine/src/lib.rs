@@ -23,6 +23,7 @@ pub mod memory;
 pub mod owners;
 pub mod pipeline;
 pub mod ports;
+pub mod presets;
 pub mod receipt;
 pub mod refusal;
 pub mod review;
@@ -43,6 +44,7 @@ pub mod safety;
 pub mod tokens;
 pub mod words;
 // verbs
+mod activity;
 mod context;
 mod diagnose;
 mod episodes;
@@ -56,6 +58,7 @@ pub mod known;
 mod layers;
 mod lease;
 mod lineage;
+mod packed;
 mod patch;
 mod propose;
 mod quarantine;
@@ -73,6 +76,7 @@ mod skills;
 mod sources;
 mod stores;
 mod summary;
+mod together;
 mod upkeep;
 pub mod usage;
 mod verify;
@@ -100,7 +104,7 @@ pub use remember::{Outcome, Remembered, Saved};
 pub use rollback::{Rollback, RolledBack};
 pub use run::{Closed, Closing, Run, RunClosed, RunOutcome};
 pub use search::{Answer, Query, WhyNot};
-pub use skills::Skill;
+pub use skills::{Shelf, Skill};
 pub use sources::{AuditEntry, StepOutput};
 pub use stores::NewStore;
 pub use summary::{Extractive, Summariser};
@@ -109,6 +113,7 @@ pub use verify::{Broken, Verified};
 pub use window::{Cut, Message, Window, WindowRequest};
 pub use witness::Witness;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::caller::Caller;
@@ -144,6 +149,11 @@ pub struct Settings {
     pub rulesets: Rulesets,
     /// `MEMORY_ENABLED=false`: reads work, writes are refused, no context is prepared.
     pub memory_off: bool,
+    /// Makes summaries of turns that no longer fit; `None`: they are extracted here.
+    pub summariser: Option<Arc<dyn Summariser>>,
+    pub skills: Option<Arc<dyn Shelf>>,
+    /// Categories of the knowledge base an agent looks into, by its name; an agent that is not named sees all.
+    pub knowledge_categories: BTreeMap<String, Vec<String>>,
 }
 
 impl Engine {

@@ -74,6 +74,8 @@ pub struct Limits {
     pub echo_overlap: f64,
     /// Latest touches of a run that are looked at for what it was told.
     pub echo_uses: usize,
+    /// Days receipts and touches are kept: a year, the longest most audits look back. 0 keeps them for ever.
+    pub receipt_days: u32,
     /// Past turns a proposal is held against: enough to see a pattern, few enough to answer at once.
     pub impact_receipts: usize,
     /// Similarity below which four-source recall drops what only its vector found (seed 001).
@@ -128,6 +130,7 @@ impl Default for Limits {
             review_days_max: 90,
             echo_overlap: 0.8,
             echo_uses: 2_000,
+            receipt_days: 365,
             impact_receipts: 50,
             similarity_min: 0.7,
             my_results_max: 5,

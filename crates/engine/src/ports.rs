@@ -125,6 +125,8 @@ pub enum Order {
     Newest,
     /// Created first comes first.
     Oldest,
+    /// Expires first comes first; with [`Filter::expired_by`], what upkeep asks for.
+    Expiring,
     /// Least worth keeping first: by [`crate::lifecycle::fade_key`], then oldest. Read from its start, not paged.
     Fading,
 }

@@ -1,5 +1,7 @@
 //! Read, list, history: what stands, what stood, and who said so.
 
+use jiff::Timestamp;
+
 use crate::Engine;
 use crate::caller::Caller;
 use crate::error::Error;
@@ -40,6 +42,34 @@ impl Engine {
         match reference {
             Reference::Id(id) => self.read_by_id(caller, *id),
             Reference::Path { store, path } => self.read_by_path(caller, store.as_deref(), path),
+        }
+    }
+
+    /// One memory as it stood at a past time, if the caller may see it as it was.
+    pub fn read_as_of(&self, caller: &Caller, reference: &Reference, at: Timestamp) -> Result<Memory, Error> {
+        let missing = || Error::not_found(format!("a memory there at {at}"));
+        let eyes = self.eyes(caller)?;
+        let id = match reference {
+            Reference::Id(id) => *id,
+            Reference::Path { store, path } => {
+                let filter = Filter {
+                    stores: store.clone().into_iter().collect(),
+                    path: Some(checked_path(path, self.limits())?),
+                    as_of: Some(at),
+                    ..Filter::default()
+                };
+                let page = Page { order: Order::Newest, after: None, limit: 1 };
+                self.backend.list(&eyes, &filter, &page)?.first().ok_or_else(missing)?.id
+            }
+        };
+        let mut below = None;
+        loop {
+            let versions = self.backend.versions(&eyes, id, below, self.limits().history_default)?;
+            let last = versions.last().map(|version| version.number).ok_or_else(missing)?;
+            if let Some(version) = versions.into_iter().find(|version| version.at <= at) {
+                return Some(version.memory).filter(|memory| eyes.shows(memory)).ok_or_else(missing);
+            }
+            below = Some(last);
         }
     }
 
@@ -145,6 +175,7 @@ pub(crate) fn cursor(order: Order, last: &Memory) -> Option<Cursor> {
         Order::Path => Some(Cursor::Path(last.path.clone().unwrap_or_default(), last.id)),
         Order::Newest => Some(Cursor::Time(last.updated_at, last.id)),
         Order::Oldest => Some(Cursor::Time(last.created_at, last.id)),
+        Order::Expiring => last.expires_at.map(|at| Cursor::Time(at, last.id)),
         Order::Fading => None,
     }
 }

@@ -117,12 +117,19 @@ impl Engine {
     }
 
     fn of_source(&self, caller: &Caller, asked: &MyQuery, source: Source) -> Result<Vec<Hit>, Error> {
-        let eyes = self.eyes(caller)?;
-        let filter = Filter { stores: vec![source.store().to_owned()], ..Filter::default() };
-        let query = Query { text: asked.text.clone(), filter, ..Query::default() };
-        let (mut hits, _) = self.found(&eyes, &query, Ranker::Episodic, source.most())?;
+        let mut hits = match source {
+            Source::Knowledge => self.knowledge_hits(caller, &asked.text, &[], Ranker::Episodic, source.most())?,
+            source => {
+                let eyes = self.eyes(caller)?;
+                let filter = Filter { stores: vec![source.store().to_owned()], ..Filter::default() };
+                let query = Query { text: asked.text.clone(), filter, ..Query::default() };
+                let (mut hits, _) = self.found(&eyes, &query, Ranker::Episodic, source.most())?;
+                hits.retain(|hit| eyes.shows(&hit.memory));
+                hits
+            }
+        };
         let similarity_min = asked.similarity_min.unwrap_or(self.limits().similarity_min);
-        hits.retain(|hit| eyes.shows(&hit.memory) && is_near(hit, similarity_min));
+        hits.retain(|hit| is_near(hit, similarity_min));
         hits.truncate(source.most());
         Ok(hits)
     }

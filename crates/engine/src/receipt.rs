@@ -2,18 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
+use jiff::{Timestamp, ToSpan as _};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::Engine;
 use crate::caller::Caller;
+use crate::change::{Change, Write};
 use crate::error::Error;
-use crate::id::{MemoryId, VersionId};
+use crate::id::{MemoryId, TenantId, VersionId};
 use crate::memory::content_sha256;
+use crate::packed;
 use crate::pipeline::admins_only;
 use crate::policy::Readable;
+use crate::ports::StoreError;
+use crate::presets::Purpose;
 use crate::render::{self, Block, Shown};
-use crate::row::{self, Kept, RowFilter, RowKind};
+use crate::row::{self, Kept, Row, RowFilter, RowKind};
+use crate::upkeep::Upkeep;
 use crate::vocabulary;
 use crate::vocabulary::{Kind, Ranker, Trust};
 
@@ -42,6 +48,8 @@ pub struct ReceiptSettings {
     pub memories_max: usize,
     pub trusted_from: f64,
     pub ranker: Ranker,
+    #[serde(default)]
+    pub purpose: Option<Purpose>,
 }
 
 /// One candidate and what became of it.
@@ -53,6 +61,9 @@ pub struct Considered {
     pub path: Option<String>,
     pub trust: Trust,
     pub kind: Kind,
+    /// Shown with the entry, where that helps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
     pub stale: bool,
     pub score: f64,
     pub parts: BTreeMap<String, f64>,
@@ -64,6 +75,21 @@ pub struct Considered {
 }
 
 impl Receipt {
+    /// Everything but the candidates.
+    fn clone_bare(&self) -> Receipt {
+        Receipt {
+            id: self.id.clone(),
+            at: self.at,
+            caller: self.caller.clone(),
+            query: self.query.clone(),
+            settings: self.settings.clone(),
+            candidates: Vec::new(),
+            tokens: self.tokens,
+            block_sha256: self.block_sha256.clone(),
+            skipped: self.skipped.clone(),
+        }
+    }
+
     /// Its own caller's, or any for admins.
     pub(crate) fn is_seen_by(&self, caller: &Caller) -> bool {
         admins_only(caller).is_ok() || self.caller.principal == caller.principal
@@ -93,6 +119,35 @@ impl Kept for Receipt {
     }
     fn parent(&self) -> String {
         self.caller.run.clone().unwrap_or_default()
+    }
+
+    /// Most of a receipt is candidates that were not shown: they are kept as lines.
+    fn to_row(&self) -> Row {
+        let mut body = serde_json::to_value(self.clone_bare()).unwrap_or(Value::Null);
+        body["candidates"] = Value::String(packed::pack(&self.candidates));
+        Row {
+            kind: Self::KIND,
+            id: self.id(),
+            state: self.state(),
+            subject: self.subject(),
+            parent: self.parent(),
+            at: self.at,
+            body,
+        }
+    }
+
+    fn from_row(mut row: Row) -> Result<Receipt, Error> {
+        let corrupt = || Error::Store(StoreError::Corrupt(format!("receipt `{}`", row.id)));
+        let lines =
+            row.body["candidates"].as_str().map(|lines| packed::unpack(lines).ok_or_else(corrupt)).transpose()?;
+        if lines.is_some() {
+            row.body["candidates"] = Value::Array(Vec::new());
+        }
+        let receipt: Receipt = serde_json::from_value(row.body.take()).map_err(|_| corrupt())?;
+        Ok(match lines {
+            Some(candidates) => Receipt { candidates, ..receipt },
+            None => receipt,
+        })
     }
 }
 
@@ -152,7 +207,12 @@ pub struct Replay {
 impl Engine {
     /// One receipt: its own caller's, or any for admins.
     pub fn receipt(&self, caller: &Caller, id: &str) -> Result<Receipt, Error> {
-        let found: Option<Receipt> = row::get(&*self.backend, caller.tenant, id)?;
+        let mut found: Option<Receipt> = row::get(&*self.backend, caller.tenant, id)?;
+        if found.is_none() {
+            // It may be on its way: the turn did not wait for the disk.
+            self.backend.flush()?;
+            found = row::get(&*self.backend, caller.tenant, id)?;
+        }
         found.filter(|receipt| receipt.is_seen_by(caller)).ok_or_else(|| Error::not_found(format!("receipt `{id}`")))
     }
 
@@ -215,6 +275,36 @@ impl Engine {
         row::select(&*self.backend, caller.tenant, &filter)
     }
 
+    /// Since when touches and receipts are kept; `None`: since ever.
+    pub fn kept_since(&self) -> Option<Timestamp> {
+        let days = i64::from(self.limits().receipt_days);
+        let since = self.clock.now().checked_sub((days * 24).hours());
+        (days > 0).then(|| since.unwrap_or(Timestamp::UNIX_EPOCH))
+    }
+
+    /// Deletes receipts and touches past their time; says how many.
+    pub(crate) fn forget_receipts(&self, tenant: TenantId, upkeep: Upkeep) -> Result<u64, Error> {
+        let Some(before) = self.kept_since() else { return Ok(0) };
+        let mut gone = 0;
+        // By state, because that is how the tables are sorted by time.
+        let touches = Touch::ALL.iter().map(|touch| (RowKind::Usage, touch.as_str()));
+        for (kind, state) in std::iter::once((RowKind::Receipts, "")).chain(touches) {
+            for _ in 0..upkeep.batches_max {
+                let (state, before) = (Some(state.to_owned()), Some(before));
+                let filter = RowFilter { state, before, limit: upkeep.batch, ..RowFilter::default() };
+                let rows = self.backend.rows(tenant, kind, &filter)?;
+                if rows.is_empty() {
+                    break;
+                }
+                gone += rows.len() as u64;
+                let change = Change::new(tenant, self.clock.now());
+                let going = |change: Change, row: Row| change.write(Write::RowGone { kind, id: row.id });
+                self.backend.commit(rows.into_iter().fold(change, going))?;
+            }
+        }
+        Ok(gone)
+    }
+
     /// A touch to be written with the deed it belongs to.
     pub(crate) fn usage(
         &self,
@@ -246,6 +336,7 @@ pub(crate) fn show<'a>(considered: &'a Considered, memory: &'a crate::memory::Me
         title: memory.title.as_deref(),
         trust: considered.trust,
         kind: considered.kind,
+        author: considered.author.as_deref(),
         updated_at: memory.updated_at,
         stale: considered.stale,
         content: &memory.content,

@@ -79,6 +79,8 @@ impl Engine {
             let values = chosen.iter().map(|version| (current.id, version.memory.content.as_str()));
             change.writes.extend(self.banning(caller.tenant, &current.scope, values, &why)?);
         }
+        let said = chosen.iter().map(|version| version.memory.content.as_str());
+        change.writes.extend(self.dropping_summaries(caller.tenant, said)?);
         let texts: Vec<Memory> = chosen.iter().map(|version| version.memory.clone()).collect();
         let erased = Erased {
             erasure: Erasure::Redaction,

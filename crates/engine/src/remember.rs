@@ -347,7 +347,7 @@ impl Engine {
             }
         };
         if outcome == Outcome::Created {
-            change = self.making_room(caller, place, ruleset, change)?;
+            change = self.making_room(caller, place, ruleset, 1, change)?;
         }
         if let (true, Some(saves_max)) = (caller.unattended, ruleset.unattended_saves_max) {
             let run = caller.run.clone().unwrap_or_else(|| caller.principal.clone());

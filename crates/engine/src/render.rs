@@ -13,6 +13,8 @@ pub struct Shown<'a> {
     pub title: Option<&'a str>,
     pub trust: Trust,
     pub kind: Kind,
+    /// Who said it, where that helps.
+    pub author: Option<&'a str>,
     pub updated_at: Timestamp,
     /// Past its date of re-verification.
     pub stale: bool,
@@ -93,6 +95,9 @@ fn entry(shown: &Shown<'_>) -> String {
     }
     let date = shown.updated_at.strftime("%Y-%m-%d");
     head.push_str(&format!(" | trust: {} | kind: {} | date: {date}", shown.trust, shown.kind));
+    if let Some(author) = shown.author {
+        head.push_str(&format!(" | by: {}", line(author)));
+    }
     if shown.stale {
         head.push_str(" | stale: verify again");
     }
@@ -134,6 +139,7 @@ mod tests {
             title: None,
             trust: Trust::AdminApproved,
             kind: Kind::Runbook,
+            author: None,
             updated_at: Timestamp::UNIX_EPOCH,
             stale: false,
             content,

@@ -2,7 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Engine;
 use crate::error::Error;
+
+/// Where configured skills are: a folder that is looked at when they are wanted, so that a change shows at once.
+pub trait Shelf: Send + Sync + std::fmt::Debug {
+    /// Every skill, in a fixed order.
+    fn skills(&self) -> Result<Vec<Skill>, Error>;
+}
 
 /// One SKILL.md.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +37,13 @@ impl Skill {
             description: field("description").unwrap_or_default(),
             body: body.trim_start_matches('-').trim().to_owned(),
         })
+    }
+}
+
+impl Engine {
+    /// The configured skills: global, never cut, never expired.
+    pub fn skills(&self) -> Result<Vec<Skill>, Error> {
+        self.settings.skills.as_ref().map_or_else(|| Ok(Vec::new()), |shelf| shelf.skills())
     }
 }
 

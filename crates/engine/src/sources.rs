@@ -11,6 +11,8 @@ use crate::container::{AUDIT_LOG, WORKFLOW_STEPS};
 use crate::error::Error;
 use crate::event::{EventName, Happening};
 use crate::memory::{Draft, Evidence};
+use crate::ports::{Cursor, Filter, Order};
+use crate::read::Listing;
 use crate::remember::Remembered;
 use crate::scope::Scope;
 use crate::vocabulary::{EvidenceKind, Kind, Role};
@@ -70,10 +72,35 @@ impl Engine {
             kind: Some(Kind::TaskCompletion),
             title: Some(format!("{workflow}: {name}")),
             content: step.output,
+            tags: Some(vec![workflow_tag(&workflow)]),
             metadata: Some(metadata),
             ..Draft::default()
         };
         self.entered(caller, draft, EventName::WorkflowStep, &name)
+    }
+
+    /// Entries of the audit log from outside, newest first.
+    pub fn audit_entries(
+        &self,
+        caller: &Caller,
+        after: Option<Cursor>,
+        limit: Option<usize>,
+    ) -> Result<Listing, Error> {
+        let filter = Filter { stores: vec![AUDIT_LOG.to_owned()], ..Filter::default() };
+        self.list(caller, filter, Order::Newest, after, limit)
+    }
+
+    /// What the steps of a workflow came to, newest first; of all workflows where none is named.
+    pub fn workflow_steps(
+        &self,
+        caller: &Caller,
+        workflow: Option<&str>,
+        after: Option<Cursor>,
+        limit: Option<usize>,
+    ) -> Result<Listing, Error> {
+        let tags = workflow.map(workflow_tag).into_iter().collect();
+        let filter = Filter { stores: vec![WORKFLOW_STEPS.to_owned()], tags, ..Filter::default() };
+        self.list(caller, filter, Order::Newest, after, limit)
     }
 
     /// Writes an entry in the caller's name where only this verb may write.
@@ -94,6 +121,10 @@ impl Engine {
         }
         Ok(answer)
     }
+}
+
+fn workflow_tag(workflow: &str) -> String {
+    format!("workflow:{}", workflow.trim())
 }
 
 fn named(what: &str, text: &str) -> Result<String, Error> {

@@ -1,16 +1,28 @@
 //! Summaries of turns that no longer fit, made once and kept with a marker of the last turn they cover.
 
-use jiff::Timestamp;
+use std::collections::BTreeSet;
+
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::Engine;
+use crate::ban::BanKey;
+use crate::caller::Caller;
+use crate::change::{Change, Write};
 use crate::episodes::Turn;
+use crate::error::Error;
+use crate::id::TenantId;
 use crate::lifecycle;
-use crate::row::{Kept, RowKind};
+use crate::memory::{Draft, content_sha256};
+use crate::normal;
+use crate::row::{self, Kept, RowFilter, RowKind};
+use crate::safety;
+use crate::scope::Scope;
 use crate::tokens;
 use crate::vocabulary::TurnRole;
 
 /// Makes one text of many turns: an endpoint, or [`Extractive`].
-pub trait Summariser: Send + Sync {
+pub trait Summariser: Send + Sync + std::fmt::Debug {
     /// At most so many tokens, or why not.
     fn summarise(&self, turns: &[Turn], tokens_max: usize) -> Result<String, String>;
 }
@@ -50,18 +62,42 @@ impl Summariser for Extractive {
     }
 }
 
-/// A summary as it is kept.
+/// A summary as it is kept: of the first turns of one conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct KeptSummary {
-    /// The conversation or session.
-    pub id: String,
-    /// How many of its first turns it covers.
+    id: String,
+    /// Whose conversation or session, as a digest.
+    conversation: String,
+    /// The marker: how many of its first turns it covers.
     pub covers: usize,
     /// Of what those turns said.
-    pub sha256: String,
+    sha256: String,
     pub text: String,
-    pub at: Timestamp,
+    /// Made here because the endpoint failed; asked for again after a while.
+    #[serde(default)]
+    pub fallback: bool,
+    /// The person the caller spoke for: erasing a person takes it along.
+    #[serde(default)]
+    user: Option<String>,
+    at: Timestamp,
 }
+
+/// One turn that a kept summary covers, so that whoever erases the turn finds the summary.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct CoveredTurn {
+    id: String,
+    conversation: String,
+    /// Of what it said, in one spelling.
+    digest: String,
+    at: Timestamp,
+}
+
+const SUMMARY_STATE: &str = "summary";
+const TURN_STATE: &str = "turn";
+/// Summaries kept of one conversation: the one in use, and the one of the window before it grew.
+const KEPT_MAX: usize = 2;
+/// How long a summary made without the endpoint is good enough: an endpoint that is down is not asked at every turn.
+const FALLBACK_LASTS: SignedDuration = SignedDuration::from_mins(5);
 
 impl Kept for KeptSummary {
     const KIND: RowKind = RowKind::Summaries;
@@ -71,6 +107,192 @@ impl Kept for KeptSummary {
     fn at(&self) -> Timestamp {
         self.at
     }
+    fn state(&self) -> String {
+        SUMMARY_STATE.to_owned()
+    }
+    fn parent(&self) -> String {
+        self.conversation.clone()
+    }
+}
+
+impl Kept for CoveredTurn {
+    const KIND: RowKind = RowKind::Summaries;
+    fn id(&self) -> String {
+        self.id.clone()
+    }
+    fn at(&self) -> Timestamp {
+        self.at
+    }
+    fn state(&self) -> String {
+        TURN_STATE.to_owned()
+    }
+    fn subject(&self) -> String {
+        self.digest.clone()
+    }
+    fn parent(&self) -> String {
+        self.conversation.clone()
+    }
+}
+
+/// A summary for a window, and what went wrong on the way.
+pub(crate) struct Summary {
+    pub text: String,
+    pub note: Option<String>,
+}
+
+impl Engine {
+    /// The kept summary that covers most of the first `until` turns and still tells what they say.
+    pub(crate) fn kept_summary(
+        &self,
+        caller: &Caller,
+        turns: &[Turn],
+        until: usize,
+    ) -> Result<Option<KeptSummary>, Error> {
+        let Some(conversation) = conversation(caller) else { return Ok(None) };
+        let now = self.clock.now();
+        let kept = self.kept_of(caller.tenant, &conversation)?;
+        let fresh = |kept: &KeptSummary| {
+            !kept.fallback || self.settings.summariser.is_none() || now.duration_since(kept.at) < FALLBACK_LASTS
+        };
+        let holds = |kept: &KeptSummary| turns.get(..kept.covers).is_some_and(|said| digest_of(said) == kept.sha256);
+        let found = kept.into_iter().filter(|kept| kept.covers <= until && fresh(kept) && holds(kept));
+        Ok(found.max_by_key(|kept| kept.covers))
+    }
+
+    fn kept_of(&self, tenant: TenantId, conversation: &str) -> Result<Vec<KeptSummary>, Error> {
+        let (state, parent) = (Some(SUMMARY_STATE.to_owned()), Some(conversation.to_owned()));
+        let filter = RowFilter { state, parent, newest_first: true, limit: 4 * KEPT_MAX, ..RowFilter::default() };
+        row::select(&*self.backend, tenant, &filter)
+    }
+
+    /// Makes a summary of the first `until` turns and keeps it. What was forgotten does not come back by it.
+    pub(crate) fn summarised(
+        &self,
+        caller: &Caller,
+        turns: &[Turn],
+        until: usize,
+        tokens_max: usize,
+    ) -> Result<Summary, Error> {
+        let covered = &turns[..until];
+        let mut told = Vec::with_capacity(covered.len());
+        let keys = self.ban_keys(caller.tenant)?;
+        for turn in covered {
+            if !self.is_forgotten(caller, &keys, turn)? {
+                told.push(turn.clone());
+            }
+        }
+        let asked = self.settings.summariser.as_ref().map(|summariser| {
+            // What an earlier summary tells is not read again: the endpoint's time goes by length.
+            let earlier = self.kept_summary(caller, turns, until).ok().flatten().filter(|_| told.len() == until);
+            let told = earlier.map_or_else(|| told.clone(), |earlier| rolled(earlier, covered));
+            summariser.summarise(&told, tokens_max)
+        });
+        let extractive = || Extractive.summarise(&told, tokens_max).unwrap_or_default();
+        let (text, note) = match asked {
+            None => (extractive(), None),
+            Some(Ok(text)) => (tokens::head(&text, tokens_max).to_owned(), None),
+            Some(Err(error)) => (extractive(), Some(format!("summarised without the endpoint: {error}"))),
+        };
+        // A summary is kept beside memories and never passes their gate: no secret may ride along.
+        let text = safety::redact(&text, &safety::inspect(&text));
+        if !self.settings.memory_off {
+            self.keep_summary(caller, covered, &text, note.is_some())?;
+        }
+        Ok(Summary { text, note })
+    }
+
+    /// Whether what a turn says was forgotten where this caller speaks.
+    fn is_forgotten(&self, caller: &Caller, keys: &[BanKey], turn: &Turn) -> Result<bool, Error> {
+        let conversation = caller.conversation.clone().map(|conversation| Scope::Conversation { conversation });
+        let agent = caller.agent.clone().map(|agent| Scope::Agent { agent });
+        let user = caller.user.clone().map(|user| Scope::User { user });
+        let draft = Draft { content: turn.content.clone(), ..Draft::default() };
+        for scope in [conversation, agent, user].into_iter().flatten() {
+            if self.banned(caller.tenant, keys, &scope, &draft)?.ban.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn keep_summary(&self, caller: &Caller, covered: &[Turn], text: &str, fallback: bool) -> Result<(), Error> {
+        let Some(conversation) = conversation(caller) else { return Ok(()) };
+        let at = self.clock.now();
+        let older = self.kept_of(caller.tenant, &conversation)?;
+        let id = content_sha256(&format!("{conversation}\n{}", covered.len()));
+        let kept = KeptSummary {
+            id: id.clone(),
+            conversation: conversation.clone(),
+            covers: covered.len(),
+            sha256: digest_of(covered),
+            text: text.to_owned(),
+            fallback,
+            user: caller.user.clone(),
+            at,
+        };
+        let mut change = Change::new(caller.tenant, at).write(Write::Row(kept.to_row()));
+        for turn in covered {
+            let digest = spelling(&turn.content);
+            let id = content_sha256(&format!("{conversation}\n{digest}"));
+            let turn = CoveredTurn { id, conversation: conversation.clone(), digest, at };
+            change = change.write(Write::Row(turn.to_row()));
+        }
+        for old in older.into_iter().filter(|old| old.id != id).skip(KEPT_MAX - 1) {
+            change = change.write(Write::RowGone { kind: RowKind::Summaries, id: old.id });
+        }
+        self.backend.commit_later(change);
+        Ok(())
+    }
+
+    /// What takes every kept summary away that covers one of these texts: forgetting a turn forgets its summary.
+    pub(crate) fn dropping_summaries<'a>(
+        &self,
+        tenant: TenantId,
+        contents: impl Iterator<Item = &'a str>,
+    ) -> Result<Vec<Write>, Error> {
+        // A summary that is on its way is a summary.
+        self.backend.flush()?;
+        let any = RowFilter { limit: 1, ..RowFilter::default() };
+        if self.backend.rows(tenant, RowKind::Summaries, &any)?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut conversations = BTreeSet::new();
+        for content in contents {
+            let filter = RowFilter { subject: Some(spelling(content)), ..RowFilter::default() };
+            let rows = self.backend.rows(tenant, RowKind::Summaries, &filter)?;
+            conversations.extend(rows.into_iter().map(|row| row.parent));
+        }
+        let mut gone = Vec::new();
+        for conversation in conversations {
+            let filter = RowFilter { parent: Some(conversation), ..RowFilter::default() };
+            let rows = self.backend.rows(tenant, RowKind::Summaries, &filter)?;
+            gone.extend(rows.into_iter().map(|row| Write::RowGone { kind: RowKind::Summaries, id: row.id }));
+        }
+        Ok(gone)
+    }
+}
+
+/// The earlier summary as a turn of its own, then what was said since.
+fn rolled(earlier: KeptSummary, covered: &[Turn]) -> Vec<Turn> {
+    let since = covered.get(earlier.covers..).unwrap_or_default().iter().cloned();
+    let told = Turn { content: earlier.text, role: Some(TurnRole::System), ..Turn::default() };
+    std::iter::once(told).chain(since).collect()
+}
+
+/// Names a conversation or session of one caller; `None`: there is none to keep anything for.
+fn conversation(caller: &Caller) -> Option<String> {
+    let place = caller.conversation.as_ref().or(caller.session.as_ref())?;
+    Some(content_sha256(&format!("{}\n{place}", caller.principal)))
+}
+
+fn digest_of(turns: &[Turn]) -> String {
+    let said: Vec<&str> = turns.iter().map(|turn| turn.content.as_str()).collect();
+    content_sha256(&said.join("\u{0}"))
+}
+
+/// One digest for every spelling of a text.
+fn spelling(content: &str) -> String {
+    content_sha256(&normal::value(content))
 }
 
 #[cfg(test)]

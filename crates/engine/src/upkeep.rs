@@ -33,6 +33,21 @@ impl Default for Upkeep {
     }
 }
 
+/// Memories archived in one transaction: other writers wait for it, so it stays far below what they notice.
+const RETIRED_TOGETHER: usize = 20;
+
+fn joined(tenant: TenantId, now: Timestamp, steps: Vec<Change>) -> Change {
+    let mut all = Change::new(tenant, now);
+    steps.into_iter().for_each(|step| join(&mut all, step));
+    all
+}
+
+fn join(change: &mut Change, step: Change) {
+    change.guards.extend(step.guards);
+    change.writes.extend(step.writes);
+    change.events.extend(step.events);
+}
+
 /// What a call did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct UpkeepDone {
@@ -45,6 +60,10 @@ pub struct UpkeepDone {
     /// Another process is at it.
     #[serde(skip)]
     pub elsewhere: bool,
+    /// Drafts of conversations that are still going on.
+    pub extended: u64,
+    /// Receipts and touches past their time.
+    pub receipts: u64,
 }
 
 impl Engine {
@@ -60,7 +79,10 @@ impl Engine {
     fn keep(&self, tenant: TenantId, upkeep: Upkeep, shift: &mut Shift<'_>) -> Result<UpkeepDone, Error> {
         let now = self.clock.now();
         let retire = |due: &[Memory], operation, name| self.retire(tenant, due, operation, name, now);
+        // Before anything expires: what goes on does not.
+        let extended = self.extend_drafts(tenant, upkeep.batch)?;
         Ok(UpkeepDone {
+            extended,
             expired: batches(
                 upkeep,
                 shift,
@@ -80,6 +102,7 @@ impl Engine {
                 |due| self.embed(tenant, due),
             )?,
             lapsed: self.expire_reviews(tenant, now)?,
+            receipts: self.forget_receipts(tenant, upkeep)?,
             elsewhere: false,
         })
     }
@@ -87,7 +110,7 @@ impl Engine {
     fn expired(&self, tenant: TenantId, limit: usize, now: Timestamp) -> Result<Vec<Memory>, Error> {
         let filter =
             Filter { expired_by: Some(now), states: vec![State::Active, State::Constrained], ..Filter::default() };
-        let page = Page { order: Order::Oldest, after: None, limit };
+        let page = Page { order: Order::Expiring, after: None, limit };
         Ok(self.backend.list(&Readable::everything(tenant), &filter, &page)?)
     }
 
@@ -113,7 +136,8 @@ impl Engine {
         Ok(due)
     }
 
-    /// Archives memories, each on its own, so that one that changed meanwhile does not hold up the rest.
+    /// Archives memories, a few in one transaction; where one of them changed meanwhile, each on its own, so that it does
+    /// not hold up the rest.
     pub(crate) fn retire(
         &self,
         tenant: TenantId,
@@ -124,11 +148,20 @@ impl Engine {
     ) -> Result<u64, Error> {
         let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
         let mut retired = 0;
-        for memory in due {
-            let change = self.retiring(&caller, memory, operation, name, now);
-            match self.backend.commit(change) {
-                Ok(_) => retired += 1,
-                Err(StoreError::Guard(_)) => {}
+        for group in due.chunks(RETIRED_TOGETHER) {
+            let steps: Vec<Change> =
+                group.iter().map(|memory| self.retiring(&caller, memory, operation, name, now)).collect();
+            match self.backend.commit(joined(tenant, now, steps.clone())) {
+                Ok(_) => retired += group.len() as u64,
+                Err(StoreError::Guard(_)) => {
+                    for step in steps {
+                        match self.backend.commit(step) {
+                            Ok(_) => retired += 1,
+                            Err(StoreError::Guard(_)) => {}
+                            Err(error) => return Err(error.into()),
+                        }
+                    }
+                }
                 Err(error) => return Err(error.into()),
             }
         }
@@ -161,27 +194,28 @@ impl Engine {
         caller: &Caller,
         place: &Place,
         ruleset: &Ruleset,
+        incoming: u64,
         change: Change,
     ) -> Result<Change, Error> {
         let Some(live_max) = ruleset.live_max else { return Ok(change) };
         let state = self.backend.place(caller.tenant, place)?;
-        if (state.live as f64) < live_max as f64 * lifecycle::NEARLY_FULL {
-            return Ok(change.guard(Guard::RoomLeft { place: place.clone(), live_max }));
+        // The guard asks for room for one: with so many coming, that much less is full.
+        let room = Guard::RoomLeft { place: place.clone(), live_max: (live_max + 1).saturating_sub(incoming) };
+        if ((state.live + incoming) as f64) < live_max as f64 * lifecycle::NEARLY_FULL {
+            return Ok(change.guard(room));
         }
-        let over = (state.live + 1).saturating_sub(live_max) as usize;
+        let over = (state.live + incoming).saturating_sub(live_max) as usize;
         let filter = Filter { places: vec![place.clone()], layers: ruleset.layers.clone(), ..Filter::default() };
         let page = Page { order: Order::Fading, after: None, limit: over.max(1) };
         let mut fading = self.backend.list(&Readable::everything(caller.tenant), &filter, &page)?;
         let mut change = change;
         if over == 0 {
             fading.retain(|memory| memory.decayed_importance(change.at) < lifecycle::EARLY_BELOW);
-            change = change.guard(Guard::RoomLeft { place: place.clone(), live_max });
+            change = change.guard(room);
         }
         for memory in fading {
             let step = self.retiring(caller, &memory, Operation::Archive, EventName::Archived, change.at);
-            change.guards.extend(step.guards);
-            change.writes.extend(step.writes);
-            change.events.extend(step.events);
+            join(&mut change, step);
         }
         Ok(change)
     }

@@ -187,6 +187,7 @@ vocabulary! {
         Constrain = "constrain",
         Archive = "archive",
         Expire = "expire",
+        Extend = "extend",
         Forget = "forget",
         Redact = "redact",
         Pin = "pin",

@@ -8,13 +8,15 @@ use embed::{EmbedConfig, HttpConfig};
 use engine::caller::Caller;
 use engine::ports::{Backend, Embedder};
 use engine::ruleset::Rulesets;
-use engine::{Engine, Settings};
+use engine::{Engine, Settings, Summariser};
+use server::{ChatSummariser, SummariserConfig};
 use store::Database;
 
 use crate::caller::caller;
 use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::error::Failure;
+use crate::skills::Folders;
 
 /// An engine and who uses it.
 pub struct Session {
@@ -60,7 +62,33 @@ pub fn engine(config: &Config) -> Result<Engine, Failure> {
 pub fn settings(config: &Config) -> Result<Settings, Failure> {
     let mut rulesets = Rulesets::default();
     rulesets.extend(config.rulesets.clone())?;
-    Ok(Settings { limits: config.limits.clone(), rulesets, memory_off: !config.memory.enabled })
+    Ok(Settings {
+        limits: config.limits.clone(),
+        rulesets,
+        memory_off: !config.memory.enabled,
+        summariser: summariser(config)?,
+        skills: Some(Arc::new(Folders::of(config))),
+        knowledge_categories: config.knowledge.categories.clone(),
+    })
+}
+
+/// The endpoint that makes summaries, where one is configured.
+fn summariser(config: &Config) -> Result<Option<Arc<dyn Summariser>>, Failure> {
+    let settings = &config.summaries;
+    if settings.url.is_empty() {
+        return Ok(None);
+    }
+    if settings.model.is_empty() {
+        return Err(Failure::wrong("config.summaries", "`summaries.url` needs `summaries.model`"));
+    }
+    Ok(Some(Arc::new(ChatSummariser::new(SummariserConfig {
+        base_url: settings.url.clone(),
+        model: settings.model.clone(),
+        api_key: Some(settings.key.clone()).filter(|key| !key.is_empty()),
+        timeout: Duration::from_millis(settings.timeout_ms),
+        retries: settings.retries,
+        private_allowed: settings.private_endpoint,
+    }))))
 }
 
 /// The file the database is in.

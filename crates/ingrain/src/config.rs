@@ -23,6 +23,9 @@ pub use layers::Setting;
 /// Longest wait for an embedding endpoint: a search that waits longer is better answered by words alone.
 const ENDPOINT_TIMEOUT_MS: u64 = 5_000;
 
+/// Longest wait for a summary: a turn waits for it, and one made here is ready at once.
+const SUMMARY_TIMEOUT_MS: u64 = 10_000;
+
 /// Every setting. An empty text means "not set".
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,6 +57,10 @@ pub struct Config {
     /// How this process uses a server of memories.
     pub postgres: Postgres,
     pub embeddings: Embeddings,
+    /// Summaries of turns that no longer fit into a window.
+    pub summaries: Summaries,
+    pub skills: Skills,
+    pub knowledge: Knowledge,
     pub limits: Limits,
     /// The HTTP door.
     pub server: ServerConfig,
@@ -124,6 +131,38 @@ pub struct Embeddings {
     pub timeout_ms: u64,
     /// A proxy on the way to the endpoint. Never shown: it may hold a password.
     pub proxy: String,
+}
+
+/// An OpenAI-compatible endpoint; without a URL summaries are extracted here.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Summaries {
+    /// The endpoint, up to but without `/chat/completions`.
+    pub url: String,
+    /// Model name to ask the endpoint for.
+    pub model: String,
+    /// The endpoint's key. Never shown.
+    pub key: String,
+    /// Longest wait for one attempt, in milliseconds.
+    pub timeout_ms: u64,
+    /// Attempts after the first, where the endpoint was busy or did not answer.
+    pub retries: u32,
+    /// Whether the endpoint may be on loopback or a private network.
+    pub private_endpoint: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Skills {
+    /// Folders of SKILL.md files, besides `skills` in `home`.
+    pub folders: Vec<PathBuf>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Knowledge {
+    /// Categories an agent looks into, by its name; an agent that is not named sees all.
+    pub categories: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -212,6 +251,16 @@ impl Config {
                 timeout_ms: ENDPOINT_TIMEOUT_MS,
                 proxy: String::new(),
             },
+            summaries: Summaries {
+                url: String::new(),
+                model: String::new(),
+                key: String::new(),
+                timeout_ms: SUMMARY_TIMEOUT_MS,
+                retries: 1,
+                private_endpoint: false,
+            },
+            skills: Skills { folders: Vec::new() },
+            knowledge: Knowledge { categories: BTreeMap::new() },
             limits: Limits::default(),
             server: ServerConfig::default(),
             roles: Role::ALL.iter().map(|role| (*role, all_rules())).collect(),

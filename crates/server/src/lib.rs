@@ -20,6 +20,7 @@ mod rate;
 mod repeat;
 mod rest;
 mod stream;
+mod summariser;
 mod telemetry;
 pub mod wire;
 
@@ -31,6 +32,7 @@ pub use openapi::document as openapi;
 #[cfg(feature = "otlp")]
 pub use otlp::Otlp;
 pub use problem::Problem;
+pub use summariser::{ChatSummariser, SummariserConfig};
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;

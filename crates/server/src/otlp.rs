@@ -60,7 +60,7 @@ fn send(spans: &Receiver<Value>, outbound: &Outbound, url: &str) {
         batch.extend(wait);
         if batch.len() >= BATCH_MAX || (quiet && !batch.is_empty()) {
             // Said on stderr by nobody: a span about a lost span would be one more to lose.
-            let _ = outbound.post_json(url, &document(std::mem::take(&mut batch)));
+            let _ = outbound.hand_over(url, &document(std::mem::take(&mut batch)));
         }
         if over {
             return;

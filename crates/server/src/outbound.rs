@@ -21,7 +21,14 @@ pub(crate) struct Outbound {
 
 impl Outbound {
     pub(crate) fn new(private_allowed: bool) -> Outbound {
-        let config = ureq::Agent::config_builder().timeout_global(Some(TIMEOUT)).max_redirects(0).proxy(None).build();
+        Outbound::patient(private_allowed, TIMEOUT)
+    }
+
+    /// For endpoints that think before they answer.
+    pub(crate) fn patient(private_allowed: bool, timeout: Duration) -> Outbound {
+        let config = ureq::Agent::config_builder().timeout_global(Some(timeout)).max_redirects(0).proxy(None);
+        // A status is read, not thrown: what it means is for the one who asks.
+        let config = config.http_status_as_error(false).build();
         let resolver = Guarded { private_allowed, inner: DefaultResolver::default() };
         Outbound { agent: ureq::Agent::with_parts(config, DefaultConnector::default(), resolver) }
     }
@@ -38,16 +45,57 @@ impl Outbound {
     }
 }
 
-#[cfg(feature = "otlp")]
+/// Why an endpoint gave no answer, in words that name neither its address nor what was sent.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// Worth another attempt.
+    Passing(String),
+    Lasting(String),
+}
+
 impl Outbound {
     /// Hands a document over; what is answered does not matter, as long as it is a yes.
-    pub(crate) fn post_json(&self, url: &str, body: &serde_json::Value) -> Result<(), String> {
+    #[cfg(feature = "otlp")]
+    pub(crate) fn hand_over(&self, url: &str, body: &serde_json::Value) -> Result<(), String> {
         let request = self.agent.post(url).content_type("application/json");
         let response = request.send(body.to_string()).map_err(|error| error.to_string())?;
         match response.status().is_success() {
             true => Ok(()),
             false => Err(format!("it answered {}", response.status())),
         }
+    }
+
+    pub(crate) fn post_json<T: DeserializeOwned>(
+        &self,
+        url: &str,
+        key: Option<&str>,
+        body: &serde_json::Value,
+    ) -> Result<T, Trouble> {
+        let mut request = self.agent.post(url);
+        if let Some(key) = key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        let mut response = request.send_json(body).map_err(|error| trouble(&error))?;
+        match response.status().as_u16() {
+            200..=299 => {}
+            status @ (408 | 425 | 429 | 500..) => return Err(Trouble::Passing(format!("it answered {status}"))),
+            status => return Err(Trouble::Lasting(format!("it answered {status}"))),
+        }
+        let text = response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_string();
+        let text = text.map_err(|error| trouble(&error))?;
+        serde_json::from_str(&text).map_err(|_| Trouble::Lasting("its answer cannot be read".to_owned()))
+    }
+}
+
+fn trouble(error: &ureq::Error) -> Trouble {
+    match error {
+        ureq::Error::Timeout(_) => Trouble::Passing("it took too long".to_owned()),
+        ureq::Error::HostNotFound => {
+            Trouble::Lasting("its host is unknown, or on a network it may not be on".to_owned())
+        }
+        ureq::Error::BadUri(_) => Trouble::Lasting("its address is not valid".to_owned()),
+        ureq::Error::Tls(_) | ureq::Error::Rustls(_) => Trouble::Lasting("the secure connection failed".to_owned()),
+        _ => Trouble::Passing("the connection failed".to_owned()),
     }
 }
 

@@ -55,6 +55,7 @@ pub(crate) fn compare(order: Order, a: &Memory, b: &Memory) -> Ordering {
         Order::Path => (path(a), a.id).cmp(&(path(b), b.id)),
         Order::Newest => (b.updated_at, b.id).cmp(&(a.updated_at, a.id)),
         Order::Oldest => (a.created_at, a.id).cmp(&(b.created_at, b.id)),
+        Order::Expiring => (a.expires_at, a.id).cmp(&(b.expires_at, b.id)),
         Order::Fading => fade(a).total_cmp(&fade(b)).then(a.id.cmp(&b.id)),
     }
 }
@@ -66,6 +67,7 @@ pub(crate) fn is_after(page: &Page, memory: &Memory) -> bool {
         (Order::Path, Some(Cursor::Path(last, id))) => (path(), memory.id) > (last.as_str(), *id),
         (Order::Newest, Some(Cursor::Time(at, id))) => (memory.updated_at, memory.id) < (*at, *id),
         (Order::Oldest, Some(Cursor::Time(at, id))) => (memory.created_at, memory.id) > (*at, *id),
+        (Order::Expiring, Some(Cursor::Time(at, id))) => (memory.expires_at, memory.id) > (Some(*at), *id),
         _ => true,
     }
 }

@@ -92,6 +92,12 @@ impl Entry {
         &self.guards
     }
 
+    /// Keeps the date of the last change: this one is none that a reader would notice.
+    pub(crate) fn dated(mut self, updated_at: Timestamp) -> Entry {
+        self.memory.updated_at = updated_at;
+        self
+    }
+
     /// Links it to the memories it replaces.
     pub(crate) fn replacing(mut self, superseded: Vec<MemoryId>) -> Entry {
         self.memory.supersedes = superseded;

@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use engine::presets::Purpose;
 use engine::receipt::Considered;
-use engine::{Context, ContextRequest, Skill, WindowRequest};
+use engine::{Context, ContextRequest, WindowRequest};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::commands::Job;
 use crate::commands::filters::Filters;
 use crate::error::Failure;
+use crate::skills;
 use crate::text::{content, file_text, stdin};
 
 #[derive(Debug, Args)]
@@ -33,6 +35,9 @@ pub struct ContextCommand {
     max: Option<usize>,
     #[arg(long, value_enum, default_value_t = Format::Text, help = "How to answer")]
     format: Format,
+    /// A decision point: task, tool, approval, content or delegation. Finds what helped at similar ones
+    #[arg(long = "for", value_name = "PURPOSE", conflicts_with = "window")]
+    purpose: Option<Purpose>,
     #[command(flatten)]
     filters: Filters,
 }
@@ -66,6 +71,7 @@ impl ContextCommand {
             message: message.clone(),
             budget_tokens: self.budget,
             memories_max: self.max,
+            purpose: self.purpose,
             filter: self.filters.filter(job)?,
         };
         let context = job.session.engine.context(&job.session.caller, &request)?;
@@ -92,26 +98,10 @@ fn window(job: &Job<'_>, file: &Path, folders: &[PathBuf]) -> Result<(), Failure
     };
     let mut request: WindowRequest = serde_json::from_str(&text).map_err(wrong)?;
     for folder in folders {
-        skills(folder, &mut request.skills)?;
+        request.skills.extend(skills::of_folder(folder)?.into_iter().map(|(_, skill)| skill));
     }
-    let window = job.session.engine.working_memory(&job.session.caller, &request, None)?;
+    let window = job.session.engine.working_memory(&job.session.caller, &request)?;
     job.output.value(&window)
-}
-
-/// The SKILL.md files of a folder and of the folders in it, in order.
-fn skills(folder: &Path, found: &mut Vec<Skill>) -> Result<(), Failure> {
-    let unreadable =
-        |error: std::io::Error| Failure::wrong("not_found", format!("cannot read `{}`: {error}", folder.display()));
-    let entries: Result<Vec<_>, _> = std::fs::read_dir(folder).map_err(unreadable)?.collect();
-    let mut folders: Vec<PathBuf> = entries.map_err(unreadable)?.iter().map(std::fs::DirEntry::path).collect();
-    folders.retain(|path| path.is_dir());
-    folders.sort();
-    for file in std::iter::once(folder).chain(folders.iter().map(PathBuf::as_path)).map(|at| at.join("SKILL.md")) {
-        if file.is_file() {
-            found.push(Skill::parse(&file_text(&file)?)?);
-        }
-    }
-    Ok(())
 }
 
 fn view(context: &Context) -> ContextView<'_> {

@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use engine::Shelf as _;
 use serde::Serialize;
 
 use crate::assemble;
@@ -10,6 +11,7 @@ use crate::clock::SystemClock;
 use crate::config::{Config, Loaded};
 use crate::error::Failure;
 use crate::output::Output;
+use crate::skills::Folders;
 
 /// Less room than this and the next saves may fail.
 const FREE_BYTES_MIN: u64 = 64 * 1024 * 1024;
@@ -39,7 +41,15 @@ struct Report {
 
 pub fn run(loaded: &Loaded, output: &Output) -> Result<(), Failure> {
     let config = &loaded.config;
-    let mut checks = vec![binary(), settings(loaded), clock(config), embedder(config), rulesets(config)];
+    let mut checks = vec![
+        binary(),
+        settings(loaded),
+        clock(config),
+        embedder(config),
+        rulesets(config),
+        skills(config),
+        summaries(config),
+    ];
     checks.extend(database(config));
     if let Ok(path) = assemble::database_path(config) {
         checks.extend([permissions(&config.home, &path), disk(&path)]);
@@ -119,6 +129,26 @@ fn embedder(config: &Config) -> Check {
 fn rulesets(config: &Config) -> Check {
     let names = assemble::settings(config).map(|settings| settings.rulesets.names().collect::<Vec<_>>().join(", "));
     checked("rulesets", names)
+}
+
+fn skills(config: &Config) -> Check {
+    let folders = Folders::of(config);
+    checked(
+        "skills",
+        folders.skills().map_err(Failure::from).map(|skills| {
+            let names: Vec<&str> = skills.iter().map(|skill| skill.name.as_str()).collect();
+            let from = folders.to_string();
+            if names.is_empty() { format!("none in {from}") } else { format!("{} in {from}", names.join(", ")) }
+        }),
+    )
+}
+
+fn summaries(config: &Config) -> Check {
+    let said = assemble::settings(config).map(|settings| match settings.summariser {
+        Some(_) => format!("by model {} at an endpoint, extracted here where it fails", config.summaries.model),
+        None => "extracted here, no endpoint".to_owned(),
+    });
+    checked("summaries", said)
 }
 
 /// The database: it opens, its migrations are in, its log is intact.

@@ -109,7 +109,12 @@ impl Add {
         let missing = || Failure::wrong("usage", "which session? give `--session ID`");
         let session = caller.session.clone().ok_or_else(missing)?;
         let alone = self.turns.is_none();
-        let answers = job.session.engine.remember_turns(caller, &session, self.given()?)?;
+        let (mut turns, mut answers) = (self.given()?, Vec::new());
+        while !turns.is_empty() {
+            let rest = turns.split_off(turns.len().min(job.session.engine.settings.limits.list_max));
+            let part = std::mem::replace(&mut turns, rest);
+            answers.extend(job.session.engine.remember_turns(caller, &session, part)?);
+        }
         match answers.as_slice() {
             [Remembered::Refused(refusal)] if alone => Err(refusal.clone().into()),
             [Remembered::Saved(saved)] if alone => {

@@ -3,26 +3,46 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use engine::chunks::Format;
+use engine::refusal::Refusal;
+use engine::safety::{self, Concern};
+use engine::vocabulary::Role;
 use engine::{Document, DocumentStatus, DocumentText, IngestOutcome, Ingested};
 use serde_json::{Value, json};
 
 use crate::commands::Job;
 use crate::error::Failure;
+use crate::skills;
 use crate::text::file_text;
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Ingest {
+    #[command(subcommand)]
+    deed: Option<Deed>,
     /// Files and folders of Markdown, text and HTML; without any, the documents there are
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// Install the SKILL.md files of this folder and of the folders in it (repeatable)
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "category", "draft"])]
+    skills: Vec<PathBuf>,
     /// What the documents are about, to search by
     #[arg(long, value_name = "NAME")]
     category: Option<String>,
-    /// Keep them out of every search until they are ingested again without this
+    /// Keep them out of every search until they are published
     #[arg(long)]
     draft: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Deed {
+    /// Let a draft be found from now on
+    Publish {
+        /// The document's address, as `ingest` lists it
+        #[arg(value_name = "DOCUMENT")]
+        document: String,
+    },
 }
 
 /// A file and the address its document gets.
@@ -34,12 +54,22 @@ struct Source {
 
 impl Ingest {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        if let Some(Deed::Publish { document }) = &self.deed {
+            let done = job.session.engine.publish(&job.session.caller, document)?;
+            return told(job, &[done]);
+        }
+        if !self.skills.is_empty() {
+            return install(job, &self.skills);
+        }
         if self.paths.is_empty() {
             return documents(job);
         }
-        let mut sources = Vec::new();
+        let (mut sources, mut unread) = (Vec::new(), Vec::new());
         for path in &self.paths {
-            gather(path, &mut sources)?;
+            gather(path, &mut sources, &mut unread)?;
+        }
+        for address in &unread {
+            job.output.note(&format!("note: {address} is a PDF, which is not read: turn it into text first"));
         }
         if sources.is_empty() {
             return Err(Failure::wrong("not_found", "there is no Markdown, text or HTML file in these places"));
@@ -90,6 +120,40 @@ fn told(job: &Job<'_>, done: &[Ingested]) -> Result<(), Failure> {
 /// Exit code where the gate refused a part.
 const REFUSED: u8 = 3;
 
+/// Copies skills into the folder every window takes them from. Global, so an operator's to do.
+fn install(job: &Job<'_>, folders: &[PathBuf]) -> Result<(), Failure> {
+    if job.session.caller.role != Role::Admin {
+        return Err(
+            Refusal::new("policy.admins_only", "only an admin installs skills: every agent is given them").into()
+        );
+    }
+    let mut installed = Vec::new();
+    for folder in folders {
+        for (file, skill) in skills::of_folder(folder)? {
+            let text = file_text(&file)?;
+            let found = safety::inspect(&text).into_iter().find(|finding| finding.concern == Concern::Secret);
+            if let Some(finding) = found {
+                let message = format!("`{}` looks like it holds a secret: rule `{}`", file.display(), finding.rule);
+                return Err(Refusal::new("safety.secret_found", message).into());
+            }
+            let name: String =
+                skill.name.chars().map(|c| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' }).collect();
+            let place = job.skills.join(&name);
+            let unwritable = |error: std::io::Error| {
+                Failure::broken("ingest.unwritable", format!("cannot write `{}`: {error}", place.display()))
+            };
+            std::fs::create_dir_all(&place).map_err(unwritable)?;
+            std::fs::write(place.join(skills::FILE), text).map_err(unwritable)?;
+            installed.push(skill.name);
+        }
+    }
+    if installed.is_empty() {
+        return Err(Failure::wrong("not_found", "there is no SKILL.md in these folders"));
+    }
+    let view = json!({ "skills": installed, "folder": job.skills });
+    job.output.answer(&view, || format!("installed {} into {}", installed.join(", "), job.skills.display()))
+}
+
 fn documents(job: &Job<'_>) -> Result<(), Failure> {
     let documents = job.session.engine.documents(&job.session.caller)?;
     let row = |document: &Document| {
@@ -108,13 +172,17 @@ fn documents(job: &Job<'_>) -> Result<(), Failure> {
 }
 
 /// The files under a path, in order. A folder's documents are addressed below its name.
-fn gather(path: &Path, sources: &mut Vec<Source>) -> Result<(), Failure> {
+fn gather(path: &Path, sources: &mut Vec<Source>, unread: &mut Vec<String>) -> Result<(), Failure> {
     let unreadable =
         |error: std::io::Error| Failure::wrong("not_found", format!("cannot read `{}`: {error}", path.display()));
     let name = path.canonicalize().map_err(unreadable)?;
     let name = name.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     match path.is_dir() {
-        true => gather_folder(path, &name, sources),
+        true => gather_folder(path, &name, sources, unread),
+        false if is_pdf(path) => {
+            Err(Failure::wrong("ingest.pdf", format!("`{}` is a PDF, which is not read", path.display()))
+                .hint("turn it into text first: `pdftotext FILE.pdf FILE.txt`"))
+        }
         false => {
             let format = format(path).unwrap_or(Format::Text);
             sources.push(Source { file: path.to_owned(), address: name, format });
@@ -123,7 +191,12 @@ fn gather(path: &Path, sources: &mut Vec<Source>) -> Result<(), Failure> {
     }
 }
 
-fn gather_folder(folder: &Path, address: &str, sources: &mut Vec<Source>) -> Result<(), Failure> {
+fn gather_folder(
+    folder: &Path,
+    address: &str,
+    sources: &mut Vec<Source>,
+    unread: &mut Vec<String>,
+) -> Result<(), Failure> {
     let unreadable = |error: std::io::Error| {
         Failure::broken("ingest.unreadable", format!("cannot read `{}`: {error}", folder.display()))
     };
@@ -141,12 +214,18 @@ fn gather_folder(folder: &Path, address: &str, sources: &mut Vec<Source>) -> Res
         }
         let address = format!("{address}/{name}");
         match format(&entry.path()) {
-            _ if kind.is_dir() => gather_folder(&entry.path(), &address, sources)?,
+            _ if kind.is_dir() => gather_folder(&entry.path(), &address, sources, unread)?,
             Some(format) => sources.push(Source { file: entry.path(), address, format }),
+            // Other files were not meant; a PDF was, and is not read.
+            None if is_pdf(&entry.path()) => unread.push(address),
             None => {}
         }
     }
     Ok(())
+}
+
+fn is_pdf(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pdf"))
 }
 
 fn format(path: &Path) -> Option<Format> {

@@ -54,6 +54,8 @@ pub struct Job<'a> {
     pub session: Session,
     pub global: &'a Global,
     pub output: &'a Output,
+    /// Where skills are installed.
+    pub skills: std::path::PathBuf,
 }
 
 /// Runs the command that was asked for.
@@ -82,7 +84,8 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
 }
 
 fn with_session(command: Command, loaded: &Loaded, global: &Global, output: &Output) -> Result<(), Failure> {
-    let job = Job { session: Session::open(&loaded.config)?, global, output };
+    let skills = crate::skills::home(&loaded.config);
+    let job = Job { session: Session::open(&loaded.config)?, global, output, skills };
     let done = match command {
         Command::Remember(command) => command.run(&job),
         Command::Search(command) => command.run(&job),

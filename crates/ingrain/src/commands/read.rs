@@ -8,7 +8,7 @@ use engine::memory::Memory;
 use crate::commands::Job;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
-use crate::text::{one_line, printable};
+use crate::text::{moment, one_line, printable};
 use crate::view::MemoryView;
 
 /// Which memory: what every command on one of them takes.
@@ -43,11 +43,18 @@ pub struct Read {
     /// Print the content alone
     #[arg(long)]
     raw: bool,
+    /// As it stood at a past time, or so long ago (7d)
+    #[arg(long, value_name = "TIME")]
+    as_of: Option<String>,
 }
 
 impl Read {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let memory = job.session.engine.read(&job.session.caller, &self.which.reference())?;
+        let (engine, caller, reference) = (&job.session.engine, &job.session.caller, self.which.reference());
+        let memory = match &self.as_of {
+            Some(time) => engine.read_as_of(caller, &reference, moment(&*engine.clock, time, false)?)?,
+            None => engine.read(caller, &reference)?,
+        };
         match self.raw {
             true => job.output.text(&memory.content),
             false => job.output.answer(&MemoryView::from(&memory), || told(job.output, &memory)),

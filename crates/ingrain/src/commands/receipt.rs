@@ -132,8 +132,9 @@ fn shown(output: &Output, receipt: &Record) -> String {
 impl Blame {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let usages = job.session.engine.blame(&job.session.caller, &self.run_id)?;
-        let view = json!({ "run": self.run_id, "memories": usages });
-        job.output.answer(&view, || touches(job.output, &usages))
+        let since = job.session.engine.kept_since();
+        let view = json!({ "run": self.run_id, "memories": usages, "kept_since": since });
+        job.output.answer(&view, || touches(job.output, &usages, since))
     }
 }
 
@@ -142,13 +143,16 @@ impl Reach {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         let id: MemoryId = engine.read(caller, &Reference::parse(None, &self.memory))?.id;
         let usages = engine.reach(caller, id)?;
-        job.output.answer(&json!({ "memory": id, "touches": usages }), || touches(job.output, &usages))
+        let since = engine.kept_since();
+        let view = json!({ "memory": id, "touches": usages, "kept_since": since });
+        job.output.answer(&view, || touches(job.output, &usages, since))
     }
 }
 
-fn touches(output: &Output, usages: &[Usage]) -> String {
+fn touches(output: &Output, usages: &[Usage], since: Option<jiff::Timestamp>) -> String {
+    let kept = since.map(|since| format!("\nkept since {}", since.strftime("%F"))).unwrap_or_default();
     if usages.is_empty() {
-        return "nothing".to_owned();
+        return format!("nothing{kept}");
     }
     let row = |usage: &Usage| {
         vec![
@@ -161,5 +165,5 @@ fn touches(output: &Output, usages: &[Usage]) -> String {
             usage.version.to_string(),
         ]
     };
-    output.table(&["touch", "at", "actor", "run", "conversation", "memory", "version"], usages.iter().map(row))
+    output.table(&["touch", "at", "actor", "run", "conversation", "memory", "version"], usages.iter().map(row)) + &kept
 }

@@ -64,6 +64,8 @@ impl Serve {
         }
         log_to_stderr(settings)?;
         let Session { engine, caller } = Session::open(config)?;
+        // A skill that cannot be read is better told now than at the first turn.
+        engine.skills()?;
         let admin_key = if self.local { None } else { first_key(&engine, caller.tenant)? };
         let address = SocketAddr::new(host, self.port.unwrap_or(settings.port));
         let settings = ServerConfig {

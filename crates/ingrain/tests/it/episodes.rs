@@ -58,7 +58,40 @@ fn fact_17_importance_decays_weekly_and_a_recall_resets_the_clock() {
 }
 
 #[test]
-fn fact_18_a_full_place_archives_the_least_important() {
+fn fact_18_the_10_001st_memory_archives_the_least_important() {
+    let world = World::new();
+    // Different enough to be turns, short enough to be saved in seconds.
+    let turns: String = (0..10_000)
+        .map(|number| {
+            let importance = if number == 4_321 { 0.3 } else { 0.6 };
+            format!("{{\"content\": \"watch {number}\", \"importance\": {importance}, \"ttl\": \"remember\"}}\n")
+        })
+        .collect();
+    let ran = world.piped(&format!("--json episodes add --turns - {AGENT}"), turns.as_bytes());
+    assert_eq!((ran.exit, ran.json()["saved"].as_u64()), (0, Some(10_000)), "{:?}", ran.stderr);
+    let counted = |state: &str| {
+        let mut after = String::new();
+        let mut contents = Vec::new();
+        loop {
+            let line = format!("list --store episodes --order oldest --limit 1000 --state {state} {AGENT}");
+            let more: &[&str] = if after.is_empty() { &[] } else { &["--after", &after] };
+            let page = world.json(&line, more);
+            contents.extend(column(&page["memories"], "content"));
+            match page["next"].as_str() {
+                Some(next) => after = next.to_owned(),
+                None => return contents,
+            }
+        }
+    };
+    assert_eq!((counted("active").len(), counted("archived").len()), (10_000, 0));
+    world.json(&format!("episodes add {AGENT} --ttl remember"), &["watch one more"]);
+    let live = counted("active");
+    assert_eq!((live.len(), counted("archived")), (10_000, vec!["watch 4321".to_owned()]));
+    assert!(live.contains(&"watch one more".to_owned()));
+}
+
+#[test]
+fn fact_18_a_full_place_of_any_size_archives_the_least_important() {
     let world = World::with_config(
         "[rulesets.few]\nlayers = ['episodic']\ndefault_kind = 'turn'\ndedup = 'none'\nsecrets = 'block'\n\
          evidence = 'optional'\ncontent_bytes_max = 16000\nlive_max = 10\nranker = 'episodic'\nimportance = true\n",

@@ -86,3 +86,44 @@ fn ingestion_passes_the_gate() {
     assert_eq!(world.code(3, direct, &["a fact"]), "policy.needs_promotion");
     assert_eq!(world.code(2, "ingest nowhere", &[]), "not_found");
 }
+
+#[test]
+fn a_draft_is_published_by_its_address() {
+    let world = World::new();
+    let folder = write(&world, "plan.md", "# Plan\n\nmove the cabinets in october\n");
+    world.json("ingest --draft", &[&folder]);
+    let done = world.json("ingest publish docs/plan.md", &[]);
+    assert_eq!((done["written"].as_u64(), &done["documents"][0]["document"]["status"]), (Some(1), &"published".into()));
+    assert!(world.json("search cabinets october --as agent:t", &[]).to_string().contains("move the cabinets"));
+    assert!(rows(&world.json("list --store knowledge_drafts", &[])["memories"]).is_empty());
+    assert_eq!(column(&world.json("ingest --draft", &[&folder])["documents"], "outcome"), ["updated"]);
+    assert_eq!(world.code(2, "ingest publish nowhere.md", &[]), "not_found");
+    assert_eq!(world.code(3, "ingest publish docs/plan.md --as agent:t", &[]), "policy.admins_only");
+}
+
+#[test]
+fn an_agent_mapped_to_categories_sees_no_others() {
+    let world = World::with_config("[knowledge.categories]\nclerk = ['office']\n");
+    let folder = write(&world, "plan.md", "# Plan\n\nthe harbour cabinets move in october\n");
+    world.json("ingest --category office", &[&folder]);
+    let other = world.home().join("crane.md");
+    std::fs::write(&other, "# Crane\n\nthe harbour crane lifts forty tonnes\n").expect("written");
+    world.json("ingest --category plant", &[other.to_str().expect("utf-8")]);
+    let recall = |who: &str| world.json(&format!("recall harbour --as agent:{who}"), &[]).to_string();
+    assert!(recall("clerk").contains("cabinets") && !recall("clerk").contains("forty"), "{}", recall("clerk"));
+    assert!(recall("smith").contains("cabinets") && recall("smith").contains("forty"));
+    let window = world.home().join("window.json");
+    std::fs::write(&window, r#"{"window_tokens": 4000, "message": "harbour"}"#).expect("written");
+    let seen = world.json(&format!("context --as agent:clerk --window {}", window.display()), &[]).to_string();
+    assert!(seen.contains("cabinets") && !seen.contains("forty"), "{seen}");
+}
+
+#[test]
+fn a_pdf_is_named_and_not_read() {
+    let world = World::new();
+    let folder = write(&world, "plan.md", "# Plan\n\nmove the cabinets in october\n");
+    write(&world, "scan.pdf", "%PDF-1.7");
+    let ran = world.run("ingest", &[&folder]);
+    assert!(ran.exit == 0 && ran.stderr.contains("docs/scan.pdf is a PDF"), "{ran:?}");
+    assert_eq!(world.code(2, "ingest", &[&format!("{folder}/scan.pdf")]), "ingest.pdf");
+}

@@ -1,10 +1,14 @@
 //! The product through its command line: the built binary, a throwaway home, what a user sees.
 
+mod activity;
+mod budget;
 mod concurrency;
 mod configuration;
 mod context;
 mod copying;
+mod diagnose;
 mod documents;
+mod endpoint;
 mod episodes;
 mod governance;
 mod knowledge;
@@ -14,11 +18,14 @@ mod mcp;
 mod notes;
 mod odd_input;
 mod postgres;
+mod presets;
 mod ranking;
 mod recall;
 mod reference;
 mod safety;
 mod serving;
+mod skills;
+mod summaries;
 mod tour;
 mod window;
 mod world;

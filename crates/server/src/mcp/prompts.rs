@@ -1,6 +1,7 @@
 //! Prompts: ready words for a person to start with.
 
 use engine::ContextRequest;
+use engine::presets::Purpose;
 use rmcp::model::{
     ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult, Prompt, PromptArgument,
     PromptMessage, Role,
@@ -14,6 +15,9 @@ struct Words {
     description: &'static str,
     argument: (&'static str, &'static str),
 }
+
+/// The prompt that is a turn's context.
+const CONTEXT: &str = "session-context";
 
 const PROMPTS: &[Words] = &[
     Words {
@@ -29,7 +33,7 @@ const PROMPTS: &[Words] = &[
         argument: ("what", "what shall be remembered"),
     },
     Words {
-        name: "session-context",
+        name: CONTEXT,
         title: "Context for this turn",
         description: "The memory block for a message, as it would be put before a model's turn.",
         argument: ("message", "the latest message of the user"),
@@ -39,7 +43,13 @@ const PROMPTS: &[Words] = &[
 pub(super) fn list() -> ListPromptsResult {
     let prompt = |words: &Words| {
         let argument = PromptArgument::new(words.argument.0).with_description(words.argument.1).with_required(true);
-        Prompt::new(words.name, Some(words.description), Some(vec![argument])).with_title(words.title)
+        let purposes: Vec<&str> = Purpose::ALL.iter().map(|purpose| purpose.as_str()).collect();
+        let purpose = (words.name == CONTEXT).then(|| {
+            let about = format!("a decision point: {}", purposes.join(", "));
+            PromptArgument::new("for").with_description(about).with_required(false)
+        });
+        let arguments = std::iter::once(argument).chain(purpose).collect();
+        Prompt::new(words.name, Some(words.description), Some(arguments)).with_title(words.title)
     };
     ListPromptsResult::with_all_items(PROMPTS.iter().map(prompt).collect())
 }
@@ -47,7 +57,12 @@ pub(super) fn list() -> ListPromptsResult {
 pub(super) fn get(door: &Door, request: &GetPromptRequestParams) -> Result<GetPromptResponse, ErrorData> {
     let words = PROMPTS.iter().find(|words| words.name == request.name);
     let words = words.ok_or_else(|| ErrorData::invalid_params("no such prompt", None))?;
-    let given = request.arguments.as_ref().and_then(|map| map.get(words.argument.0)).and_then(|value| value.as_str());
+    let argument =
+        |name: &str| request.arguments.as_ref().and_then(|map| map.get(name)).and_then(|value| value.as_str());
+    let unknown = |error: engine::error::Error| ErrorData::invalid_params(error.to_string(), None);
+    let purpose: Option<Purpose> =
+        argument("for").filter(|word| !word.is_empty()).map(str::parse).transpose().map_err(unknown)?;
+    let given = argument(words.argument.0);
     let given =
         given.ok_or_else(|| ErrorData::invalid_params(format!("argument `{}` is missing", words.argument.0), None))?;
     let text = match words.name {
@@ -55,7 +70,7 @@ pub(super) fn get(door: &Door, request: &GetPromptRequestParams) -> Result<GetPr
             "Please remember the following with memory_remember, as a durable lesson in your own words, with evidence of where it comes from:\n\n{given}"
         ),
         name => {
-            let block = context(door, given)?;
+            let block = context(door, given, purpose)?;
             match (name, block.is_empty()) {
                 ("recall", true) => format!("Memory holds nothing about: {given}"),
                 ("recall", false) => format!("{block}\nUse what is relevant of this about: {given}"),
@@ -67,8 +82,8 @@ pub(super) fn get(door: &Door, request: &GetPromptRequestParams) -> Result<GetPr
     Ok(GetPromptResult::new(vec![message]).with_description(words.description).into())
 }
 
-fn context(door: &Door, message: &str) -> Result<String, ErrorData> {
-    let request = ContextRequest { message: message.to_owned(), ..ContextRequest::default() };
+fn context(door: &Door, message: &str, purpose: Option<Purpose>) -> Result<String, ErrorData> {
+    let request = ContextRequest { message: message.to_owned(), purpose, ..ContextRequest::default() };
     let context = door.engine.context(&door.caller, &request);
     context.map(|context| context.text).map_err(|error| ErrorData::internal_error(error.code(), None))
 }

@@ -4,6 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use engine::ContextRequest;
+use engine::receipt::Usage;
+use jiff::Timestamp;
 use serde_json::json;
 
 use super::NOT_FOUND;
@@ -13,7 +15,10 @@ use crate::endpoint::Endpoint;
 use crate::extract::{MemoryName, Named, Params, Sent};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::context::{ContextBody, ContextView, ReceiptParams, ReceiptView, ReplayView, TouchView, VerifiedView};
+use crate::wire::context::{
+    ContextAnswer, ContextBody, ReceiptParams, ReceiptView, ReplayView, TouchView, TouchesView, VerifiedView,
+    WindowView,
+};
 
 const TAG: &str = "context";
 
@@ -23,10 +28,12 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .says(
                 TAG,
                 "Context for a turn",
-                "The memories for the latest message, within a budget, trusted apart from unverified, with a receipt.",
+                "The memories for the latest message, within a budget, trusted apart from unverified, with a receipt. `for` \
+                 asks what helped at similar decision points. With `window`, the answer is all messages of the model's next \
+                 call, cut to fit in a fixed order: `messages`, `tokens`, `cuts`, `receipt`, `notes`.",
             )
             .body::<ContextBody>(json!({ "message": "why did billing stop retrying?" }))
-            .answer::<ContextView>(
+            .answer::<ContextAnswer>(
                 StatusCode::OK,
                 "What to put before the turn",
                 json!({ "text": "", "tokens": 0, "candidates": [], "receipt": null, "skipped": [] }),
@@ -45,10 +52,10 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .problems(&[NOT_FOUND]),
         Endpoint::new(Method::GET, "/v1/runs/{run}/blame", "blame", blame)
             .says(TAG, "What reached a run", "The memories that touched it, newest first. Admins only.")
-            .answer::<Page<TouchView>>(StatusCode::OK, "Touches", json!({ "items": [] })),
+            .answer::<TouchesView>(StatusCode::OK, "Touches", json!({ "items": [] })),
         Endpoint::new(Method::GET, "/v1/memories/{id}/reach", "reach", reach)
             .says(TAG, "What a memory reached", "The runs and conversations it touched, newest first. Admins only.")
-            .answer::<Page<TouchView>>(StatusCode::OK, "Touches", json!({ "items": [] })),
+            .answer::<TouchesView>(StatusCode::OK, "Touches", json!({ "items": [] })),
         Endpoint::new(Method::GET, "/v1/verify", "verify", verify)
             .says("events", "Check the log", "Follows the chain of hashes from the first entry. Admins only.")
             .answer::<VerifiedView>(
@@ -62,11 +69,19 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 async fn context(
     State(app): State<App>,
     who: Who,
-    Sent(body): Sent<ContextBody>,
-) -> Result<Json<ContextView>, Problem> {
-    let request = ContextRequest::from(body);
-    let context = app.call("context", move |engine| Ok(engine.context(&who.caller, &request)?)).await?;
-    Ok(Json(context.into()))
+    Sent(mut body): Sent<ContextBody>,
+) -> Result<Json<ContextAnswer>, Problem> {
+    let work = move |engine: &engine::Engine| match body.window.take() {
+        Some(window) => {
+            let window = engine.working_memory(&who.caller, &window.with(body.message))?;
+            Ok(ContextAnswer::Window(Box::new(WindowView { window })))
+        }
+        None => {
+            let context = engine.context(&who.caller, &ContextRequest::from(body))?;
+            Ok(ContextAnswer::Turn(Box::new(context.into())))
+        }
+    };
+    Ok(Json(app.call("context", work).await?))
 }
 
 async fn receipts(
@@ -89,14 +104,18 @@ async fn replay(State(app): State<App>, who: Who, Named(id): Named<uuid::Uuid>) 
     Ok(Json(ReplayView { replay }))
 }
 
-async fn blame(State(app): State<App>, who: Who, Named(run): Named<String>) -> Result<Json<Page<TouchView>>, Problem> {
-    let touches = app.call("blame", move |engine| Ok(engine.blame(&who.caller, &run)?)).await?;
-    Ok(Json(Page::whole(touches.into_iter().map(|usage| TouchView { usage }).collect())))
+async fn blame(State(app): State<App>, who: Who, Named(run): Named<String>) -> Result<Json<TouchesView>, Problem> {
+    let work = move |engine: &engine::Engine| Ok((engine.blame(&who.caller, &run)?, engine.kept_since()));
+    Ok(Json(touches(app.call("blame", work).await?)))
 }
 
-async fn reach(State(app): State<App>, who: Who, Named(id): MemoryName) -> Result<Json<Page<TouchView>>, Problem> {
-    let touches = app.call("reach", move |engine| Ok(engine.reach(&who.caller, id)?)).await?;
-    Ok(Json(Page::whole(touches.into_iter().map(|usage| TouchView { usage }).collect())))
+async fn reach(State(app): State<App>, who: Who, Named(id): MemoryName) -> Result<Json<TouchesView>, Problem> {
+    let work = move |engine: &engine::Engine| Ok((engine.reach(&who.caller, id)?, engine.kept_since()));
+    Ok(Json(touches(app.call("reach", work).await?)))
+}
+
+fn touches((usages, kept_since): (Vec<Usage>, Option<Timestamp>)) -> TouchesView {
+    TouchesView { items: usages.into_iter().map(|usage| TouchView { usage }).collect(), kept_since }
 }
 
 async fn verify(State(app): State<App>, who: Who) -> Result<Json<VerifiedView>, Problem> {

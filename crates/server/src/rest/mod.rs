@@ -1,10 +1,12 @@
 //! REST: one file a resource. Each translates a request into the engine's words and its answer back.
 
+mod audit;
 mod context;
-mod documents;
+mod episodes;
 mod erasure;
 mod events;
 mod govern;
+mod ingest;
 mod keys;
 mod layers;
 mod memories;
@@ -15,13 +17,13 @@ mod reviews;
 mod runs;
 mod scan;
 mod search;
-mod sessions;
 mod standing;
 mod stores;
 mod tenants;
 mod transfer;
 mod upkeep;
 mod watch;
+mod workflows;
 
 use std::any::Any;
 
@@ -43,13 +45,15 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         standing::endpoints(),
         search::endpoints(),
         context::endpoints(),
+        episodes::endpoints(),
+        audit::endpoints(),
+        workflows::endpoints(),
+        ingest::endpoints(),
         reviews::endpoints(),
         owners::endpoints(),
         layers::endpoints(),
         govern::endpoints(),
         erasure::endpoints(),
-        sessions::endpoints(),
-        documents::endpoints(),
         runs::endpoints(),
         scan::endpoints(),
         stores::endpoints(),

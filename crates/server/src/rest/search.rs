@@ -13,7 +13,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::Sent;
 use crate::problem::Problem;
 use crate::telemetry;
-use crate::wire::search::{DiagnosisView, FoundView, RecallBody, RecalledView, SearchBody};
+use crate::wire::search::{DiagnosisView, FoundView, SearchBody};
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -30,10 +30,6 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .body::<SearchBody>(json!({ "query": "how long does billing retry webhooks", "explain": memories::EXAMPLE_ID }))
             .answer::<DiagnosisView>(StatusCode::OK, "Why", Value::Null)
             .problems(&[NOT_FOUND]),
-        Endpoint::new(Method::POST, "/v1/recall", "recall", recall)
-            .says("search", "Recall from four sources", "Episodes, audit log, workflow steps and documents at once, each thing once, the best first. A source that fails is named and the others answer.")
-            .body::<RecallBody>(json!({ "query": "what did we do about the outage" }))
-            .answer::<RecalledView>(StatusCode::OK, "What was recalled", json!({ "recollections": [], "failed": [] })),
     ]
 }
 
@@ -54,10 +50,4 @@ async fn why_not(
     let query = Query::from(body);
     let work = move |engine: &Engine| Ok(engine.diagnose(&who.caller, &query, memory)?);
     Ok(Json(DiagnosisView { diagnosis: app.call("diagnose", work).await? }))
-}
-
-async fn recall(State(app): State<App>, who: Who, Sent(body): Sent<RecallBody>) -> Result<Json<RecalledView>, Problem> {
-    let query = body.into();
-    let work = move |engine: &Engine| Ok(engine.search_my_memories(&who.caller, &query)?);
-    Ok(Json(RecalledView { recalled: app.call("recall", work).await? }))
 }

@@ -1,14 +1,17 @@
 //! Turn context, and the receipts that prove it.
 
 use engine::ports::Filter;
+use engine::presets::Purpose;
 use engine::receipt::{Considered, Receipt, Replay, Usage};
 use engine::vocabulary::Kind;
-use engine::{Context, ContextRequest, Verified};
+use engine::{Context, ContextRequest, Verified, Window, WindowRequest};
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{KindWord, bounded};
+use super::episodic::{SkillBody, TurnBody};
+use super::{KindWord, Moment, PurposeWord, bounded};
 
 /// Stands in schemas for a record of the engine, written as it is.
 type AsKept = Map<String, Value>;
@@ -34,15 +37,67 @@ pub struct ContextBody {
     /// All of them, exactly.
     #[serde(default)]
     pub tags: Vec<String>,
+    /// A decision point: what helped at similar ones is looked for.
+    #[serde(default, rename = "for")]
+    #[schemars(with = "Option<PurposeWord>")]
+    pub purpose: Option<Purpose>,
+    /// The memories as they stood at this time.
+    #[serde(default)]
+    #[schemars(with = "Option<Moment>")]
+    pub as_of: Option<Timestamp>,
+    /// Everything of the model's next call: the answer is the messages that fit.
+    #[serde(default)]
+    pub window: Option<WindowBody>,
+}
+
+/// What a model's next call is made of, besides the message.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "WindowRequest")]
+pub struct WindowBody {
+    /// Tokens the model reads at most, less what is kept free for its answer.
+    #[schemars(range(min = 1))]
+    pub window_tokens: usize,
+    /// Never cut.
+    #[serde(default)]
+    pub system_prompt: String,
+    /// Never cut; besides those of the configured folders.
+    #[serde(default)]
+    pub skills: Vec<SkillBody>,
+    /// Which of the configured skills; absent: all of them.
+    #[serde(default)]
+    pub skill_names: Option<Vec<String>>,
+    /// The conversation so far, oldest first.
+    #[serde(default)]
+    pub turns: Vec<TurnBody>,
+    /// Oldest first.
+    #[serde(default)]
+    pub tool_results: Vec<String>,
+}
+
+impl WindowBody {
+    pub fn with(self, message: String) -> WindowRequest {
+        WindowRequest {
+            window_tokens: self.window_tokens,
+            system_prompt: self.system_prompt,
+            skills: self.skills.into_iter().map(Into::into).collect(),
+            skill_names: self.skill_names,
+            turns: self.turns.into_iter().map(Into::into).collect(),
+            tool_results: self.tool_results,
+            message,
+        }
+    }
 }
 
 impl From<ContextBody> for ContextRequest {
     fn from(body: ContextBody) -> ContextRequest {
-        let filter = Filter { stores: body.stores, kinds: body.kinds, tags: body.tags, ..Filter::default() };
+        let (stores, kinds, tags) = (body.stores, body.kinds, body.tags);
+        let filter = Filter { stores, kinds, tags, as_of: body.as_of, ..Filter::default() };
         ContextRequest {
             message: body.message,
             budget_tokens: body.budget_tokens,
             memories_max: body.memories_max,
+            purpose: body.purpose,
             filter,
         }
     }
@@ -74,6 +129,24 @@ impl From<Context> for ContextView {
             skipped: context.skipped,
         }
     }
+}
+
+/// What to put before the turn, or all messages of the call where a window was given.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(rename = "ContextAnswer")]
+pub enum ContextAnswer {
+    Turn(Box<ContextView>),
+    Window(Box<WindowView>),
+}
+
+/// The messages that fit, and what was cut.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Window")]
+pub struct WindowView {
+    #[serde(flatten)]
+    #[schemars(with = "AsKept")]
+    pub window: Window,
 }
 
 /// The record of one injection.
@@ -110,6 +183,17 @@ pub struct VerifiedView {
     #[serde(flatten)]
     #[schemars(with = "AsKept")]
     pub verified: Verified,
+}
+
+/// Touches, newest first.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Touches")]
+pub struct TouchesView {
+    pub items: Vec<TouchView>,
+    /// Earlier ones are no longer kept; absent: all are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Moment>")]
+    pub kept_since: Option<Timestamp>,
 }
 
 /// Which receipts.

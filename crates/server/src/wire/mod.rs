@@ -1,7 +1,7 @@
 //! Request and reply shapes. They translate; the engine decides.
 
 pub mod context;
-pub mod documents;
+pub mod episodic;
 pub mod erasure;
 pub mod events;
 pub mod govern;
@@ -14,7 +14,6 @@ pub mod remember;
 pub mod reviews;
 pub mod runs;
 pub mod search;
-pub mod sessions;
 pub mod stores;
 pub mod transfer;
 pub mod upkeep;
@@ -22,6 +21,7 @@ pub mod upkeep;
 use std::borrow::Cow;
 
 use engine::keys::Settable;
+use engine::presets::Purpose;
 use engine::review::{Action, ReviewState, Risk};
 use engine::vocabulary::{
     Access, EvidenceKind, Kind, Layer, Operation, Ranker, Role, ScopeKind, State, Trust, TtlClass, TurnRole,
@@ -59,6 +59,7 @@ word! {
     KindWord = Kind, "Kind";
     LayerWord = Layer, "Layer";
     OperationWord = Operation, "Operation";
+    PurposeWord = Purpose, "Purpose";
     RankerWord = Ranker, "Ranker";
     RoleWord = Role, "Role";
     ScopeWord = ScopeKind, "ScopeKind";

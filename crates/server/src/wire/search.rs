@@ -8,14 +8,14 @@ use engine::ports::Filter;
 use engine::safety::Finding;
 use engine::scope::Scope;
 use engine::vocabulary::{Kind, Layer, Ranker, ScopeKind, State, Trust};
-use engine::{Answer, Diagnosis, MyQuery, Query, Recalled, SessionReport, WhyNot};
+use engine::{Answer, Diagnosis, Query, SessionReport, WhyNot};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::memory::MemoryView;
-use super::{Id, KindWord, LayerWord, Moment, RankerWord, ScopeWord, StateWord, TrustWord, bounded, share};
+use super::{Id, KindWord, LayerWord, Moment, RankerWord, ScopeWord, StateWord, TrustWord, bounded};
 
 /// What to look for. An empty query gives the newest.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -184,36 +184,6 @@ pub struct DiagnosisView {
 pub struct SessionReportView {
     #[schemars(with = "Map<String, Value>")]
     pub report: SessionReport,
-}
-
-/// What to recall.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "Recall")]
-pub struct RecallBody {
-    pub query: String,
-    /// Similarity below which what only its meaning found is dropped.
-    #[serde(default, deserialize_with = "share")]
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub similarity_min: Option<f64>,
-    #[serde(default, deserialize_with = "bounded::<_, 1, 200>")]
-    #[schemars(range(min = 1, max = 200))]
-    pub limit: Option<usize>,
-}
-
-impl From<RecallBody> for MyQuery {
-    fn from(body: RecallBody) -> MyQuery {
-        MyQuery { text: body.query, similarity_min: body.similarity_min, limit: body.limit }
-    }
-}
-
-/// What was recalled, best first, and which sources could not be searched.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(transparent)]
-#[schemars(rename = "Recalled")]
-pub struct RecalledView {
-    #[schemars(with = "Map<String, Value>")]
-    pub recalled: Recalled,
 }
 
 /// A text to look at.

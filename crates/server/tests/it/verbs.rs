@@ -133,12 +133,12 @@ fn conversations_and_documents_in_bulk() {
     let house = House::new();
     let agent = house.agent("triage");
     let key = "AKIA".to_owned() + "Z7QK3NTX9WBVY2LM";
-    let turns = json!({ "turns": [
+    let turns = json!({ "session": "s-1", "turns": [
         { "role": "user", "content": "billing stopped retrying webhooks" },
         { "role": "user", "content": format!("our key is {key}") },
         { "role": "assistant", "content": "the webhook had moved, decided to follow redirects", "kind": "decision" },
     ] });
-    let saved = done(&house.ask_as(&agent, "POST", "/v1/sessions/s-1/turns").json(&turns).send(), 200);
+    let saved = done(&house.ask_as(&agent, "POST", "/v1/episodes").json(&turns).send(), 200);
     assert_eq!((&saved["saved"], &saved["refused"]), (&json!(2), &json!(1)), "{saved}");
     assert_eq!(saved["turns"][1]["refused"]["code"], "safety.secret_found");
     assert!(!saved.to_string().contains(&key));
@@ -147,7 +147,7 @@ fn conversations_and_documents_in_bulk() {
     assert_eq!(of("/v1/sessions/s-1/diagnosis")["memories"].as_array().map(Vec::len), Some(2));
 
     let document = json!({ "path": "handbook/on-call", "text": "# On call\n\nThe pager rotates on Mondays." });
-    assert_eq!(done(&post(&house, "/v1/documents", &document), 201)["written"], 1);
+    assert_eq!(done(&post(&house, "/v1/documents", &document), 200)["written"], 1);
     assert_eq!(done(&post(&house, "/v1/documents", &document), 200)["outcome"], "unchanged");
     assert_eq!(house.ask_as(&agent, "POST", "/v1/documents").json(&document).send().status, 403);
     assert_eq!(count(&of("/v1/documents")), 1);

@@ -167,6 +167,9 @@ fn paged(page: &Page, params: &mut Vec<Param>) -> (String, &'static str) {
         (Order::Oldest, Some(Cursor::Time(at, last))) => {
             format!(" and (m.created_at, m.id) > ({}, {})", next(params, micros(*at)), next(params, last.0))
         }
+        (Order::Expiring, Some(Cursor::Time(at, last))) => {
+            format!(" and (m.expires_at, m.id) > ({}, {})", next(params, micros(*at)), next(params, last.0))
+        }
         // A cursor of another order marks no place in this one.
         _ => String::new(),
     };
@@ -174,6 +177,7 @@ fn paged(page: &Page, params: &mut Vec<Param>) -> (String, &'static str) {
         Order::Path => "coalesce(m.path, '') collate \"C\", m.id",
         Order::Newest => "m.updated_at desc, m.id desc",
         Order::Oldest => "m.created_at, m.id",
+        Order::Expiring => "m.expires_at, m.id",
         Order::Fading => "m.fade, m.id",
     };
     (after, order)

@@ -28,7 +28,8 @@ const MIGRATIONS: &[Migration] = migrations![
     "0004_events",
     "0005_fewer_trees",
     "0006_leases",
-    "0007_redacted_evidence"
+    "0007_redacted_evidence",
+    "0008_due"
 ];
 
 /// Run after the numbered ones, each time, where the server has what they need.

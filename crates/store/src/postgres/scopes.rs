@@ -44,7 +44,8 @@ pub(super) fn live(rows: &[Row]) -> Result<Vec<(String, u64)>, Fault> {
     rows.iter().map(|row| Ok((row.try_get(0)?, count(row, 1)?))).collect()
 }
 
-/// A query for the ids and counters of the places that are both readable and asked for. Archived stores cannot be read.
+/// A query for the ids and counters of the places that are both readable and asked for. Archived and closed
+/// stores are not looked into, so that what stands there takes no place in a pool.
 /// Three spellings rather than one with `or`, so that a few names are looked up and not searched for.
 pub(super) fn visible(readable: &Readable, filter: &Filter, params: &mut Vec<Param>) -> String {
     let mut sql = format!(
@@ -70,6 +71,9 @@ pub(super) fn visible(readable: &Readable, filter: &Filter, params: &mut Vec<Par
     } else if let Scopes::These(scopes) = &readable.scopes {
         let names = named(&scopes.iter().collect::<Vec<_>>(), params);
         sql += &format!(" and (s.kind, s.first, s.second) in (select * from unnest({names}))");
+    }
+    if !readable.closed.is_empty() {
+        sql += &format!(" and s.store <> all({})", next(params, readable.closed.clone()));
     }
     if !filter.stores.is_empty() {
         sql += &format!(" and s.store = any({})", next(params, filter.stores.clone()));

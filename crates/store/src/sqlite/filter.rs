@@ -24,14 +24,14 @@ impl Clauses {
     }
 
     /// One of these places. A list of one stays an equation, so that an index keeps its order.
-    fn places(&mut self, scopes: &[Seen]) {
+    fn places(&mut self, column: &str, scopes: &[Seen]) {
         match scopes {
             [] => {}
-            [only] => self.add("m.scope = ?", [only.id.into()]),
+            [only] => self.add(&format!("{column} = ?"), [only.id.into()]),
             many => {
                 let ids: Vec<i64> = many.iter().map(|scope| scope.id).collect();
                 let list = serde_json::to_string(&ids).unwrap_or_default();
-                self.add("m.scope in (select value from json_each(?))", [list.into()]);
+                self.add(&format!("{column} in (select value from json_each(?))"), [list.into()]);
             }
         }
     }
@@ -39,8 +39,17 @@ impl Clauses {
 
 /// The wall first, then the places: nothing else is looked at.
 pub(super) fn within(readable: &Readable, scopes: &[Seen]) -> Clauses {
+    by_column(readable, "m.scope", scopes)
+}
+
+/// As [`within`], by an index that does not begin with the places: the plus keeps those that do away.
+pub(super) fn across(readable: &Readable, scopes: &[Seen]) -> Clauses {
+    by_column(readable, "+m.scope", scopes)
+}
+
+fn by_column(readable: &Readable, column: &str, scopes: &[Seen]) -> Clauses {
     let mut clauses = Clauses { sql: "m.tenant = ?".to_owned(), params: vec![tenant(readable)] };
-    clauses.places(scopes);
+    clauses.places(column, scopes);
     clauses
 }
 

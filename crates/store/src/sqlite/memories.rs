@@ -129,7 +129,10 @@ pub(super) fn list(conn: &Connection, readable: &Readable, filter: &Filter, page
         memories.sort_by(|a, b| compare(page.order, a, b));
         return Ok(memories.into_iter().filter(|memory| is_after(page, memory)).take(page.limit).collect());
     }
-    let mut clauses = filter::within(readable, &scopes);
+    let mut clauses = match page.order {
+        Order::Expiring => filter::across(readable, &scopes),
+        _ => filter::within(readable, &scopes),
+    };
     filter::all(&mut clauses, readable, filter);
     let order = paged(&mut clauses, page);
     let sql = format!(
@@ -172,13 +175,17 @@ fn paged(clauses: &mut Clauses, page: &Page) -> &'static str {
         (Order::Oldest, Some(Cursor::Time(at, last))) => {
             clauses.add("(m.created_at, m.id) > (?, ?)", [micros(*at).into(), id(last)]);
         }
+        (Order::Expiring, Some(Cursor::Time(at, last))) => {
+            clauses.add("(m.expires_at, m.id) > (?, ?)", [micros(*at).into(), id(last)]);
+        }
         // A cursor of another order marks no place in this one.
-        (Order::Path | Order::Newest | Order::Oldest | Order::Fading, _) => {}
+        (Order::Path | Order::Newest | Order::Oldest | Order::Expiring | Order::Fading, _) => {}
     }
     match page.order {
         Order::Path => "coalesce(m.path, ''), m.id",
         Order::Newest => "m.updated_at desc, m.id desc",
         Order::Oldest => "m.created_at, m.id",
+        Order::Expiring => "m.expires_at, m.id",
         Order::Fading => "m.fade, m.id",
     }
 }

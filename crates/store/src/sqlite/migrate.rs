@@ -25,7 +25,8 @@ const STEPS: &[Step] = steps![
     "0004_events",
     "0005_fewer_trees",
     "0006_leases",
-    "0007_redacted_evidence"
+    "0007_redacted_evidence",
+    "0008_due"
 ];
 
 /// The newest schema this program knows.

@@ -77,7 +77,8 @@ pub(super) fn state(conn: &Connection, tenant: TenantId, place: &Place) -> Resul
     Ok(state.unwrap_or_default())
 }
 
-/// The places that are both readable and asked for. Archived stores cannot be read.
+/// The places that are both readable and asked for. Archived and closed stores are not looked into, so that what stands
+/// there takes no place in a pool.
 pub(super) fn visible(conn: &Connection, readable: &Readable, filter: &Filter) -> Result<Vec<Seen>, Fault> {
     let wall = key(readable.tenant.0);
     let by_scope = "s.kind = ?2 and s.first = ?3 and s.second = ?4";
@@ -98,22 +99,24 @@ pub(super) fn visible(conn: &Connection, readable: &Readable, filter: &Filter) -
                 let (first, second) = place.scope.names();
                 take(&format!("{by_scope} and s.store = ?5"), &|statement| {
                     let params = (wall, place.scope.kind().as_str(), first, second, &place.store);
-                    collect(statement, params, filter)
+                    collect(statement, params, readable, filter)
                 })?;
             }
         }
         (Scopes::These(scopes), _) => {
             for scope in scopes {
                 let (first, second) = scope.names();
-                take(by_scope, &|statement| collect(statement, (wall, scope.kind().as_str(), first, second), filter))?;
+                take(by_scope, &|statement| {
+                    collect(statement, (wall, scope.kind().as_str(), first, second), readable, filter)
+                })?;
             }
         }
         (Scopes::All, Filter { stores, .. }) if !stores.is_empty() => {
             for store in stores {
-                take("s.store = ?2", &|statement| collect(statement, (wall, store), filter))?;
+                take("s.store = ?2", &|statement| collect(statement, (wall, store), readable, filter))?;
             }
         }
-        (Scopes::All, _) => take("true", &|statement| collect(statement, [wall], filter))?,
+        (Scopes::All, _) => take("true", &|statement| collect(statement, [wall], readable, filter))?,
     }
     seen.sort_unstable_by_key(|seen: &Seen| seen.id);
     seen.dedup_by_key(|seen| seen.id);
@@ -123,6 +126,7 @@ pub(super) fn visible(conn: &Connection, readable: &Readable, filter: &Filter) -
 fn collect(
     statement: &mut rusqlite::CachedStatement<'_>,
     params: impl Params,
+    readable: &Readable,
     filter: &Filter,
 ) -> Result<Vec<Seen>, Fault> {
     let mut rows = statement.query(params)?;
@@ -130,7 +134,8 @@ fn collect(
     while let Some(row) = rows.next()? {
         let store = row.get_ref(2)?.as_str().map_err(Fault::corrupt)?;
         let kind = word(row, 3)?;
-        let asked = (filter.stores.is_empty() || filter.stores.iter().any(|slug| slug == store))
+        let asked = !readable.closed.iter().any(|slug| slug == store)
+            && (filter.stores.is_empty() || filter.stores.iter().any(|slug| slug == store))
             && (filter.scopes.is_empty() || filter.scopes.contains(&kind));
         if asked {
             seen.push(Seen { id: row.get(0)?, recall_seq: row.get(1)?, live: row.get(4)? });

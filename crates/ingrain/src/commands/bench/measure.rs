@@ -13,14 +13,25 @@ pub struct Figures {
     pub cpu_ms_each: f64,
     pub wall_ms_median: f64,
     pub wall_ms_p95: f64,
+    /// The longest one: what somebody waited at worst.
+    pub wall_ms_max: f64,
     pub per_second: f64,
     /// Bytes handed to the disk per operation, where the system tells.
     pub written_bytes_each: Option<f64>,
+    /// Times the process waited for its disk per operation, where somebody counted.
+    pub disk_syncs_each: Option<f64>,
 }
 
 impl Figures {
     pub fn named(self, name: &str) -> Figures {
         Figures { name: name.to_owned(), ..self }
+    }
+
+    /// With the waits for the disk between two counts.
+    pub fn synced(self, before: Option<u64>, after: Option<u64>) -> Figures {
+        let each = |syncs: u64| syncs as f64 / self.operations.max(1) as f64;
+        let disk_syncs_each = after.zip(before).map(|(after, before)| each(after.saturating_sub(before)));
+        Figures { disk_syncs_each, ..self }
     }
 }
 
@@ -61,8 +72,10 @@ impl Meter {
             cpu_ms_each: each(cpu),
             wall_ms_median: at(0.5),
             wall_ms_p95: at(0.95),
+            wall_ms_max: at(1.0),
             per_second: operations as f64 / wall.as_secs_f64().max(f64::EPSILON),
             written_bytes_each: written.map(|bytes| bytes as f64 / operations.max(1) as f64),
+            disk_syncs_each: None,
         }
     }
 }

@@ -7,12 +7,13 @@ mod measure;
 mod process;
 mod retrieval;
 mod serve;
+mod upkeep;
 
 use clap::{Args, Subcommand};
 use engine::caller::Caller;
 use engine::memory::Draft;
 use engine::review::Risk;
-use engine::{Promotion, Proposed, Query, Reference, Remembered};
+use engine::{ContextRequest, Promotion, Proposed, Query, Reference, Remembered};
 use serde::Serialize;
 
 use crate::assemble::{Session, engine};
@@ -78,6 +79,21 @@ enum Deed {
         #[arg(long, value_name = "N", default_value_t = QUERIES_DEFAULT)]
         queries: usize,
     },
+    /// Make the context of turns, with their receipts
+    Context {
+        /// How many memories to choose from
+        #[arg(long, value_name = "N", default_value_t = 10_000)]
+        count: usize,
+        /// How many turns
+        #[arg(long, value_name = "N", default_value_t = QUERIES_DEFAULT)]
+        queries: usize,
+    },
+    /// Keep house while another thread saves
+    Upkeep {
+        /// How many memories; one in four is due
+        #[arg(long, value_name = "N", default_value_t = 100_000)]
+        count: usize,
+    },
     /// Search among saved memories
     Search {
         /// How many memories to search among
@@ -117,6 +133,13 @@ impl Bench {
             Deed::Mcp { count, queries } => mcp::run(config, output, count, queries),
             Deed::Save { count } => report("save", count, &|session| save(session, count)),
             Deed::Review { count } => report("review", count, &|session| review(session, count)),
+            Deed::Upkeep { count } => report("upkeep", count, &|session| upkeep::run(session, count)),
+            Deed::Context { count, queries } => report("context", count, &|session| {
+                let saving = fill(session, 0..count)?;
+                let first = contexts(session, 0, WARM_UP)?.named("first contexts");
+                let rest = contexts(session, WARM_UP, queries)?.named("context");
+                Ok(vec![saving.named("fill"), first, rest])
+            }),
             Deed::Search { count, queries } => report("search", count, &|session| {
                 let saving = fill(session, 0..count)?;
                 Ok(vec![saving.named("fill"), first(session)?, search(session, queries)?])
@@ -259,6 +282,21 @@ fn searches(session: &Session, from: usize, queries: usize) -> Result<Figures, F
     Ok(meter.stop())
 }
 
+/// Contexts of one agent's turns, with what they leave behind: receipts, touches, counters, events.
+fn contexts(session: &Session, from: usize, queries: usize) -> Result<Figures, Failure> {
+    let agent = Caller::agent(session.caller.tenant, "bench").in_conversation("c1");
+    let agent = Caller { run: Some("bench".to_owned()), ..agent };
+    let syncs = || Ok::<_, Failure>(session.engine.backend.health()?.syncs);
+    let before = syncs()?;
+    let mut meter = Meter::start(queries);
+    for number in from..from + queries {
+        let request = ContextRequest { message: corpus::query(number), ..ContextRequest::default() };
+        meter.time(|| session.engine.context(&agent, &request))?;
+    }
+    session.engine.backend.flush()?;
+    Ok(meter.stop().synced(before, syncs()?))
+}
+
 fn retrieved(output: &Output, report: &retrieval::RetrievalReport) -> String {
     let row = |name: &str, quality: &retrieval::Quality| {
         let recall = |cut: &str| format!("{:.1}", quality.recall.get(cut).copied().unwrap_or_default());
@@ -284,10 +322,21 @@ fn told(output: &Output, report: &Report) -> String {
             format!("{:.3}", figures.cpu_ms_each),
             format!("{:.3}", figures.wall_ms_median),
             format!("{:.3}", figures.wall_ms_p95),
+            format!("{:.3}", figures.wall_ms_max),
             format!("{:.0}", figures.per_second),
+            figures.disk_syncs_each.map(|each| format!("{each:.3}")).unwrap_or_default(),
         ]
     };
-    let header = ["", "operations", "CPU ms each", "wall ms median", "wall ms p95", "per second"];
+    let header = [
+        "",
+        "operations",
+        "CPU ms each",
+        "wall ms median",
+        "wall ms p95",
+        "wall ms max",
+        "per second",
+        "disk syncs each",
+    ];
     let table = output.table(&header, report.figures.iter().map(row));
     format!(
         "{table}\n{} memories in {}, embedder {}\ndatabase {:.1} MB ({:.0} bytes a memory), peak memory {:.1} MB, {} disk syncs",

@@ -1,7 +1,7 @@
 use engine::change::Write;
 use engine::memory::{Draft, Memory};
 use engine::policy::{Constrained, Readable};
-use engine::ports::{Backend, Filter, Find, Found, Neighbours};
+use engine::ports::{Backend, Filter, Find, Found, Neighbours, Order, Page};
 use engine::vocabulary::{Kind, Operation, State};
 use engine::words;
 
@@ -136,6 +136,24 @@ pub(crate) fn filters_come_before_scoring(backend: &dyn Backend) {
     check(Filter { session: wanted.session.clone(), ..none() });
     check(Filter { always_inject: Some(true), ..none() });
     check(Filter { updated_after: Some(wanted.updated_at - jiff::SignedDuration::from_secs(1)), ..none() });
+}
+
+pub(crate) fn a_closed_store_takes_no_place_in_the_pool(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let admin = engine::caller::Caller::admin(world.tenant);
+    for i in 0..30 {
+        let log = draft(&format!("apple apple {i}"));
+        world.save(world.entry_in("workspace_runbooks", &admin, &engine::scope::Scope::Workspace, log));
+    }
+    world.remember("c1", "one apple among many other words of all sorts");
+    let closed = |readable: Readable| Readable { closed: vec!["workspace_runbooks".to_owned()], ..readable };
+    for readable in [world.all(), seen_by(world.tenant, "c1")].map(closed) {
+        let found = backend.find(&readable, &Find { pool: 1, ..words_find("apple") }).unwrap();
+        assert_eq!(contents(&found), ["one apple among many other words of all sorts"]);
+        assert_eq!(found.stats.docs, 1, "nor in the statistics");
+        let page = Page { order: Order::Newest, after: None, limit: 1 };
+        assert_eq!(backend.list(&readable, &Filter::default(), &page).unwrap().len(), 1);
+    }
 }
 
 pub(crate) fn a_find_sees_every_write(backend: &dyn Backend) {

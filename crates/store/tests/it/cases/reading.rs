@@ -6,6 +6,7 @@ use engine::ports::{Address, Backend, Cursor, Filter, Find, Order, Page};
 use engine::scope::Scope;
 use engine::vocabulary::{Kind, Layer, Operation, ScopeKind, State, Trust};
 use engine::words;
+use jiff::Timestamp;
 
 use crate::world::*;
 
@@ -109,7 +110,7 @@ pub(crate) fn lists_come_in_order_and_in_pages(backend: &dyn Backend) {
                 page.after = Some(match order {
                     Order::Path => Cursor::Path(last.path.clone().unwrap_or_default(), last.id),
                     Order::Newest => Cursor::Time(last.updated_at, last.id),
-                    Order::Oldest | Order::Fading => Cursor::Time(last.created_at, last.id),
+                    Order::Oldest | Order::Expiring | Order::Fading => Cursor::Time(last.created_at, last.id),
                 });
                 seen.extend(stretch.iter().map(|memory| memory.path.clone().unwrap_or("-".to_owned())));
             }
@@ -229,4 +230,22 @@ pub(crate) fn the_past_is_as_it_was(backend: &dyn Backend) {
     };
     let found = backend.find(&world.all(), &find).unwrap();
     assert_eq!(found.candidates.iter().map(|c| c.memory.content.as_str()).collect::<Vec<_>>(), ["old text"]);
+}
+
+pub(crate) fn what_is_due_comes_first_to_expire_first(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let at = |second: i64| Timestamp::from_second(1_800_000_000 + second).expect("in range");
+    for (text, second) in [("third", 30), ("first", 10), ("later", 99), ("second", 20)] {
+        world.save(world.entry("c1", Draft { expires_at: Some(at(second)), ..draft(text) }));
+    }
+    let gone = world.save(world.entry("c2", Draft { expires_at: Some(at(5)), ..draft("archived") }));
+    world.save(world.transition(&gone, Operation::Expire, |memory| memory.state = State::Archived));
+    let states = vec![State::Active, State::Constrained];
+    let filter = Filter { expired_by: Some(at(50)), states, ..Filter::default() };
+    let mut page = Page { order: Order::Expiring, after: None, limit: 2 };
+    let contents = |memories: &[Memory]| memories.iter().map(|memory| memory.content.clone()).collect::<Vec<_>>();
+    let first = backend.list(&world.all(), &filter, &page).unwrap();
+    assert_eq!(contents(&first), ["first", "second"]);
+    page.after = first.last().map(|last| Cursor::Time(last.expires_at.expect("it expires"), last.id));
+    assert_eq!(contents(&backend.list(&world.all(), &filter, &page).unwrap()), ["third"]);
 }

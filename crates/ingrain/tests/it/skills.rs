@@ -1,0 +1,66 @@
+//! Skills: SKILL.md files, global, never cut, fresh at each use.
+
+use serde_json::{Value, json};
+
+use crate::world::{World, column, rows, text};
+
+fn skill(name: &str, body: &str) -> String {
+    format!("---\nname: {name}\ndescription: how to {name}\n---\n{body}\n")
+}
+
+fn put(world: &World, place: &str, text: &str) -> String {
+    let folder = world.home().join(place);
+    std::fs::create_dir_all(&folder).expect("made");
+    std::fs::write(folder.join("SKILL.md"), text).expect("written");
+    world.home().join(place.split('/').next().expect("a folder")).display().to_string()
+}
+
+fn window(world: &World, more: &Value) -> Value {
+    let mut request = json!({ "window_tokens": 4_000, "message": "what now?" });
+    request.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+    let file = world.home().join("window.json");
+    std::fs::write(&file, request.to_string()).expect("written");
+    world.json(&format!("context --as agent:t --window {}", file.display()), &[])
+}
+
+#[test]
+fn installed_skills_are_in_every_window_and_change_at_once() {
+    let world = World::new();
+    let long = "check the tide before the crossing. ".repeat(100);
+    let from = put(&world, "mine/ferry", &skill("ferry", &long));
+    let done = world.json("ingest --skills", &[&from]);
+    assert_eq!(done["skills"], json!(["ferry"]));
+    let all = |window: &Value| column(&window["messages"], "content").join("\n");
+    assert!(all(&window(&world, &json!({}))).contains(long.trim()), "whole");
+    put(&world, "skills/ferry", &skill("ferry", "the ferry was sold"));
+    put(&world, "skills/bus", &skill("bus", "the bus leaves at eight"));
+    let now = all(&window(&world, &json!({})));
+    assert!(now.contains("the ferry was sold") && now.contains("leaves at eight") && !now.contains("tide"), "{now}");
+    let chosen = all(&window(&world, &json!({ "skill_names": ["bus"] })));
+    assert!(chosen.contains("leaves at eight") && !chosen.contains("sold"), "{chosen}");
+    let doctor = world.json("doctor", &[]);
+    let check = rows(&doctor["checks"]).iter().find(|check| check["name"] == "skills").expect("a check").clone();
+    assert!(text(&check["detail"]).contains("bus, ferry"), "{check}");
+}
+
+#[test]
+fn other_folders_are_configured_and_bad_skills_are_named() {
+    let world = World::new();
+    let folder = put(&world, "theirs/tram", &skill("tram", "ring twice"));
+    std::fs::write(world.home().join("config.toml"), format!("[skills]\nfolders = ['{folder}']\n")).expect("written");
+    assert!(window(&world, &json!({})).to_string().contains("ring twice"));
+    put(&world, "theirs/odd", "no front matter");
+    let doctor = world.fails(1, "doctor", &[]);
+    assert!(doctor.to_string().contains("skill.invalid") && doctor.to_string().contains("odd"), "{doctor}");
+}
+
+#[test]
+fn only_admins_install_and_secrets_stay_out() {
+    let world = World::new();
+    let from = put(&world, "mine/ferry", &skill("ferry", "check the tide"));
+    assert_eq!(world.code(3, "ingest --as agent:t --skills", &[&from]), "policy.admins_only");
+    let secret = format!("{}{}", "AKIA", "Q3EGRTZPLMXW7YVB");
+    let bad = put(&world, "bad/ferry", &skill("keys", &format!("use {secret}")));
+    assert_eq!(world.code(3, "ingest --skills", &[&bad]), "safety.secret_found");
+    assert_eq!(world.code(2, "ingest --skills", &["/nowhere/at/all"]), "not_found");
+}
