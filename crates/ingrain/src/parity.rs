@@ -88,6 +88,7 @@ const ONLY_HERE: &[&str] = &[
     "mcp",
     // With the owner's URL of a database, before any server runs.
     "migrate",
+    "copy",
     "config",
     "doctor",
     "demo",

@@ -64,8 +64,10 @@ fn template(server: &str) -> &'static str {
     TEMPLATE.get_or_init(|| {
         let name = format!("ingrain_template_{}", std::process::id());
         let make = "do $$ begin
-             if not exists (select 1 from pg_roles where rolname = 'test_owner') then
+             if not exists (select 1 from pg_roles where rolname = 'ingrain_app') then
                create role ingrain_app nologin;
+             end if;
+             if not exists (select 1 from pg_roles where rolname = 'test_owner') then
                create role test_owner login;
                create role test_app login in role ingrain_app;
              end if;
