@@ -112,6 +112,8 @@ fn commands() -> BTreeSet<String> {
                 found.insert(name.to_owned());
             }
             (_, false) => {
+                // Some do something without naming a part.
+                found.extend((!command.is_subcommand_required_set()).then(|| name.to_owned()));
                 found.extend(parts.iter().filter(|part| **part != "help").map(|part| format!("{name} {part}")));
             }
         }
