@@ -29,7 +29,8 @@ const MIGRATIONS: &[Migration] = migrations![
     "0005_fewer_trees",
     "0006_leases",
     "0007_redacted_evidence",
-    "0008_due"
+    "0008_due",
+    "0009_term_by_term"
 ];
 
 /// Run after the numbered ones, each time, where the server has what they need.

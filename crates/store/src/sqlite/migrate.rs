@@ -26,7 +26,8 @@ const STEPS: &[Step] = steps![
     "0005_fewer_trees",
     "0006_leases",
     "0007_redacted_evidence",
-    "0008_due"
+    "0008_due",
+    "0009_term_by_term"
 ];
 
 /// The newest schema this program knows.

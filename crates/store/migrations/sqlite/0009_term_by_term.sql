@@ -1,0 +1,1 @@
+-- Nothing to do here: Postgres reads its inverted index another way from this number on.
