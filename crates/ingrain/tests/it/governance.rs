@@ -57,6 +57,7 @@ fn fact_13_promotion_copies_with_approval_and_evidence() {
     // A second promotion to the same path is a new version of the same memory.
     let next = draft(&world, "notes/again", "Drain the node, wait a minute, then restart it.");
     world.json("review confirm", &[&propose(&world, &next, "web/restart")]);
+    assert_eq!(episodes(&world), ["promotion", "promotion"]);
     let history = world.json("history web/restart --store workspace_runbooks", &[]);
     assert_eq!(column(&history["versions"], "operation"), ["promote", "promote"]);
 }
@@ -129,16 +130,18 @@ fn fact_14_redaction_takes_the_text_and_keeps_the_story() {
     let world = World::new();
     let id = draft(&world, "notes/miller", "Mister Zanzibarquux lives at the corner.");
     draft(&world, "notes/miller", "Mister Zanzibarquux has moved to the harbour.");
+    let quoting = format!("remember {AGENT} --path notes/miller --evidence Zanzibarquux-said-so");
+    world.json(&quoting, &["Mister Zanzibarquux has moved to the hills."]);
     assert!(world.holds("Zanzibarquux"));
     let line = format!("redact {id} --reason personal-data");
     assert_eq!(world.code(3, &format!("{line} {AGENT}"), &[]), "policy.admins_only");
     let done = world.json(&line, &[]);
     assert_eq!(text(&done["state"]), "tombstoned");
     let history = world.json("history --limit 50", &[&id]);
-    assert_eq!(column(&history["versions"], "operation"), ["redact", "update", "create"]);
-    assert_eq!(column(&history["versions"], "content"), ["", "", ""]);
+    assert_eq!(column(&history["versions"], "operation"), ["redact", "update", "update", "create"]);
+    assert_eq!(column(&history["versions"], "content"), ["", "", "", ""]);
     assert_eq!(text(&history["versions"][0]["reason"]), "personal-data");
-    assert_eq!(text(&history["versions"][2]["actor"]), "agent:triage");
+    assert_eq!(text(&history["versions"][3]["actor"]), "agent:triage");
     assert!(!world.json("search Zanzibarquux harbour --state all", &[]).to_string().contains("Zanzibarquux"));
     let export = text(&world.json("export", &[])["path"]);
     assert!(!std::fs::read_to_string(export).expect("the export").contains("Zanzibarquux"));
@@ -259,6 +262,13 @@ fn fact_32_rollback_is_for_the_active_and_restores_on_request() {
     assert_eq!(state(&world, &old), "superseded", "not asked to restore");
     // A rollback is no forgetting: the value may be confirmed again.
     confirmed("eight");
+    assert_eq!(episodes(&world), ["rollback", "rollback"]);
+}
+
+/// What the layers tell of promotions and rollbacks.
+fn episodes(world: &World) -> Vec<String> {
+    let told = world.json("list --store layers --layer episodic", &[]);
+    rows(&told["memories"]).iter().map(|memory| text(&memory["metadata"]["event"])).collect()
 }
 
 #[test]
