@@ -2,7 +2,7 @@
 
 use crate::matching;
 use engine::policy::{Constrained, Readable};
-use engine::ports::Filter;
+use engine::ports::{Filter, Order};
 use engine::vocabulary::{State, Trust};
 use rusqlite::types::Value;
 
@@ -34,6 +34,17 @@ impl Clauses {
                 self.add(&format!("{column} in (select value from json_each(?))"), [list.into()]);
             }
         }
+    }
+}
+
+/// The narrow rows by the index that fits. Left alone, the planner reads a whole tenant where several places are asked,
+/// and what a caller cannot see would slow it down.
+pub(super) fn table(filter: &Filter, order: Option<Order>, scopes: &[Seen]) -> &'static str {
+    let by_another = filter.session.is_some() || filter.fade_below.is_some() || order == Some(Order::Expiring);
+    match scopes {
+        _ if filter.always_inject == Some(true) => "memories m indexed by memories_pinned",
+        [_, _, ..] if !by_another => "memories m indexed by memories_by_time",
+        _ => "memories m",
     }
 }
 

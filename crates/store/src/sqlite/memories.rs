@@ -135,9 +135,10 @@ pub(super) fn list(conn: &Connection, readable: &Readable, filter: &Filter, page
     };
     filter::all(&mut clauses, readable, filter);
     let order = paged(&mut clauses, page);
+    let table = filter::table(filter, Some(page.order), &scopes);
     let sql = format!(
         "select {MEMORY}
-         from memories m
+         from {table}
          join versions v on v.tenant = m.tenant and v.memory = m.id and v.number = m.number
          left join recalls r on r.tenant = m.tenant and r.memory = m.id
          where {}
@@ -207,9 +208,10 @@ pub(super) fn as_of(
            where w.tenant = m.tenant and w.memory = m.id and w.at <= ?)",
         [micros(at).into()],
     );
+    let table = filter::table(&Filter::default(), None, scopes);
     let sql = format!(
         "select {MEMORY}
-         from memories m
+         from {table}
          join versions v on v.tenant = m.tenant and v.memory = m.id
          left join recalls r on r.tenant = m.tenant and r.memory = m.id
          where {}",

@@ -80,9 +80,10 @@ fn by_substring(conn: &Connection, readable: &Readable, find: &Find, scopes: &[S
     let mut clauses = filter::within(readable, scopes);
     filter::all(&mut clauses, readable, &find.filter);
     clauses.add("instr(m.summary, ?) > 0", [text.clone().into()]);
+    let table = filter::table(&find.filter, None, scopes);
     let sql = format!(
         "select m.id
-         from memories m
+         from {table}
          where {}
          order by m.updated_at desc, m.id
          limit ?",

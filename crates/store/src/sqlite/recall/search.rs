@@ -42,7 +42,8 @@ pub(super) fn allowed(
     }
     let mut clauses = filter::within(readable, scopes);
     filter::all(&mut clauses, readable, filter);
-    let mut statement = conn.prepare_cached(&format!("select m.id from memories m where {}", clauses.sql))?;
+    let table = filter::table(filter, None, scopes);
+    let mut statement = conn.prepare_cached(&format!("select m.id from {table} where {}", clauses.sql))?;
     let ids = statement.query_map(params_from_iter(clauses.params), |row| row.get(0))?;
     Ok(Some(ids.collect::<Result<_, _>>()?))
 }
