@@ -4,6 +4,7 @@
 //! environment or randomness. Nouns, then judgement, then the verbs every door calls.
 
 // nouns
+pub mod allow;
 pub mod ban;
 pub mod caller;
 pub mod certificate;

@@ -1,19 +1,25 @@
-//! `scan`: the safety scanner on any text, without a database.
+//! `scan`: the safety scanner on any text, without a database; its parts about what is stored are in `allow`.
 
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use engine::memory::content_sha256;
 use engine::safety::{self, Finding, Severity, Strictness, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::commands::Job;
+use crate::commands::allow::Deed;
 use crate::error::Failure;
 use crate::output::{Output, Tone, written};
 use crate::text::{file_text, stdin};
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Scan {
+    #[command(subcommand)]
+    deed: Option<Deed>,
     /// Files to scan; `-` is stdin
     #[arg(value_name = "FILE", required_unless_present = "jsonl")]
     files: Vec<PathBuf>,
@@ -38,6 +44,8 @@ struct FindingView {
     severity: Severity,
     start: usize,
     end: usize,
+    /// Of exactly what was found, for `scan allow --digest`.
+    sha256: String,
 }
 
 #[derive(Serialize)]
@@ -59,6 +67,15 @@ struct Line {
 }
 
 impl Scan {
+    /// Whether it is about what is kept rather than about a text.
+    pub fn asks_the_database(&self) -> bool {
+        self.deed.is_some()
+    }
+
+    pub fn run_on_kept(self, job: &Job<'_>) -> Result<(), Failure> {
+        self.deed.map_or(Ok(()), |deed| deed.run(job))
+    }
+
     pub fn run(self, output: &Output) -> Result<(), Failure> {
         match &self.jsonl {
             Some(file) => self.lines(file),
@@ -77,7 +94,13 @@ impl Scan {
             Verdict::Flagged => "flagged",
             Verdict::Blocked => "blocked",
         };
-        let view = |f: &Finding| FindingView { rule: f.rule, severity: f.severity, start: f.start, end: f.end };
+        let view = |f: &Finding| FindingView {
+            rule: f.rule,
+            severity: f.severity,
+            start: f.start,
+            end: f.end,
+            sha256: content_sha256(text.get(f.start..f.end).unwrap_or_default()),
+        };
         (verdict, findings.iter().map(view).collect())
     }
 

@@ -51,3 +51,73 @@ fn bench_scan_tells_recall_false_alarms_and_speed_by_kind_and_tier() {
     assert!(!world.database().exists());
     assert_eq!(text(&report["bench"]), "scan");
 }
+
+const SAVE: &str = "remember --as agent:triage --conversation c1 --evidence seen";
+
+fn allow(world: &World, flags: &str, value: &str) -> Value {
+    let ran = world.piped(&format!("--json scan allow --text - --reason testkey {flags}"), value.as_bytes());
+    assert_eq!(ran.exit, 0, "{ran:?}");
+    ran.json()
+}
+
+#[test]
+fn an_allowed_value_passes_until_its_day_and_nothing_else_does() {
+    let world = World::new();
+    let (value, other) = (token(21), token(22));
+    let note = format!("the fixtures use {value} everywhere");
+    assert_eq!(world.code(3, SAVE, &[&note]), "safety.secret_found");
+    let allowed = allow(&world, "--expires 2026-04-01", &format!("{value}\n"));
+    let digest = text(&allowed["allowed"]["digest"]);
+    world.json(SAVE, &[&note]);
+    world.json(SAVE, &["--hint", &format!("where {value} is"), "the fixtures are in the test folder"]);
+    // Neither another value, nor the same with a character more, nor beside another.
+    for held_up in [other.clone(), format!("{value}x"), format!("{value} and {other}")] {
+        assert_eq!(world.code(3, SAVE, &[&format!("use {held_up} here")]), "safety.secret_found");
+    }
+    assert!(world.events().contains(&"scanner.allowed".to_owned()));
+    assert_eq!(text(&world.json("scan allowed", &[])["allowed"][0]["reason"]), "testkey");
+    // Over, on the day it said.
+    world.at("2026-04-01T00:00:00Z");
+    assert_eq!(world.code(3, SAVE, &[&format!("again {value}")]), "safety.secret_found");
+    allow(&world, "--expires 7d", &value);
+    world.json(SAVE, &[&format!("once more {value}")]);
+    world.json("scan disallow", &[&digest]);
+    assert_eq!(world.code(3, SAVE, &[&format!("and again {value}")]), "safety.secret_found");
+    assert_eq!(world.code(2, "scan disallow", &[&digest]), "not_found");
+}
+
+#[test]
+fn what_is_allowed_is_one_tenants_and_an_admins_to_say() {
+    let world = World::new();
+    let value = token(31);
+    let scanned = world.piped("--json scan -", format!("key {value}").as_bytes()).json();
+    let sha256 = text(&scanned["files"][0]["findings"][0]["sha256"]);
+    let why = format!("published, not {}", token(32));
+    let flags = ["--digest", &sha256, "--expires", "30d", "--reason", &why];
+    for role in ["agent:triage", "user:ann", "reviewer:bob"] {
+        assert_eq!(world.code(3, &format!("scan allow --as {role}"), &flags), "policy.admins_only");
+        assert_eq!(world.code(3, &format!("scan allowed --as {role}"), &[]), "policy.admins_only");
+        assert_eq!(world.code(3, &format!("scan disallow --as {role}"), &[&sha256]), "policy.admins_only");
+    }
+    world.json("scan allow", &flags);
+    // Neither the value, nor its plain digest, nor the secret in the reason is kept.
+    for gone in [&value, &sha256, &token(32)] {
+        assert!(!world.holds(gone), "{gone}");
+    }
+    world.json(SAVE, &[&format!("the key {value} is published")]);
+    world.json("tenant create acme", &[]);
+    assert_eq!(world.code(3, &format!("{SAVE} --tenant acme"), &[&format!("the key {value}")]), "safety.secret_found");
+}
+
+#[test]
+fn an_allowance_that_says_too_little_or_too_much_is_not_taken() {
+    let world = World::new();
+    let (value, other) = (token(41), token(42));
+    let code = |more: &[&str]| world.code(2, "scan allow", more);
+    assert_eq!(code(&["--text", "clean words", "--reason", "x", "--expires", "1d"]), "scanner.nothing_found");
+    let both = format!("{value} {other}");
+    assert_eq!(code(&["--text", &both, "--reason", "x", "--expires", "1d"]), "scanner.many_found");
+    assert_eq!(code(&["--text", &value, "--reason", " ", "--expires", "1d"]), "shape.reason_missing");
+    assert_eq!(code(&["--text", &value, "--reason", "x", "--expires", "2020-01-01"]), "shape.expires_at");
+    assert_eq!(code(&["--digest", "abc", "--reason", "x", "--expires", "1d"]), "shape.digest");
+}
