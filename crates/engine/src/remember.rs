@@ -373,6 +373,7 @@ impl Engine {
             .about(memory)
             .with("sha256", &memory.sha256)
             .with("operation", entry.operation());
+        self.known.tally.flagged(&memory.flags);
         let flagged = (!memory.flags.is_empty()).then(|| {
             Happening::new(EventName::SafetyFlagged, caller, change.at).about(memory).with("rules", &memory.flags)
         });

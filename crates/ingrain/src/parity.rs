@@ -70,7 +70,7 @@ const SAME: &[(&str, &[&str])] = &[
     ("pipeline disable", &["set_opt_in"]),
     ("pipeline delete", &["delete_pipeline"]),
     ("pipeline list", &["pipelines"]),
-    ("scan", &["scan"]),
+    ("scan", &["scan", "scan_all"]),
     ("scan allow", &["allow"]),
     ("scan allowed", &["allowed"]),
     ("scan disallow", &["disallow"]),

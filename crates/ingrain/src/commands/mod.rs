@@ -33,6 +33,7 @@ pub mod recall;
 pub mod receipt;
 pub mod redact;
 pub mod remember;
+mod rescan;
 pub mod review;
 pub mod rollback;
 pub mod run;

@@ -1,4 +1,4 @@
-//! `scan`: the safety scanner on any text, without a database; its parts about what is stored are in `allow`.
+//! `scan`: the safety scanner on any text, without a database; what is about a database is in `allow` and `rescan`.
 
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use engine::safety::{self, Finding, Severity, Strictness, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::commands::Job;
 use crate::commands::allow::Deed;
+use crate::commands::{Job, rescan};
 use crate::error::Failure;
 use crate::output::{Output, Tone, written};
 use crate::text::{file_text, stdin};
@@ -21,11 +21,17 @@ pub struct Scan {
     #[command(subcommand)]
     deed: Option<Deed>,
     /// Files to scan; `-` is stdin
-    #[arg(value_name = "FILE", required_unless_present = "jsonl")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["jsonl", "all"])]
     files: Vec<PathBuf>,
     /// Scan the `text` of each line of a JSON Lines file (`-` is stdin) and answer line by line
     #[arg(long, value_name = "FILE", conflicts_with = "files")]
     jsonl: Option<PathBuf>,
+    /// Scan again what is stored, as a save would be judged today; admins only
+    #[arg(long, conflicts_with_all = ["files", "jsonl", "scope"])]
+    all: bool,
+    /// With --all: make a review for each that would be refused, whose approval redacts it
+    #[arg(long, requires = "all")]
+    propose: bool,
     /// Judge as a save in this place would be
     #[arg(long, value_enum, default_value_t = Judged::Strict)]
     scope: Judged,
@@ -69,11 +75,14 @@ struct Line {
 impl Scan {
     /// Whether it is about what is kept rather than about a text.
     pub fn asks_the_database(&self) -> bool {
-        self.deed.is_some()
+        self.deed.is_some() || self.all
     }
 
     pub fn run_on_kept(self, job: &Job<'_>) -> Result<(), Failure> {
-        self.deed.map_or(Ok(()), |deed| deed.run(job))
+        match self.deed {
+            Some(deed) => deed.run(job),
+            None => rescan::run(job, self.propose),
+        }
     }
 
     pub fn run(self, output: &Output) -> Result<(), Failure> {

@@ -121,3 +121,65 @@ fn an_allowance_that_says_too_little_or_too_much_is_not_taken() {
     assert_eq!(code(&["--text", &value, "--reason", "x", "--expires", "2020-01-01"]), "shape.expires_at");
     assert_eq!(code(&["--digest", "abc", "--reason", "x", "--expires", "1d"]), "shape.digest");
 }
+
+/// A memory that passed the scanner once and would not today.
+fn slipped_in(world: &World, seed: u64) -> (String, String) {
+    let value = token(seed);
+    let allowed = allow(world, "--expires 7d", &value);
+    let saved = world.json(SAVE, &[&format!("the build used {value} in run {seed}")]);
+    world.json("scan disallow", &[&text(&allowed["allowed"]["digest"])]);
+    (text(&saved["id"]), value)
+}
+
+#[test]
+fn what_is_stored_is_scanned_again_and_redacted_once_a_person_agrees() {
+    let world = World::new();
+    world.json(SAVE, &["the retry budget is three"]);
+    let (id, value) = slipped_in(&world, 51);
+    assert_eq!(world.code(3, "scan --all --as agent:triage", &[]), "policy.admins_only");
+
+    let found = world.fails(3, "scan --all", &[]);
+    let finding = &found["findings"][0];
+    assert_eq!((found["proposed"].as_u64(), rows(&found["findings"]).len()), (Some(0), 1), "{found}");
+    assert_eq!((text(&finding["memory"]), text(&finding["field"])), (id.clone(), "content".to_owned()), "{found}");
+    assert!(!text(&finding["rule"]).is_empty() && !text(&finding["severity"]).is_empty());
+    let told = world.run("scan --all", &[]);
+    assert!(told.stdout.contains(&id) && !told.stdout.contains(&value), "{told:?}");
+
+    let proposed = world.json("scan --all --propose", &[]);
+    assert_eq!(proposed["proposed"], 1, "{proposed}");
+    let review = text(&proposed["findings"][0]["review"]);
+    let again = world.json("scan --all --propose", &[]);
+    assert_eq!((&again["proposed"], text(&again["findings"][0]["review"])), (&json!(0), review.clone()));
+    let waiting = world.json("review list", &[]);
+    assert_eq!(rows(&waiting["reviews"]).len(), 1, "{waiting}");
+    assert_eq!(text(&waiting["reviews"][0]["action"]), "redact");
+    assert!(!waiting.to_string().contains(&value), "the proposal does not repeat it");
+
+    assert_eq!(world.code(3, "review confirm --as reviewer:bob", &[&review]), "policy.admins_only");
+    let approved = world.json("review confirm", &[&review]);
+    assert!(!approved.to_string().contains(&value), "{approved}");
+    assert!(!world.json("history", &[&id]).to_string().contains(&value));
+    assert!(world.events().contains(&"memory.redacted".to_owned()));
+    assert_eq!(rows(&world.json("certificate list", &[])["certificates"]).len(), 1);
+    let clean = world.json("scan --all --propose", &[]);
+    assert_eq!((rows(&clean["findings"]).len(), clean["proposed"].as_u64()), (0, Some(0)), "{clean}");
+}
+
+#[test]
+fn a_rejected_redaction_is_not_proposed_again_and_many_are_decided_at_once() {
+    let world = World::new();
+    let (first, _) = slipped_in(&world, 61);
+    let proposed = world.json("scan --all --propose", &[]);
+    world.json("review reject", &[&text(&proposed["findings"][0]["review"])]);
+    assert_eq!(world.json("scan --all --propose", &[])["proposed"], 0, "a person let it stand");
+    let (second, third) = (slipped_in(&world, 62), slipped_in(&world, 63));
+    let proposed = world.json("scan --all --propose", &[]);
+    assert_eq!((&proposed["proposed"], rows(&proposed["findings"]).len()), (&json!(2), 3), "{proposed}");
+    world.json("review confirm --all", &[]);
+    for (id, value) in [second, third] {
+        assert!(!world.json("history", &[&id]).to_string().contains(&value));
+    }
+    let left = world.fails(3, "scan --all", &[]);
+    assert_eq!((rows(&left["findings"]).len(), text(&left["findings"][0]["memory"])), (1, first), "{left}");
+}

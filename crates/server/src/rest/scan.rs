@@ -1,10 +1,11 @@
-//! What the scanner would say of a text, without saving it, and what it lets through on purpose.
+//! What the scanner would say of a text, without saving it, what it lets through on purpose, and what is stored.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use engine::Engine;
+use engine::ports::Cursor;
 use engine::safety::{self, Strictness, Verdict};
+use engine::{Engine, RESCAN_ORDER};
 use serde_json::{Value, json};
 
 use super::NOT_FOUND;
@@ -15,7 +16,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{Named, Sent};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::scan::{AllowBody, AllowedView};
+use crate::wire::scan::{AllowBody, AllowedView, RescanBody, RescannedView};
 use crate::wire::search::{ScanBody, ScannedView};
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -27,6 +28,14 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
                 StatusCode::OK,
                 "What was found",
                 json!({ "verdict": "clean", "verdict_in_conversation": "clean", "findings": [] }),
+            ),
+        Endpoint::new(Method::POST, "/v1/scan/all", "scan_all", scan_all)
+            .says("search", "Scan again what is stored", "A stretch of the memories, as a save would be judged today; hand back `next_cursor` until there is none. With `propose`, each that would be refused gets a review whose approval redacts it. Admins only.")
+            .body::<RescanBody>(json!({ "propose": false }))
+            .answer::<RescannedView>(
+                StatusCode::OK,
+                "Where and by which rule, never the text",
+                json!({ "rules_version": 2, "scanned": 0, "proposed": 0, "findings": [] }),
             ),
         Endpoint::new(Method::POST, "/v1/scan/allowed", "allow", allow)
             .says("search", "Let one exact value through the scanner", "The value a rule found, by its SHA-256 or in a text in which the scanner finds nothing else; until a time, in this tenant only. The value is not kept, only a keyed digest. Admins only.")
@@ -61,6 +70,16 @@ async fn scan(State(app): State<App>, _: Who, Sent(body): Sent<ScanBody>) -> Res
         })
         .await?;
     Ok(Json(scanned))
+}
+
+async fn scan_all(
+    State(app): State<App>,
+    who: Who,
+    Sent(body): Sent<RescanBody>,
+) -> Result<Json<RescannedView>, Problem> {
+    let after = body.cursor.as_deref().map(|word| Cursor::read(RESCAN_ORDER, word)).transpose()?;
+    let rescanned = app.call("scan_all", move |engine| Ok(engine.rescan(&who.caller, after, body.propose)?)).await?;
+    Ok(Json(rescanned.into()))
 }
 
 async fn allow(

@@ -1,7 +1,9 @@
-//! What the scanner lets through on purpose.
+//! What the scanner lets through on purpose, and what it finds in what is stored.
 
 use engine::allow::{AllowWhat, Allowed};
 use engine::error::Error;
+use engine::safety::RULES_VERSION;
+use engine::{RESCAN_ORDER, Rescanned, StoredFinding};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,4 +43,54 @@ impl AllowBody {
 pub struct AllowedView {
     #[schemars(with = "Map<String, Value>")]
     pub allowed: Allowed,
+}
+
+/// Which stretch, and whether redactions shall be proposed.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Rescan")]
+pub struct RescanBody {
+    /// Makes a review for each memory that would be refused today, unless one waits.
+    #[serde(default)]
+    pub propose: bool,
+    /// The `next_cursor` of the stretch before.
+    #[serde(default)]
+    pub cursor: Option<String>,
+}
+
+/// What a stretch held that would be refused today.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Rescanned")]
+pub struct RescannedView {
+    pub rules_version: u32,
+    pub scanned: u64,
+    /// Reviews that were made.
+    pub proposed: u64,
+    #[schemars(with = "Vec<StoredFindingView>")]
+    pub findings: Vec<StoredFinding>,
+    /// Hand it back as `cursor` for the next stretch; absent at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "StoredFinding")]
+#[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
+struct StoredFindingView {
+    memory: String,
+    store: String,
+    field: String,
+    rule: String,
+    concern: String,
+    severity: String,
+    /// The review about it, where one was asked for.
+    review: Option<String>,
+}
+
+impl From<Rescanned> for RescannedView {
+    fn from(rescanned: Rescanned) -> RescannedView {
+        let Rescanned { scanned, findings, proposed, next } = rescanned;
+        let next_cursor = next.map(|next| next.word(RESCAN_ORDER));
+        RescannedView { rules_version: RULES_VERSION, scanned, proposed, findings, next_cursor }
+    }
 }

@@ -144,6 +144,15 @@ fn a_value_is_let_through_the_scanner_by_an_admin() {
     assert_eq!(get(&house, "/v1/scan/allowed")["items"][0]["digest"], digest.as_str());
     done(&house.ask("DELETE", &format!("/v1/scan/allowed/{digest}")).send(), 200);
     assert_eq!(count(&get(&house, "/v1/scan/allowed")), 0);
+    // What slipped in is found again, and what was refused is counted by its rule.
+    let found = done(&post(&house, "/v1/scan/all", &json!({ "propose": true })), 200);
+    assert_eq!((&found["proposed"], &found["findings"][0]["field"]), (&json!(1), &json!("content")), "{found}");
+    assert!(found["next_cursor"].is_null());
+    assert_eq!(get(&house, "/v1/reviews")["items"][0]["action"], "redact");
+    let rule = found["findings"][0]["rule"].as_str().expect("a rule");
+    let counted = format!("ingrain_scanner_findings_total{{rule=\"{rule}\",verdict=\"blocked\"}} 1");
+    let metrics = house.ask("GET", "/metrics").send().body;
+    assert!(metrics.contains(&counted), "{metrics}");
     let neither = json!({ "reason": "published", "expires_at": "2999-01-01T00:00:00Z" });
     assert_eq!(post(&house, "/v1/scan/allowed", &neither).said().1, "shape.allow");
 }
