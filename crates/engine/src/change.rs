@@ -33,6 +33,14 @@ impl Change {
         self
     }
 
+    /// With all of another change, in the same transaction.
+    pub fn and(mut self, other: Change) -> Change {
+        self.guards.extend(other.guards);
+        self.writes.extend(other.writes);
+        self.events.extend(other.events);
+        self
+    }
+
     pub fn event(mut self, event: Happening) -> Change {
         self.events.push(event);
         self

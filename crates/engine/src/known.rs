@@ -9,12 +9,15 @@ use crate::change::Guard;
 use crate::container::Store;
 use crate::id::TenantId;
 use crate::row::{Kept, RowKind};
+use crate::tally::Tally;
 
 /// Tenants kept at once. Beyond, all are forgotten and read anew as they come.
 const TENANTS_MAX: usize = 1_024;
 
+/// What one process knows of its tenants, and how often it saw the scanner find something.
 #[derive(Debug, Default)]
 pub struct Known {
+    pub tally: Tally,
     tenants: Mutex<HashMap<TenantId, Tenant>>,
 }
 

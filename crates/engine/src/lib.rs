@@ -4,6 +4,7 @@
 //! environment or randomness. Nouns, then judgement, then the verbs every door calls.
 
 // nouns
+pub mod allow;
 pub mod ban;
 pub mod caller;
 pub mod certificate;
@@ -68,6 +69,7 @@ mod redact;
 mod remember;
 mod rename;
 pub mod repeat;
+mod rescan;
 mod rollback;
 mod run;
 mod search;
@@ -76,6 +78,7 @@ mod skills;
 mod sources;
 mod stores;
 mod summary;
+pub mod tally;
 mod together;
 mod upkeep;
 pub mod usage;
@@ -101,6 +104,7 @@ pub use read::{Listing, Reference};
 pub use recall::{MyQuery, Recalled, Recollection, SourceFailure};
 pub use redact::{Redacted, Redaction, RedactionDone};
 pub use remember::{Outcome, Remembered, Saved};
+pub use rescan::{RESCAN_ORDER, Rescanned, StoredFinding};
 pub use rollback::{Rollback, RolledBack};
 pub use run::{Closed, Closing, Run, RunClosed, RunOutcome};
 pub use search::{Answer, Query, WhyNot};
@@ -199,6 +203,7 @@ impl Engine {
     /// Writes a refusal into the log and hands it back.
     fn refuse(&self, caller: &Caller, store: &str, refusal: Refusal) -> Result<Refusal, Error> {
         let now = self.clock.now();
+        self.known.tally.blocked(&refusal);
         let event = Happening::refused(caller, now, store, &refusal);
         self.backend.commit(Change::new(caller.tenant, now).event(event))?;
         Ok(refusal)

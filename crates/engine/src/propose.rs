@@ -154,7 +154,7 @@ impl Engine {
     }
 
     /// Puts a review into the queue, unless the same waits there.
-    fn put_up(&self, caller: &Caller, review: &Review, name: EventName) -> Result<Proposed, Error> {
+    pub(crate) fn put_up(&self, caller: &Caller, review: &Review, name: EventName) -> Result<Proposed, Error> {
         for nth in 0.. {
             let id = Review::id_for(
                 review.action,
@@ -164,7 +164,7 @@ impl Engine {
                 nth,
             );
             match row::get::<Review>(&*self.backend, caller.tenant, &id.to_string())? {
-                Some(standing) if standing.state.is_open() => {
+                Some(standing) if standing.state.is_open() || kept_by_a_person(&standing) => {
                     return Ok(Proposed::Waiting { review: Box::new(standing), new: false });
                 }
                 // Decided before: it may be proposed again, as the next.
@@ -187,4 +187,9 @@ impl Engine {
         }
         Err(Error::conflict("conflict.lost_race", "this was proposed too often"))
     }
+}
+
+/// Somebody looked at what the scanner found and let it stand: at this version the scanner does not ask again.
+fn kept_by_a_person(review: &Review) -> bool {
+    review.action == Action::Redact && review.state == ReviewState::Rejected
 }

@@ -45,6 +45,14 @@ pub struct RedactionDone {
     pub held_back: Vec<MemoryId>,
 }
 
+/// A redaction before it is done.
+pub(crate) struct Redacting {
+    pub change: Change,
+    certificate: Certificate,
+    versions: u64,
+    held_back: Vec<MemoryId>,
+}
+
 impl Engine {
     /// Erases what a memory said from its versions, the live record, the word index and the vector.
     pub fn redact(&self, caller: &Caller, redaction: &Redaction) -> Result<Redacted, Error> {
@@ -52,6 +60,19 @@ impl Engine {
         if let Some(refusal) = may_redact(caller, &current) {
             return Ok(Redacted::Refused(self.refuse(caller, &current.store, refusal)?));
         }
+        let Redacting { change, certificate, versions, held_back } = self.redacting(caller, &current, redaction)?;
+        self.backend.commit(change)?;
+        let memory = self.read_by_id(caller, current.id)?;
+        Ok(Redacted::Done(Box::new(RedactionDone { memory, versions, certificate, held_back })))
+    }
+
+    /// What takes a memory's text away, whoever asked for it, with what was made from it held back.
+    pub(crate) fn redacting(
+        &self,
+        caller: &Caller,
+        current: &Memory,
+        redaction: &Redaction,
+    ) -> Result<Redacting, Error> {
         let all = self.every_version(caller, current.id)?;
         let chosen: Vec<&Version> = match &redaction.versions {
             None => all.iter().collect(),
@@ -68,7 +89,7 @@ impl Engine {
         if whole {
             let stamp = Stamp::new(caller, self.fresh_version_id(), now, Some(redaction.reason.clone()));
             versions.push(stamp.version);
-            let entry = Entry::transition(&current, Operation::Redact, stamp, Vec::new(), |memory| {
+            let entry = Entry::transition(current, Operation::Redact, stamp, Vec::new(), |memory| {
                 memory.state = State::Tombstoned;
                 memory.always_inject = false;
             });
@@ -85,7 +106,7 @@ impl Engine {
         let erased = Erased {
             erasure: Erasure::Redaction,
             subject: current.id.to_string(),
-            memories: if whole { std::slice::from_ref(&current) } else { &texts[..texts.len().min(1)] },
+            memories: if whole { std::slice::from_ref(current) } else { &texts[..texts.len().min(1)] },
             versions: versions.len() as u64,
             why: Some(redaction.reason.clone()),
         };
@@ -93,7 +114,7 @@ impl Engine {
         change.writes.extend(made);
         let certificate = Certificate::new(self.clock.fresh_id().to_string(), caller, now, &key.key, &erased);
         let event = Happening::new(EventName::Redacted, caller, now)
-            .about(&current)
+            .about(current)
             .with("versions", versions.len())
             .with("certificate", &certificate.id)
             .with("seal", &certificate.seal);
@@ -102,20 +123,35 @@ impl Engine {
             .write(Write::Redact { memory: current.id, versions })
             .write(Write::Row(certificate.to_row()))
             .event(event);
-        let held_back = self.holding_back(caller, &HashSet::from([current.id]))?;
-        self.backend.commit(change)?;
-        let memory = self.read_by_id(caller, current.id)?;
-        Ok(Redacted::Done(Box::new(RedactionDone { memory, versions: count, certificate, held_back })))
+        let (holding, held_back) = self.holding_derived(caller, &HashSet::from([current.id]))?;
+        let change = match holding {
+            Some(holding) => change.and(holding),
+            None => change,
+        };
+        Ok(Redacting { change, certificate, versions: count, held_back })
     }
 
     /// What was made from it may repeat it: held back, so that a person looks.
     pub(crate) fn holding_back(&self, caller: &Caller, sources: &HashSet<MemoryId>) -> Result<Vec<MemoryId>, Error> {
+        let (holding, held_back) = self.holding_derived(caller, sources)?;
+        holding.map(|change| self.backend.commit(change)).transpose()?;
+        Ok(held_back)
+    }
+
+    fn holding_derived(
+        &self,
+        caller: &Caller,
+        sources: &HashSet<MemoryId>,
+    ) -> Result<(Option<Change>, Vec<MemoryId>), Error> {
         let derived = self.descendants(caller.tenant, sources, &[State::Active])?;
-        if let Some(source) = sources.iter().next().filter(|_| !derived.is_empty()) {
-            let mark = mark_of(*source, Some("its source was erased"));
-            self.backend.commit(self.holding(caller, &derived, &mark)?)?;
-        }
-        Ok(derived.into_iter().map(|memory| memory.id).collect())
+        let change = match sources.iter().next().filter(|_| !derived.is_empty()) {
+            Some(source) => {
+                let mark = mark_of(*source, Some("its source was erased"));
+                Some(self.holding(caller, &derived, &mark)?)
+            }
+            None => None,
+        };
+        Ok((change, derived.into_iter().map(|memory| memory.id).collect()))
     }
 
     pub(crate) fn every_version(&self, caller: &Caller, memory: MemoryId) -> Result<Vec<Version>, Error> {
@@ -134,7 +170,7 @@ impl Engine {
 }
 
 /// Admins, and a person about what is kept of himself.
-fn may_redact(caller: &Caller, memory: &Memory) -> Option<Refusal> {
+pub(crate) fn may_redact(caller: &Caller, memory: &Memory) -> Option<Refusal> {
     let own = matches!(&memory.scope, Scope::User { user } if caller.user.as_ref() == Some(user));
     let entitled = caller.rules.manage && (caller.role == Role::Admin || (caller.role == Role::User && own));
     (!entitled).then(|| Refusal::new("policy.admins_only", "only an admin, or the person it is about, may redact"))

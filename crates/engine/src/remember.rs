@@ -161,6 +161,7 @@ impl Engine {
         keys: &[BanKey],
     ) -> Result<Result<ClearedDraft, Refusal>, Error> {
         let opt_in: Option<OptIn> = self.opt_in(caller)?;
+        let let_through = || self.allow_list(caller.tenant);
         let ground = Ground {
             caller,
             deed,
@@ -176,6 +177,7 @@ impl Engine {
                 // A person looked at it, or it was looked at elsewhere.
                 Deed::Approve | Deed::Record { .. } => None,
             },
+            let_through: &let_through,
             now: self.clock.now(),
         };
         let cleared = match gate::clear(ground, draft) {
@@ -371,6 +373,7 @@ impl Engine {
             .about(memory)
             .with("sha256", &memory.sha256)
             .with("operation", entry.operation());
+        self.known.tally.flagged(&memory.flags);
         let flagged = (!memory.flags.is_empty()).then(|| {
             Happening::new(EventName::SafetyFlagged, caller, change.at).about(memory).with("rules", &memory.flags)
         });

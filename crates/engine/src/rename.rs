@@ -6,7 +6,7 @@ use crate::change::{Change, Guard, Place, Write};
 use crate::error::Error;
 use crate::event::{EventName, Happening};
 use crate::forget::Forgotten;
-use crate::gate::{Entry, Stamp, checked_path, scan};
+use crate::gate::{Entry, Stamp, Stop, checked_path, scan};
 use crate::id::MemoryId;
 use crate::memory::Draft;
 use crate::policy;
@@ -21,7 +21,12 @@ impl Engine {
         let path = checked_path(path, self.limits())?;
         let secrets = self.ruleset(&store)?.secrets;
         // A path is text too: the scanner sees it before it is kept.
-        let seen = scan(Draft { path: Some(path.clone()), ..Draft::default() }, current.scope.kind(), secrets).err();
+        let draft = Draft { path: Some(path.clone()), ..Draft::default() };
+        let seen = match scan(draft, current.scope.kind(), secrets, &|| self.allow_list(caller.tenant)) {
+            Err(Stop::Refused(refusal)) => Some(refusal),
+            Err(Stop::Failed(error)) => return Err(error),
+            Ok(_) => None,
+        };
         let denied = policy::may_write(caller, &store, &current.scope, current.kind, true).err();
         if let Some(refusal) = denied.or(seen) {
             return Ok(Forgotten::Refused(self.refuse(caller, &store.slug, refusal)?));

@@ -34,6 +34,8 @@ pub(crate) struct Gauges {
     pub(crate) running: usize,
     pub(crate) memories: u64,
     pub(crate) bytes: u64,
+    /// Rule of the scanner, what became of the save, how often.
+    pub(crate) findings: Vec<(String, &'static str, u64)>,
 }
 
 impl Metrics {
@@ -99,6 +101,11 @@ impl Metrics {
         head(&mut page, "ingrain_refusals_total", "counter", "Calls that were not done, by code.");
         for (code, count) in refusals {
             let _ = writeln!(page, "ingrain_refusals_total{{code=\"{code}\"}} {count}");
+        }
+        let name = "ingrain_scanner_findings_total";
+        head(&mut page, name, "counter", "What the scanner found in saves, by rule and verdict.");
+        for (rule, verdict, count) in &gauges.findings {
+            let _ = writeln!(page, "{name}{{rule=\"{rule}\",verdict=\"{verdict}\"}} {count}");
         }
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         for (name, kind, help, value) in [

@@ -6,6 +6,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
+use engine::allow::AllowList;
 use engine::caller::Caller;
 use engine::change::{Change, Guard, Place, Write};
 use engine::container::{Store, find_builtin};
@@ -105,6 +106,7 @@ impl Bench {
             content_bytes_max: None,
             memory_enabled: true,
             sources_trust: None,
+            let_through: &|| Ok(AllowList::default()),
             now,
         };
         let draft = Draft {

@@ -11,6 +11,7 @@ pub use shape::{checked_name, checked_path};
 
 use jiff::{Timestamp, ToSpan};
 
+use crate::allow::AllowList;
 use crate::caller::Caller;
 use crate::change::Guard;
 use crate::container::Store;
@@ -39,7 +40,10 @@ pub enum Deed {
     },
 }
 
-/// All the gate looks at besides the draft. It looks nothing up.
+/// What the tenant lets through the scanner on purpose; asked for only where a rule found something.
+pub type LetThrough<'a> = dyn Fn() -> Result<AllowList, Error> + 'a;
+
+/// All the gate looks at besides the draft. It looks nothing up itself.
 #[derive(Clone, Copy)]
 pub struct Ground<'a> {
     pub caller: &'a Caller,
@@ -57,6 +61,7 @@ pub struct Ground<'a> {
     pub memory_enabled: bool,
     /// The least trust among the sources of a derived memory.
     pub sources_trust: Option<Trust>,
+    pub let_through: &'a LetThrough<'a>,
     pub now: Timestamp,
 }
 
@@ -114,7 +119,7 @@ pub fn clear(ground: Ground<'_>, draft: Draft) -> Result<ClearedDraft, Stop> {
     // What a person approves is read by others: the lenience of conversations ends here.
     let strict = matches!(ground.deed, Deed::Approve);
     let scanned_as = if strict { ScopeKind::Workspace } else { ground.scope.kind() };
-    let Scan { draft, flags } = scan(draft, scanned_as, ground.ruleset.secrets)?;
+    let Scan { draft, flags } = scan(draft, scanned_as, ground.ruleset.secrets, ground.let_through)?;
     let (scope, raised, guards) = (ground.scope.clone(), strict, Vec::new());
     Ok(ClearedDraft { draft, scope, kind, layer, permit, flags, warnings, raised, guards })
 }

@@ -2,6 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use super::{LetThrough, Stop};
+use crate::allow::AllowList;
+use crate::error::Error;
 use crate::memory::Draft;
 use crate::refusal::{FieldFinding, Refusal};
 use crate::safety::{self, Concern, Finding, Strictness, Verdict};
@@ -15,10 +18,15 @@ pub struct Scan {
 }
 
 /// Blocks, redacts or flags. The refusal names rule, severity and place, never the text.
-pub fn scan(mut draft: Draft, scope: ScopeKind, secrets: SecretAction) -> Result<Scan, Refusal> {
-    let mut seen = Seen { scope, secrets, blocked: Vec::new(), flags: Vec::new() };
+pub fn scan(
+    mut draft: Draft,
+    scope: ScopeKind,
+    secrets: SecretAction,
+    let_through: &LetThrough<'_>,
+) -> Result<Scan, Stop> {
+    let mut seen = Seen { scope, secrets, let_through, allowed: None, blocked: Vec::new(), flags: Vec::new() };
     // A path cannot be redacted: it is an address.
-    seen.field("path", draft.path.as_mut(), SecretAction::Block);
+    seen.field("path", draft.path.as_mut(), SecretAction::Block)?;
     for (field, value) in [
         ("title", draft.title.as_mut()),
         ("recall_hint", draft.recall_hint.as_mut()),
@@ -27,66 +35,81 @@ pub fn scan(mut draft: Draft, scope: ScopeKind, secrets: SecretAction) -> Result
         ("reason", draft.reason.as_mut()),
         ("content", Some(&mut draft.content)),
     ] {
-        seen.field(field, value, secrets);
+        seen.field(field, value, secrets)?;
     }
     for tag in draft.tags.iter_mut().flatten() {
-        seen.field("tags", Some(tag), secrets);
+        seen.field("tags", Some(tag), secrets)?;
     }
     if let Some(metadata) = draft.metadata.as_mut() {
-        seen.metadata(metadata);
+        seen.metadata(metadata)?;
     }
     for text in draft.evidence.iter_mut().flat_map(|piece| piece.texts_mut()) {
-        seen.field("evidence", Some(text), secrets);
+        seen.field("evidence", Some(text), secrets)?;
     }
     match seen.blocked.is_empty() {
         true => Ok(Scan { draft, flags: seen.flags }),
-        false => Err(refusal(seen.blocked)),
+        false => Err(refusal(seen.blocked).into()),
     }
 }
 
-struct Seen {
+struct Seen<'a> {
     scope: ScopeKind,
     secrets: SecretAction,
+    let_through: &'a LetThrough<'a>,
+    /// What is let through on purpose, once it was asked for.
+    allowed: Option<AllowList>,
     blocked: Vec<FieldFinding>,
     flags: Vec<String>,
 }
 
-impl Seen {
-    fn field(&mut self, field: &'static str, value: Option<&mut String>, secrets: SecretAction) {
-        let Some(value) = value else { return };
-        let mut findings = safety::inspect(value);
+impl Seen<'_> {
+    /// What the rules hold up. A clean text asks for no list of exceptions.
+    fn inspect(&mut self, text: &str) -> Result<Vec<Finding>, Error> {
+        let findings = safety::inspect(text);
         if findings.is_empty() {
-            return;
+            return Ok(findings);
         }
-        if secrets == SecretAction::Redact {
+        let allowed = match self.allowed.take() {
+            Some(allowed) => allowed,
+            None => (self.let_through)()?,
+        };
+        Ok(self.allowed.insert(allowed).held_up(text, findings))
+    }
+
+    fn field(&mut self, field: &'static str, value: Option<&mut String>, secrets: SecretAction) -> Result<(), Error> {
+        let Some(value) = value else { return Ok(()) };
+        let mut findings = self.inspect(value)?;
+        if secrets == SecretAction::Redact && !findings.is_empty() {
             let redacted = safety::redact(value, &findings);
             if redacted != *value {
                 *value = redacted;
                 self.flag(&findings, Concern::Secret);
-                findings = safety::inspect(value);
+                findings = self.inspect(value)?;
             }
         }
         self.judge(field, &findings);
+        Ok(())
     }
 
     /// A key beside its value says more than the value alone: `password` next to a word.
-    fn metadata(&mut self, map: &mut Map<String, Value>) {
+    fn metadata(&mut self, map: &mut Map<String, Value>) -> Result<(), Error> {
         for (key, value) in map.iter_mut() {
             match value {
-                Value::Object(inner) => self.metadata(inner),
-                Value::Array(items) => items.iter_mut().for_each(|item| self.metadata_value(key, item)),
-                _ => self.metadata_value(key, value),
+                Value::Object(inner) => self.metadata(inner)?,
+                Value::Array(items) => items.iter_mut().try_for_each(|item| self.metadata_value(key, item))?,
+                _ => self.metadata_value(key, value)?,
             }
         }
+        Ok(())
     }
 
-    fn metadata_value(&mut self, key: &str, value: &mut Value) {
+    fn metadata_value(&mut self, key: &str, value: &mut Value) -> Result<(), Error> {
         let shown = match &*value {
             Value::String(text) => format!("{key}: {text}"),
             Value::Object(_) | Value::Array(_) => value.to_string(),
             other => format!("{key}: {other}"),
         };
-        let findings = safety::inspect(&shown);
+        let findings = self.inspect(&shown)?;
         let secret = findings.iter().find(|finding| finding.concern == Concern::Secret);
         match secret {
             Some(finding) if self.secrets == SecretAction::Redact => {
@@ -95,6 +118,7 @@ impl Seen {
             }
             _ => self.judge("metadata", &findings),
         }
+        Ok(())
     }
 
     fn judge(&mut self, field: &'static str, findings: &[Finding]) {

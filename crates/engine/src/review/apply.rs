@@ -11,6 +11,7 @@ use crate::gate::{Deed, Entry, Stamp};
 use crate::memory::{Draft, Evidence, Memory};
 use crate::policy::Readable;
 use crate::ports::{Address, Filter, Order, Page};
+use crate::redact::{Redaction, may_redact};
 use crate::refusal::Refusal;
 use crate::remember::Outcome;
 use crate::row::{Kept, RowKind};
@@ -61,6 +62,7 @@ impl Engine {
         match review.action {
             Action::Promote => self.promoting(caller, review, &sources, comment),
             Action::Forget => self.forgetting(caller, review, &sources, comment),
+            Action::Redact => self.blotting(caller, review, &sources, comment),
             Action::ProfileUpdate | Action::SemanticCompaction | Action::ProceduralDedup | Action::Draft => {
                 self.confirming(caller, review, sources, comment)
             }
@@ -221,14 +223,43 @@ impl Engine {
         }
         let why = comment.clone().unwrap_or_else(|| review.rationale.clone());
         let forgetting = self.tombstoning(caller, source, Some(why), false)?;
-        let mut change = self.deciding(caller, review);
-        change.guards.extend(forgetting.guards);
-        change.writes.extend(forgetting.writes);
-        change.events.extend(forgetting.events);
+        Ok(self.with_deed(caller, review, forgetting, source, comment))
+    }
+
+    fn blotting(
+        &self,
+        caller: &Caller,
+        review: &Review,
+        sources: &[Memory],
+        comment: Option<String>,
+    ) -> Result<Verdict, Error> {
+        let Some(source) = sources.first() else { return Ok(Verdict::Outdated("it has no source".to_owned())) };
+        if source.state == State::Tombstoned {
+            return Ok(Verdict::Outdated("it is forgotten already".to_owned()));
+        }
+        if let Some(refusal) = may_redact(caller, source) {
+            return Ok(Verdict::Refused(refusal));
+        }
+        let reason = comment.clone().unwrap_or_else(|| review.rationale.clone());
+        let redaction = Redaction { memory: source.id, versions: None, reason, may_return: false };
+        let redacting = self.redacting(caller, source, &redaction)?;
+        Ok(self.with_deed(caller, review, redacting.change, source, comment))
+    }
+
+    /// A deed that is done with the decision, or not at all.
+    fn with_deed(
+        &self,
+        caller: &Caller,
+        review: &Review,
+        deed: Change,
+        source: &Memory,
+        comment: Option<String>,
+    ) -> Verdict {
+        let change = self.deciding(caller, review).and(deed);
         let decided = review.decided(ReviewState::Approved, caller, comment, change.at);
         let event = decided.event(EventName::ReviewApproved, caller, change.at);
         let change = change.write(Write::Row(decided.to_row())).event(event);
-        Ok(Verdict::Apply(Box::new(change), Box::new(source.clone())))
+        Verdict::Apply(Box::new(change), Box::new(source.clone()))
     }
 
     /// A change that holds only while nobody else has decided.

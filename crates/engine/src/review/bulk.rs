@@ -156,8 +156,12 @@ impl Batch {
             }
             _ => true,
         };
-        // A place that must not have changed is changed by every other step.
-        let alone = change.guards.iter().any(|guard| matches!(guard, Guard::PlaceUnchanged { .. }));
+        // A place that must not have changed is changed by every other step, and what a redaction holds back may be
+        // what another step is about.
+        let redacts = |change: &Change| change.writes.iter().any(|write| matches!(write, Write::Redact { .. }));
+        let alone = change.guards.iter().any(|guard| matches!(guard, Guard::PlaceUnchanged { .. }))
+            || redacts(change)
+            || self.change.as_ref().is_some_and(redacts);
         self.ids.is_empty() || (!alone && change.writes.iter().all(free))
     }
 
@@ -171,14 +175,10 @@ impl Batch {
             }
         }
         self.ids.push(id.to_owned());
-        match &mut self.change {
-            None => self.change = Some(step),
-            Some(change) => {
-                change.guards.extend(step.guards);
-                change.writes.extend(step.writes);
-                change.events.extend(step.events);
-            }
-        }
+        self.change = Some(match self.change.take() {
+            None => step,
+            Some(change) => change.and(step),
+        });
     }
 }
 

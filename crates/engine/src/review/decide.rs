@@ -3,7 +3,7 @@
 use jiff::{Timestamp, ToSpan};
 
 use super::apply::Verdict;
-use super::{Review, ReviewState};
+use super::{Action, Review, ReviewState};
 use crate::Engine;
 use crate::caller::Caller;
 use crate::change::{Change, Guard, Write};
@@ -95,6 +95,11 @@ impl Engine {
 
     fn approved(&self, caller: &Caller, review: &Review, memory: Memory) -> Result<Decided, Error> {
         let review = row::get(&*self.backend, caller.tenant, &review.id())?.unwrap_or_else(|| review.clone());
+        // What was redacted is not told again in the answer.
+        let memory = match review.action {
+            Action::Redact => self.any_memory(caller, memory.id)?,
+            _ => memory,
+        };
         Ok(Decided::Approved(Box::new(Approval { review, memory })))
     }
 

@@ -36,6 +36,7 @@ vocabulary! {
         ProceduralDedup = "procedural_dedup",
         Draft = "draft",
         Forget = "forget",
+        Redact = "redact",
     }
 }
 
@@ -88,7 +89,7 @@ pub struct Review {
     pub action: Action,
     pub state: ReviewState,
     pub sources: Vec<Source>,
-    /// The constrained memory that would become active; none for `promote` and `forget`, where it is the source.
+    /// The constrained memory that would become active; none for `promote`, `forget` and `redact`, where it is the source.
     pub candidate: Option<MemoryId>,
     pub target_store: String,
     pub target_path: Option<String>,

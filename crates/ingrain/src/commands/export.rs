@@ -241,7 +241,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
 }
 
 /// A counter on stderr while a person waits; programs and files see nothing of it.
-struct Progress<'a> {
+pub(super) struct Progress<'a> {
     output: &'a Output,
     word: &'static str,
     shown: bool,
@@ -252,11 +252,11 @@ struct Progress<'a> {
 const PROGRESS_STEP: u64 = 250;
 
 impl<'a> Progress<'a> {
-    fn new(output: &'a Output, word: &'static str) -> Progress<'a> {
+    pub(super) fn new(output: &'a Output, word: &'static str) -> Progress<'a> {
         Progress { output, word, shown: std::io::stderr().is_terminal() && !output.json, count: 0 }
     }
 
-    fn step(&mut self) {
+    pub(super) fn step(&mut self) {
         self.count += 1;
         if self.shown && self.count.is_multiple_of(PROGRESS_STEP) {
             // A terminal that has gone away is no reason to stop.
@@ -264,7 +264,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    fn end(&self) {
+    pub(super) fn end(&self) {
         if self.shown && self.count >= PROGRESS_STEP {
             self.output.note("");
         }

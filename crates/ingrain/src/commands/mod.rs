@@ -1,5 +1,6 @@
 //! One file a command. Commands translate flags into the engine's verbs and answers into words; they decide nothing.
 
+pub mod allow;
 pub mod bench;
 pub mod completions;
 pub mod config;
@@ -32,6 +33,7 @@ pub mod recall;
 pub mod receipt;
 pub mod redact;
 pub mod remember;
+mod rescan;
 pub mod review;
 pub mod rollback;
 pub mod run;
@@ -65,7 +67,7 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
     match command {
         Command::Completions(command) => return command.run(output),
         Command::Man(command) => return command.run(output),
-        Command::Scan(command) => return command.run(output),
+        Command::Scan(command) if !command.asks_the_database() => return command.run(output),
         _ => {}
     }
     let loaded = load(&global, environment)?;
@@ -132,8 +134,8 @@ fn with_session(command: Command, loaded: &Loaded, global: &Global, output: &Out
         Command::Upkeep => upkeep::run(&job),
         Command::Events(command) => command.run(&job),
         Command::Verify => verify::run(&job),
-        Command::Scan(_)
-        | Command::Tenant(_)
+        Command::Scan(command) => command.run_on_kept(&job),
+        Command::Tenant(_)
         | Command::Migrate(_)
         | Command::Copy(_)
         | Command::Serve(_)

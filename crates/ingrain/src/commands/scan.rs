@@ -1,25 +1,37 @@
-//! `scan`: the safety scanner on any text, without a database.
+//! `scan`: the safety scanner on any text, without a database; what is about a database is in `allow` and `rescan`.
 
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use engine::memory::content_sha256;
 use engine::safety::{self, Finding, Severity, Strictness, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::commands::allow::Deed;
+use crate::commands::{Job, rescan};
 use crate::error::Failure;
 use crate::output::{Output, Tone, written};
 use crate::text::{file_text, stdin};
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Scan {
+    #[command(subcommand)]
+    deed: Option<Deed>,
     /// Files to scan; `-` is stdin
-    #[arg(value_name = "FILE", required_unless_present = "jsonl")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["jsonl", "all"])]
     files: Vec<PathBuf>,
     /// Scan the `text` of each line of a JSON Lines file (`-` is stdin) and answer line by line
     #[arg(long, value_name = "FILE", conflicts_with = "files")]
     jsonl: Option<PathBuf>,
+    /// Scan again what is stored, as a save would be judged today; admins only
+    #[arg(long, conflicts_with_all = ["files", "jsonl", "scope"])]
+    all: bool,
+    /// With --all: make a review for each that would be refused, whose approval redacts it
+    #[arg(long, requires = "all")]
+    propose: bool,
     /// Judge as a save in this place would be
     #[arg(long, value_enum, default_value_t = Judged::Strict)]
     scope: Judged,
@@ -38,6 +50,8 @@ struct FindingView {
     severity: Severity,
     start: usize,
     end: usize,
+    /// Of exactly what was found, for `scan allow --digest`.
+    sha256: String,
 }
 
 #[derive(Serialize)]
@@ -59,6 +73,18 @@ struct Line {
 }
 
 impl Scan {
+    /// Whether it is about what is kept rather than about a text.
+    pub fn asks_the_database(&self) -> bool {
+        self.deed.is_some() || self.all
+    }
+
+    pub fn run_on_kept(self, job: &Job<'_>) -> Result<(), Failure> {
+        match self.deed {
+            Some(deed) => deed.run(job),
+            None => rescan::run(job, self.propose),
+        }
+    }
+
     pub fn run(self, output: &Output) -> Result<(), Failure> {
         match &self.jsonl {
             Some(file) => self.lines(file),
@@ -77,7 +103,13 @@ impl Scan {
             Verdict::Flagged => "flagged",
             Verdict::Blocked => "blocked",
         };
-        let view = |f: &Finding| FindingView { rule: f.rule, severity: f.severity, start: f.start, end: f.end };
+        let view = |f: &Finding| FindingView {
+            rule: f.rule,
+            severity: f.severity,
+            start: f.start,
+            end: f.end,
+            sha256: content_sha256(text.get(f.start..f.end).unwrap_or_default()),
+        };
         (verdict, findings.iter().map(view).collect())
     }
 

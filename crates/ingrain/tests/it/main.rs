@@ -23,6 +23,7 @@ mod ranking;
 mod recall;
 mod reference;
 mod safety;
+mod scanner;
 mod serving;
 mod skills;
 mod summaries;

@@ -5,7 +5,7 @@ use crate::world::{World, rows, text};
 const DRAFT: &str = "remember --as agent:triage --conversation c1 --evidence seen --json";
 
 /// Characters that look drawn at random, always the same for one seed.
-fn noise(seed: u64, length: usize, alphabet: &str) -> String {
+pub fn noise(seed: u64, length: usize, alphabet: &str) -> String {
     let alphabet: Vec<char> = alphabet.chars().collect();
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let draw = |_| {
@@ -18,7 +18,7 @@ fn noise(seed: u64, length: usize, alphabet: &str) -> String {
 }
 
 const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-const MIXED: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+pub const MIXED: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const LOWER_HEX: &str = "0123456789abcdef";
 
 /// A name, the text to save, and the part of it that must be nowhere afterwards.

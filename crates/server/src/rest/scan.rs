@@ -1,16 +1,22 @@
-//! What the scanner would say of a text, without saving it.
+//! What the scanner would say of a text, without saving it, what it lets through on purpose, and what is stored.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
+use engine::ports::Cursor;
 use engine::safety::{self, Strictness, Verdict};
-use serde_json::json;
+use engine::{Engine, RESCAN_ORDER};
+use serde_json::{Value, json};
+
+use super::NOT_FOUND;
 
 use crate::app::App;
 use crate::auth::Who;
 use crate::endpoint::Endpoint;
-use crate::extract::Sent;
+use crate::extract::{Named, Sent};
 use crate::problem::Problem;
+use crate::wire::Page;
+use crate::wire::scan::{AllowBody, AllowedView, RescanBody, RescannedView};
 use crate::wire::search::{ScanBody, ScannedView};
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
@@ -23,6 +29,27 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
                 "What was found",
                 json!({ "verdict": "clean", "verdict_in_conversation": "clean", "findings": [] }),
             ),
+        Endpoint::new(Method::POST, "/v1/scan/all", "scan_all", scan_all)
+            .says("search", "Scan again what is stored", "A stretch of the memories, as a save would be judged today; hand back `next_cursor` until there is none. With `propose`, each that would be refused gets a review whose approval redacts it. Admins only.")
+            .body::<RescanBody>(json!({ "propose": false }))
+            .answer::<RescannedView>(
+                StatusCode::OK,
+                "Where and by which rule, never the text",
+                json!({ "rules_version": 2, "scanned": 0, "proposed": 0, "findings": [] }),
+            ),
+        Endpoint::new(Method::POST, "/v1/scan/allowed", "allow", allow)
+            .says("search", "Let one exact value through the scanner", "The value a rule found, by its SHA-256 or in a text in which the scanner finds nothing else; until a time, in this tenant only. The value is not kept, only a keyed digest. Admins only.")
+            .body::<AllowBody>(json!({
+                "digest": "0".repeat(64), "reason": "a published test key", "expires_at": "2999-01-01T00:00:00Z",
+            }))
+            .answer::<AllowedView>(StatusCode::CREATED, "What is let through", Value::Null),
+        Endpoint::new(Method::GET, "/v1/scan/allowed", "allowed", allowed)
+            .says("search", "What the scanner lets through", "By keyed digest, with why and until when; newest first. Admins only.")
+            .answer::<Page<AllowedView>>(StatusCode::OK, "Values", json!({ "items": [] })),
+        Endpoint::new(Method::DELETE, "/v1/scan/allowed/{digest}", "disallow", disallow)
+            .says("search", "Hold a value up again", "By the digest of the list. Admins only.")
+            .answer::<AllowedView>(StatusCode::OK, "What was let through", Value::Null)
+            .problems(&[NOT_FOUND]),
     ]
 }
 
@@ -43,4 +70,40 @@ async fn scan(State(app): State<App>, _: Who, Sent(body): Sent<ScanBody>) -> Res
         })
         .await?;
     Ok(Json(scanned))
+}
+
+async fn scan_all(
+    State(app): State<App>,
+    who: Who,
+    Sent(body): Sent<RescanBody>,
+) -> Result<Json<RescannedView>, Problem> {
+    let after = body.cursor.as_deref().map(|word| Cursor::read(RESCAN_ORDER, word)).transpose()?;
+    let rescanned = app.call("scan_all", move |engine| Ok(engine.rescan(&who.caller, after, body.propose)?)).await?;
+    Ok(Json(rescanned.into()))
+}
+
+async fn allow(
+    State(app): State<App>,
+    who: Who,
+    Sent(body): Sent<AllowBody>,
+) -> Result<(StatusCode, Json<AllowedView>), Problem> {
+    let work = move |engine: &Engine| {
+        let (what, expires_at) = (body.what()?, body.expires_at);
+        Ok(engine.allow(&who.caller, &what, &body.reason, expires_at)?)
+    };
+    Ok((StatusCode::CREATED, Json(AllowedView { allowed: app.call("allow", work).await? })))
+}
+
+async fn allowed(State(app): State<App>, who: Who) -> Result<Json<Page<AllowedView>>, Problem> {
+    let found = app.call("allowed", move |engine| Ok(engine.allowed(&who.caller)?)).await?;
+    Ok(Json(Page::whole(found.into_iter().map(|allowed| AllowedView { allowed }).collect())))
+}
+
+async fn disallow(
+    State(app): State<App>,
+    who: Who,
+    Named(digest): Named<String>,
+) -> Result<Json<AllowedView>, Problem> {
+    let allowed = app.call("disallow", move |engine| Ok(engine.disallow(&who.caller, &digest)?)).await?;
+    Ok(Json(AllowedView { allowed }))
 }

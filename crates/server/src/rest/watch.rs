@@ -79,6 +79,7 @@ async fn metrics(
         running: app.running(),
         memories: health.memories,
         bytes: health.bytes,
+        findings: app.engine.known.tally.counts(),
     };
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.page(&gauges)).into_response())
 }

@@ -13,6 +13,7 @@ pub mod pipelines;
 pub mod remember;
 pub mod reviews;
 pub mod runs;
+pub mod scan;
 pub mod search;
 pub mod stores;
 pub mod transfer;

@@ -129,6 +129,35 @@ fn erased_with_proof_and_kept_out() {
 }
 
 #[test]
+fn a_value_is_let_through_the_scanner_by_an_admin() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let key = "AKIA".to_owned() + "Z7QK3NTX9WBVY2LM";
+    let content = format!("the fixtures use {key}");
+    let note = json!({ "store": "workspace_runbooks", "kind": "runbook", "content": content });
+    let save = || post(&house, "/v1/memories", &note);
+    assert_eq!(save().said(), (422, "safety.secret_found".to_owned()));
+    let allow = json!({ "text": note["content"], "reason": "published", "expires_at": "2999-01-01T00:00:00Z" });
+    assert_eq!(house.ask_as(&agent, "POST", "/v1/scan/allowed").json(&allow).send().status, 403);
+    let digest = done(&post(&house, "/v1/scan/allowed", &allow), 201)["digest"].as_str().expect("a digest").to_owned();
+    assert_eq!(save().status, 201);
+    assert_eq!(get(&house, "/v1/scan/allowed")["items"][0]["digest"], digest.as_str());
+    done(&house.ask("DELETE", &format!("/v1/scan/allowed/{digest}")).send(), 200);
+    assert_eq!(count(&get(&house, "/v1/scan/allowed")), 0);
+    // What slipped in is found again, and what was refused is counted by its rule.
+    let found = done(&post(&house, "/v1/scan/all", &json!({ "propose": true })), 200);
+    assert_eq!((&found["proposed"], &found["findings"][0]["field"]), (&json!(1), &json!("content")), "{found}");
+    assert!(found["next_cursor"].is_null());
+    assert_eq!(get(&house, "/v1/reviews")["items"][0]["action"], "redact");
+    let rule = found["findings"][0]["rule"].as_str().expect("a rule");
+    let counted = format!("ingrain_scanner_findings_total{{rule=\"{rule}\",verdict=\"blocked\"}} 1");
+    let metrics = house.ask("GET", "/metrics").send().body;
+    assert!(metrics.contains(&counted), "{metrics}");
+    let neither = json!({ "reason": "published", "expires_at": "2999-01-01T00:00:00Z" });
+    assert_eq!(post(&house, "/v1/scan/allowed", &neither).said().1, "shape.allow");
+}
+
+#[test]
 fn conversations_and_documents_in_bulk() {
     let house = House::new();
     let agent = house.agent("triage");

@@ -48,6 +48,8 @@ Secrets and raw logs block a write (or are replaced by `[REDACTED:rule]` where t
 orders block it everywhere but in a conversation, where they are flagged.\n\n\
 Formats are written in a small language: `{w36}` is 36 letters or digits, `{h64}` 64 hex digits, `{s20+}` at least 20 of\n\
 the URL-safe alphabet, `{b40+}` base64, `{d10}` digits, `{l…}` and `{u…}` lower and upper case with digits.\n\n\
+An admin can let one exact value through (`ingrain scan allow`), and `ingrain scan --all` judges what is stored by the\n\
+rules of today. Both, and how they are watched, are in the guide to operating.\n\n\
 This page is generated from the rules by a test; do not edit it.\n";
 
 fn severity(rule: &Rule) -> String {

@@ -81,7 +81,7 @@ impl Meter {
 }
 
 /// CPU time of all threads of this process so far.
-fn cpu_time() -> Duration {
+pub fn cpu_time() -> Duration {
     let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     Duration::new(spent.tv_sec.max(0) as u64, spent.tv_nsec.max(0) as u32)
 }

@@ -6,6 +6,7 @@ mod mcp;
 mod measure;
 mod process;
 mod retrieval;
+mod scan;
 mod serve;
 mod upkeep;
 
@@ -49,6 +50,12 @@ enum Deed {
     Retrieval {
         /// A retrieval set: collections of memories and queries with the ids that answer them
         file: std::path::PathBuf,
+    },
+    /// What the scanner catches, what it holds up for nothing, and how fast it reads, by kind and tier
+    Scan {
+        /// JSON Lines with `text`, `label` (1: must be caught), `kind` and `tier`
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<std::path::PathBuf>,
     },
     /// Check what is promised about trust, walls and forgetting
     Governance,
@@ -128,6 +135,7 @@ impl Bench {
         };
         match self.deed {
             Deed::Governance => governance::run(config, output),
+            Deed::Scan { files } => scan::run(output, &files),
             Deed::Retrieval { file } => retrieve(config, output, &file),
             Deed::Serve { count, queries, streams } => serve::run(config, output, count, queries, streams),
             Deed::Mcp { count, queries } => mcp::run(config, output, count, queries),

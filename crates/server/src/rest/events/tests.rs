@@ -84,7 +84,7 @@ async fn a_slow_stream_is_dropped_with_a_reason() {
     assert!(slow.next().await.is_none());
     assert!(
         app.metrics
-            .page(&crate::metrics::Gauges { queue_depth: 0, running: 0, memories: 0, bytes: 0 })
+            .page(&crate::metrics::Gauges { queue_depth: 0, running: 0, memories: 0, bytes: 0, findings: Vec::new() })
             .contains("ingrain_streams_dropped_total 1")
     );
 }

@@ -1,0 +1,51 @@
+//! `scan --all`: what is stored and would be refused today.
+
+use engine::StoredFinding;
+use engine::safety::RULES_VERSION;
+use serde_json::json;
+
+use crate::commands::Job;
+use crate::commands::export::Progress;
+use crate::error::Failure;
+
+pub fn run(job: &Job<'_>, propose: bool) -> Result<(), Failure> {
+    let (engine, caller) = (&job.session.engine, &job.session.caller);
+    let mut progress = Progress::new(job.output, "scanned");
+    let (mut scanned, mut proposed, mut findings) = (0, 0, Vec::new());
+    let mut after = None;
+    loop {
+        let stretch = engine.rescan(caller, after, propose)?;
+        (0..stretch.scanned).for_each(|_| progress.step());
+        scanned += stretch.scanned;
+        proposed += stretch.proposed;
+        findings.extend(stretch.findings);
+        after = stretch.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    progress.end();
+    let view =
+        json!({ "rules_version": RULES_VERSION, "scanned": scanned, "proposed": proposed, "findings": findings });
+    job.output.answer(&view, || {
+        let review = |finding: &StoredFinding| finding.review.map(|id| id.to_string()).unwrap_or_default();
+        let row = |finding: &StoredFinding| {
+            let severity = format!("{:?}", finding.severity).to_lowercase();
+            let (memory, field, rule) = (finding.memory.to_string(), finding.field.to_owned(), finding.rule.to_owned());
+            vec![memory, finding.store.clone(), field, rule, severity, review(finding)]
+        };
+        let told = format!("{scanned} memories, {} findings, {proposed} proposed", findings.len());
+        match findings.is_empty() {
+            true => told,
+            false => {
+                let header = ["memory", "store", "field", "rule", "severity", "review"];
+                format!("{}\n{told}", job.output.table(&header, findings.iter().map(row)))
+            }
+        }
+    })?;
+    // Somebody has still to look: as with a file that would be refused. What was proposed waits for that already.
+    match findings.is_empty() || propose {
+        true => Ok(()),
+        false => Err(Failure::Told(3)),
+    }
+}

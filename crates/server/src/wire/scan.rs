@@ -1,0 +1,96 @@
+//! What the scanner lets through on purpose, and what it finds in what is stored.
+
+use engine::allow::{AllowWhat, Allowed};
+use engine::error::Error;
+use engine::safety::RULES_VERSION;
+use engine::{RESCAN_ORDER, Rescanned, StoredFinding};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A value that shall pass the scanner: its digest, or a text it stands in.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Allow")]
+pub struct AllowBody {
+    /// SHA-256 of exactly what a rule found, in hex.
+    #[serde(default)]
+    pub digest: Option<String>,
+    /// A text in which the scanner finds one thing.
+    #[serde(default)]
+    pub text: Option<String>,
+    #[schemars(length(min = 1, max = 4096))]
+    pub reason: String,
+    #[schemars(with = "String")]
+    pub expires_at: Timestamp,
+}
+
+impl AllowBody {
+    pub fn what(&self) -> Result<AllowWhat, Error> {
+        match (&self.digest, &self.text) {
+            (Some(digest), None) => Ok(AllowWhat::Digest(digest.clone())),
+            (None, Some(text)) => Ok(AllowWhat::Text(text.clone())),
+            _ => Err(Error::invalid("shape.allow", "give either `digest` or `text`")),
+        }
+    }
+}
+
+/// What is let through: why and until when, never what.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(rename = "AllowedValue")]
+pub struct AllowedView {
+    #[schemars(with = "Map<String, Value>")]
+    pub allowed: Allowed,
+}
+
+/// Which stretch, and whether redactions shall be proposed.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Rescan")]
+pub struct RescanBody {
+    /// Makes a review for each memory that would be refused today, unless one waits.
+    #[serde(default)]
+    pub propose: bool,
+    /// The `next_cursor` of the stretch before.
+    #[serde(default)]
+    pub cursor: Option<String>,
+}
+
+/// What a stretch held that would be refused today.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Rescanned")]
+pub struct RescannedView {
+    pub rules_version: u32,
+    pub scanned: u64,
+    /// Reviews that were made.
+    pub proposed: u64,
+    #[schemars(with = "Vec<StoredFindingView>")]
+    pub findings: Vec<StoredFinding>,
+    /// Hand it back as `cursor` for the next stretch; absent at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "StoredFinding")]
+#[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
+struct StoredFindingView {
+    memory: String,
+    store: String,
+    field: String,
+    rule: String,
+    concern: String,
+    severity: String,
+    /// The review about it, where one was asked for.
+    review: Option<String>,
+}
+
+impl From<Rescanned> for RescannedView {
+    fn from(rescanned: Rescanned) -> RescannedView {
+        let Rescanned { scanned, findings, proposed, next } = rescanned;
+        let next_cursor = next.map(|next| next.word(RESCAN_ORDER));
+        RescannedView { rules_version: RULES_VERSION, scanned, proposed, findings, next_cursor }
+    }
+}
