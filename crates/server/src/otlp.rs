@@ -1,8 +1,11 @@
 //! Spans for a collector: OTLP over HTTP, as JSON. One document needs no library; names and ids go out, content never.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
+use engine::ports::Clock;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -23,6 +26,7 @@ const BATCH_SECS: u64 = 2;
 /// A layer that hands finished spans to the configured collector.
 pub struct Otlp {
     sender: SyncSender<Value>,
+    clock: Arc<dyn Clock>,
 }
 
 /// What is known of a span while it is open.
@@ -30,14 +34,14 @@ struct Open {
     trace: [u8; 16],
     span: [u8; 8],
     parent: Option<[u8; 8]>,
-    begun: SystemTime,
-    clock: Instant,
+    begun: Timestamp,
+    timer: Instant,
     fields: Fields,
 }
 
 impl Otlp {
     /// A layer, where a collector is configured. Blocks nothing: another thread sends.
-    pub fn new(config: &ServerConfig) -> std::io::Result<Option<Otlp>> {
+    pub fn new(config: &ServerConfig, clock: Arc<dyn Clock>) -> std::io::Result<Option<Otlp>> {
         if config.otlp_endpoint.is_empty() {
             return Ok(None);
         }
@@ -46,7 +50,7 @@ impl Otlp {
         let outbound = Outbound::new(config.private_endpoints);
         let thread = std::thread::Builder::new().name("ingrain-otlp".to_owned());
         thread.spawn(move || send(&receiver, &outbound, &url))?;
-        Ok(Some(Otlp { sender }))
+        Ok(Some(Otlp { sender, clock }))
     }
 }
 
@@ -60,7 +64,8 @@ fn send(spans: &Receiver<Value>, outbound: &Outbound, url: &str) {
         batch.extend(wait);
         if batch.len() >= BATCH_MAX || (quiet && !batch.is_empty()) {
             // Said on stderr by nobody: a span about a lost span would be one more to lose.
-            let _ = outbound.hand_over(url, &document(std::mem::take(&mut batch)));
+            let _ = outbound.hand_over(url, &document(&batch));
+            batch.clear();
         }
         if over {
             return;
@@ -68,7 +73,7 @@ fn send(spans: &Receiver<Value>, outbound: &Outbound, url: &str) {
     }
 }
 
-fn document(spans: Vec<Value>) -> Value {
+fn document(spans: &[Value]) -> Value {
     let service = json!([
         { "key": "service.name", "value": { "stringValue": "ingrain" } },
         { "key": "service.version", "value": { "stringValue": env!("CARGO_PKG_VERSION") } },
@@ -91,14 +96,8 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Otlp {
             Some(open) => (open.trace, Some(open.span)),
             None => (random(), None),
         };
-        let open = Open {
-            trace,
-            span: random(),
-            parent: parent_span,
-            begun: SystemTime::now(),
-            clock: Instant::now(),
-            fields,
-        };
+        let open =
+            Open { trace, span: random(), parent: parent_span, begun: self.clock.now(), timer: Instant::now(), fields };
         drop(extensions);
         span.extensions_mut().insert(open);
     }
@@ -123,7 +122,8 @@ impl Open {
     fn finished(self, name: &str) -> Value {
         const SERVER: u32 = 2;
         const INTERNAL: u32 = 1;
-        let nanos = |at: SystemTime| at.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos().to_string();
+        let begun = self.begun.as_nanosecond();
+        let ended = begun + i128::try_from(self.timer.elapsed().as_nanos()).unwrap_or_default();
         let word =
             |key: &str| self.fields.0.iter().find(|(name, _)| *name == key).and_then(|(_, value)| value.as_str());
         let kind = if word("otel.kind") == Some("server") { SERVER } else { INTERNAL };
@@ -131,8 +131,8 @@ impl Open {
         json!({
             "traceId": engine::memory::hex(&self.trace), "spanId": engine::memory::hex(&self.span),
             "parentSpanId": self.parent.map(|parent| engine::memory::hex(&parent)).unwrap_or_default(),
-            "name": word("otel.name").unwrap_or(name), "kind": kind, "startTimeUnixNano": nanos(self.begun),
-            "endTimeUnixNano": nanos(self.begun + self.clock.elapsed()),
+            "name": word("otel.name").unwrap_or(name), "kind": kind, "startTimeUnixNano": begun.to_string(),
+            "endTimeUnixNano": ended.to_string(),
             "attributes": attributes.map(|(name, value)| json!({ "key": name, "value": typed(value) })).collect::<Vec<_>>(),
         })
     }
@@ -196,10 +196,21 @@ mod tests {
     use super::*;
     use crate::telemetry;
 
+    struct Noon;
+
+    impl Clock for Noon {
+        fn now(&self) -> Timestamp {
+            Timestamp::UNIX_EPOCH
+        }
+        fn fresh_id(&self) -> uuid::Uuid {
+            uuid::Uuid::nil()
+        }
+    }
+
     #[test]
     fn a_search_is_a_span_in_the_words_of_the_conventions() {
         let (sender, receiver) = sync_channel(8);
-        let subscriber = tracing_subscriber::registry().with(Otlp { sender });
+        let subscriber = tracing_subscriber::registry().with(Otlp { sender, clock: Arc::new(Noon) });
         tracing::subscriber::with_default(subscriber, || {
             let span = telemetry::request("r-1", "POST", "/v1/search", "search");
             span.in_scope(|| {
@@ -218,7 +229,7 @@ mod tests {
         assert_eq!(attribute("gen_ai.memory.record.count"), Some(json!({ "intValue": "3" })));
         assert_eq!(attribute("gen_ai.memory.store.id"), None);
         assert_eq!(
-            document(vec![request])["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().map(Vec::len),
+            document(&[request])["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().map(Vec::len),
             Some(1)
         );
     }

@@ -1,12 +1,14 @@
 //! `serve`: REST, live events and the API page, until told to stop.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 use clap::Args;
 use engine::Engine;
 use engine::caller::{Caller, Rules};
 use engine::id::TenantId;
 use engine::keys::{KEY_RANDOM_BYTES, NewKey, Rights};
+use engine::ports::Clock;
 use engine::vocabulary::Role;
 use serde::Serialize;
 use server::{App, ServerConfig};
@@ -18,6 +20,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::assemble::Session;
+use crate::clock::SystemClock;
 use crate::config::{Config, RULE_MANAGE, RULE_READ};
 use crate::error::Failure;
 use crate::output::{Output, Tone};
@@ -62,7 +65,8 @@ impl Serve {
                 Failure::wrong("serve.local_elsewhere", message).hint("leave out `--local`, or listen at 127.0.0.1")
             );
         }
-        log_to_stderr(settings)?;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new(config.fixed_now()?));
+        log_to_stderr(settings, &clock)?;
         let Session { engine, caller } = Session::open(config)?;
         // A skill that cannot be read is better told now than at the first turn.
         engine.skills()?;
@@ -129,7 +133,7 @@ fn rules(config: &Config) -> std::collections::BTreeMap<Role, Rules> {
 }
 
 /// Words for people and machines on stderr, spans for a collector.
-fn log_to_stderr(settings: &ServerConfig) -> Result<(), Failure> {
+fn log_to_stderr(settings: &ServerConfig, clock: &Arc<dyn Clock>) -> Result<(), Failure> {
     let level: LevelFilter = settings.log_level.parse().map_err(|_| {
         Failure::wrong("config.log_level", format!("unknown log level `{}`", settings.log_level))
             .hint("one of: off, error, warn, info, debug")
@@ -143,17 +147,20 @@ fn log_to_stderr(settings: &ServerConfig) -> Result<(), Failure> {
             return Err(Failure::wrong("config.log", message).hint("one of: text, json"));
         }
     };
-    let set = tracing_subscriber::registry().with(log).with(collector(settings)?).try_init();
+    let set = tracing_subscriber::registry().with(log).with(collector(settings, clock)?).try_init();
     set.map_err(|error| Failure::broken("serve.log", error.to_string()))
 }
 
 #[cfg(feature = "otlp")]
-fn collector(settings: &ServerConfig) -> Result<Option<server::Otlp>, Failure> {
-    server::Otlp::new(settings).map_err(|error| Failure::broken("serve.otlp", error.to_string()))
+fn collector(settings: &ServerConfig, clock: &Arc<dyn Clock>) -> Result<Option<server::Otlp>, Failure> {
+    server::Otlp::new(settings, clock.clone()).map_err(|error| Failure::broken("serve.otlp", error.to_string()))
 }
 
 #[cfg(not(feature = "otlp"))]
-fn collector(settings: &ServerConfig) -> Result<Option<tracing_subscriber::layer::Identity>, Failure> {
+fn collector(
+    settings: &ServerConfig,
+    _: &Arc<dyn Clock>,
+) -> Result<Option<tracing_subscriber::layer::Identity>, Failure> {
     match settings.otlp_endpoint.is_empty() {
         true => Ok(None),
         false => Err(Failure::wrong("config.otlp", "this ingrain was built without the feature `otlp`")
