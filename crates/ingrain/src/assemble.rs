@@ -130,9 +130,7 @@ pub fn embedder(config: &Config) -> Result<Arc<dyn Embedder>, Failure> {
     let chosen = match settings.model.as_str() {
         "static" => EmbedConfig::Fixed,
         "none" => EmbedConfig::Off,
-        "minilm" => {
-            EmbedConfig::Transformer { weights: given(&settings.weights).ok_or_else(|| needs("weights"))?.into() }
-        }
+        "minilm" => EmbedConfig::Transformer { weights: config.transformer_weights() },
         "endpoint" => EmbedConfig::Http(HttpConfig {
             base_url: given(&settings.url).ok_or_else(|| needs("url"))?,
             model: given(&settings.name).ok_or_else(|| needs("name"))?,

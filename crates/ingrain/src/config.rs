@@ -112,12 +112,15 @@ impl Postgres {
     }
 }
 
+/// Where `scripts/model/install-minilm` puts the transformer's weights, within the home.
+const MINILM_WEIGHTS: &str = "models/minilm.bin";
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Embeddings {
     /// `static` (in the binary), `none` (words only), `minilm` (weights in a file) or `endpoint` (OpenAI-compatible).
     pub model: String,
-    /// File of the transformer's weights.
+    /// File of the transformer's weights; empty: `models/minilm.bin` in the home, where `scripts/model/install-minilm` puts it.
     pub weights: String,
     /// The endpoint, up to but without `/embeddings`.
     pub url: String,
@@ -221,6 +224,14 @@ pub fn load(global: &Global, environment: &Environment) -> Result<Loaded, Failur
 }
 
 impl Config {
+    /// The file of the transformer's weights, named or where they are installed.
+    pub fn transformer_weights(&self) -> PathBuf {
+        match self.embeddings.weights.as_str() {
+            "" => self.home.join(MINILM_WEIGHTS),
+            named => PathBuf::from(named),
+        }
+    }
+
     fn defaults(home: PathBuf, environment: &Environment) -> Config {
         let login = environment.get("USER").or_else(|| environment.get("LOGNAME")).filter(|name| !name.is_empty());
         let all_rules = || Held { rules: vec![RULE_READ.to_owned(), RULE_MANAGE.to_owned()] };

@@ -9,7 +9,7 @@ use engine::{Engine, Patch, Patched, Query, Reference, Remembered, Saved};
 use serde_json::{Value, json};
 
 use crate::assemble::Session;
-use crate::config::Config;
+use crate::config::{Config, Embeddings};
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 
@@ -34,7 +34,14 @@ impl Throwaway {
 
     /// The settings of the user, but on a database in here.
     pub fn config(&self, config: &Config) -> Config {
-        Config { home: self.0.clone(), db: String::new(), tenant: "default".to_owned(), ..config.clone() }
+        let weights = config.transformer_weights().display().to_string();
+        Config {
+            home: self.0.clone(),
+            db: String::new(),
+            tenant: "default".to_owned(),
+            embeddings: Embeddings { weights, ..config.embeddings.clone() },
+            ..config.clone()
+        }
     }
 }
 

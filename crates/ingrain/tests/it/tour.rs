@@ -48,3 +48,15 @@ fn a_bench_fills_only_what_is_empty_and_named() {
         "what is configured is left alone"
     );
 }
+
+#[test]
+fn retrieval_is_measured_on_generated_notes_half_of_it_in_other_words() {
+    let world = World::new();
+    let report = world.json("bench retrieval --generated 200", &[]);
+    assert_eq!((report["memories"].as_u64(), report["queries"].as_u64()), (Some(200), Some(40)), "{report}");
+    let queries = |category: &str| report["by_category"][category]["queries"].as_u64();
+    assert_eq!((queries("1"), queries("2")), (Some(20), Some(20)));
+    assert!(report["by_category"]["1"]["recall"]["10"].as_f64() > Some(50.0), "{report}");
+    assert_eq!(report, world.json("bench retrieval --generated 200", &[]), "the same every time");
+    assert_eq!(world.run("bench retrieval", &[]).exit, 2, "neither a file nor a number");
+}

@@ -34,7 +34,7 @@ const SERVICES: &[&str] = &[
     "ledger",
 ];
 const NAMESPACES: &[&str] = &["prod", "staging", "dev", "canary", "batch", "edge"];
-const SYMPTOMS: &[&str] = &[
+pub const SYMPTOMS: &[&str] = &[
     "crashlooped after a deploy",
     "answered with 502 for ten minutes",
     "ran out of memory every night",
@@ -48,7 +48,7 @@ const SYMPTOMS: &[&str] = &[
     "logged users out at random",
     "doubled its latency under load",
 ];
-const CAUSES: &[&str] = &[
+pub const CAUSES: &[&str] = &[
     "the configmap named an upstream that does not exist",
     "a probe was stricter than the start of the program",
     "the connection pool was smaller than the number of workers",
@@ -104,16 +104,47 @@ impl Dice {
         ((self.0 >> 32) as usize) % sides.max(1)
     }
 
-    fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.roll(list.len())]
+    fn pick<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.roll(list.len())]
+    }
+}
+
+/// What happened once: where, how it showed, why, and what helped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Incident {
+    pub service: &'static str,
+    pub namespace: &'static str,
+    /// Places in the tables, so that the same can be said in other words.
+    pub symptom: usize,
+    pub cause: usize,
+}
+
+impl Incident {
+    fn rolled(dice: &mut Dice) -> Incident {
+        let (service, namespace) = (dice.pick(SERVICES), dice.pick(NAMESPACES));
+        Incident { service, namespace, symptom: dice.roll(SYMPTOMS.len()), cause: dice.roll(CAUSES.len()) }
+    }
+
+    /// What the memory of this number tells of.
+    pub fn of(number: usize) -> Incident {
+        Incident::rolled(&mut Dice::new(number as u64))
+    }
+
+    pub fn symptom(&self) -> &'static str {
+        SYMPTOMS[self.symptom]
+    }
+
+    pub fn cause(&self) -> &'static str {
+        CAUSES[self.cause]
     }
 }
 
 /// The memory of this number and who saves it.
 pub fn memory(tenant: TenantId, number: usize) -> (Caller, Draft) {
     let mut dice = Dice::new(number as u64);
-    let (service, namespace) = (dice.pick(SERVICES), dice.pick(NAMESPACES));
-    let (symptom, cause) = (dice.pick(SYMPTOMS), dice.pick(CAUSES));
+    let incident = Incident::rolled(&mut dice);
+    let Incident { service, namespace, .. } = incident;
+    let (symptom, cause) = (incident.symptom(), incident.cause());
     let content = format!(
         "{service} in namespace {namespace} {symptom}: {cause}. {}, ticket OPS-{}. {}",
         dice.pick(CURES),
@@ -123,8 +154,8 @@ pub fn memory(tenant: TenantId, number: usize) -> (Caller, Draft) {
     let draft = Draft {
         path: Some(format!("{namespace}/{service}/{number}")),
         title: Some(format!("{service} {symptom}")),
-        kind: Some(*dice.pick(KINDS)),
-        tags: Some(vec![(*service).to_owned(), (*namespace).to_owned()]),
+        kind: Some(dice.pick(KINDS)),
+        tags: Some(vec![service.to_owned(), namespace.to_owned()]),
         evidence: vec![Evidence::new(EvidenceKind::ToolResult, format!("tool call {number}"))],
         content,
         ..Draft::default()

@@ -1,6 +1,7 @@
 //! `bench`: this machine, this binary, a generated corpus. Figures, not tests.
 
 mod corpus;
+mod generated;
 mod governance;
 mod mcp;
 mod measure;
@@ -49,7 +50,11 @@ enum Deed {
     /// How much of what answers a question is found: recall, MRR and nDCG on a set of turns and questions
     Retrieval {
         /// A retrieval set: collections of memories and queries with the ids that answer them
-        file: std::path::PathBuf,
+        #[arg(required_unless_present = "generated", conflicts_with = "generated")]
+        file: Option<std::path::PathBuf>,
+        /// Instead of a file: this many generated operational notes; half of the questions use other words than the notes
+        #[arg(long, value_name = "N")]
+        generated: Option<usize>,
     },
     /// What the scanner catches, what it holds up for nothing, and how fast it reads, by kind and tier
     Scan {
@@ -136,7 +141,13 @@ impl Bench {
         match self.deed {
             Deed::Governance => governance::run(config, output),
             Deed::Scan { files } => scan::run(output, &files),
-            Deed::Retrieval { file } => retrieve(config, output, &file),
+            Deed::Retrieval { file, generated } => {
+                let set = match file {
+                    Some(file) => retrieval::read(&file)?,
+                    None => generated::set(generated.unwrap_or_default()),
+                };
+                retrieve(config, output, &set)
+            }
             Deed::Serve { count, queries, streams } => serve::run(config, output, count, queries, streams),
             Deed::Mcp { count, queries } => mcp::run(config, output, count, queries),
             Deed::Save { count } => report("save", count, &|session| save(session, count)),
@@ -156,11 +167,10 @@ impl Bench {
     }
 }
 
-fn retrieve(config: &Config, output: &Output, file: &std::path::Path) -> Result<(), Failure> {
-    let set = retrieval::read(file)?;
+fn retrieve(config: &Config, output: &Output, set: &retrieval::Set) -> Result<(), Failure> {
     let place = Throwaway::new("bench")?;
     let session = Session::open(&place.config(config))?;
-    let report = retrieval::run(&session.engine, session.caller.tenant, &set)?;
+    let report = retrieval::run(&session.engine, session.caller.tenant, set)?;
     session.close()?;
     output.answer(&report, || retrieved(output, &report))
 }

@@ -1,4 +1,4 @@
-//! `bench retrieval FILE`: how much of what answers a question is among the first hits, from the shipped binary.
+//! `bench retrieval`: how much of what answers a question is among the first hits, from the shipped binary.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use engine::id::TenantId;
 use engine::memory::{Draft, Evidence};
 use engine::ports::Filter;
 use engine::vocabulary::{EvidenceKind, Ranker};
-use engine::{Engine, Query, Remembered};
+use engine::{Engine, Query, Remembered, Upkeep};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -29,41 +29,41 @@ const TURN_SECONDS: i64 = 60;
 
 #[derive(Deserialize)]
 pub struct Set {
-    collections: Vec<Collection>,
+    pub(super) collections: Vec<Collection>,
 }
 
-#[derive(Deserialize)]
-struct Collection {
-    id: String,
-    memories: Vec<Turn>,
-    queries: Vec<Asked>,
+#[derive(Default, Deserialize)]
+pub(super) struct Collection {
+    pub(super) id: String,
+    pub(super) memories: Vec<Turn>,
+    pub(super) queries: Vec<Asked>,
 }
 
-#[derive(Deserialize)]
-struct Turn {
-    id: String,
-    text: String,
+#[derive(Default, Deserialize)]
+pub(super) struct Turn {
+    pub(super) id: String,
+    pub(super) text: String,
     #[serde(default)]
-    session: Value,
+    pub(super) session: Value,
     #[serde(default)]
-    date: Option<String>,
+    pub(super) date: Option<String>,
     #[serde(default)]
-    speaker: Option<String>,
+    pub(super) speaker: Option<String>,
     #[serde(default)]
-    caption: Option<String>,
+    pub(super) caption: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct Asked {
-    text: String,
+#[derive(Default, Deserialize)]
+pub(super) struct Asked {
+    pub(super) text: String,
     #[serde(default)]
-    category: i64,
+    pub(super) category: i64,
     #[serde(default)]
-    gold: Vec<String>,
+    pub(super) gold: Vec<String>,
 }
 
 /// Means over queries.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Quality {
     pub queries: usize,
     pub recall: BTreeMap<String, f64>,
@@ -71,7 +71,7 @@ pub struct Quality {
     pub ndcg10: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct RetrievalReport {
     /// Text relevance alone, default settings: the figure to compare.
     #[serde(flatten)]
@@ -98,6 +98,7 @@ pub fn run(engine: &Engine, tenant: TenantId, set: &Set) -> Result<RetrievalRepo
     for collection in &set.collections {
         refused += fill(engine, tenant, collection)?;
     }
+    embed_waiting(engine, tenant, set)?;
     let all = |ranker, words_only| measured(engine, tenant, set, ranker, words_only);
     let text = all(Ranker::Lesson, false)?;
     let scored = |sums: &BTreeMap<i64, Sums>| {
@@ -117,6 +118,22 @@ pub fn run(engine: &Engine, tenant: TenantId, set: &Set) -> Result<RetrievalRepo
         without_vectors: scored(&all(Ranker::Lesson, true)?).quality(),
         by_ranker,
     })
+}
+
+/// A slow model's vectors come by upkeep, kept here as of the last turn: nothing is due by then.
+fn embed_waiting(engine: &Engine, tenant: TenantId, set: &Set) -> Result<(), Failure> {
+    if engine.embedder.is_instant() {
+        return Ok(());
+    }
+    let last = set.collections.iter().filter_map(last_spoken).max();
+    let engine = Engine { clock: Arc::new(SystemClock::new(last)), ..engine.clone() };
+    engine.upkeep(tenant, Upkeep::default())?;
+    Ok(())
+}
+
+/// When the last turn was spoken: questions are asked then.
+fn last_spoken(collection: &Collection) -> Option<Timestamp> {
+    collection.memories.iter().enumerate().map(|(number, turn)| when(turn, number)).max()
 }
 
 /// Saves a collection; answers how many turns were refused.
@@ -174,9 +191,7 @@ fn measured(
     let mut sums: BTreeMap<i64, Sums> = BTreeMap::new();
     for collection in &set.collections {
         let caller = Caller::agent(tenant, "bench").in_conversation(&collection.id);
-        // Questions are asked when the last turn has been spoken.
-        let last = collection.memories.iter().enumerate().map(|(number, turn)| when(turn, number)).max();
-        let engine = Engine { clock: Arc::new(SystemClock::new(last)), ..engine.clone() };
+        let engine = Engine { clock: Arc::new(SystemClock::new(last_spoken(collection))), ..engine.clone() };
         for asked in collection.queries.iter().filter(|asked| !asked.gold.is_empty()) {
             let query = Query {
                 text: asked.text.clone(),

@@ -1,0 +1,153 @@
+//! A retrieval set of operational notes with known answers, the same on every machine.
+//!
+//! Half of the questions say it in the words of the note, half in other words: what a search by words alone cannot find.
+
+use std::collections::HashMap;
+
+use engine::id::TenantId;
+use serde_json::Value;
+
+use super::corpus::{self, CAUSES, Incident, SYMPTOMS};
+use super::retrieval::{Asked, Collection, Set, Turn};
+
+/// One question for so many notes: few enough to be asked under every ranker.
+const NOTES_PER_QUESTION: usize = 5;
+
+/// Questions in the words of the note, and in other words.
+const SAME_WORDS: i64 = 1;
+const OTHER_WORDS: i64 = 2;
+
+/// The symptoms as somebody else would put them, in the order of `SYMPTOMS`.
+const SYMPTOMS_PARAPHRASED: [&str; SYMPTOMS.len()] = [
+    "keep restarting once the new release was out",
+    "give bad gateway errors for a while",
+    "get killed by the kernel for its RAM overnight",
+    "have DNS trouble finding Postgres",
+    "build up a backlog of unprocessed jobs",
+    "show outdated amounts to customers",
+    "hang on some calls until the client gave up",
+    "reject traffic coming through the sidecar",
+    "use up all storage with crash files",
+    "end up without a primary when we switched over",
+    "end people's sessions for no reason",
+    "become twice as slow at peak traffic",
+];
+/// The causes as somebody else would put them, in the order of `CAUSES`.
+const CAUSES_PARAPHRASED: [&str; CAUSES.len()] = [
+    "settings pointed at a backend nobody runs",
+    "health checks were too impatient for boot",
+    "there were not enough database handles for all threads",
+    "TLS was out of date behind the load balancer",
+    "customers got each other's remembered answers on one domain",
+    "a schema change blocked writes",
+    "scaling looked at an unsuitable signal",
+    "concurrent tasks shared one disk",
+    "clients hammered us again and again, never waiting",
+    "time was skewed on a machine",
+    "an experiment was enabled for a single datacentre",
+    "the container was compiled for ARM",
+];
+
+/// So many notes, and a question for every fifth of them.
+pub fn set(notes: usize) -> Set {
+    let incidents: Vec<Incident> = (0..notes).map(Incident::of).collect();
+    let answers = Answers::of(&incidents);
+    let about = incidents.iter().step_by(NOTES_PER_QUESTION).enumerate();
+    let queries = about.map(|(number, incident)| asked(number, incident, &answers)).collect();
+    Set {
+        collections: vec![Collection {
+            id: "operations".to_owned(),
+            memories: (0..notes).map(note).collect(),
+            queries,
+        }],
+    }
+}
+
+fn note(number: usize) -> Turn {
+    let (_, draft) = corpus::memory(TenantId(uuid::Uuid::nil()), number);
+    // A session each: notes are not turns of one talk.
+    Turn { id: number.to_string(), text: draft.content, session: Value::from(number), ..Turn::default() }
+}
+
+/// Asks about the symptom or the cause, and in either words, by turns.
+fn asked(number: usize, incident: &Incident, answers: &Answers) -> Asked {
+    let Incident { service, namespace, symptom, cause } = *incident;
+    let (category, text, gold) = match number % 4 {
+        0 => (
+            SAME_WORDS,
+            format!("what was it when {service} {} in {namespace}", incident.symptom()),
+            answers.showing(incident),
+        ),
+        1 => (
+            OTHER_WORDS,
+            format!("why did {service} in {namespace} {}", SYMPTOMS_PARAPHRASED[symptom]),
+            answers.showing(incident),
+        ),
+        2 => (SAME_WORDS, format!("what fixed {service} when {}", incident.cause()), answers.caused(incident)),
+        _ => (
+            OTHER_WORDS,
+            format!("what did we do about {service} when {}", CAUSES_PARAPHRASED[cause]),
+            answers.caused(incident),
+        ),
+    };
+    Asked { text, category, gold: gold.iter().map(usize::to_string).collect() }
+}
+
+/// Every note that answers as well as the one the question was made from.
+struct Answers {
+    by_symptom: HashMap<(&'static str, &'static str, usize), Vec<usize>>,
+    by_cause: HashMap<(&'static str, usize), Vec<usize>>,
+}
+
+impl Answers {
+    fn of(incidents: &[Incident]) -> Answers {
+        let mut answers = Answers { by_symptom: HashMap::new(), by_cause: HashMap::new() };
+        for (number, incident) in incidents.iter().enumerate() {
+            let Incident { service, namespace, symptom, cause } = *incident;
+            answers.by_symptom.entry((service, namespace, symptom)).or_default().push(number);
+            answers.by_cause.entry((service, cause)).or_default().push(number);
+        }
+        answers
+    }
+
+    fn showing(&self, incident: &Incident) -> &[usize] {
+        self.by_symptom.get(&(incident.service, incident.namespace, incident.symptom)).map_or(&[], Vec::as_slice)
+    }
+
+    fn caused(&self, incident: &Incident) -> &[usize] {
+        self.by_cause.get(&(incident.service, incident.cause)).map_or(&[], Vec::as_slice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn half_of_the_questions_are_paraphrases_and_all_have_answers() {
+        let set = set(400);
+        let queries = &set.collections[0].queries;
+        let paraphrased = queries.iter().filter(|asked| asked.category == OTHER_WORDS).count();
+        assert_eq!((queries.len(), paraphrased), (80, 40));
+        assert!(queries.iter().all(|asked| !asked.gold.is_empty()));
+        let again = super::set(400);
+        assert!(queries.iter().zip(&again.collections[0].queries).all(|(one, other)| one.text == other.text));
+    }
+
+    #[test]
+    fn a_paraphrase_shares_no_telling_word_with_what_it_paraphrases() {
+        let tables = [(SYMPTOMS, &SYMPTOMS_PARAPHRASED), (CAUSES, &CAUSES_PARAPHRASED)];
+        let mut shared = Vec::new();
+        for (said, other) in tables.iter().flat_map(|(said, others)| said.iter().zip(others.iter())) {
+            let words = |text| engine::words::index(&engine::words::Fields { content: text, ..Default::default() });
+            let (said_words, other_words) = (words(said), words(other));
+            let terms =
+                |words: &engine::words::Words| words.terms.iter().map(|(term, _)| *term).collect::<HashSet<_>>();
+            if !terms(&said_words).is_disjoint(&terms(&other_words)) {
+                shared.push((said, other));
+            }
+        }
+        assert!(shared.is_empty(), "{shared:#?}");
+    }
+}
