@@ -75,7 +75,7 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
         Command::Config(command) => command.run(&loaded, output),
         Command::Doctor => doctor::run(&loaded, output),
         Command::Demo => demo::run(&loaded.config, output),
-        Command::Bench(command) => command.run(&loaded.config, global.named_db(), output),
+        Command::Bench(command) => command.run(&loaded.config, &global, output),
         Command::Tenant(command) => command.run(&loaded.config, output),
         Command::Migrate(command) => command.run(&loaded.config, output),
         Command::Copy(command) => command.run(&loaded.config, output),

@@ -60,3 +60,28 @@ fn retrieval_is_measured_on_generated_notes_half_of_it_in_other_words() {
     assert_eq!(report, world.json("bench retrieval --generated 200", &[]), "the same every time");
     assert_eq!(world.run("bench retrieval", &[]).exit, 2, "neither a file nor a number");
 }
+
+#[test]
+fn the_report_is_a_page_with_plots_and_keeps_what_people_wrote() {
+    let world = World::new();
+    let out = world.home().join("docs");
+    let page = out.join("benchmarks.md");
+    let mark = "<!-- by hand from here on: `ingrain bench report` keeps what is below this line -->";
+    std::fs::create_dir(&out).expect("a folder");
+    std::fs::write(&page, format!("old figures\n\n{mark}\n\n## Doors\n\nMeasured by hand.\n")).expect("written");
+    let line = "bench report --sizes 100,200 --queries 20 --generated 100 --out";
+    let report = world.json(line, &[&out.display().to_string()]);
+    assert_eq!(rows(&report["speed"]).len(), 2);
+    assert_eq!(report["governance"]["passed"], report["governance"]["total"]);
+    let told = std::fs::read_to_string(&page).expect("a page");
+    for part in ["# Benchmarks", "| search among 200 |", "| category 2 | 10 |", "| save, CPU, growth from 100 to 200 |"]
+    {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(told.ends_with("## Doors\n\nMeasured by hand.\n") && !told.contains("old figures"), "{told}");
+    for plot in ["benchmarks-latency.svg", "benchmarks-generated.svg"] {
+        assert!(told.contains(plot), "{plot}: {told}");
+        let svg = std::fs::read_to_string(out.join(plot)).expect("a plot");
+        assert!(svg.starts_with("<svg") && svg.contains("<title"), "{svg}");
+    }
+}

@@ -2,6 +2,7 @@
 
 mod cases;
 mod copying;
+mod exhaustive;
 mod file;
 mod parity;
 mod plans;

@@ -6,6 +6,7 @@ mod governance;
 mod mcp;
 mod measure;
 mod process;
+mod report;
 mod retrieval;
 mod scan;
 mod serve;
@@ -16,9 +17,10 @@ use engine::caller::Caller;
 use engine::memory::Draft;
 use engine::review::Risk;
 use engine::{ContextRequest, Promotion, Proposed, Query, Reference, Remembered};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::assemble::{Session, engine};
+use crate::cli::Global;
 use crate::commands::demo::Throwaway;
 use crate::config::Config;
 use crate::error::Failure;
@@ -62,6 +64,10 @@ enum Deed {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<std::path::PathBuf>,
     },
+    /// Run the benches and write their figures as benchmarks.md with plots
+    ///
+    /// What is below the mark in an earlier benchmarks.md is kept.
+    Report(report::Asked),
     /// Check what is promised about trust, walls and forgetting
     Governance,
     /// Propose drafts for everybody and approve them all at once
@@ -117,9 +123,9 @@ enum Deed {
     },
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 struct Report {
-    bench: &'static str,
+    bench: String,
     backend: String,
     /// Memories in the database at the end.
     count: usize,
@@ -132,13 +138,21 @@ struct Report {
     disk_syncs: Option<u64>,
 }
 
+impl Report {
+    fn named(&self, name: &str) -> Option<&Figures> {
+        self.figures.iter().find(|figures| figures.name == name)
+    }
+}
+
 impl Bench {
-    /// `db`: the database that was asked for by name; one that is merely configured is never filled.
-    pub fn run(self, config: &Config, db: Option<&str>, output: &Output) -> Result<(), Failure> {
-        let report = |bench, count, measure: &dyn Fn(&Session) -> Result<Vec<Figures>, Failure>| {
+    pub fn run(self, config: &Config, global: &Global, output: &Output) -> Result<(), Failure> {
+        // Asked for by name: a database that is merely configured is never filled.
+        let db = global.named_db();
+        let measured = |bench, count, measure: &dyn Fn(&Session) -> Result<Vec<Figures>, Failure>| {
             report(config, db, output, bench, count, measure)
         };
         match self.deed {
+            Deed::Report(asked) => report::run(&asked, global, output),
             Deed::Governance => governance::run(config, output),
             Deed::Scan { files } => scan::run(output, &files),
             Deed::Retrieval { file, generated } => {
@@ -150,16 +164,16 @@ impl Bench {
             }
             Deed::Serve { count, queries, streams } => serve::run(config, output, count, queries, streams),
             Deed::Mcp { count, queries } => mcp::run(config, output, count, queries),
-            Deed::Save { count } => report("save", count, &|session| save(session, count)),
-            Deed::Review { count } => report("review", count, &|session| review(session, count)),
-            Deed::Upkeep { count } => report("upkeep", count, &|session| upkeep::run(session, count)),
-            Deed::Context { count, queries } => report("context", count, &|session| {
+            Deed::Save { count } => measured("save", count, &|session| save(session, count)),
+            Deed::Review { count } => measured("review", count, &|session| review(session, count)),
+            Deed::Upkeep { count } => measured("upkeep", count, &|session| upkeep::run(session, count)),
+            Deed::Context { count, queries } => measured("context", count, &|session| {
                 let saving = fill(session, 0..count)?;
                 let first = contexts(session, 0, WARM_UP)?.named("first contexts");
                 let rest = contexts(session, WARM_UP, queries)?.named("context");
                 Ok(vec![saving.named("fill"), first, rest])
             }),
-            Deed::Search { count, queries } => report("search", count, &|session| {
+            Deed::Search { count, queries } => measured("search", count, &|session| {
                 let saving = fill(session, 0..count)?;
                 Ok(vec![saving.named("fill"), first(session)?, search(session, queries)?])
             }),
@@ -204,7 +218,7 @@ fn report(
     let health = session.engine.backend.health()?;
     let database_bytes = health.bytes;
     let report = Report {
-        bench,
+        bench: bench.to_owned(),
         backend: health.backend,
         count,
         embedder: session.engine.embedder.model().to_owned(),

@@ -13,6 +13,23 @@ use crate::error::Failure;
 /// Ticks of the processor clock in `/proc`: what Linux tells every program, whatever its own clock does.
 const TICKS_PER_SECOND: u64 = 100;
 
+/// Where `/proc/PID/stat` counts the process's own time, and that of the children it waited for; each in and out of the system.
+const OWN_TICKS: usize = 11;
+const CHILDREN_TICKS: usize = 13;
+
+fn ticks(process: &str, field: usize) -> Option<Duration> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name of a program may hold spaces; what follows its bracket does not.
+    let mut fields = text.rsplit_once(") ")?.1.split(' ').skip(field);
+    let ticks: u64 = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
+    Some(Duration::from_millis(ticks * 1_000 / TICKS_PER_SECOND))
+}
+
+/// CPU time of all processes that were started here and have ended.
+pub fn children_cpu() -> Option<Duration> {
+    ticks("self", CHILDREN_TICKS)
+}
+
 pub struct Process {
     child: Child,
     stdout: BufReader<ChildStdout>,
@@ -54,11 +71,7 @@ impl Process {
 
     /// CPU time of all its threads so far.
     pub fn cpu(&self) -> Option<Duration> {
-        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
-        // The name of a program may hold spaces; what follows its bracket does not.
-        let mut fields = text.rsplit_once(") ")?.1.split(' ').skip(11);
-        let ticks: u64 = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
-        Some(Duration::from_millis(ticks * 1_000 / TICKS_PER_SECOND))
+        ticks(&self.child.id().to_string(), OWN_TICKS)
     }
 
     /// The most memory it ever held.

@@ -1,0 +1,250 @@
+//! `bench report`: runs the benches, each in a process of its own, and writes what they say as a page with plots.
+
+mod page;
+mod plot;
+mod targets;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use clap::Args;
+use engine::ports::Clock;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::measure::Figures;
+use super::process::{broken, children_cpu};
+use super::retrieval::{Quality, RetrievalReport};
+use super::{QUERIES_DEFAULT, Report, corpus};
+use crate::cli::Global;
+use crate::clock::SystemClock;
+use crate::commands::demo::Throwaway;
+use crate::error::Failure;
+use crate::output::Output;
+use plot::{Bars, Lines, Series};
+
+/// Notes of the generated retrieval set unless somebody says otherwise: reports with as many can be compared.
+const GENERATED_DEFAULT: usize = 2_000;
+/// Commands run to measure one from start to answer: the system counts their time in hundredths of a second.
+const COLD_RUNS: usize = 20;
+const CUTS: [&str; 3] = ["5", "10", "20"];
+
+/// Where the report goes and how much is measured.
+#[derive(Debug, Args)]
+pub struct Asked {
+    /// Directory for benchmarks.md and its plots
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Numbers of memories to measure save, search and context at
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [1_000, 10_000, 100_000])]
+    sizes: Vec<usize>,
+    /// How many searches and contexts at each size
+    #[arg(long, value_name = "N", default_value_t = QUERIES_DEFAULT)]
+    queries: usize,
+    /// Notes of the generated retrieval set
+    #[arg(long, value_name = "N", default_value_t = GENERATED_DEFAULT)]
+    generated: usize,
+    /// A retrieval set to measure recall with, beside the generated one
+    #[arg(long, value_name = "FILE")]
+    retrieval: Option<PathBuf>,
+}
+
+/// Everything a report tells.
+#[derive(Serialize)]
+struct Measured {
+    machine: Machine,
+    retrieval: Option<Retrieved>,
+    generated: RetrievalReport,
+    speed: Vec<Speed>,
+    governance: Governance,
+    pages: Vec<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Machine {
+    version: &'static str,
+    date: String,
+    cores: usize,
+    processor: String,
+    system: String,
+    binary_bytes: u64,
+    /// Built without optimisation: its times mean nothing.
+    debug: bool,
+}
+
+#[derive(Serialize)]
+struct Retrieved {
+    /// The file's name without its directory, which is nobody else's business.
+    name: String,
+    report: RetrievalReport,
+}
+
+#[derive(Serialize)]
+struct Speed {
+    count: usize,
+    save: Report,
+    search: Report,
+    context: Report,
+    /// CPU of a `search` from the start of the process to its answer.
+    cold_cpu_ms: Option<f64>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Governance {
+    passed: usize,
+    total: usize,
+}
+
+pub fn run(asked: &Asked, global: &Global, output: &Output) -> Result<(), Failure> {
+    let unwritable = |error: std::io::Error| {
+        Failure::wrong("bench.out", format!("cannot write to `{}`: {error}", asked.out.display()))
+    };
+    std::fs::create_dir_all(&asked.out).map_err(unwritable)?;
+    let mut measured = measured(asked, global, output)?;
+    let target = asked.out.join("benchmarks.md");
+    let kept = std::fs::read_to_string(&target).unwrap_or_default();
+    let mut files = plots(&measured);
+    files.push(("benchmarks.md", page::written(&measured, asked, page::by_hand(&kept))));
+    for (name, text) in files {
+        let path = asked.out.join(name);
+        std::fs::write(&path, text).map_err(unwritable)?;
+        measured.pages.push(path);
+    }
+    output.answer(&measured, || {
+        let pages = measured.pages.iter().map(|page| page.display().to_string());
+        format!("wrote {}", pages.collect::<Vec<_>>().join(", "))
+    })
+}
+
+fn measured(asked: &Asked, global: &Global, output: &Output) -> Result<Measured, Failure> {
+    let place = Throwaway::new("report")?;
+    let runs = Runs { global, output, place: place.path() };
+    let retrieval = asked.retrieval.as_deref().map(|file| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok::<_, Failure>(Retrieved { name, report: runs.answer(&["bench", "retrieval", &file.display().to_string()])? })
+    });
+    let generated = asked.generated.to_string();
+    Ok(Measured {
+        machine: machine()?,
+        retrieval: retrieval.transpose()?,
+        generated: runs.answer(&["bench", "retrieval", "--generated", &generated])?,
+        governance: runs.answer(&["bench", "governance"])?,
+        speed: asked.sizes.iter().map(|count| runs.speed(*count, asked.queries)).collect::<Result<_, _>>()?,
+        pages: Vec::new(),
+    })
+}
+
+/// This same binary under the same settings, one process a measurement: the most memory it held is its own.
+struct Runs<'a> {
+    global: &'a Global,
+    output: &'a Output,
+    place: &'a Path,
+}
+
+impl Runs<'_> {
+    fn command(&self, words: &[&str]) -> Result<Command, Failure> {
+        let mut command = Command::new(std::env::current_exe().map_err(broken)?);
+        command.args(words).arg("--json").stdin(Stdio::null());
+        let settings = [("--home", &self.global.home), ("--config", &self.global.config)];
+        for (flag, value) in settings.iter().filter_map(|(flag, value)| Some((flag, value.as_ref()?))) {
+            command.arg(flag).arg(value);
+        }
+        Ok(command)
+    }
+
+    fn answer<T: DeserializeOwned>(&self, words: &[&str]) -> Result<T, Failure> {
+        self.output.note(&format!("ingrain {}", words.join(" ")));
+        let said = self.command(words)?.output().map_err(broken)?.stdout;
+        // A failure is a JSON value as well, of another shape.
+        serde_json::from_slice(&said).map_err(|_| broken(String::from_utf8_lossy(&said).trim()))
+    }
+
+    fn speed(&self, count: usize, queries: usize) -> Result<Speed, Failure> {
+        let (number, queries) = (count.to_string(), queries.to_string());
+        let db = self.place.join(format!("{count}.db")).display().to_string();
+        let speed = Speed {
+            count,
+            save: self.answer(&["bench", "save", "--count", &number])?,
+            search: self.answer(&["bench", "search", "--count", &number, "--queries", &queries, "--db", &db])?,
+            context: self.answer(&["bench", "context", "--count", &number, "--queries", &queries])?,
+            cold_cpu_ms: self.cold(&db)?,
+        };
+        // A million memories are gigabytes.
+        std::fs::remove_file(&db).map_err(broken)?;
+        Ok(speed)
+    }
+
+    /// None where the system does not tell.
+    fn cold(&self, db: &str) -> Result<Option<f64>, Failure> {
+        let before = children_cpu();
+        for number in 0..COLD_RUNS {
+            let query = corpus::query(number);
+            let done = self.command(&["search", &query, "--db", db])?.output().map_err(broken)?;
+            if !done.status.success() {
+                return Err(broken(String::from_utf8_lossy(&done.stdout).trim()));
+            }
+        }
+        let spent = children_cpu().zip(before).map(|(after, before)| after.saturating_sub(before));
+        Ok(spent.map(|spent| spent.as_secs_f64() * 1e3 / COLD_RUNS as f64))
+    }
+}
+
+fn machine() -> Result<Machine, Failure> {
+    let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = processors.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    let binary = std::env::current_exe().and_then(std::fs::metadata).map_err(broken)?;
+    Ok(Machine {
+        version: env!("CARGO_PKG_VERSION"),
+        date: SystemClock::new(None).now().strftime("%Y-%m-%d").to_string(),
+        cores: std::thread::available_parallelism().map_or(1, usize::from),
+        processor: model.map_or("processor unknown", |(_, model)| model.trim()).to_owned(),
+        system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        binary_bytes: binary.len(),
+        debug: cfg!(debug_assertions),
+    })
+}
+
+impl Speed {
+    /// Saves when that many are there: the last stretch.
+    fn saving(&self) -> Option<&Figures> {
+        self.save.figures.last()
+    }
+
+    fn searching(&self) -> Option<&Figures> {
+        self.search.named("search")
+    }
+
+    fn making_context(&self) -> Option<&Figures> {
+        self.context.named("context")
+    }
+}
+
+fn plots(measured: &Measured) -> Vec<(&'static str, String)> {
+    let line = |name, figures: fn(&Speed) -> Option<&Figures>| {
+        let point = |speed: &Speed| Some((speed.count as f64, figures(speed)?.cpu_ms_each));
+        Series { name, points: measured.speed.iter().filter_map(point).collect() }
+    };
+    let series =
+        vec![line("search", Speed::searching), line("save", Speed::saving), line("context", Speed::making_context)];
+    let latency = Lines {
+        title: "CPU time of one operation against the number of memories",
+        x: "memories",
+        y: "milliseconds of CPU",
+        series,
+    };
+    let mut plots = vec![("benchmarks-latency.svg", latency.svg())];
+    if let Some(Retrieved { name, report }) = &measured.retrieval {
+        plots.push(("benchmarks-quality.svg", bars(&format!("Recall by method: {name}"), report)));
+    }
+    plots.push(("benchmarks-generated.svg", bars("Recall by method: generated notes", &measured.generated)));
+    plots
+}
+
+fn bars(title: &str, report: &RetrievalReport) -> String {
+    let recalls = |quality: &Quality| CUTS.iter().filter_map(|cut| quality.recall.get(*cut).copied()).collect();
+    let mut groups: Vec<(&str, Vec<f64>)> =
+        vec![("text relevance", recalls(&report.main)), ("without vectors", recalls(&report.without_vectors))];
+    groups.extend(report.by_ranker.iter().map(|(ranker, quality)| (ranker.as_str(), recalls(quality))));
+    Bars { title, y: "percent of what answers, among the first 5, 10 and 20", keys: &["R@5", "R@10", "R@20"], groups }
+        .svg()
+}

@@ -1,0 +1,172 @@
+//! The report as Markdown. What people wrote below the mark stays as it is.
+
+use super::targets::{self, Bound, Target};
+use super::{Asked, Figures, Measured, Quality, RetrievalReport, Speed};
+
+/// Everything from here on is kept when the page is made anew.
+const MARK: &str = "<!-- by hand from here on: `ingrain bench report` keeps what is below this line -->";
+
+/// The part of an earlier page that somebody wrote.
+pub fn by_hand(page: &str) -> &str {
+    page.split_once(MARK).map_or("", |(_, below)| below.trim())
+}
+
+pub fn written(measured: &Measured, asked: &Asked, by_hand: &str) -> String {
+    let sections = [
+        heading(measured, asked),
+        quality(measured),
+        speed(&measured.speed),
+        promises(&targets::all(measured)),
+        format!(
+            "## Governance\n\n{} of {} promises of `ingrain bench governance` hold.",
+            measured.governance.passed, measured.governance.total
+        ),
+        MARK.to_owned(),
+        by_hand.to_owned(),
+    ];
+    let sections: Vec<String> = sections.into_iter().filter(|section| !section.is_empty()).collect();
+    sections.join("\n\n") + "\n"
+}
+
+fn heading(measured: &Measured, asked: &Asked) -> String {
+    let machine = &measured.machine;
+    let sizes: Vec<String> = asked.sizes.iter().map(usize::to_string).collect();
+    let file = if measured.retrieval.is_some() { " --retrieval FILE" } else { "" };
+    let warning = match machine.debug {
+        true => "\n\n**Made by a debug build: its times mean nothing.**",
+        false => "",
+    };
+    format!(
+        "# Benchmarks\n\n\
+         Made on {} by ingrain {} ({:.1} MB) on {} cores ({}, {}), default settings unless said, one run each, SQLite, \
+         embedder `{}`.\nCPU time is of the whole process, all threads; wall time is what one caller waits, and says little \
+         on a busy machine. Make your own:\n\n    ingrain bench report --out DIR --sizes {}{file}{warning}",
+        machine.date,
+        machine.version,
+        machine.binary_bytes as f64 / 1e6,
+        machine.cores,
+        machine.processor,
+        machine.system,
+        measured.generated.embedder,
+        sizes.join(","),
+    )
+}
+
+fn quality(measured: &Measured) -> String {
+    let mut text =
+        "## Recall quality\n\nShare of the memories that answer a question among the first 5, 10 and 20, in percent; \
+                    \"text relevance\" is what every ranker has inside."
+            .to_owned();
+    if let Some(retrieved) = &measured.retrieval {
+        let plot = "![Recall by method](benchmarks-quality.svg)";
+        text += &format!("\n\n### {}\n\n{plot}\n\n{}", retrieved.name, recall_table(&retrieved.report));
+        text += "\n\nCategory 5 asks for what is not in the data, and is not in the other rows.";
+    }
+    let plot = "![Recall by method on generated notes](benchmarks-generated.svg)";
+    text += &format!("\n\n### Generated operational notes\n\n{plot}\n\n{}", recall_table(&measured.generated));
+    text + "\n\nCategory 1 asks in the words of the note, category 2 in other words; every note that answers counts."
+}
+
+fn recall_table(report: &RetrievalReport) -> String {
+    let row = |name: &str, quality: &Quality| {
+        let recall = |cut: &str| format!("{:.1}", quality.recall.get(cut).copied().unwrap_or_default());
+        let means = [quality.mrr, quality.ndcg10].map(|mean| format!("{mean:.1}"));
+        let [mrr, ndcg] = means;
+        vec![name.to_owned(), quality.queries.to_string(), recall("5"), recall("10"), recall("20"), mrr, ndcg]
+    };
+    let mut rows = vec![row("text relevance", &report.main), row("without vectors", &report.without_vectors)];
+    rows.extend(report.by_category.iter().map(|(category, quality)| row(&format!("category {category}"), quality)));
+    rows.extend(report.by_ranker.iter().map(|(ranker, quality)| row(&format!("ranker `{ranker}`"), quality)));
+    let about = format!("{} memories, {} refused, embedder `{}`.", report.memories, report.refused, report.embedder);
+    format!("{about}\n\n{}", table(&["", "questions", "R@5", "R@10", "R@20", "MRR", "nDCG@10"], &rows))
+}
+
+fn speed(speed: &[Speed]) -> String {
+    let timed = |figures: Option<&Figures>| match figures {
+        Some(figures) => {
+            [figures.cpu_ms_each, figures.wall_ms_median, figures.wall_ms_p95].map(|ms| format!("{ms:.3}")).to_vec()
+        }
+        None => vec![String::new(); 3],
+    };
+    let row = |name: String, figures: Option<&Figures>| std::iter::once(name).chain(timed(figures)).collect::<Vec<_>>();
+    let rows: Vec<Vec<String>> = speed
+        .iter()
+        .flat_map(|speed| {
+            let named = |name: &str| format!("{name} among {}", speed.count);
+            [
+                row(named("search"), speed.searching()),
+                row(named("first 20 searches"), speed.search.named("first searches")),
+                row(named("save"), speed.saving()),
+                row(named("context"), speed.making_context()),
+            ]
+        })
+        .collect();
+    let costs: Vec<Vec<String>> = speed.iter().map(cost).collect();
+    let header = [
+        "memories",
+        "cold search, CPU ms",
+        "disk syncs a save",
+        "bytes a memory",
+        "memory MB, saving",
+        "searching",
+        "context",
+    ];
+    format!(
+        "## Speed\n\n![CPU time against the number of memories](benchmarks-latency.svg)\n\n{}\n\n\
+         \"Cold\" is the whole command, from the start of its process to its answer. Memory is the most the process held, filling included.\n\n{}",
+        table(&["", "CPU ms each", "wall ms median", "wall ms p95"], &rows),
+        table(&header, &costs)
+    )
+}
+
+fn cost(speed: &Speed) -> Vec<String> {
+    let megabytes = |bytes: u64| format!("{:.0}", bytes as f64 / 1e6);
+    vec![
+        speed.count.to_string(),
+        speed.cold_cpu_ms.map(|ms| format!("{ms:.1}")).unwrap_or_default(),
+        speed
+            .save
+            .disk_syncs
+            .map(|syncs| format!("{:.2}", syncs as f64 / speed.count.max(1) as f64))
+            .unwrap_or_default(),
+        format!("{:.0}", speed.save.bytes_per_memory),
+        megabytes(speed.save.peak_memory_bytes),
+        megabytes(speed.search.peak_memory_bytes),
+        megabytes(speed.context.peak_memory_bytes),
+    ]
+}
+
+fn promises(targets: &[Target]) -> String {
+    let rows: Vec<Vec<String>> = targets
+        .iter()
+        .map(|target| {
+            let bound = match target.bound {
+                Bound::Most(most) => format!("≤ {most}"),
+                Bound::Least(least) => format!("≥ {least}"),
+            };
+            let with_unit = |number: String| format!("{number} {}", target.unit).trim_end().to_owned();
+            let word = if target.is_met() { "met" } else { "**missed**" };
+            vec![target.what.clone(), with_unit(format!("{:.2}", target.measured)), with_unit(bound), word.to_owned()]
+        })
+        .collect();
+    format!("## Targets\n\n{}", table(&["", "measured", "target", ""], &rows))
+}
+
+fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    let line = |cells: &[String]| format!("| {} |", cells.join(" | "));
+    let header: Vec<String> = header.iter().map(|cell| (*cell).to_owned()).collect();
+    let rule = vec!["---".to_owned(); header.len()];
+    let lines = [line(&header), line(&rule)].into_iter().chain(rows.iter().map(|row| line(row)));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_wrote_is_kept_and_nothing_else() {
+        assert_eq!(by_hand("# Benchmarks\n\nold figures"), "");
+        assert_eq!(by_hand(&format!("old\n\n{MARK}\n\n## Doors\n\nfast\n")), "## Doors\n\nfast");
+    }
+}

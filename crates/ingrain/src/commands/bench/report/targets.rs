@@ -1,0 +1,99 @@
+//! What was promised, beside what was measured.
+
+use super::{Measured, Speed};
+
+/// CPU milliseconds of a ranked search among so many memories.
+const SEARCH_CPU_MS_MAX: &[(usize, f64)] = &[(10_000, 1.0), (100_000, 5.0), (1_000_000, 40.0)];
+/// CPU milliseconds of a save, however many there are.
+const SAVE_CPU_MS_MAX: f64 = 0.3;
+/// A save among the most against one among the fewest.
+const SAVE_GROWTH_MAX: f64 = 1.3;
+/// One wait for the disk a save.
+const SAVE_SYNCS_MAX: f64 = 1.0;
+/// CPU milliseconds of a command from its start to its answer, among so many.
+const COLD_CPU_MS_MAX: (usize, f64) = (10_000, 25.0);
+/// Most memory of a process among so many, in MB.
+const MEMORY_MB_MAX: (usize, f64) = (100_000, 150.0);
+const BINARY_MB_MAX: f64 = 40.0;
+/// Recall among ten, in percent, with the model in the binary and with the transformer.
+const RECALL_MIN: f64 = 74.0;
+const RECALL_TRANSFORMER_MIN: f64 = 77.0;
+
+const MB: f64 = 1e6;
+
+/// One promise and how it stands.
+pub struct Target {
+    pub what: String,
+    pub measured: f64,
+    pub bound: Bound,
+    pub unit: &'static str,
+}
+
+pub enum Bound {
+    Most(f64),
+    Least(f64),
+}
+
+impl Target {
+    fn most(what: String, measured: Option<f64>, most: f64, unit: &'static str) -> Option<Target> {
+        Some(Target { what, measured: measured?, bound: Bound::Most(most), unit })
+    }
+
+    pub fn is_met(&self) -> bool {
+        match self.bound {
+            Bound::Most(most) => self.measured <= most,
+            Bound::Least(least) => self.measured >= least,
+        }
+    }
+}
+
+/// Every promise this report measured.
+pub fn all(measured: &Measured) -> Vec<Target> {
+    let mut targets: Vec<Target> = measured.speed.iter().flat_map(at_size).collect();
+    targets.extend(growth(&measured.speed));
+    let binary = measured.machine.binary_bytes as f64 / MB;
+    targets.extend(Target::most("binary".to_owned(), Some(binary), BINARY_MB_MAX, "MB"));
+    targets.extend(measured.retrieval.as_ref().and_then(|retrieved| {
+        let transformer = retrieved.report.embedder.contains("MiniLM");
+        let least = if transformer { RECALL_TRANSFORMER_MIN } else { RECALL_MIN };
+        let measured = *retrieved.report.main.recall.get("10")?;
+        Some(Target { what: format!("R@10 on {}", retrieved.name), measured, bound: Bound::Least(least), unit: "%" })
+    }));
+    targets
+}
+
+fn at_size(speed: &Speed) -> Vec<Target> {
+    let count = speed.count;
+    let bound = |(at, most): (usize, f64)| (at == count).then_some(most);
+    let cpu = |figures: Option<&super::Figures>| figures.map(|figures| figures.cpu_ms_each);
+    let peak = [&speed.save, &speed.search, &speed.context].map(|report| report.peak_memory_bytes).into_iter().max();
+    let syncs = speed.save.disk_syncs.map(|syncs| syncs as f64 / count.max(1) as f64);
+    let search_most = SEARCH_CPU_MS_MAX.iter().find_map(|limit| bound(*limit));
+    [
+        search_most
+            .and_then(|most| Target::most(format!("search, CPU, among {count}"), cpu(speed.searching()), most, "ms")),
+        bound(COLD_CPU_MS_MAX).and_then(|most| {
+            Target::most(
+                format!("search command from start to answer, CPU, among {count}"),
+                speed.cold_cpu_ms,
+                most,
+                "ms",
+            )
+        }),
+        Target::most(format!("save, CPU, among {count}"), cpu(speed.saving()), SAVE_CPU_MS_MAX, "ms"),
+        Target::most(format!("waits for the disk a save, among {count}"), syncs, SAVE_SYNCS_MAX, ""),
+        bound(MEMORY_MB_MAX).and_then(|most| {
+            Target::most(format!("peak memory among {count}"), peak.map(|bytes| bytes as f64 / MB), most, "MB")
+        }),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn growth(speed: &[Speed]) -> Option<Target> {
+    let (few, many) = (speed.iter().min_by_key(|speed| speed.count)?, speed.iter().max_by_key(|speed| speed.count)?);
+    let ratio = many.saving()?.cpu_ms_each / few.saving()?.cpu_ms_each.max(f64::EPSILON);
+    let what = format!("save, CPU, growth from {} to {}", few.count, many.count);
+    Target::most(what, (few.count < many.count).then_some(ratio), SAVE_GROWTH_MAX, "times")
+}
