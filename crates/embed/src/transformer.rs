@@ -34,8 +34,12 @@ pub(crate) struct Transformer {
 
 impl Transformer {
     pub(crate) fn open(path: &Path) -> Result<Transformer, EmbedError> {
-        let bytes = std::fs::read(path)
-            .map_err(|e| broken(&format!("its weights cannot be read from `{}`: {e}", path.display())))?;
+        let bytes = std::fs::read(path).map_err(|e| {
+            broken(&format!(
+                "its weights cannot be read from `{}`: {e}; scripts/model/install-minilm makes them",
+                path.display()
+            ))
+        })?;
         Ok(Transformer { vocabulary: crate::fixed::vocabulary()?, weights: Weights::read(&bytes)? })
     }
 

@@ -129,3 +129,11 @@ fn odd_configuration_is_named_and_nothing_starts() {
     check("as = 'root'", "config.as");
     check("[roles.agent]\nrules = ['memory.write']\n", "config.rule");
 }
+
+#[test]
+fn the_transformer_without_weights_says_where_they_belong_and_how_to_get_them() {
+    let world = World::with_config("[embeddings]\nmodel = \"minilm\"\n");
+    let said = world.run("search anything", &[]);
+    assert_eq!(said.exit, 1, "{said:?}");
+    assert!(said.stderr.contains("models/minilm.bin") && said.stderr.contains("install-minilm"), "{said:?}");
+}
