@@ -7,7 +7,7 @@ use crate::caller::Caller;
 use crate::change::Change;
 use crate::container::{Store, find_builtin};
 use crate::error::Error;
-use crate::gate::Stamp;
+use crate::gate::{Deed, Stamp};
 use crate::id::StoreId;
 use crate::memory::{Draft, Evidence, Memory};
 use crate::remember::Outcome;
@@ -44,7 +44,9 @@ impl Engine {
                 None => return Ok(change),
             },
         };
-        let Ok(cleared) = self.clear(&keeper, &store, &Scope::Workspace, episode(feat))? else { return Ok(change) };
+        let Ok(cleared) = self.clear_as(&keeper, Deed::Own, &store, &Scope::Workspace, episode(feat))? else {
+            return Ok(change);
+        };
         let stamp = Stamp::new(&keeper, self.fresh_version_id(), change.at, None);
         let entry = cleared.create(self.fresh_memory_id(), &keeper, self.ruleset(&store)?, Operation::Create, stamp);
         let embedding = self.embedding_at_save(entry.memory());

@@ -46,6 +46,7 @@ pub mod tokens;
 pub mod words;
 // verbs
 mod activity;
+pub mod classify;
 mod context;
 mod diagnose;
 mod episodes;
@@ -155,6 +156,8 @@ pub struct Settings {
     pub memory_off: bool,
     /// Makes summaries of turns that no longer fit; `None`: they are extracted here.
     pub summariser: Option<Arc<dyn Summariser>>,
+    /// A model's opinion on planted orders, beside the rules; `None`: the rules alone.
+    pub classifier: Option<Arc<dyn classify::Classifier>>,
     pub skills: Option<Arc<dyn Shelf>>,
     /// Categories of the knowledge base an agent looks into, by its name; an agent that is not named sees all.
     pub knowledge_categories: BTreeMap<String, Vec<String>>,

@@ -6,6 +6,7 @@ use crate::Engine;
 use crate::ban::{self, BanKey};
 use crate::caller::Caller;
 use crate::change::{Change, Guard, Place, Write};
+use crate::classify::{Classifier, Counted};
 use crate::container::Store;
 use crate::duplicate::{self, Likeness};
 use crate::error::{Conflict, Current, Error};
@@ -162,6 +163,8 @@ impl Engine {
     ) -> Result<Result<ClearedDraft, Refusal>, Error> {
         let opt_in: Option<OptIn> = self.opt_in(caller)?;
         let let_through = || self.allow_list(caller.tenant);
+        let tally = &self.known.tally;
+        let counted = self.settings.classifier.as_deref().map(|classifier| Counted { classifier, tally });
         let ground = Ground {
             caller,
             deed,
@@ -173,11 +176,16 @@ impl Engine {
             content_bytes_max: opt_in.and_then(|opt_in| opt_in.max_content_bytes),
             memory_enabled: !self.settings.memory_off,
             sources_trust: match deed {
-                Deed::Write | Deed::Propose => self.sources_trust(caller, &draft)?,
+                Deed::Write | Deed::Own | Deed::Propose => self.sources_trust(caller, &draft)?,
                 // A person looked at it, or it was looked at elsewhere.
                 Deed::Approve | Deed::Record { .. } => None,
             },
             let_through: &let_through,
+            classifier: match deed {
+                Deed::Write | Deed::Propose => counted.as_ref().map(|counted| counted as &dyn Classifier),
+                // A person looks at it, or somebody did elsewhere.
+                Deed::Approve | Deed::Record { .. } | Deed::Own => None,
+            },
             now: self.clock.now(),
         };
         let cleared = match gate::clear(ground, draft) {

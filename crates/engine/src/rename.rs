@@ -22,7 +22,7 @@ impl Engine {
         let secrets = self.ruleset(&store)?.secrets;
         // A path is text too: the scanner sees it before it is kept.
         let draft = Draft { path: Some(path.clone()), ..Draft::default() };
-        let seen = match scan(draft, current.scope.kind(), secrets, &|| self.allow_list(caller.tenant)) {
+        let seen = match scan(draft, current.scope.kind(), secrets, &|| self.allow_list(caller.tenant), None) {
             Err(Stop::Refused(refusal)) => Some(refusal),
             Err(Stop::Failed(error)) => return Err(error),
             Ok(_) => None,

@@ -62,7 +62,7 @@ impl Engine {
         let allowed = self.allow_list(caller.tenant)?;
         for memory in &memories {
             let draft = self.draft_as_stored(caller, memory)?;
-            match scan(draft, memory.scope.kind(), SecretAction::Block, &|| Ok(allowed.clone())) {
+            match scan(draft, memory.scope.kind(), SecretAction::Block, &|| Ok(allowed.clone()), None) {
                 Ok(_) => {}
                 Err(Stop::Failed(error)) => return Err(error),
                 Err(Stop::Refused(refusal)) => {

@@ -8,7 +8,7 @@ use crate::caller::Caller;
 use crate::change::{Change, Guard, Place, Write};
 use crate::container::{BUILTINS, Store};
 use crate::error::Error;
-use crate::gate::Stamp;
+use crate::gate::{Deed, Stamp};
 use crate::id::TenantId;
 use crate::memory::Draft;
 use crate::ports::{StoreError, Tenant};
@@ -112,7 +112,7 @@ impl Engine {
             ..Draft::default()
         };
         let place = Place { store: store.slug.clone(), scope: Scope::Workspace };
-        let cleared = match self.clear(caller, store, &place.scope, draft)? {
+        let cleared = match self.clear_as(caller, Deed::Own, store, &place.scope, draft)? {
             Ok(cleared) => cleared,
             // Memory that is turned off is seeded when it is turned on.
             Err(_) => return Ok(()),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::gate::CLASSIFIER;
 use crate::refusal::Refusal;
 
 /// Findings by rule and by what became of the save: names of rules only, so it stays as small as the rules are many.
@@ -20,7 +21,11 @@ impl Tally {
         rules.iter().for_each(|rule| self.count(rule, "flagged"));
     }
 
-    /// Rule, `blocked` or `flagged`, and how often.
+    pub(crate) fn unanswered(&self) {
+        self.count(CLASSIFIER, "unanswered");
+    }
+
+    /// Rule, `blocked`, `flagged` or (of the classifier) `unanswered`, and how often.
     pub fn counts(&self) -> Vec<(String, &'static str, u64)> {
         self.lock().iter().map(|((rule, verdict), count)| (rule.clone(), *verdict, *count)).collect()
     }

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use embed::{EmbedConfig, HttpConfig};
 use engine::caller::Caller;
+use engine::classify::Classifier;
 use engine::ports::{Backend, Embedder};
 use engine::ruleset::Rulesets;
 use engine::{Engine, Settings, Summariser};
-use server::{ChatSummariser, SummariserConfig};
+use server::{ChatClassifier, ChatSummariser, ClassifierConfig, SummariserConfig};
 use store::Database;
 
 use crate::caller::caller;
@@ -67,6 +68,7 @@ pub fn settings(config: &Config) -> Result<Settings, Failure> {
         rulesets,
         memory_off: !config.memory.enabled,
         summariser: summariser(config)?,
+        classifier: classifier(config)?,
         skills: Some(Arc::new(Folders::of(config))),
         knowledge_categories: config.knowledge.categories.clone(),
     })
@@ -88,6 +90,24 @@ fn summariser(config: &Config) -> Result<Option<Arc<dyn Summariser>>, Failure> {
         timeout: Duration::from_millis(settings.timeout_ms),
         retries: settings.retries,
         private_allowed: settings.private_endpoint,
+    }))))
+}
+
+/// The endpoint that is asked about planted orders, where one is configured.
+fn classifier(config: &Config) -> Result<Option<Arc<dyn Classifier>>, Failure> {
+    let settings = &config.scanner;
+    if settings.classifier_url.is_empty() {
+        return Ok(None);
+    }
+    if settings.classifier_model.is_empty() {
+        return Err(Failure::wrong("config.scanner", "`scanner.classifier_url` needs `scanner.classifier_model`"));
+    }
+    Ok(Some(Arc::new(ChatClassifier::new(ClassifierConfig {
+        base_url: settings.classifier_url.clone(),
+        model: settings.classifier_model.clone(),
+        api_key: Some(settings.classifier_key.clone()).filter(|key| !key.is_empty()),
+        timeout: Duration::from_millis(settings.classifier_timeout_ms),
+        private_allowed: settings.classifier_private_endpoint,
     }))))
 }
 

@@ -25,6 +25,8 @@ const ENDPOINT_TIMEOUT_MS: u64 = 5_000;
 
 /// Longest wait for a summary: a turn waits for it, and one made here is ready at once.
 const SUMMARY_TIMEOUT_MS: u64 = 10_000;
+/// A save waits for it; one that takes longer is judged by the rules alone.
+const CLASSIFIER_TIMEOUT_MS: u64 = 2_000;
 
 /// Every setting. An empty text means "not set".
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -59,6 +61,8 @@ pub struct Config {
     pub embeddings: Embeddings,
     /// Summaries of turns that no longer fit into a window.
     pub summaries: Summaries,
+    /// A second opinion on planted orders.
+    pub scanner: Scanner,
     pub skills: Skills,
     pub knowledge: Knowledge,
     pub limits: Limits,
@@ -152,6 +156,22 @@ pub struct Summaries {
     pub retries: u32,
     /// Whether the endpoint may be on loopback or a private network.
     pub private_endpoint: bool,
+}
+
+/// An OpenAI-compatible endpoint that is asked about planted orders; without a URL the rules decide alone.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scanner {
+    /// The endpoint, up to but without `/chat/completions`.
+    pub classifier_url: String,
+    /// Model name to ask the endpoint for.
+    pub classifier_model: String,
+    /// The endpoint's key. Never shown.
+    pub classifier_key: String,
+    /// Longest wait of a save for the endpoint, in milliseconds.
+    pub classifier_timeout_ms: u64,
+    /// Whether the endpoint may be on loopback or a private network.
+    pub classifier_private_endpoint: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -269,6 +289,13 @@ impl Config {
                 timeout_ms: SUMMARY_TIMEOUT_MS,
                 retries: 1,
                 private_endpoint: false,
+            },
+            scanner: Scanner {
+                classifier_url: String::new(),
+                classifier_model: String::new(),
+                classifier_key: String::new(),
+                classifier_timeout_ms: CLASSIFIER_TIMEOUT_MS,
+                classifier_private_endpoint: false,
             },
             skills: Skills { folders: Vec::new() },
             knowledge: Knowledge { categories: BTreeMap::new() },

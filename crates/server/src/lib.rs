@@ -2,6 +2,8 @@
 
 mod app;
 mod auth;
+mod chat;
+mod classifier;
 mod config;
 mod docs;
 mod endpoint;
@@ -25,6 +27,7 @@ mod telemetry;
 pub mod wire;
 
 pub use app::App;
+pub use classifier::{ChatClassifier, ClassifierConfig};
 pub use config::{Claims, HttpLimits, ServerConfig, TokenConfig};
 pub use docs::reference;
 pub use listen::serve;

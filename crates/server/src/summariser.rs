@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use engine::{Summariser, Turn};
-use serde::Deserialize;
 use serde_json::json;
 
+use crate::chat;
 use crate::outbound::{Outbound, Trouble};
 
 /// Where the endpoint is and how to ask it.
@@ -45,26 +45,11 @@ impl std::fmt::Debug for ChatSummariser {
     }
 }
 
-#[derive(Deserialize)]
-struct Reply {
-    choices: Vec<Choice>,
-}
-
-#[derive(Deserialize)]
-struct Choice {
-    message: Said,
-}
-
-#[derive(Deserialize)]
-struct Said {
-    content: String,
-}
-
 impl ChatSummariser {
     pub fn new(config: SummariserConfig) -> ChatSummariser {
         ChatSummariser {
             outbound: Outbound::patient(config.private_allowed, config.timeout),
-            url: format!("{}/chat/completions", config.base_url.trim_end_matches('/')),
+            url: chat::address(&config.base_url),
             config,
         }
     }
@@ -76,9 +61,7 @@ impl ChatSummariser {
             "temperature": 0,
             "messages": [{ "role": "system", "content": TASK }, { "role": "user", "content": told }],
         });
-        let reply: Reply = self.outbound.post_json(&self.url, self.config.api_key.as_deref(), &question)?;
-        let text = reply.choices.into_iter().next().map(|choice| choice.message.content.trim().to_owned());
-        text.filter(|text| !text.is_empty()).ok_or(Trouble::Lasting("it answered with nothing".to_owned()))
+        chat::ask(&self.outbound, &self.url, self.config.api_key.as_deref(), &question)
     }
 }
 

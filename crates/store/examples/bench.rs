@@ -107,6 +107,7 @@ impl Bench {
             memory_enabled: true,
             sources_trust: None,
             let_through: &|| Ok(AllowList::default()),
+            classifier: None,
             now,
         };
         let draft = Draft {

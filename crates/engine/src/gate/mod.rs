@@ -6,7 +6,7 @@ mod shape;
 
 pub(crate) use entry::words_of;
 pub use entry::{Entry, Stamp, embedding_text};
-pub use scan::{Scan, scan};
+pub use scan::{CLASSIFIER, Scan, scan};
 pub use shape::{checked_name, checked_path};
 
 use jiff::{Timestamp, ToSpan};
@@ -14,6 +14,7 @@ use jiff::{Timestamp, ToSpan};
 use crate::allow::AllowList;
 use crate::caller::Caller;
 use crate::change::Guard;
+use crate::classify::Classifier;
 use crate::container::Store;
 use crate::error::Error;
 use crate::lifecycle;
@@ -29,6 +30,8 @@ use crate::vocabulary::{EvidenceKind, EvidenceRule, Kind, Layer, Role, ScopeKind
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deed {
     Write,
+    /// What the product itself writes: its words need no model's opinion.
+    Own,
     /// It waits for a person, so it may be put where the caller cannot write.
     Propose,
     /// A person who may decide here lets it stand. Text is scanned strictly wherever it goes.
@@ -62,6 +65,8 @@ pub struct Ground<'a> {
     /// The least trust among the sources of a derived memory.
     pub sources_trust: Option<Trust>,
     pub let_through: &'a LetThrough<'a>,
+    /// Asked about planted orders, where one is configured.
+    pub classifier: Option<&'a dyn Classifier>,
     pub now: Timestamp,
 }
 
@@ -107,7 +112,7 @@ pub fn clear(ground: Ground<'_>, draft: Draft) -> Result<ClearedDraft, Stop> {
     let mut draft = shape::checked(draft, ground.limits)?;
     let kind = chosen_kind(&draft, ground)?;
     let layer = chosen_layer(&draft, kind, ground)?;
-    let warnings = shape::within_caps(&draft, ground.ruleset, ground.content_bytes_max)?;
+    let mut warnings = shape::within_caps(&draft, ground.ruleset, ground.content_bytes_max)?;
     let permit = permitted(ground, kind)?;
     // History is not argued with: it is as it was, or not taken at all.
     if !matches!(ground.deed, Deed::Record { .. }) {
@@ -119,7 +124,9 @@ pub fn clear(ground: Ground<'_>, draft: Draft) -> Result<ClearedDraft, Stop> {
     // What a person approves is read by others: the lenience of conversations ends here.
     let strict = matches!(ground.deed, Deed::Approve);
     let scanned_as = if strict { ScopeKind::Workspace } else { ground.scope.kind() };
-    let Scan { draft, flags } = scan(draft, scanned_as, ground.ruleset.secrets, ground.let_through)?;
+    let Scan { draft, flags, warnings: unsure } =
+        scan(draft, scanned_as, ground.ruleset.secrets, ground.let_through, ground.classifier)?;
+    warnings.extend(unsure);
     let (scope, raised, guards) = (ground.scope.clone(), strict, Vec::new());
     Ok(ClearedDraft { draft, scope, kind, layer, permit, flags, warnings, raised, guards })
 }
@@ -131,7 +138,7 @@ fn permitted(ground: Ground<'_>, kind: Kind) -> Result<Permit, Refusal> {
         ..permit
     };
     match ground.deed {
-        Deed::Write => policy::may_write(caller, store, scope, kind, pipeline_enabled).map(derived),
+        Deed::Write | Deed::Own => policy::may_write(caller, store, scope, kind, pipeline_enabled).map(derived),
         Deed::Propose => policy::may_propose(caller, store, scope).map(derived),
         Deed::Approve => Ok(policy::approved(caller)),
         Deed::Record { permit, .. } => policy::may_record(caller, permit),

@@ -4,10 +4,11 @@ use serde_json::{Map, Value};
 
 use super::{LetThrough, Stop};
 use crate::allow::AllowList;
+use crate::classify::Classifier;
 use crate::error::Error;
 use crate::memory::Draft;
 use crate::refusal::{FieldFinding, Refusal};
-use crate::safety::{self, Concern, Finding, Strictness, Verdict};
+use crate::safety::{self, Concern, Finding, Severity, Strictness, Verdict};
 use crate::vocabulary::{ScopeKind, SecretAction};
 
 /// A draft that may be kept, with what the scanner said of it.
@@ -15,7 +16,12 @@ use crate::vocabulary::{ScopeKind, SecretAction};
 pub struct Scan {
     pub draft: Draft,
     pub flags: Vec<String>,
+    /// Where it could not be asked for all it should have been.
+    pub warnings: Vec<String>,
 }
+
+/// The name under which a configured model finds planted orders.
+pub const CLASSIFIER: &str = "classifier";
 
 /// Blocks, redacts or flags. The refusal names rule, severity and place, never the text.
 pub fn scan(
@@ -23,8 +29,10 @@ pub fn scan(
     scope: ScopeKind,
     secrets: SecretAction,
     let_through: &LetThrough<'_>,
+    classifier: Option<&dyn Classifier>,
 ) -> Result<Scan, Stop> {
-    let mut seen = Seen { scope, secrets, let_through, allowed: None, blocked: Vec::new(), flags: Vec::new() };
+    let (blocked, flags, warnings) = (Vec::new(), Vec::new(), Vec::new());
+    let mut seen = Seen { scope, secrets, let_through, allowed: None, blocked, flags, warnings };
     // A path cannot be redacted: it is an address.
     seen.field("path", draft.path.as_mut(), SecretAction::Block)?;
     for (field, value) in [
@@ -46,8 +54,12 @@ pub fn scan(
     for text in draft.evidence.iter_mut().flat_map(|piece| piece.texts_mut()) {
         seen.field("evidence", Some(text), secrets)?;
     }
+    // Asked last, so that no secret leaves the house with the text.
+    if let Some(classifier) = classifier.filter(|_| seen.blocked.is_empty()) {
+        seen.classify(classifier, &draft.content)?;
+    }
     match seen.blocked.is_empty() {
-        true => Ok(Scan { draft, flags: seen.flags }),
+        true => Ok(Scan { draft, flags: seen.flags, warnings: seen.warnings }),
         false => Err(refusal(seen.blocked).into()),
     }
 }
@@ -60,12 +72,31 @@ struct Seen<'a> {
     allowed: Option<AllowList>,
     blocked: Vec<FieldFinding>,
     flags: Vec<String>,
+    warnings: Vec<String>,
 }
 
 impl Seen<'_> {
-    /// What the rules hold up. A clean text asks for no list of exceptions.
     fn inspect(&mut self, text: &str) -> Result<Vec<Finding>, Error> {
-        let findings = safety::inspect(text);
+        self.held_up(text, safety::inspect(text))
+    }
+
+    /// A model's word counts as much as a rule's; its silence changes nothing.
+    fn classify(&mut self, classifier: &dyn Classifier, text: &str) -> Result<(), Error> {
+        let (concern, severity, end) = (Concern::Injection, Severity::Medium, text.len());
+        let order = Finding { rule: CLASSIFIER, concern, severity, start: 0, end, intent: None };
+        match classifier.is_order(text) {
+            Ok(false) => {}
+            Ok(true) => {
+                let findings = self.held_up(text, vec![order])?;
+                self.judge("content", &findings);
+            }
+            Err(why) => self.warnings.push(format!("planted orders were judged by the rules alone: {why}")),
+        }
+        Ok(())
+    }
+
+    /// Without what is let through. A clean text asks for no list of exceptions.
+    fn held_up(&mut self, text: &str, findings: Vec<Finding>) -> Result<Vec<Finding>, Error> {
         if findings.is_empty() {
             return Ok(findings);
         }

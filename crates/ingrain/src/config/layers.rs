@@ -19,7 +19,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("limits.context_budget_tokens", "INGRAIN_MEMORY_CONTEXT_TOKEN_BUDGET"),
 ];
 /// Settings that are never shown.
-const HIDDEN: &[&str] = &["embeddings.key", "embeddings.proxy", "summaries.key"];
+const HIDDEN: &[&str] = &["embeddings.key", "embeddings.proxy", "summaries.key", "scanner.classifier_key"];
 
 /// One setting as `config show` prints it.
 #[derive(Clone, Debug, Serialize)]

@@ -119,6 +119,7 @@ impl<'a> World<'a> {
             memory_enabled: true,
             sources_trust: None,
             let_through: &|| Ok(AllowList::default()),
+            classifier: None,
             now,
         };
         let cleared = clear(ground, Draft { store: slug.to_owned(), ..draft }).expect("clears");
@@ -144,6 +145,7 @@ impl<'a> World<'a> {
             memory_enabled: true,
             sources_trust: None,
             let_through: &|| Ok(AllowList::default()),
+            classifier: None,
             now,
         };
         let kind = Some(current.kind);
