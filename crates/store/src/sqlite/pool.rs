@@ -17,7 +17,7 @@ const IDLE_MAX: usize = 4;
 /// Distinct statements of this backend, with room.
 const STATEMENTS: usize = 160;
 /// KiB of pages the writer keeps: the right edges of all its trees, and then some.
-const WRITER_CACHE_KIB: i64 = 2 * 1024;
+const WRITER_CACHE_KIB: i64 = 1024;
 /// KiB of pages a reader keeps; the file cache of the system is behind it.
 const READER_CACHE_KIB: i64 = 1024;
 /// Pages of log after which they are copied to the database: 8 MiB, so that few saves pay for it.
