@@ -17,7 +17,7 @@ fn draft(house: &House, key: &str, path: &str, content: &str) -> String {
 }
 
 #[test]
-fn a_draft_becomes_everybodys() {
+fn fact_13_a_draft_becomes_everybodys_over_rest() {
     let house = House::new();
     let agent = house.agent("triage");
     let id = draft(&house, &agent, "billing", "restart billing after the migration");
@@ -48,7 +48,7 @@ fn a_draft_becomes_everybodys() {
 }
 
 #[test]
-fn taken_back_held_back_erased() {
+fn fact_14_taken_back_held_back_erased_over_rest() {
     let house = House::new();
     let agent = house.agent("triage");
     let admin = |path: &str, body: Value| house.ask("POST", path).json(&body).send();
@@ -71,7 +71,7 @@ fn taken_back_held_back_erased() {
 }
 
 #[test]
-fn a_run_and_its_context() {
+fn fact_34_a_run_and_its_context_over_rest() {
     let house = House::new();
     let agent = house.agent("triage");
     let ask = |method: &str, path: &str| {

@@ -70,7 +70,7 @@ fn many_decisions_at_once() {
 }
 
 #[test]
-fn layers_and_owners() {
+fn fact_30_layers_and_owners_over_rest() {
     let house = House::new();
     let user = person(&house);
     let fact = json!({ "key": "editor", "value": "helix", "reason": "said so twice" });
@@ -100,6 +100,55 @@ fn layers_and_owners() {
     let set = |key: &str| house.ask_as(key, "PUT", "/v1/stores/workspace_runbooks/owners").json(&rules).send();
     assert_eq!((set(&house.admin).status, set(&user).status), (200, 403));
     assert_eq!(get(&house, "/v1/owners")["items"][0]["rules"], rules["rules"]);
+}
+
+/// Approves what waits alone, and says what became of a second decision.
+fn approve_alone(house: &House) -> u16 {
+    let waiting = get(house, "/v1/reviews?state=pending");
+    assert_eq!(count(&waiting), 1, "{waiting}");
+    let path = format!("/v1/reviews/{}/approve", waiting["items"][0]["id"].as_str().expect("an id"));
+    done(&post(house, &path, &json!({})), 200);
+    post(house, &path, &json!({})).status
+}
+
+#[test]
+fn fact_29_and_32_a_profile_is_confirmed_once_and_taken_back_over_rest() {
+    let house = House::new();
+    let confirmed = |value: &str| {
+        let body = json!({ "key": "editor", "value": value, "reason": "said so" });
+        let proposed = done(&post(&house, "/v1/layers/profile", &body), 201);
+        assert_eq!(approve_alone(&house), 409);
+        proposed["review"]["candidate"].as_str().expect("a candidate").to_owned()
+    };
+    let state = |id: &str| get(&house, &format!("/v1/memories/{id}"))["state"].clone();
+    let (old, new) = (confirmed("vim"), confirmed("helix"));
+    assert_eq!((state(&old), state(&new)), (json!("superseded"), json!("active")));
+    let back = |id: &str| post(&house, &format!("/v1/memories/{id}/rollback"), &json!({ "restore": true }));
+    assert_eq!(back(&old).status, 409, "only what is active is rolled back");
+    done(&back(&new), 200);
+    assert_eq!((state(&old), state(&new)), (json!("active"), json!("tombstoned")));
+}
+
+#[test]
+fn fact_31_the_most_confident_procedure_is_canonical_over_rest() {
+    let house = House::new();
+    let procedure = |how: &str, confidence: f64| {
+        let body = json!({
+            "store": "layers", "layer": "procedural", "kind": "runbook", "content": how, "confidence": confidence,
+            "metadata": { "workflow": "deploy", "canonical": false },
+        });
+        done(&post(&house, "/v1/memories", &body), 201)["id"].as_str().expect("an id").to_owned()
+    };
+    let (weak, strong) = (procedure("deploy by hand", 0.5), procedure("deploy with the script", 0.9));
+    let dedup = |propose: bool| done(&post(&house, "/v1/layers/dedup", &json!({ "create_proposals": propose })), 200);
+    assert_eq!((&dedup(false)["proposed"], &dedup(true)["proposed"]), (&json!(0), &json!(1)));
+    assert_eq!(approve_alone(&house), 409);
+    for id in [weak, strong] {
+        assert_eq!(get(&house, &format!("/v1/memories/{id}"))["state"], "superseded");
+    }
+    let standing = get(&house, "/v1/memories?store=layers&layer=procedural&content=true");
+    assert_eq!(count(&standing), 1, "{standing}");
+    assert_eq!(standing["items"][0]["content"], "deploy with the script");
 }
 
 #[test]
@@ -186,7 +235,7 @@ fn conversations_and_documents_in_bulk() {
 }
 
 #[test]
-fn everything_out_and_back() {
+fn fact_33_everything_out_and_back_over_rest() {
     let (here, there) = (House::new(), House::new());
     let agent = here.agent("triage");
     for n in 0..30 {
