@@ -55,7 +55,7 @@ const FACTS: &[(u32, &str)] = &[
 /// A folder of tests, and the door and backend they go through.
 const PLACES: &[(&str, &str)] = &[
     ("crates/ingrain/tests/it", "CLI, SQLite and Postgres"),
-    ("crates/server/tests/it", "REST and MCP, SQLite"),
+    ("crates/server/tests/it", "REST and MCP, SQLite and Postgres"),
     ("crates/store/tests/it", "store, SQLite and Postgres"),
     ("crates/engine/src", "engine"),
 ];
