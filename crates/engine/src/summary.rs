@@ -194,7 +194,7 @@ impl Engine {
             Some(Err(error)) => (extractive(), Some(format!("summarised without the endpoint: {error}"))),
         };
         // A summary is kept beside memories and never passes their gate: no secret may ride along.
-        let text = safety::redact(&text, &safety::inspect(&text));
+        let text = safety::without_secrets(text);
         if !self.settings.memory_off {
             self.keep_summary(caller, covered, &text, note.is_some())?;
         }
