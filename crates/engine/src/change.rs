@@ -90,6 +90,8 @@ pub enum Write {
     /// Counters of what a recall returned.
     Recalled {
         memories: Vec<MemoryId>,
+        /// Those of them that may be episodes, which a recall keeps from fading.
+        fading: Vec<MemoryId>,
     },
     /// Counts a save of an unattended run.
     RunSave {

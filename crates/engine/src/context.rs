@@ -292,8 +292,8 @@ impl Engine {
             let usage = self.usage(caller, Touch::Injected, considered.memory, considered.version, Some(&receipt.id));
             change = change.write(Write::Row(usage.to_row()));
         }
-        let memories = shown.iter().map(|considered| considered.memory).collect();
-        self.backend.commit_later(change.write(Write::Recalled { memories }));
+        let memories: Vec<MemoryId> = shown.iter().map(|considered| considered.memory).collect();
+        self.backend.commit_later(change.write(Write::Recalled { fading: memories.clone(), memories }));
         receipt
     }
 }

@@ -1,4 +1,5 @@
 //! What a text is about, operationally: namespaces, resources, environments and services, read by tables.
+mod lexicon;
 mod tables;
 
 use std::fmt;
@@ -6,9 +7,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use tables::{
-    ENVIRONMENT_WORDS, ENVIRONMENTS, FLAGS, NAMESPACE_WORDS, NOT_NAMES, RESOURCE_WORDS, SERVICE_WORDS, SERVICES,
-};
+use lexicon::sense;
+use tables::SERVICE_WORDS;
 
 /// The sort of a thing a text names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,15 +37,16 @@ const OTHER_KIND_SHARE: f64 = 0.5;
 
 /// The entities of a text, sorted, each once. Linear in the text.
 pub fn extract(text: &str) -> Vec<Entity> {
-    let words: Vec<String> = text
+    let text = text.to_lowercase();
+    let words: Vec<&str> = text
         .split(|letter: char| letter.is_whitespace() || BREAKS.contains(&letter))
         .map(clean)
         .filter(|word| !word.is_empty())
         .collect();
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
-        let before = at.checked_sub(1).and_then(|at| words.get(at)).map_or("", String::as_str);
-        let after = words.get(at + 1).map_or("", String::as_str);
+        let before = at.checked_sub(1).and_then(|at| words.get(at)).copied().unwrap_or_default();
+        let after = words.get(at + 1).copied().unwrap_or_default();
         flag(word, after, &mut found);
         path(word, &mut found);
         domain(word, &mut found);
@@ -73,8 +74,8 @@ pub fn overlap(query: &[Entity], memory: &[Entity]) -> f64 {
 const BREAKS: &[char] =
     &[',', ';', '(', ')', '[', ']', '{', '}', '"', '\'', '`', '<', '>', '|', '，', '。', '、', '「', '」'];
 
-fn clean(word: &str) -> String {
-    word.trim_end_matches(['.', ':', '!', '?', '*']).trim_start_matches('*').to_lowercase()
+fn clean(word: &str) -> &str {
+    word.trim_end_matches(['.', ':', '!', '?', '*']).trim_start_matches('*')
 }
 
 fn add(kind: EntityKind, name: &str, found: &mut Vec<Entity>) {
@@ -92,16 +93,14 @@ fn namespace(name: &str, found: &mut Vec<Entity>) {
 /// `-n prod`, `--namespace=prod`, `env=prod`.
 fn flag(word: &str, after: &str, found: &mut Vec<Entity>) {
     let (name, value) = word.split_once('=').unwrap_or((word, after));
-    let Some((_, kind)) = FLAGS.iter().find(|(flag, _)| *flag == name) else {
-        return;
-    };
+    let Some(kind) = sense(name).flag else { return };
     // A bare word such as `env` is a flag only with its `=`.
     if name.starts_with('-') || word.contains('=') {
         match kind {
-            EntityKind::Environment => add(*kind, canonical_environment(value).unwrap_or(value), found),
-            _ => add(*kind, value, found),
+            EntityKind::Environment => add(kind, canonical_environment(value).unwrap_or(value), found),
+            _ => add(kind, value, found),
         }
-        if *kind == EntityKind::Namespace
+        if kind == EntityKind::Namespace
             && let Some(environment) = canonical_environment(value)
         {
             add(EntityKind::Environment, environment, found);
@@ -121,13 +120,14 @@ fn path(word: &str, found: &mut Vec<Entity>) {
 
 /// A name said together with its kind.
 fn named(kind: &str, name: &str, found: &mut Vec<Entity>) {
+    let kind = sense(kind);
     match () {
-        () if NAMESPACE_WORDS.contains(&kind) => namespace(name, found),
-        () if SERVICE_WORDS.contains(&kind) => {
+        () if kind.is_namespace => namespace(name, found),
+        () if kind.is_service => {
             add(EntityKind::Service, service_name(name), found);
             add(EntityKind::Resource, name, found);
         }
-        () if RESOURCE_WORDS.contains(&kind) => add(EntityKind::Resource, name, found),
+        () if kind.is_resource => add(EntityKind::Resource, name, found),
         () => {}
     }
 }
@@ -148,13 +148,11 @@ fn domain(word: &str, found: &mut Vec<Entity>) {
 
 /// `namespace prod`, `the checkout service`, `pod web-7f9`, `checkout-service`.
 fn spoken(before: &str, word: &str, after: &str, found: &mut Vec<Entity>) {
-    let kind = word
-        .strip_suffix('s')
-        .filter(|one| RESOURCE_WORDS.contains(one) || NAMESPACE_WORDS.contains(one))
-        .unwrap_or(word);
-    if identifier_like(after) || (NAMESPACE_WORDS.contains(&kind) && canonical_environment(after).is_some()) {
+    let one = word.strip_suffix('s').filter(|one| sense(one).is_resource || sense(one).is_namespace);
+    let kind = one.unwrap_or(word);
+    if identifier_like(after) || (sense(kind).is_namespace && canonical_environment(after).is_some()) {
         named(kind, after, found);
-    } else if name_like(before) && !RESOURCE_WORDS.contains(&before) && !SERVICE_WORDS.contains(&before) {
+    } else if name_like(before) && !sense(before).is_resource && !sense(before).is_service {
         named(kind, before, found);
     }
     if service_name(word) != word && !word.contains('/') {
@@ -164,11 +162,10 @@ fn spoken(before: &str, word: &str, after: &str, found: &mut Vec<Entity>) {
 
 /// `prod` and `staging` anywhere, `web-prod`, and the ambiguous words (`test`) only beside "environment" or "cluster".
 fn environment(word: &str, before: &str, after: &str, found: &mut Vec<Entity>) {
-    let said = |other: &str| ENVIRONMENT_WORDS.contains(&other);
-    let beside = said(before) || said(after);
+    let beside = || sense(before).is_environment || sense(after).is_environment;
     for part in word.split(['-', '_', '/', '=', '.']) {
-        if let Some((_, name, plain)) = ENVIRONMENTS.iter().find(|(spelling, ..)| *spelling == part)
-            && (*plain || beside)
+        if let Some((name, plain)) = sense(part).environment
+            && (plain || beside())
         {
             add(EntityKind::Environment, name, found);
         }
@@ -177,14 +174,14 @@ fn environment(word: &str, before: &str, after: &str, found: &mut Vec<Entity>) {
 
 fn known_service(word: &str, found: &mut Vec<Entity>) {
     for part in word.split(['-', '_', '/', ':', '.', '=']) {
-        if let Some((_, name)) = SERVICES.iter().find(|(spelling, _)| *spelling == part) {
+        if let Some(name) = sense(part).software {
             add(EntityKind::Service, name, found);
         }
     }
 }
 
 fn canonical_environment(word: &str) -> Option<&'static str> {
-    ENVIRONMENTS.iter().find(|(spelling, ..)| *spelling == word).map(|(_, name, _)| *name)
+    sense(word).environment.map(|(name, _)| name)
 }
 
 /// `checkout-service` and "the checkout service" are the same.
@@ -208,7 +205,7 @@ fn name_like(word: &str) -> bool {
     word.len() >= LETTERS_MIN
         && word.starts_with(|letter: char| letter.is_alphanumeric())
         && word.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_'))
-        && !NOT_NAMES.contains(&word)
+        && !sense(word).is_no_name
 }
 
 impl EntityKind {

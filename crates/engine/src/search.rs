@@ -15,7 +15,7 @@ use crate::ports::{Filter, Find, Found};
 use crate::ranking::{self, Asked, Hit};
 use crate::receipt::Touch;
 use crate::row::Kept;
-use crate::vocabulary::{Ranker, ScopeKind};
+use crate::vocabulary::{Layer, Ranker, ScopeKind};
 use crate::words;
 
 /// What a caller looks for.
@@ -178,7 +178,9 @@ impl Engine {
             .in_scope(
                 caller.conversation.clone().map(|conversation| crate::scope::Scope::Conversation { conversation }),
             );
-        let mut change = Change::new(caller.tenant, now).event(event).write(Write::Recalled { memories });
+        let episodes = hits.iter().filter(|hit| hit.memory.layer == Layer::Episodic);
+        let fading = episodes.map(|hit| hit.memory.id).collect();
+        let mut change = Change::new(caller.tenant, now).event(event).write(Write::Recalled { memories, fading });
         // What a run was told is known again when the run saves it.
         for hit in hits.iter().filter(|_| caller.run.is_some()) {
             let usage = self.usage(caller, Touch::Read, hit.memory.id, hit.memory.version, None);

@@ -50,9 +50,14 @@ impl Vector {
     }
 
     pub fn from_bytes(bytes: &[u8]) -> Option<Vector> {
+        let (scale, values) = Vector::parts(bytes)?;
+        Some(Vector { scale, values: values.collect() })
+    }
+
+    /// Scale and values, read in place.
+    pub fn parts(bytes: &[u8]) -> Option<(f32, impl ExactSizeIterator<Item = i8>)> {
         let (scale, values) = bytes.split_first_chunk::<4>()?;
-        let values = values.iter().map(|b| *b as i8).collect();
-        Some(Vector { scale: f32::from_le_bytes(*scale), values })
+        Some((f32::from_le_bytes(*scale), values.iter().map(|byte| *byte as i8)))
     }
 }
 

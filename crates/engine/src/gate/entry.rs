@@ -1,7 +1,7 @@
 //! A memory as it shall stand, with the version that brings it there.
 
 use jiff::Timestamp;
-use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use super::{ClearedDraft, expiry};
 use crate::caller::Caller;
@@ -293,9 +293,16 @@ pub(crate) fn words_of(memory: &Memory) -> Words {
 pub fn embedding_text(memory: &Memory) -> String {
     let mut text = String::with_capacity(memory.content.len() + 64);
     for part in [memory.title.as_deref(), memory.recall_hint.as_deref()].into_iter().flatten() {
-        text.extend(part.nfc());
+        push_composed(part, &mut text);
         text.push('\n');
     }
-    text.extend(memory.content.nfc());
+    push_composed(&memory.content, &mut text);
     text
+}
+
+fn push_composed(part: &str, text: &mut String) {
+    match part.is_ascii() || is_nfc_quick(part.chars()) == IsNormalized::Yes {
+        true => text.push_str(part),
+        false => text.extend(part.nfc()),
+    }
 }

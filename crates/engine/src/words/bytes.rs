@@ -1,5 +1,5 @@
 //! The stored form of [`Words`]: version, length, then each term as the distance to the one before, with its count.
-use super::Words;
+use super::{Term, Words};
 
 /// First byte; a reader that does not know it rebuilds the index from the text.
 const FORMAT: u8 = 1;
@@ -25,14 +25,20 @@ impl Words {
 
     /// The words back, or none if these bytes are not whole and in order.
     pub fn from_bytes(bytes: &[u8]) -> Option<Words> {
+        // A term takes a byte at least, and mostly four.
+        let mut terms = Vec::with_capacity(bytes.len() / 4);
+        let len = Words::each(bytes, |term, times| terms.push((term, times)))?;
+        Some(Words { terms, len })
+    }
+
+    /// Reads the terms one by one in ascending order and answers the length; none as above, maybe after some terms.
+    pub fn each(bytes: &[u8], mut term: impl FnMut(Term, u8)) -> Option<u32> {
         let (format, mut rest) = bytes.split_first()?;
         if *format != FORMAT {
             return None;
         }
         let len = u32::try_from(take(&mut rest)?).ok()?;
         let count = usize::try_from(take(&mut rest)?).ok()?;
-        // Each term takes a byte at least: a broken count cannot ask for more memory than there are bytes.
-        let mut terms = Vec::with_capacity(count.min(rest.len()));
         let mut before = 0u32;
         for at in 0..count {
             let word = take(&mut rest)?;
@@ -42,9 +48,9 @@ impl Words {
             }
             let times = if word & 1 == 1 { take_byte(&mut rest)? } else { 1 };
             before = before.checked_add(distance)?;
-            terms.push((before, times));
+            term(before, times);
         }
-        rest.is_empty().then_some(Words { terms, len })
+        rest.is_empty().then_some(len)
     }
 }
 

@@ -120,7 +120,7 @@ fn perform(change: &Change, head: &mut Head, world: &mut World, plan: &mut Plan,
         Write::Entry(entry) => entry::write(head, world, steps, entry)?,
         Write::Row(row) => steps.push(records::put(tenant, row)?),
         Write::RowGone { kind, id } => steps.push(records::remove(tenant, *kind, id)),
-        Write::Recalled { memories } => steps.extend(recalled(change, memories)),
+        Write::Recalled { memories, fading } => steps.extend(recalled(change, memories, fading)),
         Write::RunSave { run } => steps.push(run_save(tenant, run)),
         Write::Redact { memory, versions } => erase::redact(head, world, steps, change.at, *memory, versions)?,
         Write::Erase { place } => {
@@ -136,8 +136,8 @@ fn perform(change: &Change, head: &mut Head, world: &mut World, plan: &mut Plan,
     Ok(())
 }
 
-fn recalled(change: &Change, memories: &[MemoryId]) -> [Step; 2] {
-    let ids: Vec<uuid::Uuid> = memories.iter().map(|memory| memory.0).collect();
+fn recalled(change: &Change, memories: &[MemoryId], fading: &[MemoryId]) -> [Step; 2] {
+    let ids = |memories: &[MemoryId]| memories.iter().map(|memory| memory.0).collect::<Vec<uuid::Uuid>>();
     // Episodes fade from their last recall on.
     let fade = Step::new(
         "update memories m
@@ -148,7 +148,7 @@ fn recalled(change: &Change, memories: &[MemoryId]) -> [Step; 2] {
            left join recalls r on r.tenant = f.tenant and r.memory = f.id
            where f.tenant = $1 and f.id = any($2) and f.layer = 'episodic') e
          where m.tenant = $1 and m.id = e.id",
-        params![change.tenant.0, ids.clone(), micros(change.at), FADE_PER_MICROSECOND],
+        params![change.tenant.0, ids(fading), micros(change.at), FADE_PER_MICROSECOND],
     );
     // From the table, so that a memory erased since it was recalled counts nothing.
     let count = Step::new(
@@ -159,7 +159,7 @@ fn recalled(change: &Change, memories: &[MemoryId]) -> [Step; 2] {
          group by m.tenant, m.id
          on conflict (tenant, memory) do update
          set count = recalls.count + excluded.count, last = greatest(recalls.last, excluded.last)",
-        params![change.tenant.0, ids, micros(change.at)],
+        params![change.tenant.0, ids(memories), micros(change.at)],
     );
     [fade, count]
 }

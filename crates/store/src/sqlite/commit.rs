@@ -49,7 +49,7 @@ fn perform(conn: &Connection, head: &mut Head, change: &Change, write: &Write) -
         Write::Entry(entry) => entry::write(conn, head, entry)?,
         Write::Row(row) => records::put(conn, tenant, row)?,
         Write::RowGone { kind, id } => records::remove(conn, tenant, *kind, id)?,
-        Write::Recalled { memories } => recalled(conn, change, memories)?,
+        Write::Recalled { memories, fading } => recalled(conn, change, memories, fading)?,
         Write::RunSave { run } => run_save(conn, tenant, run)?,
         Write::Redact { memory, versions } => erase::redact(conn, head, change.at, *memory, versions)?,
         Write::Erase { place } => return erase::erase(conn, tenant, change.at, place),
@@ -58,15 +58,8 @@ fn perform(conn: &Connection, head: &mut Head, change: &Change, write: &Write) -
     Ok(0)
 }
 
-fn recalled(conn: &Connection, change: &Change, memories: &[MemoryId]) -> Result<(), Fault> {
-    // From the table, so that a memory erased since it was recalled counts nothing.
-    let mut count = conn.prepare_cached(
-        "insert into recalls (tenant, memory, count, last)
-         select tenant, id, 1, ?3
-         from memories
-         where tenant = ?1 and id = ?2
-         on conflict do update set count = count + 1, last = max(last, excluded.last)",
-    )?;
+fn recalled(conn: &Connection, change: &Change, memories: &[MemoryId], fading: &[MemoryId]) -> Result<(), Fault> {
+    let (tenant, at) = (key(change.tenant.0), micros(change.at));
     // Episodes fade from their last recall on.
     let mut fade = conn.prepare_cached(
         "update memories
@@ -74,9 +67,23 @@ fn recalled(conn: &Connection, change: &Change, memories: &[MemoryId]) -> Result
            (select r.last from recalls r where r.tenant = memories.tenant and r.memory = memories.id), created_at))
          where tenant = ?1 and id = ?2 and layer = 'episodic'",
     )?;
+    for memory in fading {
+        fade.execute((tenant, key(memory.0), at, FADE_PER_MICROSECOND))?;
+    }
+    let mut again = conn.prepare_cached(
+        "update recalls set count = count + 1, last = max(last, ?3) where tenant = ?1 and memory = ?2",
+    )?;
+    // From the table, so that a memory erased since it was recalled counts nothing.
+    let mut first = conn.prepare_cached(
+        "insert into recalls (tenant, memory, count, last)
+         select tenant, id, 1, ?3
+         from memories
+         where tenant = ?1 and id = ?2",
+    )?;
     for memory in memories {
-        fade.execute((key(change.tenant.0), key(memory.0), micros(change.at), FADE_PER_MICROSECOND))?;
-        count.execute((key(change.tenant.0), key(memory.0), micros(change.at)))?;
+        if again.execute((tenant, key(memory.0), at))? == 0 {
+            first.execute((tenant, key(memory.0), at))?;
+        }
     }
     Ok(())
 }

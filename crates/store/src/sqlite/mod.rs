@@ -7,6 +7,7 @@ mod erase;
 mod events;
 mod fault;
 mod filter;
+mod group;
 mod guards;
 mod health;
 mod memories;

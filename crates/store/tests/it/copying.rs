@@ -65,7 +65,7 @@ fn fate(world: &World<'_>, memory: &engine::memory::Memory, i: usize) {
             drop(world.save(world.transition(memory, Operation::Constrain, |memory| memory.state = State::Constrained)))
         }
         3 => world.commit(world.change().write(Write::Redact { memory: memory.id, versions: vec![memory.version] })),
-        4 => world.commit(world.change().write(Write::Recalled { memories: vec![memory.id] })),
+        4 => world.commit(world.change().write(Write::Recalled { memories: vec![memory.id], fading: vec![memory.id] })),
         _ => {}
     }
 }

@@ -54,6 +54,7 @@ conformance! {
         a_taken_path_or_hash_is_a_failed_guard,
         a_failed_guard_writes_nothing,
         of_64_patchers_one_wins,
+        what_fails_among_others_fails_alone,
         versions_are_contiguous_and_newest_first,
         a_vector_stays_while_the_content_does,
         a_late_vector_needs_its_version_to_stand,

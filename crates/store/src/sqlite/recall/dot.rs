@@ -4,8 +4,8 @@
 //! unsafe line is the call of the second, which is sound because the processor was asked first.
 #![allow(unsafe_code)]
 
-/// Writes the product of the query with each row that is wanted; the others stay as they are.
-pub(super) fn dots(query: &[i8], rows: &[i8], wanted: &[bool], products: &mut [i32]) {
+/// Writes the product of the query with each row that is wanted; the others may stay as they are.
+pub(super) fn dots(query: &[i8], rows: &[i8], wanted: Option<&[bool]>, products: &mut [i32]) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has AVX2; the function needs nothing else.
@@ -17,18 +17,22 @@ pub(super) fn dots(query: &[i8], rows: &[i8], wanted: &[bool], products: &mut [i
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn dots_avx2(query: &[i8], rows: &[i8], wanted: &[bool], products: &mut [i32]) {
+fn dots_avx2(query: &[i8], rows: &[i8], wanted: Option<&[bool]>, products: &mut [i32]) {
     plain(query, rows, wanted, products);
 }
 
 #[inline(always)]
-fn plain(query: &[i8], rows: &[i8], wanted: &[bool], products: &mut [i32]) {
+fn plain(query: &[i8], rows: &[i8], wanted: Option<&[bool]>, products: &mut [i32]) {
     if query.is_empty() {
         return;
     }
-    for ((row, wanted), product) in rows.chunks_exact(query.len()).zip(wanted).zip(products) {
-        if *wanted {
-            *product = query.iter().zip(row).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
+    let dot = |row: &[i8]| query.iter().zip(row).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
+    let rows = rows.chunks_exact(query.len()).zip(products);
+    match wanted {
+        None => rows.for_each(|(row, product)| *product = dot(row)),
+        Some(wanted) => {
+            let wanted = rows.zip(wanted).filter(|(_, wanted)| **wanted);
+            wanted.for_each(|((row, product), _)| *product = dot(row));
         }
     }
 }
@@ -45,10 +49,12 @@ mod tests {
             let rows: Vec<i8> = (0..dimensions * 9).map(|i| value(i * 3 + 5)).collect();
             let wanted: Vec<bool> = (0..9).map(|i| i != 4).collect();
             let (mut fast, mut slow) = (vec![0; 9], vec![0; 9]);
-            dots(&query, &rows, &wanted, &mut fast);
-            plain(&query, &rows, &wanted, &mut slow);
+            dots(&query, &rows, Some(&wanted), &mut fast);
+            plain(&query, &rows, Some(&wanted), &mut slow);
             assert_eq!(fast, slow);
-            for (i, row) in rows.chunks_exact(dimensions).enumerate().filter(|(i, _)| wanted[*i]) {
+            assert_eq!(fast[4], 0);
+            dots(&query, &rows, None, &mut fast);
+            for (i, row) in rows.chunks_exact(dimensions).enumerate() {
                 assert_eq!(fast[i], engine::vector::dot(&query, row));
             }
         }

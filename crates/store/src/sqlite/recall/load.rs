@@ -2,9 +2,7 @@
 
 use engine::id::TenantId;
 use engine::ports::StoreError;
-use engine::vector::Vector;
 use engine::vocabulary::State;
-use engine::words::Words;
 use rusqlite::{Connection, Row};
 
 use super::partition::{Indexed, Meta, Partition};
@@ -22,6 +20,9 @@ pub(super) fn bring_up(
 ) -> Result<(), Fault> {
     if !part.has_model(model) || part.is_stale() {
         *part = Partition::default();
+    }
+    if part.owes_sorting() {
+        part.postings.sort();
     }
     if part.seq < scope.recall_seq {
         // A read that fails half-way must not leave half a part.
@@ -53,7 +54,6 @@ fn read_newer(
          where tenant = ?1 and scope = ?2 and seq > ?3
          order by seq",
     )?;
-    part.postings.loading(true);
     let mut rows = statement.query((key(tenant.0), scope.id, part.seq))?;
     while let Some(row) = rows.next()? {
         if part.is_full() {
@@ -62,7 +62,6 @@ fn read_newer(
         let row = indexed(row, &mut part.vectors.model)?;
         part.put(row, replaces);
     }
-    part.postings.loading(false);
     Ok(())
 }
 
@@ -77,12 +76,10 @@ fn indexed<'a>(row: &'a Row<'_>, model: &mut Option<String>) -> Result<Indexed<'
     let vector = match made_by {
         Some(made_by) if model.as_deref().is_none_or(|model| model == made_by) => {
             model.get_or_insert_with(|| made_by.to_owned());
-            row.get_ref(10)?.as_blob_or_null().map_err(Fault::corrupt)?.and_then(Vector::from_bytes)
+            row.get_ref(10)?.as_blob_or_null().map_err(Fault::corrupt)?
         }
         _ => None,
     };
-    // Words in a form this version does not know find nothing; upkeep writes them anew.
-    let bytes = row.get_ref(8)?.as_blob().map_err(Fault::corrupt)?;
-    let words = Words::from_bytes(bytes).unwrap_or_default();
-    Ok(Indexed { memory: row.get(0)?, meta, number: row.get(11)?, author, words, bytes, vector })
+    let words = row.get_ref(8)?.as_blob().map_err(Fault::corrupt)?;
+    Ok(Indexed { memory: row.get(0)?, meta, number: row.get(11)?, author, words, vector })
 }

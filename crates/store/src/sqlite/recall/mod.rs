@@ -116,7 +116,7 @@ impl Index {
         for (shared, scope) in shared.iter().zip(scopes) {
             let fresh = {
                 let part = shared.read().unwrap_or_else(PoisonError::into_inner);
-                part.seq >= scope.recall_seq && part.has_model(model)
+                part.seq >= scope.recall_seq && part.has_model(model) && !part.owes_sorting()
             };
             if !fresh {
                 let mut part = shared.write().unwrap_or_else(PoisonError::into_inner);

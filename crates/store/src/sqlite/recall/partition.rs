@@ -1,6 +1,7 @@
 //! One place's part of the index: what each memory is filtered by, its words turned round, its vector.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::vector::Vector;
 use engine::vocabulary::{Kind, Layer, State, Trust};
@@ -18,7 +19,6 @@ pub(super) struct Meta {
     pub(super) updated: i64,
     /// The end of time where it never expires.
     pub(super) expires: i64,
-    pub(super) len: u32,
     /// One bit; none once another row has taken this one's place.
     pub(super) state: u8,
     pub(super) kind: u8,
@@ -31,7 +31,6 @@ impl Meta {
         Meta {
             updated: 0,
             expires: i64::MAX,
-            len: 0,
             state: 1 << state as u8,
             kind: kind as u8,
             layer: layer as u8,
@@ -40,17 +39,15 @@ impl Meta {
     }
 }
 
-/// A row of the table, read.
+/// A row of the table, read in place.
 pub(super) struct Indexed<'a> {
     pub(super) memory: [u8; 16],
     pub(super) meta: Meta,
     /// The version these words were made from.
     pub(super) number: u32,
     pub(super) author: Option<String>,
-    pub(super) words: Words,
-    /// As they stand in the table.
-    pub(super) bytes: &'a [u8],
-    pub(super) vector: Option<Vector>,
+    pub(super) words: &'a [u8],
+    pub(super) vector: Option<&'a [u8]>,
 }
 
 /// A memory that was chosen.
@@ -66,6 +63,8 @@ pub(super) struct Partition {
     /// The newest row of the table that is in here.
     pub(super) seq: u64,
     pub(super) metas: Vec<Meta>,
+    /// Counted tokens of each memory: looked at for every posting, so kept apart from the rest.
+    pub(super) lens: Vec<u32>,
     pub(super) memories: Vec<[u8; 16]>,
     numbers: Vec<u32>,
     /// Every memory's words as they stand in the table, one after the other, and where each one's end.
@@ -78,6 +77,8 @@ pub(super) struct Partition {
     pub(super) authors: HashMap<Doc, String>,
     pub(super) vectors: Vectors,
     dead: usize,
+    /// Somebody looked for something in it since it was loaded.
+    searched: AtomicBool,
 }
 
 /// Vectors of one model, row by row; a scale of zero where a memory has none.
@@ -109,6 +110,7 @@ impl Partition {
     /// Makes room for so many memories at once.
     pub(super) fn reserve(&mut self, memories: usize) {
         self.metas.reserve(memories);
+        self.lens.reserve(memories);
         self.memories.reserve(memories);
         self.numbers.reserve(memories);
         self.words_end.reserve(memories);
@@ -121,7 +123,8 @@ impl Partition {
             self.kill(&row.memory);
         }
         let doc = self.metas.len() as Doc;
-        self.postings.add(doc, &row.words.terms);
+        // Words in a form this version does not know find nothing; upkeep writes them anew.
+        let len = self.postings.add(doc, row.words).unwrap_or_default();
         if replaces {
             self.by_memory.insert(row.memory, doc);
         }
@@ -129,11 +132,22 @@ impl Partition {
             self.authors.insert(doc, author);
         }
         self.vectors.push(row.vector, self.metas.len());
-        self.metas.push(Meta { len: row.words.len, ..row.meta });
+        self.metas.push(row.meta);
+        self.lens.push(len);
         self.memories.push(row.memory);
         self.numbers.push(row.number);
-        self.words.extend_from_slice(row.bytes);
+        self.words.extend_from_slice(row.words);
         self.words_end.push(self.words.len());
+    }
+
+    /// Whether postings wait to be sorted that were not worth it for the first search alone: a program that asks one
+    /// question and ends never needs them sorted.
+    pub(super) fn owes_sorting(&self) -> bool {
+        self.searched.load(Ordering::Relaxed) && self.postings.is_unsorted()
+    }
+
+    pub(super) fn mark_searched(&self) {
+        self.searched.store(true, Ordering::Relaxed);
     }
 
     /// What the engine scores a memory by, and the version it was made from.
@@ -156,7 +170,7 @@ impl Partition {
     pub(super) fn bytes(&self) -> usize {
         const MAP_OVERHEAD: usize = 8;
         size_of::<Partition>()
-            + self.metas.capacity() * (size_of::<Meta>() + 16 + size_of::<u32>() + size_of::<usize>())
+            + self.metas.capacity() * (size_of::<Meta>() + 16 + 2 * size_of::<u32>() + size_of::<usize>())
             + self.words.capacity()
             + self.by_memory.capacity() * (20 + MAP_OVERHEAD)
             + self.postings.bytes()
@@ -173,9 +187,9 @@ impl Vectors {
     }
 
     /// Keeps rows and memories in step; the first vector says how long the others are.
-    fn push(&mut self, vector: Option<Vector>, before: usize) {
-        let Some(vector) = vector.filter(|vector| self.dimensions == 0 || vector.values.len() == self.dimensions)
-        else {
+    fn push(&mut self, vector: Option<&[u8]>, before: usize) {
+        let fits = |length: usize| self.dimensions == 0 || length == self.dimensions;
+        let Some((scale, values)) = vector.and_then(Vector::parts).filter(|(_, values)| fits(values.len())) else {
             if self.dimensions > 0 {
                 self.values.resize(self.values.len() + self.dimensions, 0);
                 self.scales.push(0.0);
@@ -183,13 +197,13 @@ impl Vectors {
             return;
         };
         if self.dimensions == 0 {
-            self.dimensions = vector.values.len();
+            self.dimensions = values.len();
             self.values.reserve(self.expected * self.dimensions);
             self.scales.reserve(self.expected);
             self.values.resize(before * self.dimensions, 0);
             self.scales.resize(before, 0.0);
         }
-        self.values.extend_from_slice(&vector.values);
-        self.scales.push(vector.scale);
+        self.values.extend(values);
+        self.scales.push(scale);
     }
 }

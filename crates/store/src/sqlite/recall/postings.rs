@@ -1,6 +1,8 @@
 //! Which memories hold a term: sorted runs, merged as they grow, and the newest few unsorted.
 
-use engine::words::Term;
+use std::borrow::Cow;
+
+use engine::words::{Term, Words};
 
 use super::partition::Doc;
 
@@ -24,22 +26,21 @@ impl Posting {
 
 /// Postings that wait unsorted: so few that walking them costs a find nothing worth saving.
 const FRESH_MAX: usize = 2_048;
-/// Postings sorted at once while a part is loaded: bounds what the sorting needs besides.
+/// Postings that wait unsorted while a part is loaded: bounds what the sorting needs besides.
 const RUN_MAX: usize = 1 << 22;
 /// Runs shorter than this are not worth counting buckets for.
 const RADIX_MIN: usize = 4_096;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Postings {
     /// Each at least twice as long as the next.
     runs: Vec<Run>,
     /// Term in the upper half, posting in the lower.
     fresh: Vec<u64>,
-    loading: bool,
 }
 
 /// Lists of postings, one after the other, by ascending term.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Run {
     terms: Vec<Term>,
     /// Where each term's list ends.
@@ -48,27 +49,53 @@ struct Run {
 }
 
 impl Postings {
-    /// Memories are added in ascending order.
-    pub(super) fn add(&mut self, doc: Doc, terms: &[(Term, u8)]) {
-        let packed = |(term, times): &(Term, u8)| u64::from(*term) << 32 | u64::from(Posting::new(doc, *times).0);
-        self.fresh.extend(terms.iter().map(packed));
-        if self.fresh.len() >= if self.loading { RUN_MAX } else { FRESH_MAX } {
-            self.settle();
+    /// Adds a memory, whose number is above all before, by its stored words, and answers their length; none where
+    /// they cannot be read.
+    pub(super) fn add(&mut self, doc: Doc, words: &[u8]) -> Option<u32> {
+        let before = self.fresh.len();
+        let packed = |term: Term, times: u8| u64::from(term) << 32 | u64::from(Posting::new(doc, times).0);
+        let len = Words::each(words, |term, times| self.fresh.push(packed(term, times)));
+        if len.is_none() {
+            self.fresh.truncate(before);
         }
+        if self.fresh.len() >= RUN_MAX {
+            self.sort();
+        }
+        len
     }
 
-    /// While much comes at once, it is sorted at once.
-    pub(super) fn loading(&mut self, loading: bool) {
-        self.loading = loading;
-        if !loading && self.fresh.len() >= FRESH_MAX {
-            self.settle();
-        }
+    /// More is unsorted than finds should walk.
+    pub(super) fn is_unsorted(&self) -> bool {
+        self.fresh.len() >= FRESH_MAX
     }
 
-    pub(super) fn of(&self, term: Term) -> impl Iterator<Item = Posting> {
-        let sorted = self.runs.iter().flat_map(move |run| run.of(term)).copied();
-        let fresh = self.fresh.iter().filter(move |packed| (**packed >> 32) as Term == term);
-        sorted.chain(fresh.map(|packed| Posting(*packed as u32)))
+    /// Calls for every memory that holds the term, in ascending order.
+    pub(super) fn each(&self, term: Term, mut posting: impl FnMut(Posting)) {
+        self.runs.iter().flat_map(|run| run.of(term)).for_each(|one| posting(*one));
+        let fresh = self.fresh.iter().filter(|packed| term_of(**packed) == term);
+        fresh.for_each(|packed| posting(Posting(*packed as u32)));
+    }
+
+    pub(super) fn count(&self, term: Term) -> usize {
+        let sorted: usize = self.runs.iter().map(|run| run.of(term).len()).sum();
+        sorted + self.fresh.iter().filter(|packed| term_of(**packed) == term).count()
+    }
+
+    /// What one find needs of them: where much is unsorted it is walked once, not once a term.
+    pub(super) fn ready(&self, terms: &[Term]) -> Cow<'_, Postings> {
+        if !self.is_unsorted() {
+            return Cow::Borrowed(self);
+        }
+        // Most postings are of no term asked for, which one bit tells.
+        let mut asked = [false; 1 << 12];
+        let slot = |term: Term| term as usize & ((1 << 12) - 1);
+        terms.iter().for_each(|term| asked[slot(*term)] = true);
+        let wanted = |packed: &u64| asked[slot(term_of(*packed))] && terms.contains(&term_of(*packed));
+        let fresh = Run::sorted(self.fresh.iter().copied().filter(wanted).collect());
+        Cow::Owned(Postings {
+            runs: self.runs.iter().map(|run| run.only(terms)).chain([fresh]).collect(),
+            fresh: Vec::new(),
+        })
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -76,7 +103,7 @@ impl Postings {
         runs.sum::<usize>() + self.fresh.capacity() * 8
     }
 
-    fn settle(&mut self) {
+    pub(super) fn sort(&mut self) {
         self.runs.push(Run::sorted(std::mem::take(&mut self.fresh)));
         while let [.., older, newer] = self.runs.as_slice() {
             if older.postings.len() >= newer.postings.len() * 2 {
@@ -94,7 +121,7 @@ impl Run {
         let packed = by_term(packed);
         let mut run = Run { postings: Vec::with_capacity(packed.len()), ..Run::default() };
         for packed in packed {
-            run.push((packed >> 32) as Term, &[Posting(packed as u32)]);
+            run.push(term_of(packed), &[Posting(packed as u32)]);
         }
         run
     }
@@ -109,6 +136,15 @@ impl Run {
                 self.ends.push(end);
             }
         }
+    }
+
+    fn only(&self, terms: &[Term]) -> Run {
+        let mut terms = terms.to_vec();
+        terms.sort_unstable();
+        terms.dedup();
+        let mut run = Run::default();
+        terms.iter().for_each(|term| run.push(*term, self.of(*term)));
+        run
     }
 
     fn list(&self, at: usize) -> &[Posting] {
@@ -138,6 +174,10 @@ impl Run {
         }
         run
     }
+}
+
+fn term_of(packed: u64) -> Term {
+    (packed >> 32) as Term
 }
 
 /// Sorts by the upper half and keeps the order of equals: three passes over eleven bits each.
@@ -175,29 +215,45 @@ mod tests {
 
     #[test]
     fn lists_are_whole_and_in_order_however_they_came() {
-        for (docs, at_once) in [(0_u32, 0), (10, 10), (5_000, 0), (5_000, 5_000), (9_000, 6_000)] {
+        for (docs, sorted_at) in [(0_u32, 0), (10, 10), (5_000, 0), (5_000, 4_999), (9_000, 6_000)] {
             let (mut postings, mut expected) = (Postings::default(), BTreeMap::<Term, Vec<Posting>>::new());
-            postings.loading(true);
             for doc in 0..docs {
-                if doc == at_once {
-                    postings.loading(false);
+                if doc == sorted_at || (doc > sorted_at && postings.is_unsorted()) {
+                    postings.sort();
                 }
                 // Some terms in every memory, some in few, over the whole range of numbers.
-                let terms: Vec<(Term, u8)> = [1, doc % 7, doc.wrapping_mul(0x9e37_79b9), u32::MAX]
-                    .map(|term| (term, (doc % 3 + 1) as u8))
-                    .into();
-                let terms: BTreeMap<Term, u8> = terms.into_iter().collect();
-                let terms: Vec<(Term, u8)> = terms.into_iter().collect();
-                postings.add(doc, &terms);
+                let terms = [1, doc % 7, doc.wrapping_mul(0x9e37_79b9), u32::MAX];
+                let terms: BTreeMap<Term, u8> = terms.map(|term| (term, (doc % 3 + 1) as u8)).into();
+                let words = Words { terms: terms.clone().into_iter().collect(), len: doc };
+                assert_eq!(postings.add(doc, &words.to_bytes()), Some(doc));
                 for (term, times) in terms {
                     expected.entry(term).or_default().push(Posting::new(doc, times));
                 }
             }
-            for (term, list) in expected {
-                assert_eq!(postings.of(term).collect::<Vec<_>>(), list, "{term} of {docs}");
+            let asked: Vec<Term> = expected.keys().copied().take(9).chain([12_345, u32::MAX]).collect();
+            let list = |postings: &Postings, term: Term| {
+                let mut list = Vec::new();
+                postings.each(term, |posting| list.push(posting));
+                assert_eq!(postings.count(term), list.len());
+                list
+            };
+            for term in &asked {
+                let expected = expected.get(term).cloned().unwrap_or_default();
+                assert_eq!(list(&postings.ready(&asked), *term), expected, "{term} of {docs}, picked out");
             }
-            assert_eq!(postings.of(12_345).count(), 0);
+            for (term, expected) in expected {
+                assert_eq!(list(&postings, term), expected, "{term} of {docs}");
+            }
             assert!(postings.runs.len() < 12, "{}", postings.runs.len());
         }
+    }
+
+    #[test]
+    fn words_that_cannot_be_read_leave_nothing() {
+        let mut postings = Postings::default();
+        let mut bytes = Words { terms: vec![(1, 1), (2, 1)], len: 2 }.to_bytes();
+        bytes.pop();
+        assert_eq!(postings.add(0, &bytes), None);
+        assert_eq!(postings.count(1), 0);
     }
 }

@@ -1,17 +1,20 @@
 //! One find over the parts in memory: filter, count, score by words, score by vector, choose.
 
-use crate::matching;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::RwLockReadGuard;
 
 use engine::policy::{Constrained, Readable};
 use engine::ports::{Filter, Find, Stats};
 use engine::vocabulary::State;
+use engine::words::Term;
 use rusqlite::{Connection, params_from_iter};
 
 use super::dot::dots;
-use super::partition::{Meta, Partition, Pick};
+use super::partition::{Doc, Meta, Partition, Pick};
+use super::postings::Postings;
 use super::top::{Ranked, Top};
+use crate::matching;
 use crate::score::Scorer;
 use crate::sqlite::fault::Fault;
 use crate::sqlite::filter;
@@ -20,6 +23,9 @@ use crate::sqlite::scopes::Seen;
 
 type Parts<'a> = [RwLockReadGuard<'a, Partition>];
 type Memories = HashSet<[u8; 16]>;
+
+/// Vectors multiplied before their products are looked at: these stay in the nearest cache.
+const AT_ONCE: usize = 1_024;
 
 /// What was chosen, best first, each once.
 #[derive(Default)]
@@ -50,16 +56,18 @@ pub(super) fn allowed(
 
 pub(super) fn run(parts: &Parts<'_>, readable: &Readable, find: &Find, allowed: Option<&Memories>) -> Picks {
     let tests = Tests::of(readable, &find.filter);
-    let masks: Vec<Mask> = parts.iter().map(|part| Mask::of(part, &tests, allowed)).collect();
-    let mut picks = Picks { memories: Vec::new(), best: Vec::new(), stats: counted(parts, &masks, find) };
-    let mut chosen = vec![by_words(parts, &masks, find, &picks.stats)];
+    let terms: Vec<Term> = find.words.terms.iter().map(|term| term.term).collect();
+    let views: Vec<View<'_>> = parts.iter().map(|part| View::of(part, &tests, allowed, &terms)).collect();
+    let mut picks = Picks { memories: Vec::new(), best: Vec::new(), stats: counted(&views, &terms) };
+    let mut chosen = vec![by_words(&views, find, &picks.stats)];
     if find.vector.is_some() {
-        chosen.push(by_vector(parts, &masks, find));
+        chosen.push(by_vector(&views, find));
     }
-    if find.newest && find.words.terms.is_empty() {
-        chosen.push(newest(parts, &masks, find.pool));
+    if find.newest && terms.is_empty() {
+        chosen.push(newest(&views, find.pool));
     }
-    let chosen: Vec<Vec<Ranked>> = chosen.into_iter().map(|top| top.into_sorted().into_iter().collect()).collect();
+    parts.iter().for_each(|part| part.mark_searched());
+    let chosen: Vec<Vec<Ranked>> = chosen.into_iter().map(Top::into_sorted).collect();
     let of_best = find.neighbours.map_or(0, |neighbours| neighbours.of_best);
     picks.best.extend(chosen.iter().flat_map(|way| way.iter().take(of_best)).map(|ranked| ranked.memory));
     let mut seen = Memories::new();
@@ -121,26 +129,31 @@ impl<'a> Tests<'a> {
     }
 }
 
-/// Which memories of a part count, and which of them are wanted.
-struct Mask {
-    counted: Vec<bool>,
-    /// `None`: the same.
-    wanted: Option<Vec<bool>>,
+/// A part as one find sees it.
+struct View<'a> {
+    part: &'a Partition,
+    postings: Cow<'a, Postings>,
+    counted: Mask,
+    wanted: Mask,
     docs: u64,
     total_len: u64,
 }
 
-impl Mask {
-    fn of(part: &Partition, tests: &Tests<'_>, allowed: Option<&Memories>) -> Mask {
+/// Which memories of a part; `None`: all of them.
+type Mask = Option<Vec<bool>>;
+
+fn holds(mask: &Mask, doc: usize) -> bool {
+    mask.as_ref().is_none_or(|mask| mask[doc])
+}
+
+impl<'a> View<'a> {
+    fn of(part: &'a Partition, tests: &Tests<'_>, allowed: Option<&Memories>, terms: &[Term]) -> View<'a> {
         let mut counted: Vec<bool> = part.metas.iter().map(|meta| tests.counts(meta)).collect();
         if let Some(author) = tests.author {
             for (doc, _) in part.authors.iter().filter(|(_, name)| *name != author) {
                 counted[*doc as usize] = false;
             }
         }
-        let of_counted = part.metas.iter().zip(&counted).filter(|(_, counted)| **counted);
-        let (docs, total_len) =
-            of_counted.fold((0, 0), |(docs, total), (meta, _)| (docs + 1, total + u64::from(meta.len)));
         let mut wanted: Vec<bool> =
             part.metas.iter().zip(&counted).map(|(meta, counted)| *counted && tests.wants(meta)).collect();
         if let Some(allowed) = allowed {
@@ -148,82 +161,100 @@ impl Mask {
                 *wanted = *wanted && allowed.contains(memory);
             }
         }
-        let wanted = (wanted != counted).then_some(wanted);
-        Mask { counted, wanted, docs, total_len }
+        let lens = part.lens.iter().zip(&counted);
+        let total_len = lens.map(|(len, counted)| u64::from(*len) * u64::from(*counted)).sum();
+        let docs = counted.iter().map(|counted| u64::from(*counted)).sum();
+        let some = |mask: Vec<bool>| mask.contains(&false).then_some(mask);
+        View {
+            part,
+            postings: part.postings.ready(terms),
+            counted: some(counted),
+            wanted: some(wanted),
+            docs,
+            total_len,
+        }
     }
 
-    fn wanted(&self) -> &[bool] {
-        self.wanted.as_deref().unwrap_or(&self.counted)
+    fn offer(&self, top: &mut Top, at: usize, doc: usize, score: f32) {
+        if !top.is_beaten(score) {
+            let (updated, memory) = (self.part.metas[doc].updated, self.part.memories[doc]);
+            top.offer(Ranked { score, updated, memory, at: (at, doc) });
+        }
     }
 }
 
-fn counted(parts: &Parts<'_>, masks: &[Mask], find: &Find) -> Stats {
-    let df = |term| {
-        let of_part = |(part, mask): (&RwLockReadGuard<'_, Partition>, &Mask)| {
-            part.postings.of(term).filter(|posting| mask.counted[posting.doc()]).count() as u32
-        };
-        parts.iter().zip(masks).map(of_part).sum()
+fn counted(views: &[View<'_>], terms: &[Term]) -> Stats {
+    let df = |view: &View<'_>, term: Term| match &view.counted {
+        None => view.postings.count(term) as u32,
+        Some(counted) => {
+            let mut df = 0;
+            view.postings.each(term, |posting| df += u32::from(counted[posting.doc()]));
+            df
+        }
     };
     Stats {
-        docs: masks.iter().map(|mask| mask.docs).sum(),
-        total_len: masks.iter().map(|mask| mask.total_len).sum(),
-        df: find.words.terms.iter().map(|term| df(term.term)).collect(),
+        docs: views.iter().map(|view| view.docs).sum(),
+        total_len: views.iter().map(|view| view.total_len).sum(),
+        df: terms.iter().map(|term| views.iter().map(|view| df(view, *term)).sum()).collect(),
     }
 }
 
-fn by_words(parts: &Parts<'_>, masks: &[Mask], find: &Find, stats: &Stats) -> Top {
+fn by_words(views: &[View<'_>], find: &Find, stats: &Stats) -> Top {
     let mut scorer = Scorer::new(find, stats);
     let mut top = Top::new(find.pool);
-    for (at, (part, mask)) in parts.iter().zip(masks).enumerate() {
-        let mut scores = vec![0.0_f32; part.metas.len()];
-        let (wanted, mut touched) = (mask.wanted(), Vec::new());
+    for (at, view) in views.iter().enumerate() {
+        let mut scores = vec![0.0_f32; view.part.metas.len()];
+        let mut touched = Vec::new();
         for (term, df) in find.words.terms.iter().zip(&stats.df) {
             let weight = term.weight * scorer.idf(*df);
-            for posting in part.postings.of(term.term).filter(|posting| wanted[posting.doc()]) {
-                let score = &mut scores[posting.doc()];
-                if *score == 0.0 {
-                    touched.push(posting.doc());
+            view.postings.each(term.term, |posting| {
+                let doc = posting.doc();
+                if !holds(&view.wanted, doc) {
+                    return;
                 }
-                *score += weight * scorer.saturated(posting.times(), part.metas[posting.doc()].len);
-            }
+                if scores[doc] == 0.0 {
+                    touched.push(doc as Doc);
+                }
+                scores[doc] += weight * scorer.saturated(posting.times(), view.part.lens[doc]);
+            });
         }
         for doc in touched {
-            offer(&mut top, part, (at, doc), scores[doc]);
+            view.offer(&mut top, at, doc as usize, scores[doc as usize]);
         }
     }
     top
 }
 
-fn by_vector(parts: &Parts<'_>, masks: &[Mask], find: &Find) -> Top {
+fn by_vector(views: &[View<'_>], find: &Find) -> Top {
     let mut top = Top::new(find.pool);
     let Some(query) = &find.vector else { return top };
-    for (at, (part, mask)) in parts.iter().zip(masks).enumerate() {
-        let vectors = &part.vectors;
+    let mut products = [0; AT_ONCE];
+    for (at, view) in views.iter().enumerate() {
+        let vectors = &view.part.vectors;
         if vectors.dimensions != query.vector.values.len() || vectors.model.as_ref() != Some(&query.model) {
             continue;
         }
-        let mut products = vec![0; part.metas.len()];
-        dots(&query.vector.values, &vectors.values, mask.wanted(), &mut products);
-        let wanted = mask.wanted().iter().zip(&vectors.scales).zip(products).enumerate();
-        for (doc, ((_, scale), product)) in wanted.filter(|(_, ((wanted, scale), _))| **wanted && **scale > 0.0) {
-            offer(&mut top, part, (at, doc), product as f32 * scale);
+        for (stretch, rows) in vectors.values.chunks(AT_ONCE * vectors.dimensions).enumerate() {
+            let first = stretch * AT_ONCE;
+            let scales = vectors.scales[first..].iter().take(AT_ONCE);
+            let wanted = view.wanted.as_ref().map(|wanted| &wanted[first..]);
+            dots(&query.vector.values, rows, wanted, &mut products);
+            for (doc, (scale, product)) in (first..).zip(scales.zip(products)) {
+                if *scale > 0.0 && holds(&view.wanted, doc) {
+                    view.offer(&mut top, at, doc, product as f32 * scale);
+                }
+            }
         }
     }
     top
 }
 
-fn newest(parts: &Parts<'_>, masks: &[Mask], pool: usize) -> Top {
+fn newest(views: &[View<'_>], pool: usize) -> Top {
     let mut top = Top::new(pool);
-    for (at, (part, mask)) in parts.iter().zip(masks).enumerate() {
-        for (doc, _) in mask.wanted().iter().enumerate().filter(|(_, wanted)| **wanted) {
-            offer(&mut top, part, (at, doc), 0.0);
+    for (at, view) in views.iter().enumerate() {
+        for doc in (0..view.part.metas.len()).filter(|doc| holds(&view.wanted, *doc)) {
+            view.offer(&mut top, at, doc, 0.0);
         }
     }
     top
-}
-
-fn offer(top: &mut Top, part: &Partition, at: (usize, usize), score: f32) {
-    if !top.is_beaten(score) {
-        top.offer(Ranked { score, updated: part.metas[at.1].updated, memory: part.memories[at.1], at });
-    }
 }

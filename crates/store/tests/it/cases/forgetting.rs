@@ -48,7 +48,7 @@ pub(crate) fn erasing_a_place_leaves_nothing(backend: &dyn Backend) {
     let tombstoned = world.remember("c1", "already gone");
     world.save(world.transition(&tombstoned, Operation::Forget, |memory| memory.state = State::Tombstoned));
     let stays = world.remember("c2", "stays here");
-    world.commit(world.change().write(Write::Recalled { memories: vec![gone.id] }));
+    world.commit(world.change().write(Write::Recalled { memories: vec![gone.id], fading: vec![gone.id] }));
     let generation = backend.place(world.tenant, &conversation_place("c1")).unwrap().generation;
 
     // Something keeps a copy of the place before it goes.

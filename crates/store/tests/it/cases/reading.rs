@@ -80,7 +80,7 @@ pub(crate) fn tenants_are_walls(backend: &dyn Backend) {
     assert_eq!(backend.last_event(theirs.tenant).unwrap(), 0);
     assert_eq!(backend.place(theirs.tenant, &conversation_place("c1")).unwrap(), Default::default());
     assert!(backend.unembedded(theirs.tenant, MODEL, 10).unwrap().is_empty());
-    theirs.commit(theirs.change().write(Write::Recalled { memories: vec![memory.id] }));
+    theirs.commit(theirs.change().write(Write::Recalled { memories: vec![memory.id], fading: vec![memory.id] }));
     theirs.commit(theirs.change().write(Write::Erase { place: conversation_place("c1") }));
     let versions = vec![memory.version];
     theirs.commit(theirs.change().write(Write::Redact { memory: memory.id, versions }));

@@ -110,7 +110,7 @@ pub(crate) fn recalls_are_counted(backend: &dyn Backend) {
     let world = World::new(backend);
     let (first, second) = (world.remember("c1", "one"), world.remember("c1", "two"));
     let recall = |memories: Vec<_>| {
-        let change = world.change().write(Write::Recalled { memories });
+        let change = world.change().write(Write::Recalled { fading: memories.clone(), memories });
         let at = change.at;
         backend.commit_later(change);
         at

@@ -87,6 +87,31 @@ pub(crate) fn of_64_patchers_one_wins(backend: &dyn Backend) {
     assert_eq!(backend.versions(&world.all(), memory.id, None, 100).unwrap().len(), 2);
 }
 
+pub(crate) fn what_fails_among_others_fails_alone(backend: &dyn Backend) {
+    let world = World::new(backend);
+    world.save(world.entry("c1", at_path("a/b", "was here first")));
+    let written = |entry| Write::Entry(Box::new(entry));
+    let whole = |i: usize| world.change().write(written(world.entry("c1", draft(&format!("whole {i}")))));
+    // Fails at its second write, with the first one done.
+    let half = |i: usize| {
+        let first = world.entry("c1", draft(&format!("half {i}")));
+        let second = world.entry("c1", at_path("a/b", &format!("too late {i}")));
+        world.change().write(written(first)).write(written(second))
+    };
+    let changes: Vec<_> = (0..64).map(|i| if i % 8 == 3 { half(i) } else { whole(i) }).collect();
+    let done: Vec<bool> = std::thread::scope(|threads| {
+        let running: Vec<_> =
+            changes.into_iter().map(|change| threads.spawn(|| backend.commit(change).is_ok())).collect();
+        running.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(done, (0..64).map(|i| i % 8 != 3).collect::<Vec<_>>());
+    let page = engine::ports::Page { order: engine::ports::Order::Newest, after: None, limit: 100 };
+    let stand = backend.list(&world.all(), &Default::default(), &page).unwrap();
+    assert_eq!(stand.iter().filter(|memory| memory.content.starts_with("whole")).count(), 56);
+    assert_eq!(stand.len(), 57);
+    assert_eq!(backend.place(world.tenant, &conversation_place("c1")).unwrap().live, 57);
+}
+
 pub(crate) fn versions_are_contiguous_and_newest_first(backend: &dyn Backend) {
     let world = World::new(backend);
     let mut memory = world.remember("c1", "text 1");

@@ -1,0 +1,49 @@
+//! The tables as one lookup: every word of every save is looked up in all of them.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::EntityKind;
+use super::tables::{
+    ENVIRONMENT_WORDS, ENVIRONMENTS, FLAGS, NAMESPACE_WORDS, NOT_NAMES, RESOURCE_WORDS, SERVICE_WORDS, SERVICES,
+};
+
+/// All a word can mean here.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Sense {
+    pub(super) flag: Option<EntityKind>,
+    pub(super) is_namespace: bool,
+    pub(super) is_service: bool,
+    pub(super) is_resource: bool,
+    /// Says that an environment is meant beside it.
+    pub(super) is_environment: bool,
+    pub(super) is_no_name: bool,
+    /// An environment's name, and whether the word alone says it.
+    pub(super) environment: Option<(&'static str, bool)>,
+    /// Well-known software, by the name people use.
+    pub(super) software: Option<&'static str>,
+}
+
+static LEXICON: LazyLock<HashMap<&'static str, Sense>> = LazyLock::new(|| {
+    let mut lexicon: HashMap<&'static str, Sense> = HashMap::new();
+    let mut put = |word: &'static str, sense: fn(&mut Sense)| sense(lexicon.entry(word).or_default());
+    NAMESPACE_WORDS.iter().for_each(|word| put(word, |sense| sense.is_namespace = true));
+    SERVICE_WORDS.iter().for_each(|word| put(word, |sense| sense.is_service = true));
+    RESOURCE_WORDS.iter().for_each(|word| put(word, |sense| sense.is_resource = true));
+    ENVIRONMENT_WORDS.iter().for_each(|word| put(word, |sense| sense.is_environment = true));
+    NOT_NAMES.iter().for_each(|word| put(word, |sense| sense.is_no_name = true));
+    for (word, kind) in FLAGS {
+        lexicon.entry(word).or_default().flag = Some(*kind);
+    }
+    for (word, name, plain) in ENVIRONMENTS {
+        lexicon.entry(word).or_default().environment = Some((name, *plain));
+    }
+    for (word, name) in SERVICES {
+        lexicon.entry(word).or_default().software = Some(name);
+    }
+    lexicon
+});
+
+pub(super) fn sense(word: &str) -> Sense {
+    LEXICON.get(word).copied().unwrap_or_default()
+}

@@ -1,0 +1,184 @@
+//! What waits together becomes one transaction and one sync of the disk.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::SyncSender;
+
+use engine::change::{Change, Committed};
+use engine::ports::{StoreError, Tenant};
+use rusqlite::Connection;
+
+use super::fault::{Fault, same};
+use super::pool::{Shared, lock};
+use super::{commit, records};
+use crate::bell::Bell;
+
+pub(super) type Answer<T> = SyncSender<Result<T, StoreError>>;
+
+pub(super) enum Job {
+    Commit(Box<Change>, Answer<Committed>),
+    Later(Box<Change>),
+    Tenant(Tenant, Answer<Tenant>),
+    Flush(Answer<()>),
+}
+
+impl Job {
+    pub(super) fn is_waited_for(&self) -> bool {
+        !matches!(self, Job::Later(_))
+    }
+}
+
+/// Where groups are written, and what is kept between them.
+pub(super) struct Desk {
+    conn: Shared,
+    news: Arc<Bell>,
+    /// The first failure of a change nobody waited for; the next flush tells.
+    lost: Option<StoreError>,
+    /// Erased text may still stand in the log file.
+    scrub: bool,
+    synced: Arc<AtomicU64>,
+}
+
+/// What one job of a group came to.
+enum Outcome {
+    Committed(Committed),
+    Tenant(Tenant),
+    Flushed,
+}
+
+impl Desk {
+    /// `synced` counts the groups committed.
+    pub(super) fn new(conn: Shared, news: Arc<Bell>, synced: Arc<AtomicU64>) -> Desk {
+        Desk { conn, news, lost: None, scrub: false, synced }
+    }
+
+    pub(super) fn settle(&mut self, group: Vec<Job>) {
+        let outcomes = self.write(&group);
+        self.news.ring();
+        for (job, outcome) in group.into_iter().zip(outcomes) {
+            // Whoever asked may have gone; the change stands either way.
+            match (job, outcome) {
+                (Job::Commit(_, answer), Ok(Outcome::Committed(committed))) => drop(answer.send(Ok(committed))),
+                (Job::Commit(_, answer), Err(error)) => drop(answer.send(Err(error))),
+                (Job::Tenant(_, answer), Ok(Outcome::Tenant(tenant))) => drop(answer.send(Ok(tenant))),
+                (Job::Tenant(_, answer), Err(error)) => drop(answer.send(Err(error))),
+                // Its guard said that it is not wanted any more.
+                (Job::Later(_), Err(StoreError::Guard(_))) => {}
+                (Job::Later(_), Err(error)) => self.lost = self.lost.take().or(Some(error)),
+                (Job::Flush(answer), outcome) => {
+                    let lost = self.lost.take().or(outcome.err());
+                    drop(answer.send(lost.map_or(Ok(()), Err)));
+                }
+                _ => {}
+            }
+        }
+        self.scrub();
+    }
+
+    fn write(&mut self, group: &[Job]) -> Vec<Result<Outcome, StoreError>> {
+        if group.iter().all(|job| matches!(job, Job::Flush(_))) {
+            return group.iter().map(|_| Ok(Outcome::Flushed)).collect();
+        }
+        let conn = lock(&self.conn);
+        let written = transaction(&conn, group);
+        self.scrub |= group
+            .iter()
+            .any(|job| matches!(job, Job::Commit(change, _) | Job::Later(change) if commit::erases(change)));
+        match written {
+            Ok(outcomes) => {
+                self.synced.fetch_add(u64::from(outcomes.iter().any(Result::is_ok)), Ordering::Relaxed);
+                outcomes
+            }
+            Err(fault) => {
+                let error = StoreError::from(fault);
+                group.iter().map(|_| Err(same(&error))).collect()
+            }
+        }
+    }
+
+    /// Takes erased text out of the log file. A reader in the way makes it wait for the next group.
+    pub(super) fn scrub(&mut self) {
+        if self.scrub {
+            let conn = lock(&self.conn);
+            let busy = conn.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get::<_, i64>(0));
+            self.scrub = busy.is_ok_and(|busy| busy != 0);
+        }
+    }
+}
+
+/// One transaction for the group, in which a change that fails fails alone. Nearly all that fail do so at their
+/// guards, before they write; only where one did write is the group written again with a way back to before each.
+fn transaction(conn: &Connection, group: &[Job]) -> Result<Vec<Result<Outcome, StoreError>>, Fault> {
+    match together(conn, group, Way::Plain)? {
+        Some(outcomes) => Ok(outcomes),
+        None => Ok(together(conn, group, Way::Undoable)?.unwrap_or_default()),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Plain,
+    /// Each change in a savepoint, which copies every page it touches.
+    Undoable,
+}
+
+/// `None`, with nothing written, where a change left a part of itself behind.
+fn together(conn: &Connection, group: &[Job], way: Way) -> Result<Option<Vec<Result<Outcome, StoreError>>>, Fault> {
+    if !conn.is_autocommit() {
+        // A panic left it open.
+        run(conn, "rollback")?;
+    }
+    run(conn, "begin immediate")?;
+    let mut outcomes = Vec::with_capacity(group.len());
+    for job in group {
+        let before = conn.total_changes();
+        let outcome = match way {
+            Way::Plain => perform(conn, job),
+            Way::Undoable => undoable(conn, job),
+        };
+        // A full disk ends the whole transaction, not just this change.
+        if conn.is_autocommit() {
+            return Err(outcome.err().unwrap_or_else(|| Fault::corrupt("the transaction ended early")));
+        }
+        if outcome.is_err() && way == Way::Plain && conn.total_changes() != before {
+            run(conn, "rollback")?;
+            // One alone leaves nothing behind now, so it failed as it should.
+            return Ok((group.len() == 1).then(|| vec![outcome.map_err(StoreError::from)]));
+        }
+        outcomes.push(outcome.map_err(StoreError::from));
+    }
+    ended(conn, run(conn, "commit")).map(|()| Some(outcomes))
+}
+
+/// A change that leaves nothing behind when it fails.
+fn undoable(conn: &Connection, job: &Job) -> Result<Outcome, Fault> {
+    run(conn, "savepoint change")?;
+    let outcome = perform(conn, job);
+    if outcome.is_err() && !conn.is_autocommit() {
+        run(conn, "rollback to change")?;
+    }
+    if !conn.is_autocommit() {
+        run(conn, "release change")?;
+    }
+    outcome
+}
+
+fn run(conn: &Connection, sql: &str) -> rusqlite::Result<()> {
+    conn.prepare_cached(sql)?.execute([]).map(drop)
+}
+
+/// Leaves no transaction open, however it went.
+fn ended<E: Into<Fault>>(conn: &Connection, result: Result<(), E>) -> Result<(), Fault> {
+    if result.is_err() && !conn.is_autocommit() {
+        conn.prepare_cached("rollback")?.execute([])?;
+    }
+    result.map_err(Into::into)
+}
+
+fn perform(conn: &Connection, job: &Job) -> Result<Outcome, Fault> {
+    match job {
+        Job::Commit(change, _) | Job::Later(change) => commit::apply(conn, change).map(Outcome::Committed),
+        Job::Tenant(tenant, _) => records::ensure_tenant(conn, tenant).map(Outcome::Tenant),
+        Job::Flush(_) => Ok(Outcome::Flushed),
+    }
+}
