@@ -39,7 +39,7 @@ const OTHER_KIND_SHARE: f64 = 0.5;
 pub fn extract(text: &str) -> Vec<Entity> {
     let text = text.to_lowercase();
     let words: Vec<&str> = text
-        .split(|letter: char| letter.is_whitespace() || BREAKS.contains(&letter))
+        .split(|letter: char| letter.is_whitespace() || breaks(letter))
         .map(clean)
         .filter(|word| !word.is_empty())
         .collect();
@@ -51,8 +51,7 @@ pub fn extract(text: &str) -> Vec<Entity> {
         path(word, &mut found);
         domain(word, &mut found);
         spoken(before, word, after, &mut found);
-        environment(word, before, after, &mut found);
-        known_service(word, &mut found);
+        known(word, before, after, &mut found);
     }
     found.sort_unstable();
     found
@@ -71,8 +70,10 @@ pub fn overlap(query: &[Entity], memory: &[Entity]) -> f64 {
     query.iter().map(share).sum::<f64>() / query.len() as f64
 }
 
-const BREAKS: &[char] =
-    &[',', ';', '(', ')', '[', ']', '{', '}', '"', '\'', '`', '<', '>', '|', '，', '。', '、', '「', '」'];
+fn breaks(letter: char) -> bool {
+    matches!(letter, ',' | ';' | '(' | ')' | '[' | ']' | '{' | '}' | '"' | '\'' | '`' | '<' | '>' | '|')
+        || matches!(letter, '，' | '。' | '、' | '「' | '」')
+}
 
 fn clean(word: &str) -> &str {
     word.trim_end_matches(['.', ':', '!', '?', '*']).trim_start_matches('*')
@@ -150,31 +151,31 @@ fn domain(word: &str, found: &mut Vec<Entity>) {
 fn spoken(before: &str, word: &str, after: &str, found: &mut Vec<Entity>) {
     let one = word.strip_suffix('s').filter(|one| sense(one).is_resource || sense(one).is_namespace);
     let kind = one.unwrap_or(word);
-    if identifier_like(after) || (sense(kind).is_namespace && canonical_environment(after).is_some()) {
-        named(kind, after, found);
-    } else if name_like(before) && !sense(before).is_resource && !sense(before).is_service {
-        named(kind, before, found);
+    let meant = sense(kind);
+    if meant.is_kind() {
+        if identifier_like(after) || (meant.is_namespace && canonical_environment(after).is_some()) {
+            named(kind, after, found);
+        } else if name_like(before) && !sense(before).is_resource && !sense(before).is_service {
+            named(kind, before, found);
+        }
     }
     if service_name(word) != word && !word.contains('/') {
         add(EntityKind::Service, service_name(word), found);
     }
 }
 
-/// `prod` and `staging` anywhere, `web-prod`, and the ambiguous words (`test`) only beside "environment" or "cluster".
-fn environment(word: &str, before: &str, after: &str, found: &mut Vec<Entity>) {
+/// `nginx`, `prod` and `staging` anywhere, `web-prod`, and the ambiguous words (`test`) only beside "environment" or
+/// "cluster".
+fn known(word: &str, before: &str, after: &str, found: &mut Vec<Entity>) {
     let beside = || sense(before).is_environment || sense(after).is_environment;
-    for part in word.split(['-', '_', '/', '=', '.']) {
-        if let Some((name, plain)) = sense(part).environment
+    for part in word.split(['-', '_', '/', ':', '.', '=']) {
+        let meant = sense(part);
+        if let Some((name, plain)) = meant.environment
             && (plain || beside())
         {
             add(EntityKind::Environment, name, found);
         }
-    }
-}
-
-fn known_service(word: &str, found: &mut Vec<Entity>) {
-    for part in word.split(['-', '_', '/', ':', '.', '=']) {
-        if let Some(name) = sense(part).software {
+        if let Some(name) = meant.software {
             add(EntityKind::Service, name, found);
         }
     }

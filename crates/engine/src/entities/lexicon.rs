@@ -24,6 +24,13 @@ pub(super) struct Sense {
     pub(super) software: Option<&'static str>,
 }
 
+impl Sense {
+    /// Says what sort of thing the word beside it names.
+    pub(super) fn is_kind(self) -> bool {
+        self.is_namespace || self.is_service || self.is_resource
+    }
+}
+
 static LEXICON: LazyLock<HashMap<&'static str, Sense>> = LazyLock::new(|| {
     let mut lexicon: HashMap<&'static str, Sense> = HashMap::new();
     let mut put = |word: &'static str, sense: fn(&mut Sense)| sense(lexicon.entry(word).or_default());

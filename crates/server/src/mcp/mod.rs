@@ -131,19 +131,24 @@ impl ServerHandler for Door {
         if let Some(answer) = fixtures::call(self, &request, &context).await {
             return answer;
         }
-        let name = request.name.clone();
-        let spec = self.blocking(&context, move |door| door.tools().into_iter().find(|spec| spec.name == name)).await?;
-        let Some(spec) = spec else {
-            let message = format!("no tool `{}` is offered here", request.name.chars().take(64).collect::<String>());
-            return Err(ErrorData::invalid_params(message, None));
-        };
-        if let Some(question) = spec.question(request.arguments.as_ref()) {
-            match person::ask(&context, &request, question).await? {
+        self.progress(&context, 0.0).await;
+        let answer = match self.blocking(&context, move |door| door.answer(request)).await? {
+            Step::Done(answer) => answer,
+            Step::Ask(spec, request, question) => match person::ask(&context, &request, question).await? {
                 person::Word::Asked(response) => return Ok(*response),
-                person::Word::Said(said) => return self.run(spec, request, said, &context).await,
+                person::Word::Said(said) => self.blocking(&context, move |door| door.run(spec, *request, said)).await?,
+            },
+            Step::NotOffered(name) => {
+                let message = format!("no tool `{}` is offered here", name.chars().take(64).collect::<String>());
+                return Err(ErrorData::invalid_params(message, None));
             }
+        };
+        self.progress(&context, 1.0).await;
+        let loads = answer.as_ref().is_ok_and(|value| value.get("write_tools_loaded") == Some(&true.into()));
+        if loads && !self.writes_loaded.swap(true, Ordering::Relaxed) {
+            self.changed(&context).await;
         }
-        self.run(spec, request, person::Said::NotAsked, &context).await
+        Ok(answer::to_result(answer).into())
     }
 
     async fn list_resources(
@@ -295,26 +300,27 @@ impl Door {
         }
     }
 
-    async fn run(
-        &self,
-        spec: &'static tool::Spec,
-        request: CallToolRequestParams,
-        said: person::Said,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let arguments = request.arguments.unwrap_or_default();
-        self.progress(context, 0.0).await;
-        let answer = self
-            .blocking(context, move |door| {
-                let call = Call { engine: &door.engine, caller: &door.caller, said };
-                telemetry::tool(spec.name).in_scope(|| (spec.run)(&call, arguments))
-            })
-            .await?;
-        self.progress(context, 1.0).await;
-        let loads = answer.as_ref().is_ok_and(|value| value.get("write_tools_loaded") == Some(&true.into()));
-        if loads && !self.writes_loaded.swap(true, Ordering::Relaxed) {
-            self.changed(context).await;
+    /// What a call comes to, as far as no person has to be asked.
+    fn answer(&self, request: CallToolRequestParams) -> Step {
+        let Some(spec) = self.tools().into_iter().find(|spec| spec.name == request.name) else {
+            return Step::NotOffered(request.name.into_owned());
+        };
+        match spec.question(request.arguments.as_ref()) {
+            Some(question) => Step::Ask(spec, Box::new(request), question),
+            None => Step::Done(self.run(spec, request, person::Said::NotAsked)),
         }
-        Ok(answer::to_result(answer).into())
     }
+
+    fn run(&self, spec: &tool::Spec, request: CallToolRequestParams, said: person::Said) -> answer::Answer {
+        let call = Call { engine: &self.engine, caller: &self.caller, said };
+        telemetry::tool(spec.name).in_scope(|| (spec.run)(&call, request.arguments.unwrap_or_default()))
+    }
+}
+
+/// How far a call got in one go.
+enum Step {
+    Done(answer::Answer),
+    /// A person has to be asked this first.
+    Ask(&'static tool::Spec, Box<CallToolRequestParams>, String),
+    NotOffered(String),
 }

@@ -10,6 +10,7 @@ mod filter;
 mod group;
 mod guards;
 mod health;
+mod log_file;
 mod memories;
 mod migrate;
 mod pool;

@@ -9,6 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::fault::Fault;
+use super::log_file;
 
 /// How long a connection waits for another process that writes. Groups take milliseconds; this is for a stuck disk.
 const BUSY_WAIT: Duration = Duration::from_secs(60);
@@ -33,11 +34,13 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 pub(super) fn open_writer(path: Option<&Path>) -> Result<Connection, Fault> {
     let conn = match path {
-        Some(path) => Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | common())?,
+        Some(path) if log_file::is_ready() => Connection::open_with_flags_and_vfs(path, writing(), log_file::NAME)?,
+        Some(path) => Connection::open_with_flags(path, writing())?,
         None => Connection::open_in_memory()?,
     };
     prepare(&conn, WRITER_CACHE_KIB)?;
     conn.pragma_update(None, "journal_mode", "wal")?;
+    // `log_file` relies on this.
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
@@ -50,6 +53,10 @@ fn open_reader(path: &Path) -> Result<Connection, Fault> {
     let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | common())?;
     prepare(&conn, READER_CACHE_KIB)?;
     Ok(conn)
+}
+
+fn writing() -> OpenFlags {
+    OpenFlags::SQLITE_OPEN_READ_WRITE | common()
 }
 
 fn common() -> OpenFlags {

@@ -27,7 +27,7 @@ impl Posting {
 /// Postings that wait unsorted: so few that walking them costs a find nothing worth saving.
 const FRESH_MAX: usize = 2_048;
 /// Postings that wait unsorted while a part is loaded: bounds what the sorting needs besides.
-const RUN_MAX: usize = 1 << 22;
+const RUN_MAX: usize = 1 << 20;
 /// Runs shorter than this are not worth counting buckets for.
 const RADIX_MIN: usize = 4_096;
 

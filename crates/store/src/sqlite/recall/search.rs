@@ -10,7 +10,7 @@ use engine::vocabulary::State;
 use engine::words::Term;
 use rusqlite::{Connection, params_from_iter};
 
-use super::dot::dots;
+use super::dot;
 use super::partition::{Doc, Meta, Partition, Pick};
 use super::postings::Postings;
 use super::top::{Ranked, Top};
@@ -23,9 +23,6 @@ use crate::sqlite::scopes::Seen;
 
 type Parts<'a> = [RwLockReadGuard<'a, Partition>];
 type Memories = HashSet<[u8; 16]>;
-
-/// Vectors multiplied before their products are looked at: these stay in the nearest cache.
-const AT_ONCE: usize = 1_024;
 
 /// What was chosen, best first, each once.
 #[derive(Default)]
@@ -227,22 +224,20 @@ fn by_words(views: &[View<'_>], find: &Find, stats: &Stats) -> Top {
 
 fn by_vector(views: &[View<'_>], find: &Find) -> Top {
     let mut top = Top::new(find.pool);
-    let Some(query) = &find.vector else { return top };
-    let mut products = [0; AT_ONCE];
+    let Some(asked) = &find.vector else { return top };
+    let query = dot::Query::new(&asked.vector.values);
     for (at, view) in views.iter().enumerate() {
         let vectors = &view.part.vectors;
-        if vectors.dimensions != query.vector.values.len() || vectors.model.as_ref() != Some(&query.model) {
+        if vectors.dimensions == 0
+            || vectors.dimensions != asked.vector.values.len()
+            || vectors.model.as_ref() != Some(&asked.model)
+        {
             continue;
         }
-        for (stretch, rows) in vectors.values.chunks(AT_ONCE * vectors.dimensions).enumerate() {
-            let first = stretch * AT_ONCE;
-            let scales = vectors.scales[first..].iter().take(AT_ONCE);
-            let wanted = view.wanted.as_ref().map(|wanted| &wanted[first..]);
-            dots(&query.vector.values, rows, wanted, &mut products);
-            for (doc, (scale, product)) in (first..).zip(scales.zip(products)) {
-                if *scale > 0.0 && holds(&view.wanted, doc) {
-                    view.offer(&mut top, at, doc, product as f32 * scale);
-                }
+        let rows = vectors.values.chunks_exact(vectors.dimensions).zip(&vectors.scales).enumerate();
+        for (doc, (row, scale)) in rows {
+            if *scale > 0.0 && holds(&view.wanted, doc) {
+                view.offer(&mut top, at, doc, query.dot(row) as f32 * scale);
             }
         }
     }
