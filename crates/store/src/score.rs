@@ -5,8 +5,8 @@ use engine::ranking::text::{TextWeights, bm25, idf};
 use engine::words::QueryTerm;
 
 /// Counts and lengths whose saturation is worked out once a find; nearly all memories are within.
-const TIMES_KNOWN: usize = 4;
-const LEN_KNOWN: usize = 4_096;
+const TIMES_KNOWN: usize = 16;
+const LEN_KNOWN: usize = 1_024;
 
 pub(crate) struct Scorer<'a> {
     stats: &'a Stats,

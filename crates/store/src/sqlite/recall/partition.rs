@@ -77,8 +77,26 @@ pub(super) struct Partition {
     pub(super) authors: HashMap<Doc, String>,
     pub(super) vectors: Vectors,
     dead: usize,
+    totals: Totals,
     /// Somebody looked for something in it since it was loaded.
     searched: AtomicBool,
+}
+
+/// What saves a find from looking at every memory: nearly always all of them are active and none has expired.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Totals {
+    /// Some memory here is not active, or was replaced.
+    pub(super) is_mixed: bool,
+    /// No memory here expires before this.
+    pub(super) expires: i64,
+    /// Counted tokens of all of them.
+    pub(super) len: u64,
+}
+
+impl Default for Totals {
+    fn default() -> Totals {
+        Totals { is_mixed: false, expires: i64::MAX, len: 0 }
+    }
 }
 
 /// Vectors of one model, row by row; a scale of zero where a memory has none.
@@ -132,6 +150,9 @@ impl Partition {
             self.authors.insert(doc, author);
         }
         self.vectors.push(row.vector, self.metas.len());
+        self.totals.is_mixed |= row.meta.state != 1 << State::Active as u8;
+        self.totals.expires = self.totals.expires.min(row.meta.expires);
+        self.totals.len += u64::from(len);
         self.metas.push(row.meta);
         self.lens.push(len);
         self.memories.push(row.memory);
@@ -144,6 +165,10 @@ impl Partition {
     /// question and ends never needs them sorted.
     pub(super) fn owes_sorting(&self) -> bool {
         self.searched.load(Ordering::Relaxed) && self.postings.is_unsorted()
+    }
+
+    pub(super) fn totals(&self) -> Totals {
+        self.totals
     }
 
     pub(super) fn mark_searched(&self) {
@@ -164,6 +189,7 @@ impl Partition {
         if let Some(meta) = self.by_memory.get(memory).and_then(|doc| self.metas.get_mut(*doc as usize)) {
             meta.state = 0;
             self.dead += 1;
+            self.totals.is_mixed = true;
         }
     }
 
