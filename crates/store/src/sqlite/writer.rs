@@ -110,6 +110,7 @@ struct Queue {
 impl Office {
     fn work(&self) {
         while self.wait() {
+            self.gather();
             let mut desk = lock(&self.desk);
             let group = self.take(&mut lock(&self.queue));
             if group.is_empty() {
@@ -131,6 +132,20 @@ impl Office {
         }
         drop(self.came.wait_timeout_while(queue, LINGER, |queue| !queue.is_pressing()));
         true
+    }
+
+    /// Lets those run first who are about to bring something, as long as more comes: on a busy machine a group is then
+    /// many instead of few, and on an idle one this returns at once.
+    fn gather(&self) {
+        let mut seen = 1;
+        loop {
+            let waiting = lock(&self.queue).jobs.len();
+            if waiting <= seen || waiting >= GROUP_MAX {
+                return;
+            }
+            seen = waiting;
+            std::thread::yield_now();
+        }
     }
 
     fn push(&self, job: Job) {

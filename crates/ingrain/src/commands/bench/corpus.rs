@@ -8,8 +8,8 @@ use engine::id::TenantId;
 use engine::memory::{Draft, Evidence};
 use engine::vocabulary::{EvidenceKind, Kind};
 
-/// Conversations the memories are spread over; half of all go to the workspace.
-const CONVERSATIONS: u64 = 40;
+/// Conversations half of the memories are spread over, unless somebody says otherwise; the rest goes to the workspace.
+pub const CONVERSATIONS: usize = 40;
 
 const SERVICES: &[&str] = &[
     "checkout",
@@ -140,7 +140,7 @@ impl Incident {
 }
 
 /// The memory of this number and who saves it.
-pub fn memory(tenant: TenantId, number: usize) -> (Caller, Draft) {
+pub fn memory(tenant: TenantId, number: usize, conversations: usize) -> (Caller, Draft) {
     let mut dice = Dice::new(number as u64);
     let incident = Incident::rolled(&mut dice);
     let Incident { service, namespace, .. } = incident;
@@ -163,11 +163,15 @@ pub fn memory(tenant: TenantId, number: usize) -> (Caller, Draft) {
     match number % 2 {
         0 => (Caller::admin(tenant), Draft { store: "workspace_runbooks".to_owned(), ..draft }),
         _ => {
-            let conversation = format!("c{}", number as u64 % CONVERSATIONS);
-            let caller = Caller::agent(tenant, "bench").in_conversation(&conversation);
+            let caller = talker(tenant, number / 2 % conversations.max(1));
             (caller, Draft { store: "conversation_memory".to_owned(), ..draft })
         }
     }
+}
+
+/// The agent of this conversation.
+pub fn talker(tenant: TenantId, conversation: usize) -> Caller {
+    Caller::agent(tenant, "bench").in_conversation(&format!("c{conversation}"))
 }
 
 /// The question of this number: some exact, some loose, some about nothing that was saved.
@@ -191,8 +195,8 @@ mod tests {
     #[test]
     fn the_corpus_is_the_same_every_time_and_varied() {
         let tenant = TenantId(uuid::Uuid::nil());
-        let texts: Vec<String> = (0..500).map(|number| memory(tenant, number).1.content).collect();
-        let again: Vec<String> = (0..500).map(|number| memory(tenant, number).1.content).collect();
+        let texts: Vec<String> = (0..500).map(|number| memory(tenant, number, CONVERSATIONS).1.content).collect();
+        let again: Vec<String> = (0..500).map(|number| memory(tenant, number, CONVERSATIONS).1.content).collect();
         assert_eq!(texts, again);
         let distinct: std::collections::HashSet<&String> = texts.iter().collect();
         assert_eq!(distinct.len(), texts.len());

@@ -64,7 +64,7 @@ pub fn set(notes: usize) -> Set {
 }
 
 fn note(number: usize) -> Turn {
-    let (_, draft) = corpus::memory(TenantId(uuid::Uuid::nil()), number);
+    let (_, draft) = corpus::memory(TenantId(uuid::Uuid::nil()), number, corpus::CONVERSATIONS);
     // A session each: notes are not turns of one talk.
     Turn { id: number.to_string(), text: draft.content, session: Value::from(number), ..Turn::default() }
 }

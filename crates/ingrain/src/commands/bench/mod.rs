@@ -15,6 +15,7 @@ mod upkeep;
 use clap::{Args, Subcommand};
 use engine::caller::Caller;
 use engine::memory::Draft;
+use engine::ports::Filter;
 use engine::review::Risk;
 use engine::{ContextRequest, Promotion, Proposed, Query, Reference, Remembered};
 use serde::{Deserialize, Serialize};
@@ -112,8 +113,11 @@ enum Deed {
         #[arg(long, value_name = "N", default_value_t = 100_000)]
         count: usize,
     },
-    /// Search among saved memories
+    /// Search among saved memories, by somebody who sees them all and by an agent who sees one conversation
     Search {
+        /// How many conversations half of the memories are spread over
+        #[arg(long, value_name = "N", default_value_t = corpus::CONVERSATIONS)]
+        conversations: usize,
         /// How many memories to search among
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         count: usize,
@@ -173,9 +177,10 @@ impl Bench {
                 let rest = contexts(session, WARM_UP, queries)?.named("context");
                 Ok(vec![saving.named("fill"), first, rest])
             }),
-            Deed::Search { count, queries } => measured("search", count, &|session| {
-                let saving = fill(session, 0..count)?;
-                Ok(vec![saving.named("fill"), first(session)?, search(session, queries)?])
+            Deed::Search { count, conversations, queries } => measured("search", count, &|session| {
+                let saving = fill_spread(session, 0..count, conversations)?.named("fill");
+                let (first, all) = (first(session)?, search(session, queries)?);
+                Ok(vec![saving, first, all, search_in_one(session, queries)?])
             }),
         }
     }
@@ -253,7 +258,7 @@ fn review(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
     let (mut saving, mut proposing) = (Meter::start(count), Meter::start(count));
     let mut ids = Vec::with_capacity(count);
     for number in 0..count {
-        let (_, draft) = corpus::memory(tenant, number);
+        let (_, draft) = corpus::memory(tenant, number, corpus::CONVERSATIONS);
         let path = Some(format!("notes/{number}"));
         let draft = Draft { store: "conversation_memory".to_owned(), path: path.clone(), ..draft };
         let saved = match saving.time(|| engine.remember(&agent, draft))? {
@@ -283,9 +288,13 @@ fn review(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
 }
 
 fn fill(session: &Session, range: std::ops::Range<usize>) -> Result<Figures, Failure> {
+    fill_spread(session, range, corpus::CONVERSATIONS)
+}
+
+fn fill_spread(session: &Session, range: std::ops::Range<usize>, conversations: usize) -> Result<Figures, Failure> {
     let mut meter = Meter::start(range.len());
     for number in range {
-        let (caller, draft) = corpus::memory(session.caller.tenant, number);
+        let (caller, draft) = corpus::memory(session.caller.tenant, number, conversations);
         let saved = meter.time(|| session.engine.remember(&caller, draft))?;
         if let Remembered::Refused(refusal) = saved {
             return Err(refusal.into());
@@ -303,11 +312,28 @@ fn search(session: &Session, queries: usize) -> Result<Figures, Failure> {
     Ok(searches(session, WARM_UP, queries)?.named("search"))
 }
 
+/// Searches of one conversation's own memories: what they cost must not grow with everybody else's.
+fn search_in_one(session: &Session, queries: usize) -> Result<Figures, Failure> {
+    let agent = corpus::talker(session.caller.tenant, 1);
+    let own = Filter { stores: vec!["conversation_memory".to_owned()], ..Filter::default() };
+    searches_by(session, &agent, &own, 0..WARM_UP)?;
+    Ok(searches_by(session, &agent, &own, WARM_UP..WARM_UP + queries)?.named("search in one conversation"))
+}
+
 fn searches(session: &Session, from: usize, queries: usize) -> Result<Figures, Failure> {
-    let mut meter = Meter::start(queries);
-    for number in from..from + queries {
-        let query = Query { text: corpus::query(number), ..Query::default() };
-        meter.time(|| session.engine.search(&session.caller, &query))?;
+    searches_by(session, &session.caller, &Filter::default(), from..from + queries)
+}
+
+fn searches_by(
+    session: &Session,
+    caller: &Caller,
+    filter: &Filter,
+    numbers: std::ops::Range<usize>,
+) -> Result<Figures, Failure> {
+    let mut meter = Meter::start(numbers.len());
+    for number in numbers {
+        let query = Query { text: corpus::query(number), filter: filter.clone(), ..Query::default() };
+        meter.time(|| session.engine.search(caller, &query))?;
     }
     // Counters of recalls are written later; their cost belongs to the searches.
     session.engine.backend.flush()?;
