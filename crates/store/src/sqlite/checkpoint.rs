@@ -11,7 +11,7 @@ use engine::ports::StoreError;
 use rusqlite::Connection;
 
 use super::fault::Fault;
-use super::pool;
+use super::pool::{self, Shared, lock};
 use crate::bell::Bell;
 
 /// How long to let pages gather once something was written: many of them are written more than once.
@@ -20,8 +20,8 @@ const GATHER: Duration = Duration::from_millis(100);
 const LOG_PAGES: u64 = 1_000;
 /// Pages of log from which it starts over; only then are writers asked to wait, and only for the last few pages.
 const LONG_LOG_PAGES: u64 = 4_000;
-/// Few enough that a writer does not notice them being copied.
-const FEW_PAGES: u64 = 200;
+/// Few enough that a writer hardly notices them being copied.
+const FEW_PAGES: u64 = 500;
 /// Rounds in which the copying catches up with the writing; each leaves what was written meanwhile.
 const ROUNDS_MAX: usize = 8;
 
@@ -33,9 +33,9 @@ pub(super) struct Checkpointer {
 }
 
 impl Checkpointer {
-    pub(super) fn start(path: &Path, news: Arc<Bell>) -> Result<Checkpointer, StoreError> {
+    pub(super) fn start(path: &Path, writer: Shared, news: Arc<Bell>) -> Result<Checkpointer, StoreError> {
         let stopped = Arc::new(AtomicBool::new(false));
-        let work = Work { path: path.to_owned(), news: news.clone(), stopped: stopped.clone() };
+        let work = Work { path: path.to_owned(), writer, news: news.clone(), stopped: stopped.clone() };
         let thread = std::thread::Builder::new()
             .name("ingrain-checkpoint".to_owned())
             .spawn(move || work.run())
@@ -57,6 +57,7 @@ impl Drop for Checkpointer {
 
 struct Work {
     path: PathBuf,
+    writer: Shared,
     news: Arc<Bell>,
     stopped: Arc<AtomicBool>,
 }
@@ -97,7 +98,9 @@ impl Work {
             }
         }
         if log.pages >= LONG_LOG_PAGES && log.left() < FEW_PAGES {
-            // The next writer begins the log anew where nothing of it is left.
+            // The next writer begins the log anew where nothing of it is left. Here it waits its turn; at the file it
+            // would find it busy and sleep.
+            let _writer = lock(&self.writer);
             Log::after(conn, "full")?;
         }
         Ok(())

@@ -82,8 +82,8 @@ pub fn open_sqlite(location: &Location, options: &Options) -> Result<Arc<dyn Bac
     let readers = path.map_or_else(|| Readers::Memory(shared.clone()), Readers::file);
     let recall = recall::Index::new(options.recall_bytes_max);
     let news = Arc::new(Bell::default());
+    let checkpointer = path.map(|path| Checkpointer::start(path, shared.clone(), news.clone())).transpose()?;
     let writer = Writer::start(shared, news.clone())?;
-    let checkpointer = path.map(|path| Checkpointer::start(path, news.clone())).transpose()?;
     Ok(Arc::new(Sqlite { location: location.clone(), readers, _checkpointer: checkpointer, writer, recall, news }))
 }
 

@@ -152,9 +152,10 @@ fn save_meanwhile(engine: &Engine, tenant: TenantId, over: &AtomicBool) -> Resul
     let mut number = 0;
     while !over.load(Ordering::Relaxed) {
         // Never near a quota, which would be work of its own.
-        let agent = Caller::agent(tenant, &format!("meanwhile{}", number / (PER_AGENT / 2)));
+        let name = format!("meanwhile{}", number / (PER_AGENT / 2));
+        let agent = Caller::agent(tenant, &name);
         let turns = vec![turn(number * DUE_EVERY + 1)];
-        meter.time(|| engine.remember_turns(&agent, "meanwhile", turns))?;
+        meter.time(|| engine.remember_turns(&agent, &name, turns))?;
         number += 1;
     }
     Ok(meter.stop())
