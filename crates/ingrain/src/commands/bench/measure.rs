@@ -61,6 +61,11 @@ impl Meter {
         done
     }
 
+    /// How many were timed so far.
+    pub fn operations(&self) -> usize {
+        self.times.len()
+    }
+
     pub fn stop(mut self) -> Figures {
         let (cpu, wall) = (cpu_time().saturating_sub(self.cpu), self.wall.elapsed());
         self.times.sort_unstable();

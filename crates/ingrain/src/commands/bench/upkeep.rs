@@ -4,6 +4,8 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ScopedJoinHandle;
+use std::time::Duration;
 
 use engine::caller::Caller;
 use engine::id::TenantId;
@@ -26,8 +28,10 @@ const FILL_TOGETHER: usize = 1_000;
 const DUE_EVERY: usize = 4;
 /// Saves with nobody else at it, to compare with.
 const ALONE: usize = 1_000;
-/// Bytes handed to the disk to see what it takes by itself: a page.
+/// Bytes handed to the disk to see what it takes by itself: a page; how often at most, and how soon again beside upkeep.
 const PAGE_BYTES: usize = 4_096;
+const PAGES: usize = 10_000;
+const PAGE_EVERY: Duration = Duration::from_millis(20);
 /// After which the routine ones are due.
 const LATER: SignedDuration = SignedDuration::from_hours(8 * 24);
 /// After which the others have faded as well.
@@ -53,7 +57,8 @@ impl Clock for Ahead {
 /// have faded, while another thread saves as fast as it can.
 pub fn run(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
     let filling = fill(session, count)?;
-    let mut figures = vec![filling.named("fill, a thousand turns each"), disk(session)?, save_alone(session)?];
+    let disk = disk(session, &AtomicBool::new(false), Duration::ZERO)?.named("a page to the disk");
+    let mut figures = vec![filling.named("fill, a thousand turns each"), disk, save_alone(session)?];
     let due = count.div_ceil(DUE_EVERY) as u64;
     figures.extend(keep_house(session, LATER, "due", due, |kept| kept.expired)?);
     let faded = count as u64 - due;
@@ -73,13 +78,14 @@ fn keep_house(
     let engine = Engine { clock, ..session.engine.clone() };
     let round = || engine.upkeep(session.caller.tenant, Upkeep::default());
     let over = AtomicBool::new(false);
-    let (keeping, saving) = std::thread::scope(|scope| {
+    let (keeping, saving, disk) = std::thread::scope(|scope| {
         let saver = scope.spawn(|| save_meanwhile(&engine, session.caller.tenant, &over));
+        // What the disk alone makes anybody wait for just then.
+        let disk = scope.spawn(|| disk(session, &over, PAGE_EVERY));
         let mut meter = Meter::start(1);
         let kept = meter.time(round);
         over.store(true, Ordering::Relaxed);
-        let saved = saver.join().unwrap_or_else(|_| Err(Failure::broken("bench.upkeep", "the saver broke")));
-        (kept.map(|kept| (kept, meter.stop())), saved)
+        (kept.map(|kept| (kept, meter.stop())), joined(saver), joined(disk))
     });
     let (kept, keeping) = keeping?;
     // What was saved alone or meanwhile may fade too.
@@ -97,23 +103,29 @@ fn keep_house(
         keeping.named(&format!("upkeep, {due} {word}")),
         longest.named("its transactions"),
         saving?.named("saves meanwhile"),
+        disk?.named("a page to the disk meanwhile"),
         idle.stop().named("upkeep, nothing due"),
     ])
 }
 
-/// What the disk takes for a page with nobody else at it.
-fn disk(session: &Session) -> Result<Figures, Failure> {
+fn joined(thread: ScopedJoinHandle<'_, Result<Figures, Failure>>) -> Result<Figures, Failure> {
+    thread.join().unwrap_or_else(|_| Err(Failure::broken("bench.upkeep", "a thread broke")))
+}
+
+/// What the disk takes for a page in a file beside the database, again and again until it is over.
+fn disk(session: &Session, over: &AtomicBool, every: Duration) -> Result<Figures, Failure> {
     let location = session.engine.backend.health()?.location;
     let folder = Path::new(&location).parent().filter(|folder| folder.is_dir());
-    let Some(folder) = folder else { return Ok(Figures::default().named("a page to the disk: not here")) };
+    let Some(folder) = folder else { return Ok(Figures::default()) };
     let path = folder.join("bench-disk.tmp");
     let mut file = std::fs::File::create(&path).map_err(broken)?;
-    let mut meter = Meter::start(ALONE);
-    for _ in 0..ALONE {
+    let mut meter = Meter::start(0);
+    while !over.load(Ordering::Relaxed) && meter.operations() < PAGES {
         meter.time(|| file.write_all(&[0; PAGE_BYTES]).and_then(|()| file.sync_data())).map_err(broken)?;
+        std::thread::park_timeout(every);
     }
     std::fs::remove_file(&path).map_err(broken)?;
-    Ok(meter.stop().named("a page to the disk"))
+    Ok(meter.stop())
 }
 
 fn fill(session: &Session, count: usize) -> Result<Figures, Failure> {
