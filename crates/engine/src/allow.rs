@@ -97,7 +97,7 @@ impl Engine {
         if expires_at <= now {
             return Err(Error::invalid("shape.expires_at", "it would be over already: give a day to come"));
         }
-        let (key, made) = self.ban_key(caller.tenant)?;
+        let key = self.ban_key(caller.tenant)?;
         let reason = safety::without_secrets(reason.to_owned());
         let by = caller.principal.clone();
         let allowed = Allowed { digest: keyed(&key.key, &sha256), reason, by, at: now, expires_at };
@@ -112,7 +112,6 @@ impl Engine {
             .with("allowed", &allowed.digest)
             .with("expires_at", expires_at);
         let mut change = Change::new(caller.tenant, now).write(Write::Row(allowed.to_row())).event(event);
-        change.writes.extend(made);
         change.writes.extend(over.iter().map(|old| Write::RowGone { kind: RowKind::Allowed, id: old.id() }));
         self.backend.commit(change)?;
         Ok(allowed)

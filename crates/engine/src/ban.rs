@@ -13,6 +13,7 @@ use crate::event::{EventName, Happening};
 use crate::id::{MemoryId, TenantId};
 use crate::memory::Draft;
 use crate::pipeline::admins_only;
+use crate::ports::StoreError;
 use crate::refusal::Refusal;
 use crate::row::{self, Kept, RowFilter, RowKind};
 use crate::scope::Scope;
@@ -98,7 +99,7 @@ pub(crate) struct Banning<'a> {
 /// Bans of one scope compared in memory, with one query; beyond, each digest is asked for on its own.
 const BANS_AT_ONCE: usize = 2_000;
 /// Keys one tenant can have: its own and those of imports.
-const KEYS_MAX: usize = 16;
+pub(crate) const KEYS_MAX: usize = 16;
 /// Digests asked for one by one where a scope has more bans than fit in memory.
 const LOOKUPS_MAX: usize = 64;
 
@@ -118,16 +119,22 @@ impl Engine {
         Ok(keys)
     }
 
-    /// The tenant's own key, and the write that makes it where there is none.
-    pub(crate) fn ban_key(&self, tenant: TenantId) -> Result<(BanKey, Option<Write>), Error> {
+    /// The tenant's own key. Made on its own, before the deed that needs it: a deed over many memories, or many deeds at
+    /// once, must not make one each.
+    pub(crate) fn ban_key(&self, tenant: TenantId) -> Result<BanKey, Error> {
         if let Some(key) = self.ban_keys(tenant)?.into_iter().next() {
-            return Ok((key, None));
+            return Ok(key);
         }
         // Two fresh ids hold some 140 bits of chance, more than a digest can be searched for.
         let key = format!("{}{}", self.clock.fresh_id().simple(), self.clock.fresh_id().simple());
         let key = BanKey { key, at: self.clock.now() };
-        let write = Write::Row(key.to_row());
-        Ok((key, Some(write)))
+        let change = Change::new(tenant, key.at).guard(keys_are(&[])).write(Write::Row(key.to_row()));
+        match self.backend.commit(change) {
+            Ok(_) => Ok(key),
+            // Somebody else made it meanwhile.
+            Err(error @ StoreError::Guard(_)) => self.ban_keys(tenant)?.into_iter().next().ok_or_else(|| error.into()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Why these texts may not be written here, and what must still hold when they are.
@@ -202,8 +209,8 @@ impl Engine {
         values: impl Iterator<Item = (MemoryId, &'a str)>,
         why: &Banning<'_>,
     ) -> Result<Vec<Write>, Error> {
-        let (key, made) = self.ban_key(tenant)?;
-        let mut writes: Vec<Write> = made.into_iter().collect();
+        let key = self.ban_key(tenant)?;
+        let mut writes = Vec::new();
         for (memory, content) in values.filter(|(_, content)| !content.is_empty()) {
             let ban = Ban {
                 digest: digest(&key.key, scope, &normal::value(content)),

@@ -19,7 +19,8 @@ use crate::safety;
 use crate::scope::Scope;
 use crate::search::Query;
 use crate::tokens;
-use crate::vocabulary::Ranker;
+use crate::vocabulary::{Ranker, TurnRole};
+use crate::window::Message;
 
 /// What a turn asks for.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +45,16 @@ pub struct Context {
     pub receipt: Option<String>,
     /// What could not be done, in words.
     pub skipped: Vec<String>,
+}
+
+impl Context {
+    /// Ready chat messages: the blocks as a system message, where there are any, then the user's.
+    pub fn messages(&self, message: &str) -> Vec<Message> {
+        let blocks = Some(self.text.clone()).filter(|text| !text.is_empty());
+        let blocks = blocks.map(|content| Message { role: TurnRole::System, content });
+        let user = Message { role: TurnRole::User, content: message.to_owned() };
+        blocks.into_iter().chain([user]).collect()
+    }
 }
 
 /// A candidate with its text, before it is known what fits.

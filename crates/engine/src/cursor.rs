@@ -28,7 +28,7 @@ impl Cursor {
             match order {
                 Order::Path => Some(Cursor::Path(key.to_owned(), id)),
                 Order::Newest | Order::Oldest => Some(Cursor::Time(moment(key)?, id)),
-                Order::Fading | Order::Expiring => None,
+                Order::LastTurn | Order::Fading | Order::Expiring => None,
             }
         };
         place().ok_or_else(wrong)
@@ -58,6 +58,7 @@ const fn letter(order: Order) -> &'static str {
         Order::Path => "p",
         Order::Newest => "n",
         Order::Oldest => "o",
+        Order::LastTurn => "t",
         Order::Fading => "f",
         Order::Expiring => "e",
     }

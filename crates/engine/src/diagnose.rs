@@ -12,10 +12,12 @@ use crate::id::MemoryId;
 use crate::lifecycle;
 use crate::memory::Memory;
 use crate::ports::{Filter, Order, Page};
+use crate::ranking::{Hit, Source};
+use crate::recall::is_near;
 use crate::receipt::{Considered, Receipt};
 use crate::row::{self, RowFilter};
-use crate::search::{Query, WhyNot};
-use crate::vocabulary::State;
+use crate::search::{Query, UNRELATED, WhyNot};
+use crate::vocabulary::{Ranker, State};
 
 /// What became, or would become, of one memory for one message.
 #[derive(Clone, Debug, Serialize)]
@@ -23,6 +25,8 @@ pub struct Diagnosis {
     pub search: WhyNot,
     /// As a candidate for the turn's context; `None`: it is none.
     pub context: Option<Considered>,
+    /// In four-source recall, in words; `None`: it is in none of the four sources.
+    pub recall: Option<String>,
 }
 
 /// A session or conversation: what is kept of it, what of that can still come, and what its turns were shown.
@@ -52,6 +56,8 @@ pub struct SessionReceipt {
     pub tokens: usize,
     pub shown: usize,
     pub over_budget: usize,
+    /// Ranked after the last one shown.
+    pub below: usize,
     pub skipped: Vec<String>,
 }
 
@@ -60,7 +66,7 @@ impl Engine {
     pub fn diagnose(&self, caller: &Caller, query: &Query, id: MemoryId) -> Result<Diagnosis, Error> {
         let eyes = self.eyes_on(caller, &query.filter)?;
         let query = Query { explain: Some(id), ..query.clone() };
-        let ranker = query.ranker.unwrap_or(crate::vocabulary::Ranker::Operational);
+        let ranker = query.ranker.unwrap_or(Ranker::Operational);
         let limit = query.limit.filter(|limit| *limit > 0).unwrap_or(self.limits().results_default);
         let (mut hits, _) = self.found(&eyes, &query, ranker, limit)?;
         let now = self.asked_at(&query.filter);
@@ -69,7 +75,33 @@ impl Engine {
         });
         let search = self.why_not(caller, &query, &hits, limit, id)?;
         let request = ContextRequest { message: query.text, filter: query.filter, ..ContextRequest::default() };
-        Ok(Diagnosis { search, context: self.would_show(caller, &request, id) })
+        let recall = self.would_recall(caller, &request.message, id)?;
+        Ok(Diagnosis { search, context: self.would_show(caller, &request, id), recall })
+    }
+
+    /// What four-source recall would do with a memory.
+    fn would_recall(&self, caller: &Caller, text: &str, id: MemoryId) -> Result<Option<String>, Error> {
+        let memory = self.read_by_id(caller, id)?;
+        let Some(source) = Source::of_store(&memory.store) else { return Ok(None) };
+        if let Some(reason) = left_out(&Filter::default(), &memory, self.clock.now()) {
+            return Ok(Some(reason));
+        }
+        let filter = Filter { stores: vec![memory.store], ..Filter::default() };
+        let query = Query { text: text.to_owned(), filter, explain: Some(id), ..Query::default() };
+        let (hits, _) = self.found(&self.eyes(caller)?, &query, Ranker::Episodic, source.most())?;
+        let near = |hit: &&Hit| is_near(hit, self.limits().similarity_min);
+        let rank = hits.iter().filter(near).position(|hit| hit.memory.id == id);
+        let similarity = |hit: &Hit| hit.parts.get("similarity").copied().unwrap_or_default();
+        let apart = hits.iter().find(|hit| hit.memory.id == id).map(similarity);
+        Ok(Some(match (rank, apart) {
+            (Some(rank), _) if rank < source.most() => format!("number {} of its source", rank + 1),
+            (Some(rank), _) => format!("number {} of its source, which gives {}", rank + 1, source.most()),
+            (None, Some(similarity)) => {
+                let least = self.limits().similarity_min;
+                format!("below the threshold: it shares no word, and its similarity {similarity:.2} is under {least}")
+            }
+            (None, None) => UNRELATED.to_owned(),
+        }))
     }
 
     /// What is kept of a session or conversation, and what its turns were shown.
@@ -121,12 +153,14 @@ fn of_session(memory: &Memory, now: Timestamp) -> SessionMemory {
 fn summary(receipt: &Receipt) -> SessionReceipt {
     let shown = receipt.candidates.iter().filter(|considered| considered.block.is_some()).count();
     let over = receipt.candidates.iter().filter(|considered| considered.is_over_budget()).count();
+    let below = receipt.candidates.len() - shown - over;
     SessionReceipt {
         id: receipt.id.clone(),
         at: receipt.at,
         tokens: receipt.tokens,
         shown,
         over_budget: over,
+        below,
         skipped: receipt.skipped.clone(),
     }
 }

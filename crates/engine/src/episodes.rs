@@ -88,9 +88,9 @@ impl Engine {
     /// The number after the last turn of a session.
     fn next_turn(&self, caller: &Caller, session: &str) -> Result<u32, Error> {
         let filter = Filter { session: Some(session.to_owned()), ..self.episodes_filter() };
-        let page = Page { order: Order::Newest, after: None, limit: self.limits().list_max };
-        let memories = self.backend.list(&self.eyes(caller)?, &filter, &page)?;
-        Ok(memories.iter().filter_map(|memory| memory.turn).max().map_or(1, |last| last.saturating_add(1)))
+        let page = Page { order: Order::LastTurn, after: None, limit: 1 };
+        let last = self.backend.list(&self.eyes(caller)?, &filter, &page)?;
+        Ok(last.first().and_then(|memory| memory.turn).map_or(1, |last| last.saturating_add(1)))
     }
 
     fn episodes_filter(&self) -> Filter {

@@ -84,7 +84,7 @@ impl Engine {
         if !matches!(what, EraseWhat::Tenant(_)) {
             self.holding_back(caller, &memories.iter().map(|memory| memory.id).collect())?;
         }
-        let (key, made) = self.ban_key(caller.tenant)?;
+        let key = self.ban_key(caller.tenant)?;
         let versions = memories.iter().map(|memory| u64::from(memory.version_number)).sum();
         let erased = Erased { erasure, subject, memories: &memories, versions, why: reason };
         let certificate = Certificate::new(self.clock.fresh_id().to_string(), caller, now, &key.key, &erased);
@@ -94,8 +94,6 @@ impl Engine {
             change = change.write(Write::Erase { place });
         }
         change = self.erasing_rows(caller, what, &memories, change)?;
-        // After the rows, so that a tenant's key goes and a user's stays.
-        change.writes.extend(made.filter(|_| !matches!(what, EraseWhat::Tenant(_))));
         let event = Happening::new(EventName::Erased, caller, now)
             .with("erasure", erasure)
             .with("memories", memories.len())

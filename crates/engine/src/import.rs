@@ -1,6 +1,7 @@
 //! Import: through the gate like everything else. Doing it again changes nothing.
 
 use crate::Engine;
+use crate::ban::{BanKey, KEYS_MAX};
 use crate::caller::Caller;
 use crate::change::{Change, Guard, Place, Write};
 use crate::container::Store;
@@ -52,7 +53,7 @@ impl Engine {
             Exported::Store(store) => self.import_store(caller, store),
             Exported::Review(review) => self.import_row(caller, &*review),
             Exported::Ban(ban) => self.import_row(caller, &ban),
-            Exported::BanKey(key) => self.import_row(caller, &key),
+            Exported::BanKey(key) => self.import_key(caller, &key),
             Exported::Owners(owners) => self.import_row(caller, &owners),
             Exported::Run(run) => self.import_row(caller, &run),
         };
@@ -117,6 +118,17 @@ impl Engine {
             return Ok(Taken::Refused(Refusal::new("import.ruleset", message)));
         }
         self.import_row(caller, &Store { id: StoreId(self.clock.fresh_id()), ..store })
+    }
+
+    /// Every save is held against every key: no more are taken than it looks at.
+    fn import_key(&self, caller: &Caller, key: &BanKey) -> Result<Taken, Error> {
+        admins_only(caller)?;
+        let keys = self.ban_keys(caller.tenant)?;
+        if keys.len() >= KEYS_MAX && !keys.contains(key) {
+            let message = format!("{KEYS_MAX} keys of bans are here already");
+            return Ok(Taken::Refused(Refusal::new("import.keys", message)));
+        }
+        self.import_row(caller, key)
     }
 
     /// Side records are taken where there is none of that id.

@@ -8,6 +8,7 @@ use crate::Engine;
 use crate::change::{Change, Guard, Write};
 use crate::error::Error;
 use crate::id::TenantId;
+use crate::pace::Pace;
 use crate::ports::StoreError;
 use crate::row::{self, Kept, RowKind};
 
@@ -46,6 +47,7 @@ pub(crate) struct Shift<'a> {
     work: &'static str,
     lease: Option<Lease>,
     elsewhere: bool,
+    pace: Pace,
 }
 
 /// What came of asking for the turn.
@@ -60,7 +62,7 @@ pub(crate) enum Hold {
 
 impl<'a> Shift<'a> {
     pub(crate) fn new(engine: &'a Engine, tenant: TenantId, work: &'static str) -> Shift<'a> {
-        Shift { engine, tenant, work, lease: None, elsewhere: false }
+        Shift { engine, tenant, work, lease: None, elsewhere: false, pace: Pace::default() }
     }
 
     /// Takes the lease, or keeps it alive.
@@ -91,6 +93,16 @@ impl<'a> Shift<'a> {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Does a batch in small transactions, at the pace found so far.
+    pub(crate) fn paced<T>(&mut self, batch: &[T], work: impl Fn(&[T]) -> Result<u64, Error>) -> Result<u64, Error> {
+        self.pace.through(&*self.engine.clock, batch, work)
+    }
+
+    /// Transactions so far, and the longest of them.
+    pub(crate) fn took(&self) -> (u64, SignedDuration) {
+        self.pace.took()
     }
 
     /// Whether another process was at it.

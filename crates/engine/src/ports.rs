@@ -125,9 +125,12 @@ pub enum Order {
     Newest,
     /// Created first comes first.
     Oldest,
+    /// The last turn of a session comes first; what is no turn is left out. Read from its start, not paged.
+    LastTurn,
     /// Expires first comes first; with [`Filter::expired_by`], what upkeep asks for.
     Expiring,
-    /// Least worth keeping first: by [`crate::lifecycle::fade_key`], then oldest. Read from its start, not paged.
+    /// Least worth keeping first: by [`crate::lifecycle::fade_key`], then oldest. Read from its start, not paged. With
+    /// [`Filter::fade_below`] everything found is due, and places may come one after the other.
     Fading,
 }
 

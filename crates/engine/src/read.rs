@@ -176,6 +176,6 @@ pub(crate) fn cursor(order: Order, last: &Memory) -> Option<Cursor> {
         Order::Newest => Some(Cursor::Time(last.updated_at, last.id)),
         Order::Oldest => Some(Cursor::Time(last.created_at, last.id)),
         Order::Expiring => last.expires_at.map(|at| Cursor::Time(at, last.id)),
-        Order::Fading => None,
+        Order::LastTurn | Order::Fading => None,
     }
 }

@@ -60,6 +60,11 @@ pub struct Recalled {
 const OTHER_IMPORTANCE: f64 = 0.5;
 
 impl Source {
+    /// The source a store is, where it is one.
+    pub(crate) fn of_store(slug: &str) -> Option<Source> {
+        Source::ALL.into_iter().find(|source| source.store() == slug)
+    }
+
     const ALL: [Source; 4] = [Source::Memory, Source::Audit, Source::Workflow, Source::Knowledge];
 
     const fn store(self) -> &'static str {
@@ -72,7 +77,7 @@ impl Source {
     }
 
     /// The most it gives to one recall (seed 001).
-    const fn most(self) -> usize {
+    pub(crate) const fn most(self) -> usize {
         match self {
             Source::Memory | Source::Audit => 10,
             Source::Workflow | Source::Knowledge => 5,
@@ -219,9 +224,10 @@ fn is_telling(event: &Event) -> bool {
 }
 
 /// What shares a word stays; what is only near in meaning must be near enough.
-fn is_near(hit: &Hit, similarity_min: f64) -> bool {
+pub(crate) fn is_near(hit: &Hit, similarity_min: f64) -> bool {
     let part = |name: &str| hit.parts.get(name).copied().unwrap_or_default();
-    part("text.words") > 0.0 || part("text.vector") == 0.0 || part("text.vector") >= similarity_min
+    // A turn beside a good one is as near as what it is lent: being next to it alone is not enough.
+    part("text.words") > 0.0 || part("text.vector").max(part("similarity")) >= similarity_min
 }
 
 /// When it happened, as its source says; else when it was saved.

@@ -11,6 +11,7 @@ use crate::caller::Caller;
 use crate::change::{Change, Write};
 use crate::error::Error;
 use crate::id::{MemoryId, TenantId, VersionId};
+use crate::lease::Shift;
 use crate::memory::content_sha256;
 use crate::packed;
 use crate::pipeline::admins_only;
@@ -19,7 +20,7 @@ use crate::ports::StoreError;
 use crate::presets::Purpose;
 use crate::render::{self, Block, Shown};
 use crate::row::{self, Kept, Row, RowFilter, RowKind};
-use crate::upkeep::Upkeep;
+use crate::upkeep::{Upkeep, batches};
 use crate::vocabulary;
 use crate::vocabulary::{Kind, Ranker, Trust};
 
@@ -283,26 +284,33 @@ impl Engine {
     }
 
     /// Deletes receipts and touches past their time; says how many.
-    pub(crate) fn forget_receipts(&self, tenant: TenantId, upkeep: Upkeep) -> Result<u64, Error> {
+    pub(crate) fn forget_receipts(
+        &self,
+        tenant: TenantId,
+        upkeep: Upkeep,
+        shift: &mut Shift<'_>,
+    ) -> Result<u64, Error> {
         let Some(before) = self.kept_since() else { return Ok(0) };
         let mut gone = 0;
         // By state, because that is how the tables are sorted by time.
         let touches = Touch::ALL.iter().map(|touch| (RowKind::Usage, touch.as_str()));
         for (kind, state) in std::iter::once((RowKind::Receipts, "")).chain(touches) {
-            for _ in 0..upkeep.batches_max {
-                let (state, before) = (Some(state.to_owned()), Some(before));
-                let filter = RowFilter { state, before, limit: upkeep.batch, ..RowFilter::default() };
-                let rows = self.backend.rows(tenant, kind, &filter)?;
-                if rows.is_empty() {
-                    break;
-                }
-                gone += rows.len() as u64;
-                let change = Change::new(tenant, self.clock.now());
-                let going = |change: Change, row: Row| change.write(Write::RowGone { kind, id: row.id });
-                self.backend.commit(rows.into_iter().fold(change, going))?;
-            }
+            let (state, before) = (Some(state.to_owned()), Some(before));
+            let filter = RowFilter { state, before, limit: upkeep.batch, ..RowFilter::default() };
+            gone += batches(
+                upkeep,
+                shift,
+                || Ok(self.backend.rows(tenant, kind, &filter)?),
+                |rows| self.forget_rows(tenant, kind, rows),
+            )?;
         }
         Ok(gone)
+    }
+
+    fn forget_rows(&self, tenant: TenantId, kind: RowKind, rows: &[Row]) -> Result<u64, Error> {
+        let going = |change: Change, row: &Row| change.write(Write::RowGone { kind, id: row.id.clone() });
+        self.backend.commit(rows.iter().fold(Change::new(tenant, self.clock.now()), going))?;
+        Ok(rows.len() as u64)
     }
 
     /// A touch to be written with the deed it belongs to.

@@ -110,8 +110,7 @@ impl Engine {
             versions: versions.len() as u64,
             why: Some(redaction.reason.clone()),
         };
-        let (key, made) = self.ban_key(caller.tenant)?;
-        change.writes.extend(made);
+        let key = self.ban_key(caller.tenant)?;
         let certificate = Certificate::new(self.clock.fresh_id().to_string(), caller, now, &key.key, &erased);
         let event = Happening::new(EventName::Redacted, caller, now)
             .about(current)

@@ -45,6 +45,9 @@ pub struct Answer {
     pub why_not: Option<WhyNot>,
 }
 
+/// Why nothing speaks for a memory.
+pub(crate) const UNRELATED: &str = "it shares no word with the query and its meaning is not near";
+
 /// Why one memory was, or was not, among the hits.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct WhyNot {
@@ -209,8 +212,7 @@ impl Engine {
             (None, _) if !query.entities.iter().all(|entity| memory.entities.contains(entity)) => {
                 "it does not name the environment, namespace or service asked for".to_owned()
             }
-            (None, _) => left_out(&query.filter, &memory, self.clock.now())
-                .unwrap_or_else(|| "it shares no word with the query and its meaning is not near".to_owned()),
+            (None, _) => left_out(&query.filter, &memory, self.clock.now()).unwrap_or_else(|| UNRELATED.to_owned()),
         };
         Ok(WhyNot { memory: id, returned, rank: rank.map(|rank| rank + 1), score, cutoff, reason })
     }

@@ -1,6 +1,6 @@
 //! Upkeep: expiry, decay, quota, missing vectors. Small steps, safe to run in many processes at once.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::Engine;
 use crate::caller::Caller;
@@ -12,6 +12,7 @@ use crate::id::TenantId;
 use crate::lease::{Hold, Shift};
 use crate::lifecycle;
 use crate::memory::Memory;
+use crate::pace::Pace;
 use crate::policy::Readable;
 use crate::ports::{Filter, Order, Page, StoreError};
 use crate::ruleset::Ruleset;
@@ -21,7 +22,7 @@ use crate::vocabulary::{Operation, State};
 /// How much one call does.
 #[derive(Clone, Copy, Debug)]
 pub struct Upkeep {
-    /// Memories changed in one transaction, so that writers never wait long.
+    /// Memories looked up at once; fewer are changed in one transaction, so that writers never wait long.
     pub batch: usize,
     /// Batches of each sort before the call returns.
     pub batches_max: usize,
@@ -31,21 +32,6 @@ impl Default for Upkeep {
     fn default() -> Self {
         Upkeep { batch: 200, batches_max: 10_000 }
     }
-}
-
-/// Memories archived in one transaction: other writers wait for it, so it stays far below what they notice.
-const RETIRED_TOGETHER: usize = 20;
-
-fn joined(tenant: TenantId, now: Timestamp, steps: Vec<Change>) -> Change {
-    let mut all = Change::new(tenant, now);
-    steps.into_iter().for_each(|step| join(&mut all, step));
-    all
-}
-
-fn join(change: &mut Change, step: Change) {
-    change.guards.extend(step.guards);
-    change.writes.extend(step.writes);
-    change.events.extend(step.events);
 }
 
 /// What a call did.
@@ -64,6 +50,11 @@ pub struct UpkeepDone {
     pub extended: u64,
     /// Receipts and touches past their time.
     pub receipts: u64,
+    /// Transactions it took, and the longest of them: nobody else was held up longer.
+    #[serde(skip)]
+    pub transactions: u64,
+    #[serde(skip)]
+    pub longest: SignedDuration,
 }
 
 impl Engine {
@@ -71,14 +62,14 @@ impl Engine {
     pub fn upkeep(&self, tenant: TenantId, upkeep: Upkeep) -> Result<UpkeepDone, Error> {
         let mut shift = Shift::new(self, tenant, "upkeep");
         let done = self.keep(tenant, upkeep, &mut shift);
-        let elsewhere = shift.was_elsewhere();
+        let (elsewhere, (transactions, longest)) = (shift.was_elsewhere(), shift.took());
         shift.end()?;
-        Ok(UpkeepDone { elsewhere, ..done? })
+        Ok(UpkeepDone { elsewhere, transactions, longest, ..done? })
     }
 
     fn keep(&self, tenant: TenantId, upkeep: Upkeep, shift: &mut Shift<'_>) -> Result<UpkeepDone, Error> {
         let now = self.clock.now();
-        let retire = |due: &[Memory], operation, name| self.retire(tenant, due, operation, name, now);
+        let retire = |due: &[Memory], operation, name| self.retire_together(tenant, due, operation, name, now);
         // Before anything expires: what goes on does not.
         let extended = self.extend_drafts(tenant, upkeep.batch)?;
         Ok(UpkeepDone {
@@ -102,8 +93,8 @@ impl Engine {
                 |due| self.embed(tenant, due),
             )?,
             lapsed: self.expire_reviews(tenant, now)?,
-            receipts: self.forget_receipts(tenant, upkeep)?,
-            elsewhere: false,
+            receipts: self.forget_receipts(tenant, upkeep, shift)?,
+            ..UpkeepDone::default()
         })
     }
 
@@ -136,8 +127,7 @@ impl Engine {
         Ok(due)
     }
 
-    /// Archives memories, a few in one transaction; where one of them changed meanwhile, each on its own, so that it does
-    /// not hold up the rest.
+    /// Archives memories, a few in one transaction.
     pub(crate) fn retire(
         &self,
         tenant: TenantId,
@@ -146,22 +136,32 @@ impl Engine {
         name: EventName,
         now: Timestamp,
     ) -> Result<u64, Error> {
+        Pace::default().through(&*self.clock, due, |group| self.retire_together(tenant, group, operation, name, now))
+    }
+
+    /// Archives memories in one transaction; where one of them changed meanwhile, each on its own, so that it does not
+    /// hold up the rest.
+    fn retire_together(
+        &self,
+        tenant: TenantId,
+        group: &[Memory],
+        operation: Operation,
+        name: EventName,
+        now: Timestamp,
+    ) -> Result<u64, Error> {
         let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
+        let steps: Vec<Change> =
+            group.iter().map(|memory| self.retiring(&caller, memory, operation, name, now)).collect();
+        match self.backend.commit(steps.iter().cloned().fold(Change::new(tenant, now), Change::and)) {
+            Ok(_) => return Ok(group.len() as u64),
+            Err(StoreError::Guard(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
         let mut retired = 0;
-        for group in due.chunks(RETIRED_TOGETHER) {
-            let steps: Vec<Change> =
-                group.iter().map(|memory| self.retiring(&caller, memory, operation, name, now)).collect();
-            match self.backend.commit(joined(tenant, now, steps.clone())) {
-                Ok(_) => retired += group.len() as u64,
-                Err(StoreError::Guard(_)) => {
-                    for step in steps {
-                        match self.backend.commit(step) {
-                            Ok(_) => retired += 1,
-                            Err(StoreError::Guard(_)) => {}
-                            Err(error) => return Err(error.into()),
-                        }
-                    }
-                }
+        for step in steps {
+            match self.backend.commit(step) {
+                Ok(_) => retired += 1,
+                Err(StoreError::Guard(_)) => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -215,7 +215,7 @@ impl Engine {
         }
         for memory in fading {
             let step = self.retiring(caller, &memory, Operation::Archive, EventName::Archived, change.at);
-            join(&mut change, step);
+            change = change.and(step);
         }
         Ok(change)
     }
@@ -241,12 +241,13 @@ impl Engine {
     }
 }
 
-/// Works on what is due, batch by batch, for as long as the turn is ours and something comes of it.
-fn batches(
+/// Works on what is due, batch by batch, for as long as the turn is ours and something comes of it. `work` is one
+/// transaction.
+pub(crate) fn batches<T>(
     upkeep: Upkeep,
     shift: &mut Shift<'_>,
-    due: impl Fn() -> Result<Vec<Memory>, Error>,
-    work: impl Fn(&[Memory]) -> Result<u64, Error>,
+    due: impl Fn() -> Result<Vec<T>, Error>,
+    work: impl Fn(&[T]) -> Result<u64, Error>,
 ) -> Result<u64, Error> {
     let mut worked = 0;
     for _ in 0..upkeep.batches_max {
@@ -255,7 +256,7 @@ fn batches(
         let done = match hold {
             Hold::Elsewhere => break,
             Hold::Begun => continue,
-            Hold::Held => work(&batch)?,
+            Hold::Held => shift.paced(&batch, &work)?,
         };
         worked += done;
         if done == 0 {

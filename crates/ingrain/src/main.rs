@@ -10,6 +10,7 @@ mod error;
 mod output;
 #[cfg(test)]
 mod parity;
+mod pdf;
 mod skills;
 mod text;
 mod view;

@@ -16,6 +16,7 @@ const SAME: &[(&str, &[&str])] = &[
     ("receipt replay", &["replay"]),
     ("blame", &["blame"]),
     ("reach", &["reach"]),
+    ("episodes", &["list", "sessions"]),
     ("episodes list", &["list"]),
     ("episodes sessions", &["sessions"]),
     ("episodes add", &["remember_turns"]),

@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::error::Failure;
 
 /// Most bytes read from a file or stdin: far over every cap, far under what would hurt the machine.
-const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
+pub const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Where a text comes from: the argument itself, `-` for stdin, or a file.
 pub fn content(argument: Option<&str>, file: Option<&Path>) -> Result<String, Failure> {

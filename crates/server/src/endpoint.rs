@@ -27,6 +27,8 @@ pub(crate) struct Endpoint {
     pub(crate) query: Option<MakeSchema>,
     pub(crate) headers: Vec<(&'static str, &'static str)>,
     pub(crate) body: Option<(MakeSchema, Value)>,
+    /// Another form the body may have, as plain text.
+    pub(crate) body_also: Option<&'static str>,
     pub(crate) answers: Vec<Answer>,
     /// Whether anybody may call it.
     pub(crate) open: bool,
@@ -61,6 +63,7 @@ impl Endpoint {
             query: None,
             headers: Vec::new(),
             body: None,
+            body_also: None,
             answers: Vec::new(),
             open: false,
             once: false,
@@ -85,6 +88,11 @@ impl Endpoint {
 
     pub(crate) fn body<T: JsonSchema>(mut self, example: Value) -> Endpoint {
         self.body = Some((|generator| generator.subschema_for::<T>(), example));
+        self
+    }
+
+    pub(crate) fn body_also(mut self, media: &'static str) -> Endpoint {
+        self.body_also = Some(media);
         self
     }
 

@@ -87,7 +87,11 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     }
     if let Some((make, example)) = &endpoint.body {
         let media = json!({ "schema": make(generator), "example": example });
-        operation["requestBody"] = json!({ "required": true, "content": { "application/json": media } });
+        let mut content = json!({ "application/json": media });
+        if let Some(also) = endpoint.body_also {
+            content[also] = json!({ "schema": { "type": "string" } });
+        }
+        operation["requestBody"] = json!({ "required": true, "content": content });
     }
     if endpoint.open {
         operation["security"] = json!([]);

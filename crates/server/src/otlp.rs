@@ -56,16 +56,23 @@ impl Otlp {
 
 /// Sends batches for as long as somebody may make spans.
 fn send(spans: &Receiver<Value>, outbound: &Outbound, url: &str) {
+    const WAIT: Duration = Duration::from_secs(BATCH_SECS);
     let mut batch = Vec::new();
+    // Counted from the first of a batch, or a slow trickle would wait until it is full.
+    let mut since: Option<Instant> = None;
     loop {
-        let wait = spans.recv_timeout(Duration::from_secs(BATCH_SECS));
-        let over = matches!(wait, Err(RecvTimeoutError::Disconnected));
-        let quiet = wait.is_err();
-        batch.extend(wait);
-        if batch.len() >= BATCH_MAX || (quiet && !batch.is_empty()) {
+        let next = spans.recv_timeout(since.map_or(WAIT, |since| WAIT.saturating_sub(since.elapsed())));
+        let over = matches!(next, Err(RecvTimeoutError::Disconnected));
+        if let Ok(span) = next {
+            since.get_or_insert_with(Instant::now);
+            batch.push(span);
+        }
+        let due = over || since.is_some_and(|since| since.elapsed() >= WAIT);
+        if batch.len() >= BATCH_MAX || (due && !batch.is_empty()) {
             // Said on stderr by nobody: a span about a lost span would be one more to lose.
             let _ = outbound.hand_over(url, &document(&batch));
             batch.clear();
+            since = None;
         }
         if over {
             return;

@@ -18,6 +18,12 @@ impl Bell {
         self.bell.notify_all();
     }
 
+    /// Waits until it has rung since it had rung `heard` times; answers how often by now.
+    pub(crate) fn wait(&self, heard: u64) -> u64 {
+        let rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
+        *self.bell.wait_while(rung, |rung| *rung == heard).unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Waits until the log's last entry comes after `after`, at most so long; answers its number. Looks by itself every
     /// `look_again`, for what nobody rang about.
     pub(crate) fn wait_past(

@@ -2,6 +2,7 @@
 
 mod bell;
 mod copy;
+mod fault;
 mod matching;
 mod postgres;
 mod score;

@@ -56,6 +56,7 @@ pub(crate) fn compare(order: Order, a: &Memory, b: &Memory) -> Ordering {
         Order::Newest => (b.updated_at, b.id).cmp(&(a.updated_at, a.id)),
         Order::Oldest => (a.created_at, a.id).cmp(&(b.created_at, b.id)),
         Order::Expiring => (a.expires_at, a.id).cmp(&(b.expires_at, b.id)),
+        Order::LastTurn => (b.turn, b.id).cmp(&(a.turn, a.id)),
         Order::Fading => fade(a).total_cmp(&fade(b)).then(a.id.cmp(&b.id)),
     }
 }
@@ -68,6 +69,7 @@ pub(crate) fn is_after(page: &Page, memory: &Memory) -> bool {
         (Order::Newest, Some(Cursor::Time(at, id))) => (memory.updated_at, memory.id) < (*at, *id),
         (Order::Oldest, Some(Cursor::Time(at, id))) => (memory.created_at, memory.id) > (*at, *id),
         (Order::Expiring, Some(Cursor::Time(at, id))) => (memory.expires_at, memory.id) > (Some(*at), *id),
+        (Order::LastTurn, _) => memory.turn.is_some(),
         _ => true,
     }
 }

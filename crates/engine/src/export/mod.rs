@@ -1,9 +1,11 @@
 //! Export: everything the caller may see, in every state, with history.
 
 mod file;
+mod lines;
 pub mod markdown;
 
-pub use file::{ExportFile, ExportText};
+pub use file::{ExportFile, ExportText, Layout};
+pub use lines::ExportLines;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -26,7 +28,8 @@ use crate::vocabulary::{Operation, Role, State};
 pub const EXPORT_FORMAT: u32 = 1;
 
 /// One piece of an export.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Exported {
     Store(Store),
     Memory(Box<Story>),

@@ -61,8 +61,7 @@ impl Engine {
         }
         match review.action {
             Action::Promote => self.promoting(caller, review, &sources, comment),
-            Action::Forget => self.forgetting(caller, review, &sources, comment),
-            Action::Redact => self.blotting(caller, review, &sources, comment),
+            Action::Forget | Action::Redact => self.removing(caller, review, &sources, comment),
             Action::ProfileUpdate | Action::SemanticCompaction | Action::ProceduralDedup | Action::Draft => {
                 self.confirming(caller, review, sources, comment)
             }
@@ -210,7 +209,8 @@ impl Engine {
         Ok(memories.into_iter().filter(|memory| key.is_some() && memory.metadata.get("profile_key") == key).collect())
     }
 
-    fn forgetting(
+    /// What is proposed to go goes: as a whole, or its text alone.
+    fn removing(
         &self,
         caller: &Caller,
         review: &Review,
@@ -220,46 +220,23 @@ impl Engine {
         let Some(source) = sources.first() else { return Ok(Verdict::Outdated("it has no source".to_owned())) };
         if source.state == State::Tombstoned {
             return Ok(Verdict::Outdated("it is forgotten already".to_owned()));
-        }
-        let why = comment.clone().unwrap_or_else(|| review.rationale.clone());
-        let forgetting = self.tombstoning(caller, source, Some(why), false)?;
-        Ok(self.with_deed(caller, review, forgetting, source, comment))
-    }
-
-    fn blotting(
-        &self,
-        caller: &Caller,
-        review: &Review,
-        sources: &[Memory],
-        comment: Option<String>,
-    ) -> Result<Verdict, Error> {
-        let Some(source) = sources.first() else { return Ok(Verdict::Outdated("it has no source".to_owned())) };
-        if source.state == State::Tombstoned {
-            return Ok(Verdict::Outdated("it is forgotten already".to_owned()));
-        }
-        if let Some(refusal) = may_redact(caller, source) {
-            return Ok(Verdict::Refused(refusal));
         }
         let reason = comment.clone().unwrap_or_else(|| review.rationale.clone());
-        let redaction = Redaction { memory: source.id, versions: None, reason, may_return: false };
-        let redacting = self.redacting(caller, source, &redaction)?;
-        Ok(self.with_deed(caller, review, redacting.change, source, comment))
-    }
-
-    /// A deed that is done with the decision, or not at all.
-    fn with_deed(
-        &self,
-        caller: &Caller,
-        review: &Review,
-        deed: Change,
-        source: &Memory,
-        comment: Option<String>,
-    ) -> Verdict {
+        let deed = match review.action {
+            Action::Redact => match may_redact(caller, source) {
+                Some(refusal) => return Ok(Verdict::Refused(refusal)),
+                None => {
+                    let redaction = Redaction { memory: source.id, versions: None, reason, may_return: false };
+                    self.redacting(caller, source, &redaction)?.change
+                }
+            },
+            _ => self.tombstoning(caller, source, Some(reason), false)?,
+        };
         let change = self.deciding(caller, review).and(deed);
         let decided = review.decided(ReviewState::Approved, caller, comment, change.at);
         let event = decided.event(EventName::ReviewApproved, caller, change.at);
         let change = change.write(Write::Row(decided.to_row())).event(event);
-        Verdict::Apply(Box::new(change), Box::new(source.clone()))
+        Ok(Verdict::Apply(Box::new(change), Box::new(source.clone())))
     }
 
     /// A change that holds only while nobody else has decided.

@@ -7,7 +7,7 @@ use engine::presets::Purpose;
 use engine::receipt::Considered;
 use engine::{Context, ContextRequest, WindowRequest};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::commands::Job;
 use crate::commands::filters::Filters;
@@ -76,7 +76,9 @@ impl ContextCommand {
         };
         let context = job.session.engine.context(&job.session.caller, &request)?;
         match self.format {
-            Format::Messages => job.output.value(&messages(&context, &message)),
+            Format::Messages => {
+                job.output.value(&json!({ "messages": context.messages(&message), "receipt": context.receipt }))
+            }
             Format::Text if !job.output.json => {
                 context.skipped.iter().for_each(|what| job.output.note(&format!("note: {what}")));
                 job.output.text(&context.text)
@@ -112,10 +114,4 @@ fn view(context: &Context) -> ContextView<'_> {
         candidates: &context.candidates,
         skipped: &context.skipped,
     }
-}
-
-fn messages(context: &Context, message: &str) -> Value {
-    let memory = (!context.text.is_empty()).then(|| json!({ "role": "system", "content": context.text }));
-    let user = json!({ "role": "user", "content": message });
-    json!({ "messages": memory.into_iter().chain([user]).collect::<Vec<_>>(), "receipt": context.receipt })
 }

@@ -58,7 +58,11 @@ fn told(output: &Output, diagnosis: &Diagnosis) -> String {
             None => format!("not shown: {}", considered.reason),
         },
     };
-    format!("{text}\n{} {context}", output.paint(Tone::Strong, "context"))
+    text += &format!("\n{} {context}", output.paint(Tone::Strong, "context"));
+    if let Some(recall) = &diagnosis.recall {
+        text += &format!("\n{} {recall}", output.paint(Tone::Strong, "recall "));
+    }
+    text
 }
 
 impl Diagnose {
@@ -87,11 +91,12 @@ fn told_session(output: &Output, report: &SessionReport) -> String {
             receipt.tokens.to_string(),
             receipt.shown.to_string(),
             receipt.over_budget.to_string(),
+            receipt.below.to_string(),
             receipt.skipped.join("; "),
         ]
     };
     let kept = ["turn", "store", "state", "importance", "recall", "id"];
-    let told = ["receipt", "at", "tokens", "shown", "over budget", "skipped"];
+    let told = ["receipt", "at", "tokens", "shown", "over budget", "below", "skipped"];
     [output.table(&kept, report.memories.iter().map(memory)), output.table(&told, report.receipts.iter().map(receipt))]
         .join("\n")
 }

@@ -16,8 +16,9 @@ use crate::view::{MemoryView, SavedView};
 
 #[derive(Debug, Args)]
 pub struct Episodes {
+    /// Default: the turns of --session, else the sessions
     #[command(subcommand)]
-    deed: Deed,
+    deed: Option<Deed>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -58,9 +59,10 @@ struct Add {
 impl Episodes {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         match self.deed {
-            Deed::List { limit } => list(job, limit),
-            Deed::Sessions => sessions(job),
-            Deed::Add(add) => add.run(job),
+            Some(Deed::List { limit }) => list(job, limit),
+            None if job.session.caller.session.is_some() => list(job, None),
+            None | Some(Deed::Sessions) => sessions(job),
+            Some(Deed::Add(add)) => add.run(job),
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use engine::memory::Memory;
 use engine::refusal::Refusal;
 use engine::scope::Scope;
-use engine::{EXPORT_FORMAT, ExportFile, ExportText, Exported, ImportDone, markdown};
+use engine::{EXPORT_FORMAT, ExportFile, ExportLines, ExportText, Exported, ImportDone, Layout, markdown};
 use serde_json::json;
 
 use crate::commands::Job;
@@ -18,7 +18,8 @@ use crate::output::{Output, Tone};
 
 #[derive(Debug, Args)]
 pub struct Export {
-    /// json: one file with every state and all history; markdown: a folder a store, a file a memory
+    /// json: one file with every state and all history; jsonl: the same, a piece a line; markdown: a folder a store, a
+    /// file a memory
     #[arg(long, value_enum, default_value_t = Format::Json)]
     format: Format,
     /// Where to; default: exports/ in the data directory, named by the time
@@ -35,7 +36,19 @@ pub struct Export {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     Json,
+    Jsonl,
     Markdown,
+}
+
+impl Format {
+    /// How such a file's name ends; a folder's does not.
+    fn ending(self) -> Option<&'static str> {
+        match self {
+            Format::Json => Some(".json"),
+            Format::Jsonl => Some(".jsonl"),
+            Format::Markdown => None,
+        }
+    }
 }
 
 impl Export {
@@ -43,7 +56,8 @@ impl Export {
         let path = self.place(job, home)?;
         let mut progress = Progress::new(job.output, "exported");
         let counts = match self.format {
-            Format::Json => to_json(job, &self.store, &path, &mut progress)?,
+            Format::Json => to_file(job, Layout::Document, &self.store, &path, &mut progress)?,
+            Format::Jsonl => to_file(job, Layout::Lines, &self.store, &path, &mut progress)?,
             Format::Markdown => to_markdown(job, &self.store, &path, &mut progress)?,
         };
         progress.end();
@@ -60,8 +74,8 @@ impl Export {
             Some(path) => std::path::absolute(path).map_err(|error| unwritable(path, &error))?,
             None => {
                 let name = job.session.engine.clock.now().strftime("%Y%m%dT%H%M%S%.6fZ").to_string();
-                let ending = if self.format == Format::Json { ".json" } else { "" };
-                std::path::absolute(home.join("exports")).map_err(|error| unwritable(home, &error))?.join(name + ending)
+                let name = name + self.format.ending().unwrap_or_default();
+                std::path::absolute(home.join("exports")).map_err(|error| unwritable(home, &error))?.join(name)
             }
         };
         if !self.output_anywhere && !is_inside(&path, home) {
@@ -70,7 +84,7 @@ impl Export {
                 .hint("an export holds everything: repeat with `--output-anywhere` if you mean it")
                 .into());
         }
-        let folder = if self.format == Format::Json { path.parent() } else { Some(path.as_path()) };
+        let folder = if self.format.ending().is_some() { path.parent() } else { Some(path.as_path()) };
         folder.map_or(Ok(()), std::fs::create_dir_all).map_err(|error| unwritable(&path, &error))?;
         Ok(path)
     }
@@ -91,17 +105,23 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
 type Counts = BTreeMap<&'static str, u64>;
 
 /// Written piece by piece under a name of its own, then renamed: a torn export never looks whole.
-fn to_json(job: &Job<'_>, stores: &[String], path: &Path, progress: &mut Progress<'_>) -> Result<Counts, Failure> {
+fn to_file(
+    job: &Job<'_>,
+    layout: Layout,
+    stores: &[String],
+    path: &Path,
+    progress: &mut Progress<'_>,
+) -> Result<Counts, Failure> {
     let unfinished = path.with_extension("unfinished");
     let failed = |error: std::io::Error| unwritable(&unfinished, &error);
     let mut file = BufWriter::new(private_file(&unfinished).map_err(failed)?);
-    let mut text = ExportText::default();
-    file.write_all(ExportText::start(job.session.engine.clock.now()).as_bytes()).map_err(failed)?;
+    let mut text = ExportText::new(layout);
+    file.write_all(text.start(job.session.engine.clock.now())?.as_bytes()).map_err(failed)?;
     job.session.engine.export(&job.session.caller, stores, |piece| -> Result<(), Failure> {
         progress.step();
         file.write_all(text.piece(&piece)?.as_bytes()).map_err(|error| unwritable(&unfinished, &error))
     })?;
-    let (end, counts) = text.end();
+    let (end, counts) = text.end()?;
     file.write_all(end.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
     file.get_ref().sync_all().and_then(|()| std::fs::rename(&unfinished, path)).map_err(failed)?;
     Ok(counts)
@@ -153,7 +173,7 @@ fn markdown_path(memory: &Memory) -> PathBuf {
 
 #[derive(Debug, Args)]
 pub struct Import {
-    /// A JSON export, a Markdown file, or a folder of Markdown (a folder a store)
+    /// An export (.json, or .jsonl for one of lines), a Markdown file, or a folder of Markdown (a folder a store)
     #[arg(value_name = "PATH")]
     path: PathBuf,
     /// The store of a Markdown file that names none
@@ -165,11 +185,11 @@ impl Import {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let mut done = ImportDone::default();
         let mut progress = Progress::new(job.output, "imported");
-        let markdown = self.path.extension().is_some_and(|ending| ending == "md");
-        if self.path.is_dir() || markdown {
-            self.markdown(job, &mut done, &mut progress)?;
-        } else {
-            self.json(job, &mut done, &mut progress)?;
+        match self.path.extension().and_then(|ending| ending.to_str()) {
+            _ if self.path.is_dir() => self.markdown(job, &mut done, &mut progress)?,
+            Some("md") => self.markdown(job, &mut done, &mut progress)?,
+            Some("jsonl" | "ndjson") => self.lines(job, &mut done, &mut progress)?,
+            _ => self.json(job, &mut done, &mut progress)?,
         }
         progress.end();
         job.output.answer(&done, || {
@@ -192,15 +212,33 @@ impl Import {
 
     fn json(&self, job: &Job<'_>, done: &mut ImportDone, progress: &mut Progress<'_>) -> Result<(), Failure> {
         let name = self.path.display();
-        let file = File::open(&self.path)
-            .map_err(|error| Failure::wrong("input.unreadable", format!("cannot read `{name}`: {error}")))?;
-        let read: ExportFile = serde_json::from_reader(std::io::BufReader::new(file))
+        let read: ExportFile = serde_json::from_reader(self.open()?)
             .map_err(|error| Failure::wrong("shape.export", format!("`{name}` is not an export: {error}")))?;
         for piece in read.pieces()? {
             job.session.engine.import(&job.session.caller, piece, done)?;
             progress.step();
         }
         Ok(())
+    }
+
+    /// Holds one line at a time. What was taken before a bad line stays; importing again takes the rest.
+    fn lines(&self, job: &Job<'_>, done: &mut ImportDone, progress: &mut Progress<'_>) -> Result<(), Failure> {
+        let mut export = ExportLines::default();
+        for line in self.open()?.lines() {
+            if let Some(piece) = export.next(&line.map_err(|error| self.unreadable(&error))?)? {
+                job.session.engine.import(&job.session.caller, piece, done)?;
+                progress.step();
+            }
+        }
+        Ok(export.end()?)
+    }
+
+    fn open(&self) -> Result<BufReader<File>, Failure> {
+        Ok(BufReader::new(File::open(&self.path).map_err(|error| self.unreadable(&error))?))
+    }
+
+    fn unreadable(&self, error: &std::io::Error) -> Failure {
+        Failure::wrong("input.unreadable", format!("cannot read `{}`: {error}", self.path.display()))
     }
 
     fn markdown(&self, job: &Job<'_>, done: &mut ImportDone, progress: &mut Progress<'_>) -> Result<(), Failure> {

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::commands::Job;
 use crate::error::Failure;
+use crate::pdf;
 use crate::skills;
 use crate::text::file_text;
 
@@ -21,7 +22,8 @@ use crate::text::file_text;
 pub struct Ingest {
     #[command(subcommand)]
     deed: Option<Deed>,
-    /// Files and folders of Markdown, text and HTML; without any, the documents there are
+    /// Files and folders of Markdown, text, HTML and, where `pdftotext` is installed, PDF; without any, the documents
+    /// there are
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Install the SKILL.md files of this folder and of the folders in it (repeatable)
@@ -50,6 +52,15 @@ struct Source {
     file: PathBuf,
     address: String,
     format: Format,
+    is_pdf: bool,
+    /// Asked for itself, not with its folder.
+    is_named: bool,
+}
+
+impl Source {
+    fn text(&self) -> Result<String, Failure> {
+        if self.is_pdf { pdf::text(&self.file) } else { file_text(&self.file) }
+    }
 }
 
 impl Ingest {
@@ -64,15 +75,12 @@ impl Ingest {
         if self.paths.is_empty() {
             return documents(job);
         }
-        let (mut sources, mut unread) = (Vec::new(), Vec::new());
+        let mut sources = Vec::new();
         for path in &self.paths {
-            gather(path, &mut sources, &mut unread)?;
-        }
-        for address in &unread {
-            job.output.note(&format!("note: {address} is a PDF, which is not read: turn it into text first"));
+            gather(path, &mut sources)?;
         }
         if sources.is_empty() {
-            return Err(Failure::wrong("not_found", "there is no Markdown, text or HTML file in these places"));
+            return Err(Failure::wrong("not_found", "there is no Markdown, text, HTML or PDF file in these places"));
         }
         let status = if self.draft { DocumentStatus::Draft } else { DocumentStatus::Published };
         let shows_progress = !job.output.json && std::io::stderr().is_terminal();
@@ -81,9 +89,17 @@ impl Ingest {
             if shows_progress {
                 job.output.note(&format!("[{}/{}] {}", at + 1, sources.len(), source.address));
             }
+            let text = match source.text() {
+                // One PDF that cannot be read does not hold up the folder it is in.
+                Err(failure) if source.is_pdf && !source.is_named => {
+                    job.output.note(&format!("note: left out: {}", failure.message()));
+                    continue;
+                }
+                text => text?,
+            };
             let given = DocumentText {
                 path: source.address.clone(),
-                text: file_text(&source.file)?,
+                text,
                 format: source.format,
                 category: self.category.clone(),
                 status,
@@ -172,31 +188,23 @@ fn documents(job: &Job<'_>) -> Result<(), Failure> {
 }
 
 /// The files under a path, in order. A folder's documents are addressed below its name.
-fn gather(path: &Path, sources: &mut Vec<Source>, unread: &mut Vec<String>) -> Result<(), Failure> {
+fn gather(path: &Path, sources: &mut Vec<Source>) -> Result<(), Failure> {
     let unreadable =
         |error: std::io::Error| Failure::wrong("not_found", format!("cannot read `{}`: {error}", path.display()));
     let name = path.canonicalize().map_err(unreadable)?;
     let name = name.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     match path.is_dir() {
-        true => gather_folder(path, &name, sources, unread),
-        false if is_pdf(path) => {
-            Err(Failure::wrong("ingest.pdf", format!("`{}` is a PDF, which is not read", path.display()))
-                .hint("turn it into text first: `pdftotext FILE.pdf FILE.txt`"))
-        }
+        true => gather_folder(path, &name, sources),
         false => {
             let format = format(path).unwrap_or(Format::Text);
-            sources.push(Source { file: path.to_owned(), address: name, format });
+            let (file, is_pdf) = (path.to_owned(), is_pdf(path));
+            sources.push(Source { file, address: name, format, is_pdf, is_named: true });
             Ok(())
         }
     }
 }
 
-fn gather_folder(
-    folder: &Path,
-    address: &str,
-    sources: &mut Vec<Source>,
-    unread: &mut Vec<String>,
-) -> Result<(), Failure> {
+fn gather_folder(folder: &Path, address: &str, sources: &mut Vec<Source>) -> Result<(), Failure> {
     let unreadable = |error: std::io::Error| {
         Failure::broken("ingest.unreadable", format!("cannot read `{}`: {error}", folder.display()))
     };
@@ -212,13 +220,12 @@ fn gather_folder(
         if name.starts_with('.') || kind.is_symlink() {
             continue;
         }
-        let address = format!("{address}/{name}");
-        match format(&entry.path()) {
-            _ if kind.is_dir() => gather_folder(&entry.path(), &address, sources, unread)?,
-            Some(format) => sources.push(Source { file: entry.path(), address, format }),
-            // Other files were not meant; a PDF was, and is not read.
-            None if is_pdf(&entry.path()) => unread.push(address),
-            None => {}
+        let (file, address) = (entry.path(), format!("{address}/{name}"));
+        if kind.is_dir() {
+            gather_folder(&file, &address, sources)?;
+        } else if let Some(format) = format(&file) {
+            let is_pdf = is_pdf(&file);
+            sources.push(Source { file, address, format, is_pdf, is_named: false });
         }
     }
     Ok(())
@@ -228,10 +235,11 @@ fn is_pdf(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pdf"))
 }
 
+/// What is in a file, by its name; `None`: not a document.
 fn format(path: &Path) -> Option<Format> {
     match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
         "md" | "markdown" => Some(Format::Markdown),
-        "txt" | "text" => Some(Format::Text),
+        "txt" | "text" | "pdf" => Some(Format::Text),
         "html" | "htm" => Some(Format::Html),
         _ => None,
     }

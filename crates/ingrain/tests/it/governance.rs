@@ -318,6 +318,36 @@ fn fact_33_export_lists_every_state_and_imports_back_equal() {
     assert_ne!(text(&verification["state"]), "active", "a deleted seed does not return by import");
 }
 
+#[test]
+fn fact_33_lines_go_out_and_come_back_like_the_document() {
+    let world = World::new();
+    let id = draft(&world, "notes/a", "The first lesson of the day.");
+    draft(&world, "notes/a", "The first lesson of the day, corrected.");
+    propose(&world, &id, "first");
+    world.json("forget --reason wrong", &[&draft(&world, "notes/b", "The second lesson of the day.")]);
+    let path = text(&world.json("export --format jsonl", &[])["path"]);
+    let lines = std::fs::read_to_string(&path).expect("the export");
+    let parsed: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(parsed[0]["ingrain_export"]["format"], 1);
+    let memories = parsed.iter().filter(|line| line["memory"].is_object()).count();
+    assert_eq!(parsed[parsed.len() - 1]["end"]["memories"], memories);
+
+    let other = World::new();
+    let done = other.json("import", &[&path]);
+    assert!(done["imported"].as_u64() >= Some(2) && rows(&done["refused"]).is_empty(), "{done}");
+    assert_eq!(other.json("import", &[&path])["imported"], 0, "idempotent");
+    let whole = |world: &World| stories(&read(&text(&world.json("export", &[])["path"])));
+    assert_eq!(whole(&other), whole(&world));
+    // One that broke off is told so; what it brought stays.
+    let torn = world.home().join("torn.jsonl");
+    std::fs::write(&torn, lines.lines().take(parsed.len() - 1).collect::<Vec<_>>().join("\n")).expect("written");
+    let third = World::new();
+    assert_eq!(third.code(2, "import", &[torn.to_str().expect("utf-8")]), "shape.export_broken_off");
+    assert_eq!(whole(&third), whole(&world));
+    std::fs::write(&torn, "{\"memory\": 7}").expect("written");
+    assert_eq!(third.code(2, "import", &[torn.to_str().expect("utf-8")]), "shape.export");
+}
+
 fn read(path: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).expect("the export")).expect("JSON")
 }
@@ -432,6 +462,26 @@ fn a_bad_memory_is_held_back_with_what_came_of_it() {
     assert_eq!(world.code(3, &format!("quarantine {copy} {AGENT}"), &[]), "policy.reviewers_only");
     world.json("quarantine --undo", &[&id]);
     assert_eq!((state(&world, &id), state(&world, &copy)), ("active".to_owned(), "active".to_owned()));
+}
+
+/// More at once than keys are kept: a key each would leave most of them unrecognised, and every save in vain.
+#[test]
+fn what_is_forgotten_in_bulk_stays_forgotten() {
+    const MANY: usize = 18;
+    let world = World::new();
+    let lesson = |number: usize| format!("Lesson {number}: never restart the gateway at hour {number}.");
+    for number in 0..MANY {
+        let id = draft(&world, &format!("notes/{number}"), &lesson(number));
+        world.json("propose --forget --reason wrong", &[&id]);
+    }
+    assert_eq!(world.json("review confirm --all", &[])["decided"], MANY);
+    for number in [0, MANY / 2, MANY - 1] {
+        let again = world.fails(3, &format!("remember {AGENT} --evidence seen"), &[&lesson(number)]);
+        assert_eq!(text(&again["code"]), "policy.forgotten", "{number}");
+    }
+    draft(&world, "notes/new", "Lesson of its own: drain the gateway first.");
+    let export = read(&text(&world.json("export", &[])["path"]));
+    assert_eq!((rows(&export["ban_keys"]).len(), rows(&export["bans"]).len()), (1, MANY));
 }
 
 #[test]

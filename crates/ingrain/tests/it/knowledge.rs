@@ -119,11 +119,32 @@ fn an_agent_mapped_to_categories_sees_no_others() {
 }
 
 #[test]
-fn a_pdf_is_named_and_not_read() {
+fn a_pdf_is_read_by_pdftotext_where_there_is_one() {
     let world = World::new();
     let folder = write(&world, "plan.md", "# Plan\n\nmove the cabinets in october\n");
-    write(&world, "scan.pdf", "%PDF-1.7");
+    write(&world, "scan.pdf", "%PDF-1.7 scanned");
+    let pdf = format!("{folder}/scan.pdf");
     let ran = world.run("ingest", &[&folder]);
-    assert!(ran.exit == 0 && ran.stderr.contains("docs/scan.pdf is a PDF"), "{ran:?}");
-    assert_eq!(world.code(2, "ingest", &[&format!("{folder}/scan.pdf")]), "ingest.pdf");
+    assert!(ran.exit == 0 && ran.stderr.contains("scan.pdf` is a PDF, and `pdftotext` is not here"), "{ran:?}");
+    assert_eq!(world.code(2, "ingest", &[&pdf]), "ingest.pdf");
+
+    let program = world.home().join("bin/pdftotext");
+    let install = |script: &str| {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::create_dir_all(world.home().join("bin")).expect("a folder");
+        std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("written");
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("executable");
+    };
+    // The last two words are the file and where its text goes.
+    install("[ \"$8\" = - ] && read first < \"$7\"; echo \"the crane manual, from $first\"");
+    assert_eq!(rows(&world.json("ingest", &[&pdf])["documents"])[0]["outcome"], "created");
+    let found = world.json("search crane manual", &[]).to_string();
+    assert!(found.contains("from %PDF-1.7 scanned"), "{found}");
+    for (script, words) in [("echo", "holds no text"), ("exit 1", "damaged or locked")] {
+        install(script);
+        let refused = world.fails(2, "ingest", &[&pdf]);
+        assert!(text(&refused["error"]).contains(words), "{refused}");
+        let left = world.run("ingest", &[&folder]);
+        assert!(left.exit == 0 && left.stderr.contains(words), "{left:?}");
+    }
 }

@@ -91,6 +91,8 @@ impl World {
             .env("INGRAIN_HOME", self.home())
             .env("INGRAIN_NOW", &*self.now.borrow())
             .env("USER", "ann")
+            // No program of this machine, only those a test puts there.
+            .env("PATH", self.home().join("bin"))
             .envs(self.server.as_ref().map(|database| ("INGRAIN_DB", database.url(APP))))
             .args(line.split_whitespace())
             .args(more)

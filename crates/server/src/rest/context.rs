@@ -16,8 +16,8 @@ use crate::extract::{MemoryName, Named, Params, Sent};
 use crate::problem::Problem;
 use crate::wire::Page;
 use crate::wire::context::{
-    ContextAnswer, ContextBody, ReceiptParams, ReceiptView, ReplayView, TouchView, TouchesView, VerifiedView,
-    WindowView,
+    ContextAnswer, ContextBody, ContextFormat, ContextView, ReceiptParams, ReceiptView, ReplayView, TouchView,
+    TouchesView, VerifiedView, WindowView,
 };
 
 const TAG: &str = "context";
@@ -29,7 +29,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
                 TAG,
                 "Context for a turn",
                 "The memories for the latest message, within a budget, trusted apart from unverified, with a receipt. `for` \
-                 asks what helped at similar decision points. With `window`, the answer is all messages of the model's next \
+                 asks what helped at similar decision points; `format: messages` adds ready chat messages. With `window`, the answer is all messages of the model's next \
                  call, cut to fit in a fixed order: `messages`, `tokens`, `cuts`, `receipt`, `notes`.",
             )
             .body::<ContextBody>(json!({ "message": "why did billing stop retrying?" }))
@@ -72,13 +72,21 @@ async fn context(
     Sent(mut body): Sent<ContextBody>,
 ) -> Result<Json<ContextAnswer>, Problem> {
     let work = move |engine: &engine::Engine| match body.window.take() {
+        Some(_) if body.is_of_turn() => {
+            let message =
+                "a window stands alone: filters, budgets, `for`, `as_of` and `format` are of a turn's context";
+            Err(Problem::bad_request("shape.window", message))
+        }
         Some(window) => {
             let window = engine.working_memory(&who.caller, &window.with(body.message))?;
             Ok(ContextAnswer::Window(Box::new(WindowView { window })))
         }
         None => {
-            let context = engine.context(&who.caller, &ContextRequest::from(body))?;
-            Ok(ContextAnswer::Turn(Box::new(context.into())))
+            let format = body.format;
+            let request = ContextRequest::from(body);
+            let context = engine.context(&who.caller, &request)?;
+            let messages = (format == ContextFormat::Messages).then(|| context.messages(&request.message));
+            Ok(ContextAnswer::Turn(Box::new(ContextView::new(context, messages))))
         }
     };
     Ok(Json(app.call("context", work).await?))

@@ -19,7 +19,7 @@ use crate::extract::{MemoryName, Named, Params, Preconditions, Sent};
 use crate::problem::Problem;
 use crate::telemetry;
 use crate::wire::Page;
-use crate::wire::listing::{HistoryParams, ListParams};
+use crate::wire::listing::{HistoryParams, ListParams, ReadParams};
 use crate::wire::memory::{MemoryView, SavedView, VersionView};
 use crate::wire::remember::{PatchBody, RememberBody};
 
@@ -113,7 +113,8 @@ async fn list(
 
 fn reading() -> Endpoint {
     Endpoint::new(Method::GET, "/v1/memories/{id}", "read", read)
-        .says(TAG, "Read a memory", "In whatever state it is. The ETag is its version.")
+        .says(TAG, "Read a memory", "In whatever state it is, or as it stood at a past time. The ETag is its version.")
+        .query::<ReadParams>()
         .header("If-None-Match", "The version you have: 304 where it still stands")
         .answer::<MemoryView>(StatusCode::OK, "The memory", memory_example(true))
         .plain(StatusCode::NOT_MODIFIED, "You have it", "")
@@ -124,9 +125,15 @@ async fn read(
     State(app): State<App>,
     who: Who,
     Named(id): MemoryName,
+    Params(params): Params<ReadParams>,
     conditions: Preconditions,
 ) -> Result<Response, Problem> {
-    let memory = app.call("read", move |engine| Ok(engine.read(&who.caller, &Reference::Id(id))?)).await?;
+    let reference = Reference::Id(id);
+    let work = move |engine: &engine::Engine| match params.as_of {
+        Some(at) => Ok(engine.read_as_of(&who.caller, &reference, at)?),
+        None => Ok(engine.read(&who.caller, &reference)?),
+    };
+    let memory = app.call("read", work).await?;
     telemetry::about(&memory);
     let version = memory.version;
     if conditions.is_known(version) {

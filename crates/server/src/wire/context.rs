@@ -4,14 +4,14 @@ use engine::ports::Filter;
 use engine::presets::Purpose;
 use engine::receipt::{Considered, Receipt, Replay, Usage};
 use engine::vocabulary::Kind;
-use engine::{Context, ContextRequest, Verified, Window, WindowRequest};
+use engine::{Context, ContextRequest, Message, Verified, Window, WindowRequest};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::episodic::{SkillBody, TurnBody};
-use super::{KindWord, Moment, PurposeWord, bounded};
+use super::{KindWord, Moment, PurposeWord, TurnRoleWord, bounded};
 
 /// Stands in schemas for a record of the engine, written as it is.
 type AsKept = Map<String, Value>;
@@ -45,9 +45,32 @@ pub struct ContextBody {
     #[serde(default)]
     #[schemars(with = "Option<Moment>")]
     pub as_of: Option<Timestamp>,
+    /// How to answer.
+    #[serde(default)]
+    pub format: ContextFormat,
     /// Everything of the model's next call: the answer is the messages that fit.
     #[serde(default)]
     pub window: Option<WindowBody>,
+}
+
+/// How a turn's context is answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ContextFormat {
+    /// The blocks as one text.
+    #[default]
+    Text,
+    /// The same, and ready chat messages: the blocks as a system message, then the user's.
+    Messages,
+}
+
+impl ContextBody {
+    /// What is asked of a turn says nothing about a window.
+    pub fn is_of_turn(&self) -> bool {
+        let filtered = !(self.stores.is_empty() && self.kinds.is_empty() && self.tags.is_empty());
+        let bounded = self.budget_tokens.is_some() || self.memories_max.is_some();
+        filtered || bounded || self.purpose.is_some() || self.as_of.is_some() || self.format != ContextFormat::Text
+    }
 }
 
 /// What a model's next call is made of, besides the message.
@@ -117,11 +140,25 @@ pub struct ContextView {
     pub receipt: Option<String>,
     /// What could not be done, in words.
     pub skipped: Vec<String>,
+    /// Where they were asked for: the messages for the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<MessageShape>>")]
+    pub messages: Option<Vec<Message>>,
 }
 
-impl From<Context> for ContextView {
-    fn from(context: Context) -> ContextView {
+#[derive(JsonSchema)]
+#[schemars(rename = "Message")]
+#[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
+struct MessageShape {
+    #[schemars(with = "TurnRoleWord")]
+    role: engine::vocabulary::TurnRole,
+    content: String,
+}
+
+impl ContextView {
+    pub fn new(context: Context, messages: Option<Vec<Message>>) -> ContextView {
         ContextView {
+            messages,
             text: context.text,
             tokens: context.tokens,
             candidates: context.candidates,

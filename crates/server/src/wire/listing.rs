@@ -74,6 +74,15 @@ impl ListParams {
     }
 }
 
+/// Which memory of all it has been.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReadParams {
+    /// The memory as it stood at this time.
+    #[schemars(with = "Option<Moment>")]
+    pub as_of: Option<Timestamp>,
+}
+
 /// Which stretch of a history.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

@@ -1,5 +1,6 @@
 //! Conversations, logs, documents and windows over HTTP: facts 19, 20, 21.
 
+use engine::ports::Clock as _;
 use serde_json::{Value, json};
 
 use crate::house::{House, Reply};
@@ -89,6 +90,50 @@ fn logs_pass_the_scanner_and_are_only_appended_to() {
         house.ask_as(&key, "POST", "/v1/audit").json(&json!({ "action": " ", "message": "x" })).send().status,
         400
     );
+}
+
+#[test]
+fn a_turn_over_rest_is_ready_to_be_sent_and_as_it_stood() {
+    let house = House::new();
+    let runbook = |content: &str| {
+        let body =
+            json!({ "store": "workspace_runbooks", "kind": "runbook", "path": "quay/crane", "content": content });
+        ok(&house.ask("POST", "/v1/memories").json(&body).send())
+    };
+    let id = runbook("the harbour crane is green")["id"].as_str().expect("an id").to_owned();
+    house.clock.pass(3_600);
+    let between = house.clock.now().to_string();
+    house.clock.pass(3_600);
+    runbook("the harbour crane is blue");
+    let read = |query: &str| house.ask("GET", &format!("/v1/memories/{id}{query}")).send();
+    assert_eq!(ok(&read(""))["content"], json!("the harbour crane is blue"));
+    let then = read(&format!("?as_of={between}"));
+    assert_eq!(ok(&then)["content"], json!("the harbour crane is green"));
+    assert_ne!(then.header("etag"), read("").header("etag"));
+    assert_eq!(read("?as_of=2020-01-01T00:00:00Z").said(), (404, "not_found".to_owned()));
+
+    let ask = |more: Value| {
+        let mut body = json!({ "message": "which colour has the harbour crane?" });
+        body.as_object_mut().expect("an object").extend(more.as_object().cloned().unwrap_or_default());
+        house.ask("POST", "/v1/context").json(&body).send()
+    };
+    assert!(ok(&ask(json!({})))["messages"].is_null());
+    for (more, colour) in [(json!({}), "blue"), (json!({ "as_of": between }), "green")] {
+        let mut more = more;
+        more["format"] = json!("messages");
+        let answer = ok(&ask(more));
+        let messages = answer["messages"].as_array().expect("messages");
+        assert_eq!(messages.iter().map(|message| &message["role"]).collect::<Vec<_>>(), ["system", "user"]);
+        assert_eq!(messages[0]["content"], answer["text"]);
+        assert!(messages[0]["content"].as_str().is_some_and(|text| text.contains(colour)), "{answer}");
+        assert_eq!(messages[1]["content"], json!("which colour has the harbour crane?"));
+    }
+    // A window answers for everything itself.
+    for more in [json!({ "as_of": between }), json!({ "format": "messages" }), json!({ "budget_tokens": 50 })] {
+        let mut more = more;
+        more["window"] = json!({ "window_tokens": 4000 });
+        assert_eq!(ask(more).said(), (400, "shape.window".to_owned()));
+    }
 }
 
 #[test]

@@ -8,6 +8,8 @@ mod house;
 mod memories;
 mod once;
 mod others;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod postgres;
 mod reference;
 mod shape;

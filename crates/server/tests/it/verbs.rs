@@ -251,6 +251,23 @@ fn fact_33_everything_out_and_back_over_rest() {
     assert_eq!(list(&here)["items"], list(&there)["items"]);
     let zipped = here.ask("GET", "/v1/export").header("accept-encoding", "gzip").status();
     assert_eq!(zipped, 200);
+    // The same, a line at a time: any of the lines will do.
+    let asked = here.ask("GET", "/v1/export?store=conversation_memory").header("accept", "application/x-ndjson").send();
+    assert_eq!(asked.header("content-type"), Some("application/x-ndjson"));
+    let lines: Vec<&str> = asked.body.lines().collect();
+    assert!(lines[0].starts_with("{\"ingrain_export\":") && lines[lines.len() - 1].starts_with("{\"end\":"));
+    let third = House::new();
+    let send = |house: &House, lines: &str| {
+        done(&house.ask("POST", "/v1/import").header("content-type", "application/x-ndjson").text(lines).send(), 200)
+    };
+    let (half, rest) = lines.split_at(lines.len() / 2);
+    let taken = [half, rest].map(|part| send(&third, &part.join("\n")));
+    assert!(taken.iter().all(|done| done["refused"] == json!([])), "{taken:?}");
+    assert_eq!(list(&here)["items"], list(&third)["items"]);
+    assert_eq!(send(&third, &asked.body)["imported"], 0);
+    let torn =
+        here.ask("POST", "/v1/import").header("content-type", "application/x-ndjson").text("{\"memory\":7}").send();
+    assert_eq!(torn.said(), (400, "shape.export".to_owned()));
     let newer = post(&there, "/v1/import", &json!({ "ingrain_export": 999 }));
     assert_eq!(newer.said(), (400, "shape.export_newer".to_owned()));
     let file = json!({ "store": "workspace_runbooks", "text": "---\npath: ops/fuses\nkind: runbook\n---\nspare fuses are in rack nine\n" });

@@ -1,14 +1,11 @@
-//! What goes wrong inside this backend, and how the engine hears of it.
+//! What the failures of Postgres and of the line to it mean to the engine.
 
 use engine::ports::StoreError;
 use tokio_postgres::error::SqlState;
 
-/// Either the driver failed, or what it said already has a meaning.
-#[derive(Debug)]
-pub(super) enum Fault {
-    Sql(tokio_postgres::Error),
-    Store(StoreError),
-}
+use crate::fault::{self, Meaning};
+
+pub(super) type Fault = fault::Fault<tokio_postgres::Error>;
 
 impl From<tokio_postgres::Error> for Fault {
     fn from(error: tokio_postgres::Error) -> Fault {
@@ -16,27 +13,7 @@ impl From<tokio_postgres::Error> for Fault {
     }
 }
 
-impl From<StoreError> for Fault {
-    fn from(error: StoreError) -> Fault {
-        Fault::Store(error)
-    }
-}
-
-impl From<Fault> for StoreError {
-    fn from(fault: Fault) -> StoreError {
-        match fault {
-            Fault::Sql(error) => meaning(&error),
-            Fault::Store(error) => error,
-        }
-    }
-}
-
 impl Fault {
-    /// What was read cannot have been written by us.
-    pub(super) fn corrupt(what: impl std::fmt::Display) -> Fault {
-        Fault::Store(StoreError::Corrupt(what.to_string()))
-    }
-
     pub(super) fn unavailable(what: impl std::fmt::Display) -> Fault {
         Fault::Store(StoreError::Unavailable(what.to_string()))
     }
@@ -95,22 +72,24 @@ fn is_shutdown(state: &SqlState) -> bool {
         || [&SqlState::ADMIN_SHUTDOWN, &SqlState::CRASH_SHUTDOWN, &SqlState::CANNOT_CONNECT_NOW].contains(&state)
 }
 
-fn meaning(error: &tokio_postgres::Error) -> StoreError {
-    // Without a word of the server it is the line to it; columns that cannot be read are found out elsewhere.
-    let Some(db) = error.as_db_error() else { return StoreError::Unavailable(chain(error)) };
-    let text = db.message().to_owned();
-    let state = db.code();
-    match state.code().get(..2).unwrap_or_default() {
-        _ if is_shutdown(state) => StoreError::Unavailable(text),
-        // Insufficient resources: a full disk cannot be written, too many connections go away.
-        "53" if *state == SqlState::DISK_FULL => StoreError::Unwritable(text),
-        "53" | "40" | "55" | "57" => StoreError::Unavailable(text),
-        "25" if *state == SqlState::READ_ONLY_SQL_TRANSACTION => StoreError::Unwritable(text),
-        "28" | "3D" => StoreError::Unavailable(text),
-        "42" if *state == SqlState::INSUFFICIENT_PRIVILEGE => StoreError::Unwritable(text),
-        "42" | "3F" if is_missing(state) => StoreError::Unavailable(format!("{text}; {MIGRATE}")),
-        "22" if text.contains("role") => StoreError::Unavailable(format!("{text}; {MIGRATE}")),
-        _ => StoreError::Corrupt(text),
+impl Meaning for tokio_postgres::Error {
+    fn meaning(&self) -> StoreError {
+        // Without a word of the server it is the line to it; columns that cannot be read are found out elsewhere.
+        let Some(db) = self.as_db_error() else { return StoreError::Unavailable(chain(self)) };
+        let text = db.message().to_owned();
+        let state = db.code();
+        match state.code().get(..2).unwrap_or_default() {
+            _ if is_shutdown(state) => StoreError::Unavailable(text),
+            // Insufficient resources: a full disk cannot be written, too many connections go away.
+            "53" if *state == SqlState::DISK_FULL => StoreError::Unwritable(text),
+            "53" | "40" | "55" | "57" => StoreError::Unavailable(text),
+            "25" if *state == SqlState::READ_ONLY_SQL_TRANSACTION => StoreError::Unwritable(text),
+            "28" | "3D" => StoreError::Unavailable(text),
+            "42" if *state == SqlState::INSUFFICIENT_PRIVILEGE => StoreError::Unwritable(text),
+            "42" | "3F" if is_missing(state) => StoreError::Unavailable(format!("{text}; {MIGRATE}")),
+            "22" if text.contains("role") => StoreError::Unavailable(format!("{text}; {MIGRATE}")),
+            _ => StoreError::Corrupt(text),
+        }
     }
 }
 

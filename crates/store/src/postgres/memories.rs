@@ -170,6 +170,7 @@ fn paged(page: &Page, params: &mut Vec<Param>) -> (String, &'static str) {
         (Order::Expiring, Some(Cursor::Time(at, last))) => {
             format!(" and (m.expires_at, m.id) > ({}, {})", next(params, micros(*at)), next(params, last.0))
         }
+        (Order::LastTurn, _) => " and m.turn is not null".to_owned(),
         // A cursor of another order marks no place in this one.
         _ => String::new(),
     };
@@ -178,6 +179,7 @@ fn paged(page: &Page, params: &mut Vec<Param>) -> (String, &'static str) {
         Order::Newest => "m.updated_at desc, m.id desc",
         Order::Oldest => "m.created_at, m.id",
         Order::Expiring => "m.expires_at, m.id",
+        Order::LastTurn => "m.turn desc, m.id desc",
         Order::Fading => "m.fade, m.id",
     };
     (after, order)

@@ -3,7 +3,7 @@
 use crate::matching;
 use engine::policy::{Constrained, Readable};
 use engine::ports::{Filter, Order};
-use engine::vocabulary::{State, Trust};
+use engine::vocabulary::{Layer, State, Trust};
 use rusqlite::types::Value;
 
 use super::rows::{key, micros};
@@ -41,7 +41,13 @@ impl Clauses {
 /// and what a caller cannot see would slow it down.
 pub(super) fn table(filter: &Filter, order: Option<Order>, scopes: &[Seen]) -> &'static str {
     let by_another = filter.session.is_some() || filter.fade_below.is_some() || order == Some(Order::Expiring);
+    let only_live = matching::states(filter) == [State::Active];
     match scopes {
+        _ if order == Some(Order::LastTurn) && filter.session.is_some() => "memories m indexed by memories_by_session",
+        // What the partial index holds is all that is asked for.
+        _ if filter.fade_below.is_some() && only_live && filter.layers == [Layer::Episodic] => {
+            "memories m indexed by memories_by_fade"
+        }
         _ if filter.always_inject == Some(true) => "memories m indexed by memories_pinned",
         [_, _, ..] if !by_another => "memories m indexed by memories_by_time",
         _ => "memories m",

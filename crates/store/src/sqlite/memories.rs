@@ -134,7 +134,7 @@ pub(super) fn list(conn: &Connection, readable: &Readable, filter: &Filter, page
         _ => filter::within(readable, &scopes),
     };
     filter::all(&mut clauses, readable, filter);
-    let order = paged(&mut clauses, page);
+    let order = paged(&mut clauses, page, filter.fade_below.is_some());
     let table = filter::table(filter, Some(page.order), &scopes);
     let sql = format!(
         "select {MEMORY}
@@ -164,7 +164,7 @@ fn collect(conn: &Connection, readable: &Readable, sql: &str, params: Vec<Value>
 }
 
 /// Adds where the stretch begins; answers how it is sorted. A memory without a path sorts first.
-fn paged(clauses: &mut Clauses, page: &Page) -> &'static str {
+fn paged(clauses: &mut Clauses, page: &Page, faded: bool) -> &'static str {
     let id = |id: &MemoryId| Value::Blob(key(id.0).to_vec());
     match (page.order, &page.after) {
         (Order::Path, Some(Cursor::Path(path, last))) => {
@@ -179,6 +179,7 @@ fn paged(clauses: &mut Clauses, page: &Page) -> &'static str {
         (Order::Expiring, Some(Cursor::Time(at, last))) => {
             clauses.add("(m.expires_at, m.id) > (?, ?)", [micros(*at).into(), id(last)]);
         }
+        (Order::LastTurn, _) => clauses.add("m.turn is not null", []),
         // A cursor of another order marks no place in this one.
         (Order::Path | Order::Newest | Order::Oldest | Order::Expiring | Order::Fading, _) => {}
     }
@@ -187,6 +188,9 @@ fn paged(clauses: &mut Clauses, page: &Page) -> &'static str {
         Order::Newest => "m.updated_at desc, m.id desc",
         Order::Oldest => "m.created_at, m.id",
         Order::Expiring => "m.expires_at, m.id",
+        Order::LastTurn => "m.turn desc, m.id desc",
+        // As the index has them: to sort all that is due for each batch would take longer than the work on it.
+        Order::Fading if faded => "m.scope, m.fade, m.id",
         Order::Fading => "m.fade, m.id",
     }
 }

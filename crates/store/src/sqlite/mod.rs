@@ -1,5 +1,6 @@
 //! SQLite: one file, one writer thread with group commit, a few readers, an index in memory for recall.
 
+mod checkpoint;
 mod commit;
 mod copy;
 mod entry;
@@ -33,6 +34,7 @@ use engine::ports::{Address, Backend, Filter, Find, Found, Health, Page, PlaceSt
 use engine::row::{Row, RowFilter, RowKind};
 
 use crate::bell::Bell;
+use checkpoint::Checkpointer;
 #[cfg(test)]
 pub(crate) use copy::columns;
 pub(crate) use copy::{copy_source, copy_target};
@@ -80,8 +82,9 @@ pub fn open_sqlite(location: &Location, options: &Options) -> Result<Arc<dyn Bac
     let readers = path.map_or_else(|| Readers::Memory(shared.clone()), Readers::file);
     let recall = recall::Index::new(options.recall_bytes_max);
     let news = Arc::new(Bell::default());
+    let checkpointer = path.map(|path| Checkpointer::start(path, shared.clone(), news.clone())).transpose()?;
     let writer = Writer::start(shared, news.clone())?;
-    Ok(Arc::new(Sqlite { location: location.clone(), readers, writer, recall, news }))
+    Ok(Arc::new(Sqlite { location: location.clone(), readers, _checkpointer: checkpointer, writer, recall, news }))
 }
 
 /// Makes the folder and the file so that only their owner may look; the log files copy the file's mode.
@@ -103,6 +106,8 @@ fn make_file(path: &Path) -> std::io::Result<()> {
 struct Sqlite {
     location: Location,
     readers: Readers,
+    /// Goes before the writer, which closes the file.
+    _checkpointer: Option<Checkpointer>,
     writer: Writer,
     recall: recall::Index,
     news: Arc<Bell>,

@@ -21,8 +21,11 @@ const STATEMENTS: usize = 160;
 const WRITER_CACHE_KIB: i64 = 1024;
 /// KiB of pages a reader keeps; the file cache of the system is behind it.
 const READER_CACHE_KIB: i64 = 1024;
-/// Pages of log after which they are copied to the database: 8 MiB, so that few saves pay for it.
-const CHECKPOINT_PAGES: i64 = 2_000;
+/// Pages of log after which the writer copies them to the database itself: 64 MiB, far more than is left where the
+/// checkpointer keeps up.
+const CHECKPOINT_PAGES: i64 = 16_000;
+/// How long the checkpointer waits for readers and writers: it comes again soon, and others may wait behind it.
+const CHECKPOINT_WAIT: Duration = Duration::from_millis(5);
 
 /// The connection that writes. In memory it is the only one, and readers share it.
 pub(super) type Shared = Arc<Mutex<Connection>>;
@@ -46,6 +49,14 @@ pub(super) fn open_writer(path: Option<&Path>) -> Result<Connection, Fault> {
     conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     // What is deleted is overwritten: redaction and erasure mean it.
     conn.pragma_update(None, "secure_delete", true)?;
+    Ok(conn)
+}
+
+/// The connection that copies the log into the database and does nothing else.
+pub(super) fn open_checkpointer(path: &Path) -> Result<Connection, Fault> {
+    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | common())?;
+    conn.busy_timeout(CHECKPOINT_WAIT)?;
+    conn.pragma_update(None, "synchronous", "full")?;
     Ok(conn)
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use engine::change::Write;
 use engine::id::MemoryId;
 use engine::ports::{Backend, Filter, Find, Page, StoreError};
+use engine::row::{Row, RowKind};
 use engine::words;
 use store::{Location, Options, open_sqlite};
 
@@ -46,6 +47,38 @@ fn what_was_written_is_there_when_it_is_opened_again() {
     let guard = engine::change::Guard::RunSavesLeft { run: "r1".to_owned(), saves_max: 1 };
     assert!(backend.commit(world.change().guard(guard)).is_err(), "dropping writes what was handed over");
     assert_eq!(backend.health().unwrap().memories, 1);
+}
+
+/// Nobody has to wait for it: the log is copied beside the writing.
+#[test]
+fn a_log_that_grows_is_copied_by_itself() {
+    let (_folder, path) = folder();
+    let backend = open(&path).unwrap();
+    let world = World::new(&*backend);
+    let watch = rusqlite::Connection::open(&path).unwrap();
+    let left = || {
+        let sql = "pragma wal_checkpoint(noop)";
+        watch.query_row(sql, [], |row| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?)).unwrap()
+    };
+    let body = serde_json::json!("a line about the harbour ".repeat(800));
+    for number in 0..300 {
+        let row = Row {
+            kind: RowKind::Summaries,
+            id: number.to_string(),
+            body: body.clone(),
+            ..world.store_row("lessons", "")
+        };
+        world.commit(world.change().write(Write::Row(row)));
+    }
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    assert!(
+        std::fs::metadata(path.with_extension("db-wal")).unwrap().len() > 4 * 1024 * 1024,
+        "there was something to copy"
+    );
+    while left() >= 1_000 {
+        assert!(std::time::Instant::now() < deadline, "{} pages of log are left", left());
+        std::thread::yield_now();
+    }
 }
 
 #[test]

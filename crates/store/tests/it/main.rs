@@ -67,6 +67,8 @@ conformance! {
         tenants_are_walls,
         lists_come_in_order_and_in_pages,
         the_least_important_fades_first,
+        what_has_faded_is_found_in_every_place,
+        the_last_turn_of_a_session_comes_first,
         what_is_due_comes_first_to_expire_first,
         filters_say_what_they_mean,
         an_archived_store_is_not_read,

@@ -5,12 +5,15 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 /// What a stretch of operations cost.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
     pub name: String,
     pub operations: usize,
     /// CPU time of the whole process, all threads, per operation.
     pub cpu_ms_each: f64,
+    /// The most the whole process computed during one of them: what is longer waited for the disk or another program.
+    #[serde(default)]
+    pub cpu_ms_max: f64,
     pub wall_ms_median: f64,
     pub wall_ms_p95: f64,
     /// The longest one: what somebody waited at worst.
@@ -41,19 +44,26 @@ pub struct Meter {
     wall: Instant,
     written: Option<u64>,
     times: Vec<Duration>,
+    cpu_max: Duration,
 }
 
 impl Meter {
     pub fn start(operations: usize) -> Meter {
         let times = Vec::with_capacity(operations);
-        Meter { cpu: cpu_time(), wall: Instant::now(), written: written_bytes(), times }
+        Meter { cpu: cpu_time(), wall: Instant::now(), written: written_bytes(), times, cpu_max: Duration::ZERO }
     }
 
     pub fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
-        let begun = Instant::now();
+        let (begun, cpu) = (Instant::now(), cpu_time());
         let done = work();
         self.times.push(begun.elapsed());
+        self.cpu_max = self.cpu_max.max(cpu_time().saturating_sub(cpu));
         done
+    }
+
+    /// How many were timed so far.
+    pub fn operations(&self) -> usize {
+        self.times.len()
     }
 
     pub fn stop(mut self) -> Figures {
@@ -70,6 +80,7 @@ impl Meter {
             name: String::new(),
             operations,
             cpu_ms_each: each(cpu),
+            cpu_ms_max: self.cpu_max.as_secs_f64() * 1e3,
             wall_ms_median: at(0.5),
             wall_ms_p95: at(0.95),
             wall_ms_max: at(1.0),

@@ -1,3 +1,4 @@
+use engine::caller::Caller;
 use engine::change::Write;
 use engine::id::MemoryId;
 use engine::memory::{Draft, Memory};
@@ -110,7 +111,9 @@ pub(crate) fn lists_come_in_order_and_in_pages(backend: &dyn Backend) {
                 page.after = Some(match order {
                     Order::Path => Cursor::Path(last.path.clone().unwrap_or_default(), last.id),
                     Order::Newest => Cursor::Time(last.updated_at, last.id),
-                    Order::Oldest | Order::Expiring | Order::Fading => Cursor::Time(last.created_at, last.id),
+                    Order::Oldest | Order::LastTurn | Order::Expiring | Order::Fading => {
+                        Cursor::Time(last.created_at, last.id)
+                    }
                 });
                 seen.extend(stretch.iter().map(|memory| memory.path.clone().unwrap_or("-".to_owned())));
             }
@@ -137,6 +140,54 @@ pub(crate) fn the_least_important_fades_first(backend: &dyn Backend) {
     assert_eq!(faded(&Filter { fade_below: Some(below), ..Filter::default() }), [low.id]);
 }
 
+/// What upkeep asks: everything due, wherever it is, in any order; only episodes fade.
+pub(crate) fn what_has_faded_is_found_in_every_place(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let saved = |agent: &str, importance: f64| {
+        let caller = Caller::agent(world.tenant, agent);
+        let (scope, draft) =
+            (Scope::Agent { agent: agent.to_owned() }, Draft { importance: Some(importance), ..draft("a turn") });
+        world.save(world.entry_in("episodes", &caller, &scope, Draft { kind: None, ..draft }))
+    };
+    let (one, kept, other) = (saved("a1", 0.1), saved("a1", 0.9), saved("a2", 0.15));
+    let fade_below = Some(engine::lifecycle::fade_key(0.2, other.created_at));
+    let layers = vec![Layer::Episodic];
+    let due = |limit: usize| {
+        let page = Page { order: Order::Fading, after: None, limit };
+        let filter = Filter { fade_below, layers: layers.clone(), ..Filter::default() };
+        let mut ids: Vec<MemoryId> =
+            backend.list(&world.all(), &filter, &page).unwrap().into_iter().map(|memory| memory.id).collect();
+        ids.sort();
+        ids
+    };
+    assert_eq!(due(10), [one.id, other.id]);
+    assert_eq!(due(1).len(), 1);
+    world.save(world.transition(&one, Operation::Archive, |memory| memory.state = State::Archived));
+    assert_eq!(due(10), [other.id]);
+    assert!(!due(10).contains(&kept.id));
+}
+
+pub(crate) fn the_last_turn_of_a_session_comes_first(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let turn = |session: &str, turn: Option<u32>| {
+        let draft = Draft { session: Some(session.to_owned()), turn, ..draft("a turn") };
+        world.save(world.entry("c1", draft))
+    };
+    for number in [3, 11, 2] {
+        turn("s1", Some(number));
+    }
+    turn("s1", None);
+    turn("s2", Some(40));
+    let turns = |session: Option<&str>| -> Vec<Option<u32>> {
+        let page = Page { order: Order::LastTurn, after: None, limit: 10 };
+        let filter = Filter { session: session.map(str::to_owned), ..Filter::default() };
+        backend.list(&world.all(), &filter, &page).unwrap().iter().map(|memory| memory.turn).collect()
+    };
+    assert_eq!(turns(Some("s1")), [Some(11), Some(3), Some(2)]);
+    assert_eq!(turns(None), [Some(40), Some(11), Some(3), Some(2)]);
+    assert_eq!(turns(Some("s3")), []);
+}
+
 pub(crate) fn filters_say_what_they_mean(backend: &dyn Backend) {
     let world = World::new(backend);
     let mut first = tagged(&["go", "k8s"], "alpha");
@@ -148,7 +199,7 @@ pub(crate) fn filters_say_what_they_mean(backend: &dyn Backend) {
     let b = world.save(world.entry("c2", second));
     let gone = world.remember("c1", "gamma");
     let gone = world.save(world.transition(&gone, Operation::Archive, |memory| memory.state = State::Archived));
-    let admin = engine::caller::Caller::admin(world.tenant);
+    let admin = Caller::admin(world.tenant);
     let runbook = at_path("runbooks/x", "delta");
     let d = world.save(world.entry_in("workspace_runbooks", &admin, &Scope::Workspace, runbook));
 

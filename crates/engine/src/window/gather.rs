@@ -1,0 +1,114 @@
+//! What goes into a window: skills, pinned memories, memories and chunks for the message.
+
+use super::WindowRequest;
+use super::parts::Parts;
+use crate::Engine;
+use crate::caller::Caller;
+use crate::container::KNOWLEDGE_BASE;
+use crate::context::{Choice, ContextRequest, block_of};
+use crate::error::Error;
+use crate::policy;
+use crate::ports::Filter;
+use crate::ranking::Hit;
+use crate::receipt::{ReceiptSettings, show};
+use crate::render;
+use crate::search::Query;
+use crate::skills::Skill;
+use crate::vocabulary::Ranker;
+
+/// Memories and chunks before anything is cut (SPEC §3).
+const MEMORIES: usize = 5;
+const CHUNKS: usize = 5;
+/// A memory is shown up to here; a chunk is never longer.
+const MEMORY_TOKENS: usize = 512;
+
+impl Engine {
+    pub(super) fn parts<'a>(
+        &self,
+        caller: &Caller,
+        request: &'a WindowRequest,
+        notes: &mut Vec<String>,
+    ) -> Result<Parts<'a>, Error> {
+        let budget_tokens = Some(request.window_tokens);
+        let asked = ContextRequest { message: request.message.clone(), budget_tokens, ..ContextRequest::default() };
+        let settings = ReceiptSettings { memories_max: MEMORIES + CHUNKS, ..self.context_settings(&asked) };
+        let mut parts = Parts {
+            request,
+            skills: self.window_skills(request)?,
+            pinned: Vec::new(),
+            memories: Vec::new(),
+            chunks: Vec::new(),
+            dropped: Vec::new(),
+            tool_results: request.tool_results.clone(),
+            first_turn: 0,
+            summary: String::new(),
+            settings,
+        };
+        if self.settings.memory_off || request.message.trim().is_empty() {
+            return Ok(parts);
+        }
+        let missed = |what: &str, error: &Error| format!("{what}: {}", error.code());
+        parts.pinned = self.window_pins(caller, &parts.settings).unwrap_or_else(|error| {
+            notes.push(missed("always-inject memories", &error));
+            Vec::new()
+        });
+        let memories = self.window_memories(caller, request).unwrap_or_else(|error| {
+            notes.push(missed("memories", &error));
+            Vec::new()
+        });
+        let is_pinned = |hit: &Hit| parts.pinned.iter().any(|choice| choice.memory.id == hit.memory.id);
+        let fresh: Vec<Hit> = memories.into_iter().filter(|hit| !is_pinned(hit)).take(MEMORIES).collect();
+        parts.memories = fresh.into_iter().map(|hit| self.shown_in_window(&parts.settings, hit)).collect();
+        let chunks = self.knowledge_hits(caller, &request.message, &[], Ranker::Operational, CHUNKS);
+        let chunks = chunks.unwrap_or_else(|error| {
+            notes.push(missed("knowledge", &error));
+            Vec::new()
+        });
+        parts.chunks = chunks.into_iter().map(|hit| self.shown_in_window(&parts.settings, hit)).collect();
+        Ok(parts)
+    }
+
+    /// The request's own skills and the configured ones, or those of them that were named.
+    fn window_skills(&self, request: &WindowRequest) -> Result<Vec<Skill>, Error> {
+        let wanted = |skill: &Skill| request.skill_names.as_ref().is_none_or(|names| names.contains(&skill.name));
+        let configured = self.skills()?.into_iter().filter(wanted);
+        let mut skills = request.skills.clone();
+        for skill in configured {
+            if !skills.iter().any(|given| given.name == skill.name) {
+                skills.push(skill);
+            }
+        }
+        Ok(skills)
+    }
+
+    /// Pinned memories, within their share of a turn's budget.
+    fn window_pins(&self, caller: &Caller, settings: &ReceiptSettings) -> Result<Vec<Choice>, Error> {
+        let mut left = self.limits().context_budget_tokens / self.limits().always_inject_share;
+        let mut pinned = Vec::new();
+        for memory in self.always_injected(caller, &Filter::default())? {
+            let choice = self.shown_in_window(settings, Hit::bare(memory));
+            if choice.considered.tokens <= left {
+                left -= choice.considered.tokens;
+                pinned.push(choice);
+            }
+        }
+        Ok(pinned)
+    }
+
+    fn window_memories(&self, caller: &Caller, request: &WindowRequest) -> Result<Vec<Hit>, Error> {
+        let query = Query { text: request.message.clone(), ..Query::default() };
+        let mut eyes = self.eyes_on(caller, &query.filter)?;
+        eyes.closed.push(KNOWLEDGE_BASE.to_owned());
+        let (mut hits, _) = self.found(&eyes, &query, Ranker::Operational, MEMORIES)?;
+        hits.retain(|hit| eyes.shows(&hit.memory) && policy::in_its_run(caller, &hit.memory));
+        Ok(hits)
+    }
+
+    fn shown_in_window(&self, settings: &ReceiptSettings, hit: Hit) -> Choice {
+        let mut choice = self.passed_over(settings, hit, "in the window".to_owned());
+        choice.considered.block = Some(block_of(settings, &choice.considered));
+        choice.considered.content_tokens_max = MEMORY_TOKENS;
+        choice.considered.tokens = render::entry_tokens(&show(&choice.considered, &choice.memory));
+        choice
+    }
+}
