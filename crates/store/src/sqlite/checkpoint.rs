@@ -16,8 +16,8 @@ use crate::bell::Bell;
 
 /// How long to let pages gather once something was written: many of them are written more than once.
 const GATHER: Duration = Duration::from_millis(100);
-/// Pages of log worth copying: 4 MiB.
-const LOG_PAGES: u64 = 1_000;
+/// Pages of log worth copying: 8 MiB, so that what is written often is copied seldom.
+const LOG_PAGES: u64 = 2_000;
 /// Pages of log from which it starts over; only then are writers asked to wait, and only for the last few pages.
 const LONG_LOG_PAGES: u64 = 4_000;
 /// Few enough that a writer hardly notices them being copied.
