@@ -7,6 +7,7 @@ mod cost;
 mod decode;
 mod documented;
 mod entropy;
+mod fit;
 mod injection;
 mod join;
 mod labels;

@@ -33,13 +33,11 @@ pub(super) struct Order {
 
 struct Compiled {
     order: &'static Order,
-    pattern: String,
     lazy: Lazy,
 }
 
-static ORDERS: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
-    all().map(|order| Compiled { order, pattern: english::expand(order.pattern), lazy: Lazy::new() }).collect()
-});
+static ORDERS: LazyLock<Vec<Compiled>> =
+    LazyLock::new(|| all().map(|order| Compiled { order, lazy: Lazy::new() }).collect());
 
 /// Every wording, English first.
 pub(super) fn all() -> impl Iterator<Item = &'static Order> {
@@ -87,7 +85,7 @@ impl Orders {
 
 fn try_order(compiled: &Compiled, sentence: &str, start: usize) -> Option<Hit> {
     cost::read(sentence.len());
-    let regex: &Regex = compiled.lazy.get(&compiled.pattern);
+    let regex: &Regex = compiled.lazy.get(|| english::expand(compiled.order.pattern).into());
     let order = compiled.order;
     let found = regex
         .find_iter(sentence.as_bytes())
