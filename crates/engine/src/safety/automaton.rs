@@ -23,6 +23,7 @@ pub(super) enum Target {
     Pem,
     Mark(structure::Mark),
     Order(u16),
+    Sentence,
     Disguise(injection::Disguise),
 }
 
@@ -88,11 +89,12 @@ fn build() -> Automaton {
     for (word, mark) in structure::MARKS {
         words.add(word, Target::Mark(*mark));
     }
-    for (word, order) in injection::anchors() {
-        words.add(word, Target::Order(order));
+    let orders = injection::anchors().map(|(word, order)| (word, Target::Order(order)));
+    for (word, target) in orders.chain(injection::triggers().map(|word| (word, Target::Sentence))) {
+        words.add(word, target);
         // The index folds the case of ASCII only.
         for other in capitals(word) {
-            words.add(&other, Target::Order(order));
+            words.add(&other, target);
         }
     }
     for (word, disguise) in injection::DISGUISES {

@@ -141,6 +141,7 @@ impl<'v> Pass<'v> {
             }
             Target::Mark(mark) => self.marks.add(mark, start, end),
             Target::Order(index) => self.orders.note(index, start, end),
+            Target::Sentence => self.orders.note_sentence(self.text, start),
             Target::Disguise(disguise) => {
                 if !self.disguises.contains(&disguise) {
                     self.disguises.push(disguise);

@@ -104,6 +104,18 @@ impl<T: Copy> Words<T> {
         }
     }
 
+    /// Calls `visit` with what each word that stands at one place stands for, and its end.
+    pub(super) fn at(&self, bytes: &[u8], at: usize, mut visit: impl FnMut(T, usize)) {
+        let key = prefix(&bytes[at..]);
+        let mut visit = |target, _, end| visit(target, end);
+        if self.long.may_have(key) {
+            self.compare(&self.long, key, bytes, at, &mut visit);
+        }
+        if self.short.may_have(key & THREE) {
+            self.compare(&self.short, key & THREE, bytes, at, &mut visit);
+        }
+    }
+
     fn compare(&self, index: &Index, key: u32, bytes: &[u8], at: usize, visit: &mut impl FnMut(T, usize, usize)) {
         let next = prefix(bytes.get(at + 4..).unwrap_or_default());
         for entry in index.entries(key).iter().filter(|entry| entry.key == key && next & entry.mask == entry.next) {

@@ -2,12 +2,15 @@
 mod disguise;
 mod english;
 mod excuse;
+mod grammar;
 mod languages;
 mod sentence;
 
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
+
+pub(super) use grammar::{rules as wordings, triggers};
 
 pub(super) use disguise::{DISGUISES, Disguise, disguises, undo};
 
@@ -53,6 +56,7 @@ pub(super) fn anchors() -> impl Iterator<Item = (&'static str, u16)> {
 #[derive(Default)]
 pub(super) struct Orders {
     seen: Vec<(u16, usize)>,
+    sentences: grammar::Sentences,
 }
 
 /// Sentences are read up to this far on either side of an anchor.
@@ -63,8 +67,14 @@ impl Orders {
         self.seen.push((index, start));
     }
 
+    /// A word that makes its sentence worth reading.
+    pub(super) fn note_sentence(&mut self, text: &str, start: usize) {
+        self.sentences.note(text, start);
+    }
+
     /// Tries each order once in each sentence in which one of its anchors stands.
     pub(super) fn judge(self, text: &str, hits: &mut Vec<Hit>) {
+        self.sentences.judge(text, hits);
         let mut tried: Vec<(u16, usize)> = Vec::new();
         let mut lowered = (0, 0, String::new());
         for (index, at) in self.seen {
@@ -89,7 +99,8 @@ fn try_order(compiled: &Compiled, sentence: &str, start: usize) -> Option<Hit> {
     let order = compiled.order;
     let found = regex
         .find_iter(sentence.as_bytes())
-        .find(|found| !order.excusable || !excuse::excused(sentence, found.start(), found.end()))?;
+        .find(|found| !order.excusable || !excuse::excused(sentence, found.start(), found.end()))
+        .filter(|_| !order.excusable || !excuse::ordinary(order.name, sentence))?;
     Some(Hit::order(order.name, order.severity, order.intent, start + found.start(), start + found.end()))
 }
 

@@ -115,6 +115,24 @@ fn ordinary_notes_pass() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Wordings of every intent and near notes: `+` must be found, `-` must pass.
+const WORDINGS: &str = include_str!("orders.txt");
+
+#[test]
+fn worded_orders_are_found_and_near_notes_pass() {
+    // Some say what they want so roundabout that only a classifier could tell.
+    const FOUND_SHARE_MIN: f64 = 0.90;
+    let flagged =
+        |text: &str| inspect(&text.replace("\\n", "\n")).iter().any(|found| found.concern == Concern::Injection);
+    let orders: Vec<&str> = WORDINGS.lines().filter_map(|line| line.strip_prefix("+ ")).collect();
+    let missed: Vec<&str> = orders.iter().copied().filter(|order| !flagged(order)).collect();
+    let share = 1.0 - missed.len() as f64 / orders.len() as f64;
+    assert!(share >= FOUND_SHARE_MIN, "{share:.3}: {}", missed.join("\n"));
+    let alarms: Vec<&str> =
+        WORDINGS.lines().filter_map(|line| line.strip_prefix("- ")).filter(|note| flagged(note)).collect();
+    assert!(alarms.is_empty(), "{}", alarms.join("\n"));
+}
+
 #[test]
 fn notes_about_orders_pass() {
     let wrong: Vec<String> = HARMLESS_ORDERS
