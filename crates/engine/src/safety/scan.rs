@@ -140,7 +140,7 @@ impl<'v> Pass<'v> {
                 self.exempt.extend(structure::ciphertext_end(self.bytes, start).map(|close| (start, close)))
             }
             Target::Mark(mark) => self.marks.add(mark, start, end),
-            Target::Order(index) => self.orders.note(index, start, end),
+            Target::Order(index) => self.orders.note(self.text, index, start),
             Target::Sentence => self.orders.note_sentence(self.text, start),
             Target::Disguise(disguise) => {
                 if !self.disguises.contains(&disguise) {

@@ -10,10 +10,11 @@ use super::super::scan::Hit;
 use super::super::{Severity, cost};
 use super::{REACH_BYTES, excuse, sentence};
 use lexicon::bit;
-use reading::{Word, read};
+use reading::Word;
 use rows::{ROWS, Row};
 
 pub(in super::super) use lexicon::triggers;
+pub(super) use reading::read;
 
 /// One slot of a wording: a word of one of the classes, so many words after the slot before.
 struct Slot {
@@ -36,7 +37,6 @@ fn parse(row: &'static Row, text: &str) -> Wording {
     let mut wording = Wording { row, slots: Vec::new(), needs: Vec::new() };
     let mut gap = 0;
     for part in text.split(' ') {
-        let classes = |names: &str| names.split('|').fold(0, |classes, name| classes | bit(name));
         match (part.parse(), part.strip_prefix('+'), part.strip_prefix('!')) {
             (Ok(words), ..) => gap = words,
             (_, Some(names), _) => wording.needs.push(classes(names)),
@@ -45,6 +45,11 @@ fn parse(row: &'static Row, text: &str) -> Wording {
         }
     }
     wording
+}
+
+/// The bits of classes that are written with bars between them.
+pub(super) fn classes(names: &str) -> u128 {
+    names.split('|').fold(0, |classes, name| classes | bit(name))
 }
 
 /// The rows as rules for people.

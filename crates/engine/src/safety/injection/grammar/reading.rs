@@ -5,7 +5,7 @@ use super::super::super::words::Words;
 use super::lexicon::{LEXICON, Meaning, bit};
 
 /// One word, or several that mean one thing.
-pub(super) struct Word {
+pub(in super::super) struct Word {
     pub(super) start: usize,
     pub(super) end: usize,
     /// A bit for every class of the lexicon.
@@ -21,7 +21,7 @@ const ELISION_BYTES_MAX: usize = 5;
 const WORDS_MAX: usize = 160;
 
 /// Reads a sentence, in lower case.
-pub(super) fn read(sentence: &str, words: &mut Vec<Word>) -> u128 {
+pub(in super::super) fn read(sentence: &str, words: &mut Vec<Word>) -> u128 {
     let grammar: &Grammar = &GRAMMAR;
     words.clear();
     let (mut all, mut at, mut fresh) = (0, 0, true);

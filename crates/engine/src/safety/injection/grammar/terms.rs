@@ -12,11 +12,12 @@ pub(super) const DROP: &str = "stop honouring,stop honoring,stop respecting,stop
     忘記,无视,無視,忘れ,무시하*,잊어*,잊고,تجاهل,انس,انسَ,नज़रअंदाज़,भूल जा,भूल जाओ,अनदेखा,ignorera,glöm,ignorer,glem,zapomeň,\
     ignoră,uită,ігноруй*,забудь,bỏ qua,quên,abaikan,lupakan,ξέχασε,αγνόησε,התעלם,שכח,unohda,felejtsd,uita";
 
-pub(super) const RULES: &str = "instruct*,rule,rules,guideline*,guidance,directive*,prompt,prompts,restriction*,constraint*,guardrail*,safeguard*,\
+pub(super) const RULES: &str = "ignoreall*,ignore_*,ignore-all*,ignore-prev*,ignoreprev*,ignoreyour*,ignoreprior*,disregardall*,disregardprev*,\
+    forgetall*,forgeteverything*,skipapproval*,bypassapproval*,ignor all,instruct*,rule,rules,guideline*,guidance,directive*,prompt,prompts,restriction*,constraint*,guardrail*,safeguard*,\
     policy,policies,system message,programming,training,briefing,orders,protocols,limitation*,what you were told,\
     what you have been told,what was said,everything above,everything you,all of the above,you were told,you were given,\
     you were briefed,alignment,conditioning,content filter*,safety filter*,safety measures,ethics,context above,\
-    anweisung*,instruktion*,vorgabe*,regel,regeln,richtlinie*,befehle,was dir,consigne*,règle*,instruccion*,regla,reglas,órdenes,\
+    anweisung*,instruktion*,vorgabe*,regel,regeln,richtlinie*,befehl*,was dir,consigne*,règle*,instruccion*,regla,reglas,órdenes,\
     ordenes,directrices,lo que te dijeron,todo lo anterior,instruç*,regra,regras,diretriz*,tudo o que,istruzion*,regole,direttiv*,\
     tutto ciò,tutto quello,instructie*,regels,richtlijn*,instrukcj*,polecenia,zasad*,инструкци*,правил*,указани*,директив*,talimat*,\
     kural*,指令,指示,规则,規則,命令,ルール,プロンプト,提示词,지시*,규칙*,명령*,تعليمات,التعليمات,أوامر,الأوامر,القواعد,निर्देश*,\
@@ -53,7 +54,8 @@ pub(super) const USER: &str = "user,user's,operator,human,admin,administrator,ow
     użytkownik*,пользовател*,kullanıcı*,用户,用戶,使用者,ユーザ,사용자*,المستخدم,उपयोगकर्ता,användare*,bruger*,bruker*,uživatel*,\
     utilizator*,користувач*,người dùng,pengguna,niemand*,χρήστη,למשתמש,käyttäjä*";
 
-pub(super) const CHECK: &str = "countersign*,second signature,\
+pub(super) const CHECK: &str = "countersign*,second signature,manager check*,identity check*,security check*,fraud check*,owner check*,policy check*,\
+    compliance check*,access check*,permission check*,credit check*,\
     approval*,confirmation*,review,reviews,verification*,authorisation*,authorization*,permission,permissions,sign-off*,\
     signoff*,consent,change board,change control,second opinion,sanity check*,dry run*,safety check*,oversight,four-eyes,\
     change request*,human in the loop,go-ahead,green light,clearance,peer review,second pair of eyes,\
