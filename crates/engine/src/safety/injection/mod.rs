@@ -44,9 +44,9 @@ struct Compiled {
 /// What a sentence must speak of before the wordings of an intent are built and tried: most anchors stand in ordinary notes.
 const NEEDS: &[(&str, &str)] = &[
     ("injection_override", "rules|before|void|agent|obey|all|systag"),
-    ("injection_exfiltrate", "secret|away"),
+    ("injection_exfiltrate", "away|send|copy"),
     ("injection_skip_approval", "check|consult|nobody|passed|yes|needless|guard|own"),
-    ("injection_standing_order", "secret|away|promote|amount|bank|obey|rules|message|memory|check|auth|self|tool"),
+    ("injection_standing_order", "secret|away|promote|amount|bank|obey|rules|message|memory|auth|self|tool"),
 ];
 
 static ORDERS: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
