@@ -1,6 +1,7 @@
 //! Finds what must not be remembered: secrets, planted orders, raw logs.
 mod address;
 mod automaton;
+mod base85;
 mod behind;
 mod context;
 mod cost;
@@ -20,6 +21,7 @@ mod pattern;
 mod public;
 mod scan;
 mod shape;
+mod split;
 mod stand_in;
 mod structure;
 mod tokens;

@@ -6,7 +6,7 @@ use super::pattern::Check;
 use super::structure::{self, Armour, Mark, Marks};
 use super::value::Look;
 use super::view::View;
-use super::{Concern, Finding, Severity, address, context, cost, decode, documented, stand_in};
+use super::{Concern, Finding, Severity, address, base85, context, cost, decode, documented, split, stand_in};
 
 /// How telling a rule is: of overlapping hits the heaviest names the finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -77,6 +77,8 @@ pub(super) fn scan(view: &View) -> Report {
     marks.judge(text.as_bytes(), &mut hits);
     let mut decoded = Vec::new();
     entropy::walk(text, &Known { exempt: &exempt, labels: &labels }, &mut hits, &mut decoded);
+    base85::walk(text, &mut decoded);
+    split::walk(text, &mut decoded);
     orders.judge(text, &mut hits);
     Report { hits, decoded, disguises }
 }

@@ -262,3 +262,44 @@ fn the_name_of_a_service_announces_its_key() {
         assert_eq!(inspect(&text), [], "{text}");
     }
 }
+
+#[test]
+fn keys_in_pieces_are_found() {
+    let key = shape::example("AKIA{u16}", false);
+    let (head, tail) = key.split_at(9);
+    let texts = [
+        format!("a = \"{head}\"\nb = \"{tail}\"\nkey = a + b\n"),
+        format!("const p1 = '{head}'; const p2 = '{tail}'; const id = `${{p1}}${{p2}}`;"),
+        format!("P1=\"{head}\"\nP2=\"{tail}\"\nexport AWS_ACCESS_KEY_ID=\"$P1$P2\""),
+    ];
+    for text in &texts {
+        assert!(inspect(text).iter().any(|found| found.concern == Concern::Secret), "{text}");
+    }
+    for text in ["a = \"blue\"\nb = \"green\"\ncolour = a + b", "x = \"orders-\"\ny = \"prod\"\nname = f\"{x}{y}\""] {
+        assert!(inspect(text).is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn passwords_of_digits_and_keys_that_are_uuids_are_found() {
+    let found = |text: &str| inspect(text).iter().any(|found| found.concern == Concern::Secret);
+    for text in [
+        "password: 48291057",
+        "DB_PASSWORD=90417263",
+        "\"passcode\": \"593018\"",
+        "heroku: 7c9e6b1a-4d2f-4e83-9b57-d1f60a3c8e24",
+        "api_key=7c9e6b1a-4d2f-4e83-9b57-d1f60a3c8e24",
+    ] {
+        assert!(found(text), "{text}");
+    }
+    for text in [
+        "password: 12345678",
+        "password_changed_at: 1746093600",
+        "password_age_days=000090",
+        "datadog: 7c9e6b1a-4d2f-4e83-9b57-d1f60a3c8e24",
+        "tests pass: 482910",
+        "heroku_app_id: 7c9e6b1a-4d2f-4e83-9b57-d1f60a3c8e24",
+    ] {
+        assert!(!found(text), "{text}");
+    }
+}
