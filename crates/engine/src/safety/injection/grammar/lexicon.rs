@@ -98,7 +98,7 @@ pub(super) const CLASSES: &[(&str, &str)] = &[
     ("alter", "change,replace,swap,set,substitute,edit,switch,rewrite,update"),
     (
         "bank",
-        "account number*,iban,bank detail*,bank account,recipient*,payee*,wallet address,wallet,beneficiary,routing number,\
+        "payout account,payment account,account number*,iban,bank detail*,bank account,recipient*,payee*,wallet address,wallet,beneficiary,routing number,\
       payment address,payment details",
     ),
     (
@@ -209,6 +209,9 @@ pub(super) const CLASSES: &[(&str, &str)] = &[
         "copied,replicated,added,included,pasted,repeated,inserted,propagated,preserved,kept,reproduced,mirrored,carried",
     ),
     ("youare", "you are,you're,you will be,you were"),
+    ("need", "need,needs,require,requires,needed,have,has"),
+    ("trusted", "trusted,admin_approved,verified,authoritative,approved"),
+    ("advance", "in advance,beforehand,once and for all,up front,upfront"),
     ("lead", LEAD),
     (
         "modal",
@@ -263,6 +266,8 @@ pub(super) const TRIGGERS: &[&str] = &[
     "future",
     "skip",
     "own",
+    "trusted",
+    "advance",
     "inname",
     "rules",
     "unseen",

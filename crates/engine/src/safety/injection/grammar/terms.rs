@@ -12,7 +12,8 @@ pub(super) const DROP: &str = "stop honouring,stop honoring,stop respecting,stop
     忘記,无视,無視,忘れ,무시하*,잊어*,잊고,تجاهل,انس,انسَ,नज़रअंदाज़,भूल जा,भूल जाओ,अनदेखा,ignorera,glöm,ignorer,glem,zapomeň,\
     ignoră,uită,ігноруй*,забудь,bỏ qua,quên,abaikan,lupakan,ξέχασε,αγνόησε,התעלם,שכח,unohda,felejtsd,uita";
 
-pub(super) const RULES: &str = "ignoreall*,ignore_*,ignore-all*,ignore-prev*,ignoreprev*,ignoreyour*,ignoreprior*,disregardall*,disregardprev*,\
+pub(super) const RULES: &str = "safety setting*,security setting*,told you,what you've been,what the developers,what the operator,\
+    ignoreall*,ignore_*,ignore-all*,ignore-prev*,ignoreprev*,ignoreyour*,ignoreprior*,disregardall*,disregardprev*,\
     forgetall*,forgeteverything*,skipapproval*,bypassapproval*,ignor all,instruct*,rule,rules,guideline*,guidance,directive*,prompt,prompts,restriction*,constraint*,guardrail*,safeguard*,\
     policy,policies,system message,programming,training,briefing,orders,protocols,limitation*,what you were told,\
     what you have been told,what was said,everything above,everything you,all of the above,you were told,you were given,\
@@ -39,7 +40,8 @@ pub(super) const VOID: &str = "do not exist,did not exist,never existed,as noise
     gilt nicht mehr,gelten nicht mehr,ne s'applique plus,ne s'appliquent plus,ya no aplica*,ya no se aplica*,não se aplica*,\
     не действу*,больше не действу*";
 
-pub(super) const AGENT: &str = "you,your,you were told,you were given,you were briefed,everything you,what you were told,what you have been told,yours,yourself,you're,you've,assistant*,agent,agents,ai,model,llm,llms,bot,chatbot,copilot,claude,chatgpt,gpt,\
+pub(super) const AGENT: &str = "told you,\
+    you,your,you were told,you were given,you were briefed,everything you,what you were told,what you have been told,yours,yourself,you're,you've,assistant*,agent,agents,ai,model,llm,llms,bot,chatbot,copilot,claude,chatgpt,gpt,\
     du,dir,dich,dein*,toi,tes,vos,vous,usted,tus,você,seus,suas,tuo,tue,jij,jouw,ты,тебе,твои*,вам,ваши*,sen,sana,你,您,あなた,너는,\
     당신";
 
@@ -110,7 +112,8 @@ pub(super) const SEND: &str = "drop,place,beam out,hand out,\
     перешли*,шли,gönder*,发送,发给,傳送,发到,上传,送信,送って,送り,보내*,전송*,أرسل,ارسل,भेज*,skicka,pošli,trimite,надішли,\
     надсилай,gửi,kirim*,στείλε,שלח,lähetä,küldd";
 
-pub(super) const SECRET: &str = "chat logs,chat log,private repo*,/etc/shadow,/etc/passwd,id_rsa,.npmrc,.netrc,.aws/credentials,tenant data,other tenants,session token*,\
+pub(super) const SECRET: &str = "environment of,\
+    chat logs,chat log,private repo*,/etc/shadow,/etc/passwd,id_rsa,.npmrc,.netrc,.aws/credentials,tenant data,other tenants,session token*,\
     credential*,password*,passphrase*,secret*,api key*,api-key*,apikey*,api token*,token,tokens,environment variable*,\
     env var*,private key*,ssh key*,~/.ssh,.ssh,.env,user data,customer data,customer record*,customer list*,personal data,\
     connection string*,kubeconfig*,cookie*,session data,system prompt,hidden prompt,hidden instruction*,chat history,conversation,\
@@ -138,7 +141,8 @@ pub(super) const TELL: &str = "let on,give away,\
     言わ,알리*,말하*,تخبر,تذكر,बताना,बताओ,बता,berätta,säg,fortæl,fortell,říkej,neříkej,spune,повідомля*,кажи,nói,báo,beritahu,\
     beri tahu,πεις,תגיד,תספר,kerro";
 
-pub(super) const HIDE: &str = "cache cette,cache ces,dissimule*,verbirg,verheimlich*,verschweig*,oculta*,esconda*,esconde*,nascondi*,verberg,verzwijg,ukryj,скрой*,скрыва*,gizle,隐藏,隐瞒,隠し,隠す,숨기*,숨겨*,أخف,छिपा*,\
+pub(super) const HIDE: &str = "keep quiet,stay silent,say nothing,keep silent,keep it quiet,\
+    cache cette,cache ces,dissimule*,verbirg,verheimlich*,verschweig*,oculta*,esconda*,esconde*,nascondi*,verberg,verzwijg,ukryj,скрой*,скрыва*,gizle,隐藏,隐瞒,隠し,隠す,숨기*,숨겨*,أخف,छिपा*,\
     silently,quietly,secretly,covertly,in secret,behind the scenes,no trace,no traces,under the radar,discreetly,stealthily,\
     conceal,hide,cover up,mask,scrub,heimlich,stillschweigend,en secret,discrètement,en secreto,en silencio,em segredo,\
     silenciosamente,in segreto,silenziosamente,stiekem,potajemnie,po cichu,втайне,тайно,незаметно,gizlice,秘密,悄悄,偷偷,暗中,こっそり,\
@@ -155,7 +159,8 @@ pub(super) const FUTURE: &str = "until told otherwise,until i say otherwise,as a
     今から,常に,지금부터,앞으로,이제부터,항상,من الآن,दوماً,अब से,अब से,हमेशा,från och med nu,fra nu af,fra nå av,od teď,od nynějška,\
     de acum,відтепер,від цього моменту,từ bây giờ,từ nay,mulai sekarang,από τώρα,מעכשיו,tästä lähtien,mostantól";
 
-pub(super) const SESSION: &str = "future session*,later session*,every session,each session,all sessions,future chat*,later chat*,all chats,every chat,\
+pub(super) const SESSION: &str = "in future sessions,in future chats,in future conversations,in later sessions,in all sessions,in every session,in new sessions,\
+    future session*,later session*,every session,each session,all sessions,future chat*,later chat*,all chats,every chat,\
     future conversation*,later conversation*,every conversation,all later chats,all later sessions,all future sessions,all future chats,all future conversations,all future tasks,all future replies,all future answers,every future session,every future chat,every future conversation,each future session,all following sessions,all upcoming tasks,\
     next session*,new session*,subsequent session*,subsequent conversation*,each new conversation,every new conversation,\
     every new session,coming sessions,jede* sitzung,jeder sitzung,chaque session,cada sesión,cada sessão,ogni sessione,elke sessie";
@@ -170,7 +175,8 @@ pub(super) const OBEY: &str = "be done,be granted,be carried out,give them what,
     befolg*,gehorch*,obéis*,suis,suivez,obedece*,sigue,obedeça,siga,obbedisci,segui,gehoorzaam,volg,słuchaj,подчиня*,слушай*,следуй*,\
     服从,听从,遵循,遵守,従っ,従い,따르*,따라,اتبع,أطع,मानो,पालन,itaat,uy ,följ,lyd,poslouchej,ascultă,слухай*,tuân theo,patuhi,ikuti";
 
-pub(super) const SELF: &str = "the sentence above,the text above,the paragraph above,the lines above,the note above,the above text,the instructions above,\
+pub(super) const SELF: &str = "the following line,the following text,the following sentence,the following paragraph,\
+    the sentence above,the text above,the paragraph above,the lines above,the note above,the above text,the instructions above,\
     this note,these notes,these lines,this line,this block,this paragraph,this entry,this memory,this text,this instruction,\
     this message,this document,this memo,this rule,these rules,the text below,what is written here,these instructions,this passage,\
     this sentence,this section,the words below,the lines below,what follows,these orders,this order,this directive,\
@@ -195,7 +201,8 @@ pub(super) const AUTH: &str = "administrator*,admin,ceo,cto,ciso,security team,s
     head of,director,board,legal,system,maintainer*,sysadmin,security staff,it department,your maker*,your owner,supervisor,auditor*,\
     helpdesk,security office,operations team,security lead,chief";
 
-pub(super) const CLAIM: &str = "i am,i'm,this is,message comes from,message from,comes from,come from,on behalf of,speaking as,as the,hereby,in my role,\
+pub(super) const CLAIM: &str = "came from,coming from,\
+    i am,i'm,this is,message comes from,message from,comes from,come from,on behalf of,speaking as,as the,hereby,in my role,\
     notice from,instruction from,order from,sent by,signed by,we are,authority of,issued by";
 
 pub(super) const GRANT: &str = "authorise,authorize,authorised,authorized,grant,granted,allow,permit,order,ordered,orders,instruct,instructed,direct,\
