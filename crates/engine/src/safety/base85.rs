@@ -10,8 +10,22 @@ const RUN_CHARS_MAX: usize = 4096;
 /// Base 64 and words have fewer signs than this.
 const SIGNS_MIN: usize = 2;
 
-const RFC1924: &[u8; 85] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
-const ZEROMQ: &[u8; 85] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
+static RFC1924: [u8; 256] =
+    table(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~");
+static ZEROMQ: [u8; 256] =
+    table(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#");
+/// What is no digit of an alphabet.
+const NO_DIGIT: u8 = u8::MAX;
+
+const fn table(alphabet: &[u8; 85]) -> [u8; 256] {
+    let mut table = [NO_DIGIT; 256];
+    let mut place = 0;
+    while place < alphabet.len() {
+        table[alphabet[place] as usize] = place as u8;
+        place += 1;
+    }
+    table
+}
 
 /// Decodes every run between white space that is text in one of the alphabets.
 pub(super) fn walk(text: &str, decoded: &mut Vec<Decoded>) {
@@ -41,7 +55,7 @@ fn run(run: &[u8], at: usize) -> Option<Decoded> {
         let (from, to) = unquoted(run, from);
         let body = run.get(from..to).filter(|body| body.len() >= RUN_CHARS_MIN)?;
         cost::read(body.len());
-        let text = [postscript(body), by(RFC1924, body), by(ZEROMQ, body)]
+        let text = [postscript(body), by(&RFC1924, body), by(&ZEROMQ, body)]
             .into_iter()
             .flatten()
             .find_map(|bytes| decode::text(bytes).filter(|text| text.is_ascii()))?;
@@ -68,8 +82,8 @@ fn postscript(run: &[u8]) -> Option<Vec<u8>> {
     groups(run, |byte| matches!(byte, b'!'..=b'u').then(|| u64::from(byte - b'!')))
 }
 
-fn by(alphabet: &[u8; 85], run: &[u8]) -> Option<Vec<u8>> {
-    groups(run, |byte| alphabet.iter().position(|&other| other == byte).map(|place| place as u64))
+fn by(table: &[u8; 256], run: &[u8]) -> Option<Vec<u8>> {
+    groups(run, |byte| Some(u64::from(table[usize::from(byte)])).filter(|&digit| digit != u64::from(NO_DIGIT)))
 }
 
 /// Five digits are four bytes; the last group may be shorter.
