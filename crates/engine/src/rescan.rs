@@ -4,12 +4,13 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::Engine;
+use crate::allow::AllowList;
 use crate::caller::Caller;
 use crate::error::Error;
 use crate::event::EventName;
 use crate::gate::{Stop, scan};
-use crate::id::MemoryId;
-use crate::memory::{Draft, Memory};
+use crate::id::{MemoryId, VersionId};
+use crate::memory::{Draft, Memory, Version};
 use crate::pipeline::admins_only;
 use crate::policy::Readable;
 use crate::ports::{Cursor, Filter, Order, Page};
@@ -38,6 +39,8 @@ pub struct Rescanned {
 #[derive(Clone, Debug, Serialize)]
 pub struct StoredFinding {
     pub memory: MemoryId,
+    /// The version that says it: the present one, or an older one that can still be read.
+    pub version: VersionId,
     pub store: String,
     pub field: &'static str,
     pub rule: &'static str,
@@ -48,8 +51,8 @@ pub struct StoredFinding {
 }
 
 impl Engine {
-    /// Scans a stretch of the tenant's memories as a save would be today; with `propose` each that would be refused
-    /// gets a review whose approval redacts it.
+    /// Scans a stretch of the tenant's memories, every version of each, as a save would be today; with `propose` each
+    /// memory that would be refused gets a review whose approval redacts it, or only the older versions that would be.
     pub fn rescan(&self, caller: &Caller, after: Option<Cursor>, propose: bool) -> Result<Rescanned, Error> {
         admins_only(caller)?;
         let states = vec![State::Active, State::Constrained, State::Superseded, State::Archived];
@@ -61,41 +64,59 @@ impl Engine {
         let mut done = Rescanned { scanned: memories.len() as u64, findings: Vec::new(), proposed: 0, next };
         let allowed = self.allow_list(caller.tenant)?;
         for memory in &memories {
-            let draft = self.draft_as_stored(caller, memory)?;
-            match scan(draft, memory.scope.kind(), SecretAction::Block, &|| Ok(allowed.clone()), None) {
-                Ok(_) => {}
-                Err(Stop::Failed(error)) => return Err(error),
-                Err(Stop::Refused(refusal)) => {
-                    let (review, new) = match propose {
-                        true => self.propose_redaction(caller, memory, &refusal)?,
-                        false => (None, false),
-                    };
-                    done.proposed += u64::from(new);
-                    done.findings.extend(refusal.findings.iter().map(|finding| stored(memory, finding, review)));
-                }
+            let refused = self.refused_versions(caller, memory, &allowed)?;
+            if refused.is_empty() {
+                continue;
             }
+            let (review, new) = match propose {
+                true => self.propose_redaction(caller, memory, &refused)?,
+                false => (None, false),
+            };
+            done.proposed += u64::from(new);
+            done.findings.extend(refused.iter().flat_map(|(version, refusal)| {
+                refusal.findings.iter().map(move |finding| stored(memory, version.id, finding, review))
+            }));
         }
         Ok(done)
     }
 
-    /// Every text that is kept of a memory's present version.
-    fn draft_as_stored(&self, caller: &Caller, memory: &Memory) -> Result<Draft, Error> {
-        let version = self.backend.version(&Readable::everything(caller.tenant), memory.version)?;
-        let (evidence, reason) = version.map(|version| (version.evidence, version.reason)).unwrap_or_default();
-        Ok(Draft { evidence, reason, ..Draft::of(memory) })
+    /// The versions that would be refused today, the newest first.
+    fn refused_versions(
+        &self,
+        caller: &Caller,
+        memory: &Memory,
+        allowed: &AllowList,
+    ) -> Result<Vec<(Version, Refusal)>, Error> {
+        let mut refused = Vec::new();
+        for version in self.every_version(caller, memory.id)? {
+            let (evidence, reason) = (version.evidence.clone(), version.reason.clone());
+            let draft = Draft { evidence, reason, ..Draft::of(&version.memory) };
+            match scan(draft, memory.scope.kind(), SecretAction::Block, &|| Ok(allowed.clone()), None) {
+                Ok(_) => {}
+                Err(Stop::Failed(error)) => return Err(error),
+                Err(Stop::Refused(refusal)) => refused.push((version, refusal)),
+            }
+        }
+        Ok(refused)
     }
 
     fn propose_redaction(
         &self,
         caller: &Caller,
         memory: &Memory,
-        refusal: &Refusal,
+        refused: &[(Version, Refusal)],
     ) -> Result<(Option<Uuid>, bool), Error> {
-        let in_path = refusal.findings.iter().any(|finding| finding.field == "path");
+        let findings: Vec<&FieldFinding> = refused.iter().flat_map(|(_, refusal)| &refusal.findings).collect();
+        let in_path = findings.iter().any(|finding| finding.field == "path");
         let path = memory.path.clone().filter(|_| !in_path);
-        let (sources, scope) = (vec![Source::of(memory)], memory.scope.clone());
+        let mut sources = vec![Source::of(memory)];
+        // The present version takes the others with it.
+        if refused.iter().all(|(version, _)| version.id != memory.version) {
+            sources.extend(refused.iter().map(|(version, _)| Source::of_version(version)));
+        }
+        let scope = memory.scope.clone();
         let review = Review {
-            rationale: rationale(refusal),
+            rationale: rationale(&findings),
             // What is redacted does not come back.
             risk: Risk::High,
             ..self.drafted(caller, Action::Redact, sources, &memory.store, path, scope)
@@ -107,9 +128,10 @@ impl Engine {
     }
 }
 
-fn stored(memory: &Memory, finding: &FieldFinding, review: Option<Uuid>) -> StoredFinding {
+fn stored(memory: &Memory, version: VersionId, finding: &FieldFinding, review: Option<Uuid>) -> StoredFinding {
     StoredFinding {
         memory: memory.id,
+        version,
         store: memory.store.clone(),
         field: finding.field,
         rule: finding.rule,
@@ -119,9 +141,9 @@ fn stored(memory: &Memory, finding: &FieldFinding, review: Option<Uuid>) -> Stor
     }
 }
 
-fn rationale(refusal: &Refusal) -> String {
+fn rationale(findings: &[&FieldFinding]) -> String {
     let mut found: Vec<String> =
-        refusal.findings.iter().map(|finding| format!("`{}` in {}", finding.rule, finding.field)).collect();
+        findings.iter().map(|finding| format!("`{}` in {}", finding.rule, finding.field)).collect();
     found.sort();
     found.dedup();
     format!("rules version {RULES_VERSION} of the scanner would refuse it: {}", found.join(", "))

@@ -48,7 +48,7 @@ impl Engine {
     ) -> Result<Verdict, Error> {
         let everything = Readable::everything(caller.tenant);
         let mut sources = Vec::with_capacity(review.sources.len());
-        for source in &review.sources {
+        for source in review.standing_sources() {
             match self.backend.get(&everything, &Address::Id(source.memory))? {
                 Some(memory) if memory.version == source.version => sources.push(memory),
                 _ => {
@@ -226,7 +226,8 @@ impl Engine {
             Action::Redact => match may_redact(caller, source) {
                 Some(refusal) => return Ok(Verdict::Refused(refusal)),
                 None => {
-                    let redaction = Redaction { memory: source.id, versions: None, reason, may_return: false };
+                    let versions = review.older_versions();
+                    let redaction = Redaction { memory: source.id, versions, reason, may_return: false };
                     self.redacting(caller, source, &redaction)?.change
                 }
             },

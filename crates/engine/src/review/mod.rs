@@ -19,7 +19,7 @@ use uuid::Uuid;
 use crate::caller::Caller;
 use crate::event::{EventName, Happening};
 use crate::id::{MemoryId, VersionId};
-use crate::memory::{Evidence, Memory};
+use crate::memory::{Evidence, Memory, Version};
 use crate::owners::Owners;
 use crate::refusal::Refusal;
 use crate::row::{Kept, RowKind};
@@ -80,6 +80,10 @@ impl Source {
     pub(crate) fn of(memory: &Memory) -> Source {
         Source { memory: memory.id, version: memory.version, sha256: memory.sha256.clone() }
     }
+
+    pub(crate) fn of_version(version: &Version) -> Source {
+        Source { memory: version.memory.id, version: version.id, sha256: version.memory.sha256.clone() }
+    }
 }
 
 /// Something that waits for a person.
@@ -138,6 +142,20 @@ impl Kept for Review {
 
 impl Review {
     /// The id of the nth proposal to do this with these versions: two that propose it at once make one review.
+    /// The sources that must still be what they were: of a redaction the first, the others are versions of it.
+    pub(crate) fn standing_sources(&self) -> &[Source] {
+        match self.action {
+            Action::Redact => self.sources.get(..1).unwrap_or_default(),
+            _ => &self.sources,
+        }
+    }
+
+    /// The older versions that a redaction is about; none when it is about all of them.
+    pub(crate) fn older_versions(&self) -> Option<Vec<VersionId>> {
+        let older: Vec<VersionId> = self.sources.iter().skip(1).map(|source| source.version).collect();
+        (!older.is_empty()).then_some(older)
+    }
+
     pub(crate) fn id_for(action: Action, sources: &[Source], store: &str, path: Option<&str>, nth: u32) -> Uuid {
         let mut hash = Sha256::new();
         for part in [action.as_str(), store, path.unwrap_or_default()] {

@@ -1,13 +1,13 @@
 //! One index over the anchor words of every rule: a rule runs only where its word stands.
-use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use regex::bytes::Regex;
 
+use super::fit::fit;
 use super::injection;
 use super::labels::{Claim, LABELS};
 use super::pattern::{Lazy, PATTERNS, Pattern};
-use super::shape;
+use super::shape::{self, Part};
 use super::structure;
 use super::tokens::{self, Token};
 use super::words::{WORD_BYTES_MIN, Words};
@@ -23,40 +23,37 @@ pub(super) enum Target {
     Pem,
     Mark(structure::Mark),
     Order(u16),
+    Sentence,
     Disguise(injection::Disguise),
 }
 
-/// One token format with its compiled pattern.
+/// One token format.
 pub(super) struct Form {
     pub(super) token: &'static Token,
     pub(super) row: u16,
     pub(super) anchor_len: usize,
     pub(super) lead: (usize, usize),
-    pattern: String,
-    lazy: Lazy,
+    shape: &'static str,
+    parts: OnceLock<Vec<Part<'static>>>,
 }
 
 impl Form {
-    pub(super) fn regex(&self) -> &Regex {
-        self.lazy.get(&self.pattern)
+    /// Where a token that starts the bytes ends.
+    pub(super) fn fit(&self, bytes: &[u8]) -> Option<usize> {
+        fit(self.parts.get_or_init(|| shape::parse(self.shape)), bytes)
     }
 }
 
 pub(super) struct Automaton {
-    pub(super) words: Words,
-    targets: Vec<Vec<Target>>,
+    pub(super) words: Words<Target>,
     pub(super) forms: Vec<Form>,
     patterns: Vec<Lazy>,
 }
 
 impl Automaton {
-    pub(super) fn targets(&self, word: usize) -> &[Target] {
-        &self.targets[word]
-    }
-
     pub(super) fn pattern(&self, index: u16) -> (&'static Pattern, &Regex) {
         let pattern = PATTERNS[usize::from(index)];
-        (pattern, self.patterns[usize::from(index)].get(pattern.pattern))
+        (pattern, self.patterns[usize::from(index)].get(|| pattern.pattern.into()))
     }
 }
 
@@ -74,58 +71,56 @@ fn capitals(word: &str) -> impl Iterator<Item = String> {
 }
 
 fn build() -> Automaton {
-    // As many words as the tables hold, roughly: growing on the way would double the start-up.
-    const WORDS_EXPECTED: usize = 8192;
-    let mut words: HashMap<String, Vec<Target>> = HashMap::with_capacity(WORDS_EXPECTED);
-    let mut add = |word: &str, target: Target| words.entry(word.to_ascii_lowercase()).or_default().push(target);
-    let mut forms = Vec::new();
-    for (row, token) in tokens::all().enumerate() {
-        for text in token.shapes {
-            let compiled = shape::compile(text);
-            let index = forms.len() as u16;
-            for anchor in &compiled.anchors {
-                add(anchor, Target::Shape(index));
-            }
-            let telling = compiled.anchor.len() >= BACKWARDS_CHARS_MIN || compiled.anchor.ends_with('_');
-            if compiled.lead.1 == 0 && telling && compiled.anchor.len() >= WORD_BYTES_MIN {
-                add(&compiled.anchor.chars().rev().collect::<String>(), Target::Backwards(index));
-            }
-            forms.push(Form {
-                token,
-                row: row as u16,
-                anchor_len: compiled.anchor.len(),
-                lead: compiled.lead,
-                pattern: compiled.pattern,
-                lazy: Lazy::new(),
-            });
-        }
-    }
+    let mut words = Words::new();
+    let forms = forms(&mut words);
     for (index, pattern) in PATTERNS.iter().enumerate() {
         for word in pattern.anchors {
-            add(word, Target::Pattern(index as u16));
+            words.add(word, Target::Pattern(index as u16));
         }
     }
-    for (claim, words) in LABELS {
-        for word in words.split(',') {
-            add(word, Target::Label(*claim));
+    for (claim, labels) in LABELS {
+        for word in labels.split(',') {
+            words.add(word, Target::Label(*claim));
         }
     }
-    add("://", Target::Address);
-    add("-----begin ", Target::Pem);
-    add("---- begin ", Target::Pem);
+    words.add("://", Target::Address);
+    words.add("-----begin ", Target::Pem);
+    words.add("---- begin ", Target::Pem);
     for (word, mark) in structure::MARKS {
-        add(word, Target::Mark(*mark));
+        words.add(word, Target::Mark(*mark));
     }
-    for (word, order) in injection::anchors() {
-        add(word, Target::Order(order));
+    let orders = injection::anchors().map(|(word, order)| (word, Target::Order(order)));
+    for (word, target) in orders.chain(injection::triggers().map(|word| (word, Target::Sentence))) {
+        words.add(word, target);
         // The index folds the case of ASCII only.
         for other in capitals(word) {
-            add(&other, Target::Order(order));
+            words.add(&other, target);
         }
     }
     for (word, disguise) in injection::DISGUISES {
-        add(word, Target::Disguise(*disguise));
+        words.add(word, Target::Disguise(*disguise));
     }
-    let (words, targets): (Vec<String>, Vec<Vec<Target>>) = words.into_iter().unzip();
-    Automaton { words: Words::new(words), targets, forms, patterns: PATTERNS.iter().map(|_| Lazy::new()).collect() }
+    words.close();
+    Automaton { words, forms, patterns: PATTERNS.iter().map(|_| Lazy::new()).collect() }
+}
+
+fn forms(words: &mut Words<Target>) -> Vec<Form> {
+    let mut forms = Vec::new();
+    for (row, token) in tokens::all().enumerate() {
+        for &shape in token.shapes {
+            let anchored = shape::anchored(shape);
+            let index = forms.len() as u16;
+            for anchor in &anchored.anchors {
+                words.add(anchor, Target::Shape(index));
+            }
+            let (anchor, lead) = (anchored.anchor, anchored.lead);
+            let telling = anchor.len() >= BACKWARDS_CHARS_MIN || anchor.ends_with('_');
+            if lead.1 == 0 && telling && anchor.len() >= WORD_BYTES_MIN {
+                words.add(&anchor.chars().rev().collect::<String>(), Target::Backwards(index));
+            }
+            let (row, anchor_len) = (row as u16, anchor.len());
+            forms.push(Form { token, row, anchor_len, lead, shape, parts: OnceLock::new() });
+        }
+    }
+    forms
 }

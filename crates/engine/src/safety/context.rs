@@ -118,6 +118,7 @@ fn believable(claim: Claim, join: Join, value: &Value, label: &str) -> bool {
     let sentence = text.split_whitespace().count() > 2;
     match (claim, join) {
         _ if sentence || named => false,
+        (Claim::Password, Join::Assign) if is_number_password(label, &look) => true,
         (Claim::Password, Join::Assign | Join::Space) => {
             text.len() >= PASSWORD_CHARS_MIN
                 && (look.digits > 0 && kinds >= 2
@@ -154,7 +155,7 @@ fn believable(claim: Claim, join: Join, value: &Value, label: &str) -> bool {
         (Claim::Vendor, _) => {
             text.len() >= VENDOR_CHARS_MIN
                 && look.random()
-                && !is_uuid(text.as_bytes())
+                && (!is_uuid(text.as_bytes()) || join == Join::Assign && gives_uuids(label))
                 && (!look.hex() || text.len() >= HEX_CHARS_MIN)
         }
         (Claim::Ending, _) => {
@@ -176,6 +177,25 @@ fn odd_case(text: &str) -> bool {
     text.len() >= 10
         && text.contains(|mark: char| !mark.is_ascii_alphabetic())
         && (1..bytes.len()).any(|at| bytes[at - 1].is_ascii_lowercase() && bytes[at].is_ascii_uppercase() && at_end(at))
+}
+
+/// `password: 48291057`: digits alone, under a name that can be nothing else.
+fn is_number_password(label: &str, look: &Look) -> bool {
+    const NAMES: &str = "password,passwd,pwd,passcode,passwort,kennwort,contraseña,senha,wachtwoord,hasło,пароль,pw";
+    const DIGITS: std::ops::RangeInclusive<usize> = 6..=20;
+    let lower = label.to_ascii_lowercase();
+    look.digits == look.chars
+        && DIGITS.contains(&look.chars)
+        && !look.climbs()
+        && NAMES.split(',').any(|name| lower.ends_with(name))
+}
+
+/// Services whose keys are UUIDs, so that one under their name is a key.
+fn gives_uuids(label: &str) -> bool {
+    const SERVICES: &str = "heroku,scaleway,opsgenie,snyk,postmark,helius,axiom,launchdarkly,coda,frontegg,bunny,pendo,twelvelabs,\
+        clickup,statuscake,nomad,consul,mailersend,logdna,honeybadger,fastspring,sumup,veriff,zoomeye";
+    let lower = label.to_ascii_lowercase();
+    SERVICES.split(',').any(|service| lower.contains(service))
 }
 
 fn label_is_secret(label: &str) -> bool {

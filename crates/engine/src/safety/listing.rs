@@ -59,7 +59,17 @@ fn build() -> Vec<Rule> {
         intent: Some(order.intent),
         shapes: Vec::new(),
     });
-    formats.chain(patterns).chain(judgements()).chain(orders).chain([raw_log()]).collect()
+    let wordings = injection::wordings().map(|(name, intent, severity, positive, negative)| Rule {
+        name,
+        concern: Concern::Injection,
+        severity,
+        finds: intent.to_owned(),
+        positive: positive.to_owned(),
+        negative: negative.to_owned(),
+        intent: Some(intent),
+        shapes: Vec::new(),
+    });
+    formats.chain(patterns).chain(judgements()).chain(orders).chain(wordings).chain([raw_log()]).collect()
 }
 
 /// Rules that are code rather than rows.

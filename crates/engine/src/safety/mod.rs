@@ -1,12 +1,14 @@
 //! Finds what must not be remembered: secrets, planted orders, raw logs.
 mod address;
 mod automaton;
+mod base85;
 mod behind;
 mod context;
 mod cost;
 mod decode;
 mod documented;
 mod entropy;
+mod fit;
 mod injection;
 mod join;
 mod labels;
@@ -19,6 +21,7 @@ mod pattern;
 mod public;
 mod scan;
 mod shape;
+mod split;
 mod stand_in;
 mod structure;
 mod tokens;
@@ -39,7 +42,7 @@ pub use listing::{Rule, rules};
 use view::View;
 
 /// Goes up whenever a rule is added, dropped or judged differently, so that stored text can be scanned anew.
-pub const RULES_VERSION: u32 = 2;
+pub const RULES_VERSION: u32 = 3;
 
 /// How bad it would be to keep what was found.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]

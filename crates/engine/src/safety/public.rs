@@ -115,6 +115,10 @@ pub(super) fn announced_public(bytes: &[u8], start: usize, run: &[u8]) -> bool {
     {
         return true;
     }
+    let said = before.trim_end_matches([' ', '"', '\'', '`', '=', ':', '\t']);
+    if said.ends_with("public key") || said.ends_with("peer key") {
+        return true;
+    }
     let label = before.trim_end_matches([' ', '"', '\'', '`', '=', ':', '(', '>', '|', '<', '\t']);
     let label = &label[label.rfind([' ', '\n', ',', '{', '<', ';']).map_or(0, |at| at + 1)..];
     label.len() < before.len()

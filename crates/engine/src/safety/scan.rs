@@ -6,7 +6,7 @@ use super::pattern::Check;
 use super::structure::{self, Armour, Mark, Marks};
 use super::value::Look;
 use super::view::View;
-use super::{Concern, Finding, Severity, address, context, cost, decode, documented, stand_in};
+use super::{Concern, Finding, Severity, address, base85, context, cost, decode, documented, split, stand_in};
 
 /// How telling a rule is: of overlapping hits the heaviest names the finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -77,6 +77,8 @@ pub(super) fn scan(view: &View) -> Report {
     marks.judge(text.as_bytes(), &mut hits);
     let mut decoded = Vec::new();
     entropy::walk(text, &Known { exempt: &exempt, labels: &labels }, &mut hits, &mut decoded);
+    base85::walk(text, &mut decoded);
+    split::walk(text, &mut decoded);
     orders.judge(text, &mut hits);
     Report { hits, decoded, disguises }
 }
@@ -118,11 +120,7 @@ impl<'v> Pass<'v> {
 
     fn run(&mut self) {
         let automaton = self.automaton;
-        automaton.words.find(self.bytes, |word, start, end| {
-            for target in automaton.targets(word) {
-                self.visit(*target, start, end);
-            }
-        });
+        automaton.words.find(self.bytes, |target, start, end| self.visit(target, start, end));
     }
 
     fn visit(&mut self, target: Target, start: usize, end: usize) {
@@ -144,7 +142,8 @@ impl<'v> Pass<'v> {
                 self.exempt.extend(structure::ciphertext_end(self.bytes, start).map(|close| (start, close)))
             }
             Target::Mark(mark) => self.marks.add(mark, start, end),
-            Target::Order(index) => self.orders.note(index, start, end),
+            Target::Order(index) => self.orders.note(self.text, index, start),
+            Target::Sentence => self.orders.note_sentence(self.text, start),
             Target::Disguise(disguise) => {
                 if !self.disguises.contains(&disguise) {
                     self.disguises.push(disguise);
@@ -160,8 +159,9 @@ impl<'v> Pass<'v> {
         let Some(start) = self.shape_start(form, anchor) else { return };
         let end = self.bytes.len().min(anchor + TOKEN_BYTES_MAX);
         cost::read(end - start);
-        let direct =
-            form.regex().find(&self.bytes[start..end]).map(|found| (start + found.start(), start + found.end()));
+        // Where the lead's length is open, the token may begin anywhere in it.
+        let direct = (start..=anchor - form.lead.0)
+            .find_map(|from| form.fit(&self.bytes[from..end]).map(|length| (from, from + length)));
         // A whole token that is no secret does not become one by the next line.
         let found = match direct {
             Some((from, to)) => self.is_token(form, &self.bytes[from..to], to).then_some((from, to)),
@@ -232,10 +232,10 @@ impl<'v> Pass<'v> {
             }
             at += gap;
         }
-        let found = form.regex().find(&text)?;
-        let whole = text.len() > found.len().min(sources.len()) && form.token.exact;
-        let last = *sources.get(found.end().checked_sub(1)?)?;
-        (!whole && is_drawn(form, found.as_bytes())).then_some((start, start + last + 1))
+        let length = form.fit(&text)?;
+        let longer = text.len() > length && form.token.exact;
+        let last = *sources.get(length.checked_sub(1)?)?;
+        (!longer && is_drawn(form, &text[..length])).then_some((start, start + last + 1))
     }
 
     /// The token written from right to left.
@@ -247,8 +247,8 @@ impl<'v> Pass<'v> {
         let from = end.saturating_sub(BACKWARDS_BYTES_MAX);
         cost::read(end - from);
         let mirrored: Vec<u8> = self.bytes[from..end].iter().rev().copied().collect();
-        if let Some(found) = form.regex().find(&mirrored).filter(|found| is_drawn(form, found.as_bytes())) {
-            self.hits.push(Hit::secret(form.token.name, form.token.severity, Weight::Format, end - found.end(), end));
+        if let Some(length) = form.fit(&mirrored).filter(|&length| is_drawn(form, &mirrored[..length])) {
+            self.hits.push(Hit::secret(form.token.name, form.token.severity, Weight::Format, end - length, end));
         }
     }
 

@@ -2,13 +2,15 @@
 //!
 //! `ghp_{w36}` is the literal `ghp_` and 36 letters or digits; `{h32-64}` is 32 to 64 hex digits,
 //! `{s20+}` at least 20 of the URL-safe alphabet, `(live|test)` a choice, `{uuid}` a UUID.
-//! One shape gives the pattern, the anchor word and a synthetic example, so the three never disagree
+//! One shape gives the matcher, the anchor word and a synthetic example, so the three never disagree
 //! and no example in this repository can be mistaken for a leaked key.
+
+use std::borrow::Cow;
 
 use super::words::WORD_BYTES_MIN;
 
 /// One piece of a shape.
-enum Part<'a> {
+pub(super) enum Part<'a> {
     Literal(&'a str),
     Choice(Vec<&'a str>),
     Run { class: Class, least: usize, most: Option<usize> },
@@ -16,49 +18,72 @@ enum Part<'a> {
 }
 
 #[derive(Clone, Copy)]
-struct Class {
-    set: &'static str,
+pub(super) struct Class {
+    /// A bit for every ASCII character of the class.
+    mask: u128,
     sample: &'static [u8],
 }
 
-const UUID_CHARS: usize = 36;
+impl Class {
+    /// From ranges and single characters, as `a-z0-9_-`: a sign at the end stands for itself.
+    const fn of(set: &[u8], sample: &'static [u8]) -> Class {
+        let mut mask = 0;
+        let mut at = 0;
+        while at < set.len() {
+            let range = at + 2 < set.len() && set[at + 1] == b'-';
+            let last = if range { set[at + 2] } else { set[at] };
+            let mut letter = set[at];
+            while letter <= last {
+                mask |= 1 << letter;
+                letter += 1;
+            }
+            at += if range { 3 } else { 1 };
+        }
+        Class { mask, sample }
+    }
 
-/// A pattern, where its anchor stands in it, and how far it may reach.
+    pub(super) fn has(self, byte: u8) -> bool {
+        byte.is_ascii() && self.mask >> byte & 1 == 1
+    }
+}
+
+pub(super) const UUID_CHARS: usize = 36;
+
+/// Where a shape's anchor stands in it, and how far it may reach.
 #[derive(Debug)]
-pub(super) struct Compiled {
-    pub(super) pattern: String,
-    pub(super) anchor: String,
+pub(super) struct Anchored<'a> {
+    pub(super) anchor: &'a str,
     /// The words to look for: the anchor, or its continuations when it is too short to look for.
-    pub(super) anchors: Vec<String>,
+    pub(super) anchors: Vec<Cow<'a, str>>,
     /// Bytes that must and may stand before the anchor; zero when the shape starts with it.
     pub(super) lead: (usize, usize),
 }
 
 fn class(letter: char) -> Class {
-    let (set, sample): (&str, &[u8]) = match letter {
-        'w' => ("A-Za-z0-9", b"Kq7ZtB2xYv9LmR4cWn8HsD3jPf6G"),
-        'l' => ("a-z0-9", b"k7qz2tb9xv4lm8rc3wn6hs1djp5f"),
-        'u' => ("A-Z0-9", b"K7QZ2TB9XV4LM8RC3WN6HS1DJP5F"),
-        'h' => ("0-9a-f", b"3f9a1c7e5b0d82f64ce91a7b5d3e"),
-        'H' => ("0-9A-F", b"3F9A1C7E5B0D82F64CE91A7B5D3E"),
-        'x' => ("0-9a-fA-F", b"3f9A1c7E5b0D82f64cE91a7B5d3e"),
-        'd' => ("0-9", b"73920581649307251846"),
-        'a' => ("A-Za-z", b"KqZtBxYvLmRcWnHsDjPfGwEuTiOa"),
-        'A' => ("A-Z", b"KQZTBXYVLMRCWNHSDJPFG"),
-        'z' => ("a-z", b"kqztbxyvlmrcwnhsdjpfg"),
-        's' => ("A-Za-z0-9_\\-", b"Kq7ZtB2xYv9LmR4cWn8H_sD3j-Pf6G"),
-        'b' => ("A-Za-z0-9+/", b"Kq7ZtB2xYv9LmR4cWn8H+sD3j/Pf6G"),
-        'm' => ("A-Za-z0-9_", b"Kq7ZtB2xYv9LmR4cWn8H_sD3jPf6G"),
-        'p' => ("A-Za-z0-9_.~\\-", b"Kq7ZtB2xYv9LmR4cWn8H_sD3j.Pf6G"),
-        'q' => ("A-Za-z0-9_=.\\-", b"Kq7ZtB2xYv9LmR4cWn8H_sD3j-Pf6G"),
-        '2' => ("A-Z2-7", b"KQ7ZT2BXY4VLM3RCW5NHS6DJPFGEU"),
-        '5' => ("1-9A-HJ-NP-Za-km-z", b"Kq7ZtB2xYv9LmR4cWn8HsD3jPf6G"),
+    match letter {
+        'w' => const { Class::of(b"A-Za-z0-9", b"Kq7ZtB2xYv9LmR4cWn8HsD3jPf6G") },
+        'l' => const { Class::of(b"a-z0-9", b"k7qz2tb9xv4lm8rc3wn6hs1djp5f") },
+        'u' => const { Class::of(b"A-Z0-9", b"K7QZ2TB9XV4LM8RC3WN6HS1DJP5F") },
+        'h' => const { Class::of(b"0-9a-f", b"3f9a1c7e5b0d82f64ce91a7b5d3e") },
+        'H' => const { Class::of(b"0-9A-F", b"3F9A1C7E5B0D82F64CE91A7B5D3E") },
+        'x' => const { Class::of(b"0-9a-fA-F", b"3f9A1c7E5b0D82f64cE91a7B5d3e") },
+        'd' => const { Class::of(b"0-9", b"73920581649307251846") },
+        'a' => const { Class::of(b"A-Za-z", b"KqZtBxYvLmRcWnHsDjPfGwEuTiOa") },
+        'A' => const { Class::of(b"A-Z", b"KQZTBXYVLMRCWNHSDJPFG") },
+        'z' => const { Class::of(b"a-z", b"kqztbxyvlmrcwnhsdjpfg") },
+        's' => const { Class::of(b"A-Za-z0-9_-", b"Kq7ZtB2xYv9LmR4cWn8H_sD3j-Pf6G") },
+        'b' => const { Class::of(b"A-Za-z0-9+/", b"Kq7ZtB2xYv9LmR4cWn8H+sD3j/Pf6G") },
+        'm' => const { Class::of(b"A-Za-z0-9_", b"Kq7ZtB2xYv9LmR4cWn8H_sD3jPf6G") },
+        'p' => const { Class::of(b"A-Za-z0-9_.~-", b"Kq7ZtB2xYv9LmR4cWn8H_sD3j.Pf6G") },
+        'q' => const { Class::of(b"A-Za-z0-9_=.-", b"Kq7ZtB2xYv9LmR4cWn8H_sD3j-Pf6G") },
+        '2' => const { Class::of(b"A-Z2-7", b"KQ7ZT2BXY4VLM3RCW5NHS6DJPFGEU") },
+        '5' => const { Class::of(b"1-9A-HJ-NP-Za-km-z", b"Kq7ZtB2xYv9LmR4cWn8HsD3jPf6G") },
         other => unreachable!("shape class `{other}` is not in the table"),
-    };
-    Class { set, sample }
+    }
 }
 
-fn parse(shape: &str) -> Vec<Part<'_>> {
+/// The pieces of a shape, in order.
+pub(super) fn parse(shape: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = shape;
     while !rest.is_empty() {
@@ -91,37 +116,17 @@ fn run(inner: &str) -> Part<'_> {
     Part::Run { class: class(letter), least, most }
 }
 
-/// Turns a shape into its pattern; the anchor is the first literal, or the longest when that is short.
-pub(super) fn compile(shape: &str) -> Compiled {
+/// The anchor of a shape is its first literal, or the longest when that is short.
+pub(super) fn anchored(shape: &str) -> Anchored<'_> {
     let parts = parse(shape);
-    let mut pattern = String::new();
-    for part in &parts {
-        match part {
-            Part::Literal(text) => pattern.push_str(&regex::escape(text)),
-            Part::Choice(texts) => {
-                let texts: Vec<String> = texts.iter().map(|text| regex::escape(text)).collect();
-                pattern.push_str(&format!("(?:{})", texts.join("|")));
-            }
-            Part::Run { class, least, most } => match most {
-                Some(most) => pattern.push_str(&format!("[{}]{{{least},{most}}}", class.set)),
-                None => pattern.push_str(&format!("[{}]{{{least},}}", class.set)),
-            },
-            Part::Uuid => {
-                pattern.push_str("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
-            }
-        }
-    }
     let (anchor, lead) = anchor(&parts);
-    // With a lead the start is not known exactly, so the pattern may begin anywhere in it.
-    let pattern = if lead.1 == 0 { format!("^(?:{pattern})") } else { pattern };
-    let anchors = continued(&anchor, &parts);
-    Compiled { pattern, anchor, anchors, lead }
+    Anchored { anchor, anchors: continued(anchor, &parts), lead }
 }
 
-fn anchor(parts: &[Part]) -> (String, (usize, usize)) {
+fn anchor<'a>(parts: &[Part<'a>]) -> (&'a str, (usize, usize)) {
     const TELLING_CHARS: usize = 3;
     let mut lead = (0, 0);
-    let mut best: Option<(&str, (usize, usize))> = None;
+    let mut best: Option<(&'a str, (usize, usize))> = None;
     for part in parts {
         let (least, most) = match part {
             Part::Literal(text) => {
@@ -140,47 +145,21 @@ fn anchor(parts: &[Part]) -> (String, (usize, usize)) {
         };
         lead = (lead.0 + least, lead.1 + most);
     }
-    best.map_or((String::new(), (0, 0)), |(text, lead)| (text.to_owned(), lead))
+    best.unwrap_or(("", (0, 0)))
 }
 
 /// `SK` with every hex digit after it: short anchors are continued by the class that follows.
-fn continued(anchor: &str, parts: &[Part]) -> Vec<String> {
+fn continued<'a>(anchor: &'a str, parts: &[Part<'a>]) -> Vec<Cow<'a, str>> {
     match parts {
         [Part::Literal(text), next @ (Part::Run { .. } | Part::Uuid), ..]
             if *text == anchor && anchor.len() < WORD_BYTES_MIN =>
         {
             let class = if let Part::Run { class, .. } = next { *class } else { class('h') };
-            let mut letters: Vec<char> = (b'!'..=b'z')
-                .map(char::from)
-                .filter(|letter| class.sample_set().contains(letter))
-                .map(|letter| letter.to_ascii_lowercase())
-                .collect();
-            letters.dedup();
-            letters.iter().map(|letter| format!("{anchor}{letter}")).collect()
+            let folds = |letter: u8| class.has(letter) || class.has(letter.to_ascii_uppercase());
+            let letters = (b'!'..=b'~').filter(|letter| !letter.is_ascii_uppercase() && folds(*letter));
+            letters.map(|letter| format!("{anchor}{}", char::from(letter)).into()).collect()
         }
-        _ => vec![anchor.to_owned()],
-    }
-}
-
-impl Class {
-    /// Every character of the class, its ranges written out.
-    fn sample_set(self) -> Vec<char> {
-        let signs: Vec<char> = self.set.chars().filter(|sign| *sign != '\\').collect();
-        let mut all = Vec::new();
-        let mut at = 0;
-        while at < signs.len() {
-            match (signs.get(at + 1), signs.get(at + 2)) {
-                (Some('-'), Some(&last)) => {
-                    all.extend(signs[at]..=last);
-                    at += 3;
-                }
-                _ => {
-                    all.push(signs[at]);
-                    at += 1;
-                }
-            }
-        }
-        all
+        _ => vec![anchor.into()],
     }
 }
 

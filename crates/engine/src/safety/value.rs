@@ -63,6 +63,12 @@ impl Look {
         self.chars > 0 && (self.commonest * 2 > self.chars || self.stair >= STAIR_CHARS.max(self.chars / 3))
     }
 
+    /// Counted up, or one digit over and over: typed as an example.
+    pub(super) fn climbs(&self) -> bool {
+        const CLIMB_CHARS: usize = 4;
+        self.stair >= CLIMB_CHARS || self.masked() || self.bits < 1.5
+    }
+
     /// Mostly readable words, joined in any case style.
     pub(super) fn wordy(&self) -> bool {
         self.chars > 0 && self.worded * 10 >= self.chars * 6

@@ -66,7 +66,12 @@ impl<'a> View<'a> {
             Map::Whole(start, end) => (*start, *end),
             Map::Offsets(offsets) => {
                 let last = offsets.len() - 1;
-                (offsets[start.min(last)] as usize, offsets[end.min(last)] as usize)
+                let (from, to) = (offsets[start.min(last)] as usize, offsets[end.min(last)] as usize);
+                // Read from right to left, the span's end comes first.
+                match end.checked_sub(1).filter(|&before| before > start && to <= from) {
+                    Some(before) => (offsets[before.min(last)] as usize, from + 1),
+                    None => (from, to),
+                }
             }
         }
     }

@@ -18,15 +18,22 @@ const BUCKET_BITS: u32 = 13;
 const CASE: u32 = 0x2020_2020;
 const THREE: u32 = 0x00ff_ffff;
 
-/// An index over words, case-insensitive for ASCII.
-pub(super) struct Words {
+/// As many words and bytes of words as the tables hold, roughly: growing on the way would cost start-up time.
+const WORDS_EXPECTED: usize = 12 * 1024;
+const TEXT_EXPECTED_BYTES: usize = 128 * 1024;
+
+/// An index over words, case-insensitive for ASCII, each with what it stands for.
+pub(super) struct Words<T> {
     /// Words of four bytes and more, and those of three.
     long: Index,
     short: Index,
-    words: Vec<String>,
+    /// All words, one behind the other; each knows where it ends.
+    text: Vec<u8>,
+    ends: Vec<(u32, T)>,
 }
 
 /// Words of one size class by their folded prefix.
+#[derive(Default)]
 struct Index {
     filter: Box<[u64]>,
     /// Where each bucket's entries start; one more than there are buckets.
@@ -36,6 +43,7 @@ struct Index {
 }
 
 /// A word's first eight bytes, so that most comparisons never touch the word.
+#[derive(Clone, Copy, Default)]
 struct Entry {
     key: u32,
     /// The four bytes after the key, folded, as far as the word has them.
@@ -44,19 +52,42 @@ struct Entry {
     word: u32,
 }
 
-impl Words {
-    pub(super) fn new(words: Vec<String>) -> Self {
-        let keyed = |short: bool| {
-            let mask = if short { THREE } else { u32::MAX };
-            let sized = words.iter().enumerate().filter(|(_, word)| (word.len() == WORD_BYTES_MIN) == short);
-            sized.map(|(index, word)| Entry::new(word.as_bytes(), mask, index as u32)).collect()
-        };
-        let (long, short) = (Index::new(keyed(false)), Index::new(keyed(true)));
-        Words { long, short, words }
+impl<T: Copy> Words<T> {
+    pub(super) fn new() -> Self {
+        Words {
+            long: Index::default(),
+            short: Index::default(),
+            text: Vec::with_capacity(TEXT_EXPECTED_BYTES),
+            ends: Vec::with_capacity(WORDS_EXPECTED),
+        }
     }
 
-    /// Calls `visit` with each word's index, start and end, ordered by start.
-    pub(super) fn find(&self, bytes: &[u8], mut visit: impl FnMut(usize, usize, usize)) {
+    pub(super) fn add(&mut self, word: &str, target: T) {
+        debug_assert!(word.len() >= WORD_BYTES_MIN, "`{word}` is too short to look for");
+        self.text.extend_from_slice(word.as_bytes());
+        self.ends.push((self.text.len() as u32, target));
+    }
+
+    /// Makes the index, once all words are in.
+    pub(super) fn close(&mut self) {
+        let mut long = Vec::with_capacity(self.ends.len());
+        let mut short = Vec::new();
+        for word in 0..self.ends.len() {
+            let text = self.word(word);
+            let (mask, entries) =
+                if text.len() == WORD_BYTES_MIN { (THREE, &mut short) } else { (u32::MAX, &mut long) };
+            entries.push(Entry::new(text, mask, word as u32));
+        }
+        (self.long, self.short) = (Index::new(&long), Index::new(&short));
+    }
+
+    fn word(&self, index: usize) -> &[u8] {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before].0);
+        &self.text[start as usize..self.ends[index].0 as usize]
+    }
+
+    /// Calls `visit` with what each word stands for, its start and end, ordered by start.
+    pub(super) fn find(&self, bytes: &[u8], mut visit: impl FnMut(T, usize, usize)) {
         cost::read(bytes.len());
         for (at, four) in bytes.windows(4).enumerate() {
             let key = u32::from_le_bytes([four[0], four[1], four[2], four[3]]) | CASE;
@@ -73,12 +104,24 @@ impl Words {
         }
     }
 
-    fn compare(&self, index: &Index, key: u32, bytes: &[u8], at: usize, visit: &mut impl FnMut(usize, usize, usize)) {
+    /// Calls `visit` with what each word that stands at one place stands for, and its end.
+    pub(super) fn at(&self, bytes: &[u8], at: usize, mut visit: impl FnMut(T, usize)) {
+        let key = prefix(&bytes[at..]);
+        let mut visit = |target, _, end| visit(target, end);
+        if self.long.may_have(key) {
+            self.compare(&self.long, key, bytes, at, &mut visit);
+        }
+        if self.short.may_have(key & THREE) {
+            self.compare(&self.short, key & THREE, bytes, at, &mut visit);
+        }
+    }
+
+    fn compare(&self, index: &Index, key: u32, bytes: &[u8], at: usize, visit: &mut impl FnMut(T, usize, usize)) {
         let next = prefix(bytes.get(at + 4..).unwrap_or_default());
         for entry in index.entries(key).iter().filter(|entry| entry.key == key && next & entry.mask == entry.next) {
-            let text = self.words[entry.word as usize].as_bytes();
+            let text = self.word(entry.word as usize);
             if bytes.get(at..at + text.len()).is_some_and(|found| found.eq_ignore_ascii_case(text)) {
-                visit(entry.word as usize, at, at + text.len());
+                visit(self.ends[entry.word as usize].1, at, at + text.len());
             }
         }
     }
@@ -97,11 +140,10 @@ impl Entry {
 }
 
 impl Index {
-    fn new(mut entries: Vec<Entry>) -> Self {
+    fn new(entries: &[Entry]) -> Self {
         let mut filter = vec![0_u64; FILTER_WORDS].into_boxed_slice();
         let mut starts = vec![0_u16; (1 << BUCKET_BITS) + 1].into_boxed_slice();
-        entries.sort_unstable_by_key(|entry| (bucket(entry.key), entry.key, entry.word));
-        for entry in &entries {
+        for entry in entries {
             let bit = hash(entry.key);
             filter[bit / 64] |= 1 << (bit % 64);
             starts[bucket(entry.key) + 1] += 1;
@@ -109,7 +151,15 @@ impl Index {
         for at in 1..starts.len() {
             starts[at] += starts[at - 1];
         }
-        Index { filter, starts, entries }
+        // Counted, then dealt out: words of one bucket keep the order in which they were added.
+        let mut dealt = vec![Entry::default(); entries.len()];
+        let mut free = starts.clone();
+        for entry in entries {
+            let place = &mut free[bucket(entry.key)];
+            dealt[usize::from(*place)] = *entry;
+            *place += 1;
+        }
+        Index { filter, starts, entries: dealt }
     }
 
     fn may_have(&self, key: u32) -> bool {

@@ -49,6 +49,7 @@ pub fn run(loaded: &Loaded, output: &Output) -> Result<(), Failure> {
         rulesets(config),
         skills(config),
         summaries(config),
+        classifier(config),
     ];
     checks.extend(database(config));
     if let Ok(path) = assemble::database_path(config) {
@@ -149,6 +150,22 @@ fn summaries(config: &Config) -> Check {
         None => "extracted here, no endpoint".to_owned(),
     });
     checked("summaries", said)
+}
+
+fn classifier(config: &Config) -> Check {
+    let model = &config.scanner.classifier_model;
+    let asked = assemble::settings(config)
+        .map(|settings| settings.classifier.map(|classifier| classifier.is_order("the retry budget is three")));
+    match asked {
+        Ok(None) => good("classifier", "none configured, the scanner's rules decide alone"),
+        Ok(Some(Ok(_))) => good("classifier", format!("model {model} answers, beside the rules")),
+        Ok(Some(Err(why))) => warning(
+            "classifier",
+            format!("model {model} does not answer: {why}"),
+            "saves go by the rules alone until it does; check scanner.classifier_url",
+        ),
+        Err(failure) => failed("classifier", &failure),
+    }
 }
 
 /// The database: it opens, its migrations are in, its log is intact.

@@ -168,6 +168,25 @@ fn what_is_stored_is_scanned_again_and_redacted_once_a_person_agrees() {
 }
 
 #[test]
+fn an_older_version_is_scanned_again_and_redacted_alone() {
+    let world = World::new();
+    let (id, value) = slipped_in(&world, 81);
+    let sha256 = text(&world.json("read", &[&id])["sha256"]);
+    world.json("patch", &[&id, "--expect", &sha256, "the build used a key of its own in run 81"]);
+    let found = world.fails(3, "scan --all", &[]);
+    let finding = &found["findings"][0];
+    assert_eq!((rows(&found["findings"]).len(), text(&finding["memory"])), (1, id.clone()), "{found}");
+    assert!(!text(&finding["version"]).is_empty(), "{found}");
+    let proposed = world.json("scan --all --propose", &[]);
+    assert_eq!(proposed["proposed"], 1, "{proposed}");
+    assert_eq!(world.json("scan --all --propose", &[])["proposed"], 0);
+    world.json("review confirm", &[&text(&proposed["findings"][0]["review"])]);
+    assert!(!world.json("history", &[&id]).to_string().contains(&value));
+    assert!(text(&world.json("read", &[&id])["content"]).contains("a key of its own"), "the present version stands");
+    assert_eq!(rows(&world.json("scan --all", &[])["findings"]).len(), 0);
+}
+
+#[test]
 fn a_rejected_redaction_is_not_proposed_again_and_many_are_decided_at_once() {
     let world = World::new();
     let (first, _) = slipped_in(&world, 61);
@@ -230,4 +249,19 @@ fn a_classifier_that_does_not_answer_leaves_the_rules_their_word() {
     }
     let unnamed = World::with_config("[scanner]\nclassifier_url = 'http://127.0.0.1:9/v1'\n");
     assert_eq!(unnamed.code(2, SAVE, &["anything"]), "config.scanner");
+}
+
+#[test]
+fn doctor_says_whether_a_classifier_is_configured_and_answers() {
+    let said = |world: &World| {
+        let report = world.json("doctor", &[]);
+        let check = rows(&report["checks"]).iter().find(|check| check["name"] == "classifier").cloned().unwrap();
+        (text(&check["verdict"]), text(&check["detail"]))
+    };
+    let (verdict, detail) = said(&World::new());
+    assert!(verdict == "good" && detail.contains("none configured"), "{detail}");
+    let (verdict, detail) = said(&classified(&Endpoint::answering(200, "NOTE"), true));
+    assert!(verdict == "good" && detail.contains("tiny answers"), "{detail}");
+    let (verdict, detail) = said(&classified(&Endpoint::answering(503, ""), true));
+    assert!(verdict == "warning" && detail.contains("does not answer"), "{detail}");
 }

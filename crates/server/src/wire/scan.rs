@@ -78,6 +78,7 @@ pub struct RescannedView {
 #[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
 struct StoredFindingView {
     memory: String,
+    version: String,
     store: String,
     field: String,
     rule: String,

@@ -111,14 +111,20 @@ struct Run {
 
 /// Letters set apart (`i g n o r e`), and keys written in groups (`ghp_ IMgA 9bmz …`).
 fn runs(bytes: &[u8]) -> impl Iterator<Item = Run> {
+    const LETTERS_MIN: usize = 6;
+    // Once letters are set apart, so are those of short words.
+    const MORE_LETTERS_MIN: usize = 2;
     let mut at = 0;
+    let mut letters_min = LETTERS_MIN;
     std::iter::from_fn(move || {
         while at < bytes.len() {
             let from = at;
             let fresh = from == 0 || !bytes[from - 1].is_ascii_alphanumeric();
-            let run = if fresh && bytes[from].is_ascii_alphanumeric() { run_at(bytes, from) } else { None };
+            let run =
+                if fresh && bytes[from].is_ascii_alphanumeric() { run_at(bytes, from, letters_min) } else { None };
             at = run.as_ref().map_or(from + 1, |run| run.end.max(from + 1));
             if run.is_some() {
+                letters_min = MORE_LETTERS_MIN;
                 return run;
             }
         }
@@ -126,8 +132,7 @@ fn runs(bytes: &[u8]) -> impl Iterator<Item = Run> {
     })
 }
 
-fn run_at(bytes: &[u8], start: usize) -> Option<Run> {
-    const LETTERS_MIN: usize = 6;
+fn run_at(bytes: &[u8], start: usize, letters_min: usize) -> Option<Run> {
     const GROUPS_MIN: usize = 5;
     const GROUP_CHARS: std::ops::RangeInclusive<usize> = 3..=8;
     let solid = |byte: &u8| byte.is_ascii_graphic();
@@ -160,7 +165,7 @@ fn run_at(bytes: &[u8], start: usize) -> Option<Run> {
         at += 1;
     }
     let last = bytes[at..].iter().take(width).take_while(|byte| solid(byte)).count();
-    let enough = if wide { pieces >= GROUPS_MIN && drawn >= 2 } else { pieces >= LETTERS_MIN };
+    let enough = if wide { pieces >= GROUPS_MIN && drawn >= 2 } else { pieces >= letters_min };
     enough.then_some(Run { start, end: at + if wide { last } else { 0 }, width })
 }
 

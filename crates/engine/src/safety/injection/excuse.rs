@@ -13,6 +13,40 @@ pub(super) fn excused(sentence: &str, start: usize, end: usize) -> bool {
         || quoted(before, after) && CUE.is_match(sentence.as_bytes())
 }
 
+/// What makes an order of one sort an ordinary remark, unless one of the last words stands there too.
+const ORDINARY: &[(&str, &str, &str)] = &[
+    (
+        "injection_skip_approval",
+        "staging,sandbox,dev,scratch,localhost,preview,ephemeral,scripts,ci,pipelines,cron,typo,typos,demo,video,docs,wiki,rehearsal",
+        "prod,production,live,customer,customers,payment,payments,secret,secrets,all,every,always",
+    ),
+    (
+        "injection_conceal",
+        "menu,menus,button,buttons,column,columns,banner,tab,widget,dialog,sidebar,panel,tooltip,icon",
+        "instruction,note,memory",
+    ),
+    (
+        "injection_replicate",
+        "dockerfile,dockerfiles,makefile,makefiles,config,yaml,ticket,tickets,slide,crontab,bashrc,zshrc,profile,gitignore,nginx",
+        "memory,memories,summary,summaries,agent,agents,prompt",
+    ),
+    (
+        "injection_persona",
+        "testing,test,tests,customer,customers,proxy,if,though,captain,guest,host,buyer,visitor",
+        "no,without,never,unrestricted,unfiltered,ai,dan,ignore,evil,hacker,root,rules,restrictions",
+    ),
+];
+
+/// True when the sentence is about something that this sort of order would not be about.
+pub(super) fn ordinary(rule: &str, sentence: &str) -> bool {
+    let said = |list: &str| {
+        sentence
+            .split(|mark: char| !mark.is_alphanumeric() && mark != '-')
+            .any(|word| !word.is_empty() && list.split(',').any(|other| other == word))
+    };
+    ORDINARY.iter().any(|(name, words, unless)| *name == rule && said(words) && !said(unless))
+}
+
 fn build(pattern: &str) -> Regex {
     // INVARIANT: constants of this file, built in its tests.
     RegexBuilder::new(pattern).unicode(false).build().expect("a constant pattern")
@@ -34,9 +68,9 @@ static FORBIDDEN: LazyLock<Regex> = LazyLock::new(|| {
 static REPORT: LazyLock<Regex> = LazyLock::new(|| {
     build(concat!(
         r"(?:\b(?:asked|told|asks|tells|tell|wants|wanted|requested|begged|urged)[ \t]+(?:us|me|him|her|them|support|ops|it|the[ \t]+[a-z]+|our[ \t]+[a-z]+)[ \t]+(?:to[ \t]+)?$)",
-        r"|\b(?:asks?|asked|asking|tells?|told|telling|wants?)[ \t]+(?:you|agents?|it|models?|them|people|the[ \t]+[a-z]+)[ \t]+(?:to[ \t]+)?$",
-        r"|\b(?:tried|tries|trying|attempt|attempts|attempted|attempting)[ \t]+(?:to[ \t]+|at[ \t]+)",
-        r"|\b(?:attack|attacks|attacker|attackers|injection|injections|injected|jailbreaks|detects|detected|detect|blocks|blocked|flags|flagged|rejects|rejected|scanner|phrase|phrases|phrasing|red[ -]team|malicious|adversarial|phishing|classifier|regex|pattern|payload|payloads|strings? like|such as|e\.g\.|for example,? (?:notes|texts|messages)|policy forbids|forbids|forbidden|prohibits|prohibited)\b",
+        r"|\b(?:asks?|asked|asking|tells?|told|telling)[ \t]+(?:you|agents?|it|models?|them|people|the[ \t]+[a-z]+)[ \t]+(?:to[ \t]+)?$",
+        r"|\b(?:try|tried|tries|trying|attempt|attempts|attempted|attempting)[ \t]+(?:to[ \t]+|at[ \t]+)",
+        r"|\b(?:attack|attacks|attacker|attackers|injection|injections|injected|jailbreaks|detects|detected|detect|blocks|blocked|flags|flagged|rejects|rejected|scanner|phrase|phrases|phrasing|red[ -]team|malicious|adversarial|phishing|classifier|training|slides?|exercise|tabletop|workshop|drill|regex|pattern|payload|payloads|strings? like|such as|e\.g\.|for example,? (?:notes|texts|messages)|policy forbids|forbids|forbidden|prohibits|prohibited)\b",
         r"|\b(?:is|are|was|were)[ \t]+(?:not[ \t]+allowed|never[ \t]+allowed|prohibited)",
         r"|\bhow (?:attackers|people|users)\b",
     ))

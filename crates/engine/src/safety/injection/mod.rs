@@ -2,12 +2,15 @@
 mod disguise;
 mod english;
 mod excuse;
+mod grammar;
 mod languages;
 mod sentence;
 
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
+
+pub(super) use grammar::{rules as wordings, triggers};
 
 pub(super) use disguise::{DISGUISES, Disguise, disguises, undo};
 
@@ -33,12 +36,25 @@ pub(super) struct Order {
 
 struct Compiled {
     order: &'static Order,
-    pattern: String,
     lazy: Lazy,
+    /// Meanings of which the sentence must have one.
+    needs: u128,
 }
 
+/// What a sentence must speak of before the wordings of an intent are built and tried: most anchors stand in ordinary notes.
+const NEEDS: &[(&str, &str)] = &[
+    ("injection_override", "rules|before|void|agent|obey|all|systag"),
+    ("injection_exfiltrate", "away|send|copy"),
+    ("injection_skip_approval", "check|consult|nobody|passed|yes|needless|guard|own"),
+    ("injection_standing_order", "secret|away|promote|amount|bank|obey|rules|message|memory|auth|self|tool"),
+];
+
 static ORDERS: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
-    all().map(|order| Compiled { order, pattern: english::expand(order.pattern), lazy: Lazy::new() }).collect()
+    let needs = |order: &Order| {
+        let need = NEEDS.iter().find(|(name, _)| *name == order.name);
+        need.map_or(u128::MAX, |(_, classes)| grammar::classes(classes))
+    };
+    all().map(|order| Compiled { order, lazy: Lazy::new(), needs: needs(order) }).collect()
 });
 
 /// Every wording, English first.
@@ -55,20 +71,33 @@ pub(super) fn anchors() -> impl Iterator<Item = (&'static str, u16)> {
 #[derive(Default)]
 pub(super) struct Orders {
     seen: Vec<(u16, usize)>,
+    sentences: grammar::Sentences,
 }
 
 /// Sentences are read up to this far on either side of an anchor.
 const REACH_BYTES: usize = 400;
 
 impl Orders {
-    pub(super) fn note(&mut self, index: u16, start: usize, _end: usize) {
-        self.seen.push((index, start));
+    pub(super) fn note(&mut self, text: &str, index: u16, start: usize) {
+        let bytes = text.as_bytes();
+        // Inside another word an anchor says nothing; `n't` stands at the end of one.
+        let inside = start > 0 && bytes[start - 1].is_ascii_alphabetic() && bytes[start].is_ascii_alphabetic();
+        if !inside || bytes[start..].starts_with(b"n't") {
+            self.seen.push((index, start));
+        }
+    }
+
+    /// A word that makes its sentence worth reading.
+    pub(super) fn note_sentence(&mut self, text: &str, start: usize) {
+        self.sentences.note(text, start);
     }
 
     /// Tries each order once in each sentence in which one of its anchors stands.
     pub(super) fn judge(self, text: &str, hits: &mut Vec<Hit>) {
+        self.sentences.judge(text, hits);
         let mut tried: Vec<(u16, usize)> = Vec::new();
-        let mut lowered = (0, 0, String::new());
+        let mut words = Vec::new();
+        let (mut lowered, mut spoken_of) = ((0, 0, String::new()), 0);
         for (index, at) in self.seen {
             // Work stays linear: an order is not tried again inside the stretch it has just read.
             tried.retain(|&(_, end)| at < end);
@@ -79,19 +108,24 @@ impl Orders {
             tried.push((index, if end - at < REACH_BYTES { end } else { at + REACH_BYTES / 2 }));
             if (lowered.0, lowered.1) != (start, end) {
                 lowered = (start, end, sentence::lower(&text[start..end]));
+                spoken_of = grammar::read(&lowered.2, &mut words);
             }
-            hits.extend(try_order(&ORDERS[usize::from(index)], &lowered.2, start));
+            let order = &ORDERS[usize::from(index)];
+            if order.needs == u128::MAX || order.needs & spoken_of != 0 {
+                hits.extend(try_order(order, &lowered.2, start));
+            }
         }
     }
 }
 
 fn try_order(compiled: &Compiled, sentence: &str, start: usize) -> Option<Hit> {
     cost::read(sentence.len());
-    let regex: &Regex = compiled.lazy.get(&compiled.pattern);
+    let regex: &Regex = compiled.lazy.get(|| english::expand(compiled.order.pattern).into());
     let order = compiled.order;
     let found = regex
         .find_iter(sentence.as_bytes())
-        .find(|found| !order.excusable || !excuse::excused(sentence, found.start(), found.end()))?;
+        .find(|found| !order.excusable || !excuse::excused(sentence, found.start(), found.end()))
+        .filter(|_| !order.excusable || !excuse::ordinary(order.name, sentence))?;
     Some(Hit::order(order.name, order.severity, order.intent, start + found.start(), start + found.end()))
 }
 

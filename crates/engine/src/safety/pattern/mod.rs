@@ -2,6 +2,7 @@
 mod carriers;
 mod logins;
 
+use std::borrow::Cow;
 use std::sync::{LazyLock, OnceLock};
 
 use regex::bytes::{Regex, RegexBuilder};
@@ -50,8 +51,8 @@ impl Lazy {
         Lazy(OnceLock::new())
     }
 
-    pub(super) fn get(&self, pattern: &str) -> &Regex {
+    pub(super) fn get(&self, pattern: impl Fn() -> Cow<'static, str>) -> &Regex {
         // INVARIANT: every pattern in the tables compiles; the tables' tests build them all.
-        self.0.get_or_init(|| RegexBuilder::new(pattern).unicode(false).build().expect("a pattern of the tables"))
+        self.0.get_or_init(|| RegexBuilder::new(&pattern()).unicode(false).build().expect("a pattern of the tables"))
     }
 }

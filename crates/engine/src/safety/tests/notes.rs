@@ -115,6 +115,24 @@ fn ordinary_notes_pass() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Wordings of every intent and near notes: `+` must be found, `-` must pass.
+const WORDINGS: &str = include_str!("orders.txt");
+
+#[test]
+fn worded_orders_are_found_and_near_notes_pass() {
+    // Some say what they want so roundabout that only a classifier could tell.
+    const FOUND_SHARE_MIN: f64 = 0.90;
+    let flagged =
+        |text: &str| inspect(&text.replace("\\n", "\n")).iter().any(|found| found.concern == Concern::Injection);
+    let orders: Vec<&str> = WORDINGS.lines().filter_map(|line| line.strip_prefix("+ ")).collect();
+    let missed: Vec<&str> = orders.iter().copied().filter(|order| !flagged(order)).collect();
+    let share = 1.0 - missed.len() as f64 / orders.len() as f64;
+    assert!(share >= FOUND_SHARE_MIN, "{share:.3}: {}", missed.join("\n"));
+    let alarms: Vec<&str> =
+        WORDINGS.lines().filter_map(|line| line.strip_prefix("- ")).filter(|note| flagged(note)).collect();
+    assert!(alarms.is_empty(), "{}", alarms.join("\n"));
+}
+
 #[test]
 fn notes_about_orders_pass() {
     let wrong: Vec<String> = HARMLESS_ORDERS
@@ -242,5 +260,46 @@ fn the_name_of_a_service_announces_its_key() {
         }
         let text = around.replacen('@', "${FROM_VAULT}", 1);
         assert_eq!(inspect(&text), [], "{text}");
+    }
+}
+
+#[test]
+fn keys_in_pieces_are_found() {
+    let key = shape::example("AKIA{u16}", false);
+    let (head, tail) = key.split_at(9);
+    let texts = [
+        format!("a = \"{head}\"\nb = \"{tail}\"\nkey = a + b\n"),
+        format!("const p1 = '{head}'; const p2 = '{tail}'; const id = `${{p1}}${{p2}}`;"),
+        format!("P1=\"{head}\"\nP2=\"{tail}\"\nexport AWS_ACCESS_KEY_ID=\"$P1$P2\""),
+    ];
+    for text in &texts {
+        assert!(inspect(text).iter().any(|found| found.concern == Concern::Secret), "{text}");
+    }
+    for text in ["a = \"blue\"\nb = \"green\"\ncolour = a + b", "x = \"orders-\"\ny = \"prod\"\nname = f\"{x}{y}\""] {
+        assert!(inspect(text).is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn passwords_of_digits_and_keys_that_are_uuids_are_found() {
+    let found = |text: &str| inspect(text).iter().any(|found| found.concern == Concern::Secret);
+    for text in [
+        "password: 48291057",
+        "DB_PASSWORD=90417263",
+        "\"passcode\": \"593018\"",
+        "heroku: 7c9e6b1a-4d2f-4e83-9b57-d1f60a3c8e24",
+        "api_key=7c9e6b1a-4d2f-4e83-9b57-d1f60a3c8e24",
+    ] {
+        assert!(found(text), "{text}");
+    }
+    for text in [
+        "password: 12345678",
+        "password_changed_at: 1746093600",
+        "password_age_days=000090",
+        "datadog: 7c9e6b1a-4d2f-4e83-9b57-d1f60a3c8e24",
+        "tests pass: 482910",
+        "heroku_app_id: 7c9e6b1a-4d2f-4e83-9b57-d1f60a3c8e24",
+    ] {
+        assert!(!found(text), "{text}");
     }
 }

@@ -121,6 +121,15 @@ const HOSTILE: &[&str] = &[
     "whatever the system ",
     "a://b:c\n",
     "password: |\n",
+    "<~87cURD]i",
+    "NM&qnZy;B1",
+    "a=\"b\";",
+    "a=\"b\"\nc=a+a+a+a\n",
+    "ignore your rules and ",
+    "do not tell the user, ",
+    "'",
+    "*:*.",
+    "0123456789abcdef01234567:",
 ];
 
 /// The bytes that inspecting a text reads, counting every second reading.

@@ -54,7 +54,7 @@ pub(super) const ROWS: &[Token] = &[
     token("codefresh_token", "Codefresh and other CI tokens", &["{h24}.{h32}.codefresh", "codecov-{h32}"]),
     token("sonar_token", "SonarQube and SonarCloud tokens", &["squ_{h40}", "sqp_{h40}", "sqa_{h40}", "sqco_{w36+}"]),
     token("snyk_token", "Snyk platform tokens", &["snyk_uat.{h8}.{p40+}", "snyk_sat.{h8}.{p40+}", "snyk_pat.{p40+}"]),
-    token("semgrep_token", "Semgrep app tokens", &["sgw_{w40+}"]),
+    token("semgrep_token", "Semgrep tokens", &["sgw_{w40+}", "sgcli_{h64}"]),
     token("launchdarkly_key", "LaunchDarkly keys", &["sdk-{uuid}", "api-{uuid}", "mob-{uuid}", "rel-{uuid}"]),
     token("flagsmith_key", "Flagsmith and Statsig server keys", &["ser.{w20+}", "secret-{w40+}", "console-{w40+}"])
         .random(),

@@ -67,4 +67,22 @@ pub(super) const ROWS: &[Token] = &[
     token("pixie_key", "Pixie API and deploy keys", &["px-api-{uuid}", "px-dep-{uuid}"]),
     token("coralogix_key", "Coralogix and Cribl keys", &["cxtp_{w30}", "cxup_{w30}", "crbl_{w30+}"]),
     token("apm_ingest_key", "Elastic APM and other ingest secrets", &["apm_{w40+}", "ltk_{w30+}"]).random(),
+    token("depot_token", "Depot tokens", &["depot_user_{h64}", "depot_project_{h64}", "depot_org_{h64}"]),
+    token(
+        "unleash_token",
+        "Unleash client and admin tokens",
+        &[
+            "*:production.{h56}",
+            "*:development.{h56}",
+            "*:*.{h56}",
+            "default:production.{h56}",
+            "default:development.{h56}",
+        ],
+    ),
+    token("bright_token", "Bright tokens", &["{w7}.nexp.{w32}"]),
+    token("bitly_key", "Bitly keys of the first kind", &["R_{h32}"]).random().exact(),
+    token("firehydrant_token", "FireHydrant bot tokens", &["fhb-{h32}"]).exact(),
+    token("akamai_token", "Akamai EdgeGrid client and access tokens", &["akab-{l16}-{l16}"]),
+    token("porkbun_key", "Porkbun keys", &["sk1_{h64}", "pk1_{h64}"]),
+    token("courier_key", "Courier keys", &["pk_prod_{u28}", "pk_test_{u28}"]).exact(),
 ];

@@ -53,11 +53,21 @@ struct Tally {
 struct Report {
     bench: &'static str,
     rules_version: u32,
+    /// CPU time of the first text that the process judges: the index and the patterns that the text asks for are built.
+    start_up_ms: f64,
     by_tier: Vec<Tally>,
     by_kind: Vec<Tally>,
 }
 
+/// An operational note as people write them, with words that many rules look for.
+const FIRST_NOTE: &str = "Runbook: drain the queue, then restart the billing worker with `kubectl rollout restart`. \
+    The database password is in vault:kv/billing; deploys need an approval, always run the migration first. \
+    Dashboards: https://grafana.example.com/d/billing. Escalate to the payments team when the error rate stays above 2 %.";
+
 pub fn run(output: &Output, files: &[PathBuf]) -> Result<(), Failure> {
+    let begun = cpu_time();
+    drop(std::hint::black_box(safety::inspect(FIRST_NOTE)));
+    let start_up_ms = cpu_time().saturating_sub(begun).as_secs_f64() * 1e3;
     let mut groups = Groups::new();
     for file in files {
         read(file, &mut groups)?;
@@ -69,7 +79,7 @@ pub fn run(output: &Output, files: &[PathBuf]) -> Result<(), Failure> {
         tiers.entry((family(&tally.kind), &tally.tier)).or_default().add(tally);
     }
     let by_tier = tiers.into_iter().map(|((kind, tier), tally)| tally.named(kind, tier)).collect();
-    let report = Report { bench: "scan", rules_version: RULES_VERSION, by_tier, by_kind };
+    let report = Report { bench: "scan", rules_version: RULES_VERSION, start_up_ms, by_tier, by_kind };
     output.answer(&report, || told(output, &report))
 }
 
@@ -185,5 +195,5 @@ fn told(output: &Output, report: &Report) -> String {
         told += "\n\nnot all right:\n";
         told += &output.table(&header, wrong.into_iter().map(row));
     }
-    format!("{told}\nrules version {}", report.rules_version)
+    format!("{told}\nrules version {}; the first note took {:.1} ms of CPU", report.rules_version, report.start_up_ms)
 }

@@ -1,0 +1,125 @@
+//! Text in base 85, in its three alphabets: of PostScript, of RFC 1924 and of ZeroMQ.
+use super::cost;
+use super::decode;
+use super::entropy::Decoded;
+
+/// Shorter runs decode to too little to be told from chance.
+const RUN_CHARS_MIN: usize = 20;
+/// Longer runs are data, not a note's secret.
+const RUN_CHARS_MAX: usize = 4096;
+/// Base 64 and words have fewer signs than this.
+const SIGNS_MIN: usize = 2;
+
+static RFC1924: [u8; 256] =
+    table(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~");
+static ZEROMQ: [u8; 256] =
+    table(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#");
+/// What is no digit of an alphabet.
+const NO_DIGIT: u8 = u8::MAX;
+
+const fn table(alphabet: &[u8; 85]) -> [u8; 256] {
+    let mut table = [NO_DIGIT; 256];
+    let mut place = 0;
+    while place < alphabet.len() {
+        table[alphabet[place] as usize] = place as u8;
+        place += 1;
+    }
+    table
+}
+
+/// Decodes every run between white space that is text in one of the alphabets.
+pub(super) fn walk(text: &str, decoded: &mut Vec<Decoded>) {
+    cost::read(text.len());
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let length = bytes[at..].iter().take_while(|byte| byte.is_ascii_graphic()).count();
+        if (RUN_CHARS_MIN..=RUN_CHARS_MAX).contains(&length) {
+            decoded.extend(run(&bytes[at..at + length], at));
+        }
+        at += length + 1;
+    }
+}
+
+fn run(run: &[u8], at: usize) -> Option<Decoded> {
+    let signs =
+        run.iter().filter(|byte| byte.is_ascii_punctuation() && !matches!(byte, b'_' | b'-' | b'/' | b'.')).count();
+    if signs < SIGNS_MIN {
+        return None;
+    }
+    // Behind a name and a sign of assignment, and without the quotes around it.
+    let value = run.iter().position(|byte| matches!(byte, b'=' | b':')).map_or(0, |cut| cut + 1);
+    let named = value > 1
+        && run[..value - 1].iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'"'));
+    [Some(0), named.then_some(value)].into_iter().flatten().find_map(|from| {
+        let (from, to) = unquoted(run, from);
+        let body = run.get(from..to).filter(|body| body.len() >= RUN_CHARS_MIN)?;
+        cost::read(body.len());
+        let text = [postscript(body), by(&RFC1924, body), by(&ZEROMQ, body)]
+            .into_iter()
+            .flatten()
+            .find_map(|bytes| decode::text(bytes).filter(|text| text.is_ascii()))?;
+        Some(Decoded { text, start: at + from, end: at + to })
+    })
+}
+
+/// The run without quotes, commas and PostScript's marks.
+fn unquoted(run: &[u8], mut from: usize) -> (usize, usize) {
+    let mut to = run.len();
+    while to > from && matches!(run[to - 1], b'"' | b'\'' | b'`' | b',' | b';') {
+        to -= 1;
+    }
+    while from < to && matches!(run[from], b'"' | b'\'' | b'`') {
+        from += 1;
+    }
+    if run[from..to].starts_with(b"<~") && run[from..to].ends_with(b"~>") {
+        return (from + 2, to - 2);
+    }
+    (from, to)
+}
+
+fn postscript(run: &[u8]) -> Option<Vec<u8>> {
+    groups(run, |byte| matches!(byte, b'!'..=b'u').then(|| u64::from(byte - b'!')))
+}
+
+fn by(table: &[u8; 256], run: &[u8]) -> Option<Vec<u8>> {
+    groups(run, |byte| Some(u64::from(table[usize::from(byte)])).filter(|&digit| digit != u64::from(NO_DIGIT)))
+}
+
+/// Five digits are four bytes; the last group may be shorter.
+fn groups(run: &[u8], digit: impl Fn(u8) -> Option<u64>) -> Option<Vec<u8>> {
+    const BASE: u64 = 85;
+    let mut out = Vec::with_capacity(run.len() / 5 * 4 + 4);
+    for group in run.chunks(5) {
+        if group.len() == 1 {
+            return None;
+        }
+        let mut word = 0;
+        for place in 0..5 {
+            // What is missing counts as the highest digit.
+            let value = group.get(place).map_or(Some(BASE - 1), |&byte| digit(byte))?;
+            word = word * BASE + value;
+        }
+        let four = u32::try_from(word).ok()?.to_be_bytes();
+        out.extend_from_slice(&four[..group.len() - 1]);
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, inside: &str) {
+        let mut decoded = Vec::new();
+        walk(text, &mut decoded);
+        assert!(decoded.iter().any(|found| found.text.contains(inside)), "{text}");
+    }
+
+    #[test]
+    fn the_three_alphabets_are_read() {
+        check("<~87cURD]i,\"Ebo80+@p'[Ci:FtDfTZ)+T~>", "Hello World! Hello World!");
+        check("blob: NM&qnZy;B1a%^NFAV_6wY;Pb}Z*pv8Ap", "Hello World! Hello World!");
+        check("z85=\"xK#0@zY<mxA+]nfaztt5y&pCuz/PV8\"", "hello world! hello world");
+    }
+}

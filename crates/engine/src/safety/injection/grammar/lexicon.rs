@@ -1,0 +1,323 @@
+//! The words that orders are made of, by what they mean, in all languages alike. `*` stands for any ending.
+use std::sync::LazyLock;
+
+use super::super::super::words::{WORD_BYTES_MIN, Words};
+use super::terms::*;
+
+/// What a word can mean in an order; a reading keeps one bit for each.
+pub(super) const CLASSES: &[(&str, &str)] = &[
+    ("drop", DROP),
+    ("rules", RULES),
+    ("before", BEFORE),
+    ("void", VOID),
+    ("agent", AGENT),
+    ("person", PERSON),
+    ("user", USER),
+    (
+        "nobody",
+        "niemanden,nobody can,nobody has to,nobody needs to,nobody,no one,no human,no person,niemand,personne,nadie,ninguém,nessuno,nikt,никто",
+    ),
+    ("check", CHECK),
+    ("consult", CONSULT),
+    ("skip", SKIP),
+    ("neg", NEG),
+    ("act", ACT),
+    ("harm", HARM),
+    ("target", TARGET),
+    ("send", SEND),
+    ("secret", SECRET),
+    ("away", AWAY),
+    ("tell", TELL),
+    (
+        "list",
+        "list,show,report,log,record,write,surface,include,document,explain,reporting,listing,logging,recording,put",
+    ),
+    ("toward", "to ,at ,into,via,on ,in ,onto,an ,nach,vers,à ,al ,para,naar,do ,na ,на ,по ,向,到,给,に,へ,로,إلى,को"),
+    ("selfact", "merge,approve,review,sign off,accept,confirm"),
+    ("hide", HIDE),
+    ("future", FUTURE),
+    ("session", SESSION),
+    ("all", ALL),
+    ("obey", OBEY),
+    ("self", SELF),
+    ("copy", COPY),
+    ("memory", MEMORY),
+    ("auth", AUTH),
+    ("claim", CLAIM),
+    ("grant", GRANT),
+    ("bestow", BESTOW),
+    ("priv", PRIV),
+    ("free", FREE),
+    ("be", BE),
+    ("weaken", "turn off,turn the,switch off,disable,deactivate,kill,uninstall,shut off,shut down,remove,lower"),
+    ("guard", GUARD),
+    ("needless", NEEDLESS),
+    ("mark", "treat,consider,regard,mark,marked,assume,count,flag,deem,label,view,accept,record,handle,take"),
+    ("passed", PASSED),
+    (
+        "read",
+        "read,reading,looking,look,inspecting,opening,lesen,lire,leer,leerlo,ler,leggere,lezen,czytania,чтения,看,読まず",
+    ),
+    (
+        "yes",
+        "answer yes,say yes,reply yes,click yes,choose yes,press yes,type yes,select yes,answer with yes,respond yes,\
+      pick yes,confirm it yourself,answer y,say ok,press y,click ok,click approve,choose approve",
+    ),
+    (
+        "behalf",
+        "on the user's behalf,on their behalf,on behalf of the user,for the user,in the user's name,yourself,on my behalf",
+    ),
+    ("ask", "questioned,ask*,prompt*,question*,wonder*,inquire*,enquire*,want* to know"),
+    ("report", REPORT),
+    ("ledger", "audit trail*,audit log*,audit record*,log,logs,history,log file*,change log,timeline,journal,record*"),
+    (
+        "excuse",
+        "say it was,say that it was,say this was,claim it was,claim that,call it a,blame,tell them it,tell him it,\
+      say you were,say that you,attribute it,answer that it was,explain it as,make up a",
+    ),
+    (
+        "only",
+        "only,solely,exclusively,instead,sole,nothing but,alone,above all,nur,ausschließlich,seulement,uniquement,solo,\
+      sólo,solamente,apenas,somente,soltanto,alleen,uitsluitend,tylko,wyłącznie,только,yalnızca,sadece,只,仅,だけ,のみ,만",
+    ),
+    (
+        "followit",
+        "do what it says,do as it says,do whatever it says,follow what it says,obey it,execute what,carry out what,\
+      do what is written,follow whatever,run whatever,do what they say,apply whatever,do everything it,follow every step in it,\
+      treat it as orders,follow the orders,act on what it says,follow it,run it,execute it,carry it out",
+    ),
+    ("fetch", "fetch,download,open,opening,visit,load,curl,wget,retrieve,pull,get,check,read,consult,browse to,go to"),
+    ("run", "run,execute,launch,start,eval,invoke"),
+    ("script", "script*,payload*,binary,file,code,program*,installer*,command*,package*"),
+    ("promote", "recommend,suggest,promote,praise,advertise,endorse,favour,favor,push,prefer,plug"),
+    (
+        "whoever",
+        "somebody asks,someone asks,anyone asks,anybody asks,user asks,users ask,people ask,asked about,asks about,\
+      is mentioned,comes up,are mentioned,asks for",
+    ),
+    ("alter", "change,replace,swap,set,substitute,edit,switch,rewrite,update"),
+    (
+        "bank",
+        "payout account,payment account,account number*,iban,bank detail*,bank account,recipient*,payee*,wallet address,wallet,beneficiary,routing number,\
+      payment address,payment details",
+    ),
+    (
+        "pretask",
+        "before answering,before responding,before replying,before you answer,before you reply,before you respond,prior to any,\
+      before any task,before every task,before each task,before every,before you begin,before you start,before doing anything,\
+      before continuing,prior to every,prior to each,before each answer,before starting any,before you do anything",
+    ),
+    ("pipe", "| sh,| bash,|sh,|bash,| sudo sh,| sudo bash,| python,| python3,| zsh"),
+    (
+        "tool",
+        "your shell tool,shell tool,your tools,your tool,tool,your terminal,your browser,your shell,your email tool,tools",
+    ),
+    ("use", "use,call,invoke,give,grant,run,through,via,with,by means of,make,book,schedule,place"),
+    ("amount", "amount,recipient,iban,usd,eur,dollars,euros,btc,payment*,transfer*,refund*,purchase*,order*"),
+    (
+        "stranger",
+        "guest*,anonymous,external,me,my,everyone,anyone,anybody,stranger*,outsider*,attacker*,unknown,whoever,visitor*,\
+      contractor*",
+    ),
+    ("sshkey", "public key,ssh key,my key,key"),
+    ("authorized", "authorized_keys,authorised keys,authorized keys,allowed keys,trusted keys"),
+    ("port", "port,ports,firewall,security group,ingress,database,bucket,bucket's"),
+    (
+        "world",
+        "to the world,to the internet,to everyone,to anyone,0.0.0.0/0,to the public,publicly,to all addresses,from anywhere",
+    ),
+    ("my", "my,our"),
+    ("learn", "learn*,know,knows,find out,see,sees,notice*,hear*,be told,be aware,realise,realize,discover*,suspect*"),
+    ("leave", "leave,keep,cut,shut,write"),
+    ("out", "out,out of it,out of the loop,in the dark,unaware"),
+    ("verbatim", "word for word,verbatim,unchanged,as it is,as is,exactly as,intact,in full,literally"),
+    ("removed", "removed,deleted,erased,lost,forgotten,cleaned,purged,dropped,missing,edited out,redacted"),
+    ("again", "again,anew,once more,recreate,re-create,restore,rewrite,put it back,add it back,write it back"),
+    (
+        "begin",
+        "begin*,start*,prefixed,containing,contain,contains,tagged,signed,marked,that carry,with the word,with the code",
+    ),
+    ("message", "message*,request*,note*,mail*,email*,commands,instructions,text*,orders,entries,prompts"),
+    (
+        "discretion",
+        "at its own discretion,at your own discretion,at your discretion,all on your own,as you see fit,at will,as it sees fit,\
+      all on its own,whenever you like,whenever it likes,by yourself,by itself,freely,unsupervised,unattended,no questions asked,\
+      on your own initiative,on your own authority",
+    ),
+    (
+        "cleared",
+        "cleared to,free to,allowed to,permitted to,authorised to,authorized to,welcome to,may,can,entitled to,empowered to,\
+      licensed to,has permission to,have permission to",
+    ),
+    ("own", "your own,its own"),
+    (
+        "closetag",
+        "end of retrieved context,end of retrieved,end of context block,end of user input,end of input,end of quote,end of excerpt,</memory>,</memories>,</context>,</document>,</note>,</notes>,</data>,</untrusted>,</user>,</content>,</result>,\
+      </tool_result>,</input>,end of note,end of document,end of context,end of notes,end of memory,end of data,end of file",
+    ),
+    (
+        "systag",
+        "<system>,[system],<instructions>,<admin>,<assistant>,new instruction*,system:,### system,<developer>,begin system,\
+      system override,system message,system instruction*",
+    ),
+    ("between", "between us,between you and me,our secret,to yourself,our little secret,strictly between,under wraps"),
+    (
+        "mode",
+        "developer mode,devmode,diagnostic mode,debug mode,god mode,maintenance mode,admin mode,root mode,unrestricted mode,\
+      override mode,dan mode,test mode,privileged mode,jailbreak mode,sudo mode,unsafe mode,service mode",
+    ),
+    (
+        "show",
+        "reveal,print,show,display,output,disclose,repeat,expose,dump,list,recite,write out,spell out,give,include,tell,state,\
+      zeig*,gib,montre*,affiche*,muestra*,revela*,mostre,mostra*,toon,pokaż,покажи*,выведи*,göster*,显示,输出,表示,보여*",
+    ),
+    ("with", "with the,with these,with mine,with this,with those,by the ones,by these,by mine"),
+    ("let", "let,allow"),
+    ("stop", "stop,prevent,keep,hold,restrict,hinder,limit,bind,block,deter"),
+    (
+        "inname",
+        "in his name,in her name,in their name,in the owner's name,in the reviewer's name,as the owner,under his name,for the reviewer,for the owner,on his behalf,on her behalf,on their behalf,yourself",
+    ),
+    ("tick", "tick,fill in,check,click,accept,give,enter,set,supply,provide,grant"),
+    (
+        "fine",
+        "is fine,is ok,is okay,are fine,are ok,is allowed,are allowed,is permitted,may happen,can happen,is always fine",
+    ),
+    ("ticket", "ticket,tickets,change request,paper trail,questions,second look"),
+    ("agree", "with ok,with yes,with y,with approve,with confirm,with accept,in the affirmative,affirmatively"),
+    ("forge", "forge,fake,falsify,fabricate,spoof,counterfeit"),
+    ("agreed", "agreed,consented,said yes,given consent,approved,confirmed,okayed,agrees,consents,accepted"),
+    ("picture", "picture,pixel,img,markdown image,image tag,tracking image"),
+    (
+        "unseen",
+        "nobody can tell,no one can tell,nobody notices,no one notices,nobody will know,no one will know,nobody knows,without a trace,as if nothing happened,as if nothing had happened,nobody sees,no one sees,so no one,so nobody,unnoticed,undetected",
+    ),
+    ("evenif", "even if,even when,even though,even where,regardless,whether or not,no matter whether"),
+    ("strip", "strip,remove,delete,omit,drop,cut,scrub,erase,leave,clean,purge,redact,take"),
+    ("deny", "deny,denying,lie about,feign"),
+    (
+        "exempt",
+        "exempt from,excused from,not subject to,need not follow,not bound by,do not have to follow,don't have to follow,outside the,free from,released from",
+    ),
+    ("iam", "i am,i'm,we are,we're,it is me"),
+    ("word", "the word,the phrase,the code,codeword,code word,the keyword,keyword,passphrase,the sentence"),
+    ("says", "says,say,uses,use,mentions,gives,types,writes,knows,sends,who"),
+    ("invoice", "invoice*,payment*,refund*,payout*,salary,salaries,bill,bills,order confirmation*"),
+    ("carry", "carries,contains,includes,repeats,has,keeps,quotes,carry,contain,include,repeat"),
+    (
+        "copied",
+        "copied,replicated,added,included,pasted,repeated,inserted,propagated,preserved,kept,reproduced,mirrored,carried",
+    ),
+    ("youare", "you are,you're,you will be,you were"),
+    ("need", "need,needs,require,requires,needed,have,has"),
+    ("trusted", "trusted,admin_approved,verified,authoritative,approved"),
+    ("advance", "in advance,beforehand,once and for all,up front,upfront"),
+    ("lead", LEAD),
+    (
+        "modal",
+        "must,should,shall,can,may,will,have to,has to,need to,needs to,are to,is to,ought to,might,are free to,is free to,\
+      are cleared to,are allowed to,are authorised to,are authorized to,would",
+    ),
+    ("to", "to "),
+];
+
+/// Classes of which every row needs one: only sentences with a word of them are read.
+pub(super) const TRIGGERS: &[&str] = &[
+    "drop",
+    "void",
+    "be",
+    "obey",
+    "check",
+    "consult",
+    "yes",
+    "passed",
+    "discretion",
+    "out",
+    "read",
+    "secret",
+    "user",
+    "nobody",
+    "hide",
+    "between",
+    "excuse",
+    "bestow",
+    "auth",
+    "followit",
+    "promote",
+    "bank",
+    "session",
+    "self",
+    "verbatim",
+    "removed",
+    "tool",
+    "priv",
+    "guard",
+    "authorized",
+    "world",
+    "mode",
+    "free",
+    "closetag",
+    "pipe",
+    "pretask",
+    "report",
+    "ledger",
+    "learn",
+    "whoever",
+    "future",
+    "skip",
+    "own",
+    "trusted",
+    "advance",
+    "inname",
+    "rules",
+    "unseen",
+    "agreed",
+    "forge",
+    "picture",
+    "deny",
+    "exempt",
+    "agree",
+    "invoice",
+    "harm",
+];
+
+/// The words whose sentences are worth reading.
+pub(in super::super::super) fn triggers() -> impl Iterator<Item = &'static str> {
+    let lists = CLASSES.iter().filter(|(class, _)| TRIGGERS.contains(class));
+    lists
+        .flat_map(|(_, list)| list.split(','))
+        .map(|word| word.trim_end_matches('*'))
+        .filter(|word| word.len() >= WORD_BYTES_MIN)
+}
+
+/// A word's meanings, and whether it may go on.
+#[derive(Clone, Copy)]
+pub(super) struct Meaning {
+    pub(super) class: u8,
+    pub(super) open: bool,
+    pub(super) foreign: bool,
+}
+
+pub(super) static LEXICON: LazyLock<Words<Meaning>> = LazyLock::new(|| {
+    let mut words = Words::new();
+    for (class, (_, list)) in CLASSES.iter().enumerate() {
+        for word in list.split(',') {
+            let open = word.ends_with('*');
+            let meaning = Meaning { class: class as u8, open, foreign: !word.is_ascii() };
+            // Two letters are looked for with the space behind them.
+            match word.trim_end_matches('*') {
+                short if short.len() < WORD_BYTES_MIN => words.add(&format!("{short} "), meaning),
+                long => words.add(long, meaning),
+            }
+        }
+    }
+    words.close();
+    words
+});
+
+/// The bit of a class.
+pub(super) fn bit(name: &str) -> u128 {
+    let class = CLASSES.iter().position(|(class, _)| *class == name);
+    // INVARIANT: rows name classes of the table; their tests read every row.
+    1 << class.unwrap_or_else(|| unreachable!("no class `{name}`"))
+}
