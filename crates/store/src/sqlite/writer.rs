@@ -104,6 +104,8 @@ struct Queue {
     waited_for: usize,
     /// Several were waited for in the last group: then the next ones do better together too.
     crowded: bool,
+    /// The thread waits to be told.
+    asleep: bool,
     closed: bool,
 }
 
@@ -125,13 +127,15 @@ impl Office {
 
     /// Waits for work, a little longer if nobody waits for it. False when nobody can bring any more.
     fn wait(&self) -> bool {
+        let mut queue = lock(&self.queue);
+        queue.asleep = true;
         let idle = |queue: &mut Queue| queue.jobs.is_empty() && !queue.closed;
-        let queue = self.came.wait_while(lock(&self.queue), idle).unwrap_or_else(PoisonError::into_inner);
-        if queue.jobs.is_empty() {
-            return false;
-        }
-        drop(self.came.wait_timeout_while(queue, LINGER, |queue| !queue.is_pressing()));
-        true
+        queue = self.came.wait_while(queue, idle).unwrap_or_else(PoisonError::into_inner);
+        let linger = |queue: &mut Queue| !queue.jobs.is_empty() && !queue.is_pressing();
+        let (mut queue, _) =
+            self.came.wait_timeout_while(queue, LINGER, linger).unwrap_or_else(PoisonError::into_inner);
+        queue.asleep = false;
+        !queue.jobs.is_empty() || !queue.closed
     }
 
     /// Lets those run first who are about to bring something, as long as more comes: on a busy machine a group is then
@@ -153,8 +157,8 @@ impl Office {
         let mut queue = self.room.wait_while(lock(&self.queue), full).unwrap_or_else(PoisonError::into_inner);
         queue.waited_for += usize::from(job.is_waited_for());
         queue.jobs.push(job);
-        // The first wakes the thread; after that it only needs to hear what cannot linger.
-        if queue.jobs.len() == 1 || queue.is_pressing() {
+        // The thread looks for itself once it is done; while it sleeps, it need only hear what cannot linger.
+        if queue.asleep && (queue.jobs.len() == 1 || queue.is_pressing()) {
             self.came.notify_one();
         }
     }

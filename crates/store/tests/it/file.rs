@@ -61,7 +61,7 @@ fn a_log_that_grows_is_copied_by_itself() {
         watch.query_row(sql, [], |row| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?)).unwrap()
     };
     let body = serde_json::json!("a line about the harbour ".repeat(800));
-    for number in 0..300 {
+    for number in 0..500 {
         let row = Row {
             kind: RowKind::Summaries,
             id: number.to_string(),
@@ -72,10 +72,10 @@ fn a_log_that_grows_is_copied_by_itself() {
     }
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
     assert!(
-        std::fs::metadata(path.with_extension("db-wal")).unwrap().len() > 4 * 1024 * 1024,
+        std::fs::metadata(path.with_extension("db-wal")).unwrap().len() > 8 * 1024 * 1024,
         "there was something to copy"
     );
-    while left() >= 1_000 {
+    while left() >= 2_000 {
         assert!(std::time::Instant::now() < deadline, "{} pages of log are left", left());
         std::thread::yield_now();
     }
