@@ -292,6 +292,7 @@ fn fill(session: &Session, range: std::ops::Range<usize>) -> Result<Figures, Fai
 }
 
 fn fill_spread(session: &Session, range: std::ops::Range<usize>, conversations: usize) -> Result<Figures, Failure> {
+    let before = syncs(session)?;
     let mut meter = Meter::start(range.len());
     for number in range {
         let (caller, draft) = corpus::memory(session.caller.tenant, number, conversations);
@@ -300,7 +301,12 @@ fn fill_spread(session: &Session, range: std::ops::Range<usize>, conversations: 
             return Err(refusal.into());
         }
     }
-    Ok(meter.stop())
+    Ok(meter.stop().synced(before, syncs(session)?))
+}
+
+/// Times the process waited for the disk so far.
+fn syncs(session: &Session) -> Result<Option<u64>, Failure> {
+    Ok(session.engine.backend.health()?.syncs)
 }
 
 /// The first searches: what a process pays before it answers from memory.
@@ -344,15 +350,14 @@ fn searches_by(
 fn contexts(session: &Session, from: usize, queries: usize) -> Result<Figures, Failure> {
     let agent = Caller::agent(session.caller.tenant, "bench").in_conversation("c1");
     let agent = Caller { run: Some("bench".to_owned()), ..agent };
-    let syncs = || Ok::<_, Failure>(session.engine.backend.health()?.syncs);
-    let before = syncs()?;
+    let before = syncs(session)?;
     let mut meter = Meter::start(queries);
     for number in from..from + queries {
         let request = ContextRequest { message: corpus::query(number), ..ContextRequest::default() };
         meter.time(|| session.engine.context(&agent, &request))?;
     }
     session.engine.backend.flush()?;
-    Ok(meter.stop().synced(before, syncs()?))
+    Ok(meter.stop().synced(before, syncs(session)?))
 }
 
 fn retrieved(output: &Output, report: &retrieval::RetrievalReport) -> String {

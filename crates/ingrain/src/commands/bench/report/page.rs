@@ -124,11 +124,7 @@ fn cost(speed: &Speed) -> Vec<String> {
     vec![
         speed.count.to_string(),
         speed.cold_cpu_ms.map(|ms| format!("{ms:.1}")).unwrap_or_default(),
-        speed
-            .save
-            .disk_syncs
-            .map(|syncs| format!("{:.2}", syncs as f64 / speed.count.max(1) as f64))
-            .unwrap_or_default(),
+        speed.saving().and_then(|figures| figures.disk_syncs_each).map(|each| format!("{each:.2}")).unwrap_or_default(),
         format!("{:.0}", speed.save.bytes_per_memory),
         megabytes(speed.save.peak_memory_bytes),
         megabytes(speed.search.peak_memory_bytes),

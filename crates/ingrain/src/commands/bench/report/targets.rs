@@ -67,7 +67,7 @@ fn at_size(speed: &Speed) -> Vec<Target> {
     let bound = |(at, most): (usize, f64)| (at == count).then_some(most);
     let cpu = |figures: Option<&super::Figures>| figures.map(|figures| figures.cpu_ms_each);
     let peak = [&speed.save, &speed.search, &speed.context].map(|report| report.peak_memory_bytes).into_iter().max();
-    let syncs = speed.save.disk_syncs.map(|syncs| syncs as f64 / count.max(1) as f64);
+    let syncs = speed.saving().and_then(|figures| figures.disk_syncs_each);
     let search_most = SEARCH_CPU_MS_MAX.iter().find_map(|limit| bound(*limit));
     [
         search_most
