@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 use super::fault::{Fault, same};
 use super::pool::{Shared, lock};
-use super::{commit, records};
+use super::{commit, log_file, records};
 use crate::bell::Bell;
 
 pub(super) type Answer<T> = SyncSender<Result<T, StoreError>>;
@@ -147,7 +147,7 @@ fn together(conn: &Connection, group: &[Job], way: Way) -> Result<Option<Vec<Res
         }
         outcomes.push(outcome.map_err(StoreError::from));
     }
-    ended(conn, run(conn, "commit")).map(|()| Some(outcomes))
+    ended(conn, log_file::in_one_piece(|| run(conn, "commit"))).map(|()| Some(outcomes))
 }
 
 /// A change that leaves nothing behind when it fails.

@@ -1,17 +1,21 @@
 //! How the writer's log file is written: in one piece a commit.
 //!
-//! SQLite writes its log page by page, each in two system calls, and those were a seventh of what a save costs. Here
-//! what follows on from what was written before waits in memory until the log is synced, which SQLite does before it
-//! tells anybody of a commit. INVARIANT: only the writer opens its log through this, and it runs with
-//! `synchronous = full`; without that sync others would be told of pages that are not there yet.
+//! SQLite writes its log page by page, each in two system calls, and those were a seventh of what a save costs. While a
+//! commit runs `in_one_piece`, what it writes waits in memory until SQLite syncs the log, which it does before it tells
+//! anybody of the commit. INVARIANT: commits run with `synchronous = full`; without that sync others would be told of
+//! pages that are not there yet. Whatever is written outside a commit (pages that do not fit into memory, of a
+//! transaction that may still be rolled back) is written at once, and what a failed commit left waiting is dropped: by
+//! then another process may have written at the same place.
 //!
 //! Everything but the log goes straight to the file system SQLite comes with. The unsafe lines are SQLite's own
 //! interface: pointers it hands out and takes back, each used as its documentation of `sqlite3_vfs` says.
 #![allow(unsafe_code)]
 
+use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
+use super::pool::lock;
 use rusqlite::ffi::{
     self, SQLITE_CANTOPEN, SQLITE_OK, SQLITE_OPEN_WAL, sqlite3_file, sqlite3_int64, sqlite3_io_methods, sqlite3_vfs,
 };
@@ -42,19 +46,48 @@ pub(super) fn is_ready() -> bool {
     })
 }
 
-/// A log file as SQLite sees it; SQLite's own file follows it in memory.
-#[repr(C)]
-struct Log {
-    base: sqlite3_file,
-    /// Leaked while the file is open.
-    waiting: *mut Waiting,
+/// Runs a commit, with what it writes to the log in one piece.
+pub(super) fn in_one_piece<T>(commit: impl FnOnce() -> T) -> T {
+    /// Room kept from the last commit.
+    static SPARE: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+    let bytes = std::mem::take(&mut *lock(&SPARE));
+    WAITING.set(Some(Waiting { start: 0, bytes }));
+    let committed = commit();
+    if let Some(mut waiting) = WAITING.take() {
+        waiting.bytes.clear();
+        *lock(&SPARE) = waiting.bytes;
+    }
+    committed
 }
 
-#[derive(Default)]
+thread_local! {
+    /// What the commit that runs on this thread has written and not synced; none while there is no commit.
+    static WAITING: RefCell<Option<Waiting>> = const { RefCell::new(None) };
+}
+
 struct Waiting {
     /// Where in the file it belongs.
     start: sqlite3_int64,
     bytes: Vec<u8>,
+}
+
+impl Waiting {
+    /// Takes these bytes if they follow on from what waits and there is room.
+    fn takes(&mut self, bytes: &[u8], at: sqlite3_int64) -> bool {
+        let follow = self.bytes.is_empty() || at == self.start + self.bytes.len() as sqlite3_int64;
+        let fits = self.bytes.len() + bytes.len() <= WAITING_MAX;
+        if follow && fits {
+            self.start = if self.bytes.is_empty() { at } else { self.start };
+            self.bytes.extend_from_slice(bytes);
+        }
+        follow && fits
+    }
+}
+
+/// A log file as SQLite sees it; SQLite's own file follows it in memory.
+#[repr(C)]
+struct Log {
+    base: sqlite3_file,
 }
 
 static METHODS: sqlite3_io_methods = sqlite3_io_methods {
@@ -65,7 +98,7 @@ static METHODS: sqlite3_io_methods = sqlite3_io_methods {
     xTruncate: Some(truncate),
     xSync: Some(sync),
     xFileSize: Some(file_size),
-    xLock: Some(lock),
+    xLock: Some(lock_file),
     xUnlock: Some(unlock),
     xCheckReservedLock: Some(check_reserved_lock),
     xFileControl: Some(file_control),
@@ -97,9 +130,6 @@ unsafe extern "C" fn open(
         let opened = open(own, name, inner(file), flags, out_flags);
         // Without methods SQLite does not close it, and there is nothing to close.
         (*log).base.pMethods = if opened == SQLITE_OK { &raw const METHODS } else { std::ptr::null() };
-        if opened == SQLITE_OK {
-            (*log).waiting = Box::into_raw(Box::default());
-        }
         opened
     }
 }
@@ -121,36 +151,33 @@ macro_rules! own {
     }};
 }
 
-/// Writes what waits.
+/// Writes what waits. A commit has one log, so it is of this file.
 unsafe fn flush(file: *mut sqlite3_file) -> c_int {
-    // SAFETY: `waiting` is ours from `open` to `close`, and SQLite uses a file from one thread at a time.
-    unsafe {
-        let waiting = &mut *(*file.cast::<Log>()).waiting;
-        if waiting.bytes.is_empty() {
-            return SQLITE_OK;
+    WAITING.with_borrow_mut(|waiting| match waiting {
+        Some(Waiting { start, bytes }) if !bytes.is_empty() => {
+            // SAFETY: SQLite's own file is open while ours is, and reads no more than `bytes` has.
+            let written = unsafe { own!(file.xWrite(bytes.as_ptr().cast(), bytes.len() as c_int, *start)) };
+            bytes.clear();
+            written
         }
-        let length = waiting.bytes.len() as c_int;
-        let written = own!(file.xWrite(waiting.bytes.as_ptr().cast(), length, waiting.start));
-        waiting.bytes.clear();
-        written
-    }
+        _ => SQLITE_OK,
+    })
 }
 
 unsafe extern "C" fn write(file: *mut sqlite3_file, from: *const c_void, length: c_int, at: sqlite3_int64) -> c_int {
-    // SAFETY: as in `flush`; `from` has `length` bytes.
+    // SAFETY: `from` has `length` bytes.
+    let bytes = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), length as usize) };
+    let takes = || WAITING.with_borrow_mut(|waiting| waiting.as_mut().is_some_and(|waiting| waiting.takes(bytes, at)));
+    if takes() {
+        return SQLITE_OK;
+    }
+    // SAFETY: as in `flush`; the rest is handed on as it came.
     unsafe {
-        let waiting = &mut *(*file.cast::<Log>()).waiting;
-        let bytes = std::slice::from_raw_parts(from.cast::<u8>(), length as usize);
-        let follows = at == waiting.start + waiting.bytes.len() as sqlite3_int64;
-        if !follows || waiting.bytes.len() + bytes.len() > WAITING_MAX {
-            let written = flush(file);
-            if written != SQLITE_OK {
-                return written;
-            }
-            waiting.start = at;
+        match flush(file) {
+            SQLITE_OK if takes() => SQLITE_OK,
+            SQLITE_OK => own!(file.xWrite(from, length, at)),
+            failed => failed,
         }
-        waiting.bytes.extend_from_slice(bytes);
-        SQLITE_OK
     }
 }
 
@@ -183,18 +210,10 @@ flushed!(read(to: *mut c_void, length: c_int, at: sqlite3_int64) => xRead);
 flushed!(truncate(length: sqlite3_int64) => xTruncate);
 flushed!(sync(flags: c_int) => xSync);
 flushed!(file_size(size: *mut sqlite3_int64) => xFileSize);
-handed_on!(lock(level: c_int) => xLock);
+handed_on!(close() => xClose);
+handed_on!(lock_file(level: c_int) => xLock);
 handed_on!(unlock(level: c_int) => xUnlock);
 handed_on!(check_reserved_lock(answer: *mut c_int) => xCheckReservedLock);
 handed_on!(file_control(what: c_int, with: *mut c_void) => xFileControl);
 handed_on!(sector_size() => xSectorSize);
 handed_on!(device_characteristics() => xDeviceCharacteristics);
-
-unsafe extern "C" fn close(file: *mut sqlite3_file) -> c_int {
-    // SAFETY: as in `flush`; after this SQLite uses the file no more.
-    unsafe {
-        // What no sync followed was never told of, so it may be lost.
-        drop(Box::from_raw((*file.cast::<Log>()).waiting));
-        own!(file.xClose())
-    }
-}

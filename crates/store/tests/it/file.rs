@@ -81,6 +81,49 @@ fn a_log_that_grows_is_copied_by_itself() {
     }
 }
 
+/// More than fits into memory goes to the log before it is known whether it stands; what does not stand must never come
+/// back over what somebody else wrote there since.
+#[test]
+fn what_was_rolled_back_does_not_come_back_over_others() {
+    let (_folder, path) = folder();
+    let (one, other) = (open(&path).unwrap(), open(&path).unwrap());
+    let world = World::new(&*one);
+    let beside = World::of_tenant(&*other, "default", 7);
+    world.save(world.entry("c1", at_path("a/b", "was here first")));
+    let body = serde_json::json!("a line about the harbour ".repeat(800));
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    for round in 0..4 {
+        let rows = |whose: &str, count: usize| {
+            let row = |number: usize| Row {
+                kind: RowKind::Summaries,
+                id: format!("{whose}/{round}/{number}"),
+                body: body.clone(),
+                ..world.store_row("lessons", "")
+            };
+            (0..count).fold(world.change(), |change, number| change.write(Write::Row(row(number))))
+        };
+        let taken = world.entry("c1", at_path("a/b", &format!("too late {round}")));
+        // Rolling back reads the log only where it holds something that stands.
+        raw.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())).unwrap();
+        one.commit(rows("ours", 200).write(Write::Entry(Box::new(taken)))).unwrap_err();
+        // Far enough to stand where the other's pages stood.
+        other.commit(rows("theirs", 250)).unwrap();
+        let theirs = beside.remember("c1", &format!("theirs {round}"));
+        let ours = world.remember("c1", &format!("ours {round}"));
+        for backend in [&one, &other] {
+            let world = World::of_tenant(&**backend, "default", 8);
+            assert_eq!(world.get(theirs.id).map(|memory| memory.content), Some(format!("theirs {round}")));
+            assert_eq!(world.get(ours.id).map(|memory| memory.content), Some(format!("ours {round}")));
+            for number in 0..250 {
+                let row = backend.row(world.tenant, RowKind::Summaries, &format!("theirs/{round}/{number}")).unwrap();
+                assert_eq!(row.map(|row| row.body).as_ref(), Some(&body), "{round}/{number}");
+            }
+        }
+    }
+    drop((one, other));
+    assert_eq!(raw.query_row("pragma integrity_check", [], |row| row.get::<_, String>(0)).unwrap(), "ok");
+}
+
 #[test]
 fn an_index_too_large_to_keep_is_still_right() {
     let options = Options { recall_bytes_max: 0 };
