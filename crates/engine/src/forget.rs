@@ -95,6 +95,9 @@ impl Engine {
         if let Err(refusal) = policy::may_write(caller, &store, &current.scope, current.kind, true) {
             return Ok(Forgotten::Refused(self.refuse(caller, &store.slug, refusal)?));
         }
+        if !matches!(current.state, State::Active | State::Constrained) {
+            return Err(Error::conflict("conflict.state", format!("the memory is {}", current.state)));
+        }
         let now = self.clock.now();
         let stamp = Stamp::new(caller, self.fresh_version_id(), now, None);
         let entry = Entry::transition(&current, Operation::Pin, stamp, Vec::new(), |memory| {

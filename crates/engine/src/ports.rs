@@ -116,6 +116,14 @@ pub struct Filter {
     pub as_of: Option<Timestamp>,
 }
 
+impl Filter {
+    /// Without what has expired by then, unless what is gone is asked for: the archive is full of it.
+    pub fn unexpired(self, at: Timestamp) -> Filter {
+        let gone = self.states.iter().any(|state| !matches!(state, State::Active | State::Constrained));
+        Filter { unexpired_at: (!gone).then_some(at), ..self }
+    }
+}
+
 /// How a listing is sorted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Order {

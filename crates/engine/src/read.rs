@@ -130,7 +130,7 @@ impl Engine {
     ) -> Result<Listing, Error> {
         let eyes = self.eyes(caller)?;
         let limit = limit.unwrap_or(self.limits().list_default).clamp(1, self.limits().list_max);
-        let filter = Filter { unexpired_at: Some(self.asked_at(&filter)), ..filter };
+        let filter = filter.clone().unexpired(self.asked_at(&filter));
         let page = Page { order, after, limit: limit + 1 };
         let mut memories = self.backend.list(&eyes, &filter, &page)?;
         memories.retain(|memory| eyes.shows(memory));

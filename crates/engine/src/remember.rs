@@ -63,6 +63,9 @@ enum Target {
 impl Engine {
     /// Saves what a caller learnt, or says why not.
     pub fn remember(&self, caller: &Caller, draft: Draft) -> Result<Remembered, Error> {
+        if draft.expires_at.is_some_and(|at| at <= self.clock.now()) {
+            return Err(Error::invalid("shape.expired", "it would expire before it is saved: name a later time"));
+        }
         self.remember_as(caller, draft, Operation::Create)
     }
 

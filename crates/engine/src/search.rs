@@ -139,7 +139,7 @@ impl Engine {
             answer.warnings.push("searched by words only: the embedder gave no vector".to_owned());
         }
         let find = Find {
-            filter: Filter { unexpired_at: Some(now), ..query.filter.clone() },
+            filter: query.filter.clone().unexpired(now),
             newest: words.terms.is_empty(),
             substring: (ranker == Ranker::Layered).then(|| text.trim().to_lowercase()).filter(|text| !text.is_empty()),
             words,

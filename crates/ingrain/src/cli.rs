@@ -26,7 +26,7 @@ pub struct Cli {
 pub enum Command {
     /// Save what was learnt
     Remember(remember::Remember),
-    /// Find memories, best first; without words, the newest
+    /// Find memories, best first; without words, by trust, kind and age
     Search(search::Search),
     /// What a model is shown before its turn: two blocks within a token budget, with a receipt
     Context(context::ContextCommand),

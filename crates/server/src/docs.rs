@@ -91,7 +91,7 @@ fn operation_html(page: &mut String, operation: &Operation<'_>) {
 pub fn reference() -> String {
     let document = openapi::document();
     let mut page = format!(
-        "# REST reference\n\nGenerated from the table of endpoints by `scripts/reference`; a test fails when it is stale.\n\n{}\n",
+        "# REST reference\n\nGenerated from the table of endpoints by a test, which fails when it is stale.\n\n{}\n",
         said(&document["info"]["description"])
     );
     for (tag, what) in tags(&document) {

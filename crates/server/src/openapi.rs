@@ -23,6 +23,7 @@ const TAGS: &[(&str, &str)] = &[
     ("erasure", "Erasing for good, the proof of it, what may not return"),
     ("sessions", "Conversations, turn by turn"),
     ("documents", "The knowledge base"),
+    ("logs", "What others did: audit entries and steps of workflows"),
     ("runs", "Stretches of work with a scratch memory"),
     ("stores", "Named containers of memories"),
     ("pipelines", "Which agents have memory"),

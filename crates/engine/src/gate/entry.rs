@@ -207,7 +207,8 @@ impl ClearedDraft {
             confidence: draft.confidence.unwrap_or(old.confidence),
             importance: draft.importance.unwrap_or(old.importance),
             always_inject: draft.always_inject.unwrap_or(old.always_inject),
-            expires_at: expires_at.or(old.expires_at),
+            // What had expired stands again: nobody saves something to be gone at once.
+            expires_at: expires_at.or(old.expires_at.filter(|at| *at > stamp.at)),
             verify_by: draft.verify_by.or(old.verify_by),
             derived_from: if draft.derived_from.is_empty() { old.derived_from } else { draft.derived_from },
             role: draft.role.or(old.role),

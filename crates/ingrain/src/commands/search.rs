@@ -17,7 +17,7 @@ use crate::view::AnswerView;
 
 #[derive(Debug, Args)]
 pub struct Search {
-    /// What to look for; without words, the newest
+    /// What to look for; without words, everything by trust, kind and age
     #[arg(value_name = "QUERY")]
     words: Vec<String>,
     #[command(flatten)]

@@ -84,3 +84,36 @@ fn read_and_list_as_of_show_what_stood() {
     let other = format!("read {} --as-of 2026-05-01T13:00:00Z --as agent:t --conversation c2", text(&draft["id"]));
     assert_eq!(world.code(2, &other, &[]), "not_found");
 }
+
+#[test]
+fn what_had_expired_stands_again_when_it_is_saved_again() {
+    let world = World::new();
+    for path in ["e1", "e2"] {
+        world.json(&format!("remember --path {path} --expires 2026-03-05"), &["alpha for a while"]);
+    }
+    world.at("2026-03-06T12:00:00Z");
+    world.json("remember --path e1", &["alpha once more"]);
+    let sha256 = text(&world.json("read e2", &[])["sha256"]);
+    world.json(&format!("patch e2 --expect {sha256}"), &["alpha mended"]);
+    let found = world.json("search alpha", &[]);
+    let mut paths = column(&found["hits"], "path");
+    paths.sort();
+    assert_eq!(paths, ["e1", "e2"]);
+    assert_eq!(world.json("upkeep", &[])["expired"], 0);
+    assert_eq!(world.code(2, "remember --path e3 --expires 2020-01-01", &["too late"]), "shape.expired");
+}
+
+#[test]
+fn what_expired_is_in_the_archive_and_cannot_be_pinned_once_forgotten() {
+    let world = World::new();
+    world.json("remember --path gone --expires 2026-03-05", &["alpha for a while"]);
+    world.at("2026-03-06T12:00:00Z");
+    assert_eq!(world.json("upkeep", &[])["expired"], 1);
+    let listed = |line: &str| column(&world.json(line, &[])["memories"], "path").contains(&"gone".to_owned());
+    assert!(!listed("list") && listed("list --state archived"));
+    let found = world.json("search alpha --state archived", &[]);
+    assert_eq!(column(&found["hits"], "path"), ["gone"]);
+    world.json("remember --path kept", &["beta"]);
+    world.json("forget kept --reason done", &[]);
+    assert_eq!(world.code(2, "pin kept", &[]), "conflict.state");
+}

@@ -16,7 +16,7 @@ use crate::wire::Page;
 use crate::wire::episodic::{RecallBody, RecalledView, SessionView, TurnsBody, TurnsView};
 use crate::wire::search::SessionReportView;
 
-const TAG: &str = "episodes";
+const TAG: &str = "sessions";
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![

@@ -17,7 +17,7 @@ use crate::wire::episodic::{DocumentView, IngestBody, IngestedView, KnowledgeBod
 use crate::wire::memory::MemoryView;
 use crate::wire::search::HitView;
 
-const TAG: &str = "knowledge";
+const TAG: &str = "documents";
 
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![

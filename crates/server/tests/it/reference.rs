@@ -13,4 +13,12 @@ fn the_reference_is_fresh() {
     }
     let kept = std::fs::read_to_string(&file).unwrap_or_default();
     assert!(kept == fresh, "docs/reference/rest.md is stale: UPDATE_REFERENCE=1 cargo test -p server reference");
+    // Every operation is under a heading, and every heading has some.
+    let operations = server::openapi()["paths"]
+        .as_object()
+        .expect("paths")
+        .values()
+        .map(|path| path.as_object().map_or(0, |p| p.len()))
+        .sum::<usize>();
+    assert_eq!(fresh.matches("\n### ").count(), operations);
 }
