@@ -67,7 +67,7 @@ impl Ingest {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         if let Some(Deed::Publish { document }) = &self.deed {
             let done = job.session.engine.publish(&job.session.caller, document)?;
-            return told(job, &[done]);
+            return told(job, &[done], &[]);
         }
         if !self.skills.is_empty() {
             return install(job, &self.skills);
@@ -84,14 +84,15 @@ impl Ingest {
         }
         let status = if self.draft { DocumentStatus::Draft } else { DocumentStatus::Published };
         let shows_progress = !job.output.json && std::io::stderr().is_terminal();
-        let mut done = Vec::with_capacity(sources.len());
+        let (mut done, mut left_out) = (Vec::with_capacity(sources.len()), Vec::new());
         for (at, source) in sources.iter().enumerate() {
             if shows_progress {
                 job.output.note(&format!("[{}/{}] {}", at + 1, sources.len(), source.address));
             }
             let text = match source.text() {
-                // One PDF that cannot be read does not hold up the folder it is in.
-                Err(failure) if source.is_pdf && !source.is_named => {
+                // One file that cannot be read does not hold up the folder it is in.
+                Err(failure) if !source.is_named => {
+                    left_out.push(source.address.clone());
                     job.output.note(&format!("note: left out: {}", failure.message()));
                     continue;
                 }
@@ -106,16 +107,17 @@ impl Ingest {
             };
             done.push(job.session.engine.ingest(&job.session.caller, &given)?);
         }
-        told(job, &done)
+        told(job, &done, &left_out)
     }
 }
 
-fn told(job: &Job<'_>, done: &[Ingested]) -> Result<(), Failure> {
+fn told(job: &Job<'_>, done: &[Ingested], left_out: &[String]) -> Result<(), Failure> {
     let refused: usize = done.iter().map(|ingested| ingested.refused.len()).sum();
     let count = |outcome| done.iter().filter(|ingested| ingested.outcome == outcome).count();
     let written: usize = done.iter().map(|ingested| ingested.written).sum();
     let view: Vec<Value> = done.iter().map(|ingested| json!(ingested)).collect();
-    job.output.answer(&json!({ "documents": view, "written": written, "refused": refused }), || {
+    let answer = json!({ "documents": view, "written": written, "refused": refused, "left_out": left_out });
+    job.output.answer(&answer, || {
         let mut text = format!(
             "{} new, {} changed, {} unchanged documents; {written} chunks written",
             count(IngestOutcome::Created),

@@ -21,8 +21,10 @@ fn documents_are_cut_found_and_replaced() {
         "<title>Pumps</title><h1>Pumps</h1><p>prime the pump &amp; wait</p><script>x()</script>",
     );
     write(&world, ".hidden.md", "not meant");
+    std::fs::write(world.home().join("docs/odd.txt"), [0xff, 0xfe, b'x']).expect("written");
     let done = world.json("ingest --category plant", &[&folder]);
     assert_eq!(column(&done["documents"], "outcome"), ["created", "created"], "{done}");
+    assert_eq!(done["left_out"], serde_json::json!(["docs/odd.txt"]), "one bad file holds up nobody");
     let chunks = done["documents"][0]["document"]["chunks"].as_u64().expect("a number");
     assert!(chunks >= 3, "{done}");
     let found = world.json("search greased bearings --store knowledge_base --as agent:t", &[]);
