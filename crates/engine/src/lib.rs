@@ -77,6 +77,7 @@ mod run;
 mod search;
 mod seed;
 mod skills;
+pub mod snapshot;
 mod sources;
 mod stores;
 mod summary;

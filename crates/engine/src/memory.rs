@@ -35,59 +35,59 @@ pub struct Memory {
     pub scope: Scope,
     pub layer: Layer,
     pub kind: Kind,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub path: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub title: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub recall_hint: Option<String>,
     /// Kept apart from the snapshot by stores, so that it can be erased.
     #[serde(skip)]
     pub content: String,
     pub sha256: String,
     pub size_bytes: u64,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub tags: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub entities: Vec<Entity>,
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[serde(default)]
     pub metadata: Map<String, Value>,
     pub state: State,
     pub trust: Trust,
     pub confidence: f64,
     pub importance: f64,
     pub always_inject: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub expires_at: Option<Timestamp>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub archived_at: Option<Timestamp>,
     /// Past this date the memory counts as a draft until someone confirms it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub verify_by: Option<Timestamp>,
     /// Counters are not versioned: stores keep them beside the record.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub last_recalled_at: Option<Timestamp>,
     #[serde(default)]
     pub recall_count: u64,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub supersedes: Vec<MemoryId>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub superseded_by: Option<MemoryId>,
     /// The exact versions this memory was made from.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub derived_from: Vec<VersionId>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub role: Option<TurnRole>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub session: Option<String>,
     /// Position of a turn in its session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub turn: Option<u32>,
     /// Who spoke a turn, by name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub speaker: Option<String>,
     /// Rules of the scanner that flagged, without blocking, what stands here.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub flags: Vec<String>,
     /// Principal that made the first version.
     pub author: String,

@@ -5,6 +5,7 @@ use engine::gate::Entry;
 use engine::id::{MemoryId, VersionId};
 use engine::memory::Memory;
 use engine::ports::StoreError;
+use engine::snapshot::Snapshot;
 use engine::vector::Embedding;
 use engine::vocabulary::State;
 use engine::words::Words;
@@ -194,7 +195,7 @@ fn log(entry: &Entry) -> Result<Step, Fault> {
             i64::from(memory.version_number),
             stamp.version.0,
             entry.operation().as_str(),
-            to_json(memory)?,
+            to_json(&Snapshot(memory))?,
             &memory.content,
             &memory.sha256,
             entry.previous().map(|id| id.0),

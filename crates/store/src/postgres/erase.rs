@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use engine::id::{MemoryId, TenantId, VersionId};
 use engine::memory::{Evidence, Memory};
+use engine::snapshot::Snapshot;
 use jiff::Timestamp;
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -58,7 +59,7 @@ pub(super) fn redact(
             params![
                 version.0,
                 memory.0,
-                to_json(&snapshot.clone().blanked())?,
+                to_json(&Snapshot(&snapshot.clone().blanked()))?,
                 to_json(&evidence)?,
                 micros(at),
                 head.tenant.0

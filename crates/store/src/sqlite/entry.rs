@@ -5,6 +5,7 @@ use engine::gate::Entry;
 use engine::id::{MemoryId, VersionId};
 use engine::memory::Memory;
 use engine::ports::StoreError;
+use engine::snapshot::Snapshot;
 use engine::vector::Embedding;
 use engine::vocabulary::State;
 use rusqlite::{Connection, OptionalExtension};
@@ -124,7 +125,7 @@ fn log(conn: &Connection, entry: &Entry) -> Result<(), Fault> {
         memory.version_number,
         key(stamp.version.0),
         entry.operation().as_str(),
-        to_json(memory)?,
+        to_json(&Snapshot(memory))?,
         memory.content,
         memory.sha256,
         entry.previous().map(|id| key(id.0)),

@@ -3,6 +3,7 @@
 use engine::change::Place;
 use engine::id::{MemoryId, TenantId, VersionId};
 use engine::memory::{Evidence, Memory};
+use engine::snapshot::Snapshot;
 use engine::words::Words;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
@@ -78,7 +79,7 @@ fn blank(
          set content = '', snapshot = ?3, evidence = ?4, redacted_at = coalesce(redacted_at, ?5)
          where tenant = ?1 and id = ?2",
     )?
-    .execute((wall, id, to_json(&snapshot.blanked())?, to_json(&evidence)?, micros(at)))?;
+    .execute((wall, id, to_json(&Snapshot(&snapshot.blanked()))?, to_json(&evidence)?, micros(at)))?;
     Ok(())
 }
 
