@@ -130,7 +130,8 @@ impl Engine {
     ) -> Result<Listing, Error> {
         let eyes = self.eyes(caller)?;
         let limit = limit.unwrap_or(self.limits().list_default).clamp(1, self.limits().list_max);
-        let filter = filter.clone().unexpired(self.asked_at(&filter));
+        let at = self.asked_at(&filter);
+        let filter = filter.unexpired(at);
         let page = Page { order, after, limit: limit + 1 };
         let mut memories = self.backend.list(&eyes, &filter, &page)?;
         memories.retain(|memory| eyes.shows(memory));
