@@ -95,7 +95,7 @@ impl Engine {
         if let Err(refusal) = policy::may_write(caller, &store, &current.scope, current.kind, true) {
             return Ok(Forgotten::Refused(self.refuse(caller, &store.slug, refusal)?));
         }
-        if !matches!(current.state, State::Active | State::Constrained) {
+        if !current.state.stands() {
             return Err(Error::conflict("conflict.state", format!("the memory is {}", current.state)));
         }
         let now = self.clock.now();

@@ -34,7 +34,7 @@ impl Engine {
     pub fn patch(&self, caller: &Caller, patch: Patch) -> Result<Patched, Error> {
         let current = self.read_by_id(caller, patch.memory)?;
         let store = self.open_store(caller, &current.store)?;
-        if !matches!(current.state, State::Active | State::Constrained) {
+        if !current.state.stands() {
             let reason = format!("the memory is {}, so it cannot be patched", current.state);
             return Err(Error::conflict("conflict.state", reason));
         }

@@ -119,7 +119,7 @@ pub struct Filter {
 impl Filter {
     /// Without what has expired by then, unless what is gone is asked for: the archive is full of it.
     pub fn unexpired(self, at: Timestamp) -> Filter {
-        let gone = self.states.iter().any(|state| !matches!(state, State::Active | State::Constrained));
+        let gone = self.states.iter().any(|state| !state.stands());
         Filter { unexpired_at: (!gone).then_some(at), ..self }
     }
 }

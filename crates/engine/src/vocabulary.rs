@@ -104,6 +104,11 @@ impl State {
     pub const fn is_live(self) -> bool {
         matches!(self, State::Active)
     }
+
+    /// Active, or waiting for review: what can still be changed.
+    pub const fn stands(self) -> bool {
+        matches!(self, State::Active | State::Constrained)
+    }
 }
 
 vocabulary! {

@@ -75,7 +75,7 @@ fn order(ranker: Ranker, one: &Hit, other: &Hit) -> Ordering {
 }
 
 fn is_stale(state: State) -> bool {
-    !matches!(state, State::Active | State::Constrained)
+    !state.stands()
 }
 
 fn rounded(score: f64) -> f64 {
