@@ -47,9 +47,13 @@ pub fn extract(text: &str) -> Vec<Entity> {
     for (at, word) in words.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| words.get(at)).copied().unwrap_or_default();
         let after = words.get(at + 1).copied().unwrap_or_default();
-        flag(word, after, &mut found);
-        path(word, &mut found);
-        domain(word, &mut found);
+        // Nearly all words are letters alone, and none of these forms is.
+        if !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            flag(word, after, &mut found);
+            path(word, &mut found);
+            domain(word, &mut found);
+            suffixed(word, &mut found);
+        }
         spoken(before, word, after, &mut found);
         known(word, before, after, &mut found);
     }
@@ -147,7 +151,14 @@ fn domain(word: &str, found: &mut Vec<Entity>) {
     }
 }
 
-/// `namespace prod`, `the checkout service`, `pod web-7f9`, `checkout-service`.
+/// `checkout-service`.
+fn suffixed(word: &str, found: &mut Vec<Entity>) {
+    if service_name(word) != word && !word.contains('/') {
+        add(EntityKind::Service, service_name(word), found);
+    }
+}
+
+/// `namespace prod`, `the checkout service`, `pod web-7f9`.
 fn spoken(before: &str, word: &str, after: &str, found: &mut Vec<Entity>) {
     let one = word.strip_suffix('s').filter(|one| sense(one).is_resource || sense(one).is_namespace);
     let kind = one.unwrap_or(word);
@@ -158,9 +169,6 @@ fn spoken(before: &str, word: &str, after: &str, found: &mut Vec<Entity>) {
         } else if name_like(before) && !sense(before).is_resource && !sense(before).is_service {
             named(kind, before, found);
         }
-    }
-    if service_name(word) != word && !word.contains('/') {
-        add(EntityKind::Service, service_name(word), found);
     }
 }
 

@@ -4,9 +4,10 @@ use engine::ports::{Find, Stats};
 use engine::ranking::text::{TextWeights, bm25, idf};
 use engine::words::QueryTerm;
 
-/// Counts and lengths whose saturation is worked out once a find; nearly all memories are within.
-const TIMES_KNOWN: usize = 16;
-const LEN_KNOWN: usize = 1_024;
+/// Counts and lengths whose saturation is worked out once a find; nearly all memories are within, and 16 KiB stay in
+/// the nearest cache.
+const TIMES_KNOWN: usize = 8;
+const LEN_KNOWN: usize = 512;
 
 pub(crate) struct Scorer<'a> {
     stats: &'a Stats,

@@ -51,6 +51,22 @@ static LEXICON: LazyLock<HashMap<&'static str, Sense>> = LazyLock::new(|| {
     lexicon
 });
 
+/// Bytes of the longest word of the tables: a test holds it to them.
+const WORD_BYTES_MAX: usize = 21;
+
 pub(super) fn sense(word: &str) -> Sense {
+    if word.len() > WORD_BYTES_MAX {
+        return Sense::default();
+    }
     LEXICON.get(word).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_word_is_longer_than_what_is_looked_up() {
+        assert_eq!(LEXICON.keys().map(|word| word.len()).max(), Some(WORD_BYTES_MAX));
+    }
 }

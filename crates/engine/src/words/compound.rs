@@ -27,7 +27,8 @@ pub(super) fn parts(word: &str, mut sink: impl FnMut(&str)) {
     {
         return;
     }
-    if DERIVED_ENDINGS.iter().any(|ending| word.ends_with(ending)) {
+    let last = word.as_bytes().last();
+    if DERIVED_ENDINGS.iter().any(|ending| ending.as_bytes().last() == last && word.ends_with(ending)) {
         return;
     }
     for cut in PIECE_LETTERS_MIN..=word.len() - ENDING_LETTERS_MIN {

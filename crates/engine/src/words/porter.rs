@@ -28,7 +28,7 @@ pub(super) fn stem(word: &str) -> Option<([u8; WORD_BYTES_MAX], usize)> {
     word.mark_consonant_ys();
     word.find_regions();
     word.step_1a();
-    if !SETTLED.contains(&word.text()) {
+    if !((word.ends(b"ing") || word.ends(b"eed")) && SETTLED.contains(&word.text())) {
         word.step_1b();
         word.step_1c();
         word.step_2();
@@ -45,8 +45,9 @@ impl Word {
         &self.bytes[..self.len]
     }
 
-    fn ends(&self, ending: &[u8]) -> bool {
-        self.text().ends_with(ending)
+    /// The length is known when this is compiled, so it becomes a comparison of a few bytes.
+    fn ends<const N: usize>(&self, ending: &[u8; N]) -> bool {
+        self.text().last_chunk() == Some(ending)
     }
 
     /// Replaces the last `old` bytes.
@@ -119,20 +120,25 @@ impl Word {
 
     /// Past and progressive.
     fn step_1b(&mut self) {
-        for (ending, length) in [(&b"eedly"[..], 5), (b"eed", 3)] {
-            if self.ends(ending) {
+        for (found, length) in [(self.ends(b"eedly"), 5), (self.ends(b"eed"), 3)] {
+            if found {
                 if self.in_r1(length) {
                     self.replace(length, b"ee");
                 }
                 return;
             }
         }
-        let endings = [&b"ingly"[..], b"edly", b"ing", b"ed"];
-        let Some(ending) = endings.into_iter().find(|ending| self.ends(ending)) else { return };
-        if !self.has_vowel_before(self.len - ending.len()) {
+        let length = match () {
+            () if self.ends(b"ingly") => 5,
+            () if self.ends(b"edly") => 4,
+            () if self.ends(b"ing") => 3,
+            () if self.ends(b"ed") => 2,
+            () => return,
+        };
+        if !self.has_vowel_before(self.len - length) {
             return;
         }
-        self.len -= ending.len();
+        self.len -= length;
         if self.ends(b"at") || self.ends(b"bl") || self.ends(b"iz") {
             self.replace(0, b"e");
         } else if let [.., one, other] = self.text()
@@ -196,7 +202,9 @@ impl Word {
 }
 
 fn longest(word: &Word, endings: &[(&'static [u8], &'static [u8])]) -> Option<(&'static [u8], &'static [u8])> {
-    endings.iter().find(|(ending, _)| word.ends(ending)).copied()
+    let text = word.text();
+    // Most endings fall at their last letter, before anything is compared in full.
+    endings.iter().find(|(ending, _)| ending.last() == text.last() && text.ends_with(ending)).copied()
 }
 
 fn is_vowel(letter: u8) -> bool {

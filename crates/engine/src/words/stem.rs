@@ -26,7 +26,29 @@ pub(super) fn with_stem<T>(word: &str, use_stem: impl FnOnce(&[u8]) -> T) -> T {
 
 /// Whether a folded word carries grammar rather than meaning.
 pub(super) fn is_stop_word(word: &str) -> bool {
-    word.len() <= STOP_WORD_BYTES_MAX && STOP_WORDS.binary_search(&word).is_ok()
+    word.len() <= STOP_WORD_BYTES_MAX && PACKED_STOP_WORDS.binary_search(&packed(word.as_bytes())).is_ok()
+}
+
+/// [`STOP_WORDS`] as numbers: every word of every text is looked up here, and numbers compare in one step.
+const PACKED_STOP_WORDS: [u128; STOP_WORDS.len()] = {
+    let mut packed_words = [0; STOP_WORDS.len()];
+    let mut at = 0;
+    while at < STOP_WORDS.len() {
+        packed_words[at] = packed(STOP_WORDS[at].as_bytes());
+        at += 1;
+    }
+    packed_words
+};
+
+/// A word of at most sixteen bytes as a number; numbers sort as the words do.
+const fn packed(word: &[u8]) -> u128 {
+    let mut number = 0;
+    let mut at = 0;
+    while at < word.len() {
+        number |= (word[at] as u128) << (120 - 8 * at);
+        at += 1;
+    }
+    number
 }
 
 /// Longest entry of [`STOP_WORDS`].

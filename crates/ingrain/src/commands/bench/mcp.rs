@@ -12,6 +12,9 @@ use crate::config::Config;
 use crate::error::Failure;
 use crate::output::Output;
 
+/// Engine and tool take turns, so that a machine whose speed changes on the way changes it for both.
+const ROUNDS: usize = 10;
+
 #[derive(Serialize)]
 pub struct McpReport {
     count: usize,
@@ -28,22 +31,19 @@ pub fn run(config: &Config, output: &Output, count: usize, queries: usize) -> Re
     let session = Session::open(&place.config(config))?;
     fill(&session, 0..count)?;
     searches(&session, 0, WARM_UP)?;
-    let engine = searches(&session, WARM_UP, queries)?.named("engine");
-    session.close()?;
     let mut door = Process::start(&place, &["mcp", "--as", "admin"])?;
     let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "bench", "version": "1" } });
     ask(&mut door, 0, "initialize", &hello)?;
     door.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
     (0..WARM_UP).try_for_each(|number| search(&mut door, number))?;
-    let before = door.cpu().ok_or_else(|| broken("the system does not tell its CPU time"))?;
-    let mut meter = Meter::start(queries);
-    for number in WARM_UP..WARM_UP + queries {
-        meter.time(|| search(&mut door, number))?;
+    let each = queries.div_ceil(ROUNDS);
+    let (mut engine, mut tool) = (Vec::new(), Vec::new());
+    for from in (0..ROUNDS).map(|round| WARM_UP + round * each) {
+        engine.push(searches(&session, from, each)?);
+        tool.push(calls(&mut door, from, each)?);
     }
-    let spent = door.cpu().unwrap_or_default().saturating_sub(before);
-    let cpu_ms_each = spent.as_secs_f64() * 1e3 / queries.max(1) as f64;
-    let tool = Figures { cpu_ms_each, ..meter.stop().named("tool call") };
-    let report = McpReport { count, added_cpu_ms_each: cpu_ms_each - engine.cpu_ms_each, engine, tool };
+    let (engine, tool) = (mean(&engine).named("engine"), mean(&tool).named("tool call"));
+    let report = McpReport { count, added_cpu_ms_each: tool.cpu_ms_each - engine.cpu_ms_each, engine, tool };
     output.answer(&report, || {
         let row = |figures: &Figures| {
             let numbers = [figures.cpu_ms_each, figures.wall_ms_median, figures.wall_ms_p95];
@@ -54,6 +54,30 @@ pub fn run(config: &Config, output: &Output, count: usize, queries: usize) -> Re
         let table = output.table(&["", "CPU ms each", "wall ms median", "wall ms p95"], rows);
         format!("{table}\na tool call adds {:.3} ms of CPU, among {count} memories", report.added_cpu_ms_each)
     })
+}
+
+/// So many searches as tool calls, with the CPU time of the process that answers them.
+fn calls(door: &mut Process, from: usize, queries: usize) -> Result<Figures, Failure> {
+    let untold = || broken("the system does not tell its CPU time");
+    let before = door.cpu().ok_or_else(untold)?;
+    let mut meter = Meter::start(queries);
+    for number in from..from + queries {
+        meter.time(|| search(door, number))?;
+    }
+    let spent = door.cpu().ok_or_else(untold)?.saturating_sub(before);
+    Ok(Figures { cpu_ms_each: spent.as_secs_f64() * 1e3 / queries.max(1) as f64, ..meter.stop() })
+}
+
+/// Of stretches of one length.
+fn mean(stretches: &[Figures]) -> Figures {
+    let mean = |part: fn(&Figures) -> f64| stretches.iter().map(part).sum::<f64>() / stretches.len().max(1) as f64;
+    Figures {
+        operations: stretches.iter().map(|figures| figures.operations).sum(),
+        cpu_ms_each: mean(|figures| figures.cpu_ms_each),
+        wall_ms_median: mean(|figures| figures.wall_ms_median),
+        wall_ms_p95: mean(|figures| figures.wall_ms_p95),
+        ..Figures::default()
+    }
 }
 
 fn search(door: &mut Process, number: usize) -> Result<(), Failure> {

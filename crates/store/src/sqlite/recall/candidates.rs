@@ -24,7 +24,7 @@ pub(super) fn load(
 ) -> Result<Found, Fault> {
     let mut known: HashSet<[u8; 16]> = picks.memories.iter().map(|pick| pick.memory).collect();
     let mut candidates = of_picks(conn, readable, find, picks.memories)?;
-    let beside = beside(conn, readable, find, scopes, &picks.best)?;
+    let beside = beside(conn, readable, find, &turns(&candidates, &picks.best))?;
     let more = by_substring(conn, readable, find, scopes)?.into_iter().chain(beside).chain(also(conn, readable, find)?);
     for memory in more.filter(|memory| known.insert(*memory)) {
         candidates.extend(by_id(conn, readable, find, memory)?);
@@ -95,22 +95,24 @@ fn by_substring(conn: &Connection, readable: &Readable, find: &Find, scopes: &[S
     Ok(ids.collect::<Result<_, _>>()?)
 }
 
-/// The turns beside the best, as far as they pass the filter themselves.
-fn beside(
-    conn: &Connection,
-    readable: &Readable,
-    find: &Find,
-    scopes: &[Seen],
-    best: &[[u8; 16]],
-) -> Result<Vec<[u8; 16]>, Fault> {
-    let Some(neighbours) = find.neighbours.filter(|_| !scopes.is_empty()) else { return Ok(Vec::new()) };
+/// Those of the best that are turns of a session: only these have neighbours.
+fn turns(candidates: &[Candidate], best: &[[u8; 16]]) -> Vec<[u8; 16]> {
+    let turns = candidates.iter().map(|candidate| &candidate.memory);
+    let turns = turns.filter(|memory| memory.session.is_some() && memory.turn.is_some());
+    turns.map(|memory| key(memory.id.0)).filter(|turn| best.contains(turn)).collect()
+}
+
+/// The turns beside the best, as far as they pass the filter themselves. They stand in the same places.
+fn beside(conn: &Connection, readable: &Readable, find: &Find, best: &[[u8; 16]]) -> Result<Vec<[u8; 16]>, Fault> {
+    let Some(neighbours) = find.neighbours.filter(|_| !best.is_empty()) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
-    let mut clauses = filter::within(readable, scopes);
+    let mut clauses = filter::within(readable, &[]);
     filter::all(&mut clauses, readable, &find.filter);
     let sql = format!(
         "select m.id
-         from memories m
-         join memories b on b.tenant = m.tenant and b.scope = m.scope and b.session = m.session
+         from memories b
+         cross join memories m indexed by memories_by_session
+           on m.tenant = b.tenant and m.scope = b.scope and m.session = b.session
            and m.turn between b.turn - ? and b.turn + ?
          where b.id = ? and {}",
         clauses.sql

@@ -21,14 +21,32 @@ impl Query {
         Query { values: values.iter().map(|value| i16::from(*value)).collect(), fast }
     }
 
-    /// The product with a row of as many numbers.
-    pub(super) fn dot(&self, row: &[i8]) -> i32 {
+    /// The products with the wanted ones of rows that stand one behind the other, each of as many numbers.
+    pub(super) fn products(&self, rows: &[i8], wanted: impl Fn(usize) -> bool, product: impl FnMut(usize, i32)) {
         #[cfg(target_arch = "x86_64")]
         if self.fast {
             // SAFETY: the processor has AVX2; the function needs nothing else.
-            return unsafe { avx2::dot(&self.values, row) };
+            return unsafe { avx2::products(&self.values, rows, wanted, product) };
         }
-        plain(&self.values, row)
+        each(&self.values, rows, wanted, plain, product);
+    }
+}
+
+#[inline(always)]
+fn each(
+    query: &[i16],
+    rows: &[i8],
+    wanted: impl Fn(usize) -> bool,
+    dot: impl Fn(&[i16], &[i8]) -> i32,
+    mut product: impl FnMut(usize, i32),
+) {
+    if query.is_empty() {
+        return;
+    }
+    for (at, row) in rows.chunks_exact(query.len()).enumerate() {
+        if wanted(at) {
+            product(at, dot(query, row));
+        }
     }
 }
 
@@ -44,20 +62,38 @@ mod avx2 {
         _mm256_setzero_si256,
     };
 
+    /// The whole loop has the processor's means, so that nothing is called for a row.
     #[target_feature(enable = "avx2")]
-    pub(super) fn dot(query: &[i16], row: &[i8]) -> i32 {
-        let ((query, query_rest), (row, row_rest)) = (query.as_chunks::<32>(), row.as_chunks::<32>());
+    pub(super) fn products(
+        query: &[i16],
+        rows: &[i8],
+        wanted: impl Fn(usize) -> bool,
+        product: impl FnMut(usize, i32),
+    ) {
+        super::each(query, rows, wanted, |query, row| dot(query, row), product);
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn dot(query: &[i16], row: &[i8]) -> i32 {
+        let ((query, query_rest), (row, row_rest)) = (query.as_chunks::<16>(), row.as_chunks::<16>());
+        let row = &row[..query.len()];
         let (mut even, mut odd) = (_mm256_setzero_si256(), _mm256_setzero_si256());
-        for (a, b) in query.iter().zip(row) {
-            let ((a, _), (b, _)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
-            even = _mm256_add_epi32(even, products(&a[0], &b[0]));
-            odd = _mm256_add_epi32(odd, products(&a[1], &b[1]));
+        let mut at = 0;
+        while at + 1 < query.len() {
+            even = _mm256_add_epi32(even, pairs(&query[at], &row[at]));
+            odd = _mm256_add_epi32(odd, pairs(&query[at + 1], &row[at + 1]));
+            at += 2;
+        }
+        if at < query.len() {
+            even = _mm256_add_epi32(even, pairs(&query[at], &row[at]));
         }
         let all = sum(_mm256_add_epi32(even, odd));
         if query_rest.is_empty() { all } else { all + super::plain(query_rest, row_rest) }
     }
 
     /// The eight numbers, added in halves.
+    #[inline]
     #[target_feature(enable = "avx2")]
     fn sum(eight: __m256i) -> i32 {
         let four = _mm_add_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256::<1>(eight));
@@ -67,8 +103,9 @@ mod avx2 {
     }
 
     /// Sixteen products, added in pairs.
+    #[inline]
     #[target_feature(enable = "avx2")]
-    fn products(query: &[i16; 16], row: &[i8; 16]) -> __m256i {
+    fn pairs(query: &[i16; 16], row: &[i8; 16]) -> __m256i {
         // SAFETY: 32 bytes are read from an array of 32 bytes, and 16 from one of 16.
         let (query, row) = unsafe { (_mm256_loadu_si256(query.as_ptr().cast()), _mm_loadu_si128(row.as_ptr().cast())) };
         _mm256_madd_epi16(query, _mm256_cvtepi8_epi16(row))
@@ -82,17 +119,23 @@ mod tests {
     #[test]
     fn both_ways_agree_with_the_engine() {
         let value = |i: usize| ((i * 37 + 11) % 255) as u8 as i8;
-        for dimensions in [0, 1, 7, 16, 31, 32, 48, 256, 384] {
+        for dimensions in [1, 7, 16, 31, 32, 48, 256, 384] {
             let query: Vec<i8> = (0..dimensions).map(value).collect();
-            let ready = Query::new(&query);
-            for row in 0..9 {
-                let row: Vec<i8> = (0..dimensions).map(|i| value((i + row * dimensions) * 3 + 5)).collect();
-                assert_eq!(ready.dot(&row), engine::vector::dot(&query, &row));
-                assert_eq!(plain(&ready.values, &row), engine::vector::dot(&query, &row));
+            let rows: Vec<i8> = (0..9 * dimensions).map(|i| value(i * 3 + 5)).collect();
+            let expected: Vec<(usize, i32)> = (0..9)
+                .filter(|row| row % 4 != 1)
+                .map(|row| (row, engine::vector::dot(&query, &rows[row * dimensions..][..dimensions])))
+                .collect();
+            for fast in [false, true] {
+                let ready = Query { fast: fast && Query::new(&query).fast, ..Query::new(&query) };
+                let mut found = Vec::new();
+                ready.products(&rows, |row| row % 4 != 1, |row, product| found.push((row, product)));
+                assert_eq!(found, expected, "{dimensions}, fast {fast}");
             }
         }
         let (low, high) = (vec![i8::MIN; 256], vec![i8::MAX; 256]);
-        assert_eq!(Query::new(&low).dot(&low), 256 * 128 * 128);
-        assert_eq!(Query::new(&low).dot(&high), -256 * 128 * 127);
+        Query::new(&low).products(&low, |_| true, |_, product| assert_eq!(product, 256 * 128 * 128));
+        Query::new(&low).products(&high, |_| true, |_, product| assert_eq!(product, -256 * 128 * 127));
+        Query::new(&[]).products(&low, |_| true, |_, _| panic!("nothing to multiply"));
     }
 }

@@ -24,8 +24,9 @@ impl Posting {
     }
 }
 
-/// Postings that wait unsorted: so few that walking them costs a find nothing worth saving.
-const FRESH_MAX: usize = 2_048;
+/// Postings that wait unsorted: so few that walking them for every term costs a find nothing worth saving, even where
+/// a caller sees into many places.
+const FRESH_MAX: usize = 256;
 /// Postings that wait unsorted while a part is loaded: bounds what the sorting needs besides.
 const RUN_MAX: usize = 1 << 20;
 /// Below this, sorting in place takes a millisecond or two longer and no second copy.

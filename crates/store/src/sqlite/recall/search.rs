@@ -175,14 +175,7 @@ impl<'a> View<'a> {
         let total_len = lens.map(|(len, counted)| u64::from(*len) * u64::from(*counted)).sum();
         let docs = counted.iter().map(|counted| u64::from(*counted)).sum();
         let some = |mask: Vec<bool>| mask.contains(&false).then_some(mask);
-        View {
-            part,
-            postings: part.postings.ready(terms),
-            counted: some(counted),
-            wanted: some(wanted),
-            docs,
-            total_len,
-        }
+        View { part, postings, counted: some(counted), wanted: some(wanted), docs, total_len }
     }
 
     fn offer(&self, top: &mut Top, at: usize, doc: usize, score: f32) {
@@ -247,12 +240,10 @@ fn by_vector(views: &[View<'_>], find: &Find) -> Top {
         {
             continue;
         }
-        let rows = vectors.values.chunks_exact(vectors.dimensions).zip(&vectors.scales).enumerate();
-        for (doc, (row, scale)) in rows {
-            if *scale > 0.0 && holds(&view.wanted, doc) {
-                view.offer(&mut top, at, doc, query.dot(row) as f32 * scale);
-            }
-        }
+        let wanted = |doc: usize| vectors.scales[doc] > 0.0 && holds(&view.wanted, doc);
+        query.products(&vectors.values, wanted, |doc, product| {
+            view.offer(&mut top, at, doc, product as f32 * vectors.scales[doc]);
+        });
     }
     top
 }
