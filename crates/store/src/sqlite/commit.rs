@@ -11,6 +11,7 @@ use super::rows::{key, micros};
 use super::{entry, erase, events, guards, records};
 
 /// The last number given of each of a tenant's sequences.
+#[derive(Clone, PartialEq)]
 pub(super) struct Head {
     pub(super) tenant: TenantId,
     pub(super) event_seq: u64,
@@ -19,8 +20,45 @@ pub(super) struct Head {
     pub(super) scope_seq: i64,
 }
 
-pub(super) fn apply(conn: &Connection, change: &Change) -> Result<Committed, Fault> {
-    let mut head = Head::read(conn, change.tenant)?;
+/// The heads of the tenants one transaction writes to: read once, written once, however many changes it takes.
+#[derive(Default)]
+pub(super) struct Heads(Vec<Known>);
+
+struct Known {
+    head: Head,
+    /// Ahead of its row.
+    moved: bool,
+}
+
+impl Heads {
+    fn of(&mut self, conn: &Connection, tenant: TenantId) -> Result<&mut Known, Fault> {
+        let known = self.0.iter().position(|known| known.head.tenant == tenant);
+        let at = match known {
+            Some(at) => at,
+            None => {
+                self.0.push(Known { head: Head::read(conn, tenant)?, moved: false });
+                self.0.len() - 1
+            }
+        };
+        Ok(&mut self.0[at])
+    }
+
+    pub(super) fn save(&self, conn: &Connection) -> Result<(), Fault> {
+        self.0.iter().filter(|known| known.moved).try_for_each(|known| known.head.save(conn))
+    }
+}
+
+/// A change that fails moves no head.
+pub(super) fn apply(conn: &Connection, heads: &mut Heads, change: &Change) -> Result<Committed, Fault> {
+    let known = heads.of(conn, change.tenant)?;
+    let mut head = known.head.clone();
+    let committed = work(conn, &mut head, change)?;
+    known.moved |= head != known.head;
+    known.head = head;
+    Ok(committed)
+}
+
+fn work(conn: &Connection, head: &mut Head, change: &Change) -> Result<Committed, Fault> {
     for guard in &change.guards {
         if !guards::holds(conn, change.tenant, guard)? {
             return Err(StoreError::Guard(guard.clone()).into());
@@ -28,12 +66,11 @@ pub(super) fn apply(conn: &Connection, change: &Change) -> Result<Committed, Fau
     }
     let mut committed = Committed::default();
     for write in &change.writes {
-        committed.erased += perform(conn, &mut head, change, write)?;
+        committed.erased += perform(conn, head, change, write)?;
     }
     for happening in &change.events {
-        committed.last_event = events::append(conn, &mut head, happening)?;
+        committed.last_event = events::append(conn, head, happening)?;
     }
-    head.save(conn)?;
     Ok(committed)
 }
 

@@ -8,6 +8,7 @@ use engine::change::{Change, Committed};
 use engine::ports::{StoreError, Tenant};
 use rusqlite::Connection;
 
+use super::commit::Heads;
 use super::fault::{Fault, same};
 use super::pool::{Shared, lock};
 use super::{commit, log_file, records};
@@ -129,12 +130,13 @@ fn together(conn: &Connection, group: &[Job], way: Way) -> Result<Option<Vec<Res
         run(conn, "rollback")?;
     }
     run(conn, "begin immediate")?;
+    let mut heads = Heads::default();
     let mut outcomes = Vec::with_capacity(group.len());
     for job in group {
         let before = conn.total_changes();
         let outcome = match way {
-            Way::Plain => perform(conn, job),
-            Way::Undoable => undoable(conn, job),
+            Way::Plain => perform(conn, &mut heads, job),
+            Way::Undoable => undoable(conn, &mut heads, job),
         };
         // A full disk ends the whole transaction, not just this change.
         if conn.is_autocommit() {
@@ -147,13 +149,14 @@ fn together(conn: &Connection, group: &[Job], way: Way) -> Result<Option<Vec<Res
         }
         outcomes.push(outcome.map_err(StoreError::from));
     }
-    ended(conn, log_file::in_one_piece(|| run(conn, "commit"))).map(|()| Some(outcomes))
+    let kept = heads.save(conn).and_then(|()| Ok(log_file::in_one_piece(|| run(conn, "commit"))?));
+    ended(conn, kept).map(|()| Some(outcomes))
 }
 
 /// A change that leaves nothing behind when it fails.
-fn undoable(conn: &Connection, job: &Job) -> Result<Outcome, Fault> {
+fn undoable(conn: &Connection, heads: &mut Heads, job: &Job) -> Result<Outcome, Fault> {
     run(conn, "savepoint change")?;
-    let outcome = perform(conn, job);
+    let outcome = perform(conn, heads, job);
     if outcome.is_err() && !conn.is_autocommit() {
         run(conn, "rollback to change")?;
     }
@@ -168,16 +171,16 @@ fn run(conn: &Connection, sql: &str) -> rusqlite::Result<()> {
 }
 
 /// Leaves no transaction open, however it went.
-fn ended<E: Into<Fault>>(conn: &Connection, result: Result<(), E>) -> Result<(), Fault> {
+fn ended(conn: &Connection, result: Result<(), Fault>) -> Result<(), Fault> {
     if result.is_err() && !conn.is_autocommit() {
-        conn.prepare_cached("rollback")?.execute([])?;
+        run(conn, "rollback")?;
     }
-    result.map_err(Into::into)
+    result
 }
 
-fn perform(conn: &Connection, job: &Job) -> Result<Outcome, Fault> {
+fn perform(conn: &Connection, heads: &mut Heads, job: &Job) -> Result<Outcome, Fault> {
     match job {
-        Job::Commit(change, _) | Job::Later(change) => commit::apply(conn, change).map(Outcome::Committed),
+        Job::Commit(change, _) | Job::Later(change) => commit::apply(conn, heads, change).map(Outcome::Committed),
         Job::Tenant(tenant, _) => records::ensure_tenant(conn, tenant).map(Outcome::Tenant),
         Job::Flush(_) => Ok(Outcome::Flushed),
     }
