@@ -134,6 +134,11 @@ pub fn database(text: &str, home: &Path) -> Result<Database, Failure> {
     }
 }
 
+/// Whether a read needs nothing but this machine: the database is a file, and no endpoint makes the vectors.
+pub fn reads_locally(config: &Config) -> bool {
+    matches!(database(&config.db, &config.home), Ok(Database::Sqlite(_))) && config.embeddings.model != "endpoint"
+}
+
 fn backend(config: &Config) -> Result<Arc<dyn Backend>, Failure> {
     match database(&config.db, &config.home)? {
         Database::Postgres(url) => Ok(store::open_postgres(&url, &config.postgres.options())?),

@@ -14,6 +14,7 @@ mod stdio;
 mod tool;
 mod toolsets;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -64,18 +65,26 @@ pub struct Door {
     writes_loaded: Arc<AtomicBool>,
     /// Counts the changes of what is offered, for those who listen.
     changes: watch::Sender<u64>,
+    reads_at_once: bool,
 }
 
 impl Door {
     pub fn new(engine: Engine, caller: Caller, setup: Setup) -> Door {
         let writes_loaded = Arc::new(AtomicBool::new(setup.write_tools == WriteTools::Always));
         let (origin, changes) = (Origin::Start, watch::Sender::new(0));
-        Door { engine, caller: Arc::new(caller), origin, setup: Arc::new(setup), writes_loaded, changes }
+        let (caller, setup) = (Arc::new(caller), Arc::new(setup));
+        Door { engine, caller, origin, setup, writes_loaded, changes, reads_at_once: false }
     }
 
     /// The agent goes by the name its client gives: nobody chose another at start.
     pub fn named_by_client(self) -> Door {
         Door { origin: Origin::Client, ..self }
+    }
+
+    /// Reads are done where they are asked for. For a door with one client on a database of this machine: there a read
+    /// waits for nobody and takes about as long as the way to another thread and back.
+    pub fn reading_at_once(self) -> Door {
+        Door { reads_at_once: true, ..self }
     }
 
     fn tools(&self) -> Vec<&'static tool::Spec> {
@@ -89,9 +98,29 @@ impl Door {
         work: impl FnOnce(&Door) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let door = caller::seen(self, context)?;
-        let done = tokio::task::spawn_blocking(move || work(&door)).await;
-        done.map_err(|_| ErrorData::internal_error("the call broke off", None))
+        tokio::task::spawn_blocking(move || work(&door)).await.map_err(|_| broken_off())
     }
+
+    /// What a call comes to, as far as no person has to be asked.
+    async fn step(
+        &self,
+        context: &RequestContext<RoleServer>,
+        request: CallToolRequestParams,
+    ) -> Result<Step, ErrorData> {
+        if self.reads_at_once {
+            let door = caller::seen(self, context)?;
+            if let Some(spec) = door.offered(&request.name).filter(|spec| spec.effect == tool::Effect::Read) {
+                // A panic breaks off this call alone, as it does on another thread.
+                let read = || door.run(spec, request, person::Said::NotAsked);
+                return catch_unwind(AssertUnwindSafe(read)).map(Step::Done).map_err(|_| broken_off());
+            }
+        }
+        self.blocking(context, move |door| door.answer(request)).await
+    }
+}
+
+fn broken_off() -> ErrorData {
+    ErrorData::internal_error("the call broke off", None)
 }
 
 impl ServerHandler for Door {
@@ -132,7 +161,7 @@ impl ServerHandler for Door {
             return answer;
         }
         self.progress(&context, 0.0).await;
-        let answer = match self.blocking(&context, move |door| door.answer(request)).await? {
+        let answer = match self.step(&context, request).await? {
             Step::Done(answer) => answer,
             Step::Ask(spec, request, question) => match person::ask(&context, &request, question).await? {
                 person::Word::Asked(response) => return Ok(*response),
@@ -300,9 +329,12 @@ impl Door {
         }
     }
 
-    /// What a call comes to, as far as no person has to be asked.
+    fn offered(&self, name: &str) -> Option<&'static tool::Spec> {
+        self.tools().into_iter().find(|spec| spec.name == name)
+    }
+
     fn answer(&self, request: CallToolRequestParams) -> Step {
-        let Some(spec) = self.tools().into_iter().find(|spec| spec.name == request.name) else {
+        let Some(spec) = self.offered(&request.name) else {
             return Step::NotOffered(request.name.into_owned());
         };
         match spec.question(request.arguments.as_ref()) {
