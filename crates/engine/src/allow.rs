@@ -92,7 +92,7 @@ impl Engine {
         let sha256 = digest_of(what)?;
         let now = self.clock.now();
         if reason.trim().is_empty() {
-            return Err(Error::invalid("shape.reason_missing", "say why this may pass: `--reason`"));
+            return Err(Error::invalid("shape.reason_missing", "say why this may pass"));
         }
         if expires_at <= now {
             return Err(Error::invalid("shape.expires_at", "it would be over already: give a day to come"));
@@ -105,7 +105,7 @@ impl Engine {
         let (over, good): (Vec<Allowed>, Vec<Allowed>) =
             standing.into_iter().filter(|old| old.digest != allowed.digest).partition(|old| old.expires_at <= now);
         if good.len() >= ALLOWED_MAX {
-            let message = format!("{ALLOWED_MAX} values are let through already: `ingrain scan disallow` some");
+            let message = format!("{ALLOWED_MAX} values are let through already: disallow some");
             return Err(Error::invalid("scanner.allowed_full", message));
         }
         let event = Happening::new(EventName::ScannerAllowed, caller, now)

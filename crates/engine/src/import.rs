@@ -46,6 +46,7 @@ enum Taken {
 impl Engine {
     /// Takes one piece of an export. Admins get the whole story back; what others bring is saved as new.
     pub fn import(&self, caller: &Caller, piece: Exported, done: &mut ImportDone) -> Result<(), Error> {
+        self.is_on()?;
         let name = name_of(&piece);
         let taken = match piece {
             Exported::Memory(story) if caller.role == Role::Admin => self.import_story(caller, &story),
@@ -68,6 +69,7 @@ impl Engine {
         text: &str,
         done: &mut ImportDone,
     ) -> Result<(), Error> {
+        self.is_on()?;
         let (draft, state) = match crate::export::markdown::parse(text, store) {
             Ok(parsed) => parsed,
             Err(error) => return note(done, store, Err(error)),

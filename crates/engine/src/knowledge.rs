@@ -99,6 +99,7 @@ impl Engine {
     /// Takes a document into the knowledge base, chunk by chunk through the gate. Doing it again changes nothing; a
     /// changed document replaces its stale chunks.
     pub fn ingest(&self, caller: &Caller, given: &DocumentText) -> Result<Ingested, Error> {
+        self.is_on()?;
         admins_only(caller)?;
         let path = checked_path(&given.path, self.limits())?;
         let sha256 = content_sha256(&given.text);
@@ -156,6 +157,7 @@ impl Engine {
 
     /// Lets a draft be found: its chunks move to the published ones, through the gate again.
     pub fn publish(&self, caller: &Caller, path: &str) -> Result<Ingested, Error> {
+        self.is_on()?;
         admins_only(caller)?;
         let path = checked_path(path, self.limits())?;
         let document: Option<Document> = row::get(&*self.backend, caller.tenant, &path)?;

@@ -105,6 +105,7 @@ impl Considered {
 }
 
 /// The reason of a candidate that did not fit.
+pub(crate) const NOTICE: &str = "a notice of a promotion or rollback: found by searches, not given to turns";
 pub(crate) const OVER_BUDGET: &str = "over the budget";
 
 impl Kept for Receipt {

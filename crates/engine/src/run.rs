@@ -99,6 +99,7 @@ impl Engine {
         goal: Option<String>,
         workflow: Option<String>,
     ) -> Result<Run, Error> {
+        self.is_on()?;
         let id = id.or_else(|| caller.run.clone()).unwrap_or_else(|| self.clock.fresh_id().to_string());
         checked_name("run", &id, self.limits())?;
         workflow.as_ref().map(|workflow| checked_name("workflow", workflow, self.limits())).transpose()?;
@@ -141,6 +142,7 @@ impl Engine {
 
     /// Closes a run: its working memory is tombstoned, one episode stays, and of a success also how it was done.
     pub fn close_run(&self, caller: &Caller, closing: &Closing) -> Result<RunClosed, Error> {
+        self.is_on()?;
         let missing = || Error::not_found(format!("run `{}`", closing.run));
         let run: Run = row::get(&*self.backend, caller.tenant, &closing.run)?.ok_or_else(missing)?;
         let inside = self.eyes(caller)?.sees(&Scope::Run { run: run.id.clone() });

@@ -82,7 +82,14 @@ impl Failure {
     /// What to do next.
     pub fn next_step(&self) -> Option<String> {
         match self {
-            Failure::Refused(Refusal { hint, .. }) | Failure::Wrong { hint, .. } => hint.clone(),
+            Failure::Wrong { hint, .. } => hint.clone(),
+            // The engine speaks to every door; which flag it is, is said here.
+            Failure::Refused(Refusal { hint, .. }) => {
+                next_step(self.code()).map(str::to_owned).or_else(|| hint.clone())
+            }
+            Failure::Engine(Error::NotFound { what }) if what.starts_with("store `") => {
+                Some("`ingrain store list` shows the stores".to_owned())
+            }
             _ => next_step(self.code()).map(str::to_owned),
         }
     }
@@ -144,6 +151,19 @@ fn next_step(code: &str) -> Option<&'static str> {
         }
         "policy.pipeline_not_enabled" => "an admin enables it: `ingrain pipeline enable NAME --agent AGENT`",
         "policy.admins_only" => "repeat as an admin: `--as admin`",
+        "policy.system_not_readable" => "grants come from configuration or the token: `--grant system:ID=read`",
+        "evidence.missing" => "say what showed it: `--evidence 'tool call 17'`",
+        "shape.kind_missing" => "give `--kind KIND`, such as runbook or note",
+        "shape.reason_missing" => "give `--reason WHY`",
+        "scope.system_missing" => "name it: `--system ID`",
+        "scope.user_missing" => "say whose: `--user ID`, or `--as user:ID`",
+        "scope.conversation_missing" => "say which: `--conversation ID`",
+        "scope.agent_missing" => "say which: `--as agent:NAME`",
+        "scope.pipeline_missing" => "say which: `--pipeline NAME` and `--as agent:NAME`",
+        "scope.run_missing" => "say which: `--run ID`",
+        "policy.memory_disabled" => {
+            "reading works; `MEMORY_ENABLED=true`, or `memory.enabled` in config.toml, turns it on"
+        }
         "store.unavailable" => "check the path with `ingrain config show` and try again",
         "store.unwritable" => "check free space and permissions: `ingrain doctor`",
         "store.corrupt" => "keep the file, restore a backup beside it, and point `--db` at that",

@@ -31,10 +31,9 @@ struct EventsView {
 
 impl Events {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let (mut events, read_to) = job.session.engine.events(&job.session.caller, self.after, self.limit)?;
-        if let Some(name) = &self.name {
-            events.retain(|event| event.happening.name.as_str().starts_with(name.as_str()));
-        }
+        let wanted =
+            |event: &Event| self.name.as_deref().is_none_or(|name| event.happening.name.as_str().starts_with(name));
+        let (events, read_to) = job.session.engine.events(&job.session.caller, self.after, self.limit, wanted)?;
         let view = EventsView { events, read_to };
         job.output.answer(&view, || table(job.output, &view))
     }
