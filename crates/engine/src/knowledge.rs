@@ -206,9 +206,7 @@ impl Engine {
     pub fn documents(&self, caller: &Caller) -> Result<Vec<Document>, Error> {
         self.eyes(caller)?;
         let filter = RowFilter { newest_first: true, limit: self.limits().list_max, ..RowFilter::default() };
-        let mut documents: Vec<Document> = row::select(&*self.backend, caller.tenant, &filter)?;
-        documents.retain(|document| lists(caller, document));
-        Ok(documents)
+        row::select_seen(&*self.backend, caller.tenant, &filter, |document| lists(caller, document))
     }
 
     /// The chunks of published documents that answer, of these categories where some are named. An agent that is

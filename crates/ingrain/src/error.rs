@@ -87,8 +87,13 @@ impl Failure {
             Failure::Refused(Refusal { hint, .. }) => {
                 next_step(self.code()).map(str::to_owned).or_else(|| hint.clone())
             }
-            Failure::Engine(Error::NotFound { what }) if what.starts_with("store `") => {
-                Some("`ingrain store list` shows the stores".to_owned())
+            Failure::Engine(Error::NotFound { what }) => {
+                let noun = what.split(' ').next().unwrap_or_default();
+                LISTED
+                    .iter()
+                    .find(|(name, _)| *name == noun)
+                    .map(|(_, where_to)| format!("{where_to} shows what there is"))
+                    .or_else(|| next_step(self.code()).map(str::to_owned))
             }
             _ => next_step(self.code()).map(str::to_owned),
         }
@@ -139,6 +144,19 @@ fn is_policy(code: &str) -> bool {
     code.starts_with("policy.")
 }
 
+/// Where what was not found would be listed.
+const LISTED: &[(&str, &str)] = &[
+    ("store", "`ingrain store list`"),
+    ("review", "`ingrain review list --state all`"),
+    ("run", "`ingrain run list`"),
+    ("receipt", "`ingrain receipt list`"),
+    ("certificate", "`ingrain certificate list`"),
+    ("ban", "`ingrain ban list`"),
+    ("session", "`ingrain episodes sessions`"),
+    ("document", "`ingrain ingest`"),
+    ("key", "`ingrain key list`"),
+];
+
 /// Advice by code, for failures that bring none of their own.
 fn next_step(code: &str) -> Option<&'static str> {
     Some(match code {
@@ -164,9 +182,10 @@ fn next_step(code: &str) -> Option<&'static str> {
         "policy.memory_disabled" => {
             "reading works; `MEMORY_ENABLED=true`, or `memory.enabled` in config.toml, turns it on"
         }
-        "store.unavailable" => "check the path with `ingrain config show` and try again",
-        "store.unwritable" => "check free space and permissions: `ingrain doctor`",
+        "store.unavailable" => "check that `--db` or `db` in the settings names the right place, then try again",
+        "store.unwritable" => "check that the folder is there, is yours to write to and has room",
         "store.corrupt" => "keep the file, restore a backup beside it, and point `--db` at that",
+        "store.gone" => "restart this process; what it saved last may be in the file that was taken away",
         "store.newer" => "install the newer ingrain; this one left the database untouched",
         "usage" => "`ingrain help` lists the commands",
         _ => return None,

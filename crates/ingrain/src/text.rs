@@ -108,7 +108,7 @@ pub fn printable(text: &str) -> String {
 
 /// Marks that reorder what a person reads.
 fn is_bidi_control(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The text on one line, cut to what a table cell can show.

@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Characters of a field's place that are shown: its names come from whoever sent it.
 const PLACE_CHARS: usize = 100;
 /// Characters of the parser's own words.
-const WORDS_CHARS: usize = 200;
+const WORDS_CHARS: usize = 1_000;
 
 /// Reads a JSON text; what does not fit is told by its place in it.
 pub(crate) fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
@@ -36,6 +36,8 @@ fn told(place: &str, error: &str) -> String {
     let place: String = place.chars().filter(|c| !c.is_control()).take(PLACE_CHARS).collect();
     match place.as_str() {
         "" | "." | "?" => words,
+        // It is named in the words already.
+        place if words.starts_with(&format!("unknown field `{place}`")) => words,
         place => format!("`{place}`: {words}"),
     }
 }

@@ -171,6 +171,10 @@ impl From<Error> for Problem {
                     StoreError::Corrupt(_) => {
                         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, code, "the database is damaged")
                     }
+                    StoreError::Gone => {
+                        let detail = "the database file was removed or replaced under the server: it must be restarted";
+                        Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, detail)
+                    }
                     _ => Problem::busy(code, "the database cannot do this right now"),
                 }
             }

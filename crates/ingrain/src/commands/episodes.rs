@@ -10,6 +10,7 @@ use engine::{EPISODES, Remembered, SessionSummary, Turn};
 use serde_json::{Value, json};
 
 use crate::commands::Job;
+use crate::commands::limit::Limit;
 use crate::error::Failure;
 use crate::text::{content, one_line};
 use crate::view::{MemoryView, SavedView};
@@ -25,8 +26,8 @@ pub struct Episodes {
 enum Deed {
     /// Turns, newest first; with --session, that session's in order
     List {
-        #[arg(long, value_name = "N", help = "How many")]
-        limit: Option<usize>,
+        #[command(flatten)]
+        limit: Limit,
     },
     /// The sessions, the latest first
     Sessions,
@@ -60,7 +61,7 @@ struct Add {
 impl Episodes {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         match self.deed {
-            Some(Deed::List { limit }) => list(job, limit),
+            Some(Deed::List { limit }) => list(job, limit.asked()),
             None if job.session.caller.session.is_some() => list(job, None),
             None | Some(Deed::Sessions) => sessions(job),
             Some(Deed::Add(add)) => add.run(job),

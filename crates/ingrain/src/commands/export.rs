@@ -211,10 +211,11 @@ impl Import {
         progress.end();
         job.output.answer(&done, || {
             let mut text = format!(
-                "{} {}, unchanged {}, refused {}",
+                "{} {}, unchanged {}, left behind {} that were not active, refused {}",
                 job.output.paint(Tone::Good, "imported"),
                 done.imported,
                 done.unchanged,
+                done.left_behind,
                 done.refused.len()
             );
             for refused in &done.refused {
@@ -222,9 +223,7 @@ impl Import {
             }
             text
         })?;
-        // A piece that is not in use any more is left behind on purpose.
-        let refused = done.refused.iter().any(|refused| refused.code != "import.not_active");
-        if refused { Err(Failure::Told(3)) } else { Ok(()) }
+        if done.refused.is_empty() { Ok(()) } else { Err(Failure::Told(3)) }
     }
 
     fn json(&self, job: &Job<'_>, done: &mut ImportDone, progress: &mut Progress<'_>) -> Result<(), Failure> {
