@@ -80,6 +80,15 @@ fn keyed(key: &str, sha256: &str) -> String {
 }
 
 impl Engine {
+    /// What the scanner finds in a text, without what this tenant lets through.
+    pub fn scan(&self, caller: &Caller, text: &str) -> Result<Vec<Finding>, Error> {
+        let findings = safety::inspect(text);
+        match findings.is_empty() {
+            true => Ok(findings),
+            false => Ok(self.allow_list(caller.tenant)?.held_up(text, findings)),
+        }
+    }
+
     /// Lets one exact value pass the scanner in this tenant until a day.
     pub fn allow(
         &self,
@@ -92,7 +101,7 @@ impl Engine {
         let sha256 = digest_of(what)?;
         let now = self.clock.now();
         if reason.trim().is_empty() {
-            return Err(Error::invalid("shape.reason_missing", "say why this may pass: `--reason`"));
+            return Err(Error::invalid("shape.reason_missing", "say why this may pass"));
         }
         if expires_at <= now {
             return Err(Error::invalid("shape.expires_at", "it would be over already: give a day to come"));
@@ -105,7 +114,7 @@ impl Engine {
         let (over, good): (Vec<Allowed>, Vec<Allowed>) =
             standing.into_iter().filter(|old| old.digest != allowed.digest).partition(|old| old.expires_at <= now);
         if good.len() >= ALLOWED_MAX {
-            let message = format!("{ALLOWED_MAX} values are let through already: `ingrain scan disallow` some");
+            let message = format!("{ALLOWED_MAX} values are let through already: disallow some");
             return Err(Error::invalid("scanner.allowed_full", message));
         }
         let event = Happening::new(EventName::ScannerAllowed, caller, now)

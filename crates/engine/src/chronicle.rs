@@ -18,9 +18,12 @@ use crate::vocabulary::{EvidenceKind, Kind, Layer, Operation};
 /// Where everybody reads what happened.
 const LAYERS: &str = "layers";
 
+/// The feats, as they stand in an episode's metadata.
+pub(crate) const PROMOTION: &str = "promotion";
+pub(crate) const ROLLBACK: &str = "rollback";
+
 /// A deed worth remembering.
 pub(crate) struct Feat<'a> {
-    /// As it stands in the episode's metadata: `promotion`, `rollback`.
     pub name: &'static str,
     /// What it was done to, as it stands afterwards.
     pub memory: &'a Memory,
@@ -79,6 +82,13 @@ fn episode(feat: &Feat<'_>) -> Draft {
         evidence: vec![Evidence::new(EvidenceKind::ApprovedMutation, format!("{} of {}", feat.name, feat.memory.id))],
         ..Draft::default()
     }
+}
+
+/// Whether a memory only tells that something was promoted or rolled back. It repeats the words of what it is about, so
+/// it would take the place of the note itself in a turn; searches and decision points still find it.
+pub(crate) fn is_notice(memory: &Memory) -> bool {
+    let event = memory.metadata.get("event").and_then(Value::as_str);
+    memory.layer == Layer::Episodic && memory.store == LAYERS && matches!(event, Some(PROMOTION | ROLLBACK))
 }
 
 /// How a memory is named to people.

@@ -3,6 +3,7 @@
 use crate::Engine;
 use crate::caller::Caller;
 use crate::change::{Change, Write};
+use crate::chronicle;
 use crate::error::Error;
 use crate::event::{EventName, Happening};
 use crate::id::MemoryId;
@@ -12,7 +13,7 @@ use crate::policy;
 use crate::ports::{Filter, Order, Page};
 use crate::presets::Purpose;
 use crate::ranking::Hit;
-use crate::receipt::{Considered, OVER_BUDGET, Receipt, ReceiptSettings, Touch, show};
+use crate::receipt::{Considered, NOTICE, OVER_BUDGET, Receipt, ReceiptSettings, Touch, show};
 use crate::render::{self, Block, Shown};
 use crate::row::Kept;
 use crate::safety;
@@ -108,6 +109,10 @@ impl Engine {
         if self.settings.memory_off {
             return Ok(Context { skipped: vec!["memory is turned off".to_owned()], ..Context::default() });
         }
+        // Asked for by name, a store that is not there is a mistake, not a failing retrieval.
+        if !request.filter.stores.is_empty() {
+            self.stores_stand(caller, &self.eyes(caller)?, &request.filter.stores)?;
+        }
         if request.message.trim().is_empty() {
             return Ok(Context::default());
         }
@@ -201,6 +206,10 @@ impl Engine {
         let mut shown = 0;
         for hit in hits {
             if pinned.contains(&hit.memory.id) {
+                continue;
+            }
+            if settings.purpose.is_none() && chronicle::is_notice(&hit.memory) {
+                choices.push(self.passed_over(settings, hit, NOTICE.to_owned()));
                 continue;
             }
             if shown == settings.memories_max {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::Engine;
 use crate::caller::Caller;
 use crate::error::Error;
+use crate::gate;
 use crate::memory::{Draft, Memory};
 use crate::ports::{Filter, Order, Page};
 use crate::read::cursor;
@@ -52,12 +53,29 @@ pub struct SessionSummary {
 }
 
 impl Engine {
-    /// Saves the turns of a conversation in their order, each through the gate: one that is refused does not hold up
-    /// the others. The answers stand in the order of the turns.
+    /// The first of these turns that is malformed, by its place from 0, and what is wrong with it.
+    pub fn malformed_turn(&self, turns: &[Turn]) -> Option<(usize, Error)> {
+        turns.iter().enumerate().find_map(|(at, turn)| {
+            let draft = Draft {
+                content: turn.content.clone(),
+                speaker: turn.speaker.clone(),
+                importance: turn.importance,
+                ..Draft::default()
+            };
+            gate::checked_shape(draft, self.limits()).err().map(|error| (at, error))
+        })
+    }
+
+    /// Saves the turns of a conversation in their order, each through the gate: one that policy or safety refuses does
+    /// not hold up the others, and one that is malformed is named before any is saved, so that all can be sent again.
+    /// The answers stand in the order of the turns.
     pub fn remember_turns(&self, caller: &Caller, session: &str, turns: Vec<Turn>) -> Result<Vec<Remembered>, Error> {
         if turns.len() > self.limits().list_max {
             let message = format!("{} turns at once; at most {}", turns.len(), self.limits().list_max);
             return Err(Error::invalid("shape.too_many", message));
+        }
+        if let Some((at, error)) = self.malformed_turn(&turns) {
+            return Err(Error::invalid(error.code(), format!("`turns[{at}]`: {error}; none was saved")));
         }
         let mut next = self.next_turn(caller, session)?;
         let mut drafts = Vec::with_capacity(turns.len());

@@ -38,6 +38,7 @@ impl Engine {
 
     /// As [`Engine::forget`], with more to say about it.
     pub fn forget_as(&self, caller: &Caller, memory: MemoryId, how: &Forgetting) -> Result<Forgotten, Error> {
+        self.is_on()?;
         for _ in 0..self.limits().commit_attempts {
             let current = self.read_by_id(caller, memory)?;
             let store = self.open_store(caller, &current.store)?;
@@ -90,6 +91,7 @@ impl Engine {
 
     /// Switches a memory's always-inject on or off.
     pub fn pin(&self, caller: &Caller, memory: MemoryId, always_inject: bool) -> Result<Forgotten, Error> {
+        self.is_on()?;
         let current = self.read_by_id(caller, memory)?;
         let store = self.open_store(caller, &current.store)?;
         if let Err(refusal) = policy::may_write(caller, &store, &current.scope, current.kind, true) {

@@ -25,6 +25,8 @@ pub struct ImportDone {
     pub imported: u64,
     /// Already here.
     pub unchanged: u64,
+    /// What is no longer in use where it comes from, and so is not saved as new here.
+    pub left_behind: u64,
     pub refused: Vec<ImportRefused>,
 }
 
@@ -40,12 +42,14 @@ pub struct ImportRefused {
 enum Taken {
     New,
     Known,
+    LeftBehind,
     Refused(Refusal),
 }
 
 impl Engine {
     /// Takes one piece of an export. Admins get the whole story back; what others bring is saved as new.
     pub fn import(&self, caller: &Caller, piece: Exported, done: &mut ImportDone) -> Result<(), Error> {
+        self.is_on()?;
         let name = name_of(&piece);
         let taken = match piece {
             Exported::Memory(story) if caller.role == Role::Admin => self.import_story(caller, &story),
@@ -68,6 +72,7 @@ impl Engine {
         text: &str,
         done: &mut ImportDone,
     ) -> Result<(), Error> {
+        self.is_on()?;
         let (draft, state) = match crate::export::markdown::parse(text, store) {
             Ok(parsed) => parsed,
             Err(error) => return note(done, store, Err(error)),
@@ -80,8 +85,8 @@ impl Engine {
 
     fn import_draft(&self, caller: &Caller, state: State, draft: Draft) -> Result<Taken, Error> {
         if state != State::Active {
-            let message = format!("it is {state}: only an admin's JSON import brings back what is not active");
-            return Ok(Taken::Refused(Refusal::new("import.not_active", message)));
+            // Only an admin's import brings back what is history.
+            return Ok(Taken::LeftBehind);
         }
         if self.stands_already(caller, &draft)? {
             return Ok(Taken::Known);
@@ -301,6 +306,7 @@ fn note(done: &mut ImportDone, what: &str, taken: Result<Taken, Error>) -> Resul
     match taken {
         Ok(Taken::New) => done.imported += 1,
         Ok(Taken::Known) => done.unchanged += 1,
+        Ok(Taken::LeftBehind) => done.left_behind += 1,
         Ok(Taken::Refused(refusal)) => done.refused.push(refused(refusal.code, refusal.message)),
         Err(error @ Error::Store(_)) => return Err(error),
         Err(error) => done.refused.push(refused(error.code(), error.to_string())),

@@ -70,6 +70,7 @@ pub struct DocumentText {
     pub path: String,
     pub text: String,
     pub format: Format,
+    /// `None` keeps the one the document has, an empty one takes it away.
     pub category: Option<String>,
     pub status: DocumentStatus,
 }
@@ -98,12 +99,17 @@ impl Engine {
     /// Takes a document into the knowledge base, chunk by chunk through the gate. Doing it again changes nothing; a
     /// changed document replaces its stale chunks.
     pub fn ingest(&self, caller: &Caller, given: &DocumentText) -> Result<Ingested, Error> {
+        self.is_on()?;
         admins_only(caller)?;
         let path = checked_path(&given.path, self.limits())?;
         let sha256 = content_sha256(&given.text);
         let before: Option<Document> = row::get(&*self.backend, caller.tenant, &path)?;
+        let category = match &given.category {
+            Some(named) => Some(named.clone()).filter(|name| !name.is_empty()),
+            None => before.as_ref().and_then(|document| document.category.clone()),
+        };
         if let Some(document) = before.as_ref().filter(|document| {
-            document.sha256 == sha256 && document.status == given.status && document.category == given.category
+            document.sha256 == sha256 && document.status == given.status && document.category == category
         }) {
             let document = document.clone();
             let outcome = IngestOutcome::Unchanged;
@@ -117,7 +123,7 @@ impl Engine {
         let standing = self.chunks_of(caller, store, &path)?;
         let (mut written, mut refused) = (0, Vec::new());
         for (number, chunk) in chunks.iter().enumerate() {
-            let draft = draft(store, &path, &title, number + 1, chunk, given.category.as_deref());
+            let draft = draft(store, &path, &title, number + 1, chunk, category.as_deref());
             if standing.iter().any(|memory| is_same(memory, &draft)) {
                 continue;
             }
@@ -137,7 +143,7 @@ impl Engine {
         let document = Document {
             path,
             title,
-            category: given.category.clone(),
+            category,
             status: given.status,
             sha256: if refused.is_empty() { sha256 } else { String::new() },
             chunks: chunks.len() - refused.len(),
@@ -151,6 +157,7 @@ impl Engine {
 
     /// Lets a draft be found: its chunks move to the published ones, through the gate again.
     pub fn publish(&self, caller: &Caller, path: &str) -> Result<Ingested, Error> {
+        self.is_on()?;
         admins_only(caller)?;
         let path = checked_path(path, self.limits())?;
         let document: Option<Document> = row::get(&*self.backend, caller.tenant, &path)?;
@@ -188,13 +195,18 @@ impl Engine {
         Ok(())
     }
 
+    /// The document at an address, where it is one the caller sees.
+    pub fn document(&self, caller: &Caller, path: &str) -> Result<Option<Document>, Error> {
+        self.eyes(caller)?;
+        let document: Option<Document> = row::get(&*self.backend, caller.tenant, path)?;
+        Ok(document.filter(|document| lists(caller, document)))
+    }
+
     /// The documents, newest first.
     pub fn documents(&self, caller: &Caller) -> Result<Vec<Document>, Error> {
         self.eyes(caller)?;
         let filter = RowFilter { newest_first: true, limit: self.limits().list_max, ..RowFilter::default() };
-        let mut documents: Vec<Document> = row::select(&*self.backend, caller.tenant, &filter)?;
-        documents.retain(|document| caller.role.decides() || document.status == DocumentStatus::Published);
-        Ok(documents)
+        row::select_seen(&*self.backend, caller.tenant, &filter, |document| lists(caller, document))
     }
 
     /// The chunks of published documents that answer, of these categories where some are named. An agent that is
@@ -264,6 +276,11 @@ impl Engine {
             }
         }
     }
+}
+
+/// Drafts are for those who decide.
+fn lists(caller: &Caller, document: &Document) -> bool {
+    caller.role.decides() || document.status == DocumentStatus::Published
 }
 
 /// The title of a document and its chunks.

@@ -228,7 +228,7 @@ impl Engine {
         Ok(self.open_reviews(caller, None)?.into_iter().flat_map(ids).collect())
     }
 
-    fn open_reviews(&self, caller: &Caller, store: Option<&str>) -> Result<Vec<Review>, Error> {
+    pub(crate) fn open_reviews(&self, caller: &Caller, store: Option<&str>) -> Result<Vec<Review>, Error> {
         let mut open = Vec::new();
         for state in [ReviewState::Pending, ReviewState::ChangesRequested] {
             let mut filter = RowFilter {

@@ -21,6 +21,7 @@ pub mod keys;
 pub mod lifecycle;
 pub mod limits;
 pub mod memory;
+pub mod moment;
 pub mod owners;
 pub mod pipeline;
 pub mod ports;
@@ -203,6 +204,15 @@ impl Engine {
             eyes.closed.extend(container::ASKED_BY_NAME.iter().map(|slug| (*slug).to_owned()));
         }
         Ok(eyes)
+    }
+
+    /// Asked first by every verb that changes memories. What takes text away for good and what keeps the promises made
+    /// about it (redaction, erasure, upkeep) is never turned off.
+    fn is_on(&self) -> Result<(), Error> {
+        match self.settings.memory_off {
+            true => Err(gate::memory_disabled().into()),
+            false => Ok(()),
+        }
     }
 
     /// Writes a refusal into the log and hands it back.

@@ -120,19 +120,19 @@ fn own_scope(caller: &Caller, kind: ScopeKind) -> Option<Scope> {
 pub fn scope_for(caller: &Caller, kind: ScopeKind, system: Option<&str>) -> Result<Scope, Error> {
     if kind == ScopeKind::System {
         let missing =
-            || Error::invalid("scope.system_missing", "a system store needs a system: name it with `--system ID`");
+            || Error::invalid("scope.system_missing", "this store keeps memories by system: name the `system`");
         return system.map(|system| Scope::System { system: system.to_owned() }).ok_or_else(missing);
     }
     own_scope(caller, kind).ok_or_else(|| {
-        let (code, flag) = match kind {
-            ScopeKind::User => ("scope.user_missing", "`--user ID`"),
-            ScopeKind::Conversation => ("scope.conversation_missing", "`--conversation ID`"),
-            ScopeKind::Agent => ("scope.agent_missing", "`--as agent:NAME`"),
-            ScopeKind::Pipeline => ("scope.pipeline_missing", "`--pipeline NAME` and `--as agent:NAME`"),
-            ScopeKind::Run => ("scope.run_missing", "`--run ID`"),
-            ScopeKind::Workspace | ScopeKind::System => ("scope.missing", "a scope"),
+        let code = match kind {
+            ScopeKind::User => "scope.user_missing",
+            ScopeKind::Conversation => "scope.conversation_missing",
+            ScopeKind::Agent => "scope.agent_missing",
+            ScopeKind::Pipeline => "scope.pipeline_missing",
+            ScopeKind::Run => "scope.run_missing",
+            ScopeKind::Workspace | ScopeKind::System => "scope.missing",
         };
-        Error::invalid(code, format!("this store keeps memories by {kind}, and the caller has none: give {flag}"))
+        Error::invalid(code, format!("this store keeps memories by {kind}, and the caller names none"))
     })
 }
 
@@ -237,7 +237,7 @@ pub fn may_forget(caller: &Caller, store: &Store, memory: &Memory) -> Result<(),
 
 pub(crate) fn pipeline_not_enabled() -> Refusal {
     Refusal::new("policy.pipeline_not_enabled", "memory is not enabled for this agent in this pipeline")
-        .hint("an admin enables it: `ingrain pipeline enable NAME --agent AGENT`")
+        .hint("an admin enables it, for the pipeline and the agent")
 }
 
 fn needs_promotion(store: &str) -> Refusal {
@@ -250,7 +250,7 @@ fn needs_promotion(store: &str) -> Refusal {
 fn no_such_system() -> Refusal {
     // The same words whether the system exists or not.
     Refusal::new("policy.system_not_readable", "no such system, or no `read` on it")
-        .hint("grants come from configuration or the token: `--grant system:ID=read`")
+        .hint("grants come from the configuration, the key or the token")
 }
 
 #[cfg(test)]

@@ -59,6 +59,8 @@ pub trait Backend: Send + Sync {
 
     /// What this backend is and how it is doing, for `doctor`.
     fn health(&self) -> Result<Health, StoreError>;
+    /// What is damaged in it, read page by page: for `doctor`, as it takes its time. A server looks after its own pages.
+    fn damage(&self) -> Result<Vec<String>, StoreError>;
 }
 
 /// A hard wall and its slug.
@@ -292,6 +294,9 @@ pub enum StoreError {
     Newer { found: u32, known: u32 },
     #[error("the database is damaged: {0}")]
     Corrupt(String),
+    /// What is written now would go to a file nobody finds again.
+    #[error("the database file was removed or replaced while it was open: restart this process")]
+    Gone,
 }
 
 impl StoreError {
@@ -302,6 +307,7 @@ impl StoreError {
             StoreError::Unwritable(_) => "store.unwritable",
             StoreError::Newer { .. } => "store.newer",
             StoreError::Corrupt(_) => "store.corrupt",
+            StoreError::Gone => "store.gone",
         }
     }
 }

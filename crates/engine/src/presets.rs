@@ -99,11 +99,8 @@ pub const PRESETS: &[Preset] = &[
     Preset {
         purpose: Purpose::Delegation,
         about: "who handled similar work, and how that ended",
-        looks: &[
-            look(&[WORKFLOW_STEPS, AUDIT_LOG], &[], &[]),
-            look(&[EPISODES], &[], OUTCOMES),
-            look(&[], &[Kind::TaskCompletion, Kind::Error], &[]),
-        ],
+        // What all agents leave behind: one's own episodes only ever name oneself.
+        looks: &[look(&[WORKFLOW_STEPS, AUDIT_LOG], &[], &[])],
         shows_authors: true,
     },
 ];

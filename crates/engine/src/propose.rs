@@ -69,6 +69,7 @@ impl Engine {
 
     /// Proposes to forget a memory the caller may see but not take away.
     pub fn propose_forget(&self, caller: &Caller, reference: &Reference, rationale: String) -> Result<Proposed, Error> {
+        self.is_on()?;
         let source = self.read(caller, reference)?;
         if source.state == State::Tombstoned {
             return Err(Error::conflict("conflict.state", "the memory is forgotten already"));

@@ -44,6 +44,7 @@ impl Engine {
         derived: bool,
         reason: Option<&str>,
     ) -> Result<Quarantined, Error> {
+        self.is_on()?;
         if let Some(refusal) = reviewers_only(caller) {
             return Ok(Quarantined::Refused(self.refuse(caller, "", refusal)?));
         }
@@ -67,6 +68,7 @@ impl Engine {
 
     /// Lets go of what a quarantine of this memory held back.
     pub fn release(&self, caller: &Caller, memory: MemoryId, reason: Option<&str>) -> Result<Quarantined, Error> {
+        self.is_on()?;
         if let Some(refusal) = reviewers_only(caller) {
             return Ok(Quarantined::Refused(self.refuse(caller, "", refusal)?));
         }

@@ -36,6 +36,9 @@ pub struct Listing {
     pub next: Option<Cursor>,
 }
 
+/// Stretches of the log read for one page: a hundred thousand entries, some tenths of a second.
+const EVENT_STRETCHES_MAX: usize = 100;
+
 impl Engine {
     /// One memory, in whatever state, if the caller may see it.
     pub fn read(&self, caller: &Caller, reference: &Reference) -> Result<Memory, Error> {
@@ -129,6 +132,7 @@ impl Engine {
         limit: Option<usize>,
     ) -> Result<Listing, Error> {
         let eyes = self.eyes(caller)?;
+        self.stores_stand(caller, &eyes, &filter.stores)?;
         let limit = limit.unwrap_or(self.limits().list_default).clamp(1, self.limits().list_max);
         let at = self.asked_at(&filter);
         let filter = filter.unexpired(at);
@@ -160,12 +164,35 @@ impl Engine {
         found.ok_or_else(|| Error::not_found(format!("version `{version}`")))
     }
 
-    /// Entries of the log after `seq` that the caller may see, and the number up to which it was read.
-    pub fn events(&self, caller: &Caller, after: u64, limit: usize) -> Result<(Vec<Event>, u64), Error> {
+    /// So many entries of the log after `seq` that are wanted and the caller may see, and the number up to which it was
+    /// read: of a long log that holds few of them, only a stretch.
+    pub fn events(
+        &self,
+        caller: &Caller,
+        after: u64,
+        limit: usize,
+        wanted: impl Fn(&Event) -> bool,
+    ) -> Result<(Vec<Event>, u64), Error> {
         let witness = self.witness(caller)?;
-        let events = self.backend.events(caller.tenant, after, limit.clamp(1, self.limits().list_max))?;
-        let read_to = events.last().map_or(after, |event| event.seq);
-        let seen = events.into_iter().filter(|event| witness.sees(event)).collect();
+        let most = limit.clamp(1, self.limits().list_max);
+        let (mut seen, mut read_to, mut stretch) = (Vec::new(), after, most);
+        for _ in 0..EVENT_STRETCHES_MAX {
+            let events = self.backend.events(caller.tenant, read_to, stretch)?;
+            let last = events.len() < stretch;
+            for event in events {
+                read_to = event.seq;
+                if wanted(&event) && witness.sees(&event) {
+                    seen.push(event);
+                }
+                if seen.len() == most {
+                    return Ok((seen, read_to));
+                }
+            }
+            if last {
+                break;
+            }
+            stretch = self.limits().list_max;
+        }
         Ok((seen, read_to))
     }
 }

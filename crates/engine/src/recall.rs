@@ -88,6 +88,9 @@ impl Source {
 impl Engine {
     /// The best of four sources, each thing once. A source that fails is named and the others answer.
     pub fn search_my_memories(&self, caller: &Caller, asked: &MyQuery) -> Result<Recalled, Error> {
+        if asked.similarity_min.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+            return Err(Error::invalid("shape.out_of_range", "the similarity must be between 0 and 1"));
+        }
         // Who may read nothing is told so, instead of four failures.
         self.eyes(caller)?;
         let answers: Vec<(Source, Result<Vec<Hit>, Error>)> = std::thread::scope(|scope| {

@@ -105,6 +105,7 @@ impl Considered {
 }
 
 /// The reason of a candidate that did not fit.
+pub(crate) const NOTICE: &str = "a notice of a promotion or rollback: found by searches, not given to turns";
 pub(crate) const OVER_BUDGET: &str = "over the budget";
 
 impl Kept for Receipt {
@@ -225,8 +226,7 @@ impl Engine {
             limit: limit.unwrap_or(self.limits().list_default).clamp(1, self.limits().list_max),
             ..RowFilter::default()
         };
-        let receipts: Vec<Receipt> = row::select(&*self.backend, caller.tenant, &filter)?;
-        Ok(receipts.into_iter().filter(|receipt| receipt.is_seen_by(caller)).collect())
+        row::select_seen(&*self.backend, caller.tenant, &filter, |receipt: &Receipt| receipt.is_seen_by(caller))
     }
 
     /// Rebuilds an injected block from the exact versions it was made of.
@@ -277,7 +277,14 @@ impl Engine {
     }
 
     /// Since when touches and receipts are kept; `None`: since ever.
-    pub fn kept_since(&self) -> Option<Timestamp> {
+    pub fn kept_since(&self, caller: &Caller) -> Result<Option<Timestamp>, Error> {
+        let Some(since) = self.receipts_from() else { return Ok(None) };
+        // Nothing was kept before there was a tenant.
+        let tenant = self.backend.tenants()?.into_iter().find(|tenant| tenant.id == caller.tenant);
+        Ok(Some(tenant.map_or(since, |tenant| since.max(tenant.created_at))))
+    }
+
+    fn receipts_from(&self) -> Option<Timestamp> {
         let days = i64::from(self.limits().receipt_days);
         let since = self.clock.now().checked_sub((days * 24).hours());
         (days > 0).then(|| since.unwrap_or(Timestamp::UNIX_EPOCH))
@@ -290,7 +297,7 @@ impl Engine {
         upkeep: Upkeep,
         shift: &mut Shift<'_>,
     ) -> Result<u64, Error> {
-        let Some(before) = self.kept_since() else { return Ok(0) };
+        let Some(before) = self.receipts_from() else { return Ok(0) };
         let mut gone = 0;
         // By state, because that is how the tables are sorted by time.
         let touches = Touch::ALL.iter().map(|touch| (RowKind::Usage, touch.as_str()));

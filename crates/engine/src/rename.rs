@@ -16,6 +16,7 @@ use crate::vocabulary::Operation;
 impl Engine {
     /// Moves a memory to a path where nothing stands. Its history moves with it.
     pub fn rename(&self, caller: &Caller, memory: MemoryId, path: &str) -> Result<Forgotten, Error> {
+        self.is_on()?;
         let current = self.read_by_id(caller, memory)?;
         let store = self.open_store(caller, &current.store)?;
         let path = checked_path(path, self.limits())?;

@@ -70,7 +70,7 @@ impl Engine {
             }
             let (review, new) = match propose {
                 true => self.propose_redaction(caller, memory, &refused)?,
-                false => (None, false),
+                false => (self.waiting_redaction(caller, memory)?, false),
             };
             done.proposed += u64::from(new);
             done.findings.extend(refused.iter().flat_map(|(version, refusal)| {
@@ -98,6 +98,15 @@ impl Engine {
             }
         }
         Ok(refused)
+    }
+
+    /// The review of a memory's redaction that somebody proposed before and nobody decided yet.
+    fn waiting_redaction(&self, caller: &Caller, memory: &Memory) -> Result<Option<Uuid>, Error> {
+        let is_of = |review: &Review| {
+            review.action == Action::Redact && review.sources.iter().any(|source| source.memory == memory.id)
+        };
+        let open = self.open_reviews(caller, Some(&memory.store))?;
+        Ok(open.iter().find(|review| is_of(review)).map(|review| review.id))
     }
 
     fn propose_redaction(

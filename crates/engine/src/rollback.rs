@@ -3,7 +3,7 @@
 use crate::Engine;
 use crate::caller::Caller;
 use crate::change::{Change, Guard, Write};
-use crate::chronicle::{Feat, address};
+use crate::chronicle::{Feat, ROLLBACK, address};
 use crate::error::Error;
 use crate::event::{EventName, Happening};
 use crate::gate::{Entry, Stamp};
@@ -40,6 +40,7 @@ impl Engine {
         restore: bool,
         reason: Option<&str>,
     ) -> Result<RolledBack, Error> {
+        self.is_on()?;
         let current = self.read_by_id(caller, memory)?;
         let store = self.open_store(caller, &current.store)?;
         if let Err(refusal) = policy::may_forget(caller, &store, &current) {
@@ -65,7 +66,7 @@ impl Engine {
         if restore {
             change = self.restoring(caller, &current, change, &mut done)?;
         }
-        let feat = Feat { name: "rollback", memory: &done.memory, told: told(&done) };
+        let feat = Feat { name: ROLLBACK, memory: &done.memory, told: told(&done) };
         self.backend.commit(self.chronicled(caller, change, &feat)?)?;
         Ok(RolledBack::Done(Box::new(done)))
     }

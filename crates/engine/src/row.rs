@@ -101,6 +101,27 @@ pub fn get<T: Kept>(backend: &dyn Backend, tenant: TenantId, id: &str) -> Result
     backend.row(tenant, T::KIND, id)?.map(T::from_row).transpose()
 }
 
+/// So many rows that the caller may see, page by page: others between them do not make the answer shorter.
+pub(crate) fn select_seen<T: Kept>(
+    backend: &dyn Backend,
+    tenant: TenantId,
+    filter: &RowFilter,
+    sees: impl Fn(&T) -> bool,
+) -> Result<Vec<T>, Error> {
+    let (mut seen, mut filter) = (Vec::new(), filter.clone());
+    let most = filter.limit;
+    loop {
+        let page: Vec<T> = select(backend, tenant, &filter)?;
+        let last = page.len() < filter.limit;
+        filter.after = page.last().map(|row| (row.at(), row.id()));
+        seen.extend(page.into_iter().filter(&sees));
+        if last || seen.len() >= most {
+            seen.truncate(most);
+            return Ok(seen);
+        }
+    }
+}
+
 /// Reads nouns by their columns.
 pub fn select<T: Kept>(backend: &dyn Backend, tenant: TenantId, filter: &RowFilter) -> Result<Vec<T>, Error> {
     backend.rows(tenant, T::KIND, filter)?.into_iter().map(T::from_row).collect()

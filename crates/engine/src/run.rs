@@ -99,6 +99,7 @@ impl Engine {
         goal: Option<String>,
         workflow: Option<String>,
     ) -> Result<Run, Error> {
+        self.is_on()?;
         let id = id.or_else(|| caller.run.clone()).unwrap_or_else(|| self.clock.fresh_id().to_string());
         checked_name("run", &id, self.limits())?;
         workflow.as_ref().map(|workflow| checked_name("workflow", workflow, self.limits())).transpose()?;
@@ -129,18 +130,18 @@ impl Engine {
         }
     }
 
-    pub fn runs(&self, caller: &Caller, open_only: bool, limit: usize) -> Result<Vec<Run>, Error> {
+    pub fn runs(&self, caller: &Caller, open_only: bool, limit: Option<usize>) -> Result<Vec<Run>, Error> {
         let eyes = self.eyes(caller)?;
         let state = open_only.then(|| "open".to_owned());
-        let limit = limit.clamp(1, self.limits().list_max);
+        let limit = limit.unwrap_or(self.limits().list_default).clamp(1, self.limits().list_max);
         let filter = RowFilter { state, newest_first: true, limit, ..RowFilter::default() };
-        let mut runs: Vec<Run> = row::select(&*self.backend, caller.tenant, &filter)?;
-        runs.retain(|run| run.opened_by == caller.principal || eyes.sees(&Scope::Run { run: run.id.clone() }));
-        Ok(runs)
+        let sees = |run: &Run| run.opened_by == caller.principal || eyes.sees(&Scope::Run { run: run.id.clone() });
+        row::select_seen(&*self.backend, caller.tenant, &filter, sees)
     }
 
     /// Closes a run: its working memory is tombstoned, one episode stays, and of a success also how it was done.
     pub fn close_run(&self, caller: &Caller, closing: &Closing) -> Result<RunClosed, Error> {
+        self.is_on()?;
         let missing = || Error::not_found(format!("run `{}`", closing.run));
         let run: Run = row::get(&*self.backend, caller.tenant, &closing.run)?.ok_or_else(missing)?;
         let inside = self.eyes(caller)?.sees(&Scope::Run { run: run.id.clone() });

@@ -65,7 +65,7 @@ impl Engine {
     /// The best memories for a query, among those the caller may see.
     pub fn search(&self, caller: &Caller, query: &Query) -> Result<Answer, Error> {
         let eyes = self.eyes_on(caller, &query.filter)?;
-        let ranker = self.ranker_for(caller, query)?;
+        let ranker = self.ranker_for(caller, &eyes, query)?;
         let limit = self.results_limit(caller, query, ranker)?;
         let (found, mut answer) = self.found(&eyes, query, ranker, limit)?;
         let mut hits = found;
@@ -100,10 +100,10 @@ impl Engine {
     }
 
     /// A store's own ranker where one sort of store is asked, else the operational one.
-    fn ranker_for(&self, caller: &Caller, query: &Query) -> Result<Ranker, Error> {
+    fn ranker_for(&self, caller: &Caller, eyes: &Readable, query: &Query) -> Result<Ranker, Error> {
         let mut rankers = Vec::new();
         for slug in &query.filter.stores {
-            let store = self.open_store(caller, slug)?;
+            let store = self.store_stands(caller, eyes, slug)?;
             self.opted_in(caller, &store)?;
             rankers.push(self.ruleset(&store)?.ranker);
         }
@@ -168,6 +168,10 @@ impl Engine {
 
     /// Counts the recall in the answer now and in the store soon, so that nobody waits for a disk.
     pub(crate) fn recalled(&self, caller: &Caller, query: &Query, hits: &mut [Hit]) {
+        // A read still answers while memory is turned off, and leaves no trace.
+        if self.settings.memory_off {
+            return;
+        }
         let now = self.clock.now();
         for hit in hits.iter_mut() {
             hit.memory.recall_count += 1;

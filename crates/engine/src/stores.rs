@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::event::{EventName, Happening};
 use crate::id::StoreId;
 use crate::pipeline::admins_only;
+use crate::policy::Readable;
 use crate::row::{self, Kept, RowFilter, RowKind};
 use crate::vocabulary::{Access, ScopeKind, Trust};
 
@@ -92,6 +93,22 @@ impl Engine {
             || find_builtin(slug).map(|builtin| builtin.make(StoreId(self.clock.fresh_id()), self.clock.now()));
         let store = store.or_else(unused);
         store.filter(|store| store.archived_at.is_none()).ok_or_else(|| Error::not_found(format!("store `{slug}`")))
+    }
+
+    /// Whether the stores asked for by name are there to be read; one the caller may not look into is not.
+    pub(crate) fn stores_stand(&self, caller: &Caller, eyes: &Readable, slugs: &[String]) -> Result<(), Error> {
+        for slug in slugs {
+            self.store_stands(caller, eyes, slug)?;
+        }
+        Ok(())
+    }
+
+    /// As [`Engine::open_store`], to be read with these eyes.
+    pub(crate) fn store_stands(&self, caller: &Caller, eyes: &Readable, slug: &str) -> Result<Store, Error> {
+        match eyes.closed.iter().any(|closed| closed == slug) {
+            true => Err(Error::not_found(format!("store `{slug}`"))),
+            false => self.open_store(caller, slug),
+        }
     }
 
     /// As [`Engine::open_store`]; a built-in store that is not there yet is made.

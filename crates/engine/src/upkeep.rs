@@ -13,6 +13,7 @@ use crate::lease::{Hold, Shift};
 use crate::lifecycle;
 use crate::memory::Memory;
 use crate::pace::Pace;
+use crate::pipeline::admins_only;
 use crate::policy::Readable;
 use crate::ports::{Filter, Order, Page, StoreError};
 use crate::ruleset::Ruleset;
@@ -58,6 +59,12 @@ pub struct UpkeepDone {
 }
 
 impl Engine {
+    /// As [`Engine::upkeep`], because somebody asks for it now.
+    pub fn upkeep_now(&self, caller: &Caller, upkeep: Upkeep) -> Result<UpkeepDone, Error> {
+        admins_only(caller)?;
+        self.upkeep(caller.tenant, upkeep)
+    }
+
     /// Does what is due for one tenant. Of several processes at once one does it; the others come back with nothing.
     pub fn upkeep(&self, tenant: TenantId, upkeep: Upkeep) -> Result<UpkeepDone, Error> {
         let mut shift = Shift::new(self, tenant, "upkeep");

@@ -23,6 +23,7 @@ impl Engine {
         until: Option<Timestamp>,
         reason: Option<String>,
     ) -> Result<Forgotten, Error> {
+        self.is_on()?;
         let current = self.read_by_id(caller, memory)?;
         let store = self.open_store(caller, &current.store)?;
         let programs = Refusal::new("policy.people_only", "only a person can say that a memory still holds");

@@ -24,6 +24,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Make the home, a commented config.toml and the database, and say how to go on
+    Init,
     /// Save what was learnt
     Remember(remember::Remember),
     /// Find memories, best first; without words, by trust, kind and age

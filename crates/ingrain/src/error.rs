@@ -82,7 +82,19 @@ impl Failure {
     /// What to do next.
     pub fn next_step(&self) -> Option<String> {
         match self {
-            Failure::Refused(Refusal { hint, .. }) | Failure::Wrong { hint, .. } => hint.clone(),
+            Failure::Wrong { hint, .. } => hint.clone(),
+            // The engine speaks to every door; which flag it is, is said here.
+            Failure::Refused(Refusal { hint, .. }) => {
+                next_step(self.code()).map(str::to_owned).or_else(|| hint.clone())
+            }
+            Failure::Engine(Error::NotFound { what }) => {
+                let noun = what.split(' ').next().unwrap_or_default();
+                LISTED
+                    .iter()
+                    .find(|(name, _)| *name == noun)
+                    .map(|(_, where_to)| format!("{where_to} shows what there is"))
+                    .or_else(|| next_step(self.code()).map(str::to_owned))
+            }
             _ => next_step(self.code()).map(str::to_owned),
         }
     }
@@ -132,6 +144,19 @@ fn is_policy(code: &str) -> bool {
     code.starts_with("policy.")
 }
 
+/// Where what was not found would be listed.
+const LISTED: &[(&str, &str)] = &[
+    ("store", "`ingrain store list`"),
+    ("review", "`ingrain review list --state all`"),
+    ("run", "`ingrain run list`"),
+    ("receipt", "`ingrain receipt list`"),
+    ("certificate", "`ingrain certificate list`"),
+    ("ban", "`ingrain ban list`"),
+    ("session", "`ingrain episodes sessions`"),
+    ("document", "`ingrain ingest`"),
+    ("key", "`ingrain key list`"),
+];
+
 /// Advice by code, for failures that bring none of their own.
 fn next_step(code: &str) -> Option<&'static str> {
     Some(match code {
@@ -144,9 +169,23 @@ fn next_step(code: &str) -> Option<&'static str> {
         }
         "policy.pipeline_not_enabled" => "an admin enables it: `ingrain pipeline enable NAME --agent AGENT`",
         "policy.admins_only" => "repeat as an admin: `--as admin`",
-        "store.unavailable" => "check the path with `ingrain config show` and try again",
-        "store.unwritable" => "check free space and permissions: `ingrain doctor`",
+        "policy.system_not_readable" => "grants come from configuration or the token: `--grant system:ID=read`",
+        "evidence.missing" => "say what showed it: `--evidence 'tool call 17'`",
+        "shape.kind_missing" => "give `--kind KIND`, such as runbook or note",
+        "shape.reason_missing" => "give `--reason WHY`",
+        "scope.system_missing" => "name it: `--system ID`",
+        "scope.user_missing" => "say whose: `--user ID`, or `--as user:ID`",
+        "scope.conversation_missing" => "say which: `--conversation ID`",
+        "scope.agent_missing" => "say which: `--as agent:NAME`",
+        "scope.pipeline_missing" => "say which: `--pipeline NAME` and `--as agent:NAME`",
+        "scope.run_missing" => "say which: `--run ID`",
+        "policy.memory_disabled" => {
+            "reading works; `MEMORY_ENABLED=true`, or `memory.enabled` in config.toml, turns it on"
+        }
+        "store.unavailable" => "check that `--db` or `db` in the settings names the right place, then try again",
+        "store.unwritable" => "check that the folder is there, is yours to write to and has room",
         "store.corrupt" => "keep the file, restore a backup beside it, and point `--db` at that",
+        "store.gone" => "restart this process; what it saved last may be in the file that was taken away",
         "store.newer" => "install the newer ingrain; this one left the database untouched",
         "usage" => "`ingrain help` lists the commands",
         _ => return None,

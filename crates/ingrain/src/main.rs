@@ -19,11 +19,15 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 
 use crate::cli::Cli;
 use crate::config::Environment;
 use crate::error::Failure;
 use crate::output::Output;
+
+/// Exit code of a command line that is not one.
+const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
@@ -34,6 +38,11 @@ fn main() -> ExitCode {
     let done = match Cli::try_parse_from(arguments) {
         Ok(cli) => commands::run(cli, &environment, &output),
         Err(shown) if !shown.use_stderr() => output.text(&shown.to_string()),
+        // Half a command is a question: the help is the answer, not an error message.
+        Err(help) if !json && help.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            output.note(help.render().to_string().trim_end());
+            Err(Failure::Told(USAGE))
+        }
         Err(usage) => Err(Failure::usage(&usage)),
     };
     match done {

@@ -27,6 +27,9 @@ pub enum Tone {
     Strong,
 }
 
+/// What [`Output::paint`] writes, and nothing else.
+const COLOURS: [&str; 5] = ["\u{1b}[32m", "\u{1b}[31m", "\u{1b}[2m", "\u{1b}[1m", "\u{1b}[0m"];
+
 impl Output {
     pub fn new(json: bool, environment: &Environment) -> Output {
         let terminal = std::io::stdout().is_terminal();
@@ -51,7 +54,21 @@ impl Output {
 
     /// The same answer for whoever asked: JSON for programs, words for people.
     pub fn answer(&self, value: &impl Serialize, words: impl FnOnce() -> String) -> Result<(), Failure> {
-        if self.json { self.value(value) } else { self.text(&words()) }
+        if self.json { self.value(value) } else { self.text(&self.screened(&words())) }
+    }
+
+    /// Words as a terminal may have them: whatever they quote, nothing in them but our own colours steers it.
+    fn screened(&self, words: &str) -> String {
+        if !self.colour {
+            return printable(words);
+        }
+        let (mut shown, mut rest) = (String::with_capacity(words.len()), words);
+        while let Some((at, colour)) = COLOURS.iter().filter_map(|code| Some((rest.find(code)?, *code))).min() {
+            shown += &printable(&rest[..at]);
+            shown += colour;
+            rest = &rest[at + colour.len()..];
+        }
+        shown + &printable(rest)
     }
 
     /// A message beside the data, on stderr.
@@ -119,7 +136,8 @@ impl Output {
         for row in rows {
             table.add_row(row.iter().map(|cell| printable(cell)));
         }
-        table.trim_fmt()
+        // A header over nothing leaves people waiting for the rest.
+        if table.row_count() == 0 { "nothing here".to_owned() } else { table.trim_fmt() }
     }
 }
 

@@ -88,6 +88,7 @@ const SAME: &[(&str, &[&str])] = &[
 
 /// Commands about this machine and this binary, which no server should do for a stranger.
 const ONLY_HERE: &[&str] = &[
+    "init",
     "serve",
     "mcp",
     // With the owner's URL of a database, before any server runs.

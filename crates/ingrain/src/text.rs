@@ -75,6 +75,11 @@ pub fn moment(clock: &dyn Clock, text: &str, ahead: bool) -> Result<Timestamp, F
     })
 }
 
+/// The moment of an `--as-of`: as [`moment`], but a date means its end.
+pub fn as_of(clock: &dyn Clock, text: &str) -> Result<Timestamp, Failure> {
+    engine::moment::as_of(text).map_or_else(|| moment(clock, text, false), Ok)
+}
+
 fn span(text: &str) -> Option<SignedDuration> {
     let unit = text.chars().next_back()?;
     let number: i64 = text[..text.len() - unit.len_utf8()].parse().ok()?;
@@ -103,7 +108,7 @@ pub fn printable(text: &str) -> String {
 
 /// Marks that reorder what a person reads.
 fn is_bidi_control(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The text on one line, cut to what a table cell can show.

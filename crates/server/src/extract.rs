@@ -10,6 +10,7 @@ use engine::memory::Memory;
 use serde::de::DeserializeOwned;
 
 use crate::app::App;
+use crate::misfit;
 use crate::problem::Problem;
 
 /// A JSON body.
@@ -29,27 +30,8 @@ impl<T: DeserializeOwned> FromRequest<App> for Sent<T> {
         if bytes.iter().find(|b| !b.is_ascii_whitespace()).is_some_and(|first| *first != b'{') {
             return Err(Problem::bad_request("shape.json", "the body is not a JSON object"));
         }
-        serde_json::from_slice(&bytes).map(Sent).map_err(|error| {
-            // Where and what sort of mistake, never a piece of what was sent.
-            let (line, column) = (error.line(), error.column());
-            Problem::bad_request(
-                "shape.json",
-                format!("the body does not fit at line {line}, column {column}: {}", sort(&error)),
-            )
-        })
-    }
-}
-
-/// Serde's own words, unless they quote a value.
-fn sort(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" at line ").next().unwrap_or_default();
-    match text.starts_with("invalid type") || text.starts_with("invalid value") || text.starts_with("unknown variant") {
-        true => match text.split_once(", expected ").or_else(|| text.split_once(" expected ")) {
-            Some((_, expected)) => format!("expected {expected}"),
-            None => "a value of another sort is expected".to_owned(),
-        },
-        false => text.chars().take(200).collect(),
+        let read = misfit::from_slice(&bytes).map(Sent);
+        read.map_err(|misfit| Problem::bad_request("shape.json", format!("the body does not fit {misfit}")))
     }
 }
 
@@ -76,14 +58,13 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Params<T>, Problem> {
         let query = parts.uri.query().unwrap_or_default();
         // A parameter without a value says nothing; only an empty search is a question.
-        if query.split('&').any(|pair| pair.ends_with('=') && pair != "query=") {
-            return Err(Problem::bad_request("shape.query", "a parameter has no value: leave it out"));
+        let empty = |pair: &&str| !pair.is_empty() && pair.split_once('=').is_none_or(|(_, value)| value.is_empty());
+        if let Some(pair) = query.split('&').filter(empty).find(|pair| *pair != "query=") {
+            let name: String = pair.trim_end_matches('=').chars().take(64).collect();
+            return Err(Problem::bad_request("shape.query", format!("parameter `{name}` has no value: leave it out")));
         }
-        let message = |error: serde_html_form::de::Error| {
-            let text: String = error.to_string().chars().filter(|c| !c.is_control()).take(200).collect();
-            Problem::bad_request("shape.query", format!("the parameters do not fit: {text}"))
-        };
-        serde_html_form::from_str(query).map(Params).map_err(message)
+        let read = misfit::from_query(query).map(Params);
+        read.map_err(|misfit| Problem::bad_request("shape.query", format!("a parameter does not fit: {misfit}")))
     }
 }
 

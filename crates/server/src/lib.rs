@@ -12,6 +12,7 @@ mod guard;
 mod listen;
 pub mod mcp;
 mod metrics;
+mod misfit;
 mod openapi;
 #[cfg(feature = "otlp")]
 mod otlp;

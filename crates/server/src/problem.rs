@@ -127,6 +127,18 @@ impl From<Refusal> for Problem {
     }
 }
 
+/// The header that says what a caller left out.
+fn header_for(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "scope.user_missing" => "x-user-id",
+        "scope.conversation_missing" => "x-conversation-id",
+        "scope.agent_missing" => "x-agent-id",
+        "scope.pipeline_missing" => "x-pipeline-id` and `x-agent-id",
+        "scope.run_missing" => "x-run-id",
+        _ => return None,
+    })
+}
+
 impl From<Error> for Problem {
     fn from(error: Error) -> Problem {
         let (code, detail) = (error.code(), error.to_string());
@@ -136,7 +148,13 @@ impl From<Error> for Problem {
             }
             Error::Invalid { code: "shape.too_large", .. } => Problem::new(StatusCode::PAYLOAD_TOO_LARGE, code, detail),
             Error::Invalid { code, .. } if code.starts_with("policy.") => Problem::forbidden(code, detail),
-            Error::Invalid { .. } => Problem::bad_request(code, detail),
+            Error::Invalid { .. } => {
+                let problem = Problem::bad_request(code, detail);
+                match header_for(code) {
+                    Some(header) => problem.with("hint", format!("send `{header}`, if your key may set it")),
+                    None => problem,
+                }
+            }
             Error::NotFound { .. } => Problem::new(StatusCode::NOT_FOUND, code, detail),
             Error::Conflict(conflict) => {
                 let problem = Problem::new(StatusCode::CONFLICT, code, detail);
@@ -152,6 +170,10 @@ impl From<Error> for Problem {
                 match error {
                     StoreError::Corrupt(_) => {
                         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, code, "the database is damaged")
+                    }
+                    StoreError::Gone => {
+                        let detail = "the database file was removed or replaced under the server: it must be restarted";
+                        Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, detail)
                     }
                     _ => Problem::busy(code, "the database cannot do this right now"),
                 }

@@ -102,11 +102,12 @@ impl Engine {
         stores: &[String],
         mut take: impl FnMut(Exported) -> Result<(), E>,
     ) -> Result<(), E> {
+        let eyes = self.eyes(caller)?;
+        self.stores_stand(caller, &eyes, stores)?;
         let wanted = |slug: &str| stores.is_empty() || stores.iter().any(|store| store == slug);
         for store in self.stores(caller)?.into_iter().filter(|store| wanted(&store.slug)) {
             take(Exported::Store(store))?;
         }
-        let eyes = self.eyes(caller)?;
         let filter = Filter { stores: stores.to_vec(), states: State::ALL.to_vec(), ..Filter::default() };
         let mut after = None;
         loop {

@@ -7,6 +7,7 @@ mod shape;
 pub(crate) use entry::words_of;
 pub use entry::{Entry, Stamp, embedding_text};
 pub use scan::{CLASSIFIER, Scan, scan};
+pub(crate) use shape::checked as checked_shape;
 pub use shape::{checked_name, checked_path};
 
 use jiff::{Timestamp, ToSpan};
@@ -107,7 +108,7 @@ pub struct ClearedDraft {
 /// Checks a draft against everything that can be said without looking at other memories.
 pub fn clear(ground: Ground<'_>, draft: Draft) -> Result<ClearedDraft, Stop> {
     if !ground.memory_enabled {
-        return Err(Refusal::new("policy.memory_disabled", "memory is turned off (`MEMORY_ENABLED=false`)").into());
+        return Err(memory_disabled().into());
     }
     let mut draft = shape::checked(draft, ground.limits)?;
     let kind = chosen_kind(&draft, ground)?;
@@ -129,6 +130,11 @@ pub fn clear(ground: Ground<'_>, draft: Draft) -> Result<ClearedDraft, Stop> {
     warnings.extend(unsure);
     let (scope, raised, guards) = (ground.scope.clone(), strict, Vec::new());
     Ok(ClearedDraft { draft, scope, kind, layer, permit, flags, warnings, raised, guards })
+}
+
+/// What every write hears while memory is turned off.
+pub(crate) fn memory_disabled() -> Refusal {
+    Refusal::new("policy.memory_disabled", "memory is turned off (`MEMORY_ENABLED=false`)")
 }
 
 fn permitted(ground: Ground<'_>, kind: Kind) -> Result<Permit, Refusal> {
@@ -189,7 +195,7 @@ fn chosen_kind(draft: &Draft, ground: Ground<'_>) -> Result<Kind, Stop> {
         ScopeKind::User => by_scope,
         _ => ground.ruleset.default_kind.or(by_scope),
     };
-    let missing = || Error::invalid("shape.kind_missing", "this store needs a kind: give `--kind`");
+    let missing = || Error::invalid("shape.kind_missing", "this store needs a `kind`");
     let kind = draft.kind.or(default).ok_or_else(missing)?;
     if !ground.ruleset.allows_kind(kind) {
         let message = format!("kind `{kind}` is not kept in stores of ruleset `{}`", ground.store.ruleset);
@@ -213,7 +219,7 @@ fn evidence(mut given: Vec<Evidence>, ground: Ground<'_>) -> Result<Vec<Evidence
     if given.is_empty() && ground.ruleset.evidence == EvidenceRule::Required {
         if caller.role.is_program() {
             return Err(Refusal::new("evidence.missing", "this store needs evidence for every claim")
-                .hint("say what showed it: `--evidence 'tool call 17'` or `evidence_summary`"));
+                .hint("say what showed it, such as `tool call 17`, as evidence"));
         }
         let kind = match caller.role {
             Role::Admin | Role::Reviewer => EvidenceKind::AdminEntry,

@@ -9,7 +9,7 @@ use crate::memory::{Draft, Evidence};
 use crate::refusal::Refusal;
 use crate::ruleset::Ruleset;
 
-pub(super) fn checked(mut draft: Draft, limits: &Limits) -> Result<Draft, Error> {
+pub(crate) fn checked(mut draft: Draft, limits: &Limits) -> Result<Draft, Error> {
     text("content", &draft.content)?;
     if draft.content.trim().is_empty() {
         return Err(Error::invalid("shape.empty", "there is nothing to remember: the content is empty"));

@@ -4,7 +4,7 @@ use super::{Action, Review, ReviewState};
 use crate::Engine;
 use crate::caller::Caller;
 use crate::change::{Change, Guard, Place, Write};
-use crate::chronicle::{Feat, address};
+use crate::chronicle::{Feat, PROMOTION, address};
 use crate::error::Error;
 use crate::event::EventName;
 use crate::gate::{Deed, Entry, Stamp};
@@ -115,7 +115,7 @@ impl Engine {
             }
         };
         let told = format!("Promoted {} by review {}: {}", address(entry.memory()), review.id, review.rationale);
-        let feat = Feat { name: "promotion", memory: entry.memory(), told };
+        let feat = Feat { name: PROMOTION, memory: entry.memory(), told };
         let change = self.chronicled(caller, change, &feat)?;
         Ok(self.applied(caller, review, change, entry, outcome, comment))
     }

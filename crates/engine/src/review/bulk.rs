@@ -68,6 +68,7 @@ impl Engine {
         approve: bool,
         comment: Option<&str>,
     ) -> Result<BulkDecided, Error> {
+        self.is_on()?;
         let mut done = BulkDecided::default();
         let mut batch = Batch::default();
         for id in ids {

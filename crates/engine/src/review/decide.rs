@@ -37,6 +37,7 @@ pub struct Approval {
 impl Engine {
     /// Lets a proposal stand: checked again, applied and recorded in one transaction.
     pub fn approve(&self, caller: &Caller, id: &str, comment: Option<&str>) -> Result<Decided, Error> {
+        self.is_on()?;
         let review = self.review_named(caller, id)?;
         if let Some(refused) = self.kept_from_deciding(caller, &review)? {
             return Ok(refused);
@@ -73,6 +74,7 @@ impl Engine {
     }
 
     fn close(&self, caller: &Caller, id: &str, state: ReviewState, comment: Option<String>) -> Result<Decided, Error> {
+        self.is_on()?;
         let review = self.review_named(caller, id)?;
         // Whoever proposed something may always take it back.
         let own = review.proposer == caller.principal && state == ReviewState::Rejected;

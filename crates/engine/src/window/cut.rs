@@ -32,15 +32,15 @@ impl Engine {
         if parts.is_over() && turns > TURNS_WHOLE {
             self.fold_turns(caller, parts, ledger, turns - TURNS_WHOLE)?;
         }
-        parts.cut_memories(ledger, MEMORIES_CUT);
-        parts.cut_chunks(ledger, CHUNKS_CUT);
+        parts.cut(ledger, "memories", |parts| &mut parts.memories, MEMORIES_CUT);
+        parts.cut(ledger, "knowledge", |parts| &mut parts.chunks, CHUNKS_CUT);
         parts.shorten_results(ledger);
         if let Some(until) = parts.turns_too_many() {
             self.fold_turns(caller, parts, ledger, until)?;
         }
         // What is never cut comes first: rather no memory at all than no answer.
-        parts.cut_chunks(ledger, 0);
-        parts.cut_memories(ledger, 0);
+        parts.cut(ledger, "knowledge", |parts| &mut parts.chunks, 0);
+        parts.cut(ledger, "memories", |parts| &mut parts.memories, 0);
         parts.drop_the_rest(ledger);
         Ok(())
     }
@@ -99,21 +99,13 @@ impl Ledger {
 }
 
 impl Parts<'_> {
-    fn cut_memories(&mut self, ledger: &mut Ledger, keep: usize) {
-        if self.is_over() && self.memories.len() > keep {
-            let cut: Vec<Choice> = self.memories.drain(keep..).map(passed).collect();
+    /// Cuts one list down to so many, if that is needed.
+    fn cut(&mut self, ledger: &mut Ledger, source: &'static str, list: fn(&mut Self) -> &mut Vec<Choice>, keep: usize) {
+        if self.is_over() && list(self).len() > keep {
+            let cut: Vec<Choice> = list(self).drain(keep..).map(passed).collect();
             let touched = cut.len();
             self.dropped.extend(cut);
-            ledger.tell(self, "memories", touched);
-        }
-    }
-
-    fn cut_chunks(&mut self, ledger: &mut Ledger, keep: usize) {
-        if self.is_over() && self.chunks.len() > keep {
-            let cut: Vec<Choice> = self.chunks.drain(keep..).map(passed).collect();
-            let touched = cut.len();
-            self.dropped.extend(cut);
-            ledger.tell(self, "knowledge", touched);
+            ledger.tell(self, source, touched);
         }
     }
 
@@ -149,12 +141,7 @@ impl Parts<'_> {
 
     /// Pinned memories, tool results, and in the end the turns themselves.
     fn drop_the_rest(&mut self, ledger: &mut Ledger) {
-        if self.is_over() && !self.pinned.is_empty() {
-            let cut: Vec<Choice> = self.pinned.drain(..).map(passed).collect();
-            let touched = cut.len();
-            self.dropped.extend(cut);
-            ledger.tell(self, "memories", touched);
-        }
+        self.cut(ledger, "memories", |parts| &mut parts.pinned, 0);
         while self.is_over() && !self.tool_results.is_empty() {
             self.tool_results.remove(0);
             ledger.tell(self, "tool_results", 1);

@@ -4,9 +4,11 @@ use super::WindowRequest;
 use super::parts::Parts;
 use crate::Engine;
 use crate::caller::Caller;
+use crate::chronicle;
 use crate::container::KNOWLEDGE_BASE;
 use crate::context::{Choice, ContextRequest, block_of};
 use crate::error::Error;
+use crate::memory::Memory;
 use crate::policy;
 use crate::ports::Filter;
 use crate::ranking::Hit;
@@ -100,7 +102,8 @@ impl Engine {
         let mut eyes = self.eyes_on(caller, &query.filter)?;
         eyes.closed.push(KNOWLEDGE_BASE.to_owned());
         let (mut hits, _) = self.found(&eyes, &query, Ranker::Operational, MEMORIES)?;
-        hits.retain(|hit| eyes.shows(&hit.memory) && policy::in_its_run(caller, &hit.memory));
+        let seen = |memory: &Memory| eyes.shows(memory) && policy::in_its_run(caller, memory);
+        hits.retain(|hit| seen(&hit.memory) && !chronicle::is_notice(&hit.memory));
         Ok(hits)
     }
 

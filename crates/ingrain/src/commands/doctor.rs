@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use engine::Shelf as _;
+use engine::ports::StoreError;
 use serde::Serialize;
 
 use crate::assemble;
@@ -168,7 +169,7 @@ fn classifier(config: &Config) -> Check {
     }
 }
 
-/// The database: it opens, its migrations are in, its log is intact.
+/// The database: it opens, its migrations are in, its pages fit together.
 fn database(config: &Config) -> Vec<Check> {
     let session = match assemble::Session::open(config) {
         Ok(session) => session,
@@ -182,10 +183,19 @@ fn database(config: &Config) -> Vec<Check> {
     let kept = format!("{} memories in {} bytes", health.memories, health.bytes);
     vec![
         good("database", opened),
+        pages(session.engine.backend.damage()),
         good("migrations", format!("at number {}", health.migration)),
         good("memories", kept),
         good("vectors", health.vectors),
     ]
+}
+
+fn pages(damage: Result<Vec<String>, StoreError>) -> Check {
+    match damage {
+        Ok(found) if found.is_empty() => good("pages", "every page was read and fits"),
+        Ok(found) => failed("pages", &StoreError::Corrupt(found.join("; ")).into()),
+        Err(error) => failed("pages", &error.into()),
+    }
 }
 
 fn permissions(home: &Path, database: &Path) -> Check {

@@ -10,6 +10,7 @@ use engine::{EPISODES, Remembered, SessionSummary, Turn};
 use serde_json::{Value, json};
 
 use crate::commands::Job;
+use crate::commands::limit::Limit;
 use crate::error::Failure;
 use crate::text::{content, one_line};
 use crate::view::{MemoryView, SavedView};
@@ -25,8 +26,8 @@ pub struct Episodes {
 enum Deed {
     /// Turns, newest first; with --session, that session's in order
     List {
-        #[arg(long, value_name = "N", help = "How many")]
-        limit: Option<usize>,
+        #[command(flatten)]
+        limit: Limit,
     },
     /// The sessions, the latest first
     Sessions,
@@ -38,7 +39,8 @@ enum Deed {
 struct Add {
     /// What was said; `-` reads stdin
     content: Option<String>,
-    /// Turns as JSON lines: {"role", "content", "speaker"}; `-` reads stdin
+    /// Turns as JSON lines: {"role", "content", "speaker"}; `-` reads stdin. A malformed line is named and nothing is
+    /// saved; a turn that policy or the scanner refuses does not hold up the others
     #[arg(long, value_name = "FILE", conflicts_with = "content")]
     turns: Option<PathBuf>,
     /// Who spoke: user, assistant, system, tool_result
@@ -59,7 +61,7 @@ struct Add {
 impl Episodes {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         match self.deed {
-            Some(Deed::List { limit }) => list(job, limit),
+            Some(Deed::List { limit }) => list(job, limit.asked()),
             None if job.session.caller.session.is_some() => list(job, None),
             None | Some(Deed::Sessions) => sessions(job),
             Some(Deed::Add(add)) => add.run(job),
@@ -111,7 +113,13 @@ impl Add {
         let missing = || Failure::wrong("usage", "which session? give `--session ID`");
         let session = caller.session.clone().ok_or_else(missing)?;
         let alone = self.turns.is_none();
-        let (mut turns, mut answers) = (self.given()?, Vec::new());
+        let (mut turns, lines) = self.given()?;
+        // Before any is saved: a file can be mended and brought again.
+        if let Some((at, error)) = job.session.engine.malformed_turn(&turns) {
+            let place = lines.get(at).map(|line| format!("line {line}: ")).unwrap_or_default();
+            return Err(engine::error::Error::invalid(error.code(), format!("{place}{error}")).into());
+        }
+        let mut answers = Vec::new();
         while !turns.is_empty() {
             let rest = turns.split_off(turns.len().min(job.session.engine.settings.limits.list_max));
             let part = std::mem::replace(&mut turns, rest);
@@ -132,25 +140,36 @@ impl Add {
         }
     }
 
-    fn given(self) -> Result<Vec<Turn>, Failure> {
+    /// The turns, and where they come from a file, their lines.
+    fn given(self) -> Result<(Vec<Turn>, Vec<usize>), Failure> {
         let Some(file) = &self.turns else {
             let content = content(self.content.as_deref(), None)?;
             let Add { role, speaker, turn, kind, ttl, .. } = self;
-            return Ok(vec![Turn { content, role, speaker, turn, kind, ttl, importance: None }]);
+            return Ok((vec![Turn { content, role, speaker, turn, kind, ttl, importance: None }], Vec::new()));
         };
         let text = match file.as_os_str() == "-" {
             true => content(Some("-"), None)?,
             false => content(None, Some(file))?,
         };
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        lines.map(|(at, line)| turn_of(at + 1, line)).collect()
+        let read = |(at, line)| Ok((turn_of(at + 1, line)?, at + 1));
+        Ok(lines.map(read).collect::<Result<Vec<_>, Failure>>()?.into_iter().unzip())
     }
 }
 
 fn turn_of(number: usize, line: &str) -> Result<Turn, Failure> {
-    // The parser's own words may quote the line, and that may hold a secret: only the place is named.
-    serde_json::from_str(line).map_err(|error| {
-        let message = format!("line {number}, column {}: not a turn", error.column());
+    let mut json = serde_json::Deserializer::from_str(line);
+    serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let (path, column) = (error.path().to_string(), error.inner().column());
+        let field =
+            Some(path.as_str()).filter(|path| path.len() > 1).map(|path| format!(", field `{}`", one_line(path)));
+        // The parser's own words may quote the line, and that may hold a secret: they are told where they cannot.
+        let words = error.inner().to_string();
+        let what = match words.strip_prefix("missing field ").and_then(|rest| rest.split(" at line").next()) {
+            Some(missing) => format!("{missing} is missing"),
+            None => "not a turn".to_owned(),
+        };
+        let message = format!("line {number}, column {column}{}: {what}", field.unwrap_or_default());
         Failure::wrong("shape.turn", message).hint(r#"one JSON object a line: {"role": "user", "content": "..."}"#)
     })
 }

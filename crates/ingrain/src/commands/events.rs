@@ -5,18 +5,21 @@ use engine::event::Event;
 use serde::Serialize;
 
 use crate::commands::Job;
+use crate::commands::limit::Limit;
 use crate::error::Failure;
 use crate::output::Output;
 use crate::text::one_line;
+
+/// Entries shown where nobody says how many: a few screens.
+const ENTRIES_DEFAULT: usize = 100;
 
 #[derive(Debug, Args)]
 pub struct Events {
     /// Only entries after this number
     #[arg(long, value_name = "SEQ", default_value_t = 0)]
     after: u64,
-    /// How many entries to read
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    limit: usize,
+    #[command(flatten)]
+    limit: Limit,
     /// Only entries whose name begins so, such as memory.write
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -31,10 +34,10 @@ struct EventsView {
 
 impl Events {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let (mut events, read_to) = job.session.engine.events(&job.session.caller, self.after, self.limit)?;
-        if let Some(name) = &self.name {
-            events.retain(|event| event.happening.name.as_str().starts_with(name.as_str()));
-        }
+        let limit = self.limit.asked().unwrap_or(ENTRIES_DEFAULT);
+        let wanted =
+            |event: &Event| self.name.as_deref().is_none_or(|name| event.happening.name.as_str().starts_with(name));
+        let (events, read_to) = job.session.engine.events(&job.session.caller, self.after, limit, wanted)?;
         let view = EventsView { events, read_to };
         job.output.answer(&view, || table(job.output, &view))
     }

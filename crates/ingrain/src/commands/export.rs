@@ -113,17 +113,34 @@ fn to_file(
     progress: &mut Progress<'_>,
 ) -> Result<Counts, Failure> {
     let unfinished = path.with_extension("unfinished");
-    let failed = |error: std::io::Error| unwritable(&unfinished, &error);
-    let mut file = BufWriter::new(private_file(&unfinished).map_err(failed)?);
+    let counts = write_file(job, layout, stores, &unfinished, progress).and_then(|counts| {
+        std::fs::rename(&unfinished, path).map(|()| counts).map_err(|error| unwritable(&unfinished, &error))
+    });
+    if counts.is_err() {
+        // Half an export is of no use to anybody; the failure is told.
+        let _ = std::fs::remove_file(&unfinished);
+    }
+    counts
+}
+
+fn write_file(
+    job: &Job<'_>,
+    layout: Layout,
+    stores: &[String],
+    path: &Path,
+    progress: &mut Progress<'_>,
+) -> Result<Counts, Failure> {
+    let failed = |error: std::io::Error| unwritable(path, &error);
+    let mut file = BufWriter::new(private_file(path).map_err(failed)?);
     let mut text = ExportText::new(layout);
     file.write_all(text.start(job.session.engine.clock.now())?.as_bytes()).map_err(failed)?;
     job.session.engine.export(&job.session.caller, stores, |piece| -> Result<(), Failure> {
         progress.step();
-        file.write_all(text.piece(&piece)?.as_bytes()).map_err(|error| unwritable(&unfinished, &error))
+        file.write_all(text.piece(&piece)?.as_bytes()).map_err(failed)
     })?;
     let (end, counts) = text.end()?;
     file.write_all(end.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
-    file.get_ref().sync_all().and_then(|()| std::fs::rename(&unfinished, path)).map_err(failed)?;
+    file.get_ref().sync_all().map_err(failed)?;
     Ok(counts)
 }
 
@@ -194,10 +211,11 @@ impl Import {
         progress.end();
         job.output.answer(&done, || {
             let mut text = format!(
-                "{} {}, unchanged {}, refused {}",
+                "{} {}, unchanged {}, left behind {} that were not active, refused {}",
                 job.output.paint(Tone::Good, "imported"),
                 done.imported,
                 done.unchanged,
+                done.left_behind,
                 done.refused.len()
             );
             for refused in &done.refused {
@@ -205,9 +223,7 @@ impl Import {
             }
             text
         })?;
-        // A piece that is not in use any more is left behind on purpose.
-        let refused = done.refused.iter().any(|refused| refused.code != "import.not_active");
-        if refused { Err(Failure::Told(3)) } else { Ok(()) }
+        if done.refused.is_empty() { Ok(()) } else { Err(Failure::Told(3)) }
     }
 
     fn json(&self, job: &Job<'_>, done: &mut ImportDone, progress: &mut Progress<'_>) -> Result<(), Failure> {

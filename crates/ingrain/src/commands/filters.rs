@@ -9,7 +9,7 @@ use engine::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
 
 use crate::commands::Job;
 use crate::error::Failure;
-use crate::text::moment;
+use crate::text::{as_of, moment};
 
 #[derive(Debug, Args)]
 pub struct Filters {
@@ -43,7 +43,7 @@ pub struct Filters {
     /// Only paths that begin so
     #[arg(long, value_name = "PATH")]
     prefix: Option<String>,
-    /// As things stood at a past time, or so long ago (7d)
+    /// As things stood at a past time, at the end of a day (2026-01-31), or so long ago (7d)
     #[arg(long, value_name = "TIME")]
     as_of: Option<String>,
 }
@@ -78,7 +78,7 @@ impl Filters {
             updated_after: time(&self.since)?,
             updated_before: time(&self.until)?,
             path_prefix: self.prefix.as_deref().map(|prefix| path_prefix(job, prefix)).transpose()?,
-            as_of: time(&self.as_of)?,
+            as_of: self.as_of.as_deref().map(|text| as_of(clock, text)).transpose()?,
             ..Filter::default()
         })
     }

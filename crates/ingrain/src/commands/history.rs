@@ -6,6 +6,7 @@ use serde::Serialize;
 use similar::TextDiff;
 
 use crate::commands::Job;
+use crate::commands::limit::Limit;
 use crate::commands::read::Which;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
@@ -16,9 +17,8 @@ use crate::view::VersionView;
 pub struct History {
     #[command(flatten)]
     which: Which,
-    /// How many versions
-    #[arg(long, value_name = "N")]
-    limit: Option<usize>,
+    #[command(flatten)]
+    limit: Limit,
     /// Only versions before this number
     #[arg(long, value_name = "NUMBER")]
     below: Option<u32>,
@@ -32,7 +32,7 @@ struct HistoryView<'a> {
 impl History {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let reference = self.which.reference();
-        let versions = job.session.engine.history(&job.session.caller, &reference, self.below, self.limit)?;
+        let versions = job.session.engine.history(&job.session.caller, &reference, self.below, self.limit.asked())?;
         let view = HistoryView { versions: versions.iter().map(VersionView::from).collect() };
         job.output.answer(&view, || told(job.output, &versions))
     }

@@ -23,13 +23,14 @@ pub struct Ingest {
     #[command(subcommand)]
     deed: Option<Deed>,
     /// Files and folders of Markdown, text, HTML and, where `pdftotext` is installed, PDF; without any, the documents
-    /// there are
+    /// there are. A document's address is its folder's name and its own; one that stands keeps its address, whether it
+    /// comes alone or with a folder
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Install the SKILL.md files of this folder and of the folders in it (repeatable)
     #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "category", "draft"])]
     skills: Vec<PathBuf>,
-    /// What the documents are about, to search by
+    /// What the documents are about, to search by; left out, each keeps the one it has ('' takes it away)
     #[arg(long, value_name = "NAME")]
     category: Option<String>,
     /// Keep them out of every search until they are published
@@ -99,7 +100,7 @@ impl Ingest {
                 text => text?,
             };
             let given = DocumentText {
-                path: source.address.clone(),
+                path: standing(job, source)?,
                 text,
                 format: source.format,
                 category: self.category.clone(),
@@ -189,18 +190,33 @@ fn documents(job: &Job<'_>) -> Result<(), Failure> {
     })
 }
 
-/// The files under a path, in order. A folder's documents are addressed below its name.
+/// The address a file's document has already, the longest there is: it may have come with a folder further up, or alone.
+fn standing(job: &Job<'_>, source: &Source) -> Result<String, Failure> {
+    let Ok(whole) = source.file.canonicalize() else { return Ok(source.address.clone()) };
+    let names: Vec<_> = whole.iter().skip(1).map(|name| name.to_string_lossy()).collect();
+    // A name alone says too little about which file it was.
+    for from in 0..names.len().saturating_sub(1) {
+        if let Some(document) = job.session.engine.document(&job.session.caller, &names[from..].join("/"))? {
+            return Ok(document.path);
+        }
+    }
+    Ok(source.address.clone())
+}
+
+/// The files under a path, in order. A folder's documents are addressed below its name, and so is a file named alone.
 fn gather(path: &Path, sources: &mut Vec<Source>) -> Result<(), Failure> {
     let unreadable =
         |error: std::io::Error| Failure::wrong("not_found", format!("cannot read `{}`: {error}", path.display()));
-    let name = path.canonicalize().map_err(unreadable)?;
-    let name = name.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let whole = path.canonicalize().map_err(unreadable)?;
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
     match path.is_dir() {
-        true => gather_folder(path, &name, sources),
+        true => gather_folder(path, &name(&whole).unwrap_or_default(), sources),
         false => {
+            let folder = whole.parent().and_then(name);
+            let address = folder.into_iter().chain(name(&whole)).collect::<Vec<_>>().join("/");
             let format = format(path).unwrap_or(Format::Text);
             let (file, is_pdf) = (path.to_owned(), is_pdf(path));
-            sources.push(Source { file, address: name, format, is_pdf, is_named: true });
+            sources.push(Source { file, address, format, is_pdf, is_named: true });
             Ok(())
         }
     }

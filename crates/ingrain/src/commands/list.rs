@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::commands::Job;
 use crate::commands::filters::Filters;
+use crate::commands::limit::Limit;
 use crate::error::Failure;
 use crate::output::Output;
 use crate::text::one_line;
@@ -19,9 +20,8 @@ pub struct List {
     filters: Filters,
     #[arg(long, value_enum, default_value_t = Order::Path, help = "How to sort")]
     order: Order,
-    /// How many; 0 or less means the default
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    limit: Option<i64>,
+    #[command(flatten)]
+    limit: Limit,
     /// Go on where a page ended
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
@@ -53,9 +53,8 @@ impl List {
             Order::Fading => ports::Order::Fading,
         };
         let after = self.after.as_deref().map(|word| ports::Cursor::read(order, word)).transpose()?;
-        let limit = self.limit.and_then(|limit| usize::try_from(limit).ok()).filter(|limit| *limit > 0);
         let filter = self.filters.filter(job)?;
-        let listing = job.session.engine.list(&job.session.caller, filter, order, after, limit)?;
+        let listing = job.session.engine.list(&job.session.caller, filter, order, after, self.limit.asked())?;
         let next = listing.next.as_ref().map(|next| next.word(order));
         let view = ListingView { memories: listing.memories.iter().map(MemoryView::from).collect(), next };
         job.output.answer(&view, || told(job.output, &listing, view.next.as_deref()))
@@ -63,9 +62,6 @@ impl List {
 }
 
 fn told(output: &Output, listing: &Listing, next: Option<&str>) -> String {
-    if listing.memories.is_empty() {
-        return "nothing here".to_owned();
-    }
     let row = |memory: &Memory| {
         let name = memory.path.as_deref().unwrap_or_else(|| memory.summary());
         vec![

@@ -16,8 +16,10 @@ mod filters;
 pub mod forget;
 pub mod history;
 pub mod ingest;
+mod init;
 pub mod key;
 pub mod layers;
+mod limit;
 pub mod list;
 pub mod mcp;
 pub mod memory;
@@ -73,6 +75,7 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
     let loaded = load(&global, environment)?;
     match command {
         Command::Config(command) => command.run(&loaded, output),
+        Command::Init => init::run(&loaded, output),
         Command::Doctor => doctor::run(&loaded, output),
         Command::Demo => demo::run(&loaded.config, output),
         Command::Bench(command) => command.run(&loaded.config, &global, output),
@@ -141,6 +144,7 @@ fn with_session(command: Command, loaded: &Loaded, global: &Global, output: &Out
         | Command::Serve(_)
         | Command::Mcp(_)
         | Command::Config(_)
+        | Command::Init
         | Command::Doctor
         | Command::Demo
         | Command::Bench(_)

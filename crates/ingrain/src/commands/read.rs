@@ -8,7 +8,7 @@ use engine::memory::Memory;
 use crate::commands::Job;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
-use crate::text::{moment, one_line, printable};
+use crate::text::{as_of, one_line, printable};
 use crate::view::MemoryView;
 
 /// Which memory: what every command on one of them takes.
@@ -43,7 +43,7 @@ pub struct Read {
     /// Print the content alone
     #[arg(long)]
     raw: bool,
-    /// As it stood at a past time, or so long ago (7d)
+    /// As it stood at a past time, at the end of a day (2026-01-31), or so long ago (7d)
     #[arg(long, value_name = "TIME")]
     as_of: Option<String>,
 }
@@ -52,7 +52,7 @@ impl Read {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller, reference) = (&job.session.engine, &job.session.caller, self.which.reference());
         let memory = match &self.as_of {
-            Some(time) => engine.read_as_of(caller, &reference, moment(&*engine.clock, time, false)?)?,
+            Some(time) => engine.read_as_of(caller, &reference, as_of(&*engine.clock, time)?)?,
             None => engine.read(caller, &reference)?,
         };
         match self.raw {

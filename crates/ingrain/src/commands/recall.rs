@@ -5,6 +5,7 @@ use engine::{AuditEntry, MyQuery, Recalled, Remembered, StepOutput};
 use serde_json::{Map, Value};
 
 use crate::commands::Job;
+use crate::commands::limit::Limit;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 use crate::text::{content, moment, one_line};
@@ -18,8 +19,8 @@ pub struct Recall {
     /// Similarity below which what only its meaning found is dropped
     #[arg(long, value_name = "0..1")]
     similarity: Option<f64>,
-    #[arg(long, value_name = "N", help = "How many")]
-    limit: Option<usize>,
+    #[command(flatten)]
+    limit: Limit,
 }
 
 #[derive(Debug, Args)]
@@ -67,7 +68,7 @@ enum WorkflowDeed {
 
 impl Recall {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let asked = MyQuery { text: self.words.join(" "), similarity_min: self.similarity, limit: self.limit };
+        let asked = MyQuery { text: self.words.join(" "), similarity_min: self.similarity, limit: self.limit.asked() };
         let recalled = job.session.engine.search_my_memories(&job.session.caller, &asked)?;
         job.output.answer(&recalled, || told(job.output, &recalled))
     }

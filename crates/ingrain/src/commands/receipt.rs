@@ -8,6 +8,7 @@ use engine::render::Block;
 use serde_json::json;
 
 use crate::commands::Job;
+use crate::commands::limit::Limit;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 use crate::text::one_line;
@@ -22,8 +23,8 @@ pub struct Receipt {
 enum Deed {
     /// Receipts, newest first; with --run, that run's
     List {
-        #[arg(long, value_name = "N", help = "How many")]
-        limit: Option<usize>,
+        #[command(flatten)]
+        limit: Limit,
     },
     /// One receipt: every candidate and what became of it
     Show {
@@ -59,7 +60,7 @@ impl Receipt {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self.deed {
             Deed::List { limit } => {
-                let receipts = engine.receipts(caller, caller.run.as_deref(), limit)?;
+                let receipts = engine.receipts(caller, caller.run.as_deref(), limit.asked())?;
                 job.output.answer(&json!({ "receipts": receipts }), || list(job.output, &receipts))
             }
             Deed::Show { id } => {
@@ -132,7 +133,7 @@ fn shown(output: &Output, receipt: &Record) -> String {
 impl Blame {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let usages = job.session.engine.blame(&job.session.caller, &self.run_id)?;
-        let since = job.session.engine.kept_since();
+        let since = job.session.engine.kept_since(&job.session.caller)?;
         let view = json!({ "run": self.run_id, "memories": usages, "kept_since": since });
         job.output.answer(&view, || touches(job.output, &usages, since))
     }
@@ -143,7 +144,7 @@ impl Reach {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         let id: MemoryId = engine.read(caller, &Reference::parse(None, &self.memory))?.id;
         let usages = engine.reach(caller, id)?;
-        let since = engine.kept_since();
+        let since = engine.kept_since(caller)?;
         let view = json!({ "memory": id, "touches": usages, "kept_since": since });
         job.output.answer(&view, || touches(job.output, &usages, since))
     }

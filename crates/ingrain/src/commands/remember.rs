@@ -23,8 +23,8 @@ pub struct Remember {
     /// Read the content from a file
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Where to keep it. Default: conversation_memory with --conversation, lessons with --pipeline, user_notes for
-    /// a person, episodes for an agent
+    /// Where to keep it. Default: system_notes with --system, conversation_memory with --conversation, lessons with
+    /// --pipeline, user_notes for a person, episodes for an agent
     #[arg(long, value_name = "SLUG")]
     store: Option<String>,
     /// An address in the store; writing to it again makes a new version
@@ -114,7 +114,7 @@ impl Remember {
         let verify_by = self.verify_by.as_deref().map(|text| moment(&*job.session.engine.clock, text, true));
         Ok(Draft {
             content: content(self.content.as_deref(), self.file.as_deref())?,
-            store: self.store.map_or_else(|| default_store(caller), Ok)?,
+            store: self.store.map_or_else(|| default_store(caller, job.global.system.as_deref()), Ok)?,
             system: job.global.system.clone(),
             path: self.path,
             kind: self.kind,
@@ -143,8 +143,9 @@ impl Remember {
 }
 
 /// The store that fits who asks, where nobody names one.
-fn default_store(caller: &Caller) -> Result<String, Failure> {
+fn default_store(caller: &Caller, system: Option<&str>) -> Result<String, Failure> {
     let slug = match caller {
+        _ if system.is_some() => "system_notes",
         Caller { conversation: Some(_), .. } => "conversation_memory",
         Caller { pipeline: Some(_), agent: Some(_), .. } => "lessons",
         Caller { user: Some(_), .. } => "user_notes",

@@ -1,5 +1,7 @@
 //! `scan --all`: what is stored and would be refused today.
 
+use std::collections::HashSet;
+
 use engine::StoredFinding;
 use engine::safety::RULES_VERSION;
 use serde_json::json;
@@ -32,19 +34,25 @@ pub fn run(job: &Job<'_>, propose: bool) -> Result<(), Failure> {
         let row = |finding: &StoredFinding| {
             let severity = format!("{:?}", finding.severity).to_lowercase();
             let (memory, field, rule) = (finding.memory.to_string(), finding.field.to_owned(), finding.rule.to_owned());
-            vec![memory, finding.store.clone(), field, rule, severity, review(finding)]
+            let version = finding.version.to_string();
+            vec![memory, version, finding.store.clone(), field, rule, severity, review(finding)]
         };
-        let told = format!("{scanned} memories, {} findings, {proposed} proposed", findings.len());
+        let waiting: HashSet<_> = findings.iter().filter_map(|finding| finding.review).collect();
+        let told = format!(
+            "{scanned} memories, {} findings, {proposed} proposed now, {} reviews (`ingrain review list --action redact`)",
+            findings.len(),
+            waiting.len()
+        );
         match findings.is_empty() {
             true => told,
             false => {
-                let header = ["memory", "store", "field", "rule", "severity", "review"];
+                let header = ["memory", "version", "store", "field", "rule", "severity", "review"];
                 format!("{}\n{told}", job.output.table(&header, findings.iter().map(row)))
             }
         }
     })?;
-    // Somebody has still to look: as with a file that would be refused. What was proposed waits for that already.
-    match findings.is_empty() || propose {
+    // Somebody has still to look, as with a file that would be refused: what was proposed is not redacted yet.
+    match findings.is_empty() {
         true => Ok(()),
         false => Err(Failure::Told(3)),
     }

@@ -6,6 +6,7 @@ use serde_json::json;
 use similar::TextDiff;
 
 use crate::commands::Job;
+use crate::commands::limit::Limit;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 use crate::text::{one_line, printable};
@@ -53,8 +54,8 @@ struct List {
     /// Only proposals for this store
     #[arg(long, value_name = "SLUG")]
     store: Option<String>,
-    #[arg(long, value_name = "N", help = "How many")]
-    limit: Option<usize>,
+    #[command(flatten)]
+    limit: Limit,
     /// Go on where a page ended
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
@@ -103,8 +104,13 @@ impl Review {
 impl List {
     fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let after = self.after.as_deref().map(Queue::read_word).transpose()?;
-        let filter =
-            QueueFilter { state: self.state.0, action: self.action, store: self.store, after, limit: self.limit };
+        let filter = QueueFilter {
+            state: self.state.0,
+            action: self.action,
+            store: self.store,
+            after,
+            limit: self.limit.asked(),
+        };
         let queue = job.session.engine.reviews(&job.session.caller, &filter)?;
         let next = queue.next_word();
         let view = json!({ "reviews": queue.reviews, "next": next });

@@ -5,6 +5,7 @@ use engine::{Closing, RunClosed, RunOutcome};
 use serde_json::json;
 
 use crate::commands::Job;
+use crate::commands::limit::Limit;
 use crate::error::Failure;
 use crate::output::Tone;
 use crate::view::MemoryView;
@@ -46,8 +47,8 @@ enum Deed {
     List {
         #[arg(long, help = "Only open ones")]
         open: bool,
-        #[arg(long, value_name = "N", default_value_t = 50, help = "How many")]
-        limit: usize,
+        #[command(flatten)]
+        limit: Limit,
     },
 }
 
@@ -66,7 +67,7 @@ impl Run {
                 close(job, &Closing { run, outcome, summary, workflow })
             }
             Deed::List { open, limit } => {
-                let runs = engine.runs(caller, open, limit)?;
+                let runs = engine.runs(caller, open, limit.asked())?;
                 job.output.answer(&json!({ "runs": runs }), || {
                     let row = |run: &engine::Run| {
                         let ended = run.outcome.map_or("open", RunOutcome::as_str).to_owned();

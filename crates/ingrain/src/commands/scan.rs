@@ -13,7 +13,7 @@ use crate::commands::allow::Deed;
 use crate::commands::{Job, rescan};
 use crate::error::Failure;
 use crate::output::{Output, Tone, written};
-use crate::text::{file_text, stdin};
+use crate::text::{file_text, printable, stdin};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -30,12 +30,18 @@ pub struct Scan {
     #[arg(long, conflicts_with_all = ["files", "jsonl", "scope"])]
     all: bool,
     /// With --all: make a review for each that would be refused, whose approval redacts it
-    #[arg(long, requires = "all")]
+    #[arg(long, requires = "all", conflicts_with_all = ["files", "jsonl"])]
     propose: bool,
+    /// As a save of the tenant would be judged: what `scan allow` lets through passes. Without it no database is asked
+    #[arg(long, conflicts_with = "all")]
+    allowed: bool,
     /// Judge as a save in this place would be
     #[arg(long, value_enum, default_value_t = Judged::Strict)]
     scope: Judged,
 }
+
+/// What finds: the rules alone, or the rules and what a tenant lets through.
+type Inspect<'a> = dyn Fn(&str) -> Result<Vec<Finding>, Failure> + 'a;
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Judged {
@@ -75,25 +81,31 @@ struct Line {
 impl Scan {
     /// Whether it is about what is kept rather than about a text.
     pub fn asks_the_database(&self) -> bool {
-        self.deed.is_some() || self.all
+        self.deed.is_some() || self.all || self.allowed
     }
 
     pub fn run_on_kept(self, job: &Job<'_>) -> Result<(), Failure> {
         match self.deed {
             Some(deed) => deed.run(job),
-            None => rescan::run(job, self.propose),
+            None if self.all => rescan::run(job, self.propose),
+            None => self.judged(job.output, &|text| Ok(job.session.engine.scan(&job.session.caller, text)?)),
         }
     }
 
+    /// By the rules alone.
     pub fn run(self, output: &Output) -> Result<(), Failure> {
+        self.judged(output, &|text| Ok(safety::inspect(text)))
+    }
+
+    fn judged(self, output: &Output, inspect: &Inspect<'_>) -> Result<(), Failure> {
         match &self.jsonl {
-            Some(file) => self.lines(file),
-            None => self.whole_files(output),
+            Some(file) => self.lines(file, inspect),
+            None => self.whole_files(output, inspect),
         }
     }
 
-    fn judge(&self, text: &str) -> (&'static str, Vec<FindingView>) {
-        let findings = safety::inspect(text);
+    fn judge(&self, text: &str, inspect: &Inspect<'_>) -> Result<(&'static str, Vec<FindingView>), Failure> {
+        let findings = inspect(text)?;
         let strictness = match self.scope {
             Judged::Strict => Strictness::Strict,
             Judged::Conversation => Strictness::Conversation,
@@ -110,14 +122,14 @@ impl Scan {
             end: f.end,
             sha256: content_sha256(text.get(f.start..f.end).unwrap_or_default()),
         };
-        (verdict, findings.iter().map(view).collect())
+        Ok((verdict, findings.iter().map(view).collect()))
     }
 
-    fn whole_files(&self, output: &Output) -> Result<(), Failure> {
+    fn whole_files(&self, output: &Output, inspect: &Inspect<'_>) -> Result<(), Failure> {
         let mut scanned = Vec::new();
         for file in &self.files {
             let text = if file == Path::new("-") { stdin()? } else { file_text(file)? };
-            let (verdict, findings) = self.judge(&text);
+            let (verdict, findings) = self.judge(&text, inspect)?;
             let name = file.display().to_string();
             if !output.json {
                 output.text(&told(output, &name, &text, verdict, &findings))?;
@@ -134,7 +146,7 @@ impl Scan {
     }
 
     /// Answers while reading, so that a file larger than memory is no trouble.
-    fn lines(&self, file: &Path) -> Result<(), Failure> {
+    fn lines(&self, file: &Path, inspect: &Inspect<'_>) -> Result<(), Failure> {
         let unreadable =
             |error| Failure::wrong("input.unreadable", format!("cannot read `{}`: {error}", file.display()));
         let reader: Box<dyn Read> = match file == Path::new("-") {
@@ -150,13 +162,14 @@ impl Scan {
             }
             let answer = match serde_json::from_slice::<Line>(&line) {
                 Ok(Line { id, text }) => {
-                    let (verdict, findings) = self.judge(&text);
+                    let (verdict, findings) = self.judge(&text, inspect)?;
                     let id = id.unwrap_or_else(|| json!(at + 1));
                     serde_json::to_string(&Scanned { file: None, id: Some(id), verdict, findings }).unwrap_or_default()
                 }
                 Err(error) => {
                     odd += 1;
-                    json!({ "id": at + 1, "status": "error", "code": "input.line", "error": error.to_string() })
+                    let id = own_id(&line).unwrap_or_else(|| json!(at + 1));
+                    json!({ "id": id, "line": at + 1, "status": "error", "code": "input.line", "error": error.to_string() })
                         .to_string()
                 }
             };
@@ -171,10 +184,16 @@ impl Scan {
     }
 }
 
+/// The id a line gave itself, although the rest of it does not fit.
+fn own_id(line: &[u8]) -> Option<Value> {
+    let line: Value = serde_json::from_slice(line).ok()?;
+    line.get("id").filter(|id| !id.is_null()).cloned()
+}
+
 /// Where and which rule, never the text itself.
 fn told(output: &Output, name: &str, text: &str, verdict: &str, findings: &[FindingView]) -> String {
     let tone = if verdict == "clean" { Tone::Good } else { Tone::Bad };
-    let mut told = format!("{name}: {}\n", output.paint(tone, verdict));
+    let mut told = format!("{}: {}\n", printable(name), output.paint(tone, verdict));
     for finding in findings {
         let before = &text[..text.floor_char_boundary(finding.start)];
         let line = before.matches('\n').count() + 1;

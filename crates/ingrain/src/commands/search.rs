@@ -10,6 +10,7 @@ use engine::{Answer, Query};
 
 use crate::commands::Job;
 use crate::commands::filters::Filters;
+use crate::commands::limit::Limit;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 use crate::text::{one_line, printable};
@@ -22,9 +23,8 @@ pub struct Search {
     words: Vec<String>,
     #[command(flatten)]
     filters: Filters,
-    /// How many; 0 or less means the default
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    limit: Option<i64>,
+    #[command(flatten)]
+    limit: Limit,
     /// How to score: operational, episodic, lesson, layered, hint
     #[arg(long)]
     ranker: Option<Ranker>,
@@ -42,7 +42,7 @@ impl Search {
         let query = Query {
             text: self.words.join(" "),
             filter: self.filters.filter(job)?,
-            limit: self.limit.map(|limit| usize::try_from(limit).unwrap_or(0)),
+            limit: self.limit.asked(),
             ranker: self.ranker,
             entities: Vec::new(),
             explain,

@@ -6,7 +6,7 @@ use crate::commands::Job;
 use crate::error::Failure;
 
 pub fn run(job: &Job<'_>) -> Result<(), Failure> {
-    let done = job.session.engine.upkeep(job.session.caller.tenant, Upkeep::default())?;
+    let done = job.session.engine.upkeep_now(&job.session.caller, Upkeep::default())?;
     job.output.answer(&done, || {
         let words = format!(
             "{} expired, {} faded, {} given vectors, {} drafts of live conversations kept, {} old receipts gone",

@@ -178,6 +178,7 @@ fn a_value_of(like: &Value) -> &'static str {
 }
 
 fn invalid(source: &str, message: &str) -> Failure {
-    Failure::wrong("config.invalid", format!("{source}: {}", message.trim()))
-        .hint("`ingrain config show` lists every setting and where it comes from")
+    Failure::wrong("config.invalid", format!("{source}: {}", message.trim())).hint(
+        "mend it there or leave it out; `ingrain --config /dev/null config show` lists every setting with its default",
+    )
 }

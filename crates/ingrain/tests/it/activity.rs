@@ -45,11 +45,16 @@ fn receipts_go_after_their_days_and_the_answers_say_since_when_they_are_kept() {
     let line = "context --as agent:t --conversation c1 --run r1";
     let receipt = text(&world.json(line, &["crane of the quay"])["receipt"]);
     let blamed = world.json("blame r1", &[]);
-    assert_eq!((rows(&blamed["memories"]).len(), text(&blamed["kept_since"])), (1, "2025-12-01T12:00:00Z".to_owned()));
+    assert_eq!(
+        (rows(&blamed["memories"]).len(), text(&blamed["kept_since"])),
+        (1, "2026-03-01T12:00:00Z".to_owned()),
+        "not before there was anything"
+    );
     world.at("2026-05-29T12:00:00Z");
     assert_eq!(world.json("upkeep", &[])["receipts"], 0);
     world.at("2026-05-31T12:00:00Z");
     assert_eq!(world.json("upkeep", &[])["receipts"], 2);
+    assert_eq!(text(&world.json("blame r1", &[])["kept_since"]), "2026-03-02T12:00:00Z");
     assert_eq!(world.code(2, &format!("receipt show {receipt}"), &[]), "not_found");
     assert!(rows(&world.json("reach quay/crane", &[])["touches"]).is_empty());
     let forever = World::with_config("[limits]\nreceipt_days = 0\n");

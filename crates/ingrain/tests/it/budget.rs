@@ -201,6 +201,9 @@ impl Backend for Torn {
     fn wait_events(&self, tenant: TenantId, after: u64, at_most: Duration) -> Result<u64, StoreError> {
         self.whole.wait_events(tenant, after, at_most)
     }
+    fn damage(&self) -> Result<Vec<String>, StoreError> {
+        self.whole.damage()
+    }
     fn health(&self) -> Result<Health, StoreError> {
         self.whole.health()
     }

@@ -146,6 +146,45 @@ fn fact_15_memory_turned_off_retrieves_and_tells_nothing() {
 }
 
 #[test]
+fn fact_15_memory_turned_off_is_read_without_a_trace_and_changed_by_nobody() {
+    let world = World::new();
+    let id = runbook(&world, "gateway/reload", "reload the gateway with a drain first");
+    world.json("export --output", &[&world.home().join("all.json").display().to_string()]);
+    world.json("run open r1", &[]);
+    let before = world.events().len();
+    let off = |line: &str| {
+        let line = line.replace("ID", &id).replace("HOME", &world.home().display().to_string());
+        let child = world.command(&format!("--json {line}"), &[]).env("MEMORY_ENABLED", "false").spawn();
+        crate::world::finished(child.expect("starts"))
+    };
+    let found = off("search gateway reload").json();
+    assert_eq!((rows(&found["hits"]).len(), found["hits"][0]["recall_count"].as_u64()), (1, Some(0)), "{found}");
+    for line in ["list", "history ID", "recall gateway", "why-not --query gateway --id ID", "doctor"] {
+        assert_eq!(off(line).exit, 0, "{line}");
+    }
+    assert_eq!(world.events().len(), before, "reading leaves nothing behind");
+    for line in [
+        "forget ID",
+        "pin ID",
+        "import HOME/all.json",
+        "ingest HOME/all.json",
+        "rollback ID",
+        "quarantine ID",
+        "verify-by ID --until 2030-01-01",
+        "run open r2",
+        "run close r1 --outcome success",
+        "review confirm ID",
+        "audit add --action x words",
+        "episodes add --session s words --as agent:t",
+    ] {
+        let ran = off(line);
+        assert_eq!((ran.exit, text(&ran.json()["code"])), (3, "policy.memory_disabled".to_owned()), "{line}: {ran:?}");
+    }
+    // An erasure somebody is owed does not wait for a switch.
+    assert_eq!(off("redact ID --reason asked").exit, 0);
+}
+
+#[test]
 fn fact_37_of_26_always_injected_the_25_newest_updated_are_shown() {
     let world = World::new();
     for number in 0..26 {

@@ -147,4 +147,17 @@ fn a_whole_conversation_goes_in_at_once() {
     );
     let odd = world.piped(&format!("--json episodes add --turns - {AGENT}"), b"{\"role\": \"user\"}\n");
     assert_eq!((odd.exit, text(&odd.json()["code"])), (2, "shape.turn".to_owned()));
+    // Which line and field it is, is told, and nothing is saved.
+    for (line, code, words) in [
+        ("{}", "shape.turn", "line 3, column 2: `content` is missing"),
+        ("{\"content\": \"x\", \"role\": 7}", "shape.turn", "line 3, column 26, field `role`: not a turn"),
+        ("{\"content\": \"x\", \"importance\": 7}", "shape.out_of_range", "line 3: importance must be"),
+        ("{\"content\": \" \"}", "shape.empty", "line 3: there is nothing"),
+    ] {
+        let lines = format!("{{\"content\": \"one\"}}\n\n{line}\n");
+        let odd = world.piped("--json episodes add --turns - --as agent:t --session s2", lines.as_bytes());
+        assert_eq!((odd.exit, text(&odd.json()["code"])), (2, code.to_owned()), "{line}");
+        assert!(text(&odd.json()["error"]).starts_with(words), "{odd:?}");
+    }
+    assert!(rows(&world.json("episodes list --as agent:t --session s2", &[])["memories"]).is_empty());
 }

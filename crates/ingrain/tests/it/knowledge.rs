@@ -53,22 +53,42 @@ fn documents_are_cut_found_and_replaced() {
 }
 
 #[test]
+fn a_file_is_the_same_document_alone_and_in_its_folder() {
+    let world = World::new();
+    let folder = write(&world, "crew/plan.md", "# Plan\n\nmove the cabinets in october\n");
+    world.json("ingest --category plant", &[&folder]);
+    // Alone, with the folder it is in, and as a draft: one document, which keeps its category.
+    for alone in [format!("{folder}/crew/plan.md"), format!("{folder}/crew")] {
+        let again = world.json("ingest", &[&alone]);
+        assert_eq!(column(&again["documents"], "outcome"), ["unchanged"], "{again}");
+    }
+    world.json("ingest --draft", &[&format!("{folder}/crew/plan.md")]);
+    let listed = world.json("ingest", &[]);
+    assert_eq!(column(&listed["documents"], "path"), ["docs/crew/plan.md"]);
+    assert_eq!(column(&listed["documents"], "category"), ["plant"]);
+    assert!(!world.json("search cabinets october", &[]).to_string().contains("move the cabinets"));
+    // A file that is new is named as its folder would name it, and an empty category takes it away.
+    write(&world, "crew/rota.md", "# Rota\n\nann on mondays\n");
+    world.json("ingest --category plant", &[&format!("{folder}/crew/rota.md")]);
+    let emptied = world.json("ingest", &["--category", "", &format!("{folder}/crew")]);
+    let paths: Vec<_> = rows(&emptied["documents"]).iter().map(|row| text(&row["document"]["path"])).collect();
+    assert_eq!(paths, ["docs/crew/plan.md", "crew/rota.md"]);
+    assert!(rows(&emptied["documents"]).iter().all(|row| row["document"]["category"].is_null()), "{emptied}");
+}
+
+#[test]
 fn drafts_are_not_searched_until_published() {
     let world = World::new();
     let folder = write(&world, "plan.md", "# Plan\n\nmove the cabinets in october\n");
     world.json("ingest --draft", &[&folder]);
-    for line in [
-        "search cabinets october",
-        "search cabinets october --as agent:t",
-        "context cabinets",
-        "search cabinets --store knowledge_drafts --as agent:t",
-    ] {
+    for line in ["search cabinets october", "search cabinets october --as agent:t", "context cabinets"] {
         assert!(
             !world.json(line, &[]).to_string().contains("october\\n")
                 && !world.json(line, &[]).to_string().contains("move the cabinets"),
             "{line}"
         );
     }
+    assert_eq!(world.code(2, "search cabinets --store knowledge_drafts --as agent:t", &[]), "not_found");
     assert_eq!(column(&world.json("ingest", &[])["documents"], "status"), ["draft"]);
     world.json("ingest", &[&folder]);
     assert!(world.json("search cabinets october --as agent:t", &[]).to_string().contains("move the cabinets"));

@@ -151,3 +151,20 @@ fn a_memory_cannot_steer_the_terminal() {
     }
     assert!(world.run("read a --json", &[]).stdout.contains("\\u001b[31m"));
 }
+
+#[test]
+fn a_store_that_is_not_there_is_not_found_by_any_verb() {
+    let world = World::new();
+    for line in ["list --store nope", "search x --store nope", "export --store nope", "context x --store nope"] {
+        let told = world.fails(2, line, &[]);
+        assert_eq!(
+            (text(&told["code"]), text(&told["error"])),
+            ("not_found".to_owned(), "store `nope` not found".to_owned())
+        );
+        assert!(text(&told["hint"]).contains("ingrain store list"), "{told}");
+    }
+    assert!(
+        !world.home().join("exports").exists()
+            || std::fs::read_dir(world.home().join("exports")).expect("readable").next().is_none()
+    );
+}

@@ -46,7 +46,7 @@ fn each_purpose_finds_its_own() {
         &["is blue", "disk was full"],
     );
     check("content", "a post about the harbour ledger", &["is blue"], &[]);
-    check("delegation", "who can export the harbour ledger", &["by: agent:clerk"], &["is blue"]);
+    check("delegation", "who can export the harbour ledger", &["by: agent:clerk"], &["is blue", "disk was full"]);
     let plain = world.json(&format!("context {AGENT}"), &["export the harbour ledger"]);
     assert!(!text(&plain["text"]).contains("by: ") && !text(&plain["text"]).contains("was approved"), "{plain}");
     assert_eq!(world.code(2, "context --for nothing", &["x"]), "usage");

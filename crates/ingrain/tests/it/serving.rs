@@ -8,13 +8,13 @@ use crate::postgres::{APP, Database, OWNER, Session, server};
 use crate::world::{World, rows, text};
 
 /// A server that ends with the test.
-struct Serving {
+pub struct Serving {
     child: Child,
     address: String,
 }
 
 impl Serving {
-    fn start(world: &World) -> Serving {
+    pub fn start(world: &World) -> Serving {
         let mut child = world.command("serve --json --local --port 0", &[]).spawn().expect("the binary starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
@@ -24,7 +24,7 @@ impl Serving {
     }
 
     /// Status, head and body of one request.
-    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String, String) {
+    pub fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String, String) {
         let mut line = TcpStream::connect(&self.address).expect("connects");
         let (length, address) = (body.len(), &self.address);
         write!(
@@ -40,7 +40,7 @@ impl Serving {
         (status, head.to_lowercase(), body.to_owned())
     }
 
-    fn save(&self, path: &str) -> (u16, String, String) {
+    pub fn save(&self, path: &str) -> (u16, String, String) {
         let body =
             format!(r#"{{"store":"workspace_runbooks","path":"{path}","content":"said at {path}","kind":"runbook"}}"#);
         self.ask("POST", "/v1/memories", &body)

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -42,8 +43,31 @@ pub(crate) fn service(engine: Engine, config: &ServerConfig) -> StreamableHttpSe
 
 /// What the library says of odd requests, in the words of the protocol.
 pub(crate) async fn spoken(State(app): State<App>, request: Request, next: Next) -> Response {
+    let method = request.method().clone();
+    let response = answered(&app, request, next).await;
+    // The library says in plain text what every other address here says as a problem.
+    let plain = response.headers().get(CONTENT_TYPE).is_none_or(|kind| kind.as_bytes().starts_with(b"text/plain"));
+    match response.status().is_client_error() && plain && response.extensions().get::<Problem>().is_none() {
+        true => problem(&method, response.status()).into_response(),
+        false => response,
+    }
+}
+
+fn problem(method: &Method, status: StatusCode) -> Problem {
+    let (code, detail) = match status {
+        StatusCode::NOT_ACCEPTABLE if *method == Method::GET => ("http.accept", "send `accept: text/event-stream`"),
+        StatusCode::NOT_ACCEPTABLE => ("http.accept", "send `accept: application/json, text/event-stream`"),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => ("http.media_type", "send `content-type: application/json`"),
+        StatusCode::NOT_FOUND => ("mcp.session", "there is no such session: initialize a new one"),
+        StatusCode::METHOD_NOT_ALLOWED => ("http.method", "this address takes GET, POST and DELETE"),
+        _ => ("mcp.request", "the request does not fit the protocol: see the headers of Streamable HTTP"),
+    };
+    Problem::new(status, code, detail)
+}
+
+async fn answered(app: &App, request: Request, next: Next) -> Response {
     match *request.method() {
-        Method::POST => checked(&app, request, next).await.unwrap_or_else(Problem::into_response),
+        Method::POST => checked(app, request, next).await.unwrap_or_else(Problem::into_response),
         Method::DELETE => {
             let mut response = next.run(request).await;
             // A session's end leaves nothing to say: some clients take 202 for a failure.

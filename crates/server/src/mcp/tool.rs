@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::answer::{Answer, Problem};
 use super::person::Said;
+use crate::misfit;
 
 /// One tool.
 pub(super) struct Spec {
@@ -74,13 +75,6 @@ fn object(schema: &Value) -> Arc<JsonObject> {
 
 /// Reads a tool's arguments; what the tool does not know, identities among it, is dropped.
 pub(super) fn arguments<T: DeserializeOwned>(map: JsonObject) -> Result<T, Problem> {
-    serde_json::from_value(Value::Object(map)).map_err(|error| {
-        // The message names fields and types; values a model sent are not echoed.
-        let message = error.to_string();
-        let shown = message.split(", expected").next().unwrap_or_default().split('`').step_by(2).collect::<String>();
-        let expected =
-            message.split_once("expected ").map(|(_, expected)| format!(", expected {expected}")).unwrap_or_default();
-        let field = message.split('`').nth(1).filter(|_| message.starts_with("missing field")).unwrap_or_default();
-        Problem::new("shape.arguments", format!("wrong arguments: {shown}{field}{expected}"))
-    })
+    let read = misfit::from_value(Value::Object(map));
+    read.map_err(|misfit| Problem::new("shape.arguments", format!("wrong arguments: {misfit}")))
 }

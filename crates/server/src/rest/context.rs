@@ -113,12 +113,12 @@ async fn replay(State(app): State<App>, who: Who, Named(id): Named<uuid::Uuid>) 
 }
 
 async fn blame(State(app): State<App>, who: Who, Named(run): Named<String>) -> Result<Json<TouchesView>, Problem> {
-    let work = move |engine: &engine::Engine| Ok((engine.blame(&who.caller, &run)?, engine.kept_since()));
+    let work = move |engine: &engine::Engine| Ok((engine.blame(&who.caller, &run)?, engine.kept_since(&who.caller)?));
     Ok(Json(touches(app.call("blame", work).await?)))
 }
 
 async fn reach(State(app): State<App>, who: Who, Named(id): MemoryName) -> Result<Json<TouchesView>, Problem> {
-    let work = move |engine: &engine::Engine| Ok((engine.reach(&who.caller, id)?, engine.kept_since()));
+    let work = move |engine: &engine::Engine| Ok((engine.reach(&who.caller, id)?, engine.kept_since(&who.caller)?));
     Ok(Json(touches(app.call("reach", work).await?)))
 }
 

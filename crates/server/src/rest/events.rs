@@ -65,9 +65,9 @@ async fn events(
 async fn page(app: &App, who: Who, asked: Option<u64>, params: EventParams) -> Result<Json<EventsView>, Problem> {
     let limit = params.limit.unwrap_or(app.engine.settings.limits.list_default);
     let after = asked.unwrap_or(0);
-    let (mut items, next_after) =
-        app.call("events", move |engine| Ok(engine.events(&who.caller, after, limit)?)).await?;
-    items.retain(|event| is_named(&params.name, event));
+    let wanted = move |event: &Event| is_named(&params.name, event);
+    let (items, next_after) =
+        app.call("events", move |engine| Ok(engine.events(&who.caller, after, limit, wanted)?)).await?;
     Ok(Json(EventsView { items, next_after }))
 }
 

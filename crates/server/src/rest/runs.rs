@@ -45,10 +45,7 @@ async fn list(
     who: Who,
     Params(params): Params<RunParams>,
 ) -> Result<Json<Page<RunView>>, Problem> {
-    let work = move |engine: &Engine| {
-        let limit = params.limit.unwrap_or(engine.settings.limits.list_default);
-        Ok(engine.runs(&who.caller, params.open, limit)?)
-    };
+    let work = move |engine: &Engine| Ok(engine.runs(&who.caller, params.open, params.limit)?);
     let runs = app.call("runs", work).await?;
     Ok(Json(Page::whole(runs.into_iter().map(|run| RunView { run }).collect())))
 }

@@ -53,15 +53,15 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn scan(State(app): State<App>, _: Who, Sent(body): Sent<ScanBody>) -> Result<Json<ScannedView>, Problem> {
+async fn scan(State(app): State<App>, who: Who, Sent(body): Sent<ScanBody>) -> Result<Json<ScannedView>, Problem> {
     let word = |verdict| match verdict {
         Verdict::Clean => "clean",
         Verdict::Flagged => "flagged",
         Verdict::Blocked => "blocked",
     };
     let scanned = app
-        .call("scan", move |_| {
-            let findings = safety::inspect(&body.text);
+        .call("scan", move |engine| {
+            let findings = engine.scan(&who.caller, &body.text)?;
             Ok(ScannedView {
                 verdict: word(safety::verdict(&findings, Strictness::Strict)),
                 verdict_in_conversation: word(safety::verdict(&findings, Strictness::Conversation)),

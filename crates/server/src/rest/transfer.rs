@@ -29,7 +29,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         endpoint.answer::<ImportedView>(
             StatusCode::OK,
             "What was taken, and what was not",
-            json!({ "imported": 1, "unchanged": 0, "refused": [] }),
+            json!({ "imported": 1, "unchanged": 0, "left_behind": 0, "refused": [] }),
         )
     };
     vec![

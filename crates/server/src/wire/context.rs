@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::episodic::{SkillBody, TurnBody};
-use super::{KindWord, Moment, PurposeWord, TurnRoleWord, bounded};
+use super::{KindWord, Moment, Past, PurposeWord, TurnRoleWord, bounded, past};
 
 /// Stands in schemas for a record of the engine, written as it is.
 type AsKept = Map<String, Value>;
@@ -41,9 +41,9 @@ pub struct ContextBody {
     #[serde(default, rename = "for")]
     #[schemars(with = "Option<PurposeWord>")]
     pub purpose: Option<Purpose>,
-    /// The memories as they stood at this time.
-    #[serde(default)]
-    #[schemars(with = "Option<Moment>")]
+    /// The memories as they stood at this time; a date means the end of that day, in UTC.
+    #[serde(default, deserialize_with = "past")]
+    #[schemars(with = "Option<Past>")]
     pub as_of: Option<Timestamp>,
     /// How to answer.
     #[serde(default)]

@@ -248,7 +248,7 @@ pub struct IngestBody {
     /// `markdown` where none is named.
     #[serde(default)]
     pub format: FormatWord,
-    /// What it is about, to search by.
+    /// What it is about, to search by; absent, it keeps the one it has, and an empty one takes it away.
     #[serde(default)]
     pub category: Option<String>,
     /// A draft is kept out of every search until it is published.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{KindWord, LayerWord, Moment, ScopeWord, StateWord, TrustWord, bounded};
+use super::{KindWord, LayerWord, Moment, Past, ScopeWord, StateWord, TrustWord, bounded, past};
 use crate::problem::Problem;
 
 /// Which memories to list, and how.
@@ -35,8 +35,9 @@ pub struct ListParams {
     pub path: Option<String>,
     pub session: Option<String>,
     pub always_inject: Option<bool>,
-    /// The memories as they stood at this time.
-    #[schemars(with = "Option<Moment>")]
+    /// The memories as they stood at this time; a date means the end of that day, in UTC.
+    #[serde(deserialize_with = "past")]
+    #[schemars(with = "Option<Past>")]
     pub as_of: Option<Timestamp>,
     pub sort: Sort,
     pub cursor: Option<String>,
@@ -78,8 +79,9 @@ impl ListParams {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReadParams {
-    /// The memory as it stood at this time.
-    #[schemars(with = "Option<Moment>")]
+    /// The memory as it stood at this time; a date means the end of that day, in UTC.
+    #[serde(deserialize_with = "past")]
+    #[schemars(with = "Option<Past>")]
     pub as_of: Option<Timestamp>,
 }
 

@@ -28,6 +28,7 @@ use engine::vocabulary::{
     Access, EvidenceKind, Kind, Layer, Operation, Ranker, Role, ScopeKind, State, Trust, TtlClass, TurnRole,
 };
 use engine::{DocumentStatus, RunOutcome};
+use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -84,6 +85,28 @@ impl JsonSchema for Moment {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "format": "date-time" })
     }
+}
+
+/// Stands in schemas for a moment that may be named by its day.
+pub enum Past {}
+
+impl JsonSchema for Past {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Past".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "anyOf": [{ "format": "date-time" }, { "format": "date" }] })
+    }
+}
+
+/// Reads a moment, or a day for its end.
+pub(crate) fn past<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+    let wrong = || D::Error::custom("a time such as 2026-01-31T12:00:00Z or a date such as 2026-01-31 is expected");
+    engine::moment::as_of(&text).map(Some).ok_or_else(wrong)
 }
 
 /// Stands in schemas for an id.

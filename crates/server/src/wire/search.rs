@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::memory::MemoryView;
-use super::{Id, KindWord, LayerWord, Moment, RankerWord, ScopeWord, StateWord, TrustWord, bounded};
+use super::{Id, KindWord, LayerWord, Moment, Past, RankerWord, ScopeWord, StateWord, TrustWord, bounded, past};
 
 /// What to look for. An empty query gives the newest.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -57,9 +57,9 @@ pub struct SearchBody {
     pub path_prefix: Option<String>,
     #[serde(default)]
     pub session: Option<String>,
-    /// The memories as they stood at this time.
-    #[serde(default)]
-    #[schemars(with = "Option<Moment>")]
+    /// The memories as they stood at this time; a date means the end of that day, in UTC.
+    #[serde(default, deserialize_with = "past")]
+    #[schemars(with = "Option<Past>")]
     pub as_of: Option<Timestamp>,
     #[serde(default, deserialize_with = "bounded::<_, 1, 200>")]
     #[schemars(range(min = 1, max = 200))]

@@ -47,6 +47,8 @@ pub struct ImportedView {
     pub imported: u64,
     /// Already here.
     pub unchanged: u64,
+    /// No longer in use where it comes from: only an admin's import brings that back.
+    pub left_behind: u64,
     pub refused: Vec<NotImported>,
 }
 
@@ -62,6 +64,11 @@ impl From<ImportDone> for ImportedView {
     fn from(done: ImportDone) -> ImportedView {
         let refused = done.refused.into_iter();
         let refused = refused.map(|piece| NotImported { what: piece.what, code: piece.code, detail: piece.message });
-        ImportedView { imported: done.imported, unchanged: done.unchanged, refused: refused.collect() }
+        ImportedView {
+            imported: done.imported,
+            unchanged: done.unchanged,
+            left_behind: done.left_behind,
+            refused: refused.collect(),
+        }
     }
 }

@@ -6,6 +6,7 @@ mod events;
 mod govern;
 mod house;
 mod memories;
+mod misfit;
 mod once;
 mod others;
 #[cfg(feature = "otlp")]

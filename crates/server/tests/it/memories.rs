@@ -133,7 +133,7 @@ fn the_same_save_through_two_doors() {
     assert!(matches!(house.engine.remember(&other, direct), Ok(Remembered::Saved(_))));
 
     let admin = Caller::admin(house.tenant.id);
-    let (events, _) = house.engine.events(&admin, 0, 1000).expect("events");
+    let (events, _) = house.engine.events(&admin, 0, 1000, |_| true).expect("events");
     let told: Vec<Value> = events
         .iter()
         .filter(|event| event.happening.name.as_str() == "memory.write.created" && event.happening.role.is_program())

@@ -224,6 +224,10 @@ impl Backend for Postgres {
         self.news.wait_past(after, at_most, LOOK_AGAIN, || self.last_event(tenant))
     }
 
+    fn damage(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
     fn health(&self) -> Result<Health, StoreError> {
         self.run(health::report(&self.pool, &self.vectors))
     }

@@ -47,5 +47,6 @@ pub(super) fn same(error: &StoreError) -> StoreError {
         StoreError::Unwritable(text) => StoreError::Unwritable(text.clone()),
         StoreError::Newer { found, known } => StoreError::Newer { found: *found, known: *known },
         StoreError::Corrupt(text) => StoreError::Corrupt(text.clone()),
+        StoreError::Gone => StoreError::Gone,
     }
 }

@@ -6,6 +6,16 @@ use rusqlite::Connection;
 use super::Location;
 use super::fault::Fault;
 
+/// Places told of a damaged file: the first say enough.
+const DAMAGE_MAX: u32 = 5;
+
+/// Reads every page; what does not fit together is told.
+pub(super) fn damage(conn: &Connection) -> Result<Vec<String>, Fault> {
+    let mut checked = conn.prepare(&format!("pragma quick_check({DAMAGE_MAX})"))?;
+    let told = checked.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
+    Ok(told.into_iter().filter(|line| line != "ok").collect())
+}
+
 pub(super) fn report(conn: &Connection, location: &Location) -> Result<Health, Fault> {
     let number = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, u64>(0));
     let location = match location {

@@ -19,6 +19,7 @@ mod recall;
 mod records;
 mod rows;
 mod scopes;
+mod standing;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -40,6 +41,7 @@ pub(crate) use copy::columns;
 pub(crate) use copy::{copy_source, copy_target};
 use fault::Fault;
 use pool::Readers;
+use standing::Standing;
 use writer::Writer;
 
 /// How often to look for events of other processes, which cannot wake us: soon for a person, rarely for a disk.
@@ -84,7 +86,8 @@ pub fn open_sqlite(location: &Location, options: &Options) -> Result<Arc<dyn Bac
     let news = Arc::new(Bell::default());
     let checkpointer = path.map(|path| Checkpointer::start(path, shared.clone(), news.clone())).transpose()?;
     let writer = Writer::start(shared, news.clone())?;
-    Ok(Arc::new(Sqlite { location: location.clone(), readers, _checkpointer: checkpointer, writer, recall, news }))
+    let (location, standing) = (location.clone(), path.map(Standing::of));
+    Ok(Arc::new(Sqlite { location, standing, readers, _checkpointer: checkpointer, writer, recall, news }))
 }
 
 /// Makes the folder and the file so that only their owner may look; the log files copy the file's mode.
@@ -105,6 +108,7 @@ fn make_file(path: &Path) -> std::io::Result<()> {
 
 struct Sqlite {
     location: Location,
+    standing: Option<Standing>,
     readers: Readers,
     /// Goes before the writer, which closes the file.
     _checkpointer: Option<Checkpointer>,
@@ -121,6 +125,7 @@ impl Sqlite {
 
 impl Backend for Sqlite {
     fn commit(&self, change: Change) -> Result<Committed, StoreError> {
+        self.standing.as_ref().map_or(Ok(()), Standing::check)?;
         self.writer.commit(change)
     }
 
@@ -203,7 +208,12 @@ impl Backend for Sqlite {
         self.news.wait_past(after, at_most, EVENT_POLL, || self.last_event(tenant))
     }
 
+    fn damage(&self) -> Result<Vec<String>, StoreError> {
+        self.read(health::damage)
+    }
+
     fn health(&self) -> Result<Health, StoreError> {
+        self.standing.as_ref().map_or(Ok(()), Standing::look)?;
         let health = self.read(|conn| health::report(conn, &self.location))?;
         Ok(Health { syncs: Some(self.writer.synced()), ..health })
     }

@@ -65,10 +65,16 @@ fn odd_input_is_answered_and_survived() {
         let answer = client.next();
         assert_eq!((code(&answer), &answer["id"]), (Some(expected), &Value::Null), "{line:?}");
     }
+    // A request without what it needs is known all the same.
+    for method in ["tools/call", "resources/read", "prompts/get"] {
+        client.line(&format!("{{\"jsonrpc\":\"2.0\",\"id\":\"bare\",\"method\":\"{method}\"}}"));
+        assert_eq!(code(&client.next()), Some(-32_602), "{method}");
+    }
     for (arguments, word) in [
-        (json!({}), "query"),
-        (json!({ "query": 7 }), "expected a string"),
-        (json!({ "query": "x", "max_results": "many" }), "expected i64"),
+        (json!({}), "missing field `query`"),
+        (json!({ "query": 7 }), "`query`: expected a string, not a number"),
+        (json!({ "query": "x", "max_results": "many" }), "`max_results`: expected a whole number, not a text"),
+        (json!({ "query": "x", "scope_hints": { "user": "ann" } }), "`scope_hints.user`: expected `true` or `false`"),
     ] {
         let result = client.call("memory_search", arguments);
         assert_eq!(result["structuredContent"]["code"], "shape.arguments");

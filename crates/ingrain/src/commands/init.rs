@@ -1,0 +1,85 @@
+//! `init`: a home, a commented config.toml, and how to go on. Doing it again changes nothing.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::assemble::Session;
+use crate::config::Loaded;
+use crate::error::Failure;
+use crate::output::{Output, Tone};
+
+/// What a new config.toml says: everything stands at its default until a line is uncommented.
+const CONFIG: &str = "\
+# Settings of ingrain. Flags and environment variables (INGRAIN_…) go before this file; what is not here has its default.
+# `ingrain config show` lists every setting, its value and where that comes from.
+
+# Another database than ingrain.db beside this file:
+# db = \"postgres://ingrain_app@localhost/ingrain\"
+
+# [memory]
+# enabled = true                  # false: reads work, everything else is refused
+
+# [limits]
+# context_budget_tokens = 2200    # tokens of memory a turn is given at most
+
+# [server]
+# port = 4647
+
+# [embeddings]
+# model = \"static\"               # or: none, minilm, endpoint
+
+# Rules of a role; both are held where nothing is said.
+# [roles.agent]
+# rules = [\"memory.read\", \"memory.manage\"]
+";
+
+pub fn run(loaded: &Loaded, output: &Output) -> Result<(), Failure> {
+    let config = &loaded.config;
+    let home = &config.home;
+    let unwritable = |path: &Path, error: &std::io::Error| {
+        Failure::broken("init.unwritable", format!("cannot make `{}`: {error}", path.display()))
+    };
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home).map_err(|error| unwritable(home, &error))?;
+    let written = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&loaded.file) {
+        Ok(mut file) => file.write_all(CONFIG.as_bytes()).map(|()| true),
+        // Somebody's settings are never touched.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    };
+    let written = written.map_err(|error| unwritable(&loaded.file, &error))?;
+    let session = Session::open(config)?;
+    let health = session.engine.backend.health()?;
+    let client = client()?;
+    let view = json!({
+        "status": if written { "created" } else { "unchanged" },
+        "home": home,
+        "config": loaded.file,
+        "database": health.location,
+        "mcp_client": client,
+    });
+    output.answer(&view, || {
+        let (config, made) = (loaded.file.display(), if written { "written" } else { "there already, left as it is" });
+        let snippet = serde_json::to_string_pretty(&client).unwrap_or_default();
+        let head = output.paint(Tone::Good, "ready");
+        format!(
+            "{head}\n  home      {}\n  settings  {config} ({made})\n  database  {}\n\nnext:\n  \
+             ingrain remember 'the staging key rotates on mondays'    save something, then `ingrain search key`\n  \
+             ingrain serve                                            REST, live events and /mcp; prints a key once\n  \
+             ingrain doctor                                           checks the installation\n  \
+             an MCP client is given this:\n{snippet}",
+            home.display(),
+            health.location,
+        )
+    })
+}
+
+/// What an MCP client's configuration needs to know.
+fn client() -> Result<Value, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::broken("init.program", format!("cannot tell where this program is: {error}")))?;
+    Ok(json!({ "mcpServers": { "ingrain": { "command": program, "args": ["mcp"] } } }))
+}

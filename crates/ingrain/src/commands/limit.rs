@@ -1,0 +1,25 @@
+//! `--limit`: the same words and the same bounds for every listing.
+
+use clap::Args;
+
+#[derive(Debug, Default, Args)]
+pub struct Limit {
+    /// How many; 0 or less means the default
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
+    limit: Option<usize>,
+}
+
+impl Limit {
+    /// What was asked for, where that says something.
+    pub fn asked(&self) -> Option<usize> {
+        self.limit.filter(|limit| *limit > 0)
+    }
+}
+
+/// A whole number; all that are below zero mean the same.
+fn number(text: &str) -> Result<usize, String> {
+    match text.parse::<i64>() {
+        Ok(negative) if negative < 0 => Ok(0),
+        _ => text.parse().map_err(|_| "not a whole number".to_owned()),
+    }
+}

@@ -1,0 +1,151 @@
+//! Flags mean the same everywhere, and none is ignored.
+
+use crate::world::{World, rows, text};
+
+#[test]
+fn a_limit_of_nothing_is_the_default_for_every_listing() {
+    let world = World::new();
+    let id = text(&world.json("remember --store workspace_runbooks --kind runbook --path a", &["crane"])["id"]);
+    world.json("episodes add --as agent:t --session s", &["the crane was oiled"]);
+    world.json("context crane --run r1", &[]);
+    world.json("run open r1", &[]);
+    for line in [
+        "list",
+        "search crane",
+        "recall crane --as agent:t",
+        "episodes list --as agent:t",
+        "events",
+        &format!("history {id}"),
+        "receipt list",
+        "review list",
+        "run list",
+    ] {
+        let all = world.json(line, &[]);
+        for limit in ["0", "-3"] {
+            // What was found before is counted in the next answer.
+            let asked = world.json(&format!("{line} --limit {limit}"), &[]);
+            let count = |answer: &serde_json::Value| {
+                answer
+                    .as_object()
+                    .map(|fields| fields.values().filter_map(|value| value.as_array().map(Vec::len)).sum::<usize>())
+            };
+            assert!(count(&asked) >= count(&all), "{line} --limit {limit}: {asked}");
+        }
+        assert_eq!(world.code(2, &format!("{line} --limit many"), &[]), "usage", "{line}");
+    }
+}
+
+#[test]
+fn a_similarity_is_a_share() {
+    let world = World::new();
+    for odd in ["9", "-0.1", "NaN"] {
+        let line = format!("recall crane --as agent:t --similarity={odd}");
+        assert_eq!(world.code(2, &line, &[]), "shape.out_of_range", "{odd}");
+    }
+    world.json("recall crane --as agent:t --similarity 1", &[]);
+}
+
+#[test]
+fn a_system_is_where_a_save_goes() {
+    let world = World::new();
+    let grant = "--as agent:t --conversation c1 --system billing --grant system:billing=read";
+    let saved =
+        world.json(&format!("remember {grant}"), &["the health page answers 200 although the database is down"]);
+    assert_eq!(
+        (text(&saved["store"]), text(&saved["scope"])),
+        ("system_notes".to_owned(), "system:billing".to_owned())
+    );
+}
+
+#[test]
+fn upkeep_is_an_admins_to_ask_for() {
+    let world = World::new();
+    for who in ["agent:t", "user:ann", "reviewer"] {
+        assert_eq!(world.code(3, &format!("upkeep --as {who}"), &[]), "policy.admins_only", "{who}");
+    }
+    world.json("upkeep", &[]);
+}
+
+#[test]
+fn what_an_import_leaves_behind_is_no_refusal_and_a_refusal_is_no_success() {
+    let world = World::new();
+    let save =
+        |content: &str| text(&world.json("remember --as agent:t --conversation c1 --evidence seen", &[content])["id"]);
+    save("the crane is green");
+    world.json("forget", &[&save("the crane was blue")]);
+    let file = world.home().join("all.json").display().to_string();
+    world.json("export --as agent:t --conversation c1 --store conversation_memory --output", &[&file]);
+    let other = World::new();
+    let done = other.json("import --as agent:t --conversation c1", &[&file]);
+    assert_eq!((done["imported"].as_u64(), done["left_behind"].as_u64()), (Some(1), Some(1)), "{done}");
+    assert!(rows(&done["refused"]).is_empty(), "{done}");
+    world.json("remember --store workspace_runbooks --kind runbook --path a", &["lower the crane"]);
+    world.json("export --store workspace_runbooks --output", &[&file]);
+    let refused = other.fails(3, "import --as agent:t", &[&file]);
+    assert_eq!(text(&refused["refused"][0]["code"]), "policy.needs_promotion", "{refused}");
+}
+
+#[test]
+fn scan_takes_no_flag_it_does_not_heed() {
+    let world = World::new();
+    let file = world.home().join("a.txt");
+    std::fs::write(&file, "plain").expect("written");
+    let file = file.to_str().expect("utf-8");
+    for line in ["scan --propose", "scan --all --allowed", "scan --all --scope conversation"] {
+        assert_eq!(world.code(2, line, &[file]), "usage", "{line}");
+    }
+    // A line that does not fit still answers under its own id.
+    let lines = "{\"id\": \"a\", \"text\": 7}\n{\"text\": \"fine\"}\n7\n";
+    let ran = world.piped("scan --jsonl -", lines.as_bytes());
+    let answers: Vec<serde_json::Value> =
+        ran.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let ids: Vec<&serde_json::Value> = answers.iter().map(|answer| &answer["id"]).collect();
+    assert_eq!((ran.exit, serde_json::json!(ids)), (2, serde_json::json!(["a", 2, 3])), "{ran:?}");
+}
+
+#[test]
+fn a_dangerous_name_is_shown_and_not_obeyed() {
+    let world = World::new();
+    let ran = world.run("remember --conversation c1 --path", &["a/\u{202e}gpj.exe", "words \u{202e}\u{200f}here"]);
+    assert!(ran.exit == 0 && ran.stdout.contains("a/\\u{202e}gpj.exe") && !ran.stdout.contains('\u{202e}'), "{ran:?}");
+    let outs = [
+        "list",
+        "search words",
+        "read a/\u{202e}gpj.exe",
+        "history a/\u{202e}gpj.exe",
+        "inspect a/\u{202e}gpj.exe",
+        "events",
+    ];
+    for line in outs {
+        let ran = world.run(line, &[]);
+        assert!(ran.exit == 0 && !ran.stdout.contains(['\u{202e}', '\u{200f}']), "{line}: {ran:?}");
+    }
+    // A program gets the bytes as they are.
+    assert!(text(&world.json("read a/\u{202e}gpj.exe", &[])["content"]).contains('\u{202e}'));
+}
+
+#[test]
+fn what_others_did_does_not_shorten_a_listing() {
+    let world = World::new();
+    world.json("context crane --as agent:t --run r1", &[]);
+    world.json("run open r1 --as agent:t", &[]);
+    world.at("2026-03-02T12:00:00Z");
+    for number in 0..5 {
+        world.json(&format!("context crane --as agent:other --run o{number}"), &[]);
+        world.json(&format!("run open o{number} --as agent:other"), &[]);
+    }
+    assert_eq!(rows(&world.json("receipt list --as agent:t --limit 2", &[])["receipts"]).len(), 1);
+    assert_eq!(rows(&world.json("run list --as agent:t --limit 2", &[])["runs"]).len(), 1);
+}
+
+#[test]
+fn half_a_command_is_answered_with_its_help() {
+    let world = World::new();
+    let ran = world.run("owners", &[]);
+    assert_eq!(ran.exit, 2);
+    assert!(ran.stderr.starts_with("Who reviews which paths") && ran.stderr.contains("Usage:"), "{ran:?}");
+    assert_eq!(world.code(2, "owners", &[]), "usage");
+    assert_eq!(world.run("key list", &[]).stdout, "nothing here\n");
+    let hint = text(&world.fails(2, "review show nope", &[])["hint"]);
+    assert!(hint.contains("ingrain review list"), "{hint}");
+}
