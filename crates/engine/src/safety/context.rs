@@ -2,7 +2,7 @@
 use super::Severity;
 use super::behind::{self, BEHIND_BYTES};
 use super::documented;
-use super::join::{Join, Value, join, read_value};
+use super::join::{JUDGED_BYTES_MAX, Join, VALUE_BYTES_MAX, Value, join, read_value};
 use super::labels::Claim;
 use super::names::{drawn_name, in_resource_name, is_harmless, is_other};
 use super::public::is_public;
@@ -50,8 +50,9 @@ pub(super) fn judge(text: &str, claim: Claim, start: usize, end: usize, hits: &m
         return Label { telling: false, ..read };
     }
     if follows && let Some((join, at)) = join(text, to, is_flag(bytes, from, label)) {
-        let (value, value_start) = read_value(text, at);
+        let (value, _) = read_value(text, at, JUDGED_BYTES_MAX);
         if believable(claim, join, &value, label) {
+            let (value, value_start) = read_value(text, at, VALUE_BYTES_MAX);
             hits.push(Hit::secret(
                 "assigned_secret",
                 Severity::High,
@@ -96,8 +97,11 @@ fn believable(claim: Claim, join: Join, value: &Value, label: &str) -> bool {
     const WEAK_CHARS_MIN: usize = 24;
     const VENDOR_CHARS_MIN: usize = 16;
     const HEX_CHARS_MIN: usize = 30;
-    let text = value.start();
-    if is_stand_in(text)
+    /// More of them, and it is a row of assignments rather than the value of one.
+    const EQUALS_MAX: usize = 3;
+    let text = value.text;
+    if !value.quoted && text.trim_end_matches('=').bytes().filter(|&byte| byte == b'=').count() > EQUALS_MAX
+        || is_stand_in(text)
         || documented::is_documented(text.as_bytes())
         || text.contains("://")
         || is_public(text)
