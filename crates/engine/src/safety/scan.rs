@@ -318,6 +318,10 @@ fn passes(check: Check, value: &[u8]) -> bool {
     match check {
         Check::None => true,
         Check::Real => !stand_in::is_stand_in(&text),
+        Check::Drawn => {
+            let look = Look::at(value);
+            !look.wordy() && !look.masked() && !stand_in::is_stand_in(&text)
+        }
         Check::Random => Look::at(value).random() && !stand_in::is_stand_in(&text),
         Check::Password => {
             let look = Look::at(value);
