@@ -1,8 +1,8 @@
 //! Passwords inside addresses: `scheme://user:password@host`.
-use super::Severity;
 use super::scan::{Hit, Weight};
 use super::stand_in;
 use super::value::Look;
+use super::{Severity, cost};
 
 const DATABASES: &[&str] = &[
     "postgres",
@@ -47,9 +47,10 @@ const LOCAL_HOSTS: &[&str] =
 const AUTHORITY_BYTES_MAX: usize = 300;
 const SCHEME_BYTES_MAX: usize = 24;
 
-/// Judges the address whose `://` starts at `at`.
-pub(super) fn judge(text: &str, at: usize, hits: &mut Vec<Hit>) {
+/// Judges the address whose `://` starts at `at`, and says up to where no other one needs to be judged.
+pub(super) fn judge(text: &str, at: usize, hits: &mut Vec<Hit>) -> usize {
     let bytes = text.as_bytes();
+    cost::read(bytes.len().min(at + 3 + AUTHORITY_BYTES_MAX) - at);
     // Most addresses carry no user at all.
     let window = &bytes[at + 3..bytes.len().min(at + 3 + AUTHORITY_BYTES_MAX)];
     let token_len = window
@@ -59,8 +60,15 @@ pub(super) fn judge(text: &str, at: usize, hits: &mut Vec<Hit>) {
     let token = &window[..token_len];
     if !token.contains(&b'@') {
         hits.extend(broken(window, token_len, at));
-        return;
+        return at + 3 + token_len;
     }
+    judge_user(text, at, token, hits);
+    at + 3
+}
+
+/// Judges what stands before the host.
+fn judge_user(text: &str, at: usize, token: &[u8], hits: &mut Vec<Hit>) {
+    let bytes = text.as_bytes();
     let scheme_len = bytes[at.saturating_sub(SCHEME_BYTES_MAX)..at]
         .iter()
         .rev()
@@ -100,7 +108,7 @@ pub(super) fn judge(text: &str, at: usize, hits: &mut Vec<Hit>) {
         Severity::Critical,
         Weight::Format,
         at - scheme_len,
-        start + token_len.min(user_len + 1 + host_len(&token[user_len + 1..])),
+        start + token.len().min(user_len + 1 + host_len(&token[user_len + 1..])),
     ));
 }
 

@@ -3,7 +3,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use regex::bytes::Regex;
 
-use super::fit::fit;
+use super::fit::{fit, fit_back};
 use super::injection;
 use super::labels::{Claim, LABELS};
 use super::pattern::{Lazy, PATTERNS, Pattern};
@@ -33,6 +33,7 @@ pub(super) struct Form {
     pub(super) row: u16,
     pub(super) anchor_len: usize,
     pub(super) lead: (usize, usize),
+    anchor_piece: usize,
     shape: &'static str,
     parts: OnceLock<Vec<Part<'static>>>,
 }
@@ -40,7 +41,19 @@ pub(super) struct Form {
 impl Form {
     /// Where a token that starts the bytes ends.
     pub(super) fn fit(&self, bytes: &[u8]) -> Option<usize> {
-        fit(self.parts.get_or_init(|| shape::parse(self.shape)), bytes)
+        fit(self.parts(), bytes)
+    }
+
+    /// Where a token of which the anchor stands at `anchor` starts and ends.
+    pub(super) fn fit_around(&self, bytes: &[u8], anchor: usize) -> Option<(usize, usize)> {
+        let (lead, tail) = self.parts().split_at(self.anchor_piece);
+        let end = anchor + fit(tail, &bytes[anchor..])?;
+        let start = if lead.is_empty() { anchor } else { fit_back(lead, &bytes[..anchor])? };
+        Some((start, end))
+    }
+
+    fn parts(&self) -> &[Part<'static>] {
+        self.parts.get_or_init(|| shape::parse(self.shape))
     }
 }
 
@@ -113,13 +126,13 @@ fn forms(words: &mut Words<Target>) -> Vec<Form> {
             for anchor in &anchored.anchors {
                 words.add(anchor, Target::Shape(index));
             }
-            let (anchor, lead) = (anchored.anchor, anchored.lead);
+            let (anchor, lead, anchor_piece) = (anchored.anchor, anchored.lead, anchored.piece);
             let telling = anchor.len() >= BACKWARDS_CHARS_MIN || anchor.ends_with('_');
             if lead.1 == 0 && telling && anchor.len() >= WORD_BYTES_MIN {
                 words.add(&anchor.chars().rev().collect::<String>(), Target::Backwards(index));
             }
             let (row, anchor_len) = (row as u16, anchor.len());
-            forms.push(Form { token, row, anchor_len, lead, shape, parts: OnceLock::new() });
+            forms.push(Form { token, row, anchor_len, lead, anchor_piece, shape, parts: OnceLock::new() });
         }
     }
     forms

@@ -2,7 +2,7 @@
 use super::Severity;
 use super::behind::{self, BEHIND_BYTES};
 use super::documented;
-use super::join::{Join, Value, join, read_value};
+use super::join::{JUDGED_BYTES_MAX, Join, VALUE_BYTES_MAX, Value, join, read_value};
 use super::labels::Claim;
 use super::names::{drawn_name, in_resource_name, is_harmless, is_other};
 use super::public::is_public;
@@ -50,8 +50,9 @@ pub(super) fn judge(text: &str, claim: Claim, start: usize, end: usize, hits: &m
         return Label { telling: false, ..read };
     }
     if follows && let Some((join, at)) = join(text, to, is_flag(bytes, from, label)) {
-        let (value, value_start) = read_value(text, at);
-        if believable(claim, join, &value, label) {
+        let (value, _) = read_value(text, at, JUDGED_BYTES_MAX);
+        if believable(claim, join, &value, label) || is_uuid_key(text, from, claim, join, value.text) {
+            let (value, value_start) = read_value(text, at, VALUE_BYTES_MAX);
             hits.push(Hit::secret(
                 "assigned_secret",
                 Severity::High,
@@ -96,8 +97,11 @@ fn believable(claim: Claim, join: Join, value: &Value, label: &str) -> bool {
     const WEAK_CHARS_MIN: usize = 24;
     const VENDOR_CHARS_MIN: usize = 16;
     const HEX_CHARS_MIN: usize = 30;
-    let text = value.start();
-    if is_stand_in(text)
+    /// More of them, and it is a row of assignments rather than the value of one.
+    const EQUALS_MAX: usize = 3;
+    let text = value.text;
+    if !value.quoted && text.trim_end_matches('=').bytes().filter(|&byte| byte == b'=').count() > EQUALS_MAX
+        || is_stand_in(text)
         || documented::is_documented(text.as_bytes())
         || text.contains("://")
         || is_public(text)
@@ -140,7 +144,14 @@ fn believable(claim: Claim, join: Join, value: &Value, label: &str) -> bool {
             text.len() >= KEY_CHARS_MIN && look.random()
                 || text.len() >= 8 && look.random() && look.digits > 0 && kinds >= 3 && label_is_secret(label)
         }
-        (Claim::Key, Join::Prose) => text.len() >= 16 && look.random(),
+        (Claim::Key, Join::Prose) => {
+            text.len() >= 16 && look.random()
+                || text.len() >= KEY_CHARS_MIN
+                    && look.random()
+                    && look.symbols == 0
+                    && look.digits > 1
+                    && label_is_secret(label)
+        }
         (Claim::Password, Join::Bare) => {
             text.len() >= 8
                 && look.random()
@@ -151,7 +162,13 @@ fn believable(claim: Claim, join: Join, value: &Value, label: &str) -> bool {
                 && !text.contains(['/', '(', '='])
         }
         (_, Join::Bare) => false,
+        // `spotify:track:…` names a thing of the service.
         (Claim::Vendor, Join::Prose) => false,
+        (Claim::Vendor, _)
+            if text.split_once(':').is_some_and(|(kind, _)| kind.bytes().all(|byte| byte.is_ascii_lowercase())) =>
+        {
+            false
+        }
         (Claim::Vendor, _) => {
             text.len() >= VENDOR_CHARS_MIN
                 && look.random()
@@ -193,9 +210,23 @@ fn is_number_password(label: &str, look: &Look) -> bool {
 /// Services whose keys are UUIDs, so that one under their name is a key.
 fn gives_uuids(label: &str) -> bool {
     const SERVICES: &str = "heroku,scaleway,opsgenie,snyk,postmark,helius,axiom,launchdarkly,coda,frontegg,bunny,pendo,twelvelabs,\
-        clickup,statuscake,nomad,consul,mailersend,logdna,honeybadger,fastspring,sumup,veriff,zoomeye";
+        clickup,statuscake,nomad,consul,mailersend,logdna,honeybadger,fastspring,sumup,veriff,zoomeye,hubspot,squarespace,\
+        moosend,blocknative,cliengo,duply,interseller,kucoin,loginradius,messagebird,postbacks,salesmate,shortcut,zenscrape,\
+        zipcodebase,tokeet,transferwise,braze,saucelabs,codecov,duckdns,leonardo,sambanova,coinapi,stadiamaps,lithic,statuspage,\
+        coinmarketcap,pinecone,splunk,datastax";
     let lower = label.to_ascii_lowercase();
     SERVICES.split(',').any(|service| lower.contains(service))
+}
+
+/// "the heroku key is 7c9e…": the word before `key` says whose it is.
+fn is_uuid_key(text: &str, from: usize, claim: Claim, join: Join, value: &str) -> bool {
+    const OWNER_CHARS_MAX: usize = 24;
+    if claim != Claim::Ending || join != Join::Prose || !is_uuid(value.as_bytes()) {
+        return false;
+    }
+    let before = text[..from].trim_end_matches(' ');
+    let chars = before.bytes().rev().take(OWNER_CHARS_MAX).take_while(u8::is_ascii_alphanumeric).count();
+    gives_uuids(&before[before.len() - chars..])
 }
 
 fn label_is_secret(label: &str) -> bool {

@@ -60,7 +60,7 @@ pub(super) fn walk(text: &str, known: &Known, hits: &mut Vec<Hit>, decoded: &mut
         at = end;
     }
     // A character as a number has a digit, in either base.
-    if bytes.iter().filter(|byte| byte.is_ascii_digit()).count() >= NUMBERS_MIN {
+    if bytes.iter().filter(|byte| byte.is_ascii_digit()).take(NUMBERS_MIN).count() == NUMBERS_MIN {
         spaced_hex(bytes, decoded);
         numbers(bytes, decoded);
     }

@@ -20,7 +20,9 @@ const JOIN_WORDS: &str = "--body |--body=|--value |--secret-string |--plaintext 
 
 const JOIN_REACH_BYTES: usize = 64;
 /// A value is followed this far; longer ones are redacted up to here.
-const VALUE_BYTES_MAX: usize = 4096;
+pub(super) const VALUE_BYTES_MAX: usize = 4096;
+/// A long value shows what it is at its start.
+pub(super) const JUDGED_BYTES_MAX: usize = 200;
 
 /// Finds what joins label and value, and where the value starts.
 pub(super) fn join(text: &str, to: usize, flag: bool) -> Option<(Join, usize)> {
@@ -147,27 +149,15 @@ pub(super) struct Value<'t> {
     pub(super) quoted: bool,
 }
 
-impl Value<'_> {
-    /// The part on which a value is judged; a long one shows what it is at its start.
-    pub(super) fn start(&self) -> &str {
-        const JUDGED_BYTES_MAX: usize = 200;
-        let end = (0..=self.text.len().min(JUDGED_BYTES_MAX))
-            .rev()
-            .find(|&index| self.text.is_char_boundary(index))
-            .unwrap_or(0);
-        &self.text[..end]
-    }
-}
-
-/// Reads a quoted or bare value; quotes of any script were folded to ASCII before.
-pub(super) fn read_value(text: &str, at: usize) -> (Value<'_>, usize) {
+/// Reads a quoted or bare value up to some length; quotes of any script were folded to ASCII before.
+pub(super) fn read_value(text: &str, at: usize, bytes_max: usize) -> (Value<'_>, usize) {
     let rest = &text[at.min(text.len())..];
-    cost::read(rest.len().min(VALUE_BYTES_MAX));
+    cost::read(rest.len().min(bytes_max));
     let opening = rest.len() - rest.trim_start_matches(['*', '_', '[', '(']).len();
     let (prefix, rest) =
         if rest[opening..].starts_with(['"', '\'', '`']) { (opening, &rest[opening..]) } else { (0, rest) };
     let start = at + prefix;
-    let limit = (0..=rest.len().min(VALUE_BYTES_MAX)).rev().find(|&index| rest.is_char_boundary(index)).unwrap_or(0);
+    let limit = (0..=rest.len().min(bytes_max)).rev().find(|&index| rest.is_char_boundary(index)).unwrap_or(0);
     let rest = &rest[..limit];
     let quote = rest.chars().next().filter(|mark| matches!(mark, '"' | '\'' | '`'));
     if let Some(quote) = quote {

@@ -37,7 +37,8 @@ pub(super) fn is_harmless(label: &str, word_start: usize, word_end: usize) -> bo
 static BESIDE_VENDOR: LazyLock<List> = LazyLock::new(|| {
     List::new(
         "api,app,auth,bot,prod,production,staging,dev,test,live,sandbox,default,main,access,login,cred,creds,\
-     personal,admin,private,my,our,rest,client,svc,v1,v2,v3,eu,us,env,x,config",
+     personal,admin,private,my,our,rest,client,svc,v1,v2,v3,eu,us,env,x,config,global,delivery,signing,\
+     management,preview,encryption,ingest,readonly,server,cloud,hq,io,ai,master,sdk,cli",
     )
 });
 
@@ -64,10 +65,14 @@ pub(super) fn is_other(claim: Claim, text: &str, from: usize, label: &str, word:
     }
 }
 
+/// The word ends where the name does, at a joint, or where camel case starts the next: `mapKey`, but not `MAPQUEST`.
 fn is_harmless_start(name: &str) -> bool {
-    HARMLESS_STARTS
-        .opening(name)
-        .any(|word| name.as_bytes().get(word.len()).is_none_or(|next| !next.is_ascii_lowercase()))
+    let bytes = name.as_bytes();
+    HARMLESS_STARTS.opening(name).any(|word| match bytes.get(word.len()) {
+        Some(next) if next.is_ascii_uppercase() => bytes[word.len() - 1].is_ascii_lowercase(),
+        Some(next) => !next.is_ascii_lowercase(),
+        None => true,
+    })
 }
 
 /// A label inside a resource name, as in `arn:aws:secretsmanager:…:secret:orders/db`.

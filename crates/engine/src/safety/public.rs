@@ -49,6 +49,7 @@ const LEADS: &[&str] = &[
     "data:",
     "data, ",
     "data,",
+    "w/\"",
 ];
 
 /// Words in the name of a public value.
@@ -127,10 +128,13 @@ pub(super) fn announced_public(bytes: &[u8], start: usize, run: &[u8]) -> bool {
         && !label.contains("private")
 }
 
-/// The text before a run opens a password hash, as in `$2b$12$…`.
+/// The text before a run opens a password hash, as in `$2b$12$…`, or an id.
 fn is_hash_part(before: &str) -> bool {
     let token = &before[before.rfind([' ', '\n', '"', '\'', '`', '=', '\t']).map_or(0, |at| at + 1)..];
     // Parameters such as `m=65536` stand between the name and the hash.
     let whole = &before[before.rfind([' ', '\n', '"', '\'', '`', '\t']).map_or(0, |at| at + 1)..];
-    CRYPT_STARTS.opens(token) || CRYPT_STARTS.opens(whole)
+    // `/etc/shadow` and `htpasswd` write the account before it; Oracle's ids end in a drawn part.
+    let behind_account =
+        whole.split_once(':').is_some_and(|(_, hash)| hash.starts_with('$') && CRYPT_STARTS.opens(hash));
+    CRYPT_STARTS.opens(token) || CRYPT_STARTS.opens(whole) || behind_account || whole.starts_with("ocid1.")
 }

@@ -1,7 +1,9 @@
 //! Runs the rules over one view and gathers what they hit.
 use super::automaton::{AUTOMATON, Automaton, Form, Target};
 use super::entropy::{self, Decoded, Known};
+use super::fit::TOKEN_BYTES_MAX;
 use super::injection::{self, Orders};
+use super::pace::Pace;
 use super::pattern::Check;
 use super::structure::{self, Armour, Mark, Marks};
 use super::value::Look;
@@ -96,10 +98,8 @@ struct Pass<'v> {
     disguises: Vec<injection::Disguise>,
     /// Where the last match of the token rows that matched ended, so that one token is reported once.
     done: Vec<(u16, usize)>,
+    pace: Pace,
 }
-
-/// Token patterns look no further than this; keys are shorter, keys with payloads are cut.
-const TOKEN_BYTES_MAX: usize = 2048;
 
 impl<'v> Pass<'v> {
     fn empty() -> Self {
@@ -115,6 +115,7 @@ impl<'v> Pass<'v> {
             orders: Orders::default(),
             disguises: Vec::new(),
             done: Vec::new(),
+            pace: Pace::default(),
         }
     }
 
@@ -136,10 +137,14 @@ impl<'v> Pass<'v> {
                 }
             }
             Target::Label(_) => {}
-            Target::Address => address::judge(self.text, start, &mut self.hits),
+            Target::Address if start >= self.pace.address => {
+                self.pace.address = address::judge(self.text, start, &mut self.hits)
+            }
+            Target::Address => {}
             Target::Pem => self.armour(start),
             Target::Mark(Mark::Ciphertext) => {
-                self.exempt.extend(structure::ciphertext_end(self.bytes, start).map(|close| (start, close)))
+                let close = structure::ciphertext_end(self.bytes, start, &mut self.pace.ciphertext);
+                self.exempt.extend(close.map(|close| (start, close)));
             }
             Target::Mark(mark) => self.marks.add(mark, start, end),
             Target::Order(index) => self.orders.note(self.text, index, start),
@@ -156,16 +161,14 @@ impl<'v> Pass<'v> {
         if self.done.iter().any(|&(row, end)| row == form.row && anchor < end) {
             return;
         }
-        let Some(start) = self.shape_start(form, anchor) else { return };
+        if form.lead.1 == 0 && self.is_glued(form, anchor) {
+            return;
+        }
         let end = self.bytes.len().min(anchor + TOKEN_BYTES_MAX);
-        cost::read(end - start);
-        // Where the lead's length is open, the token may begin anywhere in it.
-        let direct = (start..=anchor - form.lead.0)
-            .find_map(|from| form.fit(&self.bytes[from..end]).map(|length| (from, from + length)));
         // A whole token that is no secret does not become one by the next line.
-        let found = match direct {
+        let found = match form.fit_around(&self.bytes[..end], anchor) {
             Some((from, to)) => self.is_token(form, &self.bytes[from..to], to).then_some((from, to)),
-            None => self.stitched(form, start, end),
+            None => self.stitched(form, anchor, end),
         };
         if let Some((from, to)) = found {
             self.done.retain(|done| done.0 != form.row);
@@ -175,22 +178,10 @@ impl<'v> Pass<'v> {
         }
     }
 
-    /// Where the token begins, or none when the anchor stands inside another word.
-    fn shape_start(&self, form: &Form, anchor: usize) -> Option<usize> {
-        let in_word = |byte: &u8| byte.is_ascii_alphanumeric();
-        if form.lead.1 == 0 {
-            let before = anchor.checked_sub(1).map(|at| self.bytes[at]);
-            let glued =
-                before.is_some_and(|byte| in_word(&byte) || form.anchor_len <= 4 && matches!(byte, b'_' | b'-'));
-            return (!glued).then_some(anchor);
-        }
-        let lead = &self.bytes[anchor.saturating_sub(form.lead.1)..anchor];
-        let held = lead
-            .iter()
-            .rev()
-            .take_while(|byte| in_word(byte) || matches!(byte, b'+' | b'/' | b'_' | b'-' | b'.' | b'~' | b':'))
-            .count();
-        (held >= form.lead.0).then(|| anchor - held)
+    /// True when the anchor stands inside another word.
+    fn is_glued(&self, form: &Form, anchor: usize) -> bool {
+        let before = anchor.checked_sub(1).map(|at| self.bytes[at]);
+        before.is_some_and(|byte| byte.is_ascii_alphanumeric() || form.anchor_len <= 4 && matches!(byte, b'_' | b'-'))
     }
 
     fn is_token(&self, form: &Form, token: &[u8], end: usize) -> bool {
@@ -208,14 +199,15 @@ impl<'v> Pass<'v> {
         let window = &self.bytes[start..end.min(start + STITCH_BYTES_MAX)];
         let solid =
             |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+' | b'/' | b'=' | b'~');
-        let mut text = Vec::new();
-        let mut sources = Vec::new();
-        let mut at = 0;
+        let mut text = [0; STITCH_BYTES_MAX];
+        let mut sources = [0; STITCH_BYTES_MAX];
+        let (mut at, mut size) = (0, 0);
         loop {
             let piece = window[at..].iter().take_while(|byte| solid(byte)).count();
-            sources.extend(at..at + piece);
-            text.extend_from_slice(&window[at..at + piece]);
+            text[size..size + piece].copy_from_slice(&window[at..at + piece]);
+            sources[size..size + piece].iter_mut().zip(at..).for_each(|(source, from)| *source = from);
             at += piece;
+            size += piece;
             let gap = window[at..]
                 .iter()
                 .take(24)
@@ -232,9 +224,13 @@ impl<'v> Pass<'v> {
             }
             at += gap;
         }
-        let length = form.fit(&text)?;
-        let longer = text.len() > length && form.token.exact;
-        let last = *sources.get(length.checked_sub(1)?)?;
+        // In one piece it was tried already.
+        if at == size {
+            return None;
+        }
+        let length = form.fit(&text[..size])?;
+        let longer = size > length && form.token.exact;
+        let last: usize = *sources.get(length.checked_sub(1)?)?;
         (!longer && is_drawn(form, &text[..length])).then_some((start, start + last + 1))
     }
 
@@ -246,8 +242,11 @@ impl<'v> Pass<'v> {
         }
         let from = end.saturating_sub(BACKWARDS_BYTES_MAX);
         cost::read(end - from);
-        let mirrored: Vec<u8> = self.bytes[from..end].iter().rev().copied().collect();
-        if let Some(length) = form.fit(&mirrored).filter(|&length| is_drawn(form, &mirrored[..length])) {
+        let mut mirrored = [0; BACKWARDS_BYTES_MAX];
+        let mirrored = &mut mirrored[..end - from];
+        mirrored.copy_from_slice(&self.bytes[from..end]);
+        mirrored.reverse();
+        if let Some(length) = form.fit(mirrored).filter(|&length| is_drawn(form, &mirrored[..length])) {
             self.hits.push(Hit::secret(form.token.name, form.token.severity, Weight::Format, end - length, end));
         }
     }
@@ -257,6 +256,9 @@ impl<'v> Pass<'v> {
         let glued =
             start > 0 && self.bytes[start - 1].is_ascii_alphanumeric() && self.bytes[start].is_ascii_alphanumeric();
         if pattern.window.0 == 0 && glued {
+            return;
+        }
+        if !self.pace.tries(index, start, pattern.window.1) {
             return;
         }
         let from = start.saturating_sub(pattern.window.0);
@@ -316,6 +318,10 @@ fn passes(check: Check, value: &[u8]) -> bool {
     match check {
         Check::None => true,
         Check::Real => !stand_in::is_stand_in(&text),
+        Check::Drawn => {
+            let look = Look::at(value);
+            !look.wordy() && !look.masked() && !stand_in::is_stand_in(&text)
+        }
         Check::Random => Look::at(value).random() && !stand_in::is_stand_in(&text),
         Check::Password => {
             let look = Look::at(value);

@@ -57,6 +57,8 @@ pub(super) struct Anchored<'a> {
     pub(super) anchors: Vec<Cow<'a, str>>,
     /// Bytes that must and may stand before the anchor; zero when the shape starts with it.
     pub(super) lead: (usize, usize),
+    /// Which piece of the shape the anchor is.
+    pub(super) piece: usize,
 }
 
 fn class(letter: char) -> Class {
@@ -119,20 +121,21 @@ fn run(inner: &str) -> Part<'_> {
 /// The anchor of a shape is its first literal, or the longest when that is short.
 pub(super) fn anchored(shape: &str) -> Anchored<'_> {
     let parts = parse(shape);
-    let (anchor, lead) = anchor(&parts);
-    Anchored { anchor, anchors: continued(anchor, &parts), lead }
+    let (anchor, lead, piece) = anchor(&parts);
+    Anchored { anchor, anchors: continued(anchor, &parts), lead, piece }
 }
 
-fn anchor<'a>(parts: &[Part<'a>]) -> (&'a str, (usize, usize)) {
+fn anchor<'a>(parts: &[Part<'a>]) -> (&'a str, (usize, usize), usize) {
     const TELLING_CHARS: usize = 3;
+    // One letter over and over fills whole pages of what is no token.
+    let telling = |text: &str| text.len() >= TELLING_CHARS && text.bytes().any(|byte| byte != text.as_bytes()[0]);
     let mut lead = (0, 0);
-    let mut best: Option<(&'a str, (usize, usize))> = None;
-    for part in parts {
+    let mut best: Option<(&'a str, (usize, usize), usize)> = None;
+    for (piece, part) in parts.iter().enumerate() {
         let (least, most) = match part {
             Part::Literal(text) => {
-                let telling = text.len() >= TELLING_CHARS && best.is_none_or(|(old, _)| old.len() < TELLING_CHARS);
-                if best.is_none() || telling {
-                    best = Some((text, lead));
+                if best.is_none_or(|(old, ..)| telling(text) && !telling(old)) {
+                    best = Some((text, lead, piece));
                 }
                 (text.len(), text.len())
             }
@@ -145,7 +148,7 @@ fn anchor<'a>(parts: &[Part<'a>]) -> (&'a str, (usize, usize)) {
         };
         lead = (lead.0 + least, lead.1 + most);
     }
-    best.unwrap_or(("", (0, 0)))
+    best.unwrap_or(("", (0, 0), 0))
 }
 
 /// `SK` with every hex digit after it: short anchors are continued by the class that follows.

@@ -19,6 +19,10 @@ struct Piece<'t> {
 /// Puts pieces together where a statement does, under the name that the statement gives the whole.
 pub(super) fn walk(text: &str, decoded: &mut Vec<Decoded>) {
     cost::read(text.len());
+    // Two pieces and the whole are three assignments.
+    if text.bytes().filter(|&byte| byte == b'=').take(3).count() < 3 {
+        return;
+    }
     let mut pieces: Vec<Piece> = Vec::new();
     for (start, statement) in statements(text) {
         let Some((name, value, at)) = assignment(statement, start) else { continue };

@@ -134,11 +134,15 @@ fn kubernetes_secret(bytes: &[u8], hits: &mut Vec<Hit>) {
     }
 }
 
-/// Where the ciphertext that opens at `start` is closed.
-pub(super) fn ciphertext_end(bytes: &[u8], start: usize) -> Option<usize> {
+/// Where the ciphertext that opens at `start` is closed; nothing is before `open`, which was looked at already.
+pub(super) fn ciphertext_end(bytes: &[u8], start: usize, open: &mut usize) -> Option<usize> {
     const CIPHERTEXT_BYTES_MAX: usize = 4096;
-    let window = &bytes[start..bytes.len().min(start + CIPHERTEXT_BYTES_MAX)];
-    window.iter().position(|&byte| byte == b']' || byte == b'\n').map(|at| start + at)
+    let to = bytes.len().min(start + CIPHERTEXT_BYTES_MAX);
+    let from = start.max(*open).min(to);
+    cost::read(to - from);
+    let close = bytes[from..to].iter().position(|&byte| byte == b']' || byte == b'\n').map(|at| from + at);
+    *open = close.unwrap_or(to);
+    close
 }
 
 /// What an armoured block is, from its `-----BEGIN` line.

@@ -87,7 +87,8 @@ fn steps(text: &str) -> Vec<Step> {
     let bytes = text.as_bytes();
     let mut steps = Vec::new();
     let mut at = 0;
-    let listed = LISTS.iter().any(|word| text.contains(word));
+    // Most notes have a quote somewhere, few a call that joins strings: asked once, where it matters.
+    let mut listed = None;
     while let Some(next) = bytes[at..].iter().position(|&byte| OPENERS[usize::from(byte)]) {
         at += next;
         let rest = &bytes[at..];
@@ -99,7 +100,10 @@ fn steps(text: &str) -> Vec<Step> {
             b'=' => quoted_printable(bytes, at),
             b'*' => emphasis(bytes, at).map(|used| (None, used)),
             _ => seam(rest)
-                .or_else(|| if listed { listed_seam(bytes, at) } else { None })
+                .or_else(|| {
+                    let listed = *listed.get_or_insert_with(|| LISTS.iter().any(|word| text.contains(word)));
+                    if listed { listed_seam(bytes, at) } else { None }
+                })
                 .or_else(|| emphasis(bytes, at))
                 .map(|used| (None, used)),
         };

@@ -62,6 +62,9 @@ fn suspect(
     if !look.random() {
         return None;
     }
+    if is_app_token(bytes, start, run.len()) {
+        return Some(("facebook_app_token", Weight::Shape));
+    }
     let prefixed = prefixed(run);
     let all_kinds = look.upper > 1 && look.lower > 1 && look.digits > 1;
     let body = prefixed.as_ref().map_or(0, |prefixed| prefixed.body_chars);
@@ -78,6 +81,17 @@ fn suspect(
     let told = prefixed.telling && body >= TOLD_BODY_CHARS_MIN;
     let drawn = all_kinds && body >= PREFIXED_BODY_CHARS_MIN && !shown;
     (told || drawn).then_some(("prefixed_token", Weight::Nearby))
+}
+
+/// `1234567890123456|Kq7Z…`: an app's number, a bar and its secret, as Facebook writes app tokens.
+fn is_app_token(bytes: &[u8], start: usize, chars: usize) -> bool {
+    const NUMBER_DIGITS: std::ops::RangeInclusive<usize> = 15..=16;
+    const SECRET_CHARS: std::ops::RangeInclusive<usize> = 27..=40;
+    let Some(before) = bytes[..start].strip_suffix(b"|").filter(|_| SECRET_CHARS.contains(&chars)) else {
+        return false;
+    };
+    let digits = before.iter().rev().take(NUMBER_DIGITS.end() + 1).take_while(|byte| byte.is_ascii_digit()).count();
+    NUMBER_DIGITS.contains(&digits)
 }
 
 /// A run put together as `abc_live_…` or `abc-…`.

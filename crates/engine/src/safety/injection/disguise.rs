@@ -45,8 +45,8 @@ fn letter_of(sign: u8) -> Option<u8> {
 /// Disguises that only a look at the letters shows.
 pub(in super::super) fn disguises(text: &str) -> impl Iterator<Item = Disguise> {
     // Both kinds of digits among letters need two of them.
-    let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    [(digits >= 2 && is_leet(text), Disguise::Leet), (is_spaced(text.as_bytes(), digits), Disguise::Spaced)]
+    let digits = text.bytes().filter(u8::is_ascii_digit).take(2).count() == 2;
+    [(digits && is_leet(text), Disguise::Leet), (is_spaced(text.as_bytes(), digits), Disguise::Spaced)]
         .into_iter()
         .filter_map(|(seen, disguise)| seen.then_some(disguise))
 }
@@ -54,8 +54,8 @@ pub(in super::super) fn disguises(text: &str) -> impl Iterator<Item = Disguise> 
 /// Two neighbouring words with digits among their letters.
 fn is_leet(text: &str) -> bool {
     let mut last = false;
-    text.split([' ', '\n', '\t']).any(|word| {
-        let leet = leet_word(word.as_bytes());
+    text.as_bytes().split(|byte| matches!(byte, b' ' | b'\n' | b'\t')).any(|word| {
+        let leet = leet_word(word);
         let both = leet && last;
         last = leet;
         both
@@ -73,16 +73,17 @@ fn leet_word(word: &[u8]) -> bool {
 }
 
 /// Six single characters in a row with one separator between them, or pieces of one width.
-fn is_spaced(bytes: &[u8], digits: usize) -> bool {
+fn is_spaced(bytes: &[u8], digits: bool) -> bool {
     may_have_runs(bytes, digits) && runs(bytes).next().is_some()
 }
 
 /// A cheap look: single letters between gaps, or pieces with digits and letters side by side.
-fn may_have_runs(bytes: &[u8], digits: usize) -> bool {
+fn may_have_runs(bytes: &[u8], digits: bool) -> bool {
     const SINGLES_MIN: usize = 4;
     const MIXED_MIN: usize = 2;
     let after = bytes.get(2..).unwrap_or_default();
-    let singles = bytes.iter().zip(after).filter(|(one, other)| one == other && is_gap(**one)).count();
+    let singles =
+        bytes.iter().zip(after).filter(|(one, other)| one == other && is_gap(**one)).take(SINGLES_MIN).count();
     let next = bytes.get(1..).unwrap_or_default();
     let mixed = || {
         bytes
@@ -93,13 +94,24 @@ fn may_have_runs(bytes: &[u8], digits: usize) -> bool {
                     && one.is_ascii_alphanumeric()
                     && other.is_ascii_alphanumeric()
             })
+            .take(MIXED_MIN)
             .count()
     };
-    singles >= SINGLES_MIN || digits >= MIXED_MIN && mixed() >= MIXED_MIN
+    singles == SINGLES_MIN || digits && mixed() == MIXED_MIN
 }
 
 fn is_gap(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'.' | b'-' | b'_' | b'*' | b'|')
+    const GAPS: [bool; 256] = {
+        let mut table = [false; 256];
+        let marks = b" \t.-_*|";
+        let mut at = 0;
+        while at < marks.len() {
+            table[marks[at] as usize] = true;
+            at += 1;
+        }
+        table
+    };
+    GAPS[usize::from(byte)]
 }
 
 /// A stretch of text in which one separator stands between pieces of one width.

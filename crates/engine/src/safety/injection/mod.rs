@@ -18,6 +18,7 @@ use super::pattern::Lazy;
 use super::scan::{Hit, Weight, scan};
 use super::view::View;
 use super::{Severity, cost};
+use sentence::Reading;
 
 /// One way of wording an order.
 pub(super) struct Order {
@@ -67,15 +68,11 @@ pub(super) fn anchors() -> impl Iterator<Item = (&'static str, u16)> {
     all().enumerate().flat_map(|(index, order)| order.anchors.split(',').map(move |word| (word, index as u16)))
 }
 
-/// Where anchors of orders stood in a view.
+/// Where words stood that an order begins with, and words that make their sentence worth reading, in order.
 #[derive(Default)]
 pub(super) struct Orders {
-    seen: Vec<(u16, usize)>,
-    sentences: grammar::Sentences,
+    seen: Vec<(Option<u16>, usize)>,
 }
-
-/// Sentences are read up to this far on either side of an anchor.
-const REACH_BYTES: usize = 400;
 
 impl Orders {
     pub(super) fn note(&mut self, text: &str, index: u16, start: usize) {
@@ -83,36 +80,39 @@ impl Orders {
         // Inside another word an anchor says nothing; `n't` stands at the end of one.
         let inside = start > 0 && bytes[start - 1].is_ascii_alphabetic() && bytes[start].is_ascii_alphabetic();
         if !inside || bytes[start..].starts_with(b"n't") {
-            self.seen.push((index, start));
+            self.seen.push((Some(index), start));
         }
     }
 
     /// A word that makes its sentence worth reading.
     pub(super) fn note_sentence(&mut self, text: &str, start: usize) {
-        self.sentences.note(text, start);
+        let inside = start > 0 && text.as_bytes()[start - 1].is_ascii_alphanumeric();
+        if !inside {
+            self.seen.push((None, start));
+        }
     }
 
-    /// Tries each order once in each sentence in which one of its anchors stands.
+    /// Judges each sentence once, and tries each order once in each in which one of its anchors stands.
     pub(super) fn judge(self, text: &str, hits: &mut Vec<Hit>) {
-        self.sentences.judge(text, hits);
-        let mut tried: Vec<(u16, usize)> = Vec::new();
-        let mut words = Vec::new();
-        let (mut lowered, mut spoken_of) = ((0, 0, String::new()), 0);
+        let mut reading = Reading::default();
+        let (mut judged_to, mut tried) = (0, Vec::new());
         for (index, at) in self.seen {
-            // Work stays linear: an order is not tried again inside the stretch it has just read.
-            tried.retain(|&(_, end)| at < end);
-            if tried.iter().any(|&(last, _)| last == index) {
+            if at >= reading.done {
+                tried.clear();
+                reading.turn_to(text, at);
+            }
+            let Some(index) = index else {
+                if at >= judged_to {
+                    judged_to = reading.done;
+                    hits.extend(grammar::judge(&reading));
+                }
                 continue;
-            }
-            let (start, end) = sentence::around(text, at, REACH_BYTES);
-            tried.push((index, if end - at < REACH_BYTES { end } else { at + REACH_BYTES / 2 }));
-            if (lowered.0, lowered.1) != (start, end) {
-                lowered = (start, end, sentence::lower(&text[start..end]));
-                spoken_of = grammar::read(&lowered.2, &mut words);
-            }
+            };
             let order = &ORDERS[usize::from(index)];
-            if order.needs == u128::MAX || order.needs & spoken_of != 0 {
-                hits.extend(try_order(order, &lowered.2, start));
+            // Work stays linear: an order is not tried again inside the stretch it has just read.
+            if !tried.contains(&index) && (order.needs == u128::MAX || order.needs & reading.classes != 0) {
+                tried.push(index);
+                hits.extend(try_order(order, &reading.text, reading.start));
             }
         }
     }

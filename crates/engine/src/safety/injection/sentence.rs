@@ -1,4 +1,38 @@
 //! The sentence around a place, and its lower case of equal length.
+use super::super::cost;
+use super::grammar::{self, Word};
+
+/// Sentences are read up to this far on either side of a word.
+const REACH_BYTES: usize = 400;
+
+/// The sentence that was read last: its anchors and its triggers are judged on one reading.
+#[derive(Default)]
+pub(super) struct Reading {
+    pub(super) start: usize,
+    /// Places before this one need no other reading.
+    pub(super) done: usize,
+    /// In lower case.
+    pub(super) text: String,
+    pub(super) words: Vec<Word>,
+    /// What any of its words can mean.
+    pub(super) classes: u128,
+}
+
+impl Reading {
+    /// Reads the sentence around `at`, unless it has just been read; places come in order.
+    pub(super) fn turn_to(&mut self, text: &str, at: usize) {
+        if at < self.done {
+            return;
+        }
+        let (start, end) = around(text, at, REACH_BYTES);
+        cost::read(end - start);
+        self.start = start;
+        // An endless sentence is read in stretches that share their ends.
+        self.done = if end - at < REACH_BYTES { end } else { at + REACH_BYTES / 2 };
+        lower(&text[start..end], &mut self.text);
+        self.classes = grammar::read(&self.text, &mut self.words);
+    }
+}
 
 /// The sentence around `at`, at most `reach` bytes to either side, on character boundaries.
 pub(super) fn around(text: &str, at: usize, reach: usize) -> (usize, usize) {
@@ -17,8 +51,24 @@ pub(super) fn floor(text: &str, mut at: usize) -> usize {
     at
 }
 
+/// What a sentence may end with: a stop, or the last byte of an ideographic one.
+const STOPS: [bool; 256] = {
+    let mut table = [false; 256];
+    let marks = b".!?\n\x82";
+    let mut at = 0;
+    while at < marks.len() {
+        table[marks[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
+
 /// True when the bytes from `at` end a sentence: a stop before white space, or an empty line.
+#[inline]
 fn breaks(bytes: &[u8], at: usize) -> bool {
+    if !STOPS[usize::from(bytes[at])] {
+        return false;
+    }
     let next = bytes.get(at + 1).copied().unwrap_or(b'\n');
     match bytes[at] {
         b'.' => next.is_ascii_whitespace() || next == b'"' || !next.is_ascii(),
@@ -42,17 +92,18 @@ fn first_break(after: &str) -> usize {
 }
 
 /// Lower case where it has the same size, so that offsets stay true.
-pub(super) fn lower(text: &str) -> String {
+fn lower(text: &str, lowered: &mut String) {
+    lowered.clear();
     if text.is_ascii() {
-        return text.to_ascii_lowercase();
+        lowered.push_str(text);
+        lowered.make_ascii_lowercase();
+        return;
     }
-    text.chars()
-        .map(|letter| {
-            let mut lowered = letter.to_lowercase();
-            match (lowered.next(), lowered.next()) {
-                (Some(small), None) if small.len_utf8() == letter.len_utf8() => small,
-                _ => letter,
-            }
-        })
-        .collect()
+    lowered.extend(text.chars().map(|letter| {
+        let mut small = letter.to_lowercase();
+        match (small.next(), small.next()) {
+            (Some(small), None) if small.len_utf8() == letter.len_utf8() => small,
+            _ => letter,
+        }
+    }));
 }

@@ -157,7 +157,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
         severity: Severity::Critical,
         anchors: &["mnemonic", "seed phrase", "recovery phrase", "seedphrase", "seed words", "recovery words"],
         window: (0, 400),
-        pattern: r#"^(?i:mnemonic|seed phrase|recovery phrase|seedphrase|seed words|recovery words)[^:=\n]{0,30}?(?:[:=]|[ \t]is)[ \t]*["'`]?(?P<s>[a-z]{3,8}(?:[ \t,]+[a-z]{3,8}){11,23})["'`.\n]"#,
+        pattern: r#"^(?i:mnemonic|seed phrase|recovery phrase|seedphrase|seed words|recovery words)[^:=\n]{0,30}?(?:[:=]|[ \t]is)[ \t]*["'`]?(?P<s>[a-z]{3,8}(?:[ \t,]+[a-z]{3,8}){11,23})(?:["'`.\n]|$)"#,
         check: Check::None,
         positive: "seed phrase: \"legal winner thank year wave sausage worth useful legal winner thank yellow\"",
         negative: "The seed phrase is written on paper and kept in the safe.",

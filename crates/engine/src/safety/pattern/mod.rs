@@ -18,6 +18,8 @@ pub(super) enum Check {
     Real,
     /// Looks drawn by a machine.
     Random,
+    /// Could be drawn from few letters: not words, not a mask.
+    Drawn,
     /// Could be a person's password: kinds of characters mixed, not only words.
     Password,
     /// Base64 of `user:password`.

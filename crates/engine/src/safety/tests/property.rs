@@ -130,6 +130,36 @@ const HOSTILE: &[&str] = &[
     "'",
     "*:*.",
     "0123456789abcdef01234567:",
+    "a",
+    "a.",
+    "A.",
+    "a-",
+    "a_",
+    "a ",
+    "-",
+    "_",
+    "/",
+    "`",
+    "<",
+    "e",
+    "s",
+    "S",
+    "key",
+    "user ",
+    "AB",
+    "0",
+    "deadbeef",
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+    "AZDO",
+    "ACOG",
+    "atlasv1.",
+    "ngrok",
+    "://a",
+    "/https://",
+    "password=password:",
+    "é",
+    "一",
 ];
 
 /// The bytes that inspecting a text reads, counting every second reading.
@@ -151,4 +181,22 @@ fn hostile_texts_cost_no_more_a_byte_when_they_grow() {
         let (small, large) = (bytes_read(&text[..cut]), bytes_read(&text));
         assert!(large <= small * RATIO_MAX, "{seed:?}: {small} bytes grew to {large}");
     }
+}
+
+#[test]
+fn hostile_texts_are_read_few_times_more_often_than_prose() {
+    const TEXT_BYTES: usize = 64 * 1024;
+    const PROSE: &str = "The deploy of the billing worker failed on Tuesday because the queue was not drained; we restart it by \
+        hand and look at the dashboard. ";
+    // A window counts in full where a pattern may stop at its first byte, so this is far above what a clock shows.
+    const TIMES_MAX: u64 = 20;
+    let prose = bytes_read(&PROSE.repeat(TEXT_BYTES / PROSE.len()));
+    let mut slow = Vec::new();
+    for seed in HOSTILE {
+        let read = bytes_read(&seed.repeat(TEXT_BYTES / seed.len()));
+        if read > TIMES_MAX * prose {
+            slow.push(format!("{seed:?}: {:.1}", read as f64 / prose as f64));
+        }
+    }
+    assert!(slow.is_empty(), "{}", slow.join("\n"));
 }

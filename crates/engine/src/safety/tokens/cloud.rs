@@ -175,7 +175,7 @@ pub(super) const ROWS: &[Token] = &[
     token("infracost_key", "Infracost API keys", &["ico-{w32}"]).random().exact(),
     token("scalingo_token", "Scalingo tokens", &["tk-us-{s48}", "tk-{z2}-{s48}"]).random(),
     token("endor_labs_key", "Endor Labs keys", &["endr+{w16+}"]).random(),
-    token("portainer_key", "Portainer access tokens", &["ptr_{b24+}"]).random(),
+    token("portainer_key", "Portainer access tokens", &["ptr_{b24+}", "ptr_{w20+}"]).random(),
     token(
         "devcycle_key",
         "DevCycle and other flag services' server keys",

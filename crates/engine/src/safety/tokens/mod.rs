@@ -1,13 +1,17 @@
 //! Token formats that issuers publish, as rows of data: one file a family.
+mod agents;
 mod ai;
+mod banks;
 mod chat;
 mod cloud;
 mod data;
+mod flows;
 mod hosting;
 mod money;
 mod observe;
 mod office;
 mod registry;
+mod shops;
 
 use super::Severity;
 
@@ -55,6 +59,10 @@ const FAMILIES: &[&[Token]] = &[
     data::ROWS,
     observe::ROWS,
     office::ROWS,
+    agents::ROWS,
+    flows::ROWS,
+    shops::ROWS,
+    banks::ROWS,
 ];
 
 /// Every row, in the order of the families.

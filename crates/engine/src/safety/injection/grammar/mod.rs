@@ -6,15 +6,15 @@ mod terms;
 
 use std::sync::LazyLock;
 
+use super::super::Severity;
 use super::super::scan::Hit;
-use super::super::{Severity, cost};
-use super::{REACH_BYTES, excuse, sentence};
+use super::excuse;
+use super::sentence::Reading;
 use lexicon::bit;
-use reading::Word;
 use rows::{ROWS, Row};
 
 pub(in super::super) use lexicon::triggers;
-pub(super) use reading::read;
+pub(super) use reading::{Word, read};
 
 /// One slot of a wording: a word of one of the classes, so many words after the slot before.
 struct Slot {
@@ -28,13 +28,15 @@ struct Wording {
     slots: Vec<Slot>,
     /// One of each must stand somewhere in the sentence.
     needs: Vec<u128>,
+    /// The two of slots and needs that fewest words fill: most wordings are turned away by them.
+    rarest: [u128; 2],
 }
 
 static WORDINGS: LazyLock<Vec<Wording>> =
     LazyLock::new(|| ROWS.iter().flat_map(|row| row.slots.iter().map(|text| parse(row, text))).collect());
 
 fn parse(row: &'static Row, text: &str) -> Wording {
-    let mut wording = Wording { row, slots: Vec::new(), needs: Vec::new() };
+    let mut wording = Wording { row, slots: Vec::new(), needs: Vec::new(), rarest: [u128::MAX; 2] };
     let mut gap = 0;
     for part in text.split(' ') {
         match (part.parse(), part.strip_prefix('+'), part.strip_prefix('!')) {
@@ -44,6 +46,10 @@ fn parse(row: &'static Row, text: &str) -> Wording {
             _ => wording.slots.push(Slot { classes: classes(part), gap, ordered: false }),
         }
     }
+    let mut masks: Vec<u128> =
+        wording.slots.iter().map(|slot| slot.classes).chain(wording.needs.iter().copied()).collect();
+    masks.sort_by_key(|mask| mask.count_ones());
+    wording.rarest.iter_mut().zip(masks).for_each(|(rarest, mask)| *rarest = mask);
     wording
 }
 
@@ -58,45 +64,16 @@ pub(in super::super) fn rules()
     ROWS.iter().map(|row| (row.name, row.intent, row.severity, row.positive, row.negative))
 }
 
-/// Where words stood that make a sentence worth reading.
-#[derive(Default)]
-pub(super) struct Sentences {
-    seen: Vec<usize>,
-}
-
-impl Sentences {
-    pub(super) fn note(&mut self, text: &str, start: usize) {
-        let inside = start > 0 && text.as_bytes()[start - 1].is_ascii_alphanumeric();
-        if !inside && self.seen.last() != Some(&start) {
-            self.seen.push(start);
-        }
-    }
-
-    /// Judges each of the sentences once.
-    pub(super) fn judge(self, text: &str, hits: &mut Vec<Hit>) {
-        let mut words = Vec::new();
-        let mut read_to = 0;
-        for at in self.seen {
-            if at < read_to {
-                continue;
-            }
-            let (start, end) = sentence::around(text, at, REACH_BYTES);
-            // An endless sentence is read in stretches that share their ends.
-            read_to = if end - at < REACH_BYTES { end } else { at + REACH_BYTES / 2 };
-            cost::read(end - start);
-            let lowered = sentence::lower(&text[start..end]);
-            let classes = read(&lowered, &mut words);
-            hits.extend(
-                judged(&words, classes, &lowered)
-                    .map(|(row, from, to)| Hit::order(row.name, row.severity, row.intent, start + from, start + to)),
-            );
-        }
-    }
+/// The first order that the sentence gives.
+pub(super) fn judge(reading: &Reading) -> Option<Hit> {
+    let (row, from, to) = judged(&reading.words, reading.classes, &reading.text)?;
+    Some(Hit::order(row.name, row.severity, row.intent, reading.start + from, reading.start + to))
 }
 
 fn judged(words: &[Word], classes: u128, sentence: &str) -> Option<(&'static Row, usize, usize)> {
     let possible = |wording: &&Wording| {
-        wording.slots.iter().all(|slot| slot.classes & classes != 0)
+        wording.rarest.iter().all(|rarest| rarest & classes != 0)
+            && wording.slots.iter().all(|slot| slot.classes & classes != 0)
             && wording.needs.iter().all(|need| need & classes != 0)
     };
     WORDINGS.iter().filter(possible).find_map(|wording| {
