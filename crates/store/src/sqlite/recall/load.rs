@@ -1,8 +1,11 @@
 //! From the table into a part: all of it the first time, afterwards only what is newer.
 
+use std::str::FromStr;
+
 use engine::id::TenantId;
 use engine::ports::StoreError;
-use engine::vocabulary::State;
+use engine::vocabulary::{Kind, Layer, State, Trust};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
 use super::partition::{Indexed, Meta, Partition};
@@ -55,20 +58,56 @@ fn read_newer(
          order by seq",
     )?;
     let mut rows = statement.query((key(tenant.0), scope.id, part.seq))?;
+    let mut words = Columns::default();
     while let Some(row) = rows.next()? {
         if part.is_full() {
             return Err(StoreError::Unavailable("a place holds more memories than can be searched".to_owned()).into());
         }
-        let row = indexed(row, &mut part.vectors.model)?;
+        let row = indexed(row, &mut words, &mut part.vectors.model)?;
         part.put(row, replaces);
     }
     Ok(())
 }
 
+/// The columns that hold one of a few words.
+#[derive(Default)]
+struct Columns {
+    state: Column<State>,
+    kind: Column<Kind>,
+    layer: Column<Layer>,
+    trust: Column<Trust>,
+}
+
+/// What the row before said, because the next mostly says the same.
+struct Column<T> {
+    text: Vec<u8>,
+    value: Option<T>,
+}
+
+impl<T> Default for Column<T> {
+    fn default() -> Self {
+        Column { text: Vec::new(), value: None }
+    }
+}
+
+impl<T: Copy + FromStr<Err = engine::error::Error>> Column<T> {
+    fn read(&mut self, row: &Row<'_>, at: usize) -> Result<T, Fault> {
+        match (row.get_ref(at)?, self.value) {
+            (ValueRef::Text(text), Some(value)) if text == self.text => Ok(value),
+            (said, _) => {
+                let value = word(row, at)?;
+                self.text = said.as_bytes().map_err(Fault::corrupt)?.to_vec();
+                self.value = Some(value);
+                Ok(value)
+            }
+        }
+    }
+}
+
 /// The first model met is the one kept, where nobody asked for one.
-fn indexed<'a>(row: &'a Row<'_>, model: &mut Option<String>) -> Result<Indexed<'a>, Fault> {
-    let state: State = word(row, 1)?;
-    let mut meta = Meta::new(state, word(row, 2)?, word(row, 3)?, word(row, 4)?);
+fn indexed<'a>(row: &'a Row<'_>, words: &mut Columns, model: &mut Option<String>) -> Result<Indexed<'a>, Fault> {
+    let state = words.state.read(row, 1)?;
+    let mut meta = Meta::new(state, words.kind.read(row, 2)?, words.layer.read(row, 3)?, words.trust.read(row, 4)?);
     meta.updated = row.get(6)?;
     meta.expires = row.get::<_, Option<i64>>(7)?.unwrap_or(i64::MAX);
     let author = if state == State::Constrained { Some(row.get(5)?) } else { None };
