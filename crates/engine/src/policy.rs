@@ -232,9 +232,9 @@ pub fn may_forget(caller: &Caller, store: &Store, memory: &Memory) -> Result<(),
         }
         // Whoever may see a pipeline's or user's memory here is its own.
         scope => match may_write(caller, store, scope, Kind::UserPreference, true) {
-            Err(refusal) if refusal.code == NEEDS_PROMOTION => {
-                Err(refusal.hint("a person decides: propose to forget it, `ingrain propose --forget`"))
-            }
+            Err(refusal) if refusal.code == NEEDS_PROMOTION => Err(refusal.hint(
+                "a person decides: propose to forget it, `ingrain propose --forget` or `POST /v1/reviews/forget`",
+            )),
             permitted => permitted.map(|_| ()),
         },
     }
