@@ -195,11 +195,20 @@ impl Engine {
         Ok(())
     }
 
-    /// The document at an address, where it is one the caller sees.
-    pub fn document(&self, caller: &Caller, path: &str) -> Result<Option<Document>, Error> {
+    /// The first document that stands at one of these addresses and that the caller sees.
+    pub fn document(
+        &self,
+        caller: &Caller,
+        addresses: impl IntoIterator<Item = String>,
+    ) -> Result<Option<Document>, Error> {
         self.eyes(caller)?;
-        let document: Option<Document> = row::get(&*self.backend, caller.tenant, path)?;
-        Ok(document.filter(|document| lists(caller, document)))
+        for address in addresses {
+            let document: Option<Document> = row::get(&*self.backend, caller.tenant, &address)?;
+            if let Some(document) = document.filter(|document| lists(caller, document)) {
+                return Ok(Some(document));
+            }
+        }
+        Ok(None)
     }
 
     /// The documents, newest first.

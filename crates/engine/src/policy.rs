@@ -231,7 +231,12 @@ pub fn may_forget(caller: &Caller, store: &Store, memory: &Memory) -> Result<(),
             Err(Refusal::new("policy.system_manage", format!("deleting from system `{system}` needs `manage` on it")))
         }
         // Whoever may see a pipeline's or user's memory here is its own.
-        scope => may_write(caller, store, scope, Kind::UserPreference, true).map(|_| ()),
+        scope => match may_write(caller, store, scope, Kind::UserPreference, true) {
+            Err(refusal) if refusal.code == NEEDS_PROMOTION => Err(refusal.hint(
+                "a person decides: propose to forget it, `ingrain propose --forget` or `POST /v1/reviews/forget`",
+            )),
+            permitted => permitted.map(|_| ()),
+        },
     }
 }
 
@@ -240,11 +245,12 @@ pub(crate) fn pipeline_not_enabled() -> Refusal {
         .hint("an admin enables it, for the pipeline and the agent")
 }
 
+const NEEDS_PROMOTION: &str = "policy.needs_promotion";
+
 fn needs_promotion(store: &str) -> Refusal {
-    Refusal::new("policy.needs_promotion", format!("store `{store}` is written by admins and approved reviews only"))
-        .hint(
-            "save it in `conversation_memory` and propose a promotion: `ingrain propose` or `memory_propose_promotion`",
-        )
+    Refusal::new(NEEDS_PROMOTION, format!("store `{store}` is written by admins and approved reviews only")).hint(
+        "save it in `conversation_memory` and propose a promotion: `ingrain propose` or `memory_propose_promotion`",
+    )
 }
 
 fn no_such_system() -> Refusal {

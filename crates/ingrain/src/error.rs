@@ -155,6 +155,8 @@ const LISTED: &[(&str, &str)] = &[
     ("session", "`ingrain episodes sessions`"),
     ("document", "`ingrain ingest`"),
     ("key", "`ingrain key list`"),
+    ("pipeline", "`ingrain pipeline list`"),
+    ("tenant", "`ingrain tenant list`"),
 ];
 
 /// Advice by code, for failures that bring none of their own.

@@ -32,7 +32,7 @@ const SAME: &[(&str, &[&str])] = &[
     ("history", &["history", "version"]),
     ("patch", &["patch"]),
     ("forget", &["forget"]),
-    ("propose", &["propose"]),
+    ("propose", &["propose", "propose_forget"]),
     ("review list", &["reviews"]),
     ("review show", &["review"]),
     ("review confirm", &["approve", "decide_all"]),

@@ -66,7 +66,7 @@ const LISTS: &[&str] = &["concat(", "CONCAT(", "Concat(", "join(", "Join("];
 /// Where an escape or a seam may start.
 const OPENERS: [bool; 256] = {
     let mut table = [false; 256];
-    let marks = b"&\\%\"'<=*`";
+    let marks = b"&\\%\"'<=*`/";
     let mut at = 0;
     while at < marks.len() {
         table[marks[at] as usize] = true;
@@ -99,6 +99,7 @@ fn steps(text: &str) -> Vec<Step> {
             b'<' => inline_tag(bytes, at).map(|used| (None, used)),
             b'=' => quoted_printable(bytes, at),
             b'*' => emphasis(bytes, at).map(|used| (None, used)),
+            b'/' => comment(bytes, at).map(|used| (None, used)),
             _ => seam(rest)
                 .or_else(|| {
                     let listed = *listed.get_or_insert_with(|| LISTS.iter().any(|word| text.contains(word)));
@@ -116,6 +117,16 @@ fn steps(text: &str) -> Vec<Step> {
         }
     }
     steps
+}
+
+/// `/* … */` inside a word, which only a reader of the source sees.
+fn comment(bytes: &[u8], at: usize) -> Option<usize> {
+    const COMMENT_BYTES_MAX: usize = 24;
+    let rest = bytes[at..].strip_prefix(b"/*")?;
+    let inside = at > 0 && bytes[at - 1].is_ascii_alphanumeric();
+    let close = find(&rest[..rest.len().min(COMMENT_BYTES_MAX)], b"*/")?;
+    let used = close + 4;
+    (inside && bytes.get(at + used).is_some_and(u8::is_ascii_alphanumeric)).then_some(used)
 }
 
 fn copy(text: &str, from: usize, to: usize, out: &mut Rewrite) {

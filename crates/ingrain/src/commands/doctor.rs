@@ -181,13 +181,16 @@ fn database(config: &Config) -> Vec<Check> {
     };
     let opened = format!("{} {} at {}", health.backend, health.version, health.location);
     let kept = format!("{} memories in {} bytes", health.memories, health.bytes);
-    vec![
-        good("database", opened),
-        pages(session.engine.backend.damage()),
+    let file = assemble::database_path(config).is_ok();
+    let mut checks = vec![good("database", opened)];
+    // A server looks after its own pages.
+    checks.extend(file.then(|| pages(session.engine.backend.damage())));
+    checks.extend([
         good("migrations", format!("at number {}", health.migration)),
         good("memories", kept),
         good("vectors", health.vectors),
-    ]
+    ]);
+    checks
 }
 
 fn pages(damage: Result<Vec<String>, StoreError>) -> Check {

@@ -260,6 +260,10 @@ impl Import {
     fn markdown(&self, job: &Job<'_>, done: &mut ImportDone, progress: &mut Progress<'_>) -> Result<(), Failure> {
         let mut files = Vec::new();
         collect(&self.path, &mut files)?;
+        if files.is_empty() {
+            let message = format!("there is no Markdown file in `{}`", self.path.display());
+            return Err(Failure::wrong("not_found", message));
+        }
         files.sort();
         for file in &files {
             let folder = file.strip_prefix(&self.path).ok().and_then(|below| below.components().next());

@@ -39,6 +39,9 @@ impl History {
 }
 
 fn told(output: &Output, versions: &[Version]) -> String {
+    if versions.is_empty() {
+        return "nothing here".to_owned();
+    }
     let mut text = String::new();
     for (at, version) in versions.iter().enumerate() {
         let head = format!("version {}  {} by {}  {}", version.number, version.operation, version.actor, version.at);

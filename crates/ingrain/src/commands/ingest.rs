@@ -195,12 +195,9 @@ fn standing(job: &Job<'_>, source: &Source) -> Result<String, Failure> {
     let Ok(whole) = source.file.canonicalize() else { return Ok(source.address.clone()) };
     let names: Vec<_> = whole.iter().skip(1).map(|name| name.to_string_lossy()).collect();
     // A name alone says too little about which file it was.
-    for from in 0..names.len().saturating_sub(1) {
-        if let Some(document) = job.session.engine.document(&job.session.caller, &names[from..].join("/"))? {
-            return Ok(document.path);
-        }
-    }
-    Ok(source.address.clone())
+    let ends = (0..names.len().saturating_sub(1)).map(|from| names[from..].join("/"));
+    let document = job.session.engine.document(&job.session.caller, ends)?;
+    Ok(document.map_or_else(|| source.address.clone(), |document| document.path))
 }
 
 /// The files under a path, in order. A folder's documents are addressed below its name, and so is a file named alone.

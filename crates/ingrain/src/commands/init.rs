@@ -53,7 +53,7 @@ pub fn run(loaded: &Loaded, output: &Output) -> Result<(), Failure> {
     let written = written.map_err(|error| unwritable(&loaded.file, &error))?;
     let session = Session::open(config)?;
     let health = session.engine.backend.health()?;
-    let client = client()?;
+    let client = client(loaded)?;
     let view = json!({
         "status": if written { "created" } else { "unchanged" },
         "home": home,
@@ -77,9 +77,14 @@ pub fn run(loaded: &Loaded, output: &Output) -> Result<(), Failure> {
     })
 }
 
-/// What an MCP client's configuration needs to know.
-fn client() -> Result<Value, Failure> {
+/// What an MCP client's configuration needs to know: it starts us without the variables of this shell.
+fn client(loaded: &Loaded) -> Result<Value, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::broken("init.program", format!("cannot tell where this program is: {error}")))?;
-    Ok(json!({ "mcpServers": { "ingrain": { "command": program, "args": ["mcp"] } } }))
+    let mut arguments = vec![json!("mcp")];
+    if loaded.settings.iter().any(|setting| setting.key == "home" && setting.from != "default") {
+        let home = std::path::absolute(&loaded.config.home).unwrap_or_else(|_| loaded.config.home.clone());
+        arguments.extend([json!("--home"), json!(home)]);
+    }
+    Ok(json!({ "mcpServers": { "ingrain": { "command": program, "args": arguments } } }))
 }

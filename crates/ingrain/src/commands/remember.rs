@@ -58,7 +58,8 @@ pub struct Remember {
     /// Stop returning it at this time or after this span (7d)
     #[arg(long, value_name = "TIME")]
     expires: Option<String>,
-    /// Look at it again by this time or after this span (90d); then it counts as a draft
+    /// Look at it again by this time or after this span (90d); then, or at once where that has passed, it counts as a
+    /// draft
     #[arg(long, value_name = "TIME")]
     verify_by: Option<String>,
     /// How long it is worth keeping: routine, task_completion, decision, remember, error

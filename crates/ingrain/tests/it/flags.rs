@@ -146,6 +146,13 @@ fn half_a_command_is_answered_with_its_help() {
     assert!(ran.stderr.starts_with("Who reviews which paths") && ran.stderr.contains("Usage:"), "{ran:?}");
     assert_eq!(world.code(2, "owners", &[]), "usage");
     assert_eq!(world.run("key list", &[]).stdout, "nothing here\n");
+    assert_eq!(world.run("history policies/verification --below 1", &[]).stdout, "nothing here\n");
+    let empty = world.home().join("empty");
+    std::fs::create_dir(&empty).expect("made");
+    assert_eq!(world.code(2, "import", &[empty.to_str().expect("utf-8")]), "not_found");
+    // Who may not forget is told how to ask for it, not how to promote it.
+    let refused = world.fails(3, "forget policies/verification --as agent:t", &[]);
+    assert!(text(&refused["hint"]).contains("propose --forget"), "{refused}");
     let hint = text(&world.fails(2, "review show nope", &[])["hint"]);
     assert!(hint.contains("ingrain review list"), "{hint}");
 }

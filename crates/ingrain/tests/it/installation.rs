@@ -11,6 +11,7 @@ fn init_makes_a_home_once() {
     let made = world.json("init", &[]);
     assert_eq!(text(&made["status"]), "created");
     assert_eq!(made["mcp_client"]["mcpServers"]["ingrain"]["args"][0], "mcp", "{made}");
+    assert_eq!(made["mcp_client"]["mcpServers"]["ingrain"]["args"][2], *world.home().to_string_lossy(), "{made}");
     let config = world.home().join("config.toml");
     let comments = std::fs::read_to_string(&config).expect("a config");
     assert!(comments.lines().all(|line| line.is_empty() || line.starts_with('#')), "{comments}");

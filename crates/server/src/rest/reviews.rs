@@ -17,8 +17,8 @@ use crate::problem::Problem;
 use crate::wire::Page;
 use crate::wire::memory::SavedView;
 use crate::wire::reviews::{
-    ChangesBody, DecideAllBody, DecideBody, DecidedAllView, DecidedView, ProposeBody, ProposedView, ReviewBrief,
-    ReviewDetail, ReviewParams,
+    ChangesBody, DecideAllBody, DecideBody, DecidedAllView, DecidedView, ProposeBody, ProposeForgetBody, ProposedView,
+    ReviewBrief, ReviewDetail, ReviewParams,
 };
 
 const TAG: &str = "reviews";
@@ -42,6 +42,12 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
                 "memory": EXAMPLE_ID, "target_store": "workspace_runbooks", "target_path": "services/billing",
                 "rationale": "seen in three incidents", "risk": "low",
             }))
+            .answer::<ProposedView>(StatusCode::CREATED, "Waiting", Value::Null)
+            .answer::<ProposedView>(StatusCode::OK, "The same waits already", Value::Null)
+            .problems(&[NOT_FOUND, CONFLICT, REFUSED]),
+        Endpoint::new(Method::POST, "/v1/reviews/forget", "propose_forget", propose_forget)
+            .says(TAG, "Propose to forget a memory", "One that you see and may not take away; it stays until a person approves.")
+            .body::<ProposeForgetBody>(json!({ "memory": EXAMPLE_ID, "rationale": "the service is gone" }))
             .answer::<ProposedView>(StatusCode::CREATED, "Waiting", Value::Null)
             .answer::<ProposedView>(StatusCode::OK, "The same waits already", Value::Null)
             .problems(&[NOT_FOUND, CONFLICT, REFUSED]),
@@ -90,6 +96,17 @@ async fn propose(
     Sent(body): Sent<ProposeBody>,
 ) -> Result<(StatusCode, Json<ProposedView>), Problem> {
     proposed(app.call("propose", move |engine| Ok(engine.propose(&who.caller, body.into())?)).await?)
+}
+
+async fn propose_forget(
+    State(app): State<App>,
+    who: Who,
+    Sent(body): Sent<ProposeForgetBody>,
+) -> Result<(StatusCode, Json<ProposedView>), Problem> {
+    let work = move |engine: &Engine| {
+        Ok(engine.propose_forget(&who.caller, &engine::Reference::Id(body.memory), body.rationale)?)
+    };
+    proposed(app.call("propose_forget", work).await?)
 }
 
 pub(super) fn proposed(proposed: Proposed) -> Result<(StatusCode, Json<ProposedView>), Problem> {

@@ -33,6 +33,19 @@ pub struct ProposeBody {
     pub risk: Risk,
 }
 
+/// What shall be forgotten, if a person agrees.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "ProposeForget")]
+pub struct ProposeForgetBody {
+    /// The memory.
+    #[schemars(with = "Id")]
+    pub memory: MemoryId,
+    #[serde(deserialize_with = "reason")]
+    #[schemars(length(min = 1, max = 4096))]
+    pub rationale: String,
+}
+
 fn low() -> Risk {
     Risk::Low
 }

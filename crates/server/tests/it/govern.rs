@@ -93,3 +93,22 @@ fn fact_34_a_run_and_its_context_over_rest() {
     assert_eq!(closed.status, 200, "{}", closed.body);
     assert_eq!(house.ask("GET", "/v1/verify").send().json()["broken"], Value::Null);
 }
+
+#[test]
+fn who_may_not_forget_asks_for_it() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let body = json!({ "store": "workspace_runbooks", "kind": "runbook", "path": "old", "content": "restart the fax" });
+    let id = house.ask("POST", "/v1/memories").json(&body).send().json()["id"].as_str().expect("an id").to_owned();
+    let refused = house.ask_as(&agent, "DELETE", &format!("/v1/memories/{id}")).send();
+    assert_eq!(refused.said(), (403, "policy.needs_promotion".to_owned()));
+    assert!(refused.body.contains("/v1/reviews/forget"), "{}", refused.body);
+    let body = json!({ "memory": id, "rationale": "there is no fax any more" });
+    let ask = || house.ask_as(&agent, "POST", "/v1/reviews/forget").json(&body).send();
+    let (first, again) = (ask(), ask());
+    assert_eq!((first.status, again.status), (201, 200), "{}", first.body);
+    let review = first.json()["review"]["id"].as_str().expect("a review").to_owned();
+    let approved = house.ask("POST", &format!("/v1/reviews/{review}/approve")).json(&json!({})).send();
+    assert_eq!(approved.status, 200, "{}", approved.body);
+    assert_eq!(house.ask("GET", &format!("/v1/memories/{id}")).send().json()["state"], "tombstoned");
+}

@@ -17,17 +17,22 @@ pub(super) fn excused(sentence: &str, start: usize, end: usize) -> bool {
 const ORDINARY: &[(&str, &str, &str)] = &[
     (
         "injection_skip_approval",
-        "staging,sandbox,dev,scratch,localhost,preview,ephemeral,scripts,ci,pipelines,cron,typo,typos,demo,video,docs,wiki,rehearsal",
+        "twice,staging,sandbox,dev,scratch,localhost,preview,ephemeral,scripts,ci,pipelines,cron,typo,typos,demo,video,docs,wiki,rehearsal",
+        "prod,production,live,customer,customers,payment,payments,secret,secrets,all,every,always",
+    ),
+    (
+        "injection_false_memory",
+        "staging,sandbox,dev,scratch,localhost,preview,ephemeral,ci,typo,typos,demo,docs,wiki,documentation,example,examples",
         "prod,production,live,customer,customers,payment,payments,secret,secrets,all,every,always",
     ),
     (
         "injection_conceal",
-        "menu,menus,button,buttons,column,columns,banner,tab,widget,dialog,sidebar,panel,tooltip,icon",
+        "before,until,unless,menu,menus,button,buttons,column,columns,banner,tab,widget,dialog,sidebar,panel,tooltip,icon",
         "instruction,note,memory",
     ),
     (
         "injection_replicate",
-        "dockerfile,dockerfiles,makefile,makefiles,config,yaml,ticket,tickets,slide,crontab,bashrc,zshrc,profile,gitignore,nginx",
+        "footer,header,page,pages,template,checklist,step,steps,dockerfile,dockerfiles,makefile,makefiles,config,yaml,ticket,tickets,slide,crontab,bashrc,zshrc,profile,gitignore,nginx",
         "memory,memories,summary,summaries,agent,agents,prompt",
     ),
     (
@@ -54,7 +59,7 @@ fn build(pattern: &str) -> Regex {
 
 static NEGATION: LazyLock<Regex> = LazyLock::new(|| {
     build(
-        r"(?:\b(?:never|not|don't|dont|mustn't|shouldn't|cannot|can't|won't|refuse to|refuses to|avoid|without|forbidden to|prohibited (?:from|to)|unable to|nie|niemals|nicht|ne pas|jamais|nunca|non|mai|nooit|niet|nigdy)[ \t]+(?:[a-z]+[ \t]+){0,2}$)|\b(?:nobody|no one|none)\b[^.]{0,20}$|\bn'$|(?:\bn\xc3\xa3o|\bnao|\bno|\bnon|\xd0\xbd\xd0\xb5|\xd0\x9d\xd0\xb5|\xd0\xbd\xd0\xb8\xd0\xba\xd0\xbe\xd0\xb3\xd0\xb4\xd0\xb0)[ \t]+(?:\S+[ \t]+){0,1}$|(?:\xe4\xb8\x8d\xe8\xa6\x81|\xe5\x88\xab|\xe5\x8b\xbf|\xe5\x88\x87\xe5\x8b\xbf)$|\b(?:nooit|nie|niemals|nigdy|jamais|nunca|mai)\b[^.]{0,30}$",
+        r"(?:\b(?:never|not|don't|dont|mustn't|shouldn't|cannot|can't|won't|(?:refuses?|declines?|rejects?) (?:requests? |attempts? |orders? )?to|avoid|without|forbidden to|prohibited (?:from|to)|unable to|nie|niemals|nicht|ne pas|jamais|nunca|non|mai|nooit|niet|nigdy)[ \t]+(?:[a-z]+[ \t]+){0,2}$)|\b(?:nobody|no one|none)\b[^.]{0,20}$|\bn'$|(?:\bn\xc3\xa3o|\bnao|\bno|\bnon|\xd0\xbd\xd0\xb5|\xd0\x9d\xd0\xb5|\xd0\xbd\xd0\xb8\xd0\xba\xd0\xbe\xd0\xb3\xd0\xb4\xd0\xb0)[ \t]+(?:\S+[ \t]+){0,1}$|(?:\xe4\xb8\x8d\xe8\xa6\x81|\xe5\x88\xab|\xe5\x8b\xbf|\xe5\x88\x87\xe5\x8b\xbf)$|\b(?:nooit|nie|niemals|nigdy|jamais|nunca|mai)\b[^.]{0,30}$",
     )
 });
 
@@ -102,7 +107,8 @@ fn negated(before: &str) -> bool {
     NEGATION.is_match(before.as_bytes())
 }
 
-fn reported(before: &str) -> bool {
+/// Somebody else's words, told of before.
+pub(super) fn reported(before: &str) -> bool {
     REPORT.is_match(before.as_bytes())
 }
 

@@ -69,7 +69,10 @@ pub(super) const CLASSES: &[(&str, &str)] = &[
     ),
     ("ask", "questioned,ask*,prompt*,question*,wonder*,inquire*,enquire*,want* to know"),
     ("report", REPORT),
-    ("ledger", "audit trail*,audit log*,audit record*,log,logs,history,log file*,change log,timeline,journal,record*"),
+    (
+        "ledger",
+        "transcript*,chat log*,conversation log*,audit trail*,audit log*,audit record*,log,logs,history,log file*,change log,timeline,journal,record*",
+    ),
     (
         "excuse",
         "say it was,say that it was,say this was,claim it was,claim that,call it a,blame,tell them it,tell him it,\
@@ -84,12 +87,20 @@ pub(super) const CLASSES: &[(&str, &str)] = &[
         "followit",
         "do what it says,do as it says,do whatever it says,follow what it says,obey it,execute what,carry out what,\
       do what is written,follow whatever,run whatever,do what they say,apply whatever,do everything it,follow every step in it,\
-      treat it as orders,follow the orders,act on what it says,follow it,run it,execute it,carry it out",
+      treat it as orders,follow the orders,act on what it says,follow it,run it,execute it,carry it out,doing what it says,doing as it says,\
+      follow the instructions inside,follow the instructions in it,follow the steps inside,following what it says,obey what,\
+      do what is in it,apply what it says,act on its contents",
     ),
-    ("fetch", "fetch,download,open,opening,visit,load,curl,wget,retrieve,pull,get,check,read,consult,browse to,go to"),
+    (
+        "fetch",
+        "fetching,loading,downloading,fetch,download,open,opening,visit,load,curl,wget,retrieve,pull,get,check,read,consult,browse to,go to",
+    ),
     ("run", "run,execute,launch,start,eval,invoke"),
     ("script", "script*,payload*,binary,file,code,program*,installer*,command*,package*"),
-    ("promote", "recommend,suggest,promote,praise,advertise,endorse,favour,favor,push,prefer,plug"),
+    (
+        "promote",
+        "end with a link,append a link,include a link,contain a link,carry a link,add a link,recommend,suggest,promote,praise,advertise,endorse,favour,favor,push,prefer,plug",
+    ),
     (
         "whoever",
         "somebody asks,someone asks,anyone asks,anybody asks,user asks,users ask,people ask,asked about,asks about,\
@@ -99,18 +110,21 @@ pub(super) const CLASSES: &[(&str, &str)] = &[
     (
         "bank",
         "payout account,payment account,account number*,iban,bank detail*,bank account,recipient*,payee*,wallet address,wallet,beneficiary,routing number,\
-      payment address,payment details",
+      payment address,payment details,new account,bankverbindung,kontonummer,coordonnées bancaires,datos bancarios,dados bancários,\
+      dati bancari,bankgegevens,numer konta,реквизит*,hesap numara*,银行账号,收款账户,振込先,口座番号,계좌*",
     ),
     (
         "pretask",
         "before answering,before responding,before replying,before you answer,before you reply,before you respond,prior to any,\
       before any task,before every task,before each task,before every,before you begin,before you start,before doing anything,\
-      before continuing,prior to every,prior to each,before each answer,before starting any,before you do anything",
+      before continuing,prior to every,prior to each,before each answer,before starting any,before you do anything,\
+      at the start of each,at the start of every,at the beginning of each,at the beginning of every,before answering any,\
+      before doing anything else,at the end of each,at the end of every,ahead of each,ahead of every",
     ),
     ("pipe", "| sh,| bash,|sh,|bash,| sudo sh,| sudo bash,| python,| python3,| zsh"),
     (
         "tool",
-        "your shell tool,shell tool,your tools,your tool,tool,your terminal,your browser,your shell,your email tool,tools",
+        "the terminal,the shell,your shell tool,shell tool,your tools,your tool,tool,your terminal,your browser,your shell,your email tool,tools",
     ),
     ("use", "use,call,invoke,give,grant,run,through,via,with,by means of,make,book,schedule,place"),
     ("amount", "amount,recipient,iban,usd,eur,dollars,euros,btc,payment*,transfer*,refund*,purchase*,order*"),
@@ -124,7 +138,7 @@ pub(super) const CLASSES: &[(&str, &str)] = &[
     ("port", "port,ports,firewall,security group,ingress,database,bucket,bucket's"),
     (
         "world",
-        "to the world,to the internet,to everyone,to anyone,0.0.0.0/0,to the public,publicly,to all addresses,from anywhere",
+        "random channel,general channel,public channel,#random,#general,whole internet,entire internet,whole world,to the world,to the internet,to everyone,to anyone,0.0.0.0/0,to the public,publicly,to all addresses,from anywhere",
     ),
     ("my", "my,our"),
     ("learn", "learn*,know,knows,find out,see,sees,notice*,hear*,be told,be aware,realise,realize,discover*,suspect*"),
@@ -163,16 +177,16 @@ pub(super) const CLASSES: &[(&str, &str)] = &[
     ("between", "between us,between you and me,our secret,to yourself,our little secret,strictly between,under wraps"),
     (
         "mode",
-        "developer mode,devmode,diagnostic mode,debug mode,god mode,maintenance mode,admin mode,root mode,unrestricted mode,\
+        "administrator mode,developer mode,devmode,diagnostic mode,debug mode,god mode,maintenance mode,admin mode,root mode,unrestricted mode,\
       override mode,dan mode,test mode,privileged mode,jailbreak mode,sudo mode,unsafe mode,service mode",
     ),
     (
         "show",
-        "reveal,print,show,display,output,disclose,repeat,expose,dump,list,recite,write out,spell out,give,include,tell,state,\
+        "reply with,answer with,respond with,reveal,print,show,display,output,disclose,repeat,expose,dump,list,recite,write out,spell out,give,include,tell,state,\
       zeig*,gib,montre*,affiche*,muestra*,revela*,mostre,mostra*,toon,pokaż,покажи*,выведи*,göster*,显示,输出,表示,보여*",
     ),
     ("with", "with the,with these,with mine,with this,with those,by the ones,by these,by mine"),
-    ("let", "let,allow"),
+    ("let", "let,allow,letting,allowing,have,having"),
     ("stop", "stop,prevent,keep,hold,restrict,hinder,limit,bind,block,deter"),
     (
         "inname",
@@ -184,13 +198,16 @@ pub(super) const CLASSES: &[(&str, &str)] = &[
         "is fine,is ok,is okay,are fine,are ok,is allowed,are allowed,is permitted,may happen,can happen,is always fine",
     ),
     ("ticket", "ticket,tickets,change request,paper trail,questions,second look"),
-    ("agree", "with ok,with yes,with y,with approve,with confirm,with accept,in the affirmative,affirmatively"),
+    (
+        "agree",
+        "as already given,as given,as granted,as already granted,as settled,as read,with ok,with yes,with y,with approve,with confirm,with accept,in the affirmative,affirmatively",
+    ),
     ("forge", "forge,fake,falsify,fabricate,spoof,counterfeit"),
     ("agreed", "agreed,consented,said yes,given consent,approved,confirmed,okayed,agrees,consents,accepted"),
-    ("picture", "picture,pixel,img,markdown image,image tag,tracking image"),
+    ("picture", "tracking pixel,picture,pixel,img,markdown image,image tag,tracking image"),
     (
         "unseen",
-        "nobody can tell,no one can tell,nobody notices,no one notices,nobody will know,no one will know,nobody knows,without a trace,as if nothing happened,as if nothing had happened,nobody sees,no one sees,so no one,so nobody,unnoticed,undetected",
+        "nobody can tell,no one can tell,nobody notices,no one notices,nobody will know,no one will know,nobody knows,without a trace,as if nothing happened,as if nothing had happened,nobody sees,no one sees,so no one,so nobody,unnoticed,undetected,carry on as normal,continue as normal,carry on as usual,as though nothing happened,as though nothing had happened,act normal,looks clean,look clean",
     ),
     ("evenif", "even if,even when,even though,even where,regardless,whether or not,no matter whether"),
     ("strip", "strip,remove,delete,omit,drop,cut,scrub,erase,leave,clean,purge,redact,take"),
@@ -219,6 +236,58 @@ pub(super) const CLASSES: &[(&str, &str)] = &[
       are cleared to,are allowed to,are authorised to,are authorized to,would",
     ),
     ("to", "to "),
+    ("note", NOTE),
+    (
+        "share",
+        "may be shared,can be shared,should be shared,may be given,can be given,may be handed,may be disclosed,may be sent,be shared freely",
+    ),
+    (
+        "safe",
+        "safe to open,safe to click,safe to run,trustworthy,can be trusted,always trusted,fully trusted,never malicious,is harmless,are harmless,beyond doubt,beyond question",
+    ),
+    (
+        "auto",
+        "confirmed automatically,approved automatically,accepted automatically,paid automatically,automatically approved,automatically confirmed,automatically accepted,auto-approved,auto-confirmed,waved through,rubber-stamped,nodded through,granted automatically",
+    ),
+    (
+        "opposite",
+        "opposite of,reverse of,contrary of,contrary to,inverse of,exact opposite,gegenteil,contraire,contrario,contrário,tegendeel,przeciwieństwo,наоборот,相反,反対,반대",
+    ),
+    (
+        "off",
+        "switched off,turned off,disabled,deactivated,gone,not there,inactive,removed,abgeschaltet,ausgeschaltet,désactivé*,desactivad*,desligad*,disattivat*,uitgeschakeld,wyłączon*,отключен*,关闭,無効",
+    ),
+    (
+        "autoyes",
+        "auto-accept,auto-approve,auto-confirm,autoaccept,autoapprove,rubber-stamp,say yes to,nod through,wave through,greenlight,green-light",
+    ),
+    (
+        "destroy",
+        "rm -rf,mkfs,dd if=,drop database,drop table,delete_all*,wipe_all*,purge_all*,drop_all*,format c:,truncate table,delete everything,erase everything,shred,git push --force,shutdown -h",
+    ),
+    (
+        "recovery",
+        "recovery address,recovery email,recovery mail,recovery phone,recovery number,forwarding address,forwarding rule*,login email,contact email,account email,notification address,payout address,return address",
+    ),
+    (
+        "already",
+        "already agreed,already consented,already approved,already said yes,already given consent,already confirmed,already ok'd,already signed off,agreed already,consented already,pre-approved this,given consent,given blanket",
+    ),
+    (
+        "cond",
+        "if,once,after,unless,until,provided,in case,when,as long as,falls,wenn,sobald,nachdem,si,quand,cuando,se,quando,als,zodra,jeśli,gdy,если,когда,如果,当,もし,たら,만약,إذا,अगर,eğer",
+    ),
+    (
+        "giveme",
+        "tell me,give me,show me,hand me,send me,read me,let me see,let me have,dame,dime,donne-moi,dis-moi,montre-moi,gib mir,\
+      sag mir,zeig mir,nenn mir,dammi,dimmi,mostrami,me dê,me diga,me mostre,geef me,vertel me,toon me,podaj mi,powiedz mi,\
+      pokaż mi,дай мне,скажи мне,покажи мне,bana ver,bana söyle,bana göster,给我,告诉我,教えて,見せて,알려줘,보여줘,말해줘,أعطني,\
+      أخبرني,मुझे दो,मुझे बता*",
+    ),
+    (
+        "sov",
+        "忘れて,忘れ,無視し,省略,スキップ,飛ばし,잊고,잊어*,무시하*,건너뛰*,생략*,unut*,yok say*,atla*,भूल*,अनदेखा,छोड़*,नज़रअंदाज़",
+    ),
 ];
 
 /// Classes of which every row needs one: only sentences with a word of them are read.
@@ -279,6 +348,17 @@ pub(super) const TRIGGERS: &[&str] = &[
     "agree",
     "invoice",
     "harm",
+    "note",
+    "share",
+    "safe",
+    "auto",
+    "opposite",
+    "autoyes",
+    "destroy",
+    "recovery",
+    "already",
+    "sov",
+    "giveme",
 ];
 
 /// The words whose sentences are worth reading.

@@ -16,6 +16,9 @@ use rows::{ROWS, Row};
 pub(in super::super) use lexicon::triggers;
 pub(super) use reading::{Word, read};
 
+/// Words that belong together without an order stand in one or two clauses.
+const NEAR_BYTES: usize = 130;
+
 /// One slot of a wording: a word of one of the classes, so many words after the slot before.
 struct Slot {
     classes: u128,
@@ -28,17 +31,29 @@ struct Wording {
     slots: Vec<Slot>,
     /// One of each must stand somewhere in the sentence.
     needs: Vec<u128>,
-    /// The two of slots and needs that fewest words fill: most wordings are turned away by them.
-    rarest: [u128; 2],
+    /// None of these may.
+    bars: u128,
+    /// The slots may be filled in any order, near each other.
+    near: bool,
+    /// The classes of the slot or need that names fewest: most wordings are turned away by it.
+    rarest: u128,
 }
 
 static WORDINGS: LazyLock<Vec<Wording>> =
     LazyLock::new(|| ROWS.iter().flat_map(|row| row.slots.iter().map(|text| parse(row, text))).collect());
 
 fn parse(row: &'static Row, text: &str) -> Wording {
-    let mut wording = Wording { row, slots: Vec::new(), needs: Vec::new(), rarest: [u128::MAX; 2] };
+    let mut wording = Wording { row, slots: Vec::new(), needs: Vec::new(), bars: 0, near: false, rarest: 0 };
     let mut gap = 0;
     for part in text.split(' ') {
+        if part == "~" {
+            wording.near = true;
+            continue;
+        }
+        if let Some(names) = part.strip_prefix('-') {
+            wording.bars |= classes(names);
+            continue;
+        }
         match (part.parse(), part.strip_prefix('+'), part.strip_prefix('!')) {
             (Ok(words), ..) => gap = words,
             (_, Some(names), _) => wording.needs.push(classes(names)),
@@ -46,10 +61,9 @@ fn parse(row: &'static Row, text: &str) -> Wording {
             _ => wording.slots.push(Slot { classes: classes(part), gap, ordered: false }),
         }
     }
-    let mut masks: Vec<u128> =
-        wording.slots.iter().map(|slot| slot.classes).chain(wording.needs.iter().copied()).collect();
-    masks.sort_by_key(|mask| mask.count_ones());
-    wording.rarest.iter_mut().zip(masks).for_each(|(rarest, mask)| *rarest = mask);
+    let masks = wording.slots.iter().map(|slot| slot.classes).chain(wording.needs.iter().copied());
+    // Of those that name as few classes, the later class is the rarer word: the table begins with the common ones.
+    wording.rarest = masks.min_by_key(|mask| (mask.count_ones(), mask.leading_zeros())).unwrap_or(0);
     wording
 }
 
@@ -71,19 +85,51 @@ pub(super) fn judge(reading: &Reading) -> Option<Hit> {
 }
 
 fn judged(words: &[Word], classes: u128, sentence: &str) -> Option<(&'static Row, usize, usize)> {
-    let possible = |wording: &&Wording| {
-        wording.rarest.iter().all(|rarest| rarest & classes != 0)
+    let possible = |wording: &Wording| {
+        wording.bars & classes == 0
             && wording.slots.iter().all(|slot| slot.classes & classes != 0)
             && wording.needs.iter().all(|need| need & classes != 0)
     };
-    WORDINGS.iter().filter(possible).find_map(|wording| {
+    let called = called(classes);
+    let wordings =
+        WORDINGS.iter().enumerate().filter(|(index, _)| called[index / WORD_BITS] >> (index % WORD_BITS) & 1 == 1);
+    wordings.map(|(_, wording)| wording).filter(|wording| possible(wording)).find_map(|wording| {
         let (from, to) = (0..words.len()).find_map(|at| {
-            let last = fits(&wording.slots, words, at)?;
+            let last =
+                if wording.near { gathers(&wording.slots, words, at)? } else { fits(&wording.slots, words, at)? };
             let (from, to) = (words[at].start, words[last].end);
-            (!excuse::excused(sentence, from, to)).then_some((from, to))
+            // Without an order, what says that others speak may stand among the words.
+            let reported = wording.near && excuse::reported(&sentence[..words[last].start]);
+            (!reported && !excuse::excused(sentence, from, to)).then_some((from, to))
         })?;
         (!excuse::ordinary(wording.row.name, sentence)).then_some((wording.row, from, to))
     })
+}
+
+const WORD_BITS: usize = u64::BITS as usize;
+/// More wordings than there are; a test counts them.
+const WORDINGS_MAX: usize = 8 * WORD_BITS;
+
+/// For each class, the wordings of which the rarest slot asks for it: most sentences call for few.
+static CALLED: LazyLock<Vec<[u64; WORDINGS_MAX / WORD_BITS]>> = LazyLock::new(|| {
+    let mut called = vec![[0; WORDINGS_MAX / WORD_BITS]; u128::BITS as usize];
+    for (index, wording) in WORDINGS.iter().enumerate() {
+        for class in (0..u128::BITS as usize).filter(|class| wording.rarest >> class & 1 == 1) {
+            called[class][index / WORD_BITS] |= 1 << (index % WORD_BITS);
+        }
+    }
+    called
+});
+
+fn called(classes: u128) -> [u64; WORDINGS_MAX / WORD_BITS] {
+    let mut called = [0; WORDINGS_MAX / WORD_BITS];
+    let mut rest = classes;
+    while rest != 0 {
+        let more = &CALLED[rest.trailing_zeros() as usize];
+        called.iter_mut().zip(more).for_each(|(word, more)| *word |= more);
+        rest &= rest - 1;
+    }
+    called
 }
 
 /// The word that fills the last slot when the first is filled by the word at `at`.
@@ -98,10 +144,28 @@ fn fits(slots: &[Slot], words: &[Word], at: usize) -> Option<usize> {
     (at + 1..reach).find_map(|at| fits(rest, words, at))
 }
 
+/// The last of the words that fill all slots, in any order, from the word at `at` on.
+fn gathers(slots: &[Slot], words: &[Word], at: usize) -> Option<usize> {
+    let fills = |slot: &Slot, word: &Word| word.classes & slot.classes != 0 && (!slot.ordered || word.ordered);
+    let first = &words[at];
+    if !slots.iter().any(|slot| fills(slot, first)) {
+        return None;
+    }
+    let near = words[at..].iter().take_while(|word| word.end - first.start <= NEAR_BYTES).count();
+    let window = &words[at..at + near];
+    let mut places = slots.iter().map(|slot| window.iter().position(|word| fills(slot, word)));
+    places.try_fold(0, |last: usize, place| place.map(|place| last.max(place))).map(|last| at + last)
+}
+
 #[cfg(test)]
 mod tests {
     use super::lexicon::TRIGGERS;
     use super::*;
+
+    #[test]
+    fn the_index_has_room_for_every_wording() {
+        assert!(WORDINGS.len() <= WORDINGS_MAX, "{}", WORDINGS.len());
+    }
 
     #[test]
     fn every_wording_needs_a_trigger() {

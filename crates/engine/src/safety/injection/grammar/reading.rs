@@ -99,7 +99,7 @@ fn step(sentence: &str, at: usize) -> (usize, Kind) {
 
 fn in_word(letter: char) -> bool {
     letter.is_alphanumeric() && !is_unspaced(letter)
-        || matches!(letter, '\'' | '_' | '-' | '@' | '.' | '/' | '\u{300}'..='\u{36f}' | '\u{900}'..='\u{97f}')
+        || matches!(letter, '\'' | '_' | '-' | '@' | '.' | '/' | '\u{300}'..='\u{36f}' | '\u{900}'..='\u{963}' | '\u{966}'..='\u{97f}')
 }
 
 /// Scripts that put no space between words: every sign may start one.
@@ -192,7 +192,8 @@ fn ends_word(sentence: &str, at: usize) -> bool {
 }
 
 fn is_inside(letter: char) -> bool {
-    letter.is_alphanumeric() || matches!(letter, '_' | '-' | '\u{300}'..='\u{36f}' | '\u{900}'..='\u{97f}')
+    letter.is_alphanumeric()
+        || matches!(letter, '_' | '-' | '\u{300}'..='\u{36f}' | '\u{900}'..='\u{963}' | '\u{966}'..='\u{97f}')
 }
 
 /// An address on the net or of a mailbox.
