@@ -42,7 +42,7 @@ impl Fingerprint {
     }
 
     pub(crate) fn hex(self) -> String {
-        self.hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        engine::memory::hex(&self.hash.finalize())
     }
 
     fn value(&mut self, value: &Value) {
