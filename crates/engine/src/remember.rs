@@ -105,17 +105,24 @@ impl Engine {
 
     /// Through the gate on what is known of the tenant; what that was is checked again when it is written.
     fn ready(&self, caller: &Caller, draft: &Draft) -> Result<Result<(Arc<Store>, ClearedDraft), Refusal>, Error> {
-        let store = self.known_store(caller, &draft.store)?;
+        // A store that is made on first use is made by a save that passes, not by one that is refused.
+        let store = match self.known.store(caller.tenant, &draft.store) {
+            Some(store) => store,
+            None => Arc::new(self.open_store(caller, &draft.store)?),
+        };
         let scope = policy::scope_for(caller, store.scope, draft.system.as_deref())?;
         if let Some(refusal) = self.run_is_closed(caller, &scope)? {
             return Ok(Err(refusal));
         }
         let keys = self.known_ban_keys(caller.tenant)?;
         let cleared = self.clear_with(caller, Deed::Write, &store, &scope, draft.clone(), &keys)?;
-        Ok(cleared.map(|cleared| {
-            let known = [ban::keys_are(&keys), known::store_is_open(&store)];
-            (store, cleared.guarded(known))
-        }))
+        let cleared = match cleared {
+            Ok(cleared) => cleared,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let store = self.known_store(caller, &draft.store)?;
+        let known = [ban::keys_are(&keys), known::store_is_open(&store)];
+        Ok(Ok((store, cleared.guarded(known))))
     }
 
     fn put(

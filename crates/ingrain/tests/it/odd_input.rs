@@ -168,3 +168,13 @@ fn a_store_that_is_not_there_is_not_found_by_any_verb() {
             || std::fs::read_dir(world.home().join("exports")).expect("readable").next().is_none()
     );
 }
+
+#[test]
+fn a_save_that_is_refused_makes_no_store() {
+    let world = World::new();
+    let before = (world.json("store list", &[]), world.events().len());
+    assert_eq!(world.code(2, "remember", &["  "]), "shape.empty");
+    assert_eq!((world.json("store list", &[]), world.events().len()), before);
+    world.json("remember", &["words"]);
+    assert!(world.json("store list", &[]).to_string().contains("user_notes"));
+}
