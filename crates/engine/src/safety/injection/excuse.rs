@@ -3,6 +3,8 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
+use super::super::list::List;
+
 /// True when what surrounds the match makes it a good rule, a quotation or a report.
 pub(super) fn excused(sentence: &str, start: usize, end: usize) -> bool {
     let (Some(before), Some(after)) = (sentence.get(..start), sentence.get(end..)) else { return false };
@@ -42,14 +44,19 @@ const ORDINARY: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// The same, for looking up.
+static LISTS: LazyLock<Vec<(&str, List, List)>> = LazyLock::new(|| {
+    ORDINARY.iter().map(|(name, words, unless)| (*name, List::new(words), List::new(unless))).collect()
+});
+
 /// True when the sentence is about something that this sort of order would not be about.
 pub(super) fn ordinary(rule: &str, sentence: &str) -> bool {
-    let said = |list: &str| {
+    let said = |list: &List| {
         sentence
             .split(|mark: char| !mark.is_alphanumeric() && mark != '-')
-            .any(|word| !word.is_empty() && list.split(',').any(|other| other == word))
+            .any(|word| !word.is_empty() && list.has(word))
     };
-    ORDINARY.iter().any(|(name, words, unless)| *name == rule && said(words) && !said(unless))
+    LISTS.iter().any(|(name, words, unless)| *name == rule && said(words) && !said(unless))
 }
 
 fn build(pattern: &str) -> Regex {

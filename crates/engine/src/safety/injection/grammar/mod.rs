@@ -1,5 +1,6 @@
 //! Orders told by their build: who is spoken to, what is to be done to what, in one sentence of any language.
 mod lexicon;
+mod near;
 mod reading;
 mod rows;
 mod terms;
@@ -11,6 +12,7 @@ use super::super::scan::Hit;
 use super::excuse;
 use super::sentence::Reading;
 use lexicon::bit;
+use near::NEAR;
 use rows::{ROWS, Row};
 
 pub(in super::super) use lexicon::triggers;
@@ -39,17 +41,19 @@ struct Wording {
     rarest: u128,
 }
 
-static WORDINGS: LazyLock<Vec<Wording>> =
-    LazyLock::new(|| ROWS.iter().flat_map(|row| row.slots.iter().map(|text| parse(row, text))).collect());
+static WORDINGS: LazyLock<Vec<Wording>> = LazyLock::new(|| {
+    let in_order = ROWS.iter().flat_map(|row| row.slots.iter().map(|text| parse(row, text)));
+    let near = NEAR.iter().flat_map(|(name, texts)| {
+        let row = ROWS.iter().find(|row| row.name == *name).into_iter();
+        row.flat_map(|row| texts.iter().map(|text| Wording { near: true, ..parse(row, text) }))
+    });
+    in_order.chain(near).collect()
+});
 
 fn parse(row: &'static Row, text: &str) -> Wording {
     let mut wording = Wording { row, slots: Vec::new(), needs: Vec::new(), bars: 0, near: false, rarest: 0 };
     let mut gap = 0;
     for part in text.split(' ') {
-        if part == "~" {
-            wording.near = true;
-            continue;
-        }
         if let Some(names) = part.strip_prefix('-') {
             wording.bars |= classes(names);
             continue;
@@ -90,10 +94,7 @@ fn judged(words: &[Word], classes: u128, sentence: &str) -> Option<(&'static Row
             && wording.slots.iter().all(|slot| slot.classes & classes != 0)
             && wording.needs.iter().all(|need| need & classes != 0)
     };
-    let called = called(classes);
-    let wordings =
-        WORDINGS.iter().enumerate().filter(|(index, _)| called[index / WORD_BITS] >> (index % WORD_BITS) & 1 == 1);
-    wordings.map(|(_, wording)| wording).filter(|wording| possible(wording)).find_map(|wording| {
+    called(classes).map(|index| &WORDINGS[index]).filter(|wording| possible(wording)).find_map(|wording| {
         let (from, to) = (0..words.len()).find_map(|at| {
             let last =
                 if wording.near { gathers(&wording.slots, words, at)? } else { fits(&wording.slots, words, at)? };
@@ -121,7 +122,8 @@ static CALLED: LazyLock<Vec<[u64; WORDINGS_MAX / WORD_BITS]>> = LazyLock::new(||
     called
 });
 
-fn called(classes: u128) -> [u64; WORDINGS_MAX / WORD_BITS] {
+/// The wordings that the classes call for, in order.
+fn called(classes: u128) -> impl Iterator<Item = usize> {
     let mut called = [0; WORDINGS_MAX / WORD_BITS];
     let mut rest = classes;
     while rest != 0 {
@@ -129,7 +131,13 @@ fn called(classes: u128) -> [u64; WORDINGS_MAX / WORD_BITS] {
         called.iter_mut().zip(more).for_each(|(word, more)| *word |= more);
         rest &= rest - 1;
     }
-    called
+    called.into_iter().enumerate().flat_map(|(word, mut bits): (usize, u64)| {
+        std::iter::from_fn(move || {
+            let bit = (bits != 0).then_some(bits.trailing_zeros() as usize)?;
+            bits &= bits - 1;
+            Some(word * WORD_BITS + bit)
+        })
+    })
 }
 
 /// The word that fills the last slot when the first is filled by the word at `at`.
@@ -161,6 +169,13 @@ fn gathers(slots: &[Slot], words: &[Word], at: usize) -> Option<usize> {
 mod tests {
     use super::lexicon::TRIGGERS;
     use super::*;
+
+    #[test]
+    fn near_wordings_name_rules_of_the_rows() {
+        for (name, _) in NEAR {
+            assert!(ROWS.iter().any(|row| row.name == *name), "{name}");
+        }
+    }
 
     #[test]
     fn the_index_has_room_for_every_wording() {

@@ -136,6 +136,8 @@ impl Grammar {
         if bytes[at..end].contains(&b'@') && is_address(&sentence[at..end]) {
             return (end, self.away, false);
         }
+        // A full stop belongs to an address but not to a word.
+        let stop = at + sentence[at..end].trim_end_matches(['.', '/', '-', '\'']).len();
         let unspaced = !bytes[at].is_ascii() && sentence[at..].chars().next().is_some_and(is_unspaced);
         let (mut until, mut classes, mut foreign) = (0, 0, false);
         self.lexicon.at(bytes, at, |meaning, to| {
@@ -143,7 +145,7 @@ impl Grammar {
             // A tag ends by itself.
             let whole = unspaced || meaning.open || bytes[to - 1] == b'>' || ends_word(sentence, to);
             // What may go on ends where its word does.
-            let to = if meaning.open && to < end { end } else { to };
+            let to = if meaning.open && to < stop { stop } else { to };
             if whole && to >= until {
                 if to > until {
                     (until, classes, foreign) = (to, 0, false);
