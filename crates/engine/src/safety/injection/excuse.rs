@@ -39,7 +39,7 @@ const ORDINARY: &[(&str, &str, &str)] = &[
     ),
     (
         "injection_persona",
-        "testing,test,tests,customer,customers,proxy,if,though,captain,guest,host,buyer,visitor",
+        "contact,reviewer,deputy,backup,lead,moderator,buddy,mentor,coordinator,chair,liaison,substitute,testing,test,tests,customer,customers,proxy,if,though,captain,guest,host,buyer,visitor",
         "no,without,never,unrestricted,unfiltered,ai,dan,ignore,evil,hacker,root,rules,restrictions",
     ),
 ];
