@@ -12,7 +12,7 @@ use crate::caller::{Caller, Grant, Rules};
 use crate::change::{Change, Guard, Write};
 use crate::error::Error;
 use crate::event::{EventName, Happening};
-use crate::gate::checked_name;
+use crate::gate::{checked_label, checked_name};
 use crate::id::TenantId;
 use crate::memory::content_sha256;
 use crate::pipeline::admins_only;
@@ -178,7 +178,7 @@ impl Engine {
     /// Makes a key. `random` comes from whoever has dice.
     pub fn create_key(&self, caller: &Caller, new: NewKey, random: [u8; KEY_RANDOM_BYTES]) -> Result<Issued, Error> {
         admins_only(caller)?;
-        checked_name("name of the key", &new.name, self.limits())?;
+        checked_label("name of the key", &new.name, self.limits())?;
         self.checked_rights(&new.rights)?;
         let now = self.clock.now();
         if new.expires_at.is_some_and(|at| at <= now) {

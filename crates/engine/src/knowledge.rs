@@ -11,7 +11,7 @@ use crate::chunks::{self, Chunk, Format};
 use crate::container::{KNOWLEDGE_BASE, KNOWLEDGE_DRAFTS};
 use crate::error::Error;
 use crate::event::{EventName, Happening};
-use crate::gate::checked_path;
+use crate::gate::{checked_label, checked_path};
 use crate::html;
 use crate::memory::{Draft, Memory, content_sha256};
 use crate::pipeline::admins_only;
@@ -105,7 +105,11 @@ impl Engine {
         let sha256 = content_sha256(&given.text);
         let before: Option<Document> = row::get(&*self.backend, caller.tenant, &path)?;
         let category = match &given.category {
-            Some(named) => Some(named.clone()).filter(|name| !name.is_empty()),
+            Some(named) if named.is_empty() => None,
+            Some(named) => {
+                checked_label("category", named, self.limits())?;
+                Some(named.clone())
+            }
             None => before.as_ref().and_then(|document| document.category.clone()),
         };
         if let Some(document) = before.as_ref().filter(|document| {

@@ -8,6 +8,7 @@ use crate::caller::Caller;
 use crate::change::{Change, Write};
 use crate::error::Error;
 use crate::event::{EventName, Happening};
+use crate::gate::checked_label;
 use crate::pipeline::admins_only;
 use crate::row::{self, Kept, RowFilter, RowKind};
 
@@ -64,6 +65,10 @@ impl Engine {
         };
         if rules.iter().any(|rule| blank(rule) || rule.reviewers.is_empty()) {
             return Err(Error::invalid("shape.owners", "an owner rule needs a pattern and at least one reviewer"));
+        }
+        for rule in &rules {
+            checked_label("pattern", &rule.pattern, self.limits())?;
+            rule.reviewers.iter().try_for_each(|name| checked_label("reviewer", name, self.limits()))?;
         }
         let now = self.clock.now();
         let owners = Owners { store: store.to_owned(), rules, changed_at: now };

@@ -8,7 +8,7 @@ use crate::caller::Caller;
 use crate::change::{Change, Place, Write};
 use crate::error::Error;
 use crate::event::{EventName, Happening};
-use crate::gate::checked_name;
+use crate::gate::checked_label;
 use crate::row::{self, Kept, RowFilter, RowKind};
 use crate::scope::Scope;
 use crate::vocabulary::Role;
@@ -58,8 +58,8 @@ impl Engine {
     /// Turns an agent's memory in a pipeline on or off. Turning it off keeps what was saved.
     pub fn set_opt_in(&self, caller: &Caller, opt_in: OptIn) -> Result<OptIn, Error> {
         admins_only(caller)?;
-        checked_name("pipeline", &opt_in.pipeline, self.limits())?;
-        checked_name("agent", &opt_in.agent, self.limits())?;
+        checked_label("pipeline", &opt_in.pipeline, self.limits())?;
+        checked_label("agent", &opt_in.agent, self.limits())?;
         let now = self.clock.now();
         let opt_in = OptIn { changed_at: now, ..opt_in };
         let event = Happening::new(EventName::PipelineChanged, caller, now)

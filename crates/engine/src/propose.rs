@@ -119,6 +119,8 @@ impl Engine {
             evidence: Vec::new(),
             risk: Risk::Low,
             proposer: caller.principal.clone(),
+            user: caller.user.clone(),
+            conversation: caller.conversation.clone(),
             reviewer: None,
             comment: None,
             result: None,

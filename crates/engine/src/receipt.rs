@@ -91,9 +91,12 @@ impl Receipt {
         }
     }
 
-    /// Its own caller's, or any for admins.
+    /// Its own caller's, or any for admins. A program is only its own self while it speaks for the same person in the
+    /// same conversation: the block holds what was read there.
     pub(crate) fn is_seen_by(&self, caller: &Caller) -> bool {
-        admins_only(caller).is_ok() || self.caller.principal == caller.principal
+        let at_home = self.caller.user == caller.user && self.caller.conversation == caller.conversation;
+        let own = self.caller.principal == caller.principal && (at_home || !caller.role.is_program());
+        admins_only(caller).is_ok() || own
     }
 }
 

@@ -9,7 +9,7 @@ use crate::caller::Caller;
 use crate::change::{Change, Guard, Write};
 use crate::error::Error;
 use crate::event::{EventName, Happening};
-use crate::gate::{Entry, Stamp, checked_name};
+use crate::gate::{Entry, Stamp, checked_label, checked_name};
 use crate::memory::{Draft, Evidence, Memory};
 use crate::ports::{Filter, Order, StoreError};
 use crate::refusal::Refusal;
@@ -102,7 +102,7 @@ impl Engine {
         self.is_on()?;
         let id = id.or_else(|| caller.run.clone()).unwrap_or_else(|| self.clock.fresh_id().to_string());
         checked_name("run", &id, self.limits())?;
-        workflow.as_ref().map(|workflow| checked_name("workflow", workflow, self.limits())).transpose()?;
+        workflow.as_ref().map(|workflow| checked_label("workflow", workflow, self.limits())).transpose()?;
         let now = self.clock.now();
         let opened_by = caller.principal.clone();
         let run = Run { id, goal, workflow, opened_by, opened_at: now, outcome: None, closed_at: None };

@@ -10,6 +10,7 @@ use crate::change::{Change, Guard, Write};
 use crate::container::{Store, find_builtin};
 use crate::error::Error;
 use crate::event::{EventName, Happening};
+use crate::gate::checked_label;
 use crate::id::StoreId;
 use crate::pipeline::admins_only;
 use crate::policy::Readable;
@@ -53,6 +54,7 @@ impl Engine {
     pub fn create_store(&self, caller: &Caller, new: NewStore) -> Result<Store, Error> {
         admins_only(caller)?;
         checked_slug(&new.slug)?;
+        new.title.as_ref().map(|title| checked_label("title", title, self.limits())).transpose()?;
         if self.settings.rulesets.get(&new.ruleset).is_none() {
             let known: Vec<&str> = self.settings.rulesets.names().collect();
             let message = format!("unknown ruleset `{}`; one of: {}", new.ruleset, known.join(", "));

@@ -51,7 +51,7 @@ impl Failure {
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Refused(_) => 3,
-            Failure::Engine(Error::Invalid { code, .. }) if is_policy(code) => 3,
+            Failure::Engine(Error::Invalid { code, .. }) if is_refusal(code) => 3,
             Failure::Engine(Error::Invalid { .. } | Error::NotFound { .. } | Error::Conflict(_)) => 2,
             Failure::Engine(Error::Store(StoreError::Guard(_))) => 2,
             Failure::Engine(Error::Store(_)) | Failure::Broken { .. } => 1,
@@ -140,8 +140,8 @@ impl From<Refusal> for Failure {
     }
 }
 
-fn is_policy(code: &str) -> bool {
-    code.starts_with("policy.")
+fn is_refusal(code: &str) -> bool {
+    code.starts_with("policy.") || code.starts_with("safety.")
 }
 
 /// Where what was not found would be listed.

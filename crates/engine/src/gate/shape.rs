@@ -8,6 +8,7 @@ use crate::limits::Limits;
 use crate::memory::{Draft, Evidence};
 use crate::refusal::Refusal;
 use crate::ruleset::Ruleset;
+use crate::safety::{self, Concern};
 
 pub(crate) fn checked(mut draft: Draft, limits: &Limits) -> Result<Draft, Error> {
     text("content", &draft.content)?;
@@ -86,6 +87,18 @@ pub fn checked_name(what: &str, name: &str, limits: &Limits) -> Result<(), Error
         return Err(Error::invalid("shape.name", format!("the {what} holds a control character")));
     }
     Ok(())
+}
+
+/// Words an operator gives to something that is not a memory (a title, a category, a workflow): kept, so no secret.
+pub fn checked_label(what: &str, label: &str, limits: &Limits) -> Result<(), Error> {
+    checked_name(what, label, limits)?;
+    match safety::inspect(label).into_iter().find(|finding| finding.concern == Concern::Secret) {
+        None => Ok(()),
+        Some(finding) => {
+            let message = format!("the {what} looks like a secret: rule `{}`", finding.rule);
+            Err(Refusal::new("safety.secret_found", message).into())
+        }
+    }
 }
 
 fn checked_tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>, Error> {

@@ -104,6 +104,11 @@ pub struct Review {
     pub evidence: Vec<Evidence>,
     pub risk: Risk,
     pub proposer: String,
+    /// For whom and where the proposer spoke: there a program sees what it proposed, and nowhere else.
+    #[serde(default)]
+    pub user: Option<String>,
+    #[serde(default)]
+    pub conversation: Option<String>,
     #[serde(default)]
     pub reviewer: Option<String>,
     /// What the reviewer said.

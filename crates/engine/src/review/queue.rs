@@ -170,5 +170,8 @@ pub(super) fn not_waiting(state: State) -> String {
 /// Reviewers see what waits in their tenant; a person what concerns him; everybody his own proposals.
 fn sees(caller: &Caller, review: &Review) -> bool {
     let himself = matches!(&review.scope, crate::scope::Scope::User { user } if caller.user.as_ref() == Some(user));
-    caller.role.decides() || review.proposer == caller.principal || (himself && caller.role == Role::User)
+    let at_home = |theirs: &Option<String>, ours: &Option<String>| theirs.is_none() || theirs == ours;
+    let at_home = at_home(&review.user, &caller.user) && at_home(&review.conversation, &caller.conversation);
+    let own = review.proposer == caller.principal && (at_home || !caller.role.is_program());
+    caller.role.decides() || own || (himself && caller.role == Role::User)
 }

@@ -1,5 +1,6 @@
 //! `ingest`: files and folders into the knowledge base.
 
+use std::collections::HashSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -86,6 +87,7 @@ impl Ingest {
         let status = if self.draft { DocumentStatus::Draft } else { DocumentStatus::Published };
         let shows_progress = !job.output.json && std::io::stderr().is_terminal();
         let (mut done, mut left_out) = (Vec::with_capacity(sources.len()), Vec::new());
+        let mut taken = HashSet::new();
         for (at, source) in sources.iter().enumerate() {
             if shows_progress {
                 job.output.note(&format!("[{}/{}] {}", at + 1, sources.len(), source.address));
@@ -99,13 +101,9 @@ impl Ingest {
                 }
                 text => text?,
             };
-            let given = DocumentText {
-                path: standing(job, source)?,
-                text,
-                format: source.format,
-                category: self.category.clone(),
-                status,
-            };
+            let path = address(job, source, &taken)?;
+            taken.insert(path.clone());
+            let given = DocumentText { path, text, format: source.format, category: self.category.clone(), status };
             done.push(job.session.engine.ingest(&job.session.caller, &given)?);
         }
         told(job, &done, &left_out)
@@ -191,13 +189,16 @@ fn documents(job: &Job<'_>) -> Result<(), Failure> {
 }
 
 /// The address a file's document has already, the longest there is: it may have come with a folder further up, or alone.
-fn standing(job: &Job<'_>, source: &Source) -> Result<String, Failure> {
+/// Two files never share one: where another file of this run took it, more folders are named.
+fn address(job: &Job<'_>, source: &Source, taken: &HashSet<String>) -> Result<String, Failure> {
     let Ok(whole) = source.file.canonicalize() else { return Ok(source.address.clone()) };
     let names: Vec<_> = whole.iter().skip(1).map(|name| name.to_string_lossy()).collect();
     // A name alone says too little about which file it was.
     let ends = (0..names.len().saturating_sub(1)).map(|from| names[from..].join("/"));
-    let document = job.session.engine.document(&job.session.caller, ends)?;
-    Ok(document.map_or_else(|| source.address.clone(), |document| document.path))
+    let free = ends.filter(|end| !taken.contains(end)).collect::<Vec<_>>();
+    let document = job.session.engine.document(&job.session.caller, free.iter().cloned())?;
+    let own = Some(&source.address).filter(|own| !taken.contains(*own));
+    Ok(document.map(|document| document.path).or(own.cloned()).or(free.last().cloned()).unwrap_or_default())
 }
 
 /// The files under a path, in order. A folder's documents are addressed below its name, and so is a file named alone.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::assemble::Session;
+use crate::assemble::{Session, database_path};
 use crate::config::Loaded;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
@@ -85,6 +85,10 @@ fn client(loaded: &Loaded) -> Result<Value, Failure> {
     if loaded.settings.iter().any(|setting| setting.key == "home" && setting.from != "default") {
         let home = std::path::absolute(&loaded.config.home).unwrap_or_else(|_| loaded.config.home.clone());
         arguments.extend([json!("--home"), json!(home)]);
+    }
+    if loaded.settings.iter().any(|setting| setting.key == "db" && setting.from != "default") {
+        let file = database_path(&loaded.config).ok().and_then(|path| std::path::absolute(path).ok());
+        arguments.extend([json!("--db"), file.map_or_else(|| json!(loaded.config.db), |file| json!(file))]);
     }
     Ok(json!({ "mcpServers": { "ingrain": { "command": program, "args": arguments } } }))
 }

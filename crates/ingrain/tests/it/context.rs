@@ -93,6 +93,12 @@ fn a_receipt_replays_byte_for_byte_after_the_memories_changed() {
     assert_eq!(column(&world.json("receipt list --run r1", &[])["receipts"], "id"), [receipt.as_str()]);
     // Strangers learn nothing of it.
     assert_eq!(world.code(2, &format!("receipt show {receipt} --as agent:other"), &[]), "not_found");
+    // Nor does the same agent elsewhere, or for somebody else.
+    assert_eq!(text(&world.json(&format!("receipt show {receipt} {AGENT}"), &[])["id"]), receipt);
+    for elsewhere in [AGENT.replace("c1", "c2"), format!("{AGENT} --user somebody")] {
+        let line = format!("receipt replay {receipt} {elsewhere}");
+        assert_eq!(world.code(2, &line, &[]), "not_found", "{line}");
+    }
     world.json(&format!("redact {id} --reason test"), &[]);
     let gone = world.fails(1, "receipt replay", &[&receipt]);
     assert_eq!(

@@ -170,3 +170,23 @@ fn a_pdf_is_read_by_pdftotext_where_there_is_one() {
         assert!(left.exit == 0 && left.stderr.contains(words), "{left:?}");
     }
 }
+
+#[test]
+fn folders_of_one_name_keep_their_documents_apart() {
+    let world = World::new();
+    let folder = write(&world, "manual/index.md", "# Cranes\n\ngrease the crane\n");
+    write(&world, "pumps/manual/index.md", "# Pumps\n\nprime the pump\n");
+    let manuals = [format!("{folder}/manual"), format!("{folder}/pumps/manual")];
+    let given = [manuals[0].as_str(), manuals[1].as_str()];
+    let done = world.json("ingest", &given);
+    assert_eq!(column(&done["documents"], "outcome"), ["created", "created"], "{done}");
+    let paths = |done: &serde_json::Value| -> Vec<String> {
+        rows(&done["documents"]).iter().map(|one| text(&one["document"]["path"])).collect()
+    };
+    assert_eq!(paths(&done), ["manual/index.md", "pumps/manual/index.md"]);
+    // Again, and by the folder above: the same two.
+    for again in [world.json("ingest", &given), world.json("ingest", &[&folder])] {
+        assert_eq!(column(&again["documents"], "outcome"), ["unchanged", "unchanged"], "{again}");
+        assert_eq!(paths(&again), paths(&done));
+    }
+}

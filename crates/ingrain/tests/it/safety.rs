@@ -112,6 +112,25 @@ fn fact_05_secrets_are_blocked_in_every_field() {
 }
 
 #[test]
+fn fact_05_secrets_are_blocked_in_what_operators_call_things() {
+    let world = World::new();
+    let secret = ["gh", "p_"].concat() + &noise(42, 36, MIXED);
+    let file = world.home().join("page.md");
+    std::fs::write(&file, "grease the crane").expect("written");
+    let file = file.display().to_string();
+    for (line, more) in [
+        ("store create cranes --title", vec![secret.as_str()]),
+        ("run open --workflow", vec![&secret]),
+        ("pipeline enable --agent a", vec![&secret]),
+        ("ingest --category", vec![&secret, &file]),
+        ("key create --for agent:a", vec![&secret]),
+    ] {
+        assert_eq!(world.code(3, line, &more), "safety.secret_found", "{line}");
+        assert!(!world.holds(&secret), "{line}");
+    }
+}
+
+#[test]
 fn fact_05_what_is_no_secret_passes() {
     let world = World::new();
     let passes = [
