@@ -195,7 +195,7 @@ fn database(config: &Config) -> Vec<Check> {
 
 fn pages(damage: Result<Vec<String>, StoreError>) -> Check {
     match damage {
-        Ok(found) if found.is_empty() => good("pages", "every page was read and fits"),
+        Ok(found) if found.is_empty() => good("pages", "they fit together; `ingrain verify` reads what they say"),
         Ok(found) => failed("pages", &StoreError::Corrupt(found.join("; ")).into()),
         Err(error) => failed("pages", &error.into()),
     }

@@ -42,7 +42,8 @@ fn page() -> String {
 }
 
 const INTRODUCTION: &str = "# The safety scanner\n\n\
-Every text that Ingrain is asked to keep passes this scanner; nothing skips it. It reads the text as it stands and as it\n\
+Every text that Ingrain is asked to keep passes this scanner; nothing skips it but the\n\
+names callers go by (people, agents, conversations, sessions, runs), which other systems give out. It reads the text as it stands and as it\n\
 would look with escapes, encodings and disguises undone, and answers with findings: rule, concern, severity and span.\n\
 Secrets and raw logs block a write (or are replaced by `[REDACTED:rule]` where the store's ruleset says so); planted\n\
 orders block it everywhere but in a conversation, where they are flagged.\n\n\
