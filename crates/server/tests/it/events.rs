@@ -138,6 +138,53 @@ fn a_revoked_key_ends_its_stream() {
 }
 
 #[test]
+fn a_revoked_key_gets_nothing_more_while_events_flow() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let issued = house.key(engine::keys::Rights::of(engine::vocabulary::Role::Admin));
+    let watch = |path: &str| {
+        let mut stream = house.ask_as(&issued.text, "GET", path).stream();
+        stream.until(": ingrain");
+        stream
+    };
+    let (mut busy, mut quiet) = (watch("/v1/events?name=memory.write.*"), watch("/v1/events?name=run.*"));
+    // Two events, each on its own: the stream has caught up and listens.
+    for n in 0..2 {
+        save(&house, &agent, "c1", &format!("before {n}"));
+        assert_eq!(busy.next().expect("an event").name, "memory.write.created");
+    }
+    assert_eq!(house.ask("DELETE", &format!("/v1/keys/{}", issued.key.id)).send().status, 200);
+    (0..3).for_each(|n| save(&house, &agent, "c1", &format!("after {n}")));
+    for stream in [&mut busy, &mut quiet] {
+        let end = stream.next().expect("a last word");
+        assert_eq!((end.name.as_str(), &end.data["reason"]), ("stream.closed", &json!("the key is no longer good")));
+        assert_eq!(stream.next(), None);
+    }
+}
+
+#[test]
+fn a_key_revoked_elsewhere_is_believed_for_a_moment_only() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let issued = house.key(engine::keys::Rights::of(engine::vocabulary::Role::Admin));
+    let mut stream = house.ask_as(&issued.text, "GET", "/v1/events?name=memory.write.*").stream();
+    stream.until(": ingrain");
+    // As another process would: this server is not told.
+    let admin = engine::caller::Caller::admin(house.tenant.id);
+    house.engine.revoke_key(&admin, &issued.key.id).expect("revoked");
+    let begun = std::time::Instant::now();
+    for n in 0.. {
+        save(&house, &agent, "c1", &format!("fact {n}"));
+        let shown = stream.next().expect("an event or the end");
+        if shown.name == "stream.closed" {
+            assert_eq!(shown.data["reason"], json!("the key is no longer good"));
+            break;
+        }
+        assert!(begun.elapsed() < std::time::Duration::from_secs(10), "still told after {n} events");
+    }
+}
+
+#[test]
 fn streams_end_when_the_server_does_and_are_bounded() {
     let limits = HttpLimits { streams_max: 1, ..HttpLimits::default() };
     let mut house = House::with(ServerConfig { limits, ..ServerConfig::default() });
