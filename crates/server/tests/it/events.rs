@@ -125,6 +125,23 @@ fn what_an_event_says() {
 }
 
 #[test]
+fn an_event_names_the_role_of_who_did_it() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let audit = json!({ "action": "deploy.finished", "message": "billing 4.2 is live" });
+    let step = json!({ "step": "build", "output": "built billing 4.2" });
+    for (path, body) in [("/v1/audit", audit), ("/v1/workflows/deploy/steps", step)] {
+        let reply = house.ask_as(&agent, "POST", path).json(&body).send();
+        assert_eq!(reply.status, 201, "{path}: {}", reply.body);
+    }
+    let page = house.ask("GET", "/v1/events?limit=1000").send().json();
+    let items = page["items"].as_array().expect("events");
+    let told: Vec<_> = items.iter().filter(|event| event["actor"] == "agent:triage").collect();
+    assert!(told.len() >= 4, "{told:?}");
+    assert!(told.iter().all(|event| event["role"] == "agent"), "{told:?}");
+}
+
+#[test]
 fn a_revoked_key_ends_its_stream() {
     let limits = HttpLimits { heartbeat_secs: 1, ..HttpLimits::default() };
     let house = House::with(ServerConfig { limits, ..ServerConfig::default() });
