@@ -14,6 +14,7 @@ use crate::policy::Readable;
 use crate::ports::Address;
 use crate::refusal::Refusal;
 use crate::row::{self, Kept, RowFilter};
+use crate::scope::Scope;
 use crate::vocabulary::{Role, State};
 
 /// A place in the queue: when a review was made, and its id.
@@ -167,8 +168,12 @@ pub(super) fn not_waiting(state: State) -> String {
     format!("the memory is {state}, not constrained: nothing about it waits for a decision")
 }
 
-/// Reviewers see what waits in their tenant; a person what concerns him; everybody his own proposals.
 fn sees(caller: &Caller, review: &Review) -> bool {
-    let himself = matches!(&review.scope, crate::scope::Scope::User { user } if caller.user.as_ref() == Some(user));
-    caller.role.decides() || review.proposer == caller.principal || (himself && caller.role == Role::User)
+    concerns(caller, &review.scope, &review.proposer)
+}
+
+/// Reviewers see what waits in their tenant; a person what concerns him; everybody his own proposals.
+pub(crate) fn concerns(caller: &Caller, scope: &Scope, proposer: &str) -> bool {
+    let himself = matches!(scope, Scope::User { user } if caller.user.as_ref() == Some(user));
+    caller.role.decides() || proposer == caller.principal || (himself && caller.role == Role::User)
 }

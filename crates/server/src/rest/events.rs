@@ -33,7 +33,7 @@ const NAMES_MAX: usize = 64;
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/v1/events", "events", events)
-            .says("events", "What happened", "A page of the log, or, with `Accept: text/event-stream`, a live stream of it: each event has its number as id, and a stream that breaks off resumes after `Last-Event-ID` without loss or repetition. You see what you did and what happened where you may look. A stream that falls too far behind is closed with the event `stream.closed` and a reason.")
+            .says("events", "What happened", "A page of the log, or, with `Accept: text/event-stream`, a live stream of it: each event has its number as id, and a stream that breaks off resumes after `Last-Event-ID` without loss or repetition. You see what you did and what happened where you may look; of a review, only if you may see it. Conversations and runs that are not yours are left out for all but admins and reviewers. A stream that falls too far behind is closed with the event `stream.closed` and a reason.")
             .query::<EventParams>()
             .header("Last-Event-ID", "The number of the last event you have")
             .answer::<EventsView>(StatusCode::OK, "A page of the log", json!({ "items": [], "next_after": 12 }))
@@ -253,7 +253,10 @@ impl Follower {
             return Some(closed(reason));
         }
         self.mode = mode;
-        let frames = batch.frames(self.after, |event| is_named(&self.names, event) && self.witness.sees(event));
+        let frames = batch.frames(self.after, |event| match is_named(&self.names, event) {
+            true => self.witness.shown(event),
+            false => None,
+        });
         self.after = self.after.max(batch.read_to);
         frames
     }
