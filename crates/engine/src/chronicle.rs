@@ -37,8 +37,8 @@ impl Engine {
             return Ok(change);
         }
         // The product keeps its own chronicle, in the name of whoever did it.
-        let keeper =
-            Caller { principal: caller.principal.clone(), run: caller.run.clone(), ..Caller::admin(caller.tenant) };
+        let (principal, role, run) = (caller.principal.clone(), caller.role, caller.run.clone());
+        let keeper = Caller { principal, role, run, ..Caller::admin(caller.tenant) };
         let (store, change) = match row::get::<Store>(&*self.backend, caller.tenant, LAYERS)? {
             Some(store) if store.archived_at.is_some() => return Ok(change),
             Some(store) => (store, change),

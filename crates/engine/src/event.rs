@@ -55,6 +55,21 @@ vocabulary! {
     }
 }
 
+impl EventName {
+    /// Whether it tells of a review.
+    pub(crate) fn is_of_review(self) -> bool {
+        matches!(
+            self,
+            EventName::PromotionProposed
+                | EventName::ReviewProposed
+                | EventName::ReviewApproved
+                | EventName::ReviewRejected
+                | EventName::ReviewSuperseded
+                | EventName::ReviewChangesRequested
+        )
+    }
+}
+
 /// An event before the log has numbered it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Happening {

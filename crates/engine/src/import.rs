@@ -91,7 +91,7 @@ impl Engine {
         if self.stands_already(caller, &draft)? {
             return Ok(Taken::Known);
         }
-        Ok(match self.remember_as(caller, draft, Operation::Import)? {
+        Ok(match self.remember_as(caller, draft, Deed::Write, Operation::Import)? {
             Remembered::Saved(saved) if saved.outcome == Outcome::Unchanged => Taken::Known,
             Remembered::Saved(_) => Taken::New,
             Remembered::Refused(refusal) => Taken::Refused(refusal),

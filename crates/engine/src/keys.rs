@@ -21,7 +21,7 @@ use crate::vocabulary;
 use crate::vocabulary::Role;
 
 /// Every key starts with this, so that people and scanners know one when they see it.
-const KEY_MARK: &str = "ing_";
+pub const KEY_MARK: &str = "ing_";
 /// Random bytes of a key: 256 bits.
 pub const KEY_RANDOM_BYTES: usize = 32;
 /// A key says which tenant it is of, so that finding it is one look.

@@ -181,8 +181,10 @@ impl Engine {
             let last = events.len() < stretch;
             for event in events {
                 read_to = event.seq;
-                if wanted(&event) && witness.sees(&event) {
-                    seen.push(event);
+                if wanted(&event)
+                    && let Some(shown) = witness.shown(&event)
+                {
+                    seen.push(shown.into_owned());
                 }
                 if seen.len() == most {
                     return Ok((seen, read_to));

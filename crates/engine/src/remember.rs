@@ -66,23 +66,24 @@ impl Engine {
         if draft.expires_at.is_some_and(|at| at <= self.clock.now()) {
             return Err(Error::invalid("shape.expired", "it would expire before it is saved: name a later time"));
         }
-        self.remember_as(caller, draft, Operation::Create)
+        self.remember_as(caller, draft, Deed::Write, Operation::Create)
     }
 
     pub(crate) fn remember_as(
         &self,
         caller: &Caller,
         mut draft: Draft,
+        deed: Deed,
         operation: Operation,
     ) -> Result<Remembered, Error> {
-        if draft.derived_from.is_empty() {
+        if draft.derived_from.is_empty() && deed == Deed::Write {
             draft.derived_from = self.echoes(caller, &draft)?;
         }
         let mut ready = None;
         for attempt in 0..self.limits().commit_attempts {
             let (store, cleared) = match ready.take() {
                 Some(ready) => ready,
-                None => match self.ready(caller, &draft)? {
+                None => match self.ready(caller, deed, &draft)? {
                     Ok(ready) => ready,
                     Err(refusal) => return Ok(Remembered::Refused(self.refuse(caller, &draft.store, refusal)?)),
                 },
@@ -104,7 +105,12 @@ impl Engine {
     }
 
     /// Through the gate on what is known of the tenant; what that was is checked again when it is written.
-    fn ready(&self, caller: &Caller, draft: &Draft) -> Result<Result<(Arc<Store>, ClearedDraft), Refusal>, Error> {
+    fn ready(
+        &self,
+        caller: &Caller,
+        deed: Deed,
+        draft: &Draft,
+    ) -> Result<Result<(Arc<Store>, ClearedDraft), Refusal>, Error> {
         // A store that is made on first use is made by a save that passes, not by one that is refused.
         let store = match self.known.store(caller.tenant, &draft.store) {
             Some(store) => store,
@@ -115,7 +121,7 @@ impl Engine {
             return Ok(Err(refusal));
         }
         let keys = self.known_ban_keys(caller.tenant)?;
-        let cleared = self.clear_with(caller, Deed::Write, &store, &scope, draft.clone(), &keys)?;
+        let cleared = self.clear_with(caller, deed, &store, &scope, draft.clone(), &keys)?;
         let cleared = match cleared {
             Ok(cleared) => cleared,
             Err(refusal) => return Ok(Err(refusal)),
@@ -186,13 +192,13 @@ impl Engine {
             content_bytes_max: opt_in.and_then(|opt_in| opt_in.max_content_bytes),
             memory_enabled: !self.settings.memory_off,
             sources_trust: match deed {
-                Deed::Write | Deed::Own | Deed::Propose => self.sources_trust(caller, &draft)?,
+                Deed::Write | Deed::Own | Deed::Enter | Deed::Propose => self.sources_trust(caller, &draft)?,
                 // A person looked at it, or it was looked at elsewhere.
                 Deed::Approve | Deed::Record { .. } => None,
             },
             let_through: &let_through,
             classifier: match deed {
-                Deed::Write | Deed::Propose => counted.as_ref().map(|counted| counted as &dyn Classifier),
+                Deed::Write | Deed::Enter | Deed::Propose => counted.as_ref().map(|counted| counted as &dyn Classifier),
                 // A person looks at it, or somebody did elsewhere.
                 Deed::Approve | Deed::Record { .. } | Deed::Own => None,
             },

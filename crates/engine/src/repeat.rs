@@ -56,7 +56,7 @@ pub enum Begun {
 impl Engine {
     /// Claims an idempotency key for a request, or finds what was answered.
     pub fn begin_once(&self, caller: &Caller, door: &str, key: &str, request_sha256: &str) -> Result<Begun, Error> {
-        let id = content_sha256(&format!("{}\n{door}\n{key}", caller.principal));
+        let id = content_sha256(&format!("{}\n{door}\n{key}", asker(caller)));
         let now = self.clock.now();
         let found: Option<Repeat> = row::get(&*self.backend, caller.tenant, &id)?;
         let fresh = |found: &Repeat| found.at > before(now, REPEAT_HOURS * 3600);
@@ -107,6 +107,12 @@ impl Engine {
             self.backend.commit(rows.into_iter().fold(Change::new(tenant, now), gone))?;
         }
     }
+}
+
+/// Who asks and for whom, whole: the same words for somebody else are another call.
+fn asker(caller: &Caller) -> String {
+    let Caller { principal, role, agent, user, conversation, session, run, pipeline, .. } = caller;
+    serde_json::json!([principal, role, agent, user, conversation, session, run, pipeline]).to_string()
 }
 
 fn before(now: Timestamp, secs: i64) -> Timestamp {

@@ -1,10 +1,16 @@
-//! Who sees which entries of the log: prepared once, asked of every entry.
+//! Who sees which entries of the log, and what of them: prepared once, asked of every entry.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
 
 use crate::Engine;
 use crate::caller::Caller;
 use crate::error::Error;
-use crate::event::Event;
+use crate::event::{Event, Happening};
 use crate::policy::{Readable, Scopes};
+use crate::review;
+use crate::scope::Scope;
 use crate::vocabulary::Role;
 
 /// One caller's view of the log.
@@ -22,14 +28,41 @@ impl Engine {
 }
 
 impl Witness {
-    /// An event is seen by who did it and by who sees where it happened; what concerns the whole tenant, by admins.
-    pub fn sees(&self, event: &Event) -> bool {
+    /// An event is seen by who did it and by who sees where it happened; one about a review, of those, by who may see
+    /// the review; what concerns the whole tenant, by admins.
+    pub(crate) fn sees(&self, event: &Event) -> bool {
         let happening = &event.happening;
         let own = happening.actor == self.caller.principal && happening.conversation == self.caller.conversation;
         match &happening.scope {
             _ if self.caller.role == Role::Admin => matches!(self.eyes.scopes, Scopes::All),
+            Some(scope) if happening.name.is_of_review() => self.sees_review(happening, scope),
             Some(scope) => self.eyes.sees(scope),
             None => own,
         }
+    }
+
+    fn sees_review(&self, happening: &Happening, scope: &Scope) -> bool {
+        let proposer = happening.payload.get("proposer").and_then(Value::as_str).unwrap_or_default();
+        let placed = self.caller.role.decides() || self.eyes.sees(scope);
+        placed && review::concerns(&self.caller, scope, proposer)
+    }
+
+    /// What the caller sees of an event. Whoever knows a conversation or a run can enter it, so those of others are left
+    /// out, but for who decides about everybody's. The log itself, and its hashes, stay as they are.
+    pub fn shown<'a>(&self, event: &'a Event) -> Option<Cow<'a, Event>> {
+        if !self.sees(event) {
+            return None;
+        }
+        let (caller, happening) = (&self.caller, &event.happening);
+        let kept = |named: &Option<String>, own: &Option<String>| caller.role.decides() || named == own;
+        let conversation = kept(&happening.conversation, &caller.conversation);
+        let run = kept(&happening.run, &caller.run);
+        if (conversation || happening.conversation.is_none()) && (run || happening.run.is_none()) {
+            return Some(Cow::Borrowed(event));
+        }
+        let mut shown = event.clone();
+        shown.happening.conversation.take_if(|_| !conversation);
+        shown.happening.run.take_if(|_| !run);
+        Some(Cow::Owned(shown))
     }
 }

@@ -60,6 +60,25 @@ impl App {
         F: FnOnce(&Engine) -> Result<T, Problem> + Send + 'static,
     {
         let turn = self.turn().await?;
+        self.run(verb, turn, work).await
+    }
+
+    /// As [`App::call`], however many wait: for streams, whose number is bounded where they are opened. All of them ask
+    /// at the same event, and neither they nor others shall be turned away for that.
+    pub(crate) async fn call_in_turn<T, F>(&self, verb: &'static str, work: F) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Engine) -> Result<T, Problem> + Send + 'static,
+    {
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| Problem::internal())?;
+        self.run(verb, turn, work).await
+    }
+
+    async fn run<T, F>(&self, verb: &'static str, turn: OwnedSemaphorePermit, work: F) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Engine) -> Result<T, Problem> + Send + 'static,
+    {
         let app = self.clone();
         let done = tokio::task::spawn_blocking(move || {
             let started = Instant::now();

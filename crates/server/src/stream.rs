@@ -1,5 +1,6 @@
 //! Live events: one reader of the log per tenant, shared by all its streams; each stream shows what its caller may see.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
@@ -27,7 +28,7 @@ pub(crate) struct Tail {
     sender: broadcast::Sender<Arc<Batch>>,
 }
 
-/// Events in order, each written out once for all streams.
+/// Events in order, each written out once for all streams that show all of it.
 pub(crate) struct Batch {
     pub(crate) entries: Vec<Entry>,
     /// The log was read up to this number.
@@ -42,20 +43,27 @@ pub(crate) struct Entry {
 impl Batch {
     fn of(events: Vec<Event>, after: u64) -> Batch {
         let read_to = events.last().map_or(after, |event| event.seq);
-        let entry = |event: Event| {
-            let data = serde_json::to_string(&event).unwrap_or_default();
-            let frame = format!("id: {}\nevent: {}\ndata: {data}\n\n", event.seq, event.happening.name);
-            Entry { event, frame }
-        };
+        let entry = |event: Event| Entry { frame: frame(&event), event };
         Batch { entries: events.into_iter().map(entry).collect(), read_to }
     }
 
-    /// The frames of the entries after `after` that pass, as one piece.
-    pub(crate) fn frames(&self, after: u64, passes: impl Fn(&Event) -> bool) -> Option<Bytes> {
-        let wanted = |entry: &&Entry| entry.event.seq > after && passes(&entry.event);
-        let text = self.entries.iter().filter(wanted).fold(String::new(), |text, entry| text + &entry.frame);
+    /// The frames of what is shown of the entries after `after`, as one piece.
+    pub(crate) fn frames(&self, after: u64, shown: impl Fn(&Event) -> Option<Cow<'_, Event>>) -> Option<Bytes> {
+        let mut text = String::new();
+        for entry in self.entries.iter().filter(|entry| entry.event.seq > after) {
+            match shown(&entry.event) {
+                Some(Cow::Borrowed(_)) => text.push_str(&entry.frame),
+                Some(Cow::Owned(event)) => text.push_str(&frame(&event)),
+                None => {}
+            }
+        }
         (!text.is_empty()).then(|| Bytes::from(text))
     }
+}
+
+fn frame(event: &Event) -> String {
+    let data = serde_json::to_string(event).unwrap_or_default();
+    format!("id: {}\nevent: {}\ndata: {data}\n\n", event.seq, event.happening.name)
 }
 
 impl Tail {

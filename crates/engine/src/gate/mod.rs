@@ -31,8 +31,10 @@ use crate::vocabulary::{EvidenceKind, EvidenceRule, Kind, Layer, Role, ScopeKind
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deed {
     Write,
-    /// What the product itself writes: its words need no model's opinion.
+    /// What the product itself writes in somebody's name: its words need no model's opinion.
     Own,
+    /// An entry of a log that is closed to everybody's own writes: only the log's own verb makes one.
+    Enter,
     /// It waits for a person, so it may be put where the caller cannot write.
     Propose,
     /// A person who may decide here lets it stand. Text is scanned strictly wherever it goes.
@@ -144,7 +146,12 @@ fn permitted(ground: Ground<'_>, kind: Kind) -> Result<Permit, Refusal> {
         ..permit
     };
     match ground.deed {
-        Deed::Write | Deed::Own => policy::may_write(caller, store, scope, kind, pipeline_enabled).map(derived),
+        Deed::Write => policy::may_write(caller, store, scope, kind, pipeline_enabled).map(derived),
+        // The verb may write there; whose deed it is stays told.
+        Deed::Own | Deed::Enter => {
+            let scribe = Caller { role: Role::Admin, ..caller.clone() };
+            policy::may_write(&scribe, store, scope, kind, pipeline_enabled).map(derived)
+        }
         Deed::Propose => policy::may_propose(caller, store, scope).map(derived),
         Deed::Approve => Ok(policy::approved(caller)),
         Deed::Record { permit, .. } => policy::may_record(caller, permit),

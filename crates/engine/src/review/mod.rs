@@ -9,6 +9,7 @@ mod queue;
 pub use bulk::{BulkDecided, NotDecided};
 pub use decide::{Approval, Decided};
 pub use impact::Impact;
+pub(crate) use queue::concerns;
 pub use queue::{Queue, QueueFilter, QueueMark, ReviewView};
 
 use jiff::Timestamp;
@@ -180,6 +181,7 @@ impl Review {
         let mut event = Happening::new(name, caller, at)
             .in_scope(Some(self.scope.clone()))
             .with("review", self.id)
+            .with("proposer", &self.proposer)
             .with("action", self.action)
             .with("store", &self.target_store)
             .with("path", &self.target_path)

@@ -14,6 +14,7 @@ use crate::policy::Readable;
 use crate::ports::Address;
 use crate::refusal::Refusal;
 use crate::row::{self, Kept, RowFilter};
+use crate::scope::Scope;
 use crate::vocabulary::{Role, State};
 
 /// A place in the queue: when a review was made, and its id.
@@ -167,11 +168,15 @@ pub(super) fn not_waiting(state: State) -> String {
     format!("the memory is {state}, not constrained: nothing about it waits for a decision")
 }
 
-/// Reviewers see what waits in their tenant; a person what concerns him; everybody his own proposals.
+/// A program sees what it proposed only where it did: for the same person, in the same conversation.
 fn sees(caller: &Caller, review: &Review) -> bool {
-    let himself = matches!(&review.scope, crate::scope::Scope::User { user } if caller.user.as_ref() == Some(user));
-    let at_home = |theirs: &Option<String>, ours: &Option<String>| theirs.is_none() || theirs == ours;
-    let at_home = at_home(&review.user, &caller.user) && at_home(&review.conversation, &caller.conversation);
-    let own = review.proposer == caller.principal && (at_home || !caller.role.is_program());
-    caller.role.decides() || own || (himself && caller.role == Role::User)
+    let same = |theirs: &Option<String>, ours: &Option<String>| theirs.is_none() || theirs == ours;
+    let at_home = same(&review.user, &caller.user) && same(&review.conversation, &caller.conversation);
+    concerns(caller, &review.scope, &review.proposer) && (at_home || !caller.role.is_program())
+}
+
+/// Reviewers see what waits in their tenant; a person what concerns him; everybody his own proposals.
+pub(crate) fn concerns(caller: &Caller, scope: &Scope, proposer: &str) -> bool {
+    let himself = matches!(scope, Scope::User { user } if caller.user.as_ref() == Some(user));
+    caller.role.decides() || proposer == caller.principal || (himself && caller.role == Role::User)
 }

@@ -7,52 +7,56 @@ use std::time::{Duration, Instant};
 use engine::id::TenantId;
 use engine::keys::Key;
 use jiff::Timestamp;
+use tokio::sync::watch;
 
 /// A key that another process revokes still works so long here; one revoked by this server ends at once.
-const BELIEVED: Duration = Duration::from_secs(1);
+pub(crate) const BELIEVED: Duration = Duration::from_secs(1);
 /// Keys held at once; past it all are looked up anew.
 const KEYS_MAX: usize = 10_000;
 
 #[derive(Default)]
-pub(super) struct Believed(Mutex<State>);
-
-#[derive(Default)]
-struct State {
+pub(super) struct Believed {
+    keys: Mutex<HashMap<String, (TenantId, Key, Instant)>>,
     /// Counts the times everything was dropped: a look-up begun before that does not count after it.
-    era: u64,
-    keys: HashMap<String, (TenantId, Key, Instant)>,
+    era: watch::Sender<u64>,
 }
 
 impl Believed {
     pub(super) fn era(&self) -> u64 {
-        self.state().era
+        *self.era.borrow()
+    }
+
+    /// Moves when everything was dropped.
+    pub(super) fn eras(&self) -> watch::Receiver<u64> {
+        self.era.subscribe()
     }
 
     /// A key by the hash of its text, while it is believed and good.
     pub(super) fn get(&self, sha256: &str, now: Timestamp) -> Option<(TenantId, Key)> {
-        let state = self.state();
-        let (tenant, key, at) = state.keys.get(sha256)?;
+        let keys = self.keys();
+        let (tenant, key, at) = keys.get(sha256)?;
         (at.elapsed() < BELIEVED && key.is_good(now)).then(|| (*tenant, key.clone()))
     }
 
     pub(super) fn keep(&self, era: u64, sha256: String, tenant: TenantId, key: &Key) {
-        let mut state = self.state();
-        if state.keys.len() >= KEYS_MAX {
-            state.keys.clear();
+        let mut keys = self.keys();
+        if keys.len() >= KEYS_MAX {
+            keys.clear();
         }
-        if state.era == era {
-            state.keys.insert(sha256, (tenant, key.clone(), Instant::now()));
+        if self.era() == era {
+            keys.insert(sha256, (tenant, key.clone(), Instant::now()));
         }
     }
 
     /// Looks every key up anew: some were changed.
     pub(super) fn drop_all(&self) {
-        let mut state = self.state();
-        state.era += 1;
-        state.keys.clear();
+        let mut keys = self.keys();
+        keys.clear();
+        // While the keys are held: nobody keeps one of the era before.
+        self.era.send_modify(|era| *era += 1);
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn keys(&self) -> std::sync::MutexGuard<'_, HashMap<String, (TenantId, Key, Instant)>> {
+        self.keys.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

@@ -19,7 +19,7 @@ use engine::Engine;
 use engine::caller::Caller;
 use engine::gate::checked_name;
 use engine::id::TenantId;
-use engine::keys::{Key, Settable};
+use engine::keys::{KEY_MARK, Key, Settable};
 use engine::memory::content_sha256;
 use engine::vocabulary::Role;
 
@@ -28,6 +28,7 @@ use crate::config::ServerConfig;
 use crate::outbound::Outbound;
 use crate::problem::Problem;
 use crate::rate::Rates;
+pub(crate) use believed::BELIEVED;
 use believed::Believed;
 use grants::Grants;
 use token::Tokens;
@@ -147,6 +148,17 @@ impl Doorman {
     /// Looks every key up anew: some were changed here.
     pub(crate) fn keys_changed(&self) {
         self.keys.drop_all();
+    }
+
+    /// Moves each time keys were changed here.
+    pub(crate) fn era(&self) -> tokio::sync::watch::Receiver<u64> {
+        self.keys.eras()
+    }
+
+    /// Whether the key shown was just looked up and is good. What is no key speaks for itself until it is asked again.
+    pub(crate) fn believes(&self, app: &App, proof: &Proof) -> bool {
+        let key = proof.credential.as_ref().filter(|text| text.starts_with(KEY_MARK));
+        key.is_none_or(|text| self.keys.get(&content_sha256(text), app.engine.clock.now()).is_some())
     }
 
     /// Who this is, where that is known without asking anybody.

@@ -57,7 +57,12 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Lines<
         loop {
             let Ok(bytes) = self.reader.fill_buf().await else { return Read::End };
             if bytes.is_empty() {
-                return Read::End;
+                // The last line need not end like one.
+                return match (std::mem::take(&mut self.skipping), self.line.is_empty()) {
+                    (true, _) => Read::TooLong,
+                    (false, false) => Read::Line,
+                    (false, true) => Read::End,
+                };
             }
             let end = bytes.iter().position(|byte| *byte == b'\n');
             let taken = end.map_or(bytes.len(), |at| at + 1);
@@ -182,5 +187,26 @@ mod tests {
             .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["error"]["code"].clone())
             .collect();
         assert_eq!(codes, [INVALID_REQUEST, PARSE_ERROR]);
+    }
+
+    #[tokio::test]
+    async fn the_last_line_counts_without_a_newline() {
+        let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
+        let long = "x".repeat(LINE_BYTES_MAX + 1);
+        for (input, messages, answers) in [
+            (format!("{ping}\n{ping}"), 2, 0),
+            (format!("{ping}\n{ping}\n"), 2, 0),
+            (format!("{ping}\n{}", &ping[..9]), 1, 1),
+            (format!("{ping}\n{long}"), 1, 1),
+            (String::new(), 0, 0),
+        ] {
+            let mut lines = Lines::new(input.as_bytes(), Vec::new());
+            for _ in 0..messages {
+                assert!(lines.receive().await.is_some());
+            }
+            assert!(lines.receive().await.is_none() && lines.receive().await.is_none());
+            let written = lines.writer.lock().await.take().unwrap_or_default();
+            assert_eq!(String::from_utf8_lossy(&written).lines().count(), answers);
+        }
     }
 }

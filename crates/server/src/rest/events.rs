@@ -1,6 +1,7 @@
 //! Events: the log by pages, and as a live stream that resumes where it broke off.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Json;
 use axum::body::{Body, Bytes};
@@ -17,7 +18,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 
 use crate::app::App;
-use crate::auth::Who;
+use crate::auth::{BELIEVED, Who};
 use crate::endpoint::Endpoint;
 use crate::extract::Params;
 use crate::problem::Problem;
@@ -32,7 +33,7 @@ const NAMES_MAX: usize = 64;
 pub(super) fn endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/v1/events", "events", events)
-            .says("events", "What happened", "A page of the log, or, with `Accept: text/event-stream`, a live stream of it: each event has its number as id, and a stream that breaks off resumes after `Last-Event-ID` without loss or repetition. You see what you did and what happened where you may look. A stream that falls too far behind is closed with the event `stream.closed` and a reason.")
+            .says("events", "What happened", "A page of the log, or, with `Accept: text/event-stream`, a live stream of it: each event has its number as id, and a stream that breaks off resumes after `Last-Event-ID` without loss or repetition. You see what you did and what happened where you may look; of a review, only if you may see it. Conversations and runs that are not yours are left out for all but admins and reviewers. A stream that falls too far behind is closed with the event `stream.closed` and a reason.")
             .query::<EventParams>()
             .header("Last-Event-ID", "The number of the last event you have")
             .answer::<EventsView>(StatusCode::OK, "A page of the log", json!({ "items": [], "next_after": 12 }))
@@ -84,23 +85,27 @@ fn is_named(names: &[String], event: &Event) -> bool {
 async fn stream(app: App, who: Who, asked: Option<u64>, params: EventParams) -> Result<Response, Problem> {
     let opened =
         Opened::new(&app).ok_or_else(|| Problem::busy("http.streams_full", "too many event streams are open"))?;
-    let starting = app.clone();
+    let (starting, mut era) = (app.clone(), app.doorman.era());
+    // The key was looked up before: what changed since counts as news.
+    era.mark_changed();
     let follower = app
         .call("stream", move |engine| {
             let witness = engine.witness(&who.caller)?;
             let tail = tails::tail(&starting, who.caller.tenant)?;
             let end = engine.backend.last_event(who.caller.tenant).map_err(engine::error::Error::from)?;
             let after = asked.map_or(end, |after| after.min(end));
-            let closing = starting.closing();
+            let asked = (Instant::now(), *era.borrow());
             Ok(Follower {
+                closing: starting.closing(),
+                asked,
                 app: starting,
                 who,
                 witness,
+                era,
                 names: params.name,
                 after,
                 tail,
                 mode: Mode::Greeting,
-                closing,
                 _opened: opened,
             })
         })
@@ -139,6 +144,9 @@ struct Follower {
     app: App,
     who: Who,
     witness: Witness,
+    /// When it was last asked whether this is still who it was, and in which era of keys.
+    asked: (Instant, u64),
+    era: watch::Receiver<u64>,
     names: Vec<String>,
     /// The number up to which this client has everything.
     after: u64,
@@ -161,6 +169,8 @@ enum Mode {
 enum News {
     Batch(Arc<Batch>),
     Quiet,
+    /// Some keys are not what they were; perhaps this one.
+    Keys,
     Slow,
     Closing,
 }
@@ -178,33 +188,36 @@ impl Follower {
                 Mode::Catching => {
                     let Ok(batch) = self.read().await else { return Some(closed("unavailable")) };
                     let done = tails::is_last(&batch);
-                    self.mode = if done { Mode::Joining(self.tail.listen()) } else { Mode::Catching };
-                    if let Some(frames) = self.take(&batch) {
+                    let mode = if done { Mode::Joining(self.tail.listen()) } else { Mode::Catching };
+                    if let Some(frames) = self.handed(&batch, mode).await {
                         return Some(frames);
                     }
                 }
                 Mode::Joining(receiver) => {
                     let Ok(batch) = self.read().await else { return Some(closed("unavailable")) };
                     // A log that grew by a whole batch meanwhile is caught up with first.
-                    self.mode = if tails::is_last(&batch) { Mode::Live(receiver) } else { Mode::Catching };
-                    if let Some(frames) = self.take(&batch) {
+                    let mode = if tails::is_last(&batch) { Mode::Live(receiver) } else { Mode::Catching };
+                    if let Some(frames) = self.handed(&batch, mode).await {
                         return Some(frames);
                     }
                 }
                 Mode::Live(mut receiver) => match self.news(&mut receiver).await {
                     News::Batch(batch) => {
-                        self.mode = Mode::Live(receiver);
-                        if let Some(frames) = self.take(&batch) {
+                        if let Some(frames) = self.handed(&batch, Mode::Live(receiver)).await {
                             return Some(frames);
                         }
                     }
+                    News::Keys => match self.still_good().await {
+                        Ok(()) => self.mode = Mode::Live(receiver),
+                        Err(reason) => return Some(closed(reason)),
+                    },
                     News::Quiet => match self.still_good().await {
-                        true => {
+                        Ok(()) => {
                             self.mode = Mode::Live(receiver);
                             // An id without data moves the client's place without an event.
                             return Some(Bytes::from(format!(": alive\nid: {}\n\n", self.after)));
                         }
-                        false => return Some(closed("the key is no longer good")),
+                        Err(reason) => return Some(closed(reason)),
                     },
                     News::Slow => {
                         self.app.metrics.stream_dropped();
@@ -228,14 +241,29 @@ impl Follower {
             },
             () = tokio::time::sleep(self.app.config.limits.heartbeat()) => News::Quiet,
             _ = self.closing.changed() => News::Closing,
+            _ = self.era.changed() => News::Keys,
         }
     }
 
-    /// What this client may see of a batch and does not have yet.
-    fn take(&mut self, batch: &Batch) -> Option<Bytes> {
-        let frames = batch.frames(self.after, |event| is_named(&self.names, event) && self.witness.sees(event));
+    /// What this client may see of a batch and does not have yet, if it is still who it was; else the last word.
+    async fn handed(&mut self, batch: &Batch, mode: Mode) -> Option<Bytes> {
+        if !self.is_believed()
+            && let Err(reason) = self.still_good().await
+        {
+            return Some(closed(reason));
+        }
+        self.mode = mode;
+        let frames = batch.frames(self.after, |event| match is_named(&self.names, event) {
+            true => self.witness.shown(event),
+            false => None,
+        });
         self.after = self.after.max(batch.read_to);
         frames
+    }
+
+    /// Whether it was asked so lately who this is that it need not be asked again, and no key changed since.
+    fn is_believed(&self) -> bool {
+        self.asked.0.elapsed() < BELIEVED && self.app.doorman.believes(&self.app, &self.who.proof)
     }
 
     async fn read(&self) -> Result<Batch, Problem> {
@@ -243,20 +271,25 @@ impl Follower {
         self.app.call("events", move |_| tails::read(&app, tenant, after)).await
     }
 
-    /// Asks again who this is: keys end, grants go.
-    async fn still_good(&mut self) -> bool {
+    /// Asks again who this is: keys end, grants go. Else says why the stream ends.
+    async fn still_good(&mut self) -> Result<(), &'static str> {
+        let era = *self.era.borrow_and_update();
         let (app, proof) = (self.app.clone(), self.who.proof.clone());
-        let again = self.app.call("authenticate", move |engine| {
+        let again = self.app.call_in_turn("authenticate", move |engine| {
             let who = app.doorman.identify(&app, &proof)?;
             Ok(engine.witness(&who.caller)?)
         });
         match again.await {
             Ok(witness) => {
-                self.witness = witness;
-                true
+                (self.witness, self.asked) = (witness, (Instant::now(), era));
+                Ok(())
             }
-            // A database that is away for a moment is no reason to send everybody off.
-            Err(problem) => problem.status.is_server_error(),
+            // A database that is away for a moment is no reason to send everybody off, unless keys changed.
+            Err(problem) if problem.status.is_server_error() => match era == self.asked.1 {
+                true => Ok(()),
+                false => Err("unavailable"),
+            },
+            Err(_) => Err("the key is no longer good"),
         }
     }
 }

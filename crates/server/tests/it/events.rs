@@ -1,6 +1,8 @@
 //! Live events: in order, resumed without loss or repetition, and only what the caller may see.
 
-use serde_json::json;
+use engine::keys::{Rights, Settable};
+use engine::vocabulary::Role;
+use serde_json::{Value, json};
 use server::{HttpLimits, ServerConfig};
 
 use crate::house::House;
@@ -125,16 +127,146 @@ fn what_an_event_says() {
 }
 
 #[test]
+fn an_event_names_the_role_of_who_did_it() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let audit = json!({ "action": "deploy.finished", "message": "billing 4.2 is live" });
+    let step = json!({ "step": "build", "output": "built billing 4.2" });
+    for (path, body) in [("/v1/audit", audit), ("/v1/workflows/deploy/steps", step)] {
+        let reply = house.ask_as(&agent, "POST", path).json(&body).send();
+        assert_eq!(reply.status, 201, "{path}: {}", reply.body);
+    }
+    house.engine.backend.flush().expect("written");
+    let page = house.ask("GET", "/v1/events?limit=1000").send().json();
+    let items = page["items"].as_array().expect("events");
+    let told: Vec<_> = items.iter().filter(|event| event["actor"] == "agent:triage").collect();
+    assert!(told.len() >= 4, "{told:?}");
+    assert!(told.iter().all(|event| event["role"] == "agent"), "{told:?}");
+}
+
+/// All the log that this key is shown, by page and as a stream.
+fn told_to(house: &House, key: &str, conversation: Option<&str>) -> Vec<Value> {
+    let asked = || {
+        let ask = house.ask_as(key, "GET", "/v1/events?limit=1000&after=0");
+        conversation.into_iter().fold(ask, |ask, id| ask.header("x-conversation-id", id))
+    };
+    let page = asked().send().json()["items"].as_array().expect("events").clone();
+    let mut stream = asked().stream();
+    let live: Vec<Value> = page.iter().map(|_| stream.next().expect("an event").data).collect();
+    assert_eq!(page, live, "the stream shows what the page does");
+    page
+}
+
+#[test]
+fn what_is_private_to_the_actor_is_not_told_to_the_tenant() {
+    let house = House::new();
+    let (agent, night) = (house.agent("triage"), house.agent("night"));
+    let person = |role, name: &str| {
+        house.key(Rights { user: Some(name.to_owned()), may_set: Settable::ALL.to_vec(), ..Rights::of(role) }).text
+    };
+    let (ana, rita) = (person(Role::User, "ana"), person(Role::Reviewer, "rita"));
+    let post = |path: &str, body: &Value| {
+        let ask = house.ask_as(&agent, "POST", path).header("x-conversation-id", "c-private");
+        let reply = ask.header("x-run-id", "r-private").json(body).send();
+        assert_eq!(reply.status, 201, "{path}: {}", reply.body);
+        reply.json()
+    };
+    post("/v1/audit", &json!({ "action": "deploy.finished", "message": "billing 4.2 is live" }));
+    let draft = json!({
+        "store": "conversation_memory", "path": "billing", "kind": "runbook", "content": "restart billing",
+        "evidence": [{ "kind": "tool_result", "summary": "seen" }],
+    });
+    let memory = &post("/v1/memories", &draft)["id"];
+    let promotion = json!({
+        "memory": memory, "target_store": "workspace_runbooks", "target_path": "billing", "rationale": "helped twice",
+        "evidence": [{ "kind": "verification_result", "summary": "tried twice" }],
+    });
+    let review = post("/v1/reviews", &promotion)["review"]["id"].as_str().expect("a review").to_owned();
+    let approve = house.ask_as(&rita, "POST", &format!("/v1/reviews/{review}/approve")).json(&json!({})).send();
+    assert_eq!(approve.status, 200, "{}", approve.body);
+
+    house.engine.backend.flush().expect("written");
+    let reviews = ["memory.promotion.proposed", "memory.review.approved"];
+    let of_review =
+        |events: &[Value]| events.iter().filter(|event| reviews.iter().any(|n| event["name"] == *n)).count();
+    for (who, conversation, of_reviews, private) in [
+        (&ana, None, 0, false),
+        (&ana, Some("c-other"), 0, false),
+        (&night, None, 0, false),
+        (&agent, None, 2, false),
+        (&agent, Some("c-private"), 2, true),
+        (&rita, None, 2, true),
+        (&house.admin, None, 2, true),
+    ] {
+        let events = told_to(&house, who, conversation);
+        let text = serde_json::to_string(&events).expect("JSON");
+        assert_eq!(of_review(&events), of_reviews, "{conversation:?}: {text}");
+        assert_eq!(text.contains("c-private"), private, "{conversation:?}: {text}");
+        assert!(private || !text.contains("r-private"), "{conversation:?}: {text}");
+        assert!(text.contains("audit.recorded"), "what everybody may know stays told");
+    }
+    let verified = house.engine.verify(&engine::caller::Caller::admin(house.tenant.id)).expect("verified");
+    assert!(verified.broken.is_none(), "{verified:?}");
+}
+
+#[test]
 fn a_revoked_key_ends_its_stream() {
     let limits = HttpLimits { heartbeat_secs: 1, ..HttpLimits::default() };
     let house = House::with(ServerConfig { limits, ..ServerConfig::default() });
-    let issued = house.key(engine::keys::Rights::of(engine::vocabulary::Role::Admin));
+    let issued = house.key(Rights::of(Role::Admin));
     let mut stream = house.ask_as(&issued.text, "GET", "/v1/events?name=run.*").stream();
     stream.until(": alive");
     assert_eq!(house.ask("DELETE", &format!("/v1/keys/{}", issued.key.id)).send().status, 200);
     let end = stream.next().expect("a last word");
     assert_eq!((end.name.as_str(), &end.data["reason"]), ("stream.closed", &json!("the key is no longer good")));
     assert_eq!(stream.next(), None);
+}
+
+#[test]
+fn a_revoked_key_gets_nothing_more_while_events_flow() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let issued = house.key(Rights::of(Role::Admin));
+    let watch = |path: &str| {
+        let mut stream = house.ask_as(&issued.text, "GET", path).stream();
+        stream.until(": ingrain");
+        stream
+    };
+    let (mut busy, mut quiet) = (watch("/v1/events?name=memory.write.*"), watch("/v1/events?name=run.*"));
+    // Two events, each on its own: the stream has caught up and listens.
+    for n in 0..2 {
+        save(&house, &agent, "c1", &format!("before {n}"));
+        assert_eq!(busy.next().expect("an event").name, "memory.write.created");
+    }
+    assert_eq!(house.ask("DELETE", &format!("/v1/keys/{}", issued.key.id)).send().status, 200);
+    (0..3).for_each(|n| save(&house, &agent, "c1", &format!("after {n}")));
+    for stream in [&mut busy, &mut quiet] {
+        let end = stream.next().expect("a last word");
+        assert_eq!((end.name.as_str(), &end.data["reason"]), ("stream.closed", &json!("the key is no longer good")));
+        assert_eq!(stream.next(), None);
+    }
+}
+
+#[test]
+fn a_key_revoked_elsewhere_is_believed_for_a_moment_only() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let issued = house.key(Rights::of(Role::Admin));
+    let mut stream = house.ask_as(&issued.text, "GET", "/v1/events?name=memory.write.*").stream();
+    stream.until(": ingrain");
+    // As another process would: this server is not told.
+    let admin = engine::caller::Caller::admin(house.tenant.id);
+    house.engine.revoke_key(&admin, &issued.key.id).expect("revoked");
+    let begun = std::time::Instant::now();
+    for n in 0.. {
+        save(&house, &agent, "c1", &format!("fact {n}"));
+        let shown = stream.next().expect("an event or the end");
+        if shown.name == "stream.closed" {
+            assert_eq!(shown.data["reason"], json!("the key is no longer good"));
+            break;
+        }
+        assert!(begun.elapsed() < std::time::Duration::from_secs(10), "still told after {n} events");
+    }
 }
 
 #[test]

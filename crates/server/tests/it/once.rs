@@ -42,6 +42,39 @@ fn the_same_call_twice() {
 }
 
 #[test]
+fn somebody_else_is_another_call() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let whole = [
+        ("x-user-id", "ana"),
+        ("x-conversation-id", "c1"),
+        ("x-session-id", "s1"),
+        ("x-run-id", "r1"),
+        ("x-pipeline-id", "p1"),
+    ];
+    let save = |changed: Option<(&str, &str)>, content: &str| {
+        let body = json!({
+            "store": "conversation_memory", "kind": "conversation_note", "content": content,
+            "evidence": [{ "kind": "user_statement", "summary": "said so" }],
+        });
+        let ask = house.ask_as(&agent, "POST", "/v1/memories").header("idempotency-key", "k").json(&body);
+        let others = whole.iter().filter(|(name, _)| changed.is_none_or(|(other, _)| other != *name));
+        others.chain(&changed).fold(ask, |ask, (name, value)| ask.header(name, value)).send()
+    };
+    let first = save(None, "one fact");
+    assert_eq!(first.status, 201, "{}", first.body);
+    for (name, _) in whole.iter().chain(&[("x-agent-id", "")]) {
+        let other = save(Some((name, "other")), "one fact");
+        assert_eq!((other.status, other.header("idempotency-replayed")), (201, None), "{name}: {}", other.body);
+        let again = save(Some((name, "other")), "one fact");
+        assert_eq!((again.header("idempotency-replayed"), &again.body), (Some("true"), &other.body), "{name}");
+        assert_eq!(save(Some((name, "other")), "another fact").said(), (422, "idempotency.other_request".to_owned()));
+    }
+    assert_eq!(save(None, "one fact").body, first.body);
+    assert_eq!(count(&house), 1 + whole.len() + 1);
+}
+
+#[test]
 fn a_refusal_frees_the_key() {
     let house = House::new();
     let agent = house.agent("triage");

@@ -51,7 +51,7 @@ async fn a_slow_stream_is_dropped_with_a_reason() {
     let engine = Engine { backend, embedder, clock, settings, known: Arc::default() };
     let admin = Caller::admin(engine.start_tenant("default").expect("a tenant").id);
     let limits = HttpLimits { stream_lag_max: 4, ..HttpLimits::default() };
-    let app = App::new(engine, ServerConfig { limits, ..ServerConfig::default() });
+    let app = App::new(engine, ServerConfig { limits, local: Some(admin.clone()), ..ServerConfig::default() });
     let save = |number: usize| {
         let draft = Draft {
             store: "workspace_runbooks".to_owned(),
