@@ -40,6 +40,28 @@ fn fact_13_promotion_copies_with_approval_and_evidence() {
 }
 
 #[test]
+fn what_a_review_tells_is_told_to_whom_it_concerns() {
+    let world = World::new();
+    let id = draft(&world, "notes/plum", "Drain the plum node first.");
+    world.json("review confirm", &[&propose(&world, &id, "web/plum")]);
+    for (who, told, conversation) in [
+        ("--as user:ben", false, false),
+        ("--as agent:night", false, false),
+        ("--as agent:triage --conversation c2", true, false),
+        (AGENT, true, true),
+        ("--as reviewer:rita", true, true),
+        ("", true, true),
+    ] {
+        let events = world.json(&format!("events --limit 1000 {who}"), &[]).to_string();
+        for name in ["memory.promotion.proposed", "memory.review.approved"] {
+            assert_eq!(events.contains(name), told, "{who}: {name}");
+        }
+        assert_eq!(events.contains("\"c1\""), conversation, "{who}: {events}");
+    }
+    assert_eq!(world.json("verify", &[])["broken"], Value::Null);
+}
+
+#[test]
 fn fact_13_rejection_leaves_the_draft_and_a_changed_source_supersedes() {
     let world = World::new();
     let id = draft(&world, "notes/a", "Scale down before the upgrade.");
