@@ -164,8 +164,8 @@ fn fact_21_a_window_over_rest_fits_and_has_a_receipt() {
         let text = tight["messages"].to_string();
         assert!(text.contains("never on fridays") && text.contains("You keep the gateway running."), "{tokens}");
         let receipt = tight["receipt"].as_str().expect("a receipt");
-        let replay = ok(&house.ask_as(&key, "GET", &format!("/v1/receipts/{receipt}/replay")).send());
-        assert_eq!(replay["exact"], json!(true), "{tokens}");
+        let replay = house.ask_as(&key, "GET", &format!("/v1/receipts/{receipt}/replay"));
+        assert_eq!(ok(&replay.header("x-conversation-id", "c1").send())["exact"], json!(true), "{tokens}");
     }
     assert_eq!(ask(20).said(), (400, "context.too_large".to_owned()));
 }
