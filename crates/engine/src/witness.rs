@@ -43,8 +43,10 @@ impl Witness {
 
     fn sees_review(&self, happening: &Happening, scope: &Scope) -> bool {
         let proposer = happening.payload.get("proposer").and_then(Value::as_str).unwrap_or_default();
+        let from = |field: &str| happening.payload.get(review::PUT_FROM)?.get(field)?.as_str();
+        let put = review::Put { scope, proposer, user: from("user"), conversation: from("conversation") };
         let placed = self.caller.role.decides() || self.eyes.sees(scope);
-        placed && review::concerns(&self.caller, scope, proposer)
+        placed && review::concerns(&self.caller, &put)
     }
 
     /// What the caller sees of an event. Whoever knows a conversation or a run can enter it, so those of others are left
@@ -54,15 +56,17 @@ impl Witness {
             return None;
         }
         let (caller, happening) = (&self.caller, &event.happening);
-        let kept = |named: &Option<String>, own: &Option<String>| caller.role.decides() || named == own;
-        let conversation = kept(&happening.conversation, &caller.conversation);
-        let run = kept(&happening.run, &caller.run);
-        if (conversation || happening.conversation.is_none()) && (run || happening.run.is_none()) {
+        let foreign = |named: &Option<String>, own: &Option<String>| named.is_some() && named != own;
+        let conversation = foreign(&happening.conversation, &caller.conversation);
+        let run = foreign(&happening.run, &caller.run);
+        let from = happening.payload.contains_key(review::PUT_FROM);
+        if caller.role.decides() || !(conversation || run || from) {
             return Some(Cow::Borrowed(event));
         }
         let mut shown = event.clone();
-        shown.happening.conversation.take_if(|_| !conversation);
-        shown.happening.run.take_if(|_| !run);
+        shown.happening.conversation.take_if(|_| conversation);
+        shown.happening.run.take_if(|_| run);
+        shown.happening.payload.remove(review::PUT_FROM);
         Some(Cow::Owned(shown))
     }
 }

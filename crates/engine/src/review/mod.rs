@@ -9,11 +9,12 @@ mod queue;
 pub use bulk::{BulkDecided, NotDecided};
 pub use decide::{Approval, Decided};
 pub use impact::Impact;
-pub(crate) use queue::concerns;
+pub(crate) use queue::{Put, concerns};
 pub use queue::{Queue, QueueFilter, QueueMark, ReviewView};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -27,6 +28,9 @@ use crate::row::{Kept, RowKind};
 use crate::scope::Scope;
 use crate::vocabulary::Role;
 use crate::{safety, vocabulary};
+
+/// Where an event of a review keeps for whom and in which conversation it was proposed; shown to deciders only.
+pub(crate) const PUT_FROM: &str = "from";
 
 vocabulary! {
     /// What approval would do.
@@ -182,6 +186,7 @@ impl Review {
             .in_scope(Some(self.scope.clone()))
             .with("review", self.id)
             .with("proposer", &self.proposer)
+            .with(PUT_FROM, json!({ "user": self.user, "conversation": self.conversation }))
             .with("action", self.action)
             .with("store", &self.target_store)
             .with("path", &self.target_path)

@@ -168,15 +168,25 @@ pub(super) fn not_waiting(state: State) -> String {
     format!("the memory is {state}, not constrained: nothing about it waits for a decision")
 }
 
-/// A program sees what it proposed only where it did: for the same person, in the same conversation.
 fn sees(caller: &Caller, review: &Review) -> bool {
-    let same = |theirs: &Option<String>, ours: &Option<String>| theirs.is_none() || theirs == ours;
-    let at_home = same(&review.user, &caller.user) && same(&review.conversation, &caller.conversation);
-    concerns(caller, &review.scope, &review.proposer) && (at_home || !caller.role.is_program())
+    let (user, conversation) = (review.user.as_deref(), review.conversation.as_deref());
+    concerns(caller, &Put { scope: &review.scope, proposer: &review.proposer, user, conversation })
 }
 
-/// Reviewers see what waits in their tenant; a person what concerns him; everybody his own proposals.
-pub(crate) fn concerns(caller: &Caller, scope: &Scope, proposer: &str) -> bool {
-    let himself = matches!(scope, Scope::User { user } if caller.user.as_ref() == Some(user));
-    caller.role.decides() || proposer == caller.principal || (himself && caller.role == Role::User)
+/// By whom something was put up for review, from where, and for which place.
+pub(crate) struct Put<'a> {
+    pub scope: &'a Scope,
+    pub proposer: &'a str,
+    pub user: Option<&'a str>,
+    pub conversation: Option<&'a str>,
+}
+
+/// Reviewers see what waits in their tenant; a person what concerns him; everybody his own proposals, a program only
+/// where it made them: for the same person, in the same conversation.
+pub(crate) fn concerns(caller: &Caller, put: &Put<'_>) -> bool {
+    let himself = matches!(put.scope, Scope::User { user } if caller.user.as_ref() == Some(user));
+    let same = |theirs: Option<&str>, ours: &Option<String>| theirs.is_none() || theirs == ours.as_deref();
+    let at_home = same(put.user, &caller.user) && same(put.conversation, &caller.conversation);
+    let own = put.proposer == caller.principal && (at_home || !caller.role.is_program());
+    caller.role.decides() || own || (himself && caller.role == Role::User)
 }

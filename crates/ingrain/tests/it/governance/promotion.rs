@@ -47,7 +47,7 @@ fn what_a_review_tells_is_told_to_whom_it_concerns() {
     for (who, told, conversation) in [
         ("--as user:ben", false, false),
         ("--as agent:night", false, false),
-        ("--as agent:triage --conversation c2", true, false),
+        ("--as agent:triage --conversation c2", false, false),
         (AGENT, true, true),
         ("--as reviewer:rita", true, true),
         ("", true, true),
