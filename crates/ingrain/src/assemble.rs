@@ -134,9 +134,12 @@ pub fn database(text: &str, home: &Path) -> Result<Database, Failure> {
     }
 }
 
-/// Whether a read needs nothing but this machine: the database is a file, and no endpoint makes the vectors.
-pub fn reads_locally(config: &Config) -> bool {
-    matches!(database(&config.db, &config.home), Ok(Database::Sqlite(_))) && config.embeddings.model != "endpoint"
+/// Whether reads and saves need nothing but this machine: the database is a file, and no endpoint makes the vectors or
+/// judges the texts.
+pub fn works_locally(config: &Config) -> bool {
+    matches!(database(&config.db, &config.home), Ok(Database::Sqlite(_)))
+        && config.embeddings.model != "endpoint"
+        && config.scanner.classifier_url.is_empty()
 }
 
 fn backend(config: &Config) -> Result<Arc<dyn Backend>, Failure> {

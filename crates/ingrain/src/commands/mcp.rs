@@ -5,7 +5,7 @@ use engine::ports::Clock;
 use server::mcp::{Door, Setup, Toolset, WriteTools, serve_stdio};
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::assemble::{Session, reads_locally};
+use crate::assemble::{Session, works_locally};
 use crate::clock::SystemClock;
 use crate::config::{Config, Loaded};
 use crate::error::Failure;
@@ -38,8 +38,8 @@ impl Mcp {
         if named_by_client {
             door = door.named_by_client();
         }
-        if reads_locally(&loaded.config) {
-            door = door.reading_at_once();
+        if works_locally(&loaded.config) {
+            door = door.working_at_once();
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| broken(&error))?;

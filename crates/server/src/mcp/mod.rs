@@ -16,7 +16,7 @@ mod toolsets;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use engine::Engine;
 use engine::caller::Caller;
@@ -74,7 +74,8 @@ pub struct Door {
     writes_loaded: Arc<AtomicBool>,
     /// Counts the changes of what is offered, for those who listen.
     changes: watch::Sender<u64>,
-    reads_at_once: bool,
+    /// Calls that were read and are not done, where they are done at once.
+    waiting: Option<Arc<AtomicUsize>>,
 }
 
 impl Door {
@@ -82,7 +83,7 @@ impl Door {
         let writes_loaded = Arc::new(AtomicBool::new(setup.write_tools == WriteTools::Always));
         let (origin, changes) = (Origin::Start, watch::Sender::new(0));
         let (caller, setup) = (Arc::new(caller), Arc::new(setup));
-        Door { engine, caller, origin, setup, writes_loaded, changes, reads_at_once: false }
+        Door { engine, caller, origin, setup, writes_loaded, changes, waiting: None }
     }
 
     /// The agent goes by the name its client gives: nobody chose another at start.
@@ -90,10 +91,11 @@ impl Door {
         Door { origin: Origin::Client, ..self }
     }
 
-    /// Reads are done where they are asked for. For a door with one client on a database of this machine: there a read
-    /// waits for nobody and takes about as long as the way to another thread and back.
-    pub fn reading_at_once(self) -> Door {
-        Door { reads_at_once: true, ..self }
+    /// Calls are done where they are read. For a door with one client on a database of this machine: there a call waits
+    /// for the disk at most, and the way to another thread and back costs as much as a search. Saves that come together
+    /// go that way all the same: they share one sync of the disk.
+    pub fn working_at_once(self) -> Door {
+        Door { waiting: Some(Arc::default()), ..self }
     }
 
     fn tools(&self) -> Vec<&'static tool::Spec> {
@@ -116,12 +118,12 @@ impl Door {
         context: &RequestContext<RoleServer>,
         request: CallToolRequestParams,
     ) -> Result<Step, ErrorData> {
-        if self.reads_at_once {
+        if let Some(waiting) = &self.waiting {
             let door = caller::seen(self, context)?;
-            if let Some(spec) = door.offered(&request.name).filter(|spec| spec.effect == tool::Effect::Read) {
+            let reads = || door.offered(&request.name).is_some_and(|spec| spec.effect == tool::Effect::Read);
+            if waiting.load(Ordering::Relaxed) <= 1 || reads() {
                 // A panic breaks off this call alone, as it does on another thread.
-                let read = || door.run(spec, request, person::Said::NotAsked);
-                return catch_unwind(AssertUnwindSafe(read)).map(Step::Done).map_err(|_| broken_off());
+                return catch_unwind(AssertUnwindSafe(|| door.answer(request))).map_err(|_| broken_off());
             }
         }
         self.blocking(context, move |door| door.answer(request)).await
@@ -165,6 +167,7 @@ impl ServerHandler for Door {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let _done = Done(self.waiting.as_deref());
         #[cfg(feature = "conformance-fixtures")]
         if let Some(answer) = fixtures::call(self, &request, &context).await {
             return answer;
@@ -369,6 +372,17 @@ impl Door {
     fn run(&self, spec: &tool::Spec, request: CallToolRequestParams, said: person::Said) -> answer::Answer {
         let call = Call { engine: &self.engine, caller: &self.caller, said };
         telemetry::tool(spec.name).in_scope(|| (spec.run)(&call, request.arguments.unwrap_or_default()))
+    }
+}
+
+/// Takes a call off those that wait, also where it is broken off.
+struct Done<'a>(Option<&'a AtomicUsize>);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        if let Some(waiting) = self.0 {
+            waiting.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
