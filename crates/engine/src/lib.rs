@@ -75,6 +75,7 @@ pub mod repeat;
 mod rescan;
 mod rollback;
 mod run;
+mod saving;
 mod search;
 mod seed;
 mod skills;
@@ -111,6 +112,7 @@ pub use remember::{Outcome, Remembered, Saved};
 pub use rescan::{RESCAN_ORDER, Rescanned, StoredFinding};
 pub use rollback::{Rollback, RolledBack};
 pub use run::{Closed, Closing, Run, RunClosed, RunOutcome};
+pub use saving::{Saving, Step};
 pub use search::{Answer, Query, WhyNot};
 pub use skills::{Shelf, Skill};
 pub use sources::{AuditEntry, StepOutput};
@@ -217,11 +219,15 @@ impl Engine {
 
     /// Writes a refusal into the log and hands it back.
     fn refuse(&self, caller: &Caller, store: &str, refusal: Refusal) -> Result<Refusal, Error> {
-        let now = self.clock.now();
-        self.known.tally.blocked(&refusal);
-        let event = Happening::refused(caller, now, store, &refusal);
-        self.backend.commit(Change::new(caller.tenant, now).event(event))?;
+        self.backend.commit(self.refusal(caller, store, &refusal))?;
         Ok(refusal)
+    }
+
+    /// What tells of a refusal.
+    fn refusal(&self, caller: &Caller, store: &str, refusal: &Refusal) -> Change {
+        let now = self.clock.now();
+        self.known.tally.blocked(refusal);
+        Change::new(caller.tenant, now).event(Happening::refused(caller, now, store, refusal))
     }
 
     /// The vector of a text, where the embedder is up. A memory without one is still found by its words.

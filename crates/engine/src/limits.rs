@@ -54,6 +54,8 @@ pub struct Limits {
     pub lesson_recall_max: usize,
     /// Attempts at a write whose guards lose races before the caller hears of it; one of a crowd wins each time.
     pub commit_attempts: usize,
+    /// Bytes of a text that is scanned and embedded in well under a millisecond.
+    pub light_bytes_max: usize,
     /// Tokens a turn's context may cost, frame included (`MEMORY_CONTEXT_TOKEN_BUDGET`).
     pub context_budget_tokens: usize,
     /// Ranked memories shown in one turn.
@@ -120,6 +122,7 @@ impl Default for Limits {
             near_vector: 0.6,
             lesson_recall_max: 5,
             commit_attempts: 64,
+            light_bytes_max: 4 * 1024,
             context_budget_tokens: 2_200,
             context_memories_max: 6,
             context_trusted_from: 0.85,

@@ -19,6 +19,15 @@ use crate::words::{QueryWords, Words};
 pub trait Backend: Send + Sync {
     /// Writes all of it or none of it, and returns when it is safe on disk.
     fn commit(&self, change: Change) -> Result<Committed, StoreError>;
+    /// As [`Backend::commit`], and `answer` is told when it is safe on disk: from another thread where the backend
+    /// [writes beside](Backend::writes_beside) those who ask. Dropped unasked, it says that the change broke.
+    fn submit(&self, change: Change, answer: Answer<Committed>) {
+        answer(self.commit(change));
+    }
+    /// Whether [`Backend::submit`] returns at once.
+    fn writes_beside(&self) -> bool {
+        false
+    }
     /// Writes soon, in the next group: what a recall leaves behind. A crash may lose it, never a [`Backend::commit`].
     fn commit_later(&self, change: Change);
     /// Waits until everything handed to [`Backend::commit_later`] is written.
@@ -62,6 +71,9 @@ pub trait Backend: Send + Sync {
     /// What is damaged in it, read page by page: for `doctor`, as it takes its time. A server looks after its own pages.
     fn damage(&self) -> Result<Vec<String>, StoreError>;
 }
+
+/// Told how a change went.
+pub type Answer<T> = Box<dyn FnOnce(Result<T, StoreError>) + Send>;
 
 /// A hard wall and its slug.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]

@@ -1,9 +1,7 @@
 //! Remember: one gate, one transaction, one answer.
 
-use std::sync::Arc;
-
 use crate::Engine;
-use crate::ban::{self, BanKey};
+use crate::ban::BanKey;
 use crate::caller::Caller;
 use crate::change::{Change, Guard, Place, Write};
 use crate::classify::{Classifier, Counted};
@@ -13,15 +11,15 @@ use crate::error::{Conflict, Current, Error};
 use crate::event::{EventName, Happening};
 use crate::gate::{self, ClearedDraft, Deed, Entry, Ground, Stamp, Stop};
 use crate::id::MemoryId;
-use crate::known;
 use crate::memory::{Draft, Memory, content_sha256};
 use crate::pipeline::OptIn;
-use crate::policy::{self, Readable};
-use crate::ports::{Address, Filter, Find, Order, Page, StoreError};
+use crate::policy::Readable;
+use crate::ports::{Address, Filter, Find, Order, Page};
 use crate::receipt::Touch;
 use crate::refusal::Refusal;
 use crate::row::Kept;
 use crate::ruleset::Ruleset;
+use crate::saving::Step;
 use crate::scope::Scope;
 use crate::vocabulary::{Dedup, Operation, State};
 use crate::words;
@@ -63,82 +61,34 @@ enum Target {
 impl Engine {
     /// Saves what a caller learnt, or says why not.
     pub fn remember(&self, caller: &Caller, draft: Draft) -> Result<Remembered, Error> {
-        if draft.expires_at.is_some_and(|at| at <= self.clock.now()) {
-            return Err(Error::invalid("shape.expired", "it would expire before it is saved: name a later time"));
-        }
+        self.lasts(&draft)?;
         self.remember_as(caller, draft, Deed::Write, Operation::Create)
     }
 
-    pub(crate) fn remember_as(
-        &self,
-        caller: &Caller,
-        mut draft: Draft,
-        deed: Deed,
-        operation: Operation,
-    ) -> Result<Remembered, Error> {
-        if draft.derived_from.is_empty() && deed == Deed::Write {
-            draft.derived_from = self.echoes(caller, &draft)?;
-        }
-        let mut ready = None;
-        for attempt in 0..self.limits().commit_attempts {
-            let (store, cleared) = match ready.take() {
-                Some(ready) => ready,
-                None => match self.ready(caller, deed, &draft)? {
-                    Ok(ready) => ready,
-                    Err(refusal) => return Ok(Remembered::Refused(self.refuse(caller, &draft.store, refusal)?)),
-                },
-            };
-            match self.put(caller, &store, &cleared, operation, attempt == 0) {
-                Err(Error::Store(StoreError::Guard(Guard::RunSavesLeft { saves_max, .. }))) => {
-                    return Ok(Remembered::Refused(self.refuse(caller, &store.slug, run_cap(saves_max))?));
-                }
-                // What was known of the tenant is no longer so, or the text was forgotten meanwhile: the gate tells.
-                Err(Error::Store(StoreError::Guard(Guard::RowIs { .. } | Guard::RowsAre { .. }))) => {
-                    self.known.forget(caller.tenant);
-                }
-                // Somebody stands there, or wrote between the look and the leap: look again.
-                Err(Error::Store(StoreError::Guard(_))) => ready = Some((store, cleared)),
-                done => return done.map(|saved| Remembered::Saved(Box::new(saved))),
+    /// As [`Engine::remember`], a step at a time.
+    pub fn begin(&self, caller: &Caller, draft: Draft) -> Result<Step, Error> {
+        self.lasts(&draft)?;
+        self.begin_as(caller, draft, Deed::Write, Operation::Create)
+    }
+
+    fn lasts(&self, draft: &Draft) -> Result<(), Error> {
+        match draft.expires_at {
+            Some(at) if at <= self.clock.now() => {
+                Err(Error::invalid("shape.expired", "it would expire before it is saved: name a later time"))
             }
+            _ => Ok(()),
         }
-        Err(Error::conflict("conflict.lost_race", "many writers are at this place; try again"))
     }
 
-    /// Through the gate on what is known of the tenant; what that was is checked again when it is written.
-    fn ready(
-        &self,
-        caller: &Caller,
-        deed: Deed,
-        draft: &Draft,
-    ) -> Result<Result<(Arc<Store>, ClearedDraft), Refusal>, Error> {
-        // A store that is made on first use is made by a save that passes, not by one that is refused.
-        let store = match self.known.store(caller.tenant, &draft.store) {
-            Some(store) => store,
-            None => Arc::new(self.open_store(caller, &draft.store)?),
-        };
-        let scope = policy::scope_for(caller, store.scope, draft.system.as_deref())?;
-        if let Some(refusal) = self.run_is_closed(caller, &scope)? {
-            return Ok(Err(refusal));
-        }
-        let keys = self.known_ban_keys(caller.tenant)?;
-        let cleared = self.clear_with(caller, deed, &store, &scope, draft.clone(), &keys)?;
-        let cleared = match cleared {
-            Ok(cleared) => cleared,
-            Err(refusal) => return Ok(Err(refusal)),
-        };
-        let store = self.known_store(caller, &draft.store)?;
-        let known = [ban::keys_are(&keys), known::store_is_open(&store)];
-        Ok(Ok((store, cleared.guarded(known))))
-    }
-
-    fn put(
+    /// What to write, unless it is known already, and what that comes to.
+    pub(crate) fn put(
         &self,
         caller: &Caller,
         store: &Store,
         cleared: &ClearedDraft,
         operation: Operation,
         leap: bool,
-    ) -> Result<Saved, Error> {
+    ) -> Result<(Option<Change>, Saved), Error> {
         let ruleset = self.ruleset(store)?;
         let place = Place { store: store.slug.clone(), scope: cleared.scope().clone() };
         let target = self.target(caller, cleared, ruleset, &place, leap)?;
@@ -168,7 +118,7 @@ impl Engine {
         self.clear_with(caller, deed, store, scope, draft, &self.ban_keys(caller.tenant)?)
     }
 
-    fn clear_with(
+    pub(crate) fn clear_with(
         &self,
         caller: &Caller,
         deed: Deed,
@@ -339,7 +289,7 @@ impl Engine {
         place: &Place,
         target: Target,
         operation: Operation,
-    ) -> Result<Saved, Error> {
+    ) -> Result<(Option<Change>, Saved), Error> {
         let now = self.clock.now();
         let draft = cleared.draft();
         let stamp = Stamp::new(caller, self.fresh_version_id(), now, draft.reason.clone());
@@ -351,7 +301,7 @@ impl Engine {
             Target::Same(memory) => {
                 let warnings = cleared.warnings().to_vec();
                 let (outcome, deduped_by) = (Outcome::Unchanged, Some(ruleset.dedup));
-                return Ok(Saved { memory: *memory, outcome, deduped_by, near: None, warnings });
+                return Ok((None, Saved { memory: *memory, outcome, deduped_by, near: None, warnings }));
             }
             Target::Existing(current) => {
                 self.expected(draft.expected_sha256.as_deref(), &current)?;
@@ -385,8 +335,8 @@ impl Engine {
         if memory.state == State::Constrained {
             change = self.with_draft_review(caller, change, &memory)?;
         }
-        self.backend.commit(self.written(caller, change, entry, outcome))?;
-        Ok(Saved { memory, outcome, deduped_by, near, warnings: cleared.warnings().to_vec() })
+        let change = self.written(caller, change, entry, outcome);
+        Ok((Some(change), Saved { memory, outcome, deduped_by, near, warnings: cleared.warnings().to_vec() }))
     }
 
     /// The entry and the events that tell of it.
@@ -431,9 +381,4 @@ impl Engine {
             }),
         })
     }
-}
-
-fn run_cap(saves_max: u32) -> Refusal {
-    Refusal::new("policy.run_cap", format!("an unattended run may save {saves_max} memories, and this one has"))
-        .hint("go on without saving; a person can save it later")
 }

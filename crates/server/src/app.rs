@@ -4,8 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use engine::Engine;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use engine::caller::Caller;
+use engine::error::Error;
+use engine::memory::Draft;
+use engine::ports::StoreError;
+use engine::{Engine, Remembered, Step};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
 use crate::auth::Doorman;
 use crate::config::ServerConfig;
@@ -72,6 +76,35 @@ impl App {
     {
         let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| Problem::internal())?;
         self.run(verb, turn, work).await
+    }
+
+    /// Saves. A light save holds no thread while it waits for the disk.
+    pub(crate) async fn remember(&self, caller: Caller, draft: Draft) -> Result<Remembered, Problem> {
+        const VERB: &str = "remember";
+        if !self.engine.is_light(&caller, &draft) {
+            return self.call(VERB, move |engine| Ok(engine.remember(&caller, draft)?)).await;
+        }
+        let _turn = self.turn().await?;
+        let started = Instant::now();
+        let remembered = self.remember_in_steps(&caller, draft).await;
+        self.metrics.called(VERB, started.elapsed());
+        Ok(remembered?)
+    }
+
+    async fn remember_in_steps(&self, caller: &Caller, draft: Draft) -> Result<Remembered, Error> {
+        let mut step = self.engine.begin(caller, draft)?;
+        loop {
+            step = match step {
+                Step::Done(remembered) => return Ok(remembered),
+                Step::Write(change, saving) => {
+                    let (answer, written) = oneshot::channel();
+                    // A client that has left needs no answer; the change is written all the same.
+                    self.engine.backend.submit(change, Box::new(move |done| drop(answer.send(done))));
+                    let broken = |_| Err(StoreError::Unavailable("the change broke while it was written".to_owned()));
+                    self.engine.hear(caller, saving, written.await.unwrap_or_else(broken))?
+                }
+            };
+        }
     }
 
     async fn run<T, F>(&self, verb: &'static str, turn: OwnedSemaphorePermit, work: F) -> Result<T, Problem>

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use engine::id::VersionId;
 use engine::memory::Draft;
 use engine::ports::Order;
-use engine::{Outcome, Patch, Patched, Reference, Remembered};
+use engine::{Engine, Outcome, Patch, Patched, Reference, Remembered, Saved};
 use serde_json::{Value, json};
 
 use super::{CONFLICT, NOT_FOUND, REFUSED, STALE, tagged};
@@ -55,30 +55,7 @@ async fn remember(
 ) -> Result<Response, Problem> {
     let create_only = conditions.create_only();
     let in_headers = create_only || conditions.if_match.is_some();
-    let saved = app
-        .call("remember", move |engine| {
-            let mut draft = Draft { create_only, ..Draft::from(body) };
-            if conditions.if_match.is_some() {
-                let path = draft.path.clone().ok_or_else(|| {
-                    Problem::bad_request("shape.path", "`If-Match` on a save needs a path to compare at")
-                })?;
-                let reference = Reference::Path { store: Some(draft.store.clone()), path };
-                let nothing = |_| {
-                    Problem::new(
-                        StatusCode::PRECONDITION_FAILED,
-                        "conflict.nothing_there",
-                        "nothing stands at this path",
-                    )
-                };
-                let current = engine.read(&who.caller, &reference).map_err(nothing)?;
-                conditions.check(&current)?;
-                draft.expected_sha256 = Some(current.sha256);
-            }
-            match engine.remember(&who.caller, draft)? {
-                Remembered::Saved(saved) => Ok(saved),
-                Remembered::Refused(refusal) => Err(refusal.into()),
-            }
-        })
+    let saved = save(&app, who, conditions, Draft { create_only, ..Draft::from(body) })
         .await
         .map_err(|problem| if in_headers { problem.into_precondition() } else { problem })?;
     telemetry::about(&saved.memory);
@@ -88,6 +65,27 @@ async fn remember(
         response.headers_mut().insert(LOCATION, location);
     }
     Ok(response)
+}
+
+async fn save(app: &App, who: Who, conditions: Preconditions, mut draft: Draft) -> Result<Box<Saved>, Problem> {
+    if conditions.if_match.is_some() {
+        let path = draft
+            .path
+            .clone()
+            .ok_or_else(|| Problem::bad_request("shape.path", "`If-Match` on a save needs a path to compare at"))?;
+        let reference = Reference::Path { store: Some(draft.store.clone()), path };
+        let nothing =
+            |_| Problem::new(StatusCode::PRECONDITION_FAILED, "conflict.nothing_there", "nothing stands at this path");
+        let caller = who.caller.clone();
+        let read = move |engine: &Engine| engine.read(&caller, &reference).map_err(nothing);
+        let current = app.call("read", read).await?;
+        conditions.check(&current)?;
+        draft.expected_sha256 = Some(current.sha256);
+    }
+    match app.remember(who.caller, draft).await? {
+        Remembered::Saved(saved) => Ok(saved),
+        Remembered::Refused(refusal) => Err(refusal.into()),
+    }
 }
 
 fn listing() -> Endpoint {
@@ -129,7 +127,7 @@ async fn read(
     conditions: Preconditions,
 ) -> Result<Response, Problem> {
     let reference = Reference::Id(id);
-    let work = move |engine: &engine::Engine| match params.as_of {
+    let work = move |engine: &Engine| match params.as_of {
         Some(at) => Ok(engine.read_as_of(&who.caller, &reference, at)?),
         None => Ok(engine.read(&who.caller, &reference)?),
     };
@@ -230,8 +228,7 @@ async fn history(
     Params(params): Params<HistoryParams>,
 ) -> Result<Json<Page<VersionView>>, Problem> {
     let below = params.below.and_then(|number| u32::try_from(number).ok());
-    let work =
-        move |engine: &engine::Engine| Ok(engine.history(&who.caller, &Reference::Id(id), below, params.limit)?);
+    let work = move |engine: &Engine| Ok(engine.history(&who.caller, &Reference::Id(id), below, params.limit)?);
     let versions = app.call("history", work).await?;
     Ok(Json(Page::whole(versions.into_iter().map(VersionView::from).collect())))
 }

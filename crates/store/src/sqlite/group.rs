@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::SyncSender;
 
 use engine::change::{Change, Committed};
-use engine::ports::{StoreError, Tenant};
+use engine::ports::{Answer, StoreError, Tenant};
 use rusqlite::Connection;
 
 use super::commit::Heads;
@@ -13,8 +12,6 @@ use super::fault::{Fault, same};
 use super::pool::{Shared, lock};
 use super::{commit, log_file, records};
 use crate::bell::Bell;
-
-pub(super) type Answer<T> = SyncSender<Result<T, StoreError>>;
 
 pub(super) enum Job {
     Commit(Box<Change>, Answer<Committed>),
@@ -57,18 +54,17 @@ impl Desk {
         let outcomes = self.write(&group);
         self.news.ring();
         for (job, outcome) in group.into_iter().zip(outcomes) {
-            // Whoever asked may have gone; the change stands either way.
             match (job, outcome) {
-                (Job::Commit(_, answer), Ok(Outcome::Committed(committed))) => drop(answer.send(Ok(committed))),
-                (Job::Commit(_, answer), Err(error)) => drop(answer.send(Err(error))),
-                (Job::Tenant(_, answer), Ok(Outcome::Tenant(tenant))) => drop(answer.send(Ok(tenant))),
-                (Job::Tenant(_, answer), Err(error)) => drop(answer.send(Err(error))),
+                (Job::Commit(_, answer), Ok(Outcome::Committed(committed))) => answer(Ok(committed)),
+                (Job::Commit(_, answer), Err(error)) => answer(Err(error)),
+                (Job::Tenant(_, answer), Ok(Outcome::Tenant(tenant))) => answer(Ok(tenant)),
+                (Job::Tenant(_, answer), Err(error)) => answer(Err(error)),
                 // Its guard said that it is not wanted any more.
                 (Job::Later(_), Err(StoreError::Guard(_))) => {}
                 (Job::Later(_), Err(error)) => self.lost = self.lost.take().or(Some(error)),
                 (Job::Flush(answer), outcome) => {
                     let lost = self.lost.take().or(outcome.err());
-                    drop(answer.send(lost.map_or(Ok(()), Err)));
+                    answer(lost.map_or(Ok(()), Err));
                 }
                 _ => {}
             }

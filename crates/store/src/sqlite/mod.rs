@@ -31,7 +31,7 @@ use engine::event::Event;
 use engine::id::{MemoryId, TenantId, VersionId};
 use engine::memory::{Memory, Version};
 use engine::policy::Readable;
-use engine::ports::{Address, Backend, Filter, Find, Found, Health, Page, PlaceState, StoreError, Tenant};
+use engine::ports::{Address, Answer, Backend, Filter, Find, Found, Health, Page, PlaceState, StoreError, Tenant};
 use engine::row::{Row, RowFilter, RowKind};
 
 use crate::bell::Bell;
@@ -127,6 +127,17 @@ impl Backend for Sqlite {
     fn commit(&self, change: Change) -> Result<Committed, StoreError> {
         self.standing.as_ref().map_or(Ok(()), Standing::check)?;
         self.writer.commit(change)
+    }
+
+    fn submit(&self, change: Change, answer: Answer<Committed>) {
+        match self.standing.as_ref().map_or(Ok(()), Standing::check) {
+            Ok(()) => self.writer.submit(change, answer),
+            Err(error) => answer(Err(error)),
+        }
+    }
+
+    fn writes_beside(&self) -> bool {
+        true
     }
 
     fn commit_later(&self, change: Change) {

@@ -9,9 +9,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use engine::change::{Change, Committed};
-use engine::ports::{StoreError, Tenant};
+use engine::ports::{Answer, StoreError, Tenant};
 
-use super::group::{Answer, Desk, Job};
+use super::group::{Desk, Job};
 use super::pool::{Shared, lock};
 use crate::bell::Bell;
 
@@ -50,6 +50,11 @@ impl Writer {
         self.ask(|answer| Job::Commit(Box::new(change), answer))
     }
 
+    /// Queues it always: whoever brings it has other things to do than to write.
+    pub(super) fn submit(&self, change: Change, answer: Answer<Committed>) {
+        self.office.push(Job::Commit(Box::new(change), answer));
+    }
+
     pub(super) fn commit_later(&self, change: Change) {
         self.office.push(Job::Later(Box::new(change)));
     }
@@ -62,9 +67,10 @@ impl Writer {
         self.ask(|answer| Job::Tenant(tenant, answer))
     }
 
-    fn ask<T>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, StoreError> {
+    fn ask<T: Send + 'static>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, StoreError> {
         let (answer, waiting) = sync_channel(1);
-        let job = job(answer);
+        // Whoever asked may have gone; the change stands either way.
+        let job = job(Box::new(move |done| drop(answer.send(done))));
         match self.office.alone() {
             Some((mut desk, mut group)) => {
                 group.push(job);

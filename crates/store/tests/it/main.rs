@@ -53,6 +53,7 @@ conformance! {
         a_memory_is_read_back_as_it_was_written,
         a_taken_path_or_hash_is_a_failed_guard,
         a_failed_guard_writes_nothing,
+        what_is_submitted_is_answered_once_it_is_written,
         of_64_patchers_one_wins,
         what_fails_among_others_fails_alone,
         versions_are_contiguous_and_newest_first,

@@ -70,6 +70,30 @@ pub(crate) fn a_failed_guard_writes_nothing(backend: &dyn Backend) {
     assert_eq!(backend.place(world.tenant, &conversation_place("c1")).unwrap().live, 1);
 }
 
+/// Many are handed over before any is waited for; each hears how its own went.
+pub(crate) fn what_is_submitted_is_answered_once_it_is_written(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let taken = world.remember("c1", "start");
+    let stale = Guard::VersionIs { memory: taken.id, version: engine::id::VersionId(world.fresh()) };
+    let (told, heard) = std::sync::mpsc::channel();
+    let mut ids = Vec::new();
+    for i in 0..20 {
+        let entry = world.entry("c1", draft(&format!("note {i}")));
+        ids.push(entry.memory().id);
+        let change = world.change().write(Write::Entry(Box::new(entry)));
+        let change = if i % 2 == 1 { change.guard(stale.clone()) } else { change };
+        let told = told.clone();
+        backend.submit(change, Box::new(move |done| told.send((i, done.is_ok())).unwrap()));
+    }
+    drop(told);
+    let mut answers: Vec<(usize, bool)> = heard.iter().collect();
+    answers.sort_unstable();
+    assert_eq!(answers, (0..20).map(|i| (i, i % 2 == 0)).collect::<Vec<_>>());
+    for (i, id) in ids.into_iter().enumerate() {
+        assert_eq!(world.get(id).is_some(), i % 2 == 0, "note {i}");
+    }
+}
+
 pub(crate) fn of_64_patchers_one_wins(backend: &dyn Backend) {
     let world = World::new(backend);
     let memory = world.remember("c1", "start");

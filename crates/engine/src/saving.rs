@@ -1,0 +1,163 @@
+//! A save in steps: decide, hand over what to write, hear how it went. So that whoever has better to do than to wait for
+//! the disk can leave it to others in between.
+
+use std::sync::Arc;
+
+use crate::Engine;
+use crate::ban;
+use crate::caller::Caller;
+use crate::change::{Change, Committed, Guard};
+use crate::container::Store;
+use crate::error::Error;
+use crate::gate::{ClearedDraft, Deed};
+use crate::known;
+use crate::memory::Draft;
+use crate::policy;
+use crate::ports::StoreError;
+use crate::refusal::Refusal;
+use crate::remember::{Remembered, Saved};
+use crate::vocabulary::Operation;
+
+/// What a save needs next.
+pub enum Step {
+    /// This is to be written; [`Engine::hear`] wants to know how that went.
+    Write(Change, Saving),
+    Done(Remembered),
+}
+
+/// A save whose change is being written.
+pub struct Saving(Then);
+
+/// What it comes to once that is written.
+enum Then {
+    Saved { asked: Asked, ready: Ready, saved: Box<Saved> },
+    Refused(Refusal),
+}
+
+/// What was asked for.
+struct Asked {
+    draft: Draft,
+    deed: Deed,
+    operation: Operation,
+    attempt: usize,
+}
+
+/// A draft that passed the gate, and where it goes.
+struct Ready {
+    store: Arc<Store>,
+    cleared: ClearedDraft,
+}
+
+impl Engine {
+    /// Whether the steps of this save look at next to nothing: then they may be taken where others wait.
+    pub fn is_light(&self, caller: &Caller, draft: &Draft) -> bool {
+        let looks_around = caller.run.is_some() || draft.recall_hint.is_some() || !draft.derived_from.is_empty();
+        self.backend.writes_beside()
+            && self.embedder.is_instant()
+            && self.settings.classifier.is_none()
+            && !looks_around
+            && draft.content.len() <= self.limits().light_bytes_max
+    }
+
+    /// All steps of a save, one after the other.
+    pub(crate) fn remember_as(
+        &self,
+        caller: &Caller,
+        draft: Draft,
+        deed: Deed,
+        operation: Operation,
+    ) -> Result<Remembered, Error> {
+        let mut step = self.begin_as(caller, draft, deed, operation)?;
+        loop {
+            step = match step {
+                Step::Done(remembered) => return Ok(remembered),
+                Step::Write(change, saving) => self.hear(caller, saving, self.backend.commit(change))?,
+            };
+        }
+    }
+
+    pub(crate) fn begin_as(
+        &self,
+        caller: &Caller,
+        mut draft: Draft,
+        deed: Deed,
+        operation: Operation,
+    ) -> Result<Step, Error> {
+        if draft.derived_from.is_empty() && deed == Deed::Write {
+            draft.derived_from = self.echoes(caller, &draft)?;
+        }
+        self.attempt(caller, Asked { draft, deed, operation, attempt: 0 }, None)
+    }
+
+    /// The next step, once it is known how the writing went.
+    pub fn hear(&self, caller: &Caller, saving: Saving, written: Result<Committed, StoreError>) -> Result<Step, Error> {
+        let (asked, ready, saved) = match saving.0 {
+            Then::Saved { asked, ready, saved } => (asked, ready, saved),
+            Then::Refused(refusal) => return Ok(written.map(|_| Step::Done(Remembered::Refused(refusal)))?),
+        };
+        let again = Asked { attempt: asked.attempt + 1, ..asked };
+        match written {
+            Ok(_) => Ok(Step::Done(Remembered::Saved(saved))),
+            Err(StoreError::Guard(Guard::RunSavesLeft { saves_max, .. })) => {
+                Ok(self.refusing(caller, &ready.store.slug, run_cap(saves_max)))
+            }
+            // What was known of the tenant is no longer so, or the text was forgotten meanwhile: the gate tells.
+            Err(StoreError::Guard(Guard::RowIs { .. } | Guard::RowsAre { .. })) => {
+                self.known.forget(caller.tenant);
+                self.attempt(caller, again, None)
+            }
+            // Somebody stands there, or wrote between the look and the leap: look again.
+            Err(StoreError::Guard(_)) => self.attempt(caller, again, Some(ready)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn attempt(&self, caller: &Caller, asked: Asked, ready: Option<Ready>) -> Result<Step, Error> {
+        if asked.attempt >= self.limits().commit_attempts {
+            return Err(Error::conflict("conflict.lost_race", "many writers are at this place; try again"));
+        }
+        let ready = match ready {
+            Some(ready) => ready,
+            None => match self.ready(caller, asked.deed, &asked.draft)? {
+                Ok(ready) => ready,
+                Err(refusal) => return Ok(self.refusing(caller, &asked.draft.store, refusal)),
+            },
+        };
+        let (change, saved) = self.put(caller, &ready.store, &ready.cleared, asked.operation, asked.attempt == 0)?;
+        let saved = Box::new(saved);
+        Ok(match change {
+            Some(change) => Step::Write(change, Saving(Then::Saved { asked, ready, saved })),
+            None => Step::Done(Remembered::Saved(saved)),
+        })
+    }
+
+    fn refusing(&self, caller: &Caller, store: &str, refusal: Refusal) -> Step {
+        Step::Write(self.refusal(caller, store, &refusal), Saving(Then::Refused(refusal)))
+    }
+
+    /// Through the gate on what is known of the tenant; what that was is checked again when it is written.
+    fn ready(&self, caller: &Caller, deed: Deed, draft: &Draft) -> Result<Result<Ready, Refusal>, Error> {
+        // A store that is made on first use is made by a save that passes, not by one that is refused.
+        let store = match self.known.store(caller.tenant, &draft.store) {
+            Some(store) => store,
+            None => Arc::new(self.open_store(caller, &draft.store)?),
+        };
+        let scope = policy::scope_for(caller, store.scope, draft.system.as_deref())?;
+        if let Some(refusal) = self.run_is_closed(caller, &scope)? {
+            return Ok(Err(refusal));
+        }
+        let keys = self.known_ban_keys(caller.tenant)?;
+        let cleared = match self.clear_with(caller, deed, &store, &scope, draft.clone(), &keys)? {
+            Ok(cleared) => cleared,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let store = self.known_store(caller, &draft.store)?;
+        let known = [ban::keys_are(&keys), known::store_is_open(&store)];
+        Ok(Ok(Ready { store, cleared: cleared.guarded(known) }))
+    }
+}
+
+fn run_cap(saves_max: u32) -> Refusal {
+    Refusal::new("policy.run_cap", format!("an unattended run may save {saves_max} memories, and this one has"))
+        .hint("go on without saving; a person can save it later")
+}
