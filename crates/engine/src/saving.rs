@@ -30,8 +30,15 @@ pub struct Saving(Then);
 
 /// What it comes to once that is written.
 enum Then {
-    Saved { asked: Asked, ready: Ready, saved: Box<Saved> },
+    Saved(Box<Attempt>),
     Refused(Refusal),
+}
+
+/// A save that stands once its change does, and what it takes to try again.
+struct Attempt {
+    asked: Asked,
+    ready: Ready,
+    saved: Box<Saved>,
 }
 
 /// What was asked for.
@@ -91,8 +98,8 @@ impl Engine {
 
     /// The next step, once it is known how the writing went.
     pub fn hear(&self, caller: &Caller, saving: Saving, written: Result<Committed, StoreError>) -> Result<Step, Error> {
-        let (asked, ready, saved) = match saving.0 {
-            Then::Saved { asked, ready, saved } => (asked, ready, saved),
+        let Attempt { asked, ready, saved } = match saving.0 {
+            Then::Saved(attempt) => *attempt,
             Then::Refused(refusal) => return Ok(written.map(|_| Step::Done(Remembered::Refused(refusal)))?),
         };
         let again = Asked { attempt: asked.attempt + 1, ..asked };
@@ -126,7 +133,7 @@ impl Engine {
         let (change, saved) = self.put(caller, &ready.store, &ready.cleared, asked.operation, asked.attempt == 0)?;
         let saved = Box::new(saved);
         Ok(match change {
-            Some(change) => Step::Write(change, Saving(Then::Saved { asked, ready, saved })),
+            Some(change) => Step::Write(change, Saving(Then::Saved(Box::new(Attempt { asked, ready, saved })))),
             None => Step::Done(Remembered::Saved(saved)),
         })
     }
