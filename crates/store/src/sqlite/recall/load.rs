@@ -25,7 +25,7 @@ pub(super) fn bring_up(
         *part = Partition::default();
     }
     if part.owes_sorting() {
-        part.postings.sort();
+        part.sort();
     }
     if part.seq < scope.recall_seq {
         // A read that fails half-way must not leave half a part.

@@ -3,12 +3,15 @@
 mod candidates;
 mod dot;
 mod load;
+mod near;
 mod partition;
 mod past;
 mod postings;
 mod search;
+mod signs;
 mod top;
 mod unembedded;
+mod vectors;
 
 pub(super) use unembedded::unembedded;
 

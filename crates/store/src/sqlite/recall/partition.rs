@@ -8,6 +8,7 @@ use engine::vocabulary::{Kind, Layer, State, Trust};
 use engine::words::Words;
 
 use super::postings::Postings;
+use super::vectors::Vectors;
 
 /// A memory's number within its part. Postings keep it in 24 bits beside the count.
 pub(super) type Doc = u32;
@@ -99,17 +100,6 @@ impl Default for Totals {
     }
 }
 
-/// Vectors of one model, row by row; a scale of zero where a memory has none.
-#[derive(Default)]
-pub(super) struct Vectors {
-    pub(super) model: Option<String>,
-    pub(super) dimensions: usize,
-    pub(super) values: Vec<i8>,
-    pub(super) scales: Vec<f32>,
-    /// Rows to make room for when the first one comes.
-    expected: usize,
-}
-
 impl Partition {
     /// Whether vectors of this model can be searched. A part without any vector serves every model.
     pub(super) fn has_model(&self, model: Option<&str>) -> bool {
@@ -161,10 +151,15 @@ impl Partition {
         self.words_end.push(self.words.len());
     }
 
-    /// Whether postings wait to be sorted that were not worth it for the first search alone: a program that asks one
-    /// question and ends never needs them sorted.
+    /// Whether work waits that was not worth it for the first search alone: a program that asks one question and ends
+    /// never needs it.
     pub(super) fn owes_sorting(&self) -> bool {
         self.searched.load(Ordering::Relaxed) && self.postings.is_unsorted()
+    }
+
+    pub(super) fn sort(&mut self) {
+        self.postings.sort();
+        self.vectors.sign();
     }
 
     pub(super) fn totals(&self) -> Totals {
@@ -200,36 +195,6 @@ impl Partition {
             + self.words.capacity()
             + self.by_memory.capacity() * (20 + MAP_OVERHEAD)
             + self.postings.bytes()
-            + self.vectors.values.capacity()
-            + self.vectors.scales.capacity() * size_of::<f32>()
-    }
-}
-
-impl Vectors {
-    fn get(&self, doc: usize) -> Option<Vector> {
-        let scale = self.scales.get(doc).copied().filter(|scale| *scale > 0.0)?;
-        let values = self.values[doc * self.dimensions..][..self.dimensions].to_vec();
-        Some(Vector { scale, values })
-    }
-
-    /// Keeps rows and memories in step; the first vector says how long the others are.
-    fn push(&mut self, vector: Option<&[u8]>, before: usize) {
-        let fits = |length: usize| self.dimensions == 0 || length == self.dimensions;
-        let Some((scale, values)) = vector.and_then(Vector::parts).filter(|(_, values)| fits(values.len())) else {
-            if self.dimensions > 0 {
-                self.values.resize(self.values.len() + self.dimensions, 0);
-                self.scales.push(0.0);
-            }
-            return;
-        };
-        if self.dimensions == 0 {
-            self.dimensions = values.len();
-            self.values.reserve(self.expected * self.dimensions);
-            self.scales.reserve(self.expected);
-            self.values.resize(before * self.dimensions, 0);
-            self.scales.resize(before, 0.0);
-        }
-        self.values.extend(values);
-        self.scales.push(scale);
+            + self.vectors.bytes()
     }
 }

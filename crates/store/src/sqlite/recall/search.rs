@@ -10,7 +10,7 @@ use engine::vocabulary::State;
 use engine::words::Term;
 use rusqlite::{Connection, params_from_iter};
 
-use super::dot;
+use super::near::by_vector;
 use super::partition::{Doc, Meta, Partition, Pick, Totals};
 use super::postings::Postings;
 use super::top::{Ranked, Top};
@@ -135,8 +135,8 @@ impl<'a> Tests<'a> {
 }
 
 /// A part as one find sees it.
-struct View<'a> {
-    part: &'a Partition,
+pub(super) struct View<'a> {
+    pub(super) part: &'a Partition,
     postings: Cow<'a, Postings>,
     counted: Mask,
     wanted: Mask,
@@ -146,10 +146,6 @@ struct View<'a> {
 
 /// Which memories of a part; `None`: all of them.
 type Mask = Option<Vec<bool>>;
-
-fn holds(mask: &Mask, doc: usize) -> bool {
-    mask.as_ref().is_none_or(|mask| mask[doc])
-}
 
 impl<'a> View<'a> {
     fn of(part: &'a Partition, tests: &Tests<'_>, allowed: Option<&Memories>, terms: &[Term]) -> View<'a> {
@@ -178,7 +174,17 @@ impl<'a> View<'a> {
         View { part, postings, counted: some(counted), wanted: some(wanted), docs, total_len }
     }
 
-    fn offer(&self, top: &mut Top, at: usize, doc: usize, score: f32) {
+    #[cfg(test)]
+    pub(super) fn whole(part: &'a Partition) -> View<'a> {
+        let postings = Cow::Borrowed(&part.postings);
+        View { part, postings, counted: None, wanted: None, docs: 0, total_len: 0 }
+    }
+
+    pub(super) fn wants(&self, doc: usize) -> bool {
+        self.wanted.as_ref().is_none_or(|wanted| wanted[doc])
+    }
+
+    pub(super) fn offer(&self, top: &mut Top, at: usize, doc: usize, score: f32) {
         if !top.is_beaten(score) {
             let (updated, memory) = (self.part.metas[doc].updated, self.part.memories[doc]);
             top.offer(Ranked { score, updated, memory, at: (at, doc) });
@@ -212,7 +218,7 @@ fn by_words(views: &[View<'_>], find: &Find, stats: &Stats) -> Top {
             let weight = term.weight * scorer.idf(*df);
             view.postings.each(term.term, |posting| {
                 let doc = posting.doc();
-                if !holds(&view.wanted, doc) {
+                if !view.wants(doc) {
                     return;
                 }
                 if scores[doc] == 0.0 {
@@ -228,30 +234,10 @@ fn by_words(views: &[View<'_>], find: &Find, stats: &Stats) -> Top {
     top
 }
 
-fn by_vector(views: &[View<'_>], find: &Find) -> Top {
-    let mut top = Top::new(find.pool);
-    let Some(asked) = &find.vector else { return top };
-    let query = dot::Query::new(&asked.vector.values);
-    for (at, view) in views.iter().enumerate() {
-        let vectors = &view.part.vectors;
-        if vectors.dimensions == 0
-            || vectors.dimensions != asked.vector.values.len()
-            || vectors.model.as_ref() != Some(&asked.model)
-        {
-            continue;
-        }
-        let wanted = |doc: usize| vectors.scales[doc] > 0.0 && holds(&view.wanted, doc);
-        query.products(&vectors.values, wanted, |doc, product| {
-            view.offer(&mut top, at, doc, product as f32 * vectors.scales[doc]);
-        });
-    }
-    top
-}
-
 fn newest(views: &[View<'_>], pool: usize) -> Top {
     let mut top = Top::new(pool);
     for (at, view) in views.iter().enumerate() {
-        for doc in (0..view.part.metas.len()).filter(|doc| holds(&view.wanted, *doc)) {
+        for doc in (0..view.part.metas.len()).filter(|doc| view.wants(*doc)) {
             view.offer(&mut top, at, doc, 0.0);
         }
     }

@@ -1,0 +1,161 @@
+//! By vector: the best by their dot product, among the nearest by their signs where there are many.
+
+use engine::ports::Find;
+
+use super::search::View;
+use super::signs;
+use super::top::Top;
+use super::{dot, vectors::Vectors};
+
+/// Compared in full, whatever is asked for. Of 11,000 notes the best sixteen were always among 2,048.
+const KEPT_MIN: usize = 2_048;
+/// For each one wanted, and one in so many of all: the more there are, the more come near by chance.
+const KEPT_PER_WANTED: usize = 64;
+const KEPT_ONE_IN: usize = 64;
+/// With fewer than so many times what is kept, comparing all of them is as fast: they stay in the processor's cache.
+const WORTH_IT: usize = 16;
+/// Farther than any.
+const AWAY: u16 = u16::MAX;
+
+pub(super) fn by_vector(views: &[View<'_>], find: &Find) -> Top {
+    let mut top = Top::new(find.pool);
+    let Some(asked) = &find.vector else { return top };
+    let comparable = |vectors: &Vectors| {
+        vectors.dimensions > 0
+            && vectors.dimensions == asked.vector.values.len()
+            && vectors.model.as_ref() == Some(&asked.model)
+    };
+    let views: Vec<(usize, &View<'_>)> =
+        views.iter().enumerate().filter(|(_, view)| comparable(&view.part.vectors)).collect();
+    let query = dot::Query::new(&asked.vector.values);
+    let near = Near::of(&views, &asked.vector.values, find.pool);
+    for (nth, (at, view)) in views.into_iter().enumerate() {
+        let vectors = &view.part.vectors;
+        let offer = |doc: usize, product: i32| {
+            view.offer(&mut top, at, doc, product as f32 * vectors.scales[doc]);
+        };
+        match &near {
+            Some(near) => query.products(&vectors.values, |doc| near.has(nth, doc), offer),
+            None => query.products(&vectors.values, |doc| wanted(view, doc), offer),
+        }
+    }
+    top
+}
+
+fn wanted(view: &View<'_>, doc: usize) -> bool {
+    view.part.vectors.scales[doc] > 0.0 && view.wants(doc)
+}
+
+/// How far each memory of each part is by its signs, and how far is near.
+struct Near {
+    distances: Vec<Vec<u16>>,
+    farthest: u16,
+}
+
+impl Near {
+    /// `None` where all of them are compared.
+    fn of(views: &[(usize, &View<'_>)], query: &[i8], pool: usize) -> Option<Near> {
+        let rows = views.iter().map(|(_, view)| view.part.vectors.scales.len()).sum::<usize>();
+        let kept = KEPT_MIN.max(pool * KEPT_PER_WANTED).max(rows / KEPT_ONE_IN);
+        if rows < kept * WORTH_IT {
+            return None;
+        }
+        let asked: Vec<u64> = signs::of(query).collect();
+        let mut counts = vec![0_usize; query.len() + 1];
+        let mut measure = |view: &View<'_>| {
+            let vectors = &view.part.vectors;
+            let Some(signs) = &vectors.signs else {
+                // Small, or searched for the first time: all of it is near.
+                return (0..vectors.scales.len()).map(|doc| if wanted(view, doc) { 0 } else { AWAY }).collect();
+            };
+            let mut distances = signs::distances(&asked, signs);
+            for (doc, distance) in distances.iter_mut().enumerate() {
+                match wanted(view, doc) {
+                    true => counts[usize::from(*distance)] += 1,
+                    false => *distance = AWAY,
+                }
+            }
+            distances
+        };
+        let distances = views.iter().map(|(_, view)| measure(view)).collect();
+        let mut near = 0;
+        let farthest = counts.iter().position(|count| {
+            near += count;
+            near >= kept
+        });
+        Some(Near { distances, farthest: farthest.unwrap_or(query.len()) as u16 })
+    }
+
+    fn has(&self, view: usize, doc: usize) -> bool {
+        self.distances[view][doc] <= self.farthest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::vector::{Embedding, Vector};
+    use engine::vocabulary::{Kind, Layer, State, Trust};
+
+    use super::super::partition::{Indexed, Meta, Partition};
+    use super::*;
+
+    const DIMENSIONS: usize = 256;
+
+    /// The same numbers each time, all over the range and with no pattern.
+    fn noise(seed: u64) -> impl FnMut() -> i32 {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        move || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 33) as i32 % 128
+        }
+    }
+
+    /// One of three hundred subjects, and as much that is its own.
+    fn vector(number: u64) -> Vector {
+        let (mut subject, mut own) = (noise(number % 300 + 1), noise(number + 1_000_000));
+        Vector { scale: 1.0, values: (0..DIMENSIONS).map(|_| ((subject() + own()) / 2) as i8).collect() }
+    }
+
+    fn part(rows: u64) -> Partition {
+        let mut part = Partition::default();
+        part.vectors.model = Some("m".to_owned());
+        for number in 0..rows {
+            let meta = Meta::new(State::Active, Kind::Note, Layer::Semantic, Trust::AgentDraft);
+            let bytes = vector(number).to_bytes();
+            let memory = u128::from(number).to_be_bytes();
+            part.put(Indexed { memory, meta, number: 1, author: None, words: &[], vector: Some(&bytes) }, false);
+        }
+        part
+    }
+
+    fn best(part: &Partition, query: u64, pool: usize) -> Vec<[u8; 16]> {
+        let vector = Some(Embedding { model: "m".to_owned(), vector: vector(query) });
+        let find = Find { vector, pool, ..Find::default() };
+        by_vector(&[View::whole(part)], &find).into_sorted().iter().map(|ranked| ranked.memory).collect()
+    }
+
+    #[test]
+    fn the_nearest_by_signs_hold_the_best_by_product() {
+        let (mut part, pool) = (part(40_000), 20);
+        let queries = 50_000..50_020;
+        let exact: Vec<_> = queries.clone().map(|query| best(&part, query, pool)).collect();
+        part.sort();
+        let (mut found, mut wanted) = (0, 0);
+        for (query, exact) in queries.zip(&exact) {
+            let chosen = best(&part, query, pool);
+            found += exact.iter().filter(|memory| chosen.contains(memory)).count();
+            wanted += exact.len();
+        }
+        assert_eq!(wanted, 20 * pool);
+        assert!(found * 1_000 >= wanted * 995, "{found} of {wanted}");
+        // Rows that come later have signs too.
+        let signs = |part: &Partition| part.vectors.signs.as_ref().map(Vec::len);
+        let meta = Meta::new(State::Active, Kind::Note, Layer::Semantic, Trust::AgentDraft);
+        let (memory, bytes) = ([255; 16], vector(60_000).to_bytes());
+        part.put(Indexed { memory, meta, number: 1, author: None, words: &[], vector: Some(&bytes) }, false);
+        assert_eq!(signs(&part), Some(40_001 * 4));
+        assert_eq!(best(&part, 60_000, 1), [memory]);
+    }
+}

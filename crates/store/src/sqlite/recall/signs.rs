@@ -1,0 +1,82 @@
+//! Vectors by the signs of their numbers alone, a bit each: an eighth of what there is to read. In how many signs two
+//! vectors differ tells roughly how far apart they are, so that only the nearest by that are compared in full.
+//!
+//! The unsafe line is the call of the way that counts bits in one step, which is sound because the processor was asked.
+#![allow(unsafe_code)]
+
+/// Signs in one word.
+const WORD: usize = u64::BITS as usize;
+
+/// Words one row takes.
+pub(super) fn words(dimensions: usize) -> usize {
+    dimensions.div_ceil(WORD)
+}
+
+/// The signs of a row, one word after the other.
+pub(super) fn of(row: &[i8]) -> impl Iterator<Item = u64> {
+    row.chunks(WORD).map(|chunk| {
+        let (eights, rest) = chunk.as_chunks::<8>();
+        let bits = eights.iter().zip((0..).step_by(8)).fold(0, |bits, (eight, at)| bits | eight_signs(*eight) << at);
+        let rest_at = 8 * eights.len();
+        rest.iter().zip(rest_at..).fold(bits, |bits, (value, at)| bits | u64::from(*value < 0) << at)
+    })
+}
+
+/// The eight sign bits, gathered into the lowest byte by one multiplication.
+fn eight_signs(eight: [i8; 8]) -> u64 {
+    const LOWEST: u64 = 0x0101_0101_0101_0101;
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let signs = u64::from_le_bytes(eight.map(i8::cast_unsigned)) >> 7 & LOWEST;
+    signs.wrapping_mul(GATHER) >> 56
+}
+
+/// In how many signs each row differs from the query.
+pub(super) fn distances(query: &[u64], rows: &[u64]) -> Vec<u16> {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("popcnt") {
+        // SAFETY: the processor has the instruction; the function needs nothing else.
+        return unsafe { counted(query, rows) };
+    }
+    each(query, rows)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt")]
+fn counted(query: &[u64], rows: &[u64]) -> Vec<u16> {
+    each(query, rows)
+}
+
+#[inline(always)]
+fn each(query: &[u64], rows: &[u64]) -> Vec<u16> {
+    match <[u64; 4]>::try_from(query) {
+        // The default model's size: without a loop in the loop.
+        Ok(query) => rows.as_chunks().0.iter().map(|row: &[u64; 4]| differing(&query, row)).collect(),
+        Err(_) if query.is_empty() => Vec::new(),
+        Err(_) => rows.chunks_exact(query.len()).map(|row| differing(query, row)).collect(),
+    }
+}
+
+#[inline(always)]
+fn differing(one: &[u64], other: &[u64]) -> u16 {
+    one.iter().zip(other).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>() as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_are_those_of_the_numbers_and_differences_are_counted() {
+        for dimensions in [1, 7, 8, 63, 64, 65, 200, 256, 384] {
+            let value = |i: usize| ((i * 97 + 41) % 251) as u8 as i8;
+            let rows: Vec<Vec<i8>> =
+                (0..5).map(|row| (0..dimensions).map(|i| value(i * 3 + row * 7)).collect()).collect();
+            let bits: Vec<u64> = rows.iter().flat_map(|row| of(row)).collect();
+            assert_eq!(bits.len(), 5 * words(dimensions));
+            let query: Vec<u64> = of(&rows[2]).collect();
+            let differ = |row: &[i8]| row.iter().zip(&rows[2]).filter(|(a, b)| (**a < 0) != (**b < 0)).count() as u16;
+            let expected: Vec<u16> = rows.iter().map(|row| differ(row)).collect();
+            assert_eq!(distances(&query, &bits), expected, "{dimensions}");
+        }
+    }
+}
