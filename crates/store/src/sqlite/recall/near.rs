@@ -35,15 +35,14 @@ pub(super) fn by_vector(views: &[View<'_>], find: &Find) -> Top {
             view.offer(&mut top, at, doc, product as f32 * vectors.scales[doc]);
         };
         match &near {
-            Some(near) => query.products(&vectors.values, |doc| near.has(nth, doc), offer),
-            None => query.products(&vectors.values, |doc| wanted(view, doc), offer),
+            Some(Near { distances, farthest }) => {
+                let distances = &distances[nth];
+                query.products(&vectors.values, |doc| distances[doc] <= *farthest, offer);
+            }
+            None => query.products(&vectors.values, |doc| vectors.has(doc) && view.wants(doc), offer),
         }
     }
     top
-}
-
-fn wanted(view: &View<'_>, doc: usize) -> bool {
-    view.part.vectors.scales[doc] > 0.0 && view.wants(doc)
 }
 
 /// How far each memory of each part is by its signs, and how far is near.
@@ -64,13 +63,14 @@ impl Near {
         let mut counts = vec![0_usize; query.len() + 1];
         let mut measure = |view: &View<'_>| {
             let vectors = &view.part.vectors;
+            let wanted = |doc: usize| vectors.has(doc) && view.wants(doc);
             let Some(signs) = &vectors.signs else {
                 // Small, or searched for the first time: all of it is near.
-                return (0..vectors.scales.len()).map(|doc| if wanted(view, doc) { 0 } else { AWAY }).collect();
+                return (0..vectors.scales.len()).map(|doc| if wanted(doc) { 0 } else { AWAY }).collect();
             };
             let mut distances = signs::distances(&asked, signs);
             for (doc, distance) in distances.iter_mut().enumerate() {
-                match wanted(view, doc) {
+                match wanted(doc) {
                     true => counts[usize::from(*distance)] += 1,
                     false => *distance = AWAY,
                 }
@@ -84,10 +84,6 @@ impl Near {
             near >= kept
         });
         Some(Near { distances, farthest: farthest.unwrap_or(query.len()) as u16 })
-    }
-
-    fn has(&self, view: usize, doc: usize) -> bool {
-        self.distances[view][doc] <= self.farthest
     }
 }
 

@@ -16,9 +16,14 @@ pub(super) fn words(dimensions: usize) -> usize {
 pub(super) fn of(row: &[i8]) -> impl Iterator<Item = u64> {
     row.chunks(WORD).map(|chunk| {
         let (eights, rest) = chunk.as_chunks::<8>();
-        let bits = eights.iter().zip((0..).step_by(8)).fold(0, |bits, (eight, at)| bits | eight_signs(*eight) << at);
-        let rest_at = 8 * eights.len();
-        rest.iter().zip(rest_at..).fold(bits, |bits, (value, at)| bits | u64::from(*value < 0) << at)
+        let mut bits = 0;
+        for (at, eight) in eights.iter().enumerate() {
+            bits |= eight_signs(*eight) << (8 * at);
+        }
+        for (at, value) in (8 * eights.len()..).zip(rest) {
+            bits |= u64::from(*value < 0) << at;
+        }
+        bits
     })
 }
 

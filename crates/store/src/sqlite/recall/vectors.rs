@@ -18,6 +18,10 @@ pub(super) struct Vectors {
 }
 
 impl Vectors {
+    pub(super) fn has(&self, doc: usize) -> bool {
+        self.scales[doc] > 0.0
+    }
+
     pub(super) fn get(&self, doc: usize) -> Option<Vector> {
         let scale = self.scales.get(doc).copied().filter(|scale| *scale > 0.0)?;
         let values = self.values[doc * self.dimensions..][..self.dimensions].to_vec();
