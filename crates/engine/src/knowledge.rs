@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::event::{EventName, Happening};
 use crate::gate::{checked_label, checked_path};
 use crate::html;
+use crate::limits::how_many;
 use crate::memory::{Draft, Memory, content_sha256};
 use crate::pipeline::admins_only;
 use crate::policy::Readable;
@@ -231,8 +232,7 @@ impl Engine {
         categories: &[String],
         limit: Option<usize>,
     ) -> Result<Vec<Hit>, Error> {
-        let limit = limit.filter(|limit| *limit > 0).unwrap_or(self.limits().results_default);
-        let limit = limit.min(self.limits().results_max);
+        let limit = how_many(limit, self.limits().results_default, self.limits().results_max)?;
         let mut hits = self.knowledge_hits(caller, text, categories, Ranker::Operational, limit)?;
         let query = Query { text: text.to_owned(), ..Query::default() };
         self.recalled(caller, &query, &mut hits);

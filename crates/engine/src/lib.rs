@@ -21,6 +21,7 @@ pub mod keys;
 pub mod lifecycle;
 pub mod limits;
 pub mod memory;
+pub mod misfit;
 pub mod moment;
 pub mod owners;
 pub mod pipeline;

@@ -12,6 +12,7 @@ use crate::change::{Change, Write};
 use crate::error::Error;
 use crate::id::{MemoryId, TenantId, VersionId};
 use crate::lease::Shift;
+use crate::limits::how_many;
 use crate::memory::content_sha256;
 use crate::packed;
 use crate::pipeline::admins_only;
@@ -226,7 +227,7 @@ impl Engine {
         let filter = RowFilter {
             parent: run.map(str::to_owned),
             newest_first: true,
-            limit: limit.unwrap_or(self.limits().list_default).clamp(1, self.limits().list_max),
+            limit: how_many(limit, self.limits().list_default, self.limits().list_max)?,
             ..RowFilter::default()
         };
         row::select_seen(&*self.backend, caller.tenant, &filter, |receipt: &Receipt| receipt.is_seen_by(caller))

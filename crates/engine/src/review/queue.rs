@@ -9,6 +9,7 @@ use crate::change::Place;
 use crate::error::Error;
 use crate::id::MemoryId;
 use crate::keys::Key;
+use crate::limits::how_many;
 use crate::memory::{Evidence, Memory};
 use crate::policy::Readable;
 use crate::ports::Address;
@@ -57,7 +58,7 @@ impl Engine {
     /// A stretch of the reviews the caller may see: deciders all they could decide, others their own.
     pub fn reviews(&self, caller: &Caller, filter: &QueueFilter) -> Result<Queue, Error> {
         self.eyes(caller)?;
-        let limit = filter.limit.unwrap_or(self.limits().list_default).clamp(1, self.limits().list_max);
+        let limit = how_many(filter.limit, self.limits().list_default, self.limits().list_max)?;
         let mut queue = Queue { reviews: Vec::new(), next: None };
         let mut after = filter.after.clone();
         loop {

@@ -56,17 +56,10 @@ fn errors_for_people_go_to_stderr_and_say_what_to_do() {
 }
 
 #[test]
-fn absurd_limits_are_brought_to_reason() {
+fn a_query_of_a_book_is_answered() {
     let world = World::new();
-    world.json("remember --path a", &["one word"]);
-    for limit in ["--limit=9223372036854775807", "--limit=0", "--limit=-9223372036854775808", "--limit=1"] {
-        for line in ["search word", "list"] {
-            assert!(!rows(&world.json(line, &[limit])[if line == "list" { "memories" } else { "hits" }]).is_empty());
-        }
-    }
-    world.json("history a --limit 18446744073709551615", &[]);
-    world.json("events --after 18446744073709551615 --limit 18446744073709551615", &[]);
     world.json("search", &[&"word ".repeat(20_000)]);
+    world.json("events --after 18446744073709551615", &[]);
 }
 
 #[test]
