@@ -96,7 +96,7 @@ mod witness;
 pub use context::{Context, ContextRequest};
 pub use diagnose::{Diagnosis, SessionMemory, SessionReceipt, SessionReport};
 pub use episodes::{EPISODES, SessionSummary, Turn};
-pub use erase::EraseWhat;
+pub use erase::{EraseWhat, TenantStanding};
 pub use export::{EXPORT_FORMAT, ExportFile, ExportLines, ExportText, Exported, Layout, Story, StoryVersion, markdown};
 pub use forget::{Forgetting, Forgotten};
 pub use import::{ImportDone, ImportRefused};
