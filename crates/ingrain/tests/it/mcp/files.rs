@@ -76,6 +76,8 @@ fn the_memory_tool_answers_to_the_letter() {
     check(view("/memories/%2e%2e/x"), "Path /memories/%2e%2e/x would escape /memories directory");
     // What was deleted by its own agent may be made anew.
     check(create("/memories/flat", "new"), "File created successfully at: /memories/flat");
+    check(delete("/memories/flat"), "Successfully deleted /memories/flat");
+    check(create("/memories/flat", "new"), "File created successfully at: /memories/flat");
 }
 
 #[test]
@@ -93,4 +95,16 @@ fn a_wrong_argument_of_a_file_command_is_named() {
         let result = client.call("memory", arguments);
         assert!(text(&result["structuredContent"]["error"]).contains(words), "{result}");
     }
+}
+
+#[test]
+fn a_file_a_person_forgot_is_not_written_again() {
+    let world = World::new();
+    let mut client = Client::legacy(&world, "--tools anthropic --agent a");
+    let file = json!({ "command": "create", "path": "/memories/a", "file_text": "the crane is green" });
+    client.says(file.clone());
+    world.json("forget a --store agent_files --reason wrong", &["--as", "admin"]);
+    let refused = client.call("memory", file);
+    assert_eq!(refused["structuredContent"]["code"], "policy.forgotten", "{refused}");
+    assert!(text(&refused["structuredContent"]["hint"]).starts_with("leave it out"), "{refused}");
 }

@@ -4,7 +4,7 @@ use engine::error::Error;
 use engine::memory::{Draft, Evidence, Memory};
 use engine::ports::{Filter, Order};
 use engine::vocabulary::{EvidenceKind, Kind};
-use engine::{Forgotten, Patch, Patched, Reference, Remembered};
+use engine::{Forgetting, Forgotten, Patch, Patched, Reference, Remembered};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::json;
@@ -276,8 +276,11 @@ fn delete(call: &Call<'_>, path: &str) -> Spoken {
     if gone.is_empty() {
         return says(format!("The path {path} does not exist"));
     }
+    // An agent tidies its own files: what it deletes it may write again. What a person forgets it may not.
+    let reason = Some("deleted through the memory tool".to_owned());
+    let how = Forgetting { reason, may_return: true, ..Forgetting::default() };
     for memory in gone {
-        done(call.engine.forget(call.caller, memory.id, Some("deleted through the memory tool".to_owned()))?)?;
+        done(call.engine.forget_as(call.caller, memory.id, &how)?)?;
     }
     Ok(format!("Successfully deleted {path}"))
 }
