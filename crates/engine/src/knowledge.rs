@@ -64,6 +64,14 @@ impl Kept for Document {
     }
 }
 
+impl Document {
+    /// Whether this is the other, whoever ingested it and when.
+    fn keeps(&self, other: &Document) -> bool {
+        let (ingested_at, ingested_by) = (self.ingested_at, self.ingested_by.clone());
+        *self == Document { ingested_at, ingested_by, ..other.clone() }
+    }
+}
+
 /// A text on its way into the knowledge base.
 #[derive(Clone, Debug)]
 pub struct DocumentText {
@@ -155,6 +163,12 @@ impl Engine {
             ingested_at: now,
             ingested_by: caller.principal.clone(),
         };
+        // What was refused before is refused again: nothing changed.
+        if let Some(before) = before.as_ref().filter(|before| written == 0 && archived == 0 && before.keeps(&document))
+        {
+            let document = before.clone();
+            return Ok(Ingested { outcome: IngestOutcome::Unchanged, document, written, archived, refused });
+        }
         self.keep_document(caller, &document, written, archived)?;
         let outcome = if before.is_some() { IngestOutcome::Updated } else { IngestOutcome::Created };
         Ok(Ingested { outcome, document, written, archived, refused })

@@ -95,7 +95,7 @@ impl Receipt {
     /// Its own caller's, or any for admins. A program is only its own self while it speaks for the same person in the
     /// same conversation: the block holds what was read there.
     pub(crate) fn is_seen_by(&self, caller: &Caller) -> bool {
-        let at_home = self.caller.user == caller.user && self.caller.conversation == caller.conversation;
+        let at_home = caller.is_at_home(self.caller.user.as_deref(), self.caller.conversation.as_deref());
         let own = self.caller.principal == caller.principal && (at_home || !caller.role.is_program());
         admins_only(caller).is_ok() || own
     }
@@ -277,7 +277,12 @@ impl Engine {
             limit: self.limits().list_max,
             ..RowFilter::default()
         };
-        row::select(&*self.backend, caller.tenant, &filter)
+        let touches: Vec<Usage> = row::select(&*self.backend, caller.tenant, &filter)?;
+        // One that was erased left its touches; one that touched nothing is still there.
+        if touches.is_empty() {
+            self.read_by_id(caller, memory)?;
+        }
+        Ok(touches)
     }
 
     /// Since when touches and receipts are kept; `None`: since ever.

@@ -186,8 +186,7 @@ pub(crate) struct Put<'a> {
 /// where it made them: for the same person, in the same conversation.
 pub(crate) fn concerns(caller: &Caller, put: &Put<'_>) -> bool {
     let himself = matches!(put.scope, Scope::User { user } if caller.user.as_ref() == Some(user));
-    let same = |theirs: Option<&str>, ours: &Option<String>| theirs.is_none() || theirs == ours.as_deref();
-    let at_home = same(put.user, &caller.user) && same(put.conversation, &caller.conversation);
+    let at_home = caller.is_at_home(put.user, put.conversation);
     let own = put.proposer == caller.principal && (at_home || !caller.role.is_program());
     caller.role.decides() || own || (himself && caller.role == Role::User)
 }

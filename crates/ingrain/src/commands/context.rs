@@ -78,7 +78,8 @@ impl ContextCommand {
         let context = job.session.engine.context(&job.session.caller, &request)?;
         match self.format {
             Format::Messages => {
-                job.output.value(&json!({ "messages": context.messages(&message), "receipt": context.receipt }))
+                let (messages, receipt) = (context.messages(&message), &context.receipt);
+                job.output.value(&json!({ "messages": messages, "receipt": receipt, "skipped": context.skipped }))
             }
             Format::Text if !job.output.json => {
                 context.skipped.iter().for_each(|what| job.output.note(&format!("note: {what}")));

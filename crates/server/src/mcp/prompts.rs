@@ -93,5 +93,10 @@ pub(super) fn get(door: &Door, request: &GetPromptRequestParams) -> Result<GetPr
 fn context(door: &Door, message: &str, purpose: Option<Purpose>) -> Result<String, ErrorData> {
     let request = ContextRequest { message: message.to_owned(), purpose, ..ContextRequest::default() };
     let context = door.engine.context(&door.caller, &request);
-    context.map(|context| context.text).map_err(|error| ErrorData::internal_error(error.code(), None))
+    let context = context.map_err(|error| ErrorData::internal_error(error.code(), None))?;
+    // Nothing to show is not nothing known.
+    Ok(match context.text.is_empty() && !context.skipped.is_empty() {
+        true => format!("Memory was left out: {}", context.skipped.join("; ")),
+        false => context.text,
+    })
 }
