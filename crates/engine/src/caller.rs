@@ -111,6 +111,11 @@ impl Caller {
         self
     }
 
+    /// A program is at home with one person in one conversation: what it left there it sees there.
+    pub(crate) fn is_at_home(&self, user: Option<&str>, conversation: Option<&str>) -> bool {
+        self.user.as_deref() == user && self.conversation.as_deref() == conversation
+    }
+
     /// The most trust this caller's writes can have: its role's, or its person's where that person confirmed.
     pub fn ceiling(&self) -> Trust {
         match self.confirmed && self.user.is_some() {

@@ -140,6 +140,11 @@ impl Engine {
         let hits = self.ranked(caller, request, &mut skipped);
         let settings = self.context_settings(request);
         let choices = self.choose(&settings, always, hits);
+        let left_out = choices.iter().filter(|choice| choice.considered.is_over_budget()).count();
+        if left_out > 0 && choices.iter().all(|choice| choice.considered.block.is_none()) {
+            let budget = settings.budget_tokens;
+            skipped.push(format!("{left_out} memories: none fits into a budget of {budget} tokens"));
+        }
         Prepared { settings, choices, skipped }
     }
 

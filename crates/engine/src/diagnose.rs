@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::filtering::left_out;
 use crate::id::MemoryId;
 use crate::lifecycle;
+use crate::limits::how_many;
 use crate::memory::Memory;
 use crate::ports::{Filter, Order, Page};
 use crate::ranking::{Hit, Source};
@@ -67,7 +68,7 @@ impl Engine {
         let eyes = self.eyes_on(caller, &query.filter)?;
         let query = Query { explain: Some(id), ..query.clone() };
         let ranker = query.ranker.unwrap_or(Ranker::Operational);
-        let limit = query.limit.filter(|limit| *limit > 0).unwrap_or(self.limits().results_default);
+        let limit = how_many(query.limit, self.limits().results_default, self.limits().results_max)?;
         let (mut hits, _) = self.found(&eyes, &query, ranker, limit)?;
         let now = self.asked_at(&query.filter);
         hits.retain(|hit| {

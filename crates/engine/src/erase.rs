@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use jiff::Timestamp;
+
 use crate::Engine;
 use crate::ban::{BanCause, Banning};
 use crate::caller::Caller;
@@ -12,7 +14,7 @@ use crate::event::{EventName, Happening};
 use crate::id::MemoryId;
 use crate::memory::Memory;
 use crate::pipeline::admins_only;
-use crate::ports::{Filter, Order};
+use crate::ports::{Filter, Order, Tenant};
 use crate::review::Review;
 use crate::row::{self, Kept, RowFilter, RowKind};
 use crate::scope::Scope;
@@ -33,6 +35,14 @@ impl EraseWhat {
             EraseWhat::User(name) | EraseWhat::Pipeline(name) | EraseWhat::Tenant(name) => name,
         }
     }
+}
+
+/// A tenant, and when it was erased where nothing is in it since.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct TenantStanding {
+    #[serde(flatten)]
+    pub tenant: Tenant,
+    pub erased_at: Option<Timestamp>,
 }
 
 /// Side records that may repeat what memories said. Stores, seeds and certificates stay.
@@ -94,6 +104,9 @@ impl Engine {
             change = change.write(Write::Erase { place });
         }
         change = self.erasing_rows(caller, what, &memories, change)?;
+        if matches!(what, EraseWhat::Tenant(_)) {
+            change = self.revoking_all(caller, change)?;
+        }
         let event = Happening::new(EventName::Erased, caller, now)
             .with("erasure", erasure)
             .with("memories", memories.len())
@@ -196,6 +209,29 @@ impl Engine {
                 _ => return Ok(()),
             }
         }
+    }
+
+    /// Every tenant. One that was erased and has not been used since says so.
+    pub fn tenants(&self) -> Result<Vec<TenantStanding>, Error> {
+        let standing = |tenant: Tenant| {
+            let erasure = RowFilter {
+                state: Some(Erasure::Tenant.to_string()),
+                newest_first: true,
+                limit: 1,
+                ..RowFilter::default()
+            };
+            let certificates: Vec<Certificate> = row::select(&*self.backend, tenant.id, &erasure)?;
+            let erased_at = match certificates.first() {
+                Some(certificate) if self.is_empty(&tenant)? => Some(certificate.at),
+                _ => None,
+            };
+            Ok(TenantStanding { tenant, erased_at })
+        };
+        self.backend.tenants()?.into_iter().map(standing).collect()
+    }
+
+    fn is_empty(&self, tenant: &Tenant) -> Result<bool, Error> {
+        Ok(self.backend.live(tenant.id)?.iter().all(|(_, live)| *live == 0))
     }
 
     fn own_slug(&self, caller: &Caller, slug: &str) -> Result<String, Error> {

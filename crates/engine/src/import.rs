@@ -100,7 +100,7 @@ impl Engine {
 
     /// The same content stands where the draft would go.
     fn stands_already(&self, caller: &Caller, draft: &Draft) -> Result<bool, Error> {
-        let store = self.store_for_write(caller, &draft.store)?;
+        let store = self.open_store(caller, &draft.store)?;
         let scope = crate::policy::scope_for(caller, store.scope, draft.system.as_deref())?;
         let place = Place { store: store.slug, scope };
         let sha256 = crate::memory::content_sha256(&draft.content);
@@ -206,6 +206,7 @@ impl Engine {
         if !redacted.is_empty() {
             change = change.write(Write::Redact { memory: stands.id, versions: redacted });
         }
+        self.store_for_write(caller, &stands.store)?;
         let event =
             Happening::new(EventName::WriteCreated, caller, now).about(&stands).with("operation", Operation::Import);
         match self.backend.commit(change.event(event)) {
@@ -247,7 +248,7 @@ impl Engine {
         previous: Option<&Memory>,
     ) -> Result<Result<Entry, Refusal>, Error> {
         let snapshot = Memory { tenant: caller.tenant, content: version.content.clone(), ..version.memory.clone() };
-        let store = self.store_for_write(caller, &snapshot.store)?;
+        let store = self.open_store(caller, &snapshot.store)?;
         if store.scope != snapshot.scope.kind() || snapshot.id != story.memory.id {
             return Err(Error::invalid("import.shape", "a version does not fit its memory or its store"));
         }

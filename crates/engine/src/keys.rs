@@ -236,6 +236,17 @@ impl Engine {
         Ok(key)
     }
 
+    /// Adds the end of every key of the tenant to a change.
+    pub(crate) fn revoking_all(&self, caller: &Caller, mut change: Change) -> Result<Change, Error> {
+        let mut keys: Vec<Key> = Vec::new();
+        self.each_row(caller, RowKind::Keys, |row| keys.extend(Key::from_row(row.clone()).ok()))?;
+        for key in keys.into_iter().filter(|key| key.revoked_at.is_none()) {
+            let key = Key { revoked_at: Some(change.at), ..key };
+            change = change.write(Write::Row(key.to_row())).event(self.told(EventName::KeyRevoked, caller, &key));
+        }
+        Ok(change)
+    }
+
     /// The key with this text, if it is good now, and its tenant.
     pub fn key_by_text(&self, text: &str) -> Result<Option<(TenantId, Key)>, Error> {
         let Some(tenant) = key_tenant(text) else { return Ok(None) };

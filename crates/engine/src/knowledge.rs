@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::event::{EventName, Happening};
 use crate::gate::{checked_label, checked_path};
 use crate::html;
+use crate::limits::how_many;
 use crate::memory::{Draft, Memory, content_sha256};
 use crate::pipeline::admins_only;
 use crate::policy::Readable;
@@ -60,6 +61,14 @@ impl Kept for Document {
     }
     fn subject(&self) -> String {
         self.category.clone().unwrap_or_default()
+    }
+}
+
+impl Document {
+    /// Whether this is the other, whoever ingested it and when.
+    fn keeps(&self, other: &Document) -> bool {
+        let (ingested_at, ingested_by) = (self.ingested_at, self.ingested_by.clone());
+        *self == Document { ingested_at, ingested_by, ..other.clone() }
     }
 }
 
@@ -154,6 +163,12 @@ impl Engine {
             ingested_at: now,
             ingested_by: caller.principal.clone(),
         };
+        // What was refused before is refused again: nothing changed.
+        if let Some(before) = before.as_ref().filter(|before| written == 0 && archived == 0 && before.keeps(&document))
+        {
+            let document = before.clone();
+            return Ok(Ingested { outcome: IngestOutcome::Unchanged, document, written, archived, refused });
+        }
         self.keep_document(caller, &document, written, archived)?;
         let outcome = if before.is_some() { IngestOutcome::Updated } else { IngestOutcome::Created };
         Ok(Ingested { outcome, document, written, archived, refused })
@@ -231,8 +246,7 @@ impl Engine {
         categories: &[String],
         limit: Option<usize>,
     ) -> Result<Vec<Hit>, Error> {
-        let limit = limit.filter(|limit| *limit > 0).unwrap_or(self.limits().results_default);
-        let limit = limit.min(self.limits().results_max);
+        let limit = how_many(limit, self.limits().results_default, self.limits().results_max)?;
         let mut hits = self.knowledge_hits(caller, text, categories, Ranker::Operational, limit)?;
         let query = Query { text: text.to_owned(), ..Query::default() };
         self.recalled(caller, &query, &mut hits);

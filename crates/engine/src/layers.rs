@@ -62,7 +62,7 @@ impl Engine {
         if key.trim().is_empty() || value.trim().is_empty() {
             return Err(Error::invalid("shape.profile", "a profile proposal needs a key and a value"));
         }
-        let store = self.store_for_write(caller, store.as_deref().unwrap_or("layers"))?;
+        let store = self.open_store(caller, store.as_deref().unwrap_or("layers"))?;
         let scope = policy::scope_for(caller, store.scope, None)?;
         let place = Place { store: store.slug.clone(), scope };
         let metadata = json!({ "profile_key": key, "value": value, "reason": reason });
@@ -184,6 +184,7 @@ impl Engine {
             Ok(cleared) => cleared,
             Err(refusal) => return Ok(Proposed::Refused(self.refuse(caller, &store.slug, refusal)?)),
         };
+        self.store_for_write(caller, &store.slug)?;
         let now = self.clock.now();
         let stamp = Stamp::new(caller, self.fresh_version_id(), now, cleared.draft().reason.clone());
         let entry = cleared.create(self.fresh_memory_id(), caller, self.ruleset(store)?, Operation::Create, stamp);

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Error;
 use crate::ports::Neighbours;
 use crate::ranking::text::TextWeights;
 use crate::vocabulary::{Kind, Trust};
@@ -147,6 +148,16 @@ impl Default for Limits {
 impl Limits {
     pub(crate) fn neighbours(&self) -> Neighbours {
         Neighbours { of_best: self.neighbours_of_best, reach: self.neighbours_reach }
+    }
+}
+
+/// How many a caller gets: as many as asked for, or else the usual number. The one rule of every listing and search.
+pub(crate) fn how_many(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, Error> {
+    match asked {
+        Some(asked) if !(1..=most).contains(&asked) => {
+            Err(Error::invalid("shape.out_of_range", format!("`limit`: a number from 1 to {most} is expected")))
+        }
+        asked => Ok(asked.unwrap_or(usual).clamp(1, most)),
     }
 }
 

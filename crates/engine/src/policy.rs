@@ -48,12 +48,16 @@ impl Readable {
 
     /// The one predicate for every read, applied after every query too.
     pub fn shows(&self, memory: &Memory) -> bool {
-        let reviewed = memory.state != State::Constrained
-            || match &self.constrained {
-                Constrained::All => true,
-                Constrained::Of(author) => *author == memory.author,
-            };
+        let reviewed = memory.state != State::Constrained || self.shows_waiting_of(&memory.author);
         memory.tenant == self.tenant && reviewed && self.sees(&memory.scope) && !self.closed.contains(&memory.store)
+    }
+
+    /// Whether what this author put up for review is shown while it waits.
+    pub(crate) fn shows_waiting_of(&self, author: &str) -> bool {
+        match &self.constrained {
+            Constrained::All => true,
+            Constrained::Of(own) => own == author,
+        }
     }
 }
 

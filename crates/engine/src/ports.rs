@@ -298,6 +298,8 @@ pub enum StoreError {
     Guard(Guard),
     #[error("the database is not reachable right now: {0}")]
     Unavailable(String),
+    #[error("another process is writing to {0}")]
+    Busy(String),
     #[error("the database is full or cannot be written: {0}")]
     Unwritable(String),
     #[error(
@@ -316,6 +318,7 @@ impl StoreError {
         match self {
             StoreError::Guard(_) => "conflict.lost_race",
             StoreError::Unavailable(_) => "store.unavailable",
+            StoreError::Busy(_) => "store.busy",
             StoreError::Unwritable(_) => "store.unwritable",
             StoreError::Newer { .. } => "store.newer",
             StoreError::Corrupt(_) => "store.corrupt",

@@ -47,7 +47,7 @@ impl Engine {
             let reason = format!("the memory is {}, so it cannot be proposed", source.state);
             return Err(Error::conflict("conflict.state", reason));
         }
-        let store = self.store_for_write(caller, &promotion.target_store)?;
+        let store = self.open_store(caller, &promotion.target_store)?;
         if store.scope != ScopeKind::Workspace {
             let message =
                 format!("store `{}` is not read by all: promotions go to a store of the workspace", store.slug);
@@ -64,6 +64,7 @@ impl Engine {
         if let Some(refusal) = self.unpromotable(caller, &review, &source)? {
             return Ok(Proposed::Refused(self.refuse(caller, &store.slug, refusal)?));
         }
+        self.store_for_write(caller, &store.slug)?;
         self.put_up(caller, &review, EventName::PromotionProposed)
     }
 

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::gate::checked_path;
 use crate::id::{MemoryId, VersionId};
+use crate::limits::how_many;
 use crate::memory::{Memory, Version};
 use crate::ports::{Address, Cursor, Filter, Order, Page};
 use crate::vocabulary::State;
@@ -133,7 +134,7 @@ impl Engine {
     ) -> Result<Listing, Error> {
         let eyes = self.eyes(caller)?;
         self.stores_stand(caller, &eyes, &filter.stores)?;
-        let limit = limit.unwrap_or(self.limits().list_default).clamp(1, self.limits().list_max);
+        let limit = how_many(limit, self.limits().list_default, self.limits().list_max)?;
         let at = self.asked_at(&filter);
         let filter = filter.unexpired(at);
         let page = Page { order, after, limit: limit + 1 };
@@ -154,7 +155,7 @@ impl Engine {
         limit: Option<usize>,
     ) -> Result<Vec<Version>, Error> {
         let memory = self.read(caller, reference)?;
-        let limit = limit.unwrap_or(self.limits().history_default).clamp(1, self.limits().history_max);
+        let limit = how_many(limit, self.limits().history_default, self.limits().history_max)?;
         Ok(self.backend.versions(&self.eyes(caller)?, memory.id, below, limit)?)
     }
 
@@ -174,7 +175,7 @@ impl Engine {
         wanted: impl Fn(&Event) -> bool,
     ) -> Result<(Vec<Event>, u64), Error> {
         let witness = self.witness(caller)?;
-        let most = limit.clamp(1, self.limits().list_max);
+        let most = how_many(Some(limit), self.limits().list_default, self.limits().list_max)?;
         let (mut seen, mut read_to, mut stretch) = (Vec::new(), after, most);
         for _ in 0..EVENT_STRETCHES_MAX {
             let events = self.backend.events(caller.tenant, read_to, stretch)?;

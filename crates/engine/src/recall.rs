@@ -12,6 +12,7 @@ use crate::episodes::EPISODES;
 use crate::error::Error;
 use crate::event::{Event, EventName};
 use crate::id::MemoryId;
+use crate::limits::how_many;
 use crate::memory::{Memory, content_sha256};
 use crate::ports::Filter;
 use crate::ranking::{self, Hit, Source};
@@ -91,6 +92,7 @@ impl Engine {
         if asked.similarity_min.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
             return Err(Error::invalid("shape.out_of_range", "the similarity must be between 0 and 1"));
         }
+        let limit = how_many(asked.limit, self.limits().my_results_max, self.limits().results_max)?;
         // Who may read nothing is told so, instead of four failures.
         self.eyes(caller)?;
         let answers: Vec<(Source, Result<Vec<Hit>, Error>)> = std::thread::scope(|scope| {
@@ -116,8 +118,7 @@ impl Engine {
             Ok(events) => found.extend(events),
             Err(error) => failed.push(SourceFailure { source: Source::Audit, code: error.code() }),
         }
-        let limit = asked.limit.filter(|limit| *limit > 0).unwrap_or(self.limits().my_results_max);
-        let recollections = merged(found, limit.min(self.limits().results_max));
+        let recollections = merged(found, limit);
         hits.retain(|hit| recollections.iter().any(|kept| kept.memory == Some(hit.memory.id)));
         let query = Query { text: asked.text.clone(), ..Query::default() };
         self.recalled(caller, &query, &mut hits);

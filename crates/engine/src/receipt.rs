@@ -12,6 +12,7 @@ use crate::change::{Change, Write};
 use crate::error::Error;
 use crate::id::{MemoryId, TenantId, VersionId};
 use crate::lease::Shift;
+use crate::limits::how_many;
 use crate::memory::content_sha256;
 use crate::packed;
 use crate::pipeline::admins_only;
@@ -94,7 +95,7 @@ impl Receipt {
     /// Its own caller's, or any for admins. A program is only its own self while it speaks for the same person in the
     /// same conversation: the block holds what was read there.
     pub(crate) fn is_seen_by(&self, caller: &Caller) -> bool {
-        let at_home = self.caller.user == caller.user && self.caller.conversation == caller.conversation;
+        let at_home = caller.is_at_home(self.caller.user.as_deref(), self.caller.conversation.as_deref());
         let own = self.caller.principal == caller.principal && (at_home || !caller.role.is_program());
         admins_only(caller).is_ok() || own
     }
@@ -226,7 +227,7 @@ impl Engine {
         let filter = RowFilter {
             parent: run.map(str::to_owned),
             newest_first: true,
-            limit: limit.unwrap_or(self.limits().list_default).clamp(1, self.limits().list_max),
+            limit: how_many(limit, self.limits().list_default, self.limits().list_max)?,
             ..RowFilter::default()
         };
         row::select_seen(&*self.backend, caller.tenant, &filter, |receipt: &Receipt| receipt.is_seen_by(caller))
@@ -276,7 +277,12 @@ impl Engine {
             limit: self.limits().list_max,
             ..RowFilter::default()
         };
-        row::select(&*self.backend, caller.tenant, &filter)
+        let touches: Vec<Usage> = row::select(&*self.backend, caller.tenant, &filter)?;
+        // One that was erased left its touches; one that touched nothing is still there.
+        if touches.is_empty() {
+            self.read_by_id(caller, memory)?;
+        }
+        Ok(touches)
     }
 
     /// Since when touches and receipts are kept; `None`: since ever.

@@ -10,6 +10,7 @@ use crate::change::{Change, Guard, Write};
 use crate::error::Error;
 use crate::event::{EventName, Happening};
 use crate::gate::{Entry, Stamp, checked_label, checked_name};
+use crate::limits::how_many;
 use crate::memory::{Draft, Evidence, Memory};
 use crate::ports::{Filter, Order, StoreError};
 use crate::refusal::Refusal;
@@ -133,7 +134,7 @@ impl Engine {
     pub fn runs(&self, caller: &Caller, open_only: bool, limit: Option<usize>) -> Result<Vec<Run>, Error> {
         let eyes = self.eyes(caller)?;
         let state = open_only.then(|| "open".to_owned());
-        let limit = limit.unwrap_or(self.limits().list_default).clamp(1, self.limits().list_max);
+        let limit = how_many(limit, self.limits().list_default, self.limits().list_max)?;
         let filter = RowFilter { state, newest_first: true, limit, ..RowFilter::default() };
         let sees = |run: &Run| run.opened_by == caller.principal || eyes.sees(&Scope::Run { run: run.id.clone() });
         row::select_seen(&*self.backend, caller.tenant, &filter, sees)

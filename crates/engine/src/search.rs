@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::event::{EventName, Happening};
 use crate::filtering::left_out;
 use crate::id::MemoryId;
+use crate::limits::how_many;
 use crate::memory::content_sha256;
 use crate::policy::{self, Readable};
 use crate::ports::{Filter, Find, Found};
@@ -87,16 +88,15 @@ impl Engine {
     /// How many to return. A pipeline's agent recalls as many lessons as its opt-in allows, and asking for none means
     /// asking for all of them.
     fn results_limit(&self, caller: &Caller, query: &Query, ranker: Ranker) -> Result<usize, Error> {
-        let asked = query.limit.filter(|limit| *limit > 0);
-        let lessons = if ranker == Ranker::Lesson { self.opt_in(caller)? } else { None };
-        let (default, most) = match lessons {
+        let results_max = self.limits().results_max;
+        match if ranker == Ranker::Lesson { self.opt_in(caller)? } else { None } {
             Some(opt_in) => {
                 let max_recall = opt_in.max_recall.map_or(self.limits().lesson_recall_max, |max| max as usize);
-                (max_recall, max_recall)
+                let asked = query.limit.filter(|limit| *limit > 0).unwrap_or(max_recall);
+                Ok(asked.clamp(1, max_recall.clamp(1, results_max)))
             }
-            None => (self.limits().results_default, self.limits().results_max),
-        };
-        Ok(asked.unwrap_or(default).clamp(1, most.clamp(1, self.limits().results_max)))
+            None => how_many(query.limit, self.limits().results_default, results_max),
+        }
     }
 
     /// A store's own ranker where one sort of store is asked, else the operational one.

@@ -22,7 +22,7 @@ impl Engine {
         slug: &str,
         drafts: Vec<Draft>,
     ) -> Result<Vec<Remembered>, Error> {
-        let store = self.store_for_write(caller, slug)?;
+        let store = self.open_store(caller, slug)?;
         let ruleset = self.ruleset(&store)?;
         let scope = policy::scope_for(caller, store.scope, None)?;
         let plain = ruleset.dedup == Dedup::None
@@ -38,6 +38,9 @@ impl Engine {
             let mut draft = draft.clone();
             draft.derived_from = self.echoes(caller, &draft)?;
             cleared.push(self.clear(caller, &store, &scope, draft)?);
+        }
+        if cleared.iter().any(Result::is_ok) {
+            self.store_for_write(caller, slug)?;
         }
         let place = Place { store: store.slug.clone(), scope };
         for _ in 0..self.limits().commit_attempts {

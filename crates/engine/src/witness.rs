@@ -11,7 +11,7 @@ use crate::event::{Event, Happening};
 use crate::policy::{Readable, Scopes};
 use crate::review;
 use crate::scope::Scope;
-use crate::vocabulary::Role;
+use crate::vocabulary::{Role, State};
 
 /// One caller's view of the log.
 #[derive(Clone, Debug)]
@@ -36,9 +36,15 @@ impl Witness {
         match &happening.scope {
             _ if self.caller.role == Role::Admin => matches!(self.eyes.scopes, Scopes::All),
             Some(scope) if happening.name.is_of_review() => self.sees_review(happening, scope),
-            Some(scope) => self.eyes.sees(scope),
+            Some(scope) => self.eyes.sees(scope) && self.sees_waiting(happening),
             None => own,
         }
+    }
+
+    /// What waits for review is its author's and the reviewers' to know of, as it is theirs to read.
+    fn sees_waiting(&self, happening: &Happening) -> bool {
+        let waits = happening.payload.get("state").and_then(Value::as_str) == Some(State::Constrained.as_str());
+        !waits || self.eyes.shows_waiting_of(&happening.actor)
     }
 
     fn sees_review(&self, happening: &Happening, scope: &Scope) -> bool {

@@ -145,7 +145,7 @@ pub fn works_locally(config: &Config) -> bool {
 fn backend(config: &Config) -> Result<Arc<dyn Backend>, Failure> {
     match database(&config.db, &config.home)? {
         Database::Postgres(url) => Ok(store::open_postgres(&url, &config.postgres.options())?),
-        Database::Sqlite(path) => Ok(store::open_sqlite(&store::Location::File(path), &store::Options::default())?),
+        Database::Sqlite(path) => Ok(store::open_sqlite(&store::Location::File(path), &config.sqlite.options())?),
     }
 }
 

@@ -1,12 +1,12 @@
 //! Settings: defaults < config.toml < environment < flags, typed, each with where it came from.
 
+mod database;
 mod layers;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use engine::caller::Grant;
 use engine::limits::Limits;
@@ -18,6 +18,7 @@ use server::ServerConfig;
 
 use crate::cli::Global;
 use crate::error::Failure;
+pub use database::{Postgres, Sqlite};
 pub use layers::Setting;
 
 /// Longest wait for an embedding endpoint: a search that waits longer is better answered by words alone.
@@ -56,6 +57,8 @@ pub struct Config {
     /// RFC 3339; fixes the time, for tests and replays.
     pub now: String,
     pub memory: Memory,
+    /// How this process shares a file with others.
+    pub sqlite: Sqlite,
     /// How this process uses a server of memories.
     pub postgres: Postgres,
     pub embeddings: Embeddings,
@@ -81,39 +84,6 @@ pub struct Config {
 pub struct Memory {
     /// Off: reads work, writes are refused, no context is prepared.
     pub enabled: bool,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Postgres {
-    /// Connections of this process at most; one more listens for events.
-    pub connections_max: usize,
-    /// Longest wait for a free connection or a server that is away, in milliseconds; then callers are told to come back.
-    pub wait_ms: u64,
-    /// Longest time the server may work on one statement, in milliseconds.
-    pub statement_ms: u64,
-    /// Visible memories up to which vectors are compared one by one, which is exact.
-    pub exact_max: u64,
-}
-
-impl Postgres {
-    fn of(options: &store::PostgresOptions) -> Postgres {
-        Postgres {
-            connections_max: options.connections_max,
-            wait_ms: options.wait_max.as_millis() as u64,
-            statement_ms: options.statement_max.as_millis() as u64,
-            exact_max: options.exact_max,
-        }
-    }
-
-    pub fn options(&self) -> store::PostgresOptions {
-        store::PostgresOptions {
-            connections_max: self.connections_max,
-            wait_max: Duration::from_millis(self.wait_ms),
-            statement_max: Duration::from_millis(self.statement_ms),
-            exact_max: self.exact_max,
-        }
-    }
 }
 
 /// Where `scripts/model/install-minilm` puts the transformer's weights, within the home.
@@ -271,6 +241,7 @@ impl Config {
             revoke: Vec::new(),
             now: String::new(),
             memory: Memory { enabled: true },
+            sqlite: Sqlite::of(&store::Options::default()),
             postgres: Postgres::of(&store::PostgresOptions::default()),
             embeddings: Embeddings {
                 model: "static".to_owned(),

@@ -185,6 +185,9 @@ fn next_step(code: &str) -> Option<&'static str> {
             "reading works; `MEMORY_ENABLED=true`, or `memory.enabled` in config.toml, turns it on"
         }
         "store.unavailable" => "check that `--db` or `db` in the settings names the right place, then try again",
+        "store.busy" => {
+            "wait for that process or end it (`fuser FILE` or `lsof FILE` names it), then repeat this command"
+        }
         "store.unwritable" => "check that the folder is there, is yours to write to and has room",
         "store.corrupt" => "keep the file, restore a backup beside it, and point `--db` at that",
         "store.gone" => "restart this process; what it saved last may be in the file that was taken away",

@@ -1,87 +1,14 @@
-//! What does not fit, in words: the field, what is expected there and what sort of thing came, never the value itself.
+//! What does not fit at this door, in the engine's words.
 
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
-/// Characters of a field's place that are shown: its names come from whoever sent it.
-const PLACE_CHARS: usize = 100;
-/// Characters of the parser's own words.
-const WORDS_CHARS: usize = 1_000;
-
-/// Reads a JSON text; what does not fit is told by its place in it.
-pub(crate) fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
-    let mut json = serde_json::Deserializer::from_slice(bytes);
-    let read = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        let (line, column) = (error.inner().line(), error.inner().column());
-        format!("at line {line}, column {column}: {}", told(&error.path().to_string(), &error.inner().to_string()))
-    })?;
-    let trailing =
-        |error: serde_json::Error| format!("at line {}, column {}: it goes on", error.line(), error.column());
-    json.end().map(|()| read).map_err(trailing)
-}
-
-/// As [`from_slice`], of a value that was read already.
-pub(crate) fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, String> {
-    serde_path_to_error::deserialize(value).map_err(|error| told(&error.path().to_string(), &error.inner().to_string()))
-}
+use engine::misfit::told;
+pub(crate) use engine::misfit::{from_slice, from_value};
 
 /// Reads what stands after a question mark.
 pub(crate) fn from_query<T: DeserializeOwned>(query: &str) -> Result<T, String> {
     let pairs = serde_html_form::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
     serde_path_to_error::deserialize(pairs).map_err(|error| told(&error.path().to_string(), &error.inner().to_string()))
-}
-
-fn told(place: &str, error: &str) -> String {
-    let words = words(error);
-    let place: String = place.chars().filter(|c| !c.is_control()).take(PLACE_CHARS).collect();
-    match place.as_str() {
-        "" | "." | "?" => words,
-        // It is named in the words already.
-        place if words.starts_with(&format!("unknown field `{place}`")) => words,
-        place => format!("`{place}`: {words}"),
-    }
-}
-
-/// Serde's words without the value they quote.
-fn words(error: &str) -> String {
-    let text = error.split(" at line ").next().unwrap_or_default();
-    let quotes = ["invalid type", "invalid value", "invalid length", "unknown variant"];
-    if !quotes.iter().any(|start| text.starts_with(start)) {
-        return text.chars().filter(|c| !c.is_control()).take(WORDS_CHARS).collect();
-    }
-    let expected = text.rsplit_once(", expected ").or_else(|| text.rsplit_once(" expected "));
-    let expected = expected.map_or("a value of another sort", |(_, expected)| plain(expected));
-    let sort = text.strip_prefix("invalid type: ").and_then(sort_of);
-    match sort {
-        Some(sort) => format!("expected {expected}, not {sort}"),
-        None => format!("expected {expected}"),
-    }
-}
-
-/// What a type is to somebody who writes JSON.
-fn plain(expected: &str) -> &str {
-    match expected {
-        "i64" | "u64" | "u32" | "usize" | "i32" => "a whole number",
-        "f64" => "a number",
-        "a boolean" => "`true` or `false`",
-        "a sequence" => "a list",
-        other if other.starts_with("struct ") || other == "a map" => "an object",
-        other => other,
-    }
-}
-
-/// The sort of a value, from serde's words for it.
-fn sort_of(came: &str) -> Option<&'static str> {
-    const SORTS: [(&str, &str); 7] = [
-        ("string", "a text"),
-        ("integer", "a number"),
-        ("floating point", "a number"),
-        ("boolean", "`true` or `false`"),
-        ("null", "null"),
-        ("sequence", "a list"),
-        ("map", "an object"),
-    ];
-    SORTS.iter().find(|(start, _)| came.starts_with(start)).map(|(_, sort)| *sort)
 }
 
 #[cfg(test)]
@@ -90,35 +17,14 @@ mod tests {
     use serde::Deserialize;
 
     #[derive(Debug, Deserialize)]
-    #[serde(deny_unknown_fields)]
     #[expect(dead_code, reason = "only read")]
-    struct Body {
-        #[serde(default)]
-        limit: Option<u64>,
-        #[serde(default)]
-        rows: Vec<Row>,
-    }
-
-    #[derive(Debug, Deserialize)]
-    #[expect(dead_code, reason = "only read")]
-    struct Row {
-        name: String,
+    struct Params {
+        limit: u64,
     }
 
     #[test]
-    fn the_field_and_what_is_expected_are_told_and_not_the_value() {
-        let check = |body: &str, expected: &str| {
-            let told = from_slice::<Body>(body.as_bytes()).expect_err("does not fit");
-            assert!(told.ends_with(expected) && !told.contains("hunter2"), "{body}: {told}");
-        };
-        check(r#"{"limit": "hunter2"}"#, "`limit`: expected a whole number, not a text");
-        check(r#"{"rows": [{"name": "a"}, {"name": 7}]}"#, "`rows[1].name`: expected a string, not a number");
-        check(r#"{"rows": [{}]}"#, "`rows[0]`: missing field `name`");
-        check(r#"{"rows": {"a": 1}}"#, "`rows`: expected a list, not an object");
-        check(r#"{"limit": 1} x"#, "it goes on");
-        assert_eq!(
-            from_query::<Body>("limit=hunter2").expect_err("does not fit"),
-            "`limit`: invalid digit found in string"
-        );
+    fn a_parameter_is_told_without_its_value() {
+        let told = from_query::<Params>("limit=hunter2").expect_err("does not fit");
+        assert_eq!(told, "`limit`: invalid digit found in string");
     }
 }

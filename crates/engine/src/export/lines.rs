@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::file::{json, known_format};
 use super::{EXPORT_FORMAT, Exported};
 use crate::error::Error;
+use crate::misfit;
 
 /// The first line, the last, and a piece on each between.
 #[derive(Debug, Serialize, Deserialize)]
@@ -56,9 +57,7 @@ impl ExportLines {
         if line.trim().is_empty() {
             return Ok(None);
         }
-        // The parser's own words may quote what it read: only the place is named.
-        let wrong = |_| Error::invalid("shape.export", format!("line {} is no line of an export", self.read));
-        match serde_json::from_str(line).map_err(wrong)? {
+        match serde_json::from_str(line).map_err(|_| self.misfit(line))? {
             Line::IngrainExport { format, .. } => {
                 self.begun = true;
                 known_format(format)?;
@@ -70,6 +69,15 @@ impl ExportLines {
             }
             Line::Piece(piece) => Ok(Some(piece)),
         }
+    }
+
+    /// Says what does not fit. Read anew as a piece: what may be one of several loses its place.
+    fn misfit(&self, line: &str) -> Error {
+        let words = match misfit::from_slice::<Exported>(line.as_bytes()) {
+            Err(words) => words.strip_prefix("at line 1, ").unwrap_or(&words).to_owned(),
+            Ok(_) => "it is no line of an export".to_owned(),
+        };
+        Error::invalid("shape.export", format!("line {}, {words}", self.read))
     }
 
     /// Says where an export that began never ended.

@@ -1,8 +1,11 @@
 //! A memory as Markdown with front matter: for people, editors and version control.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::str::FromStr;
 
-use serde_json::{Map, Value, json};
+use jiff::Timestamp;
+use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::memory::{Draft, Memory};
@@ -56,28 +59,26 @@ pub fn parse(text: &str, store: &str) -> Result<(Draft, Option<String>), Error> 
             .ok_or_else(|| Error::invalid("shape.front_matter", "the front matter has no end (`---`)"))?,
         None => ("", text),
     };
-    let fields = fields(front)?;
-    let text = |key: &str| fields.get(key).and_then(Value::as_str).map(str::to_owned);
-    let word = |key: &str| text(key).unwrap_or_default();
+    let fields = Fields::read(front)?;
     let draft = Draft {
-        store: text("store").unwrap_or_else(|| store.to_owned()),
-        path: text("path"),
-        title: text("title"),
-        recall_hint: text("recall_hint"),
-        kind: text("kind").map(|_| word("kind").parse()).transpose()?,
-        layer: text("layer").map(|_| word("layer").parse()).transpose()?,
-        confidence: fields.get("confidence").and_then(Value::as_f64),
-        importance: fields.get("importance").and_then(Value::as_f64),
-        always_inject: fields.get("always_inject").and_then(Value::as_bool),
-        tags: fields.get("tags").map(texts),
-        metadata: fields.get("metadata").and_then(Value::as_object).cloned(),
-        expires_at: text("expires_at").map(|_| time(&word("expires_at"))).transpose()?,
-        verify_by: text("verify_by").map(|_| time(&word("verify_by"))).transpose()?,
-        system: text("scope").and_then(|scope| scope.strip_prefix("system:").map(str::to_owned)),
+        store: fields.text("store")?.unwrap_or_else(|| store.to_owned()),
+        path: fields.text("path")?,
+        title: fields.text("title")?,
+        recall_hint: fields.text("recall_hint")?,
+        kind: fields.word("kind")?,
+        layer: fields.word("layer")?,
+        confidence: fields.of("confidence", "a number", Value::as_f64)?,
+        importance: fields.of("importance", "a number", Value::as_f64)?,
+        always_inject: fields.of("always_inject", "`true` or `false`", Value::as_bool)?,
+        tags: fields.of("tags", "a list", |value| Some(texts(value)))?,
+        metadata: fields.of("metadata", "an object", |value| value.as_object().cloned())?,
+        expires_at: fields.time("expires_at")?,
+        verify_by: fields.time("verify_by")?,
+        system: fields.text("scope")?.and_then(|scope| scope.strip_prefix("system:").map(str::to_owned)),
         content: content.to_owned(),
         ..Draft::default()
     };
-    Ok((draft, text("state")))
+    Ok((draft, fields.text("state")?))
 }
 
 fn split_front(rest: &str) -> Option<(&str, &str)> {
@@ -91,30 +92,61 @@ fn split_front(rest: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// `key: value` lines; a value is JSON, a plain scalar, or a list of `- item` lines below it.
-fn fields(front: &str) -> Result<Map<String, Value>, Error> {
-    let mut fields = Map::new();
-    let mut last: Option<String> = None;
-    for line in front.lines() {
-        if let (Some(item), Some(key)) = (line.trim_start().strip_prefix("- "), &last) {
-            let list = fields.entry(key.clone()).or_insert_with(|| json!([]));
-            if !list.is_array() {
-                *list = json!([]);
+/// `key: value` lines; a value is JSON, a plain scalar, or a list of `- item` lines below it. Each with its line, which
+/// a person who mends it looks for.
+struct Fields(BTreeMap<String, (usize, Value)>);
+
+impl Fields {
+    fn read(front: &str) -> Result<Fields, Error> {
+        let mut fields: BTreeMap<String, (usize, Value)> = BTreeMap::new();
+        let mut last: Option<String> = None;
+        // The first line of the file is the `---` before them.
+        for (number, line) in front.lines().enumerate().map(|(at, line)| (at + 2, line)) {
+            if let (Some(item), Some(key)) = (line.trim_start().strip_prefix("- "), &last) {
+                let (_, list) = fields.entry(key.clone()).or_insert_with(|| (number, json!([])));
+                if !list.is_array() {
+                    *list = json!([]);
+                }
+                list.as_array_mut().into_iter().for_each(|list| list.push(scalar(item)));
+                continue;
             }
-            list.as_array_mut().into_iter().for_each(|list| list.push(scalar(item)));
-            continue;
+            if line.trim().is_empty() || line.trim_start().starts_with('#') {
+                continue;
+            }
+            let wrong = || Error::invalid("shape.front_matter", format!("line {number}: it is not `key: value`"));
+            let (key, value) = line.split_once(':').ok_or_else(wrong)?;
+            fields.insert(key.trim().to_owned(), (number, scalar(value)));
+            last = Some(key.trim().to_owned());
         }
-        if line.trim().is_empty() || line.trim_start().starts_with('#') {
-            continue;
-        }
-        let (key, value) = line
-            .split_once(':')
-            .ok_or_else(|| Error::invalid("shape.front_matter", "a line of the front matter is not `key: value`"))?;
-        fields.insert(key.trim().to_owned(), scalar(value));
-        last = Some(key.trim().to_owned());
+        fields.retain(|_, (_, value)| !value.is_null());
+        Ok(Fields(fields))
     }
-    fields.retain(|_, value| !value.is_null());
-    Ok(fields)
+
+    /// A field as what it is expected to be.
+    fn of<T>(&self, key: &str, expected: &str, read: impl Fn(&Value) -> Option<T>) -> Result<Option<T>, Error> {
+        let Some((line, value)) = self.0.get(key) else { return Ok(None) };
+        let wrong = || Error::invalid("shape.front_matter", format!("line {line}, `{key}`: expected {expected}"));
+        read(value).map(Some).ok_or_else(wrong)
+    }
+
+    /// A text; a bare number or word is one too.
+    fn text(&self, key: &str) -> Result<Option<String>, Error> {
+        self.of(key, "a text", |value| match value {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+            _ => None,
+        })
+    }
+
+    fn word<T: FromStr<Err = Error>>(&self, key: &str) -> Result<Option<T>, Error> {
+        let line = self.0.get(key).map_or(0, |(line, _)| *line);
+        let placed = |error: Error| Error::invalid(error.code(), format!("line {line}, `{key}`: {error}"));
+        self.text(key)?.map(|word| word.parse().map_err(placed)).transpose()
+    }
+
+    fn time(&self, key: &str) -> Result<Option<Timestamp>, Error> {
+        self.of(key, "a time such as 2027-01-31T12:00:00Z", |value| value.as_str()?.parse().ok())
+    }
 }
 
 fn scalar(text: &str) -> Value {
@@ -137,11 +169,6 @@ fn texts(value: &Value) -> Vec<String> {
         Value::Array(items) => items.iter().map(text).collect(),
         other => vec![text(other)],
     }
-}
-
-fn time(text: &str) -> Result<jiff::Timestamp, Error> {
-    text.parse()
-        .map_err(|_| Error::invalid("shape.time", "a time of the front matter is not like 2027-01-31T12:00:00Z"))
 }
 
 #[cfg(test)]
@@ -167,5 +194,21 @@ mod tests {
         assert_eq!(parse("just text", "s").expect("parses").0.content, "just text");
         assert_eq!(parse("---\ntitle: x\n", "s").expect_err("open").code(), "shape.front_matter");
         assert_eq!(parse("---\nnonsense\n---\n", "s").expect_err("no colon").code(), "shape.front_matter");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named_by_line_and_field() {
+        let check = |line: &str, words: &str| {
+            let error = parse(&format!("---\ntitle: 2024\n{line}\n---\nx"), "s").expect_err(line);
+            assert!(error.to_string().starts_with(words), "{line}: {error}");
+        };
+        check("confidence: high", "line 3, `confidence`: expected a number");
+        check("# why\nalways_inject: maybe", "line 4, `always_inject`: expected `true` or `false`");
+        check("kind: nonsense", "line 3, `kind`: unknown kind `nonsense`");
+        check("expires_at: soon", "line 3, `expires_at`: expected a time");
+        check("metadata: 7", "line 3, `metadata`: expected an object");
+        check("path: [a, b]", "line 3, `path`: expected a text");
+        check("nonsense", "line 3: it is not `key: value`");
+        assert_eq!(parse("---\ntitle: 2024\n---\nx", "s").expect("fits").0.title.as_deref(), Some("2024"));
     }
 }

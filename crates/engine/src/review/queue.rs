@@ -9,6 +9,7 @@ use crate::change::Place;
 use crate::error::Error;
 use crate::id::MemoryId;
 use crate::keys::Key;
+use crate::limits::how_many;
 use crate::memory::{Evidence, Memory};
 use crate::policy::Readable;
 use crate::ports::Address;
@@ -57,7 +58,7 @@ impl Engine {
     /// A stretch of the reviews the caller may see: deciders all they could decide, others their own.
     pub fn reviews(&self, caller: &Caller, filter: &QueueFilter) -> Result<Queue, Error> {
         self.eyes(caller)?;
-        let limit = filter.limit.unwrap_or(self.limits().list_default).clamp(1, self.limits().list_max);
+        let limit = how_many(filter.limit, self.limits().list_default, self.limits().list_max)?;
         let mut queue = Queue { reviews: Vec::new(), next: None };
         let mut after = filter.after.clone();
         loop {
@@ -185,8 +186,7 @@ pub(crate) struct Put<'a> {
 /// where it made them: for the same person, in the same conversation.
 pub(crate) fn concerns(caller: &Caller, put: &Put<'_>) -> bool {
     let himself = matches!(put.scope, Scope::User { user } if caller.user.as_ref() == Some(user));
-    let same = |theirs: Option<&str>, ours: &Option<String>| theirs.is_none() || theirs == ours.as_deref();
-    let at_home = same(put.user, &caller.user) && same(put.conversation, &caller.conversation);
+    let at_home = caller.is_at_home(put.user, put.conversation);
     let own = put.proposer == caller.principal && (at_home || !caller.role.is_program());
     caller.role.decides() || own || (himself && caller.role == Role::User)
 }

@@ -55,6 +55,8 @@ pub(super) fn join(text: &str, to: usize, flag: bool) -> Option<(Join, usize)> {
         // A row of comma-separated values: name, then value.
         [b',', next, ..] if !next.is_ascii_whitespace() => (at + 1, Join::Prose),
         [b'(', ..] if at > to => (at + 1, Join::Bare),
+        // "the password of the database is …": what it is of is no value.
+        [b'o', b'f', b' ', whose @ ..] if at > to && is_owned(whose) => return prose_gap(text, at),
         _ if named_value(rest).is_some() => (at + named_value(rest).unwrap_or(0), Join::Assign),
         // Builders' and configuration languages: `password 'value'`.
         [b'"' | b'\'', ..] if at > to && closed == to => (at, Join::Prose),
@@ -73,6 +75,11 @@ pub(super) fn join(text: &str, to: usize, flag: bool) -> Option<(Join, usize)> {
         kind = Join::Assign;
     }
     Some((kind, next))
+}
+
+/// Whether a thing follows whose password is told, not the password.
+fn is_owned(rest: &[u8]) -> bool {
+    [&b"the "[..], b"our ", b"this ", b"that ", b"my ", b"your ", b"their "].iter().any(|word| rest.starts_with(word))
 }
 
 /// Routers write `password 0 …` and `password 7 …`.
@@ -136,6 +143,9 @@ fn prose_gap(text: &str, at: usize) -> Option<(Join, usize)> {
         " lautet ",
         " est ",
         " es ",
+        " é ",
+        " è ",
+        " jest ",
         " auf ",
     ]
     .iter()

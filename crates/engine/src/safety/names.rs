@@ -70,7 +70,8 @@ fn is_harmless_start(name: &str) -> bool {
     let bytes = name.as_bytes();
     HARMLESS_STARTS.opening(name).any(|word| match bytes.get(word.len()) {
         Some(next) if next.is_ascii_uppercase() => bytes[word.len() - 1].is_ascii_lowercase(),
-        Some(next) => !next.is_ascii_lowercase(),
+        // A letter of another script goes on with the word: `hasło` is not `has`.
+        Some(next) => next.is_ascii() && !next.is_ascii_lowercase(),
         None => true,
     })
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use engine::misfit;
 use engine::presets::Purpose;
 use engine::receipt::Considered;
 use engine::{Context, ContextRequest, WindowRequest};
@@ -77,7 +78,8 @@ impl ContextCommand {
         let context = job.session.engine.context(&job.session.caller, &request)?;
         match self.format {
             Format::Messages => {
-                job.output.value(&json!({ "messages": context.messages(&message), "receipt": context.receipt }))
+                let (messages, receipt) = (context.messages(&message), &context.receipt);
+                job.output.value(&json!({ "messages": messages, "receipt": receipt, "skipped": context.skipped }))
             }
             Format::Text if !job.output.json => {
                 context.skipped.iter().for_each(|what| job.output.note(&format!("note: {what}")));
@@ -94,11 +96,8 @@ fn window(job: &Job<'_>, file: &Path, folders: &[PathBuf]) -> Result<(), Failure
         true => stdin()?,
         false => file_text(file)?,
     };
-    // The parser's own words may quote what it read: only the place is named.
-    let wrong = |error: serde_json::Error| {
-        Failure::wrong("shape.window", format!("line {}, column {}: not a window", error.line(), error.column()))
-    };
-    let mut request: WindowRequest = serde_json::from_str(&text).map_err(wrong)?;
+    let wrong = |words: String| Failure::wrong("shape.window", format!("the window does not fit {words}"));
+    let mut request: WindowRequest = misfit::from_slice(text.as_bytes()).map_err(wrong)?;
     for folder in folders {
         request.skills.extend(skills::of_folder(folder)?.into_iter().map(|(_, skill)| skill));
     }

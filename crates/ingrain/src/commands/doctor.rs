@@ -171,6 +171,9 @@ fn classifier(config: &Config) -> Check {
 
 /// The database: it opens, its migrations are in, its pages fit together.
 fn database(config: &Config) -> Vec<Check> {
+    if let Some(check) = assemble::database_path(config).ok().and_then(|path| emptied(&path)) {
+        return vec![check];
+    }
     let session = match assemble::Session::open(config) {
         Ok(session) => session,
         Err(failure) => return vec![failed("database", &failure)],
@@ -191,6 +194,16 @@ fn database(config: &Config) -> Vec<Check> {
         good("vectors", health.vectors),
     ]);
     checks
+}
+
+/// An empty file is told and left alone: to open it is to start anew in it, and whoever asks may look for what was there.
+fn emptied(path: &Path) -> Option<Check> {
+    let empty = std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0);
+    empty.then(|| {
+        let message = format!("the file `{}` is empty", path.display());
+        let hint = "restore a backup if it held memories; otherwise the next command starts a new database in it";
+        failed("database", &Failure::wrong("store.empty", message).hint(hint))
+    })
 }
 
 fn pages(damage: Result<Vec<String>, StoreError>) -> Check {

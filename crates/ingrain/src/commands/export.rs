@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use engine::memory::Memory;
+use engine::misfit;
 use engine::refusal::Refusal;
 use engine::scope::Scope;
 use engine::{EXPORT_FORMAT, ExportFile, ExportLines, ExportText, Exported, ImportDone, Layout, markdown};
@@ -227,9 +228,7 @@ impl Import {
     }
 
     fn json(&self, job: &Job<'_>, done: &mut ImportDone, progress: &mut Progress<'_>) -> Result<(), Failure> {
-        let name = self.path.display();
-        let read: ExportFile = serde_json::from_reader(self.open()?)
-            .map_err(|error| Failure::wrong("shape.export", format!("`{name}` is not an export: {error}")))?;
+        let read: ExportFile = serde_json::from_reader(self.open()?).map_err(|_| self.misfit())?;
         for piece in read.pieces()? {
             job.session.engine.import(&job.session.caller, piece, done)?;
             progress.step();
@@ -247,6 +246,16 @@ impl Import {
             }
         }
         Ok(export.end()?)
+    }
+
+    /// Says what does not fit: read anew, whole, as only what went wrong pays for it.
+    fn misfit(&self) -> Failure {
+        let name = self.path.display();
+        match std::fs::read(&self.path).map(|bytes| misfit::from_slice::<ExportFile>(&bytes)) {
+            Err(error) => self.unreadable(&error),
+            Ok(Err(words)) => Failure::wrong("shape.export", format!("`{name}` is not an export {words}")),
+            Ok(Ok(_)) => Failure::wrong("input.unreadable", format!("`{name}` changed while it was read")),
+        }
     }
 
     fn open(&self) -> Result<BufReader<File>, Failure> {
@@ -272,7 +281,11 @@ impl Import {
                 .filter(|part| !part.ends_with(".md"));
             let store = self.store.clone().or(folder).unwrap_or_else(|| "user_notes".to_owned());
             let text = crate::text::file_text(file)?;
+            let before = done.refused.len();
             job.session.engine.import_markdown(&job.session.caller, &store, &text, done)?;
+            for refused in &mut done.refused[before..] {
+                refused.what = format!("{} ({})", file.display(), refused.what);
+            }
             progress.step();
         }
         Ok(())

@@ -1,18 +1,18 @@
-//! `--limit`: the same words and the same bounds for every listing.
+//! `--limit`: the same words for every listing.
 
 use clap::Args;
 
 #[derive(Debug, Default, Args)]
 pub struct Limit {
-    /// How many; 0 or less means the default
+    /// How many, from 1 on
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
     limit: Option<usize>,
 }
 
 impl Limit {
-    /// What was asked for, where that says something.
+    /// What was asked for; the engine says what is too few or too many.
     pub fn asked(&self) -> Option<usize> {
-        self.limit.filter(|limit| *limit > 0)
+        self.limit
     }
 }
 

@@ -168,8 +168,16 @@ fn shown(job: &Job<'_>, seen: &ReviewView) -> Result<(), Failure> {
             let lost = turn.pushes_out.map(|id| format!(", instead of {id}")).unwrap_or_default();
             text += &format!("\nwould be shown at rank {}{lost} for: {}", turn.rank, one_line(&turn.query));
         }
-        if let Some(refusal) = &seen.verdict {
-            text += &format!("\n{}: {}", job.output.paint(Tone::Bad, "approval would be refused"), refusal.message);
+        match &seen.verdict {
+            Some(refusal) => {
+                let word = job.output.paint(Tone::Bad, "approval would be refused");
+                text += &format!("\n{word}: {}", refusal.message);
+            }
+            None if seen.review.state.is_open() => {
+                let word = job.output.paint(Tone::Good, "verdict");
+                text += &format!("\n{word}: none against it, from policy, the scanner or bans");
+            }
+            None => {}
         }
         if let Some(why) = &seen.outdated {
             text += &format!("\n{}: {why}", job.output.paint(Tone::Bad, "out of date"));

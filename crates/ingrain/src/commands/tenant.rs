@@ -1,7 +1,7 @@
 //! `tenant`: list and create the hard walls.
 
 use clap::{Args, Subcommand};
-use engine::ports::Tenant as Wall;
+use engine::TenantStanding;
 use engine::vocabulary::Role;
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ enum Deed {
 
 #[derive(Serialize)]
 struct TenantsView {
-    tenants: Vec<Wall>,
+    tenants: Vec<TenantStanding>,
 }
 
 impl Tenant {
@@ -47,10 +47,13 @@ impl Tenant {
         match self.deed {
             Deed::List => {
                 engine.start_tenant("default")?;
-                let view = TenantsView { tenants: engine.backend.tenants()? };
-                let row =
-                    |tenant: &Wall| vec![tenant.slug.clone(), tenant.id.to_string(), tenant.created_at.to_string()];
-                output.answer(&view, || output.table(&["slug", "id", "created"], view.tenants.iter().map(row)))
+                let view = TenantsView { tenants: engine.tenants()? };
+                let row = |TenantStanding { tenant, erased_at }: &TenantStanding| {
+                    let erased = erased_at.map(|at| at.to_string()).unwrap_or_default();
+                    vec![tenant.slug.clone(), tenant.id.to_string(), tenant.created_at.to_string(), erased]
+                };
+                output
+                    .answer(&view, || output.table(&["slug", "id", "created", "erased"], view.tenants.iter().map(row)))
             }
             Deed::Create { slug } => {
                 let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';

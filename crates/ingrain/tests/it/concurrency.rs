@@ -101,3 +101,22 @@ fn the_log_holds_together_and_admins_check_it() {
     assert!(verified["broken"].is_null() && verified["entries"].as_u64() > Some(7), "{verified}");
     assert_eq!(world.code(3, "verify --as agent:a", &[]), "policy.admins_only");
 }
+
+#[test]
+fn a_file_another_process_writes_to_is_named_after_the_wait() {
+    let world = World::on_file();
+    world.json("remember", &["the first word"]);
+    let other = rusqlite::Connection::open(world.database()).expect("opens");
+    other.execute_batch("begin immediate").expect("locks");
+    let mut command = world.command("--json remember", &["another word"]);
+    let ran = finished(command.env("INGRAIN_SQLITE_WAIT_MS", "20").spawn().expect("starts"));
+    let told = ran.json();
+    assert_eq!((ran.exit, text(&told["code"])), (1, "store.busy".to_owned()), "{ran:?}");
+    let file = world.database().display().to_string();
+    assert_eq!(text(&told["error"]), format!("another process is writing to `{file}`, and was not done after 20ms"));
+    assert!(text(&told["hint"]).contains("then repeat"), "{told}");
+    // Reading needs no lock.
+    world.json("list", &[]);
+    other.execute_batch("rollback").expect("lets go");
+    world.json("remember", &["another word"]);
+}

@@ -1,6 +1,6 @@
 //! What the model sees, and the ledger of it: facts 12, 15, 37.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::world::{World, column, rows, text};
 
@@ -105,6 +105,20 @@ fn a_receipt_replays_byte_for_byte_after_the_memories_changed() {
         (gone["exact"].as_bool(), gone["text"].as_str().map(|text| text.contains("drain first"))),
         (Some(false), Some(false))
     );
+}
+
+#[test]
+fn a_budget_too_small_for_anything_is_told() {
+    let world = World::new();
+    world.json("remember --store workspace_runbooks --kind runbook --path a", &["reload the nginx gateway"]);
+    let skipped = |answer: &Value| answer["skipped"].to_string().contains("none fits into a budget of 20 tokens");
+    let small = world.json("context --budget 20", &["reload the nginx gateway"]);
+    assert!(skipped(&small) && small["text"] == "", "{small}");
+    let messages = world.json("context --budget 20 --format messages", &["reload the nginx gateway"]);
+    assert!(skipped(&messages), "{messages}");
+    let told = world.run("context --budget 20", &["reload the nginx gateway"]);
+    assert!(told.stderr.contains("note: ") && told.stderr.contains("budget of 20"), "{told:?}");
+    assert_eq!(world.json("context", &["reload the nginx gateway"])["skipped"], json!([]));
 }
 
 #[test]

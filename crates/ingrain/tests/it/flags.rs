@@ -3,7 +3,7 @@
 use crate::world::{World, rows, text};
 
 #[test]
-fn a_limit_of_nothing_is_the_default_for_every_listing() {
+fn a_limit_outside_its_bounds_is_told_by_every_listing() {
     let world = World::new();
     let id = text(&world.json("remember --store workspace_runbooks --kind runbook --path a", &["crane"])["id"]);
     world.json("episodes add --as agent:t --session s", &["the crane was oiled"]);
@@ -20,17 +20,12 @@ fn a_limit_of_nothing_is_the_default_for_every_listing() {
         "review list",
         "run list",
     ] {
-        let all = world.json(line, &[]);
-        for limit in ["0", "-3"] {
-            // What was found before is counted in the next answer.
-            let asked = world.json(&format!("{line} --limit {limit}"), &[]);
-            let count = |answer: &serde_json::Value| {
-                answer
-                    .as_object()
-                    .map(|fields| fields.values().filter_map(|value| value.as_array().map(Vec::len)).sum::<usize>())
-            };
-            assert!(count(&asked) >= count(&all), "{line} --limit {limit}: {asked}");
+        for limit in ["0", "-3", "100000"] {
+            let told = world.fails(2, &format!("{line} --limit {limit}"), &[]);
+            assert_eq!(text(&told["code"]), "shape.out_of_range", "{line} --limit {limit}");
+            assert!(text(&told["error"]).starts_with("`limit`: a number from 1 to "), "{line}: {told}");
         }
+        world.json(&format!("{line} --limit 1"), &[]);
         assert_eq!(world.code(2, &format!("{line} --limit many"), &[]), "usage", "{line}");
     }
 }

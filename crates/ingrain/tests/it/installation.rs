@@ -74,6 +74,35 @@ fn a_file_taken_away_under_a_server_is_noticed() {
 }
 
 #[test]
+fn a_file_cut_short_under_a_server_is_noticed() {
+    let world = World::on_file();
+    // What a process leaves is in the file, not in its log.
+    world.json("remember", &["the first word"]);
+    let serving = Serving::start(&world);
+    assert_eq!((serving.ask("GET", "/readyz", "").0, serving.save("a").0), (200, 201));
+    for length in [8_192, 0] {
+        let file = std::fs::OpenOptions::new().write(true).open(world.database()).expect("opens");
+        file.set_len(length).expect("cut");
+        for ask in [serving.ask("GET", "/readyz", ""), serving.save("b")] {
+            assert!(ask.0 >= 500 && ask.2.contains("store.corrupt"), "{length}: {ask:?}");
+        }
+    }
+}
+
+#[test]
+fn doctor_says_that_a_file_is_empty_and_leaves_it_so() {
+    let world = World::on_file();
+    std::fs::write(world.database(), "").expect("written");
+    let report = world.fails(1, "doctor", &[]);
+    let said = rows(&report["checks"]).iter().find(|check| check["name"] == "database").expect("a check");
+    assert!(text(&said["detail"]).contains("is empty [store.empty]"), "{report}");
+    assert_eq!(std::fs::metadata(world.database()).expect("a file").len(), 0);
+    // A new database may begin in it all the same.
+    world.json("list", &[]);
+    assert_eq!(text(&world.json("doctor", &[])["status"]), "good");
+}
+
+#[test]
 fn hints_lead_on_and_not_in_a_circle() {
     let world = World::new().configured("bogus = 1\n");
     for line in ["config show", "doctor"] {

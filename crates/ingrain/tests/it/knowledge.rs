@@ -102,6 +102,8 @@ fn ingestion_passes_the_gate() {
     let folder = write(&world, "keys.md", &format!("# Keys\n\nuse {secret} for the bucket\n"));
     let refused = world.fails(3, "ingest", &[&folder]);
     assert_eq!(refused["refused"], 1, "{refused}");
+    let again = world.fails(3, "ingest", &[&folder]);
+    assert_eq!((&again["refused"], &again["documents"][0]["outcome"]), (&1.into(), &"unchanged".into()), "{again}");
     assert!(!std::fs::read(world.database()).is_ok_and(|bytes| bytes.windows(20).any(|w| w == secret.as_bytes())));
     assert_eq!(world.code(3, "ingest --as agent:t", &[&folder]), "policy.admins_only");
     let direct = "remember --store knowledge_base --kind note --evidence x --as agent:t";

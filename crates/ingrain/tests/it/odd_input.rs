@@ -56,17 +56,10 @@ fn errors_for_people_go_to_stderr_and_say_what_to_do() {
 }
 
 #[test]
-fn absurd_limits_are_brought_to_reason() {
+fn a_query_of_a_book_is_answered() {
     let world = World::new();
-    world.json("remember --path a", &["one word"]);
-    for limit in ["--limit=9223372036854775807", "--limit=0", "--limit=-9223372036854775808", "--limit=1"] {
-        for line in ["search word", "list"] {
-            assert!(!rows(&world.json(line, &[limit])[if line == "list" { "memories" } else { "hits" }]).is_empty());
-        }
-    }
-    world.json("history a --limit 18446744073709551615", &[]);
-    world.json("events --after 18446744073709551615 --limit 18446744073709551615", &[]);
     world.json("search", &[&"word ".repeat(20_000)]);
+    world.json("events --after 18446744073709551615", &[]);
 }
 
 #[test]
@@ -177,4 +170,45 @@ fn a_save_that_is_refused_makes_no_store() {
     assert_eq!((world.json("store list", &[]), world.events().len()), before);
     world.json("remember", &["words"]);
     assert!(world.json("store list", &[]).to_string().contains("user_notes"));
+}
+
+#[test]
+fn whatever_is_refused_makes_no_store() {
+    let world = World::new();
+    let key = ["AKIA", "Q3EGRYKZWT5PJ7XN"].concat();
+    let file = |name: &str, body: &str| {
+        let path = world.home().join(name);
+        std::fs::write(&path, body).expect("written");
+        path.to_str().expect("utf-8").to_owned()
+    };
+    // A story of another database, with a key in a store that is not used here yet.
+    let other = World::new();
+    other.json("remember --store layers --layer semantic", &["the crane is green"]);
+    let export = std::fs::read_to_string(text(&other.json("export --store layers", &[])["path"])).expect("readable");
+    let mut export: serde_json::Value = serde_json::from_str(&export).expect("JSON");
+    export.as_object_mut().expect("an object").remove("stores");
+    let story = file("story.json", &export.to_string().replace("the crane is green", &format!("use {key} for S3")));
+    let note = file("note.md", &format!("use {key} for S3"));
+    let turns = file("turns.jsonl", &format!("{{\"content\": \"use {key} for S3\"}}"));
+    let draft = text(&world.json("remember --conversation c1 --store conversation_memory --path a", &["green"])["id"]);
+    let before = world.json("store list", &[]);
+    let secret = format!("{key} is why");
+    for (off, line, more) in [
+        (false, "episodes add --as agent:t --session s --turns", vec![turns.as_str()]),
+        (false, "import --store lessons", vec![&note]),
+        (false, "import", vec![&story]),
+        (false, "propose --to layers --conversation c1 --reason", vec![&secret, &draft]),
+        (false, "profile propose --key editor --reason r --value", vec![&key]),
+        (true, "remember --as user:ann", vec!["words"]),
+        (true, "episodes add --as agent:t --session s", vec!["words"]),
+        (true, "profile propose --key editor --reason r --value", vec!["vi"]),
+        (true, "propose --to layers --conversation c1 --reason r", vec![&draft]),
+        (true, "import", vec![&story]),
+    ] {
+        let mut command = world.command(&format!("--json {line}"), &more);
+        command.env("MEMORY_ENABLED", if off { "false" } else { "true" });
+        let ran = finished(command.spawn().expect("starts"));
+        assert!(ran.stdout.contains("refused") || ran.stdout.contains("error"), "{line}: {ran:?}");
+        assert_eq!(world.json("store list", &[]), before, "{line}");
+    }
 }

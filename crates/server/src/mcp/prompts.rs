@@ -7,6 +7,8 @@ use rmcp::model::{
     PromptMessage, Role,
 };
 
+use serde_json::Value;
+
 use super::Door;
 
 struct Words {
@@ -56,13 +58,19 @@ pub(super) fn list() -> ListPromptsResult {
 
 pub(super) fn get(door: &Door, request: &GetPromptRequestParams) -> Result<GetPromptResponse, ErrorData> {
     let words = PROMPTS.iter().find(|words| words.name == request.name);
-    let words = words.ok_or_else(|| ErrorData::invalid_params("no such prompt", None))?;
-    let argument =
-        |name: &str| request.arguments.as_ref().and_then(|map| map.get(name)).and_then(|value| value.as_str());
-    let unknown = |error: engine::error::Error| ErrorData::invalid_params(error.to_string(), None);
+    let words = words.ok_or_else(|| {
+        let names: Vec<&str> = PROMPTS.iter().map(|words| words.name).collect();
+        ErrorData::invalid_params(format!("`name`: no such prompt; one of: {}", names.join(", ")), None)
+    })?;
+    let argument = |name: &str| match request.arguments.as_ref().and_then(|map| map.get(name)) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.as_str())),
+        Some(_) => Err(ErrorData::invalid_params(format!("argument `{name}`: expected a string"), None)),
+    };
+    let unknown = |error: engine::error::Error| ErrorData::invalid_params(format!("argument `for`: {error}"), None);
     let purpose: Option<Purpose> =
-        argument("for").filter(|word| !word.is_empty()).map(str::parse).transpose().map_err(unknown)?;
-    let given = argument(words.argument.0);
+        argument("for")?.filter(|word| !word.is_empty()).map(str::parse).transpose().map_err(unknown)?;
+    let given = argument(words.argument.0)?;
     let given =
         given.ok_or_else(|| ErrorData::invalid_params(format!("argument `{}` is missing", words.argument.0), None))?;
     let text = match words.name {
@@ -85,5 +93,10 @@ pub(super) fn get(door: &Door, request: &GetPromptRequestParams) -> Result<GetPr
 fn context(door: &Door, message: &str, purpose: Option<Purpose>) -> Result<String, ErrorData> {
     let request = ContextRequest { message: message.to_owned(), purpose, ..ContextRequest::default() };
     let context = door.engine.context(&door.caller, &request);
-    context.map(|context| context.text).map_err(|error| ErrorData::internal_error(error.code(), None))
+    let context = context.map_err(|error| ErrorData::internal_error(error.code(), None))?;
+    // Nothing to show is not nothing known.
+    Ok(match context.text.is_empty() && !context.skipped.is_empty() {
+        true => format!("Memory was left out: {}", context.skipped.join("; ")),
+        false => context.text,
+    })
 }

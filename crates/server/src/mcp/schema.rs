@@ -25,7 +25,7 @@ pub(super) fn texts(description: &str) -> Value {
     }
 }
 
-pub(super) fn count(least: i64, most: i64, default: i64) -> Value {
+pub(super) fn count(least: u64, most: u64, default: usize) -> Value {
     json!({ "type": "integer", "minimum": least, "maximum": most, "default": default })
 }
 

@@ -68,6 +68,8 @@ async fn erase(
     let work =
         move |engine: &Engine| Ok(engine.erase(&who.caller, &body.what(), body.reason.clone(), body.may_return)?);
     let certificate = app.call("erase", work).await?;
+    // A tenant's keys end with it.
+    app.doorman.keys_changed();
     Ok((StatusCode::CREATED, Json(CertificateView { certificate })))
 }
 

@@ -3,8 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
+use engine::TenantStanding;
 use engine::caller::Caller;
-use engine::keys::{NewKey, Rights};
+use engine::keys::{NewKey, Rights, Settable};
 use engine::vocabulary::Role;
 use serde_json::{Value, json};
 
@@ -24,7 +25,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .says("tenants", "List tenants", "All of them for an operator, else your own.")
             .answer::<Page<TenantView>>(StatusCode::OK, "Tenants", json!({ "items": [example()] })),
         Endpoint::new(Method::POST, "/v1/tenants", "create_tenant", create)
-            .says("tenants", "Create a tenant", "Seeds it and makes a key for its first admin. Operators only.")
+            .says("tenants", "Create a tenant", "Seeds it and makes a key for its first admin, which may set every header: who may make keys may speak for anybody. Operators only.")
             .body::<TenantBody>(json!({ "slug": "acme" }))
             .answer::<CreatedTenantView>(
                 StatusCode::CREATED,
@@ -36,9 +37,8 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 }
 
 async fn list(State(app): State<App>, who: Who) -> Result<Json<Page<TenantView>>, Problem> {
-    let tenants =
-        app.call("tenants", move |engine| Ok(engine.backend.tenants().map_err(engine::error::Error::from)?)).await?;
-    let own = |tenant: &engine::ports::Tenant| who.operator || tenant.id == who.caller.tenant;
+    let tenants = app.call("tenants", move |engine| Ok(engine.tenants()?)).await?;
+    let own = |standing: &TenantStanding| who.operator || standing.tenant.id == who.caller.tenant;
     Ok(Json(Page::whole(tenants.into_iter().filter(own).map(TenantView::from).collect())))
 }
 
@@ -59,14 +59,19 @@ async fn create(
                 return Err(Problem::new(StatusCode::CONFLICT, "conflict.tenant_exists", message));
             }
             let tenant = engine.start_tenant(&body.slug)?;
-            let new = NewKey { name: "first admin".to_owned(), rights: Rights::of(Role::Admin), expires_at: None };
+            // It can make keys that may set anything; so it may do so itself.
+            let rights = Rights { may_set: Settable::ALL.to_vec(), ..Rights::of(Role::Admin) };
+            let new = NewKey { name: "first admin".to_owned(), rights, expires_at: None };
             let issued = engine.create_key(&Caller::admin(tenant.id), new, random)?;
-            Ok(CreatedTenantView { tenant: tenant.into(), admin_key: issued.into() })
+            Ok(CreatedTenantView {
+                tenant: TenantStanding { tenant, erased_at: None }.into(),
+                admin_key: issued.into(),
+            })
         })
         .await?;
     Ok((StatusCode::CREATED, Json(made)))
 }
 
 fn example() -> Value {
-    json!({ "id": "01980000-0000-7000-8000-000000000005", "slug": "acme", "created_at": "2026-01-01T00:00:00Z" })
+    json!({ "id": "01980000-0000-7000-8000-000000000005", "slug": "acme", "created_at": "2026-01-01T00:00:00Z", "erased_at": null })
 }

@@ -194,11 +194,15 @@ pub struct TenantView {
     pub slug: String,
     #[schemars(with = "Moment")]
     pub created_at: Timestamp,
+    /// When it was erased, where nothing is in it since.
+    #[schemars(with = "Option<Moment>")]
+    pub erased_at: Option<Timestamp>,
 }
 
-impl From<engine::ports::Tenant> for TenantView {
-    fn from(tenant: engine::ports::Tenant) -> TenantView {
-        TenantView { id: tenant.id, slug: tenant.slug, created_at: tenant.created_at }
+impl From<engine::TenantStanding> for TenantView {
+    fn from(standing: engine::TenantStanding) -> TenantView {
+        let engine::TenantStanding { tenant, erased_at } = standing;
+        TenantView { id: tenant.id, slug: tenant.slug, created_at: tenant.created_at, erased_at }
     }
 }
 

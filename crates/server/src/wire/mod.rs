@@ -165,11 +165,23 @@ pub struct ProblemShape {
 pub(crate) fn bounded<'de, D: Deserializer<'de>, const MIN: u64, const MAX: u64>(
     deserializer: D,
 ) -> Result<Option<usize>, D::Error> {
-    match Option::<u64>::deserialize(deserializer)? {
-        Some(number) if !(MIN..=MAX).contains(&number) => {
-            Err(D::Error::custom(format!("a number from {MIN} to {MAX} is expected")))
+    // Signed, so that what is below zero is told the bounds too.
+    match Option::<i64>::deserialize(deserializer)? {
+        None => Ok(None),
+        Some(number) => match usize::try_from(number).ok().filter(|number| (MIN..=MAX).contains(&(*number as u64))) {
+            None => Err(D::Error::custom(format!("a number from {MIN} to {MAX} is expected"))),
+            within => Ok(within),
+        },
+    }
+}
+
+/// Reads a share that is told in percent.
+pub(crate) fn percent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    match Option::<f64>::deserialize(deserializer)? {
+        Some(percent) if !(0.0..=100.0).contains(&percent) => {
+            Err(D::Error::custom("a number from 0 to 100 is expected"))
         }
-        number => Ok(number.map(|number| number as usize)),
+        percent => Ok(percent.map(|percent| percent / 100.0)),
     }
 }
 

@@ -131,6 +131,36 @@ fn tenants_do_not_meet() {
 }
 
 #[test]
+fn the_first_admin_of_a_tenant_may_speak_for_its_people() {
+    let house = House::new();
+    let made = house.ask("POST", "/v1/tenants").json(&json!({ "slug": "acme" })).send().json();
+    let acme = made["admin_key"]["text"].as_str().expect("a key").to_owned();
+    assert_eq!(made["admin_key"]["key"]["may_set"].as_array().map(Vec::len), Some(6), "{made}");
+    let note = json!({ "store": "user_notes", "recall_hint": "tea", "content": "ada takes her tea black" });
+    let saved = house.ask_as(&acme, "POST", "/v1/memories").header("x-user-id", "ada").json(&note).send();
+    assert_eq!(saved.status, 201, "{}", saved.body);
+}
+
+#[test]
+fn an_erased_tenant_says_so_and_its_keys_end() {
+    let house = House::new();
+    let made = house.ask("POST", "/v1/tenants").json(&json!({ "slug": "acme" })).send().json();
+    let acme = made["admin_key"]["text"].as_str().expect("a key").to_owned();
+    let erased = |slug: &str| {
+        let page = house.ask("GET", "/v1/tenants").send().json();
+        let items = page["items"].as_array().expect("tenants").clone();
+        items.into_iter().find(|tenant| tenant["slug"] == slug).expect("listed")["erased_at"].is_string()
+    };
+    assert!(!erased("acme"));
+    assert_eq!(house.ask_as(&acme, "GET", "/v1/stores").send().status, 200);
+    let body = json!({ "what": "tenant", "name": "acme" });
+    assert_eq!(house.ask_as(&acme, "POST", "/v1/erasures").json(&body).send().status, 201);
+    let unknown = house.ask_as("ing_nobody", "GET", "/v1/stores").send().said();
+    assert_eq!(house.ask_as(&acme, "GET", "/v1/stores").send().said(), unknown);
+    assert_eq!((erased("acme"), erased("default")), (true, false));
+}
+
+#[test]
 fn rates_and_brute_force() {
     let limits = HttpLimits { rate_per_second: 1, rate_burst: 3, failures_burst: 3, ..HttpLimits::default() };
     let house = House::with(ServerConfig { limits, ..ServerConfig::default() });

@@ -88,6 +88,10 @@ fn fact_34_a_run_and_its_context_over_rest() {
     assert_eq!((&replay["exact"], &replay["text"]), (&json!(true), &context["text"]));
     let blame = house.ask("GET", "/v1/runs/r1/blame").send().json();
     assert_eq!(blame["items"].as_array().map(Vec::len), Some(1));
+    let memory = blame["items"][0]["memory"].as_str().expect("an id");
+    assert_eq!(house.ask("GET", &format!("/v1/memories/{memory}/reach")).send().status, 200);
+    let unknown = house.ask("GET", "/v1/memories/01980000-0000-7000-8000-000000000001/reach").send();
+    assert_eq!(unknown.said(), (404, "not_found".to_owned()));
     let closed =
         ask("POST", "/v1/runs/r1/close").json(&json!({ "outcome": "success", "summary": "it had moved" })).send();
     assert_eq!(closed.status, 200, "{}", closed.body);

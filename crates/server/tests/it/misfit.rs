@@ -21,6 +21,7 @@ fn a_wrong_parameter_is_named() {
     for (path, words) in [
         ("/v1/memories?limit=abc", "`limit`"),
         ("/v1/memories?limit=0", "`limit`: a number from 1 to 1000"),
+        ("/v1/memories?limit=-1", "`limit`: a number from 1 to 1000"),
         ("/v1/memories?limit", "`limit` has no value"),
         ("/v1/memories?limit=2&sort=", "`sort` has no value"),
         ("/v1/memories?as_of=soon", "`as_of`: a time such as"),

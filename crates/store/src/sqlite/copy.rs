@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::fault::Fault;
 use super::rows::{key, micros};
-use super::{make_file, migrate, pool, records};
+use super::{Options, make_file, migrate, pool, records};
 use crate::copy::{Column, End, Kind, Record, Table, Value};
 
 /// Opens a file to read: one moment of it, whatever others write meanwhile.
@@ -32,7 +32,7 @@ pub(crate) fn copy_target(path: &Path) -> Result<Box<dyn End>, StoreError> {
 }
 
 fn open(path: &Path) -> Result<File, StoreError> {
-    let conn = pool::open_writer(Some(path))?;
+    let conn = pool::open_writer(Some(path), &Options::default())?;
     migrate::run(&conn)?;
     Ok(File(conn))
 }

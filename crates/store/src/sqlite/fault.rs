@@ -32,6 +32,7 @@ impl Meaning for rusqlite::Error {
                 | ErrorCode::SystemIoFailure,
             ) => StoreError::Unwritable(text),
             Some(ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch) => StoreError::Corrupt(text),
+            Some(ErrorCode::DatabaseBusy) => StoreError::Busy("the database".to_owned()),
             Some(_) => StoreError::Unavailable(text),
             // The driver could not read a column as what we wrote there.
             None => StoreError::Corrupt(text),
@@ -44,6 +45,7 @@ pub(super) fn same(error: &StoreError) -> StoreError {
     match error {
         StoreError::Guard(guard) => StoreError::Guard(guard.clone()),
         StoreError::Unavailable(text) => StoreError::Unavailable(text.clone()),
+        StoreError::Busy(text) => StoreError::Busy(text.clone()),
         StoreError::Unwritable(text) => StoreError::Unwritable(text.clone()),
         StoreError::Newer { found, known } => StoreError::Newer { found: *found, known: *known },
         StoreError::Corrupt(text) => StoreError::Corrupt(text.clone()),

@@ -14,6 +14,7 @@ mod health;
 mod log_file;
 mod memories;
 mod migrate;
+mod patience;
 mod pool;
 mod recall;
 mod records;
@@ -56,16 +57,25 @@ pub enum Location {
 }
 
 /// What can be tuned.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// Bytes of recall index kept in memory; the scopes longest unused go first.
     pub recall_bytes_max: usize,
+    /// How long another process that writes is waited for.
+    pub wait_max: Duration,
+    /// Told of the file when such a wait gets long, once each.
+    pub waiting: Option<fn(&Path)>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        // A million memories of a paragraph each with vectors of 256 dimensions take some 600 MiB.
-        Options { recall_bytes_max: 1024 * 1024 * 1024 }
+        Options {
+            // A million memories of a paragraph each with vectors of 256 dimensions take some 600 MiB.
+            recall_bytes_max: 1024 * 1024 * 1024,
+            // Groups take milliseconds; this is for a crowd on a slow disk.
+            wait_max: Duration::from_secs(60),
+            waiting: None,
+        }
     }
 }
 
@@ -78,16 +88,17 @@ pub fn open_sqlite(location: &Location, options: &Options) -> Result<Arc<dyn Bac
     if let Some(path) = path {
         make_file(path).map_err(|error| StoreError::Unwritable(format!("`{}`: {error}", path.display())))?;
     }
-    let conn = pool::open_writer(path)?;
-    migrate::run(&conn)?;
+    let named = |error: Fault| patience::named(error.into(), path, options.wait_max);
+    let conn = pool::open_writer(path, options).map_err(named)?;
+    migrate::run(&conn).map_err(named)?;
     let shared = Arc::new(Mutex::new(conn));
-    let readers = path.map_or_else(|| Readers::Memory(shared.clone()), Readers::file);
+    let readers = path.map_or_else(|| Readers::Memory(shared.clone()), |path| Readers::file(path, options.wait_max));
     let recall = recall::Index::new(options.recall_bytes_max);
     let news = Arc::new(Bell::default());
     let checkpointer = path.map(|path| Checkpointer::start(path, shared.clone(), news.clone())).transpose()?;
     let writer = Writer::start(shared, news.clone())?;
-    let (location, standing) = (location.clone(), path.map(Standing::of));
-    Ok(Arc::new(Sqlite { location, standing, readers, _checkpointer: checkpointer, writer, recall, news }))
+    let (location, standing, wait_max) = (location.clone(), path.map(Standing::of), options.wait_max);
+    Ok(Arc::new(Sqlite { location, wait_max, standing, readers, _checkpointer: checkpointer, writer, recall, news }))
 }
 
 /// Makes the folder and the file so that only their owner may look; the log files copy the file's mode.
@@ -108,6 +119,7 @@ fn make_file(path: &Path) -> std::io::Result<()> {
 
 struct Sqlite {
     location: Location,
+    wait_max: Duration,
     standing: Option<Standing>,
     readers: Readers,
     /// Goes before the writer, which closes the file.
@@ -119,14 +131,22 @@ struct Sqlite {
 
 impl Sqlite {
     fn read<T>(&self, work: impl FnOnce(&rusqlite::Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
-        self.readers.read(work)
+        self.readers.read(work).map_err(|error| self.named(error))
+    }
+
+    fn named(&self, error: StoreError) -> StoreError {
+        let path = match &self.location {
+            Location::File(path) => Some(path.as_path()),
+            Location::Memory => None,
+        };
+        patience::named(error, path, self.wait_max)
     }
 }
 
 impl Backend for Sqlite {
     fn commit(&self, change: Change) -> Result<Committed, StoreError> {
         self.standing.as_ref().map_or(Ok(()), Standing::check)?;
-        self.writer.commit(change)
+        self.writer.commit(change).map_err(|error| self.named(error))
     }
 
     fn submit(&self, change: Change, answer: Answer<Committed>) {
@@ -145,7 +165,7 @@ impl Backend for Sqlite {
     }
 
     fn flush(&self) -> Result<(), StoreError> {
-        self.writer.flush()
+        self.writer.flush().map_err(|error| self.named(error))
     }
 
     fn tenants(&self) -> Result<Vec<Tenant>, StoreError> {
@@ -156,7 +176,7 @@ impl Backend for Sqlite {
         // Almost always it is there, and then nothing needs to be written.
         match self.read(|conn| records::tenant(conn, &tenant.slug))? {
             Some(tenant) => Ok(tenant),
-            None => self.writer.ensure_tenant(tenant.clone()),
+            None => self.writer.ensure_tenant(tenant.clone()).map_err(|error| self.named(error)),
         }
     }
 

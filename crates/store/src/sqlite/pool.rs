@@ -9,10 +9,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::fault::Fault;
-use super::log_file;
+use super::{Options, log_file, patience};
 
-/// How long a connection waits for another process that writes. Groups take milliseconds; this is for a stuck disk.
-const BUSY_WAIT: Duration = Duration::from_secs(60);
 /// Readers kept open for the next read; more are opened when more ask at once.
 const IDLE_MAX: usize = 4;
 /// Distinct statements of this backend, with room.
@@ -35,12 +33,15 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-pub(super) fn open_writer(path: Option<&Path>) -> Result<Connection, Fault> {
-    let conn = match path {
+pub(super) fn open_writer(path: Option<&Path>, options: &Options) -> Result<Connection, Fault> {
+    let mut conn = match path {
         Some(path) if log_file::is_ready() => Connection::open_with_flags_and_vfs(path, writing(), log_file::NAME)?,
         Some(path) => Connection::open_with_flags(path, writing())?,
         None => Connection::open_in_memory()?,
     };
+    if let Some(path) = path {
+        conn.busy_handler(Some(patience::handler(path, options.wait_max, options.waiting)))?;
+    }
     prepare(&conn, WRITER_CACHE_KIB)?;
     conn.pragma_update(None, "journal_mode", "wal")?;
     // `log_file` relies on this.
@@ -60,8 +61,9 @@ pub(super) fn open_checkpointer(path: &Path) -> Result<Connection, Fault> {
     Ok(conn)
 }
 
-fn open_reader(path: &Path) -> Result<Connection, Fault> {
+fn open_reader(path: &Path, wait_max: Duration) -> Result<Connection, Fault> {
     let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | common())?;
+    conn.busy_timeout(wait_max)?;
     prepare(&conn, READER_CACHE_KIB)?;
     Ok(conn)
 }
@@ -76,7 +78,6 @@ fn common() -> OpenFlags {
 }
 
 fn prepare(conn: &Connection, cache_kib: i64) -> Result<(), Fault> {
-    conn.busy_timeout(BUSY_WAIT)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     // A plan is made once: without this, a statement that meets a partial index is planned anew for every value bound.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -88,22 +89,22 @@ fn prepare(conn: &Connection, cache_kib: i64) -> Result<(), Fault> {
 
 /// Where reads come from.
 pub(super) enum Readers {
-    File { path: std::path::PathBuf, idle: Mutex<Vec<Connection>> },
+    File { path: std::path::PathBuf, wait_max: Duration, idle: Mutex<Vec<Connection>> },
     Memory(Shared),
 }
 
 impl Readers {
-    pub(super) fn file(path: &Path) -> Readers {
-        Readers::File { path: path.to_owned(), idle: Mutex::default() }
+    pub(super) fn file(path: &Path, wait_max: Duration) -> Readers {
+        Readers::File { path: path.to_owned(), wait_max, idle: Mutex::default() }
     }
 
     /// Runs one read in one transaction: everything in it sees the same moment.
     pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
         match self {
             Readers::Memory(shared) => Ok(in_transaction(&lock(shared), work)?),
-            Readers::File { path, idle } => {
+            Readers::File { path, wait_max, idle } => {
                 let waiting = lock(idle).pop();
-                let conn = waiting.map_or_else(|| open_reader(path), Ok)?;
+                let conn = waiting.map_or_else(|| open_reader(path, *wait_max), Ok)?;
                 let answer = in_transaction(&conn, work);
                 let mut idle = lock(idle);
                 if idle.len() < IDLE_MAX {

@@ -1,5 +1,7 @@
-//! Whether the file that is open is still the one at its path: what is written to a removed file is lost with the process.
+//! Whether the file that is open is still the one at its path, and whole: what is written to a removed file is lost with
+//! the process, and what a file that was cut short is read as makes no sense.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
@@ -14,8 +16,15 @@ pub(super) struct Standing {
     opened: Option<FileId>,
     since: Instant,
     looked_ms: AtomicU64,
-    gone: AtomicBool,
+    /// Bytes it was seen to have: it only grows.
+    bytes: AtomicU64,
+    amiss: AtomicBool,
 }
+
+/// Where SQLite's header says how large a page is and how many there are, big-endian.
+const PAGE_BYTES_AT: usize = 16;
+const PAGES_AT: usize = 28;
+const HEADER_BYTES: usize = 32;
 
 /// Device and inode.
 type FileId = (u64, u64);
@@ -23,15 +32,31 @@ type FileId = (u64, u64);
 impl Standing {
     /// Of a file that is open by now.
     pub(super) fn of(path: &Path) -> Standing {
-        let (since, looked_ms, gone) = (Instant::now(), AtomicU64::new(0), AtomicBool::new(false));
-        Standing { path: path.to_owned(), opened: file_id(path), since, looked_ms, gone }
+        let (since, looked_ms, amiss) = (Instant::now(), AtomicU64::new(0), AtomicBool::new(false));
+        let bytes = AtomicU64::new(std::fs::metadata(path).map_or(0, |file| file.len()));
+        Standing { path: path.to_owned(), opened: file_id(path), since, looked_ms, bytes, amiss }
     }
 
     /// Looks now.
     pub(super) fn look(&self) -> Result<(), StoreError> {
-        let gone = file_id(&self.path) != self.opened;
-        self.gone.store(gone, Ordering::Relaxed);
-        if gone { Err(StoreError::Gone) } else { Ok(()) }
+        let looked = match file_id(&self.path) == self.opened {
+            true => self.whole(),
+            false => Err(StoreError::Gone),
+        };
+        self.amiss.store(looked.is_err(), Ordering::Relaxed);
+        looked
+    }
+
+    /// A file that is shorter than it was was compacted, and then its header says so, or cut.
+    fn whole(&self) -> Result<(), StoreError> {
+        let Ok(file) = std::fs::metadata(&self.path) else { return Ok(()) };
+        let (now, before) = (file.len(), self.bytes.load(Ordering::Relaxed));
+        if now < before && header_bytes(&self.path).is_none_or(|bytes| bytes > now) {
+            let told = format!("the file was cut from {before} to {now} bytes while it was open");
+            return Err(StoreError::Corrupt(told));
+        }
+        self.bytes.store(now, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Looks where nobody has for a while.
@@ -41,11 +66,24 @@ impl Standing {
         let due = now.saturating_sub(last) >= LOOK_MS;
         let mine = due && self.looked_ms.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         // A file that is back is found again by the next look.
-        match mine || self.gone.load(Ordering::Relaxed) {
+        match mine || self.amiss.load(Ordering::Relaxed) {
             true => self.look(),
             false => Ok(()),
         }
     }
+}
+
+/// How long a database is by its own header.
+fn header_bytes(path: &Path) -> Option<u64> {
+    let mut header = [0; HEADER_BYTES];
+    std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut header)).ok()?;
+    let page_bytes = match u16::from_be_bytes([header[PAGE_BYTES_AT], header[PAGE_BYTES_AT + 1]]) {
+        // What does not fit into two bytes.
+        1 => 65_536,
+        bytes => u64::from(bytes),
+    };
+    let pages: [u8; 4] = header[PAGES_AT..PAGES_AT + 4].try_into().ok()?;
+    Some(page_bytes * u64::from(u32::from_be_bytes(pages)))
 }
 
 #[cfg(unix)]

@@ -88,3 +88,23 @@ fn what_is_forgotten_in_bulk_stays_forgotten() {
     let export = read(&text(&world.json("export", &[])["path"]));
     assert_eq!((rows(&export["ban_keys"]).len(), rows(&export["bans"]).len()), (1, MANY));
 }
+
+#[test]
+fn an_erased_tenant_says_so_until_it_is_used_again() {
+    let world = World::new();
+    world.json("tenant create acme", &[]);
+    world.json("--tenant acme key create --for admin first", &[]);
+    world.json("--tenant acme remember", &["the crane is green"]);
+    let erased = || {
+        let listed = world.json("tenant list", &[]);
+        rows(&listed["tenants"]).iter().any(|tenant| tenant["slug"] == "acme" && tenant["erased_at"].is_string())
+    };
+    assert!(!erased());
+    world.json("erase --tenant acme --yes", &[]);
+    assert!(erased());
+    let keys = world.json("--tenant acme key list", &[]);
+    assert!(rows(&keys["keys"]).iter().all(|key| key["revoked_at"].is_string()), "{keys}");
+    assert!(world.json("--tenant acme events --limit 1000", &[]).to_string().contains("key.revoked"));
+    world.json("--tenant acme remember", &["the crane is blue"]);
+    assert!(!erased());
+}

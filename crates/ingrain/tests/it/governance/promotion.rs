@@ -62,6 +62,24 @@ fn what_a_review_tells_is_told_to_whom_it_concerns() {
 }
 
 #[test]
+fn what_waits_is_told_to_its_author_and_reviewers_alone() {
+    let world = World::new();
+    let line = format!("profile propose {AGENT} --key editor --value vi --reason said");
+    let review = text(&world.json(&line, &[])["review"]["id"]);
+    let shown = world.run("review show", &[&review]).stdout;
+    assert!(shown.contains("verdict: none against it"), "{shown}");
+    for (who, told) in
+        [("--as user:ben", false), ("--as agent:night", false), (AGENT, true), ("--as reviewer:rita", true), ("", true)]
+    {
+        let events = world.json(&format!("events --limit 1000 --name memory.write {who}"), &[]).to_string();
+        assert_eq!(events.contains("constrained"), told, "{who}: {events}");
+    }
+    world.json("review confirm", &[&review]);
+    let events = world.json("events --limit 1000 --as user:ben", &[]).to_string();
+    assert!(!events.contains("constrained"), "{events}");
+}
+
+#[test]
 fn fact_13_rejection_leaves_the_draft_and_a_changed_source_supersedes() {
     let world = World::new();
     let id = draft(&world, "notes/a", "Scale down before the upgrade.");

@@ -127,3 +127,29 @@ fn markdown_goes_out_and_comes_back_through_the_gate() {
     let again = other.run("import --json", &[&folder]).json();
     assert_eq!(again["imported"], 0, "{again}");
 }
+
+#[test]
+fn what_does_not_fit_in_a_file_is_named_by_line_and_field_and_not_quoted() {
+    let world = World::new();
+    let folder = world.home().join("in");
+    std::fs::create_dir_all(&folder).expect("made");
+    let check = |line: &str, name: &str, body: &str, words: &str| {
+        let file = folder.join(name);
+        std::fs::write(&file, body).expect("written");
+        let told = world.fails(2, line, &[file.to_str().expect("utf-8")]);
+        assert!(text(&told["error"]).contains(words) && !told.to_string().contains("hunter2"), "{name}: {told}");
+    };
+    let stores = "{\"ingrain_export\": 1,\n\"stores\": [{\"slug\": \"hunter2\", \"id\": 7}]}";
+    check("import", "a.json", stores, "is not an export at line 2, column");
+    check("import", "a.json", stores, "`stores[0].id`: expected");
+    let lines = "{\"ban_key\": {}}\n";
+    check("import", "a.jsonl", lines, "line 1, column");
+    check("import", "b.jsonl", "\n{\"memory\": {\"id\": \"hunter2\"}}", "line 2, column");
+    check("context --window", "w.json", "{\"window_tokens\": \"hunter2\"}", "`window_tokens`: expected a whole number");
+    let file = folder.join("note.md");
+    std::fs::write(&file, "---\npath: a\nconfidence: hunter2\n---\nx").expect("written");
+    let told = world.fails(3, "import", &[file.to_str().expect("utf-8")]);
+    let refused = &rows(&told["refused"])[0];
+    assert!(text(&refused["what"]).contains("note.md"), "{told}");
+    assert_eq!(text(&refused["message"]), "line 3, `confidence`: expected a number");
+}

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::client::Client;
-use crate::world::World;
+use crate::world::{World, text};
 
 #[test]
 fn the_memory_tool_answers_to_the_letter() {
@@ -76,4 +76,35 @@ fn the_memory_tool_answers_to_the_letter() {
     check(view("/memories/%2e%2e/x"), "Path /memories/%2e%2e/x would escape /memories directory");
     // What was deleted by its own agent may be made anew.
     check(create("/memories/flat", "new"), "File created successfully at: /memories/flat");
+    check(delete("/memories/flat"), "Successfully deleted /memories/flat");
+    check(create("/memories/flat", "new"), "File created successfully at: /memories/flat");
+}
+
+#[test]
+fn a_wrong_argument_of_a_file_command_is_named() {
+    let world = World::new();
+    let mut client = Client::legacy(&world, "--tools anthropic --agent a");
+    for (arguments, words) in [
+        (json!({}), "missing field `command`"),
+        (json!({ "command": "chmod" }), "unknown `command` `chmod`; one of: view, create"),
+        (json!({ "command": "view", "path": 7 }), "`path`: expected a string, not a number"),
+        (json!({ "command": "create", "path": "/memories/a", "file_text": 7 }), "`file_text`: expected a string"),
+        (json!({ "command": "insert", "path": "/memories/a" }), "missing field `insert_line`"),
+        (json!({ "command": "rename", "old_path": "/memories/a" }), "missing field `new_path`"),
+    ] {
+        let result = client.call("memory", arguments);
+        assert!(text(&result["structuredContent"]["error"]).contains(words), "{result}");
+    }
+}
+
+#[test]
+fn a_file_a_person_forgot_is_not_written_again() {
+    let world = World::new();
+    let mut client = Client::legacy(&world, "--tools anthropic --agent a");
+    let file = json!({ "command": "create", "path": "/memories/a", "file_text": "the crane is green" });
+    client.says(file.clone());
+    world.json("forget a --store agent_files --reason wrong", &["--as", "admin"]);
+    let refused = client.call("memory", file);
+    assert_eq!(refused["structuredContent"]["code"], "policy.forgotten", "{refused}");
+    assert!(text(&refused["structuredContent"]["hint"]).starts_with("leave it out"), "{refused}");
 }

@@ -87,6 +87,56 @@ fn odd_input_is_answered_and_survived() {
 }
 
 #[test]
+fn a_wrong_argument_of_a_prompt_is_named() {
+    let world = World::new();
+    let mut client = Client::legacy(&world, "");
+    for (name, arguments, words) in [
+        ("nothing", json!({}), "`name`: no such prompt; one of: recall"),
+        ("recall", json!({}), "argument `topic` is missing"),
+        ("recall", json!({ "topic": 7 }), "argument `topic`: expected a string"),
+        ("session-context", json!({ "message": "x", "for": "fun" }), "argument `for`: unknown"),
+    ] {
+        let answer = client.ask("prompts/get", json!({ "name": name, "arguments": arguments }));
+        assert_eq!(answer["error"]["code"], -32_602, "{answer}");
+        assert!(text(&answer["error"]["message"]).contains(words), "{answer}");
+    }
+}
+
+#[test]
+fn a_number_outside_its_bounds_is_named_with_them() {
+    let world = World::new();
+    let mut client = Client::legacy(&world, "--tools core,note,episodic --as agent:t --user ann --conversation c1");
+    let confidence = |share: Value| {
+        let mut draft = draft("a", "the crane is green");
+        draft["confidence"] = share;
+        draft
+    };
+    for number in [json!(0), json!(-1), json!(51)] {
+        for (tool, field, most) in [
+            ("memory_search", "max_results", 20),
+            ("memory_history", "limit", 50),
+            ("ai_searchMemory", "limit", 50),
+            ("search_my_memories", "limit", 20),
+            ("search_knowledge", "limit", 20),
+        ] {
+            let result = client.call(tool, json!({ "query": "x", "document_id": "x", field: number }));
+            let said = &result["structuredContent"];
+            assert_eq!(said["code"], "shape.arguments", "{tool}: {result}");
+            let words = format!("`{field}`: a number from 1 to {most} is expected");
+            assert!(text(&said["error"]).contains(&words), "{tool}: {result}");
+        }
+    }
+    for share in [json!(101), json!(-1), json!(1e9)] {
+        let result = client.call("memory_remember", confidence(share));
+        let said = text(&result["structuredContent"]["error"]);
+        assert!(said.contains("`confidence`: a number from 0 to 100 is expected"), "{said}");
+    }
+    for share in [json!(0), json!(100), json!(62.5)] {
+        client.tool("memory_remember", confidence(share));
+    }
+}
+
+#[test]
 fn a_closed_stdin_ends_the_process_and_keeps_what_was_acknowledged() {
     let world = World::new();
     let mut client = Client::legacy(&world, "--conversation c1");

@@ -4,7 +4,7 @@ use engine::error::Error;
 use engine::memory::{Draft, Evidence, Memory};
 use engine::ports::{Filter, Order};
 use engine::vocabulary::{EvidenceKind, Kind};
-use engine::{Forgotten, Patch, Patched, Reference, Remembered};
+use engine::{Forgetting, Forgotten, Patch, Patched, Reference, Remembered};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::json;
@@ -15,6 +15,7 @@ use crate::mcp::schema::{object, one_of, plain, text};
 use crate::mcp::tool::{Call, Effect, Spec, arguments};
 
 const STORE: &str = "agent_files";
+const COMMANDS: [&str; 6] = ["view", "create", "str_replace", "insert", "delete", "rename"];
 /// More files than this are not listed at once.
 const FILES_MAX: usize = 1_000;
 
@@ -27,10 +28,9 @@ pub(in crate::mcp) const TOOLS: &[Spec] = &[Spec {
     input: || {
         let line = json!({ "type": "integer" });
         let range = json!({ "type": "array", "items": { "type": "integer" } });
-        let commands = ["view", "create", "str_replace", "insert", "delete", "rename"];
         object(
             &[
-                ("command", one_of(&commands)),
+                ("command", one_of(&COMMANDS)),
                 ("path", text("")),
                 ("view_range", range),
                 ("file_text", text("")),
@@ -48,37 +48,50 @@ pub(in crate::mcp) const TOOLS: &[Spec] = &[Spec {
     run,
 }];
 
+/// What names the command; the rest is read when it is known, so that what does not fit is named by its field.
 #[derive(Deserialize)]
-#[serde(tag = "command", rename_all = "snake_case")]
-enum Command {
-    View {
-        path: String,
-        view_range: Option<[i64; 2]>,
-    },
-    Create {
-        path: String,
-        #[serde(default)]
-        file_text: String,
-    },
-    StrReplace {
-        path: String,
-        old_str: String,
-        #[serde(default)]
-        new_str: String,
-    },
-    Insert {
-        path: String,
-        insert_line: i64,
-        #[serde(default)]
-        insert_text: String,
-    },
-    Delete {
-        path: String,
-    },
-    Rename {
-        old_path: String,
-        new_path: String,
-    },
+struct Command {
+    command: String,
+}
+
+#[derive(Deserialize)]
+struct View {
+    path: String,
+    view_range: Option<[i64; 2]>,
+}
+
+#[derive(Deserialize)]
+struct Create {
+    path: String,
+    #[serde(default)]
+    file_text: String,
+}
+
+#[derive(Deserialize)]
+struct StrReplace {
+    path: String,
+    old_str: String,
+    #[serde(default)]
+    new_str: String,
+}
+
+#[derive(Deserialize)]
+struct Insert {
+    path: String,
+    insert_line: i64,
+    #[serde(default)]
+    insert_text: String,
+}
+
+#[derive(Deserialize)]
+struct Delete {
+    path: String,
+}
+
+#[derive(Deserialize)]
+struct Rename {
+    old_path: String,
+    new_path: String,
 }
 
 /// What the tool says: done, or why not. Both are sentences for the model.
@@ -100,14 +113,19 @@ fn says<T>(text: impl Into<String>) -> Result<T, Unable> {
 }
 
 fn run(call: &Call<'_>, map: JsonObject) -> Answer {
-    let spoken = match arguments(map)? {
-        Command::View { path, view_range } => view(call, &path, view_range),
-        Command::Create { path, file_text } => create(call, &path, file_text),
-        Command::StrReplace { path, old_str, new_str } => str_replace(call, &path, &old_str, &new_str),
-        Command::Insert { path, insert_line, insert_text } => insert(call, &path, insert_line, &insert_text),
-        Command::Delete { path } => delete(call, &path),
-        Command::Rename { old_path, new_path } => rename(call, &old_path, &new_path),
-    };
+    let Command { command } = arguments(map.clone())?;
+    let spoken = match command.as_str() {
+        "view" => arguments(map).map(|View { path, view_range }| view(call, &path, view_range)),
+        "create" => arguments(map).map(|Create { path, file_text }| create(call, &path, file_text)),
+        "str_replace" => {
+            arguments(map).map(|StrReplace { path, old_str, new_str }| str_replace(call, &path, &old_str, &new_str))
+        }
+        "insert" => arguments(map)
+            .map(|Insert { path, insert_line, insert_text }| insert(call, &path, insert_line, &insert_text)),
+        "delete" => arguments(map).map(|Delete { path }| delete(call, &path)),
+        "rename" => arguments(map).map(|Rename { old_path, new_path }| rename(call, &old_path, &new_path)),
+        unknown => Err(Error::unknown_word("`command`", unknown, &COMMANDS).into()),
+    }?;
     match spoken {
         Ok(text) => Ok(json!({ "text": text, "is_error": false })),
         Err(Unable::Says(text)) => Ok(json!({ "text": text, "is_error": true })),
@@ -258,8 +276,11 @@ fn delete(call: &Call<'_>, path: &str) -> Spoken {
     if gone.is_empty() {
         return says(format!("The path {path} does not exist"));
     }
+    // An agent tidies its own files: what it deletes it may write again. What a person forgets it may not.
+    let reason = Some("deleted through the memory tool".to_owned());
+    let how = Forgetting { reason, may_return: true, ..Forgetting::default() };
     for memory in gone {
-        done(call.engine.forget(call.caller, memory.id, Some("deleted through the memory tool".to_owned()))?)?;
+        done(call.engine.forget_as(call.caller, memory.id, &how)?)?;
     }
     Ok(format!("Successfully deleted {path}"))
 }

@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 use crate::mcp::answer::Answer;
 use crate::mcp::schema::{count, list_of, object, text, texts};
 use crate::mcp::tool::{Call, Effect, Spec, arguments};
+use crate::wire::bounded;
 
 /// Results where nobody says how many, and at most (seed 001).
-const RESULTS_DEFAULT: i64 = 5;
-const RESULTS_MAX: i64 = 20;
+const RESULTS_DEFAULT: usize = 5;
+const RESULTS_MAX: u64 = 20;
 
 pub(in crate::mcp) const TOOLS: &[Spec] = &[
     Spec {
@@ -38,18 +39,15 @@ pub(in crate::mcp) const TOOLS: &[Spec] = &[
     },
 ];
 
-fn limit(asked: Option<i64>) -> Option<usize> {
-    usize::try_from(asked.unwrap_or(RESULTS_DEFAULT).clamp(1, RESULTS_MAX)).ok()
-}
-
 fn recall(call: &Call<'_>, map: JsonObject) -> Answer {
     #[derive(Deserialize)]
     struct Args {
         query: String,
-        limit: Option<i64>,
+        #[serde(default, deserialize_with = "bounded::<_, 1, RESULTS_MAX>")]
+        limit: Option<usize>,
     }
     let args: Args = arguments(map)?;
-    let asked = MyQuery { text: args.query, limit: limit(args.limit), ..MyQuery::default() };
+    let asked = MyQuery { text: args.query, limit: Some(args.limit.unwrap_or(RESULTS_DEFAULT)), ..MyQuery::default() };
     let recalled = call.engine.search_my_memories(call.caller, &asked)?;
     Ok(json!({ "memories": recalled.recollections, "failed": recalled.failed }))
 }
@@ -60,10 +58,12 @@ fn knowledge(call: &Call<'_>, map: JsonObject) -> Answer {
         query: String,
         #[serde(default)]
         categories: Vec<String>,
-        limit: Option<i64>,
+        #[serde(default, deserialize_with = "bounded::<_, 1, RESULTS_MAX>")]
+        limit: Option<usize>,
     }
     let args: Args = arguments(map)?;
-    let hits = call.engine.search_knowledge(call.caller, &args.query, &args.categories, limit(args.limit))?;
+    let limit = Some(args.limit.unwrap_or(RESULTS_DEFAULT));
+    let hits = call.engine.search_knowledge(call.caller, &args.query, &args.categories, limit)?;
     let passages: Vec<Value> = hits
         .iter()
         .map(|hit| {

@@ -16,11 +16,12 @@ use crate::mcp::answer::{Answer, Problem};
 use crate::mcp::person::Said;
 use crate::mcp::schema::{count, flag, list_of, object, one_of, plain, text, texts};
 use crate::mcp::tool::{Call, Effect, Spec, arguments};
+use crate::wire::bounded;
 
 const USER_STORE: &str = "user_notes";
 const SYSTEM_STORE: &str = "system_notes";
-const RESULTS_DEFAULT: i64 = 10;
-const RESULTS_MAX: i64 = 50;
+const RESULTS_DEFAULT: usize = 10;
+const RESULTS_MAX: u64 = 50;
 
 pub(in crate::mcp) const TOOLS: &[Spec] = &[
     Spec {
@@ -69,7 +70,8 @@ fn search(call: &Call<'_>, map: JsonObject) -> Answer {
     #[derive(Deserialize)]
     struct Args {
         query: String,
-        limit: Option<i64>,
+        #[serde(default, deserialize_with = "bounded::<_, 1, RESULTS_MAX>")]
+        limit: Option<usize>,
     }
     let args: Args = arguments(map)?;
     let known = call.engine.stores(call.caller)?;
@@ -79,7 +81,7 @@ fn search(call: &Call<'_>, map: JsonObject) -> Answer {
         return Ok(json!({ "memories": [] }));
     }
     let filter = Filter { stores, ..Filter::default() };
-    let limit = usize::try_from(args.limit.unwrap_or(RESULTS_DEFAULT).clamp(1, RESULTS_MAX)).ok();
+    let limit = Some(args.limit.unwrap_or(RESULTS_DEFAULT));
     let query = Query { text: args.query, filter, limit, ranker: Some(Ranker::Hint), ..Query::default() };
     let answer = call.engine.search(call.caller, &query)?;
     let memories: Vec<Value> = answer.hits.iter().map(|hit| note(&hit.memory)).collect();

@@ -14,6 +14,7 @@ use super::read::{memory_id, reference};
 use crate::mcp::answer::{Answer, Problem};
 use crate::mcp::person::Said;
 use crate::mcp::tool::{Call, arguments};
+use crate::wire::percent;
 
 /// One piece of evidence per tool call named, all under the same summary.
 fn evidence(summary: &str, tool_calls: Vec<String>) -> Vec<Evidence> {
@@ -34,6 +35,7 @@ pub(super) fn remember(call: &Call<'_>, map: JsonObject) -> Answer {
         #[serde(default)]
         evidence_summary: String,
         title: Option<String>,
+        #[serde(default, deserialize_with = "percent")]
         confidence: Option<f64>,
         #[serde(default)]
         source_tool_call_ids: Vec<String>,
@@ -51,7 +53,7 @@ pub(super) fn remember(call: &Call<'_>, map: JsonObject) -> Answer {
         kind: Some(args.document_type.parse()?),
         content: args.content,
         title: args.title,
-        confidence: args.confidence.map(|percent| percent / 100.0),
+        confidence: args.confidence,
         tags: args.tags,
         evidence,
         expected_sha256: args.expected_sha256,
