@@ -31,8 +31,10 @@ pub(super) fn of(row: &[i8]) -> impl Iterator<Item = u64> {
 fn eight_signs(eight: [i8; 8]) -> u64 {
     const LOWEST: u64 = 0x0101_0101_0101_0101;
     const GATHER: u64 = 0x0102_0408_1020_4080;
-    let signs = u64::from_le_bytes(eight.map(i8::cast_unsigned)) >> 7 & LOWEST;
-    signs.wrapping_mul(GATHER) >> 56
+    // By name, so that it becomes one load.
+    let [a, b, c, d, e, f, g, h] = eight;
+    let bytes = [a as u8, b as u8, c as u8, d as u8, e as u8, f as u8, g as u8, h as u8];
+    (u64::from_le_bytes(bytes) >> 7 & LOWEST).wrapping_mul(GATHER) >> 56
 }
 
 /// In how many signs each row differs from the query.
