@@ -1,15 +1,17 @@
 //! What every handler shares, and the one way into the engine.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use engine::caller::Caller;
+use engine::change::{Change, Committed};
 use engine::error::Error;
 use engine::memory::Draft;
 use engine::ports::StoreError;
 use engine::{Engine, Remembered, Step};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
 use crate::auth::Doorman;
 use crate::config::ServerConfig;
@@ -17,6 +19,9 @@ use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::rate::Rates;
 use crate::stream::Tails;
+
+/// Queues for saves that met others: enough that two paths seldom share one.
+const CROWDS: usize = 64;
 
 /// The server's state, cheap to clone.
 #[derive(Clone)]
@@ -30,6 +35,8 @@ pub struct Inner {
     pub(crate) rates: Rates,
     pub(crate) tails: Tails,
     turns: Arc<Semaphore>,
+    /// Saves that met others at their path go on one at a time.
+    crowds: [Mutex<()>; CROWDS],
     waiting: AtomicUsize,
     closing: watch::Sender<bool>,
 }
@@ -50,6 +57,7 @@ impl App {
             rates: Rates::new(limits.rate_per_second, limits.rate_burst),
             tails: Tails::default(),
             turns: Arc::new(Semaphore::new(limits.calls_max)),
+            crowds: std::array::from_fn(|_| Mutex::default()),
             waiting: AtomicUsize::new(0),
             closing: watch::Sender::new(false),
             engine,
@@ -92,19 +100,36 @@ impl App {
     }
 
     async fn remember_in_steps(&self, caller: &Caller, draft: Draft) -> Result<Remembered, Error> {
+        let crowd = self.crowd(caller, &draft);
         let mut step = self.engine.begin(caller, draft)?;
+        let (mut tried, mut alone) = (false, None);
         loop {
-            step = match step {
+            let (change, saving) = match step {
+                Step::Write(change, saving) => (change, saving),
                 Step::Done(remembered) => return Ok(remembered),
-                Step::Write(change, saving) => {
-                    let (answer, written) = oneshot::channel();
-                    // A client that has left needs no answer; the change is written all the same.
-                    self.engine.backend.submit(change, Box::new(move |done| drop(answer.send(done))));
-                    let broken = |_| Err(StoreError::Unavailable("the change broke while it was written".to_owned()));
-                    self.engine.hear(caller, saving, written.await.unwrap_or_else(broken))?
-                }
             };
+            // Of a crowd one wins each time; in a queue nobody loses for long.
+            if tried && alone.is_none() {
+                alone = Some(crowd.lock().await);
+            }
+            tried = true;
+            step = self.engine.hear(caller, saving, self.written(change).await)?;
         }
+    }
+
+    /// Where those wait who met others at the place of this draft, and a few who are elsewhere.
+    fn crowd(&self, caller: &Caller, draft: &Draft) -> &Mutex<()> {
+        let mut hasher = DefaultHasher::new();
+        (caller.tenant, &draft.store, &draft.path).hash(&mut hasher);
+        &self.crowds[hasher.finish() as usize % CROWDS]
+    }
+
+    /// A client that has left hears no answer; the change is written all the same.
+    async fn written(&self, change: Change) -> Result<Committed, StoreError> {
+        let (answer, written) = oneshot::channel();
+        self.engine.backend.submit(change, Box::new(move |done| drop(answer.send(done))));
+        let broken = |_| Err(StoreError::Unavailable("the change broke while it was written".to_owned()));
+        written.await.unwrap_or_else(broken)
     }
 
     async fn run<T, F>(&self, verb: &'static str, turn: OwnedSemaphorePermit, work: F) -> Result<T, Problem>

@@ -58,8 +58,13 @@ async fn repeated(app: &App, key: HeaderValue, request: Request, next: Next) -> 
             Ok(kept.again())
         }
         Begun::First(repeat) => {
-            let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
-            finished(app, who, repeat, response).await
+            // On its own, so that a client that leaves finds the answer when it asks again.
+            let app = app.clone();
+            let done = tokio::spawn(async move {
+                let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
+                finished(&app, who, repeat, response).await
+            });
+            done.await.map_err(|_| Problem::internal())?
         }
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn checked(mut draft: Draft, limits: &Limits) -> Result<Draft, Error>
         }
     }
     if let Some(expected) = &draft.expected_sha256 {
-        checked_sha256(expected)?;
+        checked_sha256("expected sha256", expected)?;
     }
     Ok(draft)
 }
@@ -159,14 +159,19 @@ fn checked_evidence(evidence: &[Evidence], limits: &Limits) -> Result<(), Error>
         for text in piece.texts() {
             line("evidence", Some(text), limits.evidence_bytes_max)?;
         }
+        line("evidence", piece.run.as_deref(), limits.name_bytes_max)?;
+        line("evidence", piece.conversation.as_deref(), limits.name_bytes_max)?;
+        for digest in [&piece.arguments_sha256, &piece.result_sha256].into_iter().flatten() {
+            checked_sha256("sha256 of the evidence", digest)?;
+        }
     }
     Ok(())
 }
 
-fn checked_sha256(text: &str) -> Result<(), Error> {
+fn checked_sha256(name: &str, text: &str) -> Result<(), Error> {
     match text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit()) {
         true => Ok(()),
-        false => Err(Error::invalid("shape.sha256", "the expected sha256 is not 64 hex digits")),
+        false => Err(Error::invalid("shape.sha256", format!("the {name} is not 64 hex digits"))),
     }
 }
 

@@ -39,7 +39,7 @@ impl Mcp {
             door = door.named_by_client();
         }
         if works_locally(&loaded.config) {
-            door = door.working_at_once();
+            door = door.in_order();
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| broken(&error))?;

@@ -151,7 +151,10 @@ fn with_session(command: Command, loaded: &Loaded, global: &Global, output: &Out
         | Command::Completions(_)
         | Command::Man(_) => Ok(()),
     };
-    // What a recall left behind is written even when the reader of the answer has gone.
-    let closed = job.session.close();
-    done.and(closed)
+    // What a recall left behind is written even when the reader of the answer has gone. The answer is out, and holds
+    // without it.
+    if let (Ok(()), Err(failure)) = (&done, job.session.close()) {
+        output.note(&format!("what this recall leaves behind is lost: {}", failure.message()));
+    }
+    done
 }

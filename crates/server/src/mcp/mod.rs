@@ -16,10 +16,10 @@ mod toolsets;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use engine::Engine;
 use engine::caller::Caller;
+use engine::{Engine, Reference};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
     CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
@@ -29,7 +29,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
-use tokio::sync::watch;
+use tokio::sync::{Mutex, MutexGuard, watch};
 
 use crate::telemetry;
 use caller::Origin;
@@ -49,6 +49,9 @@ const REQUESTS: [(&str, &str); 4] = [
     ("prompts/get", "`name`, a text, and `arguments`, an object of texts"),
     ("completion/complete", "`ref`, an object, and `argument` with `name` and `value`"),
 ];
+
+/// Characters of a memory shown to a person who is asked about it.
+const QUESTION_CHARS_MAX: usize = 200;
 
 /// How an MCP door is set up: at start, by the operator. A model can neither see nor change it.
 #[derive(Clone, Debug)]
@@ -74,8 +77,8 @@ pub struct Door {
     writes_loaded: Arc<AtomicBool>,
     /// Counts the changes of what is offered, for those who listen.
     changes: watch::Sender<u64>,
-    /// Calls that were read and are not done, where they are done at once.
-    waiting: Option<Arc<AtomicUsize>>,
+    /// Whose turn it is, where calls are done in the order they came.
+    turn: Option<Arc<Mutex<()>>>,
 }
 
 impl Door {
@@ -83,7 +86,7 @@ impl Door {
         let writes_loaded = Arc::new(AtomicBool::new(setup.write_tools == WriteTools::Always));
         let (origin, changes) = (Origin::Start, watch::Sender::new(0));
         let (caller, setup) = (Arc::new(caller), Arc::new(setup));
-        Door { engine, caller, origin, setup, writes_loaded, changes, waiting: None }
+        Door { engine, caller, origin, setup, writes_loaded, changes, turn: None }
     }
 
     /// The agent goes by the name its client gives: nobody chose another at start.
@@ -91,11 +94,11 @@ impl Door {
         Door { origin: Origin::Client, ..self }
     }
 
-    /// Calls are done where they are read. For a door with one client on a database of this machine: there a call waits
-    /// for the disk at most, and the way to another thread and back costs as much as a search. Saves that come together
-    /// go that way all the same: they share one sync of the disk.
-    pub fn working_at_once(self) -> Door {
-        Door { waiting: Some(Arc::default()), ..self }
+    /// Calls are done one after the other, as they came, and reads where they are asked for. For a door with one client on
+    /// a database of this machine: there a read waits for nobody and takes about as long as the way to another thread and
+    /// back. A save may wait for another process; pings are answered meanwhile.
+    pub fn in_order(self) -> Door {
+        Door { turn: Some(Arc::default()), ..self }
     }
 
     fn tools(&self) -> Vec<&'static tool::Spec> {
@@ -118,15 +121,23 @@ impl Door {
         context: &RequestContext<RoleServer>,
         request: CallToolRequestParams,
     ) -> Result<Step, ErrorData> {
-        if let Some(waiting) = &self.waiting {
+        let _turn = self.turn().await;
+        if self.turn.is_some() {
             let door = caller::seen(self, context)?;
-            let reads = || door.offered(&request.name).is_some_and(|spec| spec.effect == tool::Effect::Read);
-            if waiting.load(Ordering::Relaxed) <= 1 || reads() {
+            if let Some(spec) = door.offered(&request.name).filter(|spec| spec.effect == tool::Effect::Read) {
                 // A panic breaks off this call alone, as it does on another thread.
-                return catch_unwind(AssertUnwindSafe(|| door.answer(request))).map_err(|_| broken_off());
+                let read = || door.run(spec, request, person::Said::NotAsked);
+                return catch_unwind(AssertUnwindSafe(read)).map(Step::Done).map_err(|_| broken_off());
             }
         }
         self.blocking(context, move |door| door.answer(request)).await
+    }
+
+    async fn turn(&self) -> Option<MutexGuard<'_, ()>> {
+        match &self.turn {
+            Some(turn) => Some(turn.lock().await),
+            None => None,
+        }
     }
 }
 
@@ -167,7 +178,6 @@ impl ServerHandler for Door {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let _done = Done(self.waiting.as_deref());
         #[cfg(feature = "conformance-fixtures")]
         if let Some(answer) = fixtures::call(self, &request, &context).await {
             return answer;
@@ -177,7 +187,10 @@ impl ServerHandler for Door {
             Step::Done(answer) => answer,
             Step::Ask(spec, request, question) => match person::ask(&context, &request, question).await? {
                 person::Word::Asked(response) => return Ok(*response),
-                person::Word::Said(said) => self.blocking(&context, move |door| door.run(spec, *request, said)).await?,
+                person::Word::Said(said) => {
+                    let _turn = self.turn().await;
+                    self.blocking(&context, move |door| door.run(spec, *request, said)).await?
+                }
             },
             Step::NotOffered(name) => {
                 let message = format!("no tool `{}` is offered here", name.chars().take(64).collect::<String>());
@@ -363,26 +376,29 @@ impl Door {
         let Some(spec) = self.offered(&request.name) else {
             return Step::NotOffered(request.name.into_owned());
         };
-        match spec.question(request.arguments.as_ref()) {
+        match spec.question(request.arguments.as_ref()).map(|question| self.told(spec, &request, question)) {
             Some(question) => Step::Ask(spec, Box::new(request), question),
             None => Step::Done(self.run(spec, request, person::Said::NotAsked)),
+        }
+    }
+
+    /// The question with what it is about, where that is one memory.
+    fn told(&self, spec: &tool::Spec, request: &CallToolRequestParams, question: String) -> String {
+        let words =
+            request.arguments.iter().flat_map(|arguments| arguments.values()).filter_map(|value| value.as_str());
+        let id = words.filter(|_| spec.effect == tool::Effect::Delete).find_map(|word| word.parse().ok());
+        match id.and_then(|id| self.engine.read(&self.caller, &Reference::Id(id)).ok()) {
+            Some(memory) => {
+                let about: String = memory.summary().chars().take(QUESTION_CHARS_MAX).collect();
+                format!("{question}\n\n{about}")
+            }
+            None => question,
         }
     }
 
     fn run(&self, spec: &tool::Spec, request: CallToolRequestParams, said: person::Said) -> answer::Answer {
         let call = Call { engine: &self.engine, caller: &self.caller, said };
         telemetry::tool(spec.name).in_scope(|| (spec.run)(&call, request.arguments.unwrap_or_default()))
-    }
-}
-
-/// Takes a call off those that wait, also where it is broken off.
-struct Done<'a>(Option<&'a AtomicUsize>);
-
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        if let Some(waiting) = self.0 {
-            waiting.fetch_sub(1, Ordering::Relaxed);
-        }
     }
 }
 

@@ -50,10 +50,14 @@ pub(super) async fn ask(
         let required = InputRequiredResult::from_input_requests(requests);
         return Ok(Word::Asked(Box::new(CallToolResponse::InputRequired(required))));
     }
-    match context.peer.create_elicitation(params).await {
-        Ok(result) => Ok(Word::Said(judge(&result))),
-        // A client that says it can and then cannot has asked nobody.
-        Err(_) => Ok(Word::Said(Said::NotAsked)),
+    tokio::select! {
+        // What was called off is not done, whatever is said to it later.
+        () = context.ct.cancelled() => Err(ErrorData::invalid_request("the call was called off", None)),
+        said = context.peer.create_elicitation(params) => match said {
+            Ok(result) => Ok(Word::Said(judge(&result))),
+            // A client that says it can and then cannot has asked nobody.
+            Err(_) => Ok(Word::Said(Said::NotAsked)),
+        },
     }
 }
 

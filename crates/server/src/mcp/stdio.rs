@@ -2,9 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rmcp::model::{ClientRequest, JsonRpcMessage};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::{RoleServer, ServiceExt};
@@ -24,8 +22,7 @@ pub(super) const INVALID_REQUEST: i32 = -32_600;
 /// Serves one client on this process's standard streams until it goes.
 pub async fn serve_stdio(door: Door) -> Result<(), String> {
     let (reader, writer) = rmcp::transport::io::stdio_pipes();
-    let lines = Lines::new(reader, writer, door.waiting.clone().unwrap_or_default());
-    match door.serve(lines).await {
+    match door.serve(Lines::new(reader, writer)).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
         // A client that closes before it says anything is no failure.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
@@ -40,8 +37,6 @@ struct Lines<R, W> {
     /// The rest of the line is skipped: it was too long.
     skipping: bool,
     writer: Arc<Mutex<Option<W>>>,
-    /// Calls of tools that were read and are not done: the door takes them off.
-    waiting: Arc<AtomicUsize>,
 }
 
 /// What came in.
@@ -52,9 +47,9 @@ enum Read {
 }
 
 impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Lines<R, W> {
-    fn new(reader: R, writer: W, waiting: Arc<AtomicUsize>) -> Lines<R, W> {
+    fn new(reader: R, writer: W) -> Lines<R, W> {
         let writer = Arc::new(Mutex::new(Some(writer)));
-        Lines { reader: BufReader::new(reader), line: Vec::new(), skipping: false, writer, waiting }
+        Lines { reader: BufReader::new(reader), line: Vec::new(), skipping: false, writer }
     }
 
     /// Nothing is lost where this is dropped half-way: bytes are taken and kept in one step.
@@ -106,10 +101,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Transp
             };
             self.line.clear();
             match read {
-                Ok(message) => {
-                    self.waiting.fetch_add(usize::from(is_call(&message)), Ordering::Relaxed);
-                    return Some(message);
-                }
+                Ok(message) => return Some(message),
                 Err(Some(answer)) => write(&self.writer, answer.to_string().into_bytes()).await.ok()?,
                 Err(None) => {}
             }
@@ -140,11 +132,6 @@ fn message(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Option<Value>> {
         return Err(None);
     }
     serde_json::from_slice(line).map_err(|_| unread(line))
-}
-
-fn is_call(message: &RxJsonRpcMessage<RoleServer>) -> bool {
-    let JsonRpcMessage::Request(asked) = message else { return false };
-    matches!(asked.request, ClientRequest::CallToolRequest(_))
 }
 
 /// What somebody is told whose message is none. The words never quote it.
@@ -191,7 +178,7 @@ mod tests {
         let long = "x".repeat(LINE_BYTES_MAX + 1);
         let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
         let input = format!("{long}\nnonsense\n\r\n{ping}\r\n");
-        let mut lines = Lines::new(input.as_bytes(), Vec::new(), Arc::default());
+        let mut lines = Lines::new(input.as_bytes(), Vec::new());
         assert!(lines.receive().await.is_some());
         assert!(lines.receive().await.is_none());
         let written = lines.writer.lock().await.take().unwrap_or_default();
@@ -213,7 +200,7 @@ mod tests {
             (format!("{ping}\n{long}"), 1, 1),
             (String::new(), 0, 0),
         ] {
-            let mut lines = Lines::new(input.as_bytes(), Vec::new(), Arc::default());
+            let mut lines = Lines::new(input.as_bytes(), Vec::new());
             for _ in 0..messages {
                 assert!(lines.receive().await.is_some());
             }

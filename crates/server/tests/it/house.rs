@@ -222,6 +222,11 @@ impl Ask {
         socket
     }
 
+    /// Sends it and hangs up.
+    pub(crate) fn leave(self) {
+        drop(self.open());
+    }
+
     /// The status of an answer whose body is no plain text, read to its end.
     pub(crate) fn status(self) -> u16 {
         let mut bytes = Vec::new();

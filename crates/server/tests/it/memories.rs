@@ -6,7 +6,7 @@ use engine::memory::{Draft, Evidence};
 use engine::vocabulary::{EvidenceKind, Kind};
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::house::{House, Reply};
 
 fn draft(path: &str, content: &str) -> Value {
     json!({
@@ -58,6 +58,26 @@ fn the_story_of_one_memory() {
 
     let other = house.ask_as(&key, "GET", &format!("/v1/memories/{id}")).header("x-conversation-id", "c2").send();
     assert_eq!(other.said(), (404, "not_found".to_owned()));
+}
+
+#[test]
+fn a_crowd_at_one_path_is_all_saved() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let save = &|saver: usize, number: usize| {
+        let ask = house.ask_as(&agent, "POST", "/v1/memories").header("x-conversation-id", "c1");
+        ask.json(&draft("hot/path", &format!("saver {saver} says {number}"))).send()
+    };
+    let saved: Vec<Reply> = std::thread::scope(|scope| {
+        let savers: Vec<_> =
+            (0..48).map(|saver| scope.spawn(move || [save(saver, 1), save(saver, 2), save(saver, 3)])).collect();
+        savers.into_iter().flat_map(|saver| saver.join().expect("answers")).collect()
+    });
+    let odd: Vec<_> = saved.iter().filter(|reply| !matches!(reply.status, 200 | 201)).map(Reply::said).collect();
+    assert_eq!(odd, []);
+    let numbers: std::collections::BTreeSet<u64> =
+        saved.iter().filter_map(|reply| reply.json()["version_number"].as_u64()).collect();
+    assert_eq!(numbers, (1..=48 * 3).collect());
 }
 
 #[test]

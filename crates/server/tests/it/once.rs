@@ -2,15 +2,19 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{House, Reply};
+use crate::house::{Ask, House, Reply};
 
 fn save(house: &House, key: &str, once: &str, content: &str) -> Reply {
+    asking(house, key, once, content).send()
+}
+
+fn asking(house: &House, key: &str, once: &str, content: &str) -> Ask {
     let body = json!({
         "store": "conversation_memory", "kind": "conversation_note", "content": content,
         "evidence": [{ "kind": "user_statement", "summary": "said so" }],
     });
     let ask = house.ask_as(key, "POST", "/v1/memories").header("x-conversation-id", "c1");
-    ask.header("idempotency-key", once).json(&body).send()
+    ask.header("idempotency-key", once).json(&body)
 }
 
 fn count(house: &House) -> usize {
@@ -98,4 +102,18 @@ fn many_at_once_do_it_once() {
     assert!(replies.iter().all(told));
     assert_eq!(count(&house), 1);
     assert_ne!(Value::Null, replies[0].json());
+}
+
+#[test]
+fn who_hung_up_finds_the_answer_when_it_asks_again() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let keys: Vec<String> = (0..20).map(|number| format!("k{number}")).collect();
+    keys.iter().for_each(|key| asking(&house, &agent, key, &format!("fact {key}")).leave());
+    for key in &keys {
+        let asked = (0..10_000).map(|_| save(&house, &agent, key, &format!("fact {key}")));
+        let answered = asked.into_iter().find(|reply| reply.said() != (409, "idempotency.in_progress".to_owned()));
+        assert_eq!(answered.map(|reply| reply.status), Some(201), "{key}");
+    }
+    assert_eq!(count(&house), keys.len());
 }

@@ -107,6 +107,25 @@ fn a_promotion_waits_for_a_person_and_is_proposed_once() {
 }
 
 #[test]
+fn a_forgetting_that_is_called_off_is_not_done() {
+    let world = World::new();
+    let mut client = Client::with_person(&world, "--conversation c1", true);
+    let id = text(&client.tool("memory_remember", draft("x", "stale words"))["document_id"]);
+    let params = json!({ "name": "memory_forget", "arguments": { "document_id": id, "reason": "no longer true" } });
+    client.line(&json!({ "jsonrpc": "2.0", "id": 700, "method": "tools/call", "params": params }).to_string());
+    let asked = client.next();
+    assert_eq!(asked["method"], "elicitation/create");
+    assert!(text(&asked["params"]["message"]).contains("stale words"), "{asked}");
+    let cancel = json!({ "requestId": 700 });
+    client.line(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel }).to_string());
+    assert_eq!(client.ask("ping", json!({}))["result"], json!({}));
+    let late = json!({ "action": "accept", "content": { "confirm": true } });
+    client.line(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": late }).to_string());
+    let read = client.tool("memory_read", json!({ "store_slug": "conversation_memory", "path": "x" }));
+    assert_eq!(text(&read["content"]), "stale words");
+}
+
+#[test]
 fn forgetting_asks_the_person_in_both_eras_or_becomes_a_review() {
     let world = World::new();
     let saved = |client: &mut Client| text(&client.tool("memory_remember", draft("x", "stale words"))["document_id"]);

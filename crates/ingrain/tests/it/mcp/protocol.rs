@@ -171,6 +171,31 @@ fn a_cancelled_call_ends_and_the_door_stays_open() {
 }
 
 #[test]
+fn calls_of_one_session_are_done_in_the_order_they_came() {
+    let world = World::new();
+    let mut client = Client::legacy(&world, "--conversation c1");
+    let call = |id: u64, name: &str, arguments: Value| {
+        let params = json!({ "name": name, "arguments": arguments });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string()
+    };
+    let place = json!({ "target_store_slug": "conversation_memory", "path": "notes/x" });
+    let mut lines: Vec<String> = (100..112)
+        .map(|id| {
+            let mut draft = place.clone();
+            draft["document_type"] = "conversation_note".into();
+            draft["evidence_summary"] = "seen".into();
+            draft["content"] = format!("the fuse is number {id}").into();
+            call(id, "memory_remember", draft)
+        })
+        .collect();
+    lines.push(call(112, "memory_read", json!({ "store_slug": "conversation_memory", "path": "notes/x" })));
+    client.line(&lines.join("\n"));
+    let answers: Vec<Value> = lines.iter().map(|_| client.next()).collect();
+    let last = answers.iter().find(|answer| answer["id"] == 112).expect("an answer");
+    assert_eq!(last["result"]["structuredContent"]["content"], "the fuse is number 111", "{last}");
+}
+
+#[test]
 fn who_asks_for_progress_is_told() {
     let world = World::new();
     let mut client = Client::legacy(&world, "");
