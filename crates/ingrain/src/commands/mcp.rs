@@ -34,12 +34,12 @@ impl Mcp {
         let named_by_client = self.agent.is_none() && !chosen;
         let session = Session::open(&caller_settings(&loaded.config, self.agent, chosen))?;
         let setup = Setup { toolsets: self.tools, write_tools: self.write_tools };
-        let mut door = Door::new(session.engine.clone(), session.caller.clone(), setup);
+        let mut door = Door::new(session.engine.clone(), session.caller.clone(), setup).in_order();
         if named_by_client {
             door = door.named_by_client();
         }
         if works_locally(&loaded.config) {
-            door = door.in_order();
+            door = door.reading_at_once();
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| broken(&error))?;

@@ -2,6 +2,7 @@
 
 mod answer;
 mod caller;
+mod door;
 #[cfg(feature = "conformance-fixtures")]
 mod fixtures;
 mod http;
@@ -14,29 +15,22 @@ mod stdio;
 mod tool;
 mod toolsets;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
-use engine::caller::Caller;
-use engine::{Engine, Reference};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
     CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SubscriptionFilter, Tool,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
-use tokio::sync::{Mutex, MutexGuard, watch};
 
-use crate::telemetry;
-use caller::Origin;
+use door::Step;
+pub use door::{Door, Setup};
 pub(crate) use http::{service, spoken};
 pub use offer::{Toolset, WriteTools};
 pub use stdio::serve_stdio;
-use tool::Call;
 
 /// What `initialize` tells a client about when to use memory.
 const INSTRUCTIONS: &str = "Governed memory. Before a task, search for what is known; after it, remember durable lessons with evidence \
@@ -49,101 +43,6 @@ const REQUESTS: [(&str, &str); 4] = [
     ("prompts/get", "`name`, a text, and `arguments`, an object of texts"),
     ("completion/complete", "`ref`, an object, and `argument` with `name` and `value`"),
 ];
-
-/// Characters of a memory shown to a person who is asked about it.
-const QUESTION_CHARS_MAX: usize = 200;
-
-/// How an MCP door is set up: at start, by the operator. A model can neither see nor change it.
-#[derive(Clone, Debug)]
-pub struct Setup {
-    pub toolsets: Vec<Toolset>,
-    pub write_tools: WriteTools,
-}
-
-impl Default for Setup {
-    fn default() -> Self {
-        Setup { toolsets: vec![Toolset::Core], write_tools: WriteTools::Always }
-    }
-}
-
-/// One client's door.
-#[derive(Clone)]
-pub struct Door {
-    engine: Engine,
-    caller: Arc<Caller>,
-    origin: Origin,
-    setup: Arc<Setup>,
-    /// With write tools on demand: whether `load_toolset` asked for them.
-    writes_loaded: Arc<AtomicBool>,
-    /// Counts the changes of what is offered, for those who listen.
-    changes: watch::Sender<u64>,
-    /// Whose turn it is, where calls are done in the order they came.
-    turn: Option<Arc<Mutex<()>>>,
-}
-
-impl Door {
-    pub fn new(engine: Engine, caller: Caller, setup: Setup) -> Door {
-        let writes_loaded = Arc::new(AtomicBool::new(setup.write_tools == WriteTools::Always));
-        let (origin, changes) = (Origin::Start, watch::Sender::new(0));
-        let (caller, setup) = (Arc::new(caller), Arc::new(setup));
-        Door { engine, caller, origin, setup, writes_loaded, changes, turn: None }
-    }
-
-    /// The agent goes by the name its client gives: nobody chose another at start.
-    pub fn named_by_client(self) -> Door {
-        Door { origin: Origin::Client, ..self }
-    }
-
-    /// Calls are done one after the other, as they came, and reads where they are asked for. For a door with one client on
-    /// a database of this machine: there a read waits for nobody and takes about as long as the way to another thread and
-    /// back. A save may wait for another process; pings are answered meanwhile.
-    pub fn in_order(self) -> Door {
-        Door { turn: Some(Arc::default()), ..self }
-    }
-
-    fn tools(&self) -> Vec<&'static tool::Spec> {
-        offer::offered(&self.engine, &self.caller, &self.setup, self.writes_loaded.load(Ordering::Relaxed))
-    }
-
-    /// Runs engine work as this request's caller, off the async threads: the engine is synchronous on purpose.
-    async fn blocking<T: Send + 'static>(
-        &self,
-        context: &RequestContext<RoleServer>,
-        work: impl FnOnce(&Door) -> T + Send + 'static,
-    ) -> Result<T, ErrorData> {
-        let door = caller::seen(self, context)?;
-        tokio::task::spawn_blocking(move || work(&door)).await.map_err(|_| broken_off())
-    }
-
-    /// What a call comes to, as far as no person has to be asked.
-    async fn step(
-        &self,
-        context: &RequestContext<RoleServer>,
-        request: CallToolRequestParams,
-    ) -> Result<Step, ErrorData> {
-        let _turn = self.turn().await;
-        if self.turn.is_some() {
-            let door = caller::seen(self, context)?;
-            if let Some(spec) = door.offered(&request.name).filter(|spec| spec.effect == tool::Effect::Read) {
-                // A panic breaks off this call alone, as it does on another thread.
-                let read = || door.run(spec, request, person::Said::NotAsked);
-                return catch_unwind(AssertUnwindSafe(read)).map(Step::Done).map_err(|_| broken_off());
-            }
-        }
-        self.blocking(context, move |door| door.answer(request)).await
-    }
-
-    async fn turn(&self) -> Option<MutexGuard<'_, ()>> {
-        match &self.turn {
-            Some(turn) => Some(turn.lock().await),
-            None => None,
-        }
-    }
-}
-
-fn broken_off() -> ErrorData {
-    ErrorData::internal_error("the call broke off", None)
-}
 
 impl ServerHandler for Door {
     fn get_info(&self) -> ServerConfig {
@@ -348,64 +247,4 @@ impl ServerHandler for Door {
     ) -> Result<(), ErrorData> {
         Ok(())
     }
-}
-
-impl Door {
-    /// Says that the tools are others now: to those who listen, and to a client of the older era at once.
-    async fn changed(&self, context: &RequestContext<RoleServer>) {
-        self.changes.send_modify(|count| *count += 1);
-        if !caller::is_stateless(context) {
-            // A client that is gone needs no notice.
-            let _ = context.peer.notify_tool_list_changed().await;
-        }
-    }
-
-    /// Tells whoever asked for it how far a call is: a verb is one step.
-    async fn progress(&self, context: &RequestContext<RoleServer>, done: f64) {
-        if let Some(token) = context.meta.get_progress_token() {
-            // A client that is gone needs no notice.
-            let _ = context.peer.notify_progress(ProgressNotificationParam::new(token, done).with_total(1.0)).await;
-        }
-    }
-
-    fn offered(&self, name: &str) -> Option<&'static tool::Spec> {
-        self.tools().into_iter().find(|spec| spec.name == name)
-    }
-
-    fn answer(&self, request: CallToolRequestParams) -> Step {
-        let Some(spec) = self.offered(&request.name) else {
-            return Step::NotOffered(request.name.into_owned());
-        };
-        match spec.question(request.arguments.as_ref()).map(|question| self.told(spec, &request, question)) {
-            Some(question) => Step::Ask(spec, Box::new(request), question),
-            None => Step::Done(self.run(spec, request, person::Said::NotAsked)),
-        }
-    }
-
-    /// The question with what it is about, where that is one memory.
-    fn told(&self, spec: &tool::Spec, request: &CallToolRequestParams, question: String) -> String {
-        let words =
-            request.arguments.iter().flat_map(|arguments| arguments.values()).filter_map(|value| value.as_str());
-        let id = words.filter(|_| spec.effect == tool::Effect::Delete).find_map(|word| word.parse().ok());
-        match id.and_then(|id| self.engine.read(&self.caller, &Reference::Id(id)).ok()) {
-            Some(memory) => {
-                let about: String = memory.summary().chars().take(QUESTION_CHARS_MAX).collect();
-                format!("{question}\n\n{about}")
-            }
-            None => question,
-        }
-    }
-
-    fn run(&self, spec: &tool::Spec, request: CallToolRequestParams, said: person::Said) -> answer::Answer {
-        let call = Call { engine: &self.engine, caller: &self.caller, said };
-        telemetry::tool(spec.name).in_scope(|| (spec.run)(&call, request.arguments.unwrap_or_default()))
-    }
-}
-
-/// How far a call got in one go.
-enum Step {
-    Done(answer::Answer),
-    /// A person has to be asked this first.
-    Ask(&'static tool::Spec, Box<CallToolRequestParams>, String),
-    NotOffered(String),
 }

@@ -1,0 +1,179 @@
+//! One client's door: who it is, what it is offered, and how a call gets to the engine.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use engine::caller::Caller;
+use engine::{Engine, Reference};
+use rmcp::RoleServer;
+use rmcp::model::{CallToolRequestParams, ErrorData, ProgressNotificationParam};
+use rmcp::service::RequestContext;
+use tokio::sync::{Mutex, MutexGuard, watch};
+
+use super::caller::{self, Origin};
+use super::offer::{self, Toolset, WriteTools};
+use super::tool::Call;
+use super::{answer, person, tool};
+use crate::telemetry;
+
+/// Characters of a memory shown to a person who is asked about it.
+const QUESTION_CHARS_MAX: usize = 200;
+
+/// How an MCP door is set up: at start, by the operator. A model can neither see nor change it.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub toolsets: Vec<Toolset>,
+    pub write_tools: WriteTools,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Setup { toolsets: vec![Toolset::Core], write_tools: WriteTools::Always }
+    }
+}
+
+/// One client's door.
+#[derive(Clone)]
+pub struct Door {
+    pub(super) engine: Engine,
+    pub(super) caller: Arc<Caller>,
+    pub(super) origin: Origin,
+    pub(super) setup: Arc<Setup>,
+    /// With write tools on demand: whether `load_toolset` asked for them.
+    pub(super) writes_loaded: Arc<AtomicBool>,
+    /// Counts the changes of what is offered, for those who listen.
+    pub(super) changes: watch::Sender<u64>,
+    /// Whose turn it is, where calls are done in the order they came.
+    pub(super) turn: Option<Arc<Mutex<()>>>,
+    pub(super) reads_at_once: bool,
+}
+
+impl Door {
+    pub fn new(engine: Engine, caller: Caller, setup: Setup) -> Door {
+        let writes_loaded = Arc::new(AtomicBool::new(setup.write_tools == WriteTools::Always));
+        let (origin, changes) = (Origin::Start, watch::Sender::new(0));
+        let (caller, setup) = (Arc::new(caller), Arc::new(setup));
+        Door { engine, caller, origin, setup, writes_loaded, changes, turn: None, reads_at_once: false }
+    }
+
+    /// The agent goes by the name its client gives: nobody chose another at start.
+    pub fn named_by_client(self) -> Door {
+        Door { origin: Origin::Client, ..self }
+    }
+
+    /// Calls are done one after the other, as they came: for a door with one client.
+    pub fn in_order(self) -> Door {
+        Door { turn: Some(Arc::default()), ..self }
+    }
+
+    /// Reads are done where they are asked for. For a door with one client on a database of this machine: there a read
+    /// waits for nobody and takes about as long as the way to another thread and back. A save may wait for another process;
+    /// pings are answered meanwhile.
+    pub fn reading_at_once(self) -> Door {
+        Door { reads_at_once: true, ..self }
+    }
+
+    pub(super) fn tools(&self) -> Vec<&'static tool::Spec> {
+        offer::offered(&self.engine, &self.caller, &self.setup, self.writes_loaded.load(Ordering::Relaxed))
+    }
+
+    /// Runs engine work as this request's caller, off the async threads: the engine is synchronous on purpose.
+    pub(super) async fn blocking<T: Send + 'static>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        work: impl FnOnce(&Door) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let door = caller::seen(self, context)?;
+        tokio::task::spawn_blocking(move || work(&door)).await.map_err(|_| broken_off())
+    }
+
+    /// What a call comes to, as far as no person has to be asked.
+    pub(super) async fn step(
+        &self,
+        context: &RequestContext<RoleServer>,
+        request: CallToolRequestParams,
+    ) -> Result<Step, ErrorData> {
+        let _turn = self.turn().await;
+        if self.reads_at_once {
+            let door = caller::seen(self, context)?;
+            if let Some(spec) = door.offered(&request.name).filter(|spec| spec.effect == tool::Effect::Read) {
+                // A panic breaks off this call alone, as it does on another thread.
+                let read = || door.run(spec, request, person::Said::NotAsked);
+                return catch_unwind(AssertUnwindSafe(read)).map(Step::Done).map_err(|_| broken_off());
+            }
+        }
+        self.blocking(context, move |door| door.answer(request)).await
+    }
+
+    pub(super) async fn turn(&self) -> Option<MutexGuard<'_, ()>> {
+        match &self.turn {
+            Some(turn) => Some(turn.lock().await),
+            None => None,
+        }
+    }
+}
+
+fn broken_off() -> ErrorData {
+    ErrorData::internal_error("the call broke off", None)
+}
+
+impl Door {
+    /// Says that the tools are others now: to those who listen, and to a client of the older era at once.
+    pub(super) async fn changed(&self, context: &RequestContext<RoleServer>) {
+        self.changes.send_modify(|count| *count += 1);
+        if !caller::is_stateless(context) {
+            // A client that is gone needs no notice.
+            let _ = context.peer.notify_tool_list_changed().await;
+        }
+    }
+
+    /// Tells whoever asked for it how far a call is: a verb is one step.
+    pub(super) async fn progress(&self, context: &RequestContext<RoleServer>, done: f64) {
+        if let Some(token) = context.meta.get_progress_token() {
+            // A client that is gone needs no notice.
+            let _ = context.peer.notify_progress(ProgressNotificationParam::new(token, done).with_total(1.0)).await;
+        }
+    }
+
+    fn offered(&self, name: &str) -> Option<&'static tool::Spec> {
+        self.tools().into_iter().find(|spec| spec.name == name)
+    }
+
+    fn answer(&self, request: CallToolRequestParams) -> Step {
+        let Some(spec) = self.offered(&request.name) else {
+            return Step::NotOffered(request.name.into_owned());
+        };
+        match spec.question(request.arguments.as_ref()).map(|question| self.told(spec, &request, question)) {
+            Some(question) => Step::Ask(spec, Box::new(request), question),
+            None => Step::Done(self.run(spec, request, person::Said::NotAsked)),
+        }
+    }
+
+    /// The question with what it is about, where that is one memory.
+    fn told(&self, spec: &tool::Spec, request: &CallToolRequestParams, question: String) -> String {
+        let words =
+            request.arguments.iter().flat_map(|arguments| arguments.values()).filter_map(|value| value.as_str());
+        let id = words.filter(|_| spec.effect == tool::Effect::Delete).find_map(|word| word.parse().ok());
+        match id.and_then(|id| self.engine.read(&self.caller, &Reference::Id(id)).ok()) {
+            Some(memory) => {
+                let about: String = memory.summary().chars().take(QUESTION_CHARS_MAX).collect();
+                format!("{question}\n\n{about}")
+            }
+            None => question,
+        }
+    }
+
+    pub(super) fn run(&self, spec: &tool::Spec, request: CallToolRequestParams, said: person::Said) -> answer::Answer {
+        let call = Call { engine: &self.engine, caller: &self.caller, said };
+        telemetry::tool(spec.name).in_scope(|| (spec.run)(&call, request.arguments.unwrap_or_default()))
+    }
+}
+
+/// How far a call got in one go.
+pub(super) enum Step {
+    Done(answer::Answer),
+    /// A person has to be asked this first.
+    Ask(&'static tool::Spec, Box<CallToolRequestParams>, String),
+    NotOffered(String),
+}
