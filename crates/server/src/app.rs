@@ -20,8 +20,8 @@ use crate::problem::Problem;
 use crate::rate::Rates;
 use crate::stream::Tails;
 
-/// Queues for saves that met others: enough that two paths seldom share one.
-const CROWDS: usize = 64;
+/// Queues for saves at one path: enough that two paths seldom share one.
+const CROWDS: usize = 1_024;
 
 /// The server's state, cheap to clone.
 #[derive(Clone)]
@@ -35,8 +35,8 @@ pub struct Inner {
     pub(crate) rates: Rates,
     pub(crate) tails: Tails,
     turns: Arc<Semaphore>,
-    /// Saves that met others at their path go on one at a time.
-    crowds: [Mutex<()>; CROWDS],
+    /// Saves at one path go on one at a time: light ones once they met others, the rest from the start.
+    crowds: Box<[Mutex<()>]>,
     waiting: AtomicUsize,
     closing: watch::Sender<bool>,
 }
@@ -57,7 +57,7 @@ impl App {
             rates: Rates::new(limits.rate_per_second, limits.rate_burst),
             tails: Tails::default(),
             turns: Arc::new(Semaphore::new(limits.calls_max)),
-            crowds: std::array::from_fn(|_| Mutex::default()),
+            crowds: (0..CROWDS).map(|_| Mutex::default()).collect(),
             waiting: AtomicUsize::new(0),
             closing: watch::Sender::new(false),
             engine,
@@ -90,6 +90,10 @@ impl App {
     pub(crate) async fn remember(&self, caller: Caller, draft: Draft) -> Result<Remembered, Problem> {
         const VERB: &str = "remember";
         if !self.engine.is_light(&caller, &draft) {
+            let _alone = match draft.path {
+                Some(_) => Some(self.crowd(&caller, &draft).lock().await),
+                None => None,
+            };
             return self.call(VERB, move |engine| Ok(engine.remember(&caller, draft)?)).await;
         }
         let _turn = self.turn().await?;
@@ -117,7 +121,7 @@ impl App {
         }
     }
 
-    /// Where those wait who met others at the place of this draft, and a few who are elsewhere.
+    /// Where those wait who save at the path of this draft.
     fn crowd(&self, caller: &Caller, draft: &Draft) -> &Mutex<()> {
         let mut hasher = DefaultHasher::new();
         (caller.tenant, &draft.store, &draft.path).hash(&mut hasher);
