@@ -115,6 +115,11 @@ fn a_file_another_process_writes_to_is_named_after_the_wait() {
     let file = world.database().display().to_string();
     assert_eq!(text(&told["error"]), format!("another process is writing to `{file}`, and was not done after 20ms"));
     assert!(text(&told["hint"]).contains("then repeat"), "{told}");
+    // A search has its answer already; only the trace it leaves is lost, and that is told beside it.
+    let mut command = world.command("--json search", &["word"]);
+    let ran = finished(command.env("INGRAIN_SQLITE_WAIT_MS", "20").spawn().expect("starts"));
+    let found = ran.json();
+    assert!(ran.exit == 0 && found["hits"].is_array() && ran.stderr.contains("is lost"), "{ran:?}");
     // Reading needs no lock.
     world.json("list", &[]);
     other.execute_batch("rollback").expect("lets go");

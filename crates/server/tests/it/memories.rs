@@ -81,6 +81,21 @@ fn a_crowd_at_one_path_is_all_saved() {
 }
 
 #[test]
+fn hashes_in_evidence_are_hashes() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let saved = |field: &str, value: &str| {
+        let mut body = draft("a/b", "a fact");
+        body["evidence"][0][field] = value.into();
+        house.ask_as(&agent, "POST", "/v1/memories").header("x-conversation-id", "c1").json(&body).send()
+    };
+    for field in ["arguments_sha256", "result_sha256"] {
+        assert_eq!(saved(field, "any words at all").said(), (400, "shape.sha256".to_owned()));
+        assert!(matches!(saved(field, &"a0".repeat(32)).status, 200 | 201));
+    }
+}
+
+#[test]
 fn conditions_in_headers() {
     let house = House::new();
     let key = house.agent("triage");
