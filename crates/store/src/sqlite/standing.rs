@@ -1,8 +1,11 @@
 //! Whether the file that is open is still the one at its path, and whole: what is written to a removed file is lost with
 //! the process, and what a file that was cut short is read as makes no sense.
 
-use std::io::Read;
+use std::fs::File;
+use std::mem::ManuallyDrop;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -19,6 +22,8 @@ pub(super) struct Standing {
     /// Bytes it was seen to have: it only grows.
     bytes: AtomicU64,
     amiss: AtomicBool,
+    /// Opened when it is first read here, and never closed: closing it would take away every lock SQLite has on it.
+    file: OnceLock<ManuallyDrop<File>>,
 }
 
 /// Where SQLite's header says how large a page is and how many there are, big-endian.
@@ -34,7 +39,7 @@ impl Standing {
     pub(super) fn of(path: &Path) -> Standing {
         let (since, looked_ms, amiss) = (Instant::now(), AtomicU64::new(0), AtomicBool::new(false));
         let bytes = AtomicU64::new(std::fs::metadata(path).map_or(0, |file| file.len()));
-        Standing { path: path.to_owned(), opened: file_id(path), since, looked_ms, bytes, amiss }
+        Standing { path: path.to_owned(), opened: file_id(path), since, looked_ms, bytes, amiss, file: OnceLock::new() }
     }
 
     /// Looks now.
@@ -47,11 +52,22 @@ impl Standing {
         looked
     }
 
+    fn header_bytes(&self) -> Option<u64> {
+        let file = match self.file.get() {
+            Some(file) => file,
+            None => {
+                let file = ManuallyDrop::new(File::open(&self.path).ok()?);
+                self.file.get_or_init(|| file)
+            }
+        };
+        header_bytes(file)
+    }
+
     /// A file that is shorter than it was was compacted, and then its header says so, or cut.
     fn whole(&self) -> Result<(), StoreError> {
         let Ok(file) = std::fs::metadata(&self.path) else { return Ok(()) };
         let (now, before) = (file.len(), self.bytes.load(Ordering::Relaxed));
-        if now < before && header_bytes(&self.path).is_none_or(|bytes| bytes > now) {
+        if now < before && self.header_bytes().is_none_or(|bytes| bytes > now) {
             let told = format!("the file was cut from {before} to {now} bytes while it was open");
             return Err(StoreError::Corrupt(told));
         }
@@ -74,9 +90,9 @@ impl Standing {
 }
 
 /// How long a database is by its own header.
-fn header_bytes(path: &Path) -> Option<u64> {
+fn header_bytes(file: &File) -> Option<u64> {
     let mut header = [0; HEADER_BYTES];
-    std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut header)).ok()?;
+    file.read_exact_at(&mut header, 0).ok()?;
     let page_bytes = match u16::from_be_bytes([header[PAGE_BYTES_AT], header[PAGE_BYTES_AT + 1]]) {
         // What does not fit into two bytes.
         1 => 65_536,
