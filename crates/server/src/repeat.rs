@@ -6,6 +6,7 @@ use axum::http::header::{CONTENT_TYPE, ETAG, LOCATION};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use engine::Engine;
 use engine::memory::hex;
 use engine::repeat::{Begun, Repeat};
 use serde::{Deserialize, Serialize};
@@ -49,23 +50,28 @@ async fn repeated(app: &App, key: HeaderValue, request: Request, next: Next) -> 
     let door = format!("{} {}", request.method(), request.uri());
     let (parts, body) = request.into_parts();
     let bytes = whole_body(Request::new(body), app).await?;
-    let digest = digest(&parts.headers, &bytes);
-    let (caller, asked, named) = (who.caller.clone(), key.to_owned(), door.clone());
-    let begun = app.call("idempotency", move |engine| Ok(engine.begin_once(&caller, &named, &asked, &digest)?)).await?;
-    match begun {
+    let asked = Asked { door, key: key.to_owned(), digest: digest(&parts.headers, &bytes) };
+    // On its own from before the key is taken, so that a client that leaves finds the answer when it asks again.
+    let request = Request::from_parts(parts, Body::from(bytes));
+    tokio::spawn(answered(app.clone(), who, asked, request, next)).await.map_err(|_| Problem::internal())?
+}
+
+/// What a key stands for.
+struct Asked {
+    door: String,
+    key: String,
+    digest: String,
+}
+
+async fn answered(app: App, who: Who, asked: Asked, request: Request, next: Next) -> Result<Response, Problem> {
+    let caller = who.caller.clone();
+    let begin = move |engine: &Engine| Ok(engine.begin_once(&caller, &asked.door, &asked.key, &asked.digest)?);
+    match app.call("idempotency", begin).await? {
         Begun::Answered(answer) => {
             let kept: Kept = serde_json::from_value(answer).map_err(|_| Problem::internal())?;
             Ok(kept.again())
         }
-        Begun::First(repeat) => {
-            // On its own, so that a client that leaves finds the answer when it asks again.
-            let app = app.clone();
-            let done = tokio::spawn(async move {
-                let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
-                finished(&app, who, repeat, response).await
-            });
-            done.await.map_err(|_| Problem::internal())?
-        }
+        Begun::First(repeat) => finished(&app, who, repeat, next.run(request).await).await,
     }
 }
 
@@ -91,7 +97,8 @@ async fn finished(app: &App, who: Who, repeat: Repeat, response: Response) -> Re
         }
         false => (response, None),
     };
-    app.call("idempotency", move |engine| Ok(engine.finish_once(&who.caller, repeat, kept)?)).await?;
+    // However many wait: a key must not stay taken because others came.
+    app.call_in_turn("idempotency", move |engine| Ok(engine.finish_once(&who.caller, repeat, kept)?)).await?;
     Ok(response)
 }
 
