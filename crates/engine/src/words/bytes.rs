@@ -1,57 +1,99 @@
-//! The stored form of [`Words`]: version, length, then each term as the distance to the one before, with its count.
+//! The stored form of [`Words`]: version, length, number of terms, four bytes each, and of those that occur more than
+//! once the place in the list, as the distance to the one before, and the count.
+//!
+//! Terms are spread evenly over their range, so writing distances between them would save next to nothing.
 use super::{Term, Words};
 
 /// First byte; a reader that does not know it rebuilds the index from the text.
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
+/// Terms as distances: written until version 10 of the schema, still read.
+const BY_DISTANCE: u8 = 1;
+const TERM_BYTES: usize = size_of::<Term>();
 
 impl Words {
-    /// Compact bytes, about four per distinct term.
+    /// Compact bytes, a little more than four per distinct term.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(2 + self.terms.len() * 5);
+        let mut out = Vec::with_capacity(8 + self.terms.len() * (TERM_BYTES + 1));
         out.push(FORMAT);
         put(&mut out, u64::from(self.len));
         put(&mut out, self.terms.len() as u64);
+        self.terms.iter().for_each(|(term, _)| out.extend(term.to_le_bytes()));
         let mut before = 0;
-        for (term, times) in &self.terms {
-            // Most terms occur once, so one bit says whether a count follows.
-            put(&mut out, (u64::from(term - before) << 1) | u64::from(*times != 1));
-            if *times != 1 {
-                out.push(*times);
-            }
-            before = *term;
+        for (at, (_, times)) in self.terms.iter().enumerate().filter(|(_, (_, times))| *times != 1) {
+            put(&mut out, (at - before) as u64);
+            out.push(*times);
+            before = at;
         }
         out
     }
 
     /// The words back, or none if these bytes are not whole and in order.
     pub fn from_bytes(bytes: &[u8]) -> Option<Words> {
-        // A term takes a byte at least, and mostly four.
-        let mut terms = Vec::with_capacity(bytes.len() / 4);
+        let mut terms = Vec::with_capacity(bytes.len() / TERM_BYTES);
         let len = Words::each(bytes, |term, times| terms.push((term, times)))?;
         Some(Words { terms, len })
     }
 
     /// Reads the terms one by one in ascending order and answers the length; none as above, maybe after some terms.
-    pub fn each(bytes: &[u8], mut term: impl FnMut(Term, u8)) -> Option<u32> {
+    pub fn each(bytes: &[u8], term: impl FnMut(Term, u8)) -> Option<u32> {
         let (format, mut rest) = bytes.split_first()?;
-        if *format != FORMAT {
+        if !matches!(*format, FORMAT | BY_DISTANCE) {
             return None;
         }
         let len = u32::try_from(take(&mut rest)?).ok()?;
         let count = usize::try_from(take(&mut rest)?).ok()?;
-        let mut before = 0u32;
-        for at in 0..count {
-            let word = take(&mut rest)?;
-            let distance = u32::try_from(word >> 1).ok()?;
-            if at > 0 && distance == 0 {
-                return None;
-            }
-            let times = if word & 1 == 1 { take_byte(&mut rest)? } else { 1 };
-            before = before.checked_add(distance)?;
-            term(before, times);
+        match *format {
+            FORMAT => each_of_list(count, rest, term)?,
+            _ => each_by_distance(count, rest, term)?,
         }
-        rest.is_empty().then_some(len)
+        Some(len)
     }
+}
+
+fn each_of_list(count: usize, rest: &[u8], mut term: impl FnMut(Term, u8)) -> Option<()> {
+    let (list, mut often) = rest.split_at_checked(count.checked_mul(TERM_BYTES)?)?;
+    let mut next = often_at(&mut often, 0)?;
+    let mut before = None;
+    for (at, bytes) in list.as_chunks().0.iter().enumerate() {
+        let read = Term::from_le_bytes(*bytes);
+        if before.is_some_and(|before| before >= read) {
+            return None;
+        }
+        before = Some(read);
+        match next {
+            Some((place, times)) if place == at => {
+                term(read, times);
+                next = often_at(&mut often, at)?;
+            }
+            _ => term(read, 1),
+        }
+    }
+    next.is_none().then_some(())
+}
+
+/// The next term that occurs more than once: none at the end, nothing where the bytes are not whole.
+fn often_at(rest: &mut &[u8], before: usize) -> Option<Option<(usize, u8)>> {
+    if rest.is_empty() {
+        return Some(None);
+    }
+    let place = before.checked_add(usize::try_from(take(rest)?).ok()?)?;
+    Some(Some((place, take_byte(rest)?)))
+}
+
+/// Each as the distance to the one before and a bit that says whether a count follows.
+fn each_by_distance(count: usize, mut rest: &[u8], mut term: impl FnMut(Term, u8)) -> Option<()> {
+    let mut before = 0u32;
+    for at in 0..count {
+        let word = take(&mut rest)?;
+        let distance = u32::try_from(word >> 1).ok()?;
+        if at > 0 && distance == 0 {
+            return None;
+        }
+        let times = if word & 1 == 1 { take_byte(&mut rest)? } else { 1 };
+        before = before.checked_add(distance)?;
+        term(before, times);
+    }
+    rest.is_empty().then_some(())
 }
 
 fn put(out: &mut Vec<u8>, mut value: u64) {
@@ -63,32 +105,6 @@ fn put(out: &mut Vec<u8>, mut value: u64) {
 }
 
 fn take(rest: &mut &[u8]) -> Option<u64> {
-    match rest.first_chunk().and_then(take_at_once) {
-        Some((value, length)) => {
-            *rest = &rest[length..];
-            Some(value)
-        }
-        None => take_by_byte(rest),
-    }
-}
-
-/// A number that ends within the next eight bytes, as every term does, without a step for each of them: a place is
-/// loaded at this speed. Seven bits of each byte are moved together, first by pairs, then by fours, then all.
-fn take_at_once(eight: &[u8; 8]) -> Option<(u64, usize)> {
-    const GO_ON: u64 = 0x8080_8080_8080_8080;
-    let word = u64::from_le_bytes(*eight);
-    let bits = (!word & GO_ON).trailing_zeros() + 1;
-    if bits > u64::BITS {
-        return None;
-    }
-    let sevens = word & !GO_ON & (u64::MAX >> (u64::BITS - bits));
-    let pairs = (sevens & 0x007f_007f_007f_007f) | (sevens & 0x7f00_7f00_7f00_7f00) >> 1;
-    let fours = (pairs & 0x0000_3fff_0000_3fff) | (pairs & 0x3fff_0000_3fff_0000) >> 2;
-    let all = (fours & 0x0000_0000_0fff_ffff) | (fours & 0x0fff_ffff_0000_0000) >> 4;
-    Some((all, bits as usize / 8))
-}
-
-fn take_by_byte(rest: &mut &[u8]) -> Option<u64> {
     let mut value = 0u64;
     for shift in (0..64).step_by(7) {
         let byte = take_byte(rest)?;
@@ -112,24 +128,41 @@ mod tests {
 
     use super::*;
 
+    fn by_distance(words: &Words) -> Vec<u8> {
+        let mut out = vec![BY_DISTANCE];
+        put(&mut out, u64::from(words.len));
+        put(&mut out, words.terms.len() as u64);
+        let mut before = 0;
+        for (term, times) in &words.terms {
+            put(&mut out, (u64::from(term - before) << 1) | u64::from(*times != 1));
+            out.extend((*times != 1).then_some(*times));
+            before = *term;
+        }
+        out
+    }
+
     proptest! {
         #[test]
-        fn numbers_read_alike_at_once_and_by_the_byte(value in any::<u64>(), small in 0..64u32, after in proptest::collection::vec(any::<u8>(), 0..12)) {
-            let value = value >> small;
-            let mut bytes = Vec::new();
-            put(&mut bytes, value);
-            bytes.extend(&after);
-            let (mut at_once, mut by_byte) = (bytes.as_slice(), bytes.as_slice());
-            prop_assert_eq!(take(&mut at_once), Some(value));
-            prop_assert_eq!(take_by_byte(&mut by_byte), Some(value));
-            prop_assert_eq!(at_once, by_byte);
-            prop_assert_eq!(at_once, after.as_slice());
+        fn what_older_versions_wrote_is_read(
+            terms in proptest::collection::btree_map(any::<Term>(), prop_oneof![Just(1), any::<u8>()], 0..40),
+            len in any::<u32>(),
+        ) {
+            let words = Words { terms: terms.into_iter().collect(), len };
+            prop_assert_eq!(Words::from_bytes(&by_distance(&words)).as_ref(), Some(&words));
+            prop_assert_eq!(Words::from_bytes(&words.to_bytes()), Some(words));
         }
 
         #[test]
-        fn any_bytes_read_alike(bytes in proptest::collection::vec(any::<u8>(), 0..24)) {
-            let (mut at_once, mut by_byte) = (bytes.as_slice(), bytes.as_slice());
-            prop_assert_eq!(take(&mut at_once), take_by_byte(&mut by_byte));
+        fn bytes_that_are_not_whole_are_nothing(
+            terms in proptest::collection::btree_map(any::<Term>(), prop_oneof![Just(1), 2..9u8], 1..40),
+            cut in any::<proptest::sample::Index>(),
+        ) {
+            let bytes = Words { terms: terms.into_iter().collect(), len: 3 }.to_bytes();
+            let cut = cut.index(bytes.len());
+            let whole = Words::from_bytes(&bytes).map(|words| words.terms.len());
+            // Cut between two counts it is whole, with counts of one.
+            let rest = Words::from_bytes(&bytes[..cut]).map(|words| words.terms.len());
+            prop_assert!(rest.is_none() || rest == whole);
         }
     }
 }

@@ -90,7 +90,12 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
 
 fn with_session(command: Command, loaded: &Loaded, global: &Global, output: &Output) -> Result<(), Failure> {
     let skills = crate::skills::home(&loaded.config);
-    let job = Job { session: Session::open(&loaded.config)?, global, output, skills };
+    let mut config = loaded.config.clone();
+    if matches!(command, Command::Search(_) | Command::Context(_)) {
+        // One question and the end: an index would be made and thrown away.
+        config.sqlite.index_mib = 0;
+    }
+    let job = Job { session: Session::open(&config)?, global, output, skills };
     let done = match command {
         Command::Remember(command) => command.run(&job),
         Command::Search(command) => command.run(&job),

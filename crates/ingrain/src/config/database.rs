@@ -11,16 +11,24 @@ use serde::{Deserialize, Serialize};
 pub struct Sqlite {
     /// Longest wait for another process that writes, in milliseconds; then the call fails with `store.busy`.
     pub wait_ms: u64,
+    /// Mebibytes of the search index kept in memory; with none, every search reads its places anew.
+    pub index_mib: usize,
 }
+
+const MIB: usize = 1024 * 1024;
 
 impl Sqlite {
     pub(super) fn of(options: &store::Options) -> Sqlite {
-        Sqlite { wait_ms: options.wait_max.as_millis() as u64 }
+        Sqlite { wait_ms: options.wait_max.as_millis() as u64, index_mib: options.recall_bytes_max / MIB }
     }
 
     pub fn options(&self) -> store::Options {
         let waiting: Option<fn(&Path)> = std::io::stderr().is_terminal().then_some(say_waiting);
-        store::Options { wait_max: Duration::from_millis(self.wait_ms), waiting, ..store::Options::default() }
+        store::Options {
+            recall_bytes_max: self.index_mib.saturating_mul(MIB),
+            wait_max: Duration::from_millis(self.wait_ms),
+            waiting,
+        }
     }
 }
 

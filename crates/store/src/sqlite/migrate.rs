@@ -27,7 +27,8 @@ const STEPS: &[Step] = steps![
     "0006_leases",
     "0007_redacted_evidence",
     "0008_due",
-    "0009_term_by_term"
+    "0009_term_by_term",
+    "0010_words_in_lists"
 ];
 
 /// The newest schema this program knows.

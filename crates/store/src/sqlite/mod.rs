@@ -59,7 +59,8 @@ pub enum Location {
 /// What can be tuned.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Bytes of recall index kept in memory; the scopes longest unused go first.
+    /// Bytes of recall index kept in memory; the scopes longest unused go first. Zero keeps nothing and reads less: for
+    /// a program that asks one question and ends.
     pub recall_bytes_max: usize,
     /// How long another process that writes is waited for.
     pub wait_max: Duration,

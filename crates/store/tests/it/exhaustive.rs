@@ -147,6 +147,12 @@ fn the_ten_found_by_words_are_the_best_of_all_on_sqlite() {
 }
 
 #[test]
+fn the_ten_found_by_words_are_the_best_of_all_without_an_index() {
+    let options = Options { recall_bytes_max: 0, ..Options::default() };
+    holds(&open_sqlite(&Location::Memory, &options).expect("opens"), 12, 300);
+}
+
+#[test]
 fn the_ten_found_by_words_are_the_best_of_all_on_postgres() {
     let Some(server) = server() else { return };
     let database = Database::fresh(&server);

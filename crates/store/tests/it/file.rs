@@ -126,7 +126,7 @@ fn what_was_rolled_back_does_not_come_back_over_others() {
 
 #[test]
 fn an_index_too_large_to_keep_is_still_right() {
-    let options = Options { recall_bytes_max: 0, ..Options::default() };
+    let options = Options { recall_bytes_max: 1, ..Options::default() };
     let fresh = || open_sqlite(&Location::Memory, &options).unwrap();
     crate::cases::finding::a_find_sees_every_write(&*fresh());
     crate::cases::finding::statistics_are_of_what_is_seen(&*fresh());

@@ -22,6 +22,9 @@ macro_rules! conformance {
         mod sqlite_in_a_file {
             $(mod $module { $(#[test] fn $case() { crate::on_file(crate::cases::$module::$case); })+ })+
         }
+        mod sqlite_without_an_index {
+            $(mod $module { $(#[test] fn $case() { crate::on_no_index(crate::cases::$module::$case); })+ })+
+        }
         mod postgres_server {
             $(mod $module { $(#[test] fn $case() { crate::on_postgres(crate::cases::$module::$case); })+ })+
         }
@@ -32,6 +35,11 @@ type Case = fn(&dyn engine::ports::Backend);
 
 fn on_memory(case: Case) {
     case(&*open_sqlite(&Location::Memory, &Options::default()).expect("opens"));
+}
+
+fn on_no_index(case: Case) {
+    let options = Options { recall_bytes_max: 0, ..Options::default() };
+    case(&*open_sqlite(&Location::Memory, &options).expect("opens"));
 }
 
 fn on_file(case: Case) {

@@ -37,7 +37,7 @@ pub(super) fn bring_up(
     Ok(())
 }
 
-fn read_newer(
+pub(super) fn read_newer(
     conn: &Connection,
     tenant: TenantId,
     scope: &Seen,

@@ -1,7 +1,9 @@
-//! Finding: an index in memory, one part a place, kept in step with the table.
+//! Finding: an index in memory, one part a place, kept in step with the table; or, where no memory is allowed for it,
+//! one reading of the table for each find.
 
 mod candidates;
 mod dot;
+mod glance;
 mod load;
 mod near;
 mod partition;
@@ -26,6 +28,7 @@ use rusqlite::Connection;
 use super::fault::Fault;
 use super::pool::{Readers, lock};
 use super::scopes::{self, Seen};
+use glance::Glance;
 use partition::Partition;
 
 /// Times a find starts over because another one moved a shared part past its own moment.
@@ -81,7 +84,10 @@ impl Index {
             return past::find(conn, readable, find, &scopes).map(Some);
         }
         let model = find.vector.as_ref().map(|embedding| embedding.model.as_str());
-        let parts = self.parts(conn, readable.tenant, &scopes, model)?;
+        let parts = match self.bytes_max {
+            0 => glanced(conn, readable.tenant, &scopes, find)?,
+            _ => self.parts(conn, readable.tenant, &scopes, model)?,
+        };
         let picks = {
             // Always in the order of their numbers, so that two finds never wait for each other.
             let parts: Vec<RwLockReadGuard<'_, Partition>> =
@@ -149,6 +155,18 @@ impl Index {
             }
         }
     }
+}
+
+/// The parts as far as one find asks, where nothing is kept.
+fn glanced(conn: &Connection, tenant: TenantId, scopes: &[Seen], find: &Find) -> Result<Vec<Shared>, Fault> {
+    let model = find.vector.as_ref().map(|embedding| embedding.model.as_str());
+    let glanced = |scope: &Seen| {
+        let mut part = Partition::glanced(Glance::of(find));
+        load::read_newer(conn, tenant, scope, model, &mut part)?;
+        part.seq = scope.recall_seq;
+        Ok(Arc::new(RwLock::new(part)))
+    };
+    scopes.iter().map(glanced).collect()
 }
 
 impl Held {

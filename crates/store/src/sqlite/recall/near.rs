@@ -20,6 +20,11 @@ const AWAY: u16 = u16::MAX;
 pub(super) fn by_vector(views: &[View<'_>], find: &Find) -> Top {
     let mut top = Top::new(find.pool);
     let Some(asked) = &find.vector else { return top };
+    for (at, view) in views.iter().enumerate() {
+        let nearness = view.part.glance.iter().flat_map(|glance| &glance.nearness).enumerate();
+        let near = nearness.filter(|(doc, near)| **near > f32::NEG_INFINITY && view.wants(*doc));
+        near.for_each(|(doc, near)| view.offer(&mut top, at, doc, *near));
+    }
     let comparable = |vectors: &Vectors| {
         vectors.dimensions > 0
             && vectors.dimensions == asked.vector.values.len()

@@ -7,6 +7,7 @@ use engine::vector::Vector;
 use engine::vocabulary::{Kind, Layer, State, Trust};
 use engine::words::Words;
 
+use super::glance::Glance;
 use super::postings::Postings;
 use super::vectors::Vectors;
 
@@ -51,12 +52,15 @@ pub(super) struct Indexed<'a> {
     pub(super) vector: Option<&'a [u8]>,
 }
 
+/// What the engine scores a memory by.
+pub(super) type Known = (Words, Option<Vector>);
+
 /// A memory that was chosen.
 pub(super) struct Pick {
     pub(super) memory: [u8; 16],
     pub(super) number: u32,
-    pub(super) words: Words,
-    pub(super) vector: Option<Vector>,
+    /// None where the part was only glanced at.
+    pub(super) known: Option<Known>,
 }
 
 #[derive(Default)]
@@ -81,6 +85,8 @@ pub(super) struct Partition {
     totals: Totals,
     /// Somebody looked for something in it since it was loaded.
     searched: AtomicBool,
+    /// Read for one find alone: neither words nor vectors are kept.
+    pub(super) glance: Option<Glance>,
 }
 
 /// What saves a find from looking at every memory: nearly always all of them are active and none has expired.
@@ -101,6 +107,10 @@ impl Default for Totals {
 }
 
 impl Partition {
+    pub(super) fn glanced(glance: Glance) -> Partition {
+        Partition { glance: Some(glance), ..Partition::default() }
+    }
+
     /// Whether vectors of this model can be searched. A part without any vector serves every model.
     pub(super) fn has_model(&self, model: Option<&str>) -> bool {
         model.is_none() || self.vectors.model.is_none() || self.vectors.model.as_deref() == model
@@ -121,7 +131,10 @@ impl Partition {
         self.lens.reserve(memories);
         self.memories.reserve(memories);
         self.numbers.reserve(memories);
-        self.words_end.reserve(memories);
+        match &mut self.glance {
+            Some(glance) => glance.nearness.reserve(memories),
+            None => self.words_end.reserve(memories),
+        }
         self.vectors.expected = memories;
     }
 
@@ -132,14 +145,25 @@ impl Partition {
         }
         let doc = self.metas.len() as Doc;
         // Words in a form this version does not know find nothing; upkeep writes them anew.
-        let len = self.postings.add(doc, row.words).unwrap_or_default();
+        let len = match &mut self.glance {
+            Some(glance) => {
+                glance.look(row.vector);
+                self.postings.add_wanted(doc, row.words, |term| glance.asked.wants(term))
+            }
+            None => {
+                self.vectors.push(row.vector, self.metas.len());
+                self.words.extend_from_slice(row.words);
+                self.words_end.push(self.words.len());
+                self.postings.add(doc, row.words)
+            }
+        };
+        let len = len.unwrap_or_default();
         if replaces {
             self.by_memory.insert(row.memory, doc);
         }
         if let Some(author) = row.author {
             self.authors.insert(doc, author);
         }
-        self.vectors.push(row.vector, self.metas.len());
         self.totals.is_mixed |= row.meta.state != 1 << State::Active as u8;
         self.totals.expires = self.totals.expires.min(row.meta.expires);
         self.totals.len += u64::from(len);
@@ -147,8 +171,6 @@ impl Partition {
         self.lens.push(len);
         self.memories.push(row.memory);
         self.numbers.push(row.number);
-        self.words.extend_from_slice(row.words);
-        self.words_end.push(self.words.len());
     }
 
     /// Whether work waits that was not worth it for the first search alone: a program that asks one question and ends
@@ -172,9 +194,13 @@ impl Partition {
 
     /// What the engine scores a memory by, and the version it was made from.
     pub(super) fn pick(&self, doc: usize) -> Pick {
-        let start = doc.checked_sub(1).map_or(0, |before| self.words_end[before]);
-        let words = Words::from_bytes(&self.words[start..self.words_end[doc]]).unwrap_or_default();
-        Pick { memory: self.memories[doc], number: self.numbers[doc], words, vector: self.vectors.get(doc) }
+        let known = || {
+            let start = doc.checked_sub(1).map_or(0, |before| self.words_end[before]);
+            let words = Words::from_bytes(&self.words[start..self.words_end[doc]]).unwrap_or_default();
+            (words, self.vectors.get(doc))
+        };
+        let known = self.glance.is_none().then(known);
+        Pick { memory: self.memories[doc], number: self.numbers[doc], known }
     }
 
     fn kill(&mut self, memory: &[u8; 16]) {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use engine::words::{Term, Words};
 
+use super::glance::Asked;
 use super::partition::Doc;
 
 /// A memory and how often it holds a term, in four bytes.
@@ -53,9 +54,18 @@ impl Postings {
     /// Adds a memory, whose number is above all before, by its stored words, and answers their length; none where
     /// they cannot be read.
     pub(super) fn add(&mut self, doc: Doc, words: &[u8]) -> Option<u32> {
+        self.add_wanted(doc, words, |_| true)
+    }
+
+    /// As [`Postings::add`], by some of its words.
+    pub(super) fn add_wanted(&mut self, doc: Doc, words: &[u8], wanted: impl Fn(Term) -> bool) -> Option<u32> {
         let before = self.fresh.len();
         let packed = |term: Term, times: u8| u64::from(term) << 32 | u64::from(Posting::new(doc, times).0);
-        let len = Words::each(words, |term, times| self.fresh.push(packed(term, times)));
+        let len = Words::each(words, |term, times| {
+            if wanted(term) {
+                self.fresh.push(packed(term, times));
+            }
+        });
         if len.is_none() {
             self.fresh.truncate(before);
         }
@@ -87,11 +97,8 @@ impl Postings {
         if !self.is_unsorted() {
             return Cow::Borrowed(self);
         }
-        // Most postings are of no term asked for, which one bit tells.
-        let mut asked = [false; 1 << 12];
-        let slot = |term: Term| term as usize & ((1 << 12) - 1);
-        terms.iter().for_each(|term| asked[slot(*term)] = true);
-        let wanted = |packed: &u64| asked[slot(term_of(*packed))] && terms.contains(&term_of(*packed));
+        let asked = Asked::of(terms.to_vec());
+        let wanted = |packed: &u64| asked.wants(term_of(*packed));
         let fresh = Run::sorted(self.fresh.iter().copied().filter(wanted).collect());
         Cow::Owned(Postings {
             runs: self.runs.iter().map(|run| run.only(terms)).chain([fresh]).collect(),

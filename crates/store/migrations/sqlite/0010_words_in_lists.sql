@@ -1,0 +1,1 @@
+-- Nothing to do here: SQLite writes a memory's words in another form from this number on, and reads both.
