@@ -6,7 +6,7 @@ use engine::policy::Readable;
 use engine::ports::{Address, Candidate, Find, Found};
 use engine::vector::Vector;
 use engine::words::Words;
-use rusqlite::{Connection, Row, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
 
 use super::partition::{Known, Pick};
 use super::search::Picks;
@@ -34,7 +34,7 @@ pub(super) fn load(
     Ok(Found { candidates, stats: picks.stats, searched: scopes.len() as u64 })
 }
 
-/// Chosen by the index, which holds all but the memory itself.
+/// Chosen by the index, which holds all but the memory itself, or not even that where it was only glanced at.
 fn of_picks(conn: &Connection, readable: &Readable, find: &Find, picks: Vec<Pick>) -> Result<Vec<Candidate>, Fault> {
     let mut statement = conn.prepare_cached(&format!(
         "select {MEMORY}
@@ -43,8 +43,11 @@ fn of_picks(conn: &Connection, readable: &Readable, find: &Find, picks: Vec<Pick
          where v.tenant = ?1 and v.memory = ?2 and v.number = ?3"
     ))?;
     let mut candidates = Vec::with_capacity(picks.len());
-    for Pick { memory, number, known } in picks {
-        let (words, vector) = known.map_or_else(|| stored(conn, readable, find, memory), Ok)?;
+    for Pick { memory, known } in picks {
+        let Some(Known { number, words, vector }) = known else {
+            candidates.extend(by_id(conn, readable, find, memory)?);
+            continue;
+        };
         let mut rows = statement.query((key(readable.tenant.0), memory, number))?;
         if let Some(row) = rows.next()? {
             let vector = vector.filter(|_| find.vector.is_some());
@@ -65,28 +68,14 @@ fn by_id(conn: &Connection, readable: &Readable, find: &Find, memory: [u8; 16]) 
     ))?;
     let mut rows = statement.query((key(readable.tenant.0), memory))?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let (words, vector) = scored_by(row, 4, find)?;
-    Ok(Some(Candidate { memory: rows::memory(row)?, words, vector }))
-}
-
-/// What the engine scores a memory by, where the index does not hold it.
-fn stored(conn: &Connection, readable: &Readable, find: &Find, memory: [u8; 16]) -> Result<Known, Fault> {
-    let mut statement =
-        conn.prepare_cached("select words, model, vector from recall where tenant = ?1 and memory = ?2")?;
-    let mut rows = statement.query((key(readable.tenant.0), memory))?;
-    rows.next()?.map_or_else(|| Ok(Known::default()), |row| scored_by(row, 0, find))
-}
-
-/// Reads words, model and vector; a vector of another model does not count.
-fn scored_by(row: &Row<'_>, at: usize, find: &Find) -> Result<Known, Fault> {
-    let words = Words::from_bytes(row.get_ref(at)?.as_blob().map_err(Fault::corrupt)?).unwrap_or_default();
-    let model = row.get_ref(at + 1)?.as_str_or_null().map_err(Fault::corrupt)?;
+    let words = Words::from_bytes(row.get_ref(4)?.as_blob().map_err(Fault::corrupt)?).unwrap_or_default();
+    let model = row.get_ref(5)?.as_str_or_null().map_err(Fault::corrupt)?;
     let asked = find.vector.as_ref().map(|embedding| embedding.model.as_str());
     let vector = match model.is_some() && model == asked {
-        true => row.get_ref(at + 2)?.as_blob_or_null().map_err(Fault::corrupt)?.and_then(Vector::from_bytes),
+        true => row.get_ref(6)?.as_blob_or_null().map_err(Fault::corrupt)?.and_then(Vector::from_bytes),
         false => None,
     };
-    Ok((words, vector))
+    Ok(Some(Candidate { memory: rows::memory(row)?, words, vector }))
 }
 
 /// The newest whose summary holds the text as it was typed.

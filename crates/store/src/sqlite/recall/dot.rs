@@ -21,6 +21,10 @@ impl Query {
         Query { values: values.iter().map(|value| i16::from(*value)).collect(), fast }
     }
 
+    pub(super) fn dimensions(&self) -> usize {
+        self.values.len()
+    }
+
     /// The products with the wanted ones of rows that stand one behind the other, each of as many numbers.
     pub(super) fn products(&self, rows: &[i8], wanted: impl Fn(usize) -> bool, product: impl FnMut(usize, i32)) {
         #[cfg(target_arch = "x86_64")]

@@ -3,7 +3,6 @@
 use std::str::FromStr;
 
 use engine::id::TenantId;
-use engine::ports::StoreError;
 use engine::vocabulary::{Kind, Layer, State, Trust};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
@@ -37,7 +36,7 @@ pub(super) fn bring_up(
     Ok(())
 }
 
-pub(super) fn read_newer(
+fn read_newer(
     conn: &Connection,
     tenant: TenantId,
     scope: &Seen,
@@ -60,9 +59,7 @@ pub(super) fn read_newer(
     let mut rows = statement.query((key(tenant.0), scope.id, part.seq))?;
     let mut words = Columns::default();
     while let Some(row) = rows.next()? {
-        if part.is_full() {
-            return Err(StoreError::Unavailable("a place holds more memories than can be searched".to_owned()).into());
-        }
+        part.check_room()?;
         let row = indexed(row, &mut words, &mut part.vectors.model)?;
         part.put(row, replaces);
     }

@@ -1,5 +1,5 @@
 //! Finding: an index in memory, one part a place, kept in step with the table; or, where no memory is allowed for it,
-//! one reading of the table for each find.
+//! one reading of the table for each question.
 
 mod candidates;
 mod dot;
@@ -28,7 +28,6 @@ use rusqlite::Connection;
 use super::fault::Fault;
 use super::pool::{Readers, lock};
 use super::scopes::{self, Seen};
-use glance::Glance;
 use partition::Partition;
 
 /// Times a find starts over because another one moved a shared part past its own moment.
@@ -84,9 +83,9 @@ impl Index {
             return past::find(conn, readable, find, &scopes).map(Some);
         }
         let model = find.vector.as_ref().map(|embedding| embedding.model.as_str());
-        let parts = match self.bytes_max {
-            0 => glanced(conn, readable.tenant, &scopes, find)?,
-            _ => self.parts(conn, readable.tenant, &scopes, model)?,
+        let parts = match self.bytes_max == 0 && glance::is_plain(&find.filter) {
+            true => glanced(conn, readable.tenant, &scopes, find)?,
+            false => self.parts(conn, readable.tenant, &scopes, model)?,
         };
         let picks = {
             // Always in the order of their numbers, so that two finds never wait for each other.
@@ -157,16 +156,9 @@ impl Index {
     }
 }
 
-/// The parts as far as one find asks, where nothing is kept.
+/// The parts as far as one question asks, where nothing is kept.
 fn glanced(conn: &Connection, tenant: TenantId, scopes: &[Seen], find: &Find) -> Result<Vec<Shared>, Fault> {
-    let model = find.vector.as_ref().map(|embedding| embedding.model.as_str());
-    let glanced = |scope: &Seen| {
-        let mut part = Partition::glanced(Glance::of(find));
-        load::read_newer(conn, tenant, scope, model, &mut part)?;
-        part.seq = scope.recall_seq;
-        Ok(Arc::new(RwLock::new(part)))
-    };
-    scopes.iter().map(glanced).collect()
+    scopes.iter().map(|scope| Ok(Arc::new(RwLock::new(glance::read(conn, tenant, scope, find)?)))).collect()
 }
 
 impl Held {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use engine::ports::StoreError;
 use engine::vector::Vector;
 use engine::vocabulary::{Kind, Layer, State, Trust};
 use engine::words::Words;
@@ -52,13 +53,16 @@ pub(super) struct Indexed<'a> {
     pub(super) vector: Option<&'a [u8]>,
 }
 
-/// What the engine scores a memory by.
-pub(super) type Known = (Words, Option<Vector>);
+/// What the engine scores a memory by, and the version that was made from.
+pub(super) struct Known {
+    pub(super) number: u32,
+    pub(super) words: Words,
+    pub(super) vector: Option<Vector>,
+}
 
 /// A memory that was chosen.
 pub(super) struct Pick {
     pub(super) memory: [u8; 16],
-    pub(super) number: u32,
     /// None where the part was only glanced at.
     pub(super) known: Option<Known>,
 }
@@ -121,8 +125,11 @@ impl Partition {
         self.dead > 1_000 && self.dead * 2 > self.metas.len()
     }
 
-    pub(super) fn is_full(&self) -> bool {
-        self.metas.len() >= DOCS_MAX
+    pub(super) fn check_room(&self) -> Result<(), StoreError> {
+        match self.metas.len() < DOCS_MAX {
+            true => Ok(()),
+            false => Err(StoreError::Unavailable("a place holds more memories than can be searched".to_owned())),
+        }
     }
 
     /// Makes room for so many memories at once.
@@ -130,10 +137,12 @@ impl Partition {
         self.metas.reserve(memories);
         self.lens.reserve(memories);
         self.memories.reserve(memories);
-        self.numbers.reserve(memories);
         match &mut self.glance {
             Some(glance) => glance.nearness.reserve(memories),
-            None => self.words_end.reserve(memories),
+            None => {
+                self.numbers.reserve(memories);
+                self.words_end.reserve(memories);
+            }
         }
         self.vectors.expected = memories;
     }
@@ -145,32 +154,46 @@ impl Partition {
         }
         let doc = self.metas.len() as Doc;
         // Words in a form this version does not know find nothing; upkeep writes them anew.
-        let len = match &mut self.glance {
-            Some(glance) => {
-                glance.look(row.vector);
-                self.postings.add_wanted(doc, row.words, |term| glance.asked.wants(term))
-            }
-            None => {
-                self.vectors.push(row.vector, self.metas.len());
-                self.words.extend_from_slice(row.words);
-                self.words_end.push(self.words.len());
-                self.postings.add(doc, row.words)
-            }
-        };
-        let len = len.unwrap_or_default();
+        let len = self.postings.add(doc, row.words, |_| true).unwrap_or_default();
         if replaces {
             self.by_memory.insert(row.memory, doc);
         }
         if let Some(author) = row.author {
             self.authors.insert(doc, author);
         }
+        self.vectors.push(row.vector, self.metas.len());
+        self.words.extend_from_slice(row.words);
+        self.words_end.push(self.words.len());
         self.totals.is_mixed |= row.meta.state != 1 << State::Active as u8;
         self.totals.expires = self.totals.expires.min(row.meta.expires);
-        self.totals.len += u64::from(len);
-        self.metas.push(row.meta);
-        self.lens.push(len);
-        self.memories.push(row.memory);
         self.numbers.push(row.number);
+        self.push(row.memory, row.meta, len);
+    }
+
+    /// As [`Partition::put`], keeping only what its question asks of an active memory that has not expired.
+    pub(super) fn glance_at(
+        &mut self,
+        memory: [u8; 16],
+        updated: i64,
+        words: &[u8],
+        vector: Option<&[u8]>,
+    ) -> Result<(), StoreError> {
+        self.check_room()?;
+        let Some(glance) = &mut self.glance else { return Ok(()) };
+        glance.look(vector);
+        let doc = self.metas.len() as Doc;
+        let len = self.postings.add(doc, words, |term| glance.wants(term)).unwrap_or_default();
+        // A plain question does not ask about kind, layer and trust.
+        let state = 1 << State::Active as u8;
+        self.push(memory, Meta { updated, expires: i64::MAX, state, kind: 0, layer: 0, trust: 0 }, len);
+        Ok(())
+    }
+
+    fn push(&mut self, memory: [u8; 16], meta: Meta, len: u32) {
+        self.totals.len += u64::from(len);
+        self.metas.push(meta);
+        self.lens.push(len);
+        self.memories.push(memory);
     }
 
     /// Whether work waits that was not worth it for the first search alone: a program that asks one question and ends
@@ -192,15 +215,13 @@ impl Partition {
         self.searched.store(true, Ordering::Relaxed);
     }
 
-    /// What the engine scores a memory by, and the version it was made from.
     pub(super) fn pick(&self, doc: usize) -> Pick {
         let known = || {
             let start = doc.checked_sub(1).map_or(0, |before| self.words_end[before]);
             let words = Words::from_bytes(&self.words[start..self.words_end[doc]]).unwrap_or_default();
-            (words, self.vectors.get(doc))
+            Known { number: self.numbers[doc], words, vector: self.vectors.get(doc) }
         };
-        let known = self.glance.is_none().then(known);
-        Pick { memory: self.memories[doc], number: self.numbers[doc], known }
+        Pick { memory: self.memories[doc], known: self.glance.is_none().then(known) }
     }
 
     fn kill(&mut self, memory: &[u8; 16]) {

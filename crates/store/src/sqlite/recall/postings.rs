@@ -51,14 +51,9 @@ struct Run {
 }
 
 impl Postings {
-    /// Adds a memory, whose number is above all before, by its stored words, and answers their length; none where
-    /// they cannot be read.
-    pub(super) fn add(&mut self, doc: Doc, words: &[u8]) -> Option<u32> {
-        self.add_wanted(doc, words, |_| true)
-    }
-
-    /// As [`Postings::add`], by some of its words.
-    pub(super) fn add_wanted(&mut self, doc: Doc, words: &[u8], wanted: impl Fn(Term) -> bool) -> Option<u32> {
+    /// Adds a memory, whose number is above all before, by those of its stored words that are wanted, and answers the
+    /// length of all; none where they cannot be read.
+    pub(super) fn add(&mut self, doc: Doc, words: &[u8], wanted: impl Fn(Term) -> bool) -> Option<u32> {
         let before = self.fresh.len();
         let packed = |term: Term, times: u8| u64::from(term) << 32 | u64::from(Posting::new(doc, times).0);
         let len = Words::each(words, |term, times| {
@@ -234,7 +229,7 @@ mod tests {
                 let terms = [1, doc % 7, doc.wrapping_mul(0x9e37_79b9), u32::MAX];
                 let terms: BTreeMap<Term, u8> = terms.map(|term| (term, (doc % 3 + 1) as u8)).into();
                 let words = Words { terms: terms.clone().into_iter().collect(), len: doc };
-                assert_eq!(postings.add(doc, &words.to_bytes()), Some(doc));
+                assert_eq!(postings.add(doc, &words.to_bytes(), |_| true), Some(doc));
                 for (term, times) in terms {
                     expected.entry(term).or_default().push(Posting::new(doc, times));
                 }
@@ -262,7 +257,7 @@ mod tests {
         let mut postings = Postings::default();
         let mut bytes = Words { terms: vec![(1, 1), (2, 1)], len: 2 }.to_bytes();
         bytes.pop();
-        assert_eq!(postings.add(0, &bytes), None);
+        assert_eq!(postings.add(0, &bytes, |_| true), None);
         assert_eq!(postings.count(1), 0);
     }
 }
