@@ -12,8 +12,9 @@ const KEPT_MIN: usize = 2_048;
 /// For each one wanted, and one in so many of all: the more there are, the more come near by chance.
 const KEPT_PER_WANTED: usize = 64;
 const KEPT_ONE_IN: usize = 64;
-/// With fewer than so many times what is kept, comparing all of them is as fast: they stay in the processor's cache.
-const WORTH_IT: usize = 16;
+/// With fewer than so many times what is kept, comparing all of them is as fast: 4.6 million instructions a search among
+/// 10,000 where that took 5.4.
+const WORTH_IT: usize = 3;
 /// Farther than any.
 const AWAY: u16 = u16::MAX;
 
@@ -139,7 +140,11 @@ mod tests {
 
     #[test]
     fn the_nearest_by_signs_hold_the_best_by_product() {
-        let (mut part, pool) = (part(40_000), 20);
+        [7_000, 40_000].into_iter().for_each(hold_the_best_of);
+    }
+
+    fn hold_the_best_of(rows: u64) {
+        let (mut part, pool) = (part(rows), 20);
         let queries = 50_000..50_020;
         let exact: Vec<_> = queries.clone().map(|query| best(&part, query, pool)).collect();
         part.sort();
@@ -150,13 +155,13 @@ mod tests {
             wanted += exact.len();
         }
         assert_eq!(wanted, 20 * pool);
-        assert!(found * 1_000 >= wanted * 995, "{found} of {wanted}");
+        assert!(found * 1_000 >= wanted * 995, "{found} of {wanted} among {rows}");
         // Rows that come later have signs too.
         let signs = |part: &Partition| part.vectors.signs.as_ref().map(Vec::len);
         let meta = Meta::new(State::Active, Kind::Note, Layer::Semantic, Trust::AgentDraft);
         let (memory, bytes) = ([255; 16], vector(60_000).to_bytes());
         part.put(Indexed { memory, meta, number: 1, author: None, words: &[], vector: Some(&bytes) }, false);
-        assert_eq!(signs(&part), Some(40_001 * 4));
+        assert_eq!(signs(&part), Some((rows as usize + 1) * 4));
         assert_eq!(best(&part, 60_000, 1), [memory]);
     }
 }

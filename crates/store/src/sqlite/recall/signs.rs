@@ -39,33 +39,47 @@ fn eight_signs(eight: [i8; 8]) -> u64 {
 
 /// In how many signs each row differs from the query.
 pub(super) fn distances(query: &[u64], rows: &[u64]) -> Vec<u16> {
+    let mut distances = vec![0; rows.len() / query.len().max(1)];
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("popcnt") {
         // SAFETY: the processor has the instruction; the function needs nothing else.
-        return unsafe { counted(query, rows) };
+        unsafe { counted(query, rows, &mut distances) };
+        return distances;
     }
-    each(query, rows)
+    each(query, rows, &mut distances);
+    distances
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt")]
-fn counted(query: &[u64], rows: &[u64]) -> Vec<u16> {
-    each(query, rows)
+fn counted(query: &[u64], rows: &[u64], distances: &mut [u16]) {
+    each(query, rows, distances);
 }
 
+/// Plain loops: what is written as a closure becomes a function of its own, which may not use the processor's means.
 #[inline(always)]
-fn each(query: &[u64], rows: &[u64]) -> Vec<u16> {
-    match <[u64; 4]>::try_from(query) {
+fn each(query: &[u64], rows: &[u64], distances: &mut [u16]) {
+    match query {
         // The default model's size: without a loop in the loop.
-        Ok(query) => rows.as_chunks().0.iter().map(|row: &[u64; 4]| differing(&query, row)).collect(),
-        Err(_) if query.is_empty() => Vec::new(),
-        Err(_) => rows.chunks_exact(query.len()).map(|row| differing(query, row)).collect(),
+        [a, b, c, d] => {
+            for (distance, row) in distances.iter_mut().zip(rows.as_chunks::<4>().0) {
+                let [e, f, g, h] = row;
+                let differing =
+                    (a ^ e).count_ones() + (b ^ f).count_ones() + (c ^ g).count_ones() + (d ^ h).count_ones();
+                *distance = differing as u16;
+            }
+        }
+        [] => {}
+        _ => {
+            for (distance, row) in distances.iter_mut().zip(rows.chunks_exact(query.len())) {
+                let mut differing = 0;
+                for (a, b) in query.iter().zip(row) {
+                    differing += (a ^ b).count_ones();
+                }
+                *distance = differing as u16;
+            }
+        }
     }
-}
-
-#[inline(always)]
-fn differing(one: &[u64], other: &[u64]) -> u16 {
-    one.iter().zip(other).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>() as u16
 }
 
 #[cfg(test)]
