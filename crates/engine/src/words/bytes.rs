@@ -148,7 +148,7 @@ mod tests {
             len in any::<u32>(),
         ) {
             let words = Words { terms: terms.into_iter().collect(), len };
-            prop_assert_eq!(Words::from_bytes(&by_distance(&words)).as_ref(), Some(&words));
+            prop_assert_eq!(Words::from_bytes(&by_distance(&words)), Some(words.clone()));
             prop_assert_eq!(Words::from_bytes(&words.to_bytes()), Some(words));
         }
 
