@@ -98,8 +98,9 @@ pub fn open_sqlite(location: &Location, options: &Options) -> Result<Arc<dyn Bac
     let news = Arc::new(Bell::default());
     let checkpointer = path.map(|path| Checkpointer::start(path, shared.clone(), news.clone())).transpose()?;
     let writer = Writer::start(shared, news.clone())?;
-    let (location, standing, wait_max) = (location.clone(), path.map(Standing::of), options.wait_max);
-    Ok(Arc::new(Sqlite { location, wait_max, standing, readers, _checkpointer: checkpointer, writer, recall, news }))
+    let file = Arc::new(Whereabouts { location: location.clone(), wait_max: options.wait_max });
+    let standing = path.map(Standing::of);
+    Ok(Arc::new(Sqlite { file, standing, readers, _checkpointer: checkpointer, writer, recall, news }))
 }
 
 /// Makes the folder and the file so that only their owner may look; the log files copy the file's mode.
@@ -119,8 +120,7 @@ fn make_file(path: &Path) -> std::io::Result<()> {
 }
 
 struct Sqlite {
-    location: Location,
-    wait_max: Duration,
+    file: Arc<Whereabouts>,
     standing: Option<Standing>,
     readers: Readers,
     /// Goes before the writer, which closes the file.
@@ -130,11 +130,13 @@ struct Sqlite {
     news: Arc<Bell>,
 }
 
-impl Sqlite {
-    fn read<T>(&self, work: impl FnOnce(&rusqlite::Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
-        self.readers.read(work).map_err(|error| self.named(error))
-    }
+/// Where it is, and how long that is waited for.
+struct Whereabouts {
+    location: Location,
+    wait_max: Duration,
+}
 
+impl Whereabouts {
     fn named(&self, error: StoreError) -> StoreError {
         let path = match &self.location {
             Location::File(path) => Some(path.as_path()),
@@ -144,15 +146,25 @@ impl Sqlite {
     }
 }
 
+impl Sqlite {
+    fn read<T>(&self, work: impl FnOnce(&rusqlite::Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
+        self.readers.read(work).map_err(|error| self.file.named(error))
+    }
+}
+
 impl Backend for Sqlite {
     fn commit(&self, change: Change) -> Result<Committed, StoreError> {
         self.standing.as_ref().map_or(Ok(()), Standing::check)?;
-        self.writer.commit(change).map_err(|error| self.named(error))
+        self.writer.commit(change).map_err(|error| self.file.named(error))
     }
 
     fn submit(&self, change: Change, answer: Answer<Committed>) {
         match self.standing.as_ref().map_or(Ok(()), Standing::check) {
-            Ok(()) => self.writer.submit(change, answer),
+            Ok(()) => {
+                let file = self.file.clone();
+                let named = move |outcome: Result<_, _>| answer(outcome.map_err(|error| file.named(error)));
+                self.writer.submit(change, Box::new(named));
+            }
             Err(error) => answer(Err(error)),
         }
     }
@@ -166,7 +178,7 @@ impl Backend for Sqlite {
     }
 
     fn flush(&self) -> Result<(), StoreError> {
-        self.writer.flush().map_err(|error| self.named(error))
+        self.writer.flush().map_err(|error| self.file.named(error))
     }
 
     fn tenants(&self) -> Result<Vec<Tenant>, StoreError> {
@@ -177,7 +189,7 @@ impl Backend for Sqlite {
         // Almost always it is there, and then nothing needs to be written.
         match self.read(|conn| records::tenant(conn, &tenant.slug))? {
             Some(tenant) => Ok(tenant),
-            None => self.writer.ensure_tenant(tenant.clone()).map_err(|error| self.named(error)),
+            None => self.writer.ensure_tenant(tenant.clone()).map_err(|error| self.file.named(error)),
         }
     }
 
@@ -246,7 +258,7 @@ impl Backend for Sqlite {
 
     fn health(&self) -> Result<Health, StoreError> {
         self.standing.as_ref().map_or(Ok(()), Standing::look)?;
-        let health = self.read(|conn| health::report(conn, &self.location))?;
+        let health = self.read(|conn| health::report(conn, &self.file.location))?;
         Ok(Health { syncs: Some(self.writer.synced()), ..health })
     }
 }

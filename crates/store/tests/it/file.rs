@@ -132,6 +132,23 @@ fn an_index_too_large_to_keep_is_still_right() {
     crate::cases::finding::statistics_are_of_what_is_seen(&*fresh());
 }
 
+#[test]
+fn a_file_somebody_else_holds_is_named() {
+    let (_folder, path) = folder();
+    let options = Options { wait_max: std::time::Duration::from_millis(1), ..Options::default() };
+    let backend = open_sqlite(&Location::File(path.clone()), &options).unwrap();
+    let world = World::new(&*backend);
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("begin immediate").unwrap();
+    let change = || world.change().write(Write::RunSave { run: "r1".to_owned() });
+    let (tell, told) = std::sync::mpsc::channel();
+    backend.submit(change(), Box::new(move |outcome| tell.send(outcome).unwrap()));
+    for error in [told.recv().unwrap().unwrap_err(), backend.commit(change()).unwrap_err()] {
+        let named = format!("{error:?}").contains(&path.display().to_string());
+        assert_eq!((error.code(), named), ("store.busy", true), "{error:?}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn only_the_owner_may_look() {
