@@ -1,6 +1,8 @@
 //! One change: its guards, its writes, its events, inside a transaction the writer opened.
 
-use engine::change::{Change, Committed, Write};
+use std::sync::Arc;
+
+use engine::change::{Change, Committed, Place, Write};
 use engine::id::{MemoryId, TenantId};
 use engine::lifecycle::FADE_PER_MICROSECOND;
 use engine::ports::StoreError;
@@ -8,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::fault::Fault;
 use super::rows::{key, micros};
-use super::{entry, erase, events, guards, records};
+use super::{entry, erase, events, guards, records, scopes};
 
 /// The last number given of each of a tenant's sequences.
 #[derive(Clone, PartialEq)]
@@ -18,6 +20,8 @@ pub(super) struct Head {
     pub(super) event_hash: String,
     pub(super) recall_seq: u64,
     pub(super) scope_seq: i64,
+    /// The place looked up last and its number: most changes are about one place, and ask about it several times.
+    pub(super) place: Option<Arc<(Place, i64)>>,
 }
 
 /// The heads of the tenants one transaction writes to: read once, written once, however many changes it takes.
@@ -60,7 +64,7 @@ pub(super) fn apply(conn: &Connection, heads: &mut Heads, change: &Change) -> Re
 
 fn work(conn: &Connection, head: &mut Head, change: &Change) -> Result<Committed, Fault> {
     for guard in &change.guards {
-        if !guards::holds(conn, change.tenant, guard)? {
+        if !guards::holds(conn, head, guard)? {
             return Err(StoreError::Guard(guard.clone()).into());
         }
     }
@@ -89,7 +93,10 @@ fn perform(conn: &Connection, head: &mut Head, change: &Change, write: &Write) -
         Write::Recalled { memories, fading } => recalled(conn, change, memories, fading)?,
         Write::RunSave { run } => run_save(conn, tenant, run)?,
         Write::Redact { memory, versions } => erase::redact(conn, head, change.at, *memory, versions)?,
-        Write::Erase { place } => return erase::erase(conn, tenant, change.at, place),
+        Write::Erase { place } => {
+            head.place = None;
+            return erase::erase(conn, tenant, change.at, place);
+        }
         Write::Embedded { memory, version, embedding } => entry::embed(conn, head, *memory, *version, embedding)?,
     }
     Ok(0)
@@ -145,6 +152,7 @@ impl Head {
                     event_hash: row.get(1)?,
                     recall_seq: row.get(2)?,
                     scope_seq: row.get(3)?,
+                    place: None,
                 })
             })
             .optional()?
@@ -165,6 +173,16 @@ impl Head {
     pub(super) fn next_recall(&mut self) -> u64 {
         self.recall_seq += 1;
         self.recall_seq
+    }
+
+    /// The number of a place; none where nobody has written to it.
+    pub(super) fn scope(&mut self, conn: &Connection, place: &Place) -> Result<Option<i64>, Fault> {
+        if let Some(known) = self.place.as_ref().filter(|known| known.0 == *place) {
+            return Ok(Some(known.1));
+        }
+        let found = scopes::id(conn, self.tenant, place)?;
+        self.place = found.map(|id| Arc::new((place.clone(), id)));
+        Ok(found)
     }
 
     /// A place's number, never given before: copies of an erased place cannot pass for the new one.

@@ -1,15 +1,16 @@
 //! Whether what the engine decided on is still so, inside the writing transaction.
 
 use engine::change::{Guard, Place};
-use engine::id::TenantId;
+use engine::ports::PlaceState;
 use rusqlite::{Connection, OptionalExtension, Params};
 
+use super::commit::Head;
 use super::fault::Fault;
 use super::rows::key;
 use super::scopes;
 
-pub(super) fn holds(conn: &Connection, tenant: TenantId, guard: &Guard) -> Result<bool, Fault> {
-    let wall = key(tenant.0);
+pub(super) fn holds(conn: &Connection, head: &mut Head, guard: &Guard) -> Result<bool, Fault> {
+    let wall = key(head.tenant.0);
     match guard {
         Guard::VersionIs { memory, version } => exists(
             conn,
@@ -18,22 +19,20 @@ pub(super) fn holds(conn: &Connection, tenant: TenantId, guard: &Guard) -> Resul
         ),
         Guard::PathFree { place, path } => free(
             conn,
-            tenant,
+            head,
             place,
             "select 1 from memories where tenant = ?1 and scope = ?2 and path = ?3 and state = 'active'",
             path,
         ),
         Guard::HashFree { place, sha256 } => free(
             conn,
-            tenant,
+            head,
             place,
             "select 1 from memories where tenant = ?1 and scope = ?2 and sha256 = ?3 and state = 'active' and path is null",
             sha256,
         ),
-        Guard::PlaceUnchanged { place, generation } => {
-            Ok(scopes::state(conn, tenant, place)?.generation == *generation)
-        }
-        Guard::RoomLeft { place, live_max } => Ok(scopes::state(conn, tenant, place)?.live < *live_max),
+        Guard::PlaceUnchanged { place, generation } => Ok(state(conn, head, place)?.generation == *generation),
+        Guard::RoomLeft { place, live_max } => Ok(state(conn, head, place)?.live < *live_max),
         Guard::RunSavesLeft { run, saves_max } => {
             let saves: Option<u32> = conn
                 .prepare_cached("select saves from run_saves where tenant = ?1 and run = ?2")?
@@ -61,10 +60,15 @@ fn exists(conn: &Connection, sql: &str, params: impl Params) -> Result<bool, Fau
     Ok(conn.prepare_cached(sql)?.exists(params)?)
 }
 
+fn state(conn: &Connection, head: &mut Head, place: &Place) -> Result<PlaceState, Fault> {
+    let Some(scope) = head.scope(conn, place)? else { return Ok(PlaceState::default()) };
+    scopes::state_of(conn, head.tenant, scope)
+}
+
 /// Nothing active there. A place nobody has written to yet is free.
-fn free(conn: &Connection, tenant: TenantId, place: &Place, sql: &str, value: &str) -> Result<bool, Fault> {
-    match scopes::id(conn, tenant, place)? {
-        Some(scope) => Ok(!exists(conn, sql, (key(tenant.0), scope, value))?),
+fn free(conn: &Connection, head: &mut Head, place: &Place, sql: &str, value: &str) -> Result<bool, Fault> {
+    match head.scope(conn, place)? {
+        Some(scope) => Ok(!exists(conn, sql, (key(head.tenant.0), scope, value))?),
         None => Ok(true),
     }
 }

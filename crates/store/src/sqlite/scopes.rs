@@ -36,7 +36,7 @@ pub(super) fn id(conn: &Connection, tenant: TenantId, place: &Place) -> Result<O
 /// The place's number; made on its first write.
 pub(super) fn ensure(conn: &Connection, head: &mut Head, store: &str, scope: &Scope) -> Result<i64, Fault> {
     let place = Place { store: store.to_owned(), scope: scope.clone() };
-    if let Some(id) = id(conn, head.tenant, &place)? {
+    if let Some(id) = head.scope(conn, &place)? {
         return Ok(id);
     }
     let id = head.next_scope();
@@ -63,16 +63,13 @@ pub(super) fn live(conn: &Connection, tenant: TenantId) -> Result<Vec<(String, u
 }
 
 pub(super) fn state(conn: &Connection, tenant: TenantId, place: &Place) -> Result<PlaceState, Fault> {
-    let (first, second) = place.scope.names();
+    id(conn, tenant, place)?.map_or(Ok(PlaceState::default()), |scope| state_of(conn, tenant, scope))
+}
+
+pub(super) fn state_of(conn: &Connection, tenant: TenantId, scope: i64) -> Result<PlaceState, Fault> {
     let state = conn
-        .prepare_cached(
-            "select generation, live
-             from scopes
-             where tenant = ?1 and kind = ?2 and first = ?3 and second = ?4 and store = ?5",
-        )?
-        .query_row((key(tenant.0), place.scope.kind().as_str(), first, second, &place.store), |row| {
-            Ok(PlaceState { generation: row.get(0)?, live: row.get(1)? })
-        })
+        .prepare_cached("select generation, live from scopes where tenant = ?1 and id = ?2")?
+        .query_row((key(tenant.0), scope), |row| Ok(PlaceState { generation: row.get(0)?, live: row.get(1)? }))
         .optional()?;
     Ok(state.unwrap_or_default())
 }
