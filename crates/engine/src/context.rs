@@ -4,10 +4,11 @@ use crate::Engine;
 use crate::caller::Caller;
 use crate::change::{Change, Write};
 use crate::chronicle;
+use crate::count::counted;
 use crate::error::Error;
 use crate::event::{EventName, Happening};
 use crate::id::MemoryId;
-use crate::limits::trust_score;
+use crate::limits::{trust_score, within};
 use crate::memory::{Memory, content_sha256};
 use crate::policy;
 use crate::ports::{Filter, Order, Page};
@@ -106,6 +107,8 @@ struct Prepared {
 impl Engine {
     /// The memories for one turn. A failing retrieval does not fail the turn: the answer says what was skipped.
     pub fn context(&self, caller: &Caller, request: &ContextRequest) -> Result<Context, Error> {
+        within("budget_tokens", request.budget_tokens, self.limits().context_budget_max)?;
+        within("memories_max", request.memories_max, self.limits().results_max)?;
         if self.settings.memory_off {
             return Ok(Context { skipped: vec!["memory is turned off".to_owned()], ..Context::default() });
         }
@@ -143,7 +146,8 @@ impl Engine {
         let left_out = choices.iter().filter(|choice| choice.considered.is_over_budget()).count();
         if left_out > 0 && choices.iter().all(|choice| choice.considered.block.is_none()) {
             let budget = settings.budget_tokens;
-            skipped.push(format!("{left_out} memories: none fits into a budget of {budget} tokens"));
+            let left_out = counted(left_out, "memory", "memories");
+            skipped.push(format!("{left_out}: none fits into a budget of {}", counted(budget, "token", "tokens")));
         }
         Prepared { settings, choices, skipped }
     }

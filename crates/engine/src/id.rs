@@ -1,12 +1,23 @@
 //! Names of things: UUIDv7, so that ids sort by birth.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde::de::{Deserialize, Deserializer, Visitor};
 use uuid::Uuid;
+
+/// What people are told of a text that names nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("an id such as 01980000-0000-7000-8000-000000000001 is expected")]
+pub struct NotAnId;
+
+/// Reads an id of any sort.
+pub fn parsed(text: &str) -> Result<Uuid, NotAnId> {
+    Uuid::parse_str(text).map_err(|_| NotAnId)
+}
 
 macro_rules! id {
     ($($(#[$meta:meta])* $name:ident),+ $(,)?) => {$(
         $(#[$meta])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
         #[serde(transparent)]
         pub struct $name(pub Uuid);
 
@@ -17,12 +28,33 @@ macro_rules! id {
         }
 
         impl std::str::FromStr for $name {
-            type Err = uuid::Error;
+            type Err = NotAnId;
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                Uuid::parse_str(text).map(Self)
+                parsed(text).map(Self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_str(Reader).map(Self)
             }
         }
     )+};
+}
+
+/// Reads an id in our own words: the library's quote what it did not understand.
+struct Reader;
+
+impl Visitor<'_> for Reader {
+    type Value = Uuid;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an id")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Uuid, E> {
+        parsed(text).map_err(E::custom)
+    }
 }
 
 id! {

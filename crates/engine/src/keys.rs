@@ -30,6 +30,8 @@ const TENANT_BYTES: usize = 16;
 const SHOWN_CHARS: usize = KEY_MARK.len() + 8;
 /// Seconds between two notes of a key's last use: close enough for people, cheap enough for every call.
 const LAST_USE_SECS: i64 = 60;
+/// Longest a key that was turned may work on, in seconds: thirty days, in which every holder can be told.
+pub const OVERLAP_SECS_MAX: i64 = 30 * 86_400;
 
 vocabulary! {
     /// What a key may say about itself in headers of each call.
@@ -206,6 +208,10 @@ impl Engine {
         random: [u8; KEY_RANDOM_BYTES],
     ) -> Result<Issued, Error> {
         let old = self.key(caller, id)?;
+        if overlap.as_secs() > OVERLAP_SECS_MAX {
+            let message = format!("a key that was turned works on for at most {OVERLAP_SECS_MAX} seconds");
+            return Err(Error::invalid("shape.out_of_range", message));
+        }
         let now = self.clock.now();
         if !old.is_good(now) {
             return Err(Error::conflict("conflict.state", "the key has expired or was revoked"));

@@ -12,6 +12,7 @@ pub mod change;
 mod chronicle;
 pub mod chunks;
 pub mod container;
+pub mod count;
 mod cursor;
 pub mod entities;
 pub mod error;

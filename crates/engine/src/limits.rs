@@ -59,6 +59,8 @@ pub struct Limits {
     pub light_bytes_max: usize,
     /// Tokens a turn's context may cost, frame included (`MEMORY_CONTEXT_TOKEN_BUDGET`).
     pub context_budget_tokens: usize,
+    /// The most a turn may ask for: half of a large model's window.
+    pub context_budget_max: usize,
     /// Ranked memories shown in one turn.
     pub context_memories_max: usize,
     /// Trust score from which a memory is shown as trusted.
@@ -125,6 +127,7 @@ impl Default for Limits {
             commit_attempts: 64,
             light_bytes_max: 4 * 1024,
             context_budget_tokens: 2_200,
+            context_budget_max: 100_000,
             context_memories_max: 6,
             context_trusted_from: 0.85,
             context_tag_prefix: "ingrain".to_owned(),
@@ -153,11 +156,15 @@ impl Limits {
 
 /// How many a caller gets: as many as asked for, or else the usual number. The one rule of every listing and search.
 pub(crate) fn how_many(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, Error> {
-    match asked {
-        Some(asked) if !(1..=most).contains(&asked) => {
-            Err(Error::invalid("shape.out_of_range", format!("`limit`: a number from 1 to {most} is expected")))
-        }
-        asked => Ok(asked.unwrap_or(usual).clamp(1, most)),
+    within("limit", asked, most)?;
+    Ok(asked.unwrap_or(usual).clamp(1, most))
+}
+
+/// Whether what was asked for can be had: what lies outside is told, not bent.
+pub(crate) fn within(name: &str, asked: Option<usize>, most: usize) -> Result<(), Error> {
+    match asked.is_none_or(|asked| (1..=most).contains(&asked)) {
+        true => Ok(()),
+        false => Err(Error::invalid("shape.out_of_range", format!("`{name}`: a number from 1 to {most} is expected"))),
     }
 }
 

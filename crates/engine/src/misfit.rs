@@ -40,6 +40,9 @@ pub fn told(place: &str, error: &str) -> String {
 /// Serde's words without the value they quote.
 fn words(error: &str) -> String {
     let text = error.split(" at line ").next().unwrap_or_default();
+    if let Some((_, ours)) = LIBRARY.iter().find(|(theirs, _)| *theirs == text) {
+        return (*ours).to_owned();
+    }
     let quotes = ["invalid type", "invalid value", "invalid length", "unknown variant"];
     if !quotes.iter().any(|start| text.starts_with(start)) {
         return text.chars().filter(|c| !c.is_control()).take(WORDS_CHARS).collect();
@@ -52,6 +55,17 @@ fn words(error: &str) -> String {
         None => format!("expected {expected}"),
     }
 }
+
+/// What parsers of texts say, in our words.
+const LIBRARY: [(&str, &str); 7] = [
+    ("invalid digit found in string", "expected a whole number"),
+    ("cannot parse integer from empty string", "expected a whole number"),
+    ("number too large to fit in target type", "expected a smaller number"),
+    ("number too small to fit in target type", "expected a larger number"),
+    ("invalid float literal", "expected a number"),
+    ("cannot parse float from empty string", "expected a number"),
+    ("provided string was not `true` or `false`", "expected `true` or `false`"),
+];
 
 /// What a type is to somebody who writes JSON.
 fn plain(expected: &str) -> &str {

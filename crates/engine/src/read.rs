@@ -1,5 +1,7 @@
 //! Read, list, history: what stands, what stood, and who said so.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 
 use crate::Engine;
@@ -197,6 +199,33 @@ impl Engine {
             stretch = self.limits().list_max;
         }
         Ok((seen, read_to))
+    }
+
+    /// The newest so many entries of the log that are wanted and the caller may see, in order of time, and the number
+    /// up to which it was read. As with [`Engine::events`], only a stretch of a long log is looked at.
+    pub fn latest_events(
+        &self,
+        caller: &Caller,
+        limit: usize,
+        wanted: impl Fn(&Event) -> bool,
+    ) -> Result<(Vec<Event>, u64), Error> {
+        let witness = self.witness(caller)?;
+        let most = how_many(Some(limit), self.limits().list_default, self.limits().list_max)?;
+        let last = self.backend.last_event(caller.tenant)?;
+        let (mut newest_first, mut upto, mut stretch) = (Vec::new(), last, most);
+        for _ in 0..EVENT_STRETCHES_MAX {
+            let after = upto.saturating_sub(stretch as u64);
+            let events = self.backend.events(caller.tenant, after, stretch)?;
+            let of_stretch = events.iter().rev().filter(|event| event.seq <= upto && wanted(event));
+            newest_first.extend(of_stretch.filter_map(|event| witness.shown(event)).map(Cow::into_owned));
+            if newest_first.len() >= most || after == 0 {
+                break;
+            }
+            (upto, stretch) = (after, self.limits().list_max);
+        }
+        newest_first.truncate(most);
+        newest_first.reverse();
+        Ok((newest_first, last))
     }
 }
 

@@ -16,8 +16,12 @@ use crate::ports::{Filter, Find, Found};
 use crate::ranking::{self, Asked, Hit};
 use crate::receipt::Touch;
 use crate::row::Kept;
-use crate::vocabulary::{Layer, Ranker, ScopeKind};
+use crate::vocabulary::{Layer, Ranker, ScopeKind, State};
 use crate::words;
+
+/// Said to who searches among what was forgotten.
+const NO_WORDS_LEFT: &str =
+    "forgotten memories have no words left to be found by; they are listed: `list --state tombstoned`";
 
 /// What a caller looks for.
 #[derive(Clone, Debug, Default)]
@@ -81,6 +85,9 @@ impl Engine {
         answer.why_not = query.explain.map(|id| self.why_not(caller, query, &hits, limit, id)).transpose()?;
         hits.truncate(limit);
         self.recalled(caller, query, &mut hits);
+        if hits.is_empty() && query.filter.states.contains(&State::Tombstoned) {
+            answer.warnings.push(NO_WORDS_LEFT.to_owned());
+        }
         answer.hits = hits;
         Ok(answer)
     }

@@ -24,6 +24,9 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// The output says what was refused.
+    pub const TOLD_REFUSED: Failure = Failure::Told(3);
+
     pub fn wrong(code: &'static str, message: impl Into<String>) -> Failure {
         Failure::Wrong { code, message: message.into(), hint: None }
     }

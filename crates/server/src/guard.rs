@@ -16,7 +16,7 @@ use tracing::Instrument;
 use crate::app::App;
 use crate::config::ServerConfig;
 use crate::problem::Problem;
-use crate::{endpoint, telemetry};
+use crate::{endpoint, telemetry, unread};
 
 /// Longest request id taken from a client.
 const REQUEST_ID_BYTES_MAX: usize = 128;
@@ -35,6 +35,7 @@ pub(crate) async fn attend(State(app): State<App>, request: Request, next: Next)
     // The route, not the address: an address may hold what somebody remembered.
     let route = path.unwrap_or_default();
     let span = telemetry::request(&id, method.as_str(), &route, verb);
+    let (request, reading) = unread::watched(request);
     let answer = tokio::time::timeout(app.config.limits.timeout(), next.run(request).instrument(span.clone())).await;
     let mut response = answer.unwrap_or_else(|_| {
         Problem::new(StatusCode::GATEWAY_TIMEOUT, "http.timeout", "this took too long").into_response()
@@ -56,6 +57,7 @@ pub(crate) async fn attend(State(app): State<App>, request: Request, next: Next)
     let ms = started.elapsed().as_secs_f64() * 1000.0;
     span.in_scope(|| tracing::info!(verb, status, code = code.as_deref(), ms, "answered {verb} with {status}"));
     protect(response.headers_mut());
+    reading.tell(&mut response);
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID, value);
     }

@@ -25,6 +25,7 @@ mod rest;
 mod stream;
 mod summariser;
 mod telemetry;
+mod unread;
 pub mod wire;
 
 pub use app::App;

@@ -25,6 +25,6 @@ mod tests {
     #[test]
     fn a_parameter_is_told_without_its_value() {
         let told = from_query::<Params>("limit=hunter2").expect_err("does not fit");
-        assert_eq!(told, "`limit`: invalid digit found in string");
+        assert_eq!(told, "`limit`: expected a whole number");
     }
 }

@@ -13,6 +13,9 @@ const ABOUT: &str = "Governed memory for AI agents. Send a key as `Authorization
      `X-Agent-Id`, `X-User-Id`, `X-Conversation-Id`, `X-Session-Id`, `X-Run-Id` and `X-Pipeline-Id` say more about who asks. \
      Failures are problem documents with a `code` that never changes. What you may not see is not found.";
 
+const ONCE: &str = "Sent again within 24 hours, the call is answered again, not done again; while the first is under way \
+     it is 409 with `Retry-After`";
+
 const TAGS: &[(&str, &str)] = &[
     ("memories", "Save, read, list, patch, forget, pin; history"),
     ("search", "Find memories and see why; scan texts"),
@@ -68,9 +71,7 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     if let Some(make) = endpoint.query {
         parameters.extend(query_parameters(&make(generator).to_value()));
     }
-    let once = endpoint
-        .once
-        .then_some(("Idempotency-Key", "Sent again within 24 hours, the call is answered again, not done again"));
+    let once = endpoint.once.then_some(("Idempotency-Key", ONCE));
     for (name, what) in endpoint.headers.iter().copied().chain(once) {
         let schema = match name {
             "Last-Event-ID" => json!({ "type": "integer", "minimum": 0 }),

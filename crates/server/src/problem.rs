@@ -9,7 +9,7 @@ use engine::ports::StoreError;
 use engine::refusal::Refusal;
 use serde_json::{Map, Value, json};
 
-/// Seconds a client should wait when the server is full or the database is away.
+/// Seconds a client should wait when the server is full, the database is away or the first call is not done.
 pub(crate) const RETRY_SECS: u64 = 1;
 pub(crate) const PROBLEM_TYPE: &str = "application/problem+json";
 
@@ -71,6 +71,12 @@ impl Problem {
         let failed =
             self.code == "conflict.sha256" || self.code == "conflict.exists" || self.code == "conflict.nothing_there";
         Problem { status: if failed { StatusCode::PRECONDITION_FAILED } else { self.status }, ..self }
+    }
+
+    /// The same problem of a server that is asked whether it can work.
+    pub(crate) fn into_unavailable(self) -> Problem {
+        let failed = self.status.is_server_error();
+        Problem { status: if failed { StatusCode::SERVICE_UNAVAILABLE } else { self.status }, ..self }
     }
 
     /// The document a client reads.
@@ -158,6 +164,11 @@ impl From<Error> for Problem {
             Error::NotFound { .. } => Problem::new(StatusCode::NOT_FOUND, code, detail),
             Error::Conflict(conflict) => {
                 let problem = Problem::new(StatusCode::CONFLICT, code, detail);
+                // The only conflict that ends by itself.
+                let problem = match code {
+                    "idempotency.in_progress" => problem.retry_after(RETRY_SECS),
+                    _ => problem,
+                };
                 match conflict.current {
                     Some(current) => problem.with("current", current),
                     None => problem,

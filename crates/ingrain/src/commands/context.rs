@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::commands::Job;
 use crate::commands::filters::Filters;
+use crate::commands::limit::number;
 use crate::error::Failure;
 use crate::skills;
 use crate::text::{content, file_text, stdin};
@@ -29,10 +30,10 @@ pub struct ContextCommand {
     #[arg(long, value_name = "DIR", requires = "window")]
     skills: Vec<PathBuf>,
     /// Tokens it may cost; default: `limits.context_budget_tokens`
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_name = "TOKENS", allow_negative_numbers = true, value_parser = number)]
     budget: Option<usize>,
     /// Ranked memories shown at most
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
     max: Option<usize>,
     #[arg(long, value_enum, default_value_t = Format::Text, help = "How to answer")]
     format: Format,

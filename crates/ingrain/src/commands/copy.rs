@@ -1,5 +1,6 @@
 //! `copy`: everything from one database to another, of either sort, compared at the end.
 
+use engine::count::counted;
 use std::io::{IsTerminal, Write};
 
 use serde::Serialize;
@@ -108,7 +109,8 @@ fn words(output: &Output, done: &Done) -> String {
             output.paint(Tone::Bad, "the two differ: was the source written to, or the target? begin with an empty one")
         }
     };
-    format!("{table}\n{} rows written, {} in all, {} tenants: {verdict}", done.written, done.rows, done.tenants)
+    let (written, tenants) = (counted(done.written, "row", "rows"), counted(done.tenants, "tenant", "tenants"));
+    format!("{table}\n{written} written, {} in all, {tenants}: {verdict}", done.rows)
 }
 
 /// One line on a terminal that is written over.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use engine::caller::Caller;
+use engine::count::counted;
 use engine::memory::{Draft, Evidence};
 use engine::vocabulary::{EvidenceKind, Kind};
 use engine::{Engine, Patch, Patched, Query, Reference, Remembered, Saved};
@@ -213,7 +214,7 @@ impl Tour<'_> {
         let verified = self.engine.verify(admin)?;
         let word = if verified.broken.is_none() { "intact" } else { "broken" };
         let hash: String = verified.hash.chars().take(16).collect();
-        let lines = [format!("{} events, hash-chained: {word} ({hash}…)", verified.entries)];
+        let lines = [format!("{}, hash-chained: {word} ({hash}…)", counted(verified.entries, "event", "events"))];
         self.step("The log proves what happened", &lines, &json!({ "entries": verified.entries, "log": word }))
     }
 

@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use engine::Shelf as _;
+use engine::count::counted;
 use engine::ports::StoreError;
 use serde::Serialize;
 
@@ -183,7 +184,7 @@ fn database(config: &Config) -> Vec<Check> {
         Err(error) => return vec![failed("database", &error.into())],
     };
     let opened = format!("{} {} at {}", health.backend, health.version, health.location);
-    let kept = format!("{} memories in {} bytes", health.memories, health.bytes);
+    let kept = format!("{} in {} bytes", counted(health.memories, "memory", "memories"), health.bytes);
     let file = assemble::database_path(config).is_ok();
     let mut checks = vec![good("database", opened)];
     // A server looks after its own pages.

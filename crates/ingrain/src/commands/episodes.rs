@@ -1,8 +1,10 @@
 //! `episodes`: what an agent went through, by session.
 
+use std::iter;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use engine::count::counted;
 use engine::memory::Memory;
 use engine::ports::{Filter, Order};
 use engine::vocabulary::{Kind, TtlClass, TurnRole};
@@ -40,7 +42,7 @@ struct Add {
     /// What was said; `-` reads stdin
     content: Option<String>,
     /// Turns as JSON lines: {"role", "content", "speaker"}; `-` reads stdin. A malformed line is named and nothing is
-    /// saved; a turn that policy or the scanner refuses does not hold up the others
+    /// saved; a turn that policy or the scanner refuses does not hold up the others (exit 3 where none was saved)
     #[arg(long, value_name = "FILE", conflicts_with = "content")]
     turns: Option<PathBuf>,
     /// Who spoke: user, assistant, system, tool_result
@@ -135,7 +137,12 @@ impl Add {
                 let refused = answers.len() - saved;
                 let turns: Vec<Value> = answers.iter().map(view).collect();
                 let all = json!({ "session": session, "saved": saved, "refused": refused, "turns": turns });
-                job.output.answer(&all, || format!("saved {saved} turns of session {session}, refused {refused}"))
+                job.output.answer(&all, || {
+                    let saved = counted(saved, "turn", "turns");
+                    let head = format!("saved {saved} of session {session}, refused {refused}");
+                    iter::once(head).chain(refusals(answers, &lines)).collect::<Vec<_>>().join("\n")
+                })?;
+                if saved == 0 && refused > 0 { Err(Failure::TOLD_REFUSED) } else { Ok(()) }
             }
         }
     }
@@ -171,6 +178,14 @@ fn turn_of(number: usize, line: &str) -> Result<Turn, Failure> {
         };
         let message = format!("line {number}, column {column}{}: {what}", field.unwrap_or_default());
         Failure::wrong("shape.turn", message).hint(r#"one JSON object a line: {"role": "user", "content": "..."}"#)
+    })
+}
+
+/// What was refused of a file, by its line.
+fn refusals<'a>(answers: &'a [Remembered], lines: &'a [usize]) -> impl Iterator<Item = String> + 'a {
+    answers.iter().zip(lines).filter_map(|(answer, line)| match answer {
+        Remembered::Refused(refusal) => Some(format!("  refused line {line}: {} [{}]", refusal.message, refusal.code)),
+        Remembered::Saved(_) => None,
     })
 }
 

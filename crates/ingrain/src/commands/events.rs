@@ -15,9 +15,9 @@ const ENTRIES_DEFAULT: usize = 100;
 
 #[derive(Debug, Args)]
 pub struct Events {
-    /// Only entries after this number
-    #[arg(long, value_name = "SEQ", default_value_t = 0)]
-    after: u64,
+    /// The entries after this number, from the first on (0: all of them); left out, the newest, in order of time
+    #[arg(long, value_name = "SEQ")]
+    after: Option<u64>,
     #[command(flatten)]
     limit: Limit,
     /// Only entries whose name begins so, such as memory.write
@@ -37,7 +37,11 @@ impl Events {
         let limit = self.limit.asked().unwrap_or(ENTRIES_DEFAULT);
         let wanted =
             |event: &Event| self.name.as_deref().is_none_or(|name| event.happening.name.as_str().starts_with(name));
-        let (events, read_to) = job.session.engine.events(&job.session.caller, self.after, limit, wanted)?;
+        let (engine, caller) = (&job.session.engine, &job.session.caller);
+        let (events, read_to) = match self.after {
+            Some(after) => engine.events(caller, after, limit, wanted)?,
+            None => engine.latest_events(caller, limit, wanted)?,
+        };
         let view = EventsView { events, read_to };
         job.output.answer(&view, || table(job.output, &view))
     }

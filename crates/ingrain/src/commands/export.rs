@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use engine::count::counted;
 use engine::memory::Memory;
 use engine::misfit;
 use engine::refusal::Refusal;
@@ -65,7 +66,8 @@ impl Export {
         let view = json!({ "status": "exported", "path": path, "format": EXPORT_FORMAT, "counts": counts });
         job.output.answer(&view, || {
             let memories = counts.get("memories").copied().unwrap_or_default();
-            format!("{} {memories} memories to {}", job.output.paint(Tone::Good, "exported"), path.display())
+            let memories = counted(memories, "memory", "memories");
+            format!("{} {memories} to {}", job.output.paint(Tone::Good, "exported"), path.display())
         })
     }
 
@@ -224,7 +226,7 @@ impl Import {
             }
             text
         })?;
-        if done.refused.is_empty() { Ok(()) } else { Err(Failure::Told(3)) }
+        if done.refused.is_empty() { Ok(()) } else { Err(Failure::TOLD_REFUSED) }
     }
 
     fn json(&self, job: &Job<'_>, done: &mut ImportDone, progress: &mut Progress<'_>) -> Result<(), Failure> {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use engine::chunks::Format;
+use engine::count::counted;
 use engine::refusal::Refusal;
 use engine::safety::{self, Concern};
 use engine::vocabulary::Role;
@@ -112,16 +113,21 @@ impl Ingest {
 
 fn told(job: &Job<'_>, done: &[Ingested], left_out: &[String]) -> Result<(), Failure> {
     let refused: usize = done.iter().map(|ingested| ingested.refused.len()).sum();
-    let count = |outcome| done.iter().filter(|ingested| ingested.outcome == outcome).count();
+    // Of which the gate let nothing in: neither new nor changed to anybody.
+    let (kept_out, taken): (Vec<&Ingested>, Vec<&Ingested>) =
+        done.iter().partition(|ingested| ingested.document.chunks == 0 && !ingested.refused.is_empty());
+    let count = |outcome| taken.iter().filter(|ingested| ingested.outcome == outcome).count();
     let written: usize = done.iter().map(|ingested| ingested.written).sum();
     let view: Vec<Value> = done.iter().map(|ingested| json!(ingested)).collect();
     let answer = json!({ "documents": view, "written": written, "refused": refused, "left_out": left_out });
     job.output.answer(&answer, || {
         let mut text = format!(
-            "{} new, {} changed, {} unchanged documents; {written} chunks written",
+            "documents: {} new, {} changed, {} unchanged, {} refused; {} written",
             count(IngestOutcome::Created),
             count(IngestOutcome::Updated),
-            count(IngestOutcome::Unchanged)
+            count(IngestOutcome::Unchanged),
+            kept_out.len(),
+            counted(written, "chunk", "chunks")
         );
         for ingested in done {
             for (number, refusal) in &ingested.refused {
@@ -131,11 +137,8 @@ fn told(job: &Job<'_>, done: &[Ingested], left_out: &[String]) -> Result<(), Fai
         }
         text
     })?;
-    if refused == 0 { Ok(()) } else { Err(Failure::Told(REFUSED)) }
+    if refused == 0 { Ok(()) } else { Err(Failure::TOLD_REFUSED) }
 }
-
-/// Exit code where the gate refused a part.
-const REFUSED: u8 = 3;
 
 /// Copies skills into the folder every window takes them from. Global, so an operator's to do.
 fn install(job: &Job<'_>, folders: &[PathBuf]) -> Result<(), Failure> {

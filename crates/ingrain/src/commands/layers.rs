@@ -1,6 +1,7 @@
 //! `profile`, `semantic`, `procedural`: the layers of 003, always through review.
 
 use clap::{Args, Subcommand};
+use engine::count::counted;
 use engine::{Group, ProfileProposal};
 use serde_json::{Value, json};
 
@@ -128,7 +129,10 @@ impl Grouping {
             };
             let table = job.output.table(&["share", "members", "would stand", ""], groups.iter().map(line));
             let end = match self.create_proposals {
-                true => format!("{} {proposed} proposals", job.output.paint(Tone::Good, "made")),
+                true => {
+                    let made = job.output.paint(Tone::Good, "made");
+                    format!("{made} {}", counted(proposed, "proposal", "proposals"))
+                }
                 false => "a dry run: `--create-proposals` puts these up for review".to_owned(),
             };
             format!("{table}\n{end}")

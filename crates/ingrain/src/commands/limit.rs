@@ -17,7 +17,7 @@ impl Limit {
 }
 
 /// A whole number; all that are below zero mean the same.
-fn number(text: &str) -> Result<usize, String> {
+pub fn number(text: &str) -> Result<usize, String> {
     match text.parse::<i64>() {
         Ok(negative) if negative < 0 => Ok(0),
         _ => text.parse().map_err(|_| "not a whole number".to_owned()),

@@ -1,6 +1,7 @@
 //! `pipeline`: whose agents have memory.
 
 use clap::{Args, Subcommand};
+use engine::count::counted;
 use engine::pipeline::OptIn;
 use serde::Serialize;
 use serde_json::json;
@@ -72,7 +73,8 @@ impl Pipeline {
                 let erased = engine.delete_pipeline(caller, &name)?;
                 let view = json!({ "status": "deleted", "pipeline": name, "memories": erased });
                 job.output.answer(&view, || {
-                    format!("{} pipeline {name} and {erased} memories", job.output.paint(Tone::Good, "deleted"))
+                    let erased = counted(erased, "memory", "memories");
+                    format!("{} pipeline {name} and {erased}", job.output.paint(Tone::Good, "deleted"))
                 })
             }
             Deed::List { name } => {

@@ -1,6 +1,7 @@
 //! `quarantine`, `lineage`, `verify-by`, `ban`: how far a memory reaches, and holding it back.
 
 use clap::{Args, Subcommand};
+use engine::count::counted;
 use engine::{Forgotten, Quarantined};
 use serde_json::json;
 
@@ -38,7 +39,8 @@ impl Quarantine {
             Quarantined::Done(reach) => {
                 let ids: Vec<_> = reach.memories.iter().map(|memory| memory.id).collect();
                 job.output.answer(&json!({ "status": status, "memories": ids, "reached": reach.reached }), || {
-                    let mut text = format!("{} {} memories", job.output.paint(Tone::Good, status), ids.len());
+                    let reached = counted(ids.len(), "memory", "memories");
+                    let mut text = format!("{} {reached}", job.output.paint(Tone::Good, status));
                     for memory in &reach.memories {
                         text += &format!("\n  {} {}: {}", memory.id, memory.store, one_line(memory.summary()));
                     }

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 use engine::Reference;
+use engine::count::counted;
 use engine::id::MemoryId;
 use engine::receipt::{Considered, Receipt as Record, Usage};
 use engine::render::Block;
@@ -74,8 +75,8 @@ impl Receipt {
                     return Ok(());
                 }
                 if !job.output.json {
-                    let redacted = replay.redacted.len();
-                    job.output.note(&format!("note: not what was injected; {redacted} versions were redacted since"));
+                    let redacted = counted(replay.redacted.len(), "version was", "versions were");
+                    job.output.note(&format!("note: not what was injected; {redacted} redacted since"));
                 }
                 Err(Failure::Told(NOT_EXACT))
             }

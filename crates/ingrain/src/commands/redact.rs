@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use engine::certificate::Certificate as Proof;
+use engine::count::counted;
 use engine::id::VersionId;
+use engine::misfit;
 use engine::{EraseWhat, Redacted, Redaction};
 use serde_json::json;
 
@@ -46,9 +48,9 @@ impl Redact {
                 });
                 job.output.answer(&view, || {
                     let mut text = format!(
-                        "{} {} versions of {}",
+                        "{} {} of {}",
                         job.output.paint(Tone::Good, "redacted"),
-                        done.versions,
+                        counted(done.versions, "version", "versions"),
                         done.memory.id
                     );
                     text += &format!("\n  certificate {}", done.certificate.id);
@@ -91,9 +93,9 @@ impl Erase {
         let view = json!({ "status": "erased", "memories": certificate.memories, "certificate": certificate });
         job.output.answer(&view, || {
             format!(
-                "{} {} memories of {} `{}`\n  certificate {}",
+                "{} {} of {} `{}`\n  certificate {}",
                 job.output.paint(Tone::Good, "erased"),
-                certificate.memories,
+                counted(certificate.memories, "memory", "memories"),
                 certificate.erasure,
                 certificate.subject,
                 certificate.id
@@ -163,8 +165,8 @@ impl Certificate {
 }
 
 fn read(text: &str) -> Result<Proof, Failure> {
-    serde_json::from_str(text)
-        .map_err(|error| Failure::wrong("shape.certificate", format!("not a certificate: {error}")))
+    misfit::from_slice(text.as_bytes())
+        .map_err(|words| Failure::wrong("shape.certificate", format!("the certificate does not fit {words}")))
 }
 
 fn table(job: &Job<'_>, certificates: &[Proof]) -> String {
@@ -172,7 +174,11 @@ fn table(job: &Job<'_>, certificates: &[Proof]) -> String {
         vec![
             proof.id.clone(),
             format!("{} {}", proof.erasure, proof.subject),
-            format!("{} memories, {} versions", proof.memories, proof.versions),
+            format!(
+                "{}, {}",
+                counted(proof.memories, "memory", "memories"),
+                counted(proof.versions, "version", "versions")
+            ),
             proof.by.clone(),
             proof.at.to_string(),
             proof.why.clone().unwrap_or_default(),

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use engine::StoredFinding;
+use engine::count::counted;
 use engine::safety::RULES_VERSION;
 use serde_json::json;
 
@@ -39,9 +40,10 @@ pub fn run(job: &Job<'_>, propose: bool) -> Result<(), Failure> {
         };
         let waiting: HashSet<_> = findings.iter().filter_map(|finding| finding.review).collect();
         let told = format!(
-            "{scanned} memories, {} findings, {proposed} proposed now, {} reviews (`ingrain review list --action redact`)",
-            findings.len(),
-            waiting.len()
+            "{}, {}, {proposed} proposed now, {} (`ingrain review list --action redact`)",
+            counted(scanned, "memory", "memories"),
+            counted(findings.len(), "finding", "findings"),
+            counted(waiting.len(), "review", "reviews")
         );
         match findings.is_empty() {
             true => told,
@@ -54,6 +56,6 @@ pub fn run(job: &Job<'_>, propose: bool) -> Result<(), Failure> {
     // Somebody has still to look, as with a file that would be refused: what was proposed is not redacted yet.
     match findings.is_empty() {
         true => Ok(()),
-        false => Err(Failure::Told(3)),
+        false => Err(Failure::TOLD_REFUSED),
     }
 }

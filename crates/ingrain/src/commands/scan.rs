@@ -140,7 +140,7 @@ impl Scan {
             output.value(&json!({ "files": scanned }))?;
         }
         match scanned.iter().any(|scanned| scanned.verdict == "blocked") {
-            true => Err(Failure::Told(3)),
+            true => Err(Failure::TOLD_REFUSED),
             false => Ok(()),
         }
     }

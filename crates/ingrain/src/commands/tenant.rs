@@ -60,13 +60,26 @@ impl Tenant {
                 if slug.is_empty() || slug.len() > SLUG_BYTES_MAX || !slug.bytes().all(plain) {
                     return Err(Failure::wrong("shape.slug", "a tenant's slug is 1 to 64 of a-z, 0-9, `_` and `-`"));
                 }
-                if engine.backend.tenants()?.iter().any(|tenant| tenant.slug == slug) {
-                    let message = format!("tenant `{slug}` exists already");
-                    return Err(engine::error::Error::conflict("conflict.tenant_exists", message).into());
+                if let Some(standing) = engine.tenants()?.iter().find(|standing| standing.tenant.slug == slug) {
+                    return Err(exists(standing));
                 }
                 let tenant = engine.start_tenant(&slug)?;
                 output.answer(&tenant, || format!("{} tenant {slug} ({})", output.paint(Tone::Good, "made"), tenant.id))
             }
         }
     }
+}
+
+fn exists(TenantStanding { tenant, erased_at }: &TenantStanding) -> Failure {
+    let slug = &tenant.slug;
+    let (told, hint) = match erased_at {
+        Some(at) => (
+            format!("tenant `{slug}` exists already, and was erased on {}", at.strftime("%F")),
+            format!(
+                "it begins anew with the next save: `ingrain --tenant {slug} remember …`; nothing erased comes back"
+            ),
+        ),
+        None => (format!("tenant `{slug}` exists already"), format!("use it: `--tenant {slug}`")),
+    };
+    Failure::wrong("conflict.tenant_exists", told).hint(hint)
 }

@@ -3,14 +3,15 @@
 use crate::commands::Job;
 use crate::error::Failure;
 use crate::output::Tone;
+use engine::count::counted;
 
 pub fn run(job: &Job<'_>) -> Result<(), Failure> {
     let verified = job.session.engine.verify(&job.session.caller)?;
     job.output.answer(&verified, || match &verified.broken {
         None => format!(
-            "{}: {} entries, last hash {}",
+            "{}: {}, last hash {}",
             job.output.paint(Tone::Good, "intact"),
-            verified.entries,
+            counted(verified.entries, "entry", "entries"),
             verified.hash
         ),
         Some(broken) => format!("{} at entry {}: {}", job.output.paint(Tone::Bad, "broken"), broken.seq, broken.reason),

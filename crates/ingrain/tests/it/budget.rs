@@ -69,7 +69,7 @@ proptest! {
     #[test]
     fn fact_12_no_context_passes_its_budget_and_no_memory_its_block(
         texts in proptest::collection::vec((text(), any::<bool>(), any::<bool>()), 0..14),
-        budget in 0_usize..3_000,
+        budget in 1_usize..3_000,
         memories_max in 1_usize..9,
         window in 60_usize..4_000,
     ) {

@@ -29,7 +29,7 @@ fn fact_12_the_budget_and_the_count_are_never_passed() {
         );
         runbook(&world, &format!("gateway/{number}"), &words);
     }
-    for budget in ["", "--budget 2200", "--budget 400", "--budget 90", "--budget 0"] {
+    for budget in ["", "--budget 2200", "--budget 400", "--budget 90", "--budget 1"] {
         let context = world.json(&format!("context {AGENT} {budget}"), &["reload the nginx gateway"]);
         let most = budget.split_whitespace().last().map_or(2_200, |tokens| tokens.parse().expect("a number"));
         assert!(context["tokens"].as_u64().expect("tokens") <= most, "{budget}: {}", context["tokens"]);

@@ -161,3 +161,19 @@ fn a_whole_conversation_goes_in_at_once() {
     }
     assert!(rows(&world.json("episodes list --as agent:t --session s2", &[])["memories"]).is_empty());
 }
+
+#[test]
+fn a_conversation_of_which_nothing_was_saved_is_refused() {
+    let world = World::new();
+    let refused = format!("{{\"content\": \"the key is {}{}\"}}\n", "AKIA", "Q3EGRTZPLMXW7YVB");
+    let ran = world.piped(&format!("--json episodes add --turns - {AGENT}"), refused.repeat(2).as_bytes());
+    assert_eq!((ran.exit, ran.json()["refused"].as_u64()), (3, Some(2)), "{ran:?}");
+    // One that was saved is enough, and the others are told by their lines.
+    let lines = format!("{{\"content\": \"the cache is on 6380\"}}\n\n{refused}");
+    let ran = world.piped(&format!("episodes add --turns - {AGENT}"), lines.as_bytes());
+    assert_eq!(ran.exit, 0, "{ran:?}");
+    assert!(ran.stdout.starts_with("saved 1 turn of session s1, refused 1\n  refused line 3: "), "{ran:?}");
+    assert!(ran.stdout.contains("[safety.secret_found]"), "{ran:?}");
+    let empty = world.piped(&format!("--json episodes add --turns - {AGENT}"), b"\n");
+    assert_eq!(empty.exit, 0, "{empty:?}");
+}

@@ -31,6 +31,58 @@ fn a_limit_outside_its_bounds_is_told_by_every_listing() {
 }
 
 #[test]
+fn a_budget_and_a_count_outside_their_bounds_are_told() {
+    let world = World::new();
+    for (flag, told) in
+        [("budget", "`budget_tokens`: a number from 1 to 100000"), ("max", "`memories_max`: a number from 1 to 200")]
+    {
+        for number in ["0", "-3", "1000000"] {
+            let failed = world.fails(2, &format!("context crane --{flag} {number}"), &[]);
+            assert_eq!(text(&failed["code"]), "shape.out_of_range", "--{flag} {number}");
+            assert!(text(&failed["error"]).starts_with(told), "{failed}");
+        }
+        world.json(&format!("context crane --{flag} 1"), &[]);
+    }
+    let key = text(&world.json("key create --for admin first", &[])["id"]);
+    assert_eq!(world.code(2, &format!("key rotate {key} --overlap 9999999"), &[]), "shape.out_of_range");
+}
+
+#[test]
+fn a_limit_shows_the_newest_events_in_order_of_time() {
+    let world = World::new();
+    for number in 0..5 {
+        world.json("remember", &[&format!("crane {number} is green")]);
+    }
+    let seqs = |line: &str| {
+        let events = world.json(line, &[]);
+        let seqs: Vec<u64> = rows(&events["events"]).iter().filter_map(|event| event["seq"].as_u64()).collect();
+        (seqs, events["read_to"].as_u64().expect("a number"))
+    };
+    let (all, last) = seqs("events --limit 1000");
+    assert_eq!((all[0], all.last()), (1, Some(&last)));
+    assert_eq!(seqs("events --limit 3"), (all[all.len() - 3..].to_vec(), last));
+    // From the first on where a place is named to go on from.
+    assert_eq!(seqs("events --after 0 --limit 3"), (vec![1, 2, 3], 3));
+    let (writes, _) = seqs("events --name memory.write --limit 1000");
+    assert_eq!(seqs("events --name memory.write --limit 2").0, writes[writes.len() - 2..].to_vec());
+    let (stores, _) = seqs("events --name store.created --limit 1000");
+    assert_eq!(seqs("events --name store.created --limit 1").0, stores[stores.len() - 1..].to_vec());
+}
+
+#[test]
+fn a_search_among_what_was_forgotten_says_why_it_finds_nothing() {
+    let world = World::new();
+    let id = text(&world.json("remember", &["the crane is green"])["id"]);
+    world.json("forget", &[&id]);
+    let found = world.json("search crane --state tombstoned", &[]);
+    assert!(text(&found["warnings"][0]).contains("`list --state tombstoned`"), "{found}");
+    let ran = world.run("search crane --state tombstoned", &[]);
+    assert!(ran.exit == 0 && ran.stderr.starts_with("note: forgotten memories have no words left"), "{ran:?}");
+    assert_eq!(rows(&world.json("list --state tombstoned", &[])["memories"]).len(), 1);
+    assert!(rows(&world.json("search lighthouse", &[])["warnings"]).is_empty());
+}
+
+#[test]
 fn a_similarity_is_a_share() {
     let world = World::new();
     for odd in ["9", "-0.1", "NaN"] {

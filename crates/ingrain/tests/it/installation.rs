@@ -83,8 +83,8 @@ fn a_file_cut_short_under_a_server_is_noticed() {
     for length in [8_192, 0] {
         let file = std::fs::OpenOptions::new().write(true).open(world.database()).expect("opens");
         file.set_len(length).expect("cut");
-        for ask in [serving.ask("GET", "/readyz", ""), serving.save("b")] {
-            assert!(ask.0 >= 500 && ask.2.contains("store.corrupt"), "{length}: {ask:?}");
+        for (status, ask) in [(503, serving.ask("GET", "/readyz", "")), (500, serving.save("b"))] {
+            assert!(ask.0 == status && ask.2.contains("store.corrupt"), "{length}: {ask:?}");
         }
     }
 }
@@ -100,6 +100,26 @@ fn doctor_says_that_a_file_is_empty_and_leaves_it_so() {
     // A new database may begin in it all the same.
     world.json("list", &[]);
     assert_eq!(text(&world.json("doctor", &[])["status"]), "good");
+}
+
+#[test]
+fn an_emptied_file_is_not_begun_anew_over_its_log() {
+    let world = World::on_file();
+    world.json("remember", &["the crane is green"]);
+    std::fs::write(world.database(), "").expect("emptied");
+    let log = world.home().join("ingrain.db-wal");
+    std::fs::write(&log, "what a process that was killed left").expect("written");
+    for line in ["list", "remember crane", "events"] {
+        let failed = world.fails(1, line, &[]);
+        assert_eq!(text(&failed["code"]), "store.corrupt", "{line}");
+        assert!(text(&failed["error"]).contains("is empty, but its log"), "{failed}");
+        assert!(text(&failed["hint"]).contains("restore a backup"), "{failed}");
+    }
+    assert_eq!(std::fs::metadata(world.database()).expect("a file").len(), 0);
+    assert!(std::fs::metadata(&log).expect("a log").len() > 0);
+    // An empty file alone is a place to begin.
+    std::fs::remove_file(&log).expect("removed");
+    world.json("list", &[]);
 }
 
 #[test]

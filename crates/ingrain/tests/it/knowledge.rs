@@ -102,6 +102,9 @@ fn ingestion_passes_the_gate() {
     let folder = write(&world, "keys.md", &format!("# Keys\n\nuse {secret} for the bucket\n"));
     let refused = world.fails(3, "ingest", &[&folder]);
     assert_eq!(refused["refused"], 1, "{refused}");
+    let ran = World::new().run("ingest", &[&folder]);
+    let summary = "documents: 0 new, 0 changed, 0 unchanged, 1 refused; 0 chunks written";
+    assert!(ran.exit == 3 && ran.stdout.starts_with(summary), "{ran:?}");
     let again = world.fails(3, "ingest", &[&folder]);
     assert_eq!((&again["refused"], &again["documents"][0]["outcome"]), (&1.into(), &"unchanged".into()), "{again}");
     assert!(!std::fs::read(world.database()).is_ok_and(|bytes| bytes.windows(20).any(|w| w == secret.as_bytes())));

@@ -20,6 +20,8 @@ fn odd_flags_and_texts_have_codes() {
     check("usage", "remember", &["--kind", "no-such-kind", "x"]);
     check("usage", "remember", &["--confidence", "high", "x"]);
     check("shape.out_of_range", "remember", &["--confidence", "1.5", "x"]);
+    let odd = world.fails(2, "remember --derived-from", &["hunter", "x"]);
+    assert!(text(&odd["error"]).contains("an id such as 01980000-0000-7000-8000-000000000001 is expected"), "{odd}");
     check("shape.out_of_range", "remember", &["--importance=-0.1", "x"]);
     check("shape.out_of_range", "remember", &["--confidence", "NaN", "x"]);
     check("shape.time", "remember", &["--expires", "soon", "x"]);

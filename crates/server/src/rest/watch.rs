@@ -59,7 +59,8 @@ async fn readyz(State(app): State<App>) -> Result<Json<Value>, Problem> {
             "model": engine.embedder.model(),
         }))
     });
-    Ok(Json(ready.await?))
+    // Whatever keeps it from working, a prober is told that it is not ready, and by the code why.
+    ready.await.map(Json).map_err(Problem::into_unavailable)
 }
 
 async fn metrics(

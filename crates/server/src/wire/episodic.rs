@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::memory::SavedView;
-use super::{KindWord, Moment, TtlWord, TurnRoleWord, bounded, share};
+use super::{KindWord, Moment, TtlWord, TurnRoleWord, any_moment, bounded, share};
 
 /// One turn of a conversation.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -172,7 +172,7 @@ pub struct AuditBody {
     #[serde(default)]
     pub meta: Map<String, Value>,
     /// When it happened; absent: now.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "any_moment")]
     #[schemars(with = "Option<Moment>")]
     pub timestamp: Option<Timestamp>,
 }
@@ -193,7 +193,7 @@ pub struct StepBody {
     #[schemars(length(min = 1))]
     pub output: String,
     /// Absent: now.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "any_moment")]
     #[schemars(with = "Option<Moment>")]
     pub completed_at: Option<Timestamp>,
 }

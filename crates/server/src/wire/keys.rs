@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Id, Moment, RoleWord, SettableWord, bounded};
+use super::{Id, Moment, RoleWord, SettableWord, any_moment, bounded};
 
 /// `read`, or `manage`, which includes it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
@@ -59,7 +59,7 @@ pub struct KeyBody {
     #[serde(default)]
     #[schemars(with = "Vec<SettableWord>")]
     pub may_set: Vec<Settable>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "any_moment")]
     #[schemars(with = "Option<Moment>")]
     pub expires_at: Option<Timestamp>,
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{KindWord, LayerWord, Moment, Past, ScopeWord, StateWord, TrustWord, bounded, past};
+use super::{KindWord, LayerWord, Moment, Past, ScopeWord, StateWord, TrustWord, any_moment, bounded, past};
 use crate::problem::Problem;
 
 /// Which memories to list, and how.
@@ -27,8 +27,10 @@ pub struct ListParams {
     pub state: Vec<State>,
     #[schemars(with = "Option<TrustWord>")]
     pub trust_min: Option<Trust>,
+    #[serde(deserialize_with = "any_moment")]
     #[schemars(with = "Option<Moment>")]
     pub updated_after: Option<Timestamp>,
+    #[serde(deserialize_with = "any_moment")]
     #[schemars(with = "Option<Moment>")]
     pub updated_before: Option<Timestamp>,
     pub path_prefix: Option<String>,

@@ -30,7 +30,7 @@ use engine::vocabulary::{
 use engine::{DocumentStatus, RunOutcome};
 use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::Error as _;
+use serde::de::{Error as _, IntoDeserializer as _};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Stands in schemas for a closed list of words of the engine, which knows no schemas.
@@ -100,6 +100,24 @@ impl JsonSchema for Past {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "anyOf": [{ "format": "date-time" }, { "format": "date" }] })
     }
+}
+
+/// Reads a moment.
+pub(crate) fn moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map_err(|_| D::Error::custom("a time such as 2026-01-31T12:00:00Z is expected"))
+}
+
+/// As [`moment`], where there need not be one.
+pub(crate) fn any_moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    text.map(|text| moment(text.into_deserializer())).transpose()
+}
+
+/// Reads ids of reviews.
+pub(crate) fn ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<uuid::Uuid>, D::Error> {
+    let texts = Vec::<String>::deserialize(deserializer)?;
+    texts.iter().map(|text| engine::id::parsed(text).map_err(D::Error::custom)).collect()
 }
 
 /// Reads a moment, or a day for its end.

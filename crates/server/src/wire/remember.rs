@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{EvidenceKindWord, Id, KindWord, LayerWord, Moment, TtlWord, TurnRoleWord, any_reason};
+use super::{EvidenceKindWord, Id, KindWord, LayerWord, Moment, TtlWord, TurnRoleWord, any_moment, any_reason};
 
 /// What shall be remembered. Who asks decides where it goes; only a system is named here.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -49,11 +49,11 @@ pub struct RememberBody {
     pub importance: Option<f64>,
     #[serde(default)]
     pub always_inject: Option<bool>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "any_moment")]
     #[schemars(with = "Option<Moment>")]
     pub expires_at: Option<Timestamp>,
     /// Past this date it counts as a draft until someone confirms it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "any_moment")]
     #[schemars(with = "Option<Moment>")]
     pub verify_by: Option<Timestamp>,
     #[serde(default)]
@@ -203,7 +203,7 @@ pub struct ForgetParams {
 #[schemars(rename = "VerifyBy")]
 pub struct VerifyByBody {
     /// Without a date it holds for good.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "any_moment")]
     #[schemars(with = "Option<Moment>")]
     pub until: Option<Timestamp>,
     #[serde(default, deserialize_with = "any_reason")]

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::memory::{MemoryView, SavedView};
 use super::remember::EvidenceBody;
-use super::{ActionWord, Id, Moment, ReviewStateWord, RiskWord, any_reason, bounded, reason};
+use super::{ActionWord, Id, Moment, ReviewStateWord, RiskWord, any_reason, bounded, ids, reason};
 
 /// A memory that should be read by all.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -147,7 +147,7 @@ pub struct DecideAllBody {
     /// Or reject.
     pub approve: bool,
     /// These.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "ids")]
     #[schemars(with = "Vec<Id>", length(max = 1000))]
     pub reviews: Vec<uuid::Uuid>,
     /// Everything that waits, narrowed by action and store, instead of those named.

@@ -9,6 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::{Moment, moment};
+
 /// A value that shall pass the scanner: its digest, or a text it stands in.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -22,7 +24,8 @@ pub struct AllowBody {
     pub text: Option<String>,
     #[schemars(length(min = 1, max = 4096))]
     pub reason: String,
-    #[schemars(with = "String")]
+    #[serde(deserialize_with = "moment")]
+    #[schemars(with = "Moment")]
     pub expires_at: Timestamp,
 }
 

@@ -15,7 +15,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::memory::MemoryView;
-use super::{Id, KindWord, LayerWord, Moment, Past, RankerWord, ScopeWord, StateWord, TrustWord, bounded, past};
+use super::{
+    Id, KindWord, LayerWord, Moment, Past, RankerWord, ScopeWord, StateWord, TrustWord, any_moment, bounded, past,
+};
 
 /// What to look for. An empty query gives the newest.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -47,10 +49,10 @@ pub struct SearchBody {
     #[serde(default)]
     #[schemars(with = "Option<TrustWord>")]
     pub trust_min: Option<Trust>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "any_moment")]
     #[schemars(with = "Option<Moment>")]
     pub updated_after: Option<Timestamp>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "any_moment")]
     #[schemars(with = "Option<Moment>")]
     pub updated_before: Option<Timestamp>,
     #[serde(default)]

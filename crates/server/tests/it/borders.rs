@@ -1,6 +1,9 @@
 //! Hosts, origins, methods, sizes, headers: what keeps strangers and accidents out.
 
-use server::ServerConfig;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+
+use server::{HttpLimits, ServerConfig};
 
 use crate::house::House;
 
@@ -95,4 +98,25 @@ fn odd_bodies_are_answered_not_crashed_on() {
     }
     let told = house.ask("POST", "/v1/search").json(&serde_json::json!({ "query": ["hunter2"] })).send();
     assert!(!told.body.contains("hunter2"), "what was sent is not sent back: {}", told.body);
+}
+
+#[test]
+fn an_answer_before_the_whole_request_says_that_the_connection_ends() {
+    let limits = HttpLimits { body_bytes_max: 10_000, ..HttpLimits::default() };
+    let house = House::with(ServerConfig { limits, ..ServerConfig::default() });
+    let check = |key: &str, length: usize, sent: usize, status: u16, closes: bool| {
+        let mut socket = TcpStream::connect(house.address).expect("a connection");
+        let head = format!("POST /v1/search HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n");
+        let head = format!("{head}content-type: application/json\r\ncontent-length: {length}\r\n\r\n");
+        socket.write_all(format!("{head}{}", "x".repeat(sent)).as_bytes()).expect("sent");
+        let lines = BufReader::new(socket).lines().map(|line| line.expect("a line").to_lowercase());
+        let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+        assert!(head[0].contains(&format!(" {status} ")), "{head:?}");
+        assert_eq!(head.contains(&"connection: close".to_owned()), closes, "{status} of {length}: {head:?}");
+    };
+    check(&house.admin, 20_000, 15_000, 413, true);
+    check("nobody", 1_000_000, 0, 401, true);
+    check("nobody", 10, 10, 401, false);
+    // Read to its end: the connection goes on.
+    check(&house.admin, 9_000, 9_000, 400, false);
 }

@@ -19,7 +19,8 @@ fn detail(house: &House, method: &str, path: &str, body: Option<&Value>) -> Stri
 fn a_wrong_parameter_is_named() {
     let house = House::new();
     for (path, words) in [
-        ("/v1/memories?limit=abc", "`limit`"),
+        ("/v1/memories?limit=abc", "`limit`: expected a whole number"),
+        ("/v1/memories?updated_after=soon", "`updated_after`: a time such as 2026-01-31T12:00:00Z is expected"),
         ("/v1/memories?limit=0", "`limit`: a number from 1 to 1000"),
         ("/v1/memories?limit=-1", "`limit`: a number from 1 to 1000"),
         ("/v1/memories?limit", "`limit` has no value"),
@@ -44,6 +45,24 @@ fn a_wrong_field_is_named_with_its_place_and_never_quoted() {
     );
     let search = json!({ "query": "x", "limit": 500 });
     assert!(detail(&house, "POST", "/v1/search", Some(&search)).contains("`limit`: a number from 1 to 200"));
+}
+
+#[test]
+fn odd_times_and_ids_are_told_in_our_words() {
+    let house = House::new();
+    let (time, id) = ("a time such as 2026-01-31T12:00:00Z is expected", "an id such as 01980000-0000-7000-8000-");
+    for (path, field, words, body) in [
+        ("/v1/search", "updated_after", time, json!({ "query": "x", "updated_after": "hunter2" })),
+        ("/v1/search", "explain", id, json!({ "query": "x", "explain": "hunter2" })),
+        ("/v1/memories", "expires_at", time, json!({ "store": "notes", "content": "x", "expires_at": "hunter2" })),
+        ("/v1/audit", "timestamp", time, json!({ "action": "a", "message": "x", "timestamp": "2026-13-01" })),
+        ("/v1/scan/allowed", "expires_at", time, json!({ "text": "x", "reason": "y", "expires_at": "hunter2" })),
+        ("/v1/reviews/decisions", "reviews", id, json!({ "approve": true, "reviews": ["hunter2"] })),
+        ("/v1/reviews", "memory", id, json!({ "memory": "hunter2", "target_store": "s", "rationale": "x" })),
+    ] {
+        let said = detail(&house, "POST", path, Some(&body));
+        assert!(said.contains(&format!("`{field}`: {words}")) && !said.contains("hunter2"), "{path}: {said}");
+    }
 }
 
 #[test]

@@ -1,7 +1,12 @@
 //! Idempotency keys: done once, answered twice.
 
+use engine::caller::Caller;
+use engine::keys::Rights;
+use engine::memory::hex;
+use engine::vocabulary::Role;
 use serde_json::{Value, json};
 use server::{HttpLimits, ServerConfig};
+use sha2::{Digest, Sha256};
 
 use crate::house::{Ask, House, Reply};
 
@@ -118,4 +123,21 @@ fn who_hung_up_finds_the_answer_when_it_asks_again() {
         assert_eq!(answered.map(|reply| reply.status), Some(201), "{key}");
     }
     assert_eq!(count(&house), keys.len());
+}
+
+#[test]
+fn who_comes_too_early_is_told_when_to_come_again() {
+    let house = House::new();
+    let may_set = engine::keys::Settable::ALL.to_vec();
+    let rights = Rights { agent: Some("triage".to_owned()), may_set, ..Rights::of(Role::Agent) };
+    let issued = house.key(rights);
+    let caller = Caller { conversation: Some("c1".to_owned()), ..issued.key.caller(house.tenant.id) };
+    let body = json!({ "content": "one fact" });
+    // No conditions, then the body.
+    let digest = hex(&Sha256::new().chain_update([0, 0]).chain_update(body.to_string()).finalize());
+    house.engine.begin_once(&caller, "POST /v1/memories", "k", &digest).expect("the first");
+    let ask = house.ask_as(&issued.text, "POST", "/v1/memories").header("x-conversation-id", "c1");
+    let reply = ask.header("idempotency-key", "k").json(&body).send();
+    assert_eq!(reply.said(), (409, "idempotency.in_progress".to_owned()));
+    assert_eq!(reply.header("retry-after"), Some("1"));
 }

@@ -87,6 +87,7 @@ pub fn open_sqlite(location: &Location, options: &Options) -> Result<Arc<dyn Bac
         Location::Memory => None,
     };
     if let Some(path) = path {
+        standing::not_emptied(path)?;
         make_file(path).map_err(|error| StoreError::Unwritable(format!("`{}`: {error}", path.display())))?;
     }
     let named = |error: Fault| patience::named(error.into(), path, options.wait_max);

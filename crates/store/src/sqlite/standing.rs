@@ -89,6 +89,18 @@ impl Standing {
     }
 }
 
+/// Refuses a file that was emptied from outside: SQLite would begin anew in it and throw away the log beside it. An
+/// empty file alone is a place to begin.
+pub(super) fn not_emptied(path: &Path) -> Result<(), StoreError> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let bytes = |path: &Path| std::fs::metadata(path).ok().map(|file| file.len());
+    match bytes(path) == Some(0) && bytes(Path::new(&log)).is_some_and(|bytes| bytes > 0) {
+        true => Err(StoreError::Corrupt(format!("`{}` is empty, but its log beside it is not", path.display()))),
+        false => Ok(()),
+    }
+}
+
 /// How long a database is by its own header.
 fn header_bytes(file: &File) -> Option<u64> {
     let mut header = [0; HEADER_BYTES];

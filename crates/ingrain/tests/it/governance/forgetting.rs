@@ -100,8 +100,14 @@ fn an_erased_tenant_says_so_until_it_is_used_again() {
         rows(&listed["tenants"]).iter().any(|tenant| tenant["slug"] == "acme" && tenant["erased_at"].is_string())
     };
     assert!(!erased());
+    let stands = world.fails(2, "tenant create acme", &[]);
+    assert!(text(&stands["hint"]).contains("`--tenant acme`"), "{stands}");
     world.json("erase --tenant acme --yes", &[]);
     assert!(erased());
+    let stands = world.fails(2, "tenant create acme", &[]);
+    assert_eq!(text(&stands["code"]), "conflict.tenant_exists");
+    assert!(text(&stands["error"]).contains("was erased on 2026-03-01"), "{stands}");
+    assert!(text(&stands["hint"]).contains("`ingrain --tenant acme remember"), "{stands}");
     let keys = world.json("--tenant acme key list", &[]);
     assert!(rows(&keys["keys"]).iter().all(|key| key["revoked_at"].is_string()), "{keys}");
     assert!(world.json("--tenant acme events --limit 1000", &[]).to_string().contains("key.revoked"));

@@ -74,6 +74,19 @@ fn the_memory_tool_answers_to_the_letter() {
     check(view("/etc/passwd"), "Path must start with /memories, got: /etc/passwd");
     check(view("/memories/../x"), "Path /memories/../x would escape /memories directory");
     check(view("/memories/%2e%2e/x"), "Path /memories/%2e%2e/x would escape /memories directory");
+    // A path is a file or a folder, never both.
+    check(
+        create("/memories/c.txt/d.txt", "x"),
+        "The path /memories/c.txt is a file, not a directory: nothing can stand below it",
+    );
+    check(create("/memories/e/f.txt", "x"), "File created successfully at: /memories/e/f.txt");
+    check(create("/memories/e", "x"), "The path /memories/e is a directory: a file needs a name of its own");
+    check(create("/memories", "x"), "The path /memories is a directory: a file needs a name of its own");
+    check(
+        rename("/memories/e", "/memories/c.txt/e"),
+        "The path /memories/c.txt is a file, not a directory: nothing can stand below it",
+    );
+    check(delete("/memories/e"), "Successfully deleted /memories/e");
     // What was deleted by its own agent may be made anew.
     check(create("/memories/flat", "new"), "File created successfully at: /memories/flat");
     check(delete("/memories/flat"), "Successfully deleted /memories/flat");
@@ -89,6 +102,7 @@ fn a_wrong_argument_of_a_file_command_is_named() {
         (json!({ "command": "chmod" }), "unknown `command` `chmod`; one of: view, create"),
         (json!({ "command": "view", "path": 7 }), "`path`: expected a string, not a number"),
         (json!({ "command": "create", "path": "/memories/a", "file_text": 7 }), "`file_text`: expected a string"),
+        (json!({ "command": "create", "path": "/memories/a" }), "missing field `file_text`"),
         (json!({ "command": "insert", "path": "/memories/a" }), "missing field `insert_line`"),
         (json!({ "command": "rename", "old_path": "/memories/a" }), "missing field `new_path`"),
     ] {

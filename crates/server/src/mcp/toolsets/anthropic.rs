@@ -63,7 +63,6 @@ struct View {
 #[derive(Deserialize)]
 struct Create {
     path: String,
-    #[serde(default)]
     file_text: String,
 }
 
@@ -167,6 +166,17 @@ fn below(call: &Call<'_>, folder: &str) -> Result<Vec<Memory>, Unable> {
     }
 }
 
+/// A path is a file or a folder, never both: what stands above this one must not be a file.
+fn has_folder(call: &Call<'_>, inner: &str) -> Result<(), Unable> {
+    for (at, _) in inner.match_indices('/') {
+        let above = &inner[..at];
+        if file(call, above)?.is_some() {
+            return says(format!("The path /memories/{above} is a file, not a directory: nothing can stand below it"));
+        }
+    }
+    Ok(())
+}
+
 fn view(call: &Call<'_>, path: &str, range: Option<[i64; 2]>) -> Spoken {
     let inner = inside(path)?;
     if let Some(memory) = if inner.is_empty() { None } else { file(call, &inner)? } {
@@ -183,9 +193,13 @@ fn view(call: &Call<'_>, path: &str, range: Option<[i64; 2]>) -> Spoken {
 
 fn create(call: &Call<'_>, path: &str, file_text: String) -> Spoken {
     let inner = inside(path)?;
-    if inner.is_empty() || file(call, &inner)?.is_some() || !below(call, &inner)?.is_empty() {
+    if !inner.is_empty() && file(call, &inner)?.is_some() {
         return says(format!("File {path} already exists"));
     }
+    if inner.is_empty() || !below(call, &inner)?.is_empty() {
+        return says(format!("The path {path} is a directory: a file needs a name of its own"));
+    }
+    has_folder(call, &inner)?;
     let draft = Draft {
         store: STORE.to_owned(),
         path: Some(inner),
@@ -306,6 +320,7 @@ fn rename(call: &Call<'_>, old: &str, new: &str) -> Spoken {
     if to.is_empty() || file(call, &to)?.is_some() || !below(call, &to)?.is_empty() {
         return says(format!("The destination {new} already exists"));
     }
+    has_folder(call, &to)?;
     for (memory, path) in moved {
         done(call.engine.rename(call.caller, memory.id, &path)?)?;
     }
