@@ -43,7 +43,7 @@ pub(super) fn run(conn: &Connection) -> Result<(), Fault> {
 
 /// As far as a step, so that tests can start from every older version.
 fn run_to(conn: &Connection, last: u32) -> Result<(), Fault> {
-    if standing(conn)? < last {
+    if seen(conn)? < last {
         // Another process may be doing the same: whoever comes second finds it done.
         conn.execute_batch("begin immediate")?;
         if let Err(fault) = climb(conn, last) {
@@ -70,6 +70,14 @@ fn climb(conn: &Connection, last: u32) -> Result<(), Fault> {
     conn.pragma_update(None, "application_id", APPLICATION_ID)?;
     conn.pragma_update(None, "user_version", last)?;
     Ok(())
+}
+
+/// As [`standing`], all of it at one moment: another process may be making the tables between two looks.
+fn seen(conn: &Connection) -> Result<u32, Fault> {
+    let moment = conn.unchecked_transaction()?;
+    let found = standing(&moment)?;
+    moment.commit()?;
+    Ok(found)
 }
 
 /// How far the database is, and whether it is ours at all.

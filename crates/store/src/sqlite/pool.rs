@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use engine::ports::StoreError;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::fault::Fault;
 use super::{Options, log_file, patience};
@@ -43,7 +43,7 @@ pub(super) fn open_writer(path: Option<&Path>, options: &Options) -> Result<Conn
         conn.busy_handler(Some(patience::handler(path, options.wait_max, options.waiting)))?;
     }
     prepare(&conn, WRITER_CACHE_KIB)?;
-    conn.pragma_update(None, "journal_mode", "wal")?;
+    keep_log(&conn, path, options)?;
     // `log_file` relies on this.
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "foreign_keys", true)?;
@@ -51,6 +51,23 @@ pub(super) fn open_writer(path: Option<&Path>, options: &Options) -> Result<Conn
     // What is deleted is overwritten: redaction and erasure mean it.
     conn.pragma_update(None, "secure_delete", true)?;
     Ok(conn)
+}
+
+/// Turns the log on. Where many begin one file at once, SQLite gives up on this without asking the busy handler.
+fn keep_log(conn: &Connection, path: Option<&Path>, options: &Options) -> Result<(), Fault> {
+    let mut goes_on = path.map(|path| patience::handler(path, options.wait_max, options.waiting));
+    let mut tries = 0;
+    loop {
+        match conn.pragma_update(None, "journal_mode", "wal") {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && goes_on.as_mut().is_some_and(|goes_on| goes_on(tries)) =>
+            {
+                tries += 1;
+            }
+            done => return Ok(done?),
+        }
+    }
 }
 
 /// The connection that copies the log into the database and does nothing else.
