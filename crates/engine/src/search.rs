@@ -21,7 +21,7 @@ use crate::words;
 
 /// Said to who searches among what was forgotten.
 const NO_WORDS_LEFT: &str =
-    "forgotten memories have no words left to be found by; they are listed: `list --state tombstoned`";
+    "forgotten memories have no words left to be found by; `list` shows them by their state, `tombstoned`";
 
 /// What a caller looks for.
 #[derive(Clone, Debug, Default)]

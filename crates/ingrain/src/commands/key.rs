@@ -138,7 +138,13 @@ impl Key {
             }
             Deed::Create(create) => {
                 let length = |days| SignedDuration::from_hours(i64::from(days) * HOURS_PER_DAY);
-                let expires_at = create.days.and_then(|days| engine.clock.now().checked_add(length(days)).ok());
+                // Never bent to a key without an end.
+                let too_long = |_| {
+                    Failure::wrong("shape.out_of_range", "`days`: a key cannot last that long")
+                        .hint("without `--days` it has no end")
+                };
+                let ends = |days| engine.clock.now().checked_add(length(days)).map_err(too_long);
+                let expires_at = create.days.map(ends).transpose()?;
                 let new = NewKey { name: create.name.clone(), rights: create.rights(), expires_at };
                 issued(job.output, &engine.create_key(caller, new, dice()?)?)
             }
