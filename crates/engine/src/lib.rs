@@ -21,6 +21,7 @@ pub mod id;
 pub mod keys;
 pub mod lifecycle;
 pub mod limits;
+mod marking;
 pub mod memory;
 pub mod misfit;
 pub mod moment;

@@ -15,7 +15,7 @@ use crate::row::{self, Kept, RowFilter, RowKind};
 
 /// How long an answer can be asked for again.
 pub const REPEAT_HOURS: i64 = 24;
-/// A call that has not answered after this died with its process: the next may do it.
+/// A call that has not answered after this died with its process: the next may do it, if nothing of it was written.
 const ABANDONED_SECS: i64 = 120;
 /// Rows removed in one transaction, so that writers never wait long.
 const PURGE_BATCH: usize = 200;
@@ -27,6 +27,9 @@ pub struct Repeat {
     /// Of the request: another one under the same key is a mistake.
     pub request_sha256: String,
     pub at: Timestamp,
+    /// Something of it was written.
+    #[serde(default)]
+    pub done: bool,
     /// What was answered; absent while the first call is still at it.
     pub answer: Option<Value>,
 }
@@ -40,7 +43,12 @@ impl Kept for Repeat {
         self.at
     }
     fn state(&self) -> String {
-        if self.answer.is_some() { "answered" } else { "started" }.to_owned()
+        let state = match self.answer {
+            Some(_) => "answered",
+            None if self.done => "done",
+            None => "started",
+        };
+        state.to_owned()
     }
 }
 
@@ -67,9 +75,11 @@ impl Engine {
             }
             Some(Repeat { answer: Some(answer), .. }) => return Ok(Begun::Answered(answer.clone())),
             Some(started) if started.at > before(now, ABANDONED_SECS) => return Err(at_it()),
+            Some(Repeat { done: true, .. }) => return Err(lost()),
             _ => found.as_ref().map(Kept::state),
         };
-        let repeat = Repeat { id: id.clone(), request_sha256: request_sha256.to_owned(), at: now, answer: None };
+        let repeat =
+            Repeat { id: id.clone(), request_sha256: request_sha256.to_owned(), at: now, done: false, answer: None };
         let guard = Guard::RowIs { kind: RowKind::Idempotency, id, state: guard_state };
         match self.backend.commit(Change::new(caller.tenant, now).guard(guard).write(Write::Row(repeat.to_row()))) {
             Ok(_) => Ok(Begun::First(repeat)),
@@ -121,4 +131,10 @@ fn before(now: Timestamp, secs: i64) -> Timestamp {
 
 fn at_it() -> Error {
     Error::conflict("idempotency.in_progress", "the first call under this idempotency key has not answered yet")
+}
+
+fn lost() -> Error {
+    let message = "a call under this idempotency key was cut off with its process, after all or a part of it was \
+                   written: look, and send what is missing under another key";
+    Error::conflict("idempotency.answer_lost", message)
 }

@@ -27,6 +27,20 @@ const CROWDS: usize = 1_024;
 #[derive(Clone)]
 pub struct App(Arc<Inner>);
 
+tokio::task_local! {
+    /// The engine of a call under an idempotency key, which notes that the call was done with what it writes.
+    static MARKING: Engine;
+}
+
+fn is_marked() -> bool {
+    MARKING.try_with(|_| ()).is_ok()
+}
+
+/// Does all that is done by this call of the server with an engine of its own.
+pub(crate) async fn marked<T>(engine: Engine, call: impl Future<Output = T>) -> T {
+    MARKING.scope(engine, call).await
+}
+
 pub struct Inner {
     pub(crate) engine: Engine,
     pub(crate) config: ServerConfig,
@@ -89,7 +103,7 @@ impl App {
     /// Saves. A light save holds no thread while it waits for the disk.
     pub(crate) async fn remember(&self, caller: Caller, draft: Draft) -> Result<Remembered, Problem> {
         const VERB: &str = "remember";
-        if !self.engine.is_light(&caller, &draft) {
+        if is_marked() || !self.engine.is_light(&caller, &draft) {
             let _alone = match draft.path {
                 Some(_) => Some(self.crowd(&caller, &draft).lock().await),
                 None => None,
@@ -142,9 +156,10 @@ impl App {
         F: FnOnce(&Engine) -> Result<T, Problem> + Send + 'static,
     {
         let app = self.clone();
+        let marking = MARKING.try_with(Engine::clone).ok();
         let done = tokio::task::spawn_blocking(move || {
             let started = Instant::now();
-            let answer = work(&app.engine);
+            let answer = work(marking.as_ref().unwrap_or(&app.engine));
             app.metrics.called(verb, started.elapsed());
             drop(turn);
             answer

@@ -12,7 +12,7 @@ use engine::repeat::{Begun, Repeat};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::app::App;
+use crate::app::{App, marked};
 use crate::auth::Who;
 use crate::endpoint;
 use crate::extract::whole_body;
@@ -71,7 +71,11 @@ async fn answered(app: App, who: Who, asked: Asked, request: Request, next: Next
             let kept: Kept = serde_json::from_value(answer).map_err(|_| Problem::internal())?;
             Ok(kept.again())
         }
-        Begun::First(repeat) => finished(&app, who, repeat, next.run(request).await).await,
+        Begun::First(repeat) => {
+            let engine = app.engine.marking(who.caller.tenant, &repeat);
+            let response = marked(engine, next.run(request)).await;
+            finished(&app, who, repeat, response).await
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! The server on Postgres, over real sockets: prepared by the owner, served by the application, honest when it is full.
+//! The server over real sockets: what it promised when it dies; on Postgres prepared by the owner, served by the
+//! application, honest when it is full.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -25,19 +26,34 @@ impl Serving {
 
     /// Status, head and body of one request.
     pub fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String, String) {
-        let mut line = TcpStream::connect(&self.address).expect("connects");
+        self.answer(method, path, "", body).expect("an answer")
+    }
+
+    /// As [`Serving::ask`], under an idempotency key. Nothing where the server goes away.
+    fn tell_once(&self, key: &str, path: &str, body: &str) -> Option<(u16, String, String)> {
+        self.answer("POST", path, &format!("idempotency-key: {key}\r\n"), body)
+    }
+
+    fn answer(&self, method: &str, path: &str, headers: &str, body: &str) -> Option<(u16, String, String)> {
+        let mut line = TcpStream::connect(&self.address).ok()?;
         let (length, address) = (body.len(), &self.address);
         write!(
             line,
-            "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
+            "{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n{headers}\
              content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
         )
-        .expect("sends");
+        .ok()?;
         let mut answer = String::new();
-        line.read_to_string(&mut answer).expect("answers");
-        let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-        (status, head.to_lowercase(), body.to_owned())
+        line.read_to_string(&mut answer).ok()?;
+        let (head, body) = answer.split_once("\r\n\r\n")?;
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok())?;
+        Some((status, head.to_lowercase(), body.to_owned()))
+    }
+
+    /// As a power cut does.
+    fn kill(&self) {
+        let id = self.child.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-9", &id]).status().expect("kill runs").success());
     }
 
     pub fn save(&self, path: &str) -> (u16, String, String) {
@@ -52,6 +68,39 @@ impl Drop for Serving {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Some calls are cut off before they wrote, some after it and before they answered, some are answered.
+#[test]
+fn a_key_does_nothing_twice_although_the_server_dies() {
+    let world = World::new();
+    let serving = Serving::start(world.at("2026-01-01T00:00:00Z"));
+    let calls: Vec<(String, String)> = (0..64)
+        .map(|number| (format!("k{number}"), format!(r#"{{"action":"deploy","message":"release {number} ended"}}"#)))
+        .collect();
+    let (tell, answered) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        for (key, body) in &calls {
+            let (tell, serving) = (tell.clone(), &serving);
+            scope.spawn(move || serving.tell_once(key, "/v1/audit", body).map(|answer| tell.send(answer.0)));
+        }
+        assert_eq!(answered.recv(), Ok(201));
+        serving.kill();
+    });
+    drop(serving);
+    // Later than a call under way may take.
+    let serving = Serving::start(world.at("2026-01-01T00:05:00Z"));
+    for (key, body) in &calls {
+        let (status, _, said) = serving.tell_once(key, "/v1/audit", body).expect("an answer");
+        assert!(status == 201 || (status == 409 && said.contains("idempotency.answer_lost")), "{status} {said}");
+    }
+    let (_, _, log) = serving.ask("GET", "/v1/audit?limit=100", "");
+    let log: serde_json::Value = serde_json::from_str(&log).expect("a page");
+    let mut messages: Vec<String> = rows(&log["items"]).iter().map(|entry| text(&entry["text"])).collect();
+    messages.sort();
+    let mut expected: Vec<String> = (0..64).map(|number| format!("release {number} ended")).collect();
+    expected.sort();
+    assert_eq!(messages, expected, "each of them once");
 }
 
 /// Holds every tenant, so that whoever writes waits.

@@ -3,6 +3,7 @@
 use engine::caller::Caller;
 use engine::keys::Rights;
 use engine::memory::hex;
+use engine::repeat::{Begun, Repeat};
 use engine::vocabulary::Role;
 use serde_json::{Value, json};
 use server::{HttpLimits, ServerConfig};
@@ -125,19 +126,64 @@ fn who_hung_up_finds_the_answer_when_it_asks_again() {
     assert_eq!(count(&house), keys.len());
 }
 
+/// A call over HTTP whose key was taken by somebody else in this process.
+struct Taken {
+    house: House,
+    key: String,
+    caller: Caller,
+    body: Value,
+    repeat: Repeat,
+}
+
+impl Taken {
+    fn new() -> Taken {
+        let house = House::new();
+        let may_set = engine::keys::Settable::ALL.to_vec();
+        let rights = Rights { agent: Some("triage".to_owned()), may_set, ..Rights::of(Role::Agent) };
+        let issued = house.key(rights);
+        let caller = Caller { conversation: Some("c1".to_owned()), ..issued.key.caller(house.tenant.id) };
+        let body = json!({
+            "store": "conversation_memory", "kind": "conversation_note", "content": "one fact",
+            "evidence": [{ "kind": "user_statement", "summary": "said so" }],
+        });
+        // No conditions, then the body.
+        let digest = hex(&Sha256::new().chain_update([0, 0]).chain_update(body.to_string()).finalize());
+        let Ok(Begun::First(repeat)) = house.engine.begin_once(&caller, "POST /v1/memories", "k", &digest) else {
+            panic!("the first")
+        };
+        Taken { key: issued.text, house, caller, body, repeat }
+    }
+
+    fn again(&self) -> Reply {
+        let ask = self.house.ask_as(&self.key, "POST", "/v1/memories").header("x-conversation-id", "c1");
+        ask.header("idempotency-key", "k").json(&self.body).send()
+    }
+}
+
 #[test]
 fn who_comes_too_early_is_told_when_to_come_again() {
-    let house = House::new();
-    let may_set = engine::keys::Settable::ALL.to_vec();
-    let rights = Rights { agent: Some("triage".to_owned()), may_set, ..Rights::of(Role::Agent) };
-    let issued = house.key(rights);
-    let caller = Caller { conversation: Some("c1".to_owned()), ..issued.key.caller(house.tenant.id) };
-    let body = json!({ "content": "one fact" });
-    // No conditions, then the body.
-    let digest = hex(&Sha256::new().chain_update([0, 0]).chain_update(body.to_string()).finalize());
-    house.engine.begin_once(&caller, "POST /v1/memories", "k", &digest).expect("the first");
-    let ask = house.ask_as(&issued.text, "POST", "/v1/memories").header("x-conversation-id", "c1");
-    let reply = ask.header("idempotency-key", "k").json(&body).send();
+    let reply = Taken::new().again();
     assert_eq!(reply.said(), (409, "idempotency.in_progress".to_owned()));
     assert_eq!(reply.header("retry-after"), Some("1"));
+}
+
+#[test]
+fn what_was_cut_off_is_done_again_only_if_nothing_was_written() {
+    for wrote in [false, true] {
+        let taken = Taken::new();
+        if wrote {
+            let draft =
+                serde_json::from_value::<server::wire::remember::RememberBody>(taken.body.clone()).expect("a body");
+            let engine = taken.house.engine.marking(taken.house.tenant.id, &taken.repeat);
+            engine.remember(&taken.caller, draft.into()).expect("an answer");
+        }
+        assert_eq!(taken.again().said(), (409, "idempotency.in_progress".to_owned()));
+        taken.house.clock.pass(121);
+        let reply = taken.again();
+        match wrote {
+            true => assert_eq!(reply.said(), (409, "idempotency.answer_lost".to_owned())),
+            false => assert_eq!(reply.status, 201, "{}", reply.body),
+        }
+        assert_eq!(count(&taken.house), 1);
+    }
 }
