@@ -14,7 +14,7 @@ const ABOUT: &str = "Governed memory for AI agents. Send a key as `Authorization
      Failures are problem documents with a `code` that never changes. What you may not see is not found.";
 
 const ONCE: &str = "Sent again within 24 hours, the call is answered again, not done again; while the first is under way \
-     it is 409 with `Retry-After`";
+     it is 409 with `Retry-After`, and 409 `idempotency.answer_lost` where the server died after it had written something";
 
 const TAGS: &[(&str, &str)] = &[
     ("memories", "Save, read, list, patch, forget, pin; history"),

@@ -27,7 +27,7 @@ pub(super) fn report(conn: &Connection, location: &Location) -> Result<Health, F
         location,
         version: rusqlite::version().to_owned(),
         migration: conn.pragma_query_value(None, "user_version", |row| row.get(0))?,
-        vectors: "exact, 8-bit, in memory".to_owned(),
+        vectors: "8-bit, in memory; exact, among many only those nearest by their signs".to_owned(),
         memories: number("select coalesce(sum(live), 0) from scopes")?,
         syncs: None,
         bytes: number("pragma page_count")? * number("pragma page_size")?,

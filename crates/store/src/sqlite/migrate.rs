@@ -88,11 +88,20 @@ fn standing(conn: &Connection) -> Result<u32, Fault> {
     if application != APPLICATION_ID && (application != 0 || tables > 0) {
         return Err(Fault::corrupt("it is a database of another program"));
     }
+    known(found)
+}
+
+fn known(found: i32) -> Result<u32, Fault> {
     let found = u32::try_from(found).map_err(|_| Fault::corrupt("its version number is negative"))?;
-    if found > KNOWN {
-        return Err(StoreError::Newer { found, known: KNOWN }.into());
+    match found > KNOWN {
+        true => Err(StoreError::Newer { found, known: KNOWN }.into()),
+        false => Ok(found),
     }
-    Ok(found)
+}
+
+/// Whether this program knows how far an open database is.
+pub(super) fn check_known(conn: &Connection) -> Result<(), Fault> {
+    known(conn.pragma_query_value(None, "user_version", |row| row.get(0))?).map(drop)
 }
 
 /// INVARIANT: a step is never edited after it has shipped.

@@ -1,5 +1,6 @@
 //! SQLite: one file, one writer thread with group commit, a few readers, an index in memory for recall.
 
+mod age;
 mod checkpoint;
 mod commit;
 mod copy;
@@ -36,6 +37,7 @@ use engine::ports::{Address, Answer, Backend, Filter, Find, Found, Health, Page,
 use engine::row::{Row, RowFilter, RowKind};
 
 use crate::bell::Bell;
+use age::Age;
 use checkpoint::Checkpointer;
 #[cfg(test)]
 pub(crate) use copy::columns;
@@ -101,7 +103,7 @@ pub fn open_sqlite(location: &Location, options: &Options) -> Result<Arc<dyn Bac
     let writer = Writer::start(shared, news.clone())?;
     let file = Arc::new(Whereabouts { location: location.clone(), wait_max: options.wait_max });
     let standing = path.map(Standing::of);
-    Ok(Arc::new(Sqlite { file, standing, readers, _checkpointer: checkpointer, writer, recall, news }))
+    Ok(Arc::new(Sqlite { file, standing, age: Age::new(), readers, _checkpointer: checkpointer, writer, recall, news }))
 }
 
 /// Makes the folder and the file so that only their owner may look; the log files copy the file's mode.
@@ -123,6 +125,7 @@ fn make_file(path: &Path) -> std::io::Result<()> {
 struct Sqlite {
     file: Arc<Whereabouts>,
     standing: Option<Standing>,
+    age: Age,
     readers: Readers,
     /// Goes before the writer, which closes the file.
     _checkpointer: Option<Checkpointer>,
@@ -149,18 +152,24 @@ impl Whereabouts {
 
 impl Sqlite {
     fn read<T>(&self, work: impl FnOnce(&rusqlite::Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
-        self.readers.read(work).map_err(|error| self.file.named(error))
+        self.age.check(&self.readers).and_then(|()| self.readers.read(work)).map_err(|error| self.file.named(error))
+    }
+
+    /// Whether it may be written to.
+    fn fit(&self) -> Result<(), StoreError> {
+        self.standing.as_ref().map_or(Ok(()), Standing::check)?;
+        self.age.check(&self.readers).map_err(|error| self.file.named(error))
     }
 }
 
 impl Backend for Sqlite {
     fn commit(&self, change: Change) -> Result<Committed, StoreError> {
-        self.standing.as_ref().map_or(Ok(()), Standing::check)?;
+        self.fit()?;
         self.writer.commit(change).map_err(|error| self.file.named(error))
     }
 
     fn submit(&self, change: Change, answer: Answer<Committed>) {
-        match self.standing.as_ref().map_or(Ok(()), Standing::check) {
+        match self.fit() {
             Ok(()) => {
                 let file = self.file.clone();
                 let named = move |outcome: Result<_, _>| answer(outcome.map_err(|error| file.named(error)));
@@ -225,6 +234,7 @@ impl Backend for Sqlite {
     }
 
     fn find(&self, readable: &Readable, find: &Find) -> Result<Found, StoreError> {
+        self.age.check(&self.readers)?;
         self.recall.find(&self.readers, readable, find)
     }
 

@@ -132,6 +132,21 @@ fn an_index_too_large_to_keep_is_still_right() {
     crate::cases::finding::statistics_are_of_what_is_seen(&*fresh());
 }
 
+/// Looked at once a second, so that a save and a search pay nothing for it.
+#[test]
+fn who_has_it_open_while_a_newer_program_comes_is_told() {
+    let (_folder, path) = folder();
+    let backend = open(&path).unwrap();
+    let world = World::new(&*backend);
+    let newer = rusqlite::Connection::open(&path).unwrap();
+    newer.pragma_update(None, "user_version", 999).unwrap();
+    let find = Find { words: words::query("apple"), pool: 5, ..Find::default() };
+    let told: StoreError = std::iter::repeat_with(|| backend.find(&world.all(), &find)).find_map(Result::err).unwrap();
+    let saved = backend.commit(world.change().write(Write::RunSave { run: "r1".to_owned() }));
+    let errors = [told, saved.unwrap_err(), backend.health().unwrap_err()];
+    assert_eq!(errors.map(|error| error.code()), ["store.newer"; 3]);
+}
+
 #[test]
 fn a_file_somebody_else_holds_is_named() {
     let (_folder, path) = folder();
