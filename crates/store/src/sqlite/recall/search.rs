@@ -60,13 +60,15 @@ pub(super) fn run(parts: &Parts<'_>, readable: &Readable, find: &Find, allowed: 
     if find.vector.is_some() {
         chosen.push(by_vector(&views, find));
     }
+    // What is only new is no answer whose neighbours could be one too.
+    let answers = chosen.len();
     if find.newest && terms.is_empty() {
         chosen.push(newest(&views, find.pool));
     }
     parts.iter().for_each(|part| part.mark_searched());
     let chosen: Vec<Vec<Ranked>> = chosen.into_iter().map(Top::into_sorted).collect();
     let of_best = find.neighbours.map_or(0, |neighbours| neighbours.of_best);
-    picks.best.extend(chosen.iter().flat_map(|way| way.iter().take(of_best)).map(|ranked| ranked.memory));
+    picks.best.extend(chosen.iter().take(answers).flat_map(|way| way.iter().take(of_best)).map(|ranked| ranked.memory));
     let mut seen = Memories::new();
     let chosen = chosen.into_iter().flatten().filter(|ranked| seen.insert(ranked.memory));
     picks.memories.extend(chosen.map(|Ranked { at: (part, doc), .. }| parts[part].pick(doc)));

@@ -41,6 +41,9 @@ pub(crate) fn turns_beside_the_best_are_found(backend: &dyn Backend) {
     let neighbours = Some(Neighbours { of_best: 10, reach: 1 });
     let found = backend.find(&world.all(), &Find { neighbours, ..find }).unwrap();
     assert_eq!(sorted(&found), ["hello there", "it was the fog again", "the harbour ferry was late"]);
+    // What is only new answers nothing, so nobody wants what was said beside it.
+    let newest = Find { newest: true, pool: 2, neighbours, ..Find::default() };
+    assert_eq!(sorted(&backend.find(&world.all(), &newest).unwrap()), ["another session", "farther off"]);
 }
 
 pub(crate) fn words_find_the_best_first(backend: &dyn Backend) {
