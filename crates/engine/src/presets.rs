@@ -146,7 +146,11 @@ impl Engine {
             let query = Query { filter: look.filter(&query.filter), ..query.clone() };
             let eyes = self.eyes_on(caller, &query.filter)?;
             let (hits, answer) = self.found(&eyes, &query, Ranker::Operational, limit)?;
-            warnings.extend(answer.warnings);
+            for warning in answer.warnings {
+                if !warnings.contains(&warning) {
+                    warnings.push(warning);
+                }
+            }
             let seen = |hit: &Hit| eyes.shows(&hit.memory) && policy::in_its_run(caller, &hit.memory);
             for hit in hits.into_iter().filter(|hit| seen(hit) && look.fits(hit)) {
                 match best.get(&hit.memory.id) {
@@ -162,7 +166,6 @@ impl Engine {
             let newer = other.memory.updated_at.cmp(&one.memory.updated_at);
             other.score.total_cmp(&one.score).then(newer).then(one.memory.id.cmp(&other.memory.id))
         });
-        warnings.dedup();
         Ok((hits, warnings))
     }
 }

@@ -143,14 +143,14 @@ impl Engine {
             memory_enabled: !self.settings.memory_off,
             sources_trust: match deed {
                 Deed::Write | Deed::Own | Deed::Enter | Deed::Propose => self.sources_trust(caller, &draft)?,
-                // A person looked at it, or it was looked at elsewhere.
-                Deed::Approve | Deed::Record { .. } => None,
+                // A person looked at it, or it was looked at elsewhere or before.
+                Deed::Approve | Deed::Record { .. } | Deed::Restore { .. } => None,
             },
             let_through: &let_through,
             classifier: match deed {
                 Deed::Write | Deed::Enter | Deed::Propose => counted.as_ref().map(|counted| counted as &dyn Classifier),
-                // A person looks at it, or somebody did elsewhere.
-                Deed::Approve | Deed::Record { .. } | Deed::Own => None,
+                // A person looks at it, or somebody did elsewhere or before.
+                Deed::Approve | Deed::Record { .. } | Deed::Restore { .. } | Deed::Own => None,
             },
             now: self.clock.now(),
         };

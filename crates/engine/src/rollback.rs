@@ -4,12 +4,13 @@ use crate::Engine;
 use crate::caller::Caller;
 use crate::change::{Change, Guard, Write};
 use crate::chronicle::{Feat, ROLLBACK, address};
+use crate::container::Store;
 use crate::error::Error;
 use crate::event::{EventName, Happening};
-use crate::gate::{Entry, Stamp};
+use crate::gate::{Deed, Entry, Stamp};
 use crate::id::MemoryId;
-use crate::memory::{Draft, Memory};
-use crate::policy::{self, Readable};
+use crate::memory::{Draft, Memory, Version};
+use crate::policy::{self, Permit, Readable};
 use crate::ports::Address;
 use crate::refusal::Refusal;
 use crate::vocabulary::{Operation, State};
@@ -23,7 +24,7 @@ pub enum RolledBack {
 /// What a rollback did.
 #[derive(Debug, Clone)]
 pub struct Rollback {
-    /// The memory that was taken back.
+    /// The memory that was taken back, as it stands now.
     pub memory: Memory,
     /// What is active again.
     pub restored: Vec<Memory>,
@@ -32,7 +33,8 @@ pub struct Rollback {
 }
 
 impl Engine {
-    /// Tombstones an active memory. History stays, and its value may return: a rollback is no forgetting.
+    /// Takes an active memory back: tombstones it or, where it shall be restored and was a new version of what stood
+    /// there, lets that stand again. History stays, and its value may return: a rollback is no forgetting.
     pub fn rollback(
         &self,
         caller: &Caller,
@@ -52,23 +54,56 @@ impl Engine {
         }
         let now = self.clock.now();
         let stamp = Stamp::new(caller, self.fresh_version_id(), now, reason.map(str::to_owned));
-        let entry = Entry::transition(&current, Operation::Rollback, stamp, Vec::new(), |memory| {
-            memory.state = State::Tombstoned;
-            memory.always_inject = false;
-        });
-        let mut done = Rollback { memory: entry.memory().clone(), restored: Vec::new(), not_restored: Vec::new() };
-        let event =
-            Happening::new(EventName::Forgotten, caller, now).about(entry.memory()).with("operation", "rollback");
-        let mut change = Change::new(caller.tenant, now)
-            .guard(Guard::VersionIs { memory: current.id, version: current.version })
-            .event(event)
-            .write(Write::Entry(Box::new(entry)));
-        if restore {
-            change = self.restoring(caller, &current, change, &mut done)?;
-        }
+        let versions = if restore { self.every_version(caller, current.id)? } else { Vec::new() };
+        let before = match before(&versions) {
+            Some(before) => Some(self.standing_again(caller, &store, &current, &before, stamp.clone())?),
+            None => None,
+        };
+        let change =
+            Change::new(caller.tenant, now).guard(Guard::VersionIs { memory: current.id, version: current.version });
+        let (change, done) = match before {
+            Some(Ok(entry)) => returned(caller, change, entry),
+            Some(Err(why)) => taken_back(caller, change, &current, stamp, vec![(current.id, why)]),
+            None => {
+                let (change, mut done) = taken_back(caller, change, &current, stamp, Vec::new());
+                let change = if restore { self.restoring(caller, &current, change, &mut done)? } else { change };
+                (change, done)
+            }
+        };
         let feat = Feat { name: ROLLBACK, memory: &done.memory, told: told(&done) };
         self.backend.commit(self.chronicled(caller, change, &feat)?)?;
         Ok(RolledBack::Done(Box::new(done)))
+    }
+
+    /// The version that stood before, as a new one where the memory is now; else why it cannot stand again.
+    fn standing_again(
+        &self,
+        caller: &Caller,
+        store: &Store,
+        current: &Memory,
+        before: &Before<'_>,
+        stamp: Stamp,
+    ) -> Result<Result<Entry, String>, Error> {
+        let version = before.stood.number;
+        if before.stood.redacted_at.or(before.written.redacted_at).is_some() {
+            return Ok(Err(format!("version {version} was redacted")));
+        }
+        if before.stood.memory.is_expired(stamp.at) {
+            return Ok(Err(format!("version {version} has expired")));
+        }
+        // It may have been renamed since: what is taken back is what was said, not where it stands.
+        let old = Memory { path: current.path.clone(), ..before.stood.memory.clone() };
+        let draft = Draft { evidence: before.written.evidence.clone(), ..Draft::of(&old) };
+        let deed = Deed::Restore { permit: Permit { state: old.state, trust: old.trust } };
+        Ok(match self.clear_as(caller, deed, store, &old.scope, draft)? {
+            Err(refusal) => Err(format!("version {version}: {}", refusal.message)),
+            Ok(cleared) => {
+                let at = stamp.at;
+                let entry = cleared.record(&old, Some(current), Operation::Rollback, stamp, false).dated(at);
+                let embedding = self.embedding_at_save(entry.memory());
+                Ok(entry.with_embedding(embedding))
+            }
+        })
     }
 
     /// Adds what brings back everything this memory had replaced, but nothing that was forgotten since.
@@ -81,6 +116,9 @@ impl Engine {
     ) -> Result<Change, Error> {
         let now = change.at;
         let mut change = change;
+        if current.supersedes.is_empty() {
+            done.not_restored.push((current.id, "it replaced nothing".to_owned()));
+        }
         for id in &current.supersedes {
             let Some(old) = self.backend.get(&Readable::everything(caller.tenant), &Address::Id(*id))? else {
                 done.not_restored.push((*id, "it is gone".to_owned()));
@@ -112,10 +150,102 @@ impl Engine {
     }
 }
 
+/// What a writing replaced.
+struct Before<'a> {
+    /// The last version that stood before it.
+    stood: &'a Version,
+    /// The version that brought in what stood, with its evidence.
+    written: &'a Version,
+}
+
+/// What stood before the last writing that is still in force, among versions from the newest on. A rollback that
+/// brought an earlier version back has undone one writing already.
+fn before(versions: &[Version]) -> Option<Before<'_>> {
+    let mut undone = 1;
+    let mut stood = None;
+    for (at, version) in versions.iter().enumerate().filter(|(_, version)| version.memory.state == State::Active) {
+        if undone == 0 {
+            stood = stood.or(Some(version));
+        }
+        match version.operation {
+            Operation::Rollback => undone += 1,
+            operation if !writes(operation) || is_move(version, versions.get(at + 1)) => {}
+            _ => match (undone, stood) {
+                (0, Some(stood)) => return Some(Before { stood, written: version }),
+                _ => undone -= 1,
+            },
+        }
+    }
+    None
+}
+
+/// Whether it says something, rather than how what was said is treated.
+fn writes(operation: Operation) -> bool {
+    match operation {
+        Operation::Create
+        | Operation::Update
+        | Operation::Patch
+        | Operation::Seed
+        | Operation::Promote
+        | Operation::Confirm
+        | Operation::Import => true,
+        Operation::Supersede
+        | Operation::Rollback
+        | Operation::Restore
+        | Operation::Constrain
+        | Operation::Archive
+        | Operation::Expire
+        | Operation::Extend
+        | Operation::Forget
+        | Operation::Redact
+        | Operation::Pin => false,
+    }
+}
+
+/// Whether nothing but the path is other than before.
+fn is_move(version: &Version, older: Option<&Version>) -> bool {
+    let said = |version: &Version| (version.memory.state, version.memory.trust, Draft::of(&version.memory));
+    older.is_some_and(|older| {
+        let (state, trust, draft) = said(older);
+        said(version) == (state, trust, Draft { path: version.memory.path.clone(), ..draft })
+    })
+}
+
+/// The memory goes, its history stays.
+fn taken_back(
+    caller: &Caller,
+    change: Change,
+    current: &Memory,
+    stamp: Stamp,
+    not_restored: Vec<(MemoryId, String)>,
+) -> (Change, Rollback) {
+    let entry = Entry::transition(current, Operation::Rollback, stamp, Vec::new(), |memory| {
+        memory.state = State::Tombstoned;
+        memory.always_inject = false;
+    });
+    let done = Rollback { memory: entry.memory().clone(), restored: Vec::new(), not_restored };
+    let event =
+        Happening::new(EventName::Forgotten, caller, change.at).about(entry.memory()).with("operation", "rollback");
+    (change.event(event).write(Write::Entry(Box::new(entry))), done)
+}
+
+/// The memory stays, and says again what it said before.
+fn returned(caller: &Caller, mut change: Change, entry: Entry) -> (Change, Rollback) {
+    let memory = entry.memory().clone();
+    let event = Happening::new(EventName::Restored, caller, change.at)
+        .about(&memory)
+        .with("sha256", &memory.sha256)
+        .with("operation", "rollback");
+    change.guards.extend(entry.guards().iter().cloned());
+    let change = change.event(event).write(Write::Entry(Box::new(entry)));
+    (change, Rollback { restored: vec![memory.clone()], memory, not_restored: Vec::new() })
+}
+
 fn told(done: &Rollback) -> String {
-    let back = match done.restored.len() {
-        0 => String::new(),
-        restored => format!("; {restored} it had replaced stand again"),
+    let back = match done.restored.as_slice() {
+        [] => String::new(),
+        [restored] if restored.id == done.memory.id => " to what stood there before".to_owned(),
+        restored => format!("; {} it had replaced stand again", restored.len()),
     };
     format!("Rolled back {}{back}", address(&done.memory))
 }

@@ -53,6 +53,9 @@ pub struct Answer {
 /// Why nothing speaks for a memory.
 pub(crate) const UNRELATED: &str = "it shares no word with the query and its meaning is not near";
 
+/// Why nothing can speak for one.
+const FORGOTTEN: &str = "it was forgotten and has no words left to be found by";
+
 /// Why one memory was, or was not, among the hits.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct WhyNot {
@@ -145,6 +148,12 @@ impl Engine {
         if vector.is_none() && !query.words_only && !text.trim().is_empty() {
             answer.warnings.push("searched by words only: the embedder gave no vector".to_owned());
         }
+        if text.len() < query.text.len() {
+            let bytes_max = self.limits().query_bytes_max;
+            answer.warnings.push(format!(
+                "only the first {bytes_max} bytes of the query were looked for (`limits.query_bytes_max`)"
+            ));
+        }
         let find = Find {
             filter: query.filter.clone().unexpired(now),
             newest: words.terms.is_empty(),
@@ -223,7 +232,8 @@ impl Engine {
             (None, _) if !query.entities.iter().all(|entity| memory.entities.contains(entity)) => {
                 "it does not name the environment, namespace or service asked for".to_owned()
             }
-            (None, _) => left_out(&query.filter, &memory, self.clock.now()).unwrap_or_else(|| UNRELATED.to_owned()),
+            (None, _) => left_out(&query.filter, &memory, self.clock.now())
+                .unwrap_or_else(|| if memory.state == State::Tombstoned { FORGOTTEN } else { UNRELATED }.to_owned()),
         };
         Ok(WhyNot { memory: id, returned, rank: rank.map(|rank| rank + 1), score, cutoff, reason })
     }

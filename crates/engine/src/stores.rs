@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::Engine;
 use crate::caller::Caller;
-use crate::change::{Change, Guard, Write};
+use crate::change::{Change, Guard, Place, Write};
 use crate::container::{Store, find_builtin};
 use crate::error::Error;
 use crate::event::{EventName, Happening};
@@ -15,6 +15,7 @@ use crate::id::StoreId;
 use crate::pipeline::admins_only;
 use crate::policy::Readable;
 use crate::row::{self, Kept, RowFilter, RowKind};
+use crate::scope::Scope;
 use crate::vocabulary::{Access, ScopeKind, Trust};
 
 /// What a new store shall be.
@@ -49,6 +50,19 @@ impl Engine {
     pub fn stores(&self, caller: &Caller) -> Result<Vec<Store>, Error> {
         let filter = RowFilter { limit: self.limits().list_max, ..RowFilter::default() };
         row::select(&*self.backend, caller.tenant, &filter)
+    }
+
+    /// A system's place in every store kept by system, for who looks nowhere else.
+    pub fn places_of_system(&self, caller: &Caller, system: &str) -> Result<Vec<Place>, Error> {
+        let kept_by_system = self.stores(caller)?.into_iter().filter(|store| store.scope == ScopeKind::System);
+        let scope = Scope::System { system: system.to_owned() };
+        let places: Vec<Place> =
+            kept_by_system.map(|store| Place { store: store.slug, scope: scope.clone() }).collect();
+        match places.is_empty() {
+            // An empty list would not filter at all.
+            true => Err(Error::not_found(format!("system `{system}`"))),
+            false => Ok(places),
+        }
     }
 
     pub fn create_store(&self, caller: &Caller, new: NewStore) -> Result<Store, Error> {

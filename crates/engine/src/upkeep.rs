@@ -158,7 +158,7 @@ impl Engine {
     ) -> Result<u64, Error> {
         let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
         let steps: Vec<Change> =
-            group.iter().map(|memory| self.retiring(&caller, memory, operation, name, now)).collect();
+            group.iter().map(|memory| self.retiring(&caller, memory, operation, name, now, None)).collect();
         match self.backend.commit(steps.iter().cloned().fold(Change::new(tenant, now), Change::and)) {
             Ok(_) => return Ok(group.len() as u64),
             Err(StoreError::Guard(_)) => {}
@@ -182,8 +182,9 @@ impl Engine {
         operation: Operation,
         name: EventName,
         now: Timestamp,
+        reason: Option<String>,
     ) -> Change {
-        let stamp = Stamp::new(caller, self.fresh_version_id(), now, None);
+        let stamp = Stamp::new(caller, self.fresh_version_id(), now, reason);
         let entry = Entry::transition(memory, operation, stamp, Vec::new(), |memory| {
             memory.state = State::Archived;
             memory.archived_at = Some(now);
@@ -221,7 +222,8 @@ impl Engine {
             change = change.guard(room);
         }
         for memory in fading {
-            let step = self.retiring(caller, &memory, Operation::Archive, EventName::Archived, change.at);
+            let reason = Some(format!("made room: at most {live_max} stay in use here (`live_max`)"));
+            let step = self.retiring(caller, &memory, Operation::Archive, EventName::Archived, change.at, reason);
             change = change.and(step);
         }
         Ok(change)

@@ -32,7 +32,7 @@ const USAGE: u8 = 2;
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     // A program that asked for JSON gets JSON for its usage errors too.
-    let json = arguments.iter().any(|argument| argument == "--json");
+    let json = arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json");
     let environment = Environment::of_process();
     let output = Output::new(json, &environment);
     let done = match Cli::try_parse_from(arguments) {

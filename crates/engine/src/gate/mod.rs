@@ -44,6 +44,10 @@ pub enum Deed {
         permit: Permit,
         over: bool,
     },
+    /// A version of the memory that stood before, with the standing it had. Who may take back was asked already.
+    Restore {
+        permit: Permit,
+    },
 }
 
 /// What the tenant lets through the scanner on purpose; asked for only where a rule found something.
@@ -118,7 +122,7 @@ pub fn clear(ground: Ground<'_>, draft: Draft) -> Result<ClearedDraft, Stop> {
     let mut warnings = shape::within_caps(&draft, ground.ruleset, ground.content_bytes_max)?;
     let permit = permitted(ground, kind)?;
     // History is not argued with: it is as it was, or not taken at all.
-    if !matches!(ground.deed, Deed::Record { .. }) {
+    if !matches!(ground.deed, Deed::Record { .. } | Deed::Restore { .. }) {
         draft.evidence = evidence(draft.evidence, ground)?;
         if ground.ruleset.importance {
             draft = valued(draft, kind);
@@ -155,6 +159,7 @@ fn permitted(ground: Ground<'_>, kind: Kind) -> Result<Permit, Refusal> {
         Deed::Propose => policy::may_propose(caller, store, scope).map(derived),
         Deed::Approve => Ok(policy::approved(caller)),
         Deed::Record { permit, .. } => policy::may_record(caller, permit),
+        Deed::Restore { permit } => Ok(permit),
     }
 }
 

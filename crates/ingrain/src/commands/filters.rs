@@ -4,7 +4,6 @@ use clap::Args;
 use engine::change::Place;
 use engine::gate::checked_path;
 use engine::ports::Filter;
-use engine::scope::Scope;
 use engine::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
 
 use crate::commands::Job;
@@ -96,14 +95,5 @@ fn path_prefix(job: &Job<'_>, prefix: &str) -> Result<String, Failure> {
 /// `--system ID`: that system's place in every store kept by system.
 fn systems(job: &Job<'_>) -> Result<Vec<Place>, Failure> {
     let Some(system) = &job.global.system else { return Ok(Vec::new()) };
-    let stores = job.session.engine.stores(&job.session.caller)?;
-    let kept_by_system = stores.into_iter().filter(|store| store.scope == ScopeKind::System);
-    let place =
-        |store: engine::container::Store| Place { store: store.slug, scope: Scope::System { system: system.clone() } };
-    let places: Vec<Place> = kept_by_system.map(place).collect();
-    match places.is_empty() {
-        // An empty list would not filter at all.
-        true => Err(Failure::wrong("not_found", format!("no memories of system `{system}`"))),
-        false => Ok(places),
-    }
+    Ok(job.session.engine.places_of_system(&job.session.caller, system)?)
 }

@@ -13,7 +13,7 @@ use crate::output::Tone;
 pub struct Rollback {
     #[command(flatten)]
     which: Which,
-    /// Bring back what it had replaced
+    /// Bring back what it had replaced: another memory, or the version of this one that stood before
     #[arg(long)]
     restore: bool,
     #[arg(long, help = "Why, for the history")]
@@ -36,7 +36,10 @@ impl Rollback {
                 });
                 job.output.answer(&view, || {
                     let mut text = format!("{} {}", job.output.paint(Tone::Good, "rolled back"), done.memory.id);
-                    restored.iter().for_each(|id| text += &format!("\n  active again: {id}"));
+                    for id in &restored {
+                        let how = if *id == done.memory.id { "as it was before" } else { "active again" };
+                        text += &format!("\n  {how}: {id}");
+                    }
                     done.not_restored.iter().for_each(|(id, why)| text += &format!("\n  not restored: {id}: {why}"));
                     text
                 })

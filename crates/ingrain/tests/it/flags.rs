@@ -80,8 +80,19 @@ fn a_search_among_what_was_forgotten_says_why_it_finds_nothing() {
     assert!(text(&found["warnings"][0]).ends_with("`list` shows them by their state, `tombstoned`"), "{found}");
     let ran = world.run("search crane --state tombstoned", &[]);
     assert!(ran.exit == 0 && ran.stderr.starts_with("note: forgotten memories have no words left"), "{ran:?}");
+    let why = world.json("search crane --state tombstoned", &[&format!("--explain={id}")]);
+    assert_eq!(text(&why["explain"]["reason"]), "it was forgotten and has no words left to be found by");
     assert_eq!(rows(&world.json("list --state tombstoned", &[])["memories"]).len(), 1);
     assert!(rows(&world.json("search lighthouse", &[])["warnings"]).is_empty());
+}
+
+#[test]
+fn what_follows_two_dashes_is_text() {
+    let world = World::new();
+    let ran = world.run("remember -- --json", &[]);
+    assert!(ran.exit == 0 && ran.stdout.starts_with("saved"), "{ran:?}");
+    let ran = world.run("search -- json --json", &[]);
+    assert!(ran.exit == 0 && ran.stdout.starts_with("1. "), "{ran:?}");
 }
 
 #[test]

@@ -60,7 +60,12 @@ fn errors_for_people_go_to_stderr_and_say_what_to_do() {
 #[test]
 fn a_query_of_a_book_is_answered() {
     let world = World::new();
-    world.json("search", &[&"word ".repeat(20_000)]);
+    let book = "word ".repeat(20_000);
+    let cut = "only the first 8192 bytes of the query were looked for (`limits.query_bytes_max`)";
+    for (verb, said) in [("search", "warnings"), ("context", "skipped"), ("context --for tool", "skipped")] {
+        assert_eq!(world.json(verb, &[&book])[said], serde_json::json!([cut]), "{verb}");
+        assert_eq!(world.json(verb, &["words"])[said], serde_json::json!([]), "{verb}");
+    }
     world.json("events --after 18446744073709551615", &[]);
 }
 

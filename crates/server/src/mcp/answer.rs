@@ -7,6 +7,14 @@ use serde_json::{Value, json};
 
 pub(super) type Answer = Result<Value, Problem>;
 
+/// The answer with what a search could not do, where there is something.
+pub(super) fn warned(mut answer: Value, warnings: Vec<String>) -> Value {
+    if !warnings.is_empty() {
+        answer["warnings"] = warnings.into();
+    }
+    answer
+}
+
 /// A "no" or a failure, as the model sees it.
 #[derive(Debug)]
 pub(super) struct Problem {

@@ -95,8 +95,10 @@ fn context(door: &Door, message: &str, purpose: Option<Purpose>) -> Result<Strin
     let context = door.engine.context(&door.caller, &request);
     let context = context.map_err(|error| ErrorData::internal_error(error.code(), None))?;
     // Nothing to show is not nothing known.
-    Ok(match context.text.is_empty() && !context.skipped.is_empty() {
-        true => format!("Memory was left out: {}", context.skipped.join("; ")),
-        false => context.text,
+    let skipped = context.skipped.join("; ");
+    Ok(match (context.text.is_empty(), skipped.is_empty()) {
+        (_, true) => context.text,
+        (true, false) => format!("Memory was left out: {skipped}"),
+        (false, false) => format!("{}\nMemory notes: {skipped}", context.text),
     })
 }

@@ -31,7 +31,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
         ),
         deed(
             Endpoint::new(Method::POST, "/v1/memories/{id}/rollback", "rollback", rollback)
-                .says(TAG, "Roll a memory back", "Tombstones an active memory; on request what it replaced stands again.")
+                .says(TAG, "Roll a memory back", "Tombstones an active memory; on request what it replaced stands again: the memories it superseded, or, where it was a new version of what stood there, the version before, in the same memory. `not_restored` says what does not, and why.")
                 .body::<RollbackBody>(json!({ "restore": true, "reason": "it was wrong" }))
                 .answer::<RolledBackView>(StatusCode::OK, "Rolled back", Value::Null),
         ),

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use engine::{Engine, Query};
+use engine::Engine;
 use serde_json::{Value, json};
 
 use super::{NOT_FOUND, memories};
@@ -34,8 +34,8 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 }
 
 async fn search(State(app): State<App>, who: Who, Sent(body): Sent<SearchBody>) -> Result<Json<FoundView>, Problem> {
-    let query = Query::from(body);
-    let answer = app.call("search", move |engine| Ok(engine.search(&who.caller, &query)?)).await?;
+    let work = move |engine: &Engine| Ok(engine.search(&who.caller, &body.query(engine, &who.caller)?)?);
+    let answer = app.call("search", work).await?;
     telemetry::found(answer.hits.len());
     Ok(Json(answer.into()))
 }
@@ -47,7 +47,6 @@ async fn why_not(
 ) -> Result<Json<DiagnosisView>, Problem> {
     let missing = || Problem::bad_request("shape.explain", "name the memory in `explain`");
     let memory = body.explain.ok_or_else(missing)?;
-    let query = Query::from(body);
-    let work = move |engine: &Engine| Ok(engine.diagnose(&who.caller, &query, memory)?);
+    let work = move |engine: &Engine| Ok(engine.diagnose(&who.caller, &body.query(engine, &who.caller)?, memory)?);
     Ok(Json(DiagnosisView { diagnosis: app.call("diagnose", work).await? }))
 }

@@ -44,7 +44,7 @@ pub struct RedactedView {
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Rollback")]
 pub struct RollbackBody {
-    /// Also bring back what it had replaced.
+    /// Also bring back what it had replaced: another memory, or the version of this one that stood before.
     pub restore: bool,
     #[serde(deserialize_with = "any_reason")]
     #[schemars(length(max = 4096))]

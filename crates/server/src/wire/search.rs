@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use engine::change::Place;
+use engine::caller::Caller;
+use engine::error::Error;
 use engine::id::MemoryId;
 use engine::ports::Filter;
 use engine::safety::Finding;
-use engine::scope::Scope;
 use engine::vocabulary::{Kind, Layer, Ranker, ScopeKind, State, Trust};
-use engine::{Answer, Diagnosis, Query, SessionReport, WhyNot};
+use engine::{Answer, Diagnosis, Engine, Query, SessionReport, WhyNot};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ use super::{
     Id, KindWord, LayerWord, Moment, Past, RankerWord, ScopeWord, StateWord, TrustWord, any_moment, bounded, past,
 };
 
-/// What to look for. An empty query gives the newest.
+/// What to look for. A query without words ranks the newest memories you may see, by trust, kind and age.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Search")]
@@ -30,7 +30,7 @@ pub struct SearchBody {
     #[serde(default)]
     #[schemars(with = "Vec<ScopeWord>")]
     pub scopes: Vec<ScopeKind>,
-    /// Only this system's memories, in these stores.
+    /// Only this system's memories.
     #[serde(default)]
     pub system: Option<String>,
     #[serde(default)]
@@ -78,16 +78,13 @@ pub struct SearchBody {
     pub words_only: bool,
 }
 
-impl From<SearchBody> for Query {
-    fn from(body: SearchBody) -> Query {
-        let place = |store: &String, system: &String| Place {
-            store: store.clone(),
-            scope: Scope::System { system: system.clone() },
-        };
-        let places =
-            body.system.iter().flat_map(|system| body.stores.iter().map(move |store| place(store, system))).collect();
+impl SearchBody {
+    /// As the engine asks; only it knows where a system's memories are kept.
+    pub fn query(self, engine: &Engine, caller: &Caller) -> Result<Query, Error> {
+        let body = self;
+        let places = body.system.as_deref().map(|system| engine.places_of_system(caller, system)).transpose()?;
         let filter = Filter {
-            places,
+            places: places.unwrap_or_default(),
             stores: body.stores,
             scopes: body.scopes,
             layers: body.layers,
@@ -102,7 +99,7 @@ impl From<SearchBody> for Query {
             as_of: body.as_of,
             ..Filter::default()
         };
-        Query {
+        Ok(Query {
             text: body.query,
             filter,
             limit: body.limit,
@@ -110,7 +107,7 @@ impl From<SearchBody> for Query {
             explain: body.explain,
             words_only: body.words_only,
             ..Query::default()
-        }
+        })
     }
 }
 

@@ -130,6 +130,29 @@ fn fact_29_and_32_a_profile_is_confirmed_once_and_taken_back_over_rest() {
 }
 
 #[test]
+fn a_search_in_a_system_finds_nothing_of_another() {
+    let house = House::new();
+    for system in ["erp", "crm"] {
+        let (hint, content) = (format!("{system} proxy"), format!("nginx stands before {system}"));
+        let note = json!({ "store": "system_notes", "system": system, "recall_hint": hint, "content": content });
+        done(&post(&house, "/v1/memories", &note), 201);
+    }
+    for (system, stores, expected) in [
+        (json!("erp"), json!([]), &["erp proxy"][..]),
+        (json!("crm"), json!(["system_notes"]), &["crm proxy"]),
+        (json!("nowhere"), json!([]), &[]),
+        (json!(null), json!([]), &["crm proxy", "erp proxy"]),
+    ] {
+        let body = json!({ "query": "nginx", "system": system, "stores": stores });
+        let found = done(&post(&house, "/v1/search", &body), 200);
+        let hits = found["hits"].as_array().expect("hits");
+        let mut hints: Vec<&str> = hits.iter().filter_map(|hit| hit["memory"]["recall_hint"].as_str()).collect();
+        hints.sort_unstable();
+        assert_eq!(hints, expected, "{body}");
+    }
+}
+
+#[test]
 fn fact_31_the_most_confident_procedure_is_canonical_over_rest() {
     let house = House::new();
     let procedure = |how: &str, confidence: f64| {

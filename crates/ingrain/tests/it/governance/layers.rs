@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{episodes, state};
+use super::{draft, episodes, propose, state};
 use crate::world::{World, column, rows, text};
 
 fn layered(world: &World, layer: &str, more: &[&str], content: &str) -> String {
@@ -122,6 +122,59 @@ fn fact_32_rollback_is_for_the_active_and_restores_on_request() {
     // A rollback is no forgetting: the value may be confirmed again.
     confirmed("eight");
     assert_eq!(episodes(&world), ["rollback", "rollback"]);
+}
+
+#[test]
+fn fact_32_a_rollback_restores_the_version_that_stood_at_the_path() {
+    let world = World::new();
+    let at = "web/nginx --store workspace_runbooks";
+    let promoted = |note: &str, content: &str| {
+        let id = draft(&world, note, content);
+        world.json("review confirm", &[&propose(&world, &id, "web/nginx")]);
+        world.json(&format!("read {at}"), &[])
+    };
+    let one = promoted("notes/one", "nginx one");
+    let id = text(&one["id"]);
+    promoted("notes/two", "nginx two other words");
+    let sha256 = text(&world.json(&format!("read {at}"), &[])["sha256"]);
+    world.json(&format!("patch {id} --expect {sha256}"), &["nginx three"]);
+    world.json("pin", &[&id]);
+    let stands = || (text(&world.json("read", &[&id])["content"]), text(&world.json("read", &[&id])["trust"]));
+    let back = || world.json("rollback --restore", &[&id]);
+    for said in ["nginx two other words", "nginx one"] {
+        assert_eq!((&back()["restored"], stands().0.as_str()), (&serde_json::json!([id]), said));
+    }
+    assert_eq!(stands().1, text(&one["trust"]));
+    let versions = world.json("history --limit 10", &[&id])["versions"].clone();
+    assert_eq!(
+        column(&versions, "operation"),
+        ["rollback", "rollback", "pin", "patch", "promote", "promote"],
+        "every step is a version"
+    );
+    assert_eq!(versions[0]["evidence"], versions[5]["evidence"]);
+    let hits = world.json("search --store workspace_runbooks", &["nginx one"]);
+    assert_eq!(column(&hits["hits"], "content"), ["nginx one"]);
+    // A writing after a rollback replaced what the rollback had brought back.
+    promoted("notes/four", "nginx four");
+    back();
+    assert_eq!(stands().0, "nginx one");
+    let last = back();
+    assert_eq!((&last["restored"], text(&last["state"]).as_str()), (&serde_json::json!([]), "tombstoned"));
+    assert_eq!(text(&last["not_restored"][0]["why"]), "it replaced nothing");
+}
+
+#[test]
+fn a_rollback_brings_back_nothing_that_was_forgotten() {
+    let world = World::new();
+    let other =
+        text(&world.json("remember --store workspace_runbooks --kind runbook --path c", &["the old word"])["id"]);
+    world.json("remember --store workspace_runbooks --kind runbook --path c", &["the new word"]);
+    let same =
+        text(&world.json("remember --store workspace_runbooks --kind runbook --path d", &["the old word"])["id"]);
+    world.json("forget", &[&same]);
+    let done = world.json("rollback --restore", &[&other]);
+    assert_eq!((&done["restored"], text(&done["state"]).as_str()), (&serde_json::json!([]), "tombstoned"));
+    assert!(text(&done["not_restored"][0]["why"]).starts_with("version 1: "), "{done}");
 }
 
 #[test]

@@ -122,3 +122,22 @@ fn a_file_a_person_forgot_is_not_written_again() {
     assert_eq!(refused["structuredContent"]["code"], "policy.forgotten", "{refused}");
     assert!(text(&refused["structuredContent"]["hint"]).starts_with("leave it out"), "{refused}");
 }
+
+#[test]
+fn a_renamed_file_that_is_rolled_back_keeps_its_new_name() {
+    let world = World::new();
+    let mut client = Client::legacy(&world, "--tools anthropic --agent a");
+    for arguments in [
+        json!({ "command": "create", "path": "/memories/a.txt", "file_text": "the first way" }),
+        json!({ "command": "str_replace", "path": "/memories/a.txt", "old_str": "first", "new_str": "second" }),
+        json!({ "command": "rename", "old_path": "/memories/a.txt", "new_path": "/memories/b.txt" }),
+    ] {
+        client.says(arguments);
+    }
+    let listed = world.json("list", &[]);
+    let id = text(&listed["memories"][0]["id"]);
+    world.json("rollback --restore", &[&id]);
+    let memory = world.json("read", &[&id]);
+    assert_eq!(text(&memory["content"]), "the first way");
+    assert_eq!(memory["path"], listed["memories"][0]["path"]);
+}

@@ -80,6 +80,8 @@ fn odd_input_is_answered_and_survived() {
         assert_eq!(result["structuredContent"]["code"], "shape.arguments");
         assert!(text(&result["structuredContent"]["error"]).contains(word), "{result}");
     }
+    let book = client.call("memory_search", json!({ "query": "word ".repeat(20_000) }));
+    assert!(text(&book["structuredContent"]["warnings"][0]).contains("limits.query_bytes_max"), "{book}");
     let huge = draft("a", &"word ".repeat(400_000));
     assert_eq!(client.code("memory_remember", huge), "shape.too_large");
     assert_eq!(code(&client.ask("resources/read", json!({ "uri": "memory://stores/x/docs/../../y" }))), Some(-32_002));

@@ -8,7 +8,7 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::mcp::answer::Answer;
+use crate::mcp::answer::{Answer, warned};
 use crate::mcp::schema::{list_of, object, plain, text, texts};
 use crate::mcp::tool::{Call, Effect, Spec, arguments};
 
@@ -70,7 +70,7 @@ fn recall(call: &Call<'_>, map: JsonObject) -> Answer {
             })
         })
         .collect();
-    Ok(json!({ "memories": memories }))
+    Ok(warned(json!({ "memories": memories }), answer.warnings))
 }
 
 fn save(call: &Call<'_>, map: JsonObject) -> Answer {

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::core::{memory_id, review_of_forget};
-use crate::mcp::answer::{Answer, Problem};
+use crate::mcp::answer::{Answer, Problem, warned};
 use crate::mcp::person::Said;
 use crate::mcp::schema::{count, flag, list_of, object, one_of, plain, text, texts};
 use crate::mcp::tool::{Call, Effect, Spec, arguments};
@@ -85,7 +85,7 @@ fn search(call: &Call<'_>, map: JsonObject) -> Answer {
     let query = Query { text: args.query, filter, limit, ranker: Some(Ranker::Hint), ..Query::default() };
     let answer = call.engine.search(call.caller, &query)?;
     let memories: Vec<Value> = answer.hits.iter().map(|hit| note(&hit.memory)).collect();
-    Ok(json!({ "memories": memories }))
+    Ok(warned(json!({ "memories": memories }), answer.warnings))
 }
 
 fn note(memory: &Memory) -> Value {

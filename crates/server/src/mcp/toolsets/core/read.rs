@@ -10,7 +10,7 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::mcp::answer::{Answer, Problem};
+use crate::mcp::answer::{Answer, Problem, warned};
 use crate::mcp::tool::{Call, arguments};
 use crate::wire::bounded;
 
@@ -73,7 +73,7 @@ pub(super) fn search(call: &Call<'_>, map: JsonObject) -> Answer {
             row
         })
         .collect();
-    Ok(json!({ "results": results, "warning": WARNING }))
+    Ok(warned(json!({ "results": results, "warning": WARNING }), answer.warnings))
 }
 
 fn row(memory: &Memory) -> Value {
