@@ -153,7 +153,7 @@ mod tests {
         }
 
         #[test]
-        fn bytes_that_are_not_whole_are_nothing(
+        fn bytes_cut_short_never_lose_a_term(
             terms in proptest::collection::btree_map(any::<Term>(), prop_oneof![Just(1), 2..9u8], 1..40),
             cut in any::<proptest::sample::Index>(),
         ) {
