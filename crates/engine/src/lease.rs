@@ -81,7 +81,7 @@ impl<'a> Shift<'a> {
         let until = now.saturating_add(SignedDuration::from_secs(LEASE_SECONDS)).unwrap_or(now);
         let lease = Lease { work: self.work.to_owned(), holder, until };
         let change = self.change(now, standing.map(|lease| lease.state())).write(Write::Row(lease.to_row()));
-        match self.engine.backend.commit(change) {
+        match self.engine.backend.prepare(change) {
             Ok(_) => {
                 let renewed = self.lease.replace(lease).is_some();
                 Ok(if renewed { Hold::Held } else { Hold::Begun })

@@ -35,13 +35,19 @@ impl Backend for Marking {
     fn commit(&self, change: Change) -> Result<Committed, StoreError> {
         // Held meanwhile: of two changes at once only one may carry the mark.
         let mut mark = self.mark.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(row) = mark.clone().filter(|_| change.tenant == self.tenant) else {
+        // What only tells, as a refusal does, can be told again.
+        let is_done = change.tenant == self.tenant && !change.writes.is_empty();
+        let Some(row) = mark.clone().filter(|_| is_done) else {
             drop(mark);
             return self.backend.commit(change);
         };
         let committed = self.backend.commit(change.write(Write::Row(row)))?;
         *mark = None;
         Ok(committed)
+    }
+
+    fn prepare(&self, change: Change) -> Result<Committed, StoreError> {
+        self.backend.prepare(change)
     }
 
     fn commit_later(&self, change: Change) {

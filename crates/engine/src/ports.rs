@@ -19,6 +19,10 @@ use crate::words::{QueryWords, Words};
 pub trait Backend: Send + Sync {
     /// Writes all of it or none of it, and returns when it is safe on disk.
     fn commit(&self, change: Change) -> Result<Committed, StoreError>;
+    /// As [`Backend::commit`], for what a call needs before it can do its own: by this nothing of the call is done.
+    fn prepare(&self, change: Change) -> Result<Committed, StoreError> {
+        self.commit(change)
+    }
     /// As [`Backend::commit`], and `answer` is told when it is safe on disk: from another thread where the backend
     /// [writes beside](Backend::writes_beside) those who ask. Dropped unasked, it says that the change broke.
     fn submit(&self, change: Change, answer: Answer<Committed>) {

@@ -17,6 +17,8 @@ use crate::row::{self, Kept, RowFilter, RowKind};
 pub const REPEAT_HOURS: i64 = 24;
 /// A call that has not answered after this died with its process: the next may do it, if nothing of it was written.
 const ABANDONED_SECS: i64 = 120;
+/// Looks at a key that others change meanwhile.
+const CLAIMS_MAX: usize = 3;
 /// Rows removed in one transaction, so that writers never wait long.
 const PURGE_BATCH: usize = 200;
 
@@ -52,6 +54,25 @@ impl Kept for Repeat {
     }
 }
 
+impl Repeat {
+    /// What whoever comes again hears; nothing where the key is free again.
+    fn met(&self, now: Timestamp, request_sha256: &str) -> Result<Option<Value>, Error> {
+        if self.at <= before(now, REPEAT_HOURS * 3600) {
+            return Ok(None);
+        }
+        if self.request_sha256 != request_sha256 {
+            let message = "this idempotency key was used for another request";
+            return Err(Error::invalid("idempotency.other_request", message));
+        }
+        match &self.answer {
+            Some(answer) => Ok(Some(answer.clone())),
+            None if self.at > before(now, ABANDONED_SECS) => Err(at_it()),
+            None if self.done => Err(lost()),
+            None => Ok(None),
+        }
+    }
+}
+
 /// What a call under an idempotency key meets.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Begun {
@@ -65,27 +86,30 @@ impl Engine {
     /// Claims an idempotency key for a request, or finds what was answered.
     pub fn begin_once(&self, caller: &Caller, door: &str, key: &str, request_sha256: &str) -> Result<Begun, Error> {
         let id = content_sha256(&format!("{}\n{door}\n{key}", asker(caller)));
-        let now = self.clock.now();
-        let found: Option<Repeat> = row::get(&*self.backend, caller.tenant, &id)?;
-        let fresh = |found: &Repeat| found.at > before(now, REPEAT_HOURS * 3600);
-        let guard_state = match found.as_ref().filter(|found| fresh(found)) {
-            Some(found) if found.request_sha256 != request_sha256 => {
-                let message = "this idempotency key was used for another request";
-                return Err(Error::invalid("idempotency.other_request", message));
+        for _ in 0..CLAIMS_MAX {
+            let now = self.clock.now();
+            let found: Option<Repeat> = row::get(&*self.backend, caller.tenant, &id)?;
+            if let Some(answer) = found.as_ref().map_or(Ok(None), |found| found.met(now, request_sha256))? {
+                return Ok(Begun::Answered(answer));
             }
-            Some(Repeat { answer: Some(answer), .. }) => return Ok(Begun::Answered(answer.clone())),
-            Some(started) if started.at > before(now, ABANDONED_SECS) => return Err(at_it()),
-            Some(Repeat { done: true, .. }) => return Err(lost()),
-            _ => found.as_ref().map(Kept::state),
-        };
-        let repeat =
-            Repeat { id: id.clone(), request_sha256: request_sha256.to_owned(), at: now, done: false, answer: None };
-        let guard = Guard::RowIs { kind: RowKind::Idempotency, id, state: guard_state };
-        match self.backend.commit(Change::new(caller.tenant, now).guard(guard).write(Write::Row(repeat.to_row()))) {
-            Ok(_) => Ok(Begun::First(repeat)),
-            Err(StoreError::Guard(_)) => Err(at_it()),
-            Err(error) => Err(error.into()),
+            let repeat = Repeat {
+                id: id.clone(),
+                request_sha256: request_sha256.to_owned(),
+                at: now,
+                done: false,
+                answer: None,
+            };
+            let state = found.as_ref().map(Kept::state);
+            let guard = Guard::RowIs { kind: RowKind::Idempotency, id: id.clone(), state };
+            let change = Change::new(caller.tenant, now).guard(guard).write(Write::Row(repeat.to_row()));
+            match self.backend.commit(change) {
+                Ok(_) => return Ok(Begun::First(repeat)),
+                // Another took it meanwhile, or what a dead process had sent came to its end: look again.
+                Err(StoreError::Guard(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
+        Err(at_it())
     }
 
     /// Keeps the answer for those who ask again; without one, the key is free again.

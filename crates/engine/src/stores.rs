@@ -135,7 +135,7 @@ impl Engine {
             (None, Some(builtin)) => {
                 let store = builtin.make(StoreId(self.clock.fresh_id()), self.clock.now());
                 // Somebody else may have made it at the same moment: theirs is as good.
-                let _ = self.backend.commit(self.making(caller, &store));
+                let _ = self.backend.prepare(self.making(caller, &store));
                 self.open_store(caller, slug)
             }
             _ => Err(Error::not_found(format!("store `{slug}`"))),

@@ -2,10 +2,12 @@
 
 use engine::caller::Caller;
 use engine::keys::Rights;
-use engine::memory::hex;
+use engine::memory::{Draft, hex};
 use engine::repeat::{Begun, Repeat};
 use engine::vocabulary::Role;
+use engine::{Remembered, Step};
 use serde_json::{Value, json};
+use server::wire::remember::RememberBody;
 use server::{HttpLimits, ServerConfig};
 use sha2::{Digest, Sha256};
 
@@ -25,8 +27,9 @@ fn asking(house: &House, key: &str, once: &str, content: &str) -> Ask {
 }
 
 fn count(house: &House) -> usize {
-    let path = "/v1/memories?store=conversation_memory&limit=100";
-    house.ask("GET", path).send().json()["items"].as_array().map_or(0, Vec::len)
+    house.ask("GET", "/v1/memories?limit=100&store=conversation_memory&store=agent_files").send().json()["items"]
+        .as_array()
+        .map_or(0, Vec::len)
 }
 
 #[test]
@@ -143,7 +146,8 @@ impl Taken {
         let issued = house.key(rights);
         let caller = Caller { conversation: Some("c1".to_owned()), ..issued.key.caller(house.tenant.id) };
         let body = json!({
-            "store": "conversation_memory", "kind": "conversation_note", "content": "one fact",
+            // Made on first use.
+            "store": "agent_files", "kind": "conversation_note", "content": "one fact",
             "evidence": [{ "kind": "user_statement", "summary": "said so" }],
         });
         // No conditions, then the body.
@@ -167,22 +171,49 @@ fn who_comes_too_early_is_told_when_to_come_again() {
     assert_eq!(reply.header("retry-after"), Some("1"));
 }
 
-#[test]
-fn what_was_cut_off_is_done_again_only_if_nothing_was_written() {
-    for wrote in [false, true] {
-        let taken = Taken::new();
-        if wrote {
-            let draft =
-                serde_json::from_value::<server::wire::remember::RememberBody>(taken.body.clone()).expect("a body");
-            let engine = taken.house.engine.marking(taken.house.tenant.id, &taken.repeat);
-            engine.remember(&taken.caller, draft.into()).expect("an answer");
+/// How far a call came before its process died.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum CutOff {
+    Taken,
+    /// It made the store ready, which is not what was asked for.
+    Prepared,
+    /// That can be said again.
+    Refused,
+    Written,
+}
+
+impl CutOff {
+    fn come(self, taken: &Taken) {
+        let body = taken.body.clone();
+        let draft: Draft = serde_json::from_value::<RememberBody>(body).expect("a body").into();
+        let engine = taken.house.engine.marking(taken.house.tenant.id, &taken.repeat);
+        match self {
+            CutOff::Taken => {}
+            CutOff::Prepared => {
+                assert!(matches!(engine.begin(&taken.caller, draft), Ok(Step::Write(..))));
+            }
+            CutOff::Refused => {
+                let answer = engine.remember(&taken.caller, Draft { evidence: Vec::new(), ..draft });
+                assert!(matches!(answer, Ok(Remembered::Refused(_))));
+            }
+            CutOff::Written => {
+                assert!(matches!(engine.remember(&taken.caller, draft), Ok(Remembered::Saved(_))));
+            }
         }
-        assert_eq!(taken.again().said(), (409, "idempotency.in_progress".to_owned()));
+    }
+}
+
+#[test]
+fn what_was_cut_off_is_done_again_only_if_nothing_of_it_was_written() {
+    for cut_off in [CutOff::Taken, CutOff::Prepared, CutOff::Refused, CutOff::Written] {
+        let taken = Taken::new();
+        cut_off.come(&taken);
+        assert_eq!(taken.again().said(), (409, "idempotency.in_progress".to_owned()), "{cut_off:?}");
         taken.house.clock.pass(121);
         let reply = taken.again();
-        match wrote {
-            true => assert_eq!(reply.said(), (409, "idempotency.answer_lost".to_owned())),
-            false => assert_eq!(reply.status, 201, "{}", reply.body),
+        match cut_off {
+            CutOff::Written => assert_eq!(reply.said(), (409, "idempotency.answer_lost".to_owned())),
+            _ => assert_eq!(reply.status, 201, "{cut_off:?}: {}", reply.body),
         }
         assert_eq!(count(&taken.house), 1);
     }
