@@ -10,6 +10,11 @@ const WORDS_CHARS: usize = 1_000;
 
 /// Reads a JSON text; what does not fit is told by its place in it.
 pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    // Reading a misfit twice costs less than keeping track of the place in everything that fits.
+    serde_json::from_slice(bytes).or_else(|_| placed(bytes))
+}
+
+fn placed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let read = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let (line, column) = (error.inner().line(), error.inner().column());
@@ -21,8 +26,11 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
 }
 
 /// As [`from_slice`], of a value that was read already.
-pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, String> {
-    serde_path_to_error::deserialize(value).map_err(|error| told(&error.path().to_string(), &error.inner().to_string()))
+pub fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+    let misfit = |error: serde_path_to_error::Error<serde_json::Error>| {
+        told(&error.path().to_string(), &error.inner().to_string())
+    };
+    T::deserialize(value).or_else(|_| serde_path_to_error::deserialize(value).map_err(misfit))
 }
 
 /// A parser's words, with their place and without the value they quote.

@@ -25,7 +25,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const CORS_HEADERS: &str = "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, \
      x-agent-id, x-api-key, x-conversation-id, x-pipeline-id, x-request-id, x-run-id, x-session-id, x-user-id";
 
-/// The outermost layer: names the request, bounds its time, writes problems and one line of log.
+/// The outermost layer: names the request, turns strangers away, bounds its time, writes problems and one line of log.
 pub(crate) async fn attend(State(app): State<App>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = request_id(request.headers()).unwrap_or_else(|| app.engine.clock.fresh_id().to_string());
@@ -36,7 +36,8 @@ pub(crate) async fn attend(State(app): State<App>, request: Request, next: Next)
     let route = path.unwrap_or_default();
     let span = telemetry::request(&id, method.as_str(), &route, verb);
     let (request, reading) = unread::watched(request);
-    let answer = tokio::time::timeout(app.config.limits.timeout(), next.run(request).instrument(span.clone())).await;
+    let answer =
+        tokio::time::timeout(app.config.limits.timeout(), borders(&app, request, next).instrument(span.clone())).await;
     let mut response = answer.unwrap_or_else(|_| {
         Problem::new(StatusCode::GATEWAY_TIMEOUT, "http.timeout", "this took too long").into_response()
     });
@@ -101,7 +102,7 @@ fn protect(headers: &mut HeaderMap) {
 }
 
 /// Refuses names and origins that are not ours: a page elsewhere must not reach a server on this machine.
-pub(crate) async fn borders(State(app): State<App>, request: Request, next: Next) -> Response {
+async fn borders(app: &App, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     // A prober knows a machine by any name, and learns nothing here.
     let probing = path == "/healthz" || path == "/readyz";

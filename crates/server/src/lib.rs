@@ -52,9 +52,7 @@ pub fn router(engine: Engine, config: ServerConfig) -> Router {
 
 /// The whole surface over a state somebody else holds on to.
 pub fn surface(app: App) -> Router {
-    let guarded = endpoint::routes(false)
-        .route_layer(from_fn_with_state(app.clone(), repeat::once))
-        .route_layer(from_fn_with_state(app.clone(), auth::gatekeeper));
+    let guarded = endpoint::routes(false).route_layer(from_fn_with_state(app.clone(), auth::gatekeeper));
     let mcp = Router::new()
         .route_service("/mcp", mcp::service(app.engine.clone(), &app.config))
         .route_layer(from_fn_with_state(app.clone(), mcp::spoken))
@@ -63,7 +61,6 @@ pub fn surface(app: App) -> Router {
         .merge(guarded)
         .merge(mcp)
         .fallback(rest::nowhere)
-        .layer(from_fn_with_state(app.clone(), guard::borders))
         .layer(CatchPanicLayer::custom(rest::broke))
         .layer(from_fn_with_state(app.clone(), guard::attend))
         .layer(CompressionLayer::new())

@@ -1,7 +1,7 @@
 //! `Idempotency-Key`: a call sent twice is done once and answered twice.
 
 use axum::body::{Body, Bytes};
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
 use axum::http::header::{CONTENT_TYPE, ETAG, LOCATION};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
@@ -32,12 +32,12 @@ struct Kept {
     body: String,
 }
 
-/// The layer around guarded routes.
-pub(crate) async fn once(State(app): State<App>, request: Request, next: Next) -> Response {
-    let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+/// Around every guarded route.
+pub(crate) async fn once(app: &App, request: Request, next: Next) -> Response {
     let given = request.headers().get("idempotency-key").cloned();
-    match given.filter(|_| endpoint::is_once(request.method(), path.as_deref())) {
-        Some(key) => repeated(&app, key, request, next).await.unwrap_or_else(Problem::into_response),
+    let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    match given.filter(|_| endpoint::is_once(request.method(), path)) {
+        Some(key) => Box::pin(repeated(app, key, request, next)).await.unwrap_or_else(Problem::into_response),
         None => next.run(request).await,
     }
 }

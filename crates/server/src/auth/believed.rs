@@ -1,7 +1,7 @@
 //! Keys that were just looked up: believed for a moment, so that a busy caller does not ask the database each time.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use engine::id::TenantId;
@@ -16,7 +16,7 @@ const KEYS_MAX: usize = 10_000;
 
 #[derive(Default)]
 pub(super) struct Believed {
-    keys: Mutex<HashMap<String, (TenantId, Key, Instant)>>,
+    keys: Mutex<HashMap<String, (TenantId, Arc<Key>, Instant)>>,
     /// Counts the times everything was dropped: a look-up begun before that does not count after it.
     era: watch::Sender<u64>,
 }
@@ -32,19 +32,19 @@ impl Believed {
     }
 
     /// A key by the hash of its text, while it is believed and good.
-    pub(super) fn get(&self, sha256: &str, now: Timestamp) -> Option<(TenantId, Key)> {
+    pub(super) fn get(&self, sha256: &str, now: Timestamp) -> Option<(TenantId, Arc<Key>)> {
         let keys = self.keys();
         let (tenant, key, at) = keys.get(sha256)?;
         (at.elapsed() < BELIEVED && key.is_good(now)).then(|| (*tenant, key.clone()))
     }
 
-    pub(super) fn keep(&self, era: u64, sha256: String, tenant: TenantId, key: &Key) {
+    pub(super) fn keep(&self, era: u64, sha256: &str, tenant: TenantId, key: &Arc<Key>) {
         let mut keys = self.keys();
         if keys.len() >= KEYS_MAX {
             keys.clear();
         }
         if self.era() == era {
-            keys.insert(sha256, (tenant, key.clone(), Instant::now()));
+            keys.insert(sha256.to_owned(), (tenant, key.clone(), Instant::now()));
         }
     }
 
@@ -56,7 +56,7 @@ impl Believed {
         self.era.send_modify(|era| *era += 1);
     }
 
-    fn keys(&self) -> std::sync::MutexGuard<'_, HashMap<String, (TenantId, Key, Instant)>> {
+    fn keys(&self) -> std::sync::MutexGuard<'_, HashMap<String, (TenantId, Arc<Key>, Instant)>> {
         self.keys.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

@@ -5,9 +5,9 @@ mod grants;
 mod jwks;
 mod token;
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
@@ -28,6 +28,7 @@ use crate::config::ServerConfig;
 use crate::outbound::Outbound;
 use crate::problem::Problem;
 use crate::rate::Rates;
+use crate::repeat;
 pub(crate) use believed::BELIEVED;
 use believed::Believed;
 use grants::Grants;
@@ -56,22 +57,28 @@ pub(crate) struct Who {
     pub(crate) caller: Caller,
     /// Runs the installation, not just a tenant of it.
     pub(crate) operator: bool,
-    pub(crate) proof: Proof,
+    pub(crate) proof: Arc<Proof>,
 }
 
 #[cfg(test)]
 impl Who {
     /// Somebody who needed to show nothing.
     pub(crate) fn of(caller: Caller) -> Who {
-        Who { caller, operator: false, proof: Proof { credential: None, said: Vec::new() } }
+        Who { caller, operator: false, proof: Arc::default() }
     }
 }
 
 /// What the caller showed: kept so that a long stream can ask again whether it is still good.
-#[derive(Clone)]
+#[derive(Default)]
 pub(crate) struct Proof {
-    credential: Option<String>,
+    credential: Option<Credential>,
     said: Vec<(Settable, String)>,
+}
+
+/// A key or a token, and the hash it is known by.
+struct Credential {
+    text: String,
+    sha256: String,
 }
 
 /// A caller before its headers are read.
@@ -84,7 +91,7 @@ struct Identity {
 /// Checks credentials, and how often they fail.
 pub(crate) struct Doorman {
     failures: Rates,
-    known: Mutex<HashMap<String, Instant>>,
+    known: Mutex<HashSet<String>>,
     keys: Believed,
     /// Whether asking for grants may take a while.
     asks_out: bool,
@@ -106,11 +113,11 @@ impl Doorman {
     }
 
     /// Asks the engine or the provider who this is. Blocks.
-    pub(crate) fn identify(&self, app: &App, proof: &Proof) -> Result<Who, Problem> {
+    pub(crate) fn identify(&self, app: &App, proof: &Arc<Proof>) -> Result<Who, Problem> {
         let identity = match (&proof.credential, &app.config.local) {
             (None, Some(caller)) => local(caller.clone()),
             (None, None) => return Err(Problem::unauthorized("send a key: `Authorization: Bearer ing_…`")),
-            (Some(text), _) => self.credential(&app.engine, text)?,
+            (Some(credential), _) => self.credential(&app.engine, credential)?,
         };
         let mut caller = said(identity.caller, &identity.may_set, &proof.said, &app.engine)?;
         if let Some(rules) = app.config.rules.get(&caller.role) {
@@ -121,9 +128,10 @@ impl Doorman {
         Ok(Who { caller, operator: identity.operator, proof: proof.clone() })
     }
 
-    fn credential(&self, engine: &Engine, text: &str) -> Result<Identity, Problem> {
+    fn credential(&self, engine: &Engine, credential: &Credential) -> Result<Identity, Problem> {
         let unknown = || Problem::unauthorized("this key or token is not good here");
-        if let Some((tenant, key)) = self.key(engine, text)? {
+        let text = &credential.text;
+        if let Some((tenant, key)) = self.key(engine, credential)? {
             let (operator, may_set) = (key.rights.operator, key.rights.may_set.clone());
             return Ok(Identity { caller: key.caller(tenant), operator, may_set });
         }
@@ -132,17 +140,16 @@ impl Doorman {
         Ok(Identity { caller, operator: false, may_set })
     }
 
-    fn key(&self, engine: &Engine, text: &str) -> Result<Option<(TenantId, Key)>, Problem> {
-        let (sha256, era) = (content_sha256(text), self.keys.era());
-        if let Some(believed) = self.keys.get(&sha256, engine.clock.now()) {
+    fn key(&self, engine: &Engine, credential: &Credential) -> Result<Option<(TenantId, Arc<Key>)>, Problem> {
+        let era = self.keys.era();
+        if let Some(believed) = self.keys.get(&credential.sha256, engine.clock.now()) {
             return Ok(Some(believed));
         }
-        let found = engine.key_by_text(text)?;
-        if let Some((tenant, key)) = &found {
-            engine.touch_key(*tenant, key);
-            self.keys.keep(era, sha256, *tenant, key);
-        }
-        Ok(found)
+        let Some((tenant, key)) = engine.key_by_text(&credential.text)? else { return Ok(None) };
+        engine.touch_key(tenant, &key);
+        let key = Arc::new(key);
+        self.keys.keep(era, &credential.sha256, tenant, &key);
+        Ok(Some((tenant, key)))
     }
 
     /// Looks every key up anew: some were changed here.
@@ -157,14 +164,14 @@ impl Doorman {
 
     /// Whether the key shown was just looked up and is good. What is no key speaks for itself until it is asked again.
     pub(crate) fn believes(&self, app: &App, proof: &Proof) -> bool {
-        let key = proof.credential.as_ref().filter(|text| text.starts_with(KEY_MARK));
-        key.is_none_or(|text| self.keys.get(&content_sha256(text), app.engine.clock.now()).is_some())
+        let key = proof.credential.as_ref().filter(|credential| credential.text.starts_with(KEY_MARK));
+        key.is_none_or(|key| self.keys.get(&key.sha256, app.engine.clock.now()).is_some())
     }
 
     /// Who this is, where that is known without asking anybody.
-    fn at_once(&self, app: &App, proof: &Proof) -> Option<Result<Who, Problem>> {
+    fn at_once(&self, app: &App, proof: &Arc<Proof>) -> Option<Result<Who, Problem>> {
         let known = match &proof.credential {
-            Some(text) => self.keys.get(&content_sha256(text), app.engine.clock.now()).is_some(),
+            Some(credential) => self.keys.get(&credential.sha256, app.engine.clock.now()).is_some(),
             None => true,
         };
         (known && !self.asks_out).then(|| self.identify(app, proof))
@@ -174,7 +181,7 @@ impl Doorman {
     fn throttled(&self, peer: IpAddr, proof: &Proof) -> Result<(), Problem> {
         let Some(credential) = &proof.credential else { return Ok(()) };
         let verdict = self.failures.look(&peer.to_string(), Instant::now());
-        let known = || self.known().contains_key(&content_sha256(credential));
+        let known = || self.known().contains(&credential.sha256);
         if verdict.allowed || known() {
             return Ok(());
         }
@@ -185,24 +192,27 @@ impl Doorman {
 
     fn noted(&self, peer: IpAddr, proof: &Proof, good: bool) {
         let Some(credential) = &proof.credential else { return };
-        let now = Instant::now();
         if !good {
-            self.failures.take(&peer.to_string(), now);
+            self.failures.take(&peer.to_string(), Instant::now());
             return;
         }
         let mut known = self.known();
+        if known.contains(&credential.sha256) {
+            return;
+        }
         if known.len() >= KNOWN_MAX {
             known.clear();
         }
-        known.insert(content_sha256(credential), now);
+        known.insert(credential.sha256.clone());
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<String, Instant>> {
+    fn known(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
         self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
-/// The layer before every guarded route: who, then how often.
+/// The layer before every guarded route: who, then how often, then whether it was done before. One layer for all of it,
+/// as each copies those below it for every call.
 pub(crate) async fn gatekeeper(
     State(app): State<App>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
@@ -225,7 +235,7 @@ pub(crate) async fn gatekeeper(
             let message = "too many calls; slow down";
             Problem::new(StatusCode::TOO_MANY_REQUESTS, "http.rate_limited", message).retry_after(secs).into_response()
         }
-        _ => next.run(request).await,
+        _ => repeat::once(&app, request, next).await,
     };
     if let Some(verdict) = verdict {
         let policy = format!("\"principal\";q={};w=1", app.rates.burst());
@@ -240,7 +250,7 @@ pub(crate) async fn gatekeeper(
 }
 
 pub(crate) async fn admitted(app: &App, peer: IpAddr, headers: &HeaderMap) -> Result<Who, Problem> {
-    let proof = Proof::read(headers)?;
+    let proof = Arc::new(Proof::read(headers)?);
     app.doorman.throttled(peer, &proof)?;
     let who = match app.doorman.at_once(app, &proof) {
         Some(who) => who,
@@ -282,7 +292,8 @@ impl Proof {
                 .map_err(|_| Problem::bad_request("shape.name", format!("header `{name}` is not UTF-8")))?;
             said.push((settable, text.to_owned()));
         }
-        Ok(Proof { credential: credential.map(str::to_owned), said })
+        let credential = credential.map(|text| Credential { text: text.to_owned(), sha256: content_sha256(text) });
+        Ok(Proof { credential, said })
     }
 }
 

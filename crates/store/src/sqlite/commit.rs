@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use engine::change::{Change, Committed, Place, Write};
+use engine::change::{Change, Committed, Guard, Place, Write};
 use engine::id::{MemoryId, TenantId};
 use engine::lifecycle::FADE_PER_MICROSECOND;
-use engine::ports::StoreError;
+use engine::ports::{PlaceState, StoreError};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::fault::Fault;
@@ -22,51 +22,75 @@ pub(super) struct Head {
     pub(super) scope_seq: i64,
     /// The place looked up last and its number: most changes are about one place, and ask about it several times.
     pub(super) place: Option<Arc<(Place, i64)>>,
+    /// Ahead of the place's row: those who save together mostly save to one place.
+    counted: Option<Counted>,
+}
+
+/// What entries moved in one place.
+#[derive(Clone, Copy, PartialEq)]
+struct Counted {
+    scope: i64,
+    seq: u64,
+    live: i64,
 }
 
 /// The heads of the tenants one transaction writes to: read once, written once, however many changes it takes.
 #[derive(Default)]
-pub(super) struct Heads(Vec<Known>);
+pub(super) struct Heads<'a>(Vec<Known<'a>>);
 
-struct Known {
+struct Known<'a> {
     head: Head,
     /// Ahead of its row.
     moved: bool,
+    /// Guards about rows that held, since when no row was written: those who save together rely on the same ones.
+    standing: Vec<&'a Guard>,
 }
 
-impl Heads {
-    fn of(&mut self, conn: &Connection, tenant: TenantId) -> Result<&mut Known, Fault> {
+impl<'a> Heads<'a> {
+    fn of(&mut self, conn: &Connection, tenant: TenantId) -> Result<&mut Known<'a>, Fault> {
         let known = self.0.iter().position(|known| known.head.tenant == tenant);
         let at = match known {
             Some(at) => at,
             None => {
-                self.0.push(Known { head: Head::read(conn, tenant)?, moved: false });
+                self.0.push(Known { head: Head::read(conn, tenant)?, moved: false, standing: Vec::new() });
                 self.0.len() - 1
             }
         };
         Ok(&mut self.0[at])
     }
 
-    pub(super) fn save(&self, conn: &Connection) -> Result<(), Fault> {
-        self.0.iter().filter(|known| known.moved).try_for_each(|known| known.head.save(conn))
+    pub(super) fn save(&mut self, conn: &Connection) -> Result<(), Fault> {
+        self.0.iter_mut().filter(|known| known.moved).try_for_each(|known| known.head.save(conn))
     }
 }
 
 /// A change that fails moves no head.
-pub(super) fn apply(conn: &Connection, heads: &mut Heads, change: &Change) -> Result<Committed, Fault> {
+pub(super) fn apply<'a>(conn: &Connection, heads: &mut Heads<'a>, change: &'a Change) -> Result<Committed, Fault> {
     let known = heads.of(conn, change.tenant)?;
     let mut head = known.head.clone();
-    let committed = work(conn, &mut head, change)?;
+    let committed = work(conn, &mut head, &mut known.standing, change)?;
     known.moved |= head != known.head;
     known.head = head;
     Ok(committed)
 }
 
-fn work(conn: &Connection, head: &mut Head, change: &Change) -> Result<Committed, Fault> {
+fn work<'a>(
+    conn: &Connection,
+    head: &mut Head,
+    standing: &mut Vec<&'a Guard>,
+    change: &'a Change,
+) -> Result<Committed, Fault> {
     for guard in &change.guards {
+        if standing.contains(&guard) {
+            continue;
+        }
         if !guards::holds(conn, head, guard)? {
             return Err(StoreError::Guard(guard.clone()).into());
         }
+        standing.extend(matches!(guard, Guard::RowIs { .. } | Guard::RowsAre { .. }).then_some(guard));
+    }
+    if !change.writes.iter().all(|write| matches!(write, Write::Entry(_))) {
+        standing.clear();
     }
     let mut committed = Committed::default();
     for write in &change.writes {
@@ -86,6 +110,9 @@ pub(super) fn erases(change: &Change) -> bool {
 /// How many memories were erased.
 fn perform(conn: &Connection, head: &mut Head, change: &Change, write: &Write) -> Result<u64, Fault> {
     let tenant = change.tenant;
+    if matches!(write, Write::Redact { .. } | Write::Erase { .. } | Write::Embedded { .. }) {
+        head.settle(conn)?;
+    }
     match write {
         Write::Entry(entry) => entry::write(conn, head, entry)?,
         Write::Row(row) => records::put(conn, tenant, row)?,
@@ -153,19 +180,55 @@ impl Head {
                     recall_seq: row.get(2)?,
                     scope_seq: row.get(3)?,
                     place: None,
+                    counted: None,
                 })
             })
             .optional()?
             .ok_or_else(|| Fault::corrupt(format!("tenant `{tenant}` was never made")))
     }
 
-    fn save(&self, conn: &Connection) -> Result<(), Fault> {
+    fn save(&mut self, conn: &Connection) -> Result<(), Fault> {
+        self.settle(conn)?;
         conn.prepare_cached(
             "update heads
              set event_seq = ?2, event_hash = ?3, recall_seq = ?4, scope_seq = ?5
              where tenant = ?1",
         )?
         .execute((key(self.tenant.0), self.event_seq, &self.event_hash, self.recall_seq, self.scope_seq))?;
+        Ok(())
+    }
+
+    /// An entry was written to a place under this number; so many more are live there.
+    pub(super) fn count(&mut self, conn: &Connection, scope: i64, seq: u64, live: i64) -> Result<(), Fault> {
+        if self.counted.is_some_and(|counted| counted.scope != scope) {
+            self.settle(conn)?;
+        }
+        let before = self.counted.map_or(0, |counted| counted.live);
+        self.counted = Some(Counted { scope, seq, live: before + live });
+        Ok(())
+    }
+
+    /// A place's state, with what was counted since.
+    pub(super) fn ahead(&self, scope: i64, state: PlaceState) -> PlaceState {
+        match self.counted {
+            Some(counted) if counted.scope == scope => {
+                PlaceState { generation: counted.seq, live: state.live.saturating_add_signed(counted.live) }
+            }
+            _ => state,
+        }
+    }
+
+    /// Writes what was counted, before anybody else changes the same.
+    pub(super) fn settle(&mut self, conn: &Connection) -> Result<(), Fault> {
+        let Some(Counted { scope, seq, live }) = self.counted.take() else { return Ok(()) };
+        // The generation is a number that only grows, so a place that was erased and made anew is never taken for the
+        // old.
+        conn.prepare_cached(
+            "update scopes
+             set generation = ?3, recall_seq = ?3, live = live + ?4
+             where tenant = ?1 and id = ?2",
+        )?
+        .execute((key(self.tenant.0), scope, seq, live))?;
         Ok(())
     }
 

@@ -27,7 +27,7 @@ pub(super) fn write(conn: &Connection, head: &mut Head, entry: &Entry) -> Result
     put(conn, scope, seq, memory, entry.previous()).map_err(|fault| taken(fault, memory))?;
     log(conn, entry)?;
     let live = i64::from(memory.state.is_live()) - before.as_ref().map_or(0, |before| i64::from(before.live));
-    count(conn, memory, scope, seq, live)?;
+    head.count(conn, scope, seq, live)?;
     index(conn, scope, seq, entry, before)
 }
 
@@ -136,17 +136,6 @@ fn log(conn: &Connection, entry: &Entry) -> Result<(), Fault> {
         to_json(&entry.evidence())?,
         micros(stamp.at),
     ])?;
-    Ok(())
-}
-
-fn count(conn: &Connection, memory: &Memory, scope: i64, seq: u64, live: i64) -> Result<(), Fault> {
-    // The generation is a number that only grows, so a place that was erased and made anew is never taken for the old.
-    conn.prepare_cached(
-        "update scopes
-         set generation = ?3, recall_seq = ?3, live = live + ?4
-         where tenant = ?1 and id = ?2",
-    )?
-    .execute((key(memory.tenant.0), scope, seq, live))?;
     Ok(())
 }
 

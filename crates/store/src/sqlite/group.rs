@@ -150,7 +150,7 @@ fn together(conn: &Connection, group: &[Job], way: Way) -> Result<Option<Vec<Res
 }
 
 /// A change that leaves nothing behind when it fails.
-fn undoable(conn: &Connection, heads: &mut Heads, job: &Job) -> Result<Outcome, Fault> {
+fn undoable<'a>(conn: &Connection, heads: &mut Heads<'a>, job: &'a Job) -> Result<Outcome, Fault> {
     run(conn, "savepoint change")?;
     let outcome = perform(conn, heads, job);
     if outcome.is_err() && !conn.is_autocommit() {
@@ -174,7 +174,7 @@ fn ended(conn: &Connection, result: Result<(), Fault>) -> Result<(), Fault> {
     result
 }
 
-fn perform(conn: &Connection, heads: &mut Heads, job: &Job) -> Result<Outcome, Fault> {
+fn perform<'a>(conn: &Connection, heads: &mut Heads<'a>, job: &'a Job) -> Result<Outcome, Fault> {
     match job {
         Job::Commit(change, _) | Job::Later(change) => commit::apply(conn, heads, change).map(Outcome::Committed),
         Job::Tenant(tenant, _) => records::ensure_tenant(conn, tenant).map(Outcome::Tenant),

@@ -62,7 +62,7 @@ fn exists(conn: &Connection, sql: &str, params: impl Params) -> Result<bool, Fau
 
 fn state(conn: &Connection, head: &mut Head, place: &Place) -> Result<PlaceState, Fault> {
     let Some(scope) = head.scope(conn, place)? else { return Ok(PlaceState::default()) };
-    scopes::state_of(conn, head.tenant, scope)
+    Ok(head.ahead(scope, scopes::state_of(conn, head.tenant, scope)?))
 }
 
 /// Nothing active there. A place nobody has written to yet is free.

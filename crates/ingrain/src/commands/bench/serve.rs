@@ -21,8 +21,8 @@ use crate::output::Output;
 /// Savers at once, against one.
 const SAVERS: usize = 64;
 /// Saves of one saver alone, and of each of the many.
-const SAVES_ALONE: usize = 500;
-const SAVES_EACH: usize = 100;
+const SAVES_ALONE: usize = 2_000;
+const SAVES_EACH: usize = 300;
 /// Events each second, and for how long.
 const EVENTS_PER_SECOND: usize = 100;
 const EVENT_SECS: usize = 10;

@@ -8,7 +8,7 @@ use engine::words;
 use crate::postgres::has_vectors;
 use crate::world::*;
 
-fn words_find(text: &str) -> Find {
+pub(crate) fn words_find(text: &str) -> Find {
     Find { words: words::query(text), pool: 10, ..Find::default() }
 }
 
@@ -21,7 +21,7 @@ fn met(found: &Found) -> Vec<u32> {
     found.stats.df.iter().copied().filter(|df| *df > 0).collect()
 }
 
-fn sorted(found: &Found) -> Vec<&str> {
+pub(crate) fn sorted(found: &Found) -> Vec<&str> {
     let mut contents = contents(found);
     contents.sort_unstable();
     contents

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::world::*;
 
-fn row(world: &World, id: &str, state: &str, subject: &str, parent: &str) -> Row {
+pub(crate) fn row(world: &World, id: &str, state: &str, subject: &str, parent: &str) -> Row {
     Row {
         kind: RowKind::Reviews,
         id: id.to_owned(),

@@ -1,7 +1,10 @@
 use engine::change::{Guard, Write};
 use engine::ports::{Address, Backend, StoreError};
+use engine::row::RowKind;
 use engine::vocabulary::{Operation, State};
 
+use crate::cases::finding::{sorted, words_find};
+use crate::cases::records::row;
 use crate::world::*;
 
 fn guard_of(error: StoreError) -> Guard {
@@ -237,6 +240,42 @@ pub(crate) fn a_run_saves_so_many(backend: &dyn Backend) {
     let done: Vec<bool> = (0..5).map(|_| save("r1")).collect();
     assert_eq!(done, [true, true, true, false, false]);
     assert!(save("r2"));
+}
+
+/// Each of a group sees what those before it in the group did.
+pub(crate) fn what_is_written_together_sees_each_other(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let secret = world.remember("c1", "a secret to redact");
+    let entry = |conversation: &str, text: &str| Write::Entry(Box::new(world.entry(conversation, draft(text))));
+    let room = Guard::RoomLeft { place: conversation_place("c1"), live_max: 4 };
+    let place = |name: &str| backend.place(world.tenant, &conversation_place(name)).unwrap();
+    let unmoved = Guard::PlaceUnchanged { place: conversation_place("c1"), generation: place("c1").generation };
+    let row_is = |state: Option<&str>| Guard::RowIs {
+        kind: RowKind::Reviews,
+        id: "a".to_owned(),
+        state: state.map(str::to_owned),
+    };
+    let row = |state: &str| Write::Row(row(&world, "a", state, "", ""));
+    let redact = Write::Redact { memory: secret.id, versions: vec![secret.version] };
+    for change in [
+        world.change().guard(room.clone()).write(entry("c1", "pear one")),
+        world.change().guard(unmoved).write(entry("c1", "pear of a place that moved")),
+        world.change().guard(row_is(None)).write(entry("c2", "pear elsewhere")),
+        world.change().guard(room.clone()).guard(row_is(None)).write(entry("c1", "pear two")),
+        world.change().write(redact),
+        world.change().guard(row_is(None)).write(row("open")),
+        world.change().guard(row_is(None)).write(entry("c1", "pear although the row is there")),
+        world.change().guard(row_is(Some("open"))).guard(room.clone()).write(entry("c1", "pear three")),
+        world.change().guard(room.clone()).write(entry("c1", "pear too many")),
+        world.change().guard(row_is(Some("open"))).write(row("closed")),
+        world.change().guard(row_is(Some("open"))).write(entry("c2", "pear although the row moved")),
+    ] {
+        backend.commit_later(change);
+    }
+    backend.flush().unwrap();
+    assert_eq!((place("c1").live, place("c2").live), (4, 1));
+    let found = backend.find(&world.all(), &words_find("pear secret")).unwrap();
+    assert_eq!(sorted(&found), ["pear elsewhere", "pear one", "pear three", "pear two"]);
 }
 
 pub(crate) fn later_is_written_by_flush(backend: &dyn Backend) {
