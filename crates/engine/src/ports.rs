@@ -1,5 +1,6 @@
 //! All the engine asks of the world: a backend to keep things, an embedder, a clock.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -24,9 +25,10 @@ pub trait Backend: Send + Sync {
         self.commit(change)
     }
     /// As [`Backend::commit`], and `answer` is told when it is safe on disk: from another thread where the backend
-    /// [writes beside](Backend::writes_beside) those who ask. Dropped unasked, it says that the change broke.
-    fn submit(&self, change: Change, answer: Answer<Committed>) {
-        answer(self.commit(change));
+    /// [writes beside](Backend::writes_beside) those who ask. Dropped unasked, it says that the change broke. Whoever
+    /// keeps the change until then frees it too: memory is best freed where it was taken.
+    fn submit(&self, change: Arc<Change>, answer: Answer<Committed>) {
+        answer(self.commit(Arc::unwrap_or_clone(change)));
     }
     /// Whether [`Backend::submit`] returns at once.
     fn writes_beside(&self) -> bool {

@@ -145,9 +145,12 @@ impl App {
     /// A client that has left hears no answer; the change is written all the same.
     async fn written(&self, change: Change) -> Result<Committed, StoreError> {
         let (answer, written) = oneshot::channel();
-        self.engine.backend.submit(change, Box::new(move |done| drop(answer.send(done))));
+        let change = Arc::new(change);
+        self.engine.backend.submit(change.clone(), Box::new(move |done| drop(answer.send(done))));
         let broken = |_| Err(StoreError::Unavailable("the change broke while it was written".to_owned()));
-        written.await.unwrap_or_else(broken)
+        let done = written.await.unwrap_or_else(broken);
+        drop(change);
+        done
     }
 
     async fn run<T, F>(&self, verb: &'static str, turn: OwnedSemaphorePermit, work: F) -> Result<T, Problem>

@@ -15,6 +15,7 @@ use tracing::Instrument;
 
 use crate::app::App;
 use crate::config::ServerConfig;
+use crate::patience::Patience;
 use crate::problem::Problem;
 use crate::{endpoint, telemetry, unread};
 
@@ -36,9 +37,10 @@ pub(crate) async fn attend(State(app): State<App>, request: Request, next: Next)
     let route = path.unwrap_or_default();
     let span = telemetry::request(&id, method.as_str(), &route, verb);
     let (request, reading) = unread::watched(request);
-    let answer =
-        tokio::time::timeout(app.config.limits.timeout(), borders(&app, request, next).instrument(span.clone())).await;
-    let mut response = answer.unwrap_or_else(|_| {
+    let time = app.config.limits.timeout();
+    let patience = request.extensions().get::<Patience>().cloned().unwrap_or_else(|| Patience::new(time));
+    let answer = patience.within(time, borders(&app, request, next).instrument(span.clone())).await;
+    let mut response = answer.unwrap_or_else(|| {
         Problem::new(StatusCode::GATEWAY_TIMEOUT, "http.timeout", "this took too long").into_response()
     });
     let problem = problem_of(&mut response);

@@ -18,6 +18,7 @@ mod openapi;
 mod otlp;
 mod outbound;
 mod outlet;
+mod patience;
 mod problem;
 mod rate;
 mod repeat;

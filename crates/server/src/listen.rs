@@ -11,13 +11,14 @@ use engine::Upkeep;
 use engine::error::Error;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
 
 use crate::app::App;
+use crate::patience::Patience;
 use crate::surface;
 
 /// Longest the end may take: what was begun is answered, what hangs is cut.
@@ -47,15 +48,18 @@ pub async fn serve(app: App, listener: TcpListener, ending: impl Future<Output =
         };
         // Small answers go at once.
         let _ = socket.set_nodelay(true);
-        let router = router.clone();
+        let header_time = Duration::from_secs(app.config.limits.header_secs);
+        let (router, patience) = (router.clone(), Patience::new(header_time));
+        let timer = patience.clone();
         let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(ConnectInfo(peer));
+            request.extensions_mut().insert(patience.clone());
             router.clone().oneshot(request)
         });
         let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(Duration::from_secs(app.config.limits.header_secs))
+            .timer(timer)
+            .header_read_timeout(header_time)
             .serve_connection(TokioIo::new(socket), service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {

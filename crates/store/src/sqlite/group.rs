@@ -14,8 +14,8 @@ use super::{commit, log_file, records};
 use crate::bell::Bell;
 
 pub(super) enum Job {
-    Commit(Box<Change>, Answer<Committed>),
-    Later(Box<Change>),
+    Commit(Arc<Change>, Answer<Committed>),
+    Later(Arc<Change>),
     Tenant(Tenant, Answer<Tenant>),
     Flush(Answer<()>),
 }
@@ -55,7 +55,10 @@ impl Desk {
         self.news.ring();
         for (job, outcome) in group.into_iter().zip(outcomes) {
             match (job, outcome) {
-                (Job::Commit(_, answer), Ok(Outcome::Committed(committed))) => answer(Ok(committed)),
+                (Job::Commit(change, answer), Ok(Outcome::Committed(committed))) => {
+                    drop(change);
+                    answer(Ok(committed));
+                }
                 (Job::Commit(_, answer), Err(error)) => answer(Err(error)),
                 (Job::Tenant(_, answer), Ok(Outcome::Tenant(tenant))) => answer(Ok(tenant)),
                 (Job::Tenant(_, answer), Err(error)) => answer(Err(error)),

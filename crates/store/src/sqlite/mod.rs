@@ -168,7 +168,7 @@ impl Backend for Sqlite {
         self.writer.commit(change).map_err(|error| self.file.named(error))
     }
 
-    fn submit(&self, change: Change, answer: Answer<Committed>) {
+    fn submit(&self, change: Arc<Change>, answer: Answer<Committed>) {
         match self.fit() {
             Ok(()) => {
                 let file = self.file.clone();

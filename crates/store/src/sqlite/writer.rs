@@ -47,16 +47,16 @@ impl Writer {
     }
 
     pub(super) fn commit(&self, change: Change) -> Result<Committed, StoreError> {
-        self.ask(|answer| Job::Commit(Box::new(change), answer))
+        self.ask(|answer| Job::Commit(Arc::new(change), answer))
     }
 
     /// Queues it always: whoever brings it has other things to do than to write.
-    pub(super) fn submit(&self, change: Change, answer: Answer<Committed>) {
-        self.office.push(Job::Commit(Box::new(change), answer));
+    pub(super) fn submit(&self, change: Arc<Change>, answer: Answer<Committed>) {
+        self.office.push(Job::Commit(change, answer));
     }
 
     pub(super) fn commit_later(&self, change: Change) {
-        self.office.push(Job::Later(Box::new(change)));
+        self.office.push(Job::Later(Arc::new(change)));
     }
 
     pub(super) fn flush(&self) -> Result<(), StoreError> {

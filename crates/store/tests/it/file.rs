@@ -157,7 +157,7 @@ fn a_file_somebody_else_holds_is_named() {
     other.execute_batch("begin immediate").unwrap();
     let change = || world.change().write(Write::RunSave { run: "r1".to_owned() });
     let (tell, told) = std::sync::mpsc::channel();
-    backend.submit(change(), Box::new(move |outcome| tell.send(outcome).unwrap()));
+    backend.submit(Arc::new(change()), Box::new(move |outcome| tell.send(outcome).unwrap()));
     for error in [told.recv().unwrap().unwrap_err(), backend.commit(change()).unwrap_err()] {
         let named = format!("{error:?}").contains(&path.display().to_string());
         assert_eq!((error.code(), named), ("store.busy", true), "{error:?}");

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use engine::change::{Guard, Write};
 use engine::ports::{Address, Backend, StoreError};
 use engine::row::RowKind;
@@ -86,7 +88,7 @@ pub(crate) fn what_is_submitted_is_answered_once_it_is_written(backend: &dyn Bac
         let change = world.change().write(Write::Entry(Box::new(entry)));
         let change = if i % 2 == 1 { change.guard(stale.clone()) } else { change };
         let told = told.clone();
-        backend.submit(change, Box::new(move |done| told.send((i, done.is_ok())).unwrap()));
+        backend.submit(Arc::new(change), Box::new(move |done| told.send((i, done.is_ok())).unwrap()));
     }
     drop(told);
     let mut answers: Vec<(usize, bool)> = heard.iter().collect();

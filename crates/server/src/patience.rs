@@ -1,0 +1,106 @@
+//! How long a connection is waited for: one timer for all that happens on it, one after the other. A timer for every
+//! head and every call would wake the thread that keeps them each time.
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use hyper::rt::{Sleep, Timer};
+use tokio::time::Instant;
+
+/// A connection's timer. May ring early, and is then set again; never late.
+#[derive(Clone)]
+pub(crate) struct Patience(Arc<Mutex<Pin<Box<tokio::time::Sleep>>>>);
+
+impl Patience {
+    /// Rings no later than this, so that waiting for as long or longer finds it set already.
+    pub(crate) fn new(shortest: Duration) -> Patience {
+        Patience(Arc::new(Mutex::new(Box::pin(tokio::time::sleep(shortest)))))
+    }
+
+    /// What the work comes to, or nothing where it takes longer.
+    pub(crate) async fn within<T>(&self, time: Duration, work: impl Future<Output = T>) -> Option<T> {
+        let (mut work, until) = (pin!(work), Instant::now() + time);
+        poll_fn(|cx| match work.as_mut().poll(cx) {
+            Poll::Ready(answer) => Poll::Ready(Some(answer)),
+            Poll::Pending => self.poll_until(until, cx).map(|()| None),
+        })
+        .await
+    }
+
+    fn poll_until(&self, until: Instant, cx: &mut Context<'_>) -> Poll<()> {
+        let mut timer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if until < timer.deadline() {
+            timer.as_mut().reset(until);
+        }
+        loop {
+            ready!(timer.as_mut().poll(cx));
+            if Instant::now() >= until {
+                return Poll::Ready(());
+            }
+            timer.as_mut().reset(until);
+        }
+    }
+}
+
+/// For the heads of requests.
+impl Timer for Patience {
+    fn sleep(&self, time: Duration) -> Pin<Box<dyn Sleep>> {
+        self.sleep_until((Instant::now() + time).into_std())
+    }
+
+    fn sleep_until(&self, deadline: std::time::Instant) -> Pin<Box<dyn Sleep>> {
+        Box::pin(Wait { patience: self.clone(), until: Instant::from_std(deadline) })
+    }
+}
+
+struct Wait {
+    patience: Patience,
+    until: Instant,
+}
+
+impl Future for Wait {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.patience.poll_until(self.until, cx)
+    }
+}
+
+impl Sleep for Wait {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn rings_when_each_wait_is_over_whatever_was_waited_for_before() {
+        let patience = Patience::new(5 * SECOND);
+        let forever = std::future::pending::<()>;
+        for seconds in [10, 30, 1, 7, 10] {
+            let begun = Instant::now();
+            assert_eq!(patience.within(seconds * SECOND, forever()).await, None);
+            assert_eq!(begun.elapsed().as_secs(), u64::from(seconds));
+            assert_eq!(patience.within(seconds * SECOND, async { 7 }).await, Some(7));
+            let begun = Instant::now();
+            patience.sleep(seconds * SECOND).await;
+            assert_eq!(begun.elapsed().as_secs(), u64::from(seconds));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_done_in_time_is_answered() {
+        let patience = Patience::new(5 * SECOND);
+        for (takes, answer) in [(9, Some(1)), (11, None), (6, Some(1))] {
+            let work = async {
+                tokio::time::sleep(takes * SECOND).await;
+                1
+            };
+            assert_eq!(patience.within(10 * SECOND, work).await, answer, "{takes}");
+        }
+    }
+}
