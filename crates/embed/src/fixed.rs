@@ -1,5 +1,6 @@
 //! The default: a text is the sum of its tokens' fixed vectors. No model runs, so it may happen inside a save.
 
+use crate::sum;
 use crate::vocabulary::Vocabulary;
 use crate::wordpiece::{Piece, pieces};
 use engine::ports::{Calibration, EmbedError, Embedder};
@@ -27,19 +28,17 @@ impl Fixed {
     }
 
     fn vector(&self, text: &str) -> Vec<f32> {
-        let mut sum = vec![0f32; self.vocabulary.dimensions()];
+        let mut total = vec![0f32; self.vocabulary.dimensions()];
         let mut tokens_left = TOKENS_MAX;
         pieces(&self.vocabulary, text, |piece| {
             if let Piece::Token(token) = piece {
                 let (scale, row) = self.vocabulary.row(token);
-                for (total, step) in sum.iter_mut().zip(row) {
-                    *total += scale * f32::from(step.cast_signed());
-                }
+                sum::add(&mut total, scale, row);
             }
             tokens_left -= 1;
             tokens_left > 0
         });
-        crate::unit(sum)
+        crate::unit(total)
     }
 }
 

@@ -4,6 +4,7 @@ mod calibration;
 mod fixed;
 mod http;
 mod none;
+mod sum;
 #[cfg(feature = "transformer")]
 mod transformer;
 mod vocabulary;

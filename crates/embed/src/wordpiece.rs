@@ -10,6 +10,9 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 /// A longer word is not looked up; the reference does the same.
 const WORD_CHARS_MAX: usize = 100;
 
+/// Longest piece looked up, in bytes.
+const TOKEN_BYTES: usize = 64;
+
 /// Marks a piece that continues a word.
 const CONTINUATION: &[u8] = b"##";
 
@@ -81,7 +84,7 @@ fn is_ideograph(c: char) -> bool {
         | 0x2_B740..=0x2_B81F | 0x2_B920..=0x2_CEAF | 0xF900..=0xFAFF | 0x2_F800..=0x2_FA1F)
 }
 
-/// The word being read, with the hashes of its prefixes worked out when it ends.
+/// The word being read, with the hashes of its prefixes worked out when it ends and is no token itself.
 struct Word<'a> {
     vocabulary: &'a Vocabulary,
     text: String,
@@ -167,10 +170,16 @@ impl<'a> Word<'a> {
 
     fn longest(&self, prefix: &[u8], start: usize) -> Option<(usize, usize)> {
         let rest = &self.text.as_bytes()[start..];
-        let length_max = rest.len().min(self.vocabulary.token_bytes_max());
-        let mut hashes = [Hash::start(); 64];
-        let mut hash = Hash::start().extend(prefix);
-        let length_max = length_max.min(hashes.len());
+        let length_max = rest.len().min(self.vocabulary.token_bytes_max()).min(TOKEN_BYTES);
+        let begun = Hash::start().extend(prefix);
+        // Most words are tokens whole.
+        if length_max == rest.len()
+            && let Some(token) = self.vocabulary.find(begun.extend(rest), prefix, rest)
+        {
+            return Some((token, length_max));
+        }
+        let mut hashes = [Hash::start(); TOKEN_BYTES];
+        let mut hash = begun;
         for (slot, byte) in hashes.iter_mut().zip(&rest[..length_max]) {
             hash = hash.push(*byte);
             *slot = hash;

@@ -5,7 +5,7 @@ mod tables;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use lexicon::sense;
 use tables::SERVICE_WORDS;
@@ -20,8 +20,8 @@ pub enum EntityKind {
 }
 
 /// A named thing; written `namespace:prod`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Entity {
     pub kind: EntityKind,
     /// Lower case.
@@ -260,9 +260,9 @@ impl TryFrom<String> for Entity {
     }
 }
 
-impl From<Entity> for String {
-    fn from(entity: Entity) -> String {
-        entity.to_string()
+impl Serialize for Entity {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_str(self)
     }
 }
 

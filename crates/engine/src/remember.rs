@@ -85,13 +85,13 @@ impl Engine {
         &self,
         caller: &Caller,
         store: &Store,
-        cleared: &ClearedDraft,
+        cleared: ClearedDraft,
         operation: Operation,
         leap: bool,
     ) -> Result<(Option<Change>, Saved), Error> {
         let ruleset = self.ruleset(store)?;
         let place = Place { store: store.slug.clone(), scope: cleared.scope().clone() };
-        let target = self.target(caller, cleared, ruleset, &place, leap)?;
+        let target = self.target(caller, &cleared, ruleset, &place, leap)?;
         self.save(caller, cleared, ruleset, &place, target, operation)
     }
 
@@ -284,14 +284,14 @@ impl Engine {
     fn save(
         &self,
         caller: &Caller,
-        cleared: &ClearedDraft,
+        cleared: ClearedDraft,
         ruleset: &Ruleset,
         place: &Place,
         target: Target,
         operation: Operation,
     ) -> Result<(Option<Change>, Saved), Error> {
         let now = self.clock.now();
-        let draft = cleared.draft();
+        let (draft, warnings) = (cleared.draft(), cleared.warnings().to_vec());
         let stamp = Stamp::new(caller, self.fresh_version_id(), now, draft.reason.clone());
         let mut change = Change::new(caller.tenant, now);
         let (entry, outcome, deduped_by, near) = match target {
@@ -299,7 +299,6 @@ impl Engine {
                 return Err(Error::conflict("conflict.exists", "a memory stands there already"));
             }
             Target::Same(memory) => {
-                let warnings = cleared.warnings().to_vec();
                 let (outcome, deduped_by) = (Outcome::Unchanged, Some(ruleset.dedup));
                 return Ok((None, Saved { memory: *memory, outcome, deduped_by, near: None, warnings }));
             }
@@ -307,7 +306,7 @@ impl Engine {
                 self.expected(draft.expected_sha256.as_deref(), &current)?;
                 let deduped_by = if draft.path.is_some() { Dedup::Path } else { ruleset.dedup };
                 change = change.guard(Guard::VersionIs { memory: current.id, version: current.version });
-                let entry = cleared.clone().revise(&current, ruleset, Operation::Update, stamp);
+                let entry = cleared.revise(&current, ruleset, Operation::Update, stamp);
                 (entry, Outcome::Updated, Some(deduped_by), None)
             }
             Target::New { guard, near } => {
@@ -318,7 +317,7 @@ impl Engine {
                     ));
                 }
                 change.guards.extend(guard);
-                let entry = cleared.clone().create(self.fresh_memory_id(), caller, ruleset, operation, stamp);
+                let entry = cleared.create(self.fresh_memory_id(), caller, ruleset, operation, stamp);
                 (entry, Outcome::Created, None, near)
             }
         };
@@ -336,7 +335,7 @@ impl Engine {
             change = self.with_draft_review(caller, change, &memory)?;
         }
         let change = self.written(caller, change, entry, outcome);
-        Ok((Some(change), Saved { memory, outcome, deduped_by, near, warnings: cleared.warnings().to_vec() }))
+        Ok((Some(change), Saved { memory, outcome, deduped_by, near, warnings }))
     }
 
     /// The entry and the events that tell of it.

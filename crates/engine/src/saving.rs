@@ -37,7 +37,6 @@ enum Then {
 /// A save that stands once its change does, and what it takes to try again.
 struct Attempt {
     asked: Asked,
-    ready: Ready,
     saved: Box<Saved>,
 }
 
@@ -93,12 +92,12 @@ impl Engine {
         if draft.derived_from.is_empty() && deed == Deed::Write {
             draft.derived_from = self.echoes(caller, &draft)?;
         }
-        self.attempt(caller, Asked { draft, deed, operation, attempt: 0 }, None)
+        self.attempt(caller, Asked { draft, deed, operation, attempt: 0 })
     }
 
     /// The next step, once it is known how the writing went.
     pub fn hear(&self, caller: &Caller, saving: Saving, written: Result<Committed, StoreError>) -> Result<Step, Error> {
-        let Attempt { asked, ready, saved } = match saving.0 {
+        let Attempt { asked, saved } = match saving.0 {
             Then::Saved(attempt) => *attempt,
             Then::Refused(refusal) => return Ok(written.map(|_| Step::Done(Remembered::Refused(refusal)))?),
         };
@@ -106,34 +105,31 @@ impl Engine {
         match written {
             Ok(_) => Ok(Step::Done(Remembered::Saved(saved))),
             Err(StoreError::Guard(Guard::RunSavesLeft { saves_max, .. })) => {
-                Ok(self.refusing(caller, &ready.store.slug, run_cap(saves_max)))
+                Ok(self.refusing(caller, &again.draft.store, run_cap(saves_max)))
             }
             // What was known of the tenant is no longer so, or the text was forgotten meanwhile: the gate tells.
             Err(StoreError::Guard(Guard::RowIs { .. } | Guard::RowsAre { .. })) => {
                 self.known.forget(caller.tenant);
-                self.attempt(caller, again, None)
+                self.attempt(caller, again)
             }
             // Somebody stands there, or wrote between the look and the leap: look again.
-            Err(StoreError::Guard(_)) => self.attempt(caller, again, Some(ready)),
+            Err(StoreError::Guard(_)) => self.attempt(caller, again),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn attempt(&self, caller: &Caller, asked: Asked, ready: Option<Ready>) -> Result<Step, Error> {
+    fn attempt(&self, caller: &Caller, asked: Asked) -> Result<Step, Error> {
         if asked.attempt >= self.limits().commit_attempts {
             return Err(Error::conflict("conflict.lost_race", "many writers are at this place; try again"));
         }
-        let ready = match ready {
-            Some(ready) => ready,
-            None => match self.ready(caller, asked.deed, &asked.draft)? {
-                Ok(ready) => ready,
-                Err(refusal) => return Ok(self.refusing(caller, &asked.draft.store, refusal)),
-            },
+        let Ready { store, cleared } = match self.ready(caller, asked.deed, &asked.draft)? {
+            Ok(ready) => ready,
+            Err(refusal) => return Ok(self.refusing(caller, &asked.draft.store, refusal)),
         };
-        let (change, saved) = self.put(caller, &ready.store, &ready.cleared, asked.operation, asked.attempt == 0)?;
+        let (change, saved) = self.put(caller, &store, cleared, asked.operation, asked.attempt == 0)?;
         let saved = Box::new(saved);
         Ok(match change {
-            Some(change) => Step::Write(change, Saving(Then::Saved(Box::new(Attempt { asked, ready, saved })))),
+            Some(change) => Step::Write(change, Saving(Then::Saved(Box::new(Attempt { asked, saved })))),
             None => Step::Done(Remembered::Saved(saved)),
         })
     }

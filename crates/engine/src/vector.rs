@@ -14,6 +14,13 @@ pub struct Embedding {
     pub vector: Vector,
 }
 
+/// To the nearest step, halves away from zero: [`f32::round`] for what fits a step, several at once.
+fn rounded(value: f32) -> i8 {
+    let whole = value as i32;
+    let rest = value - whole as f32;
+    (whole + i32::from(rest >= 0.5) - i32::from(rest <= -0.5)) as i8
+}
+
 impl Vector {
     /// Quantises a vector of any length to unit length. Nothing to point at gives `None`.
     pub fn quantise(values: &[f32]) -> Option<Vector> {
@@ -22,7 +29,7 @@ impl Vector {
         if !norm.is_finite() || norm <= f32::EPSILON || peak <= 0.0 {
             return None;
         }
-        let steps = values.iter().map(|v| (v / peak * 127.0).round() as i8).collect();
+        let steps = values.iter().map(|v| rounded(v / peak * 127.0)).collect();
         let mut vector = Vector { scale: 1.0, values: steps };
         // The length of what was kept, not of what came in, so that a vector's cosine with itself is 1.
         vector.scale = 1.0 / (vector.dot(&vector) as f32).sqrt();
@@ -75,6 +82,16 @@ mod tests {
         let vector = Vector::quantise(&[0.3, -0.2, 0.9]).expect("not zero");
         assert!((vector.cosine(&vector) - 1.0).abs() < 1e-6);
         assert_eq!(Vector::from_bytes(&vector.to_bytes()), Some(vector));
+    }
+
+    #[test]
+    fn steps_are_rounded_as_numbers_are() {
+        for eighth in -127 * 8..=127 * 8_i16 {
+            let value = f32::from(eighth) / 8.0;
+            for near in [value, value.next_up(), value.next_down()] {
+                assert_eq!(f32::from(rounded(near)), near.round(), "{near}");
+            }
+        }
     }
 
     #[test]

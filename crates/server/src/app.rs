@@ -101,14 +101,14 @@ impl App {
     }
 
     /// Saves. A light save holds no thread while it waits for the disk.
-    pub(crate) async fn remember(&self, caller: Caller, draft: Draft) -> Result<Remembered, Problem> {
+    pub(crate) async fn remember(&self, caller: Caller, draft: Box<Draft>) -> Result<Remembered, Problem> {
         const VERB: &str = "remember";
         if is_marked() || !self.engine.is_light(&caller, &draft) {
             let _alone = match draft.path {
                 Some(_) => Some(self.crowd(&caller, &draft).lock().await),
                 None => None,
             };
-            return self.call(VERB, move |engine| Ok(engine.remember(&caller, draft)?)).await;
+            return Box::pin(self.call(VERB, move |engine| Ok(engine.remember(&caller, *draft)?))).await;
         }
         let _turn = self.turn().await?;
         let started = Instant::now();
@@ -117,9 +117,9 @@ impl App {
         Ok(remembered?)
     }
 
-    async fn remember_in_steps(&self, caller: &Caller, draft: Draft) -> Result<Remembered, Error> {
+    async fn remember_in_steps(&self, caller: &Caller, draft: Box<Draft>) -> Result<Remembered, Error> {
         let crowd = self.crowd(caller, &draft);
-        let mut step = self.engine.begin(caller, draft)?;
+        let mut step = self.engine.begin(caller, *draft)?;
         let (mut tried, mut alone) = (false, None);
         loop {
             let (change, saving) = match step {

@@ -55,7 +55,9 @@ async fn remember(
 ) -> Result<Response, Problem> {
     let create_only = conditions.create_only();
     let in_headers = create_only || conditions.if_match.is_some();
-    let saved = save(&app, who, conditions, Draft { create_only, ..Draft::from(body) })
+    // In a box: what waits for the disk is carried about.
+    let draft = Box::new(Draft { create_only, ..Draft::from(body) });
+    let saved = save(&app, who, conditions, draft)
         .await
         .map_err(|problem| if in_headers { problem.into_precondition() } else { problem })?;
     telemetry::about(&saved.memory);
@@ -67,7 +69,7 @@ async fn remember(
     Ok(response)
 }
 
-async fn save(app: &App, who: Who, conditions: Preconditions, mut draft: Draft) -> Result<Box<Saved>, Problem> {
+async fn save(app: &App, who: Who, conditions: Preconditions, mut draft: Box<Draft>) -> Result<Box<Saved>, Problem> {
     if conditions.if_match.is_some() {
         let path = draft
             .path
@@ -78,7 +80,7 @@ async fn save(app: &App, who: Who, conditions: Preconditions, mut draft: Draft) 
             |_| Problem::new(StatusCode::PRECONDITION_FAILED, "conflict.nothing_there", "nothing stands at this path");
         let caller = who.caller.clone();
         let read = move |engine: &Engine| engine.read(&caller, &reference).map_err(nothing);
-        let current = app.call("read", read).await?;
+        let current = Box::pin(app.call("read", read)).await?;
         conditions.check(&current)?;
         draft.expected_sha256 = Some(current.sha256);
     }
