@@ -14,9 +14,12 @@ pub(crate) const BELIEVED: Duration = Duration::from_secs(1);
 /// Keys held at once; past it all are looked up anew.
 const KEYS_MAX: usize = 10_000;
 
+/// A key, whose it is and when it was looked up.
+type Held = (TenantId, Arc<Key>, Instant);
+
 #[derive(Default)]
 pub(super) struct Believed {
-    keys: Mutex<HashMap<String, (TenantId, Arc<Key>, Instant)>>,
+    keys: Mutex<HashMap<String, Held>>,
     /// Counts the times everything was dropped: a look-up begun before that does not count after it.
     era: watch::Sender<u64>,
 }
@@ -56,7 +59,7 @@ impl Believed {
         self.era.send_modify(|era| *era += 1);
     }
 
-    fn keys(&self) -> std::sync::MutexGuard<'_, HashMap<String, (TenantId, Arc<Key>, Instant)>> {
+    fn keys(&self) -> std::sync::MutexGuard<'_, HashMap<String, Held>> {
         self.keys.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
