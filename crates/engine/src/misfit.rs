@@ -10,11 +10,6 @@ const WORDS_CHARS: usize = 1_000;
 
 /// Reads a JSON text; what does not fit is told by its place in it.
 pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
-    // Reading a misfit twice costs less than keeping track of the place in everything that fits.
-    serde_json::from_slice(bytes).or_else(|_| placed(bytes))
-}
-
-fn placed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let read = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let (line, column) = (error.inner().line(), error.inner().column());
@@ -25,12 +20,14 @@ fn placed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     json.end().map(|()| read).map_err(trailing)
 }
 
+/// As [`from_slice`], for what is read often: keeps track of the place only in what does not fit. Twice the code.
+pub fn from_slice_often<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(bytes).or_else(|_| from_slice(bytes))
+}
+
 /// As [`from_slice`], of a value that was read already.
-pub fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
-    let misfit = |error: serde_path_to_error::Error<serde_json::Error>| {
-        told(&error.path().to_string(), &error.inner().to_string())
-    };
-    T::deserialize(value).or_else(|_| serde_path_to_error::deserialize(value).map_err(misfit))
+pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+    serde_path_to_error::deserialize(value).map_err(|error| told(&error.path().to_string(), &error.inner().to_string()))
 }
 
 /// A parser's words, with their place and without the value they quote.

@@ -20,19 +20,40 @@ impl<T: DeserializeOwned> FromRequest<App> for Sent<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Sent<T>, Problem> {
-        let json = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(is_json);
-        if !json {
-            let message = "send `content-type: application/json`";
-            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "http.media_type", message));
-        }
-        let bytes = whole_body(request, app).await?;
-        // A list of values in the right order would pass for an object otherwise.
-        if bytes.iter().find(|b| !b.is_ascii_whitespace()).is_some_and(|first| *first != b'{') {
-            return Err(Problem::bad_request("shape.json", "the body is not a JSON object"));
-        }
-        let read = misfit::from_slice(&bytes).map(Sent);
-        read.map_err(|misfit| Problem::bad_request("shape.json", format!("the body does not fit {misfit}")))
+        let bytes = object(request, app).await?;
+        misfit::from_slice(&bytes).map(Sent).map_err(|misfit| unfit(&misfit))
     }
+}
+
+/// A JSON body of a call that comes often.
+pub(crate) struct SentOften<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<App> for SentOften<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<SentOften<T>, Problem> {
+        let bytes = object(request, app).await?;
+        misfit::from_slice_often(&bytes).map(SentOften).map_err(|misfit| unfit(&misfit))
+    }
+}
+
+/// The text of a JSON object.
+async fn object(request: Request, app: &App) -> Result<Bytes, Problem> {
+    let json = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(is_json);
+    if !json {
+        let message = "send `content-type: application/json`";
+        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "http.media_type", message));
+    }
+    let bytes = whole_body(request, app).await?;
+    // A list of values in the right order would pass for an object otherwise.
+    match bytes.iter().find(|b| !b.is_ascii_whitespace()) {
+        Some(first) if *first != b'{' => Err(Problem::bad_request("shape.json", "the body is not a JSON object")),
+        _ => Ok(bytes),
+    }
+}
+
+fn unfit(misfit: &str) -> Problem {
+    Problem::bad_request("shape.json", format!("the body does not fit {misfit}"))
 }
 
 fn is_json(value: &str) -> bool {

@@ -75,6 +75,6 @@ fn object(schema: &Value) -> Arc<JsonObject> {
 
 /// Reads a tool's arguments; what the tool does not know, identities among it, is dropped.
 pub(super) fn arguments<T: DeserializeOwned>(map: JsonObject) -> Result<T, Problem> {
-    let read = misfit::from_value(&Value::Object(map));
+    let read = misfit::from_value(Value::Object(map));
     read.map_err(|misfit| Problem::new("shape.arguments", format!("wrong arguments: {misfit}")))
 }

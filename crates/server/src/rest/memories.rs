@@ -15,7 +15,7 @@ use super::{CONFLICT, NOT_FOUND, REFUSED, STALE, tagged};
 use crate::app::App;
 use crate::auth::Who;
 use crate::endpoint::Endpoint;
-use crate::extract::{MemoryName, Named, Params, Preconditions, Sent};
+use crate::extract::{MemoryName, Named, Params, Preconditions, Sent, SentOften};
 use crate::problem::Problem;
 use crate::telemetry;
 use crate::wire::Page;
@@ -51,7 +51,7 @@ async fn remember(
     State(app): State<App>,
     who: Who,
     conditions: Preconditions,
-    Sent(body): Sent<RememberBody>,
+    SentOften(body): SentOften<RememberBody>,
 ) -> Result<Response, Problem> {
     let create_only = conditions.create_only();
     let in_headers = create_only || conditions.if_match.is_some();

@@ -268,7 +268,7 @@ pub(crate) fn what_is_written_together_sees_each_other(backend: &dyn Backend) {
         world.change().guard(row_is(None)).write(row("open")),
         world.change().guard(row_is(None)).write(entry("c1", "pear although the row is there")),
         world.change().guard(row_is(Some("open"))).guard(room.clone()).write(entry("c1", "pear three")),
-        world.change().guard(room.clone()).write(entry("c1", "pear too many")),
+        world.change().guard(room).write(entry("c1", "pear too many")),
         world.change().guard(row_is(Some("open"))).write(row("closed")),
         world.change().guard(row_is(Some("open"))).write(entry("c2", "pear although the row moved")),
     ] {
