@@ -18,7 +18,7 @@ const STATEMENTS: usize = 160;
 /// KiB of pages the writer keeps: the right edges of all its trees, and then some.
 const WRITER_CACHE_KIB: i64 = 768;
 /// KiB of pages a reader keeps; the file cache of the system is behind it.
-const READER_CACHE_KIB: i64 = 1024;
+const READER_CACHE_KIB: i64 = 512;
 /// Pages of log after which the writer copies them to the database itself: 64 MiB, far more than is left where the
 /// checkpointer keeps up.
 const CHECKPOINT_PAGES: i64 = 16_000;
