@@ -48,6 +48,53 @@ impl Words {
         }
         Some(len)
     }
+
+    /// As [`Words::each`], of these terms alone and in their order, without a look at the rest.
+    pub fn pick(bytes: &[u8], asked: &[Term], mut term: impl FnMut(Term, u8)) -> Option<u32> {
+        let Some((&FORMAT, mut rest)) = bytes.split_first() else {
+            let wanted = |found: Term, times: u8| {
+                if asked.contains(&found) {
+                    term(found, times)
+                }
+            };
+            return Words::each(bytes, wanted);
+        };
+        let len = u32::try_from(take(&mut rest)?).ok()?;
+        let count = usize::try_from(take(&mut rest)?).ok()?;
+        let (list, often) = rest.split_at_checked(count.checked_mul(TERM_BYTES)?)?;
+        let list = list.as_chunks().0;
+        for found in asked {
+            if let Some(at) = place(list, *found) {
+                term(*found, times(often, at)?);
+            }
+        }
+        Some(len)
+    }
+}
+
+/// Where a term stands. Terms are spread evenly, so it is near where its size says.
+fn place(list: &[[u8; TERM_BYTES]], term: Term) -> Option<usize> {
+    let at = |place: usize| list.get(place).map(|bytes| Term::from_le_bytes(*bytes));
+    let mut place = usize::try_from((u64::from(term) * list.len() as u64) >> Term::BITS).ok()?;
+    while place > 0 && at(place)? > term {
+        place -= 1;
+    }
+    while at(place)? < term {
+        place += 1;
+    }
+    (at(place)? == term).then_some(place)
+}
+
+/// How often the term at this place occurs.
+fn times(mut often: &[u8], place: usize) -> Option<u8> {
+    let mut before = 0;
+    while let Some((at, times)) = often_at(&mut often, before)? {
+        if at >= place {
+            return Some(if at == place { times } else { 1 });
+        }
+        before = at;
+    }
+    Some(1)
 }
 
 fn each_of_list(count: usize, rest: &[u8], mut term: impl FnMut(Term, u8)) -> Option<()> {
@@ -150,6 +197,29 @@ mod tests {
             let words = Words { terms: terms.into_iter().collect(), len };
             prop_assert_eq!(Words::from_bytes(&by_distance(&words)), Some(words.clone()));
             prop_assert_eq!(Words::from_bytes(&words.to_bytes()), Some(words));
+        }
+
+        #[test]
+        fn what_is_picked_is_what_stands_there(
+            terms in proptest::collection::btree_map(any::<Term>(), prop_oneof![Just(1), any::<u8>()], 0..60),
+            others in proptest::collection::vec(any::<Term>(), 0..10),
+            chosen in proptest::collection::vec(any::<proptest::sample::Index>(), 0..10),
+        ) {
+            let words = Words { terms: terms.into_iter().collect(), len: 7 };
+            let mut asked = others;
+            asked.extend([0, Term::MAX]);
+            if !words.terms.is_empty() {
+                asked.extend(chosen.iter().map(|index| words.terms[index.index(words.terms.len())].0));
+            }
+            asked.sort_unstable();
+            asked.dedup();
+            let expected: Vec<(Term, u8)> =
+                words.terms.iter().copied().filter(|(term, _)| asked.contains(term)).collect();
+            for bytes in [words.to_bytes(), by_distance(&words)] {
+                let mut picked = Vec::new();
+                let len = Words::pick(&bytes, &asked, |term, times| picked.push((term, times)));
+                prop_assert_eq!((len, &picked), (Some(7), &expected));
+            }
         }
 
         #[test]

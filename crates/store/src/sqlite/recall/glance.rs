@@ -43,7 +43,7 @@ fn bit(term: Term) -> usize {
 
 /// What a part keeps instead of words and vectors.
 pub(super) struct Glance {
-    asked: Asked,
+    asked: Vec<Term>,
     query: Option<dot::Query>,
     /// How near each memory is to the vector asked for; nothing is as far as one without a vector.
     pub(super) nearness: Vec<f32>,
@@ -53,13 +53,16 @@ pub(super) struct Glance {
 
 impl Glance {
     fn of(find: &Find) -> Glance {
-        let terms = find.words.terms.iter().map(|term| term.term).collect();
+        let mut asked: Vec<Term> = find.words.terms.iter().map(|term| term.term).collect();
+        asked.sort_unstable();
+        asked.dedup();
         let query = find.vector.as_ref().map(|embedding| dot::Query::new(&embedding.vector.values));
-        Glance { asked: Asked::of(terms), query, nearness: Vec::new(), values: Vec::new() }
+        Glance { asked, query, nearness: Vec::new(), values: Vec::new() }
     }
 
-    pub(super) fn wants(&self, term: Term) -> bool {
-        self.asked.wants(term)
+    /// The words asked for.
+    pub(super) fn asked(&self) -> &[Term] {
+        &self.asked
     }
 
     pub(super) fn look(&mut self, vector: Option<&[u8]>) {

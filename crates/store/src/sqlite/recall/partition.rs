@@ -154,7 +154,7 @@ impl Partition {
         }
         let doc = self.metas.len() as Doc;
         // Words in a form this version does not know find nothing; upkeep writes them anew.
-        let len = self.postings.add(doc, row.words, |_| true).unwrap_or_default();
+        let len = self.postings.add(doc, row.words, None).unwrap_or_default();
         if replaces {
             self.by_memory.insert(row.memory, doc);
         }
@@ -182,7 +182,7 @@ impl Partition {
         let Some(glance) = &mut self.glance else { return Ok(()) };
         glance.look(vector);
         let doc = self.metas.len() as Doc;
-        let len = self.postings.add(doc, words, |term| glance.wants(term)).unwrap_or_default();
+        let len = self.postings.add(doc, words, Some(glance.asked())).unwrap_or_default();
         // A plain question does not ask about kind, layer and trust.
         let state = 1 << State::Active as u8;
         self.push(memory, Meta { updated, expires: i64::MAX, state, kind: 0, layer: 0, trust: 0 }, len);

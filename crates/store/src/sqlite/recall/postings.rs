@@ -51,16 +51,17 @@ struct Run {
 }
 
 impl Postings {
-    /// Adds a memory, whose number is above all before, by those of its stored words that are wanted, and answers the
-    /// length of all; none where they cannot be read.
-    pub(super) fn add(&mut self, doc: Doc, words: &[u8], wanted: impl Fn(Term) -> bool) -> Option<u32> {
+    /// Adds a memory, whose number is above all before, by its stored words or those of them that are asked for, and
+    /// answers the length of all; none where they cannot be read.
+    pub(super) fn add(&mut self, doc: Doc, words: &[u8], asked: Option<&[Term]>) -> Option<u32> {
         let before = self.fresh.len();
-        let packed = |term: Term, times: u8| u64::from(term) << 32 | u64::from(Posting::new(doc, times).0);
-        let len = Words::each(words, |term, times| {
-            if wanted(term) {
-                self.fresh.push(packed(term, times));
-            }
-        });
+        let keep = |term: Term, times: u8| {
+            self.fresh.push(u64::from(term) << 32 | u64::from(Posting::new(doc, times).0));
+        };
+        let len = match asked {
+            Some(asked) => Words::pick(words, asked, keep),
+            None => Words::each(words, keep),
+        };
         if len.is_none() {
             self.fresh.truncate(before);
         }
@@ -229,7 +230,7 @@ mod tests {
                 let terms = [1, doc % 7, doc.wrapping_mul(0x9e37_79b9), u32::MAX];
                 let terms: BTreeMap<Term, u8> = terms.map(|term| (term, (doc % 3 + 1) as u8)).into();
                 let words = Words { terms: terms.clone().into_iter().collect(), len: doc };
-                assert_eq!(postings.add(doc, &words.to_bytes(), |_| true), Some(doc));
+                assert_eq!(postings.add(doc, &words.to_bytes(), None), Some(doc));
                 for (term, times) in terms {
                     expected.entry(term).or_default().push(Posting::new(doc, times));
                 }
@@ -257,7 +258,7 @@ mod tests {
         let mut postings = Postings::default();
         let mut bytes = Words { terms: vec![(1, 1), (2, 1)], len: 2 }.to_bytes();
         bytes.pop();
-        assert_eq!(postings.add(0, &bytes, |_| true), None);
+        assert_eq!(postings.add(0, &bytes, None), None);
         assert_eq!(postings.count(1), 0);
     }
 }
