@@ -8,10 +8,10 @@ use crate::Engine;
 use crate::ban::{BanCause, Banning};
 use crate::caller::Caller;
 use crate::certificate::{Certificate, Erased, Erasure};
-use crate::change::{Change, Place, Write};
+use crate::change::{Change, Guard, Place, Write};
 use crate::error::Error;
 use crate::event::{EventName, Happening};
-use crate::id::MemoryId;
+use crate::id::{MemoryId, TenantId};
 use crate::memory::Memory;
 use crate::pipeline::admins_only;
 use crate::ports::{Filter, Order, Tenant};
@@ -27,6 +27,16 @@ pub enum EraseWhat {
     Pipeline(String),
     /// Everything of the caller's own tenant; the name must be its slug, so that nobody erases the wrong one.
     Tenant(String),
+}
+
+/// How certificates of tenants are told from others.
+const TENANT_STATE: &str = "tenant";
+/// Erasures of one tenant that are counted.
+const ERASURES_MAX: usize = 10_000;
+
+/// The tenant was not erased since it was looked at: what was let in before that is not written after it.
+pub(crate) fn erasures_are(count: u64) -> Guard {
+    Guard::RowsAre { kind: RowKind::Certificates, state: TENANT_STATE, count }
 }
 
 impl EraseWhat {
@@ -62,6 +72,22 @@ const TENANT_ROWS: &[RowKind] = &[
 impl Engine {
     /// Deletes memories with all their history. A user's values may not return, unless `may_return`.
     pub fn erase(
+        &self,
+        caller: &Caller,
+        what: &EraseWhat,
+        reason: Option<String>,
+        may_return: bool,
+    ) -> Result<Certificate, Error> {
+        let certificate = self.erase_once(caller, what, reason.clone(), may_return)?;
+        // What was written between the look and the deed; since the deed nothing that was let in before it is.
+        let all = Filter { states: State::ALL.to_vec(), ..Filter::default() };
+        if matches!(what, EraseWhat::Tenant(_)) && !self.all(caller.tenant, &all, Order::Oldest)?.is_empty() {
+            self.erase_once(caller, what, reason, may_return)?;
+        }
+        Ok(certificate)
+    }
+
+    fn erase_once(
         &self,
         caller: &Caller,
         what: &EraseWhat,
@@ -209,6 +235,30 @@ impl Engine {
                 _ => return Ok(()),
             }
         }
+    }
+
+    /// How often the tenant was erased.
+    pub(crate) fn erasures(&self, tenant: TenantId) -> Result<u64, Error> {
+        let erasures = RowFilter { state: Some(TENANT_STATE.to_owned()), limit: ERASURES_MAX, ..RowFilter::default() };
+        Ok(self.backend.rows(tenant, RowKind::Certificates, &erasures)?.len() as u64)
+    }
+
+    /// As [`Engine::erasures`], as last read.
+    pub(crate) fn known_erasures(&self, tenant: TenantId) -> Result<u64, Error> {
+        if let Some(count) = self.known.erasures(tenant) {
+            return Ok(count);
+        }
+        let count = self.erasures(tenant)?;
+        self.known.learn_erasures(tenant, count);
+        Ok(count)
+    }
+
+    /// Whether the tenant was erased after this.
+    pub(crate) fn is_erased_since(&self, tenant: TenantId, begun: Timestamp) -> Result<bool, Error> {
+        let newest =
+            RowFilter { state: Some(TENANT_STATE.to_owned()), newest_first: true, limit: 1, ..RowFilter::default() };
+        let certificates: Vec<Certificate> = row::select(&*self.backend, tenant, &newest)?;
+        Ok(certificates.first().is_some_and(|certificate| certificate.at >= begun))
     }
 
     /// Every tenant. One that was erased and has not been used since says so.

@@ -92,6 +92,10 @@ impl Engine {
     /// Switches a memory's always-inject on or off.
     pub fn pin(&self, caller: &Caller, memory: MemoryId, always_inject: bool) -> Result<Forgotten, Error> {
         self.is_on()?;
+        self.again(|| self.pin_once(caller, memory, always_inject))
+    }
+
+    fn pin_once(&self, caller: &Caller, memory: MemoryId, always_inject: bool) -> Result<Forgotten, Error> {
         let current = self.read_by_id(caller, memory)?;
         let store = self.open_store(caller, &current.store)?;
         if let Err(refusal) = policy::may_write(caller, &store, &current.scope, current.kind, true) {

@@ -25,6 +25,7 @@ pub struct Known {
 struct Tenant {
     stores: HashMap<String, Arc<Store>>,
     ban_keys: Option<Arc<[BanKey]>>,
+    erasures: Option<u64>,
 }
 
 impl Known {
@@ -42,6 +43,14 @@ impl Known {
 
     pub(crate) fn learn_ban_keys(&self, tenant: TenantId, keys: &Arc<[BanKey]>) {
         self.learn(tenant, |known| known.ban_keys = Some(keys.clone()));
+    }
+
+    pub(crate) fn erasures(&self, tenant: TenantId) -> Option<u64> {
+        self.lock().get(&tenant)?.erasures
+    }
+
+    pub(crate) fn learn_erasures(&self, tenant: TenantId, count: u64) {
+        self.learn(tenant, |known| known.erasures = Some(count));
     }
 
     /// Something was not as it was known.

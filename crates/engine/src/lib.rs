@@ -138,7 +138,7 @@ use crate::id::{MemoryId, VersionId};
 use crate::limits::Limits;
 use crate::memory::Memory;
 use crate::policy::Readable;
-use crate::ports::{Backend, Clock, Embedder};
+use crate::ports::{Backend, Clock, Embedder, StoreError};
 use crate::refusal::Refusal;
 use crate::row::RowFilter;
 use crate::ruleset::Rulesets;
@@ -218,6 +218,17 @@ impl Engine {
             true => Err(gate::memory_disabled().into()),
             false => Ok(()),
         }
+    }
+
+    /// Does it again where what it looked at changed before it could write.
+    fn again<T>(&self, work: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
+        for _ in 1..self.limits().commit_attempts {
+            match work() {
+                Err(Error::Store(StoreError::Guard(_))) => {}
+                answer => return answer,
+            }
+        }
+        work()
     }
 
     /// Writes a refusal into the log and hands it back.

@@ -48,6 +48,16 @@ impl Engine {
         if let Some(refusal) = reviewers_only(caller) {
             return Ok(Quarantined::Refused(self.refuse(caller, "", refusal)?));
         }
+        self.again(|| self.quarantine_once(caller, memory, derived, reason))
+    }
+
+    fn quarantine_once(
+        &self,
+        caller: &Caller,
+        memory: MemoryId,
+        derived: bool,
+        reason: Option<&str>,
+    ) -> Result<Quarantined, Error> {
         let root = self.any_memory(caller, memory)?;
         let mut held: Vec<Memory> = Vec::from_iter(Some(root.clone()).filter(|root| root.state == State::Active));
         if derived {

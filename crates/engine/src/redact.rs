@@ -56,6 +56,10 @@ pub(crate) struct Redacting {
 impl Engine {
     /// Erases what a memory said from its versions, the live record, the word index and the vector.
     pub fn redact(&self, caller: &Caller, redaction: &Redaction) -> Result<Redacted, Error> {
+        self.again(|| self.redact_once(caller, redaction))
+    }
+
+    fn redact_once(&self, caller: &Caller, redaction: &Redaction) -> Result<Redacted, Error> {
         let current = self.read_by_id(caller, redaction.memory)?;
         if let Some(refusal) = may_redact(caller, &current) {
             return Ok(Redacted::Refused(self.refuse(caller, &current.store, refusal)?));

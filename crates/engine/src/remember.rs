@@ -7,6 +7,7 @@ use crate::change::{Change, Guard, Place, Write};
 use crate::classify::{Classifier, Counted};
 use crate::container::Store;
 use crate::duplicate::{self, Likeness};
+use crate::erase::erasures_are;
 use crate::error::{Conflict, Current, Error};
 use crate::event::{EventName, Happening};
 use crate::gate::{self, ClearedDraft, Deed, Entry, Ground, Stamp, Stop};
@@ -115,7 +116,9 @@ impl Engine {
         scope: &Scope,
         draft: Draft,
     ) -> Result<Result<ClearedDraft, Refusal>, Error> {
-        self.clear_with(caller, deed, store, scope, draft, &self.ban_keys(caller.tenant)?)
+        let unerased = erasures_are(self.erasures(caller.tenant)?);
+        let cleared = self.clear_with(caller, deed, store, scope, draft, &self.ban_keys(caller.tenant)?)?;
+        Ok(cleared.map(|cleared| cleared.guarded([unerased])))
     }
 
     pub(crate) fn clear_with(

@@ -3,11 +3,14 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use crate::Engine;
 use crate::ban;
 use crate::caller::Caller;
 use crate::change::{Change, Committed, Guard};
 use crate::container::Store;
+use crate::erase::erasures_are;
 use crate::error::Error;
 use crate::gate::{ClearedDraft, Deed};
 use crate::known;
@@ -16,6 +19,7 @@ use crate::policy;
 use crate::ports::StoreError;
 use crate::refusal::Refusal;
 use crate::remember::{Remembered, Saved};
+use crate::row::RowKind;
 use crate::vocabulary::Operation;
 
 /// What a save needs next.
@@ -46,6 +50,7 @@ struct Asked {
     deed: Deed,
     operation: Operation,
     attempt: usize,
+    begun: Timestamp,
 }
 
 /// A draft that passed the gate, and where it goes.
@@ -92,7 +97,7 @@ impl Engine {
         if draft.derived_from.is_empty() && deed == Deed::Write {
             draft.derived_from = self.echoes(caller, &draft)?;
         }
-        self.attempt(caller, Asked { draft, deed, operation, attempt: 0 })
+        self.attempt(caller, Asked { draft, deed, operation, attempt: 0, begun: self.clock.now() })
     }
 
     /// The next step, once it is known how the writing went.
@@ -108,8 +113,14 @@ impl Engine {
                 Ok(self.refusing(caller, &again.draft.store, run_cap(saves_max)))
             }
             // What was known of the tenant is no longer so, or the text was forgotten meanwhile: the gate tells.
-            Err(StoreError::Guard(Guard::RowIs { .. } | Guard::RowsAre { .. })) => {
+            Err(StoreError::Guard(guard @ (Guard::RowIs { .. } | Guard::RowsAre { .. }))) => {
                 self.known.forget(caller.tenant);
+                if matches!(guard, Guard::RowsAre { kind: RowKind::Certificates, .. })
+                    && self.is_erased_since(caller.tenant, again.begun)?
+                {
+                    let message = "the tenant was erased meanwhile; nothing was saved";
+                    return Err(Error::conflict("conflict.erased", message));
+                }
                 self.attempt(caller, again)
             }
             // Somebody stands there, or wrote between the look and the leap: look again.
@@ -149,13 +160,13 @@ impl Engine {
         if let Some(refusal) = self.run_is_closed(caller, &scope)? {
             return Ok(Err(refusal));
         }
-        let keys = self.known_ban_keys(caller.tenant)?;
+        let (keys, erasures) = (self.known_ban_keys(caller.tenant)?, self.known_erasures(caller.tenant)?);
         let cleared = match self.clear_with(caller, deed, &store, &scope, draft.clone(), &keys)? {
             Ok(cleared) => cleared,
             Err(refusal) => return Ok(Err(refusal)),
         };
         let store = self.known_store(caller, &draft.store)?;
-        let known = [ban::keys_are(&keys), known::store_is_open(&store)];
+        let known = [ban::keys_are(&keys), known::store_is_open(&store), erasures_are(erasures)];
         Ok(Ok(Ready { store, cleared: cleared.guarded(known) }))
     }
 }

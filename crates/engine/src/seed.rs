@@ -84,6 +84,18 @@ impl Engine {
         Ok(tenant)
     }
 
+    /// As [`Engine::start_tenant`], where nobody made it before, also not just now.
+    pub fn create_tenant(&self, slug: &str) -> Result<Tenant, Error> {
+        checked_slug(slug)?;
+        let fresh = Tenant { id: TenantId(self.clock.fresh_id()), slug: slug.to_owned(), created_at: self.clock.now() };
+        let tenant = self.backend.ensure_tenant(&fresh)?;
+        if tenant.id != fresh.id {
+            return Err(Error::conflict("conflict.tenant_exists", format!("tenant `{slug}` exists already")));
+        }
+        self.seed(tenant.id)?;
+        Ok(tenant)
+    }
+
     /// Makes the seeded stores that are missing and the documents that were never there.
     pub fn seed(&self, tenant: TenantId) -> Result<(), Error> {
         let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };

@@ -1,6 +1,6 @@
 //! What handlers take from a request: bodies, parameters, names and preconditions, each with a clear "no".
 
-use axum::body::Bytes;
+use axum::body::{Bytes, HttpBody};
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::header::{CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
 use axum::http::request::Parts;
@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use crate::app::App;
 use crate::misfit;
 use crate::problem::Problem;
+use crate::unread;
 
 /// A JSON body.
 pub(crate) struct Sent<T>(pub(crate) T);
@@ -64,9 +65,19 @@ fn is_json(value: &str) -> bool {
 /// All of the body, within bounds.
 pub(crate) async fn whole_body(request: Request, app: &App) -> Result<Bytes, Problem> {
     let bytes_max = app.config.limits.body_bytes_max;
-    axum::body::to_bytes(request.into_body(), bytes_max).await.map_err(|_| {
-        let message = format!("the body is larger than {bytes_max} bytes, or ended early");
+    let too_large = || {
+        let message = format!("the body is larger than {bytes_max} bytes");
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "http.body_too_large", message)
+    };
+    // Said beforehand, nothing of it is waited for.
+    if request.body().size_hint().lower() > bytes_max as u64 {
+        return Err(too_large());
+    }
+    axum::body::to_bytes(request.into_body(), bytes_max).await.map_err(|error| {
+        match error.into_inner().is::<http_body_util::LengthLimitError>() {
+            true => too_large(),
+            false => Problem::bad_request("http.body", unread::BROKEN),
+        }
     })
 }
 

@@ -39,7 +39,13 @@ pub(crate) async fn attend(State(app): State<App>, request: Request, next: Next)
     let (request, reading) = unread::watched(request);
     let time = app.config.limits.timeout();
     let patience = request.extensions().get::<Patience>().cloned().unwrap_or_else(|| Patience::new(time));
-    let answer = patience.within(time, borders(&app, request, next).instrument(span.clone())).await;
+    let work = async {
+        match reading.off(request).await {
+            Ok(request) => borders(&app, request, next).await,
+            Err(problem) => problem.into_response(),
+        }
+    };
+    let answer = patience.within(time, work.instrument(span.clone())).await;
     let mut response = answer.unwrap_or_else(|| {
         Problem::new(StatusCode::GATEWAY_TIMEOUT, "http.timeout", "this took too long").into_response()
     });

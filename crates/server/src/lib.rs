@@ -9,6 +9,7 @@ mod docs;
 mod endpoint;
 mod extract;
 mod guard;
+mod line;
 mod listen;
 pub mod mcp;
 mod metrics;

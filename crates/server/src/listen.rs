@@ -11,13 +11,13 @@ use engine::Upkeep;
 use engine::error::Error;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
 
 use crate::app::App;
+use crate::line::Line;
 use crate::patience::Patience;
 use crate::surface;
 
@@ -34,9 +34,13 @@ pub async fn serve(app: App, listener: TcpListener, ending: impl Future<Output =
     let keeper = tokio::spawn(keep(app.clone()));
     let mut ending = std::pin::pin!(ending);
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { break };
-        let (socket, peer) = tokio::select! {
-            accepted = listener.accept() => match accepted {
+        let next = async {
+            let place = Arc::clone(&places).acquire_owned().await.map_err(io::Error::other)?;
+            listener.accept().await.map(|(socket, peer)| (place, socket, peer))
+        };
+        // The end is heard also while every place is taken.
+        let (place, socket, peer) = tokio::select! {
+            accepted = next => match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
@@ -50,6 +54,7 @@ pub async fn serve(app: App, listener: TcpListener, ending: impl Future<Output =
         let _ = socket.set_nodelay(true);
         let header_time = Duration::from_secs(app.config.limits.header_secs);
         let (router, patience) = (router.clone(), Patience::new(header_time));
+        let line = Line::new(socket, patience.clone(), app.config.limits.timeout());
         let timer = patience.clone();
         let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
             let mut request = request.map(Body::new);
@@ -57,10 +62,8 @@ pub async fn serve(app: App, listener: TcpListener, ending: impl Future<Output =
             request.extensions_mut().insert(patience.clone());
             router.clone().oneshot(request)
         });
-        let connection = http1::Builder::new()
-            .timer(timer)
-            .header_read_timeout(header_time)
-            .serve_connection(TokioIo::new(socket), service);
+        let connection =
+            http1::Builder::new().timer(timer).header_read_timeout(header_time).serve_connection(line, service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // A client that hangs up is its own affair.

@@ -30,7 +30,7 @@ impl Patience {
         .await
     }
 
-    fn poll_until(&self, until: Instant, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_until(&self, until: Instant, cx: &mut Context<'_>) -> Poll<()> {
         let mut timer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if until < timer.deadline() {
             timer.as_mut().reset(until);

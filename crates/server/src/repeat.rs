@@ -19,8 +19,8 @@ use crate::extract::whole_body;
 use crate::problem::Problem;
 
 const KEY_BYTES_MAX: usize = 256;
-/// Largest answer kept: answers of calls that can be repeated hold ids and codes.
-const ANSWER_BYTES_MAX: usize = 64 * 1024;
+/// Largest answer kept: answers of calls that can be repeated hold ids and codes, of a thousand turns at most.
+const ANSWER_BYTES_MAX: usize = 1 << 20;
 /// Headers of an answer that belong to it.
 const KEPT: [HeaderName; 3] = [CONTENT_TYPE, ETAG, LOCATION];
 
@@ -95,8 +95,12 @@ async fn finished(app: &App, who: Who, repeat: Repeat, response: Response) -> Re
     let (response, kept) = match response.status().is_success() {
         true => {
             let (parts, body) = response.into_parts();
-            let bytes = axum::body::to_bytes(body, ANSWER_BYTES_MAX).await.map_err(|_| Problem::internal())?;
+            let bytes = axum::body::to_bytes(body, usize::MAX).await.map_err(|_| Problem::internal())?;
             let kept = Kept::of(parts.status, &parts.headers, &bytes);
+            if bytes.len() > ANSWER_BYTES_MAX {
+                // It was done, which stays noted: who asks again hears that the answer is lost.
+                return Ok(Response::from_parts(parts, Body::from(bytes)));
+            }
             (Response::from_parts(parts, Body::from(bytes)), serde_json::to_value(kept).ok())
         }
         false => (response, None),

@@ -12,24 +12,45 @@ use axum::http::header::CONNECTION;
 use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
 
-/// A body of so many bytes comes with its head and is read off by the library, so that the connection goes on.
+use crate::problem::Problem;
+
+/// What is said of a body that broke off.
+pub(crate) const BROKEN: &str = "the body ended early, or is not what its head says";
+
+/// A body of so many bytes is read before anybody answers, so that the connection goes on whatever the answer is.
 const READ_OFF_BYTES: u64 = 8 * 1024;
 
-/// Whether a body was read to its end; `None` where it does not matter.
+/// Whether a body was read to its end; `None` where there is none.
 pub(crate) struct Reading(Option<Arc<AtomicBool>>);
 
 /// The request with an eye on how far its body is read.
 pub(crate) fn watched(request: Request) -> (Request, Reading) {
-    let body = request.body();
-    if body.is_end_stream() || body.size_hint().upper().is_some_and(|bytes| bytes <= READ_OFF_BYTES) {
+    if request.body().is_end_stream() {
         return (request, Reading(None));
     }
     let ended = Arc::new(AtomicBool::new(false));
-    let request = request.map(|body| Body::new(Watched { body, ended: ended.clone() }));
-    (request, Reading(Some(ended)))
+    let reading = Reading(Some(ended.clone()));
+    match is_small(&request) {
+        true => (request, reading),
+        false => (request.map(|body| Body::new(Watched { body, ended })), reading),
+    }
+}
+
+fn is_small(request: &Request) -> bool {
+    request.body().size_hint().upper().is_some_and(|bytes| bytes <= READ_OFF_BYTES)
 }
 
 impl Reading {
+    /// Reads a small body.
+    pub(crate) async fn off(&self, request: Request) -> Result<Request, Problem> {
+        let Some(ended) = self.0.as_ref().filter(|_| is_small(&request)) else { return Ok(request) };
+        let (parts, body) = request.into_parts();
+        let bytes = axum::body::to_bytes(body, READ_OFF_BYTES as usize).await;
+        let bytes = bytes.map_err(|_| Problem::bad_request("http.body", BROKEN))?;
+        ended.store(true, Ordering::Relaxed);
+        Ok(Request::from_parts(parts, Body::from(bytes)))
+    }
+
     /// Says that the connection ends, where a part of the request is still under way.
     pub(crate) fn tell(&self, response: &mut Response) {
         if self.0.as_ref().is_some_and(|ended| !ended.load(Ordering::Relaxed)) {

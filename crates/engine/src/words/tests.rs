@@ -134,7 +134,9 @@ proptest! {
     #[test]
     fn a_text_finds_itself(text in "[a-zA-Z0-9_./ -]{1,80}|[東京都市猫犬がで]{1,12}") {
         let words = content(&text);
-        for asked in query(&text).terms.iter().filter(|term| term.weight >= 0.7) {
+        // What is only derived is looked for in other texts: compounds count less, and `Stoerung` asks for `Störung` at 0.8.
+        let said = |term: &&QueryTerm| term.weight >= 0.7 && (term.weight - 0.8).abs() > 1e-6;
+        for asked in query(&text).terms.iter().filter(said) {
             prop_assert!(words.tf(asked.term) > 0);
         }
     }

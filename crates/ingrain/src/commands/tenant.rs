@@ -63,7 +63,7 @@ impl Tenant {
                 if let Some(standing) = engine.tenants()?.iter().find(|standing| standing.tenant.slug == slug) {
                     return Err(exists(standing));
                 }
-                let tenant = engine.start_tenant(&slug)?;
+                let tenant = engine.create_tenant(&slug)?;
                 output.answer(&tenant, || format!("{} tenant {slug} ({})", output.paint(Tone::Good, "made"), tenant.id))
             }
         }

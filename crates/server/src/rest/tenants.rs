@@ -53,12 +53,7 @@ async fn create(
     let random = dice()?;
     let made = app
         .call("create_tenant", move |engine| {
-            let tenants = engine.backend.tenants().map_err(engine::error::Error::from)?;
-            if tenants.iter().any(|tenant| tenant.slug == body.slug) {
-                let message = format!("tenant `{}` exists already", body.slug);
-                return Err(Problem::new(StatusCode::CONFLICT, "conflict.tenant_exists", message));
-            }
-            let tenant = engine.start_tenant(&body.slug)?;
+            let tenant = engine.create_tenant(&body.slug)?;
             // It can make keys that may set anything; so it may do so itself.
             let rights = Rights { may_set: Settable::ALL.to_vec(), ..Rights::of(Role::Admin) };
             let new = NewKey { name: "first admin".to_owned(), rights, expires_at: None };

@@ -5,6 +5,7 @@ mod episodic;
 mod events;
 mod govern;
 mod house;
+mod lines;
 mod memories;
 mod misfit;
 mod once;
