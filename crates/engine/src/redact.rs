@@ -9,10 +9,12 @@ use crate::certificate::{Certificate, Erased, Erasure};
 use crate::change::{Change, Guard, Write};
 use crate::error::Error;
 use crate::event::{EventName, Happening};
+use crate::forget::Forgetting;
 use crate::gate::{Entry, Stamp};
 use crate::id::{MemoryId, VersionId};
 use crate::memory::{Memory, Version};
 use crate::policy::Readable;
+use crate::ports::StoreError;
 use crate::quarantine::mark_of;
 use crate::refusal::Refusal;
 use crate::row::Kept;
@@ -56,7 +58,17 @@ pub(crate) struct Redacting {
 impl Engine {
     /// Erases what a memory said from its versions, the live record, the word index and the vector.
     pub fn redact(&self, caller: &Caller, redaction: &Redaction) -> Result<Redacted, Error> {
-        self.again(|| self.redact_once(caller, redaction))
+        match self.redact_once(caller, redaction) {
+            // Others write to it: forgotten it stands still, which is quickly done, and then its text goes.
+            Err(Error::Store(StoreError::Guard(_))) if redaction.versions.is_none() => {
+                let (reason, may_return) = (Some(redaction.reason.clone()), redaction.may_return);
+                // Where that fails, the second attempt says why.
+                let _ = self.forget_as(caller, redaction.memory, &Forgetting { reason, may_return, expected: None });
+                self.redact_once(caller, redaction)
+            }
+            Err(Error::Store(StoreError::Guard(_))) => self.again(|| self.redact_once(caller, redaction)),
+            answer => answer,
+        }
     }
 
     fn redact_once(&self, caller: &Caller, redaction: &Redaction) -> Result<Redacted, Error> {

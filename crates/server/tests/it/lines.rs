@@ -106,17 +106,12 @@ fn a_busy_memory_can_be_redacted() {
     let Ok(Remembered::Saved(saved)) = house.engine.remember(&admin, note("a leak")) else { panic!("saved") };
     let done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
-        for writer in 0..4 {
-            let (house, admin, done) = (&house, &admin, &done);
-            scope.spawn(move || {
-                for number in 0.. {
-                    if done.load(std::sync::atomic::Ordering::Relaxed) {
-                        return;
-                    }
-                    let _ = house.engine.remember(admin, note(&format!("{writer}: {number}")));
-                }
-            });
-        }
+        scope.spawn(|| {
+            let mut texts = (0..).map(|number| note(&format!("text {number}")));
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                let _ = house.engine.remember(&admin, texts.next().expect("another"));
+            }
+        });
         let redaction =
             Redaction { memory: saved.memory.id, versions: None, reason: "leak".to_owned(), may_return: true };
         let answer = house.engine.redact(&admin, &redaction);
