@@ -68,6 +68,8 @@ pub enum Guard {
     PlaceUnchanged { place: Place, generation: u64 },
     /// The place holds fewer live memories than this.
     RoomLeft { place: Place, live_max: u64 },
+    /// Every live turn of the session in this place stands before this number.
+    TurnsBefore { place: Place, session: String, turn: u32 },
     /// The run has saved fewer memories than this into stores of this ruleset.
     RunSavesLeft { run: String, saves_max: u32 },
     /// The row is there in this state (`None`: it is not there).

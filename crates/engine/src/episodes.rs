@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::Engine;
 use crate::caller::Caller;
+use crate::change::{Guard, Place};
 use crate::error::Error;
 use crate::gate;
 use crate::memory::{Draft, Memory};
+use crate::policy;
 use crate::ports::{Filter, Order, Page};
 use crate::read::cursor;
 use crate::remember::Remembered;
@@ -52,6 +54,33 @@ pub struct SessionSummary {
     pub last: Timestamp,
 }
 
+/// The number of the next turn.
+#[derive(Clone, Copy)]
+struct Count {
+    next: u32,
+    /// Whether the host named a number: it goes on from there, whatever the session holds.
+    named: bool,
+}
+
+impl Count {
+    fn draft(&mut self, session: &str, turn: &Turn) -> Draft {
+        let number = turn.turn.unwrap_or(self.next);
+        *self = Count { next: number.saturating_add(1), named: self.named || turn.turn.is_some() };
+        Draft {
+            store: EPISODES.to_owned(),
+            content: turn.content.clone(),
+            kind: turn.kind,
+            role: turn.role,
+            speaker: turn.speaker.clone(),
+            session: Some(session.to_owned()),
+            turn: Some(number),
+            importance: turn.importance,
+            ttl: turn.ttl,
+            ..Draft::default()
+        }
+    }
+}
+
 impl Engine {
     /// The first of these turns that is malformed, by its place from 0, and what is wrong with it.
     pub fn malformed_turn(&self, turns: &[Turn]) -> Option<(usize, Error)> {
@@ -69,43 +98,53 @@ impl Engine {
     /// Saves the turns of a conversation in their order, each through the gate: one that policy or safety refuses does
     /// not hold up the others, and one that is malformed is named before any is saved, so that all can be sent again.
     /// The answers stand in the order of the turns.
-    pub fn remember_turns(&self, caller: &Caller, session: &str, turns: Vec<Turn>) -> Result<Vec<Remembered>, Error> {
+    pub fn remember_turns(&self, caller: &Caller, session: &str, turns: &[Turn]) -> Result<Vec<Remembered>, Error> {
         if turns.len() > self.limits().list_max {
             let message = format!("{} turns at once; at most {}", turns.len(), self.limits().list_max);
             return Err(Error::invalid("shape.too_many", message));
         }
-        if let Some((at, error)) = self.malformed_turn(&turns) {
+        if let Some((at, error)) = self.malformed_turn(turns) {
             return Err(Error::invalid(error.code(), format!("`turns[{at}]`: {error}; none was saved")));
         }
-        let mut next = self.next_turn(caller, session)?;
-        let mut drafts = Vec::with_capacity(turns.len());
-        for turn in turns {
-            let number = turn.turn.unwrap_or(next);
-            next = number.saturating_add(1);
-            drafts.push(Draft {
-                store: EPISODES.to_owned(),
-                content: turn.content,
-                kind: turn.kind,
-                role: turn.role,
-                speaker: turn.speaker,
-                session: Some(session.to_owned()),
-                turn: Some(number),
-                importance: turn.importance,
-                ttl: turn.ttl,
-                ..Draft::default()
-            });
-        }
-        let mut answers = Vec::with_capacity(drafts.len());
-        while !drafts.is_empty() {
-            let rest = drafts.split_off(drafts.len().min(TURNS_TOGETHER));
-            answers.extend(self.remember_together(caller, EPISODES, std::mem::replace(&mut drafts, rest))?);
+        let store = self.open_store(caller, EPISODES)?;
+        let place = Place { store: store.slug.clone(), scope: policy::scope_for(caller, store.scope, None)? };
+        let together = if self.goes_together(caller, &store, &place.scope)? { TURNS_TOGETHER } else { 1 };
+        let (begun, mut count) = (self.clock.now(), Count { next: 1, named: false });
+        let mut answers = Vec::with_capacity(turns.len());
+        for group in turns.chunks(together) {
+            // Somebody else's turns may come between: then these come after them.
+            let (saved, counted) = self.again(|| {
+                self.unerased_since(caller.tenant, begun)?;
+                self.remember_next(caller, &place, session, group, count)
+            })?;
+            answers.extend(saved);
+            count = counted;
         }
         Ok(answers)
     }
 
+    /// Saves turns that follow one another, and how far the numbers are by then.
+    fn remember_next(
+        &self,
+        caller: &Caller,
+        place: &Place,
+        session: &str,
+        turns: &[Turn],
+        mut count: Count,
+    ) -> Result<(Vec<Remembered>, Count), Error> {
+        if !count.named {
+            count.next = count.next.max(self.next_turn(caller, place, session)?);
+        }
+        let follows = !count.named && turns.first().is_some_and(|turn| turn.turn.is_none());
+        let last =
+            follows.then(|| Guard::TurnsBefore { place: place.clone(), session: session.to_owned(), turn: count.next });
+        let drafts: Vec<Draft> = turns.iter().map(|turn| count.draft(session, turn)).collect();
+        Ok((self.remember_together(caller, place, drafts, last.as_ref())?, count))
+    }
+
     /// The number after the last turn of a session.
-    fn next_turn(&self, caller: &Caller, session: &str) -> Result<u32, Error> {
-        let filter = Filter { session: Some(session.to_owned()), ..self.episodes_filter() };
+    fn next_turn(&self, caller: &Caller, place: &Place, session: &str) -> Result<u32, Error> {
+        let filter = Filter { places: vec![place.clone()], session: Some(session.to_owned()), ..Filter::default() };
         let page = Page { order: Order::LastTurn, after: None, limit: 1 };
         let last = self.backend.list(&self.eyes(caller)?, &filter, &page)?;
         Ok(last.first().and_then(|memory| memory.turn).map_or(1, |last| last.saturating_add(1)))

@@ -253,12 +253,17 @@ impl Engine {
         Ok(count)
     }
 
-    /// Whether the tenant was erased after this.
-    pub(crate) fn is_erased_since(&self, tenant: TenantId, begun: Timestamp) -> Result<bool, Error> {
+    /// What was begun before the tenant was erased does not go on after it.
+    pub(crate) fn unerased_since(&self, tenant: TenantId, begun: Timestamp) -> Result<(), Error> {
         let newest =
             RowFilter { state: Some(TENANT_STATE.to_owned()), newest_first: true, limit: 1, ..RowFilter::default() };
         let certificates: Vec<Certificate> = row::select(&*self.backend, tenant, &newest)?;
-        Ok(certificates.first().is_some_and(|certificate| certificate.at >= begun))
+        match certificates.first() {
+            Some(certificate) if certificate.at >= begun => {
+                Err(Error::conflict("conflict.erased", "the tenant was erased meanwhile; nothing was saved"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Every tenant. One that was erased and has not been used since says so.

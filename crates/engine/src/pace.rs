@@ -31,7 +31,7 @@ impl Pace {
         &mut self,
         clock: &dyn Clock,
         due: &[T],
-        work: impl Fn(&[T]) -> Result<u64, Error>,
+        mut work: impl FnMut(&[T]) -> Result<u64, Error>,
     ) -> Result<u64, Error> {
         let (mut worked, mut rest) = (0, due);
         while !rest.is_empty() {

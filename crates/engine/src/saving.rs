@@ -78,11 +78,21 @@ impl Engine {
         deed: Deed,
         operation: Operation,
     ) -> Result<Remembered, Error> {
-        let mut step = self.begin_as(caller, draft, deed, operation)?;
+        let step = self.begin_as(caller, draft, deed, operation)?;
+        self.carry_out(caller, step, |change| self.backend.commit(change))
+    }
+
+    /// The steps that are left, written in this way.
+    pub(crate) fn carry_out(
+        &self,
+        caller: &Caller,
+        mut step: Step,
+        write: impl Fn(Change) -> Result<Committed, StoreError>,
+    ) -> Result<Remembered, Error> {
         loop {
             step = match step {
                 Step::Done(remembered) => return Ok(remembered),
-                Step::Write(change, saving) => self.hear(caller, saving, self.backend.commit(change))?,
+                Step::Write(change, saving) => self.hear(caller, saving, write(change))?,
             };
         }
     }
@@ -112,14 +122,15 @@ impl Engine {
             Err(StoreError::Guard(Guard::RunSavesLeft { saves_max, .. })) => {
                 Ok(self.refusing(caller, &again.draft.store, run_cap(saves_max)))
             }
+            // Not a save's own: whoever adds these knows what it means that they fail.
+            Err(error @ StoreError::Guard(Guard::TurnsBefore { .. } | Guard::RowIs { kind: RowKind::Leases, .. })) => {
+                Err(error.into())
+            }
             // What was known of the tenant is no longer so, or the text was forgotten meanwhile: the gate tells.
             Err(StoreError::Guard(guard @ (Guard::RowIs { .. } | Guard::RowsAre { .. }))) => {
                 self.known.forget(caller.tenant);
-                if matches!(guard, Guard::RowsAre { kind: RowKind::Certificates, .. })
-                    && self.is_erased_since(caller.tenant, again.begun)?
-                {
-                    let message = "the tenant was erased meanwhile; nothing was saved";
-                    return Err(Error::conflict("conflict.erased", message));
+                if matches!(guard, Guard::RowsAre { kind: RowKind::Certificates, .. }) {
+                    self.unerased_since(caller.tenant, again.begun)?;
                 }
                 self.attempt(caller, again)
             }

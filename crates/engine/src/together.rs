@@ -3,94 +3,83 @@
 use crate::Engine;
 use crate::caller::Caller;
 use crate::change::{Change, Guard, Place};
+use crate::container::Store;
 use crate::error::Error;
-use crate::gate::{ClearedDraft, Entry, Stamp};
+use crate::gate::{Entry, Stamp};
 use crate::memory::Draft;
-use crate::policy;
-use crate::ports::StoreError;
 use crate::remember::{Outcome, Remembered, Saved};
-use crate::row::RowKind;
-use crate::ruleset::Ruleset;
+use crate::scope::Scope;
 use crate::vocabulary::{Access, Dedup, Operation};
 
 impl Engine {
-    /// Saves drafts of one store in one transaction, each through the gate: one that is refused does not hold up the
-    /// others. Where each needs a look at what stands, they are saved one by one.
+    /// Whether saves without a path need no look at what stands in this place, so that many can go in one transaction.
+    pub(crate) fn goes_together(&self, caller: &Caller, store: &Store, scope: &Scope) -> Result<bool, Error> {
+        Ok(self.ruleset(store)?.dedup == Dedup::None
+            && store.access != Access::DraftWrite
+            && !caller.unattended
+            && self.run_is_closed(caller, scope)?.is_none())
+    }
+
+    /// Saves drafts of one place in one transaction, each through the gate: one that is refused does not hold up the
+    /// others. Where they cannot [go together](Engine::goes_together), one after the other. A guard that fails, this
+    /// one or another, is an error of the store: look again.
     pub(crate) fn remember_together(
         &self,
         caller: &Caller,
-        slug: &str,
+        place: &Place,
         drafts: Vec<Draft>,
+        guard: Option<&Guard>,
     ) -> Result<Vec<Remembered>, Error> {
-        let store = self.open_store(caller, slug)?;
-        let ruleset = self.ruleset(&store)?;
-        let scope = policy::scope_for(caller, store.scope, None)?;
-        let plain = ruleset.dedup == Dedup::None
-            && store.access != Access::DraftWrite
-            && !caller.unattended
-            && drafts.iter().all(|draft| draft.path.is_none())
-            && self.run_is_closed(caller, &scope)?.is_none();
-        if !plain {
-            return drafts.into_iter().map(|draft| self.remember(caller, draft)).collect();
+        let store = self.open_store(caller, &place.store)?;
+        let guarded = |change: Change| guard.into_iter().cloned().fold(change, Change::guard);
+        if !self.goes_together(caller, &store, &place.scope)? {
+            let write = |change| self.backend.commit(guarded(change));
+            return drafts.into_iter().map(|draft| self.carry_out(caller, self.begin(caller, draft)?, write)).collect();
         }
         let mut cleared = Vec::with_capacity(drafts.len());
-        for draft in &drafts {
-            let mut draft = draft.clone();
+        for mut draft in drafts {
             draft.derived_from = self.echoes(caller, &draft)?;
-            cleared.push(self.clear(caller, &store, &scope, draft)?);
+            cleared.push(self.clear(caller, &store, &place.scope, draft)?);
         }
         if cleared.iter().any(Result::is_ok) {
-            self.store_for_write(caller, slug)?;
+            self.store_for_write(caller, &place.store)?;
         }
-        let place = Place { store: store.slug.clone(), scope };
-        for _ in 0..self.limits().commit_attempts {
-            match self.save_together(caller, &cleared, ruleset, &place) {
-                // One of them was forgotten meanwhile: each on its own hears of it.
-                Err(Error::Store(StoreError::Guard(Guard::RowIs { kind: RowKind::Bans, .. }))) => {
-                    return drafts.into_iter().map(|draft| self.remember(caller, draft)).collect();
-                }
-                Err(Error::Store(StoreError::Guard(_))) => {}
-                Err(error) => return Err(error),
-                Ok(mut saved) => {
-                    let mut answers = Vec::with_capacity(cleared.len());
-                    for one in cleared {
-                        answers.push(match one {
-                            Err(refusal) => Remembered::Refused(self.refuse(caller, slug, refusal)?),
-                            Ok(_) => Remembered::Saved(Box::new(saved.remove(0))),
-                        });
-                    }
-                    return Ok(answers);
-                }
-            }
-        }
-        Err(Error::conflict("conflict.lost_race", "many writers are at this place; try again"))
-    }
-
-    fn save_together(
-        &self,
-        caller: &Caller,
-        cleared: &[Result<ClearedDraft, crate::refusal::Refusal>],
-        ruleset: &Ruleset,
-        place: &Place,
-    ) -> Result<Vec<Saved>, Error> {
         let now = self.clock.now();
-        let mut change = Change::new(caller.tenant, now);
-        let mut saved = Vec::new();
-        for cleared in cleared.iter().flatten() {
+        let (ruleset, mut change) = (self.ruleset(&store)?, guarded(Change::new(caller.tenant, now)));
+        let mut answers = Vec::with_capacity(cleared.len());
+        for cleared in cleared {
+            let cleared = match cleared {
+                Ok(cleared) => cleared,
+                Err(refusal) => {
+                    answers.push(Remembered::Refused(refusal));
+                    continue;
+                }
+            };
+            let warnings = cleared.warnings().to_vec();
             let stamp = Stamp::new(caller, self.fresh_version_id(), now, cleared.draft().reason.clone());
-            let entry: Entry =
-                cleared.clone().create(self.fresh_memory_id(), caller, ruleset, Operation::Create, stamp);
+            let entry: Entry = cleared.create(self.fresh_memory_id(), caller, ruleset, Operation::Create, stamp);
             let embedding = self.embedding_at_save(entry.memory());
             let entry = entry.with_embedding(embedding);
-            let (memory, warnings) = (entry.memory().clone(), cleared.warnings().to_vec());
-            saved.push(Saved { memory, outcome: Outcome::Created, deduped_by: None, near: None, warnings });
-            change = self.written(caller, change, entry, Outcome::Created);
+            let (memory, outcome) = (entry.memory().clone(), Outcome::Created);
+            answers.push(Remembered::Saved(Box::new(Saved {
+                memory,
+                outcome,
+                deduped_by: None,
+                near: None,
+                warnings,
+            })));
+            change = self.written(caller, change, entry, outcome);
         }
-        if saved.is_empty() {
-            return Ok(saved);
+        let saved = answers.iter().filter(|answer| matches!(answer, Remembered::Saved(_))).count();
+        if saved > 0 {
+            let change = self.making_room(caller, place, ruleset, saved as u64, change)?;
+            self.backend.commit(change)?;
         }
-        let change = self.making_room(caller, place, ruleset, saved.len() as u64, change)?;
-        self.backend.commit(change)?;
-        Ok(saved)
+        for answer in &answers {
+            if let Remembered::Refused(refusal) = answer {
+                self.refuse(caller, &place.store, refusal.clone())?;
+            }
+        }
+        Ok(answers)
     }
 }

@@ -115,16 +115,14 @@ impl Add {
         let missing = || Failure::wrong("usage", "which session? give `--session ID`");
         let session = caller.session.clone().ok_or_else(missing)?;
         let alone = self.turns.is_none();
-        let (mut turns, lines) = self.given()?;
+        let (turns, lines) = self.given()?;
         // Before any is saved: a file can be mended and brought again.
         if let Some((at, error)) = job.session.engine.malformed_turn(&turns) {
             let place = lines.get(at).map(|line| format!("line {line}: ")).unwrap_or_default();
             return Err(engine::error::Error::invalid(error.code(), format!("{place}{error}")).into());
         }
         let mut answers = Vec::new();
-        while !turns.is_empty() {
-            let rest = turns.split_off(turns.len().min(job.session.engine.settings.limits.list_max));
-            let part = std::mem::replace(&mut turns, rest);
+        for part in turns.chunks(job.session.engine.settings.limits.list_max) {
             answers.extend(job.session.engine.remember_turns(caller, &session, part)?);
         }
         match answers.as_slice() {

@@ -105,7 +105,14 @@ impl Ingest {
             let path = address(job, source, &taken)?;
             taken.insert(path.clone());
             let given = DocumentText { path, text, format: source.format, category: self.category.clone(), status };
-            done.push(job.session.engine.ingest(&job.session.caller, &given)?);
+            match job.session.engine.ingest(&job.session.caller, &given) {
+                // Somebody else brought it meanwhile, perhaps from the same folder.
+                Err(error) if error.code() == "conflict.overtaken" && !source.is_named => {
+                    left_out.push(source.address.clone());
+                    job.output.note(&format!("note: left out: {error}"));
+                }
+                ingested => done.push(ingested?),
+            }
         }
         told(job, &done, &left_out)
     }

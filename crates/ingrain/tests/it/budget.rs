@@ -220,7 +220,7 @@ fn fact_19_a_broken_source_is_named_and_the_others_answer() {
         let (engine, tenant) = engine_on(Arc::new(Torn { whole: sqlite(), store }));
         let agent = agent(tenant);
         let turn = Turn { content: "the harbour crane was oiled".to_owned(), ..Turn::default() };
-        engine.remember_turns(&agent, "s1", vec![turn]).expect("saved");
+        engine.remember_turns(&agent, "s1", &[turn]).expect("saved");
         let entry = engine::AuditEntry {
             action: "crane.oil".to_owned(),
             message: "the harbour crane was greased".to_owned(),

@@ -68,8 +68,8 @@ async fn remember(State(app): State<App>, who: Who, Sent(body): Sent<TurnsBody>)
     let work = move |engine: &Engine| {
         let missing = || Error::invalid("scope.session_missing", "name the session these turns belong to");
         let session = body.session.or_else(|| who.caller.session.clone()).ok_or_else(missing)?;
-        let turns = body.turns.into_iter().map(Into::into).collect();
-        let answers = engine.remember_turns(&who.caller, &session, turns)?;
+        let turns: Vec<engine::Turn> = body.turns.into_iter().map(Into::into).collect();
+        let answers = engine.remember_turns(&who.caller, &session, &turns)?;
         Ok(TurnsView::new(session, &answers))
     };
     Ok(Json(app.call("remember_turns", work).await?))

@@ -6,6 +6,7 @@ mod events;
 mod govern;
 mod house;
 mod lines;
+mod meanwhile;
 mod memories;
 mod misfit;
 mod once;

@@ -1,11 +1,11 @@
 //! Whether what the engine decided on is still so, inside the writing transaction.
 
-use engine::change::Guard;
+use engine::change::{Guard, Place};
 use engine::id::TenantId;
 use tokio_postgres::Row;
 
 use super::fault::Fault;
-use super::rows::{Step, column, count, params};
+use super::rows::{Param, Step, column, count, params};
 use super::scopes;
 
 /// What to ask the server about a guard. The tenant's head is locked by then, so the answer stays true.
@@ -15,8 +15,13 @@ pub(super) fn question(tenant: TenantId, guard: &Guard) -> Step {
             "select 1 from memories where tenant = $1 and id = $2 and version = $3",
             params![tenant.0, memory.0, version.0],
         ),
-        Guard::PathFree { place, path } => standing(tenant, place, "path", path),
-        Guard::HashFree { place, sha256 } => standing(tenant, place, "path is null and m.sha256", sha256),
+        Guard::PathFree { place, path } => standing(tenant, place, "m.path = $6", params![path]),
+        Guard::HashFree { place, sha256 } => {
+            standing(tenant, place, "m.path is null and m.sha256 = $6", params![sha256])
+        }
+        Guard::TurnsBefore { place, session, turn } => {
+            standing(tenant, place, "m.session = $6 and m.turn >= $7", params![session, i64::from(*turn)])
+        }
         Guard::PlaceUnchanged { place, .. } | Guard::RoomLeft { place, .. } => scopes::ask(tenant, place),
         Guard::RunSavesLeft { run, .. } => {
             Step::new("select saves from run_saves where tenant = $1 and run = $2", params![tenant.0, run])
@@ -32,17 +37,19 @@ pub(super) fn question(tenant: TenantId, guard: &Guard) -> Step {
 }
 
 /// What is active there. A place nobody has written to yet holds nothing.
-fn standing(tenant: TenantId, place: &engine::change::Place, column: &str, value: &str) -> Step {
+fn standing(tenant: TenantId, place: &Place, which: &str, values: Vec<Param>) -> Step {
     let (first, second) = place.scope.names();
+    let mut params = params![tenant.0, place.scope.kind().as_str(), first, second, &place.store];
+    params.extend(values);
     Step::new(
         format!(
             "select 1
              from scopes s
-             join memories m on m.tenant = s.tenant and m.scope = s.id and m.state = 'active' and m.{column} = $6
+             join memories m on m.tenant = s.tenant and m.scope = s.id and m.state = 'active' and {which}
              where s.tenant = $1 and s.kind = $2 and s.first = $3 and s.second = $4 and s.store = $5
              limit 1"
         ),
-        params![tenant.0, place.scope.kind().as_str(), first, second, &place.store, value],
+        params,
     )
 }
 
@@ -50,7 +57,7 @@ fn standing(tenant: TenantId, place: &engine::change::Place, column: &str, value
 pub(super) fn holds(guard: &Guard, answer: &[Row]) -> Result<bool, Fault> {
     Ok(match guard {
         Guard::VersionIs { .. } => !answer.is_empty(),
-        Guard::PathFree { .. } | Guard::HashFree { .. } => answer.is_empty(),
+        Guard::PathFree { .. } | Guard::HashFree { .. } | Guard::TurnsBefore { .. } => answer.is_empty(),
         Guard::PlaceUnchanged { generation, .. } => scopes::state(answer)?.generation == *generation,
         Guard::RoomLeft { live_max, .. } => scopes::state(answer)?.live < *live_max,
         Guard::RunSavesLeft { saves_max, .. } => {

@@ -33,6 +33,13 @@ pub(super) fn holds(conn: &Connection, head: &mut Head, guard: &Guard) -> Result
         ),
         Guard::PlaceUnchanged { place, generation } => Ok(state(conn, head, place)?.generation == *generation),
         Guard::RoomLeft { place, live_max } => Ok(state(conn, head, place)?.live < *live_max),
+        Guard::TurnsBefore { place, session, turn } => {
+            let Some(scope) = head.scope(conn, place)? else { return Ok(true) };
+            let later = "select 1
+                 from memories indexed by memories_by_session
+                 where tenant = ?1 and session = ?2 and turn >= ?3 and scope = ?4 and state = 'active'";
+            Ok(!exists(conn, later, (wall, session, turn, scope))?)
+        }
         Guard::RunSavesLeft { run, saves_max } => {
             let saves: Option<u32> = conn
                 .prepare_cached("select saves from run_saves where tenant = ?1 and run = ?2")?

@@ -68,6 +68,7 @@ conformance! {
         a_vector_stays_while_the_content_does,
         a_late_vector_needs_its_version_to_stand,
         places_count_and_move,
+        turns_end_where_they_end,
         a_run_saves_so_many,
         what_is_written_together_sees_each_other,
         later_is_written_by_flush,

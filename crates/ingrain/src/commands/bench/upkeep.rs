@@ -134,8 +134,8 @@ fn fill(session: &Session, count: usize) -> Result<Figures, Failure> {
     while from < count {
         let to = count.min(from + FILL_TOGETHER);
         let agent = Caller::agent(session.caller.tenant, &format!("bench{}", from / PER_AGENT));
-        let turns = (from..to).map(turn).collect();
-        meter.time(|| session.engine.remember_turns(&agent, &format!("s{}", from / FILL_TOGETHER), turns))?;
+        let turns: Vec<Turn> = (from..to).map(turn).collect();
+        meter.time(|| session.engine.remember_turns(&agent, &format!("s{}", from / FILL_TOGETHER), &turns))?;
         from = to;
     }
     Ok(meter.stop())
@@ -153,7 +153,7 @@ fn save_alone(session: &Session) -> Result<Figures, Failure> {
     let mut meter = Meter::start(ALONE);
     for number in 0..ALONE {
         let turns = vec![turn(number * DUE_EVERY + 1)];
-        meter.time(|| session.engine.remember_turns(&agent, "alone", turns))?;
+        meter.time(|| session.engine.remember_turns(&agent, "alone", &turns))?;
     }
     Ok(meter.stop().named("saves alone"))
 }
@@ -167,7 +167,7 @@ fn save_meanwhile(engine: &Engine, tenant: TenantId, over: &AtomicBool) -> Resul
         let name = format!("meanwhile{}", number / (PER_AGENT / 2));
         let agent = Caller::agent(tenant, &name);
         let turns = vec![turn(number * DUE_EVERY + 1)];
-        meter.time(|| engine.remember_turns(&agent, &name, turns))?;
+        meter.time(|| engine.remember_turns(&agent, &name, &turns))?;
         number += 1;
     }
     Ok(meter.stop())

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use engine::change::{Guard, Write};
+use engine::memory::Draft;
 use engine::ports::{Address, Backend, StoreError};
 use engine::row::RowKind;
 use engine::vocabulary::{Operation, State};
@@ -231,6 +232,30 @@ pub(crate) fn places_count_and_move(backend: &dyn Backend) {
     check(Guard::PlaceUnchanged { place: conversation_place("new"), generation: 0 }, true);
     world.save(world.transition(&archived, Operation::Restore, |memory| memory.state = State::Active));
     assert_eq!(state().live, 2);
+}
+
+pub(crate) fn turns_end_where_they_end(backend: &dyn Backend) {
+    let world = World::new(backend);
+    let turn = |conversation: &str, session: &str, number: u32| {
+        let (session, turn) = (Some(session.to_owned()), Some(number));
+        let draft = Draft { session, turn, ..draft(&format!("{conversation} says {number}")) };
+        world.save(world.entry(conversation, draft))
+    };
+    let check = |conversation: &str, session: &str, turn: u32, holds: bool| {
+        let guard = Guard::TurnsBefore { place: conversation_place(conversation), session: session.to_owned(), turn };
+        assert_eq!(backend.commit(world.change().guard(guard.clone())).is_ok(), holds, "{guard:?}");
+    };
+    check("c1", "s1", 1, true);
+    turn("c1", "s1", 1);
+    let last = turn("c1", "s1", 4);
+    turn("c1", "s2", 9);
+    turn("c2", "s1", 12);
+    for (number, holds) in [(1, false), (2, false), (4, false), (5, true), (u32::MAX, true)] {
+        check("c1", "s1", number, holds);
+    }
+    world.save(world.transition(&last, Operation::Archive, |memory| memory.state = State::Archived));
+    check("c1", "s1", 2, true);
+    check("c1", "s1", 1, false);
 }
 
 pub(crate) fn a_run_saves_so_many(backend: &dyn Backend) {

@@ -1,0 +1,205 @@
+//! What takes many transactions meets others and dies in the middle: documents, and turns of one session.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use engine::caller::Caller;
+use engine::chunks::Format;
+use engine::ports::{Clock, Filter, Order};
+use engine::{DocumentStatus, DocumentText, Engine, IngestOutcome, Turn};
+use jiff::Timestamp;
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::house::House;
+
+/// A clock that does something else at one look.
+struct Interrupted {
+    clock: Arc<dyn Clock>,
+    looks: AtomicUsize,
+    at: usize,
+    meanwhile: Box<dyn Fn() + Send + Sync>,
+}
+
+impl Clock for Interrupted {
+    fn now(&self) -> Timestamp {
+        if self.looks.fetch_add(1, Ordering::Relaxed) == self.at {
+            (self.meanwhile)();
+        }
+        self.clock.now()
+    }
+
+    fn fresh_id(&self) -> Uuid {
+        self.clock.fresh_id()
+    }
+}
+
+/// This engine, with something happening at its so manieth look at the clock.
+fn interrupted(engine: &Engine, at: usize, meanwhile: impl Fn() + Send + Sync + 'static) -> (Engine, Arc<Interrupted>) {
+    let looks = AtomicUsize::new(0);
+    let clock = Arc::new(Interrupted { clock: engine.clock.clone(), looks, at, meanwhile: Box::new(meanwhile) });
+    (Engine { clock: clock.clone(), ..engine.clone() }, clock)
+}
+
+fn document(path: &str, word: &str, sections: usize, status: DocumentStatus) -> DocumentText {
+    let section =
+        |number| format!("# {word} {number}\n\n{}\n\n", format!("{word} is told of here {number}. ").repeat(50));
+    let text = (1..=sections).map(section).collect();
+    DocumentText { path: path.to_owned(), text, format: Format::Markdown, category: None, status }
+}
+
+/// What stands in a store at a document's path.
+fn standing(engine: &Engine, admin: &Caller, store: &str, path: &str) -> Vec<String> {
+    let path_prefix = Some(format!("{path}#"));
+    let filter = Filter { stores: vec![store.to_owned()], path_prefix, ..Filter::default() };
+    let found = engine.list(admin, filter, Order::Path, None, Some(100)).expect("a list");
+    found.memories.into_iter().map(|memory| memory.content).collect()
+}
+
+/// The text that was taken last stands, all of it and nothing else, and the record says so.
+fn stands(engine: &Engine, admin: &Caller, given: &DocumentText, sections: usize, when: &str) {
+    let chunks = standing(engine, admin, "knowledge_base", &given.path);
+    let all = chunks.iter().all(|chunk| given.text.contains(chunk.lines().last().expect("a line")));
+    assert!(all && chunks.len() == sections, "{when}: {} chunks of {sections}", chunks.len());
+    assert_eq!(standing(engine, admin, "knowledge_drafts", &given.path), Vec::<String>::new(), "{when}");
+    let again = engine.ingest(admin, given).expect("an answer");
+    assert_eq!((again.outcome, again.document.chunks), (IngestOutcome::Unchanged, sections), "{when}");
+}
+
+const PUBLISHED: DocumentStatus = DocumentStatus::Published;
+
+/// How often an ingestion of four sections over two looks at the clock.
+fn looks(engine: &Engine, admin: &Caller) -> usize {
+    let (watched, clock) = interrupted(engine, usize::MAX, || ());
+    engine.ingest(admin, &document("watched", "old", 2, PUBLISHED)).expect("taken");
+    watched.ingest(admin, &document("watched", "new", 4, PUBLISHED)).expect("taken");
+    clock.looks.load(Ordering::Relaxed)
+}
+
+#[test]
+fn an_ingestion_that_dies_is_taken_up_by_the_next() {
+    let house = House::new();
+    let (engine, admin) = (&house.engine, Caller::admin(house.tenant.id));
+    for at in 0..looks(engine, &admin) {
+        for (word, sections) in [("new", 4), ("old", 2)] {
+            let (path, when) = (format!("{word}/{at}"), format!("{word}, broken off at look {at}"));
+            engine.ingest(&admin, &document(&path, "old", 2, PUBLISHED)).expect("taken");
+            let (mortal, _) = interrupted(engine, at, || resume_unwind(Box::new("dies")));
+            let given = document(&path, "new", 4, PUBLISHED);
+            assert!(catch_unwind(AssertUnwindSafe(|| mortal.ingest(&admin, &given))).is_err(), "{when}");
+            let given = document(&path, word, sections, PUBLISHED);
+            engine.ingest(&admin, &given).expect("taken");
+            stands(engine, &admin, &given, sections, &when);
+        }
+    }
+}
+
+#[test]
+fn of_two_who_ingest_a_document_the_later_one_has_it() {
+    let house = House::new();
+    let (engine, admin) = (&house.engine, Caller::admin(house.tenant.id));
+    let mut overtaken = 0;
+    for at in 0..looks(engine, &admin) {
+        let (path, when) = (at.to_string(), format!("overtaken at look {at}"));
+        engine.ingest(&admin, &document(&path, "old", 2, PUBLISHED)).expect("taken");
+        let (other, theirs, caller) = (engine.clone(), document(&path, "other", 3, PUBLISHED), admin.clone());
+        let later = theirs.clone();
+        let (slow, _) = interrupted(engine, at, move || drop(other.ingest(&caller, &later).expect("taken")));
+        let ours = document(&path, "new", 4, PUBLISHED);
+        match slow.ingest(&admin, &ours) {
+            // Theirs was done before ours began.
+            Ok(_) => stands(engine, &admin, &ours, 4, &when),
+            Err(error) => {
+                assert_eq!(error.code(), "conflict.overtaken", "{when}: {error}");
+                stands(engine, &admin, &theirs, 3, &when);
+                overtaken += 1;
+            }
+        }
+    }
+    assert!(overtaken > 3, "{overtaken}");
+}
+
+#[test]
+fn a_draft_is_published_whole() {
+    let house = House::new();
+    let (engine, admin) = (&house.engine, Caller::admin(house.tenant.id));
+    let draft = |path: &str| document(path, "new", 4, DocumentStatus::Draft);
+    let (mut unfinished, mut republished) = (0, 0);
+    for at in 0.. {
+        let path = format!("ingested/{at}");
+        let (mortal, _) = interrupted(engine, at, || resume_unwind(Box::new("dies")));
+        if catch_unwind(AssertUnwindSafe(|| mortal.ingest(&admin, &draft(&path)))).is_ok() {
+            break;
+        }
+        match engine.publish(&admin, &path) {
+            Ok(done) => assert_eq!(done.document.chunks, 4, "broken off at look {at}"),
+            Err(error) => {
+                let known = ["conflict.unfinished", "not_found"].contains(&error.code());
+                assert!(known, "broken off at look {at}: {error}");
+                unfinished += 1;
+            }
+        }
+    }
+    for at in 0.. {
+        let path = format!("published/{at}");
+        engine.ingest(&admin, &draft(&path)).expect("taken");
+        let (mortal, _) = interrupted(engine, at, || resume_unwind(Box::new("dies")));
+        if catch_unwind(AssertUnwindSafe(|| mortal.publish(&admin, &path))).is_ok() {
+            break;
+        }
+        let done = engine.publish(&admin, &path).expect("published");
+        assert_eq!(done.document.chunks, 4, "broken off at look {at}");
+        assert_eq!(standing(engine, &admin, "knowledge_base", &path).len(), 4);
+        republished += 1;
+    }
+    assert!(unfinished > 3 && republished > 3, "{unfinished} {republished}");
+}
+
+#[test]
+fn turns_sent_at_once_have_a_number_each() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    std::thread::scope(|scope| {
+        for sender in 0..8 {
+            let (house, agent) = (&house, &agent);
+            scope.spawn(move || {
+                for message in 0..4 {
+                    let said = |part: &str| json!({ "role": "user", "content": format!("{sender} {message} {part}") });
+                    let turns = json!({ "session": "s1", "turns": [said("asks"), said("adds")] });
+                    let reply = house.ask_as(agent, "POST", "/v1/episodes").json(&turns).send();
+                    assert_eq!(reply.json()["saved"], json!(2), "{}", reply.body);
+                }
+            });
+        }
+    });
+    let caller = Caller::admin(house.tenant.id);
+    let filter = Filter { stores: vec!["episodes".to_owned()], ..Filter::default() };
+    let all = house.engine.list(&caller, filter, Order::Oldest, None, Some(100)).expect("a list").memories;
+    let mut turns: Vec<(u32, String)> =
+        all.into_iter().map(|memory| (memory.turn.expect("a number"), memory.content)).collect();
+    turns.sort();
+    assert_eq!(turns.iter().map(|(number, _)| *number).collect::<Vec<_>>(), (1..=64).collect::<Vec<_>>());
+    for pair in turns.chunks(2) {
+        let (asks, adds) = (&pair[0].1, &pair[1].1);
+        assert_eq!(asks.replace("asks", "adds"), *adds, "what was sent together stays together");
+    }
+}
+
+#[test]
+fn a_number_the_host_names_is_kept() {
+    let house = House::new();
+    let agent = Caller { agent: Some("triage".to_owned()), ..Caller::admin(house.tenant.id) };
+    let turn = |number| Turn { content: format!("says {number:?}"), turn: number, ..Turn::default() };
+    let numbers = |turns: Vec<Turn>| {
+        let saved = house.engine.remember_turns(&agent, "s1", &turns).expect("saved");
+        let number = |one: engine::Remembered| match one {
+            engine::Remembered::Saved(saved) => saved.memory.turn,
+            engine::Remembered::Refused(refusal) => panic!("{refusal:?}"),
+        };
+        saved.into_iter().map(number).collect::<Vec<_>>()
+    };
+    assert_eq!(numbers(vec![turn(None), turn(Some(7)), turn(None)]), [Some(1), Some(7), Some(8)]);
+    assert_eq!(numbers(vec![turn(Some(3)), turn(None)]), [Some(3), Some(4)]);
+    assert_eq!(numbers(vec![turn(None)]), [Some(9)]);
+}
