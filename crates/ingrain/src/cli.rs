@@ -1,5 +1,6 @@
 //! The command line: what every command shares, and the list of commands.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -20,6 +21,46 @@ pub struct Cli {
     pub global: Global,
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Cli {
+    /// What a command line says. To make the definitions of every command costs an eighth of a whole search, so those
+    /// that programs call again and again are tried alone; whatever else it may be, all of them tell.
+    pub fn read(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+        let may_be_often = arguments.iter().any(|argument| OFTEN.iter().any(|name| argument == name));
+        let often = if may_be_often { OftenCli::try_parse_from(arguments).ok() } else { None };
+        match often {
+            Some(OftenCli { global, command }) => Ok(Cli { global, command: command.into() }),
+            None => Cli::try_parse_from(arguments),
+        }
+    }
+}
+
+#[derive(Debug, Parser)]
+struct OftenCli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Often,
+}
+
+#[derive(Debug, Subcommand)]
+enum Often {
+    Remember(remember::Remember),
+    Search(search::Search),
+    Context(context::ContextCommand),
+}
+
+const OFTEN: [&str; 3] = ["remember", "search", "context"];
+
+impl From<Often> for Command {
+    fn from(often: Often) -> Command {
+        match often {
+            Often::Remember(command) => Command::Remember(command),
+            Often::Search(command) => Command::Search(command),
+            Often::Context(command) => Command::Context(command),
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -247,6 +288,30 @@ mod tests {
     #[test]
     fn the_definitions_hold_together() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn what_is_tried_alone_means_the_same() {
+        for (line, alone) in [
+            ("search why --json", true),
+            ("--as agent:a --conversation c1 search why --limit 3", true),
+            ("remember --store s --path p --kind note text", true),
+            ("context --as agent:t --run r1 latest", true),
+            ("search --limit", false),
+            ("search --help", false),
+            ("read search", false),
+            ("search why --wrong", false),
+            ("list --store search", false),
+        ] {
+            let arguments: Vec<OsString> = ["ingrain"].into_iter().chain(line.split(' ')).map(Into::into).collect();
+            assert_eq!(OftenCli::try_parse_from(&arguments).is_ok(), alone, "{line}");
+            let (quick, whole) = (Cli::read(&arguments), Cli::try_parse_from(&arguments));
+            let said =
+                |cli: Result<Cli, clap::Error>| cli.map_or_else(|error| error.to_string(), |cli| format!("{cli:?}"));
+            assert_eq!(said(quick), said(whole), "{line}");
+        }
+        let names: Vec<String> = OftenCli::command().get_subcommands().map(|one| one.get_name().to_owned()).collect();
+        assert_eq!(names, OFTEN, "each that is tried is looked for");
     }
 
     #[test]

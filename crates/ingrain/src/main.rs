@@ -18,7 +18,6 @@ mod view;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::cli::Cli;
@@ -35,7 +34,7 @@ fn main() -> ExitCode {
     let json = arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json");
     let environment = Environment::of_process();
     let output = Output::new(json, &environment);
-    let done = match Cli::try_parse_from(arguments) {
+    let done = match Cli::read(&arguments) {
         Ok(cli) => commands::run(cli, &environment, &output),
         Err(shown) if !shown.use_stderr() => output.text(&shown.to_string()),
         // Half a command is a question: the help is the answer, not an error message.
