@@ -183,6 +183,10 @@ impl Environment {
         self.0.get(name)?.to_str()
     }
 
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     fn path(&self, name: &str) -> Option<PathBuf> {
         self.0.get(name).filter(|value| !value.is_empty()).map(PathBuf::from)
     }
@@ -197,8 +201,20 @@ impl Environment {
 #[derive(Debug)]
 pub struct Loaded {
     pub config: Config,
-    pub settings: Vec<Setting>,
     pub file: PathBuf,
+    layers: layers::Layers,
+}
+
+impl Loaded {
+    /// Every setting, in the order of their names.
+    pub fn settings(&self) -> Vec<Setting> {
+        self.layers.settings()
+    }
+
+    /// Whether somebody set it, to whatever value.
+    pub fn is_set(&self, key: &str) -> bool {
+        self.layers.is_set(key)
+    }
 }
 
 /// Puts the four layers together.
@@ -208,9 +224,8 @@ pub fn load(global: &Global, environment: &Environment) -> Result<Loaded, Failur
     let defaults = Config::defaults(home, environment);
     let text = read_config(&file, global.config.is_some())?;
     let layers = layers::Layers::new(&defaults)?.file(&file, &text)?.environment(environment)?.flags(global)?;
-    let settings = layers.settings();
     let config: Config = layers.typed()?;
-    Ok(Loaded { config, settings, file })
+    Ok(Loaded { config, file, layers })
 }
 
 impl Config {
@@ -322,8 +337,8 @@ fn read_config(file: &Path, named: bool) -> Result<String, Failure> {
 mod tests {
     use super::*;
 
-    fn origin<'a>(loaded: &'a Loaded, key: &str) -> &'a Setting {
-        loaded.settings.iter().find(|setting| setting.key == key).expect("a setting")
+    fn origin(loaded: &Loaded, key: &str) -> Setting {
+        loaded.settings().into_iter().find(|setting| setting.key == key).expect("a setting")
     }
 
     #[test]

@@ -23,7 +23,7 @@ enum Deed {
 impl ConfigCommand {
     pub fn run(self, loaded: &Loaded, output: &Output) -> Result<(), Failure> {
         let Deed::Show = self.deed;
-        let view = json!({ "file": loaded.file, "file_exists": loaded.file.exists(), "settings": loaded.settings });
+        let view = json!({ "file": loaded.file, "file_exists": loaded.file.exists(), "settings": loaded.settings() });
         output.answer(&view, || table(output, loaded))
     }
 }
@@ -34,6 +34,6 @@ fn table(output: &Output, loaded: &Loaded) -> String {
         vec![setting.key.clone(), one_line(&value), setting.from.clone(), setting.variable.clone()]
     };
     let there = if loaded.file.exists() { "" } else { " (not there)" };
-    let table = output.table(&["setting", "value", "from", "variable"], loaded.settings.iter().map(row));
+    let table = output.table(&["setting", "value", "from", "variable"], loaded.settings().iter().map(row));
     format!("config file: {}{there}\n{table}", loaded.file.display())
 }

@@ -86,7 +86,7 @@ fn binary() -> Check {
 }
 
 fn settings(loaded: &Loaded) -> Check {
-    let set = loaded.settings.iter().filter(|setting| setting.from != "default").count();
+    let set = loaded.settings().iter().filter(|setting| setting.from != "default").count();
     let there = if loaded.file.exists() { "" } else { " (not there, which is fine)" };
     good("settings", format!("{}{there}; {set} not at their defaults", loaded.file.display()))
 }

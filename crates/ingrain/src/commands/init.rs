@@ -82,11 +82,11 @@ fn client(loaded: &Loaded) -> Result<Value, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::broken("init.program", format!("cannot tell where this program is: {error}")))?;
     let mut arguments = vec![json!("mcp")];
-    if loaded.settings.iter().any(|setting| setting.key == "home" && setting.from != "default") {
+    if loaded.is_set("home") {
         let home = std::path::absolute(&loaded.config.home).unwrap_or_else(|_| loaded.config.home.clone());
         arguments.extend([json!("--home"), json!(home)]);
     }
-    if loaded.settings.iter().any(|setting| setting.key == "db" && setting.from != "default") {
+    if loaded.is_set("db") {
         let file = database_path(&loaded.config).ok().and_then(|path| std::path::absolute(path).ok());
         arguments.extend([json!("--db"), file.map_or_else(|| json!(loaded.config.db), |file| json!(file))]);
     }

@@ -30,7 +30,7 @@ impl Mcp {
     pub fn run(self, loaded: &Loaded) -> Result<(), Failure> {
         let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(LevelFilter::ERROR);
         log.with_ansi(false).with_target(false).try_init().map_err(|error| broken(&error))?;
-        let chosen = loaded.settings.iter().any(|setting| setting.key == "as" && setting.from != "default");
+        let chosen = loaded.is_set("as");
         let named_by_client = self.agent.is_none() && !chosen;
         let session = Session::open(&caller_settings(&loaded.config, self.agent, chosen))?;
         let setup = Setup { toolsets: self.tools, write_tools: self.write_tools };

@@ -18,6 +18,8 @@ const ALIASES: &[(&str, &str)] = &[
     ("limits.context_budget_tokens", "MEMORY_CONTEXT_TOKEN_BUDGET"),
     ("limits.context_budget_tokens", "INGRAIN_MEMORY_CONTEXT_TOKEN_BUDGET"),
 ];
+/// How the variables of settings begin.
+const OURS: &str = "INGRAIN_";
 /// Settings that are never shown.
 const HIDDEN: &[&str] = &["embeddings.key", "embeddings.proxy", "summaries.key", "scanner.classifier_key"];
 
@@ -32,6 +34,7 @@ pub struct Setting {
     pub variable: String,
 }
 
+#[derive(Debug)]
 pub(super) struct Layers {
     merged: Table,
     origins: BTreeMap<String, String>,
@@ -49,12 +52,20 @@ impl Layers {
         for (key, value) in leaves(&table) {
             self.set(&key, value, format!("file {name}"));
         }
+        if table.is_empty() {
+            return Ok(self);
+        }
         // Said now, so that a bad value is blamed on the file and not on a later layer.
         self.typed::<Config>().map_err(|failure| invalid(&name, &failure.message()))?;
         Ok(self)
     }
 
     pub(super) fn environment(mut self, environment: &Environment) -> Result<Layers, Failure> {
+        // Most often nothing of ours is there, and there are many settings to look for.
+        let is_ours = |name: &str| name.starts_with(OURS) || ALIASES.iter().any(|(_, alias)| *alias == name);
+        if !environment.names().any(is_ours) {
+            return Ok(self);
+        }
         for (key, value) in leaves(&self.merged) {
             let aliases = ALIASES.iter().filter(|(aliased, _)| *aliased == key).map(|(_, name)| (*name).to_owned());
             for name in aliases.chain([variable(&key)]) {
@@ -89,6 +100,10 @@ impl Layers {
             Setting { variable: variable(&key), key, value, from }
         };
         leaves(&self.merged).into_iter().map(setting).collect()
+    }
+
+    pub(super) fn is_set(&self, key: &str) -> bool {
+        self.origins.contains_key(key)
     }
 
     fn set(&mut self, key: &str, value: Value, from: String) {
@@ -145,7 +160,7 @@ fn leaves(table: &Table) -> Vec<(String, Value)> {
 /// `limits.list_max` is `INGRAIN_LIMITS_LIST_MAX`.
 fn variable(key: &str) -> String {
     let spelt = key.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' });
-    "INGRAIN_".chars().chain(spelt).collect()
+    OURS.chars().chain(spelt).collect()
 }
 
 /// A variable's text, read as the sort of value the setting has.
