@@ -224,8 +224,11 @@ impl Engine {
 
     /// Receipts, newest first.
     pub fn receipts(&self, caller: &Caller, run: Option<&str>, limit: Option<usize>) -> Result<Vec<Receipt>, Error> {
+        // Without a run by state, which all of them share: that is how the table is sorted by time.
+        let (state, parent) = if run.is_none() { (Some(String::new()), None) } else { (None, run.map(str::to_owned)) };
         let filter = RowFilter {
-            parent: run.map(str::to_owned),
+            state,
+            parent,
             newest_first: true,
             limit: how_many(limit, self.limits().list_default, self.limits().list_max)?,
             ..RowFilter::default()

@@ -22,6 +22,11 @@ const CLAIMS_MAX: usize = 3;
 /// Rows removed in one transaction, so that writers never wait long.
 const PURGE_BATCH: usize = 200;
 
+/// How far a call is.
+const STARTED: &str = "started";
+const DONE: &str = "done";
+const ANSWERED: &str = "answered";
+
 /// A call under an idempotency key. Holds ids and codes of its answer, never content.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Repeat {
@@ -46,9 +51,9 @@ impl Kept for Repeat {
     }
     fn state(&self) -> String {
         let state = match self.answer {
-            Some(_) => "answered",
-            None if self.done => "done",
-            None => "started",
+            Some(_) => ANSWERED,
+            None if self.done => DONE,
+            None => STARTED,
         };
         state.to_owned()
     }
@@ -125,21 +130,23 @@ impl Engine {
     /// Removes answers nobody can ask for any more; says how many.
     pub fn purge_repeats(&self, tenant: TenantId) -> Result<u64, Error> {
         let now = self.clock.now();
+        let before = Some(before(now, REPEAT_HOURS * 3600));
         let mut purged = 0;
-        loop {
-            let old = RowFilter {
-                before: Some(before(now, REPEAT_HOURS * 3600)),
-                limit: PURGE_BATCH,
-                ..RowFilter::default()
-            };
-            let rows = self.backend.rows(tenant, RowKind::Idempotency, &old)?;
-            if rows.is_empty() {
-                return Ok(purged);
+        // By state, because that is how the table is sorted by time.
+        for state in [ANSWERED, DONE, STARTED] {
+            let state = Some(state.to_owned());
+            let old = RowFilter { state, before, limit: PURGE_BATCH, ..RowFilter::default() };
+            loop {
+                let rows = self.backend.rows(tenant, RowKind::Idempotency, &old)?;
+                if rows.is_empty() {
+                    break;
+                }
+                purged += rows.len() as u64;
+                let gone = |change: Change, row: row::Row| change.write(Write::RowGone { kind: row.kind, id: row.id });
+                self.backend.commit(rows.into_iter().fold(Change::new(tenant, now), gone))?;
             }
-            purged += rows.len() as u64;
-            let gone = |change: Change, row: row::Row| change.write(Write::RowGone { kind: row.kind, id: row.id });
-            self.backend.commit(rows.into_iter().fold(Change::new(tenant, now), gone))?;
         }
+        Ok(purged)
     }
 }
 

@@ -31,7 +31,8 @@ const MIGRATIONS: &[Migration] = migrations![
     "0007_redacted_evidence",
     "0008_due",
     "0009_term_by_term",
-    "0010_words_in_lists"
+    "0010_words_in_lists",
+    "0011_trees_in_use"
 ];
 
 /// Run after the numbered ones, each time, where the server has what they need.

@@ -28,7 +28,8 @@ const STEPS: &[Step] = steps![
     "0007_redacted_evidence",
     "0008_due",
     "0009_term_by_term",
-    "0010_words_in_lists"
+    "0010_words_in_lists",
+    "0011_trees_in_use"
 ];
 
 /// The newest schema this program knows.

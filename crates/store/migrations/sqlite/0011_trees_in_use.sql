@@ -1,0 +1,31 @@
+-- Side records are asked for in few ways: whole tables that stay small by their key, the others by what is left here. Each
+-- tree less is one less to write with a record and to read about when a process starts.
+drop index stores_by_state;
+drop index stores_by_subject;
+drop index stores_by_parent;
+drop index pipelines_by_state;
+drop index pipelines_by_subject;
+drop index pipelines_by_parent;
+drop index seeds_by_state;
+drop index seeds_by_subject;
+drop index seeds_by_parent;
+drop index keys_by_state;
+drop index keys_by_parent;
+drop index certificates_by_subject;
+drop index certificates_by_parent;
+drop index documents_by_state;
+drop index documents_by_subject;
+drop index documents_by_parent;
+drop index owners_by_state;
+drop index owners_by_subject;
+drop index owners_by_parent;
+drop index allowed_by_state;
+drop index allowed_by_subject;
+drop index allowed_by_parent;
+drop index idempotency_by_subject;
+drop index idempotency_by_parent;
+drop index leases_by_state;
+drop index leases_by_subject;
+drop index leases_by_parent;
+drop index runs_by_subject;
+drop index runs_by_parent;
