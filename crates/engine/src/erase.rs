@@ -79,12 +79,29 @@ impl Engine {
         may_return: bool,
     ) -> Result<Certificate, Error> {
         let certificate = self.erase_once(caller, what, reason.clone(), may_return)?;
-        // What was written between the look and the deed; since the deed nothing that was let in before it is.
-        let all = Filter { states: State::ALL.to_vec(), ..Filter::default() };
-        if matches!(what, EraseWhat::Tenant(_)) && !self.all(caller.tenant, &all, Order::Oldest)?.is_empty() {
+        // What was written between the look and the deed, in places that were empty before.
+        if self.to_erase(caller, what)?.iter().any(|memory| memory.updated_at <= certificate.at) {
             self.erase_once(caller, what, reason, may_return)?;
         }
         Ok(certificate)
+    }
+
+    /// All that is kept of it, in whatever state.
+    fn to_erase(&self, caller: &Caller, what: &EraseWhat) -> Result<Vec<Memory>, Error> {
+        let scope = match what {
+            EraseWhat::User(_) => Some(ScopeKind::User),
+            EraseWhat::Pipeline(_) => Some(ScopeKind::Pipeline),
+            EraseWhat::Tenant(_) => None,
+        };
+        let filter = Filter { scopes: scope.into_iter().collect(), states: State::ALL.to_vec(), ..Filter::default() };
+        let mut memories = self.all(caller.tenant, &filter, Order::Oldest)?;
+        memories.retain(|memory| match (what, &memory.scope) {
+            (EraseWhat::User(wanted), Scope::User { user }) => wanted == user,
+            (EraseWhat::Pipeline(wanted), Scope::Pipeline { pipeline, .. }) => wanted == pipeline,
+            (EraseWhat::Tenant(_), _) => true,
+            _ => false,
+        });
+        Ok(memories)
     }
 
     fn erase_once(
@@ -98,20 +115,12 @@ impl Engine {
         if what.name().trim().is_empty() {
             return Err(Error::invalid("shape.name", "say whose memories shall go"));
         }
-        let (erasure, subject, scope) = match what {
-            EraseWhat::User(user) => (Erasure::User, user.clone(), Some(ScopeKind::User)),
-            EraseWhat::Pipeline(pipeline) => (Erasure::Pipeline, pipeline.clone(), Some(ScopeKind::Pipeline)),
-            EraseWhat::Tenant(slug) => (Erasure::Tenant, self.own_slug(caller, slug)?, None),
+        let (erasure, subject) = match what {
+            EraseWhat::User(user) => (Erasure::User, user.clone()),
+            EraseWhat::Pipeline(pipeline) => (Erasure::Pipeline, pipeline.clone()),
+            EraseWhat::Tenant(slug) => (Erasure::Tenant, self.own_slug(caller, slug)?),
         };
-        let states = State::ALL.to_vec();
-        let filter = Filter { scopes: scope.into_iter().collect(), states, ..Filter::default() };
-        let mut memories = self.all(caller.tenant, &filter, Order::Oldest)?;
-        memories.retain(|memory| match (what, &memory.scope) {
-            (EraseWhat::User(wanted), Scope::User { user }) => wanted == user,
-            (EraseWhat::Pipeline(wanted), Scope::Pipeline { pipeline, .. }) => wanted == pipeline,
-            (EraseWhat::Tenant(_), _) => true,
-            _ => false,
-        });
+        let memories = self.to_erase(caller, what)?;
         let now = self.clock.now();
         let mut change = Change::new(caller.tenant, now);
         if matches!(what, EraseWhat::User(_)) && !may_return {

@@ -287,7 +287,11 @@ impl Proof {
         }
         let mut said = Vec::new();
         for (name, settable) in IDENTITY_HEADERS {
-            let Some(value) = headers.get(name) else { continue };
+            let mut values = headers.get_all(name).iter();
+            let Some(value) = values.next() else { continue };
+            if values.next().is_some() {
+                return Err(Problem::bad_request("shape.name", format!("header `{name}` is sent twice")));
+            }
             let text = std::str::from_utf8(value.as_bytes())
                 .map_err(|_| Problem::bad_request("shape.name", format!("header `{name}` is not UTF-8")))?;
             said.push((settable, text.to_owned()));

@@ -1,6 +1,7 @@
 //! The door over HTTP, behind the same gatekeeper as REST.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use axum::Json;
 use axum::body::Body;
@@ -11,6 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use engine::Engine;
 use engine::caller::Caller;
+use futures_util::StreamExt as _;
 use rmcp::model::{ClientJsonRpcMessage, ErrorData};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -22,6 +24,10 @@ use crate::app::App;
 use crate::config::ServerConfig;
 use crate::extract::whole_body;
 use crate::problem::Problem;
+
+const STREAM: &[u8] = b"text/event-stream";
+/// What a call under way gets at the end: far more than one takes.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// The service behind `/mcp`. Hosts and origins were checked by the layers before it, which know the configuration.
 pub(crate) fn service(engine: Engine, config: &ServerConfig) -> StreamableHttpService<Door, LocalSessionManager> {
@@ -49,8 +55,22 @@ pub(crate) async fn spoken(State(app): State<App>, request: Request, next: Next)
     let plain = response.headers().get(CONTENT_TYPE).is_none_or(|kind| kind.as_bytes().starts_with(b"text/plain"));
     match response.status().is_client_error() && plain && response.extensions().get::<Problem>().is_none() {
         true => problem(&method, response.status()).into_response(),
-        false => response,
+        false => ending(&app, response),
     }
+}
+
+/// Streams end with the server. A call still at work has a moment to answer; who only listens cannot be told apart.
+fn ending(app: &App, response: Response) -> Response {
+    let streams = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(STREAM));
+    if !streams {
+        return response;
+    }
+    let mut closing = app.closing();
+    let end = async move {
+        let _ = closing.wait_for(|closing| *closing).await;
+        tokio::time::sleep(LAST_ANSWERS).await;
+    };
+    response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(end))))
 }
 
 fn problem(method: &Method, status: StatusCode) -> Problem {

@@ -107,6 +107,9 @@ fn headers_only_where_the_key_may() {
     for header in ["x-agent-id", "x-user-id", "x-session-id", "x-run-id", "x-pipeline-id"] {
         check(header, "other", 403);
     }
+    let twice =
+        house.ask_as(&key, "GET", "/v1/memories").header("x-conversation-id", "c1").header("x-conversation-id", "c2");
+    assert_eq!(twice.send().said(), (400, "shape.name".to_owned()));
 }
 
 #[test]

@@ -38,6 +38,27 @@ fn the_end_is_heard_while_every_place_is_taken() {
 }
 
 #[test]
+fn a_stream_of_the_protocol_ends_with_the_server() {
+    let mut house = House::new();
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } });
+    let begun = house.ask("POST", "/mcp").header("accept", "application/json, text/event-stream").json(&hello).send();
+    let session = begun.header("mcp-session-id").expect("a session").to_owned();
+    let mut socket = TcpStream::connect(house.address).expect("a connection");
+    let (host, key) = (house.address, &house.admin);
+    let head = format!("GET /mcp HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {key}\r\n");
+    let rest = format!("accept: text/event-stream\r\nmcp-session-id: {session}\r\n\r\n");
+    socket.write_all(format!("{head}{rest}").as_bytes()).expect("sent");
+    let mut start = [0; 12];
+    socket.read_exact(&mut start).expect("an answer");
+    assert_eq!(&start, b"HTTP/1.1 200");
+    house.close();
+    let mut all = String::new();
+    socket.read_to_string(&mut all).expect("the rest");
+    assert!(all.ends_with("\r\n0\r\n\r\n"), "ended, not cut: {all}");
+}
+
+#[test]
 fn a_body_said_to_be_too_large_is_not_waited_for() {
     let house = House::new();
     let mut socket = TcpStream::connect(house.address).expect("a connection");

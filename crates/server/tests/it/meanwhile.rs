@@ -6,8 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use engine::caller::Caller;
 use engine::chunks::Format;
+use engine::memory::Draft;
 use engine::ports::{Clock, Filter, Order};
-use engine::{DocumentStatus, DocumentText, Engine, IngestOutcome, Turn};
+use engine::scope::Scope;
+use engine::vocabulary::Kind;
+use engine::{DocumentStatus, DocumentText, Engine, EraseWhat, IngestOutcome, Remembered, Turn};
 use jiff::Timestamp;
 use serde_json::json;
 use uuid::Uuid;
@@ -156,6 +159,26 @@ fn a_draft_is_published_whole() {
     assert!(unfinished > 3 && republished > 3, "{unfinished} {republished}");
 }
 
+/// A person saves to a place that was empty when the eraser looked.
+#[test]
+fn an_erasure_leaves_nothing_that_was_there_before_it() {
+    let house = House::new();
+    let (engine, ana, admin) = (&house.engine, Caller::user(house.tenant.id, "ana"), Caller::admin(house.tenant.id));
+    let save = |engine: &Engine, ana: &Caller, store: &str| {
+        let (store, content, kind) = (store.to_owned(), "prefers tea".to_owned(), Some(Kind::UserPreference));
+        let saved = engine.remember(ana, Draft { store, content, kind, ..Draft::default() });
+        assert!(matches!(saved, Ok(Remembered::Saved(_))), "{saved:?}");
+    };
+    save(engine, &ana, "user_memory");
+    let (other, caller) = (engine.clone(), ana.clone());
+    let (slow, clock) = interrupted(engine, 0, move || save(&other, &caller, "user_notes"));
+    let what = EraseWhat::User("ana".to_owned());
+    slow.erase(&admin, &what, Some("asked".to_owned()), true).expect("erased");
+    assert!(clock.looks.load(Ordering::Relaxed) > 0, "after it looked for what there is");
+    let left = engine.list(&ana, Filter::default(), Order::Oldest, None, Some(100)).expect("a list").memories;
+    assert!(!left.iter().any(|memory| matches!(memory.scope, Scope::User { .. })), "{left:?}");
+}
+
 #[test]
 fn turns_sent_at_once_have_a_number_each() {
     let house = House::new();
@@ -193,9 +216,9 @@ fn a_number_the_host_names_is_kept() {
     let turn = |number| Turn { content: format!("says {number:?}"), turn: number, ..Turn::default() };
     let numbers = |turns: Vec<Turn>| {
         let saved = house.engine.remember_turns(&agent, "s1", &turns).expect("saved");
-        let number = |one: engine::Remembered| match one {
-            engine::Remembered::Saved(saved) => saved.memory.turn,
-            engine::Remembered::Refused(refusal) => panic!("{refusal:?}"),
+        let number = |one: Remembered| match one {
+            Remembered::Saved(saved) => saved.memory.turn,
+            Remembered::Refused(refusal) => panic!("{refusal:?}"),
         };
         saved.into_iter().map(number).collect::<Vec<_>>()
     };
