@@ -65,5 +65,6 @@ pub(super) const NOT_NAMES: &[&str] = &[
     "new", "old", "same", "other", "another", "which", "what", "whose", "and", "or", "of", "in", "on", "for", "to", "by", "with", "from", "as", "at",
     "is", "are", "was", "were", "be", "has", "had", "if", "when", "after", "before", "per", "failed", "failing", "broken", "first", "last", "next",
     "restart", "delete", "create", "get", "describe", "scale", "check", "kubectl", "named", "called", "two", "three", "many", "more", "own", "bad",
-    "good", "customer", "self", "public", "private", "health",
+    "good", "customer", "self", "public", "private", "health", "anything", "everything", "something", "nothing", "it", "them", "keep", "kept", "whole",
+    "entire", "single", "both", "few", "several", "not", "there", "here", "then", "than", "but", "so", "also", "only", "still", "we", "they", "you",
 ];

@@ -23,6 +23,7 @@ fn texts_name_things() {
     check("postgresql and PostgreSQL", &["service:postgres"]);
     check("I went camping with the kids.", &[]);
     check("the deployment failed after the service restarted", &[]);
+    check("Leave out anything secret, keep secrets elsewhere; the whole cluster knows nothing secret.", &[]);
     check("", &[]);
 }
 
