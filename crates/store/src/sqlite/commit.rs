@@ -6,6 +6,7 @@ use engine::change::{Change, Committed, Guard, Place, Write};
 use engine::id::{MemoryId, TenantId};
 use engine::lifecycle::FADE_PER_MICROSECOND;
 use engine::ports::{PlaceState, StoreError};
+use engine::row::RowKind;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::fault::Fault;
@@ -34,38 +35,63 @@ struct Counted {
     live: i64,
 }
 
-/// The heads of the tenants one transaction writes to: read once, written once, however many changes it takes.
-#[derive(Default)]
-pub(super) struct Heads<'a>(Vec<Known<'a>>);
+/// Tenants whose heads are remembered.
+const HEADS_MAX: usize = 64;
+/// Guards of one tenant that are remembered: each save relies on the same few.
+const STANDING_MAX: usize = 16;
 
-struct Known<'a> {
+/// The heads of the tenants that were written to: read once, written once a transaction, however many changes it takes,
+/// and remembered from one transaction to the next. INVARIANT: what is remembered holds only while no other connection
+/// writes, which SQLite counts ([`Heads::begin`]); of a transaction that fails nothing may be remembered.
+#[derive(Default)]
+pub(super) struct Heads {
+    known: Vec<Known>,
+    /// SQLite's count of what others wrote, when this was known.
+    version: Option<i64>,
+}
+
+struct Known {
     head: Head,
     /// Ahead of its row.
     moved: bool,
-    /// Guards about rows that held, since when no row was written: those who save together rely on the same ones.
-    standing: Vec<&'a Guard>,
+    /// Guards about rows that held, since when no row was written.
+    standing: Vec<Guard>,
 }
 
-impl<'a> Heads<'a> {
-    fn of(&mut self, conn: &Connection, tenant: TenantId) -> Result<&mut Known<'a>, Fault> {
-        let known = self.0.iter().position(|known| known.head.tenant == tenant);
+impl Heads {
+    /// To be called once a transaction has begun.
+    pub(super) fn begin(&mut self, conn: &Connection) -> Result<(), Fault> {
+        let version = conn.prepare_cached("pragma data_version")?.query_row([], |row| row.get(0))?;
+        if self.version != Some(version) || self.known.len() > HEADS_MAX {
+            self.known.clear();
+        }
+        self.version = Some(version);
+        Ok(())
+    }
+
+    fn of(&mut self, conn: &Connection, tenant: TenantId) -> Result<&mut Known, Fault> {
+        let known = self.known.iter().position(|known| known.head.tenant == tenant);
         let at = match known {
             Some(at) => at,
             None => {
-                self.0.push(Known { head: Head::read(conn, tenant)?, moved: false, standing: Vec::new() });
-                self.0.len() - 1
+                self.known.push(Known { head: Head::read(conn, tenant)?, moved: false, standing: Vec::new() });
+                self.known.len() - 1
             }
         };
-        Ok(&mut self.0[at])
+        Ok(&mut self.known[at])
     }
 
     pub(super) fn save(&mut self, conn: &Connection) -> Result<(), Fault> {
-        self.0.iter_mut().filter(|known| known.moved).try_for_each(|known| known.head.save(conn))
+        for known in self.known.iter_mut().filter(|known| known.moved) {
+            known.head.save(conn)?;
+            known.moved = false;
+        }
+        Ok(())
     }
 }
 
 /// A change that fails moves no head.
-pub(super) fn apply<'a>(conn: &Connection, heads: &mut Heads<'a>, change: &'a Change) -> Result<Committed, Fault> {
+pub(super) fn apply(conn: &Connection, heads: &mut Heads, change: &Change) -> Result<Committed, Fault> {
     let known = heads.of(conn, change.tenant)?;
     let mut head = known.head.clone();
     let committed = work(conn, &mut head, &mut known.standing, change)?;
@@ -74,22 +100,19 @@ pub(super) fn apply<'a>(conn: &Connection, heads: &mut Heads<'a>, change: &'a Ch
     Ok(committed)
 }
 
-fn work<'a>(
-    conn: &Connection,
-    head: &mut Head,
-    standing: &mut Vec<&'a Guard>,
-    change: &'a Change,
-) -> Result<Committed, Fault> {
+fn work(conn: &Connection, head: &mut Head, standing: &mut Vec<Guard>, change: &Change) -> Result<Committed, Fault> {
     for guard in &change.guards {
-        if standing.contains(&guard) {
+        if standing.contains(guard) {
             continue;
         }
         if !guards::holds(conn, head, guard)? {
             return Err(StoreError::Guard(guard.clone()).into());
         }
-        standing.extend(matches!(guard, Guard::RowIs { .. } | Guard::RowsAre { .. }).then_some(guard));
+        if is_relied_on(guard) && standing.len() < STANDING_MAX {
+            standing.push(guard.clone());
+        }
     }
-    if !change.writes.iter().all(|write| matches!(write, Write::Entry(_))) {
+    if change.writes.iter().any(writes_rows) {
         standing.clear();
     }
     let mut committed = Committed::default();
@@ -100,6 +123,23 @@ fn work<'a>(
         committed.last_event = events::append(conn, head, happening)?;
     }
     Ok(committed)
+}
+
+/// What save after save asks again: that a store is open, and how often something was done to the tenant.
+fn is_relied_on(guard: &Guard) -> bool {
+    matches!(guard, Guard::RowIs { kind: RowKind::Stores, .. } | Guard::RowsAre { .. })
+}
+
+fn writes_rows(write: &Write) -> bool {
+    match write {
+        Write::Row(_) | Write::RowGone { .. } => true,
+        Write::Entry(_)
+        | Write::Recalled { .. }
+        | Write::RunSave { .. }
+        | Write::Redact { .. }
+        | Write::Erase { .. }
+        | Write::Embedded { .. } => false,
+    }
 }
 
 /// Whether text goes that must not stay anywhere in the files.

@@ -35,6 +35,7 @@ pub(super) struct Desk {
     /// Erased text may still stand in the log file.
     scrub: bool,
     synced: Arc<AtomicU64>,
+    heads: Heads,
 }
 
 /// What one job of a group came to.
@@ -47,7 +48,7 @@ enum Outcome {
 impl Desk {
     /// `synced` counts the groups committed.
     pub(super) fn new(conn: Shared, news: Arc<Bell>, synced: Arc<AtomicU64>) -> Desk {
-        Desk { conn, news, lost: None, scrub: false, synced }
+        Desk { conn, news, lost: None, scrub: false, synced, heads: Heads::default() }
     }
 
     pub(super) fn settle(&mut self, group: Vec<Job>) {
@@ -80,7 +81,7 @@ impl Desk {
             return group.iter().map(|_| Ok(Outcome::Flushed)).collect();
         }
         let conn = lock(&self.conn);
-        let written = transaction(&conn, group);
+        let written = transaction(&conn, &mut self.heads, group);
         self.scrub |= group
             .iter()
             .any(|job| matches!(job, Job::Commit(change, _) | Job::Later(change) if commit::erases(change)));
@@ -108,11 +109,26 @@ impl Desk {
 
 /// One transaction for the group, in which a change that fails fails alone. Nearly all that fail do so at their
 /// guards, before they write; only where one did write is the group written again with a way back to before each.
-fn transaction(conn: &Connection, group: &[Job]) -> Result<Vec<Result<Outcome, StoreError>>, Fault> {
-    match together(conn, group, Way::Plain)? {
-        Some(outcomes) => Ok(outcomes),
-        None => Ok(together(conn, group, Way::Undoable)?.unwrap_or_default()),
+fn transaction(conn: &Connection, heads: &mut Heads, group: &[Job]) -> Result<Vec<Result<Outcome, StoreError>>, Fault> {
+    if let Some(outcomes) = remembering(conn, heads, group, Way::Plain)? {
+        return Ok(outcomes);
     }
+    Ok(remembering(conn, heads, group, Way::Undoable)?.unwrap_or_default())
+}
+
+/// What is remembered of the file outlives a transaction only where that is committed.
+fn remembering(
+    conn: &Connection,
+    heads: &mut Heads,
+    group: &[Job],
+    way: Way,
+) -> Result<Option<Vec<Result<Outcome, StoreError>>>, Fault> {
+    let mut remembered = std::mem::take(heads);
+    let outcomes = together(conn, &mut remembered, group, way)?;
+    if outcomes.is_some() {
+        *heads = remembered;
+    }
+    Ok(outcomes)
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -123,19 +139,24 @@ enum Way {
 }
 
 /// `None`, with nothing written, where a change left a part of itself behind.
-fn together(conn: &Connection, group: &[Job], way: Way) -> Result<Option<Vec<Result<Outcome, StoreError>>>, Fault> {
+fn together(
+    conn: &Connection,
+    heads: &mut Heads,
+    group: &[Job],
+    way: Way,
+) -> Result<Option<Vec<Result<Outcome, StoreError>>>, Fault> {
     if !conn.is_autocommit() {
         // A panic left it open.
         run(conn, "rollback")?;
     }
     run(conn, "begin immediate")?;
-    let mut heads = Heads::default();
+    heads.begin(conn)?;
     let mut outcomes = Vec::with_capacity(group.len());
     for job in group {
         let before = conn.total_changes();
         let outcome = match way {
-            Way::Plain => perform(conn, &mut heads, job),
-            Way::Undoable => undoable(conn, &mut heads, job),
+            Way::Plain => perform(conn, heads, job),
+            Way::Undoable => undoable(conn, heads, job),
         };
         // A full disk ends the whole transaction, not just this change.
         if conn.is_autocommit() {
@@ -153,7 +174,7 @@ fn together(conn: &Connection, group: &[Job], way: Way) -> Result<Option<Vec<Res
 }
 
 /// A change that leaves nothing behind when it fails.
-fn undoable<'a>(conn: &Connection, heads: &mut Heads<'a>, job: &'a Job) -> Result<Outcome, Fault> {
+fn undoable(conn: &Connection, heads: &mut Heads, job: &Job) -> Result<Outcome, Fault> {
     run(conn, "savepoint change")?;
     let outcome = perform(conn, heads, job);
     if outcome.is_err() && !conn.is_autocommit() {
@@ -177,7 +198,7 @@ fn ended(conn: &Connection, result: Result<(), Fault>) -> Result<(), Fault> {
     result
 }
 
-fn perform<'a>(conn: &Connection, heads: &mut Heads<'a>, job: &'a Job) -> Result<Outcome, Fault> {
+fn perform(conn: &Connection, heads: &mut Heads, job: &Job) -> Result<Outcome, Fault> {
     match job {
         Job::Commit(change, _) | Job::Later(change) => commit::apply(conn, heads, change).map(Outcome::Committed),
         Job::Tenant(tenant, _) => records::ensure_tenant(conn, tenant).map(Outcome::Tenant),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use engine::change::Write;
+use engine::change::{Guard, Write};
 use engine::id::MemoryId;
 use engine::ports::{Backend, Filter, Find, Page, StoreError};
 use engine::row::{Row, RowKind};
@@ -44,7 +44,7 @@ fn what_was_written_is_there_when_it_is_opened_again() {
     assert_eq!(world.get(memory.id), Some(memory));
     let find = Find { words: words::query("apple"), pool: 5, ..Find::default() };
     assert_eq!(backend.find(&world.all(), &find).unwrap().candidates.len(), 1);
-    let guard = engine::change::Guard::RunSavesLeft { run: "r1".to_owned(), saves_max: 1 };
+    let guard = Guard::RunSavesLeft { run: "r1".to_owned(), saves_max: 1 };
     assert!(backend.commit(world.change().guard(guard)).is_err(), "dropping writes what was handed over");
     assert_eq!(backend.health().unwrap().memories, 1);
 }
@@ -122,6 +122,51 @@ fn what_was_rolled_back_does_not_come_back_over_others() {
     }
     drop((one, other));
     assert_eq!(raw.query_row("pragma integrity_check", [], |row| row.get::<_, String>(0)).unwrap(), "ok");
+}
+
+/// A writer remembers what it knows of the file from one group to the next, until somebody else writes.
+#[test]
+fn what_a_writer_remembers_is_true() {
+    let (_folder, path) = folder();
+    let (one, other) = (open(&path).unwrap(), open(&path).unwrap());
+    let world = World::new(&*one);
+    let beside = World::of_tenant(&*other, "default", 7);
+    let row = |kind: RowKind, id: &str, state: &str| {
+        Write::Row(Row { kind, id: id.to_owned(), ..world.store_row("lessons", state) })
+    };
+    let save = |guard: &Guard, text: &str| {
+        let entry = world.entry("c1", draft(text));
+        one.commit(world.change().guard(guard.clone()).write(Write::Entry(Box::new(entry)))).is_ok()
+    };
+    let open = Guard::RowIs { kind: RowKind::Stores, id: "lessons".to_owned(), state: Some("open".to_owned()) };
+    let keyless = Guard::RowsAre { kind: RowKind::Bans, state: "key", count: 0 };
+    for (guard, theirs, ours) in [
+        (open, row(RowKind::Stores, "lessons", "archived"), row(RowKind::Stores, "lessons", "open")),
+        (keyless, row(RowKind::Bans, "k", "key"), Write::RowGone { kind: RowKind::Bans, id: "k".to_owned() }),
+    ] {
+        one.commit(world.change().write(ours.clone())).unwrap();
+        assert!(save(&guard, "as it was") && save(&guard, "and still is"), "{guard:?}");
+        other.commit(beside.change().write(theirs.clone())).unwrap();
+        assert!(!save(&guard, "not any more") && !save(&guard, "nor later"), "{guard:?}");
+        one.commit(world.change().write(ours)).unwrap();
+        assert!(save(&guard, "again"), "{guard:?}");
+        // By its own hand too.
+        one.commit(world.change().write(theirs)).unwrap();
+        assert!(!save(&guard, "no longer"), "{guard:?}");
+    }
+    let live =
+        |name: &str| [&one, &other].map(|backend| backend.place(world.tenant, &conversation_place(name)).unwrap());
+    world.remember("c2", "before");
+    other.commit(beside.change().write(Write::Erase { place: conversation_place("c2") })).unwrap();
+    world.remember("c2", "after");
+    assert_eq!(live("c2").map(|place| place.live), [1, 1], "in the place as it is now");
+    for round in 0..3 {
+        beside.remember("c3", &format!("theirs {round}"));
+        world.remember("c3", &format!("ours {round}"));
+    }
+    assert_eq!(live("c3").map(|place| place.live), [6, 6]);
+    let events = one.events(world.tenant, 0, 1_000).unwrap();
+    assert!(events.iter().zip(1..).all(|(event, seq)| event.seq == seq), "numbered without a gap");
 }
 
 #[test]
