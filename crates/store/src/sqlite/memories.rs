@@ -136,14 +136,18 @@ pub(super) fn list(conn: &Connection, readable: &Readable, filter: &Filter, page
     filter::all(&mut clauses, readable, filter);
     let order = paged(&mut clauses, page, filter.fade_below.is_some());
     let table = filter::table(filter, Some(page.order), &scopes);
+    // Only what is on the page is read in full.
     let sql = format!(
         "select {MEMORY}
-         from {table}
+         from (
+           select m.*
+           from {table}
+           where {}
+           order by {order}
+           limit ?) m
          join versions v on v.tenant = m.tenant and v.memory = m.id and v.number = m.number
          left join recalls r on r.tenant = m.tenant and r.memory = m.id
-         where {}
-         order by {order}
-         limit ?",
+         order by {order}",
         clauses.sql
     );
     clauses.params.push(i64::try_from(page.limit).unwrap_or(i64::MAX).into());
