@@ -109,7 +109,7 @@ fn measure(
         let pool = candidates(collection, &kept, &asked, vector.as_ref(), &stats, weights);
         let inputs: Vec<TextInput> =
             pool.iter().map(|at| input(collection, &kept, *at, &asked, vector.as_ref(), embedder)).collect();
-        let signals = QuerySignals { words: &asked, periods: when::periods(&query.text, now) };
+        let signals = QuerySignals { words: &asked, times: when::times(&query.text, now) };
         let scores = relevance(&signals, &stats, &inputs, weights);
         let mut order: Vec<(f64, usize)> = scores.iter().map(|score| score.total).zip(pool).collect();
         order.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));

@@ -13,7 +13,7 @@ use crate::limits::how_many;
 use crate::memory::content_sha256;
 use crate::policy::{self, Readable};
 use crate::ports::{Filter, Find, Found};
-use crate::ranking::{self, Asked, Hit};
+use crate::ranking::{self, Asked, Hit, when};
 use crate::receipt::Touch;
 use crate::row::Kept;
 use crate::vocabulary::{Layer, Ranker, ScopeKind, State};
@@ -75,8 +75,10 @@ impl Engine {
         let eyes = self.eyes_on(caller, &query.filter)?;
         let ranker = self.ranker_for(caller, &eyes, query)?;
         let limit = self.results_limit(caller, query, ranker)?;
-        let (found, mut answer) = self.found(&eyes, query, ranker, limit)?;
-        let mut hits = found;
+        let (mut hits, mut answer) = self.found(&eyes, query, ranker, limit)?;
+        if let Some(query) = self.of_its_time(query).filter(|_| hits.is_empty()) {
+            hits = self.found(&eyes, &query, ranker, limit)?.0;
+        }
         let asked_about = |hit: &Hit| query.explain == Some(hit.memory.id);
         // What `explain` asks about is judged whether it passes the filter or not; returned it is only if it does.
         let passes = |hit: &Hit| !asked_about(hit) || left_out(&query.filter, &hit.memory, self.clock.now()).is_none();
@@ -175,6 +177,16 @@ impl Engine {
             now,
         };
         Ok((ranking::rank(&asked, found), answer))
+    }
+
+    /// What is asked where nothing answers a query that names a time ("what happened last week"): all of that time.
+    fn of_its_time(&self, query: &Query) -> Option<Query> {
+        let now = self.asked_at(&query.filter);
+        let (from, to) = when::span(&when::times(&query.text, now.as_microsecond()).periods, now)?;
+        let mut filter = query.filter.clone();
+        filter.updated_after = filter.updated_after.max(Some(from));
+        filter.updated_before = Some(filter.updated_before.map_or(to, |before| before.min(to)));
+        Some(Query { text: String::new(), filter, ..query.clone() })
     }
 
     /// The time a question is about: now, or the past one it names.

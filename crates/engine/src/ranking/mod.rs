@@ -109,7 +109,7 @@ fn relevance(asked: &Asked<'_>, candidates: &[Candidate], stats: &Stats) -> Vec<
             }
         })
         .collect();
-    let query = QuerySignals { words: asked.words, periods: when::periods(asked.text, asked.now.as_microsecond()) };
+    let query = QuerySignals { words: asked.words, times: when::times(asked.text, asked.now.as_microsecond()) };
     text::relevance(&query, stats, &inputs, &asked.weights.text)
 }
 

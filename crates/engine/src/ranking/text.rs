@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::sessions::Sessions;
-use super::when::{self, Period};
+use super::when::{self, Times};
 use crate::ports::Stats;
 use crate::words::{QueryTerm, QueryWords};
 
@@ -42,6 +42,8 @@ pub struct TextWeights {
     pub speaker: f64,
     /// Added strength when the memory is of the time the query names.
     pub time: f64,
+    /// Taken from a memory of another time than the query names, so that a newer one does not come first.
+    pub other_time: f64,
     /// Added strength when the memory holds an identifier exactly as the query writes it.
     pub exact: f64,
 }
@@ -63,6 +65,7 @@ impl Default for TextWeights {
             session: 0.2,
             speaker: 0.4,
             time: 0.8,
+            other_time: 0.3,
             exact: 0.3,
         }
     }
@@ -72,7 +75,7 @@ impl Default for TextWeights {
 #[derive(Debug, Clone)]
 pub struct QuerySignals<'a> {
     pub words: &'a QueryWords,
-    pub periods: Vec<Period>,
+    pub times: Times,
 }
 
 /// What is known of one candidate.
@@ -143,7 +146,7 @@ pub fn relevance(
     inputs: &[TextInput],
     weights: &TextWeights,
 ) -> Vec<TextScore> {
-    let asked = Wanted::new(query.words, stats, weights);
+    let asked = Wanted::new(query, stats, weights);
     let said: Vec<Vec<f64>> = inputs.iter().map(|input| asked.said(input, average(stats), weights)).collect();
     let sessions = Sessions::new(inputs);
     let near: Vec<f64> = inputs
@@ -180,11 +183,12 @@ fn score(
         vector: input.similarity.unwrap_or(0.0),
         context: base - alone,
         speaker: f64::from(u8::from(input.named)),
-        time: when::fit(&query.periods, input.at),
+        time: when::fit(&query.times.periods, input.at),
         exact: f64::from(u8::from(exact)),
     };
     let chance = words == 0.0 && near <= alone && score.vector < weights.meaning_min;
-    score.total = if chance { 0.0 } else { strengthened(&score, weights) };
+    let apart = if query.times.periods.is_empty() { 0.0 } else { weights.other_time * (1.0 - score.time) };
+    score.total = if chance { 0.0 } else { strengthened(&score, weights) * (1.0 - apart) };
     score
 }
 
@@ -212,8 +216,8 @@ struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    fn new(words: &'a QueryWords, stats: &Stats, weights: &TextWeights) -> Self {
-        let terms = words.terms.as_slice();
+    fn new(query: &QuerySignals<'a>, stats: &Stats, weights: &TextWeights) -> Self {
+        let terms = query.words.terms.as_slice();
         let mut numbers: HashMap<u16, usize> = HashMap::new();
         let mut group = Vec::with_capacity(terms.len());
         let mut worth = Vec::with_capacity(terms.len());
@@ -224,8 +228,10 @@ impl<'a> Wanted<'a> {
             let count = numbers.len();
             let number = *numbers.entry(term.group).or_insert(count);
             if number == count {
-                // The word itself. An identifier nobody wrote is no loss: its parts ask for the same.
+                // The word itself. An identifier nobody wrote is no loss: its parts ask for the same. Nor is the name of a
+                // time: memories of that time count as they are.
                 all += match df {
+                    _ if query.times.terms.contains(&term.term) => 0.0,
                     0 if term.exact => 0.0,
                     0 => weights.unknown * value,
                     _ => value,
@@ -278,7 +284,7 @@ mod tests {
 
     fn totals(words: &QueryWords, inputs: &[TextInput]) -> Vec<f64> {
         let stats = Stats { docs: 100, total_len: 2_000, df: vec![3, 30, 0] };
-        let query = QuerySignals { words, periods: Vec::new() };
+        let query = QuerySignals { words, times: Times::default() };
         relevance(&query, &stats, inputs, &TextWeights::default()).iter().map(|score| score.total).collect()
     }
 

@@ -2,6 +2,15 @@
 use jiff::civil::{Date, Weekday, date};
 use jiff::{Timestamp, ToSpan, tz::TimeZone};
 
+use crate::words::{self, Term};
+
+/// The times a query names, and what it names them with: a memory of that time need not say so.
+#[derive(Debug, Clone, Default)]
+pub struct Times {
+    pub periods: Vec<Period>,
+    pub terms: Vec<Term>,
+}
+
 /// A stretch of days a query speaks of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Period {
@@ -17,24 +26,49 @@ const AFTER_DAYS: f64 = 7.0;
 const BEFORE_DAYS: f64 = 3.0;
 
 /// The times a text names, seen from `now` (microseconds).
-pub fn periods(text: &str, now: i64) -> Vec<Period> {
+pub fn times(text: &str, now: i64) -> Times {
     let words: Vec<&str> =
         text.split(|letter: char| !letter.is_alphanumeric() && letter != '-').filter(|word| !word.is_empty()).collect();
     let today = day(now);
-    let mut found = Vec::new();
+    let mut times = Times::default();
     let mut at = 0;
     while at < words.len() {
         let (period, used) = period(&words, at, today);
-        found.extend(period);
+        if let Some(period) = period {
+            // "7 May": the day stands before what names the time.
+            let from = at - usize::from(at > 0 && day_number(words[at - 1]).is_some());
+            let said = words[from..at + used].join(" ");
+            times.periods.push(period);
+            times.terms.extend(words::query(&said).terms.iter().map(|term| term.term));
+        }
         at += used;
     }
-    found
+    times
 }
 
 /// How well a moment (microseconds) fits the named times, 0..1.
 pub fn fit(periods: &[Period], moment: i64) -> f64 {
     let moment = day(moment);
     periods.iter().map(|period| distance(*period, moment)).map(closeness).fold(0.0, f64::max)
+}
+
+/// From the first moment of the named times to the last. A month of no particular year is the latest there was.
+pub fn span(periods: &[Period], now: Timestamp) -> Option<(Timestamp, Timestamp)> {
+    let today = day(now.as_microsecond());
+    let days = |period: &Period| match *period {
+        Period::Days(first, last) => Some((first, last)),
+        Period::Yearly(month, months) => {
+            [today.year(), today.year() - 1].into_iter().find_map(|year| match months_from(year, month, months) {
+                Period::Days(first, last) if first <= today => Some((first, last)),
+                _ => None,
+            })
+        }
+    };
+    let named: Vec<(Date, Date)> = periods.iter().filter_map(days).collect();
+    let begins = |day: Date| Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp());
+    let first = named.iter().map(|(first, _)| *first).min()?;
+    let last = named.iter().map(|(_, last)| *last).max()?;
+    Some((begins(first)?, begins(last.tomorrow().ok()?)?))
 }
 
 fn closeness(days: i32) -> f64 {
@@ -81,13 +115,21 @@ fn period(words: &[&str], at: usize, today: Date) -> (Option<Period>, usize) {
         // "7 May 2023": the month reads it.
         return (None, 1);
     }
+    if let Some(first) = format!("{first}-01").parse::<Date>().ok().filter(|_| first.len() == "2025-06".len()) {
+        return (Some(months_from(first.year(), first.month(), 1)), 1);
+    }
     match first.as_str() {
         "yesterday" => (days_ago(today, 1, 1), 1),
         "today" | "tonight" => (days_ago(today, 0, 0), 1),
         "last" | "past" | "previous" | "this" => match relative(&first, &lower(1), today) {
             Some(period) => (Some(period), 2),
-            None => (None, 1),
+            None => match amount(&lower(1)).and_then(|amount| days_of(amount, &lower(2))) {
+                // "the last 48 hours", "the past three weeks".
+                Some(days) if first != "this" => (days_ago(today, days, 0), 3),
+                _ => (None, 1),
+            },
         },
+        _ if before == "on" && relative("last", &first, today).is_some() => (relative("last", &first, today), 1),
         _ if lower(2) == "ago" => match (amount(&first), unit_days(&lower(1))) {
             (Some(amount), Some(days)) => (days_ago(today, amount * days + days / 2, amount * days - days / 2), 3),
             _ => (None, 1),
@@ -127,7 +169,7 @@ fn relative(word: &str, unit: &str, today: Date) -> Option<Period> {
     match unit {
         "week" => days_ago(today, monday + 7 * back, if back == 1 { monday + 1 } else { 0 }),
         "weekend" => days_ago(today, monday + 2, monday + 1),
-        "night" | "evening" => days_ago(today, back, back),
+        "night" | "evening" | "morning" | "afternoon" => days_ago(today, back, back),
         "month" => {
             let month = today.checked_sub(back.months()).ok()?;
             Some(months_from(month.year(), month.month(), 1))
@@ -203,6 +245,14 @@ fn unit_days(word: &str) -> Option<i32> {
     }
 }
 
+/// How many days back so many of a unit reach.
+fn days_of(amount: i32, unit: &str) -> Option<i32> {
+    match unit.trim_end_matches('s') {
+        "hour" => Some((amount + 23) / 24),
+        _ => unit_days(unit).map(|days| amount * days),
+    }
+}
+
 fn season(word: &str) -> Option<(i8, i8)> {
     match word {
         "spring" => Some((3, 3)),
@@ -248,7 +298,8 @@ mod tests {
     #[test]
     fn times_are_read() {
         let check = |text: &str, expected: &[&str]| {
-            let found: Vec<String> = periods(text, NOW_MICROS)
+            let found: Vec<String> = times(text, NOW_MICROS)
+                .periods
                 .into_iter()
                 .map(|period| match period {
                     Period::Days(first, last) if first == last => first.to_string(),
@@ -275,6 +326,13 @@ mod tests {
         check("in 2023", &["2023-01-01..2023-12-31"]);
         check("port 8080 on 31 February 2024", &[]);
         check("in the last place", &[]);
+        check("this morning", &["2025-06-15"]);
+        check("what broke on Wednesday", &["2025-06-11"]);
+        check("on call on Friday in May", &["2025-06-13", "5+1"]);
+        check("incidents of 2025-04", &["2025-04-01..2025-04-30"]);
+        check("in the last 48 hours", &["2025-06-13..2025-06-15"]);
+        check("the past three weeks", &["2025-05-25..2025-06-15"]);
+        check("the last 3 releases", &[]);
         check("", &[]);
     }
 
@@ -287,5 +345,20 @@ mod tests {
         assert_eq!((fit_on("2023-05-01"), fit_on("1999-05-31")), (1.0, 1.0));
         assert!(fit_on("2023-06-02") > fit_on("2023-06-20") && fit_on("2023-06-02") > fit_on("2023-04-29"));
         assert_eq!(fit(&[], NOW_MICROS), 0.0);
+    }
+
+    #[test]
+    fn named_times_are_a_span_of_moments() {
+        let now = Timestamp::from_microsecond(NOW_MICROS).expect("a time");
+        let check = |text: &str, expected: Option<(&str, &str)>| {
+            let moment = |day: &str| format!("{day}T00:00:00Z").parse::<Timestamp>().expect("a time");
+            let expected = expected.map(|(from, to)| (moment(from), moment(to)));
+            assert_eq!(span(&times(text, NOW_MICROS).periods, now), expected, "{text}");
+        };
+        check("last week", Some(("2025-06-02", "2025-06-09")));
+        check("in May", Some(("2025-05-01", "2025-06-01")));
+        check("in October", Some(("2024-10-01", "2024-11-01")));
+        check("yesterday or in 2023", Some(("2023-01-01", "2025-06-15")));
+        check("whenever", None);
     }
 }

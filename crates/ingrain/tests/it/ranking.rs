@@ -121,3 +121,37 @@ fn search_reads_many_languages() {
     check("de", "Die Datenbankverbindung bricht nachts ab", "Datenbank Verbindung");
     check("en", "the pods were restarting because probes failed", "pod restarts after a failing probe");
 }
+
+#[test]
+fn the_named_time_comes_first() {
+    let world = World::new();
+    let days = ["2024-11-20", "2025-05-14", "2025-10-20", "2026-01-14", "2026-02-18", "2026-02-24", "2026-02-28"];
+    for day in days {
+        let save = format!("remember --store workspace_runbooks --kind runbook --path p/{day}");
+        world.at(&format!("{day}T10:00:00Z")).json(&save, &["outage of the payment gateway"]);
+    }
+    // A Sunday.
+    let world = world.at("2026-03-01T12:00:00Z");
+    let first = |query: &str| {
+        let answer = world.json("search --store workspace_runbooks", &[query]);
+        column(&answer["hits"], "path").first().map(|path| path.trim_start_matches("p/").to_owned()).unwrap_or_default()
+    };
+    for (time, day) in [
+        ("in May", "2025-05-14"),
+        ("in October", "2025-10-20"),
+        ("in 2024", "2024-11-20"),
+        ("last week", "2026-02-18"),
+        ("last Tuesday", "2026-02-24"),
+        ("yesterday", "2026-02-28"),
+        ("two weeks ago", "2026-02-18"),
+        ("on 2025-10-20", "2025-10-20"),
+        ("in 2026-01", "2026-01-14"),
+        ("", "2026-02-28"),
+    ] {
+        assert_eq!(first(&format!("payment gateway outage {time}")), day, "{time}");
+        // Nothing but a time asks for what is of it.
+        if !time.is_empty() {
+            assert_eq!(first(&format!("what happened {time}?")), day, "{time} alone");
+        }
+    }
+}
