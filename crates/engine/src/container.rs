@@ -78,6 +78,15 @@ pub const WORKFLOW_STEPS: &str = "workflow_steps";
 /// Stores that are looked into only by name or by the verbs made for them: logs would crowd out what was learnt.
 pub const ASKED_BY_NAME: &[&str] = &[KNOWLEDGE_DRAFTS, AUDIT_LOG, WORKFLOW_STEPS];
 
+/// Logs are appended to by their own verbs and changed by nobody; redaction and erasure keep their promises there too.
+const LOGS: &[&str] = &[AUDIT_LOG, WORKFLOW_STEPS];
+
+impl Store {
+    pub fn is_log(&self) -> bool {
+        LOGS.contains(&self.slug.as_str())
+    }
+}
+
 pub fn find_builtin(slug: &str) -> Option<&'static Builtin> {
     BUILTINS.iter().find(|builtin| builtin.slug == slug)
 }

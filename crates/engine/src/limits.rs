@@ -116,7 +116,7 @@ impl Default for Limits {
             history_default: 5,
             history_max: 1_000,
             conflict_excerpt_chars: 200,
-            overfetch: 2,
+            overfetch: 3,
             pool_min: 20,
             neighbours_of_best: 10,
             neighbours_reach: 2,

@@ -163,10 +163,9 @@ pub fn may_write(
     kind: Kind,
     pipeline_enabled: bool,
 ) -> Result<Permit, Refusal> {
-    if !caller.rules.manage {
-        return Err(Refusal::new("policy.manage_revoked", "this role does not hold the rule `memory.manage`"));
-    }
+    manages(caller)?;
     match (caller.role, scope, store.access) {
+        _ if store.is_log() => return Err(append_only(&store.slug)),
         (Role::Admin, _, _) => {}
         _ if !is_own(caller, scope) => {
             return Err(Refusal::new("policy.not_yours", "this place belongs to somebody else"));
@@ -194,12 +193,17 @@ pub fn may_write(
     Ok(Permit { state, trust: store.default_trust.min(caller.ceiling()) })
 }
 
+/// Who may add to a log, by the log's own verb: everybody who may write at all.
+pub fn may_enter(caller: &Caller, store: &Store) -> Result<Permit, Refusal> {
+    manages(caller)?;
+    Ok(Permit { state: State::Active, trust: store.default_trust })
+}
+
 /// Who may put something up for review: whoever may write at all, for a place he can see. Nothing stands by it.
 pub fn may_propose(caller: &Caller, store: &Store, scope: &Scope) -> Result<Permit, Refusal> {
-    if !caller.rules.manage {
-        return Err(Refusal::new("policy.manage_revoked", "this role does not hold the rule `memory.manage`"));
-    }
+    manages(caller)?;
     match (caller.role, scope) {
+        _ if store.is_log() => return Err(append_only(&store.slug)),
         (Role::Admin, _) => {}
         _ if !is_own(caller, scope) => {
             return Err(Refusal::new("policy.not_yours", "this place belongs to somebody else"));
@@ -242,6 +246,17 @@ pub fn may_forget(caller: &Caller, store: &Store, memory: &Memory) -> Result<(),
             permitted => permitted.map(|_| ()),
         },
     }
+}
+
+fn manages(caller: &Caller) -> Result<(), Refusal> {
+    let revoked = || Refusal::new("policy.manage_revoked", "this role does not hold the rule `memory.manage`");
+    caller.rules.manage.then_some(()).ok_or_else(revoked)
+}
+
+fn append_only(store: &str) -> Refusal {
+    Refusal::new("policy.append_only", format!("`{store}` is a log: entries are added, never changed")).hint(
+        "add with `ingrain audit add` or `ingrain workflow step`; what must not stay is redacted: `ingrain redact`",
+    )
 }
 
 pub(crate) fn pipeline_not_enabled() -> Refusal {
@@ -310,6 +325,8 @@ mod tests {
         check(&admin, "workspace_runbooks", Kind::Runbook, false, "active admin_approved");
         check(&admin, "workspace_conventions", Kind::Runbook, false, "active system_seeded");
         check(&admin, "system_notes", Kind::Note, false, "active user_authored");
+        check(&admin, "audit_log", Kind::Note, false, "policy.append_only");
+        check(&agent, "workflow_steps", Kind::Note, false, "policy.append_only");
         let revoked = Caller { rules: crate::caller::Rules { read: true, manage: false }, ..agent };
         check(&revoked, "conversation_memory", Kind::Note, false, "policy.manage_revoked");
     }

@@ -151,8 +151,9 @@ fn permitted(ground: Ground<'_>, kind: Kind) -> Result<Permit, Refusal> {
     };
     match ground.deed {
         Deed::Write => policy::may_write(caller, store, scope, kind, pipeline_enabled).map(derived),
+        Deed::Enter => policy::may_enter(caller, store).map(derived),
         // The verb may write there; whose deed it is stays told.
-        Deed::Own | Deed::Enter => {
+        Deed::Own => {
             let scribe = Caller { role: Role::Admin, ..caller.clone() };
             policy::may_write(&scribe, store, scope, kind, pipeline_enabled).map(derived)
         }

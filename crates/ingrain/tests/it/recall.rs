@@ -103,3 +103,24 @@ fn the_logs_are_written_by_their_verbs_only_and_stay_out_of_ordinary_search() {
     world.fails(3, "audit add --action leak --as agent:t", &[&secret]);
     assert_eq!(world.code(3, "recall crane --as agent:x --revoke memory.read", &[]), "policy.read_revoked");
 }
+
+#[test]
+fn nobody_changes_what_a_log_says() {
+    let world = World::new();
+    let entry = world.json("audit add --action deploy.finished --as agent:t", &["billing 4.2 is live"]);
+    let (id, sha256) = (text(&entry["id"]), text(&entry["sha256"]));
+    for line in [
+        format!("patch {id} --expect {sha256} --evidence x changed"),
+        format!("forget {id} --reason r"),
+        format!("pin {id}"),
+        format!("rollback {id}"),
+        "remember --store audit_log --kind note --path deploy/x --evidence x mine".to_owned(),
+        "remember --store workflow_steps --kind note --evidence x mine".to_owned(),
+    ] {
+        assert_eq!(text(&world.fails(3, &line, &[])["code"]), "policy.append_only", "{line}");
+    }
+    assert_eq!(text(&world.json(&format!("read {id}"), &[])["content"]), "billing 4.2 is live");
+    // What must not stay is taken out all the same.
+    world.json(&format!("redact {id} --reason r"), &[]);
+    assert_ne!(text(&world.json(&format!("read {id}"), &[])["content"]), "billing 4.2 is live");
+}
