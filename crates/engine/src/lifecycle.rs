@@ -46,8 +46,11 @@ pub const FULL: f64 = 1.0;
 /// Small talk is short; a long message that opens with thanks is not.
 const SMALL_TALK_WORDS_MAX: usize = 8;
 
-const REMEMBER: &[&str] =
-    &["remember this", "remember that", "don't forget", "do not forget", "merk dir", "keep in mind"];
+const REMEMBER: &[&str] = &["remember this", "remember that", "keep in mind"];
+const DO_NOT_FORGET: &[&str] = &["don't forget", "do not forget", "merk dir"];
+/// Before "remember this" these tell of somebody's memory ("I do not remember this"); after a word of asking they ask.
+const TELLING: &[&str] = &["i", "you", "we", "they", "he", "she", "not", "don't", "can't", "cannot", "didn't", "never"];
+const ASKING: &[&str] = &["can", "could", "will", "would", "must", "should", "please"];
 const DECISIONS: &[&str] = &[
     "decided",
     "decision",
@@ -80,7 +83,7 @@ const PLEASANTRIES: &[&str] =
 pub fn worth(text: &str) -> Worth {
     let lower = text.to_lowercase();
     let has = |list: &[&str]| list.iter().any(|phrase| contains_word(&lower, phrase));
-    if has(REMEMBER) {
+    if has(DO_NOT_FORGET) || REMEMBER.iter().any(|phrase| asks_for(&lower, phrase)) {
         return Worth { importance: FULL, class: TtlClass::Remember };
     }
     let (decision, amount) = (has(DECISIONS), has(APPROVALS) || mentions_amount(&lower));
@@ -98,10 +101,27 @@ pub fn worth(text: &str) -> Worth {
     Worth { importance: importance.clamp(0.0, FULL), class }
 }
 
-/// The phrase stands there as words, not inside one.
+/// The phrase is a wish, not a report of what somebody remembers.
+fn asks_for(text: &str, phrase: &str) -> bool {
+    words_at(text, phrase).any(|at| {
+        // Only the same sentence.
+        let before = text[..at].rsplit(['.', '!', '?', ':', ';', ',', '\n']).next().unwrap_or_default();
+        let mut before = before.split_whitespace().rev();
+        match (before.next(), before.next()) {
+            (Some(word), asks) if TELLING.contains(&word) => asks.is_some_and(|asks| ASKING.contains(&asks)),
+            _ => true,
+        }
+    })
+}
+
 fn contains_word(text: &str, phrase: &str) -> bool {
-    text.match_indices(phrase).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
+    words_at(text, phrase).next().is_some()
+}
+
+/// Where the phrase stands as words, not inside one.
+fn words_at<'a>(text: &'a str, phrase: &'a str) -> impl Iterator<Item = usize> + 'a {
+    text.match_indices(phrase).map(|(at, _)| at).filter(move |at| {
+        let before = text[..*at].chars().next_back();
         let after = text[at + phrase.len()..].chars().next();
         let inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         !inside(before) && !inside(after)
@@ -152,6 +172,11 @@ mod tests {
             assert!((worth.importance - importance).abs() < 1e-9 && worth.class == class, "{text}: {worth:?}");
         };
         check("Please remember this: the door code changes monthly", 1.0, TtlClass::Remember);
+        check("Could you remember that I take the early train", 1.0, TtlClass::Remember);
+        check("It is late. Remember that the door is locked", 1.0, TtlClass::Remember);
+        check("do you remember this morning", 0.3, TtlClass::Routine);
+        check("I do not remember this thing at all", 0.3, TtlClass::Routine);
+        check("They can't remember that the lift was broken", 0.3, TtlClass::Routine);
         check("ok thanks!", 0.15, TtlClass::Routine);
         check("We decided to move to Postgres", 0.6, TtlClass::Decision);
         check("Approved the invoice of $400, we will pay on Monday", 0.9, TtlClass::Decision);

@@ -369,6 +369,7 @@ fn retrieved(output: &Output, report: &retrieval::RetrievalReport) -> String {
     };
     let mut rows = vec![row("text relevance", &report.main), row("without vectors", &report.without_vectors)];
     rows.extend(report.by_category.iter().map(|(category, quality)| row(&format!("category {category}"), quality)));
+    rows.extend(report.category_5.iter().map(|quality| row("category 5", quality)));
     rows.extend(report.by_ranker.iter().map(|(ranker, quality)| row(&format!("ranker {ranker}"), quality)));
     let table = output.table(&["", "queries", "R@5", "R@10", "R@20", "MRR", "nDCG@10"], rows);
     format!(

@@ -104,16 +104,22 @@ pub fn run(engine: &Engine, tenant: TenantId, set: &Set) -> Result<RetrievalRepo
     let scored = |sums: &BTreeMap<i64, Sums>| {
         Sums::total(sums.iter().filter(|(category, _)| **category != APART).map(|(_, sums)| sums))
     };
-    let mut by_ranker = BTreeMap::new();
+    let main = scored(&text).quality();
+    // This one is text relevance and nothing else.
+    let mut by_ranker = BTreeMap::from([(Ranker::Lesson.to_string(), main.clone())]);
     for ranker in [Ranker::Operational, Ranker::Episodic, Ranker::Layered, Ranker::Hint] {
         by_ranker.insert(ranker.to_string(), scored(&all(ranker, false)?).quality());
     }
     Ok(RetrievalReport {
-        main: scored(&text).quality(),
+        main,
         embedder: engine.embedder.model().to_owned(),
         memories: set.collections.iter().map(|collection| collection.memories.len()).sum(),
         refused,
-        by_category: text.iter().map(|(category, sums)| (category.to_string(), sums.quality())).collect(),
+        by_category: text
+            .iter()
+            .filter(|(category, _)| **category != APART)
+            .map(|(category, sums)| (category.to_string(), sums.quality()))
+            .collect(),
         category_5: text.get(&APART).map(Sums::quality),
         without_vectors: scored(&all(Ranker::Lesson, true)?).quality(),
         by_ranker,
@@ -178,7 +184,9 @@ fn when(turn: &Turn, number: usize) -> Timestamp {
     };
     let date = turn.date.as_deref().and_then(|date| civil(date).or_else(|| date.parse().ok()));
     let base = date.unwrap_or(Timestamp::UNIX_EPOCH).as_second();
-    Timestamp::from_second(base + number as i64 % 1_000 * TURN_SECONDS).unwrap_or(Timestamp::UNIX_EPOCH)
+    // Never the same moment twice: what is as good as another then comes in the same order in every run.
+    let after = number as i64 % 1_000 * TURN_SECONDS + number as i64 / 1_000;
+    Timestamp::from_second(base + after).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
 fn measured(

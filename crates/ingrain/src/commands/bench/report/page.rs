@@ -76,6 +76,7 @@ fn recall_table(report: &RetrievalReport) -> String {
     };
     let mut rows = vec![row("text relevance", &report.main), row("without vectors", &report.without_vectors)];
     rows.extend(report.by_category.iter().map(|(category, quality)| row(&format!("category {category}"), quality)));
+    rows.extend(report.category_5.iter().map(|quality| row("category 5", quality)));
     rows.extend(report.by_ranker.iter().map(|(ranker, quality)| row(&format!("ranker `{ranker}`"), quality)));
     let about = format!("{} memories, {} refused, embedder `{}`.", report.memories, report.refused, report.embedder);
     format!("{about}\n\n{}", table(&["", "questions", "R@5", "R@10", "R@20", "MRR", "nDCG@10"], &rows))
