@@ -14,7 +14,7 @@ from measure import static_embed
 from minilm import MiniLM
 import modelfile
 
-NAME = "ingrain-static-1"
+NAME = "ingrain-static-2"
 LENGTH_POWER = 0.5
 SIF_A = 3e-3
 

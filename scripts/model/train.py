@@ -27,7 +27,6 @@ OWN_DECAY = 2e-3       # each step the token is seen in
 RELATION = 20.0         # weight of the similarity loss; its raw size is some fiftieth of the cosine loss
 SIF_A = 1e-3
 PRIOR_COUNT = 4.0       # ridge of the regression, in sightings of a token
-STEPS_SHARE = 0.5       # of the rate's schedule; where the shipped weights were taken
 
 
 def load(texts_paths, teacher_folders, tokenizer):
@@ -157,7 +156,7 @@ def quality(table, x, teacher):
     return overlap, np.corrcoef(mine[upper], theirs[upper])[0, 1]
 
 
-def main(model_folder, texts_path, teacher_folder, out, epochs=2):
+def main(model_folder, texts_path, teacher_folder, out, epochs=4):
     rng = np.random.default_rng(5)
     model = MiniLM(model_folder)
     vocabulary = usable(model.tokenizer)
@@ -184,7 +183,7 @@ def main(model_folder, texts_path, teacher_folder, out, epochs=2):
     members = [m for m in members if len(m) >= 32]
     steps = int(epochs) * (len(train) // BATCH)
     began = time.time()
-    for step in range(int(steps * STEPS_SHARE)):
+    for step in range(steps):
         picked = [rng.choice(members[c], 32, replace=False) for c in rng.choice(len(members), BATCH // 64, replace=False)]
         batch = np.unique(np.concatenate(picked + [rng.choice(train, BATCH // 2, replace=False)]))
         scale = min(1, step / 100) * (1 - step / steps)
