@@ -14,13 +14,14 @@ use crate::policy;
 use crate::ports::{Filter, Order, Page};
 use crate::presets::Purpose;
 use crate::ranking::Hit;
-use crate::receipt::{Considered, NOTICE, OVER_BUDGET, Receipt, ReceiptSettings, Touch, show};
+use crate::receipt::{Considered, NOTICE, OVER_BUDGET, Receipt, ReceiptSettings, show};
 use crate::render::{self, Block, Shown};
 use crate::row::Kept;
 use crate::safety;
 use crate::scope::Scope;
 use crate::search::Query;
 use crate::tokens;
+use crate::touch::Touch;
 use crate::vocabulary::{Ranker, TurnRole};
 use crate::window::Message;
 

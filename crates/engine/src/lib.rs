@@ -89,6 +89,7 @@ mod stores;
 mod summary;
 pub mod tally;
 mod together;
+pub mod touch;
 mod upkeep;
 pub mod usage;
 mod verify;

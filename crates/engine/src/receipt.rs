@@ -1,4 +1,4 @@
-//! Receipts: what was injected, why, and how to prove it. Usage: which memory touched which run.
+//! Receipts: what was injected, why, and how to prove it.
 
 use std::collections::BTreeMap;
 
@@ -21,8 +21,8 @@ use crate::ports::StoreError;
 use crate::presets::Purpose;
 use crate::render::{self, Block, Shown};
 use crate::row::{self, Kept, Row, RowFilter, RowKind};
+use crate::touch::Touch;
 use crate::upkeep::{Upkeep, batches};
-use crate::vocabulary;
 use crate::vocabulary::{Kind, Ranker, Trust};
 
 /// The record of one injection.
@@ -157,49 +157,6 @@ impl Kept for Receipt {
     }
 }
 
-vocabulary! {
-    /// How a memory touched a run.
-    Touch ("use") {
-        Injected = "injected",
-        Read = "read",
-        Written = "written",
-        Proposed = "proposed",
-    }
-}
-
-/// One memory's touch of one run or conversation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Usage {
-    pub id: String,
-    pub at: Timestamp,
-    pub memory: MemoryId,
-    pub version: VersionId,
-    pub touch: Touch,
-    pub actor: String,
-    pub run: Option<String>,
-    pub conversation: Option<String>,
-    pub receipt: Option<String>,
-}
-
-impl Kept for Usage {
-    const KIND: RowKind = RowKind::Usage;
-    fn id(&self) -> String {
-        self.id.clone()
-    }
-    fn at(&self) -> Timestamp {
-        self.at
-    }
-    fn state(&self) -> String {
-        self.touch.to_string()
-    }
-    fn subject(&self) -> String {
-        self.memory.to_string()
-    }
-    fn parent(&self) -> String {
-        self.run.clone().unwrap_or_default()
-    }
-}
-
 /// A receipt's block, rebuilt.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Replay {
@@ -224,6 +181,8 @@ impl Engine {
 
     /// Receipts, newest first.
     pub fn receipts(&self, caller: &Caller, run: Option<&str>, limit: Option<usize>) -> Result<Vec<Receipt>, Error> {
+        // The newest may be on its way, as above.
+        self.backend.flush()?;
         // Without a run by state, which all of them share: that is how the table is sorted by time.
         let (state, parent) = if run.is_none() { (Some(String::new()), None) } else { (None, run.map(str::to_owned)) };
         let filter = RowFilter {
@@ -257,35 +216,6 @@ impl Engine {
         let text = render::render(&receipt.settings.tag_prefix, &shown(Block::Trusted), &shown(Block::Untrusted));
         let exact = content_sha256(&text) == receipt.block_sha256;
         Ok(Replay { text, exact, redacted })
-    }
-
-    /// The memories that reached a run, newest touch first.
-    pub fn blame(&self, caller: &Caller, run: &str) -> Result<Vec<Usage>, Error> {
-        admins_only(caller)?;
-        let filter = RowFilter {
-            parent: Some(run.to_owned()),
-            newest_first: true,
-            limit: self.limits().list_max,
-            ..RowFilter::default()
-        };
-        row::select(&*self.backend, caller.tenant, &filter)
-    }
-
-    /// The runs and conversations a memory touched, newest first.
-    pub fn reach(&self, caller: &Caller, memory: MemoryId) -> Result<Vec<Usage>, Error> {
-        admins_only(caller)?;
-        let filter = RowFilter {
-            subject: Some(memory.to_string()),
-            newest_first: true,
-            limit: self.limits().list_max,
-            ..RowFilter::default()
-        };
-        let touches: Vec<Usage> = row::select(&*self.backend, caller.tenant, &filter)?;
-        // One that was erased left its touches; one that touched nothing is still there.
-        if touches.is_empty() {
-            self.read_by_id(caller, memory)?;
-        }
-        Ok(touches)
     }
 
     /// Since when touches and receipts are kept; `None`: since ever.
@@ -330,28 +260,6 @@ impl Engine {
         let going = |change: Change, row: &Row| change.write(Write::RowGone { kind, id: row.id.clone() });
         self.backend.commit(rows.iter().fold(Change::new(tenant, self.clock.now()), going))?;
         Ok(rows.len() as u64)
-    }
-
-    /// A touch to be written with the deed it belongs to.
-    pub(crate) fn usage(
-        &self,
-        caller: &Caller,
-        touch: Touch,
-        memory: MemoryId,
-        version: VersionId,
-        receipt: Option<&str>,
-    ) -> Usage {
-        Usage {
-            id: self.clock.fresh_id().to_string(),
-            at: self.clock.now(),
-            memory,
-            version,
-            touch,
-            actor: caller.principal.clone(),
-            run: caller.run.clone(),
-            conversation: caller.conversation.clone(),
-            receipt: receipt.map(str::to_owned),
-        }
     }
 }
 

@@ -14,8 +14,7 @@ use crate::memory::content_sha256;
 use crate::policy::{self, Readable};
 use crate::ports::{Filter, Find, Found};
 use crate::ranking::{self, Asked, Hit};
-use crate::receipt::Touch;
-use crate::row::Kept;
+use crate::touch::Touch;
 use crate::vocabulary::{Layer, Ranker, ScopeKind, State};
 use crate::words;
 
@@ -205,10 +204,8 @@ impl Engine {
         let fading = episodes.map(|hit| hit.memory.id).collect();
         let mut change = Change::new(caller.tenant, now).event(event).write(Write::Recalled { memories, fading });
         // What a run was told is known again when the run saves it.
-        for hit in hits.iter().filter(|_| caller.run.is_some()) {
-            let usage = self.usage(caller, Touch::Read, hit.memory.id, hit.memory.version, None);
-            change = change.write(Write::Row(usage.to_row()));
-        }
+        let shown = hits.iter().map(|hit| (hit.memory.id, hit.memory.version));
+        change.writes.extend(self.touches(caller, Touch::Read, shown));
         self.backend.commit_later(change);
     }
 

@@ -38,7 +38,7 @@ enum What {
 impl WhyNot {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        let id = engine.read(caller, &Reference::parse(None, &self.id))?.id;
+        let id = engine.locate(caller, &Reference::parse(None, &self.id))?.id;
         let query = Query { text: self.query, filter: self.filters.filter(job)?, ..Query::default() };
         let diagnosis = engine.diagnose(caller, &query, id)?;
         job.output.answer(&diagnosis, || told(job.output, &diagnosis))

@@ -139,6 +139,38 @@ fn blame_names_what_reached_a_run_and_reach_the_runs_of_a_memory() {
 }
 
 #[test]
+fn blame_names_what_a_run_read_and_what_it_proposed() {
+    let world = World::new();
+    let id = draft(&world, "the queue must be empty first");
+    let known = text(&world.json("remember --as agent:t --conversation c1 --evidence x --path n/a", &["hello"])["id"]);
+    let touches = |line: &str, memory: &str| -> Vec<String> {
+        let answer = world.json(line, &[]);
+        let touches = rows(if line.starts_with("blame") { &answer["memories"] } else { &answer["touches"] });
+        let of_memory = touches.iter().filter(|touch| touch["memory"] == memory);
+        let mut touches: Vec<String> = of_memory.map(|touch| text(&touch["touch"])).collect();
+        touches.sort();
+        touches
+    };
+    let of_run = AGENT.replace("r1", "r2");
+    world.json(&format!("read {of_run} n/a"), &[]);
+    assert_eq!(touches("blame r2", &known), ["read"]);
+    // What a command looks up to work on, nobody read.
+    world.json(&format!("history {of_run}"), &[&id]);
+    assert!(touches("blame r2", &id).is_empty());
+    let propose = "--to workspace_runbooks --path rb/a --reason r --evidence e";
+    world.json(&format!("propose {of_run} n/a {propose}"), &[]);
+    assert_eq!(touches("blame r2", &known), ["proposed", "read"]);
+    // A second run that proposes the same is known too.
+    world.json(&format!("propose {} n/a {propose}", AGENT.replace("r1", "r3")), &[]);
+    assert_eq!(touches("blame r3", &known), ["proposed"]);
+    let profile = world.json(&format!("profile propose {of_run} --user ann --key editor --value vi --reason r"), &[]);
+    let candidate = text(&profile["review"]["candidate"]);
+    assert_eq!(touches("blame r2", &candidate), ["proposed"], "{profile}");
+    // Saved in a conversation, without a run.
+    assert_eq!(touches(&format!("reach {known}"), &known), ["proposed", "proposed", "read", "written"]);
+}
+
+#[test]
 fn secrets_in_a_message_are_kept_nowhere() {
     let world = World::new();
     let secret = format!("{}{}", "AKIA", "Q3EGRTZPLMXW7YVB");

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use engine::ContextRequest;
-use engine::receipt::Usage;
+use engine::touch::Usage;
 use jiff::Timestamp;
 use serde_json::json;
 

@@ -2,7 +2,8 @@
 
 use engine::ports::Filter;
 use engine::presets::Purpose;
-use engine::receipt::{Considered, Receipt, Replay, Usage};
+use engine::receipt::{Considered, Receipt, Replay};
+use engine::touch::Usage;
 use engine::vocabulary::Kind;
 use engine::{Context, ContextRequest, Message, Verified, Window, WindowRequest};
 use jiff::Timestamp;

@@ -99,6 +99,32 @@ fn fact_34_a_run_and_its_context_over_rest() {
 }
 
 #[test]
+fn what_a_run_read_and_proposed_over_rest_is_blamed_at_once() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let id = draft(&house, &agent, "billing", "billing retries webhooks for a day");
+    let ask = |method: &str, path: &str| {
+        house.ask_as(&agent, method, path).header("x-run-id", "r1").header("x-conversation-id", "c1")
+    };
+    let touches = || {
+        let blame = house.ask("GET", "/v1/runs/r1/blame").send().json();
+        let items = blame["items"].as_array().expect("items").clone();
+        let mut touches: Vec<_> = items.iter().map(|item| item["touch"].as_str().map(str::to_owned)).collect();
+        touches.sort();
+        touches.into_iter().flatten().collect::<Vec<_>>()
+    };
+    assert_eq!(ask("GET", &format!("/v1/memories/{id}")).send().status, 200);
+    assert_eq!(touches(), ["read"]);
+    let body = json!({
+        "memory": id, "target_store": "workspace_runbooks", "target_path": "rb/billing", "rationale": "useful",
+        "evidence": [{ "kind": "tool_result", "summary": "logs" }],
+    });
+    let proposed = ask("POST", "/v1/reviews").json(&body).send();
+    assert_eq!(proposed.status, 201, "{}", proposed.body);
+    assert_eq!(touches(), ["proposed", "read"]);
+}
+
+#[test]
 fn who_may_not_forget_asks_for_it() {
     let house = House::new();
     let agent = house.agent("triage");
