@@ -120,7 +120,7 @@ pub use rollback::{Rollback, RolledBack};
 pub use run::{Closed, Closing, Run, RunClosed, RunOutcome};
 pub use saving::{Saving, Step};
 pub use search::{Answer, Query, WhyNot};
-pub use skills::{Shelf, Skill};
+pub use skills::{LeftOut, Shelf, Shelved, Skill};
 pub use sources::{AuditEntry, StepOutput};
 pub use stores::NewStore;
 pub use summary::{Extractive, Summariser};

@@ -15,7 +15,7 @@ use crate::ranking::Hit;
 use crate::receipt::{ReceiptSettings, show};
 use crate::render;
 use crate::search::Query;
-use crate::skills::Skill;
+use crate::skills::{LeftOut, Shelved, Skill};
 use crate::vocabulary::Ranker;
 
 /// Memories and chunks before anything is cut (SPEC §3).
@@ -36,7 +36,7 @@ impl Engine {
         let settings = ReceiptSettings { memories_max: MEMORIES + CHUNKS, ..self.context_settings(&asked) };
         let mut parts = Parts {
             request,
-            skills: self.window_skills(request)?,
+            skills: self.window_skills(request, notes),
             pinned: Vec::new(),
             memories: Vec::new(),
             chunks: Vec::new(),
@@ -71,16 +71,17 @@ impl Engine {
     }
 
     /// The request's own skills and the configured ones, or those of them that were named.
-    fn window_skills(&self, request: &WindowRequest) -> Result<Vec<Skill>, Error> {
+    fn window_skills(&self, request: &WindowRequest, notes: &mut Vec<String>) -> Vec<Skill> {
         let wanted = |skill: &Skill| request.skill_names.as_ref().is_none_or(|names| names.contains(&skill.name));
-        let configured = self.skills()?.into_iter().filter(wanted);
+        let Shelved { skills: configured, left_out } = self.skills();
+        notes.extend(left_out.iter().map(LeftOut::note));
         let mut skills = request.skills.clone();
-        for skill in configured {
+        for skill in configured.into_iter().filter(wanted) {
             if !skills.iter().any(|given| given.name == skill.name) {
                 skills.push(skill);
             }
         }
-        Ok(skills)
+        skills
     }
 
     /// Pinned memories, within their share of a turn's budget.

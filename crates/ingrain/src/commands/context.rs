@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use engine::misfit;
 use engine::presets::Purpose;
 use engine::receipt::Considered;
-use engine::{Context, ContextRequest, WindowRequest};
+use engine::{Context, ContextRequest, LeftOut, WindowRequest};
 use serde::Serialize;
 use serde_json::json;
 
@@ -99,10 +99,14 @@ fn window(job: &Job<'_>, file: &Path, folders: &[PathBuf]) -> Result<(), Failure
     };
     let wrong = |words: String| Failure::wrong("shape.window", format!("the window does not fit {words}"));
     let mut request: WindowRequest = misfit::from_slice(text.as_bytes()).map_err(wrong)?;
+    let mut left_out = Vec::new();
     for folder in folders {
-        request.skills.extend(skills::of_folder(folder)?.into_iter().map(|(_, skill)| skill));
+        let found = skills::of_folder(folder)?;
+        request.skills.extend(found.skills.into_iter().map(|(_, skill)| skill));
+        left_out.extend(found.left_out.iter().map(LeftOut::note));
     }
-    let window = job.session.engine.working_memory(&job.session.caller, &request)?;
+    let mut window = job.session.engine.working_memory(&job.session.caller, &request)?;
+    window.notes.extend(left_out);
     job.output.value(&window)
 }
 
