@@ -1,7 +1,7 @@
 //! What goes into a window: skills, pinned memories, memories and chunks for the message.
 
 use super::WindowRequest;
-use super::parts::Parts;
+use super::parts::{Parts, ToolResult};
 use crate::Engine;
 use crate::caller::Caller;
 use crate::chronicle;
@@ -41,7 +41,11 @@ impl Engine {
             memories: Vec::new(),
             chunks: Vec::new(),
             dropped: Vec::new(),
-            tool_results: request.tool_results.clone(),
+            tool_results: request
+                .tool_results
+                .iter()
+                .map(|text| ToolResult { text: text.clone(), is_cut: false })
+                .collect(),
             first_turn: 0,
             summary: String::new(),
             settings,
