@@ -17,6 +17,12 @@ use crate::error::Failure;
 use crate::skills;
 use crate::text::{content, file_text, stdin};
 
+/// What is asked of a turn says nothing about a window.
+const OF_A_TURN: [&str; 15] = [
+    "message", "budget", "max", "format", "store", "scope", "layer", "kind", "tag", "state", "trust", "since", "until",
+    "prefix", "as_of",
+];
+
 #[derive(Debug, Args)]
 pub struct ContextCommand {
     /// The latest message of the user; `-` reads stdin
@@ -24,7 +30,7 @@ pub struct ContextCommand {
     message: Option<String>,
     /// Everything a model's next call is made of, as a JSON file: window_tokens, system_prompt, skills, turns,
     /// tool_results, message. Answers the messages that fit; `-` reads stdin
-    #[arg(long, value_name = "FILE", conflicts_with = "message")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = OF_A_TURN)]
     window: Option<PathBuf>,
     /// A folder whose SKILL.md files go into the window, uncut (repeatable)
     #[arg(long, value_name = "DIR", requires = "window")]

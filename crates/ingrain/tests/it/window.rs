@@ -136,6 +136,34 @@ fn what_a_tool_said_stays_data_in_a_summary() {
 }
 
 #[test]
+fn what_is_asked_of_a_turn_is_refused_beside_a_window() {
+    let world = World::new();
+    let file = world.home().join("window.json");
+    std::fs::write(&file, json!({ "window_tokens": 400, "message": "what now?" }).to_string()).expect("written");
+    let window = format!("context {AGENT} --window {}", file.display());
+    for asked in [
+        "--as-of 7d",
+        "--store episodes",
+        "--kind runbook",
+        "--max 2",
+        "--budget 90",
+        "--trust admin_approved",
+        "--tag a",
+        "--since 7d",
+        "--until 7d",
+        "--prefix a",
+        "--layer semantic",
+        "--state all",
+        "--scope user",
+        "--format text",
+    ] {
+        let ran = world.run(&format!("{window} {asked}"), &[]);
+        assert!(ran.exit == 2 && ran.stderr.contains("--window"), "{asked}: {ran:?}");
+    }
+    assert_eq!(world.run(&window, &[]).exit, 0);
+}
+
+#[test]
 fn a_summary_is_the_same_each_time() {
     let world = world();
     let summary = || {
