@@ -179,10 +179,21 @@ impl Engine {
         found.filter(|receipt| receipt.is_seen_by(caller)).ok_or_else(|| Error::not_found(format!("receipt `{id}`")))
     }
 
+    /// The same once it is on the disk, for a command that ends with its answer: else why it will not be there.
+    pub fn receipt_kept(&self, caller: &Caller, id: &str) -> Result<Receipt, Error> {
+        self.backend.flush()?;
+        self.receipt(caller, id)
+    }
+
+    /// Waits for what is on its way, so that a list holds it: no turn and no reader waited for the disk.
+    pub(crate) fn land(&self) {
+        // What could not be written is in no list; what stands is told all the same.
+        let _ = self.backend.flush();
+    }
+
     /// Receipts, newest first.
     pub fn receipts(&self, caller: &Caller, run: Option<&str>, limit: Option<usize>) -> Result<Vec<Receipt>, Error> {
-        // The newest may be on its way, as above.
-        self.backend.flush()?;
+        self.land();
         // Without a run by state, which all of them share: that is how the table is sorted by time.
         let (state, parent) = if run.is_none() { (Some(String::new()), None) } else { (None, run.map(str::to_owned)) };
         let filter = RowFilter {

@@ -60,8 +60,7 @@ impl Engine {
     /// The memories that reached a run, newest touch first.
     pub fn blame(&self, caller: &Caller, run: &str) -> Result<Vec<Usage>, Error> {
         admins_only(caller)?;
-        // Some of them may be on their way: no reader waited for the disk.
-        self.backend.flush()?;
+        self.land();
         let filter = RowFilter {
             parent: Some(run.to_owned()),
             newest_first: true,
@@ -74,7 +73,7 @@ impl Engine {
     /// The runs and conversations a memory touched, newest first.
     pub fn reach(&self, caller: &Caller, memory: MemoryId) -> Result<Vec<Usage>, Error> {
         admins_only(caller)?;
-        self.backend.flush()?;
+        self.land();
         let filter = RowFilter {
             subject: Some(memory.to_string()),
             newest_first: true,

@@ -82,7 +82,8 @@ impl ContextCommand {
             purpose: self.purpose,
             filter: self.filters.filter(job)?,
         };
-        let context = job.session.engine.context(&job.session.caller, &request)?;
+        let mut context = job.session.engine.context(&job.session.caller, &request)?;
+        prove(job, &mut context.receipt, &mut context.skipped);
         match self.format {
             Format::Messages => {
                 let (messages, receipt) = (context.messages(&message), &context.receipt);
@@ -94,6 +95,15 @@ impl ContextCommand {
             }
             Format::Text | Format::Json => job.output.value(&view(&context)),
         }
+    }
+}
+
+/// Names no receipt that is not there. The process waits for the disk anyway before it ends.
+fn prove(job: &Job<'_>, receipt: &mut Option<String>, skipped: &mut Vec<String>) {
+    let Some(id) = receipt.as_deref() else { return };
+    if let Err(error) = job.session.engine.receipt_kept(&job.session.caller, id) {
+        skipped.push(format!("the receipt was not kept: {error}"));
+        *receipt = None;
     }
 }
 
@@ -113,6 +123,7 @@ fn window(job: &Job<'_>, file: &Path, folders: &[PathBuf]) -> Result<(), Failure
     }
     let mut window = job.session.engine.working_memory(&job.session.caller, &request)?;
     window.notes.extend(left_out);
+    prove(job, &mut window.receipt, &mut window.notes);
     job.output.value(&window)
 }
 
