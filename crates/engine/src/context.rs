@@ -14,7 +14,7 @@ use crate::policy;
 use crate::ports::{Filter, Order, Page};
 use crate::presets::Purpose;
 use crate::ranking::Hit;
-use crate::receipt::{Considered, NOTICE, OVER_BUDGET, Receipt, ReceiptSettings, show};
+use crate::receipt::{Considered, NOTICE, OVER_BUDGET, Receipt, ReceiptFilter, ReceiptSettings, show};
 use crate::render::{self, Block, Shown};
 use crate::row::Kept;
 use crate::safety;
@@ -168,6 +168,8 @@ impl Engine {
             trusted_from: limits.context_trusted_from,
             ranker: Ranker::Operational,
             purpose: request.purpose,
+            as_of: request.filter.as_of,
+            filter: ReceiptFilter::of(&request.filter),
         }
     }
 

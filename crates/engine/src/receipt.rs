@@ -17,13 +17,14 @@ use crate::memory::content_sha256;
 use crate::packed;
 use crate::pipeline::admins_only;
 use crate::policy::Readable;
-use crate::ports::StoreError;
+use crate::ports::{Filter, StoreError};
 use crate::presets::Purpose;
 use crate::render::{self, Block, Shown};
 use crate::row::{self, Kept, Row, RowFilter, RowKind};
+use crate::safety;
 use crate::touch::Touch;
 use crate::upkeep::{Upkeep, batches};
-use crate::vocabulary::{Kind, Ranker, Trust};
+use crate::vocabulary::{Kind, Layer, Ranker, ScopeKind, State, Trust};
 
 /// The record of one injection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,6 +53,57 @@ pub struct ReceiptSettings {
     pub ranker: Ranker,
     #[serde(default)]
     pub purpose: Option<Purpose>,
+    /// The time the memories were asked of, where it was a past one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<Timestamp>,
+    /// What narrowed the search. Absent: nothing, or nobody wrote it down yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<ReceiptFilter>,
+}
+
+/// What a receipt says of the filter.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReceiptFilter {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stores: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<ScopeKind>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<Layer>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<Kind>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<State>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust_min: Option<Trust>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_after: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_before: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_prefix: Option<String>,
+}
+
+impl ReceiptFilter {
+    /// `None` where nothing was narrowed. A secret asked for by mistake is not kept.
+    pub(crate) fn of(filter: &Filter) -> Option<ReceiptFilter> {
+        let narrowed = ReceiptFilter {
+            stores: filter.stores.clone(),
+            scopes: filter.scopes.clone(),
+            layers: filter.layers.clone(),
+            kinds: filter.kinds.clone(),
+            tags: filter.tags.iter().cloned().map(safety::without_secrets).collect(),
+            states: filter.states.clone(),
+            trust_min: filter.trust_min,
+            updated_after: filter.updated_after,
+            updated_before: filter.updated_before,
+            path_prefix: filter.path_prefix.clone().map(safety::without_secrets),
+        };
+        (narrowed != ReceiptFilter::default()).then_some(narrowed)
+    }
 }
 
 /// One candidate and what became of it.
@@ -165,6 +217,8 @@ pub struct Replay {
     pub exact: bool,
     /// Versions whose content was redacted since.
     pub redacted: Vec<VersionId>,
+    /// Versions that are shown to nobody any more: erased, or of a store that was archived.
+    pub missing: Vec<VersionId>,
 }
 
 impl Engine {
@@ -210,11 +264,13 @@ impl Engine {
     pub fn replay(&self, caller: &Caller, id: &str) -> Result<Replay, Error> {
         let receipt = self.receipt(caller, id)?;
         let everything = Readable::everything(caller.tenant);
-        let mut redacted = Vec::new();
+        let (mut redacted, mut missing) = (Vec::new(), Vec::new());
         let mut versions = Vec::new();
         for considered in receipt.candidates.iter().filter(|considered| considered.block.is_some()) {
-            let version = self.backend.version(&everything, considered.version)?;
-            let version = version.ok_or_else(|| Error::not_found(format!("version `{}`", considered.version)))?;
+            let Some(version) = self.backend.version(&everything, considered.version)? else {
+                missing.push(considered.version);
+                continue;
+            };
             if version.redacted_at.is_some() {
                 redacted.push(version.id);
             }
@@ -226,7 +282,7 @@ impl Engine {
         };
         let text = render::render(&receipt.settings.tag_prefix, &shown(Block::Trusted), &shown(Block::Untrusted));
         let exact = content_sha256(&text) == receipt.block_sha256;
-        Ok(Replay { text, exact, redacted })
+        Ok(Replay { text, exact, redacted, missing })
     }
 
     /// Since when touches and receipts are kept; `None`: since ever.

@@ -77,7 +77,10 @@ impl Receipt {
                 }
                 if !job.output.json {
                     let redacted = counted(replay.redacted.len(), "version was", "versions were");
-                    job.output.note(&format!("note: not what was injected; {redacted} redacted since"));
+                    let missing = counted(replay.missing.len(), "is", "are");
+                    job.output.note(&format!(
+                        "note: not what was injected; {redacted} redacted since, {missing} erased or in an archived store"
+                    ));
                 }
                 Err(Failure::Told(NOT_EXACT))
             }

@@ -108,6 +108,49 @@ fn a_receipt_replays_byte_for_byte_after_the_memories_changed() {
 }
 
 #[test]
+fn a_receipt_says_what_narrowed_the_search() {
+    let world = World::new();
+    runbook(&world, "gateway/reload", "reload the gateway with a drain first");
+    let asked = "--as-of 2026-03-01T12:00:00Z --store workspace_runbooks --kind runbook --prefix gateway";
+    let receipt = |line: &str| {
+        let context = world.json(&format!("context {AGENT} {line}"), &["gateway reload"]);
+        world.json("receipt show", &[&text(&context["receipt"])])["settings"].clone()
+    };
+    let settings = receipt(asked);
+    assert_eq!(text(&settings["as_of"]), "2026-03-01T12:00:00Z");
+    let filter = json!({ "stores": ["workspace_runbooks"], "kinds": ["runbook"], "path_prefix": "gateway" });
+    assert_eq!(settings["filter"], filter);
+    let plain = receipt("");
+    assert!(plain.get("filter").is_none() && plain.get("as_of").is_none(), "{plain}");
+}
+
+#[test]
+fn a_replay_without_an_archived_store_shows_the_rest_and_names_what_is_missing() {
+    let world = World::new();
+    let id = runbook(&world, "gateway/reload", "reload the gateway with a drain first");
+    draft(&world, "the gateway reload hangs when drained");
+    let context = world.json(&format!("context {AGENT}"), &["gateway reload drain"]);
+    let version = text(&world.json("read", &[&id])["version"]);
+    world.json("store archive workspace_runbooks", &[]);
+    let replay = world.fails(1, "receipt replay", &[&text(&context["receipt"])]);
+    assert_eq!((&replay["exact"], &replay["missing"]), (&json!(false), &json!([version])), "{replay}");
+    assert!(text(&replay["text"]).contains("hangs when drained"), "{replay}");
+}
+
+#[test]
+fn a_receipt_that_could_not_be_kept_is_not_promised() {
+    let world = World::on_file();
+    runbook(&world, "gateway/reload", "reload the gateway with a drain first");
+    let other = rusqlite::Connection::open(world.database()).expect("opens");
+    other.execute_batch("begin immediate").expect("somebody else writes");
+    let mut command = world.command(&format!("--json context {AGENT}"), &["gateway reload"]);
+    let ran = crate::world::finished(command.env("INGRAIN_SQLITE_WAIT_MS", "200").spawn().expect("starts"));
+    let context = ran.json();
+    assert!(text(&context["text"]).contains("drain first"), "{context}");
+    assert!(context["receipt"].is_null() && context["skipped"].to_string().contains("was not kept"), "{context}");
+}
+
+#[test]
 fn a_budget_too_small_for_anything_is_told() {
     let world = World::new();
     world.json("remember --store workspace_runbooks --kind runbook --path a", &["reload the nginx gateway"]);
