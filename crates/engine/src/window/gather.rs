@@ -6,7 +6,7 @@ use crate::Engine;
 use crate::caller::Caller;
 use crate::chronicle;
 use crate::container::KNOWLEDGE_BASE;
-use crate::context::{Choice, ContextRequest, block_of};
+use crate::context::{Choice, ContextRequest, MEMORY_OFF, block_of};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::policy;
@@ -50,7 +50,11 @@ impl Engine {
             summary: String::new(),
             settings,
         };
-        if self.settings.memory_off || request.message.trim().is_empty() {
+        if self.settings.memory_off {
+            notes.push(MEMORY_OFF.to_owned());
+            return Ok(parts);
+        }
+        if request.message.trim().is_empty() {
             return Ok(parts);
         }
         let missed = |what: &str, error: &Error| format!("{what}: {}", error.code());

@@ -52,7 +52,10 @@ fn told(output: &Output, diagnosis: &Diagnosis) -> String {
         text += &format!(" (score {score:.4}, the last one returned has {cutoff:.4})");
     }
     let context = match &diagnosis.context {
-        None => "not a candidate".to_owned(),
+        None => match &diagnosis.context_left_out {
+            Some(reason) => format!("not a candidate: {reason}"),
+            None => "not a candidate".to_owned(),
+        },
         Some(considered) => match considered.block {
             Some(_) => format!("shown: {}", considered.reason),
             None => format!("not shown: {}", considered.reason),

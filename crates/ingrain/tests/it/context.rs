@@ -151,6 +151,17 @@ fn a_receipt_that_could_not_be_kept_is_not_promised() {
 }
 
 #[test]
+fn a_pinned_memory_too_long_for_its_share_still_comes_by_its_rank() {
+    let world = World::new();
+    let words = format!("the gateway reload: {}", "drain it first, then wait. ".repeat(8));
+    let id = runbook(&world, "gateway/reload", &words);
+    world.json(&format!("pin {id}"), &[]);
+    let context = world.json(&format!("context {AGENT} --budget 260"), &["gateway reload"]);
+    let candidates = rows(&context["candidates"]);
+    assert_eq!((candidates.len(), text(&candidates[0]["reason"])), (1, "ranked".to_owned()), "{context}");
+}
+
+#[test]
 fn a_budget_too_small_for_anything_is_told() {
     let world = World::new();
     world.json("remember --store workspace_runbooks --kind runbook --path a", &["reload the nginx gateway"]);
@@ -235,6 +246,10 @@ fn fact_15_memory_turned_off_retrieves_and_tells_nothing() {
     let context = off(&format!("--json context {AGENT}"), &["gateway reload"]).json();
     assert_eq!((context["text"].as_str(), context["receipt"].as_str()), (Some(""), None));
     assert_eq!(world.events().len(), before);
+    let file = world.home().join("window.json");
+    std::fs::write(&file, json!({ "window_tokens": 400, "message": "gateway reload" }).to_string()).expect("written");
+    let window = off(&format!("--json context {AGENT} --window {}", file.display()), &[]).json();
+    assert_eq!(window["notes"], json!(["memory is turned off"]));
     let write = off(&format!("--json remember {AGENT} --evidence x"), &["anything"]);
     assert_eq!((write.exit, text(&write.json()["code"])), (3, "policy.memory_disabled".to_owned()));
     assert_eq!(off("--json read gateway/reload", &[]).exit, 0);

@@ -82,6 +82,9 @@ fn fact_34_a_run_and_its_context_over_rest() {
     draft(&house, &agent, "billing", "billing retries webhooks for a day");
     let context = ask("POST", "/v1/context").json(&json!({ "message": "does billing retry webhooks?" })).send().json();
     assert!(context["text"].as_str().expect("text").contains("billing retries webhooks"), "{context}");
+    let named = json!({ "message": "does billing retry webhooks?", "format": "json" });
+    let named = house.ask_as(&agent, "POST", "/v1/context").json(&named).send();
+    assert_eq!(named.status, 200, "{}", named.body);
     let receipt = context["receipt"].as_str().expect("a receipt").to_owned();
     house.engine.backend.flush().expect("flushed");
     let replay = ask("GET", &format!("/v1/receipts/{receipt}/replay")).send().json();
