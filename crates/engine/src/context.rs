@@ -14,13 +14,14 @@ use crate::policy;
 use crate::ports::{Filter, Order, Page};
 use crate::presets::Purpose;
 use crate::ranking::Hit;
-use crate::receipt::{Considered, NOTICE, OVER_BUDGET, Receipt, ReceiptSettings, Touch, show};
+use crate::receipt::{Considered, NOTICE, OVER_BUDGET, Receipt, ReceiptFilter, ReceiptSettings, show};
 use crate::render::{self, Block, Shown};
 use crate::row::Kept;
 use crate::safety;
 use crate::scope::Scope;
 use crate::search::Query;
 use crate::tokens;
+use crate::touch::Touch;
 use crate::vocabulary::{Ranker, TurnRole};
 use crate::window::Message;
 
@@ -58,6 +59,9 @@ impl Context {
         blocks.into_iter().chain([user]).collect()
     }
 }
+
+/// Said where nothing is looked for.
+pub(crate) const MEMORY_OFF: &str = "memory is turned off";
 
 /// A candidate with its text, before it is known what fits.
 pub(crate) struct Choice {
@@ -110,7 +114,7 @@ impl Engine {
         within("budget_tokens", request.budget_tokens, self.limits().context_budget_max)?;
         within("memories_max", request.memories_max, self.limits().results_max)?;
         if self.settings.memory_off {
-            return Ok(Context { skipped: vec!["memory is turned off".to_owned()], ..Context::default() });
+            return Ok(Context { skipped: vec![MEMORY_OFF.to_owned()], ..Context::default() });
         }
         // Asked for by name, a store that is not there is a mistake, not a failing retrieval.
         if !request.filter.stores.is_empty() {
@@ -167,6 +171,8 @@ impl Engine {
             trusted_from: limits.context_trusted_from,
             ranker: Ranker::Operational,
             purpose: request.purpose,
+            as_of: request.filter.as_of,
+            filter: ReceiptFilter::of(&request.filter),
         }
     }
 
@@ -204,13 +210,19 @@ impl Engine {
 
     /// Decides who is shown: always-inject first within their share, then by rank while the budget lasts.
     fn choose(&self, settings: &ReceiptSettings, always: Vec<Memory>, hits: Vec<Hit>) -> Vec<Choice> {
-        let pinned: Vec<MemoryId> = always.iter().map(|memory| memory.id).collect();
+        let mut pinned: Vec<MemoryId> = Vec::new();
         let share = settings.budget_tokens / self.limits().always_inject_share;
         let mut choices: Vec<Choice> = Vec::new();
         let mut bill = Bill::new(settings);
         for memory in always {
             let choice = self.passed_over(settings, Hit::bare(memory), OVER_BUDGET.to_owned());
-            choices.push(self.weighed(settings, &mut bill, choice, share, "always injected"));
+            let choice = self.weighed(settings, &mut bill, choice, share, "always injected");
+            // What does not fit into the share may still come by its rank.
+            let (id, is_shown) = (choice.memory.id, choice.considered.block.is_some());
+            if is_shown || !hits.iter().any(|hit| hit.memory.id == id) {
+                pinned.push(id);
+                choices.push(choice);
+            }
         }
         let mut shown = 0;
         for hit in hits {

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::Engine;
 use crate::caller::Caller;
+use crate::change::Place;
 use crate::context::ContextRequest;
 use crate::error::Error;
 use crate::filtering::left_out;
@@ -12,13 +13,18 @@ use crate::id::MemoryId;
 use crate::lifecycle;
 use crate::limits::how_many;
 use crate::memory::Memory;
+use crate::policy::Readable;
 use crate::ports::{Filter, Order, Page};
 use crate::ranking::{Hit, Source};
 use crate::recall::is_near;
 use crate::receipt::{Considered, Receipt};
 use crate::row::{self, RowFilter};
+use crate::scope::Scope;
 use crate::search::{Query, UNRELATED, WhyNot};
-use crate::vocabulary::{Ranker, State};
+use crate::vocabulary::{Ranker, ScopeKind, State};
+
+/// Why a memory that searches rank is not even weighed for a turn.
+const FAR_DOWN: &str = "too far down: a turn weighs only the best of what is found; pin it, or ask nearer to its words";
 
 /// What became, or would become, of one memory for one message.
 #[derive(Clone, Debug, Serialize)]
@@ -26,6 +32,9 @@ pub struct Diagnosis {
     pub search: WhyNot,
     /// As a candidate for the turn's context; `None`: it is none.
     pub context: Option<Considered>,
+    /// Why it is no candidate there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_left_out: Option<String>,
     /// In four-source recall, in words; `None`: it is in none of the four sources.
     pub recall: Option<String>,
 }
@@ -77,7 +86,12 @@ impl Engine {
         let search = self.why_not(caller, &query, &hits, limit, id)?;
         let request = ContextRequest { message: query.text, filter: query.filter, ..ContextRequest::default() };
         let recall = self.would_recall(caller, &request.message, id)?;
-        Ok(Diagnosis { search, context: self.would_show(caller, &request, id), recall })
+        let context = self.would_show(caller, &request, id);
+        let context_left_out = context.is_none().then(|| match search.rank {
+            Some(_) => FAR_DOWN.to_owned(),
+            None => search.reason.clone(),
+        });
+        Ok(Diagnosis { search, context, context_left_out, recall })
     }
 
     /// What four-source recall would do with a memory.
@@ -105,13 +119,29 @@ impl Engine {
         }))
     }
 
+    /// The drafts of a conversation, which live in it.
+    fn of_conversation(&self, caller: &Caller, eyes: &Readable, conversation: &str) -> Result<Vec<Memory>, Error> {
+        let stores = self.stores(caller)?.into_iter().filter(|store| store.scope == ScopeKind::Conversation);
+        let scope = Scope::Conversation { conversation: conversation.to_owned() };
+        let places: Vec<Place> = stores.map(|store| Place { store: store.slug, scope: scope.clone() }).collect();
+        if places.is_empty() {
+            return Ok(Vec::new());
+        }
+        let filter = Filter { places, states: State::ALL.to_vec(), ..Filter::default() };
+        let page = Page { order: Order::Oldest, after: None, limit: self.limits().list_max };
+        Ok(self.backend.list(eyes, &filter, &page)?)
+    }
+
     /// What is kept of a session or conversation, and what its turns were shown.
     pub fn diagnose_session(&self, caller: &Caller, session: &str) -> Result<SessionReport, Error> {
         let eyes = self.eyes(caller)?;
         let filter = Filter { session: Some(session.to_owned()), states: State::ALL.to_vec(), ..Filter::default() };
         let page = Page { order: Order::Oldest, after: None, limit: self.limits().list_max };
         let mut memories = self.backend.list(&eyes, &filter, &page)?;
+        memories.extend(self.of_conversation(caller, &eyes, session)?);
         memories.retain(|memory| eyes.shows(memory));
+        memories.sort_by_key(|memory| (memory.created_at, memory.turn, memory.id));
+        memories.dedup_by_key(|memory| memory.id);
         let of_conversation = RowFilter {
             subject: Some(session.to_owned()),
             newest_first: true,

@@ -21,6 +21,7 @@ use crate::remember::Outcome;
 use crate::review::{Action, Review, ReviewState, Source};
 use crate::row::{self, Kept, RowFilter, RowKind};
 use crate::search::Query;
+use crate::touch::Touch;
 use crate::vocabulary::{Dedup, Kind, Layer, Operation, Ranker};
 use crate::{normal, policy};
 
@@ -188,7 +189,7 @@ impl Engine {
         let now = self.clock.now();
         let stamp = Stamp::new(caller, self.fresh_version_id(), now, cleared.draft().reason.clone());
         let entry = cleared.create(self.fresh_memory_id(), caller, self.ruleset(store)?, Operation::Create, stamp);
-        let candidate = entry.memory().id;
+        let (candidate, version) = (entry.memory().id, entry.memory().version);
         let mut review = Review { candidate: Some(candidate), ..review };
         if review.sources.is_empty() {
             review.id = Review::id_for(review.action, &[], &store.slug, Some(&candidate.to_string()), 0);
@@ -199,8 +200,10 @@ impl Engine {
             .event(review.event(EventName::ReviewProposed, caller, now));
         let sources = review.sources.iter();
         change.guards.extend(sources.map(|source| Guard::VersionIs { memory: source.memory, version: source.version }));
-        let change = change.write(crate::change::Write::Row(review.to_row()));
-        match self.backend.commit(self.written(caller, change, entry.with_embedding(embedding), Outcome::Created)) {
+        let mut change = change.write(crate::change::Write::Row(review.to_row()));
+        change.writes.extend(self.proposed(caller, &review));
+        change.writes.extend(self.touches(caller, Touch::Proposed, std::iter::once((candidate, version))));
+        match self.backend.commit(self.with_entry(caller, change, entry.with_embedding(embedding), Outcome::Created)) {
             Ok(_) => Ok(Proposed::Waiting { review: Box::new(review), new: true }),
             Err(StoreError::Guard(_)) => {
                 Err(Error::conflict("conflict.lost_race", "something this rests on has just changed; run it again"))

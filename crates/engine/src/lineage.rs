@@ -10,8 +10,8 @@ use crate::id::{MemoryId, TenantId, VersionId};
 use crate::memory::{Draft, Memory};
 use crate::policy::Readable;
 use crate::ports::{Filter, Find, Order};
-use crate::receipt::{Touch, Usage};
 use crate::row::{self, RowFilter};
+use crate::touch::{Touch, Usage};
 use crate::vocabulary::State;
 use crate::{normal, words};
 

@@ -15,6 +15,7 @@ use crate::review::{Action, Review, ReviewState, Risk, Source};
 use crate::row::{self, Kept, RowKind};
 use crate::safety;
 use crate::scope::Scope;
+use crate::touch::Touch;
 use crate::vocabulary::{ScopeKind, State};
 
 /// A memory that should be read by all.
@@ -42,7 +43,7 @@ pub enum Proposed {
 impl Engine {
     /// Proposes a copy of a memory in a store of the workspace. Nothing stands there before a person approves.
     pub fn propose(&self, caller: &Caller, promotion: Promotion) -> Result<Proposed, Error> {
-        let source = self.read(caller, &promotion.source)?;
+        let source = self.locate(caller, &promotion.source)?;
         if source.state != State::Active {
             let reason = format!("the memory is {}, so it cannot be proposed", source.state);
             return Err(Error::conflict("conflict.state", reason));
@@ -71,7 +72,7 @@ impl Engine {
     /// Proposes to forget a memory the caller may see but not take away.
     pub fn propose_forget(&self, caller: &Caller, reference: &Reference, rationale: String) -> Result<Proposed, Error> {
         self.is_on()?;
-        let source = self.read(caller, reference)?;
+        let source = self.locate(caller, reference)?;
         if source.state == State::Tombstoned {
             return Err(Error::conflict("conflict.state", "the memory is forgotten already"));
         }
@@ -157,6 +158,12 @@ impl Engine {
         Ok(change.write(Write::Row(review.to_row())).event(event))
     }
 
+    /// What the caller's run or conversation put up: the versions a review is about.
+    pub(crate) fn proposed(&self, caller: &Caller, review: &Review) -> Vec<Write> {
+        let sources = review.sources.iter().map(|source| (source.memory, source.version));
+        self.touches(caller, Touch::Proposed, sources)
+    }
+
     /// Puts a review into the queue, unless the same waits there.
     pub(crate) fn put_up(&self, caller: &Caller, review: &Review, name: EventName) -> Result<Proposed, Error> {
         for nth in 0.. {
@@ -169,6 +176,11 @@ impl Engine {
             );
             match row::get::<Review>(&*self.backend, caller.tenant, &id.to_string())? {
                 Some(standing) if standing.state.is_open() || kept_by_a_person(&standing) => {
+                    let writes = self.proposed(caller, review);
+                    // Another run has nothing new to say, and said it all the same.
+                    if !writes.is_empty() {
+                        self.backend.commit_later(Change { writes, ..Change::new(caller.tenant, review.created_at) });
+                    }
                     return Ok(Proposed::Waiting { review: Box::new(standing), new: false });
                 }
                 // Decided before: it may be proposed again, as the next.
@@ -176,10 +188,11 @@ impl Engine {
                 None => {
                     let review = Review { id, ..review.clone() };
                     let guard = Guard::RowIs { kind: RowKind::Reviews, id: id.to_string(), state: None };
-                    let change = Change::new(caller.tenant, review.created_at)
+                    let mut change = Change::new(caller.tenant, review.created_at)
                         .guard(guard)
                         .event(review.event(name, caller, review.created_at))
                         .write(Write::Row(review.to_row()));
+                    change.writes.extend(self.proposed(caller, &review));
                     match self.backend.commit(change) {
                         Ok(_) => return Ok(Proposed::Waiting { review: Box::new(review), new: true }),
                         // Somebody proposed the same at the same moment: theirs is as good.

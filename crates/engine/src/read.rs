@@ -43,8 +43,15 @@ pub struct Listing {
 const EVENT_STRETCHES_MAX: usize = 100;
 
 impl Engine {
-    /// One memory, in whatever state, if the caller may see it.
+    /// One memory, in whatever state, if the caller may see it. His run or conversation is known to have read it.
     pub fn read(&self, caller: &Caller, reference: &Reference) -> Result<Memory, Error> {
+        let memory = self.locate(caller, reference)?;
+        self.was_read(caller, &memory);
+        Ok(memory)
+    }
+
+    /// The same for who works on it and shows it to nobody: leaves no trace.
+    pub fn locate(&self, caller: &Caller, reference: &Reference) -> Result<Memory, Error> {
         match reference {
             Reference::Id(id) => self.read_by_id(caller, *id),
             Reference::Path { store, path } => self.read_by_path(caller, store.as_deref(), path),
@@ -53,6 +60,12 @@ impl Engine {
 
     /// One memory as it stood at a past time, if the caller may see it as it was.
     pub fn read_as_of(&self, caller: &Caller, reference: &Reference, at: Timestamp) -> Result<Memory, Error> {
+        let memory = self.stood_at(caller, reference, at)?;
+        self.was_read(caller, &memory);
+        Ok(memory)
+    }
+
+    fn stood_at(&self, caller: &Caller, reference: &Reference, at: Timestamp) -> Result<Memory, Error> {
         let missing = || Error::not_found(format!("a memory there at {at}"));
         let eyes = self.eyes(caller)?;
         let id = match reference {
@@ -156,7 +169,7 @@ impl Engine {
         below: Option<u32>,
         limit: Option<usize>,
     ) -> Result<Vec<Version>, Error> {
-        let memory = self.read(caller, reference)?;
+        let memory = self.locate(caller, reference)?;
         let limit = how_many(limit, self.limits().history_default, self.limits().history_max)?;
         Ok(self.backend.versions(&self.eyes(caller)?, memory.id, below, limit)?)
     }

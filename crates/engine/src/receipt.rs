@@ -1,4 +1,4 @@
-//! Receipts: what was injected, why, and how to prove it. Usage: which memory touched which run.
+//! Receipts: what was injected, why, and how to prove it.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +17,14 @@ use crate::memory::content_sha256;
 use crate::packed;
 use crate::pipeline::admins_only;
 use crate::policy::Readable;
-use crate::ports::StoreError;
+use crate::ports::{Filter, StoreError};
 use crate::presets::Purpose;
 use crate::render::{self, Block, Shown};
 use crate::row::{self, Kept, Row, RowFilter, RowKind};
+use crate::safety;
+use crate::touch::Touch;
 use crate::upkeep::{Upkeep, batches};
-use crate::vocabulary;
-use crate::vocabulary::{Kind, Ranker, Trust};
+use crate::vocabulary::{Kind, Layer, Ranker, ScopeKind, State, Trust};
 
 /// The record of one injection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,6 +53,57 @@ pub struct ReceiptSettings {
     pub ranker: Ranker,
     #[serde(default)]
     pub purpose: Option<Purpose>,
+    /// The time the memories were asked of, where it was a past one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<Timestamp>,
+    /// What narrowed the search. Absent: nothing, or nobody wrote it down yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<ReceiptFilter>,
+}
+
+/// What a receipt says of the filter.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReceiptFilter {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stores: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scopes: Vec<ScopeKind>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<Layer>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<Kind>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<State>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust_min: Option<Trust>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_after: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_before: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_prefix: Option<String>,
+}
+
+impl ReceiptFilter {
+    /// `None` where nothing was narrowed. A secret asked for by mistake is not kept.
+    pub(crate) fn of(filter: &Filter) -> Option<ReceiptFilter> {
+        let narrowed = ReceiptFilter {
+            stores: filter.stores.clone(),
+            scopes: filter.scopes.clone(),
+            layers: filter.layers.clone(),
+            kinds: filter.kinds.clone(),
+            tags: filter.tags.iter().cloned().map(safety::without_secrets).collect(),
+            states: filter.states.clone(),
+            trust_min: filter.trust_min,
+            updated_after: filter.updated_after,
+            updated_before: filter.updated_before,
+            path_prefix: filter.path_prefix.clone().map(safety::without_secrets),
+        };
+        (narrowed != ReceiptFilter::default()).then_some(narrowed)
+    }
 }
 
 /// One candidate and what became of it.
@@ -157,49 +209,6 @@ impl Kept for Receipt {
     }
 }
 
-vocabulary! {
-    /// How a memory touched a run.
-    Touch ("use") {
-        Injected = "injected",
-        Read = "read",
-        Written = "written",
-        Proposed = "proposed",
-    }
-}
-
-/// One memory's touch of one run or conversation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Usage {
-    pub id: String,
-    pub at: Timestamp,
-    pub memory: MemoryId,
-    pub version: VersionId,
-    pub touch: Touch,
-    pub actor: String,
-    pub run: Option<String>,
-    pub conversation: Option<String>,
-    pub receipt: Option<String>,
-}
-
-impl Kept for Usage {
-    const KIND: RowKind = RowKind::Usage;
-    fn id(&self) -> String {
-        self.id.clone()
-    }
-    fn at(&self) -> Timestamp {
-        self.at
-    }
-    fn state(&self) -> String {
-        self.touch.to_string()
-    }
-    fn subject(&self) -> String {
-        self.memory.to_string()
-    }
-    fn parent(&self) -> String {
-        self.run.clone().unwrap_or_default()
-    }
-}
-
 /// A receipt's block, rebuilt.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Replay {
@@ -208,6 +217,8 @@ pub struct Replay {
     pub exact: bool,
     /// Versions whose content was redacted since.
     pub redacted: Vec<VersionId>,
+    /// Versions that are shown to nobody any more: erased, or of a store that was archived.
+    pub missing: Vec<VersionId>,
 }
 
 impl Engine {
@@ -222,8 +233,21 @@ impl Engine {
         found.filter(|receipt| receipt.is_seen_by(caller)).ok_or_else(|| Error::not_found(format!("receipt `{id}`")))
     }
 
+    /// The same once it is on the disk, for a command that ends with its answer: else why it will not be there.
+    pub fn receipt_kept(&self, caller: &Caller, id: &str) -> Result<Receipt, Error> {
+        self.backend.flush()?;
+        self.receipt(caller, id)
+    }
+
+    /// Waits for what is on its way, so that a list holds it: no turn and no reader waited for the disk.
+    pub(crate) fn land(&self) {
+        // What could not be written is in no list; what stands is told all the same.
+        let _ = self.backend.flush();
+    }
+
     /// Receipts, newest first.
     pub fn receipts(&self, caller: &Caller, run: Option<&str>, limit: Option<usize>) -> Result<Vec<Receipt>, Error> {
+        self.land();
         // Without a run by state, which all of them share: that is how the table is sorted by time.
         let (state, parent) = if run.is_none() { (Some(String::new()), None) } else { (None, run.map(str::to_owned)) };
         let filter = RowFilter {
@@ -240,11 +264,13 @@ impl Engine {
     pub fn replay(&self, caller: &Caller, id: &str) -> Result<Replay, Error> {
         let receipt = self.receipt(caller, id)?;
         let everything = Readable::everything(caller.tenant);
-        let mut redacted = Vec::new();
+        let (mut redacted, mut missing) = (Vec::new(), Vec::new());
         let mut versions = Vec::new();
         for considered in receipt.candidates.iter().filter(|considered| considered.block.is_some()) {
-            let version = self.backend.version(&everything, considered.version)?;
-            let version = version.ok_or_else(|| Error::not_found(format!("version `{}`", considered.version)))?;
+            let Some(version) = self.backend.version(&everything, considered.version)? else {
+                missing.push(considered.version);
+                continue;
+            };
             if version.redacted_at.is_some() {
                 redacted.push(version.id);
             }
@@ -256,36 +282,7 @@ impl Engine {
         };
         let text = render::render(&receipt.settings.tag_prefix, &shown(Block::Trusted), &shown(Block::Untrusted));
         let exact = content_sha256(&text) == receipt.block_sha256;
-        Ok(Replay { text, exact, redacted })
-    }
-
-    /// The memories that reached a run, newest touch first.
-    pub fn blame(&self, caller: &Caller, run: &str) -> Result<Vec<Usage>, Error> {
-        admins_only(caller)?;
-        let filter = RowFilter {
-            parent: Some(run.to_owned()),
-            newest_first: true,
-            limit: self.limits().list_max,
-            ..RowFilter::default()
-        };
-        row::select(&*self.backend, caller.tenant, &filter)
-    }
-
-    /// The runs and conversations a memory touched, newest first.
-    pub fn reach(&self, caller: &Caller, memory: MemoryId) -> Result<Vec<Usage>, Error> {
-        admins_only(caller)?;
-        let filter = RowFilter {
-            subject: Some(memory.to_string()),
-            newest_first: true,
-            limit: self.limits().list_max,
-            ..RowFilter::default()
-        };
-        let touches: Vec<Usage> = row::select(&*self.backend, caller.tenant, &filter)?;
-        // One that was erased left its touches; one that touched nothing is still there.
-        if touches.is_empty() {
-            self.read_by_id(caller, memory)?;
-        }
-        Ok(touches)
+        Ok(Replay { text, exact, redacted, missing })
     }
 
     /// Since when touches and receipts are kept; `None`: since ever.
@@ -330,28 +327,6 @@ impl Engine {
         let going = |change: Change, row: &Row| change.write(Write::RowGone { kind, id: row.id.clone() });
         self.backend.commit(rows.iter().fold(Change::new(tenant, self.clock.now()), going))?;
         Ok(rows.len() as u64)
-    }
-
-    /// A touch to be written with the deed it belongs to.
-    pub(crate) fn usage(
-        &self,
-        caller: &Caller,
-        touch: Touch,
-        memory: MemoryId,
-        version: VersionId,
-        receipt: Option<&str>,
-    ) -> Usage {
-        Usage {
-            id: self.clock.fresh_id().to_string(),
-            at: self.clock.now(),
-            memory,
-            version,
-            touch,
-            actor: caller.principal.clone(),
-            run: caller.run.clone(),
-            conversation: caller.conversation.clone(),
-            receipt: receipt.map(str::to_owned),
-        }
     }
 }
 

@@ -16,12 +16,11 @@ use crate::memory::{Draft, Memory, content_sha256};
 use crate::pipeline::OptIn;
 use crate::policy::Readable;
 use crate::ports::{Address, Filter, Find, Order, Page};
-use crate::receipt::Touch;
 use crate::refusal::Refusal;
-use crate::row::Kept;
 use crate::ruleset::Ruleset;
 use crate::saving::Step;
 use crate::scope::Scope;
+use crate::touch::Touch;
 use crate::vocabulary::{Dedup, Operation, State};
 use crate::words;
 
@@ -343,6 +342,15 @@ impl Engine {
 
     /// The entry and the events that tell of it.
     pub(crate) fn written(&self, caller: &Caller, change: Change, entry: Entry, outcome: Outcome) -> Change {
+        let touches =
+            self.touches(caller, Touch::Written, std::iter::once((entry.memory().id, entry.memory().version)));
+        let mut change = self.with_entry(caller, change, entry, outcome);
+        change.writes.extend(touches);
+        change
+    }
+
+    /// The same for what waits for a person: whoever puts it up says that it is proposed.
+    pub(crate) fn with_entry(&self, caller: &Caller, change: Change, entry: Entry, outcome: Outcome) -> Change {
         let memory = entry.memory();
         let name = if outcome == Outcome::Created { EventName::WriteCreated } else { EventName::WriteUpdated };
         let event = Happening::new(name, caller, change.at)
@@ -356,10 +364,6 @@ impl Engine {
         let mut change = change.event(event);
         change.guards.extend(entry.guards().iter().cloned());
         change.events.extend(flagged);
-        if caller.run.is_some() {
-            let usage = self.usage(caller, Touch::Written, memory.id, memory.version, None);
-            change = change.write(Write::Row(usage.to_row()));
-        }
         change.write(Write::Entry(Box::new(entry)))
     }
 

@@ -10,13 +10,12 @@ use crate::event::{EventName, Happening};
 use crate::filtering::left_out;
 use crate::id::MemoryId;
 use crate::limits::how_many;
-use crate::memory::content_sha256;
+use crate::memory::{Memory, content_sha256};
 use crate::policy::{self, Readable};
 use crate::ports::{Filter, Find, Found};
 use crate::ranking::{self, Asked, Hit, when};
-use crate::receipt::Touch;
-use crate::row::Kept;
-use crate::vocabulary::{Layer, Ranker, ScopeKind, State};
+use crate::touch::Touch;
+use crate::vocabulary::{Layer, Operation, Ranker, ScopeKind, State};
 use crate::words;
 
 /// Said to who searches among what was forgotten.
@@ -55,6 +54,9 @@ pub(crate) const UNRELATED: &str = "it shares no word with the query and its mea
 
 /// Why nothing can speak for one.
 const FORGOTTEN: &str = "it was forgotten and has no words left to be found by";
+
+/// Why one is gone that nobody put away.
+const EXPIRED: &str = "it expired, and upkeep archived it";
 
 /// Why one memory was, or was not, among the hits.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -217,11 +219,18 @@ impl Engine {
         let fading = episodes.map(|hit| hit.memory.id).collect();
         let mut change = Change::new(caller.tenant, now).event(event).write(Write::Recalled { memories, fading });
         // What a run was told is known again when the run saves it.
-        for hit in hits.iter().filter(|_| caller.run.is_some()) {
-            let usage = self.usage(caller, Touch::Read, hit.memory.id, hit.memory.version, None);
-            change = change.write(Write::Row(usage.to_row()));
-        }
+        let shown = hits.iter().map(|hit| (hit.memory.id, hit.memory.version));
+        change.writes.extend(self.touches(caller, Touch::Read, shown));
         self.backend.commit_later(change);
+    }
+
+    /// Whether it is in the archive because its time was up, which its history says.
+    fn ran_out(&self, caller: &Caller, query: &Query, memory: &Memory) -> Result<bool, Error> {
+        if memory.state != State::Archived || query.filter.states.contains(&State::Archived) {
+            return Ok(false);
+        }
+        let last = self.backend.versions(&self.eyes(caller)?, memory.id, None, 1)?;
+        Ok(last.first().is_some_and(|version| version.operation == Operation::Expire))
     }
 
     /// Why this one, and why not that one.
@@ -244,6 +253,7 @@ impl Engine {
             (None, _) if !query.entities.iter().all(|entity| memory.entities.contains(entity)) => {
                 "it does not name the environment, namespace or service asked for".to_owned()
             }
+            (None, _) if self.ran_out(caller, query, &memory)? => EXPIRED.to_owned(),
             (None, _) => left_out(&query.filter, &memory, self.clock.now())
                 .unwrap_or_else(|| if memory.state == State::Tombstoned { FORGOTTEN } else { UNRELATED }.to_owned()),
         };

@@ -4,11 +4,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::Engine;
 use crate::error::Error;
+use crate::refusal::Refusal;
+use crate::safety::{self, Concern};
 
 /// Where configured skills are: a folder that is looked at when they are wanted, so that a change shows at once.
 pub trait Shelf: Send + Sync + std::fmt::Debug {
-    /// Every skill, in a fixed order.
-    fn skills(&self) -> Result<Vec<Skill>, Error>;
+    /// Every skill, in a fixed order, and what is none.
+    fn skills(&self) -> Shelved;
+}
+
+/// What a shelf holds. One file that is no skill takes nothing from the others.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shelved {
+    pub skills: Vec<Skill>,
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A file that is given to nobody.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// The folder it is in, by name: agents are told no more of where.
+    pub name: String,
+    pub file: String,
+    pub code: &'static str,
+    pub why: String,
+}
+
+impl LeftOut {
+    /// What a window says of it.
+    pub fn note(&self) -> String {
+        format!("skill `{}` left out: {} [{}]", self.name, self.why, self.code)
+    }
 }
 
 /// One SKILL.md.
@@ -22,6 +48,19 @@ pub struct Skill {
 }
 
 impl Skill {
+    /// Reads a SKILL.md that goes into every window: one that holds a secret is none.
+    pub fn admitted(text: &str) -> Result<Skill, Error> {
+        let skill = Skill::parse(text)?;
+        let secret = safety::inspect(text).into_iter().find(|finding| finding.concern == Concern::Secret);
+        match secret {
+            Some(finding) => {
+                let message = format!("it looks like it holds a secret: rule `{}`", finding.rule);
+                Err(Refusal::new("safety.secret_found", message).into())
+            }
+            None => Ok(skill),
+        }
+    }
+
     /// Reads a SKILL.md: `name` and `description` between two lines of `---`, then the body.
     pub fn parse(text: &str) -> Result<Skill, Error> {
         let wrong = |what: &str| Error::invalid("skill.invalid", format!("a SKILL.md {what}"));
@@ -42,8 +81,8 @@ impl Skill {
 
 impl Engine {
     /// The configured skills: global, never cut, never expired.
-    pub fn skills(&self) -> Result<Vec<Skill>, Error> {
-        self.settings.skills.as_ref().map_or_else(|| Ok(Vec::new()), |shelf| shelf.skills())
+    pub fn skills(&self) -> Shelved {
+        self.settings.skills.as_ref().map(|shelf| shelf.skills()).unwrap_or_default()
     }
 }
 

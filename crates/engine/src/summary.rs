@@ -1,6 +1,6 @@
 //! Summaries of turns that no longer fit, made once and kept with a marker of the last turn they cover.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -49,10 +49,11 @@ impl Summariser for Extractive {
         }
         // What matters most first; of equals the latest.
         sentences.sort_by(|one, other| other.1.total_cmp(&one.1).then(other.0.cmp(&one.0)));
-        let (mut kept, mut left) = (Vec::new(), tokens_max);
+        let (mut kept, mut said, mut left) = (Vec::new(), HashSet::new(), tokens_max);
         for (at, _, line) in sentences {
             let cost = tokens::estimate(&line) + 2;
-            if cost <= left {
+            // What was said ten times is told once.
+            if cost <= left && said.insert(normal::value(&line)) {
                 left -= cost;
                 kept.push((at, line));
             }
@@ -311,6 +312,13 @@ mod tests {
         let summary = Extractive.summarise(&turns, 40).expect("always works");
         assert!(summary.contains("Postgres") && summary.contains("$400"), "{summary}");
         assert!(summary.find("Postgres") < summary.find("$400"));
+    }
+
+    #[test]
+    fn what_was_said_twice_is_told_once() {
+        let turns = [said("We decided to use Postgres."), said("We decided to use Postgres."), said("Ok.")];
+        let summary = Extractive.summarise(&turns, 100).expect("always works");
+        assert_eq!((summary.matches("Postgres").count(), summary.matches("Ok.").count()), (1, 1), "{summary}");
     }
 
     proptest! {

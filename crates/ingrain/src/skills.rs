@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use engine::error::Error;
-use engine::{Shelf, Skill};
+use engine::{LeftOut, Shelf, Shelved, Skill};
 
 use crate::config::Config;
 use crate::error::Failure;
@@ -30,7 +30,7 @@ pub struct Folders {
 #[derive(Debug)]
 struct Seen {
     files: Vec<Stamp>,
-    skills: Vec<Skill>,
+    held: Shelved,
 }
 
 /// What tells a changed file.
@@ -56,52 +56,74 @@ impl std::fmt::Display for Folders {
 }
 
 impl Shelf for Folders {
-    fn skills(&self) -> Result<Vec<Skill>, Error> {
-        let mut files = Vec::new();
-        for folder in &self.folders {
-            files.extend(stamps(folder)?);
-        }
+    fn skills(&self) -> Shelved {
+        let files: Vec<Stamp> = self.folders.iter().flat_map(|folder| stamps(folder)).collect();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(seen) = seen.as_ref().filter(|seen| seen.files == files) {
-            return Ok(seen.skills.clone());
+            return seen.held.clone();
         }
-        let skills: Vec<Skill> = files.iter().map(|stamp| read(&stamp.file)).collect::<Result<_, _>>()?;
-        *seen = Some(Seen { files, skills: skills.clone() });
-        Ok(skills)
+        let held = Shelved::from(found(&files));
+        // Once for each state of the folders, not at every window.
+        held.left_out.iter().for_each(|out| tracing::warn!("left out `{}`: {} [{}]", out.file, out.why, out.code));
+        *seen = Some(Seen { files, held: held.clone() });
+        held
     }
 }
 
 /// The skills of one folder, for a command that names it.
-pub fn of_folder(folder: &Path) -> Result<Vec<(PathBuf, Skill)>, Failure> {
-    if !folder.is_dir() {
-        return Err(Failure::wrong("not_found", format!("`{}` is not a folder", folder.display())));
+pub fn of_folder(folder: &Path) -> Result<Found, Failure> {
+    match folder.is_dir() {
+        true => Ok(found(&stamps(folder))),
+        false => Err(Failure::wrong("not_found", format!("`{}` is not a folder", folder.display()))),
     }
-    let files = stamps(folder)?;
-    Ok(files.into_iter().map(|stamp| Ok((stamp.file.clone(), read(&stamp.file)?))).collect::<Result<_, Error>>()?)
+}
+
+/// What files hold, each skill with its file.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub skills: Vec<(PathBuf, Skill)>,
+    pub left_out: Vec<LeftOut>,
+}
+
+impl From<Found> for Shelved {
+    fn from(found: Found) -> Shelved {
+        Shelved { skills: found.skills.into_iter().map(|(_, skill)| skill).collect(), left_out: found.left_out }
+    }
+}
+
+fn found(files: &[Stamp]) -> Found {
+    let mut found = Found::default();
+    for stamp in files {
+        match read(stamp) {
+            Ok(skill) => found.skills.push((stamp.file.clone(), skill)),
+            Err(error) => {
+                let folder = stamp.file.parent().and_then(Path::file_name).unwrap_or_default();
+                let (name, file) = (folder.to_string_lossy().into_owned(), stamp.file.display().to_string());
+                found.left_out.push(LeftOut { name, file, code: error.code(), why: error.to_string() });
+            }
+        }
+    }
+    found
 }
 
 /// The skill files of a folder and of the folders in it, in order. A folder that is not there has none.
-fn stamps(folder: &Path) -> Result<Vec<Stamp>, Error> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(Vec::new()) };
+fn stamps(folder: &Path) -> Vec<Stamp> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     folders.sort();
     let files = std::iter::once(folder.to_owned()).chain(folders).map(|at| at.join(FILE));
-    let mut stamps = Vec::new();
-    for file in files {
-        let Ok(about) = std::fs::metadata(&file) else { continue };
-        if about.len() > BYTES_MAX {
-            return Err(invalid(&file, &format!("is larger than {BYTES_MAX} bytes")));
-        }
-        stamps.push(Stamp { file, bytes: about.len(), changed: about.modified().ok() });
+    let stamp = |file: PathBuf| {
+        let about = std::fs::metadata(&file).ok()?;
+        Some(Stamp { file, bytes: about.len(), changed: about.modified().ok() })
+    };
+    files.filter_map(stamp).collect()
+}
+
+fn read(stamp: &Stamp) -> Result<Skill, Error> {
+    let invalid = |why: String| Error::invalid("skill.invalid", why);
+    if stamp.bytes > BYTES_MAX {
+        return Err(invalid(format!("it is larger than {BYTES_MAX} bytes")));
     }
-    Ok(stamps)
-}
-
-fn read(file: &Path) -> Result<Skill, Error> {
-    let text = std::fs::read_to_string(file).map_err(|error| invalid(file, &format!("cannot be read: {error}")))?;
-    Skill::parse(&text).map_err(|error| invalid(file, &error.to_string()))
-}
-
-fn invalid(file: &Path, why: &str) -> Error {
-    Error::invalid("skill.invalid", format!("`{}`: {why}", file.display()))
+    let text = std::fs::read_to_string(&stamp.file).map_err(|error| invalid(format!("it cannot be read: {error}")))?;
+    Skill::admitted(&text)
 }

@@ -1,7 +1,7 @@
 //! The order in which a window is cut, and what was cut.
 
 use super::Cut;
-use super::parts::Parts;
+use super::parts::{Parts, SUMMARY_TOKENS, ToolResult};
 use crate::Engine;
 use crate::caller::Caller;
 use crate::context::Choice;
@@ -15,8 +15,6 @@ const CHUNKS_CUT: usize = 2;
 const TURNS_WHOLE: usize = 20;
 /// A shortened tool result keeps this much: its first lines say what it was.
 const TOOL_RESULT_TOKENS: usize = 60;
-/// Tokens of a summary: a page, whatever it stands for.
-const SUMMARY_TOKENS: usize = 300;
 
 /// What was cut so far, and what it brought.
 pub(super) struct Ledger {
@@ -76,9 +74,6 @@ impl Engine {
 
 impl Ledger {
     fn tell(&mut self, parts: &Parts<'_>, source: &'static str, touched: usize) {
-        if touched == 0 {
-            return;
-        }
         let now = parts.tokens();
         let removed = self.last.saturating_sub(now);
         self.last = now;
@@ -88,6 +83,16 @@ impl Ledger {
                 cut.tokens_removed += removed;
             }
             _ => self.cuts.push(Cut { source, touched, tokens_removed: removed }),
+        }
+    }
+
+    /// More went of what was told before: each turn and each result is counted once.
+    fn tell_again(&mut self, parts: &Parts<'_>, source: &'static str) {
+        let now = parts.tokens();
+        let removed = self.last.saturating_sub(now);
+        self.last = now;
+        if let Some(cut) = self.cuts.iter_mut().rfind(|cut| cut.source == source) {
+            cut.tokens_removed += removed;
         }
     }
 
@@ -114,9 +119,10 @@ impl Parts<'_> {
             if !self.is_over() {
                 return;
             }
-            let kept = tokens::head(&self.tool_results[at], TOOL_RESULT_TOKENS).to_owned();
-            if kept.len() < self.tool_results[at].len() {
-                self.tool_results[at] = kept + "\n[cut]";
+            let text = &self.tool_results[at].text;
+            let kept = tokens::head(text, TOOL_RESULT_TOKENS);
+            if kept.len() < text.len() {
+                self.tool_results[at] = ToolResult { text: format!("{kept}\n[cut]"), is_cut: true };
                 ledger.tell(self, "tool_results", 1);
             }
         }
@@ -130,9 +136,10 @@ impl Parts<'_> {
             return None;
         }
         let (first_turn, summary) = (self.first_turn, std::mem::take(&mut self.summary));
+        let summary_tokens = self.summary_tokens();
         let fits = |parts: &mut Self, until: usize| {
             parts.first_turn = until;
-            parts.tokens() + SUMMARY_TOKENS <= parts.request.window_tokens
+            parts.tokens() + summary_tokens <= parts.request.window_tokens
         };
         let found = (first_turn + 1..turns).find(|until| fits(self, *until)).unwrap_or(turns - 1);
         (self.first_turn, self.summary) = (first_turn, summary);
@@ -143,12 +150,14 @@ impl Parts<'_> {
     fn drop_the_rest(&mut self, ledger: &mut Ledger) {
         self.cut(ledger, "memories", |parts| &mut parts.pinned, 0);
         while self.is_over() && !self.tool_results.is_empty() {
-            self.tool_results.remove(0);
-            ledger.tell(self, "tool_results", 1);
+            match self.tool_results.remove(0).is_cut {
+                true => ledger.tell_again(self, "tool_results"),
+                false => ledger.tell(self, "tool_results", 1),
+            }
         }
         if self.is_over() && self.first_turn > 0 {
             self.summary.clear();
-            ledger.tell(self, "turns", self.first_turn);
+            ledger.tell_again(self, "turns");
         }
         while self.is_over() && self.first_turn < self.request.turns.len() {
             self.first_turn += 1;

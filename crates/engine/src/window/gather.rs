@@ -1,12 +1,12 @@
 //! What goes into a window: skills, pinned memories, memories and chunks for the message.
 
 use super::WindowRequest;
-use super::parts::Parts;
+use super::parts::{Parts, ToolResult};
 use crate::Engine;
 use crate::caller::Caller;
 use crate::chronicle;
 use crate::container::KNOWLEDGE_BASE;
-use crate::context::{Choice, ContextRequest, block_of};
+use crate::context::{Choice, ContextRequest, MEMORY_OFF, block_of};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::policy;
@@ -15,7 +15,7 @@ use crate::ranking::Hit;
 use crate::receipt::{ReceiptSettings, show};
 use crate::render;
 use crate::search::Query;
-use crate::skills::Skill;
+use crate::skills::{LeftOut, Shelved, Skill};
 use crate::vocabulary::Ranker;
 
 /// Memories and chunks before anything is cut (SPEC §3).
@@ -36,17 +36,25 @@ impl Engine {
         let settings = ReceiptSettings { memories_max: MEMORIES + CHUNKS, ..self.context_settings(&asked) };
         let mut parts = Parts {
             request,
-            skills: self.window_skills(request)?,
+            skills: self.window_skills(request, notes),
             pinned: Vec::new(),
             memories: Vec::new(),
             chunks: Vec::new(),
             dropped: Vec::new(),
-            tool_results: request.tool_results.clone(),
+            tool_results: request
+                .tool_results
+                .iter()
+                .map(|text| ToolResult { text: text.clone(), is_cut: false })
+                .collect(),
             first_turn: 0,
             summary: String::new(),
             settings,
         };
-        if self.settings.memory_off || request.message.trim().is_empty() {
+        if self.settings.memory_off {
+            notes.push(MEMORY_OFF.to_owned());
+            return Ok(parts);
+        }
+        if request.message.trim().is_empty() {
             return Ok(parts);
         }
         let missed = |what: &str, error: &Error| format!("{what}: {}", error.code());
@@ -71,16 +79,17 @@ impl Engine {
     }
 
     /// The request's own skills and the configured ones, or those of them that were named.
-    fn window_skills(&self, request: &WindowRequest) -> Result<Vec<Skill>, Error> {
+    fn window_skills(&self, request: &WindowRequest, notes: &mut Vec<String>) -> Vec<Skill> {
         let wanted = |skill: &Skill| request.skill_names.as_ref().is_none_or(|names| names.contains(&skill.name));
-        let configured = self.skills()?.into_iter().filter(wanted);
+        let Shelved { skills: configured, left_out } = self.skills();
+        notes.extend(left_out.iter().map(LeftOut::note));
         let mut skills = request.skills.clone();
-        for skill in configured {
+        for skill in configured.into_iter().filter(wanted) {
             if !skills.iter().any(|given| given.name == skill.name) {
                 skills.push(skill);
             }
         }
-        Ok(skills)
+        skills
     }
 
     /// Pinned memories, within their share of a turn's budget.

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use engine::misfit;
 use engine::presets::Purpose;
 use engine::receipt::Considered;
-use engine::{Context, ContextRequest, WindowRequest};
+use engine::{Context, ContextRequest, LeftOut, WindowRequest};
 use serde::Serialize;
 use serde_json::json;
 
@@ -17,6 +17,12 @@ use crate::error::Failure;
 use crate::skills;
 use crate::text::{content, file_text, stdin};
 
+/// What is asked of a turn says nothing about a window.
+const OF_A_TURN: [&str; 15] = [
+    "message", "budget", "max", "format", "store", "scope", "layer", "kind", "tag", "state", "trust", "since", "until",
+    "prefix", "as_of",
+];
+
 #[derive(Debug, Args)]
 pub struct ContextCommand {
     /// The latest message of the user; `-` reads stdin
@@ -24,7 +30,7 @@ pub struct ContextCommand {
     message: Option<String>,
     /// Everything a model's next call is made of, as a JSON file: window_tokens, system_prompt, skills, turns,
     /// tool_results, message. Answers the messages that fit; `-` reads stdin
-    #[arg(long, value_name = "FILE", conflicts_with = "message")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = OF_A_TURN)]
     window: Option<PathBuf>,
     /// A folder whose SKILL.md files go into the window, uncut (repeatable)
     #[arg(long, value_name = "DIR", requires = "window")]
@@ -76,7 +82,8 @@ impl ContextCommand {
             purpose: self.purpose,
             filter: self.filters.filter(job)?,
         };
-        let context = job.session.engine.context(&job.session.caller, &request)?;
+        let mut context = job.session.engine.context(&job.session.caller, &request)?;
+        prove(job, &mut context.receipt, &mut context.skipped);
         match self.format {
             Format::Messages => {
                 let (messages, receipt) = (context.messages(&message), &context.receipt);
@@ -91,6 +98,15 @@ impl ContextCommand {
     }
 }
 
+/// Names no receipt that is not there. The process waits for the disk anyway before it ends.
+fn prove(job: &Job<'_>, receipt: &mut Option<String>, skipped: &mut Vec<String>) {
+    let Some(id) = receipt.as_deref() else { return };
+    if let Err(error) = job.session.engine.receipt_kept(&job.session.caller, id) {
+        skipped.push(format!("the receipt was not kept: {error}"));
+        *receipt = None;
+    }
+}
+
 /// Working memory: the messages that fit, and what was cut.
 fn window(job: &Job<'_>, file: &Path, folders: &[PathBuf]) -> Result<(), Failure> {
     let text = match file.as_os_str() == "-" {
@@ -99,10 +115,15 @@ fn window(job: &Job<'_>, file: &Path, folders: &[PathBuf]) -> Result<(), Failure
     };
     let wrong = |words: String| Failure::wrong("shape.window", format!("the window does not fit {words}"));
     let mut request: WindowRequest = misfit::from_slice(text.as_bytes()).map_err(wrong)?;
+    let mut left_out = Vec::new();
     for folder in folders {
-        request.skills.extend(skills::of_folder(folder)?.into_iter().map(|(_, skill)| skill));
+        let found = skills::of_folder(folder)?;
+        request.skills.extend(found.skills.into_iter().map(|(_, skill)| skill));
+        left_out.extend(found.left_out.iter().map(LeftOut::note));
     }
-    let window = job.session.engine.working_memory(&job.session.caller, &request)?;
+    let mut window = job.session.engine.working_memory(&job.session.caller, &request)?;
+    window.notes.extend(left_out);
+    prove(job, &mut window.receipt, &mut window.notes);
     job.output.value(&window)
 }
 

@@ -38,7 +38,7 @@ enum What {
 impl WhyNot {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        let id = engine.read(caller, &Reference::parse(None, &self.id))?.id;
+        let id = engine.locate(caller, &Reference::parse(None, &self.id))?.id;
         let query = Query { text: self.query, filter: self.filters.filter(job)?, ..Query::default() };
         let diagnosis = engine.diagnose(caller, &query, id)?;
         job.output.answer(&diagnosis, || told(job.output, &diagnosis))
@@ -52,7 +52,10 @@ fn told(output: &Output, diagnosis: &Diagnosis) -> String {
         text += &format!(" (score {score:.4}, the last one returned has {cutoff:.4})");
     }
     let context = match &diagnosis.context {
-        None => "not a candidate".to_owned(),
+        None => match &diagnosis.context_left_out {
+            Some(reason) => format!("not a candidate: {reason}"),
+            None => "not a candidate".to_owned(),
+        },
         Some(considered) => match considered.block {
             Some(_) => format!("shown: {}", considered.reason),
             None => format!("not shown: {}", considered.reason),

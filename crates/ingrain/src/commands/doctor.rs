@@ -3,9 +3,9 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use engine::Shelf as _;
 use engine::count::counted;
 use engine::ports::StoreError;
+use engine::{Shelf as _, Shelved};
 use serde::Serialize;
 
 use crate::assemble;
@@ -136,14 +136,19 @@ fn rulesets(config: &Config) -> Check {
 
 fn skills(config: &Config) -> Check {
     let folders = Folders::of(config);
-    checked(
-        "skills",
-        folders.skills().map_err(Failure::from).map(|skills| {
-            let names: Vec<&str> = skills.iter().map(|skill| skill.name.as_str()).collect();
-            let from = folders.to_string();
-            if names.is_empty() { format!("none in {from}") } else { format!("{} in {from}", names.join(", ")) }
-        }),
-    )
+    let Shelved { skills, left_out } = folders.skills();
+    let names: Vec<&str> = skills.iter().map(|skill| skill.name.as_str()).collect();
+    let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    let named: Vec<String> =
+        left_out.iter().map(|out| format!("left out `{}`: {} [{}]", out.file, out.why, out.code)).collect();
+    let detail = std::iter::once(format!("{names} in {folders}")).chain(named).collect::<Vec<_>>().join("; ");
+    match left_out.first() {
+        None => good("skills", detail),
+        Some(_) => {
+            let hint = "correct the file or take it away; the others are given to every window".to_owned();
+            Check { name: "skills", verdict: Verdict::Failed, detail, hint: Some(hint) }
+        }
+    }
 }
 
 fn summaries(config: &Config) -> Check {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use engine::count::counted;
 use engine::memory::Memory;
-use engine::ports::{Filter, Order};
+use engine::ports::{Cursor, Filter, Order};
 use engine::vocabulary::{Kind, TtlClass, TurnRole};
 use engine::{EPISODES, Remembered, SessionSummary, Turn};
 use serde_json::{Value, json};
@@ -30,6 +30,9 @@ enum Deed {
     List {
         #[command(flatten)]
         limit: Limit,
+        /// Go on where a page ended
+        #[arg(long, value_name = "CURSOR")]
+        after: Option<String>,
     },
     /// The sessions, the latest first
     Sessions,
@@ -63,25 +66,27 @@ struct Add {
 impl Episodes {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         match self.deed {
-            Some(Deed::List { limit }) => list(job, limit.asked()),
-            None if job.session.caller.session.is_some() => list(job, None),
+            Some(Deed::List { limit, after }) => list(job, limit.asked(), after.as_deref()),
+            None if job.session.caller.session.is_some() => list(job, None, None),
             None | Some(Deed::Sessions) => sessions(job),
             Some(Deed::Add(add)) => add.run(job),
         }
     }
 }
 
-fn list(job: &Job<'_>, limit: Option<usize>) -> Result<(), Failure> {
+fn list(job: &Job<'_>, limit: Option<usize>, after: Option<&str>) -> Result<(), Failure> {
     let session = job.session.caller.session.clone();
     let order = if session.is_some() { Order::Oldest } else { Order::Newest };
     let filter = Filter { stores: vec![EPISODES.to_owned()], session, ..Filter::default() };
     let in_order = filter.session.is_some();
-    let mut listing = job.session.engine.list(&job.session.caller, filter, order, None, limit)?;
+    let after = after.map(|word| Cursor::read(order, word)).transpose()?;
+    let mut listing = job.session.engine.list(&job.session.caller, filter, order, after, limit)?;
+    let next = listing.next.as_ref().map(|next| next.word(order));
     if in_order {
         // Turns saved at one moment have no order in time.
         listing.memories.sort_by_key(|memory| (memory.turn, memory.created_at));
     }
-    let view = json!({ "memories": listing.memories.iter().map(MemoryView::from).collect::<Vec<_>>() });
+    let view = json!({ "memories": listing.memories.iter().map(MemoryView::from).collect::<Vec<_>>(), "next": next });
     let row = |memory: &Memory| {
         vec![
             memory.session.clone().unwrap_or_default(),
@@ -94,7 +99,10 @@ fn list(job: &Job<'_>, limit: Option<usize>) -> Result<(), Failure> {
         ]
     };
     let header = ["session", "turn", "role", "said", "importance", "expires", "id"];
-    job.output.answer(&view, || job.output.table(&header, listing.memories.iter().map(row)))
+    job.output.answer(&view, || {
+        let more = next.as_ref().map(|next| format!("\nmore: --after {next}")).unwrap_or_default();
+        job.output.table(&header, listing.memories.iter().map(row)) + &more
+    })
 }
 
 fn sessions(job: &Job<'_>) -> Result<(), Failure> {

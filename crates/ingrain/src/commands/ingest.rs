@@ -8,9 +8,8 @@ use clap::{Args, Subcommand};
 use engine::chunks::Format;
 use engine::count::counted;
 use engine::refusal::Refusal;
-use engine::safety::{self, Concern};
 use engine::vocabulary::Role;
-use engine::{Document, DocumentStatus, DocumentText, IngestOutcome, Ingested};
+use engine::{Document, DocumentStatus, DocumentText, IngestOutcome, Ingested, Skill};
 use serde_json::{Value, json};
 
 use crate::commands::Job;
@@ -154,31 +153,43 @@ fn install(job: &Job<'_>, folders: &[PathBuf]) -> Result<(), Failure> {
             Refusal::new("policy.admins_only", "only an admin installs skills: every agent is given them").into()
         );
     }
-    let mut installed = Vec::new();
+    let (mut installed, mut refused) = (Vec::new(), Vec::new());
     for folder in folders {
-        for (file, skill) in skills::of_folder(folder)? {
-            let text = file_text(&file)?;
-            let found = safety::inspect(&text).into_iter().find(|finding| finding.concern == Concern::Secret);
-            if let Some(finding) = found {
-                let message = format!("`{}` looks like it holds a secret: rule `{}`", file.display(), finding.rule);
-                return Err(Refusal::new("safety.secret_found", message).into());
-            }
-            let name: String =
-                skill.name.chars().map(|c| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' }).collect();
-            let place = job.skills.join(&name);
-            let unwritable = |error: std::io::Error| {
-                Failure::broken("ingest.unwritable", format!("cannot write `{}`: {error}", place.display()))
-            };
-            std::fs::create_dir_all(&place).map_err(unwritable)?;
-            std::fs::write(place.join(skills::FILE), text).map_err(unwritable)?;
+        let found = skills::of_folder(folder)?;
+        for (file, skill) in found.skills {
+            write_skill(job, &skill, &file_text(&file)?)?;
             installed.push(skill.name);
         }
+        refused.extend(found.left_out);
     }
     if installed.is_empty() {
-        return Err(Failure::wrong("not_found", "there is no SKILL.md in these folders"));
+        return Err(match refused.first() {
+            Some(out) if out.code == "safety.secret_found" => {
+                Refusal::new("safety.secret_found", format!("`{}`: {}", out.file, out.why)).into()
+            }
+            Some(out) => Failure::wrong(out.code, format!("`{}`: {}", out.file, out.why)),
+            None => Failure::wrong("not_found", "there is no SKILL.md in these folders"),
+        });
     }
-    let view = json!({ "skills": installed, "folder": job.skills });
-    job.output.answer(&view, || format!("installed {} into {}", installed.join(", "), job.skills.display()))
+    let view = json!({ "skills": installed, "folder": job.skills, "refused": refused });
+    job.output.answer(&view, || {
+        let mut text = format!("installed {} into {}", installed.join(", "), job.skills.display());
+        for out in &refused {
+            text += &format!("\n  refused {}: {} [{}]", out.file, out.why, out.code);
+        }
+        text
+    })?;
+    if refused.is_empty() { Ok(()) } else { Err(Failure::TOLD_REFUSED) }
+}
+
+fn write_skill(job: &Job<'_>, skill: &Skill, text: &str) -> Result<(), Failure> {
+    let plain = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+    let place = job.skills.join(skill.name.chars().map(plain).collect::<String>());
+    let unwritable = |error: std::io::Error| {
+        Failure::broken("ingest.unwritable", format!("cannot write `{}`: {error}", place.display()))
+    };
+    std::fs::create_dir_all(&place).map_err(unwritable)?;
+    std::fs::write(place.join(skills::FILE), text).map_err(unwritable)
 }
 
 fn documents(job: &Job<'_>) -> Result<(), Failure> {

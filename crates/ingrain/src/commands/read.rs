@@ -31,7 +31,7 @@ impl Which {
     pub fn id(&self, job: &Job<'_>) -> Result<MemoryId, Failure> {
         match self.reference() {
             Reference::Id(id) => Ok(id),
-            reference => Ok(job.session.engine.read(&job.session.caller, &reference)?.id),
+            reference => Ok(job.session.engine.locate(&job.session.caller, &reference)?.id),
         }
     }
 }

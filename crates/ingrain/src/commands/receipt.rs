@@ -4,8 +4,9 @@ use clap::{Args, Subcommand};
 use engine::Reference;
 use engine::count::counted;
 use engine::id::MemoryId;
-use engine::receipt::{Considered, Receipt as Record, Usage};
+use engine::receipt::{Considered, Receipt as Record};
 use engine::render::Block;
+use engine::touch::Usage;
 use serde_json::json;
 
 use crate::commands::Job;
@@ -76,7 +77,10 @@ impl Receipt {
                 }
                 if !job.output.json {
                     let redacted = counted(replay.redacted.len(), "version was", "versions were");
-                    job.output.note(&format!("note: not what was injected; {redacted} redacted since"));
+                    let missing = counted(replay.missing.len(), "is", "are");
+                    job.output.note(&format!(
+                        "note: not what was injected; {redacted} redacted since, {missing} erased or in an archived store"
+                    ));
                 }
                 Err(Failure::Told(NOT_EXACT))
             }
@@ -143,7 +147,7 @@ impl Blame {
 impl Reach {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        let id: MemoryId = engine.read(caller, &Reference::parse(None, &self.memory))?.id;
+        let id: MemoryId = engine.locate(caller, &Reference::parse(None, &self.memory))?.id;
         let usages = engine.reach(caller, id)?;
         let since = engine.kept_since(caller)?;
         let view = json!({ "memory": id, "touches": usages, "kept_since": since });

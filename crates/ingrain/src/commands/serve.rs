@@ -68,8 +68,8 @@ impl Serve {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new(config.fixed_now()?));
         log_to_stderr(settings, &clock)?;
         let Session { engine, caller } = Session::open(config)?;
-        // A skill that cannot be read is better told now than at the first turn.
-        engine.skills()?;
+        // A skill that cannot be read is better told now, in the log, than at the first turn.
+        engine.skills();
         let admin_key = if self.local { None } else { first_key(&engine, caller.tenant)? };
         let address = SocketAddr::new(host, self.port.unwrap_or(settings.port));
         let settings = ServerConfig {

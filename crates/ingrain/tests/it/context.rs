@@ -108,6 +108,60 @@ fn a_receipt_replays_byte_for_byte_after_the_memories_changed() {
 }
 
 #[test]
+fn a_receipt_says_what_narrowed_the_search() {
+    let world = World::new();
+    runbook(&world, "gateway/reload", "reload the gateway with a drain first");
+    let asked = "--as-of 2026-03-01T12:00:00Z --store workspace_runbooks --kind runbook --prefix gateway";
+    let receipt = |line: &str| {
+        let context = world.json(&format!("context {AGENT} {line}"), &["gateway reload"]);
+        world.json("receipt show", &[&text(&context["receipt"])])["settings"].clone()
+    };
+    let settings = receipt(asked);
+    assert_eq!(text(&settings["as_of"]), "2026-03-01T12:00:00Z");
+    let filter = json!({ "stores": ["workspace_runbooks"], "kinds": ["runbook"], "path_prefix": "gateway" });
+    assert_eq!(settings["filter"], filter);
+    let plain = receipt("");
+    assert!(plain.get("filter").is_none() && plain.get("as_of").is_none(), "{plain}");
+}
+
+#[test]
+fn a_replay_without_an_archived_store_shows_the_rest_and_names_what_is_missing() {
+    let world = World::new();
+    let id = runbook(&world, "gateway/reload", "reload the gateway with a drain first");
+    draft(&world, "the gateway reload hangs when drained");
+    let context = world.json(&format!("context {AGENT}"), &["gateway reload drain"]);
+    let version = text(&world.json("read", &[&id])["version"]);
+    world.json("store archive workspace_runbooks", &[]);
+    let replay = world.fails(1, "receipt replay", &[&text(&context["receipt"])]);
+    assert_eq!((&replay["exact"], &replay["missing"]), (&json!(false), &json!([version])), "{replay}");
+    assert!(text(&replay["text"]).contains("hangs when drained"), "{replay}");
+}
+
+#[test]
+fn a_receipt_that_could_not_be_kept_is_not_promised() {
+    let world = World::on_file();
+    runbook(&world, "gateway/reload", "reload the gateway with a drain first");
+    let other = rusqlite::Connection::open(world.database()).expect("opens");
+    other.execute_batch("begin immediate").expect("somebody else writes");
+    let mut command = world.command(&format!("--json context {AGENT}"), &["gateway reload"]);
+    let ran = crate::world::finished(command.env("INGRAIN_SQLITE_WAIT_MS", "200").spawn().expect("starts"));
+    let context = ran.json();
+    assert!(text(&context["text"]).contains("drain first"), "{context}");
+    assert!(context["receipt"].is_null() && context["skipped"].to_string().contains("was not kept"), "{context}");
+}
+
+#[test]
+fn a_pinned_memory_too_long_for_its_share_still_comes_by_its_rank() {
+    let world = World::new();
+    let words = format!("the gateway reload: {}", "drain it first, then wait. ".repeat(8));
+    let id = runbook(&world, "gateway/reload", &words);
+    world.json(&format!("pin {id}"), &[]);
+    let context = world.json(&format!("context {AGENT} --budget 260"), &["gateway reload"]);
+    let candidates = rows(&context["candidates"]);
+    assert_eq!((candidates.len(), text(&candidates[0]["reason"])), (1, "ranked".to_owned()), "{context}");
+}
+
+#[test]
 fn a_budget_too_small_for_anything_is_told() {
     let world = World::new();
     world.json("remember --store workspace_runbooks --kind runbook --path a", &["reload the nginx gateway"]);
@@ -139,6 +193,38 @@ fn blame_names_what_reached_a_run_and_reach_the_runs_of_a_memory() {
 }
 
 #[test]
+fn blame_names_what_a_run_read_and_what_it_proposed() {
+    let world = World::new();
+    let id = draft(&world, "the queue must be empty first");
+    let known = text(&world.json("remember --as agent:t --conversation c1 --evidence x --path n/a", &["hello"])["id"]);
+    let touches = |line: &str, memory: &str| -> Vec<String> {
+        let answer = world.json(line, &[]);
+        let touches = rows(if line.starts_with("blame") { &answer["memories"] } else { &answer["touches"] });
+        let of_memory = touches.iter().filter(|touch| touch["memory"] == memory);
+        let mut touches: Vec<String> = of_memory.map(|touch| text(&touch["touch"])).collect();
+        touches.sort();
+        touches
+    };
+    let of_run = AGENT.replace("r1", "r2");
+    world.json(&format!("read {of_run} n/a"), &[]);
+    assert_eq!(touches("blame r2", &known), ["read"]);
+    // What a command looks up to work on, nobody read.
+    world.json(&format!("history {of_run}"), &[&id]);
+    assert!(touches("blame r2", &id).is_empty());
+    let propose = "--to workspace_runbooks --path rb/a --reason r --evidence e";
+    world.json(&format!("propose {of_run} n/a {propose}"), &[]);
+    assert_eq!(touches("blame r2", &known), ["proposed", "read"]);
+    // A second run that proposes the same is known too.
+    world.json(&format!("propose {} n/a {propose}", AGENT.replace("r1", "r3")), &[]);
+    assert_eq!(touches("blame r3", &known), ["proposed"]);
+    let profile = world.json(&format!("profile propose {of_run} --user ann --key editor --value vi --reason r"), &[]);
+    let candidate = text(&profile["review"]["candidate"]);
+    assert_eq!(touches("blame r2", &candidate), ["proposed"], "{profile}");
+    // Saved in a conversation, without a run.
+    assert_eq!(touches(&format!("reach {known}"), &known), ["proposed", "proposed", "read", "written"]);
+}
+
+#[test]
 fn secrets_in_a_message_are_kept_nowhere() {
     let world = World::new();
     let secret = format!("{}{}", "AKIA", "Q3EGRTZPLMXW7YVB");
@@ -160,6 +246,10 @@ fn fact_15_memory_turned_off_retrieves_and_tells_nothing() {
     let context = off(&format!("--json context {AGENT}"), &["gateway reload"]).json();
     assert_eq!((context["text"].as_str(), context["receipt"].as_str()), (Some(""), None));
     assert_eq!(world.events().len(), before);
+    let file = world.home().join("window.json");
+    std::fs::write(&file, json!({ "window_tokens": 400, "message": "gateway reload" }).to_string()).expect("written");
+    let window = off(&format!("--json context {AGENT} --window {}", file.display()), &[]).json();
+    assert_eq!(window["notes"], json!(["memory is turned off"]));
     let write = off(&format!("--json remember {AGENT} --evidence x"), &["anything"]);
     assert_eq!((write.exit, text(&write.json()["code"])), (3, "policy.memory_disabled".to_owned()));
     assert_eq!(off("--json read gateway/reload", &[]).exit, 0);

@@ -48,7 +48,39 @@ fn why_not_names_every_reason() {
     world.at("2026-03-20T12:00:00Z");
     assert_eq!(why(&world, &expiring, AGENT), "it has expired");
     world.json("upkeep", &[]);
-    assert_eq!(why(&world, &expiring, AGENT), "it is archived, and only active are asked for");
+    assert_eq!(why(&world, &expiring, AGENT), "it expired, and upkeep archived it");
+}
+
+#[test]
+fn why_not_says_why_it_is_no_candidate_for_a_turn() {
+    let world = World::new();
+    let gone = runbook(&world, "gone", "polish the lighthouse lens");
+    world.json(&format!("forget {gone}"), &[]);
+    let answer = world.json(&format!("why-not --query lighthouse --id {gone}"), &[]);
+    assert_eq!(text(&answer["context_left_out"]), "it is tombstoned, and only active are asked for");
+    let told = world.run(&format!("why-not --query lighthouse --id {gone}"), &[]).stdout;
+    assert!(told.contains("not a candidate: it is tombstoned"), "{told}");
+}
+
+#[test]
+fn a_conversation_is_diagnosed_with_its_drafts_and_a_session_in_the_order_of_its_turns() {
+    let world = World::new();
+    let draft = text(&world.json(&format!("remember {AGENT} --evidence seen"), &["the lighthouse is red"])["id"]);
+    let report = world.json(&format!("diagnose session c1 {AGENT}"), &[]);
+    assert_eq!(crate::world::column(&report["memories"], "id"), [draft]);
+    for number in 1..=8 {
+        episode(&world, &format!("--turn {number}"), &format!("step {number} of the lighthouse tour"));
+    }
+    let report = world.json(&format!("diagnose session s1 {AGENT}"), &[]);
+    let turns: Vec<u64> = rows(&report["memories"]).iter().filter_map(|memory| memory["turn"].as_u64()).collect();
+    assert_eq!(turns, [1, 2, 3, 4, 5, 6, 7, 8]);
+    // A page of them says that there is more, and where it goes on.
+    let page = world.json(&format!("episodes list {AGENT} --limit 5"), &[]);
+    let next = text(&page["next"]);
+    let rest = world.json(&format!("episodes list {AGENT} --limit 5 --after {next}"), &[]);
+    assert_eq!((rows(&page["memories"]).len(), rows(&rest["memories"]).len(), rest["next"].is_null()), (5, 3, true));
+    let told = world.run(&format!("episodes list {AGENT} --limit 5"), &[]).stdout;
+    assert!(told.contains(&format!("more: --after {next}")), "{told}");
 }
 
 #[test]

@@ -55,6 +55,29 @@ fn other_folders_are_configured_and_bad_skills_are_named() {
 }
 
 #[test]
+fn one_bad_skill_takes_nothing_from_the_others() {
+    let world = World::new();
+    let secret = format!("{}{}", "AKIA", "Q3EGRTZPLMXW7YVB");
+    put(&world, "mine/tram", &skill("tram", "ring twice"));
+    put(&world, "mine/odd", "no front matter");
+    put(&world, "mine/huge", &skill("huge", &"x".repeat(100_001)));
+    let from = put(&world, "mine/keys", &skill("keys", &format!("use {secret}")));
+    let done = world.fails(3, "ingest --skills", &[&from]);
+    assert_eq!(done["skills"], json!(["tram"]), "{done}");
+    assert_eq!(column(&done["refused"], "name"), ["huge", "keys", "odd"]);
+    assert_eq!(column(&done["refused"], "code"), ["skill.invalid", "safety.secret_found", "skill.invalid"]);
+    let told = world.run("ingest --skills", &[&from]);
+    assert!(told.stdout.contains("odd/SKILL.md") && told.exit == 3, "{told:?}");
+    // Put straight into the folder, they are scanned and left out as well.
+    put(&world, "skills/odd", "no front matter");
+    put(&world, "skills/keys", &skill("keys", &format!("use {secret}")));
+    let window = window(&world, &json!({}));
+    assert!(window["messages"].to_string().contains("ring twice") && !window.to_string().contains(&secret), "{window}");
+    assert!(window["notes"].to_string().contains("skill `odd` left out"), "{window}");
+    assert!(window["notes"].to_string().contains("skill `keys` left out"), "{window}");
+}
+
+#[test]
 fn only_admins_install_and_secrets_stay_out() {
     let world = World::new();
     let from = put(&world, "mine/ferry", &skill("ferry", "check the tide"));

@@ -155,7 +155,7 @@ impl Door {
         let words =
             request.arguments.iter().flat_map(|arguments| arguments.values()).filter_map(|value| value.as_str());
         let id = words.filter(|_| spec.effect == tool::Effect::Delete).find_map(|word| word.parse().ok());
-        match id.and_then(|id| self.engine.read(&self.caller, &Reference::Id(id)).ok()) {
+        match id.and_then(|id| self.engine.locate(&self.caller, &Reference::Id(id)).ok()) {
             Some(memory) => {
                 let about: String = memory.summary().chars().take(QUESTION_CHARS_MAX).collect();
                 format!("{question}\n\n{about}")

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use engine::ContextRequest;
-use engine::receipt::Usage;
+use engine::touch::Usage;
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -48,7 +48,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .problems(&[NOT_FOUND]),
         Endpoint::new(Method::GET, "/v1/receipts/{id}/replay", "replay", replay)
             .says(TAG, "Replay a receipt", "Rebuilds the injected block from the exact versions it was made of.")
-            .answer::<ReplayView>(StatusCode::OK, "The block", json!({ "text": "", "exact": true, "redacted": [] }))
+            .answer::<ReplayView>(StatusCode::OK, "The block", json!({ "text": "", "exact": true, "redacted": [], "missing": [] }))
             .problems(&[NOT_FOUND]),
         Endpoint::new(Method::GET, "/v1/runs/{run}/blame", "blame", blame)
             .says(TAG, "What reached a run", "The memories that touched it, newest first. Admins only.")

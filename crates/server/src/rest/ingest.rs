@@ -43,7 +43,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .body::<KnowledgeBody>(json!({ "query": "when are turbines oiled?" }))
             .answer::<Page<HitView>>(StatusCode::OK, "Passages, best first", json!({ "items": [] })),
         Endpoint::new(Method::GET, "/v1/skills", "skills", skills)
-            .says(TAG, "List skills", "The SKILL.md files of the configured folders, as they are now.")
+            .says(TAG, "List skills", "The SKILL.md files of the configured folders, as they are now; `doctor` names those left out.")
             .answer::<Page<SkillBody>>(StatusCode::OK, "Skills", json!({ "items": [] })),
     ]
 }
@@ -85,6 +85,6 @@ async fn search(
 }
 
 async fn skills(State(app): State<App>, _: Who) -> Result<Json<Page<SkillBody>>, Problem> {
-    let skills = app.call("skills", |engine| Ok(engine.skills()?)).await?;
-    Ok(Json(Page::whole(skills.into_iter().map(SkillBody::from).collect())))
+    let shelved = app.call("skills", |engine| Ok(engine.skills())).await?;
+    Ok(Json(Page::whole(shelved.skills.into_iter().map(SkillBody::from).collect())))
 }

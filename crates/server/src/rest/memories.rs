@@ -79,7 +79,7 @@ async fn save(app: &App, who: Who, conditions: Preconditions, mut draft: Box<Dra
         let nothing =
             |_| Problem::new(StatusCode::PRECONDITION_FAILED, "conflict.nothing_there", "nothing stands at this path");
         let caller = who.caller.clone();
-        let read = move |engine: &Engine| engine.read(&caller, &reference).map_err(nothing);
+        let read = move |engine: &Engine| engine.locate(&caller, &reference).map_err(nothing);
         let current = Box::pin(app.call("read", read)).await?;
         conditions.check(&current)?;
         draft.expected_sha256 = Some(current.sha256);
@@ -193,7 +193,7 @@ async fn patch(
                 }
                 (Some(expected), false) => expected,
                 (None, true) => {
-                    let current = engine.read(&who.caller, &Reference::Id(memory))?;
+                    let current = engine.locate(&who.caller, &Reference::Id(memory))?;
                     conditions.check(&current)?;
                     current.sha256
                 }

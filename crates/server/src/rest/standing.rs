@@ -55,7 +55,7 @@ async fn forget(
         .call("forget", move |engine| {
             let mut how = Forgetting { reason: params.reason, may_return: params.may_return, expected: None };
             if conditions.if_match.is_some() {
-                let current = engine.read(&who.caller, &Reference::Id(memory))?;
+                let current = engine.locate(&who.caller, &Reference::Id(memory))?;
                 conditions.check(&current)?;
                 how.expected = Some(current.version);
             }

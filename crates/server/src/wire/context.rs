@@ -2,7 +2,8 @@
 
 use engine::ports::Filter;
 use engine::presets::Purpose;
-use engine::receipt::{Considered, Receipt, Replay, Usage};
+use engine::receipt::{Considered, Receipt, Replay};
+use engine::touch::Usage;
 use engine::vocabulary::Kind;
 use engine::{Context, ContextRequest, Message, Verified, Window, WindowRequest};
 use jiff::Timestamp;
@@ -60,6 +61,8 @@ pub enum ContextFormat {
     /// The blocks as one text.
     #[default]
     Text,
+    /// The same: every answer here is JSON.
+    Json,
     /// The same, and ready chat messages: the blocks as a system message, then the user's.
     Messages,
 }
@@ -69,7 +72,7 @@ impl ContextBody {
     pub fn is_of_turn(&self) -> bool {
         let filtered = !(self.stores.is_empty() && self.kinds.is_empty() && self.tags.is_empty());
         let bounded = self.budget_tokens.is_some() || self.memories_max.is_some();
-        filtered || bounded || self.purpose.is_some() || self.as_of.is_some() || self.format != ContextFormat::Text
+        filtered || bounded || self.purpose.is_some() || self.as_of.is_some() || self.format == ContextFormat::Messages
     }
 }
 

@@ -82,6 +82,9 @@ fn fact_34_a_run_and_its_context_over_rest() {
     draft(&house, &agent, "billing", "billing retries webhooks for a day");
     let context = ask("POST", "/v1/context").json(&json!({ "message": "does billing retry webhooks?" })).send().json();
     assert!(context["text"].as_str().expect("text").contains("billing retries webhooks"), "{context}");
+    let named = json!({ "message": "does billing retry webhooks?", "format": "json" });
+    let named = house.ask_as(&agent, "POST", "/v1/context").json(&named).send();
+    assert_eq!(named.status, 200, "{}", named.body);
     let receipt = context["receipt"].as_str().expect("a receipt").to_owned();
     house.engine.backend.flush().expect("flushed");
     let replay = ask("GET", &format!("/v1/receipts/{receipt}/replay")).send().json();
@@ -96,6 +99,32 @@ fn fact_34_a_run_and_its_context_over_rest() {
         ask("POST", "/v1/runs/r1/close").json(&json!({ "outcome": "success", "summary": "it had moved" })).send();
     assert_eq!(closed.status, 200, "{}", closed.body);
     assert_eq!(house.ask("GET", "/v1/verify").send().json()["broken"], Value::Null);
+}
+
+#[test]
+fn what_a_run_read_and_proposed_over_rest_is_blamed_at_once() {
+    let house = House::new();
+    let agent = house.agent("triage");
+    let id = draft(&house, &agent, "billing", "billing retries webhooks for a day");
+    let ask = |method: &str, path: &str| {
+        house.ask_as(&agent, method, path).header("x-run-id", "r1").header("x-conversation-id", "c1")
+    };
+    let touches = || {
+        let blame = house.ask("GET", "/v1/runs/r1/blame").send().json();
+        let items = blame["items"].as_array().expect("items").clone();
+        let mut touches: Vec<_> = items.iter().map(|item| item["touch"].as_str().map(str::to_owned)).collect();
+        touches.sort();
+        touches.into_iter().flatten().collect::<Vec<_>>()
+    };
+    assert_eq!(ask("GET", &format!("/v1/memories/{id}")).send().status, 200);
+    assert_eq!(touches(), ["read"]);
+    let body = json!({
+        "memory": id, "target_store": "workspace_runbooks", "target_path": "rb/billing", "rationale": "useful",
+        "evidence": [{ "kind": "tool_result", "summary": "logs" }],
+    });
+    let proposed = ask("POST", "/v1/reviews").json(&body).send();
+    assert_eq!(proposed.status, 201, "{}", proposed.body);
+    assert_eq!(touches(), ["proposed", "read"]);
 }
 
 #[test]

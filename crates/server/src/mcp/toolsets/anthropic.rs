@@ -148,7 +148,7 @@ fn inside(path: &str) -> Result<String, Unable> {
 
 fn file(call: &Call<'_>, inner: &str) -> Result<Option<Memory>, Unable> {
     let reference = Reference::Path { store: Some(STORE.to_owned()), path: inner.to_owned() };
-    match call.engine.read(call.caller, &reference) {
+    match call.engine.locate(call.caller, &reference) {
         Ok(memory) => Ok(Some(memory).filter(|memory| memory.state.is_live())),
         Err(Error::NotFound { .. }) => Ok(None),
         Err(error) => Err(error.into()),
@@ -180,6 +180,7 @@ fn has_folder(call: &Call<'_>, inner: &str) -> Result<(), Unable> {
 fn view(call: &Call<'_>, path: &str, range: Option<[i64; 2]>) -> Spoken {
     let inner = inside(path)?;
     if let Some(memory) = if inner.is_empty() { None } else { file(call, &inner)? } {
+        let memory = call.engine.read(call.caller, &Reference::Id(memory.id))?;
         return Ok(files::numbered(path, &memory.content, range));
     }
     let memories = below(call, &inner)?;
