@@ -104,7 +104,13 @@ impl Ingest {
             };
             let path = address(job, source, &taken)?;
             taken.insert(path.clone());
-            let given = DocumentText { path, text, format: source.format, category: self.category.clone(), status };
+            let given = DocumentText {
+                path,
+                text,
+                format: source.format,
+                category: self.category.clone(),
+                status: Some(status),
+            };
             match job.session.engine.ingest(&job.session.caller, &given) {
                 // Somebody else brought it meanwhile, perhaps from the same folder.
                 Err(error) if error.code() == "conflict.overtaken" && !source.is_named => {

@@ -277,7 +277,7 @@ impl From<IngestBody> for DocumentText {
                 FormatWord::Html => Format::Html,
             },
             category: body.category,
-            status: if body.draft { DocumentStatus::Draft } else { DocumentStatus::Published },
+            status: Some(if body.draft { DocumentStatus::Draft } else { DocumentStatus::Published }),
         }
     }
 }
