@@ -195,3 +195,27 @@ fn folders_of_one_name_keep_their_documents_apart() {
         assert_eq!(paths(&again), paths(&done));
     }
 }
+
+#[test]
+fn a_chunk_changed_by_hand_is_mended_and_a_forgotten_one_stays_away() {
+    let world = World::new();
+    let folder = write(&world, "oil.md", "# Oil\n\noil the turbine in spring\n");
+    write(&world, "pump.md", "# Pump\n\nprime the pump twice\n");
+    world.json("ingest", &[&folder]);
+    let by_hand = ["--path", "docs/oil.md#1", "never oil the turbine"];
+    world.json("remember --store knowledge_base --kind note --evidence x", &by_hand);
+    let mended = world.json("ingest", &[&folder]);
+    assert_eq!(column(&mended["documents"], "outcome"), ["updated", "unchanged"], "{mended}");
+    let found = world.json("search oil turbine", &[]).to_string();
+    assert!(found.contains("in spring") && !found.contains("never"), "{found}");
+    // What was forgotten is refused, and the record says how much of the document is there.
+    let pump = text(&world.json("search prime pump", &[])["hits"][0]["id"]);
+    world.json("forget", &[&pump]);
+    for outcome in ["updated", "unchanged"] {
+        let refused = world.fails(3, "ingest", &[&folder]);
+        assert_eq!((&refused["refused"], &refused["documents"][1]["outcome"]), (&1.into(), &outcome.into()));
+        assert_eq!(refused["documents"][1]["document"]["chunks"], 0, "{refused}");
+        assert!(refused["documents"][1]["refused"].to_string().contains("policy.forgotten"), "{refused}");
+    }
+    assert!(!world.json("search prime pump", &[]).to_string().contains("twice"));
+}
