@@ -18,7 +18,7 @@ use crate::chunks::{self, Chunk, Format};
 use crate::container::{KNOWLEDGE_BASE, KNOWLEDGE_DRAFTS};
 use crate::error::Error;
 use crate::event::{EventName, Happening};
-use crate::gate::{checked_label, checked_path};
+use crate::gate::{checked_label, checked_path, checked_text};
 use crate::html;
 use crate::knowledge::{Document, DocumentStatus, category_tag};
 use crate::memory::{Draft, Memory, content_sha256};
@@ -75,6 +75,7 @@ impl Engine {
         self.is_on()?;
         admins_only(caller)?;
         let path = checked_path(&given.path, self.limits())?;
+        checked_text("document", &given.text)?;
         if let Some(category) = given.category.as_ref().filter(|category| !category.is_empty()) {
             checked_label("category", category, self.limits())?;
         }

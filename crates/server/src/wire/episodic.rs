@@ -251,9 +251,9 @@ pub struct IngestBody {
     /// What it is about, to search by; absent, it keeps the one it has, and an empty one takes it away.
     #[serde(default)]
     pub category: Option<String>,
-    /// A draft is kept out of every search until it is published.
+    /// A draft is kept out of every search until it is published; absent, the document stays what it is.
     #[serde(default)]
-    pub draft: bool,
+    pub draft: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
@@ -277,7 +277,7 @@ impl From<IngestBody> for DocumentText {
                 FormatWord::Html => Format::Html,
             },
             category: body.category,
-            status: Some(if body.draft { DocumentStatus::Draft } else { DocumentStatus::Published }),
+            status: body.draft.map(|draft| if draft { DocumentStatus::Draft } else { DocumentStatus::Published }),
         }
     }
 }
