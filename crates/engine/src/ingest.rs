@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::Engine;
+use crate::blocks;
 use crate::caller::Caller;
 use crate::change::{Change, Guard, Write};
 use crate::chunks::{self, Chunk, Format};
@@ -353,24 +354,29 @@ fn overtaken(error: Error, path: &str) -> Error {
     }
 }
 
-/// The title of a document and its chunks.
+/// The title of a document and its chunks, each under the names it goes by.
 fn cut(path: &str, given: &DocumentText) -> (String, Vec<Chunk>) {
     let (text, page_title) = match given.format {
         Format::Html => (html::to_markdown(&given.text), html::title(&given.text)),
-        Format::Markdown | Format::Text => (given.text.clone(), None),
+        Format::Markdown | Format::Text => (blocks::plain(&given.text), None),
     };
-    let chunks = chunks::cut(&text);
-    let first_heading = || chunks.first().and_then(|chunk| chunk.trail.first().cloned());
+    let mut chunks = chunks::cut(&text);
+    let first_heading = chunks.first().and_then(|chunk| chunk.trail.first().cloned());
     let file_name = || path.rsplit('/').next().unwrap_or(path).to_owned();
-    (page_title.or_else(first_heading).unwrap_or_else(file_name), chunks)
+    let named = page_title.or_else(|| blocks::title(&text).map(str::to_owned));
+    // Of headings beside one another the first is the title of the document, not the others' parent.
+    let is_above = named.is_some();
+    let title = named.or(first_heading).unwrap_or_else(file_name);
+    for chunk in &mut chunks {
+        if chunk.trail.is_empty() || is_above && chunk.trail.first() != Some(&title) {
+            chunk.trail.insert(0, title.clone());
+        }
+    }
+    (title, chunks)
 }
 
 fn draft(store: &str, document: &Document, number: usize, chunk: &Chunk) -> Draft {
-    let Document { path, title, category, .. } = document;
-    let mut names: Vec<&str> = chunk.trail.iter().map(String::as_str).collect();
-    if names.first() != Some(&title.as_str()) {
-        names.insert(0, title);
-    }
+    let Document { path, category, .. } = document;
     let metadata: Map<String, Value> = [("document", json!(path)), ("chunk", json!(number))]
         .into_iter()
         .map(|(key, value)| (key.to_owned(), value))
@@ -379,7 +385,7 @@ fn draft(store: &str, document: &Document, number: usize, chunk: &Chunk) -> Draf
         store: store.to_owned(),
         path: Some(format!("{path}#{number}")),
         kind: Some(Kind::Note),
-        title: Some(crate::tokens::head(&names.join(" > "), TITLE_TOKENS_MAX).to_owned()),
+        title: Some(crate::tokens::head(&chunk.trail.join(" > "), TITLE_TOKENS_MAX).to_owned()),
         content: chunk.text.clone(),
         tags: Some(category.iter().map(|category| category_tag(category)).collect()),
         metadata: Some(metadata),

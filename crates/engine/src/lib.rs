@@ -6,6 +6,7 @@
 // nouns
 pub mod allow;
 pub mod ban;
+mod blocks;
 pub mod caller;
 pub mod certificate;
 pub mod change;

@@ -269,10 +269,5 @@ fn is_pdf(path: &Path) -> bool {
 
 /// What is in a file, by its name; `None`: not a document.
 fn format(path: &Path) -> Option<Format> {
-    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-        "md" | "markdown" => Some(Format::Markdown),
-        "txt" | "text" | "pdf" => Some(Format::Text),
-        "html" | "htm" => Some(Format::Html),
-        _ => None,
-    }
+    if is_pdf(path) { Some(Format::Text) } else { Format::of(path.to_str()?) }
 }

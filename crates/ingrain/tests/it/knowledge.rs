@@ -238,3 +238,20 @@ fn a_chunk_changed_by_hand_is_mended_and_a_forgotten_one_stays_away() {
     }
     assert!(!world.json("search prime pump", &[]).to_string().contains("twice"));
 }
+
+#[test]
+fn documents_are_named_as_their_writers_named_them() {
+    let world = World::new();
+    let folder = write(&world, "bom.md", "\u{feff}# Cranes\n\nthe crane lifts forty tonnes\n");
+    write(&world, "front.md", "---\ntitle: Pumps\ntags: [plant]\n---\n\nprime the pump twice\n");
+    let words = "several plain words stand here. ".repeat(40);
+    write(&world, "sections.md", &format!("## Oil\n\n{words}\n\n## Grease\n\n{words}\n\n### By hand\n\n{words}\n"));
+    write(&world, "under.txt", "Rota\n====\n\nann on mondays\n");
+    let done = world.json("ingest", &[&folder]);
+    let titles: Vec<_> = rows(&done["documents"]).iter().map(|row| text(&row["document"]["title"])).collect();
+    assert_eq!(titles, ["Cranes", "Pumps", "Oil", "Rota"]);
+    let chunks = world.json("list --store knowledge_base", &[]);
+    let expected = ["Cranes", "Pumps", "Oil", "Grease", "Grease > By hand", "Rota"];
+    assert_eq!(column(&chunks["memories"], "title"), expected, "{chunks}");
+    assert!(world.json("search prime pump", &[]).to_string().contains("tags: [plant]"));
+}

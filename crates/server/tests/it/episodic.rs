@@ -216,6 +216,11 @@ fn documents_are_drafted_published_and_searched() {
     assert_eq!(items(&ok(&house.ask_as(&key, "GET", "/v1/documents").send()))[0]["status"], json!("published"));
     let again = ok(&house.ask("POST", "/v1/documents/publish").json(&publish).send());
     assert_eq!(again["outcome"], json!("unchanged"));
+    // What a path ends in says what the text is written in.
+    let page = json!({ "path": "a/page.html", "text": "<h1>Caf&eacute;</h1><p>the cabinets in october</p>", "category": "office" });
+    ok(&house.ask("POST", "/v1/documents").json(&page).send());
+    let found = search().to_string();
+    assert!(found.contains("Café") && !found.contains("<p>"), "{found}");
     let missing = json!({ "path": "nowhere.md" });
     assert_eq!(house.ask("POST", "/v1/documents/publish").json(&missing).send().status, 404);
     assert!(items(&ok(&house.ask_as(&key, "GET", "/v1/skills").send())).is_empty());
