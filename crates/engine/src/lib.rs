@@ -61,6 +61,7 @@ mod forget;
 mod html;
 mod import;
 mod ingest;
+mod intake;
 mod knowledge;
 pub mod known;
 mod layers;

@@ -127,6 +127,10 @@ fn ingestion_passes_the_gate() {
     let again = world.fails(3, "ingest", &[&folder]);
     assert_eq!((&again["refused"], &again["documents"][0]["outcome"]), (&1.into(), &"unchanged".into()), "{again}");
     assert!(!std::fs::read(world.database()).is_ok_and(|bytes| bytes.windows(20).any(|w| w == secret.as_bytes())));
+    // A title is kept with the record, whatever becomes of the chunks.
+    write(&world, "keys.md", &format!("# {secret}\n\nfor the bucket\n"));
+    assert!(!world.fails(3, "ingest", &[&folder]).to_string().contains(&secret));
+    assert!(!world.json("ingest", &[]).to_string().contains(&secret));
     assert_eq!(world.code(3, "ingest --as agent:t", &[&folder]), "policy.admins_only");
     let direct = "remember --store knowledge_base --kind note --evidence x --as agent:t";
     assert_eq!(world.code(3, direct, &["a fact"]), "policy.needs_promotion");
