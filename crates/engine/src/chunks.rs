@@ -1,5 +1,6 @@
 //! Documents cut into pieces a model can be shown: along their headings, never over the size, with a little overlap.
 
+use crate::blocks::{self, Block};
 use crate::tokens;
 
 /// Tokens of a chunk (seed 001): small enough to show five, large enough to stand alone.
@@ -27,21 +28,29 @@ pub enum Format {
     Html,
 }
 
-/// A stretch that belongs together: a heading, a paragraph, a list, a fenced block.
-enum Block<'a> {
-    Heading(usize, &'a str),
-    Text(&'a str),
+impl Format {
+    /// What a file is written in, by its name; `None`: not known to be a document.
+    pub fn of(path: &str) -> Option<Format> {
+        match path.rsplit(['/', '\\']).next()?.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
+            "md" | "markdown" => Some(Format::Markdown),
+            "txt" | "text" => Some(Format::Text),
+            "html" | "htm" => Some(Format::Html),
+            _ => None,
+        }
+    }
 }
 
 /// Cuts a Markdown text; plain text is Markdown without headings.
 pub fn cut(text: &str) -> Vec<Chunk> {
+    let text = blocks::plain(text);
     let mut cutter = Cutter::default();
-    for block in blocks(text) {
+    for block in blocks::blocks(&text) {
         match block {
             Block::Heading(level, title) => cutter.heading(level, title),
             Block::Text(text) => cutter.text(text),
         }
     }
+    cutter.leave(0);
     cutter.finish();
     cutter.chunks
 }
@@ -49,11 +58,20 @@ pub fn cut(text: &str) -> Vec<Chunk> {
 #[derive(Default)]
 struct Cutter {
     chunks: Vec<Chunk>,
-    /// Level and words of the headings in force.
-    trail: Vec<(usize, String)>,
+    /// The headings in force.
+    trail: Vec<Heading>,
     /// The headings in force where the current chunk began.
     began: Vec<String>,
     current: String,
+    /// Between what the current chunk repeats and what is new; `None` once something is.
+    seam: Option<&'static str>,
+}
+
+struct Heading {
+    level: usize,
+    title: String,
+    /// Whether some chunk has it.
+    said: bool,
 }
 
 impl Cutter {
@@ -61,19 +79,34 @@ impl Cutter {
         if tokens::estimate(&self.current) >= SECTION_TOKENS_MIN {
             self.finish();
         }
-        self.trail.retain(|(above, _)| *above < level);
-        let title = tokens::head(title.trim(), TRAIL_TOKENS_MAX / 2).trim().to_owned();
-        self.trail.push((level, title.clone()));
+        self.leave(level);
+        let short = tokens::head(title, TRAIL_TOKENS_MAX / 2).trim().to_owned();
+        self.trail.push(Heading { level, title: short.clone(), said: false });
         // Inside a chunk the heading stays where it stood; at its start the trail says it.
-        if self.current.trim().is_empty() {
-            self.began = self.names();
-        } else {
-            self.push(&format!("{} {title}", "#".repeat(level)));
+        if !self.current.is_empty() {
+            self.push(&marked(level, &short));
+        }
+        if short.len() < title.len() {
+            self.text(title);
         }
     }
 
+    /// Ends the headings from this level on. One with nothing below it is all there is to say.
+    fn leave(&mut self, level: usize) {
+        let ended = self.trail.iter().take_while(|heading| heading.level < level).count();
+        let unsaid: Vec<String> = self.trail[ended..]
+            .iter()
+            .filter(|heading| !heading.said)
+            .map(|heading| marked(heading.level, &heading.title))
+            .collect();
+        for heading in unsaid {
+            self.push(&heading);
+        }
+        self.trail.truncate(ended);
+    }
+
     fn names(&self) -> Vec<String> {
-        self.trail.iter().map(|(_, title)| title.clone()).collect()
+        self.trail.iter().map(|heading| heading.title.clone()).collect()
     }
 
     fn text(&mut self, text: &str) {
@@ -81,52 +114,77 @@ impl Cutter {
         while !rest.trim().is_empty() {
             rest = without_blank_lines(rest);
             let room = CHUNK_TOKENS.saturating_sub(tokens::estimate(&self.current) + 2);
-            if tokens::estimate(rest) <= room {
+            if fits(rest, room) {
                 return self.push(rest);
             }
             // A block that fits into a chunk of its own is not torn.
-            if !self.current.is_empty() && tokens::estimate(rest) <= CHUNK_TOKENS - OVERLAP_TOKENS - 2 {
-                self.go_on();
+            if !self.current.is_empty() && fits(rest, OWN_TOKENS_MAX) {
+                self.go_on(BETWEEN_BLOCKS);
                 continue;
             }
-            let head = whole_words(rest, room);
+            let head = whole_lines(rest, room);
             if head.trim().is_empty() {
-                self.go_on();
+                self.go_on(BETWEEN_BLOCKS);
                 continue;
             }
             self.push(head);
             rest = &rest[head.len()..];
-            self.go_on();
+            let seam = match rest.chars().next() {
+                Some('\n') => "\n",
+                Some(c) if c.is_whitespace() => " ",
+                _ => "",
+            };
+            rest = rest.strip_prefix(char::is_whitespace).unwrap_or(rest);
+            self.go_on(seam);
         }
     }
 
     fn push(&mut self, text: &str) {
-        if self.current.is_empty() && self.began.is_empty() {
+        if self.current.is_empty() {
             self.began = self.names();
+        } else {
+            self.current.push_str(self.seam.unwrap_or(BETWEEN_BLOCKS));
         }
-        if !self.current.is_empty() {
-            self.current.push_str("\n\n");
-        }
+        self.seam = None;
         self.current.push_str(text.trim_end());
+        self.trail.iter_mut().for_each(|heading| heading.said = true);
     }
 
     /// The section goes on in the next chunk, which repeats the end of this one.
-    fn go_on(&mut self) {
-        let tail = tail(&self.current, OVERLAP_TOKENS).trim().to_owned();
+    fn go_on(&mut self, seam: &'static str) {
+        let lines = last_lines(&self.current, OVERLAP_TOKENS);
+        // After a whole line, half of one says nothing.
+        let tail = if lines.is_empty() && seam != "\n" { last_words(&self.current, OVERLAP_TOKENS) } else { lines };
+        let tail = tail.to_owned();
         self.finish();
         self.began = self.names();
         self.current = tail;
+        self.seam = Some(seam);
     }
 
     fn finish(&mut self) {
         let text = std::mem::take(&mut self.current);
         let trail = std::mem::take(&mut self.began);
         // What only repeats the chunk before says nothing new.
-        let repeats = self.chunks.last().is_some_and(|last| last.text.ends_with(text.trim()));
+        let repeats = self.seam.take().is_some();
         if !text.trim().is_empty() && !repeats {
             self.chunks.push(Chunk { trail, text: text.trim_end().to_owned() });
         }
     }
+}
+
+/// What stands between two blocks of a chunk.
+const BETWEEN_BLOCKS: &str = "\n\n";
+/// Tokens that fit into a chunk below what it repeats.
+const OWN_TOKENS_MAX: usize = CHUNK_TOKENS - OVERLAP_TOKENS - 2;
+
+fn marked(level: usize, title: &str) -> String {
+    format!("{} {title}", "#".repeat(level))
+}
+
+/// Whether a text is within the tokens. Reads no further than that, as it may be a whole file.
+fn fits(text: &str, tokens_max: usize) -> bool {
+    tokens::head(text, tokens_max).len() == text.len()
 }
 
 /// The text from its first line that says something; the indentation of that line stays.
@@ -135,55 +193,44 @@ fn without_blank_lines(text: &str) -> &str {
     &text[text[..said].rfind('\n').map_or(0, |at| at + 1)..]
 }
 
-/// The longest head within the tokens that ends at white space, or inside a word that is too long itself.
-fn whole_words(text: &str, tokens_max: usize) -> &str {
+/// The longest head within the tokens that ends with a line; where the next line is too long for any chunk, with a word.
+fn whole_lines(text: &str, tokens_max: usize) -> &str {
     let head = tokens::head(text, tokens_max);
-    if head.len() == text.len() {
+    if head.len() == text.len() || text[head.len()..].starts_with('\n') {
         return head;
     }
+    let end = head.rfind('\n').unwrap_or(0);
+    let next_fits = || {
+        let next = text[end..].trim_start_matches('\n').lines().next();
+        next.is_none_or(|next| fits(next, OWN_TOKENS_MAX))
+    };
+    match !head[..end].trim().is_empty() && next_fits() {
+        true => &head[..end],
+        false => whole_words(head),
+    }
+}
+
+/// As much of it as ends at white space; all of it where it is a word that is too long itself.
+fn whole_words(head: &str) -> &str {
     match head.rfind(char::is_whitespace) {
         Some(at) if !head[..at].trim().is_empty() => &head[..at],
         _ => head,
     }
 }
 
+/// The last whole lines of a text within the tokens.
+fn last_lines(text: &str, tokens_max: usize) -> &str {
+    let starts = text.char_indices().rev().filter(|(_, c)| *c == '\n').map(|(at, _)| at + 1);
+    starts.take_while(|at| fits(&text[*at..], tokens_max)).last().map_or("", |at| text[at..].trim_start_matches('\n'))
+}
+
 /// The last words of a text within the tokens.
-fn tail(text: &str, tokens_max: usize) -> &str {
+fn last_words(text: &str, tokens_max: usize) -> &str {
     let starts = text
         .char_indices()
         .filter(|(at, c)| !c.is_whitespace() && (*at == 0 || text[..*at].ends_with(char::is_whitespace)));
     let starts: Vec<usize> = starts.map(|(at, _)| at).collect();
-    let fits = |at: &&usize| tokens::estimate(&text[**at..]) <= tokens_max;
-    starts.iter().rev().take_while(fits).last().map_or("", |at| &text[*at..])
-}
-
-fn blocks(text: &str) -> Vec<Block<'_>> {
-    let (mut blocks, mut start, mut fenced, mut at) = (Vec::new(), 0, false, 0);
-    for line in text.split_inclusive('\n') {
-        let end = at + line.len();
-        let bare = line.trim();
-        if bare.starts_with("```") || bare.starts_with("~~~") {
-            fenced = !fenced;
-        } else if let Some((level, title)) = heading(bare).filter(|_| !fenced) {
-            blocks.push(Block::Text(&text[start..at]));
-            blocks.push(Block::Heading(level, title));
-            start = end;
-        } else if bare.is_empty() && !fenced {
-            blocks.push(Block::Text(&text[start..end]));
-            start = end;
-        }
-        at = end;
-    }
-    blocks.push(Block::Text(&text[start..]));
-    blocks.retain(|block| !matches!(block, Block::Text(text) if text.trim().is_empty()));
-    blocks
-}
-
-/// `## Title`: its level and words.
-fn heading(line: &str) -> Option<(usize, &str)> {
-    let level = line.bytes().take_while(|byte| *byte == b'#').count();
-    let title = line.get(level..)?.strip_prefix(' ')?.trim().trim_end_matches('#').trim();
-    ((1..=6).contains(&level) && !title.is_empty()).then_some((level, title))
+    starts.iter().rev().take_while(|at| fits(&text[**at..], tokens_max)).last().map_or("", |at| &text[*at..])
 }
 
 #[cfg(test)]
@@ -214,6 +261,62 @@ mod tests {
             assert_eq!(pair[1].trail, ["One"]);
         }
         assert!(words.iter().all(|word| chunks.iter().any(|chunk| chunk.text.contains(word.as_str()))));
+    }
+
+    #[test]
+    fn headings_alone_are_kept() {
+        let check = |text: &str, expected: &[(&str, &str)]| {
+            let chunks = cut(text);
+            let said: Vec<(String, &str)> = chunks.iter().map(|c| (c.trail.join(" > "), c.text.as_str())).collect();
+            let expected: Vec<(String, &str)> =
+                expected.iter().map(|(trail, text)| (trail.to_string(), *text)).collect();
+            assert_eq!(said, expected, "{text:?}");
+        };
+        check("# One\n\n## Two\n", &[("One > Two", "# One\n\n## Two")]);
+        check("# One\n\n# Two\n\nwords\n", &[("One", "# One\n\n# Two\n\nwords")]);
+        check("# One\n\nwords\n\n# Two\n", &[("One", "words\n\n# Two")]);
+        check("# One\n\n## Two\n\nwords\n", &[("One > Two", "words")]);
+        check("\u{feff}", &[]);
+        check("one\rtwo\r", &[("", "one\ntwo")]);
+        check("# One\n\n    # code\n", &[("One", "    # code")]);
+    }
+
+    #[test]
+    fn tables_and_lists_are_cut_between_their_lines() {
+        let row = |number: usize| format!("| part {number} | {} |", "kept in the long shed ".repeat(3));
+        let table: Vec<String> = (0..200).map(row).collect();
+        let chunks = cut(&table.join("\n"));
+        assert!(chunks.len() > 3);
+        for chunk in &chunks {
+            assert!(chunk.text.lines().all(|line| table.iter().any(|row| row == line)), "{}", chunk.text);
+        }
+        assert!(table.iter().all(|row| chunks.iter().any(|chunk| chunk.text.contains(row.as_str()))));
+        // A list of lines that are long themselves is not repeated by halves, and a line that fits nowhere is cut.
+        let items: Vec<String> = (0..40).map(|n| format!("- item {n} {}", "of many words ".repeat(30))).collect();
+        for chunk in cut(&items.join("\n")) {
+            assert!(
+                chunk.text.lines().all(|line| items.iter().any(|item| item.trim_end() == line.trim_end())),
+                "{}",
+                chunk.text
+            );
+        }
+        assert!(cut(&format!("key:\n{}", "word ".repeat(2_000)))[0].text.starts_with("key:\nword word"));
+    }
+
+    #[test]
+    fn a_heading_too_long_for_a_trail_is_text_too() {
+        let title: String = (0..80).map(|number| format!("word{number} ")).collect();
+        assert!(cut(&format!("# {title}\n\nmore\n"))[0].text.contains("word79"));
+    }
+
+    #[test]
+    fn a_name_says_the_format() {
+        let check = |path: &str, expected: Option<Format>| assert_eq!(Format::of(path), expected, "{path}");
+        check("guides/page.HTML", Some(Format::Html));
+        check("a.b/notes.txt", Some(Format::Text));
+        check("plan.md", Some(Format::Markdown));
+        check("a.html/plan", None);
+        check("plan", None);
     }
 
     proptest! {

@@ -6,6 +6,7 @@
 // nouns
 pub mod allow;
 pub mod ban;
+mod blocks;
 pub mod caller;
 pub mod certificate;
 pub mod change;
@@ -60,6 +61,7 @@ mod forget;
 mod html;
 mod import;
 mod ingest;
+mod intake;
 mod knowledge;
 pub mod known;
 mod layers;

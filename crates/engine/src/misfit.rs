@@ -10,7 +10,7 @@ const WORDS_CHARS: usize = 1_000;
 
 /// Reads a JSON text; what does not fit is told by its place in it.
 pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
-    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let mut json = serde_json::Deserializer::from_slice(unmarked(bytes));
     let read = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let (line, column) = (error.inner().line(), error.inner().column());
         format!("at line {line}, column {column}: {}", told(&error.path().to_string(), &error.inner().to_string()))
@@ -18,6 +18,11 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     let trailing =
         |error: serde_json::Error| format!("at line {}, column {}: it goes on", error.line(), error.column());
     json.end().map(|()| read).map_err(trailing)
+}
+
+/// A text without the mark of its encoding, which some editors put before it.
+pub fn unmarked(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
 /// As [`from_slice`], for what is read often: keeps track of the place only in what does not fit. Twice the code.

@@ -13,8 +13,9 @@ use crate::container::Store;
 use crate::erase::erasures_are;
 use crate::error::Error;
 use crate::gate::{ClearedDraft, Deed};
+use crate::id::TenantId;
 use crate::known;
-use crate::memory::Draft;
+use crate::memory::{Draft, Memory};
 use crate::policy;
 use crate::ports::StoreError;
 use crate::refusal::Refusal;
@@ -126,18 +127,36 @@ impl Engine {
             Err(error @ StoreError::Guard(Guard::TurnsBefore { .. } | Guard::RowIs { kind: RowKind::Leases, .. })) => {
                 Err(error.into())
             }
-            // What was known of the tenant is no longer so, or the text was forgotten meanwhile: the gate tells.
-            Err(StoreError::Guard(guard @ (Guard::RowIs { .. } | Guard::RowsAre { .. }))) => {
-                self.known.forget(caller.tenant);
-                if matches!(guard, Guard::RowsAre { kind: RowKind::Certificates, .. }) {
-                    self.unerased_since(caller.tenant, again.begun)?;
-                }
+            // Somebody stands there, or wrote between the look and the leap: look again.
+            Err(StoreError::Guard(guard)) => {
+                self.unlearn(caller.tenant, &guard, again.begun)?;
                 self.attempt(caller, again)
             }
-            // Somebody stands there, or wrote between the look and the leap: look again.
-            Err(StoreError::Guard(_)) => self.attempt(caller, again),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Before looking again: where what was known of the tenant is no longer so, or a text was forgotten meanwhile, the
+    /// gate is to tell.
+    pub(crate) fn unlearn(&self, tenant: TenantId, guard: &Guard, begun: Timestamp) -> Result<(), Error> {
+        if matches!(guard, Guard::RowIs { .. } | Guard::RowsAre { .. }) {
+            self.known.forget(tenant);
+        }
+        match guard {
+            Guard::RowsAre { kind: RowKind::Certificates, .. } => self.unerased_since(tenant, begun),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a save to a path would write, for whoever writes many as one.
+    pub(crate) fn looked_up(&self, caller: &Caller, draft: &Draft) -> Result<Result<(Change, Memory), Refusal>, Error> {
+        let Ready { store, cleared } = match self.ready(caller, Deed::Write, draft)? {
+            Ok(ready) => ready,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let (change, saved) = self.put(caller, &store, cleared, Operation::Create, false)?;
+        let change = change.unwrap_or_else(|| Change::new(caller.tenant, self.clock.now()));
+        Ok(Ok((change, saved.memory)))
     }
 
     fn attempt(&self, caller: &Caller, asked: Asked) -> Result<Step, Error> {

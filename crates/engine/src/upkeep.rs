@@ -75,7 +75,7 @@ impl Engine {
 
     fn keep(&self, tenant: TenantId, upkeep: Upkeep, shift: &mut Shift<'_>) -> Result<UpkeepDone, Error> {
         let now = self.clock.now();
-        let retire = |due: &[Memory], operation, name| self.retire_together(tenant, due, operation, name, now, &[]);
+        let retire = |due: &[Memory], operation, name| self.retire_together(tenant, due, operation, name, now);
         // Before anything expires: what goes on does not.
         let extended = self.extend_drafts(tenant, upkeep.batch)?;
         Ok(UpkeepDone {
@@ -134,28 +134,26 @@ impl Engine {
     }
 
     /// Archives memories in one transaction; where one of them changed meanwhile, each on its own, so that it does not
-    /// hold up the rest. All of it only for as long as the guards hold.
-    pub(crate) fn retire_together(
+    /// hold up the rest.
+    fn retire_together(
         &self,
         tenant: TenantId,
         group: &[Memory],
         operation: Operation,
         name: EventName,
         now: Timestamp,
-        guards: &[Guard],
     ) -> Result<u64, Error> {
         let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
         let steps: Vec<Change> =
             group.iter().map(|memory| self.retiring(&caller, memory, operation, name, now, None)).collect();
-        let guarded = || Change { guards: guards.to_vec(), ..Change::new(tenant, now) };
-        match self.backend.prepare(steps.iter().cloned().fold(guarded(), Change::and)) {
+        match self.backend.prepare(steps.iter().cloned().fold(Change::new(tenant, now), Change::and)) {
             Ok(_) => return Ok(group.len() as u64),
             Err(StoreError::Guard(_)) => {}
             Err(error) => return Err(error.into()),
         }
         let mut retired = 0;
         for step in steps {
-            match self.backend.prepare(guarded().and(step)) {
+            match self.backend.prepare(step) {
                 Ok(_) => retired += 1,
                 Err(StoreError::Guard(_)) => {}
                 Err(error) => return Err(error.into()),
@@ -164,7 +162,7 @@ impl Engine {
         Ok(retired)
     }
 
-    fn retiring(
+    pub(crate) fn retiring(
         &self,
         caller: &Caller,
         memory: &Memory,

@@ -47,7 +47,7 @@ async fn object(request: Request, app: &App) -> Result<Bytes, Problem> {
     }
     let bytes = whole_body(request, app).await?;
     // A list of values in the right order would pass for an object otherwise.
-    match bytes.iter().find(|b| !b.is_ascii_whitespace()) {
+    match misfit::unmarked(&bytes).iter().find(|b| !b.is_ascii_whitespace()) {
         Some(first) if *first != b'{' => Err(Problem::bad_request("shape.json", "the body is not a JSON object")),
         _ => Ok(bytes),
     }

@@ -175,7 +175,7 @@ fn checked_sha256(name: &str, text: &str) -> Result<(), Error> {
     }
 }
 
-fn text(what: &str, text: &str) -> Result<(), Error> {
+pub(crate) fn text(what: &str, text: &str) -> Result<(), Error> {
     // NUL ends strings in too many places downstream; other control characters occur in honest text.
     match text.contains('\0') {
         true => Err(Error::invalid("shape.control_character", format!("the {what} holds a NUL character"))),

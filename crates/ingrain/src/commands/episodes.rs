@@ -164,6 +164,7 @@ impl Add {
             true => content(Some("-"), None)?,
             false => content(None, Some(file))?,
         };
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let read = |(at, line)| Ok((turn_of(at + 1, line)?, at + 1));
         Ok(lines.map(read).collect::<Result<Vec<_>, Failure>>()?.into_iter().unzip())

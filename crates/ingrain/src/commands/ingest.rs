@@ -34,7 +34,7 @@ pub struct Ingest {
     /// What the documents are about, to search by; left out, each keeps the one it has ('' takes it away)
     #[arg(long, value_name = "NAME")]
     category: Option<String>,
-    /// Keep them out of every search until they are published
+    /// Keep them out of every search until they are published; left out, a document that is a draft stays one
     #[arg(long)]
     draft: bool,
 }
@@ -84,7 +84,7 @@ impl Ingest {
         if sources.is_empty() {
             return Err(Failure::wrong("not_found", "there is no Markdown, text, HTML or PDF file in these places"));
         }
-        let status = if self.draft { DocumentStatus::Draft } else { DocumentStatus::Published };
+        let status = self.draft.then_some(DocumentStatus::Draft);
         let shows_progress = !job.output.json && std::io::stderr().is_terminal();
         let (mut done, mut left_out) = (Vec::with_capacity(sources.len()), Vec::new());
         let mut taken = HashSet::new();
@@ -103,18 +103,24 @@ impl Ingest {
             };
             let path = address(job, source, &taken)?;
             taken.insert(path.clone());
-            let given = DocumentText { path, text, format: source.format, category: self.category.clone(), status };
+            let (format, category) = (source.format, self.category.clone());
+            let given = DocumentText { path, text, format, category, status };
             match job.session.engine.ingest(&job.session.caller, &given) {
-                // Somebody else brought it meanwhile, perhaps from the same folder.
-                Err(error) if error.code() == "conflict.overtaken" && !source.is_named => {
+                // Nor does one that nobody could keep, or that somebody else brought meanwhile from the same folder.
+                Err(error) if is_about_one(error.code()) && !source.is_named => {
                     left_out.push(source.address.clone());
-                    job.output.note(&format!("note: left out: {error}"));
+                    job.output.note(&format!("note: left out: `{}`: {error}", source.address));
                 }
                 ingested => done.push(ingested?),
             }
         }
         told(job, &done, &left_out)
     }
+}
+
+/// Whether what went wrong says nothing about the other files.
+fn is_about_one(code: &str) -> bool {
+    ["shape.control_character", "shape.path", "conflict.overtaken"].contains(&code)
 }
 
 fn told(job: &Job<'_>, done: &[Ingested], left_out: &[String]) -> Result<(), Failure> {
@@ -274,10 +280,5 @@ fn is_pdf(path: &Path) -> bool {
 
 /// What is in a file, by its name; `None`: not a document.
 fn format(path: &Path) -> Option<Format> {
-    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-        "md" | "markdown" => Some(Format::Markdown),
-        "txt" | "text" | "pdf" => Some(Format::Text),
-        "html" | "htm" => Some(Format::Html),
-        _ => None,
-    }
+    if is_pdf(path) { Some(Format::Text) } else { Format::of(path.to_str()?) }
 }

@@ -90,9 +90,28 @@ fn drafts_are_not_searched_until_published() {
     }
     assert_eq!(world.code(2, "search cabinets --store knowledge_drafts --as agent:t", &[]), "not_found");
     assert_eq!(column(&world.json("ingest", &[])["documents"], "status"), ["draft"]);
-    world.json("ingest", &[&folder]);
-    assert!(world.json("search cabinets october --as agent:t", &[]).to_string().contains("move the cabinets"));
+    // With its folder it comes again, changed, and is still a draft; a file that is new is published.
+    write(&world, "plan.md", "# Plan\n\nmove the cabinets in november\n");
+    write(&world, "rota.md", "# Rota\n\nann on mondays\n");
+    let again = world.json("ingest", &[&folder]);
+    let status = |row: &serde_json::Value| text(&row["document"]["status"]);
+    assert_eq!(rows(&again["documents"]).iter().map(status).collect::<Vec<_>>(), ["draft", "published"]);
+    assert!(!world.json("search cabinets november", &[]).to_string().contains("move the cabinets"));
+    world.json("ingest publish docs/plan.md", &[]);
+    assert!(world.json("search cabinets november --as agent:t", &[]).to_string().contains("move the cabinets"));
     assert!(rows(&world.json("list --store knowledge_drafts", &[])["memories"]).is_empty());
+}
+
+#[test]
+fn a_file_with_a_nul_is_left_out_of_its_folder() {
+    let world = World::new();
+    let folder = write(&world, "a.md", "# A\n\nhalf a\0 file\n");
+    write(&world, "b.md", "# B\n\nthe crane lifts forty tonnes\n");
+    let ran = world.run("ingest", &[&folder]);
+    assert!(ran.exit == 0 && ran.stderr.contains("left out: `docs/a.md`: the document holds a NUL"), "{ran:?}");
+    let listed = world.json("ingest", &[]);
+    assert_eq!(column(&listed["documents"], "path"), ["docs/b.md"], "{listed}");
+    assert_eq!(world.code(2, "ingest", &[&format!("{folder}/a.md")]), "shape.control_character");
 }
 
 #[test]
@@ -108,6 +127,10 @@ fn ingestion_passes_the_gate() {
     let again = world.fails(3, "ingest", &[&folder]);
     assert_eq!((&again["refused"], &again["documents"][0]["outcome"]), (&1.into(), &"unchanged".into()), "{again}");
     assert!(!std::fs::read(world.database()).is_ok_and(|bytes| bytes.windows(20).any(|w| w == secret.as_bytes())));
+    // A title is kept with the record, whatever becomes of the chunks.
+    write(&world, "keys.md", &format!("# {secret}\n\nfor the bucket\n"));
+    assert!(!world.fails(3, "ingest", &[&folder]).to_string().contains(&secret));
+    assert!(!world.json("ingest", &[]).to_string().contains(&secret));
     assert_eq!(world.code(3, "ingest --as agent:t", &[&folder]), "policy.admins_only");
     let direct = "remember --store knowledge_base --kind note --evidence x --as agent:t";
     assert_eq!(world.code(3, direct, &["a fact"]), "policy.needs_promotion");
@@ -194,4 +217,45 @@ fn folders_of_one_name_keep_their_documents_apart() {
         assert_eq!(column(&again["documents"], "outcome"), ["unchanged", "unchanged"], "{again}");
         assert_eq!(paths(&again), paths(&done));
     }
+}
+
+#[test]
+fn a_chunk_changed_by_hand_is_mended_and_a_forgotten_one_stays_away() {
+    let world = World::new();
+    let folder = write(&world, "oil.md", "# Oil\n\noil the turbine in spring\n");
+    write(&world, "pump.md", "# Pump\n\nprime the pump twice\n");
+    world.json("ingest", &[&folder]);
+    let by_hand = ["--path", "docs/oil.md#1", "never oil the turbine"];
+    world.json("remember --store knowledge_base --kind note --evidence x", &by_hand);
+    let mended = world.json("ingest", &[&folder]);
+    assert_eq!(column(&mended["documents"], "outcome"), ["updated", "unchanged"], "{mended}");
+    let found = world.json("search oil turbine", &[]).to_string();
+    assert!(found.contains("in spring") && !found.contains("never"), "{found}");
+    // What was forgotten is refused, and the record says how much of the document is there.
+    let pump = text(&world.json("search prime pump", &[])["hits"][0]["id"]);
+    world.json("forget", &[&pump]);
+    for outcome in ["updated", "unchanged"] {
+        let refused = world.fails(3, "ingest", &[&folder]);
+        assert_eq!((&refused["refused"], &refused["documents"][1]["outcome"]), (&1.into(), &outcome.into()));
+        assert_eq!(refused["documents"][1]["document"]["chunks"], 0, "{refused}");
+        assert!(refused["documents"][1]["refused"].to_string().contains("policy.forgotten"), "{refused}");
+    }
+    assert!(!world.json("search prime pump", &[]).to_string().contains("twice"));
+}
+
+#[test]
+fn documents_are_named_as_their_writers_named_them() {
+    let world = World::new();
+    let folder = write(&world, "bom.md", "\u{feff}# Cranes\n\nthe crane lifts forty tonnes\n");
+    write(&world, "front.md", "---\ntitle: Pumps\ntags: [plant]\n---\n\nprime the pump twice\n");
+    let words = "several plain words stand here. ".repeat(40);
+    write(&world, "sections.md", &format!("## Oil\n\n{words}\n\n## Grease\n\n{words}\n\n### By hand\n\n{words}\n"));
+    write(&world, "under.txt", "Rota\n====\n\nann on mondays\n");
+    let done = world.json("ingest", &[&folder]);
+    let titles: Vec<_> = rows(&done["documents"]).iter().map(|row| text(&row["document"]["title"])).collect();
+    assert_eq!(titles, ["Cranes", "Pumps", "Oil", "Rota"]);
+    let chunks = world.json("list --store knowledge_base", &[]);
+    let expected = ["Cranes", "Pumps", "Oil", "Grease", "Grease > By hand", "Rota"];
+    assert_eq!(column(&chunks["memories"], "title"), expected, "{chunks}");
+    assert!(world.json("search prime pump", &[]).to_string().contains("tags: [plant]"));
 }

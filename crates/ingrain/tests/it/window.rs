@@ -173,3 +173,15 @@ fn a_summary_is_the_same_each_time() {
     };
     assert_eq!(summary(), summary());
 }
+
+#[test]
+fn files_that_begin_with_the_mark_of_their_encoding_are_read() {
+    let world = World::new();
+    let file = world.home().join("window.json");
+    std::fs::write(&file, "\u{feff}{\"window_tokens\": 4000, \"message\": \"hello\"}").expect("written");
+    world.json(&format!("context {AGENT} --window {}", file.display()), &[]);
+    let turns = world.home().join("turns.jsonl");
+    std::fs::write(&turns, "\u{feff}{\"role\": \"user\", \"content\": \"hello there\"}\n").expect("written");
+    let saved = world.json(&format!("episodes add --session s1 {AGENT} --turns {}", turns.display()), &[]);
+    assert_eq!(saved["saved"], 1, "{saved}");
+}

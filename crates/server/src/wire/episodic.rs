@@ -245,22 +245,21 @@ pub struct IngestBody {
     #[schemars(length(min = 1))]
     pub path: String,
     pub text: String,
-    /// `markdown` where none is named.
+    /// Absent, what the path ends in says it, and `markdown` where that says nothing.
     #[serde(default)]
-    pub format: FormatWord,
+    pub format: Option<FormatWord>,
     /// What it is about, to search by; absent, it keeps the one it has, and an empty one takes it away.
     #[serde(default)]
     pub category: Option<String>,
-    /// A draft is kept out of every search until it is published.
+    /// A draft is kept out of every search until it is published; absent, the document stays what it is.
     #[serde(default)]
-    pub draft: bool,
+    pub draft: Option<bool>,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Format")]
 pub enum FormatWord {
-    #[default]
     Markdown,
     Text,
     Html,
@@ -269,15 +268,16 @@ pub enum FormatWord {
 impl From<IngestBody> for DocumentText {
     fn from(body: IngestBody) -> DocumentText {
         DocumentText {
+            format: match body.format {
+                Some(FormatWord::Markdown) => Format::Markdown,
+                Some(FormatWord::Text) => Format::Text,
+                Some(FormatWord::Html) => Format::Html,
+                None => Format::of(&body.path).unwrap_or(Format::Markdown),
+            },
             path: body.path,
             text: body.text,
-            format: match body.format {
-                FormatWord::Markdown => Format::Markdown,
-                FormatWord::Text => Format::Text,
-                FormatWord::Html => Format::Html,
-            },
             category: body.category,
-            status: if body.draft { DocumentStatus::Draft } else { DocumentStatus::Published },
+            status: body.draft.map(|draft| if draft { DocumentStatus::Draft } else { DocumentStatus::Published }),
         }
     }
 }

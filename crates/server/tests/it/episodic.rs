@@ -201,6 +201,13 @@ fn documents_are_drafted_published_and_searched() {
         ok(&house.ask_as(&key, "POST", "/v1/documents/search").json(&asked).send())
     };
     assert!(items(&search()).is_empty());
+    // Sent again without a word about it, it stays a draft.
+    let longer = json!({ "path": "plan.md", "text": "# Plan\n\nmove all the cabinets in october" });
+    assert_eq!(ok(&house.ask("POST", "/v1/documents").json(&longer).send())["document"]["status"], json!("draft"));
+    assert!(items(&search()).is_empty());
+    let broken = json!({ "path": "broken.md", "text": "half a\u{0} file" });
+    assert_eq!(house.ask("POST", "/v1/documents").json(&broken).send().status, 400);
+    assert_eq!(items(&ok(&house.ask("GET", "/v1/documents").send())).len(), 1, "no row of what was refused");
     assert!(items(&ok(&house.ask_as(&key, "GET", "/v1/documents").send())).is_empty());
     let publish = json!({ "path": "plan.md" });
     assert_eq!(house.ask_as(&key, "POST", "/v1/documents/publish").json(&publish).send().said().0, 403);
@@ -209,6 +216,11 @@ fn documents_are_drafted_published_and_searched() {
     assert_eq!(items(&ok(&house.ask_as(&key, "GET", "/v1/documents").send()))[0]["status"], json!("published"));
     let again = ok(&house.ask("POST", "/v1/documents/publish").json(&publish).send());
     assert_eq!(again["outcome"], json!("unchanged"));
+    // What a path ends in says what the text is written in.
+    let page = json!({ "path": "a/page.html", "text": "<h1>Caf&eacute;</h1><p>the cabinets in october</p>", "category": "office" });
+    ok(&house.ask("POST", "/v1/documents").json(&page).send());
+    let found = search().to_string();
+    assert!(found.contains("Café") && !found.contains("<p>"), "{found}");
     let missing = json!({ "path": "nowhere.md" });
     assert_eq!(house.ask("POST", "/v1/documents/publish").json(&missing).send().status, 404);
     assert!(items(&ok(&house.ask_as(&key, "GET", "/v1/skills").send())).is_empty());

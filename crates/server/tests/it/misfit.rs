@@ -152,3 +152,13 @@ fn what_the_library_of_mcp_says_in_plain_text_is_a_problem_too() {
     assert_eq!(reply.said(), (406, "http.accept".to_owned()), "{}", reply.body);
     assert_eq!(reply.header("content-type"), Some("application/problem+json"));
 }
+
+#[test]
+fn a_body_that_begins_with_the_mark_of_its_encoding_is_read() {
+    let house = House::new();
+    for (path, body) in [("/v1/context", r#"{"message": "hello"}"#), ("/v1/search", r#"{"query": "hello"}"#)] {
+        let marked = format!("\u{feff}{body}");
+        let reply = house.ask("POST", path).text(&marked).header("content-type", "application/json").send();
+        assert_eq!(reply.status, 200, "{path}: {}", reply.body);
+    }
+}

@@ -1,0 +1,259 @@
+//! The blocks of a Markdown text: headings, and what stands between them. As much of CommonMark as cutting needs.
+
+/// A stretch that belongs together: a heading, a paragraph, a list, a fenced block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Block<'a> {
+    Heading(usize, &'a str),
+    Text(&'a str),
+}
+
+/// Columns a line may be indented by; beyond them it is code, or goes on with a list.
+const INDENT_MAX: usize = 3;
+const TAB_COLUMNS: usize = 4;
+const FENCE_MIN: usize = 3;
+/// Two dashes open a signature.
+const UNDERLINE_MIN: usize = 3;
+
+/// A text as it is read: every line ends in one way, and no mark of an encoding stands before the first.
+pub(crate) fn plain(text: &str) -> String {
+    text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n")
+}
+
+/// The blocks of a [plain] text. What a front matter says besides the title goes below the first heading.
+pub(crate) fn blocks(text: &str) -> Vec<Block<'_>> {
+    let (front, body) = split(text);
+    let mut reader = Reader { text: body, ..Reader::default() };
+    for line in body.split_inclusive('\n') {
+        reader.read(line);
+    }
+    reader.end(body.len());
+    let mut blocks = reader.blocks;
+    let below = usize::from(matches!(blocks.first(), Some(Block::Heading(..))));
+    let (before, after) = title_line(front).map_or((front, ""), |(from, to, _)| (&front[..from], &front[to..]));
+    blocks.splice(below..below, [before, after].into_iter().filter(|text| !text.trim().is_empty()).map(Block::Text));
+    blocks
+}
+
+/// The title a front matter gives a [plain] text.
+pub(crate) fn title(text: &str) -> Option<&str> {
+    title_line(split(text).0).map(|(.., title)| title)
+}
+
+/// The front matter, between two lines of `---` at the very top, and what follows it.
+fn split(text: &str) -> (&str, &str) {
+    let none = ("", text);
+    let Some(rest) = text.strip_prefix("---").and_then(|rest| rest.trim_start_matches(' ').strip_prefix('\n')) else {
+        return none;
+    };
+    // Between two rulers there may be a text as well.
+    let is_field = |line: &str| {
+        let key = line.split_once(':').map_or("", |(key, _)| key);
+        !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-".contains(c))
+    };
+    if !rest.lines().next().is_some_and(is_field) {
+        return none;
+    }
+    let mut at = 0;
+    for line in rest.split_inclusive('\n') {
+        if matches!(line.trim_end(), "---" | "...") {
+            return (&rest[..at], &rest[at + line.len()..]);
+        }
+        at += line.len();
+    }
+    none
+}
+
+/// Where the title stands in a front matter, and what it is.
+fn title_line(front: &str) -> Option<(usize, usize, &str)> {
+    let mut at = 0;
+    for line in front.split_inclusive('\n') {
+        if let Some(value) = line.strip_prefix("title:") {
+            let title = value.trim().trim_matches(['"', '\'']).trim();
+            // A title over several lines begins with a sign of that.
+            return (!title.is_empty() && !title.starts_with(['|', '>'])).then_some((at, at + line.len(), title));
+        }
+        at += line.len();
+    }
+    None
+}
+
+#[derive(Default)]
+struct Reader<'a> {
+    text: &'a str,
+    blocks: Vec<Block<'a>>,
+    /// Where the block that is being read began, and where the next line does.
+    start: usize,
+    at: usize,
+    fence: Option<Fence>,
+    in_list: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn read(&mut self, line: &'a str) {
+        let from = self.at;
+        self.at += line.len();
+        let (indent, bare) = (indent(line), line.trim());
+        if let Some(fence) = &self.fence {
+            let (closed, left) = (fence.is_closed_by(bare), fence.in_list && indent == 0 && !bare.is_empty());
+            if closed || left {
+                self.fence = None;
+            }
+            if closed || !left {
+                return;
+            }
+        }
+        if bare.is_empty() {
+            return self.end(self.at);
+        }
+        let is_code = indent > INDENT_MAX;
+        self.fence = Fence::opened_by(bare, self.in_list && indent > 0).filter(|_| !is_code || self.in_list);
+        if self.fence.is_some() || is_code {
+            return;
+        }
+        if let Some((level, title)) = heading(bare) {
+            self.end(from);
+            return self.head(level, title);
+        }
+        if let (Some(level), Some(title)) = (underline(bare), self.one_line(from)) {
+            return self.head(level, title);
+        }
+        self.in_list = is_item(bare) || self.in_list && indent > 0;
+    }
+
+    fn head(&mut self, level: usize, title: &'a str) {
+        self.blocks.push(Block::Heading(level, title));
+        self.start = self.at;
+        self.in_list = false;
+    }
+
+    fn end(&mut self, to: usize) {
+        let text = &self.text[self.start..to];
+        if !text.trim().is_empty() {
+            self.blocks.push(Block::Text(text));
+        }
+        self.start = to;
+    }
+
+    /// The block read so far, where it is a line of words that can be underlined.
+    fn one_line(&self, to: usize) -> Option<&'a str> {
+        let line = self.text[self.start..to].strip_suffix('\n')?;
+        let is_words = !line.contains('\n') && indent(line) <= INDENT_MAX && line.contains(char::is_alphanumeric);
+        let bare = line.trim();
+        let is_other = self.in_list || is_item(bare) || bare.starts_with(['>', '|', '<']);
+        (is_words && !is_other).then_some(bare)
+    }
+}
+
+/// What opened a fenced block.
+struct Fence {
+    mark: char,
+    length: usize,
+    in_list: bool,
+}
+
+impl Fence {
+    fn opened_by(bare: &str, in_list: bool) -> Option<Fence> {
+        let mark = bare.chars().next().filter(|mark| "`~".contains(*mark))?;
+        let length = bare.chars().take_while(|c| *c == mark).count();
+        // Code in a line of words has its marks on both sides.
+        let is_inline = mark == '`' && bare[length..].contains('`');
+        (length >= FENCE_MIN && !is_inline).then_some(Fence { mark, length, in_list })
+    }
+
+    fn is_closed_by(&self, bare: &str) -> bool {
+        bare.len() >= self.length && bare.chars().all(|c| c == self.mark)
+    }
+}
+
+/// Columns before the first word of a line.
+fn indent(line: &str) -> usize {
+    let space = line.chars().take_while(|c| matches!(c, ' ' | '\t'));
+    space.fold(0, |at, c| if c == '\t' { at / TAB_COLUMNS * TAB_COLUMNS + TAB_COLUMNS } else { at + 1 })
+}
+
+/// `## Title`: its level and words.
+fn heading(bare: &str) -> Option<(usize, &str)> {
+    let level = bare.bytes().take_while(|byte| *byte == b'#').count();
+    let title = bare.get(level..)?.strip_prefix([' ', '\t'])?.trim();
+    let opened = title.trim_end_matches('#');
+    // Marks that close it stand apart from its words.
+    let title = if opened.is_empty() || opened.ends_with([' ', '\t']) { opened.trim_end() } else { title };
+    ((1..=6).contains(&level) && !title.is_empty()).then_some((level, title))
+}
+
+/// `====` or `----`: the level of the heading above it.
+fn underline(bare: &str) -> Option<usize> {
+    let all = |mark| bare.len() >= UNDERLINE_MIN && bare.chars().all(|c| c == mark);
+    if all('=') { Some(1) } else { all('-').then_some(2) }
+}
+
+/// `- one`, `* one`, `1. one`.
+fn is_item(bare: &str) -> bool {
+    let after = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+    let mark = after.starts_with(if after.len() < bare.len() { &['.', ')'][..] } else { &['-', '*', '+'][..] });
+    mark && after[1..].chars().next().is_none_or(char::is_whitespace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Headings as `1:Title`, other blocks by their first line.
+    fn read(text: &str) -> Vec<String> {
+        let said = |block: &Block<'_>| match block {
+            Block::Heading(level, title) => format!("{level}:{title}"),
+            Block::Text(text) => text.lines().next().unwrap_or_default().to_owned(),
+        };
+        blocks(&plain(text)).iter().map(said).collect()
+    }
+
+    #[test]
+    fn headings_are_what_a_page_shows_as_headings() {
+        let check = |text: &str, expected: &[&str]| assert_eq!(read(text), expected, "{text:?}");
+        check("\u{feff}# One\n\nwords\n", &["1:One", "words"]);
+        check("# One\r\rwords\r## Two\r", &["1:One", "words", "2:Two"]);
+        check("   # One ##\n\n#\tTwo\n", &["1:One", "1:Two"]);
+        check("# About C#\n", &["1:About C#"]);
+        check("#hashtag\n\n####### seven\n\n#\n", &["#hashtag", "####### seven", "#"]);
+        check("One\n===\n\nTwo\n---\nwords\n", &["1:One", "2:Two", "words"]);
+        check("words\n\n---\n\nmore\n", &["words", "---", "more"]);
+        check("- item\n---\n\n> said\n---\n", &["- item", "> said"]);
+        check("two lines\nof words\n---\n", &["two lines"]);
+        check("words\n-- \nAnn\n", &["words"]);
+        check("words\n\n    # code\n\n\t# code\n", &["words", "    # code", "\t# code"]);
+        check("````\n```\n# not\n```\n\n# not\n````\n\n# One\n", &["````", "1:One"]);
+        check("~~~\n```\n# not\n~~~\n# One\n", &["~~~", "1:One"]);
+        check("```sh\n# not\n```sh\n# not\n```\n# One\n", &["```sh", "1:One"]);
+        check("```code``` in words\n# One\n", &["```code``` in words", "1:One"]);
+        check("- item\n\n    ```\n    # not\n    ```\n# One\n", &["- item", "    ```", "1:One"]);
+        check("- item\n  ```\n  # not\n\n# One\n", &["- item", "1:One"]);
+    }
+
+    #[test]
+    fn a_front_matter_gives_the_title_and_is_text_below_it() {
+        let text = "---\nlayout: page\ntitle: \"Cranes\"\ntags: [a]\n---\n# Lifting\n\nwords\n";
+        assert_eq!(title(text), Some("Cranes"));
+        assert_eq!(read(text), ["1:Lifting", "layout: page", "tags: [a]", "words"]);
+        for other in ["---\nwords\n---\n", "---\ntitle: Cranes\n", "words\n---\ntitle: Cranes\n---\n", "---\n"] {
+            assert_eq!(title(other), None, "{other:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_words_are_lost(text in "(---\n|===\n|```\n|#+ |title: |- |    |[a-z]{1,4}[ \n]|\n|\r){0,30}") {
+            let text = plain(&text);
+            let said: String = blocks(&text).iter().map(|block| match block {
+                Block::Heading(_, text) | Block::Text(text) => *text,
+            }).chain(title(&text)).collect();
+            let letters = |text: &str| {
+                let mut letters: Vec<char> = text.chars().filter(char::is_ascii_lowercase).collect();
+                letters.sort_unstable();
+                letters
+            };
+            let without = text.replacen("title:", "", usize::from(title(&text).is_some()));
+            prop_assert_eq!(letters(&said), letters(&without));
+        }
+    }
+}

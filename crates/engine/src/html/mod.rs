@@ -1,0 +1,169 @@
+//! HTML to Markdown: enough of its structure to cut it along its headings. What a page hides is left out.
+
+mod entities;
+
+/// Elements whose content nobody reads.
+const UNREAD: &[&str] = &["script", "style", "head", "nav", "template", "noscript", "svg"];
+/// Elements that end a line.
+const LINES: &[&str] =
+    &["p", "div", "br", "tr", "section", "article", "ul", "ol", "table", "blockquote", "pre", "main"];
+
+/// The text of a page, headings as `#`, list items as `-` below one another, what was set as code between fences.
+pub fn to_markdown(html: &str) -> String {
+    let (mut page, mut rest, mut unread) = (Page::with_room(html.len() / 2), html, None::<String>);
+    while let Some(at) = rest.find('<') {
+        if unread.is_none() {
+            page.words(&rest[..at]);
+        }
+        rest = &rest[at..];
+        if let Some(after) = rest.strip_prefix("<!--") {
+            rest = after.find("-->").map_or("", |end| &after[end + 3..]);
+            continue;
+        }
+        let end = rest.find('>').map_or(rest.len(), |end| end + 1);
+        let (name, closing) = tag(&rest[..end]);
+        rest = &rest[end..];
+        match &unread {
+            Some(until) if closing && *until == name => unread = None,
+            Some(_) => {}
+            None if !closing && UNREAD.contains(&name.as_str()) => unread = Some(name),
+            None => page.mark(&name, closing),
+        }
+    }
+    if unread.is_none() {
+        page.words(rest);
+    }
+    page.end_code();
+    page.text
+}
+
+/// The title of a page, where it has one.
+pub fn title(html: &str) -> Option<String> {
+    let lower = html.to_ascii_lowercase();
+    let start = lower.find("<title")?;
+    let start = start + lower[start..].find('>')? + 1;
+    let end = start + lower[start..].find("</title")?;
+    let mut title = Page::with_room(end - start);
+    title.words(html.get(start..end)?);
+    Some(title.text.trim().to_owned()).filter(|title| !title.is_empty())
+}
+
+fn tag(text: &str) -> (String, bool) {
+    let inner = text.trim_start_matches('<');
+    let closing = inner.starts_with('/');
+    let name = inner.trim_start_matches('/').chars().take_while(char::is_ascii_alphanumeric).collect::<String>();
+    (name.to_ascii_lowercase(), closing)
+}
+
+/// A page as far as it was read.
+struct Page {
+    text: String,
+    /// Lists in one another.
+    lists: usize,
+    /// What stands in a `pre` so far: its white space counts.
+    code: Option<String>,
+}
+
+impl Page {
+    fn with_room(bytes: usize) -> Page {
+        Page { text: String::with_capacity(bytes), lists: 0, code: None }
+    }
+
+    fn mark(&mut self, name: &str, closing: bool) {
+        match (name, &mut self.code) {
+            ("pre", None) if !closing => self.code = Some(String::new()),
+            ("pre", Some(_)) if closing => self.end_code(),
+            ("br", Some(code)) => code.push('\n'),
+            (_, Some(_)) => {}
+            (name, None) => self.mark_words(name, closing),
+        }
+    }
+
+    fn mark_words(&mut self, name: &str, closing: bool) {
+        let level = name.strip_prefix('h').and_then(|level| level.parse().ok()).filter(|level| (1..=6).contains(level));
+        match (level, name) {
+            (Some(level), _) if !closing => self.text.push_str(&format!("\n\n{} ", "#".repeat(level))),
+            (Some(_), _) => self.text.push_str("\n\n"),
+            (None, "li") if !closing => {
+                let inner = self.lists.saturating_sub(1).min(LISTS_SHOWN_MAX);
+                self.text.push_str(&format!("\n{}- ", "  ".repeat(inner)));
+            }
+            (None, "ul" | "ol") => {
+                let outer = if closing { self.lists.saturating_sub(1) } else { self.lists };
+                self.lists = if closing { outer } else { outer + 1 };
+                // A list in a list goes on below its item.
+                self.text.push_str(if outer == 0 { "\n\n" } else { "" });
+            }
+            // An item opens with its words.
+            (None, "p" | "div") if self.text.ends_with("- ") => {}
+            (None, "td" | "th") if closing => self.text.push_str(" | "),
+            (None, name) if LINES.contains(&name) => self.text.push_str("\n\n"),
+            _ => {}
+        }
+    }
+
+    /// Words with their entities read and white space run together, as a browser shows them.
+    fn words(&mut self, raw: &str) {
+        let (decoded, text) = (entities::read(raw), &mut self.text);
+        if let Some(code) = &mut self.code {
+            return code.push_str(&decoded);
+        }
+        if decoded.starts_with(char::is_whitespace) && !text.is_empty() && !text.ends_with(char::is_whitespace) {
+            text.push(' ');
+        }
+        text.push_str(&decoded.split_whitespace().collect::<Vec<_>>().join(" "));
+        if decoded.ends_with(char::is_whitespace) && !decoded.trim().is_empty() {
+            text.push(' ');
+        }
+    }
+
+    fn end_code(&mut self) {
+        let Some(code) = self.code.take().filter(|code| !code.trim().is_empty()) else { return };
+        // A fence is longer than what it holds.
+        let mut fence = "```".to_owned();
+        while code.contains(&fence) {
+            fence.push('`');
+        }
+        let code = code.trim_end();
+        self.text.push_str(&format!("\n\n{fence}\n{}\n{fence}\n\n", code.strip_prefix('\n').unwrap_or(code)));
+    }
+}
+
+/// Lists in one another that are told apart.
+const LISTS_SHOWN_MAX: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn structure_stays_and_hidden_text_goes() {
+        let page = "<html><head><title>A &amp; B</title></head><body><h1>Guide</h1><p>Use <b>two</b>\n words &lt;here&gt;</p>\
+                    <script>var h = '<p>no</p>'</script><!-- <p>no</p> --><ul><li>one<li>two</ul></body></html>";
+        assert_eq!(title(page).as_deref(), Some("A & B"));
+        let text = to_markdown(page);
+        assert!(text.contains("# Guide") && text.contains("Use two words <here>"), "{text}");
+        assert!(text.contains("- one") && text.contains("- two") && !text.contains("no"), "{text}");
+    }
+
+    #[test]
+    fn code_and_lists_keep_their_shape() {
+        let check = |page: &str, expected: &str| assert_eq!(to_markdown(page).trim(), expected, "{page}");
+        check("<pre><code>if x:\n    <b>run</b>(&lt;it&gt;)\n</code></pre>", "```\nif x:\n    run(<it>)\n```");
+        check("<pre>\na\n```\n# b</pre>after", "````\na\n```\n# b\n````\n\nafter");
+        check("<pre>never closed\n  # x", "```\nnever closed\n  # x\n```");
+        let nested = "<ul>\n<li>one\n <ul><li><p>inner</p></li></ul></li>\n<li>two</ul><p>after</p>";
+        let lines: Vec<String> = to_markdown(nested).lines().map(|line| line.trim_end().to_owned()).collect();
+        let said: Vec<&str> = lines.iter().map(String::as_str).filter(|line| !line.is_empty()).collect();
+        assert_eq!(said, ["- one", "  - inner", "- two", "after"]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_page_breaks_it(page in "(<[a-z/!-]{0,5}|>|&[#a-z0-9]{0,6};?|[^<>]{0,9}){0,40}") {
+            to_markdown(&page);
+            title(&page);
+        }
+    }
+}
