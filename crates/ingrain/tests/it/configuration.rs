@@ -1,5 +1,7 @@
 //! Settings: layers, spellings, rulesets as data, the embedder.
 
+use std::os::unix::ffi::OsStrExt;
+
 use serde_json::Value;
 
 use crate::world::{World, column, finished, rows, text};
@@ -136,4 +138,31 @@ fn the_transformer_without_weights_says_where_they_belong_and_how_to_get_them() 
     let said = world.run("search anything", &[]);
     assert_eq!(said.exit, 1, "{said:?}");
     assert!(said.stderr.contains("models/minilm.bin") && said.stderr.contains("install-minilm"), "{said:?}");
+}
+
+#[test]
+fn a_variable_that_cannot_be_read_never_leaves_the_caller_an_admin() {
+    let odd = std::ffi::OsStr::from_bytes(b"agent:\xff");
+    for name in ["INGRAIN_AS", "INGRAIN_REVOKE", "INGRAIN_USER", "MEMORY_ENABLED", "DATABASE_URL"] {
+        let world = World::on_file();
+        let line = "remember --json --store workspace_runbooks --path r --kind runbook";
+        let refused = finished(world.command(line, &["hello text"]).env(name, odd).spawn().expect("starts"));
+        let said = refused.json();
+        assert_eq!((refused.exit, text(&said["code"])), (2, "config.invalid".to_owned()), "{name}");
+        assert!(text(&said["error"]).contains(name), "{said}");
+        assert!(!world.database().exists(), "{name}");
+    }
+}
+
+#[test]
+fn a_named_file_of_settings_has_to_be_there_however_it_was_named() {
+    let world = World::on_file();
+    let file = world.home().join("mine.toml");
+    let run = |line: &str| finished(world.command(line, &[]).env("INGRAIN_CONFIG", &file).spawn().expect("starts"));
+    let refused = run("search x --json");
+    assert_eq!((refused.exit, text(&refused.json()["code"])), (2, "config.unreadable".to_owned()));
+    assert_eq!(run("init").exit, 0, "init writes the file it is told about");
+    assert_eq!(run("search x --json").exit, 0);
+    let flag = world.home().join("other.toml");
+    assert_eq!(world.code(2, "search x --config", &[&flag.to_string_lossy()]), "config.unreadable");
 }
