@@ -1,5 +1,6 @@
 //! Settings: defaults < config.toml < environment < flags, typed, each with where it came from.
 
+mod check;
 mod database;
 mod layers;
 
@@ -245,6 +246,7 @@ fn load_from(global: &Global, environment: &Environment, must_exist: bool) -> Re
     let text = read_config(&file, must_exist)?;
     let layers = layers::Layers::new(&defaults)?.file(&file, &text)?.environment(environment)?.flags(global)?;
     let config: Config = layers.typed()?;
+    check::checked(&config, &layers)?;
     Ok(Loaded { config, file, layers })
 }
 

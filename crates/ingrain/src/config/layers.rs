@@ -110,6 +110,11 @@ impl Layers {
         self.origins.contains_key(key)
     }
 
+    /// Who set it: what a complaint about it begins with.
+    pub(super) fn origin(&self, key: &str) -> &str {
+        self.origins.get(key).map_or("the settings", String::as_str)
+    }
+
     fn set(&mut self, key: &str, value: Value, from: String) {
         let mut table = &mut self.merged;
         let mut steps: Vec<&str> = split(key);

@@ -166,3 +166,28 @@ fn a_named_file_of_settings_has_to_be_there_however_it_was_named() {
     let flag = world.home().join("other.toml");
     assert_eq!(world.code(2, "search x --config", &[&flag.to_string_lossy()]), "config.unreadable");
 }
+
+#[test]
+fn settings_that_make_no_sense_are_named_with_what_would_and_nothing_starts() {
+    for (name, value, said) in [
+        ("INGRAIN_LIMITS_ALWAYS_INJECT_SHARE", "0", "`limits.always_inject_share`: a number from 1 to 1000000000"),
+        ("INGRAIN_LIMITS_RESULTS_MAX", "0", "`limits.results_max`: a number from 1"),
+        ("INGRAIN_LIMITS_OVERFETCH", "0", "`limits.overfetch`: a number from 1"),
+        ("INGRAIN_LIMITS_NEAR_HINT", "7", "`limits.near_hint`: a number from 0 to 1"),
+        ("INGRAIN_LIMITS_SIMILARITY_MIN", "nan", "`limits.similarity_min`: a number from 0 to 1"),
+        ("INGRAIN_LIMITS_WEIGHTS_OPERATIONAL_TEXT", "NaN", "`limits.weights.operational_text`: a number from 0"),
+        ("INGRAIN_LIMITS_WEIGHTS_HALF_LIFE_DAYS", "0", "`limits.weights.half_life_days`: a number from 0.001"),
+        ("INGRAIN_LIMITS_CONTEXT_TAG_PREFIX", "a b><", "`limits.context_tag_prefix`: a letter"),
+        ("INGRAIN_EMBEDDINGS_URL", "ftp://x", "`embeddings.url`: an address such as"),
+        ("INGRAIN_SUMMARIES_URL", "notaurl", "`summaries.url`: an address such as"),
+        ("INGRAIN_SCANNER_CLASSIFIER_URL", "file:///etc/passwd", "`scanner.classifier_url`: an address such as"),
+    ] {
+        let world = World::on_file();
+        let ran = finished(world.command("search x --json", &[]).env(name, value).spawn().expect("starts"));
+        let answer = ran.json();
+        assert_eq!((ran.exit, text(&answer["code"])), (2, "config.invalid".to_owned()), "{name}");
+        let message = text(&answer["error"]);
+        assert!(message.contains(name) && message.contains(said), "{message}");
+        assert!(!world.database().exists(), "{name}");
+    }
+}
