@@ -10,7 +10,7 @@ use crate::event::{EventName, Happening};
 use crate::filtering::left_out;
 use crate::id::MemoryId;
 use crate::limits::how_many;
-use crate::memory::content_sha256;
+use crate::memory::{Memory, content_sha256};
 use crate::policy::{self, Readable};
 use crate::ports::{Filter, Find, Found};
 use crate::ranking::{self, Asked, Hit};
@@ -79,7 +79,7 @@ impl Engine {
         let mut hits = found;
         let asked_about = |hit: &Hit| query.explain == Some(hit.memory.id);
         // What `explain` asks about is judged whether it passes the filter or not; returned it is only if it does.
-        let passes = |hit: &Hit| !asked_about(hit) || left_out(&query.filter, &hit.memory, self.clock.now()).is_none();
+        let passes = |hit: &Hit| !asked_about(hit) || self.would_find(&query.filter, &hit.memory);
         let named = |hit: &Hit| query.entities.iter().all(|entity| hit.memory.entities.contains(entity));
         hits.retain(|hit| {
             eyes.shows(&hit.memory) && policy::in_its_run(caller, &hit.memory) && passes(hit) && named(hit)
@@ -212,6 +212,11 @@ impl Engine {
         self.backend.commit_later(change);
     }
 
+    /// Whether a search could find it, were it not asked about: what was forgotten has no words, whatever is asked for.
+    pub(crate) fn would_find(&self, filter: &Filter, memory: &Memory) -> bool {
+        memory.state != State::Tombstoned && left_out(filter, memory, self.asked_at(filter)).is_none()
+    }
+
     /// Why this one, and why not that one.
     pub(crate) fn why_not(
         &self,
@@ -232,7 +237,7 @@ impl Engine {
             (None, _) if !query.entities.iter().all(|entity| memory.entities.contains(entity)) => {
                 "it does not name the environment, namespace or service asked for".to_owned()
             }
-            (None, _) => left_out(&query.filter, &memory, self.clock.now())
+            (None, _) => left_out(&query.filter, &memory, self.asked_at(&query.filter))
                 .unwrap_or_else(|| if memory.state == State::Tombstoned { FORGOTTEN } else { UNRELATED }.to_owned()),
         };
         Ok(WhyNot { memory: id, returned, rank: rank.map(|rank| rank + 1), score, cutoff, reason })
