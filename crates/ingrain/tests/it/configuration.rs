@@ -108,6 +108,10 @@ fn an_endpoint_that_is_down_fails_no_save() {
     let answer = world.json("search heron pond", &[]);
     assert_eq!(column(&answer["hits"], "path"), ["a"]);
     assert!(text(&answer["warnings"][0]).contains("words only"), "{answer}");
+    let left = world.json("upkeep", &[]);
+    assert_eq!((left["embedded"].as_u64(), left["unembedded"].as_u64() >= Some(1)), (Some(0), true), "{left}");
+    let told = world.run("upkeep", &[]).stdout;
+    assert!(told.contains("still without a vector: the embedding endpoint did not answer"), "{told}");
     std::fs::write(world.home().join("config.toml"), "").expect("written");
     let done = world.json("upkeep", &[]);
     assert!(done["embedded"].as_u64() >= Some(1), "{done}");
