@@ -65,6 +65,10 @@ fn caller_settings(config: &Config, agent: Option<String>, chosen: bool) -> Conf
     if config.user.is_empty() && config.identity.starts_with("agent:") {
         config.user = config.operator.clone();
     }
+    if config.unattended && config.run.is_empty() {
+        // What an unattended run may save is counted by run: a session that names none is one.
+        config.run = SystemClock::new(None).fresh_id().to_string();
+    }
     if config.conversation.is_empty() {
         config.conversation = SystemClock::new(None).fresh_id().to_string();
     }
