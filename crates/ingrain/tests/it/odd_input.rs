@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::world::{World, finished, rows, text};
+use crate::world::{World, column, finished, rows, text};
 
 #[test]
 fn odd_flags_and_texts_have_codes() {
@@ -218,4 +218,13 @@ fn whatever_is_refused_makes_no_store() {
         assert!(ran.stdout.contains("refused") || ran.stdout.contains("error"), "{line}: {ran:?}");
         assert_eq!(world.json("store list", &[]), before, "{line}");
     }
+}
+
+#[test]
+fn search_reads_its_words_from_stdin() {
+    let world = World::new();
+    world.json("remember --path a --conversation c1", &["the zebra and the walrus share a pond"]);
+    world.json("remember --path b --conversation c1", &["invoices are sent on mondays"]);
+    let found = world.piped("search --json --words-only -", b"zebra walrus\n").json();
+    assert_eq!(column(&found["hits"], "path"), ["a"], "{found}");
 }
