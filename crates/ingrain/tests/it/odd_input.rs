@@ -228,3 +228,22 @@ fn search_reads_its_words_from_stdin() {
     let found = world.piped("search --json --words-only -", b"zebra walrus\n").json();
     assert_eq!(column(&found["hits"], "path"), ["a"], "{found}");
 }
+
+#[test]
+fn a_secret_in_the_wrong_place_is_not_said_back() {
+    let world = World::new();
+    let token = format!("ghp_{}", "Kx7vQ2mL9rT4wZ8bNc3dJf6gHs1aPe5uYi0o");
+    for (line, more) in [
+        ("read", vec![token.as_str()]),
+        ("search x --store", vec![token.as_str()]),
+        ("list --since", vec![token.as_str()]),
+        ("history", vec![token.as_str()]),
+        ("list --no-such-flag", vec![token.as_str()]),
+    ] {
+        for json in ["", "--json"] {
+            let ran = world.run(&format!("{json} {line}"), &more);
+            assert_eq!(ran.exit, 2, "{line}: {ran:?}");
+            assert!(!ran.stdout.contains(&token) && !ran.stderr.contains(&token), "{line}: {ran:?}");
+        }
+    }
+}
