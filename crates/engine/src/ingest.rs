@@ -14,7 +14,7 @@ use crate::chunks::{self, Chunk, Format};
 use crate::container::{KNOWLEDGE_BASE, KNOWLEDGE_DRAFTS};
 use crate::error::Error;
 use crate::event::{EventName, Happening};
-use crate::gate::{checked_label, checked_path};
+use crate::gate::{checked_label, checked_path, new_path};
 use crate::html;
 use crate::knowledge::{Document, DocumentStatus, category_tag};
 use crate::memory::{Draft, Memory, content_sha256};
@@ -72,7 +72,7 @@ impl Engine {
     pub fn ingest(&self, caller: &Caller, given: &DocumentText) -> Result<Ingested, Error> {
         self.is_on()?;
         admins_only(caller)?;
-        let path = checked_path(&given.path, self.limits())?;
+        let path = new_path(&given.path, self.limits())?;
         let before: Option<Document> = row::get(&*self.backend, caller.tenant, &path)?;
         let category = match &given.category {
             Some(named) if named.is_empty() => None,

@@ -8,6 +8,7 @@ pub(crate) use entry::words_of;
 pub use entry::{Entry, Stamp, embedding_text};
 pub use scan::{CLASSIFIER, Scan, scan};
 pub(crate) use shape::checked as checked_shape;
+pub(crate) use shape::new_path;
 pub use shape::{checked_label, checked_name, checked_path};
 
 use jiff::{Timestamp, ToSpan};

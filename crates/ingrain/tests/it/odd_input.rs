@@ -247,3 +247,16 @@ fn a_secret_in_the_wrong_place_is_not_said_back() {
         }
     }
 }
+
+#[test]
+fn paths_that_look_like_others_are_refused() {
+    let world = World::new();
+    for path in
+        ["a/..\u{200b}/b", "a\u{200b}b", "\u{202e}abc", "．．/x", "a/．/b", "a\u{ad}b", "a\u{200d}b", "x\u{2066}y"]
+    {
+        assert_eq!(world.code(2, "remember --conversation c1 --path", &[path, "words"]), "shape.path", "{path:?}");
+    }
+    for path in ["می\u{200c}خواهم/a", "notes/ü", "ノート/一", "a..b/...c"] {
+        world.json("remember --conversation c1 --path", &[path, &format!("words of {path}")]);
+    }
+}
