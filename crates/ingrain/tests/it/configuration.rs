@@ -59,19 +59,37 @@ fn secrets_of_the_configuration_are_not_shown() {
     }
 }
 
+/// The example of the guide.
+fn documented_ruleset() -> &'static str {
+    let guide = include_str!("../../../../docs/guide/operate.md");
+    let (_, example) = guide.split_once("```toml\n").expect("an example");
+    example.split_once("```").expect("its end").0
+}
+
+#[test]
+fn the_guide_names_the_keys_a_ruleset_cannot_do_without() {
+    let required: Vec<&str> = documented_ruleset().lines().filter(|line| line.contains("# required")).collect();
+    assert_eq!(required.len(), 6);
+    for missing in required {
+        let rest = documented_ruleset().replace(missing, "");
+        assert_eq!(World::on_file().configured(&rest).code(2, "list", &[]), "config.invalid", "{missing}");
+    }
+}
+
+#[test]
+fn doctor_names_a_store_whose_ruleset_is_gone() {
+    let world = World::with_config(documented_ruleset());
+    world.json("store create tickets --scope workspace --ruleset ticket", &[]);
+    assert_eq!(text(&world.json("doctor", &[])["status"]), "good");
+    std::fs::write(world.home().join("config.toml"), "").expect("written");
+    assert_eq!(world.code(2, "remember --store tickets", &["x"]), "config.ruleset_missing");
+    let told = world.fails(1, "doctor", &[]).to_string();
+    assert!(told.contains("store `tickets` needs ruleset `ticket`") && told.contains("[rulesets.ticket]"), "{told}");
+}
+
 #[test]
 fn a_sixth_ruleset_needs_configuration_only() {
-    let world = World::with_config(
-        "[rulesets.ticket]\n\
-         layers = ['episodic']\n\
-         kinds = ['decision', 'error']\n\
-         default_kind = 'error'\n\
-         dedup = 'exact'\n\
-         secrets = 'redact'\n\
-         evidence = 'none'\n\
-         content_bytes_max = 40\n\
-         ranker = 'lesson'\n",
-    );
+    let world = World::with_config(documented_ruleset());
     world.json("store create tickets --scope workspace --ruleset ticket", &[]);
     let line = "remember --store tickets";
     let first = world.json(line, &["printer jams on floor three"]);
