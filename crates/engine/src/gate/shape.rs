@@ -221,3 +221,17 @@ fn line(what: &str, value: Option<&str>, bytes_max: usize) -> Result<(), Error> 
         false => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_from_before_is_still_found_though_none_like_it_is_made() {
+        let limits = Limits::default();
+        for odd in ["a\u{200b}b", "\u{202e}abc", "．．/x", "a/..\u{200b}/b", "a/\u{200d}b"] {
+            assert_eq!(checked_path(odd, &limits).ok().as_deref(), Some(odd), "{odd:?}");
+            assert!(new_path(odd, &limits).is_err(), "{odd:?}");
+        }
+    }
+}
