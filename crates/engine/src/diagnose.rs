@@ -79,10 +79,8 @@ impl Engine {
         let ranker = query.ranker.unwrap_or(Ranker::Operational);
         let limit = how_many(query.limit, self.limits().results_default, self.limits().results_max)?;
         let (mut hits, _) = self.found(&eyes, &query, ranker, limit)?;
-        let now = self.asked_at(&query.filter);
-        hits.retain(|hit| {
-            eyes.shows(&hit.memory) && (hit.memory.id != id || left_out(&query.filter, &hit.memory, now).is_none())
-        });
+        let passes = |hit: &Hit| hit.memory.id != id || self.would_find(&query.filter, &hit.memory);
+        hits.retain(|hit| eyes.shows(&hit.memory) && passes(hit));
         let search = self.why_not(caller, &query, &hits, limit, id)?;
         let request = ContextRequest { message: query.text, filter: query.filter, ..ContextRequest::default() };
         let recall = self.would_recall(caller, &request.message, id)?;

@@ -16,7 +16,7 @@ pub fn left_out(filter: &Filter, memory: &Memory, now: Timestamp) -> Option<Stri
         () if !states.contains(&memory.state) => {
             format!("it is {}, and only {} are asked for", memory.state, list(states))
         }
-        () if memory.is_expired(now) => "it has expired".to_owned(),
+        () if memory.is_expired(now) && !filter.asks_for_gone() => "it has expired".to_owned(),
         () if misses(&filter.stores, &memory.store) => {
             format!("it is in store `{}`, which was not asked for", memory.store)
         }

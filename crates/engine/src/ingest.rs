@@ -13,7 +13,7 @@ use crate::caller::Caller;
 use crate::chunks::{self, Chunk, Format};
 use crate::container::{KNOWLEDGE_BASE, KNOWLEDGE_DRAFTS};
 use crate::error::Error;
-use crate::gate::{checked_label, checked_path, checked_text};
+use crate::gate::{checked_label, checked_path, checked_text, new_path};
 use crate::html;
 use crate::intake::{Due, Turn, overtaken};
 use crate::knowledge::{Document, DocumentStatus, category_tag};
@@ -71,7 +71,7 @@ impl Engine {
     pub fn ingest(&self, caller: &Caller, given: &DocumentText) -> Result<Ingested, Error> {
         self.is_on()?;
         admins_only(caller)?;
-        let path = checked_path(&given.path, self.limits())?;
+        let path = new_path(&given.path, self.limits())?;
         checked_text("document", &given.text)?;
         if let Some(category) = given.category.as_ref().filter(|category| !category.is_empty()) {
             checked_label("category", category, self.limits())?;

@@ -1,11 +1,14 @@
 //! Every tunable number: its unit, its default, and why.
 
+mod bounds;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::ports::Neighbours;
 use crate::ranking::text::TextWeights;
 use crate::vocabulary::{Kind, Trust};
+pub use bounds::OutOfBounds;
 
 /// Bounds on what may be written and asked for.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -139,8 +139,12 @@ pub struct Filter {
 impl Filter {
     /// Without what has expired by then, unless what is gone is asked for: the archive is full of it.
     pub fn unexpired(self, at: Timestamp) -> Filter {
-        let gone = self.states.iter().any(|state| !state.stands());
-        Filter { unexpired_at: (!gone).then_some(at), ..self }
+        Filter { unexpired_at: (!self.asks_for_gone()).then_some(at), ..self }
+    }
+
+    /// What has expired counts as archived, also before upkeep has seen to it.
+    pub(crate) fn asks_for_gone(&self) -> bool {
+        self.states.iter().any(|state| !state.stands())
     }
 }
 

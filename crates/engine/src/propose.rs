@@ -5,7 +5,7 @@ use crate::caller::Caller;
 use crate::change::{Change, Guard, Place, Write};
 use crate::error::Error;
 use crate::event::EventName;
-use crate::gate::{Deed, checked_path};
+use crate::gate::{Deed, new_path};
 use crate::memory::{Evidence, Memory};
 use crate::policy::Readable;
 use crate::ports::{Address, StoreError};
@@ -55,7 +55,7 @@ impl Engine {
             return Err(Error::invalid("review.target_scope", message));
         }
         let path = promotion.target_path.or_else(|| source.path.clone());
-        let path = path.map(|path| checked_path(&path, self.limits())).transpose()?;
+        let path = path.map(|path| new_path(&path, self.limits())).transpose()?;
         let review = Review {
             rationale: promotion.rationale,
             evidence: promotion.evidence,

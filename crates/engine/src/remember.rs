@@ -327,7 +327,7 @@ impl Engine {
             change = self.making_room(caller, place, ruleset, 1, change)?;
         }
         if let (true, Some(saves_max)) = (caller.unattended, ruleset.unattended_saves_max) {
-            let run = caller.run.clone().unwrap_or_else(|| caller.principal.clone());
+            let run = caller.run.clone().ok_or_else(unattended_without_run)?;
             change = change.guard(Guard::RunSavesLeft { run: run.clone(), saves_max }).write(Write::RunSave { run });
         }
         let embedding = self.embedding_at_save(entry.memory());
@@ -387,4 +387,9 @@ impl Engine {
             }),
         })
     }
+}
+
+/// Its saves are counted by run, and counted for the agent's whole life they would soon be used up.
+fn unattended_without_run() -> Error {
+    Error::invalid("scope.run_missing", "an unattended save is counted by run, and none is named")
 }

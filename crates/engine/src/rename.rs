@@ -6,7 +6,7 @@ use crate::change::{Change, Guard, Place, Write};
 use crate::error::Error;
 use crate::event::{EventName, Happening};
 use crate::forget::Forgotten;
-use crate::gate::{Entry, Stamp, Stop, checked_path, scan};
+use crate::gate::{Entry, Stamp, Stop, new_path, scan};
 use crate::id::MemoryId;
 use crate::memory::Draft;
 use crate::policy;
@@ -19,7 +19,7 @@ impl Engine {
         self.is_on()?;
         let current = self.read_by_id(caller, memory)?;
         let store = self.open_store(caller, &current.store)?;
-        let path = checked_path(path, self.limits())?;
+        let path = new_path(path, self.limits())?;
         let secrets = self.ruleset(&store)?.secrets;
         // A path is text too: the scanner sees it before it is kept.
         let draft = Draft { path: Some(path.clone()), ..Draft::default() };

@@ -83,7 +83,7 @@ impl Engine {
         }
         let asked_about = |hit: &Hit| query.explain == Some(hit.memory.id);
         // What `explain` asks about is judged whether it passes the filter or not; returned it is only if it does.
-        let passes = |hit: &Hit| !asked_about(hit) || left_out(&query.filter, &hit.memory, self.clock.now()).is_none();
+        let passes = |hit: &Hit| !asked_about(hit) || self.would_find(&query.filter, &hit.memory);
         let named = |hit: &Hit| query.entities.iter().all(|entity| hit.memory.entities.contains(entity));
         hits.retain(|hit| {
             eyes.shows(&hit.memory) && policy::in_its_run(caller, &hit.memory) && passes(hit) && named(hit)
@@ -233,6 +233,11 @@ impl Engine {
         Ok(last.first().is_some_and(|version| version.operation == Operation::Expire))
     }
 
+    /// Whether a search could find it, were it not asked about: what was forgotten has no words, whatever is asked for.
+    pub(crate) fn would_find(&self, filter: &Filter, memory: &Memory) -> bool {
+        memory.state != State::Tombstoned && left_out(filter, memory, self.asked_at(filter)).is_none()
+    }
+
     /// Why this one, and why not that one.
     pub(crate) fn why_not(
         &self,
@@ -254,7 +259,7 @@ impl Engine {
                 "it does not name the environment, namespace or service asked for".to_owned()
             }
             (None, _) if self.ran_out(caller, query, &memory)? => EXPIRED.to_owned(),
-            (None, _) => left_out(&query.filter, &memory, self.clock.now())
+            (None, _) => left_out(&query.filter, &memory, self.asked_at(&query.filter))
                 .unwrap_or_else(|| if memory.state == State::Tombstoned { FORGOTTEN } else { UNRELATED }.to_owned()),
         };
         Ok(WhyNot { memory: id, returned, rank: rank.map(|rank| rank + 1), score, cutoff, reason })

@@ -1,5 +1,7 @@
 //! Upkeep: expiry, decay, quota, missing vectors. Small steps, safe to run in many processes at once.
 
+use std::cell::Cell;
+
 use jiff::{SignedDuration, Timestamp};
 
 use crate::Engine;
@@ -14,7 +16,7 @@ use crate::lifecycle;
 use crate::memory::Memory;
 use crate::pipeline::admins_only;
 use crate::policy::Readable;
-use crate::ports::{Filter, Order, Page, StoreError};
+use crate::ports::{EmbedError, Filter, Order, Page, StoreError};
 use crate::ruleset::Ruleset;
 use crate::vector::{Embedding, Vector};
 use crate::vocabulary::{Operation, State};
@@ -35,12 +37,17 @@ impl Default for Upkeep {
 }
 
 /// What a call did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct UpkeepDone {
     pub expired: u64,
     /// Faded away: nobody recalled them.
     pub archived: u64,
     pub embedded: u64,
+    /// Still without a vector, where the embedder gave none; counted up to one batch.
+    pub unembedded: u64,
+    /// Why it gave none.
+    #[serde(skip)]
+    pub embedder_down: Option<String>,
     /// Proposals that waited too long.
     pub lapsed: u64,
     /// Another process is at it.
@@ -73,6 +80,19 @@ impl Engine {
         Ok(UpkeepDone { elsewhere, transactions, longest, ..done? })
     }
 
+    /// The part of upkeep that gives vectors, under the same lease, while `going_on`: for a process with one client.
+    pub fn upkeep_vectors(
+        &self,
+        tenant: TenantId,
+        upkeep: Upkeep,
+        going_on: &dyn Fn() -> bool,
+    ) -> Result<UpkeepDone, Error> {
+        let mut shift = Shift::new(self, tenant, "upkeep");
+        let done = self.give_vectors(tenant, upkeep, &mut shift, going_on);
+        shift.end()?;
+        done
+    }
+
     fn keep(&self, tenant: TenantId, upkeep: Upkeep, shift: &mut Shift<'_>) -> Result<UpkeepDone, Error> {
         let now = self.clock.now();
         let retire = |due: &[Memory], operation, name| self.retire_together(tenant, due, operation, name, now);
@@ -92,15 +112,39 @@ impl Engine {
                 || self.faded(tenant, upkeep.batch, now),
                 |due| retire(due, Operation::Archive, EventName::Archived),
             )?,
-            embedded: batches(
-                upkeep,
-                shift,
-                || Ok(self.backend.unembedded(tenant, self.embedder.model(), upkeep.batch)?),
-                |due| self.embed(tenant, due),
-            )?,
             lapsed: self.expire_reviews(tenant, now)?,
             receipts: self.forget_receipts(tenant, upkeep, shift)?,
-            ..UpkeepDone::default()
+            ..self.give_vectors(tenant, upkeep, shift, &|| true)?
+        })
+    }
+
+    /// Gives vectors to what has none of the current model, and says what is left where the embedder gives none.
+    fn give_vectors(
+        &self,
+        tenant: TenantId,
+        upkeep: Upkeep,
+        shift: &mut Shift<'_>,
+        going_on: &dyn Fn() -> bool,
+    ) -> Result<UpkeepDone, Error> {
+        let due = || match going_on() {
+            true => Ok(self.backend.unembedded(tenant, self.embedder.model(), upkeep.batch)?),
+            false => Ok(Vec::new()),
+        };
+        let down = Cell::new(None);
+        let embedded = batches(upkeep, shift, due, |due| match self.vectors_of(due) {
+            Ok(vectors) => self.embed(tenant, due, &vectors),
+            // An embedder that is down is not a failure of upkeep: the next one tries again.
+            Err(error) => {
+                down.set(Some(error));
+                Ok(0)
+            }
+        })?;
+        Ok(match down.take() {
+            None | Some(EmbedError::Off) => UpkeepDone { embedded, ..UpkeepDone::default() },
+            Some(error) => {
+                let (unembedded, embedder_down) = (due()?.len() as u64, Some(error.to_string()));
+                UpkeepDone { embedded, unembedded, embedder_down, ..UpkeepDone::default() }
+            }
         })
     }
 
@@ -216,15 +260,16 @@ impl Engine {
         Ok(change)
     }
 
-    /// Gives vectors to memories that have none of the current model: the embedder was down, or is new.
-    fn embed(&self, tenant: TenantId, due: &[Memory]) -> Result<u64, Error> {
-        let model = self.embedder.model().to_owned();
+    fn vectors_of(&self, due: &[Memory]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let texts: Vec<String> = due.iter().map(gate::embedding_text).collect();
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        // An embedder that is down is not a failure of upkeep: the next one tries again.
-        let Ok(vectors) = self.embedder.embed(&texts) else { return Ok(0) };
+        self.embedder.embed(&texts.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Writes the vectors of memories that have none of the current model: the embedder was down, or is new.
+    fn embed(&self, tenant: TenantId, due: &[Memory], vectors: &[Vec<f32>]) -> Result<u64, Error> {
+        let model = self.embedder.model().to_owned();
         let mut change = Change::new(tenant, self.clock.now());
-        for (memory, values) in due.iter().zip(&vectors) {
+        for (memory, values) in due.iter().zip(vectors) {
             let Some(vector) = Vector::quantise(values) else { continue };
             let embedding = Embedding { model: model.clone(), vector };
             change = change.write(Write::Embedded { memory: memory.id, version: memory.version, embedding });

@@ -1,5 +1,6 @@
 //! Settings: defaults < config.toml < environment < flags, typed, each with where it came from.
 
+mod check;
 mod database;
 mod layers;
 
@@ -178,13 +179,19 @@ impl Environment {
         Environment(std::env::vars_os().filter_map(named).collect())
     }
 
-    /// The variable's text; what is not UTF-8 counts as not set.
+    /// The variable's text. What is not UTF-8 is none; of ours, [`load`] refuses it before anything is read.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.to_str()
     }
 
     fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
+    }
+
+    /// A variable of ours that cannot be read: it may be what takes rights away, so it never counts as not set.
+    fn unreadable(&self) -> Option<&str> {
+        let unreadable = |(name, value): &(&String, &OsString)| layers::is_ours(name) && value.to_str().is_none();
+        self.0.iter().find(unreadable).map(|(name, _)| name.as_str())
     }
 
     fn path(&self, name: &str) -> Option<PathBuf> {
@@ -219,12 +226,27 @@ impl Loaded {
 
 /// Puts the four layers together.
 pub fn load(global: &Global, environment: &Environment) -> Result<Loaded, Failure> {
+    // A misspelt name would otherwise run with other settings than those meant.
+    let named = global.config.is_some() || environment.path("INGRAIN_CONFIG").is_some();
+    load_from(global, environment, named)
+}
+
+/// As [`load`], where the file is about to be written: it need not be there.
+pub fn load_before_init(global: &Global, environment: &Environment) -> Result<Loaded, Failure> {
+    load_from(global, environment, false)
+}
+
+fn load_from(global: &Global, environment: &Environment, must_exist: bool) -> Result<Loaded, Failure> {
+    if let Some(name) = environment.unreadable() {
+        return Err(layers::invalid(name, "its value is not UTF-8"));
+    }
     let home = home(global, environment)?;
     let file = config_file(global, environment, &home);
     let defaults = Config::defaults(home, environment);
-    let text = read_config(&file, global.config.is_some())?;
+    let text = read_config(&file, must_exist)?;
     let layers = layers::Layers::new(&defaults)?.file(&file, &text)?.environment(environment)?.flags(global)?;
     let config: Config = layers.typed()?;
+    check::checked(&config, &layers)?;
     Ok(Loaded { config, file, layers })
 }
 
@@ -322,10 +344,10 @@ fn config_file(global: &Global, environment: &Environment, home: &Path) -> PathB
     })
 }
 
-/// A file that is not there is empty, unless somebody named it.
-fn read_config(file: &Path, named: bool) -> Result<String, Failure> {
+/// A file that is not there is empty, unless it has to be there.
+fn read_config(file: &Path, must_exist: bool) -> Result<String, Failure> {
     match std::fs::read_to_string(file) {
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) && !named => {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) && !must_exist => {
             Ok(String::new())
         }
         Err(error) => Err(Failure::wrong("config.unreadable", format!("cannot read `{}`: {error}", file.display()))),

@@ -44,8 +44,6 @@ impl Failure {
 
     pub fn usage(error: &clap::Error) -> Failure {
         let text = error.render().to_string();
-        // The parser quotes what it did not understand, and that may be a secret on its way to be saved.
-        let text = safety::redact(&text, &safety::inspect(&text));
         let message = text.trim().trim_start_matches("error: ").to_owned();
         Failure::wrong("usage", message)
     }
@@ -73,17 +71,23 @@ impl Failure {
         }
     }
 
+    /// What went wrong. It quotes what was not understood or not found, and that may be a secret in the wrong place.
     pub fn message(&self) -> String {
-        match self {
+        let text = match self {
             Failure::Refused(refusal) => refusal.message.clone(),
             Failure::Engine(error) => error.to_string(),
             Failure::Wrong { message, .. } | Failure::Broken { message, .. } => message.clone(),
             Failure::Told(_) | Failure::PipeClosed => String::new(),
-        }
+        };
+        safety::redact(&text, &safety::inspect(&text))
     }
 
-    /// What to do next.
+    /// What to do next, as careful as the message.
     pub fn next_step(&self) -> Option<String> {
+        self.advice().map(|text| safety::redact(&text, &safety::inspect(&text)))
+    }
+
+    fn advice(&self) -> Option<String> {
         match self {
             Failure::Wrong { hint, .. } => hint.clone(),
             // The engine speaks to every door; which flag it is, is said here.

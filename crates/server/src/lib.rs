@@ -24,6 +24,7 @@ mod problem;
 mod rate;
 mod repeat;
 mod rest;
+mod rounds;
 mod stream;
 mod summariser;
 mod telemetry;

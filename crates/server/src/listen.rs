@@ -19,6 +19,7 @@ use tower::ServiceExt;
 use crate::app::App;
 use crate::line::Line;
 use crate::patience::Patience;
+use crate::rounds::rounds;
 use crate::surface;
 
 /// Longest the end may take: what was begun is answered, what hangs is cut.
@@ -81,9 +82,8 @@ pub async fn serve(app: App, listener: TcpListener, ending: impl Future<Output =
 
 /// Does what is due for every tenant, again and again.
 async fn keep(app: App) {
-    let mut ticks = tokio::time::interval(Duration::from_secs(app.config.limits.upkeep_secs.max(1)));
-    loop {
-        ticks.tick().await;
+    let every = Duration::from_secs(app.config.limits.upkeep_secs);
+    let round = || async {
         let kept = app.call("upkeep", |engine| {
             for tenant in engine.backend.tenants().map_err(Error::from)? {
                 engine.upkeep(tenant.id, Upkeep::default())?;
@@ -91,8 +91,7 @@ async fn keep(app: App) {
             }
             Ok(())
         });
-        if kept.await.is_err() {
-            tracing::warn!("upkeep failed; the next round tries again");
-        }
-    }
+        kept.await.is_ok()
+    };
+    rounds(every, round).await;
 }

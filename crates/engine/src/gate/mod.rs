@@ -7,7 +7,7 @@ mod shape;
 pub(crate) use entry::words_of;
 pub use entry::{Entry, Stamp, embedding_text};
 pub use scan::{CLASSIFIER, Scan, scan};
-pub(crate) use shape::{checked as checked_shape, text as checked_text};
+pub(crate) use shape::{checked as checked_shape, new_path, text as checked_text};
 pub use shape::{checked_label, checked_name, checked_path};
 
 use jiff::{Timestamp, ToSpan};

@@ -15,7 +15,7 @@ pub(crate) fn checked(mut draft: Draft, limits: &Limits) -> Result<Draft, Error>
     if draft.content.trim().is_empty() {
         return Err(Error::invalid("shape.empty", "there is nothing to remember: the content is empty"));
     }
-    draft.path = draft.path.map(|path| checked_path(&path, limits)).transpose()?;
+    draft.path = draft.path.map(|path| new_path(&path, limits)).transpose()?;
     line("title", draft.title.as_deref(), limits.title_bytes_max)?;
     line("recall hint", draft.recall_hint.as_deref(), limits.hint_bytes_max)?;
     line("reason", draft.reason.as_deref(), limits.evidence_bytes_max)?;
@@ -73,6 +73,36 @@ pub fn checked_path(path: &str, limits: &Limits) -> Result<String, Error> {
         return invalid("has an empty segment, `.` or `..`");
     }
     Ok(path.to_owned())
+}
+
+/// As [`checked_path`], for a path that something is to be kept at: two that look alike are alike. Paths from before
+/// this was asked are still found.
+pub(crate) fn new_path(path: &str, limits: &Limits) -> Result<String, Error> {
+    let invalid = |message: &str| Err(Error::invalid("shape.path", format!("path {message}")));
+    let path = checked_path(path, limits)?;
+    let mut before = '/';
+    for c in path.chars() {
+        // Persian and Indic words and some emoji are joined by characters without a width; Latin ones are not.
+        let joins = matches!(c, '\u{200c}' | '\u{200d}') && !before.is_ascii();
+        if is_unseen(c) && !joins {
+            return invalid("holds a character that cannot be seen");
+        }
+        before = c;
+    }
+    // Full-width dots are dots to whoever folds them.
+    if path.nfkc().collect::<String>().split('/').any(|segment| matches!(segment.trim(), "" | "." | "..")) {
+        return invalid("has a segment that reads as empty, `.` or `..`");
+    }
+    Ok(path)
+}
+
+/// Unicode's format characters, and fillers and line marks that show as nothing.
+fn is_unseen(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{8e2}' | '\u{115f}' | '\u{1160}'
+        | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Names of people, conversations, agents, systems and runs.
@@ -189,5 +219,19 @@ fn line(what: &str, value: Option<&str>, bytes_max: usize) -> Result<(), Error> 
     match value.len() > bytes_max {
         true => Err(Error::invalid("shape.too_long", format!("the {what} is longer than {bytes_max} bytes"))),
         false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_from_before_is_still_found_though_none_like_it_is_made() {
+        let limits = Limits::default();
+        for odd in ["a\u{200b}b", "\u{202e}abc", "．．/x", "a/..\u{200b}/b", "a/\u{200d}b"] {
+            assert_eq!(checked_path(odd, &limits).ok().as_deref(), Some(odd), "{odd:?}");
+            assert!(new_path(odd, &limits).is_err(), "{odd:?}");
+        }
     }
 }

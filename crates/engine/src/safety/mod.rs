@@ -43,7 +43,7 @@ pub use listing::{Rule, rules};
 use view::View;
 
 /// Goes up whenever a rule is added, dropped or judged differently, so that stored text can be scanned anew.
-pub const RULES_VERSION: u32 = 4;
+pub const RULES_VERSION: u32 = 5;
 
 /// How bad it would be to keep what was found.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]

@@ -171,7 +171,10 @@ pub(super) fn armour(bytes: &[u8], start: usize) -> Armour {
         .filter(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
         .count();
     let spaced = bytes[body_start..body_end].iter().take(200).filter(|&&byte| byte == b' ').count();
-    if solid < BODY_CHARS_MIN || spaced > solid / 3 {
+    let is_private = find(label, b"PRIVATE").is_some() || find(label, b"private").is_some();
+    let closed = || bytes[body_end..].starts_with(b"-----END");
+    let short_key = || is_private && closed() && is_key_material(&bytes[body_start..body_end]);
+    if (solid < BODY_CHARS_MIN || spaced > solid / 3) && !short_key() {
         return Armour::Mention;
     }
     let mut end = body_end + bytes[body_end..].iter().take_while(|&&byte| byte == b'-').count();
@@ -179,11 +182,21 @@ pub(super) fn armour(bytes: &[u8], start: usize) -> Armour {
         end += close;
         end += bytes[end..].iter().take_while(|&&byte| byte == b'-').count();
     }
-    if find(label, b"PRIVATE").is_some() || find(label, b"private").is_some() {
-        Armour::Private(start, end)
-    } else {
-        Armour::Public(start, end)
+    match is_private {
+        true => Armour::Private(start, end),
+        false => Armour::Public(start, end),
     }
+}
+
+/// The beginning of a key, however short: base64 throughout, and neither a mask nor words that stand in for one.
+fn is_key_material(body: &[u8]) -> bool {
+    const KEY_CHARS_MIN: usize = 8;
+    let body: Vec<u8> = body.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let is_base64 = body.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
+    // A key in DER is a sequence: base64 of 0x30 and a length.
+    let is_der = matches!(body.as_slice(), [b'M', b'A'..=b'P', ..]);
+    let drawn = [u8::is_ascii_uppercase, u8::is_ascii_lowercase, u8::is_ascii_digit].map(|of| body.iter().any(of));
+    body.len() >= KEY_CHARS_MIN && is_base64 && (is_der || drawn == [true; 3])
 }
 
 pub(super) fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {

@@ -198,8 +198,25 @@ fn database(config: &Config) -> Vec<Check> {
         good("migrations", format!("at number {}", health.migration)),
         good("memories", kept),
         good("vectors", health.vectors),
+        stores(&session),
     ]);
     checks
+}
+
+/// Every store has the ruleset it was made with: without it nothing can be saved there.
+fn stores(session: &assemble::Session) -> Check {
+    let stores = match session.engine.stores(&session.caller) {
+        Ok(stores) => stores,
+        Err(error) => return failed("stores", &error.into()),
+    };
+    let rulesets = &session.engine.settings.rulesets;
+    let orphans: Vec<_> = stores.iter().filter(|store| rulesets.get(&store.ruleset).is_none()).collect();
+    let Some(first) = orphans.first() else { return good("stores", format!("{} with their rulesets", stores.len())) };
+    let named: Vec<String> =
+        orphans.iter().map(|store| format!("store `{}` needs ruleset `{}`", store.slug, store.ruleset)).collect();
+    let message = format!("{}, not configured", named.join("; "));
+    let hint = format!("put `[rulesets.{}]` back into config.toml: until then nothing is saved there", first.ruleset);
+    failed("stores", &Failure::wrong("config.ruleset_missing", message).hint(hint))
 }
 
 /// An empty file is told and left alone: to open it is to start anew in it, and whoever asks may look for what was there.

@@ -1,5 +1,7 @@
 //! `mcp`: one agent's door on the standard streams. Stdout carries protocol only; words for people go to stderr.
 
+use std::time::Duration;
+
 use clap::Args;
 use engine::ports::Clock;
 use server::mcp::{Door, Setup, Toolset, WriteTools, serve_stdio};
@@ -41,9 +43,10 @@ impl Mcp {
         if works_locally(&loaded.config) {
             door = door.reading_at_once();
         }
+        let upkeep_every = Duration::from_secs(loaded.config.server.limits.upkeep_secs);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| broken(&error))?;
-        let served = runtime.block_on(serve_stdio(door));
+        let served = runtime.block_on(serve_stdio(door, upkeep_every));
         // A reader still waiting on an open stdin must not keep the process; what was acknowledged is flushed below.
         runtime.shutdown_background();
         let closed = session.close();
@@ -61,6 +64,10 @@ fn caller_settings(config: &Config, agent: Option<String>, chosen: bool) -> Conf
     }
     if config.user.is_empty() && config.identity.starts_with("agent:") {
         config.user = config.operator.clone();
+    }
+    if config.unattended && config.run.is_empty() {
+        // What an unattended run may save is counted by run: a session that names none is one.
+        config.run = SystemClock::new(None).fresh_id().to_string();
     }
     if config.conversation.is_empty() {
         config.conversation = SystemClock::new(None).fresh_id().to_string();

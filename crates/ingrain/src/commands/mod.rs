@@ -49,7 +49,7 @@ mod verify;
 
 use crate::assemble::Session;
 use crate::cli::{Cli, Command, Global};
-use crate::config::{Environment, Loaded, load};
+use crate::config::{Environment, Loaded, load, load_before_init};
 use crate::error::Failure;
 use crate::output::Output;
 
@@ -72,7 +72,10 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
         Command::Scan(command) if !command.asks_the_database() => return command.run(output),
         _ => {}
     }
-    let loaded = load(&global, environment)?;
+    let loaded = match command {
+        Command::Init => load_before_init(&global, environment)?,
+        _ => load(&global, environment)?,
+    };
     match command {
         Command::Config(command) => command.run(&loaded, output),
         Command::Init => init::run(&loaded, output),

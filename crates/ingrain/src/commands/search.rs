@@ -13,12 +13,12 @@ use crate::commands::filters::Filters;
 use crate::commands::limit::Limit;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
-use crate::text::{one_line, printable};
+use crate::text::{one_line, printable, stdin};
 use crate::view::AnswerView;
 
 #[derive(Debug, Args)]
 pub struct Search {
-    /// What to look for; without words, everything by trust, kind and age
+    /// What to look for, or `-` for stdin; without words, everything by trust, kind and age
     #[arg(value_name = "QUERY")]
     words: Vec<String>,
     #[command(flatten)]
@@ -40,7 +40,7 @@ impl Search {
     pub fn run(mut self, job: &Job<'_>) -> Result<(), Failure> {
         let explain = self.explained()?;
         let query = Query {
-            text: self.words.join(" "),
+            text: self.text()?,
             filter: self.filters.filter(job)?,
             limit: self.limit.asked(),
             ranker: self.ranker,
@@ -53,6 +53,14 @@ impl Search {
             answer.warnings.iter().for_each(|warning| job.output.note(&format!("note: {warning}")));
         }
         job.output.answer(&AnswerView::from(&answer), || told(job.output, &answer, self.explain.is_some()))
+    }
+
+    /// The words, or `-` for stdin.
+    fn text(&self) -> Result<String, Failure> {
+        match self.words.as_slice() {
+            [dash] if dash == "-" => stdin(),
+            words => Ok(words.join(" ")),
+        }
     }
 
     /// `--explain=ID`, and `--explain ID words…` as people type it.

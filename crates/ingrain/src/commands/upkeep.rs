@@ -1,17 +1,33 @@
 //! `upkeep`: do what is due.
 
-use engine::Upkeep;
+use engine::{Upkeep, UpkeepDone};
+use serde_json::json;
 
 use crate::commands::Job;
 use crate::error::Failure;
 
 pub fn run(job: &Job<'_>) -> Result<(), Failure> {
-    let done = job.session.engine.upkeep_now(&job.session.caller, Upkeep::default())?;
-    job.output.answer(&done, || {
+    let upkeep = Upkeep::default();
+    let done = job.session.engine.upkeep_now(&job.session.caller, upkeep)?;
+    let warning = without_vectors(&done, upkeep);
+    let mut view = json!(done);
+    if let (Some(view), Some(warning)) = (view.as_object_mut(), &warning) {
+        view.insert("warnings".to_owned(), json!([warning]));
+    }
+    job.output.answer(&view, || {
         let words = format!(
             "{} expired, {} faded, {} given vectors, {} drafts of live conversations kept, {} old receipts gone",
             done.expired, done.archived, done.embedded, done.extended, done.receipts
         );
-        if done.elsewhere { words + "; another process is at the rest" } else { words }
+        let words = if done.elsewhere { words + "; another process is at the rest" } else { words };
+        warning.iter().fold(words, |words, warning| format!("{words}\n{warning}"))
     })
+}
+
+/// How many still wait for a vector, and why: until they have one, they are found by their words only.
+fn without_vectors(done: &UpkeepDone, upkeep: Upkeep) -> Option<String> {
+    let why = done.embedder_down.as_ref()?;
+    // They are counted no further than one batch.
+    let least = if done.unembedded >= upkeep.batch as u64 { "at least " } else { "" };
+    Some(format!("{least}{} still without a vector: {why}", done.unembedded))
 }

@@ -23,6 +23,11 @@ const OURS: &str = "INGRAIN_";
 /// Settings that are never shown.
 const HIDDEN: &[&str] = &["embeddings.key", "embeddings.proxy", "summaries.key", "scanner.classifier_key"];
 
+/// Whether a variable is one of those that are read for settings.
+pub(super) fn is_ours(name: &str) -> bool {
+    name.starts_with(OURS) || ALIASES.iter().any(|(_, alias)| *alias == name)
+}
+
 /// One setting as `config show` prints it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Setting {
@@ -62,7 +67,6 @@ impl Layers {
 
     pub(super) fn environment(mut self, environment: &Environment) -> Result<Layers, Failure> {
         // Most often nothing of ours is there, and there are many settings to look for.
-        let is_ours = |name: &str| name.starts_with(OURS) || ALIASES.iter().any(|(_, alias)| *alias == name);
         if !environment.names().any(is_ours) {
             return Ok(self);
         }
@@ -104,6 +108,11 @@ impl Layers {
 
     pub(super) fn is_set(&self, key: &str) -> bool {
         self.origins.contains_key(key)
+    }
+
+    /// Who set it: what a complaint about it begins with.
+    pub(super) fn origin(&self, key: &str) -> &str {
+        self.origins.get(key).map_or("the settings", String::as_str)
     }
 
     fn set(&mut self, key: &str, value: Value, from: String) {
@@ -192,7 +201,7 @@ fn a_value_of(like: &Value) -> &'static str {
     }
 }
 
-fn invalid(source: &str, message: &str) -> Failure {
+pub(super) fn invalid(source: &str, message: &str) -> Failure {
     Failure::wrong("config.invalid", format!("{source}: {}", message.trim())).hint(
         "mend it there or leave it out; `ingrain --config /dev/null config show` lists every setting with its default",
     )

@@ -1,5 +1,7 @@
 //! Settings: layers, spellings, rulesets as data, the embedder.
 
+use std::os::unix::ffi::OsStrExt;
+
 use serde_json::Value;
 
 use crate::world::{World, column, finished, rows, text};
@@ -57,19 +59,37 @@ fn secrets_of_the_configuration_are_not_shown() {
     }
 }
 
+/// The example of the guide.
+fn documented_ruleset() -> &'static str {
+    let guide = include_str!("../../../../docs/guide/operate.md");
+    let (_, example) = guide.split_once("```toml\n").expect("an example");
+    example.split_once("```").expect("its end").0
+}
+
+#[test]
+fn the_guide_names_the_keys_a_ruleset_cannot_do_without() {
+    let required: Vec<&str> = documented_ruleset().lines().filter(|line| line.contains("# required")).collect();
+    assert_eq!(required.len(), 6);
+    for missing in required {
+        let rest = documented_ruleset().replace(missing, "");
+        assert_eq!(World::on_file().configured(&rest).code(2, "list", &[]), "config.invalid", "{missing}");
+    }
+}
+
+#[test]
+fn doctor_names_a_store_whose_ruleset_is_gone() {
+    let world = World::with_config(documented_ruleset());
+    world.json("store create tickets --scope workspace --ruleset ticket", &[]);
+    assert_eq!(text(&world.json("doctor", &[])["status"]), "good");
+    std::fs::write(world.home().join("config.toml"), "").expect("written");
+    assert_eq!(world.code(2, "remember --store tickets", &["x"]), "config.ruleset_missing");
+    let told = world.fails(1, "doctor", &[]).to_string();
+    assert!(told.contains("store `tickets` needs ruleset `ticket`") && told.contains("[rulesets.ticket]"), "{told}");
+}
+
 #[test]
 fn a_sixth_ruleset_needs_configuration_only() {
-    let world = World::with_config(
-        "[rulesets.ticket]\n\
-         layers = ['episodic']\n\
-         kinds = ['decision', 'error']\n\
-         default_kind = 'error'\n\
-         dedup = 'exact'\n\
-         secrets = 'redact'\n\
-         evidence = 'none'\n\
-         content_bytes_max = 40\n\
-         ranker = 'lesson'\n",
-    );
+    let world = World::with_config(documented_ruleset());
     world.json("store create tickets --scope workspace --ruleset ticket", &[]);
     let line = "remember --store tickets";
     let first = world.json(line, &["printer jams on floor three"]);
@@ -106,6 +126,10 @@ fn an_endpoint_that_is_down_fails_no_save() {
     let answer = world.json("search heron pond", &[]);
     assert_eq!(column(&answer["hits"], "path"), ["a"]);
     assert!(text(&answer["warnings"][0]).contains("words only"), "{answer}");
+    let left = world.json("upkeep", &[]);
+    assert_eq!((left["embedded"].as_u64(), left["unembedded"].as_u64() >= Some(1)), (Some(0), true), "{left}");
+    let told = world.run("upkeep", &[]).stdout;
+    assert!(told.contains("still without a vector: the embedding endpoint did not answer"), "{told}");
     std::fs::write(world.home().join("config.toml"), "").expect("written");
     let done = world.json("upkeep", &[]);
     assert!(done["embedded"].as_u64() >= Some(1), "{done}");
@@ -136,4 +160,56 @@ fn the_transformer_without_weights_says_where_they_belong_and_how_to_get_them() 
     let said = world.run("search anything", &[]);
     assert_eq!(said.exit, 1, "{said:?}");
     assert!(said.stderr.contains("models/minilm.bin") && said.stderr.contains("install-minilm"), "{said:?}");
+}
+
+#[test]
+fn a_variable_that_cannot_be_read_never_leaves_the_caller_an_admin() {
+    let odd = std::ffi::OsStr::from_bytes(b"agent:\xff");
+    for name in ["INGRAIN_AS", "INGRAIN_REVOKE", "INGRAIN_USER", "MEMORY_ENABLED", "DATABASE_URL"] {
+        let world = World::on_file();
+        let line = "remember --json --store workspace_runbooks --path r --kind runbook";
+        let refused = finished(world.command(line, &["hello text"]).env(name, odd).spawn().expect("starts"));
+        let said = refused.json();
+        assert_eq!((refused.exit, text(&said["code"])), (2, "config.invalid".to_owned()), "{name}");
+        assert!(text(&said["error"]).contains(name), "{said}");
+        assert!(!world.database().exists(), "{name}");
+    }
+}
+
+#[test]
+fn a_named_file_of_settings_has_to_be_there_however_it_was_named() {
+    let world = World::on_file();
+    let file = world.home().join("mine.toml");
+    let run = |line: &str| finished(world.command(line, &[]).env("INGRAIN_CONFIG", &file).spawn().expect("starts"));
+    let refused = run("search x --json");
+    assert_eq!((refused.exit, text(&refused.json()["code"])), (2, "config.unreadable".to_owned()));
+    assert_eq!(run("init").exit, 0, "init writes the file it is told about");
+    assert_eq!(run("search x --json").exit, 0);
+    let flag = world.home().join("other.toml");
+    assert_eq!(world.code(2, "search x --config", &[&flag.to_string_lossy()]), "config.unreadable");
+}
+
+#[test]
+fn settings_that_make_no_sense_are_named_with_what_would_and_nothing_starts() {
+    for (name, value, said) in [
+        ("INGRAIN_LIMITS_ALWAYS_INJECT_SHARE", "0", "`limits.always_inject_share`: a number from 1 to 1000000000"),
+        ("INGRAIN_LIMITS_RESULTS_MAX", "0", "`limits.results_max`: a number from 1"),
+        ("INGRAIN_LIMITS_OVERFETCH", "0", "`limits.overfetch`: a number from 1"),
+        ("INGRAIN_LIMITS_NEAR_HINT", "7", "`limits.near_hint`: a number from 0 to 1"),
+        ("INGRAIN_LIMITS_SIMILARITY_MIN", "nan", "`limits.similarity_min`: a number from 0 to 1"),
+        ("INGRAIN_LIMITS_WEIGHTS_OPERATIONAL_TEXT", "NaN", "`limits.weights.operational_text`: a number from 0"),
+        ("INGRAIN_LIMITS_WEIGHTS_HALF_LIFE_DAYS", "0", "`limits.weights.half_life_days`: a number from 0.001"),
+        ("INGRAIN_LIMITS_CONTEXT_TAG_PREFIX", "a b><", "`limits.context_tag_prefix`: a letter"),
+        ("INGRAIN_EMBEDDINGS_URL", "ftp://x", "`embeddings.url`: an address such as"),
+        ("INGRAIN_SUMMARIES_URL", "notaurl", "`summaries.url`: an address such as"),
+        ("INGRAIN_SCANNER_CLASSIFIER_URL", "file:///etc/passwd", "`scanner.classifier_url`: an address such as"),
+    ] {
+        let world = World::on_file();
+        let ran = finished(world.command("search x --json", &[]).env(name, value).spawn().expect("starts"));
+        let answer = ran.json();
+        assert_eq!((ran.exit, text(&answer["code"])), (2, "config.invalid".to_owned()), "{name}");
+        let message = text(&answer["error"]);
+        assert!(message.contains(name) && message.contains(said), "{message}");
+        assert!(!world.database().exists(), "{name}");
+    }
 }

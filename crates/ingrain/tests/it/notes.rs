@@ -67,6 +67,15 @@ fn fact_38_the_fourth_save_of_an_unattended_run_is_refused() {
 }
 
 #[test]
+fn an_unattended_save_without_a_run_is_told_to_name_one() {
+    let world = World::new();
+    let line = "remember --as agent:night --user ann --unattended --store user_notes --kind user_preference --hint h x";
+    let refused = world.fails(2, line, &[]);
+    assert_eq!(text(&refused["code"]), "scope.run_missing");
+    assert!(text(&refused["hint"]).contains("--run"), "{refused}");
+}
+
+#[test]
 fn fact_39_a_stranger_deletes_nothing_and_learns_nothing() {
     let world = World::new();
     let id = text(&hinted(&world, "--as user:ann", "door", "the side door sticks")["id"]);

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::world::{World, finished, rows, text};
+use crate::world::{World, column, finished, rows, text};
 
 #[test]
 fn odd_flags_and_texts_have_codes() {
@@ -217,5 +217,46 @@ fn whatever_is_refused_makes_no_store() {
         let ran = finished(command.spawn().expect("starts"));
         assert!(ran.stdout.contains("refused") || ran.stdout.contains("error"), "{line}: {ran:?}");
         assert_eq!(world.json("store list", &[]), before, "{line}");
+    }
+}
+
+#[test]
+fn search_reads_its_words_from_stdin() {
+    let world = World::new();
+    world.json("remember --path a --conversation c1", &["the zebra and the walrus share a pond"]);
+    world.json("remember --path b --conversation c1", &["invoices are sent on mondays"]);
+    let found = world.piped("search --json --words-only -", b"zebra walrus\n").json();
+    assert_eq!(column(&found["hits"], "path"), ["a"], "{found}");
+}
+
+#[test]
+fn a_secret_in_the_wrong_place_is_not_said_back() {
+    let world = World::new();
+    let token = format!("ghp_{}", "Kx7vQ2mL9rT4wZ8bNc3dJf6gHs1aPe5uYi0o");
+    for (line, more) in [
+        ("read", vec![token.as_str()]),
+        ("search x --store", vec![token.as_str()]),
+        ("list --since", vec![token.as_str()]),
+        ("history", vec![token.as_str()]),
+        ("list --no-such-flag", vec![token.as_str()]),
+    ] {
+        for json in ["", "--json"] {
+            let ran = world.run(&format!("{json} {line}"), &more);
+            assert_eq!(ran.exit, 2, "{line}: {ran:?}");
+            assert!(!ran.stdout.contains(&token) && !ran.stderr.contains(&token), "{line}: {ran:?}");
+        }
+    }
+}
+
+#[test]
+fn paths_that_look_like_others_are_refused() {
+    let world = World::new();
+    for path in
+        ["a/..\u{200b}/b", "a\u{200b}b", "\u{202e}abc", "．．/x", "a/．/b", "a\u{ad}b", "a\u{200d}b", "x\u{2066}y"]
+    {
+        assert_eq!(world.code(2, "remember --conversation c1 --path", &[path, "words"]), "shape.path", "{path:?}");
+    }
+    for path in ["می\u{200c}خواهم/a", "notes/ü", "ノート/一", "a..b/...c"] {
+        world.json("remember --conversation c1 --path", &[path, &format!("words of {path}")]);
     }
 }

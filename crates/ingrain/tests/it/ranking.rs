@@ -155,3 +155,26 @@ fn the_named_time_comes_first() {
         }
     }
 }
+
+#[test]
+fn explain_says_of_what_was_forgotten_or_has_expired_what_the_hits_say() {
+    let world = World::new();
+    let kept =
+        |line: &str, words: &str| text(&world.json(&format!("remember --conversation c1 {line}"), &[words])["id"]);
+    let forgotten = kept("--path s/a", "the kafka broker was drained");
+    let expired = kept("--path s/b --expires 2026-03-02T00:00:00Z", "kafka broker partition count");
+    world.json("forget --may-return --conversation c1", &[&forgotten]);
+    world.at("2026-03-03T00:00:00Z");
+    let check = |states: &str, id: &str, hits: &[&str], reason: &str| {
+        let line = format!("search --conversation c1 {states} --explain={id}");
+        let answer = world.json(&line, &["kafka broker"]);
+        assert_eq!(column(&answer["hits"], "path"), hits, "{states}: {answer}");
+        let said = text(&answer["explain"]["reason"]);
+        assert!(said.contains(reason), "{states}: {said}");
+    };
+    check("--state all", &forgotten, &["s/b"], "it was forgotten");
+    check("--state all", &expired, &["s/b"], "returned at rank 1");
+    check("--state active --state archived", &expired, &["s/b"], "returned at rank 1");
+    check("--state active", &expired, &[], "it has expired");
+    check("", &expired, &[], "it has expired");
+}

@@ -29,7 +29,7 @@ pub(super) enum Origin {
 /// What a session of the older era keeps.
 #[derive(Clone)]
 pub(super) struct Session {
-    /// The conversation of callers that name none.
+    /// The conversation of callers that name none, and the run of those among them that nobody watches.
     pub(super) conversation: String,
     /// The principal that opened it: a session is not shared.
     pub(super) holder: Arc<OnceLock<String>>,
@@ -89,7 +89,9 @@ fn in_session(caller: &Caller, session: &Session, context: &RequestContext<RoleS
         return Err(ErrorData::invalid_request("this session belongs to another caller", None));
     }
     let conversation = caller.conversation.clone().unwrap_or_else(|| session.conversation.clone());
-    Ok(Caller { conversation: Some(conversation), ..caller.clone() })
+    let unattended_run = || caller.unattended.then(|| session.conversation.clone());
+    let run = caller.run.clone().or_else(unattended_run);
+    Ok(Caller { conversation: Some(conversation), run, ..caller.clone() })
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -11,6 +12,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::Mutex;
 
 use super::Door;
+use crate::rounds::while_giving_vectors;
 
 /// Longest line that is read: far above any tool's own limits, and no more than a process can spare.
 const LINE_BYTES_MAX: usize = 16 << 20;
@@ -19,8 +21,14 @@ const LINE_BYTES_MAX: usize = 16 << 20;
 pub(super) const PARSE_ERROR: i32 = -32_700;
 pub(super) const INVALID_REQUEST: i32 = -32_600;
 
-/// Serves one client on this process's standard streams until it goes.
-pub async fn serve_stdio(door: Door) -> Result<(), String> {
+/// Serves one client on this process's standard streams until it goes. Meanwhile, so often, memories that wait for a
+/// vector get one: there may be no other process to see to it.
+pub async fn serve_stdio(door: Door, upkeep_every: Duration) -> Result<(), String> {
+    let (engine, tenant) = (door.engine.clone(), door.caller.tenant);
+    while_giving_vectors(engine, tenant, upkeep_every, client(door)).await
+}
+
+async fn client(door: Door) -> Result<(), String> {
     let (reader, writer) = rmcp::transport::io::stdio_pipes();
     match door.serve(Lines::new(reader, writer)).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(|error| error.to_string()),

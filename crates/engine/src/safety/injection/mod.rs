@@ -1,4 +1,5 @@
 //! Planted orders, found by what they want rather than by a fixed phrase.
+mod discreet;
 mod disguise;
 mod english;
 mod excuse;
@@ -124,7 +125,10 @@ fn try_order(compiled: &Compiled, sentence: &str, start: usize) -> Option<Hit> {
     let order = compiled.order;
     let found = regex
         .find_iter(sentence.as_bytes())
-        .find(|found| !order.excusable || !excuse::excused(sentence, found.start(), found.end()))
+        .find(|found| {
+            let excused = order.excusable && excuse::excused(sentence, found.start(), found.end());
+            !excused && !discreet::covers(order.name, sentence, found.start(), found.end())
+        })
         .filter(|_| !order.excusable || !excuse::ordinary(order.name, sentence))?;
     Some(Hit::order(order.name, order.severity, order.intent, start + found.start(), start + found.end()))
 }

@@ -1,5 +1,6 @@
 //! The scanner against its own rows, invented notes and, where they are at hand, the shared corpora.
 mod corpora;
+mod discretion;
 mod harmless;
 mod notes;
 mod property;

@@ -90,6 +90,22 @@ fn a_certificate_passes_alone_and_is_blocked_in_a_kubeconfig() {
 }
 
 #[test]
+fn a_private_key_is_blocked_however_short_and_a_placeholder_passes() {
+    let armoured = |label: &str, body: &str| format!("-----BEGIN {label}-----\n{body}\n-----END {label}-----");
+    for label in ["RSA PRIVATE KEY", "PRIVATE KEY", "OPENSSH PRIVATE KEY"] {
+        for body in ["MIIEpAIBAAKCAQEA", "b3BlbnNzaC1rZXk", "MC4CAQAwBQYD\nK2VwBCIE"] {
+            assert!(blocked(&armoured(label, body)), "{label} {body}");
+        }
+        for body in
+            ["", "...", "<your key>", "REDACTED", "YOUR_KEY_HERE", "xxxxxxxxxxxxxxxx", "MyKeyGoesHere", "MIIE..."]
+        {
+            assert!(!blocked(&armoured(label, body)), "{label} {body}");
+        }
+    }
+    assert!(!blocked("A file that begins with -----BEGIN PRIVATE KEY----- is not for a wiki."));
+}
+
+#[test]
 fn documented_keys_pass_by_exact_literal_only() {
     assert!(!blocked(concat!("the docs use AKIAIOSFODNN7", "EXAMPLE there")));
     assert!(blocked(concat!("the docs use AKIAIOSFODNQ7", "EXAMPLE there")));

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::client::Client;
+use super::server::Server;
 use crate::world::{World, rows, text};
 
 fn note(hint: &str, content: &str) -> Value {
@@ -43,6 +44,39 @@ fn fact_38_mcp_an_unattended_run_saves_three_and_deletes_nothing() {
     assert!(text(&refused["structuredContent"]["hint"]).contains("go on"), "{refused}");
     let delete = json!({ "name": "ai_deleteMemory", "arguments": { "id": "x" } });
     assert_eq!(client.ask("tools/call", delete)["error"]["code"], -32_602);
+}
+
+#[test]
+fn every_unattended_session_is_a_run_of_its_own() {
+    let world = World::new();
+    for night in 0..2 {
+        let mut client = Client::legacy(&world, "--tools note --agent night --user ann --unattended");
+        for number in 0..3 {
+            client.tool("ai_saveMemory", note(&format!("topic {night} {number}"), &format!("fact {night} {number}")));
+        }
+        assert_eq!(client.code("ai_saveMemory", note("one more entirely", "a fourth fact")), "policy.run_cap");
+    }
+}
+
+#[test]
+fn every_unattended_session_over_http_is_a_run_of_its_own() {
+    let world = World::new();
+    let server = Server::start_as(&world, "--as agent:night --user ann --unattended");
+    let save = |session: &str, hint: &str| {
+        let call = json!({ "name": "ai_saveMemory", "arguments": note(hint, hint) });
+        server.ask("/mcp?tools=note", Some(session), "tools/call", &call).message()["result"].clone()
+    };
+    for night in ["monday", "tuesday"] {
+        let session = server.session("/mcp?tools=note");
+        for topic in ["gates", "pumps", "lamps"] {
+            let saved = save(&session, &format!("{topic} of {night}"));
+            assert_eq!(saved["isError"], false, "{saved}");
+        }
+        assert_eq!(save(&session, "one more entirely")["structuredContent"]["code"], "policy.run_cap");
+    }
+    let call = json!({ "name": "ai_saveMemory", "arguments": note("no session", "no session") });
+    let stateless = server.ask_stateless("/mcp?tools=note", "tools/call", "ai_saveMemory", call).message();
+    assert_eq!(stateless["result"]["structuredContent"]["code"], "scope.run_missing", "{stateless}");
 }
 
 #[test]

@@ -287,3 +287,21 @@ pub fn draft(path: &str, content: &str) -> Value {
     json!({ "target_store_slug": "conversation_memory", "path": path, "document_type": "incident_lesson",
         "content": content, "evidence_summary": "seen in a test" })
 }
+
+#[test]
+fn a_session_gives_vectors_to_what_was_saved_while_the_endpoint_was_down() {
+    // Nothing listens on the discard port of this machine.
+    let down = "[embeddings]\nmodel = 'endpoint'\nurl = 'http://127.0.0.1:9/v1'\nname = 'any'\ntimeout_ms = 500\n";
+    let world = World::with_config(down);
+    world.json("remember --path a --conversation c1", &["the heron waits by the pond"]);
+    std::fs::write(world.home().join("config.toml"), "").expect("written");
+    let has_vector = || {
+        let found = world.json("search --explain", &["heron pond"]);
+        found["hits"][0]["parts"]["text.vector"].as_f64() > Some(0.0)
+    };
+    assert!(!has_vector());
+    let client = Client::legacy(&world, "");
+    // Off the session's own path: it is asked for nothing, and others see what comes of it.
+    assert!((0..1_000).any(|_| has_vector()), "no vector came");
+    assert_eq!(client.leave().0, Some(0));
+}

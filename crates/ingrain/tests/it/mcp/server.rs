@@ -23,7 +23,13 @@ pub struct Reply {
 
 impl Server {
     pub fn start(world: &World) -> Server {
-        let mut child = world.command("serve --local --port 0 --json", &[]).spawn().expect("the binary starts");
+        Server::start_as(world, "")
+    }
+
+    /// With flags that say who its callers are.
+    pub fn start_as(world: &World, flags: &str) -> Server {
+        let line = format!("serve --local --port 0 --json {flags}");
+        let mut child = world.command(&line, &[]).spawn().expect("the binary starts");
         let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut said = String::new();
         while serde_json::from_str::<Value>(&said).is_err() {

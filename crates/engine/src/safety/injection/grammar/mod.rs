@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 
 use super::super::Severity;
 use super::super::scan::Hit;
-use super::excuse;
 use super::sentence::Reading;
+use super::{discreet, excuse};
 use lexicon::bit;
 use near::NEAR;
 use rows::{ROWS, Row};
@@ -101,7 +101,8 @@ fn judged(words: &[Word], classes: u128, sentence: &str) -> Option<(&'static Row
             let (from, to) = (words[at].start, words[last].end);
             // Without an order, what says that others speak may stand among the words.
             let reported = wording.near && excuse::reported(&sentence[..words[last].start]);
-            (!reported && !excuse::excused(sentence, from, to)).then_some((from, to))
+            let excused = reported || excuse::excused(sentence, from, to);
+            (!excused && !discreet::covers(wording.row.name, sentence, from, to)).then_some((from, to))
         })?;
         (!excuse::ordinary(wording.row.name, sentence)).then_some((wording.row, from, to))
     })

@@ -1,0 +1,55 @@
+//! Work that nobody waits for, again and again: what `serve` and the door on the standard streams keep up beside their calls.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use engine::id::TenantId;
+use engine::{Engine, Upkeep};
+use tokio::sync::Mutex;
+
+/// What a round under way gets at the end, to give back its turn: another process would wait minutes for it.
+const LAST_ROUND: Duration = Duration::from_millis(500);
+
+/// One round at once, then one each time this long has passed. `round` says whether it went well.
+pub(crate) async fn rounds<F: Future<Output = bool>>(every: Duration, round: impl Fn() -> F) {
+    let mut ticks = tokio::time::interval(every.max(Duration::from_secs(1)));
+    loop {
+        ticks.tick().await;
+        if !round().await {
+            tracing::warn!("upkeep failed; the next round tries again");
+        }
+    }
+}
+
+/// Serves, and meanwhile gives vectors to what has none of the current model. With nothing to do a round is one look.
+pub(crate) async fn while_giving_vectors<T>(
+    engine: Engine,
+    tenant: TenantId,
+    every: Duration,
+    serving: impl Future<Output = T>,
+) -> T {
+    let (going_on, at_work) = (Arc::new(AtomicBool::new(true)), Arc::new(Mutex::new(())));
+    let keeper = tokio::spawn({
+        let (going_on, at_work) = (Arc::clone(&going_on), Arc::clone(&at_work));
+        rounds(every, move || {
+            let (engine, going_on, at_work) = (engine.clone(), Arc::clone(&going_on), Arc::clone(&at_work));
+            async move {
+                let turn = at_work.lock_owned().await;
+                let round = tokio::task::spawn_blocking(move || {
+                    let done = engine.upkeep_vectors(tenant, Upkeep::default(), &|| going_on.load(Ordering::Relaxed));
+                    drop(turn);
+                    done.is_ok()
+                });
+                round.await.unwrap_or(false)
+            }
+        })
+    });
+    let served = serving.await;
+    going_on.store(false, Ordering::Relaxed);
+    keeper.abort();
+    // Whoever is still at it is waited for only a moment: the client has gone.
+    let _ = tokio::time::timeout(LAST_ROUND, at_work.lock()).await;
+    served
+}
