@@ -80,7 +80,9 @@ impl Engine {
             limit: self.limits().list_max,
             ..RowFilter::default()
         };
-        let touches: Vec<Usage> = row::select(&*self.backend, caller.tenant, &filter)?;
+        let mut touches: Vec<Usage> = row::select(&*self.backend, caller.tenant, &filter)?;
+        touches.extend(self.written_without_a_run(caller, memory)?);
+        touches.sort_by_key(|touch| std::cmp::Reverse(touch.at));
         // One that was erased left its touches; one that touched nothing is still there.
         if touches.is_empty() {
             self.read_by_id(caller, memory)?;
@@ -88,14 +90,33 @@ impl Engine {
         Ok(touches)
     }
 
-    /// What this caller's run or conversation is to be blamed with: nothing where it has neither.
+    /// The log says which conversations wrote it: a save there leaves no row besides.
+    fn written_without_a_run(&self, caller: &Caller, memory: MemoryId) -> Result<Vec<Usage>, Error> {
+        let versions = self.backend.versions(&self.eyes(caller)?, memory, None, self.limits().list_max)?;
+        let told = versions.into_iter().filter(|version| version.run.is_none() && version.conversation.is_some());
+        Ok(told
+            .map(|version| Usage {
+                id: version.id.to_string(),
+                at: version.at,
+                memory,
+                version: version.id,
+                touch: Touch::Written,
+                actor: version.actor,
+                run: None,
+                conversation: version.conversation,
+                receipt: None,
+            })
+            .collect())
+    }
+
+    /// What this caller's run is to be blamed with: nothing outside of one.
     pub(crate) fn touches(
         &self,
         caller: &Caller,
         touch: Touch,
         memories: impl Iterator<Item = (MemoryId, VersionId)>,
     ) -> Vec<Write> {
-        if caller.run.is_none() && caller.conversation.is_none() {
+        if caller.run.is_none() {
             return Vec::new();
         }
         let write = |(memory, version)| Write::Row(self.usage(caller, touch, memory, version, None).to_row());
