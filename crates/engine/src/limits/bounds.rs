@@ -145,6 +145,7 @@ impl TextWeights {
             ("weights.text.session", self.session, WEIGHT),
             ("weights.text.speaker", self.speaker, WEIGHT),
             ("weights.text.time", self.time, WEIGHT),
+            ("weights.text.other_time", self.other_time, SHARE),
             ("weights.text.exact", self.exact, WEIGHT),
         ]
     }
