@@ -41,7 +41,7 @@ impl Mcp {
             door = door.named_by_client();
         }
         if works_locally(&loaded.config) {
-            door = door.reading_at_once();
+            door = door.at_once();
         }
         let upkeep_every = Duration::from_secs(loaded.config.server.limits.upkeep_secs);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use engine::caller::Caller;
 use engine::{Engine, Reference};
@@ -17,6 +18,8 @@ use super::tool::Call;
 use super::{answer, person, tool};
 use crate::telemetry;
 
+/// A save that took longer waited for somebody: far beyond what a disk takes.
+const HELD_UP: Duration = Duration::from_millis(50);
 /// Characters of a memory shown to a person who is asked about it.
 const QUESTION_CHARS_MAX: usize = 200;
 
@@ -46,7 +49,8 @@ pub struct Door {
     pub(super) changes: watch::Sender<u64>,
     /// Whose turn it is, where calls are done in the order they came.
     pub(super) turn: Option<Arc<Mutex<()>>>,
-    pub(super) reads_at_once: bool,
+    /// Where calls are done as they are asked for: whether the last save was held up.
+    pub(super) at_once: Option<Arc<AtomicBool>>,
 }
 
 impl Door {
@@ -54,7 +58,7 @@ impl Door {
         let writes_loaded = Arc::new(AtomicBool::new(setup.write_tools == WriteTools::Always));
         let (origin, changes) = (Origin::Start, watch::Sender::new(0));
         let (caller, setup) = (Arc::new(caller), Arc::new(setup));
-        Door { engine, caller, origin, setup, writes_loaded, changes, turn: None, reads_at_once: false }
+        Door { engine, caller, origin, setup, writes_loaded, changes, turn: None, at_once: None }
     }
 
     /// The agent goes by the name its client gives: nobody chose another at start.
@@ -67,11 +71,11 @@ impl Door {
         Door { turn: Some(Arc::default()), ..self }
     }
 
-    /// Reads are done where they are asked for. For a door with one client on a database of this machine: there a read
-    /// waits for nobody and takes about as long as the way to another thread and back. A save may wait for another process;
-    /// pings are answered meanwhile.
-    pub fn reading_at_once(self) -> Door {
-        Door { reads_at_once: true, ..self }
+    /// Calls are done where they are asked for. For a door with one client on a database of this machine: there a call
+    /// takes not much longer than the way to another thread and back. A save may have to wait for another process; the
+    /// ones after it are done on another thread, until one is quick again, so that pings are answered meanwhile.
+    pub fn at_once(self) -> Door {
+        Door { at_once: Some(Arc::default()), ..self }
     }
 
     pub(super) fn tools(&self) -> Vec<&'static tool::Spec> {
@@ -95,15 +99,38 @@ impl Door {
         request: CallToolRequestParams,
     ) -> Result<Step, ErrorData> {
         let _turn = self.turn().await;
-        if self.reads_at_once {
-            let door = caller::seen(self, context)?;
-            if let Some(spec) = door.offered(&request.name).filter(|spec| spec.effect == tool::Effect::Read) {
-                // A panic breaks off this call alone, as it does on another thread.
-                let read = || door.run(spec, request, person::Said::NotAsked);
-                return catch_unwind(AssertUnwindSafe(read)).map(Step::Done).map_err(|_| broken_off());
+        match &self.at_once {
+            Some(held_up) => {
+                let door = caller::seen(self, context)?;
+                match door.offered(&request.name).filter(|spec| is_quick(spec, &request, held_up)) {
+                    Some(spec) => door.here(spec, request),
+                    None => self.elsewhere(context, request, held_up.clone()).await,
+                }
             }
+            None => self.blocking(context, move |door| door.answer(request)).await,
         }
-        self.blocking(context, move |door| door.answer(request)).await
+    }
+
+    /// On this thread. A panic breaks off this call alone, as it does on another one.
+    fn here(&self, spec: &tool::Spec, request: CallToolRequestParams) -> Result<Step, ErrorData> {
+        let began = Instant::now();
+        let done = catch_unwind(AssertUnwindSafe(|| self.run(spec, request, person::Said::NotAsked)));
+        if let Some(held_up) = &self.at_once {
+            held_up.store(began.elapsed() > HELD_UP, Ordering::Relaxed);
+        }
+        done.map(Step::Done).map_err(|_| broken_off())
+    }
+
+    async fn elsewhere(
+        &self,
+        context: &RequestContext<RoleServer>,
+        request: CallToolRequestParams,
+        held_up: Arc<AtomicBool>,
+    ) -> Result<Step, ErrorData> {
+        let began = Instant::now();
+        let step = self.blocking(context, move |door| door.answer(request)).await;
+        held_up.store(began.elapsed() > HELD_UP, Ordering::Relaxed);
+        step
     }
 
     pub(super) async fn turn(&self) -> Option<MutexGuard<'_, ()>> {
@@ -111,6 +138,17 @@ impl Door {
             Some(turn) => Some(turn.lock().await),
             None => None,
         }
+    }
+}
+
+/// Whether a call can be done on the thread that hears the client.
+fn is_quick(spec: &tool::Spec, request: &CallToolRequestParams, held_up: &AtomicBool) -> bool {
+    match spec.effect {
+        tool::Effect::Read => true,
+        tool::Effect::Write | tool::Effect::Files => {
+            spec.question(request.arguments.as_ref()).is_none() && !held_up.load(Ordering::Relaxed)
+        }
+        tool::Effect::Delete => false,
     }
 }
 
