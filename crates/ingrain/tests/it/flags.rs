@@ -166,22 +166,18 @@ fn scan_takes_no_flag_it_does_not_heed() {
 #[test]
 fn a_dangerous_name_is_shown_and_not_obeyed() {
     let world = World::new();
-    let ran = world.run("remember --conversation c1 --path", &["a/\u{202e}gpj.exe", "words \u{202e}\u{200f}here"]);
-    assert!(ran.exit == 0 && ran.stdout.contains("a/\\u{202e}gpj.exe") && !ran.stdout.contains('\u{202e}'), "{ran:?}");
-    let outs = [
-        "list",
-        "search words",
-        "read a/\u{202e}gpj.exe",
-        "history a/\u{202e}gpj.exe",
-        "inspect a/\u{202e}gpj.exe",
-        "events",
-    ];
+    let odd = world.run("remember --conversation c1 --path", &["a/\u{202e}gpj.exe", "words"]);
+    assert!(odd.exit == 2 && odd.stderr.contains("shape.path") && !odd.stderr.contains('\u{202e}'), "{odd:?}");
+    let save = "remember --conversation c1 --path a/gpj --title";
+    let ran = world.run(save, &["\u{202e}gpj.exe", "words \u{202e}\u{200f}here"]);
+    assert!(ran.exit == 0 && !ran.stdout.contains('\u{202e}'), "{ran:?}");
+    let outs = ["list", "search words", "read a/gpj", "history a/gpj", "inspect a/gpj", "events"];
     for line in outs {
         let ran = world.run(line, &[]);
         assert!(ran.exit == 0 && !ran.stdout.contains(['\u{202e}', '\u{200f}']), "{line}: {ran:?}");
     }
     // A program gets the bytes as they are.
-    assert!(text(&world.json("read a/\u{202e}gpj.exe", &[])["content"]).contains('\u{202e}'));
+    assert!(text(&world.json("read a/gpj", &[])["content"]).contains('\u{202e}'));
 }
 
 #[test]

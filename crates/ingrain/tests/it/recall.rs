@@ -92,7 +92,7 @@ fn the_logs_are_written_by_their_verbs_only_and_stay_out_of_ordinary_search() {
     let world = world();
     for store in ["audit_log", "workflow_steps"] {
         let line = format!("remember --store {store} --kind note --evidence x --as agent:t");
-        assert_eq!(world.code(3, &line, &["a forged entry"]), "policy.needs_promotion");
+        assert_eq!(world.code(3, &line, &["a forged entry"]), "policy.append_only");
     }
     let ordinary = world.json("search harbour crane --as agent:x", &[]).to_string();
     assert!(!ordinary.contains("passed its inspection") && ordinary.contains("forty tonnes"), "{ordinary}");
