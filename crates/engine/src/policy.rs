@@ -259,6 +259,12 @@ fn append_only(store: &str) -> Refusal {
     )
 }
 
+/// Who may ask a person to take a memory away: whoever may write at all, but not from a log.
+pub(crate) fn may_ask_to_forget(caller: &Caller, store: &Store) -> Result<(), Refusal> {
+    manages(caller)?;
+    if store.is_log() { Err(append_only(&store.slug)) } else { Ok(()) }
+}
+
 pub(crate) fn pipeline_not_enabled() -> Refusal {
     Refusal::new("policy.pipeline_not_enabled", "memory is not enabled for this agent in this pipeline")
         .hint("an admin enables it, for the pipeline and the agent")

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::event::EventName;
 use crate::gate::{Deed, new_path};
 use crate::memory::{Evidence, Memory};
-use crate::policy::Readable;
+use crate::policy::{self, Readable};
 use crate::ports::{Address, StoreError};
 use crate::read::Reference;
 use crate::refusal::Refusal;
@@ -76,8 +76,8 @@ impl Engine {
         if source.state == State::Tombstoned {
             return Err(Error::conflict("conflict.state", "the memory is forgotten already"));
         }
-        if !caller.rules.manage {
-            let refusal = Refusal::new("policy.manage_revoked", "this role does not hold the rule `memory.manage`");
+        let store = self.open_store(caller, &source.store)?;
+        if let Err(refusal) = policy::may_ask_to_forget(caller, &store) {
             return Ok(Proposed::Refused(self.refuse(caller, &source.store, refusal)?));
         }
         let (store, path, scope) = (source.store.clone(), source.path.clone(), source.scope.clone());
@@ -89,7 +89,7 @@ impl Engine {
     /// What would refuse the approval as well: said now, so that nobody reviews in vain.
     fn unpromotable(&self, caller: &Caller, review: &Review, source: &Memory) -> Result<Option<Refusal>, Error> {
         let store = self.open_store(caller, &review.target_store)?;
-        if let Err(refusal) = crate::policy::may_propose(caller, &store, &review.scope) {
+        if let Err(refusal) = policy::may_propose(caller, &store, &review.scope) {
             return Ok(Some(refusal));
         }
         let mut draft = self.promoted_draft(caller, review, source)?;

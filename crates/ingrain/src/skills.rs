@@ -113,7 +113,8 @@ fn stamps(folder: &Path) -> Vec<Stamp> {
     folders.sort();
     let files = std::iter::once(folder.to_owned()).chain(folders).map(|at| at.join(FILE));
     let stamp = |file: PathBuf| {
-        let about = std::fs::metadata(&file).ok()?;
+        // A pipe would be waited for.
+        let about = std::fs::metadata(&file).ok().filter(std::fs::Metadata::is_file)?;
         Some(Stamp { file, bytes: about.len(), changed: about.modified().ok() })
     };
     files.filter_map(stamp).collect()

@@ -5,8 +5,22 @@ mod entities;
 /// Elements whose content nobody reads.
 const UNREAD: &[&str] = &["script", "style", "head", "nav", "template", "noscript", "svg"];
 /// Elements that end a line.
-const LINES: &[&str] =
-    &["p", "div", "br", "tr", "section", "article", "ul", "ol", "table", "blockquote", "pre", "main"];
+const LINES: &[&str] = &[
+    "p",
+    "div",
+    "br",
+    "tr",
+    "section",
+    "article",
+    "ul",
+    "ol",
+    "table",
+    "blockquote",
+    "pre",
+    "main",
+    "summary",
+    "details",
+];
 
 /// The text of a page, headings as `#`, list items as `-` below one another, what was set as code between fences.
 pub fn to_markdown(html: &str) -> String {
@@ -20,7 +34,15 @@ pub fn to_markdown(html: &str) -> String {
             rest = after.find("-->").map_or("", |end| &after[end + 3..]);
             continue;
         }
-        let end = rest.find('>').map_or(rest.len(), |end| end + 1);
+        if !begins_tag(rest) {
+            // "a < b" is said, not marked.
+            if unread.is_none() {
+                page.words("<");
+            }
+            rest = &rest[1..];
+            continue;
+        }
+        let end = tag_end(rest);
         let (name, closing) = tag(&rest[..end]);
         rest = &rest[end..];
         match &unread {
@@ -46,6 +68,29 @@ pub fn title(html: &str) -> Option<String> {
     let mut title = Page::with_room(end - start);
     title.words(html.get(start..end)?);
     Some(title.text.trim().to_owned()).filter(|title| !title.is_empty())
+}
+
+/// As browsers see it: anything else behind a `<` makes it a sign.
+fn begins_tag(text: &str) -> bool {
+    text[1..].starts_with(|next: char| next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?'))
+}
+
+/// Where the tag at the beginning ends. A quoted value may hold a `>`; one that is not closed soon was never opened.
+fn tag_end(text: &str) -> usize {
+    let (mut quote, mut before) = (None, b' ');
+    for (at, byte) in text.bytes().enumerate().take(TAG_BYTES_MAX) {
+        match (quote, byte) {
+            (Some(open), _) if byte == open => quote = None,
+            (Some(_), _) => {}
+            (None, b'"' | b'\'') if before == b'=' => quote = Some(byte),
+            (None, b'>') => return at + 1,
+            (None, _) => {}
+        }
+        if !byte.is_ascii_whitespace() {
+            before = byte;
+        }
+    }
+    text.find('>').map_or(text.len(), |end| end + 1)
 }
 
 fn tag(text: &str) -> (String, bool) {
@@ -129,6 +174,8 @@ impl Page {
     }
 }
 
+/// Bytes of a tag that are searched for the end of a quoted value, so that many open ones cost no more than a few.
+const TAG_BYTES_MAX: usize = 1_024;
 /// Lists in one another that are told apart.
 const LISTS_SHOWN_MAX: usize = 8;
 
@@ -157,6 +204,17 @@ mod tests {
         let lines: Vec<String> = to_markdown(nested).lines().map(|line| line.trim_end().to_owned()).collect();
         let said: Vec<&str> = lines.iter().map(String::as_str).filter(|line| !line.is_empty()).collect();
         assert_eq!(said, ["- one", "  - inner", "- two", "after"]);
+    }
+
+    #[test]
+    fn a_sign_is_no_tag_and_a_quoted_one_ends_none() {
+        let check = |page: &str, expected: &str| assert_eq!(to_markdown(page).trim(), expected, "{page}");
+        check("<p>if a < b then c > d done", "if a < b then c > d done");
+        check("<p>x<5 and y>3, 1 <2 words> three", "x<5 and y>3, 1 <2 words> three");
+        check("<p title=\"a > b\">attr</p>", "attr");
+        check("<a href='x?a>b' id = \"c>\">link</a> end < unfinished", "link end < unfinished");
+        check("<p title=\"never closed>text</p>", "text");
+        check("<details><summary>more</summary>told", "more\n\ntold");
     }
 
     proptest! {

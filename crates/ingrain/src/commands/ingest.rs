@@ -258,9 +258,9 @@ fn gather_folder(folder: &Path, address: &str, sources: &mut Vec<Source>) -> Res
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
         let name = entry.file_name().to_string_lossy().into_owned();
-        // Links could lead in a circle or out of the folder; hidden files were not meant.
+        // Links could lead in a circle or out of the folder, pipes would be waited for; hidden files were not meant.
         let kind = entry.file_type().map_err(unreadable)?;
-        if name.starts_with('.') || kind.is_symlink() {
+        if name.starts_with('.') || !(kind.is_dir() || kind.is_file()) {
             continue;
         }
         let (file, address) = (entry.path(), format!("{address}/{name}"));

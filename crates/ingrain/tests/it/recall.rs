@@ -114,6 +114,7 @@ fn nobody_changes_what_a_log_says() {
         format!("forget {id} --reason r"),
         format!("pin {id}"),
         format!("rollback {id}"),
+        format!("propose {id} --forget --reason r --as agent:t"),
         "remember --store audit_log --kind note --path deploy/x --evidence x mine".to_owned(),
         "remember --store workflow_steps --kind note --evidence x mine".to_owned(),
     ] {
