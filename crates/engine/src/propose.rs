@@ -158,7 +158,7 @@ impl Engine {
         Ok(change.write(Write::Row(review.to_row())).event(event))
     }
 
-    /// What the caller's run or conversation put up: the versions a review is about.
+    /// What the caller's run put up: the versions a review is about.
     pub(crate) fn proposed(&self, caller: &Caller, review: &Review) -> Vec<Write> {
         let sources = review.sources.iter().map(|source| (source.memory, source.version));
         self.touches(caller, Touch::Proposed, sources)

@@ -43,7 +43,7 @@ pub struct Listing {
 const EVENT_STRETCHES_MAX: usize = 100;
 
 impl Engine {
-    /// One memory, in whatever state, if the caller may see it. His run or conversation is known to have read it.
+    /// One memory, in whatever state, if the caller may see it. His run is known to have read it.
     pub fn read(&self, caller: &Caller, reference: &Reference) -> Result<Memory, Error> {
         let memory = self.locate(caller, reference)?;
         self.was_read(caller, &memory);

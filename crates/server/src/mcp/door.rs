@@ -99,38 +99,26 @@ impl Door {
         request: CallToolRequestParams,
     ) -> Result<Step, ErrorData> {
         let _turn = self.turn().await;
-        match &self.at_once {
-            Some(held_up) => {
-                let door = caller::seen(self, context)?;
-                match door.offered(&request.name).filter(|spec| is_quick(spec, &request, held_up)) {
-                    Some(spec) => door.here(spec, request),
-                    None => self.elsewhere(context, request, held_up.clone()).await,
-                }
-            }
+        let Some(held_up) = &self.at_once else {
+            return self.blocking(context, move |door| door.answer(request)).await;
+        };
+        let door = caller::seen(self, context)?;
+        let (began, spec) = (Instant::now(), door.offered(&request.name));
+        let step = match spec.filter(|spec| is_quick(spec, &request, held_up)) {
+            Some(spec) => door.here(spec, request),
             None => self.blocking(context, move |door| door.answer(request)).await,
+        };
+        // Only a save tells of others who write.
+        if spec.is_some_and(|spec| spec.effect != tool::Effect::Read) {
+            held_up.store(began.elapsed() > HELD_UP, Ordering::Relaxed);
         }
+        step
     }
 
     /// On this thread. A panic breaks off this call alone, as it does on another one.
     fn here(&self, spec: &tool::Spec, request: CallToolRequestParams) -> Result<Step, ErrorData> {
-        let began = Instant::now();
         let done = catch_unwind(AssertUnwindSafe(|| self.run(spec, request, person::Said::NotAsked)));
-        if let Some(held_up) = &self.at_once {
-            held_up.store(began.elapsed() > HELD_UP, Ordering::Relaxed);
-        }
         done.map(Step::Done).map_err(|_| broken_off())
-    }
-
-    async fn elsewhere(
-        &self,
-        context: &RequestContext<RoleServer>,
-        request: CallToolRequestParams,
-        held_up: Arc<AtomicBool>,
-    ) -> Result<Step, ErrorData> {
-        let began = Instant::now();
-        let step = self.blocking(context, move |door| door.answer(request)).await;
-        held_up.store(began.elapsed() > HELD_UP, Ordering::Relaxed);
-        step
     }
 
     pub(super) async fn turn(&self) -> Option<MutexGuard<'_, ()>> {
