@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use engine::id::MemoryId;
+use engine::memory::Memory;
 use engine::ports::{Candidate, Find, Stats};
 
 use crate::score::Scorer;
@@ -40,17 +41,19 @@ pub(super) fn chosen(picks: Vec<Pick>, find: &Find, stats: &Stats) -> Vec<Candid
     order.into_iter().filter_map(|at| candidates[at].take()).collect()
 }
 
-/// The turns among the best so many of each way of finding. Candidates come best by words first.
+/// The turns among the best so many of each way of finding. Candidates come best by words first; what another way of
+/// finding brought beyond the pool is not among the best of this one.
 pub(super) fn best_of(found: &[Candidate], find: &Find, of_best: usize) -> Vec<MemoryId> {
+    let of_best = of_best.min(find.pool);
     let says = |candidate: &&Candidate| find.words.terms.iter().any(|term| candidate.words.tf(term.term) > 0);
     let by_words = found.iter().filter(says).take(of_best);
     let mut near: Vec<&Candidate> = found.iter().filter(|candidate| candidate.vector.is_some()).collect();
-    near.sort_by(|a, b| by_meaning(b, find).total_cmp(&by_meaning(a, find)));
+    near.sort_by(|a, b| compare((by_meaning(a, find), &a.memory), (by_meaning(b, find), &b.memory)));
     let is_turn = |candidate: &&Candidate| candidate.memory.session.is_some() && candidate.memory.turn.is_some();
     by_words.chain(near.into_iter().take(of_best)).filter(is_turn).map(|candidate| candidate.memory.id).collect()
 }
 
-/// Places of the best so many, in a total order: score, then newer, then id.
+/// Places of the best so many, in a total order.
 fn best(picks: &[Pick], pool: usize, of: fn(Why) -> bool, mut score: impl FnMut(&Candidate) -> f32) -> Vec<usize> {
     let mut scored: Vec<(f32, usize)> = picks
         .iter()
@@ -58,15 +61,15 @@ fn best(picks: &[Pick], pool: usize, of: fn(Why) -> bool, mut score: impl FnMut(
         .filter(|(_, pick)| of(pick.why))
         .map(|(at, pick)| (score(&pick.candidate), at))
         .collect();
-    scored.sort_by(|a, b| compare(*a, *b, picks));
+    let memory = |at: usize| &picks[at].candidate.memory;
+    scored.sort_by(|a, b| compare((a.0, memory(a.1)), (b.0, memory(b.1))));
     scored.truncate(pool);
     scored.into_iter().map(|(_, at)| at).collect()
 }
 
-fn compare(a: (f32, usize), b: (f32, usize), picks: &[Pick]) -> Ordering {
-    let memory = |at: usize| &picks[at].candidate.memory;
-    let newer = b.0.total_cmp(&a.0).then(memory(b.1).updated_at.cmp(&memory(a.1).updated_at));
-    newer.then(memory(a.1).id.cmp(&memory(b.1).id))
+/// Score, then newer, then id.
+fn compare(a: (f32, &Memory), b: (f32, &Memory)) -> Ordering {
+    b.0.total_cmp(&a.0).then(b.1.updated_at.cmp(&a.1.updated_at)).then(a.1.id.cmp(&b.1.id))
 }
 
 fn by_words(scorer: &mut Scorer<'_>, candidate: &Candidate, find: &Find, stats: &Stats) -> f32 {
