@@ -84,9 +84,14 @@ impl Serve {
             let started = Started { address: format!("http://{bound}"), docs, data, admin_key, local: self.local };
             output.answer(&started, || words(output, &started))
         };
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(broken)?;
-        runtime.block_on(serve(App::new(engine, settings), address, tell))
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads()).enable_all().build();
+        runtime.map_err(broken)?.block_on(serve(App::new(engine, settings), address, tell))
     }
+}
+
+/// Threads for the sockets: one core is the writer's. One thread too many costs a lone request two vain wakes.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get() - 1).max(1)
 }
 
 async fn serve(

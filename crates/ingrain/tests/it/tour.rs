@@ -23,7 +23,8 @@ fn the_benchmark_reports_figures() {
     let report = world.json("bench save --count 20", &[]);
     assert_eq!((rows(&report["figures"]).len(), report["count"].as_u64()), (10, Some(20)));
     let report = world.json("bench search --count 20 --queries 10", &[]);
-    assert_eq!(column(&report["figures"], "name"), ["fill", "first searches", "search", "search in one conversation"]);
+    let names = ["fill", "first searches", "search", "search in one conversation", "nearest by vector"];
+    assert_eq!(column(&report["figures"], "name"), names);
     for figure in rows(&report["figures"]) {
         assert!(figure["cpu_ms_each"].as_f64() > Some(0.0), "{figure}");
     }

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::measure::{Figures, Meter};
 use super::process::{Process, broken};
-use super::{WARM_UP, corpus, fill, searches};
+use super::search::searches;
+use super::{WARM_UP, corpus, fill};
 use crate::assemble::Session;
 use crate::commands::demo::Throwaway;
 use crate::config::Config;

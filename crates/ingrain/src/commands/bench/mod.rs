@@ -9,15 +9,15 @@ mod process;
 mod report;
 mod retrieval;
 mod scan;
+mod search;
 mod serve;
 mod upkeep;
 
 use clap::{Args, Subcommand};
 use engine::caller::Caller;
 use engine::memory::Draft;
-use engine::ports::Filter;
 use engine::review::Risk;
-use engine::{ContextRequest, Promotion, Proposed, Query, Reference, Remembered};
+use engine::{ContextRequest, Promotion, Proposed, Reference, Remembered};
 use serde::{Deserialize, Serialize};
 
 use crate::assemble::{Session, engine};
@@ -177,11 +177,9 @@ impl Bench {
                 let rest = contexts(session, WARM_UP, queries)?.named("context");
                 Ok(vec![saving.named("fill"), first, rest])
             }),
-            Deed::Search { count, conversations, queries } => measured("search", count, &|session| {
-                let saving = fill_spread(session, 0..count, conversations)?.named("fill");
-                let (first, all) = (first(session)?, search(session, queries)?);
-                Ok(vec![saving, first, all, search_in_one(session, queries)?])
-            }),
+            Deed::Search { count, conversations, queries } => {
+                measured("search", count, &|session| search::run(session, count, conversations, queries))
+            }
         }
     }
 }
@@ -307,43 +305,6 @@ fn fill_spread(session: &Session, range: std::ops::Range<usize>, conversations: 
 /// Times the process waited for the disk so far.
 fn syncs(session: &Session) -> Result<Option<u64>, Failure> {
     Ok(session.engine.backend.health()?.syncs)
-}
-
-/// The first searches: what a process pays before it answers from memory.
-fn first(session: &Session) -> Result<Figures, Failure> {
-    Ok(searches(session, 0, WARM_UP)?.named("first searches"))
-}
-
-fn search(session: &Session, queries: usize) -> Result<Figures, Failure> {
-    Ok(searches(session, WARM_UP, queries)?.named("search"))
-}
-
-/// Searches of one conversation's own memories: what they cost must not grow with everybody else's.
-fn search_in_one(session: &Session, queries: usize) -> Result<Figures, Failure> {
-    let agent = corpus::talker(session.caller.tenant, 1);
-    let own = Filter { stores: vec!["conversation_memory".to_owned()], ..Filter::default() };
-    searches_by(session, &agent, &own, 0..WARM_UP)?;
-    Ok(searches_by(session, &agent, &own, WARM_UP..WARM_UP + queries)?.named("search in one conversation"))
-}
-
-fn searches(session: &Session, from: usize, queries: usize) -> Result<Figures, Failure> {
-    searches_by(session, &session.caller, &Filter::default(), from..from + queries)
-}
-
-fn searches_by(
-    session: &Session,
-    caller: &Caller,
-    filter: &Filter,
-    numbers: std::ops::Range<usize>,
-) -> Result<Figures, Failure> {
-    let mut meter = Meter::start(numbers.len());
-    for number in numbers {
-        let query = Query { text: corpus::query(number), filter: filter.clone(), ..Query::default() };
-        meter.time(|| session.engine.search(caller, &query))?;
-    }
-    // Counters of recalls are written later; their cost belongs to the searches.
-    session.engine.backend.flush()?;
-    Ok(meter.stop())
 }
 
 /// Contexts of one agent's turns, with what they leave behind: receipts, touches, counters, events.

@@ -11,7 +11,8 @@ use tokio::sync::mpsc;
 
 use super::measure::{Figures, Meter};
 use super::process::{Process, broken};
-use super::{WARM_UP, corpus, fill, searches};
+use super::search::searches;
+use super::{WARM_UP, corpus, fill};
 use crate::assemble::Session;
 use crate::commands::demo::Throwaway;
 use crate::config::Config;
