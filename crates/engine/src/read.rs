@@ -46,7 +46,7 @@ impl Engine {
     /// One memory, in whatever state, if the caller may see it. His run is known to have read it.
     pub fn read(&self, caller: &Caller, reference: &Reference) -> Result<Memory, Error> {
         let memory = self.locate(caller, reference)?;
-        self.was_read(caller, &memory);
+        self.were_read(caller, [&memory]);
         Ok(memory)
     }
 
@@ -61,7 +61,7 @@ impl Engine {
     /// One memory as it stood at a past time, if the caller may see it as it was.
     pub fn read_as_of(&self, caller: &Caller, reference: &Reference, at: Timestamp) -> Result<Memory, Error> {
         let memory = self.stood_at(caller, reference, at)?;
-        self.was_read(caller, &memory);
+        self.were_read(caller, [&memory]);
         Ok(memory)
     }
 
@@ -138,7 +138,21 @@ impl Engine {
         Ok(found)
     }
 
-    /// A stretch of the memories the caller may see.
+    /// As [`Engine::list`], for who shows their texts: his run is known to have read them.
+    pub fn read_list(
+        &self,
+        caller: &Caller,
+        filter: Filter,
+        order: Order,
+        after: Option<Cursor>,
+        limit: Option<usize>,
+    ) -> Result<Listing, Error> {
+        let listing = self.list(caller, filter, order, after, limit)?;
+        self.were_read(caller, &listing.memories);
+        Ok(listing)
+    }
+
+    /// A stretch of the memories the caller may see, to be shown by name.
     pub fn list(
         &self,
         caller: &Caller,
@@ -161,7 +175,7 @@ impl Engine {
         Ok(Listing { memories, next })
     }
 
-    /// A memory's versions, newest first.
+    /// A memory's versions, newest first. The caller's run is known to have read them.
     pub fn history(
         &self,
         caller: &Caller,
@@ -171,13 +185,17 @@ impl Engine {
     ) -> Result<Vec<Version>, Error> {
         let memory = self.locate(caller, reference)?;
         let limit = how_many(limit, self.limits().history_default, self.limits().history_max)?;
-        Ok(self.backend.versions(&self.eyes(caller)?, memory.id, below, limit)?)
+        let versions = self.backend.versions(&self.eyes(caller)?, memory.id, below, limit)?;
+        self.were_read(caller, versions.iter().map(|version| &version.memory));
+        Ok(versions)
     }
 
     pub fn version(&self, caller: &Caller, version: VersionId) -> Result<Version, Error> {
         let eyes = self.eyes(caller)?;
         let found = self.backend.version(&eyes, version)?.filter(|version| eyes.shows(&version.memory));
-        found.ok_or_else(|| Error::not_found(format!("version `{version}`")))
+        let found = found.ok_or_else(|| Error::not_found(format!("version `{version}`")))?;
+        self.were_read(caller, [&found.memory]);
+        Ok(found)
     }
 
     /// So many entries of the log after `seq` that are wanted and the caller may see, and the number up to which it was

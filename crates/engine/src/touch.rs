@@ -123,9 +123,10 @@ impl Engine {
         memories.map(write).collect()
     }
 
-    /// Leaves behind that somebody was shown this one. Written with the next group: the answer waits for no disk.
-    pub(crate) fn was_read(&self, caller: &Caller, memory: &Memory) {
-        let writes = self.touches(caller, Touch::Read, std::iter::once((memory.id, memory.version)));
+    /// Leaves behind that somebody was shown these. Written with the next group: the answer waits for no disk.
+    pub(crate) fn were_read<'a>(&self, caller: &Caller, memories: impl IntoIterator<Item = &'a Memory>) {
+        let memories = memories.into_iter().map(|memory| (memory.id, memory.version));
+        let writes = self.touches(caller, Touch::Read, memories);
         // A read still answers while memory is turned off, and leaves no trace.
         if !writes.is_empty() && !self.settings.memory_off {
             self.backend.commit_later(Change { writes, ..Change::new(caller.tenant, self.clock.now()) });

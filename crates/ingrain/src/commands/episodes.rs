@@ -80,7 +80,7 @@ fn list(job: &Job<'_>, limit: Option<usize>, after: Option<&str>) -> Result<(), 
     let filter = Filter { stores: vec![EPISODES.to_owned()], session, ..Filter::default() };
     let in_order = filter.session.is_some();
     let after = after.map(|word| Cursor::read(order, word)).transpose()?;
-    let mut listing = job.session.engine.list(&job.session.caller, filter, order, after, limit)?;
+    let mut listing = job.session.engine.read_list(&job.session.caller, filter, order, after, limit)?;
     let next = listing.next.as_ref().map(|next| next.word(order));
     if in_order {
         // Turns saved at one moment have no order in time.

@@ -54,7 +54,7 @@ impl List {
         };
         let after = self.after.as_deref().map(|word| ports::Cursor::read(order, word)).transpose()?;
         let filter = self.filters.filter(job)?;
-        let listing = job.session.engine.list(&job.session.caller, filter, order, after, self.limit.asked())?;
+        let listing = job.session.engine.read_list(&job.session.caller, filter, order, after, self.limit.asked())?;
         let next = listing.next.as_ref().map(|next| next.word(order));
         let view = ListingView { memories: listing.memories.iter().map(MemoryView::from).collect(), next };
         job.output.answer(&view, || told(job.output, &listing, view.next.as_deref()))

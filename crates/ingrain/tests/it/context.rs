@@ -208,10 +208,13 @@ fn blame_names_what_a_run_read_and_what_it_proposed() {
     let of_run = AGENT.replace("r1", "r2");
     world.json(&format!("read {of_run} n/a"), &[]);
     assert_eq!(touches("blame r2", &known), ["read"]);
-    // What a command looks up to work on, nobody read.
-    world.json(&format!("history {of_run}"), &[&id]);
-    assert!(touches("blame r2", &id).is_empty());
+    // Its versions and a listing show their texts too.
+    world.json(&format!("history {}", AGENT.replace("r1", "r4")), &[&id]);
+    assert_eq!(touches("blame r4", &id), ["read"]);
+    world.json(&format!("list {} --prefix n/", AGENT.replace("r1", "r5")), &[]);
+    assert_eq!((touches("blame r5", &known), touches("blame r5", &id)), (vec!["read".to_owned()], Vec::new()));
     let propose = "--to workspace_runbooks --path rb/a --reason r --evidence e";
+    // What a command looks up to work on, nobody read.
     world.json(&format!("propose {of_run} n/a {propose}"), &[]);
     assert_eq!(touches("blame r2", &known), ["proposed", "read"]);
     // A second run that proposes the same is known too.
@@ -221,7 +224,7 @@ fn blame_names_what_a_run_read_and_what_it_proposed() {
     let candidate = text(&profile["review"]["candidate"]);
     assert_eq!(touches("blame r2", &candidate), ["proposed"], "{profile}");
     // Saved in a conversation, without a run.
-    assert_eq!(touches(&format!("reach {known}"), &known), ["proposed", "proposed", "read", "written"]);
+    assert_eq!(touches(&format!("reach {known}"), &known), ["proposed", "proposed", "read", "read", "written"]);
 }
 
 #[test]

@@ -104,8 +104,9 @@ async fn list(
 ) -> Result<Json<Page<MemoryView>>, Problem> {
     let (order, after) = (Order::from(params.sort), params.after()?);
     let view = if params.content { MemoryView::whole } else { MemoryView::brief };
+    let list = if params.content { Engine::read_list } else { Engine::list };
     let listing = app
-        .call("list", move |engine| Ok(engine.list(&who.caller, params.filter(), order, after, params.limit)?))
+        .call("list", move |engine| Ok(list(engine, &who.caller, params.filter(), order, after, params.limit)?))
         .await?;
     let next_cursor = listing.next.map(|next| next.word(order));
     Ok(Json(Page { items: listing.memories.into_iter().map(view).collect(), next_cursor }))
