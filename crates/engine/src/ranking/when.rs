@@ -18,12 +18,29 @@ pub enum Period {
     Days(Date, Date),
     /// A month or season of no particular year: first month and number of months.
     Yearly(i8, i8),
+    /// A day of no particular year: month and day.
+    DayYearly(i8, i8),
+}
+
+impl Period {
+    /// Its first and last day, in this year where it names none. A leap day is in few.
+    fn in_year(self, year: i16) -> Option<(Date, Date)> {
+        match self {
+            Period::Days(first, last) => Some((first, last)),
+            Period::Yearly(month, months) => Some(months_from(year, month, months)),
+            Period::DayYearly(month, day) => Date::new(year, month, day).ok().map(|day| (day, day)),
+        }
+    }
 }
 
 /// Days over which a memory written outside of the named time loses two thirds of the match. People tell of a thing
 /// more often after it than before.
 const AFTER_DAYS: f64 = 7.0;
 const BEFORE_DAYS: f64 = 3.0;
+/// A year that has every day.
+const LEAP_YEAR: i16 = 2024;
+/// Among so many years in a row there is one with a leap day, but for the turn of some centuries.
+const LEAP_YEARS_APART: i16 = 4;
 
 /// The times a text names, seen from `now` (microseconds).
 pub fn times(text: &str, now: i64) -> Times {
@@ -35,8 +52,7 @@ pub fn times(text: &str, now: i64) -> Times {
     while at < words.len() {
         let (period, used) = period(&words, at, today);
         if let Some(period) = period {
-            // "7 May": the day stands before what names the time.
-            let from = at - usize::from(at > 0 && day_number(words[at - 1]).is_some());
+            let from = at - day_before(&words, at).map_or(0, |(_, words)| words);
             let said = words[from..at + used].join(" ");
             times.periods.push(period);
             times.terms.extend(words::query(&said).terms.iter().map(|term| term.term));
@@ -55,14 +71,10 @@ pub fn fit(periods: &[Period], moment: i64) -> f64 {
 /// From the first moment of the named times to the last. A month of no particular year is the latest there was.
 pub fn span(periods: &[Period], now: Timestamp) -> Option<(Timestamp, Timestamp)> {
     let today = day(now.as_microsecond());
-    let days = |period: &Period| match *period {
-        Period::Days(first, last) => Some((first, last)),
-        Period::Yearly(month, months) => {
-            [today.year(), today.year() - 1].into_iter().find_map(|year| match months_from(year, month, months) {
-                Period::Days(first, last) if first <= today => Some((first, last)),
-                _ => None,
-            })
-        }
+    let days = |period: &Period| {
+        let years = (0..LEAP_YEARS_APART).map(|back| today.year() - back);
+        let named = matches!(period, Period::Days(..));
+        years.filter_map(|year| period.in_year(year)).find(|(first, _)| named || *first <= today)
     };
     let named: Vec<(Date, Date)> = periods.iter().filter_map(days).collect();
     let begins = |day: Date| Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp());
@@ -78,16 +90,14 @@ fn closeness(days: i32) -> f64 {
 
 /// Days from the period to the moment, negative when the moment is earlier.
 fn distance(period: Period, moment: Date) -> i32 {
-    match period {
-        Period::Days(first, _) if moment < first => -days_between(moment, first),
-        Period::Days(_, last) if moment > last => days_between(last, moment),
-        Period::Days(..) => 0,
-        Period::Yearly(month, months) => {
-            let year = moment.year();
-            let of = |year: i16| distance(months_from(year, month, months), moment);
-            [of(year - 1), of(year), of(year + 1)].into_iter().min_by_key(|days| days.abs()).unwrap_or(i32::MAX)
-        }
-    }
+    let of = |year: i16| {
+        let (first, last) = period.in_year(year)?;
+        let early = (moment < first).then(|| -days_between(moment, first));
+        Some(early.unwrap_or_else(|| if moment > last { days_between(last, moment) } else { 0 }))
+    };
+    let year = moment.year();
+    let years = year - LEAP_YEARS_APART / 2..=year + LEAP_YEARS_APART / 2;
+    years.filter_map(of).min_by_key(|days| days.abs()).unwrap_or(i32::MAX)
 }
 
 fn days_between(first: Date, last: Date) -> i32 {
@@ -109,14 +119,14 @@ fn period(words: &[&str], at: usize, today: Date) -> (Option<Period>, usize) {
     let before =
         at.checked_sub(1).and_then(|at| words.get(at)).map(|word| word.to_ascii_lowercase()).unwrap_or_default();
     if let Some(month) = month(word(0), &before, word(1)) {
-        return after_month(month, day_number(&before), word(1), word(2));
+        return after_month(month, day_before(words, at).map(|(day, _)| day), word(1), word(2));
     }
     if day_number(&first).is_some() && month(word(1), "in", "").is_some() {
         // "7 May 2023": the month reads it.
         return (None, 1);
     }
     if let Some(first) = format!("{first}-01").parse::<Date>().ok().filter(|_| first.len() == "2025-06".len()) {
-        return (Some(months_from(first.year(), first.month(), 1)), 1);
+        return (Some(days(months_from(first.year(), first.month(), 1))), 1);
     }
     match first.as_str() {
         "yesterday" => (days_ago(today, 1, 1), 1),
@@ -137,7 +147,7 @@ fn period(words: &[&str], at: usize, today: Date) -> (Option<Period>, usize) {
         _ if season(&first).is_some() && matches!(before.as_str(), "in" | "the" | "during" | "last" | "this") => {
             let (month, months) = season(&first).unwrap_or((6, 3));
             match year(word(1)) {
-                Some(year) => (Some(months_from(year, month, months)), 2),
+                Some(year) => (Some(days(months_from(year, month, months))), 2),
                 None => (Some(Period::Yearly(month, months)), 1),
             }
         }
@@ -146,6 +156,13 @@ fn period(words: &[&str], at: usize, today: Date) -> (Option<Period>, usize) {
             None => (None, 1),
         },
     }
+}
+
+/// "7 May", "the 7th of May": the day that stands before what names the time, and the words that say it.
+fn day_before(words: &[&str], at: usize) -> Option<(i8, usize)> {
+    let day = |back: usize| day_number(&words.get(at.checked_sub(back)?)?.to_ascii_lowercase());
+    let of = at > 0 && words[at - 1].eq_ignore_ascii_case("of");
+    day(1).map(|day| (day, 1)).or_else(|| day(2).filter(|_| of).map(|day| (day, 2)))
 }
 
 /// "May", "May 2023", "May 7, 2023", "7 May 2023".
@@ -157,8 +174,9 @@ fn after_month(month: i8, day_before: Option<i8>, next: &str, over_next: &str) -
     };
     let period = match (day, year) {
         (Some(day), Some(year)) => Date::new(year, month, day).ok().map(|day| Period::Days(day, day)),
-        (None, Some(year)) => Some(months_from(year, month, 1)),
-        (_, None) => Some(Period::Yearly(month, 1)),
+        (None, Some(year)) => Some(days(months_from(year, month, 1))),
+        (Some(day), None) => Date::new(LEAP_YEAR, month, day).ok().map(|_| Period::DayYearly(month, day)),
+        (None, None) => Some(Period::Yearly(month, 1)),
     };
     (period, used)
 }
@@ -172,7 +190,7 @@ fn relative(word: &str, unit: &str, today: Date) -> Option<Period> {
         "night" | "evening" | "morning" | "afternoon" => days_ago(today, back, back),
         "month" => {
             let month = today.checked_sub(back.months()).ok()?;
-            Some(months_from(month.year(), month.month(), 1))
+            Some(days(months_from(month.year(), month.month(), 1)))
         }
         "year" => {
             let year = today.year() - i16::from(back == 1);
@@ -195,10 +213,13 @@ fn days_ago(today: Date, from: i32, to: i32) -> Option<Period> {
     Some(Period::Days(today.checked_sub(from.days()).ok()?, today.checked_sub(to.days()).ok()?))
 }
 
-fn months_from(year: i16, month: i8, months: i8) -> Period {
-    let first = Date::new(year, month, 1).unwrap_or(Date::MIN);
-    let last = first.saturating_add(months.months()).saturating_sub(1.days());
+fn days((first, last): (Date, Date)) -> Period {
     Period::Days(first, last)
+}
+
+fn months_from(year: i16, month: i8, months: i8) -> (Date, Date) {
+    let first = Date::new(year, month, 1).unwrap_or(Date::MIN);
+    (first, first.saturating_add(months.months()).saturating_sub(1.days()))
 }
 
 fn month(word: &str, before: &str, after: &str) -> Option<i8> {
@@ -305,6 +326,7 @@ mod tests {
                     Period::Days(first, last) if first == last => first.to_string(),
                     Period::Days(first, last) => format!("{first}..{last}"),
                     Period::Yearly(month, months) => format!("{month}+{months}"),
+                    Period::DayYearly(month, day) => format!("{month}-{day}"),
                 })
                 .collect();
             assert_eq!(found, expected, "{text}");
@@ -317,6 +339,12 @@ mod tests {
         check("last Friday", &["2025-06-13"]);
         check("two weeks ago", &["2025-05-29..2025-06-04"]);
         check("in May", &["5+1"]);
+        check("on May 12", &["5-12"]);
+        check("the 3rd of March", &["3-3"]);
+        check("on the 3rd of March 2024", &["2024-03-03"]);
+        check("the best of May", &["5+1"]);
+        check("7 May", &["5-7"]);
+        check("on 31 February", &[]);
         check("it may march on", &[]);
         check("in March 2024", &["2024-03-01..2024-03-31"]);
         check("on 7 July, 2023 in town", &["2023-07-07"]);
@@ -345,6 +373,9 @@ mod tests {
         assert_eq!((fit_on("2023-05-01"), fit_on("1999-05-31")), (1.0, 1.0));
         assert!(fit_on("2023-06-02") > fit_on("2023-06-20") && fit_on("2023-06-02") > fit_on("2023-04-29"));
         assert_eq!(fit(&[], NOW_MICROS), 0.0);
+        let fit_day = |text: &str| fit(&[Period::DayYearly(5, 12)], day(text).timestamp().as_microsecond());
+        assert_eq!((fit_day("2023-05-12"), fit_day("2019-05-12")), (1.0, 1.0));
+        assert!(fit_day("2023-05-13") < 1.0 && fit_day("2023-05-13") > fit_day("2023-05-28"));
     }
 
     #[test]
@@ -358,6 +389,10 @@ mod tests {
         check("last week", Some(("2025-06-02", "2025-06-09")));
         check("in May", Some(("2025-05-01", "2025-06-01")));
         check("in October", Some(("2024-10-01", "2024-11-01")));
+        check("on May 12", Some(("2025-05-12", "2025-05-13")));
+        check("on August 3rd", Some(("2024-08-03", "2024-08-04")));
+        check("on February 29", Some(("2024-02-29", "2024-03-01")));
+        check("in 2027", Some(("2027-01-01", "2028-01-01")));
         check("yesterday or in 2023", Some(("2023-01-01", "2025-06-15")));
         check("whenever", None);
     }
