@@ -166,7 +166,7 @@ impl Engine {
         let limits = self.limits();
         ReceiptSettings {
             tag_prefix: limits.context_tag_prefix.clone(),
-            budget_tokens: request.budget_tokens.unwrap_or(limits.context_budget_tokens),
+            budget_tokens: request.budget_tokens.unwrap_or(limits.context_budget_tokens).min(limits.context_budget_max),
             memories_max: request.memories_max.unwrap_or(limits.context_memories_max).min(limits.results_max),
             trusted_from: limits.context_trusted_from,
             ranker: Ranker::Operational,

@@ -403,6 +403,21 @@ mod tests {
         check(&[("INGRAIN_MEMORY_ENABLED", "perhaps")], "config.invalid");
         check(&[("INGRAIN_LIMITS_LIST_MAX", "many")], "config.invalid");
         check(&[("INGRAIN_LIMITS_LIST_MAX", "-1")], "config.invalid");
+        check(&[("INGRAIN_SERVER_LIMITS_CALLS_MAX", "0")], "config.invalid");
+        check(&[("INGRAIN_SQLITE_WAIT_MS", "9223372036854775807")], "config.invalid");
+        check(&[("INGRAIN_LIMITS_LIST_MIX", "9")], "config.invalid");
+        let words = |pairs: &[(&str, &str)]| {
+            let environment = Environment::of(&[pairs, &[("HOME", "/nonexistent")]].concat());
+            load(&Global::of(&[]), &environment).err().map(|failure| failure.message())
+        };
+        let told = words(&[("INGRAIN_LIMITS_LIST_MAX", "-1")]).expect("refused");
+        assert_eq!(told, "INGRAIN_LIMITS_LIST_MAX: a whole number, 0 or more is expected, not `-1`");
+        let told = words(&[("INGRAIN_SERVER_LIMITS_CALLS_MAX", "0")]).expect("refused");
+        assert_eq!(told, "INGRAIN_SERVER_LIMITS_CALLS_MAX: a whole number from 1 to 10000 is expected, not `0`");
+        // What people name themselves, and what is no setting.
+        for other in ["INGRAIN_ROLES_AUDITOR_RULES", "INGRAIN_TEST_LONG", "INGRAIN_HOME"] {
+            assert_eq!(words(&[(other, "/nonexistent")]), None, "{other}");
+        }
         let nowhere = load(&Global::of(&[]), &Environment::default()).err().map(|failure| failure.code());
         assert_eq!(nowhere, Some("config.home"));
     }

@@ -4,6 +4,55 @@ use super::Config;
 use super::layers::{Layers, invalid};
 use crate::error::Failure;
 
+/// Longest wait that makes sense, in seconds and in milliseconds: a day.
+const DAY_SECS: i64 = 86_400;
+const DAY_MS: i64 = DAY_SECS * 1_000;
+/// More than any machine has.
+const MANY: i64 = 1_000_000_000;
+
+/// Between which numbers, both included, settings outside of `limits` make sense: with none of it nobody is answered,
+/// with more a clock or a machine runs out.
+const BOUNDS: &[(&str, i64, i64)] = &[
+    ("embeddings.dimensions", 0, 65_536),
+    ("embeddings.timeout_ms", 1, DAY_MS),
+    ("postgres.connections_max", 1, 10_000),
+    ("postgres.exact_max", 0, MANY),
+    ("postgres.statement_ms", 1, DAY_MS),
+    ("postgres.wait_ms", 1, DAY_MS),
+    ("scanner.classifier_timeout_ms", 1, DAY_MS),
+    ("server.limits.body_bytes_max", 1, MANY),
+    ("server.limits.calls_max", 1, 10_000),
+    ("server.limits.connections_max", 1, 1_000_000),
+    ("server.limits.failures_burst", 1, MANY),
+    ("server.limits.grants_cache_secs", 0, DAY_SECS),
+    ("server.limits.header_secs", 1, DAY_SECS),
+    ("server.limits.heartbeat_secs", 1, DAY_SECS),
+    ("server.limits.rate_burst", 1, MANY),
+    ("server.limits.rate_per_second", 1, MANY),
+    ("server.limits.stream_lag_max", 1, 1_000_000),
+    ("server.limits.streams_max", 0, 1_000_000),
+    ("server.limits.timeout_secs", 1, DAY_SECS),
+    ("server.limits.upkeep_secs", 1, DAY_SECS),
+    ("server.limits.waiting_max", 1, 1_000_000),
+    ("server.port", 0, 65_535),
+    ("sqlite.index_mib", 0, 1_000_000),
+    ("sqlite.wait_ms", 0, DAY_MS),
+    ("summaries.retries", 0, 100),
+    ("summaries.timeout_ms", 1, DAY_MS),
+];
+
+/// What a whole number has to be: as far as its bounds are known here, within them; in any case no less than none.
+pub(super) fn expected(key: &str, number: i64) -> Option<String> {
+    let (least, most) =
+        BOUNDS.iter().find(|(bound, ..)| *bound == key).map_or((0, i64::MAX), |(_, from, to)| (*from, *to));
+    let told = if most == i64::MAX {
+        "a whole number, 0 or more".to_owned()
+    } else {
+        format!("a whole number from {least} to {most}")
+    };
+    (!(least..=most).contains(&number)).then_some(told)
+}
+
 /// Numbers within their bounds, addresses that could be called.
 pub(super) fn checked(config: &Config, layers: &Layers) -> Result<(), Failure> {
     if let Some(odd) = config.limits.out_of_bounds() {
@@ -50,6 +99,25 @@ fn is_http(address: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::Global;
+    use crate::config::{Environment, load};
+
+    #[test]
+    fn every_whole_number_has_its_bounds() {
+        let home = tempfile::tempdir().expect("a directory");
+        let flags = ["--home", home.path().to_str().expect("utf-8")];
+        let loaded = load(&Global::of(&flags), &Environment::default()).expect("loads");
+        let numbers = loaded.settings().into_iter().filter(|setting| setting.value.is_i64());
+        // Those of the engine stand in its own table.
+        let mut keys: Vec<String> =
+            numbers.map(|setting| setting.key).filter(|key| !key.starts_with("limits.")).collect();
+        keys.sort();
+        assert_eq!(keys, BOUNDS.iter().map(|(key, ..)| *key).collect::<Vec<_>>());
+        for (key, least, most) in BOUNDS {
+            assert_eq!((expected(key, *least), expected(key, *most)), (None, None), "{key}");
+            assert!(expected(key, least - 1).is_some() && expected(key, most + 1).is_some(), "{key}");
+        }
+    }
 
     #[test]
     fn addresses_that_can_be_called() {

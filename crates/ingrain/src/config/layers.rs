@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use super::{Config, Environment};
+use super::{Config, Environment, check};
 use crate::cli::Global;
 use crate::error::Failure;
 
@@ -54,7 +54,11 @@ impl Layers {
     pub(super) fn file(mut self, file: &Path, text: &str) -> Result<Layers, Failure> {
         let name = file.display().to_string();
         let table: Table = text.parse().map_err(|error: toml::de::Error| invalid(&name, &error.to_string()))?;
+        let known: BTreeMap<String, Value> = leaves(&self.merged).into_iter().collect();
         for (key, value) in leaves(&table) {
+            if let Some(expected) = known.get(&key).and_then(|like| misfit(&key, like, &value)) {
+                return Err(invalid(&name, &format!("`{key}`: {expected} is expected, not `{value}`")));
+            }
             self.set(&key, value, format!("file {name}"));
         }
         if table.is_empty() {
@@ -70,12 +74,19 @@ impl Layers {
         if !environment.names().any(is_ours) {
             return Ok(self);
         }
-        for (key, value) in leaves(&self.merged) {
+        let known = leaves(&self.merged);
+        if let Some(name) = environment.names().find(|name| is_misspelt(name, &known)) {
+            return Err(unknown(name, &known));
+        }
+        for (key, value) in known {
             let aliases = ALIASES.iter().filter(|(aliased, _)| *aliased == key).map(|(_, name)| (*name).to_owned());
             for name in aliases.chain([variable(&key)]) {
                 let Some(text) = environment.get(&name) else { continue };
                 let parsed = parsed(&value, text)
                     .ok_or_else(|| invalid(&name, &format!("`{text}` is not {}", a_value_of(&value))))?;
+                if let Some(expected) = misfit(&key, &value, &parsed) {
+                    return Err(invalid(&name, &format!("{expected} is expected, not `{text}`")));
+                }
                 self.set(&key, parsed, format!("env {name}"));
             }
         }
@@ -189,6 +200,36 @@ fn parsed(like: &Value, text: &str) -> Option<Value> {
         }
         _ => Value::String(text.to_owned()),
     })
+}
+
+/// What is expected where a value is of another sort than the setting, or a number makes no sense there.
+fn misfit(key: &str, like: &Value, value: &Value) -> Option<String> {
+    match (like, value) {
+        (Value::Integer(_), Value::Integer(number)) => check::expected(key, *number),
+        (Value::Float(_), Value::Integer(_)) => None,
+        _ => (!like.same_type(value)).then(|| a_value_of(like).to_owned()),
+    }
+}
+
+/// Whether a variable is named as if it set something, and sets nothing. Where people choose names themselves (roles,
+/// rulesets, grants) any is right.
+fn is_misspelt(name: &str, known: &[(String, Value)]) -> bool {
+    const OPEN: &[&str] = &["ROLES", "RULESETS", "GRANTS", "KNOWLEDGE_CATEGORIES", "SERVER_TOKEN_ROLES"];
+    let Some(rest) = name.strip_prefix(OURS) else { return false };
+    let sections = known.iter().filter_map(|(key, _)| key.split_once('.')).map(|(section, _)| section);
+    let within = |section: &str| rest.strip_prefix(section).is_some_and(|rest| rest.starts_with('_'));
+    let in_section = sections.map(str::to_ascii_uppercase).any(|section| within(&section));
+    let is_known =
+        known.iter().any(|(key, _)| variable(key) == name) || ALIASES.iter().any(|(_, alias)| *alias == name);
+    in_section && !is_known && !OPEN.iter().any(|open| within(open))
+}
+
+/// Says which settings there are that begin alike.
+fn unknown(name: &str, known: &[(String, Value)]) -> Failure {
+    let alike = |other: &str| name.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    let nearest = known.iter().map(|(key, _)| variable(key)).max_by_key(|other| alike(other)).unwrap_or_default();
+    Failure::wrong("config.invalid", format!("{name}: there is no such setting"))
+        .hint(format!("the nearest is {nearest}; `ingrain config show` lists every setting with its variable"))
 }
 
 fn a_value_of(like: &Value) -> &'static str {

@@ -64,7 +64,8 @@ async fn events(
 }
 
 async fn page(app: &App, who: Who, asked: Option<u64>, params: EventParams) -> Result<Json<EventsView>, Problem> {
-    let limit = params.limit.unwrap_or(app.engine.settings.limits.list_default);
+    let limits = &app.engine.settings.limits;
+    let limit = params.limit.unwrap_or(limits.list_default.min(limits.list_max));
     let after = asked.unwrap_or(0);
     let wanted = move |event: &Event| is_named(&params.name, event);
     let (items, next_after) =
