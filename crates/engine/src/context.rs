@@ -187,7 +187,8 @@ impl Engine {
 
     fn ranked(&self, caller: &Caller, request: &ContextRequest, skipped: &mut Vec<String>) -> Vec<Hit> {
         let query = Query { text: request.message.clone(), filter: request.filter.clone(), ..Query::default() };
-        let limit = request.memories_max.unwrap_or(self.limits().context_memories_max).max(1);
+        let limit =
+            request.memories_max.unwrap_or(self.limits().context_memories_max).clamp(1, self.limits().results_max);
         let found = match request.purpose {
             Some(purpose) => self.for_purpose(caller, &query, purpose, limit),
             None => self.eyes_on(caller, &request.filter).and_then(|eyes| {

@@ -258,7 +258,11 @@ impl Engine {
     pub fn layer_context(&self, caller: &Caller, goal: &str) -> Result<LayerContext, Error> {
         let of = |layer: Layer| -> Result<Vec<Hit>, Error> {
             let filter = Filter { layers: vec![layer], ..Filter::default() };
-            let (limit, ranker) = (Some(self.limits().layer_context_max), Some(Ranker::Layered));
+            let most = self.limits().layer_context_max.min(self.limits().results_max);
+            if most == 0 {
+                return Ok(Vec::new());
+            }
+            let (limit, ranker) = (Some(most), Some(Ranker::Layered));
             let query = Query { text: goal.to_owned(), filter, limit, ranker, ..Query::default() };
             Ok(self.search(caller, &query)?.hits)
         };

@@ -414,10 +414,13 @@ mod tests {
         assert_eq!(told, "INGRAIN_LIMITS_LIST_MAX: a whole number, 0 or more is expected, not `-1`");
         let told = words(&[("INGRAIN_SERVER_LIMITS_CALLS_MAX", "0")]).expect("refused");
         assert_eq!(told, "INGRAIN_SERVER_LIMITS_CALLS_MAX: a whole number from 1 to 10000 is expected, not `0`");
-        // What people name themselves, and what is no setting.
-        for other in ["INGRAIN_ROLES_AUDITOR_RULES", "INGRAIN_TEST_LONG", "INGRAIN_HOME"] {
-            assert_eq!(words(&[(other, "/nonexistent")]), None, "{other}");
+        // A misspelt role would keep the rules it was to lose.
+        assert!(words(&[("INGRAIN_ROLES_AGNT_RULES", "memory.read")]).is_some());
+        // What is no setting, and what Kubernetes tells of services.
+        for other in ["INGRAIN_TEST_LONG", "INGRAIN_POSTGRES_SERVICE_HOST", "INGRAIN_SERVER_PORT_4647_TCP_ADDR"] {
+            assert_eq!(words(&[(other, "10.0.0.1")]), None, "{other}");
         }
+        assert_eq!(words(&[("INGRAIN_SERVER_PORT", "tcp://10.0.0.1:4647")]), None);
         let nowhere = load(&Global::of(&[]), &Environment::default()).err().map(|failure| failure.code());
         assert_eq!(nowhere, Some("config.home"));
     }

@@ -20,6 +20,10 @@ const ALIASES: &[(&str, &str)] = &[
 ];
 /// How the variables of settings begin.
 const OURS: &str = "INGRAIN_";
+/// How the address of a service begins in a variable that Kubernetes sets: `INGRAIN_SERVER_PORT` may be one.
+const CLUSTER_ADDRESS: &str = "tcp://";
+/// How alike a name is that may be meant, of 1.
+const NEAR: f32 = 0.8;
 /// Settings that are never shown.
 const HIDDEN: &[&str] = &["embeddings.key", "embeddings.proxy", "summaries.key", "scanner.classifier_key"];
 
@@ -57,7 +61,8 @@ impl Layers {
         let known: BTreeMap<String, Value> = leaves(&self.merged).into_iter().collect();
         for (key, value) in leaves(&table) {
             if let Some(expected) = known.get(&key).and_then(|like| misfit(&key, like, &value)) {
-                return Err(invalid(&name, &format!("`{key}`: {expected} is expected, not `{value}`")));
+                let instead = if HIDDEN.contains(&key.as_str()) { String::new() } else { format!(", not `{value}`") };
+                return Err(invalid(&name, &format!("`{key}`: {expected} is expected{instead}")));
             }
             self.set(&key, value, format!("file {name}"));
         }
@@ -75,13 +80,16 @@ impl Layers {
             return Ok(self);
         }
         let known = leaves(&self.merged);
-        if let Some(name) = environment.names().find(|name| is_misspelt(name, &known)) {
+        let odd = |name: &&str| is_misspelt(name, &known) && !is_of_a_cluster(name);
+        if let Some(name) = environment.names().find(odd) {
             return Err(unknown(name, &known));
         }
         for (key, value) in known {
             let aliases = ALIASES.iter().filter(|(aliased, _)| *aliased == key).map(|(_, name)| (*name).to_owned());
             for name in aliases.chain([variable(&key)]) {
-                let Some(text) = environment.get(&name) else { continue };
+                let Some(text) = environment.get(&name).filter(|text| !text.starts_with(CLUSTER_ADDRESS)) else {
+                    continue;
+                };
                 let parsed = parsed(&value, text)
                     .ok_or_else(|| invalid(&name, &format!("`{text}` is not {}", a_value_of(&value))))?;
                 if let Some(expected) = misfit(&key, &value, &parsed) {
@@ -211,10 +219,10 @@ fn misfit(key: &str, like: &Value, value: &Value) -> Option<String> {
     }
 }
 
-/// Whether a variable is named as if it set something, and sets nothing. Where people choose names themselves (roles,
-/// rulesets, grants) any is right.
+/// Whether a variable is named as if it set something, and sets nothing. Where people choose names themselves any is
+/// right.
 fn is_misspelt(name: &str, known: &[(String, Value)]) -> bool {
-    const OPEN: &[&str] = &["ROLES", "RULESETS", "GRANTS", "KNOWLEDGE_CATEGORIES", "SERVER_TOKEN_ROLES"];
+    const OPEN: &[&str] = &["RULESETS", "GRANTS", "KNOWLEDGE_CATEGORIES", "SERVER_TOKEN_ROLES"];
     let Some(rest) = name.strip_prefix(OURS) else { return false };
     let sections = known.iter().filter_map(|(key, _)| key.split_once('.')).map(|(section, _)| section);
     let within = |section: &str| rest.strip_prefix(section).is_some_and(|rest| rest.starts_with('_'));
@@ -224,12 +232,22 @@ fn is_misspelt(name: &str, known: &[(String, Value)]) -> bool {
     in_section && !is_known && !OPEN.iter().any(|open| within(open))
 }
 
-/// Says which settings there are that begin alike.
+/// What Kubernetes tells every program of a service called `ingrain-server` or `ingrain-postgres`.
+fn is_of_a_cluster(name: &str) -> bool {
+    name.contains("_SERVICE_HOST")
+        || name.contains("_SERVICE_PORT")
+        || name.contains("_PORT_")
+        || name.ends_with("_PORT")
+}
+
+/// Says which setting may be meant.
 fn unknown(name: &str, known: &[(String, Value)]) -> Failure {
-    let alike = |other: &str| name.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-    let nearest = known.iter().map(|(key, _)| variable(key)).max_by_key(|other| alike(other)).unwrap_or_default();
+    let names: Vec<String> = known.iter().map(|(key, _)| variable(key)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let near = similar::get_close_matches(name, &names, 1, NEAR);
+    let meant = near.first().map(|near| format!("is {near} meant? ")).unwrap_or_default();
     Failure::wrong("config.invalid", format!("{name}: there is no such setting"))
-        .hint(format!("the nearest is {nearest}; `ingrain config show` lists every setting with its variable"))
+        .hint(format!("{meant}`ingrain config show` lists every setting with its variable"))
 }
 
 fn a_value_of(like: &Value) -> &'static str {

@@ -28,6 +28,9 @@ fn the_benchmark_reports_figures() {
     for figure in rows(&report["figures"]) {
         assert!(figure["cpu_ms_each"].as_f64() > Some(0.0), "{figure}");
     }
+    let doors = world.json("bench doors --count 20 --saves 20", &[]);
+    assert_eq!(column(&doors["figures"], "name"), ["save in process", "save over MCP", "save over REST"]);
+    assert!(rows(&doors["figures"]).iter().all(|figure| figure["operations"] == 20), "{doors}");
     assert!(text(&report["embedder"]).len() > 3 && report["peak_memory_bytes"].as_u64() > Some(1_000_000));
 }
 

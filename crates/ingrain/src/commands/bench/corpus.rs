@@ -169,6 +169,11 @@ pub fn memory(tenant: TenantId, number: usize, conversations: usize) -> (Caller,
     }
 }
 
+/// What the memory of this number says, whoever saves it.
+pub fn text(number: usize) -> String {
+    memory(TenantId(uuid::Uuid::nil()), number, CONVERSATIONS).1.content
+}
+
 /// The agent of this conversation.
 pub fn talker(tenant: TenantId, conversation: usize) -> Caller {
     Caller::agent(tenant, "bench").in_conversation(&format!("c{conversation}"))

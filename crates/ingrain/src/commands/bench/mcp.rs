@@ -32,10 +32,7 @@ pub fn run(config: &Config, output: &Output, count: usize, queries: usize) -> Re
     let session = Session::open(&place.config(config))?;
     fill(&session, 0..count)?;
     searches(&session, 0, WARM_UP)?;
-    let mut door = Process::start(&place, &["mcp", "--as", "admin"])?;
-    let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "bench", "version": "1" } });
-    ask(&mut door, 0, "initialize", &hello)?;
-    door.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+    let mut door = open(&place, &["--as", "admin"])?;
     (0..WARM_UP).try_for_each(|number| search(&mut door, number))?;
     let each = queries.div_ceil(ROUNDS);
     let (mut engine, mut tool) = (Vec::new(), Vec::new());
@@ -46,27 +43,28 @@ pub fn run(config: &Config, output: &Output, count: usize, queries: usize) -> Re
     let (engine, tool) = (mean(&engine).named("engine"), mean(&tool).named("tool call"));
     let report = McpReport { count, added_cpu_ms_each: tool.cpu_ms_each - engine.cpu_ms_each, engine, tool };
     output.answer(&report, || {
-        let row = |figures: &Figures| {
-            let numbers = [figures.cpu_ms_each, figures.wall_ms_median, figures.wall_ms_p95];
-            let shown = numbers.iter().map(|ms| format!("{ms:.3}"));
-            std::iter::once(figures.name.clone()).chain(shown).collect::<Vec<_>>()
-        };
-        let rows = [row(&report.engine), row(&report.tool)];
-        let table = output.table(&["", "CPU ms each", "wall ms median", "wall ms p95"], rows);
+        let table = super::timed(output, [&report.engine, &report.tool]);
         format!("{table}\na tool call adds {:.3} ms of CPU, among {count} memories", report.added_cpu_ms_each)
     })
 }
 
+/// A process that answers over its standard streams, and was greeted.
+pub(super) fn open(place: &Throwaway, who: &[&str]) -> Result<Process, Failure> {
+    let mut door = Process::start(place, &[&["mcp"], who].concat())?;
+    let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "bench", "version": "1" } });
+    ask(&mut door, 0, "initialize", &hello)?;
+    door.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+    Ok(door)
+}
+
 /// So many searches as tool calls, with the CPU time of the process that answers them.
 fn calls(door: &mut Process, from: usize, queries: usize) -> Result<Figures, Failure> {
-    let untold = || broken("the system does not tell its CPU time");
-    let before = door.cpu().ok_or_else(untold)?;
+    let before = door.cpu()?;
     let mut meter = Meter::start(queries);
     for number in from..from + queries {
         meter.time(|| search(door, number))?;
     }
-    let spent = door.cpu().ok_or_else(untold)?.saturating_sub(before);
-    Ok(Figures { cpu_ms_each: spent.as_secs_f64() * 1e3 / queries.max(1) as f64, ..meter.stop() })
+    Ok(meter.stop().of_other(door.cpu()?.saturating_sub(before)))
 }
 
 /// Of stretches of one length.
@@ -82,8 +80,11 @@ fn mean(stretches: &[Figures]) -> Figures {
 }
 
 fn search(door: &mut Process, number: usize) -> Result<(), Failure> {
-    let arguments = json!({ "query": corpus::query(number) });
-    let answer = ask(door, number + 1, "tools/call", &json!({ "name": "memory_search", "arguments": arguments }))?;
+    call(door, number + 1, "memory_search", &json!({ "query": corpus::query(number) }))
+}
+
+pub(super) fn call(door: &mut Process, id: usize, tool: &str, arguments: &Value) -> Result<(), Failure> {
+    let answer = ask(door, id, "tools/call", &json!({ "name": tool, "arguments": arguments }))?;
     match answer["result"]["isError"].as_bool() {
         Some(false) => Ok(()),
         _ => Err(broken(answer)),

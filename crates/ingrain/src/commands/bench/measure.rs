@@ -30,6 +30,11 @@ impl Figures {
         Figures { name: name.to_owned(), ..self }
     }
 
+    /// With the CPU time of the process that did it, where that was another one.
+    pub fn of_other(self, spent: Duration) -> Figures {
+        Figures { cpu_ms_each: spent.as_secs_f64() * 1e3 / self.operations.max(1) as f64, cpu_ms_max: 0.0, ..self }
+    }
+
     /// With the waits for the disk between two counts.
     pub fn synced(self, before: Option<u64>, after: Option<u64>) -> Figures {
         let each = |syncs: u64| syncs as f64 / self.operations.max(1) as f64;

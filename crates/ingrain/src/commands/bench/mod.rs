@@ -1,6 +1,7 @@
 //! `bench`: this machine, this binary, a generated corpus. Figures, not tests.
 
 mod corpus;
+mod doors;
 mod generated;
 mod governance;
 mod mcp;
@@ -98,6 +99,15 @@ enum Deed {
         #[arg(long, value_name = "N", default_value_t = QUERIES_DEFAULT)]
         queries: usize,
     },
+    /// Save in process, as tool calls over stdio and over REST: one saver, who waits for each answer
+    Doors {
+        /// How many memories there are already
+        #[arg(long, value_name = "N", default_value_t = 10_000)]
+        count: usize,
+        /// How many saves through each door
+        #[arg(long, value_name = "N", default_value_t = 2_000)]
+        saves: usize,
+    },
     /// Make the context of turns, with their receipts
     Context {
         /// How many memories to choose from
@@ -168,6 +178,7 @@ impl Bench {
             }
             Deed::Serve { count, queries, streams } => serve::run(config, output, count, queries, streams),
             Deed::Mcp { count, queries } => mcp::run(config, output, count, queries),
+            Deed::Doors { count, saves } => doors::run(config, output, count, saves),
             Deed::Save { count } => measured("save", count, &|session| save(session, count)),
             Deed::Review { count } => measured("review", count, &|session| review(session, count)),
             Deed::Upkeep { count } => measured("upkeep", count, &|session| upkeep::run(session, count)),
@@ -337,6 +348,16 @@ fn retrieved(output: &Output, report: &retrieval::RetrievalReport) -> String {
         "{table}\n{} memories ({} refused), embedder {}; the first rows leave out category 5",
         report.memories, report.refused, report.embedder
     )
+}
+
+/// Figures by their times alone.
+fn timed<'a>(output: &Output, figures: impl IntoIterator<Item = &'a Figures>) -> String {
+    let row = |figures: &Figures| {
+        let numbers = [figures.cpu_ms_each, figures.wall_ms_median, figures.wall_ms_p95];
+        let shown = numbers.iter().map(|ms| format!("{ms:.3}"));
+        std::iter::once(figures.name.clone()).chain(shown).collect::<Vec<_>>()
+    };
+    output.table(&["", "CPU ms each", "wall ms median", "wall ms p95"], figures.into_iter().map(row))
 }
 
 fn told(output: &Output, report: &Report) -> String {

@@ -45,8 +45,8 @@ impl Process {
         for limit in ["RATE_PER_SECOND", "RATE_BURST"] {
             command.env(format!("INGRAIN_SERVER_LIMITS_{limit}"), "1000000");
         }
-        command.env("INGRAIN_SERVER_LOG_LEVEL", "error").stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.stderr(Stdio::null()).spawn().map_err(broken)?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(broken)?;
         let stdout = child.stdout.take().ok_or_else(|| broken("it has no output"))?;
         Ok(Process { child, stdout: BufReader::new(stdout) })
     }
@@ -70,8 +70,8 @@ impl Process {
     }
 
     /// CPU time of all its threads so far.
-    pub fn cpu(&self) -> Option<Duration> {
-        ticks(&self.child.id().to_string(), OWN_TICKS)
+    pub fn cpu(&self) -> Result<Duration, Failure> {
+        ticks(&self.child.id().to_string(), OWN_TICKS).ok_or_else(|| broken("the system does not tell its CPU time"))
     }
 
     /// The most memory it ever held.

@@ -57,10 +57,7 @@ pub fn run(config: &Config, output: &Output, count: usize, queries: usize, strea
     searches(&session, 0, WARM_UP)?;
     let in_process = searches(&session, WARM_UP, queries)?.named("in process");
     session.close()?;
-    let mut server = Process::start(&place, &["serve", "--port", "0", "--json"])?;
-    let started = server.said()?;
-    let word = |name: &str| started[name].as_str().map(str::to_owned).ok_or_else(|| broken("an odd start"));
-    let house = House { address: word("address")?.replace("http://", ""), key: word("admin_key")? };
+    let (server, house) = open(&place)?;
     let over_http = house.search(queries)?.named("over HTTP");
     let (mut alone, mut many) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
@@ -110,14 +107,23 @@ fn median(mut figures: Vec<f64>) -> f64 {
     figures.get(figures.len() / 2).copied().unwrap_or_default()
 }
 
+/// A server that answers, and the way to it.
+pub(super) fn open(place: &Throwaway) -> Result<(Process, House), Failure> {
+    let mut server = Process::start(place, &["serve", "--port", "0", "--json"])?;
+    let started = server.said()?;
+    let word = |name: &str| started[name].as_str().map(str::to_owned).ok_or_else(|| broken("an odd start"));
+    let house = House { address: word("address")?.replace("http://", ""), key: word("admin_key")? };
+    Ok((server, house))
+}
+
 /// Where the server is, and the key to it.
-struct House {
+pub(super) struct House {
     address: String,
     key: String,
 }
 
 /// A connection that is kept.
-struct Line {
+pub(super) struct Line {
     reader: BufReader<TcpStream>,
     head: String,
 }
@@ -130,7 +136,7 @@ impl House {
         )
     }
 
-    fn line(&self) -> Result<Line, Failure> {
+    pub(super) fn line(&self) -> Result<Line, Failure> {
         let socket = TcpStream::connect(&self.address).map_err(broken)?;
         socket.set_nodelay(true).map_err(broken)?;
         Ok(Line { reader: BufReader::new(socket), head: self.head() })
@@ -218,7 +224,7 @@ async fn follow(address: String, head: String, ready: mpsc::Sender<()>, awaited:
 }
 
 impl Line {
-    fn save(&mut self, content: &str) -> Result<(), Failure> {
+    pub(super) fn save(&mut self, content: &str) -> Result<(), Failure> {
         let evidence = json!([{ "kind": "tool_result", "summary": "seen in a benchmark" }]);
         let body = json!({ "store": "conversation_memory", "kind": "tool_usage_lesson", "content": content, "evidence": evidence });
         self.post("/v1/memories", &body)

@@ -12,6 +12,7 @@ use engine::ports::Clock;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::doors::DoorsReport;
 use super::measure::Figures;
 use super::process::{broken, children_cpu};
 use super::retrieval::{Quality, RetrievalReport};
@@ -38,7 +39,7 @@ pub struct Asked {
     /// Numbers of memories to measure save, search and context at
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [1_000, 10_000, 100_000])]
     sizes: Vec<usize>,
-    /// How many searches and contexts at each size
+    /// How many searches and contexts at each size, and twice as many saves through each door
     #[arg(long, value_name = "N", default_value_t = QUERIES_DEFAULT)]
     queries: usize,
     /// Notes of the generated retrieval set
@@ -85,6 +86,7 @@ struct Speed {
     save: Report,
     search: Report,
     context: Report,
+    doors: DoorsReport,
     /// CPU of a `search` from the start of the process to its answer.
     cold_cpu_ms: Option<f64>,
 }
@@ -160,6 +162,8 @@ impl Runs<'_> {
     }
 
     fn speed(&self, count: usize, queries: usize) -> Result<Speed, Failure> {
+        // Another process's time is told in hundredths of a second.
+        let saves = (2 * queries).to_string();
         let (number, queries) = (count.to_string(), queries.to_string());
         let db = self.place.join(format!("{count}.db")).display().to_string();
         let speed = Speed {
@@ -167,6 +171,7 @@ impl Runs<'_> {
             save: self.answer(&["bench", "save", "--count", &number])?,
             search: self.answer(&["bench", "search", "--count", &number, "--queries", &queries, "--db", &db])?,
             context: self.answer(&["bench", "context", "--count", &number, "--queries", &queries])?,
+            doors: self.answer(&["bench", "doors", "--count", &number, "--saves", &saves])?,
             cold_cpu_ms: self.cold(&db)?,
         };
         // A million memories are gigabytes.
@@ -212,6 +217,10 @@ impl Speed {
 
     fn searching(&self) -> Option<&Figures> {
         self.search.named("search")
+    }
+
+    fn saving_over(&self, door: &str) -> Option<&Figures> {
+        self.doors.figures.iter().find(|figures| figures.name == door)
     }
 
     fn making_context(&self) -> Option<&Figures> {

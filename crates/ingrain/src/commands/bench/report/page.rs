@@ -2,6 +2,7 @@
 
 use super::targets::{self, Bound, Target};
 use super::{Asked, Figures, Measured, Quality, RetrievalReport, Speed};
+use crate::commands::bench::doors;
 
 /// Everything from here on is kept when the page is made anew.
 const MARK: &str = "<!-- by hand from here on: `ingrain bench report` keeps what is below this line -->";
@@ -98,6 +99,8 @@ fn speed(speed: &[Speed]) -> String {
                 row(named("search"), speed.searching()),
                 row(named("first 20 searches"), speed.search.named("first searches")),
                 row(named("save"), speed.saving()),
+                row(named(doors::OVER_MCP), speed.saving_over(doors::OVER_MCP)),
+                row(named(doors::OVER_REST), speed.saving_over(doors::OVER_REST)),
                 row(named("context"), speed.making_context()),
             ]
         })

@@ -1,6 +1,7 @@
 //! What was promised, beside what was measured.
 
-use super::{Measured, Speed};
+use super::{Figures, Measured, Speed};
+use crate::commands::bench::doors;
 
 /// CPU milliseconds of a ranked search among so many memories.
 const SEARCH_CPU_MS_MAX: &[(usize, f64)] = &[(10_000, 1.0), (100_000, 5.0), (1_000_000, 40.0)];
@@ -65,7 +66,7 @@ pub fn all(measured: &Measured) -> Vec<Target> {
 fn at_size(speed: &Speed) -> Vec<Target> {
     let count = speed.count;
     let bound = |(at, most): (usize, f64)| (at == count).then_some(most);
-    let cpu = |figures: Option<&super::Figures>| figures.map(|figures| figures.cpu_ms_each);
+    let cpu = |figures: Option<&Figures>| figures.map(|figures| figures.cpu_ms_each);
     let peak = [&speed.save, &speed.search, &speed.context].map(|report| report.peak_memory_bytes).into_iter().max();
     let syncs = speed.saving().and_then(|figures| figures.disk_syncs_each);
     let search_most = SEARCH_CPU_MS_MAX.iter().find_map(|limit| bound(*limit));
@@ -81,6 +82,8 @@ fn at_size(speed: &Speed) -> Vec<Target> {
             )
         }),
         Target::most(format!("save, CPU, among {count}"), cpu(speed.saving()), SAVE_CPU_MS_MAX, "ms"),
+        through(speed, doors::OVER_MCP),
+        through(speed, doors::OVER_REST),
         Target::most(format!("waits for the disk a save, among {count}"), syncs, SAVE_SYNCS_MAX, ""),
         bound(MEMORY_MB_MAX).and_then(|most| {
             Target::most(format!("peak memory among {count}"), peak.map(|bytes| bytes as f64 / MB), most, "MB")
@@ -91,9 +94,26 @@ fn at_size(speed: &Speed) -> Vec<Target> {
     .collect()
 }
 
-fn growth(speed: &[Speed]) -> Option<Target> {
-    let (few, many) = (speed.iter().min_by_key(|speed| speed.count)?, speed.iter().max_by_key(|speed| speed.count)?);
-    let ratio = many.saving()?.cpu_ms_each / few.saving()?.cpu_ms_each.max(f64::EPSILON);
-    let what = format!("save, CPU, growth from {} to {}", few.count, many.count);
-    Target::most(what, (few.count < many.count).then_some(ratio), SAVE_GROWTH_MAX, "times")
+fn through(speed: &Speed, door: &str) -> Option<Target> {
+    let measured = speed.saving_over(door).map(|figures| figures.cpu_ms_each);
+    Target::most(format!("{door}, CPU, among {}", speed.count), measured, SAVE_CPU_MS_MAX, "ms")
+}
+
+/// Of a save in process and through each door, from the fewest memories to the most.
+fn growth(speed: &[Speed]) -> Vec<Target> {
+    let by_count = |speed: &&Speed| speed.count;
+    let (Some(few), Some(many)) = (speed.iter().min_by_key(by_count), speed.iter().max_by_key(by_count)) else {
+        return Vec::new();
+    };
+    let grown = |name: &str, figures: fn(&Speed) -> Option<&Figures>| {
+        let ratio = figures(many)?.cpu_ms_each / figures(few)?.cpu_ms_each.max(f64::EPSILON);
+        let what = format!("{name}, CPU, growth from {} to {}", few.count, many.count);
+        Target::most(what, (few.count < many.count).then_some(ratio), SAVE_GROWTH_MAX, "times")
+    };
+    let ways = [
+        grown("save", Speed::saving),
+        grown(doors::OVER_MCP, |speed| speed.saving_over(doors::OVER_MCP)),
+        grown(doors::OVER_REST, |speed| speed.saving_over(doors::OVER_REST)),
+    ];
+    ways.into_iter().flatten().collect()
 }
