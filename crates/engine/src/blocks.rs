@@ -144,6 +144,15 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// A text that is nothing but code in a fence: the line that opens it, the code, the line that closes it.
+pub(crate) fn fenced(text: &str) -> Option<(&str, &str, &str)> {
+    let (open, rest) = text.trim_end().split_once('\n')?;
+    let (code, close) = rest.rsplit_once('\n')?;
+    let fence = Fence::opened_by(open.trim(), false)?;
+    let inside = code.lines().any(|line| fence.is_closed_by(line.trim()));
+    (fence.is_closed_by(close.trim()) && !inside).then_some((open, code, close))
+}
+
 /// What opened a fenced block.
 struct Fence {
     mark: char,

@@ -110,6 +110,34 @@ impl Cutter {
     }
 
     fn text(&mut self, text: &str) {
+        match blocks::fenced(text).filter(|_| !fits(text, OWN_TOKENS_MAX)) {
+            Some((open, code, close)) if fits(open, OVERLAP_TOKENS) => self.code(open, code, close),
+            _ => self.words(text),
+        }
+    }
+
+    /// Code too long for a chunk: each piece stands in a fence of its own. What introduces it stays with the first.
+    fn code(&mut self, open: &str, code: &str, close: &str) {
+        let fence = tokens::estimate(open) + tokens::estimate(close) + 4;
+        let mut rest = code;
+        if tokens::estimate(&self.current) >= SECTION_TOKENS_MIN {
+            self.finish();
+        }
+        loop {
+            let room = OWN_TOKENS_MAX.saturating_sub(fence + tokens::estimate(&self.current));
+            let head = whole_lines(rest, room);
+            self.push(&format!("{open}\n{}\n{close}", head.trim_matches('\n')));
+            let after = &rest[head.len()..];
+            if after.trim().is_empty() {
+                return;
+            }
+            let repeated = if fits(head, 2 * OVERLAP_TOKENS) { 0 } else { last_lines(head, OVERLAP_TOKENS).len() };
+            rest = rest[head.len() - repeated..].trim_start_matches('\n');
+            self.finish();
+        }
+    }
+
+    fn words(&mut self, text: &str) {
         let mut rest = text;
         while !rest.trim().is_empty() {
             rest = without_blank_lines(rest);
@@ -304,6 +332,20 @@ mod tests {
     }
 
     #[test]
+    fn code_too_long_for_a_chunk_stands_in_fences() {
+        let lines: Vec<String> = (0..300).map(|n| format!("    step_{n}(with=\"some words\")")).collect();
+        let chunks = cut(&format!("# Run\n\nSo it goes:\n\n```python\n{}\n```\n\nand then\n", lines.join("\n")));
+        assert!(chunks.len() > 3);
+        assert!(chunks[0].text.starts_with("So it goes:\n\n```python\n    step_0("), "{}", chunks[0].text);
+        for chunk in &chunks {
+            assert_eq!(chunk.text.matches("```").count(), 2, "{}", chunk.text);
+            assert!(chunk.text.contains("```python\n    step_"), "{}", chunk.text);
+        }
+        assert!(chunks.last().is_some_and(|chunk| chunk.text.ends_with("```\n\nand then")));
+        assert!(lines.iter().all(|line| chunks.iter().any(|chunk| chunk.text.contains(line.as_str()))));
+    }
+
+    #[test]
     fn a_heading_too_long_for_a_trail_is_text_too() {
         let title: String = (0..80).map(|number| format!("word{number} ")).collect();
         assert!(cut(&format!("# {title}\n\nmore\n"))[0].text.contains("word79"));
@@ -321,7 +363,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_chunk_is_over_the_size(text in "(# [a-z]{1,9}\n|[a-zA-Z0-9 ]{0,400}\n|\n|[一-龥]{0,300}|[🚀🙂 ]{0,200}){0,12}") {
+        fn no_chunk_is_over_the_size(text in "(# [a-z]{1,9}\n|\n~~~sh\n(([a-z =;]{0,90}\n){0,60}|[a-z一-龥]{0,900}\n)~~~\n\n|[a-zA-Z0-9 ]{0,400}\n|\n|[一-龥]{0,300}|[🚀🙂 ]{0,200}){0,12}") {
             for chunk in cut(&text) {
                 prop_assert!(tokens::estimate(&chunk.text) <= CHUNK_TOKENS, "{}", tokens::estimate(&chunk.text));
             }
