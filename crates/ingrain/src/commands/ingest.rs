@@ -142,6 +142,9 @@ fn told(job: &Job<'_>, done: &[Ingested], left_out: &[String]) -> Result<(), Fai
             counted(written, "chunk", "chunks")
         );
         for ingested in done {
+            if ingested.document.chunks == 0 && ingested.refused.is_empty() {
+                text += &format!("\n  {} holds no text", ingested.document.path);
+            }
             for (number, refusal) in &ingested.refused {
                 text +=
                     &format!("\n  refused {}#{number}: {} [{}]", ingested.document.path, refusal.message, refusal.code);

@@ -115,6 +115,15 @@ fn a_file_with_a_nul_is_left_out_of_its_folder() {
 }
 
 #[test]
+fn a_file_with_nothing_in_it_is_told() {
+    let world = World::new();
+    let folder = write(&world, "empty.md", "\u{feff}\n\n");
+    write(&world, "b.md", "# B\n\nthe crane lifts forty tonnes\n");
+    let ran = world.run("ingest", &[&folder]);
+    assert!(ran.stdout.ends_with("1 chunk written\n  docs/empty.md holds no text\n"), "{ran:?}");
+}
+
+#[test]
 fn ingestion_passes_the_gate() {
     let world = World::new();
     let secret = format!("{}{}", "AKIA", "Q3EGRTZPLMXW7YVB");
