@@ -114,7 +114,8 @@ fn settings(world: &World) -> String {
          `INGRAIN_CONFIG` or `--config` names another. `MEMORY_ENABLED` and `MEMORY_CONTEXT_TOKEN_BUDGET` are other\n\
          spellings of `memory.enabled` and `limits.context_budget_tokens`. `INGRAIN_NOW` fixes the time: for tests and\n\
          replays, never for a database in use. Grants (`[grants.\"user:ann\"]`, `erp = \"manage\"`) and rulesets\n\
-         (`[rulesets.NAME]`) are set in the file only.\n\n\
+         (`[rulesets.NAME]`) are set in the file only. A number outside of its bounds and a name that sets\n\
+         nothing are errors (`config.invalid`), told before anything is opened.\n\n\
          Made by the test `the_table_of_settings_is_current`; `UPDATE_DOCS=1` writes it anew.\n\n\
          | setting | default | variable |\n| --- | --- | --- |\n",
     );
