@@ -14,9 +14,23 @@ const FENCE_MIN: usize = 3;
 /// Two dashes open a signature.
 const UNDERLINE_MIN: usize = 3;
 
-/// A text as it is read: every line ends in one way, and no mark of an encoding stands before the first.
+/// White space in a row that may mean something: deeper than any code is indented, wider than most columns.
+const BLANKS_MAX: usize = 64;
+
+/// A text as it is read: every line ends in one way, no mark of an encoding stands before the first, and nothing is so
+/// far from the rest that it would fill a chunk with white space.
 pub(crate) fn plain(text: &str) -> String {
-    text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n")
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
+    let (mut plain, mut blanks, mut broken) = (String::with_capacity(text.len()), 0, true);
+    for c in text.chars() {
+        blanks = if c.is_whitespace() { blanks + 1 } else { 0 };
+        // The first end of a line is kept, so that two lines stay two.
+        if blanks <= BLANKS_MAX || (c == '\n' && !broken) {
+            plain.push(c);
+        }
+        broken = c == '\n' || broken && c.is_whitespace();
+    }
+    plain
 }
 
 /// The blocks of a [plain] text. What a front matter says besides the title goes below the first heading.

@@ -346,6 +346,20 @@ mod tests {
     }
 
     #[test]
+    fn white_space_fills_no_chunk() {
+        let far = cut(&format!("alphaword{}betaword", " ".repeat(300_000)));
+        assert!(far.len() == 1 && far[0].text.len() < 100 && far[0].text.ends_with("betaword"), "{far:?}");
+        let deep: Vec<String> = (0..600).map(|n| format!("{}word{n}", "\t".repeat(2_000))).collect();
+        for text in [deep.join("\n"), format!("```\n{}\n```", deep.join("\n")), deep.join(&"\n".repeat(500))] {
+            let chunks = cut(&text);
+            assert!(chunks.iter().all(|chunk| chunk.text.len() < 40_000));
+            assert!((0..600).all(|n| chunks.iter().any(|chunk| chunk.text.contains(&format!("word{n}")))));
+        }
+        // Two lines stay two.
+        assert_eq!(cut(&format!("one{}\n\ttwo", " ".repeat(200)))[0].text.lines().count(), 2);
+    }
+
+    #[test]
     fn a_heading_too_long_for_a_trail_is_text_too() {
         let title: String = (0..80).map(|number| format!("word{number} ")).collect();
         assert!(cut(&format!("# {title}\n\nmore\n"))[0].text.contains("word79"));

@@ -49,7 +49,7 @@ impl Engine {
                 return Err(Error::conflict("conflict.state", "the memory is forgotten already"));
             }
             if how.expected.is_some_and(|expected| expected != current.version) {
-                return Err(self.changed_since(&current));
+                return Err(self.changed_since(caller, &current));
             }
             match self.backend.commit(self.tombstoning(caller, &current, how.reason.clone(), how.may_return)?) {
                 Ok(_) => return Ok(Forgotten::Done(Box::new(self.read_by_id(caller, memory)?))),

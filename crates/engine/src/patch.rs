@@ -52,7 +52,7 @@ impl Engine {
             Ok(cleared) => cleared,
             Err(refusal) => return Ok(Patched::Refused(self.refuse(caller, &store.slug, refusal)?)),
         };
-        self.expected(Some(&patch.expected_sha256), &current)?;
+        self.expected(caller, Some(&patch.expected_sha256), &current)?;
         if cleared.state() == State::Constrained && current.state == State::Active {
             return self.patch_beside(caller, &current, cleared.draft().clone());
         }
@@ -91,7 +91,7 @@ impl Engine {
         let everything = Readable::everything(caller.tenant);
         match self.backend.get(&everything, &Address::Id(memory)) {
             Ok(Some(current)) => self
-                .expected(Some(expected), &current)
+                .expected(caller, Some(expected), &current)
                 .err()
                 // The content is the same again, but another change came between.
                 .unwrap_or_else(|| Error::conflict("conflict.lost_race", "the memory has changed since you read it")),

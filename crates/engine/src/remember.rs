@@ -305,7 +305,7 @@ impl Engine {
                 return Ok((None, Saved { memory: *memory, outcome, deduped_by, near: None, warnings }));
             }
             Target::Existing(current) => {
-                self.expected(draft.expected_sha256.as_deref(), &current)?;
+                self.expected(caller, draft.expected_sha256.as_deref(), &current)?;
                 let deduped_by = if draft.path.is_some() { Dedup::Path } else { ruleset.dedup };
                 change = change.guard(Guard::VersionIs { memory: current.id, version: current.version });
                 let entry = cleared.revise(&current, ruleset, Operation::Update, stamp);
@@ -368,15 +368,18 @@ impl Engine {
     }
 
     /// The caller believes this sha256 stands there; where it does not, nothing changes and he is told what does.
-    pub(crate) fn expected(&self, expected: Option<&str>, current: &Memory) -> Result<(), Error> {
+    pub(crate) fn expected(&self, caller: &Caller, expected: Option<&str>, current: &Memory) -> Result<(), Error> {
         match expected {
-            Some(expected) if !expected.eq_ignore_ascii_case(&current.sha256) => Err(self.changed_since(current)),
+            Some(expected) if !expected.eq_ignore_ascii_case(&current.sha256) => {
+                Err(self.changed_since(caller, current))
+            }
             _ => Ok(()),
         }
     }
 
-    /// What somebody is told who looked at another version: what stands there now.
-    pub(crate) fn changed_since(&self, current: &Memory) -> Error {
+    /// What somebody is told who looked at another version: what stands there now. So he has read it.
+    pub(crate) fn changed_since(&self, caller: &Caller, current: &Memory) -> Error {
+        self.were_read(caller, [current]);
         Error::Conflict(Conflict {
             code: "conflict.sha256",
             reason: "the memory has changed since you read it".to_owned(),

@@ -10,6 +10,7 @@ const OTHER_LETTERS_PER_TOKEN: usize = 2;
 const TOKENS_PER_RARE_LETTER: usize = 3;
 const TOKENS_PER_FAR_LETTER: usize = 4;
 const DIGITS_PER_TOKEN: usize = 3;
+const SPACES_PER_TOKEN: usize = 64;
 /// Ideographs share tokens now and then: three tokens for four of them.
 const IDEOGRAPHS_PER_THREE_TOKENS: usize = 4;
 const MARKS_PER_TOKEN: usize = 2;
@@ -82,8 +83,8 @@ fn cost(class: Class, length: usize) -> usize {
         Class::Rare => length * TOKENS_PER_RARE_LETTER,
         Class::Far => length * TOKENS_PER_FAR_LETTER,
         Class::Digit => length.div_ceil(DIGITS_PER_TOKEN),
-        // One space belongs to the word after it.
-        Class::Space => usize::from(length > 1),
+        // One space belongs to the word after it; many come in long pieces.
+        Class::Space => usize::from(length > 1) + length / SPACES_PER_TOKEN,
         Class::Newline => length,
         Class::Mark => length.div_ceil(MARKS_PER_TOKEN),
         Class::Ideograph => (length * 3).div_ceil(IDEOGRAPHS_PER_THREE_TOKENS),

@@ -121,8 +121,11 @@ fn rules(config: &Config, role: Role) -> Result<Rules, Failure> {
     // All roles are checked: a misspelt rule would silently take one away from somebody else.
     for rule in config.roles.values().flat_map(|held| &held.rules).chain(&config.revoke) {
         if rule != RULE_READ && rule != RULE_MANAGE {
-            let message = format!("unknown rule `{rule}`; one of: {RULE_READ}, {RULE_MANAGE}");
-            return Err(Failure::wrong("config.rule", message));
+            // Not what stands there: a secret in the wrong variable stays one.
+            let message = format!("a rule of a role is unknown; each is one of: {RULE_READ}, {RULE_MANAGE}");
+            return Err(
+                Failure::wrong("config.rule", message).hint("`ingrain config show` says which are set and where")
+            );
         }
     }
     let holds = |rule: &str| held.iter().any(|name| name == rule) && !config.revoke.iter().any(|name| name == rule);

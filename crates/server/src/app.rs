@@ -49,6 +49,8 @@ pub struct Inner {
     pub(crate) rates: Rates,
     pub(crate) tails: Tails,
     turns: Arc<Semaphore>,
+    /// Saves have turns of their own: while they wait for another process that writes, reads go on.
+    saves: Arc<Semaphore>,
     /// Saves at one path go on one at a time: light ones once they met others, the rest from the start.
     crowds: Box<[Mutex<()>]>,
     waiting: AtomicUsize,
@@ -71,6 +73,7 @@ impl App {
             rates: Rates::new(limits.rate_per_second, limits.rate_burst),
             tails: Tails::default(),
             turns: Arc::new(Semaphore::new(limits.calls_max)),
+            saves: Arc::new(Semaphore::new(limits.calls_max)),
             crowds: (0..CROWDS).map(|_| Mutex::default()).collect(),
             waiting: AtomicUsize::new(0),
             closing: watch::Sender::new(false),
@@ -108,9 +111,10 @@ impl App {
                 Some(_) => Some(self.crowd(&caller, &draft).lock().await),
                 None => None,
             };
-            return Box::pin(self.call(VERB, move |engine| Ok(engine.remember(&caller, *draft)?))).await;
+            let turn = self.turn_of(&self.saves).await?;
+            return Box::pin(self.run(VERB, turn, move |engine| Ok(engine.remember(&caller, *draft)?))).await;
         }
-        let _turn = self.turn().await?;
+        let _turn = self.turn_of(&self.saves).await?;
         let started = Instant::now();
         let remembered = self.remember_in_steps(&caller, draft).await;
         self.metrics.called(VERB, started.elapsed());
@@ -172,8 +176,12 @@ impl App {
 
     /// Leave to enter the engine, after a wait in the queue.
     pub(crate) async fn turn(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        self.turn_of(&self.turns).await
+    }
+
+    async fn turn_of(&self, turns: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Problem> {
         let _waiting = self.queue()?;
-        Arc::clone(&self.turns).acquire_owned().await.map_err(|_| Problem::internal())
+        Arc::clone(turns).acquire_owned().await.map_err(|_| Problem::internal())
     }
 
     /// A place in the queue, or the word that it is full.
@@ -193,7 +201,7 @@ impl App {
 
     /// Calls inside the engine now.
     pub(crate) fn running(&self) -> usize {
-        self.config.limits.calls_max - self.turns.available_permits()
+        2 * self.config.limits.calls_max - self.turns.available_permits() - self.saves.available_permits()
     }
 
     /// Tells every open stream to end.

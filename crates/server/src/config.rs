@@ -140,7 +140,7 @@ pub struct HttpLimits {
     pub body_bytes_max: usize,
     /// Longest a request may take before its answer begins.
     pub timeout_secs: u64,
-    /// Engine calls at once. Writers wait for one disk together, so many share one commit.
+    /// Engine calls at once, and as many saves. These wait for one disk together, so many share one commit.
     pub calls_max: usize,
     /// Calls that may wait for a turn; the next is told to come back.
     pub waiting_max: usize,

@@ -24,6 +24,10 @@ use crate::surface;
 
 /// Longest the end may take: what was begun is answered, what hangs is cut.
 const END_SECS: u64 = 10;
+/// And what was left behind to be written, after that.
+const LAST_WRITE: Duration = Duration::from_secs(2);
+const UNWRITTEN: &str =
+    "another process holds the database; what was acknowledged stands, the last notes of who read what may be missing";
 /// Pause after a failed accept, so that a full file table is not asked a million times.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -63,8 +67,11 @@ pub async fn serve(app: App, listener: TcpListener, ending: impl Future<Output =
             request.extensions_mut().insert(patience.clone());
             router.clone().oneshot(request)
         });
-        let connection =
-            http1::Builder::new().timer(timer).header_read_timeout(header_time).serve_connection(line, service);
+        let connection = http1::Builder::new()
+            .half_close(true)
+            .timer(timer)
+            .header_read_timeout(header_time)
+            .serve_connection(line, service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // A client that hangs up is its own affair.
@@ -75,8 +82,11 @@ pub async fn serve(app: App, listener: TcpListener, ending: impl Future<Output =
     drop(listener);
     app.close();
     keeper.abort();
-    let _ = tokio::time::timeout(Duration::from_secs(END_SECS), graceful.shutdown()).await;
-    let flushed = tokio::task::spawn_blocking(move || app.engine.backend.flush()).await;
+    let end = tokio::time::Instant::now() + Duration::from_secs(END_SECS);
+    let _ = tokio::time::timeout_at(end, graceful.shutdown()).await;
+    let flush = tokio::task::spawn_blocking(move || app.engine.backend.flush());
+    // Another process may hold the database for longer than anybody waits for this one to end.
+    let flushed = tokio::time::timeout_at(end + LAST_WRITE, flush).await.map_err(|_| io::Error::other(UNWRITTEN))?;
     flushed.map_err(io::Error::other)?.map_err(io::Error::other)
 }
 

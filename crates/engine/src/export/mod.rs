@@ -115,6 +115,7 @@ impl Engine {
             let found = self.backend.list(&eyes, &filter, &page).map_err(Error::from)?;
             let last = found.len() < PAGE;
             after = found.last().and_then(|memory| crate::read::cursor(Order::Oldest, memory));
+            self.were_read(caller, found.iter().filter(|memory| eyes.shows(memory)));
             for memory in found.into_iter().filter(|memory| eyes.shows(memory)) {
                 take(Exported::Memory(Box::new(self.story(caller, memory)?)))?;
             }

@@ -167,6 +167,12 @@ fn day_before(words: &[&str], at: usize) -> Option<(i8, usize)> {
 
 /// "May", "May 2023", "May 7, 2023", "7 May 2023".
 fn after_month(month: i8, day_before: Option<i8>, next: &str, over_next: &str) -> (Option<Period>, usize) {
+    if day_before.is_none() && next.eq_ignore_ascii_case("the") && day_number(&over_next.to_ascii_lowercase()).is_some()
+    {
+        // "May the 12th".
+        let (period, used) = after_month(month, None, over_next, "");
+        return (period, used + 1);
+    }
     let day_after = day_number(&next.to_ascii_lowercase());
     let (day, year, used) = match (day_before, day_after) {
         (None, Some(day)) => (Some(day), year(over_next), if year(over_next).is_some() { 3 } else { 2 }),
@@ -344,6 +350,8 @@ mod tests {
         check("on the 3rd of March 2024", &["2024-03-03"]);
         check("the best of May", &["5+1"]);
         check("7 May", &["5-7"]);
+        check("on May the 12th", &["5-12"]);
+        check("in May the team left", &["5+1"]);
         check("on 31 February", &[]);
         check("it may march on", &[]);
         check("in March 2024", &["2024-03-01..2024-03-31"]);

@@ -85,7 +85,14 @@ impl Serve {
             output.answer(&started, || words(output, &started))
         };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads()).enable_all().build();
-        runtime.map_err(broken)?.block_on(serve(App::new(engine, settings), address, tell))
+        let (runtime, kept) = (runtime.map_err(broken)?, engine.clone());
+        let served = runtime.block_on(serve(App::new(engine, settings), address, tell));
+        if served.is_err() {
+            // What hangs is not waited for: neither calls that wait for the database nor the thread that writes to it.
+            runtime.shutdown_background();
+            std::mem::forget(kept);
+        }
+        served
     }
 }
 

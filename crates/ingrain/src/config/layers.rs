@@ -21,7 +21,7 @@ const ALIASES: &[(&str, &str)] = &[
 /// How the variables of settings begin.
 const OURS: &str = "INGRAIN_";
 /// How the address of a service begins in a variable that Kubernetes sets: `INGRAIN_SERVER_PORT` may be one.
-const CLUSTER_ADDRESS: &str = "tcp://";
+const CLUSTER_ADDRESSES: &[&str] = &["tcp://", "udp://", "sctp://"];
 /// How alike a name is that may be meant, of 1.
 const NEAR: f32 = 0.8;
 /// Settings that are never shown.
@@ -57,7 +57,7 @@ impl Layers {
 
     pub(super) fn file(mut self, file: &Path, text: &str) -> Result<Layers, Failure> {
         let name = file.display().to_string();
-        let table: Table = text.parse().map_err(|error: toml::de::Error| invalid(&name, &error.to_string()))?;
+        let table: Table = text.parse().map_err(|error: toml::de::Error| invalid(&name, &misspelt(&error, text)))?;
         let known: BTreeMap<String, Value> = leaves(&self.merged).into_iter().collect();
         for (key, value) in leaves(&table) {
             if let Some(expected) = known.get(&key).and_then(|like| misfit(&key, like, &value)) {
@@ -87,9 +87,8 @@ impl Layers {
         for (key, value) in known {
             let aliases = ALIASES.iter().filter(|(aliased, _)| *aliased == key).map(|(_, name)| (*name).to_owned());
             for name in aliases.chain([variable(&key)]) {
-                let Some(text) = environment.get(&name).filter(|text| !text.starts_with(CLUSTER_ADDRESS)) else {
-                    continue;
-                };
+                let of_a_cluster = |text: &str| CLUSTER_ADDRESSES.iter().any(|scheme| text.starts_with(scheme));
+                let Some(text) = environment.get(&name).filter(|text| !of_a_cluster(text)) else { continue };
                 let parsed = parsed(&value, text)
                     .ok_or_else(|| invalid(&name, &format!("`{text}` is not {}", a_value_of(&value))))?;
                 if let Some(expected) = misfit(&key, &value, &parsed) {
@@ -202,12 +201,22 @@ fn parsed(like: &Value, text: &str) -> Option<Value> {
         }),
         Value::Integer(_) => Value::Integer(text.parse().ok()?),
         Value::Float(_) => Value::Float(text.parse().ok()?),
+        Value::Array(_) if text.starts_with('[') => {
+            let mut table = format!("list = {text}").parse::<Table>().ok()?;
+            table.remove("list").filter(Value::is_array)?
+        }
         Value::Array(_) => {
             let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
             Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
         }
         _ => Value::String(text.to_owned()),
     })
+}
+
+/// What is wrong and in which line; not the line itself, as it may hold a password.
+fn misspelt(error: &toml::de::Error, text: &str) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    format!("line {}: {}", before.matches('\n').count() + 1, error.message())
 }
 
 /// What is expected where a value is of another sort than the setting, or a number makes no sense there.

@@ -190,6 +190,24 @@ fn a_named_file_of_settings_has_to_be_there_however_it_was_named() {
 }
 
 #[test]
+fn a_mistake_beside_a_secret_shows_the_line_by_its_number() {
+    for line in ["key = hunter2secret", "key = \"hunter2secret", "key = 12345678"] {
+        let world = World::on_file();
+        std::fs::write(world.home().join("config.toml"), format!("[embeddings]\n{line}\n")).expect("written");
+        let ran = world.run("search x", &[]);
+        assert!(ran.exit == 2 && ran.stderr.contains("config.invalid"), "{ran:?}");
+        assert!(!ran.stderr.contains("hunter2") && !ran.stderr.contains("12345678"), "{ran:?}");
+    }
+    let world = World::on_file();
+    let mut command = world.command("search x", &[]);
+    let ran = finished(command.env("INGRAIN_ROLES_AGENT_RULES", "hunter2secret").spawn().expect("starts"));
+    assert!(ran.exit == 2 && !ran.stderr.contains("hunter2"), "{ran:?}");
+    let mut command = world.command("search x", &[]);
+    let list = r#"["memory.read", "memory.manage"]"#;
+    assert_eq!(finished(command.env("INGRAIN_ROLES_AGENT_RULES", list).spawn().expect("starts")).exit, 0);
+}
+
+#[test]
 fn settings_that_make_no_sense_are_named_with_what_would_and_nothing_starts() {
     for (name, value, said) in [
         ("INGRAIN_LIMITS_ALWAYS_INJECT_SHARE", "0", "`limits.always_inject_share`: a number from 1 to 1000000000"),

@@ -213,6 +213,13 @@ fn blame_names_what_a_run_read_and_what_it_proposed() {
     assert_eq!(touches("blame r4", &id), ["read"]);
     world.json(&format!("list {} --prefix n/", AGENT.replace("r1", "r5")), &[]);
     assert_eq!((touches("blame r5", &known), touches("blame r5", &id)), (vec!["read".to_owned()], Vec::new()));
+    // So does what stands there now, told to who thought otherwise, and an export.
+    let stale = format!("patch {} n/a --evidence x --expect {}", AGENT.replace("r1", "r6"), "0".repeat(64));
+    assert_eq!(world.code(2, &stale, &["other"]), "conflict.sha256");
+    assert_eq!(touches("blame r6", &known), ["read"]);
+    let file = world.home().join("export.jsonl").display().to_string();
+    world.json(&format!("export {}", AGENT.replace("r1", "r7")), &["--output", &file]);
+    assert_eq!(touches("blame r7", &known), ["read"]);
     let propose = "--to workspace_runbooks --path rb/a --reason r --evidence e";
     // What a command looks up to work on, nobody read.
     world.json(&format!("propose {of_run} n/a {propose}"), &[]);
@@ -224,7 +231,10 @@ fn blame_names_what_a_run_read_and_what_it_proposed() {
     let candidate = text(&profile["review"]["candidate"]);
     assert_eq!(touches("blame r2", &candidate), ["proposed"], "{profile}");
     // Saved in a conversation, without a run.
-    assert_eq!(touches(&format!("reach {known}"), &known), ["proposed", "proposed", "read", "read", "written"]);
+    assert_eq!(
+        touches(&format!("reach {known}"), &known),
+        ["proposed", "proposed", "read", "read", "read", "read", "written"]
+    );
 }
 
 #[test]

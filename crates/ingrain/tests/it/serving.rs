@@ -16,7 +16,12 @@ pub struct Serving {
 
 impl Serving {
     pub fn start(world: &World) -> Serving {
-        let mut child = world.command("serve --json --local --port 0", &[]).spawn().expect("the binary starts");
+        Serving::start_with(world, &[])
+    }
+
+    fn start_with(world: &World, settings: &[(&str, &str)]) -> Serving {
+        let mut command = world.command("serve --json --local --port 0", &[]);
+        let mut child = command.envs(settings.iter().copied()).spawn().expect("the binary starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
         let started: serde_json::Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("started: {line}"));
@@ -101,6 +106,61 @@ fn a_key_does_nothing_twice_although_the_server_dies() {
     let mut expected: Vec<String> = (0..64).map(|number| format!("release {number} ended")).collect();
     expected.sort();
     assert_eq!(messages, expected, "each of them once");
+}
+
+#[test]
+fn who_says_no_more_is_still_answered() {
+    let world = World::new();
+    let serving = Serving::start(&world);
+    for _ in 0..20 {
+        let mut line = TcpStream::connect(&serving.address).expect("a line");
+        write!(line, "GET /readyz HTTP/1.1\r\nhost: {}\r\n\r\n", serving.address).expect("sent");
+        line.shutdown(std::net::Shutdown::Write).expect("half closed");
+        let mut answer = String::new();
+        line.read_to_string(&mut answer).expect("read");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer:?}");
+    }
+}
+
+/// Somebody else writes to the file for as long as he likes.
+#[test]
+fn reads_go_on_and_the_end_is_heard_while_saves_wait_for_another_process() {
+    // As many as may save at once, and some more.
+    const CALLS: usize = 64;
+    const SAVERS: usize = CALLS + 6;
+    let world = World::on_file();
+    world.json("remember --path first", &["the first word"]);
+    let mut serving = Serving::start_with(&world, &[("INGRAIN_SQLITE_WAIT_MS", "600000")]);
+    let other = rusqlite::Connection::open(world.database()).expect("opens");
+    other.execute_batch("begin immediate").expect("locks");
+    let mut lines: Vec<TcpStream> = Vec::new();
+    for number in 0..SAVERS {
+        let mut line = TcpStream::connect(&serving.address).expect("a line");
+        let body =
+            format!(r#"{{"store":"workspace_runbooks","path":"n/{number}","content":"{number}","kind":"runbook"}}"#);
+        let (length, address) = (body.len(), &serving.address);
+        write!(line, "POST /v1/memories HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}")
+            .expect("sent");
+        lines.push(line);
+    }
+    let waiting = || {
+        let (_, _, page) = serving.ask("GET", "/metrics", "");
+        let of = |line: &str| line.strip_prefix("ingrain_running ")?.parse::<usize>().ok();
+        page.lines().find_map(of).expect("a gauge")
+    };
+    while waiting() < CALLS {
+        std::thread::yield_now();
+    }
+    for path in ["/healthz", "/readyz", "/v1/memories", "/memory/search?query=first"] {
+        let (status, _, said) = serving.ask("GET", path, "");
+        assert_eq!(status, 200, "{path}: {status} {said}");
+    }
+    let id = serving.child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
+    // Nobody lets go of the file before it has ended.
+    assert_eq!(serving.child.wait().expect("ends").code(), Some(1));
+    other.execute_batch("rollback").expect("lets go");
+    assert_eq!(rows(&world.json("list --prefix first", &[])["memories"]).len(), 1);
 }
 
 /// Holds every tenant, so that whoever writes waits.

@@ -20,7 +20,7 @@ use super::{entry, events};
 /// Changes in one transaction of the background writer: others of the tenant wait as long as it takes.
 const GROUP_MAX: usize = 64;
 /// Changes that may wait before whoever brings the next one waits too.
-const QUEUE_MAX: usize = 1_024;
+const QUEUE_MAX: usize = 8_192;
 /// How long a change nobody waits for may stay, so that it can share a transaction.
 const LINGER: Duration = Duration::from_millis(20);
 /// Attempts at a transaction that others were in the way of.

@@ -17,8 +17,11 @@ use crate::bell::Bell;
 
 /// Changes in one transaction. More would make the first of them wait for the last.
 const GROUP_MAX: usize = 256;
-/// Changes that may wait before whoever brings the next one waits too.
+/// Changes somebody waits for that may wait before whoever brings the next one waits too.
 const QUEUE_MAX: usize = 1_024;
+/// Changes nobody waits for that may: reads leave them behind, and shall not wait while another process writes. Some
+/// minutes of searches without pause, tens of megabytes.
+const LATER_MAX: usize = 32_768;
 /// How long a change nobody waits for may stay, so that it can share the sync of one somebody does.
 const LINGER: Duration = Duration::from_millis(50);
 
@@ -159,9 +162,10 @@ impl Office {
     }
 
     fn push(&self, job: Job) {
-        let full = |queue: &mut Queue| queue.jobs.len() >= QUEUE_MAX;
+        let is_waited_for = job.is_waited_for();
+        let full = |queue: &mut Queue| queue.is_full(is_waited_for);
         let mut queue = self.room.wait_while(lock(&self.queue), full).unwrap_or_else(PoisonError::into_inner);
-        queue.waited_for += usize::from(job.is_waited_for());
+        queue.waited_for += usize::from(is_waited_for);
         queue.jobs.push(job);
         // The thread looks for itself once it is done; while it sleeps, it need only hear what cannot linger.
         if queue.asleep && (queue.jobs.len() == 1 || queue.is_pressing()) {
@@ -178,7 +182,7 @@ impl Office {
     }
 
     fn take(&self, queue: &mut Queue) -> Vec<Job> {
-        if queue.jobs.len() >= QUEUE_MAX {
+        if queue.is_full(true) || queue.is_full(false) {
             self.room.notify_all();
         }
         let rest = queue.jobs.split_off(queue.jobs.len().min(GROUP_MAX));
@@ -191,6 +195,14 @@ impl Office {
 }
 
 impl Queue {
+    /// Whether there is no room for one more that somebody waits for, or that nobody does.
+    fn is_full(&self, waited_for: bool) -> bool {
+        match waited_for {
+            true => self.waited_for >= QUEUE_MAX,
+            false => self.jobs.len() - self.waited_for >= LATER_MAX,
+        }
+    }
+
     /// Somebody waits, or there is enough for a group.
     fn is_pressing(&self) -> bool {
         self.closed || self.waited_for > 0 || self.jobs.len() >= GROUP_MAX

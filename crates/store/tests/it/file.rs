@@ -209,6 +209,26 @@ fn a_file_somebody_else_holds_is_named() {
     }
 }
 
+#[test]
+fn what_reads_leave_behind_waits_for_nobody() {
+    const READS: u32 = 5_000;
+    let (_folder, path) = folder();
+    let options = Options { wait_max: std::time::Duration::from_secs(20), ..Options::default() };
+    let backend = open_sqlite(&Location::File(path.clone()), &options).unwrap();
+    let world = World::new(&*backend);
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("begin immediate").unwrap();
+    let save = || world.change().write(Write::RunSave { run: "r1".to_owned() });
+    (0..READS).for_each(|_| backend.commit_later(save()));
+    // Nor does who brings a change and has other things to do.
+    let (tell, told) = std::sync::mpsc::channel();
+    backend.submit(Arc::new(save()), Box::new(move |outcome| tell.send(outcome).unwrap()));
+    // Only now: whoever waited above waited until his changes were lost.
+    other.execute_batch("rollback").unwrap();
+    told.recv().unwrap().unwrap();
+    backend.flush().unwrap();
+}
+
 #[cfg(unix)]
 #[test]
 fn only_the_owner_may_look() {

@@ -32,7 +32,8 @@ impl Figures {
 
     /// With the CPU time of the process that did it, where that was another one.
     pub fn of_other(self, spent: Duration) -> Figures {
-        Figures { cpu_ms_each: spent.as_secs_f64() * 1e3 / self.operations.max(1) as f64, cpu_ms_max: 0.0, ..self }
+        let cpu_ms_each = spent.as_secs_f64() * 1e3 / self.operations.max(1) as f64;
+        Figures { cpu_ms_each, cpu_ms_max: 0.0, written_bytes_each: None, ..self }
     }
 
     /// With the waits for the disk between two counts.
