@@ -52,6 +52,9 @@ impl Engine {
     /// Follows the chain of hashes through the whole log of the caller's tenant.
     pub fn verify(&self, caller: &Caller) -> Result<Verified, Error> {
         admins_only(caller)?;
+        // Entries cut off the end leave a chain that holds; the head of the log still knows how many there were. Asked
+        // first: whoever writes meanwhile only adds to them.
+        let last = self.backend.last_event(caller.tenant)?;
         let mut verified = Verified::default();
         loop {
             let events = self.backend.events(caller.tenant, verified.entries, self.limits().list_max)?;
@@ -63,8 +66,6 @@ impl Engine {
                 return Ok(verified);
             }
         }
-        // Entries cut off the end leave a chain that holds; the head of the log still knows how many there were.
-        let last = self.backend.last_event(caller.tenant)?;
         if last > verified.entries {
             let reason = "the log ends before it".to_owned();
             verified.broken = Some(Broken { seq: verified.entries + 1, reason });

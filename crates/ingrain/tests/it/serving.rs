@@ -109,6 +109,18 @@ fn a_key_does_nothing_twice_although_the_server_dies() {
 }
 
 #[test]
+fn a_log_that_grows_meanwhile_holds_together() {
+    let world = World::new();
+    let serving = Serving::start(&world);
+    std::thread::scope(|scope| {
+        let saving = scope.spawn(|| (0..100).for_each(|number| drop(serving.save(&format!("n/{number}")))));
+        while !saving.is_finished() {
+            assert!(world.json("verify", &[])["broken"].is_null());
+        }
+    });
+}
+
+#[test]
 fn who_says_no_more_is_still_answered() {
     let world = World::new();
     let serving = Serving::start(&world);
