@@ -116,8 +116,20 @@ pub(crate) fn any_moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<O
 
 /// Reads ids of reviews.
 pub(crate) fn ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<uuid::Uuid>, D::Error> {
-    let texts = Vec::<String>::deserialize(deserializer)?;
+    let texts: Vec<String> = listed(deserializer)?;
     texts.iter().map(|text| engine::id::parsed(text).map_err(D::Error::custom)).collect()
+}
+
+/// Most that one request may name; the schemas say it too.
+const LISTED_MAX: usize = 1_000;
+
+/// Reads a list of as many as one request may name.
+pub(crate) fn listed<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    let all = Vec::deserialize(deserializer)?;
+    match all.len() > LISTED_MAX {
+        true => Err(D::Error::custom(format!("at most {LISTED_MAX} are expected at once"))),
+        false => Ok(all),
+    }
 }
 
 /// Reads a moment, or a day for its end.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::memory::{MemoryView, SavedView};
 use super::remember::EvidenceBody;
-use super::{ActionWord, Id, Moment, ReviewStateWord, RiskWord, any_reason, bounded, ids, reason};
+use super::{ActionWord, Id, Moment, ReviewStateWord, RiskWord, any_reason, bounded, ids, listed, reason};
 
 /// A memory that should be read by all.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -194,6 +194,7 @@ impl From<BulkDecided> for DecidedAllView {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "SetOwners")]
 pub struct OwnersBody {
+    #[serde(deserialize_with = "listed")]
     #[schemars(length(max = 1000))]
     pub rules: Vec<OwnerRuleBody>,
 }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Moment, moment};
+use super::{Moment, moment, reason};
 
 /// A value that shall pass the scanner: its digest, or a text it stands in.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -22,6 +22,7 @@ pub struct AllowBody {
     /// A text in which the scanner finds one thing.
     #[serde(default)]
     pub text: Option<String>,
+    #[serde(deserialize_with = "reason")]
     #[schemars(length(min = 1, max = 4096))]
     pub reason: String,
     #[serde(deserialize_with = "moment")]

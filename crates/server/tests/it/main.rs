@@ -1,6 +1,7 @@
 //! REST, live events and who is asking, through real sockets, on SQLite in memory or on Postgres.
 mod auth;
 mod borders;
+mod bounds;
 mod episodic;
 mod events;
 mod govern;
