@@ -1,0 +1,109 @@
+//! The words of the calendar.
+use jiff::civil::Weekday;
+
+/// Stands between two days, months or years that were written as one word.
+pub(super) const STRETCH: &str = "–";
+
+pub(super) fn month(word: &str, before: &str, after: &str) -> Option<i8> {
+    const SHORT_LETTERS: usize = 3;
+    let lower = word.to_ascii_lowercase();
+    let place =
+        MONTHS.iter().position(|name| *name == lower || (lower.len() == SHORT_LETTERS && name.starts_with(&lower)))?;
+    // "may" and "march" are also verbs, "mar", "jan" and "sep" anything: these need a sign that a date is meant.
+    let certain = lower.len() > SHORT_LETTERS && lower != "march";
+    let dated = matches!(
+        before,
+        "in" | "on"
+            | "since"
+            | "from"
+            | "between"
+            | "during"
+            | "last"
+            | "this"
+            | "until"
+            | "before"
+            | "after"
+            | "of"
+            | "early"
+            | "late"
+    ) || day_number(before).is_some()
+        || day_number(&after.to_ascii_lowercase()).is_some()
+        || year(after).is_some()
+        || after == STRETCH;
+    (certain || dated).then_some(place as i8 + 1)
+}
+
+pub(super) fn day_number(word: &str) -> Option<i8> {
+    let digits = ["st", "nd", "rd", "th"].iter().find_map(|ending| word.strip_suffix(ending)).unwrap_or(word);
+    digits.parse().ok().filter(|day| (1..=31).contains(day))
+}
+
+pub(super) fn year(word: &str) -> Option<i16> {
+    (word.len() == 4).then(|| word.parse().ok())?.filter(|year| (1970..=2100).contains(year))
+}
+
+pub(super) fn amount(word: &str) -> Option<i32> {
+    const COUNTS: &[&str] = &["a", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    COUNTS
+        .iter()
+        .position(|count| *count == word)
+        .map(|place| place as i32 + 1)
+        .or_else(|| word.parse().ok().filter(|amount| (1..=999).contains(amount)))
+}
+
+pub(super) fn unit_days(word: &str) -> Option<i32> {
+    match word.trim_end_matches('s') {
+        "day" => Some(1),
+        "week" => Some(7),
+        "month" => Some(30),
+        "year" => Some(365),
+        _ => None,
+    }
+}
+
+/// How many days back so many of a unit reach.
+pub(super) fn days_of(amount: i32, unit: &str) -> Option<i32> {
+    match unit.trim_end_matches('s') {
+        "hour" => Some((amount + 23) / 24),
+        _ => unit_days(unit).map(|days| amount * days),
+    }
+}
+
+pub(super) fn season(word: &str) -> Option<(i8, i8)> {
+    match word {
+        "spring" => Some((3, 3)),
+        "summer" => Some((6, 3)),
+        "autumn" | "fall" => Some((9, 3)),
+        "winter" => Some((12, 3)),
+        _ => None,
+    }
+}
+
+pub(super) fn weekday(word: &str) -> Option<Weekday> {
+    WEEKDAYS.iter().find(|(name, _)| *name == word).map(|(_, weekday)| *weekday)
+}
+
+const MONTHS: &[&str] = &[
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
+const WEEKDAYS: &[(&str, Weekday)] = &[
+    ("monday", Weekday::Monday),
+    ("tuesday", Weekday::Tuesday),
+    ("wednesday", Weekday::Wednesday),
+    ("thursday", Weekday::Thursday),
+    ("friday", Weekday::Friday),
+    ("saturday", Weekday::Saturday),
+    ("sunday", Weekday::Sunday),
+];

@@ -1,0 +1,273 @@
+//! Reading: which words of a text name a time, and which days they mean.
+use jiff::ToSpan;
+use jiff::civil::{Date, Weekday, date};
+
+use super::calendar::{STRETCH, amount, day_number, days_of, month, season, unit_days, weekday, year};
+use super::{MonthDay, Period};
+
+/// A year that has every day.
+const LEAP_YEAR: i16 = 2024;
+
+/// A time that words name, and which words.
+pub(super) struct Named {
+    pub(super) period: Period,
+    pub(super) from: usize,
+    pub(super) to: usize,
+}
+
+/// A text as words with a blank between them; what joins two days, months or years (`1-5`, `May–July`) is a word too.
+pub(super) fn apart(text: &str) -> String {
+    let mut all = String::with_capacity(text.len());
+    for word in text.split(|letter: char| !letter.is_alphanumeric() && !matches!(letter, '-' | '–')) {
+        let two = word.split_once(['-', '–']).filter(|(one, other)| alike(one, other));
+        match two {
+            Some((one, other)) => all.extend([one, " ", STRETCH, " ", other]),
+            None if word == "–" => all.push('-'),
+            None => all.push_str(word),
+        }
+        all.push(' ');
+    }
+    all
+}
+
+/// Whether both are days, months or years.
+fn alike(one: &str, other: &str) -> bool {
+    let (one, other) = (one.to_ascii_lowercase(), other.to_ascii_lowercase());
+    let month = |word: &str| month(word, "in", "").is_some();
+    (day_number(&one).is_some() && day_number(&other).is_some())
+        || (year(&one).is_some() && year(&other).is_some())
+        || (month(&one) && month(&other))
+}
+
+/// The time named at a word, if any, and the word to go on with.
+pub(super) fn named(words: &[&str], at: usize, today: Date) -> (Option<Named>, usize) {
+    let before = at.checked_sub(1).map(|at| words[at].to_ascii_lowercase()).unwrap_or_default();
+    let (period, used) = period(words, at, &before, today);
+    let from = at - day_before(words, at).map_or(0, |(_, words)| words);
+    let whole = period.map(|period| whole(words, Named { period, from, to: at + used }, today));
+    let next = whole.as_ref().map_or(at + used, |named| named.to);
+    (whole, next)
+}
+
+/// What one time is of: itself, a stretch that it begins or ends, or all since then.
+fn whole(words: &[&str], one: Named, today: Date) -> Named {
+    if let Some(stretch) = from_day(words, &one).or_else(|| until(words, &one, today)) {
+        return stretch;
+    }
+    let since = is(words, one.from.checked_sub(1), "since").then(|| one.period.latest(today)).flatten();
+    match since.filter(|(first, _)| *first <= today) {
+        Some((first, _)) => Named { period: Period::Days(first, today), ..one },
+        None => one,
+    }
+}
+
+/// "1 to 5 May": the day before the one that has the month.
+fn from_day(words: &[&str], last: &Named) -> Option<Named> {
+    let the = usize::from(is(words, last.from.checked_sub(1), "the"));
+    let join = last.from.checked_sub(1 + the)?;
+    let from = join.checked_sub(1)?;
+    let day = day_number(&words[from].to_ascii_lowercase()).filter(|_| joins(words, join, from))?;
+    let first = on_day(last.period, day)?;
+    Some(Named { period: stretch(first, last.period)?, from, to: last.to })
+}
+
+/// "May 1 to 5", "May to July", "May 1 until June 5 2023".
+fn until(words: &[&str], first: &Named, today: Date) -> Option<Named> {
+    let join = first.to;
+    if !joins(words, join, first.from) {
+        return None;
+    }
+    let at = join + 1 + usize::from(is(words, Some(join + 1), "the"));
+    let (last, to) = match words.get(at).and_then(|word| day_number(&word.to_ascii_lowercase())) {
+        None => read(words, at, today)?,
+        Some(day) => {
+            let month_at = at + 1 + usize::from(is(words, Some(at + 1), "of"));
+            let has_month = words.get(month_at).is_some_and(|word| month(word, "in", "").is_some());
+            if has_month { read(words, month_at, today)? } else { day_alone(words, at, on_day(first.period, day)?)? }
+        }
+    };
+    Some(Named { period: stretch(first.period, last)?, from: first.from, to })
+}
+
+fn read(words: &[&str], at: usize, today: Date) -> Option<(Period, usize)> {
+    let (period, used) = period(words, at, "on", today);
+    period.map(|period| (period, at + used))
+}
+
+/// "to 5, 2023": a day with its year, or one that nothing follows which it could count.
+fn day_alone(words: &[&str], at: usize, day: Period) -> Option<(Period, usize)> {
+    let next = words.get(at + 1);
+    match next.and_then(|word| year(word)) {
+        Some(year) => Some((days(day.in_year(year)?), at + 2)),
+        None => next.is_none_or(|next| !next.starts_with(char::is_alphabetic)).then_some((day, at + 1)),
+    }
+}
+
+/// Another day of the month of a single day.
+fn on_day(only: Period, day: i8) -> Option<Period> {
+    match only {
+        Period::Days(first, last) if first == last => {
+            Date::new(first.year(), first.month(), day).ok().map(|day| Period::Days(day, day))
+        }
+        Period::Yearly(first, last) if first == last => Some(Period::Yearly((first.0, day), (first.0, day))),
+        _ => None,
+    }
+}
+
+/// From the first of one to the last of the other. A year said once is that of both.
+fn stretch(one: Period, other: Period) -> Option<Period> {
+    let month_day = |day: Date| -> MonthDay { (day.month(), day.day()) };
+    match (one, other) {
+        (Period::Yearly(first, _), Period::Yearly(_, last)) => Some(Period::Yearly(first, last)),
+        (Period::Days(first, _), Period::Days(_, last)) => (first <= last).then_some(Period::Days(first, last)),
+        (Period::Yearly(first, _), Period::Days(_, last)) => {
+            let year = last.year() - i16::from(first > month_day(last));
+            Some(Period::Days(one.in_year(year)?.0, last))
+        }
+        (Period::Days(first, _), Period::Yearly(_, last)) => {
+            let (_, end) = Period::Yearly(month_day(first), last).in_year(first.year())?;
+            Some(Period::Days(first, end))
+        }
+    }
+}
+
+/// Whether a word joins two times; "and" does after "between".
+fn joins(words: &[&str], at: usize, from: usize) -> bool {
+    match words.get(at).map(|word| word.to_ascii_lowercase()).as_deref() {
+        Some("to" | "until" | "till" | "through" | "thru" | "-" | STRETCH) => true,
+        Some("and") => {
+            let the = usize::from(is(words, from.checked_sub(1), "the"));
+            is(words, from.checked_sub(1 + the), "between")
+        }
+        _ => false,
+    }
+}
+
+fn is(words: &[&str], at: Option<usize>, word: &str) -> bool {
+    at.and_then(|at| words.get(at)).is_some_and(|at| at.eq_ignore_ascii_case(word))
+}
+
+/// The period that starts at a word, if any, and the words it takes. `before` is what stands before it.
+fn period(words: &[&str], at: usize, before: &str, today: Date) -> (Option<Period>, usize) {
+    let word = |offset: usize| words.get(at + offset).copied().unwrap_or_default();
+    let lower = |offset: usize| word(offset).to_ascii_lowercase();
+    let first = lower(0);
+    if let Ok(exact) = word(0).get(..10).unwrap_or_default().parse::<Date>() {
+        return (Some(Period::Days(exact, exact)), 1);
+    }
+    if let Some(month) = month(word(0), before, word(1)) {
+        return after_month(month, day_before(words, at).map(|(day, _)| day), word(1), word(2));
+    }
+    if day_number(&first).is_some() && month(word(1), "in", "").is_some() {
+        // "7 May 2023": the month reads it.
+        return (None, 1);
+    }
+    if let Some(first) = format!("{first}-01").parse::<Date>().ok().filter(|_| first.len() == "2025-06".len()) {
+        return (Some(days(months_from(first.year(), first.month(), 1))), 1);
+    }
+    match first.as_str() {
+        "yesterday" => (days_ago(today, 1, 1), 1),
+        "today" | "tonight" => (days_ago(today, 0, 0), 1),
+        "last" | "past" | "previous" | "this" => match relative(&first, &lower(1), today) {
+            Some(period) => (Some(period), 2),
+            None => match amount(&lower(1)).and_then(|amount| days_of(amount, &lower(2))) {
+                // "the last 48 hours", "the past three weeks".
+                Some(days) if first != "this" => (days_ago(today, days, 0), 3),
+                _ => (None, 1),
+            },
+        },
+        _ if matches!(before, "on" | "since" | "from" | "between") && weekday(&first).is_some() => {
+            (relative("last", &first, today), 1)
+        }
+        _ if lower(2) == "ago" => match (amount(&first), unit_days(&lower(1))) {
+            (Some(amount), Some(days)) => (days_ago(today, amount * days + days / 2, amount * days - days / 2), 3),
+            _ => (None, 1),
+        },
+        _ if season(&first).is_some() && matches!(before, "in" | "the" | "during" | "since" | "last" | "this") => {
+            let (month, months) = season(&first).unwrap_or((6, 3));
+            match year(word(1)) {
+                Some(year) => (Some(days(months_from(year, month, months))), 2),
+                None => (Some(yearly(month, months)), 1),
+            }
+        }
+        _ => match year(word(0)) {
+            Some(year) => (Some(Period::Days(date(year, 1, 1), date(year, 12, 31))), 1),
+            None => (None, 1),
+        },
+    }
+}
+
+/// "7 May", "the 7th of May": the day that stands before what names the time, and the words that say it.
+fn day_before(words: &[&str], at: usize) -> Option<(i8, usize)> {
+    let day = |back: usize| day_number(&words.get(at.checked_sub(back)?)?.to_ascii_lowercase());
+    let of = at > 0 && words[at - 1].eq_ignore_ascii_case("of");
+    day(1).map(|day| (day, 1)).or_else(|| day(2).filter(|_| of).map(|day| (day, 2)))
+}
+
+/// "May", "May 2023", "May 7, 2023", "7 May 2023".
+fn after_month(month: i8, day_before: Option<i8>, next: &str, over_next: &str) -> (Option<Period>, usize) {
+    if day_before.is_none() && next.eq_ignore_ascii_case("the") && day_number(&over_next.to_ascii_lowercase()).is_some()
+    {
+        // "May the 12th".
+        let (period, used) = after_month(month, None, over_next, "");
+        return (period, used + 1);
+    }
+    let day_after = day_number(&next.to_ascii_lowercase());
+    let (day, year, used) = match (day_before, day_after) {
+        (None, Some(day)) => (Some(day), year(over_next), if year(over_next).is_some() { 3 } else { 2 }),
+        (day, _) => (day, year(next), 1 + usize::from(year(next).is_some())),
+    };
+    let period = match (day, year) {
+        (Some(day), Some(year)) => Date::new(year, month, day).ok().map(|day| Period::Days(day, day)),
+        (None, Some(year)) => Some(days(months_from(year, month, 1))),
+        (Some(day), None) => Date::new(LEAP_YEAR, month, day).ok().map(|_| Period::Yearly((month, day), (month, day))),
+        (None, None) => Some(yearly(month, 1)),
+    };
+    (period, used)
+}
+
+fn relative(word: &str, unit: &str, today: Date) -> Option<Period> {
+    let back = i32::from(word != "this");
+    let monday = i32::from(today.weekday().since(Weekday::Monday));
+    match unit {
+        "week" => days_ago(today, monday + 7 * back, if back == 1 { monday + 1 } else { 0 }),
+        "weekend" => days_ago(today, monday + 2, monday + 1),
+        "night" | "evening" | "morning" | "afternoon" => days_ago(today, back, back),
+        "month" => {
+            let month = today.checked_sub(back.months()).ok()?;
+            Some(days(months_from(month.year(), month.month(), 1)))
+        }
+        "year" => {
+            let year = today.year() - i16::from(back == 1);
+            Some(Period::Days(date(year, 1, 1), date(year, 12, 31)))
+        }
+        _ => match (month(unit, "in", ""), season(unit)) {
+            (Some(month), _) => Some(yearly(month, 1)),
+            (None, Some((month, months))) => Some(yearly(month, months)),
+            (None, None) => {
+                let since = i32::from(today.weekday().since(weekday(unit)?));
+                let since = if since == 0 { 7 } else { since };
+                days_ago(today, since, since)
+            }
+        },
+    }
+}
+
+fn days_ago(today: Date, from: i32, to: i32) -> Option<Period> {
+    Some(Period::Days(today.checked_sub(from.days()).ok()?, today.checked_sub(to.days()).ok()?))
+}
+
+fn days((first, last): (Date, Date)) -> Period {
+    Period::Days(first, last)
+}
+
+fn yearly(month: i8, months: i8) -> Period {
+    let (first, last) = months_from(LEAP_YEAR, month, months);
+    // Every month has a last day that the 31st stands for.
+    Period::Yearly((first.month(), 1), (last.month(), 31))
+}
+
+fn months_from(year: i16, month: i8, months: i8) -> (Date, Date) {
+    let first = Date::new(year, month, 1).unwrap_or(Date::MIN);
+    (first, first.saturating_add(months.months()).saturating_sub(1.days()))
+}
