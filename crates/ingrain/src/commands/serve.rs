@@ -67,7 +67,7 @@ impl Serve {
         }
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new(config.fixed_now()?));
         log_to_stderr(settings, &clock)?;
-        let Session { engine, caller } = Session::open(config)?;
+        let Session { engine, caller } = Session::open(&hearing(config))?;
         // A skill that cannot be read is better told now, in the log, than at the first turn.
         engine.skills();
         let admin_key = if self.local { None } else { first_key(&engine, caller.tenant)? };
@@ -94,6 +94,13 @@ impl Serve {
         }
         served
     }
+}
+
+/// The settings with a wait for another process that ends before a request does, so that callers hear what they wait for.
+fn hearing(config: &Config) -> Config {
+    let mut config = config.clone();
+    config.sqlite.wait_ms = config.sqlite.wait_ms.min(config.server.limits.timeout_secs * 1_000 * 5 / 6);
+    config
 }
 
 /// Threads for the sockets: one core is the writer's. One thread too many costs a lone request two vain wakes.

@@ -134,6 +134,24 @@ fn who_says_no_more_is_still_answered() {
     }
 }
 
+#[test]
+fn who_saves_while_another_process_writes_hears_it_before_his_time_is_over() {
+    let world = World::on_file();
+    world.json("remember --path first", &["the first word"]);
+    let serving = Serving::start_with(&world, &[("INGRAIN_SERVER_LIMITS_TIMEOUT_SECS", "2")]);
+    let other = rusqlite::Connection::open(world.database()).expect("opens");
+    other.execute_batch("begin immediate").expect("locks");
+    let body = r#"{"store":"workspace_runbooks","path":"n","content":"n","kind":"runbook"}"#;
+    let (status, _, said) = serving.ask("POST", "/v1/memories", body);
+    assert_eq!(status, 503, "{said}");
+    assert!(said.contains("store.busy"), "{said}");
+    other.execute_batch("rollback").expect("lets go");
+    // Who was told that it is not saved need not fear that it is saved later.
+    let (status, _, said) = serving.ask("GET", "/v1/memories", "");
+    assert!(status == 200 && !said.contains("\"n\""), "{said}");
+    assert_eq!(serving.ask("POST", "/v1/memories", body).0, 201);
+}
+
 /// Somebody else writes to the file for as long as he likes.
 #[test]
 fn reads_go_on_and_the_end_is_heard_while_saves_wait_for_another_process() {

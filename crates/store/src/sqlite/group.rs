@@ -24,6 +24,21 @@ impl Job {
     pub(super) fn is_waited_for(&self) -> bool {
         !matches!(self, Job::Later(_))
     }
+
+    pub(super) fn fail(self, error: StoreError) {
+        match self {
+            Job::Commit(_, answer) => answer(Err(error)),
+            Job::Tenant(_, answer) => answer(Err(error)),
+            Job::Flush(answer) => answer(Err(error)),
+            Job::Later(_) => {}
+        }
+    }
+}
+
+/// A group was not written, as another process holds the file: why, and what of it can be tried again.
+pub(super) struct Held {
+    pub(super) error: StoreError,
+    pub(super) later: Vec<Job>,
 }
 
 /// Where groups are written, and what is kept between them.
@@ -51,8 +66,16 @@ impl Desk {
         Desk { conn, news, lost: None, scrub: false, synced, heads: Heads::default() }
     }
 
-    pub(super) fn settle(&mut self, group: Vec<Job>) {
-        let outcomes = self.write(&group);
+    pub(super) fn settle(&mut self, mut group: Vec<Job>) -> Option<Held> {
+        let outcomes = match self.write(&group) {
+            Err(error @ StoreError::Busy(_)) if !group.iter().any(|job| matches!(job, Job::Flush(_))) => {
+                let later = group.extract_if(.., |job| !job.is_waited_for()).collect();
+                group.into_iter().for_each(|job| job.fail(same(&error)));
+                return Some(Held { error, later });
+            }
+            Err(error) => group.iter().map(|_| Err(same(&error))).collect(),
+            Ok(outcomes) => outcomes,
+        };
         self.news.ring();
         for (job, outcome) in group.into_iter().zip(outcomes) {
             match (job, outcome) {
@@ -74,27 +97,21 @@ impl Desk {
             }
         }
         self.scrub();
+        None
     }
 
-    fn write(&mut self, group: &[Job]) -> Vec<Result<Outcome, StoreError>> {
+    fn write(&mut self, group: &[Job]) -> Result<Vec<Result<Outcome, StoreError>>, StoreError> {
         if group.iter().all(|job| matches!(job, Job::Flush(_))) {
-            return group.iter().map(|_| Ok(Outcome::Flushed)).collect();
+            return Ok(group.iter().map(|_| Ok(Outcome::Flushed)).collect());
         }
         let conn = lock(&self.conn);
         let written = transaction(&conn, &mut self.heads, group);
         self.scrub |= group
             .iter()
             .any(|job| matches!(job, Job::Commit(change, _) | Job::Later(change) if commit::erases(change)));
-        match written {
-            Ok(outcomes) => {
-                self.synced.fetch_add(u64::from(outcomes.iter().any(Result::is_ok)), Ordering::Relaxed);
-                outcomes
-            }
-            Err(fault) => {
-                let error = StoreError::from(fault);
-                group.iter().map(|_| Err(same(&error))).collect()
-            }
-        }
+        let outcomes = written?;
+        self.synced.fetch_add(u64::from(outcomes.iter().any(Result::is_ok)), Ordering::Relaxed);
+        Ok(outcomes)
     }
 
     /// Takes erased text out of the log file. A reader in the way makes it wait for the next group.

@@ -11,7 +11,8 @@ use std::time::Duration;
 use engine::change::{Change, Committed};
 use engine::ports::{Answer, StoreError, Tenant};
 
-use super::group::{Desk, Job};
+use super::fault::same;
+use super::group::{Desk, Held, Job};
 use super::pool::{Shared, lock};
 use crate::bell::Bell;
 
@@ -77,7 +78,7 @@ impl Writer {
         match self.office.alone() {
             Some((mut desk, mut group)) => {
                 group.push(job);
-                desk.settle(group);
+                self.office.settle(&mut desk, group);
             }
             None => self.office.push(job),
         }
@@ -129,7 +130,12 @@ impl Office {
                 continue;
             }
             // A panic leaves its group without an answer, which they hear; the next group rolls back what it left open.
-            let _ = catch_unwind(AssertUnwindSafe(|| desk.settle(group)));
+            let held = catch_unwind(AssertUnwindSafe(|| self.settle(&mut desk, group)));
+            drop(desk);
+            if held.unwrap_or(false) {
+                // However short the wait for the other process is, it is left to write.
+                std::thread::sleep(LINGER);
+            }
         }
         lock(&self.desk).scrub();
     }
@@ -179,6 +185,23 @@ impl Office {
         let mut queue = lock(&self.queue);
         let free = queue.waited_for == 0 && !queue.crowded && queue.jobs.len() < GROUP_MAX;
         free.then(|| (desk, self.take(&mut queue)))
+    }
+
+    /// Writes a group. While another process holds the file, who waits behind the group waits no longer than it did: all
+    /// hear of it, so that nothing is written for somebody who gave up. What nobody waits for stays until it can be
+    /// written, or somebody wants to hear that it was. True where the file is held.
+    fn settle(&self, desk: &mut Desk, group: Vec<Job>) -> bool {
+        let Some(Held { error, later }) = desk.settle(group) else { return false };
+        let mut queue = lock(&self.queue);
+        let told = queue.jobs.extract_if(.., |job| job.is_waited_for()).collect::<Vec<_>>();
+        queue.waited_for = 0;
+        if !queue.closed && !told.iter().any(|job| matches!(job, Job::Flush(_))) {
+            queue.jobs.splice(..0, later);
+        }
+        drop(queue);
+        self.room.notify_all();
+        told.into_iter().for_each(|job| job.fail(same(&error)));
+        true
     }
 
     fn take(&self, queue: &mut Queue) -> Vec<Job> {

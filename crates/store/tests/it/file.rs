@@ -210,6 +210,33 @@ fn a_file_somebody_else_holds_is_named() {
 }
 
 #[test]
+fn who_waits_behind_a_held_file_hears_of_it_with_the_first() {
+    let (_folder, path) = folder();
+    let options = Options { wait_max: std::time::Duration::from_millis(300), ..Options::default() };
+    let backend = open_sqlite(&Location::File(path.clone()), &options).unwrap();
+    let world = World::new(&*backend);
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("begin immediate").unwrap();
+    let save = |path: &str| world.change().write(Write::Entry(Box::new(world.entry("c1", at_path(path, path)))));
+    backend.commit_later(save("later"));
+    // More than two groups, so that most of them wait behind the first.
+    let (tell, told) = std::sync::mpsc::channel();
+    for number in 0..600 {
+        let tell = tell.clone();
+        let answer = Box::new(move |outcome| drop(tell.send(outcome)));
+        backend.submit(Arc::new(save(&format!("p/{number}"))), answer);
+    }
+    drop(tell);
+    let first = told.recv().unwrap();
+    other.execute_batch("rollback").unwrap();
+    let codes: Vec<_> = std::iter::once(first).chain(told).map(|outcome| outcome.unwrap_err().code()).collect();
+    assert_eq!((codes.len(), codes.iter().all(|code| *code == "store.busy")), (600, true));
+    backend.flush().unwrap();
+    let paths: Vec<_> = world.list(&Filter::default()).into_iter().filter_map(|memory| memory.path).collect();
+    assert_eq!(paths, ["later"], "what nobody waits for is kept, and what was told to fail is not written");
+}
+
+#[test]
 fn what_reads_leave_behind_waits_for_nobody() {
     const READS: u32 = 5_000;
     let (_folder, path) = folder();
