@@ -2,6 +2,7 @@
 
 use super::{Limits, Weights};
 use crate::ranking::text::TextWeights;
+use crate::ruleset::Ruleset;
 
 /// A limit set to what makes no sense.
 #[derive(Clone, PartialEq, Debug)]
@@ -33,14 +34,36 @@ const DIVISOR: Bounds = (0.001, 1e6);
 /// Longest first part of a tag: it stands twice around everything a model is shown.
 const PREFIX_BYTES_MAX: usize = 64;
 
+fn first_beyond(mut numbers: impl Iterator<Item = (&'static str, f64, Bounds)>) -> Option<OutOfBounds> {
+    let beyond = |(_, value, (least, most)): &(_, f64, Bounds)| !(*least..=*most).contains(value);
+    let told = |(field, _, (least, most))| OutOfBounds { field, expected: format!("a number from {least} to {most}") };
+    numbers.find(beyond).map(told)
+}
+
+impl Ruleset {
+    /// The first rule with which nothing could be kept.
+    pub fn out_of_bounds(&self) -> Option<OutOfBounds> {
+        if self.layers.is_empty() {
+            return Some(OutOfBounds { field: "layers", expected: "at least one layer".to_owned() });
+        }
+        let set = |field, value: Option<u64>, bounds| value.map(|value| (field, value as f64, bounds));
+        let numbers = [
+            set("content_bytes_max", Some(self.content_bytes_max), SOME),
+            set("content_bytes_soft", self.content_bytes_soft, SOME),
+            set("live_max", self.live_max, SOME),
+            set("unattended_saves_max", self.unattended_saves_max.map(u64::from), ANY),
+            set("conversation_draft_days", self.conversation_draft_days.map(u64::from), DAYS),
+        ];
+        let days = self.ttl_days.values().map(|days| ("ttl_days", f64::from(*days), DAYS));
+        first_beyond(numbers.into_iter().flatten().chain(days))
+    }
+}
+
 impl Limits {
     /// The first limit that makes no sense.
     pub fn out_of_bounds(&self) -> Option<OutOfBounds> {
         let numbers = self.numbers().into_iter().chain(self.weights.numbers()).chain(self.weights.text.numbers());
-        let beyond = |(_, value, (least, most)): &(_, f64, Bounds)| !(*least..=*most).contains(value);
-        let told =
-            |(field, _, (least, most))| OutOfBounds { field, expected: format!("a number from {least} to {most}") };
-        numbers.into_iter().find(beyond).map(told).or_else(|| self.odd_prefix())
+        first_beyond(numbers).or_else(|| self.odd_prefix())
     }
 
     fn odd_prefix(&self) -> Option<OutOfBounds> {

@@ -110,6 +110,22 @@ fn a_sixth_ruleset_needs_configuration_only() {
 }
 
 #[test]
+fn a_ruleset_that_could_keep_nothing_is_named() {
+    for (field, value) in [
+        ("layers", "[]"),
+        ("content_bytes_max", "0"),
+        ("live_max", "0"),
+        ("conversation_draft_days", "4000000000"),
+        ("ttl_days", "{ routine = 4000000000 }"),
+    ] {
+        let kept = documented_ruleset().lines().filter(|line| !line.starts_with(field)).collect::<Vec<_>>();
+        let world = World::with_config(&format!("{}\n{field} = {value}\n", kept.join("\n")));
+        let told = world.fails(2, "list", &[]).to_string();
+        assert!(told.contains("config.ruleset") && told.contains(&format!("rulesets.ticket.{field}")), "{told}");
+    }
+}
+
+#[test]
 fn words_alone_find_memories_when_there_are_no_vectors() {
     let world = World::with_config("[embeddings]\nmodel = 'none'\n");
     world.json("remember --path a", &["the llama grazes behind the shed"]);
