@@ -1,9 +1,10 @@
 //! HTML to Markdown: enough of its structure to cut it along its headings. What a page hides is left out.
 
 mod entities;
+mod hidden;
 
-/// Elements whose content nobody reads.
-const UNREAD: &[&str] = &["script", "style", "head", "nav", "template", "noscript", "svg"];
+use hidden::Hidden;
+
 /// Elements that end a line.
 const LINES: &[&str] = &[
     "p",
@@ -22,11 +23,12 @@ const LINES: &[&str] = &[
     "details",
 ];
 
-/// The text of a page, headings as `#`, list items as `-` below one another, what was set as code between fences.
+/// The text of a page, headings as `#`, list items as `-` below one another, what was set as code between fences,
+/// pictures as the words that stand for them.
 pub fn to_markdown(html: &str) -> String {
-    let (mut page, mut rest, mut unread) = (Page::with_room(html.len() / 2), html, None::<String>);
+    let (mut page, mut rest, mut hidden) = (Page::with_room(html.len() / 2), html, None::<Hidden>);
     while let Some(at) = rest.find('<') {
-        if unread.is_none() {
+        if hidden.is_none() {
             page.words(&rest[..at]);
         }
         rest = &rest[at..];
@@ -36,23 +38,27 @@ pub fn to_markdown(html: &str) -> String {
         }
         if !begins_tag(rest) {
             // "a < b" is said, not marked.
-            if unread.is_none() {
+            if hidden.is_none() {
                 page.words("<");
             }
             rest = &rest[1..];
             continue;
         }
         let end = tag_end(rest);
-        let (name, closing) = tag(&rest[..end]);
+        let (tag, closing) = (&rest[..end], rest.starts_with("</"));
+        let name = name(tag);
         rest = &rest[end..];
-        match &unread {
-            Some(until) if closing && *until == name => unread = None,
-            Some(_) => {}
-            None if !closing && UNREAD.contains(&name.as_str()) => unread = Some(name),
-            None => page.mark(&name, closing),
+        let within = hidden.as_mut().is_some_and(|hidden| hidden.goes_on(&name, closing));
+        if within {
+            continue;
+        }
+        let ended = hidden.take().is_some() && closing;
+        hidden = Hidden::begun_by(&name, tag).filter(|_| !closing);
+        if hidden.is_none() && !ended {
+            page.mark(&name, tag, closing);
         }
     }
-    if unread.is_none() {
+    if hidden.is_none() {
         page.words(rest);
     }
     page.end_code();
@@ -93,11 +99,30 @@ fn tag_end(text: &str) -> usize {
     text.find('>').map_or(text.len(), |end| end + 1)
 }
 
-fn tag(text: &str) -> (String, bool) {
-    let inner = text.trim_start_matches('<');
-    let closing = inner.starts_with('/');
-    let name = inner.trim_start_matches('/').chars().take_while(char::is_ascii_alphanumeric).collect::<String>();
-    (name.to_ascii_lowercase(), closing)
+fn name(tag: &str) -> String {
+    let inner = tag.trim_start_matches('<').trim_start_matches('/');
+    inner.chars().take_while(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
+}
+
+/// What a tag says of itself under a name: nothing where it does not, an empty text where it only has the name.
+fn attribute<'a>(tag: &'a str, wanted: &str) -> Option<&'a str> {
+    let mut rest = tag.trim_end_matches('>').trim_end_matches('/').split_once(char::is_whitespace)?.1.trim_start();
+    while !rest.is_empty() {
+        let ends = |letter: char| letter == '=' || letter.is_whitespace();
+        let (name, after) = rest.split_at(rest.find(ends).unwrap_or(rest.len()));
+        let (value, after) = match after.trim_start().strip_prefix('=').map(str::trim_start) {
+            None => ("", after),
+            Some(said) => match said.chars().next().filter(|quote| matches!(quote, '"' | '\'')) {
+                Some(quote) => said[1..].split_once(quote).unwrap_or((&said[1..], "")),
+                None => said.split_once(char::is_whitespace).unwrap_or((said, "")),
+            },
+        };
+        if name.eq_ignore_ascii_case(wanted) {
+            return Some(value);
+        }
+        rest = after.trim_start();
+    }
+    None
 }
 
 /// A page as far as it was read.
@@ -114,8 +139,10 @@ impl Page {
         Page { text: String::with_capacity(bytes), lists: 0, code: None }
     }
 
-    fn mark(&mut self, name: &str, closing: bool) {
+    fn mark(&mut self, name: &str, tag: &str, closing: bool) {
         match (name, &mut self.code) {
+            ("img", _) if hidden::is_hidden(tag) => {}
+            ("img", _) => self.words(&format!(" {} ", attribute(tag, "alt").unwrap_or_default())),
             ("pre", None) if !closing => self.code = Some(String::new()),
             ("pre", Some(_)) if closing => self.end_code(),
             ("br", Some(code)) => code.push('\n'),
@@ -217,9 +244,23 @@ mod tests {
         check("<details><summary>more</summary>told", "more\n\ntold");
     }
 
+    #[test]
+    fn pictures_are_their_words_and_hidden_text_is_not_there() {
+        let check = |page: &str, expected: &str| assert_eq!(to_markdown(page).trim(), expected, "{page}");
+        check("<p>see<img src='a.png' alt=\"the &amp; plan\">here</p>", "see the & plan here");
+        check("<p>see <img src=a.png> <img alt> here", "see here");
+        check("<p>one <span hidden>two</span> three", "one three");
+        check("<div style=\"color: red; Display : none !important\">one<div>two</div>three</div>four", "four");
+        check("<p style='visibility:hidden'>one<p>two", "two");
+        check("<div aria-hidden='true'>shown", "shown");
+        check("<input hidden><img hidden alt=x>shown", "shown");
+        check("<p title='hidden'>shown <b data-x='display:none'>too", "shown too");
+        check("<script>if (a) { '<script>' }</script>after", "after");
+    }
+
     proptest! {
         #[test]
-        fn no_page_breaks_it(page in "(<[a-z/!-]{0,5}|>|&[#a-z0-9]{0,6};?|[^<>]{0,9}){0,40}") {
+        fn no_page_breaks_it(page in "(<[a-z/!-]{0,5}|<img( (alt|hidden)=?['\"]?)?|>|&[#a-z0-9]{0,6};?|[^<>]{0,9}){0,40}") {
             to_markdown(&page);
             title(&page);
         }
