@@ -7,6 +7,7 @@ mod clock;
 mod commands;
 mod config;
 mod error;
+mod log;
 mod output;
 #[cfg(test)]
 mod parity;

@@ -23,6 +23,7 @@ use crate::assemble::Session;
 use crate::clock::SystemClock;
 use crate::config::{Config, RULE_MANAGE, RULE_READ};
 use crate::error::Failure;
+use crate::log::Log;
 use crate::output::{Output, Tone};
 
 #[derive(Debug, Args)]
@@ -157,7 +158,7 @@ fn log_to_stderr(settings: &ServerConfig, clock: &Arc<dyn Clock>) -> Result<(), 
         Failure::wrong("config.log_level", format!("unknown log level `{}`", settings.log_level))
             .hint("one of: off, error, warn, info, debug")
     })?;
-    let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
+    let log = tracing_subscriber::fmt::layer().with_writer(Log { json: settings.log == "json" }).with_target(false);
     let log = match settings.log.as_str() {
         "json" => log.json().with_filter(level).boxed(),
         "text" => log.with_ansi(false).with_filter(level).boxed(),

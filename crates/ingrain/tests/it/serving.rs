@@ -135,6 +135,41 @@ fn who_says_no_more_is_still_answered() {
 }
 
 #[test]
+fn a_log_that_nobody_reads_stops_nobody() {
+    // Longer than any pipe, which is 64 kB here and there more.
+    const CALLS: usize = 3_000;
+    let world = World::new();
+    let mut serving = Serving::start(&world);
+    let told = serving.child.stderr.take().expect("a pipe");
+    let mut line = TcpStream::connect(&serving.address).expect("a line");
+    // A server that stands still fails the test instead of holding it up.
+    line.set_read_timeout(Some(std::time::Duration::from_secs(60))).expect("set");
+    let mut answers = BufReader::new(line.try_clone().expect("twice"));
+    let request = format!("HEAD /v1/stores HTTP/1.1\r\nhost: {}\r\n\r\n", serving.address);
+    let mut ask = || {
+        line.write_all(request.as_bytes()).expect("sent");
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            answers.read_line(&mut head).expect("an answer");
+        }
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    };
+    (0..CALLS).for_each(|_| ask());
+    // Once somebody reads again he is told, and only whole lines.
+    let mut told = BufReader::new(told).lines().map(|line| line.expect("a line"));
+    let mut lost = None;
+    while lost.is_none() {
+        let line = told.next().expect("more of the log");
+        lost = line.strip_prefix("WARN ").map(str::to_owned);
+        assert!(lost.is_some() || line.contains("answered") || line.contains("INFO"), "{line}");
+        if lost.is_none() {
+            ask();
+        }
+    }
+    assert!(lost.is_some_and(|lost| lost.contains("lines of this log were lost")));
+}
+
+#[test]
 fn who_saves_while_another_process_writes_hears_it_before_his_time_is_over() {
     let world = World::on_file();
     world.json("remember --path first", &["the first word"]);
