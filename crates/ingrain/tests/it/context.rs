@@ -220,6 +220,13 @@ fn blame_names_what_a_run_read_and_what_it_proposed() {
     let file = world.home().join("export.jsonl").display().to_string();
     world.json(&format!("export {}", AGENT.replace("r1", "r7")), &["--output", &file]);
     assert_eq!(touches("blame r7", &known), ["read"]);
+    // And what another run was shown, shown again.
+    let shown = world.json(&format!("context {}", AGENT.replace("r1", "r8")), &["hello"]);
+    world.json(&format!("receipt replay {}", AGENT.replace("r1", "r9")), &[&text(&shown["receipt"])]);
+    assert_eq!(
+        (touches("blame r8", &known), touches("blame r9", &known)),
+        (vec!["injected".to_owned()], vec!["read".to_owned()])
+    );
     let propose = "--to workspace_runbooks --path rb/a --reason r --evidence e";
     // What a command looks up to work on, nobody read.
     world.json(&format!("propose {of_run} n/a {propose}"), &[]);
@@ -233,7 +240,7 @@ fn blame_names_what_a_run_read_and_what_it_proposed() {
     // Saved in a conversation, without a run.
     assert_eq!(
         touches(&format!("reach {known}"), &known),
-        ["proposed", "proposed", "read", "read", "read", "read", "written"]
+        ["injected", "proposed", "proposed", "read", "read", "read", "read", "read", "written"]
     );
 }
 
