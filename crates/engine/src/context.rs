@@ -192,7 +192,7 @@ impl Engine {
         let found = match request.purpose {
             Some(purpose) => self.for_purpose(caller, &query, purpose, limit),
             None => self.eyes_on(caller, &request.filter).and_then(|eyes| {
-                let (mut hits, answer) = self.found(&eyes, &query, Ranker::Operational, limit)?;
+                let (mut hits, answer) = self.found_or_of_its_time(&eyes, &query, Ranker::Operational, limit)?;
                 hits.retain(|hit| eyes.shows(&hit.memory) && policy::in_its_run(caller, &hit.memory));
                 Ok((hits, answer.warnings))
             }),

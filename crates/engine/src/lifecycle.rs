@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use crate::vocabulary::TtlClass;
+use crate::words;
 
 /// Share of importance kept for every week without a recall (seed 001).
 pub const WEEKLY_DECAY: f64 = 0.95;
@@ -48,9 +49,13 @@ const SMALL_TALK_WORDS_MAX: usize = 8;
 
 const REMEMBER: &[&str] = &["remember this", "remember that", "keep in mind"];
 const DO_NOT_FORGET: &[&str] = &["don't forget", "do not forget", "merk dir"];
-/// Before "remember this" these tell of somebody's memory ("I do not remember this"); after a word of asking they ask.
-const TELLING: &[&str] = &["i", "you", "we", "they", "he", "she", "not", "don't", "can't", "cannot", "didn't", "never"];
+/// Before "remember this" these tell of somebody's memory ("do they remember this"); after a word of asking they ask.
+const TELLING: &[&str] = &["i", "you", "we", "they", "he", "she", "who", "anyone", "anybody", "someone", "everyone"];
 const ASKING: &[&str] = &["can", "could", "will", "would", "must", "should", "please"];
+const URGING: &[&str] = &["must", "should"];
+const DENYING: &[&str] = &["not", "don't", "can't", "cannot", "didn't", "won't", "never"];
+/// "Remember when we met" tells too.
+const REMINISCING: &[&str] = &["when", "how", "what", "who", "where", "why", "me"];
 const DECISIONS: &[&str] = &[
     "decided",
     "decision",
@@ -76,42 +81,117 @@ const DECISIONS: &[&str] = &[
 const APPROVALS: &[&str] = &["approve", "approved", "approval", "rejected", "invoice", "budget", "payment", "refund"];
 const FAILURES: &[&str] = &["error", "failed", "failure", "exception", "crash", "timed out", "timeout", "panic"];
 const COMPLETIONS: &[&str] = &["completed", "finished", "done with", "task complete", "closed the", "resolved"];
-const PLEASANTRIES: &[&str] =
-    &["thanks", "thank you", "ok", "okay", "hi", "hello", "great", "sure", "yes", "no", "bye", "cool"];
+/// What is said to be polite, beside whom a name may stand, and what is said to agree, beside which it may not.
+const PLEASANTRIES: &[&str] = &["thanks", "thank", "hi", "hello", "hey", "bye", "goodbye", "welcome"];
+const AGREEMENTS: &[&str] = &["ok", "okay", "great", "sure", "yes", "yep", "no", "nope", "cool", "nice", "alright"];
+/// Says nothing more beside those.
+const FILLERS: &[&str] = &[
+    "morning",
+    "evening",
+    "afternoon",
+    "night",
+    "day",
+    "good",
+    "fine",
+    "well",
+    "much",
+    "help",
+    "all",
+    "everyone",
+    "team",
+    "work",
+    "job",
+    "done",
+    "sounds",
+    "looks",
+    "problem",
+    "worries",
+    "got",
+    "see",
+    "later",
+    "perfect",
+    "again",
+    "lot",
+    "please",
+    "really",
+    "course",
+    "thing",
+    "one",
+    "right",
+    "now",
+    "way",
+    "appreciated",
+    "talk",
+    "soon",
+    "there",
+];
 
 /// Judges a text. The caller's own word, where given, goes before this.
 pub fn worth(text: &str) -> Worth {
     let lower = text.to_lowercase();
     let has = |list: &[&str]| list.iter().any(|phrase| contains_word(&lower, phrase));
-    if has(DO_NOT_FORGET) || REMEMBER.iter().any(|phrase| asks_for(&lower, phrase)) {
+    if has(DO_NOT_FORGET) || commands(&lower) || REMEMBER.iter().any(|phrase| asks_for(&lower, phrase)) {
         return Worth { importance: FULL, class: TtlClass::Remember };
     }
     let (decision, amount) = (has(DECISIONS), has(APPROVALS) || mentions_amount(&lower));
-    let small = lower.split_whitespace().count() <= SMALL_TALK_WORDS_MAX && has(PLEASANTRIES);
-    if small && !decision && !amount {
+    let (completion, failure) = (has(COMPLETIONS), has(FAILURES));
+    if is_small_talk(&lower) && !(decision || amount || completion || failure) {
         return Worth { importance: SMALL_TALK, class: TtlClass::Routine };
     }
     let importance = BASE + if decision { DECISION } else { 0.0 } + if amount { AMOUNT } else { 0.0 };
     let class = match () {
-        () if has(COMPLETIONS) => TtlClass::TaskCompletion,
+        () if completion => TtlClass::TaskCompletion,
         () if decision || amount => TtlClass::Decision,
-        () if has(FAILURES) => TtlClass::Error,
+        () if failure => TtlClass::Error,
         () => TtlClass::Routine,
     };
     Worth { importance: importance.clamp(0.0, FULL), class }
 }
 
+/// A few polite words and nothing else.
+fn is_small_talk(text: &str) -> bool {
+    let words = words::tokens(text);
+    let is = |list: &[&str], word: &String| list.contains(&word.as_str());
+    let polite = words.iter().any(|word| is(PLEASANTRIES, word));
+    let agrees = words.iter().any(|word| is(AGREEMENTS, word));
+    let says = |word: &&String| {
+        !is(PLEASANTRIES, word) && !is(AGREEMENTS, word) && !is(FILLERS, word) && !words::is_stop_word(word)
+    };
+    let said = words.iter().filter(says).count();
+    words.len() <= SMALL_TALK_WORDS_MAX && (polite || agrees) && said <= usize::from(polite && !agrees)
+}
+
+/// "Remember: ship on Friday", "please remember my name is Bob": said to whoever listens.
+fn commands(text: &str) -> bool {
+    words_at(text, "remember").any(|at| {
+        let before = sentence_before(text, at).trim();
+        let after = text[at + "remember".len()..].trim_start_matches([':', ',', ' ']);
+        let next = after.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
+        let is_question = after.find(['.', '!', '?', '\n']).is_some_and(|end| after[end..].starts_with('?'));
+        matches!(before, "" | "please" | "and" | "so" | "but" | "also")
+            && !next.is_empty()
+            && !REMINISCING.contains(&next)
+            && !is_question
+    })
+}
+
 /// The phrase is a wish, not a report of what somebody remembers.
 fn asks_for(text: &str, phrase: &str) -> bool {
     words_at(text, phrase).any(|at| {
-        // Only the same sentence.
-        let before = text[..at].rsplit(['.', '!', '?', ':', ';', ',', '\n']).next().unwrap_or_default();
-        let mut before = before.split_whitespace().rev();
+        let mut before = sentence_before(text, at).split_whitespace().rev();
         match (before.next(), before.next()) {
+            (Some(word), _) if DENYING.contains(&word) => false,
             (Some(word), asks) if TELLING.contains(&word) => asks.is_some_and(|asks| ASKING.contains(&asks)),
+            // "you should remember this" urges, "I will remember this" promises.
+            (Some(word), Some(who)) if ASKING.contains(&word) && TELLING.contains(&who) => URGING.contains(&word),
             _ => true,
         }
     })
+}
+
+/// What stands before a place in the same sentence.
+fn sentence_before(text: &str, at: usize) -> &str {
+    text[..at].rsplit(['.', '!', '?', ':', ';', ',', '\n']).next().unwrap_or_default()
 }
 
 fn contains_word(text: &str, phrase: &str) -> bool {
@@ -177,7 +257,28 @@ mod tests {
         check("do you remember this morning", 0.3, TtlClass::Routine);
         check("I do not remember this thing at all", 0.3, TtlClass::Routine);
         check("They can't remember that the lift was broken", 0.3, TtlClass::Routine);
-        check("ok thanks!", 0.15, TtlClass::Routine);
+        check("Please remember my name is Bob", 1.0, TtlClass::Remember);
+        check("please remember: the code is 4711", 1.0, TtlClass::Remember);
+        check("Remember: ship on Friday", 1.0, TtlClass::Remember);
+        check("We should remember this", 1.0, TtlClass::Remember);
+        check("Remember when we met in Rome", 0.3, TtlClass::Routine);
+        check("Remember the bug with the queue?", 0.3, TtlClass::Routine);
+        check("You should not remember this", 0.3, TtlClass::Routine);
+        check("Does anyone remember this bug?", 0.3, TtlClass::Routine);
+        check("I will remember this trip forever", 0.6, TtlClass::Decision);
+        for small in
+            ["ok thanks!", "Hi Bob", "thank you so much", "great work everyone", "no", "yes please", "sounds great"]
+        {
+            check(small, 0.15, TtlClass::Routine);
+        }
+        for said in
+            ["there is no backup of the ledger", "ok, the gateway moved to rack nine", "no backup", "sure of rain"]
+        {
+            check(said, 0.3, TtlClass::Routine);
+        }
+        check("Error: no such table: users", 0.3, TtlClass::Error);
+        check("backup failed: no space left", 0.3, TtlClass::Error);
+        check("task finished, no issues", 0.3, TtlClass::TaskCompletion);
         check("We decided to move to Postgres", 0.6, TtlClass::Decision);
         check("Approved the invoice of $400, we will pay on Monday", 0.9, TtlClass::Decision);
         check("The build failed with a linker message", 0.3, TtlClass::Error);

@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use crate::container::{AUDIT_LOG, WORKFLOW_STEPS};
 use crate::entities::Entity;
 use crate::id::{MemoryId, TenantId, VersionId};
 use crate::lifecycle;
 use crate::scope::Scope;
+use crate::sources::HAPPENED_AT;
 use crate::vocabulary::{EvidenceKind, Kind, Layer, Operation, State, Trust, TtlClass, TurnRole};
 
 /// The sha-256 of a memory's content, as lower-case hex.
@@ -121,6 +123,13 @@ impl Memory {
     /// The first characters, for conflicts and lists.
     pub fn excerpt(&self, chars: usize) -> String {
         self.content.chars().take(chars).collect()
+    }
+
+    /// When it happened: an entry of the audit log or of a workflow says so, all else happens when it is saved.
+    pub fn happened_at(&self) -> Timestamp {
+        let told = || self.metadata.get(HAPPENED_AT)?.as_str()?.parse().ok();
+        let tells = matches!(self.store.as_str(), AUDIT_LOG | WORKFLOW_STEPS);
+        tells.then(told).flatten().unwrap_or(self.created_at)
     }
 
     /// Trust as it counts now: past its date of re-verification a memory counts as a draft.

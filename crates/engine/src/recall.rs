@@ -13,11 +13,11 @@ use crate::error::Error;
 use crate::event::{Event, EventName};
 use crate::id::MemoryId;
 use crate::limits::how_many;
-use crate::memory::{Memory, content_sha256};
+use crate::memory::content_sha256;
 use crate::ports::Filter;
+use crate::ranking::when::{self, Period};
 use crate::ranking::{self, Hit, Source};
 use crate::search::Query;
-use crate::sources::HAPPENED_AT;
 use crate::vocabulary::Ranker;
 use crate::words;
 
@@ -95,16 +95,42 @@ impl Engine {
         let limit = how_many(asked.limit, self.limits().my_results_max, self.limits().results_max)?;
         // Who may read nothing is told so, instead of four failures.
         self.eyes(caller)?;
+        let (mut found, mut hits, mut failed) = self.of_sources(caller, asked, None);
+        match self.own_events(caller, asked) {
+            Ok(events) => found.extend(events),
+            Err(error) => failed.push(SourceFailure { source: Source::Audit, code: error.code() }),
+        }
+        let periods = when::times(&asked.text, self.clock.now().as_microsecond()).periods;
+        if found.is_empty() && !periods.is_empty() {
+            // Nothing answers a question that names a time: then all that is of it does.
+            (found, hits, failed) = self.of_sources(caller, asked, Some(&periods));
+        }
+        let recollections = merged(found, limit);
+        hits.retain(|hit| recollections.iter().any(|kept| kept.memory == Some(hit.memory.id)));
+        let query = Query { text: asked.text.clone(), ..Query::default() };
+        self.recalled(caller, &query, &mut hits);
+        Ok(Recalled { recollections, failed })
+    }
+
+    /// What each source gives, what of that are memories, and which of them failed.
+    fn of_sources(
+        &self,
+        caller: &Caller,
+        asked: &MyQuery,
+        periods: Option<&[Period]>,
+    ) -> (Vec<Recollection>, Vec<Hit>, Vec<SourceFailure>) {
+        let look = |source| match periods {
+            None => self.of_source(caller, asked, source),
+            Some(periods) => self.of_time(caller, periods, source),
+        };
         let answers: Vec<(Source, Result<Vec<Hit>, Error>)> = std::thread::scope(|scope| {
-            let searches: Vec<_> = Source::ALL
-                .into_iter()
-                .map(|source| (source, scope.spawn(move || self.of_source(caller, asked, source))))
-                .collect();
+            let look = &look;
+            let searches: Vec<_> =
+                Source::ALL.into_iter().map(|source| (source, scope.spawn(move || look(source)))).collect();
             let broken = || Error::invalid("source.broken", "the search of this source broke");
             searches.into_iter().map(|(source, done)| (source, done.join().unwrap_or_else(|_| Err(broken())))).collect()
         });
-        let (mut found, mut failed) = (Vec::new(), Vec::new());
-        let mut hits = Vec::new();
+        let (mut found, mut hits, mut failed) = (Vec::new(), Vec::new(), Vec::new());
         for (source, answer) in answers {
             match answer {
                 Ok(of_source) => {
@@ -114,15 +140,27 @@ impl Engine {
                 Err(error) => failed.push(SourceFailure { source, code: error.code() }),
             }
         }
-        match self.own_events(caller, asked) {
-            Ok(events) => found.extend(events),
-            Err(error) => failed.push(SourceFailure { source: Source::Audit, code: error.code() }),
+        (found, hits, failed)
+    }
+
+    /// What happened then. What is written down did not happen, whenever it was.
+    fn of_time(&self, caller: &Caller, periods: &[Period], source: Source) -> Result<Vec<Hit>, Error> {
+        let eyes = self.eyes(caller)?;
+        let mut filter = Filter { stores: vec![source.store().to_owned()], ..Filter::default() };
+        match (source, when::span(periods, self.clock.now())) {
+            (Source::Knowledge, _) | (_, None) => return Ok(Vec::new()),
+            // These tell of what happened before they were recorded.
+            (Source::Audit | Source::Workflow, _) => {}
+            (Source::Memory, Some((from, to))) => {
+                (filter.updated_after, filter.updated_before) = (Some(from), Some(to))
+            }
         }
-        let recollections = merged(found, limit);
-        hits.retain(|hit| recollections.iter().any(|kept| kept.memory == Some(hit.memory.id)));
-        let query = Query { text: asked.text.clone(), ..Query::default() };
-        self.recalled(caller, &query, &mut hits);
-        Ok(Recalled { recollections, failed })
+        let query = Query { filter, ..Query::default() };
+        let (mut hits, _) = self.found(&eyes, &query, Ranker::Episodic, source.most())?;
+        let of_then = |hit: &Hit| when::fit(periods, hit.memory.happened_at().as_microsecond()) >= 1.0;
+        hits.retain(|hit| eyes.shows(&hit.memory) && of_then(hit));
+        hits.truncate(source.most());
+        Ok(hits)
     }
 
     fn of_source(&self, caller: &Caller, asked: &MyQuery, source: Source) -> Result<Vec<Hit>, Error> {
@@ -145,7 +183,7 @@ impl Engine {
 
     fn recollection(&self, source: Source, hit: &Hit) -> Recollection {
         let memory = &hit.memory;
-        let at = happened_at(memory);
+        let at = memory.happened_at();
         let importance = if source == Source::Memory { memory.importance } else { OTHER_IMPORTANCE };
         let similarity = hit.parts.get("similarity").copied().unwrap_or_default();
         let (score, parts) = self.scored(similarity, at, importance, source);
@@ -232,12 +270,6 @@ pub(crate) fn is_near(hit: &Hit, similarity_min: f64) -> bool {
     let part = |name: &str| hit.parts.get(name).copied().unwrap_or_default();
     // A turn beside a good one is as near as what it is lent: being next to it alone is not enough.
     part("text.words") > 0.0 || part("text.vector").max(part("similarity")) >= similarity_min
-}
-
-/// When it happened, as its source says; else when it was saved.
-fn happened_at(memory: &Memory) -> Timestamp {
-    let told = memory.metadata.get(HAPPENED_AT).and_then(|at| at.as_str()).and_then(|at| at.parse().ok());
-    told.unwrap_or(memory.created_at)
 }
 
 /// Each content once, the best first.

@@ -77,10 +77,7 @@ impl Engine {
         let eyes = self.eyes_on(caller, &query.filter)?;
         let ranker = self.ranker_for(caller, &eyes, query)?;
         let limit = self.results_limit(caller, query, ranker)?;
-        let (mut hits, mut answer) = self.found(&eyes, query, ranker, limit)?;
-        if let Some(query) = self.of_its_time(query).filter(|_| hits.is_empty()) {
-            hits = self.found(&eyes, &query, ranker, limit)?.0;
-        }
+        let (mut hits, mut answer) = self.found_or_of_its_time(&eyes, query, ranker, limit)?;
         let asked_about = |hit: &Hit| query.explain == Some(hit.memory.id);
         // What `explain` asks about is judged whether it passes the filter or not; returned it is only if it does.
         let passes = |hit: &Hit| !asked_about(hit) || self.would_find(&query.filter, &hit.memory);
@@ -137,6 +134,21 @@ impl Engine {
         }
     }
 
+    /// As [`Engine::found`]; where nothing answers a query that names a time ("what happened last week"), all of it.
+    pub(crate) fn found_or_of_its_time(
+        &self,
+        eyes: &Readable,
+        query: &Query,
+        ranker: Ranker,
+        limit: usize,
+    ) -> Result<(Vec<Hit>, Answer), Error> {
+        let (hits, answer) = self.found(eyes, query, ranker, limit)?;
+        match self.of_its_time(query).filter(|_| hits.is_empty()) {
+            Some(query) => Ok((self.found(eyes, &query, ranker, limit)?.0, answer)),
+            None => Ok((hits, answer)),
+        }
+    }
+
     pub(crate) fn found(
         &self,
         eyes: &Readable,
@@ -181,7 +193,6 @@ impl Engine {
         Ok((ranking::rank(&asked, found), answer))
     }
 
-    /// What is asked where nothing answers a query that names a time ("what happened last week"): all of that time.
     fn of_its_time(&self, query: &Query) -> Option<Query> {
         let now = self.asked_at(&query.filter);
         let (from, to) = when::span(&when::times(&query.text, now.as_microsecond()).periods, now)?;

@@ -105,7 +105,7 @@ fn relevance(asked: &Asked<'_>, candidates: &[Candidate], stats: &Stats) -> Vec<
                     let who = memory.speaker.as_deref().unwrap_or(&memory.author);
                     *named.entry(who).or_insert_with(|| names(asked.words, who))
                 },
-                at: memory.created_at.as_microsecond(),
+                at: memory.happened_at().as_microsecond(),
             }
         })
         .collect();

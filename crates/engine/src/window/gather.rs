@@ -110,7 +110,7 @@ impl Engine {
         let query = Query { text: request.message.clone(), ..Query::default() };
         let mut eyes = self.eyes_on(caller, &query.filter)?;
         eyes.closed.push(KNOWLEDGE_BASE.to_owned());
-        let (mut hits, _) = self.found(&eyes, &query, Ranker::Operational, MEMORIES)?;
+        let (mut hits, _) = self.found_or_of_its_time(&eyes, &query, Ranker::Operational, MEMORIES)?;
         let seen = |memory: &Memory| eyes.shows(memory) && policy::in_its_run(caller, memory);
         hits.retain(|hit| seen(&hit.memory) && !chronicle::is_notice(&hit.memory));
         Ok(hits)

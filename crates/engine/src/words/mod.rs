@@ -10,6 +10,7 @@ mod scan;
 mod stem;
 
 pub use query::{QUERY_TERMS_MAX, QueryTerm, QueryWords, query};
+pub(crate) use stem::is_stop_word;
 
 use scan::scan;
 use unicode_segmentation::UnicodeSegmentation;

@@ -25,7 +25,7 @@ pub(super) fn with_stem<T>(word: &str, use_stem: impl FnOnce(&[u8]) -> T) -> T {
 }
 
 /// Whether a folded word carries grammar rather than meaning.
-pub(super) fn is_stop_word(word: &str) -> bool {
+pub(crate) fn is_stop_word(word: &str) -> bool {
     word.len() <= STOP_WORD_BYTES_MAX && PACKED_STOP_WORDS.binary_search(&packed(word.as_bytes())).is_ok()
 }
 

@@ -52,6 +52,8 @@ impl Period {
 /// more often after it than before.
 const AFTER_DAYS: f64 = 7.0;
 const BEFORE_DAYS: f64 = 3.0;
+/// What is left of the match right outside.
+const OUTSIDE: f64 = 0.7;
 /// Among so many years in a row there is one with a leap day, but for the turn of some centuries.
 const LEAP_YEARS_APART: i16 = 4;
 
@@ -92,7 +94,10 @@ pub fn span(periods: &[Period], now: Timestamp) -> Option<(Timestamp, Timestamp)
 
 fn closeness(days: i32) -> f64 {
     let scale = if days < 0 { BEFORE_DAYS } else { AFTER_DAYS };
-    (-f64::from(days.abs()) / scale).exp()
+    match days {
+        0 => 1.0,
+        days => OUTSIDE * (-f64::from(days.abs()) / scale).exp(),
+    }
 }
 
 /// Days from the period to the moment, negative when the moment is earlier.
@@ -197,6 +202,14 @@ mod tests {
             ("since October", "2024-10-01..2025-06-15"),
             ("since last week", "2025-06-02..2025-06-15"),
             ("since 2027", "2027-01-01..2027-12-31"),
+            ("before May 2", "1970-01-01..2025-05-01"),
+            ("until Friday", "1970-01-01..2025-06-13"),
+            ("after May 12", "2025-05-13..2025-06-15"),
+            ("the day before yesterday", "2025-06-13"),
+            ("the day after May 12", "2025-05-13"),
+            ("right after May 12", "5-12"),
+            ("two weeks before May 12", "5-12"),
+            ("after today", "2025-06-15"),
         ] {
             assert_eq!(read_from(text), [expected], "{text}");
         }

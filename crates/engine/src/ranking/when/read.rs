@@ -8,6 +8,11 @@ use super::{MonthDay, Period};
 /// A year that has every day.
 const LEAP_YEAR: i16 = 2024;
 
+/// Before anything anybody remembers.
+const EARLY: Date = date(1970, 1, 1);
+/// With these before it, "after" means soon after.
+const NEARLY: &[&str] = &["right", "just", "shortly", "soon", "directly", "immediately"];
+
 /// A time that words name, and which words.
 pub(super) struct Named {
     pub(super) period: Period,
@@ -54,11 +59,27 @@ fn whole(words: &[&str], one: Named, today: Date) -> Named {
     if let Some(stretch) = from_day(words, &one).or_else(|| until(words, &one, today)) {
         return stretch;
     }
-    let since = is(words, one.from.checked_sub(1), "since").then(|| one.period.latest(today)).flatten();
-    match since.filter(|(first, _)| *first <= today) {
-        Some((first, _)) => Named { period: Period::Days(first, today), ..one },
-        None => one,
-    }
+    one_sided(words, &one, today).unwrap_or(one)
+}
+
+/// "since May", "after May 12", "before 2023", "the day before yesterday": from or to a time.
+fn one_sided(words: &[&str], one: &Named, today: Date) -> Option<Named> {
+    let from = one.from.checked_sub(1)?;
+    let (first, last) = one.period.latest(today)?;
+    let before = |back: usize| from.checked_sub(back).map(|at| words[at].to_ascii_lowercase()).unwrap_or_default();
+    let (earlier, later) = (first.yesterday().ok()?, last.tomorrow().ok()?);
+    let (first, last) = match (words[from].to_ascii_lowercase().as_str(), before(1).as_str()) {
+        ("since", _) => (first, today),
+        ("before", "day") => (earlier, earlier),
+        ("after", "day") => (later, later),
+        // "two weeks before May 12", "right after Monday": near it.
+        ("before" | "after", word) if unit_days(word).is_some() || NEARLY.contains(&word) => return None,
+        ("before", _) => (EARLY, earlier),
+        ("until" | "till", _) => (EARLY, last),
+        ("after", _) => (later, today),
+        _ => return None,
+    };
+    (first <= last).then_some(Named { period: Period::Days(first, last), from, to: one.to })
 }
 
 /// "1 to 5 May": the day before the one that has the month.
@@ -176,7 +197,9 @@ fn period(words: &[&str], at: usize, before: &str, today: Date) -> (Option<Perio
                 _ => (None, 1),
             },
         },
-        _ if matches!(before, "on" | "since" | "from" | "between") && weekday(&first).is_some() => {
+        _ if matches!(before, "on" | "since" | "from" | "between" | "before" | "after" | "until")
+            && weekday(&first).is_some() =>
+        {
             (relative("last", &first, today), 1)
         }
         _ if lower(2) == "ago" => match (amount(&first), unit_days(&lower(1))) {
