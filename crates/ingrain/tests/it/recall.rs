@@ -125,3 +125,38 @@ fn nobody_changes_what_a_log_says() {
     world.json(&format!("redact {id} --reason r"), &[]);
     assert_ne!(text(&world.json(&format!("read {id}"), &[])["content"]), "billing 4.2 is live");
 }
+
+#[test]
+fn a_time_that_is_named_is_when_it_happened_not_when_it_was_recorded() {
+    let world = World::new();
+    world.at("2026-11-18T00:00:00Z");
+    world.json("audit add --action zoo.fed --at 2026-10-19T00:00:00Z", &["capybara fed by Ann"]);
+    world.json("audit add --action zoo.fed --at 2026-11-17T00:00:00Z", &["capybara fed by Bob"]);
+    for (question, first) in [("on October 19", "Ann"), ("in November", "Bob"), ("before November", "Ann")] {
+        let recalled = world.json(&format!("recall {AGENT}"), &[&format!("who fed the capybara {question}")]);
+        let found = column(&recalled["recollections"], "content");
+        assert_eq!(found.first(), Some(&format!("capybara fed by {first}")), "{question}: {recalled}");
+    }
+}
+
+#[test]
+fn a_question_about_nothing_but_a_time_is_answered_with_what_is_of_it() {
+    let world = World::new();
+    world.at("2026-07-28T10:00:00Z");
+    world.json("episodes add --session a --ttl remember --as agent:t", &["painted the boiler room"]);
+    world.at("2026-08-04T10:00:00Z");
+    world.json("episodes add --session b --ttl remember --as agent:t", &["swept the yard"]);
+    world.json("audit add --action pump.replaced --at 2026-07-29T00:00:00Z", &["the old one leaked"]);
+    world.at("2026-08-05T12:00:00Z");
+    for question in ["What did we do last week?", "in July", "from July 27 to 31"] {
+        let found = |verb: &str| world.json(&format!("{verb} --as agent:t"), &[question]).to_string();
+        for verb in ["search", "recall", "context"] {
+            let found = found(verb);
+            assert!(
+                found.contains("painted the boiler room") && !found.contains("swept"),
+                "{verb} {question}: {found}"
+            );
+        }
+        assert!(found("recall").contains("the old one leaked"), "{question}");
+    }
+}
