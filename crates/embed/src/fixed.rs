@@ -1,5 +1,6 @@
 //! The default: a text is the sum of its tokens' fixed vectors. No model runs, so it may happen inside a save.
 
+use crate::script;
 use crate::sum;
 use crate::vocabulary::Vocabulary;
 use crate::wordpiece::{Piece, pieces};
@@ -57,6 +58,10 @@ impl Embedder for Fixed {
 
     fn is_instant(&self) -> bool {
         true
+    }
+
+    fn reads(&self, text: &str) -> bool {
+        script::is_latin(text)
     }
 
     fn calibration(&self) -> Calibration {

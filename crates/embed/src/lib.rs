@@ -4,6 +4,7 @@ mod calibration;
 mod fixed;
 mod http;
 mod none;
+mod script;
 mod sum;
 #[cfg(feature = "transformer")]
 mod transformer;

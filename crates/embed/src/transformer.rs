@@ -3,6 +3,7 @@
 //! Takes milliseconds a text, so it runs off the save path. The forward pass is matched
 //! against the reference by `scripts/model/check-minilm`.
 
+use crate::script;
 use crate::vocabulary::{Vocabulary, broken};
 use crate::weights::{EMBEDDING, HEAD, HEADS, Layer, Linear, Norm, Weights};
 use crate::wordpiece::{Piece, pieces};
@@ -193,6 +194,10 @@ impl Embedder for Transformer {
 
     fn is_instant(&self) -> bool {
         false
+    }
+
+    fn reads(&self, text: &str) -> bool {
+        script::is_latin(text)
     }
 
     fn calibration(&self) -> Calibration {

@@ -1,5 +1,8 @@
 //! Turn context: what a model is shown before its turn, within a budget, with a receipt.
 
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
+
 use crate::Engine;
 use crate::caller::Caller;
 use crate::change::{Change, Write};
@@ -101,6 +104,19 @@ pub(crate) fn block_of(settings: &ReceiptSettings, considered: &Considered) -> B
     }
 }
 
+/// Longest a turn waits for its receipt: longer than a healthy disk ever takes, shorter than a person's patience.
+const PROOF_WAIT: Duration = Duration::from_secs(2);
+/// Said where a receipt is named before it is on disk.
+pub const RECEIPT_NOT_YET: &str =
+    "the receipt is not on disk yet: the database is busy, and it is written once that is over";
+
+/// A receipt, and what the answer says of it: its name, where it is or will be there, and what is in doubt about it.
+pub(crate) struct Proof {
+    receipt: Receipt,
+    pub(crate) id: Option<String>,
+    pub(crate) doubt: Option<String>,
+}
+
 /// What a turn would be shown, before anybody is told.
 struct Prepared {
     settings: ReceiptSettings,
@@ -128,14 +144,10 @@ impl Engine {
         let tokens = tokens::estimate(&text);
         debug_assert!(tokens <= settings.budget_tokens, "a context never passes its budget");
         let candidates = choices.into_iter().map(|choice| choice.considered).collect();
-        let receipt = self.keep_receipt(caller, &request.message, settings, candidates, &text, tokens, skipped);
-        Ok(Context {
-            text,
-            tokens,
-            candidates: receipt.candidates,
-            receipt: Some(receipt.id),
-            skipped: receipt.skipped,
-        })
+        let proof = self.keep_receipt(caller, &request.message, settings, candidates, &text, tokens, skipped);
+        let Proof { receipt: Receipt { candidates, mut skipped, .. }, id, doubt } = proof;
+        skipped.extend(doubt);
+        Ok(Context { text, tokens, candidates, receipt: id, skipped })
     }
 
     fn prepared(&self, caller: &Caller, request: &ContextRequest) -> Prepared {
@@ -303,7 +315,7 @@ impl Engine {
         text: &str,
         tokens: usize,
         skipped: Vec<String>,
-    ) -> Receipt {
+    ) -> Proof {
         let now = self.clock.now();
         let receipt = Receipt {
             id: self.clock.fresh_id().to_string(),
@@ -335,8 +347,21 @@ impl Engine {
             change = change.write(Write::Row(usage.to_row()));
         }
         let memories: Vec<MemoryId> = shown.iter().map(|considered| considered.memory).collect();
-        self.backend.commit_later(change.write(Write::Recalled { fading: memories.clone(), memories }));
-        receipt
+        let (id, doubt) =
+            self.proven(change.write(Write::Recalled { fading: memories.clone(), memories }), &receipt.id);
+        Proof { receipt, id, doubt }
+    }
+
+    /// Waits for the disk as long as a turn can wait: the receipt's name where there is one, and what is to be said of it.
+    fn proven(&self, change: Change, id: &str) -> (Option<String>, Option<String>) {
+        let (tell, told) = sync_channel(1);
+        // Nobody may listen any more.
+        self.backend.commit_soon(change, Box::new(move |done| drop(tell.send(done))));
+        match told.recv_timeout(PROOF_WAIT) {
+            Ok(Ok(())) => (Some(id.to_owned()), None),
+            Ok(Err(error)) => (None, Some(format!("the receipt was not kept: {error}"))),
+            Err(_) => (Some(id.to_owned()), Some(RECEIPT_NOT_YET.to_owned())),
+        }
     }
 }
 

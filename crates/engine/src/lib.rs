@@ -99,7 +99,7 @@ mod verify_by;
 mod window;
 mod witness;
 
-pub use context::{Context, ContextRequest};
+pub use context::{Context, ContextRequest, RECEIPT_NOT_YET};
 pub use diagnose::{Diagnosis, SessionMemory, SessionReceipt, SessionReport};
 pub use episodes::{EPISODES, SessionSummary, Turn};
 pub use erase::{EraseWhat, TenantStanding};

@@ -145,7 +145,8 @@ pub fn worth(text: &str) -> Worth {
         () if failure => TtlClass::Error,
         () => TtlClass::Routine,
     };
-    Worth { importance: importance.clamp(0.0, FULL), class }
+    // Tenths add up to tenths.
+    Worth { importance: ((importance * 10.0).round() / 10.0).clamp(0.0, FULL), class }
 }
 
 /// A few polite words and nothing else.

@@ -10,7 +10,7 @@ use crate::event::Event;
 use crate::id::{MemoryId, TenantId, VersionId};
 use crate::memory::{Memory, Version};
 use crate::policy::Readable;
-use crate::ports::{Address, Backend, Filter, Find, Found, Health, Page, PlaceState, StoreError, Tenant};
+use crate::ports::{Address, Answer, Backend, Filter, Find, Found, Health, Page, PlaceState, StoreError, Tenant};
 use crate::repeat::Repeat;
 use crate::row::{Kept, Row, RowFilter, RowKind};
 
@@ -52,6 +52,10 @@ impl Backend for Marking {
 
     fn commit_later(&self, change: Change) {
         self.backend.commit_later(change);
+    }
+
+    fn commit_soon(&self, change: Change, answer: Answer<()>) {
+        self.backend.commit_soon(change, answer);
     }
 
     fn flush(&self) -> Result<(), StoreError> {

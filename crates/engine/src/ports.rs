@@ -36,6 +36,11 @@ pub trait Backend: Send + Sync {
     }
     /// Writes soon, in the next group: what a recall leaves behind. A crash may lose it, never a [`Backend::commit`].
     fn commit_later(&self, change: Change);
+    /// As [`Backend::commit_later`], at once, and `answer` is told when it is safe on disk. Whoever listens may stop to:
+    /// it is written all the same, however long another process holds the database.
+    fn commit_soon(&self, change: Change, answer: Answer<()>) {
+        answer(self.commit(change).map(drop));
+    }
     /// Waits until everything handed to [`Backend::commit_later`] is written.
     fn flush(&self) -> Result<(), StoreError>;
 
@@ -271,6 +276,10 @@ pub trait Embedder: Send + Sync {
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
     /// Whether a call is cheap enough to make inside a save (no network, no model run).
     fn is_instant(&self) -> bool;
+    /// Whether the model learnt to read the script of a text: where not, its vectors say nothing.
+    fn reads(&self, _text: &str) -> bool {
+        true
+    }
     /// What cosine means for this model: similarity of unrelated and of equivalent short texts, from calibration.
     fn calibration(&self) -> Calibration;
 }

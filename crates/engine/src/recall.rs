@@ -213,7 +213,7 @@ impl Engine {
 
     /// The newest entries of our own log that this caller may see and that share words with the question.
     fn own_events(&self, caller: &Caller, asked: &MyQuery) -> Result<Vec<Recollection>, Error> {
-        let wanted: HashSet<String> = words::tokens(&asked.text).into_iter().collect();
+        let wanted = parts_of_names(&asked.text);
         let last = self.backend.last_event(caller.tenant)?;
         let after = last.saturating_sub(self.limits().own_events_max as u64);
         let events = self.backend.events(caller.tenant, after, self.limits().own_events_max)?;
@@ -232,7 +232,7 @@ impl Engine {
         let happening = &event.happening;
         let payload = serde_json::to_string(&happening.payload).unwrap_or_default();
         let content = format!("{} by {}: {payload}", happening.name, happening.actor);
-        let said: HashSet<String> = words::tokens(&content.replace(['.', '_', '/'], " ")).into_iter().collect();
+        let said = parts_of_names(&content);
         let shared = wanted.iter().filter(|word| said.contains(*word)).count();
         if shared == 0 {
             return None;
@@ -250,6 +250,11 @@ impl Engine {
             parts,
         })
     }
+}
+
+/// The words of a text, those within names such as `memory.context_loaded` apart.
+fn parts_of_names(text: &str) -> HashSet<String> {
+    words::tokens(&text.replace(['.', '_', '/'], " ")).into_iter().collect()
 }
 
 /// Reading leaves events too, and those only echo the questions; what is kept as a memory is found as one.

@@ -159,9 +159,10 @@ impl Engine {
         let now = self.asked_at(&query.filter);
         let text = clipped(&query.text, self.limits().query_bytes_max);
         let words = words::query(text);
-        let vector = (!query.words_only && !text.trim().is_empty()).then(|| self.embedding(text)).flatten();
+        let by_meaning = !query.words_only && !text.trim().is_empty() && self.embedder.reads(text);
+        let vector = by_meaning.then(|| self.embedding(text)).flatten();
         let mut answer = Answer { hits: Vec::new(), ranker, considered: 0, warnings: Vec::new(), why_not: None };
-        if vector.is_none() && !query.words_only && !text.trim().is_empty() {
+        if vector.is_none() && by_meaning {
             answer.warnings.push("searched by words only: the embedder gave no vector".to_owned());
         }
         if text.len() < query.text.len() {

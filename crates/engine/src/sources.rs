@@ -88,7 +88,7 @@ impl Engine {
         limit: Option<usize>,
     ) -> Result<Listing, Error> {
         let filter = Filter { stores: vec![AUDIT_LOG.to_owned()], ..Filter::default() };
-        self.list(caller, filter, Order::Newest, after, limit)
+        self.read_list(caller, filter, Order::Newest, after, limit)
     }
 
     /// What the steps of a workflow came to, newest first; of all workflows where none is named.
@@ -101,7 +101,7 @@ impl Engine {
     ) -> Result<Listing, Error> {
         let tags = workflow.map(workflow_tag).into_iter().collect();
         let filter = Filter { stores: vec![WORKFLOW_STEPS.to_owned()], tags, ..Filter::default() };
-        self.list(caller, filter, Order::Newest, after, limit)
+        self.read_list(caller, filter, Order::Newest, after, limit)
     }
 
     /// Writes an entry in the caller's name where only this verb may write.

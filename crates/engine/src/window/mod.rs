@@ -89,11 +89,11 @@ impl Engine {
             return Err(Error::invalid("context.too_large", message));
         }
         self.tell_cuts(caller, request, &ledger.cuts, tokens);
-        let receipt = self.keep_window_receipt(caller, parts, &ledger.notes);
+        let receipt = self.keep_window_receipt(caller, parts, &mut ledger.notes);
         Ok(Window { messages, tokens, cuts: ledger.cuts, receipt, notes: ledger.notes })
     }
 
-    fn keep_window_receipt(&self, caller: &Caller, parts: Parts<'_>, notes: &[String]) -> Option<String> {
+    fn keep_window_receipt(&self, caller: &Caller, parts: Parts<'_>, notes: &mut Vec<String>) -> Option<String> {
         if self.settings.memory_off || parts.request.message.trim().is_empty() {
             return None;
         }
@@ -102,8 +102,9 @@ impl Engine {
         let all = pinned.into_iter().chain(memories).chain(chunks).chain(dropped);
         let candidates = all.map(|choice| choice.considered).collect();
         let tokens = tokens::estimate(&text);
-        let receipt = self.keep_receipt(caller, &request.message, settings, candidates, &text, tokens, notes.to_vec());
-        Some(receipt.id)
+        let proof = self.keep_receipt(caller, &request.message, settings, candidates, &text, tokens, notes.clone());
+        notes.extend(proof.doubt);
+        proof.id
     }
 
     fn tell_cuts(&self, caller: &Caller, request: &WindowRequest, cuts: &[Cut], tokens: usize) {

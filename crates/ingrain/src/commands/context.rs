@@ -102,6 +102,7 @@ impl ContextCommand {
 fn prove(job: &Job<'_>, receipt: &mut Option<String>, skipped: &mut Vec<String>) {
     let Some(id) = receipt.as_deref() else { return };
     if let Err(error) = job.session.engine.receipt_kept(&job.session.caller, id) {
+        skipped.retain(|what| what != engine::RECEIPT_NOT_YET);
         skipped.push(format!("the receipt was not kept: {error}"));
         *receipt = None;
     }

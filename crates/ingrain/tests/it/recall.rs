@@ -160,3 +160,17 @@ fn a_question_about_nothing_but_a_time_is_answered_with_what_is_of_it() {
         assert!(found("recall").contains("the old one leaked"), "{question}");
     }
 }
+
+#[test]
+fn letters_the_model_never_learnt_are_found_by_words_alone() {
+    let world = World::new();
+    for (session, said) in
+        [("a", "漢字の会議 東京 で決定した"), ("b", "山川花"), ("c", "合計金額は五千円で承認されました")]
+    {
+        world.json(&format!("episodes add --session {session} --as agent:t"), &[said]);
+    }
+    let recalled = world.json("recall --as agent:t", &["東京 会議"]);
+    assert_eq!(column(&recalled["recollections"], "content"), ["漢字の会議 東京 で決定した"], "{recalled}");
+    let found = world.json("search --as agent:t", &["東京 会議"]);
+    assert_eq!(rows(&found["warnings"]).len(), 0, "{found}");
+}

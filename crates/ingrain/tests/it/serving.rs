@@ -135,6 +135,38 @@ fn who_says_no_more_is_still_answered() {
 }
 
 #[test]
+fn a_receipt_that_was_named_is_there_although_the_server_dies() {
+    let world = World::on_file();
+    world.json("remember --store workspace_runbooks --kind runbook --path a", &["drain the gateway first"]);
+    for _ in 0..3 {
+        let serving = Serving::start(&world);
+        let (status, _, said) = serving.ask("POST", "/v1/context", r#"{"message":"drain the gateway"}"#);
+        serving.kill();
+        let context: serde_json::Value = serde_json::from_str(&said).expect("an answer");
+        assert_eq!((status, &context["skipped"]), (200, &serde_json::json!([])), "{said}");
+        let receipt = world.json("receipt replay", &[&text(&context["receipt"])]);
+        assert_eq!((&receipt["text"], &receipt["exact"]), (&context["text"], &serde_json::json!(true)));
+    }
+}
+
+#[test]
+fn a_turn_does_not_wait_for_another_process_and_its_receipt_is_written_later() {
+    let world = World::on_file();
+    world.json("remember --store workspace_runbooks --kind runbook --path a", &["drain the gateway first"]);
+    let serving = Serving::start(&world);
+    let other = rusqlite::Connection::open(world.database()).expect("opens");
+    other.execute_batch("begin immediate").expect("locks");
+    let (status, _, said) = serving.ask("POST", "/v1/context", r#"{"message":"drain the gateway"}"#);
+    let context: serde_json::Value = serde_json::from_str(&said).expect("an answer");
+    assert!(status == 200 && text(&context["text"]).contains("drain the gateway first"), "{said}");
+    assert_eq!(context["skipped"], serde_json::json!([engine::RECEIPT_NOT_YET]));
+    other.execute_batch("rollback").expect("lets go");
+    // The server knows that it is on its way, and waits for it.
+    let (status, _, said) = serving.ask("GET", &format!("/v1/receipts/{}", text(&context["receipt"])), "");
+    assert_eq!(status, 200, "{said}");
+}
+
+#[test]
 fn a_log_that_nobody_reads_stops_nobody() {
     // Longer than any pipe, which is 64 kB here and there more.
     const CALLS: usize = 3_000;

@@ -32,7 +32,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .problems(&[REFUSED])
             .once(),
         Endpoint::new(Method::GET, "/v1/audit", "audit", list)
-            .says("logs", "Read the audit log", "Entries from outside, newest first. Our own are `GET /v1/events`.")
+            .says("logs", "Read the audit log", "Entries from outside, the last recorded first. Our own are `GET /v1/events`.")
             .query::<EntryParams>()
             .answer::<Page<EntryView>>(StatusCode::OK, "Entries", json!({ "items": [] })),
     ]

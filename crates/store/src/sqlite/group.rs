@@ -15,14 +15,20 @@ use crate::bell::Bell;
 
 pub(super) enum Job {
     Commit(Arc<Change>, Answer<Committed>),
-    Later(Arc<Change>),
+    /// Written when it can be, and kept until then; somebody may want to hear of it, and does other things after a while.
+    Later(Arc<Change>, Option<Answer<()>>),
     Tenant(Tenant, Answer<Tenant>),
     Flush(Answer<()>),
 }
 
 impl Job {
     pub(super) fn is_waited_for(&self) -> bool {
-        !matches!(self, Job::Later(_))
+        !matches!(self, Job::Later(..))
+    }
+
+    /// Somebody listens for it, whether he waits until it is done or not.
+    pub(super) fn is_pressing(&self) -> bool {
+        !matches!(self, Job::Later(_, None))
     }
 
     pub(super) fn fail(self, error: StoreError) {
@@ -30,7 +36,7 @@ impl Job {
             Job::Commit(_, answer) => answer(Err(error)),
             Job::Tenant(_, answer) => answer(Err(error)),
             Job::Flush(answer) => answer(Err(error)),
-            Job::Later(_) => {}
+            Job::Later(_, answer) => drop(answer.map(|answer| answer(Err(error)))),
         }
     }
 }
@@ -86,9 +92,10 @@ impl Desk {
                 (Job::Commit(_, answer), Err(error)) => answer(Err(error)),
                 (Job::Tenant(_, answer), Ok(Outcome::Tenant(tenant))) => answer(Ok(tenant)),
                 (Job::Tenant(_, answer), Err(error)) => answer(Err(error)),
+                (Job::Later(_, Some(answer)), outcome) => answer(outcome.map(drop)),
                 // Its guard said that it is not wanted any more.
-                (Job::Later(_), Err(StoreError::Guard(_))) => {}
-                (Job::Later(_), Err(error)) => self.lost = self.lost.take().or(Some(error)),
+                (Job::Later(_, None), Err(StoreError::Guard(_))) => {}
+                (Job::Later(_, None), Err(error)) => self.lost = self.lost.take().or(Some(error)),
                 (Job::Flush(answer), outcome) => {
                     let lost = self.lost.take().or(outcome.err());
                     answer(lost.map_or(Ok(()), Err));
@@ -108,7 +115,7 @@ impl Desk {
         let written = transaction(&conn, &mut self.heads, group);
         self.scrub |= group
             .iter()
-            .any(|job| matches!(job, Job::Commit(change, _) | Job::Later(change) if commit::erases(change)));
+            .any(|job| matches!(job, Job::Commit(change, _) | Job::Later(change, _) if commit::erases(change)));
         let outcomes = written?;
         self.synced.fetch_add(u64::from(outcomes.iter().any(Result::is_ok)), Ordering::Relaxed);
         Ok(outcomes)
@@ -217,7 +224,7 @@ fn ended(conn: &Connection, result: Result<(), Fault>) -> Result<(), Fault> {
 
 fn perform(conn: &Connection, heads: &mut Heads, job: &Job) -> Result<Outcome, Fault> {
     match job {
-        Job::Commit(change, _) | Job::Later(change) => commit::apply(conn, heads, change).map(Outcome::Committed),
+        Job::Commit(change, _) | Job::Later(change, _) => commit::apply(conn, heads, change).map(Outcome::Committed),
         Job::Tenant(tenant, _) => records::ensure_tenant(conn, tenant).map(Outcome::Tenant),
         Job::Flush(_) => Ok(Outcome::Flushed),
     }

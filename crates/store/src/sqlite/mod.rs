@@ -187,6 +187,12 @@ impl Backend for Sqlite {
         self.writer.commit_later(change);
     }
 
+    fn commit_soon(&self, change: Change, answer: Answer<()>) {
+        let file = self.file.clone();
+        let named = move |outcome: Result<_, _>| answer(outcome.map_err(|error| file.named(error)));
+        self.writer.commit_soon(change, Box::new(named));
+    }
+
     fn flush(&self) -> Result<(), StoreError> {
         self.writer.flush().map_err(|error| self.file.named(error))
     }

@@ -60,7 +60,11 @@ impl Writer {
     }
 
     pub(super) fn commit_later(&self, change: Change) {
-        self.office.push(Job::Later(Arc::new(change)));
+        self.office.push(Job::Later(Arc::new(change), None));
+    }
+
+    pub(super) fn commit_soon(&self, change: Change, answer: Answer<()>) {
+        self.office.push(Job::Later(Arc::new(change), Some(answer)));
     }
 
     pub(super) fn flush(&self) -> Result<(), StoreError> {
@@ -112,6 +116,8 @@ struct Queue {
     jobs: Vec<Job>,
     /// How many of them somebody waits for.
     waited_for: usize,
+    /// How many somebody listens for, these among them.
+    pressing: usize,
     /// Several were waited for in the last group: then the next ones do better together too.
     crowded: bool,
     /// The thread waits to be told.
@@ -172,6 +178,7 @@ impl Office {
         let full = |queue: &mut Queue| queue.is_full(is_waited_for);
         let mut queue = self.room.wait_while(lock(&self.queue), full).unwrap_or_else(PoisonError::into_inner);
         queue.waited_for += usize::from(is_waited_for);
+        queue.pressing += usize::from(job.is_pressing());
         queue.jobs.push(job);
         // The thread looks for itself once it is done; while it sleeps, it need only hear what cannot linger.
         if queue.asleep && (queue.jobs.len() == 1 || queue.is_pressing()) {
@@ -195,11 +202,17 @@ impl Office {
         let mut queue = lock(&self.queue);
         let told = queue.jobs.extract_if(.., |job| job.is_waited_for()).collect::<Vec<_>>();
         queue.waited_for = 0;
-        if !queue.closed && !told.iter().any(|job| matches!(job, Job::Flush(_))) {
-            queue.jobs.splice(..0, later);
-        }
+        let lost = match queue.closed || told.iter().any(|job| matches!(job, Job::Flush(_))) {
+            true => later,
+            false => {
+                queue.jobs.splice(..0, later);
+                Vec::new()
+            }
+        };
+        queue.pressing = queue.jobs.iter().filter(|job| job.is_pressing()).count();
         drop(queue);
         self.room.notify_all();
+        lost.into_iter().for_each(|job| job.fail(same(&error)));
         told.into_iter().for_each(|job| job.fail(same(&error)));
         true
     }
@@ -212,6 +225,7 @@ impl Office {
         let group = std::mem::replace(&mut queue.jobs, rest);
         let waited_for = group.iter().filter(|job| job.is_waited_for()).count();
         queue.waited_for -= waited_for;
+        queue.pressing -= group.iter().filter(|job| job.is_pressing()).count();
         queue.crowded = waited_for > 1;
         group
     }
@@ -228,6 +242,6 @@ impl Queue {
 
     /// Somebody waits, or there is enough for a group.
     fn is_pressing(&self) -> bool {
-        self.closed || self.waited_for > 0 || self.jobs.len() >= GROUP_MAX
+        self.closed || self.pressing > 0 || self.jobs.len() >= GROUP_MAX
     }
 }

@@ -10,7 +10,8 @@ pub(super) fn month(word: &str, before: &str, after: &str) -> Option<i8> {
     let place =
         MONTHS.iter().position(|name| *name == lower || (lower.len() == SHORT_LETTERS && name.starts_with(&lower)))?;
     // "may" and "march" are also verbs, "mar", "jan" and "sep" anything: these need a sign that a date is meant.
-    let certain = lower.len() > SHORT_LETTERS && lower != "march";
+    // April's number is that of somebody called so.
+    let certain = lower.len() > SHORT_LETTERS && lower != "march" && after != "s";
     let dated = matches!(
         before,
         "in" | "on"

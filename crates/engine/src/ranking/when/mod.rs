@@ -157,6 +157,8 @@ mod tests {
         check("in May the team left", &["5-1..5-31"]);
         check("on 31 February", &[]);
         check("it may march on", &[]);
+        check("what is April's number", &[]);
+        check("in April's report", &["4-1..4-31"]);
         check("in March 2024", &["2024-03-01..2024-03-31"]);
         check("on 7 July, 2023 in town", &["2023-07-07"]);
         check("on July 7th, 2023", &["2023-07-07"]);
