@@ -282,7 +282,10 @@ impl Engine {
         };
         let text = render::render(&receipt.settings.tag_prefix, &shown(Block::Trusted), &shown(Block::Untrusted));
         let exact = content_sha256(&text) == receipt.block_sha256;
-        self.were_read(caller, versions.iter().map(|(_, version)| &version.memory));
+        // The run it was made in was shown it already.
+        if caller.run != receipt.caller.run {
+            self.were_read(caller, versions.iter().map(|(_, version)| &version.memory));
+        }
         Ok(Replay { text, exact, redacted, missing })
     }
 

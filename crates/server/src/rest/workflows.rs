@@ -33,7 +33,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .problems(&[REFUSED])
             .once(),
         Endpoint::new(Method::GET, "/v1/workflows/{workflow}/steps", "workflow_steps", list)
-            .says("logs", "Read a workflow's steps", "What they came to, newest first.")
+            .says("logs", "Read a workflow's steps", "What they came to, the last recorded first.")
             .query::<EntryParams>()
             .answer::<Page<EntryView>>(StatusCode::OK, "Steps", json!({ "items": [] })),
     ]
