@@ -37,6 +37,8 @@ pub struct DocumentText {
     pub category: Option<String>,
     /// `None` keeps the one the document has; one that is new is published.
     pub status: Option<DocumentStatus>,
+    /// A digest of where it was read; `None` keeps the one the document has.
+    pub source: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -57,11 +59,14 @@ pub struct Ingested {
     pub archived: u64,
     /// Chunks the gate refused, by number.
     pub refused: Vec<(usize, Refusal)>,
+    /// Whether another text stood there, read from another place.
+    pub replaced_other: bool,
 }
 
 impl Ingested {
     pub(crate) fn unchanged(document: Document) -> Ingested {
-        Ingested { outcome: IngestOutcome::Unchanged, document, written: 0, archived: 0, refused: Vec::new() }
+        let (outcome, refused) = (IngestOutcome::Unchanged, Vec::new());
+        Ingested { outcome, document, written: 0, archived: 0, refused, replaced_other: false }
     }
 }
 
@@ -83,7 +88,10 @@ impl Engine {
         // Most documents of a folder are as they were: nobody needs to wait for a turn to find that out.
         match look()? {
             Due { before: Some(before), document, drafts, stale, .. }
-                if drafts.is_empty() && stale.is_empty() && before.keeps(&document) =>
+                if drafts.is_empty()
+                    && stale.is_empty()
+                    && before.keeps(&document)
+                    && before.source == document.source =>
             {
                 Ok(Ingested::unchanged(before))
             }
@@ -96,16 +104,17 @@ impl Engine {
         self.is_on()?;
         admins_only(caller)?;
         let path = checked_path(path, self.limits())?;
-        let document = || -> Result<Document, Error> {
-            let document: Option<Document> = row::get(&*self.backend, caller.tenant, &path)?;
-            document.ok_or_else(|| Error::not_found(format!("document `{path}`")))
-        };
-        let standing = document()?;
+        let standing = self.document(caller, &path)?;
         if standing.status == DocumentStatus::Published {
             return Ok(Ingested::unchanged(standing));
         }
-        let look = || self.unpublished(caller, document()?);
+        let look = || self.unpublished(caller, self.document(caller, &path)?);
         Turn::begin(self, caller, &path)?.switch(look).map_err(|error| overtaken(error, &path))
+    }
+
+    fn document(&self, caller: &Caller, path: &str) -> Result<Document, Error> {
+        let document: Option<Document> = row::get(&*self.backend, caller.tenant, path)?;
+        document.ok_or_else(|| Error::not_found(format!("document `{path}`")))
     }
 
     /// What it takes to have this text stand as the document.
@@ -132,6 +141,7 @@ impl Engine {
             chunks: chunks.len(),
             ingested_at: self.clock.now(),
             ingested_by: caller.principal.clone(),
+            source: given.source.clone().or(before.as_ref().and_then(|document| document.source.clone())),
         };
         let store = store_of(document.status);
         let drafts =

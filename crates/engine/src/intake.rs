@@ -97,8 +97,9 @@ impl<'a> Turn<'a> {
         let sha256 = if refused.is_empty() { document.sha256 } else { String::new() };
         let document = Document { sha256, chunks: document.chunks - refused.len(), ..document };
         // What was refused before is refused again: nothing changed.
-        if let Some(before) = before.as_ref().filter(|before| written == 0 && archived == 0 && before.keeps(&document))
-        {
+        let is_kept = |before: &&Document| written == 0 && archived == 0 && before.keeps(&document);
+        let kept = before.as_ref().filter(is_kept).cloned();
+        if let Some(before) = kept.as_ref().filter(|before| before.source == document.source) {
             return Ok((change, Ingested { refused, ..Ingested::unchanged(before.clone()) }));
         }
         let event = Happening::new(EventName::Ingested, self.caller, document.ingested_at)
@@ -107,9 +108,15 @@ impl<'a> Turn<'a> {
             .with("chunks", document.chunks)
             .with("written", written)
             .with("archived", archived);
-        let outcome = if before.is_some() { IngestOutcome::Updated } else { IngestOutcome::Created };
         let change = change.write(Write::Row(document.to_row())).event(event);
-        Ok((change, Ingested { outcome, document, written, archived, refused }))
+        // The same text from another place: the record learns where it is now, and readers see no change.
+        if kept.is_some() {
+            return Ok((change, Ingested { refused, ..Ingested::unchanged(document) }));
+        }
+        let outcome = if before.is_some() { IngestOutcome::Updated } else { IngestOutcome::Created };
+        let replaces = |before: &Document| before.sha256 != document.sha256 && document.is_from_elsewhere(before);
+        let replaced_other = before.as_ref().is_some_and(replaces);
+        Ok((change, Ingested { outcome, document, written, archived, refused, replaced_other }))
     }
 
     /// The chunks through the gate, each as it would be saved alone.

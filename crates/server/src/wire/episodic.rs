@@ -278,6 +278,7 @@ impl From<IngestBody> for DocumentText {
             text: body.text,
             category: body.category,
             status: body.draft.map(|draft| if draft { DocumentStatus::Draft } else { DocumentStatus::Published }),
+            source: None,
         }
     }
 }
