@@ -9,7 +9,7 @@ use engine::count::counted;
 use engine::memory::content_sha256;
 use engine::refusal::Refusal;
 use engine::vocabulary::Role;
-use engine::{Document, DocumentStatus, DocumentText, IngestOutcome, Ingested, Skill};
+use engine::{Document, DocumentStatus, DocumentText, IngestOutcome, Ingested};
 use serde_json::{Value, json};
 
 use crate::address::{self, Claim};
@@ -17,7 +17,6 @@ use crate::commands::Job;
 use crate::error::Failure;
 use crate::files::{self, Gathered, Source};
 use crate::skills;
-use crate::text::file_text;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -185,8 +184,10 @@ fn install(job: &Job<'_>, folders: &[PathBuf]) -> Result<(), Failure> {
     for folder in folders {
         let found = skills::of_folder(folder)?;
         for (file, skill) in found.skills {
-            write_skill(job, &skill, &file_text(&file)?)?;
-            installed.push(skill.name);
+            match skills::install(&job.skills, &file, &skill)? {
+                None => installed.push(skill.name),
+                Some(out) => refused.push(out),
+            }
         }
         refused.extend(found.left_out);
     }
@@ -208,16 +209,6 @@ fn install(job: &Job<'_>, folders: &[PathBuf]) -> Result<(), Failure> {
         text
     })?;
     if refused.is_empty() { Ok(()) } else { Err(Failure::TOLD_REFUSED) }
-}
-
-fn write_skill(job: &Job<'_>, skill: &Skill, text: &str) -> Result<(), Failure> {
-    let plain = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
-    let place = job.skills.join(skill.name.chars().map(plain).collect::<String>());
-    let unwritable = |error: std::io::Error| {
-        Failure::broken("ingest.unwritable", format!("cannot write `{}`: {error}", place.display()))
-    };
-    std::fs::create_dir_all(&place).map_err(unwritable)?;
-    std::fs::write(place.join(skills::FILE), text).map_err(unwritable)
 }
 
 fn documents(job: &Job<'_>) -> Result<(), Failure> {
