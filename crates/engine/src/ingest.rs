@@ -15,7 +15,7 @@ use crate::container::{KNOWLEDGE_BASE, KNOWLEDGE_DRAFTS};
 use crate::error::Error;
 use crate::gate::{checked_label, checked_path, checked_text, new_path};
 use crate::html;
-use crate::intake::{Due, Turn, overtaken};
+use crate::intake::{Due, Outgoing, Turn, overtaken};
 use crate::knowledge::{Document, DocumentStatus, category_tag};
 use crate::memory::{Draft, Memory, content_sha256};
 use crate::pipeline::admins_only;
@@ -61,6 +61,15 @@ pub struct Ingested {
     pub refused: Vec<(usize, Refusal)>,
     /// Whether another text stood there, read from another place.
     pub replaced_other: bool,
+}
+
+/// A document that is there no longer.
+#[derive(Clone, Debug, Serialize)]
+pub struct Removed {
+    /// As it stood.
+    pub document: Document,
+    /// Chunks that went with it.
+    pub archived: u64,
 }
 
 impl Ingested {
@@ -110,6 +119,23 @@ impl Engine {
         }
         let look = || self.unpublished(caller, self.document(caller, &path)?);
         Turn::begin(self, caller, &path)?.switch(look).map_err(|error| overtaken(error, &path))
+    }
+
+    /// Takes a document out of the knowledge base: its chunks are archived, and its text may come back any time.
+    pub fn remove_document(&self, caller: &Caller, path: &str) -> Result<Removed, Error> {
+        self.is_on()?;
+        admins_only(caller)?;
+        let path = checked_path(path, self.limits())?;
+        let look = || -> Result<Outgoing, Error> {
+            let document = self.document(caller, &path)?;
+            let (found, drafts) = (KNOWLEDGE_BASE, KNOWLEDGE_DRAFTS);
+            let chunks =
+                self.chunks_of(caller, &path, found)?.into_iter().chain(self.chunks_of(caller, &path, drafts)?);
+            Ok(Outgoing { document, chunks: chunks.map(|(_, memory)| memory).collect() })
+        };
+        // Whoever names a document that is not there takes it from nobody.
+        self.document(caller, &path)?;
+        Turn::begin(self, caller, &path)?.remove(look).map_err(|error| overtaken(error, &path))
     }
 
     fn document(&self, caller: &Caller, path: &str) -> Result<Document, Error> {

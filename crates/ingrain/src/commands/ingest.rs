@@ -47,13 +47,23 @@ enum Deed {
         #[arg(value_name = "DOCUMENT")]
         document: String,
     },
+    /// Take a document out; its text may come back any time
+    Remove {
+        /// The document's address, as `ingest` lists it
+        #[arg(value_name = "DOCUMENT")]
+        document: String,
+    },
 }
 
 impl Ingest {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        if let Some(Deed::Publish { document }) = &self.deed {
-            let done = job.session.engine.publish(&job.session.caller, document)?;
-            return told(job, &[done], &[]);
+        match &self.deed {
+            Some(Deed::Publish { document }) => {
+                let done = job.session.engine.publish(&job.session.caller, document)?;
+                return told(job, &[done], &[]);
+            }
+            Some(Deed::Remove { document }) => return remove(job, document),
+            None => {}
         }
         if !self.skills.is_empty() {
             return install(job, &self.skills);
@@ -104,6 +114,14 @@ impl Ingest {
 /// Whether what went wrong says nothing about the other files.
 fn is_about_one(code: &str) -> bool {
     ["shape.control_character", "shape.path", "conflict.overtaken"].contains(&code)
+}
+
+fn remove(job: &Job<'_>, document: &str) -> Result<(), Failure> {
+    let removed = job.session.engine.remove_document(&job.session.caller, document)?;
+    let archived = usize::try_from(removed.archived).unwrap_or(usize::MAX);
+    job.output.answer(&json!(removed), || {
+        format!("removed {}: {} archived", removed.document.path, counted(archived, "chunk", "chunks"))
+    })
 }
 
 /// Names what a folder holds and the knowledge base is not given: what cannot be read, and links.

@@ -327,6 +327,30 @@ fn links_are_left_out_and_named() {
 }
 
 #[test]
+fn a_removed_document_is_gone_and_may_come_back() {
+    let world = World::new();
+    let folder = write(&world, "plan.md", "# Plan\n\nmove the cabinets in october\n");
+    write(&world, "rota.md", "# Rota\n\nann on mondays\n");
+    world.json("ingest", &[&folder]);
+    assert_eq!(world.code(3, "ingest remove docs/plan.md --as agent:t", &[]), "policy.admins_only");
+    assert_eq!(world.code(2, "ingest remove docs/nothing.md", &[]), "not_found");
+    let removed = world.run("ingest remove docs/plan.md", &[]);
+    assert_eq!((removed.exit, removed.stdout.as_str()), (0, "removed docs/plan.md: 1 chunk archived\n"));
+    assert_eq!(world.events().last().map(String::as_str), Some("knowledge.removed"));
+    assert_eq!(column(&world.json("ingest", &[])["documents"], "path"), ["docs/rota.md"]);
+    assert!(!world.json("search cabinets october", &[]).to_string().contains("move the cabinets"));
+    assert_eq!(world.code(2, "ingest remove docs/plan.md", &[]), "not_found");
+    // Nothing of it was banned, and a draft goes as well.
+    let again = world.json("ingest --draft", &[&folder]);
+    assert_eq!(column(&again["documents"], "outcome"), ["created", "updated"], "{again}");
+    assert_eq!(world.json("ingest remove docs/plan.md", &[])["archived"], 1);
+    assert_eq!(column(&world.json("list --store knowledge_drafts", &[])["memories"], "path"), ["docs/rota.md#1"]);
+    let back = world.json("ingest", &[&folder]);
+    assert_eq!(column(&back["documents"], "outcome"), ["created", "unchanged"], "{back}");
+    assert!(world.json("search cabinets october", &[]).to_string().contains("move the cabinets"));
+}
+
+#[test]
 fn a_chunk_changed_by_hand_is_mended_and_a_forgotten_one_stays_away() {
     let world = World::new();
     let folder = write(&world, "oil.md", "# Oil\n\noil the turbine in spring\n");

@@ -227,6 +227,14 @@ fn documents_are_drafted_published_and_searched() {
     let missing = json!({ "path": "nowhere.md" });
     assert_eq!(house.ask("POST", "/v1/documents/publish").json(&missing).send().status, 404);
     assert!(items(&ok(&house.ask_as(&key, "GET", "/v1/skills").send())).is_empty());
+    // Removed by its address, which is asked for.
+    let removing = |address: &str| house.ask("DELETE", &format!("/v1/documents{address}")).send();
+    assert_eq!(house.ask_as(&key, "DELETE", "/v1/documents?path=a/page.html").send().said().0, 403);
+    assert_eq!(removing("").status, 400);
+    assert_eq!(ok(&removing("?path=a/page.html"))["archived"], json!(1));
+    assert_eq!(removing("?path=a/page.html").status, 404);
+    assert!(!search().to_string().contains("Café"));
+    assert_eq!(ok(&house.ask("POST", "/v1/documents").json(&page).send())["outcome"], json!("created"));
 }
 
 #[test]

@@ -175,6 +175,36 @@ fn of_two_who_ingest_a_document_the_later_one_has_it() {
 }
 
 #[test]
+fn a_removal_takes_all_of_a_document_or_nothing() {
+    let house = House::new();
+    let (engine, admin) = (&house.engine, Caller::admin(house.tenant.id));
+    let mut overtaken = 0;
+    for at in 0.. {
+        let (path, when) = (format!("removed/{at}"), format!("overtaken at look {at}"));
+        engine.ingest(&admin, &document(&path, "old", 2, PUBLISHED)).expect("taken");
+        let (other, theirs, caller) = (engine.clone(), document(&path, "new", 4, PUBLISHED), admin.clone());
+        let later = theirs.clone();
+        let (slow, clock) = interrupted(engine, at, move || drop(other.ingest(&caller, &later).expect("taken")));
+        match slow.remove_document(&admin, &path) {
+            Ok(removed) => {
+                assert_eq!(standing(engine, &admin, "knowledge_base", &path), Vec::<String>::new(), "{when}");
+                assert_eq!(engine.documents(&admin).expect("a list").len(), overtaken, "{when}");
+                assert_eq!(removed.archived, removed.document.chunks as u64, "{when}");
+            }
+            Err(error) => {
+                assert_eq!(error.code(), "conflict.overtaken", "{when}: {error}");
+                stands(engine, &admin, &theirs, 4, &when);
+                overtaken += 1;
+            }
+        }
+        if clock.looks.load(Ordering::Relaxed) <= at {
+            break;
+        }
+    }
+    assert!(overtaken > 1, "{overtaken}");
+}
+
+#[test]
 fn a_draft_is_published_whole() {
     let house = House::new();
     let (engine, admin) = (&house.engine, Caller::admin(house.tenant.id));
