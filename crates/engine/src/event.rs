@@ -51,6 +51,7 @@ vocabulary! {
         AuditRecorded = "audit.recorded",
         WorkflowStep = "workflow.step",
         Ingested = "knowledge.ingested",
+        Removed = "knowledge.removed",
         ScannerAllowed = "scanner.allowed",
     }
 }

@@ -15,7 +15,7 @@ use crate::container::{KNOWLEDGE_BASE, KNOWLEDGE_DRAFTS};
 use crate::error::Error;
 use crate::gate::{checked_label, checked_path, checked_text, new_path};
 use crate::html;
-use crate::intake::{Due, Turn, overtaken};
+use crate::intake::{Due, Outgoing, Turn, overtaken};
 use crate::knowledge::{Document, DocumentStatus, category_tag};
 use crate::memory::{Draft, Memory, content_sha256};
 use crate::pipeline::admins_only;
@@ -37,6 +37,8 @@ pub struct DocumentText {
     pub category: Option<String>,
     /// `None` keeps the one the document has; one that is new is published.
     pub status: Option<DocumentStatus>,
+    /// A digest of where it was read; `None` keeps the one the document has.
+    pub source: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -57,11 +59,23 @@ pub struct Ingested {
     pub archived: u64,
     /// Chunks the gate refused, by number.
     pub refused: Vec<(usize, Refusal)>,
+    /// Whether another text stood there, read from another place.
+    pub replaced_other: bool,
+}
+
+/// A document that is there no longer.
+#[derive(Clone, Debug, Serialize)]
+pub struct Removed {
+    /// As it stood.
+    pub document: Document,
+    /// Chunks that went with it.
+    pub archived: u64,
 }
 
 impl Ingested {
     pub(crate) fn unchanged(document: Document) -> Ingested {
-        Ingested { outcome: IngestOutcome::Unchanged, document, written: 0, archived: 0, refused: Vec::new() }
+        let (outcome, refused) = (IngestOutcome::Unchanged, Vec::new());
+        Ingested { outcome, document, written: 0, archived: 0, refused, replaced_other: false }
     }
 }
 
@@ -83,7 +97,10 @@ impl Engine {
         // Most documents of a folder are as they were: nobody needs to wait for a turn to find that out.
         match look()? {
             Due { before: Some(before), document, drafts, stale, .. }
-                if drafts.is_empty() && stale.is_empty() && before.keeps(&document) =>
+                if drafts.is_empty()
+                    && stale.is_empty()
+                    && before.keeps(&document)
+                    && before.source == document.source =>
             {
                 Ok(Ingested::unchanged(before))
             }
@@ -96,16 +113,34 @@ impl Engine {
         self.is_on()?;
         admins_only(caller)?;
         let path = checked_path(path, self.limits())?;
-        let document = || -> Result<Document, Error> {
-            let document: Option<Document> = row::get(&*self.backend, caller.tenant, &path)?;
-            document.ok_or_else(|| Error::not_found(format!("document `{path}`")))
-        };
-        let standing = document()?;
+        let standing = self.document(caller, &path)?;
         if standing.status == DocumentStatus::Published {
             return Ok(Ingested::unchanged(standing));
         }
-        let look = || self.unpublished(caller, document()?);
+        let look = || self.unpublished(caller, self.document(caller, &path)?);
         Turn::begin(self, caller, &path)?.switch(look).map_err(|error| overtaken(error, &path))
+    }
+
+    /// Takes a document out of the knowledge base: its chunks are archived, and its text may come back any time.
+    pub fn remove_document(&self, caller: &Caller, path: &str) -> Result<Removed, Error> {
+        self.is_on()?;
+        admins_only(caller)?;
+        let path = checked_path(path, self.limits())?;
+        let look = || -> Result<Outgoing, Error> {
+            let document = self.document(caller, &path)?;
+            let (found, drafts) = (KNOWLEDGE_BASE, KNOWLEDGE_DRAFTS);
+            let chunks =
+                self.chunks_of(caller, &path, found)?.into_iter().chain(self.chunks_of(caller, &path, drafts)?);
+            Ok(Outgoing { document, chunks: chunks.map(|(_, memory)| memory).collect() })
+        };
+        // Whoever names a document that is not there takes it from nobody.
+        self.document(caller, &path)?;
+        Turn::begin(self, caller, &path)?.remove(look).map_err(|error| overtaken(error, &path))
+    }
+
+    fn document(&self, caller: &Caller, path: &str) -> Result<Document, Error> {
+        let document: Option<Document> = row::get(&*self.backend, caller.tenant, path)?;
+        document.ok_or_else(|| Error::not_found(format!("document `{path}`")))
     }
 
     /// What it takes to have this text stand as the document.
@@ -132,6 +167,7 @@ impl Engine {
             chunks: chunks.len(),
             ingested_at: self.clock.now(),
             ingested_by: caller.principal.clone(),
+            source: given.source.clone().or(before.as_ref().and_then(|document| document.source.clone())),
         };
         let store = store_of(document.status);
         let drafts =

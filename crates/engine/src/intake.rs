@@ -15,7 +15,7 @@ use crate::caller::Caller;
 use crate::change::{Change, Guard, Write};
 use crate::error::Error;
 use crate::event::{EventName, Happening};
-use crate::ingest::{IngestOutcome, Ingested};
+use crate::ingest::{IngestOutcome, Ingested, Removed};
 use crate::knowledge::Document;
 use crate::memory::{Draft, Memory};
 use crate::ports::StoreError;
@@ -33,6 +33,12 @@ pub(crate) struct Due {
     pub(crate) standing: BTreeMap<usize, Memory>,
     /// Chunks that stand no longer.
     pub(crate) stale: Vec<Memory>,
+}
+
+/// A document that goes, and what stands of it.
+pub(crate) struct Outgoing {
+    pub(crate) document: Document,
+    pub(crate) chunks: Vec<Memory>,
 }
 
 /// What the chunks of a document come to once they have been through the gate.
@@ -68,12 +74,22 @@ impl<'a> Turn<'a> {
         Ok(Turn { engine, caller, begun, lease, state })
     }
 
-    /// Puts one text in the place of the other. Where somebody wrote between the look and the switch, looks again.
+    /// Puts one text in the place of the other.
     pub(crate) fn switch(self, look: impl Fn() -> Result<Due, Error>) -> Result<Ingested, Error> {
+        self.settle(|| self.switching(look()?))
+    }
+
+    /// Takes a document out, all of it.
+    pub(crate) fn remove(self, look: impl Fn() -> Result<Outgoing, Error>) -> Result<Removed, Error> {
+        self.settle(|| Ok(self.removing(look()?)))
+    }
+
+    /// Does it. Where somebody wrote between the look and the switch, looks again.
+    fn settle<T>(&self, prepared: impl Fn() -> Result<(Change, T), Error>) -> Result<T, Error> {
         for _ in 0..self.engine.limits().commit_attempts {
-            let (change, ingested) = self.switching(look()?)?;
+            let (change, done) = prepared()?;
             match self.engine.backend.commit(change) {
-                Ok(_) => return Ok(ingested),
+                Ok(_) => return Ok(done),
                 Err(StoreError::Guard(guard)) if !is_lease(&guard) => {
                     self.engine.unlearn(self.caller.tenant, &guard, self.begun)?;
                 }
@@ -88,17 +104,14 @@ impl<'a> Turn<'a> {
         let Cleared { mut change, written, refused } = self.clear(&due)?;
         let Due { before, document, standing, mut stale, .. } = due;
         stale.extend(refused.iter().filter_map(|(number, _)| standing.get(number)).cloned());
-        let (now, archived) = (self.engine.clock.now(), stale.len() as u64);
-        let keeper = Caller { principal: "ingrain".to_owned(), ..Caller::admin(self.caller.tenant) };
-        for memory in &stale {
-            let (operation, name) = (Operation::Archive, EventName::Archived);
-            change = change.and(self.engine.retiring(&keeper, memory, operation, name, now, None));
-        }
+        let archived = stale.len() as u64;
+        change = self.retired(change, &stale, None);
         let sha256 = if refused.is_empty() { document.sha256 } else { String::new() };
         let document = Document { sha256, chunks: document.chunks - refused.len(), ..document };
         // What was refused before is refused again: nothing changed.
-        if let Some(before) = before.as_ref().filter(|before| written == 0 && archived == 0 && before.keeps(&document))
-        {
+        let is_kept = |before: &&Document| written == 0 && archived == 0 && before.keeps(&document);
+        let kept = before.as_ref().filter(is_kept).cloned();
+        if let Some(before) = kept.as_ref().filter(|before| before.source == document.source) {
             return Ok((change, Ingested { refused, ..Ingested::unchanged(before.clone()) }));
         }
         let event = Happening::new(EventName::Ingested, self.caller, document.ingested_at)
@@ -107,9 +120,37 @@ impl<'a> Turn<'a> {
             .with("chunks", document.chunks)
             .with("written", written)
             .with("archived", archived);
-        let outcome = if before.is_some() { IngestOutcome::Updated } else { IngestOutcome::Created };
         let change = change.write(Write::Row(document.to_row())).event(event);
-        Ok((change, Ingested { outcome, document, written, archived, refused }))
+        // The same text from another place: the record learns where it is now, and readers see no change.
+        if kept.is_some() {
+            return Ok((change, Ingested { refused, ..Ingested::unchanged(document) }));
+        }
+        let outcome = if before.is_some() { IngestOutcome::Updated } else { IngestOutcome::Created };
+        let replaces = |before: &Document| before.sha256 != document.sha256 && document.is_from_elsewhere(before);
+        let replaced_other = before.as_ref().is_some_and(replaces);
+        Ok((change, Ingested { outcome, document, written, archived, refused, replaced_other }))
+    }
+
+    fn removing(&self, Outgoing { document, chunks }: Outgoing) -> (Change, Removed) {
+        let archived = chunks.len() as u64;
+        let event = Happening::new(EventName::Removed, self.caller, self.engine.clock.now())
+            .with("path", &document.path)
+            .with("status", document.status)
+            .with("archived", archived);
+        let gone = Write::RowGone { kind: Document::KIND, id: document.id() };
+        let change = self.retired(self.change(), &chunks, Some("its document was removed"));
+        (change.write(gone).event(event), Removed { document, archived })
+    }
+
+    /// With chunks that stand no longer, which the product takes away and no person.
+    fn retired(&self, mut change: Change, chunks: &[Memory], reason: Option<&str>) -> Change {
+        let keeper = Caller { principal: "ingrain".to_owned(), ..Caller::admin(self.caller.tenant) };
+        let (now, operation, name) = (self.engine.clock.now(), Operation::Archive, EventName::Archived);
+        for memory in chunks {
+            let reason = reason.map(str::to_owned);
+            change = change.and(self.engine.retiring(&keeper, memory, operation, name, now, reason));
+        }
+        change
     }
 
     /// The chunks through the gate, each as it would be saved alone.

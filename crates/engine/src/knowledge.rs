@@ -35,6 +35,10 @@ pub struct Document {
     pub chunks: usize,
     pub ingested_at: Timestamp,
     pub ingested_by: String,
+    /// A digest of where its text was read, so that another file at its address is told from this one; `None`: nobody
+    /// said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 impl Kept for Document {
@@ -54,35 +58,33 @@ impl Kept for Document {
 }
 
 impl Document {
-    /// Whether this is the other, whoever ingested it and when.
+    /// Whether this is the other, whoever ingested it, when and from where.
     pub(crate) fn keeps(&self, other: &Document) -> bool {
-        let (ingested_at, ingested_by) = (self.ingested_at, self.ingested_by.clone());
-        *self == Document { ingested_at, ingested_by, ..other.clone() }
+        let Document { ingested_at, ingested_by, source, .. } = self.clone();
+        *self == Document { ingested_at, ingested_by, source, ..other.clone() }
+    }
+
+    /// Whether the other was read from another place, as far as both say.
+    pub(crate) fn is_from_elsewhere(&self, other: &Document) -> bool {
+        self.source.as_ref().zip(other.source.as_ref()).is_some_and(|(one, other)| one != other)
     }
 }
 
 impl Engine {
-    /// The first document that stands at one of these addresses and that the caller sees.
-    pub fn document(
-        &self,
-        caller: &Caller,
-        addresses: impl IntoIterator<Item = String>,
-    ) -> Result<Option<Document>, Error> {
+    /// The documents that stand at these addresses and that the caller sees, in the order of the addresses.
+    pub fn documents_at(&self, caller: &Caller, addresses: &[String]) -> Result<Vec<Document>, Error> {
         self.eyes(caller)?;
-        for address in addresses {
-            let document: Option<Document> = row::get(&*self.backend, caller.tenant, &address)?;
-            if let Some(document) = document.filter(|document| lists(caller, document)) {
-                return Ok(Some(document));
-            }
-        }
-        Ok(None)
+        let at = |address: &String| row::get(&*self.backend, caller.tenant, address).transpose();
+        let standing = addresses.iter().filter_map(at).collect::<Result<Vec<Document>, Error>>()?;
+        Ok(standing.into_iter().filter(|document| lists(caller, document)).collect())
     }
 
-    /// The documents, newest first.
+    /// The documents, newest first. Where each was read is between its record and who ingests it.
     pub fn documents(&self, caller: &Caller) -> Result<Vec<Document>, Error> {
         self.eyes(caller)?;
         let filter = RowFilter { newest_first: true, limit: self.limits().list_max, ..RowFilter::default() };
-        row::select_seen(&*self.backend, caller.tenant, &filter, |document| lists(caller, document))
+        let seen = row::select_seen(&*self.backend, caller.tenant, &filter, |document| lists(caller, document))?;
+        Ok(seen.into_iter().map(|document| Document { source: None, ..document }).collect())
     }
 
     /// The chunks of published documents that answer, of these categories where some are named. An agent that is

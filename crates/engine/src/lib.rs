@@ -106,7 +106,7 @@ pub use erase::{EraseWhat, TenantStanding};
 pub use export::{EXPORT_FORMAT, ExportFile, ExportLines, ExportText, Exported, Layout, Story, StoryVersion, markdown};
 pub use forget::{Forgetting, Forgotten};
 pub use import::{ImportDone, ImportRefused};
-pub use ingest::{DocumentText, IngestOutcome, Ingested};
+pub use ingest::{DocumentText, IngestOutcome, Ingested, Removed};
 pub use knowledge::{Document, DocumentStatus};
 pub use layers::{Group, LayerContext, ProfileProposal};
 pub use lineage::Lineage;

@@ -1,5 +1,6 @@
 //! The binary: command line, configuration, wiring.
 
+mod address;
 mod assemble;
 mod caller;
 mod cli;
@@ -7,6 +8,7 @@ mod clock;
 mod commands;
 mod config;
 mod error;
+mod files;
 mod log;
 mod output;
 #[cfg(test)]

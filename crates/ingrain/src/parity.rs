@@ -23,6 +23,7 @@ const SAME: &[(&str, &[&str])] = &[
     ("recall", &["recall"]),
     ("ingest", &["ingest", "documents"]),
     ("ingest publish", &["publish"]),
+    ("ingest remove", &["remove_document"]),
     ("audit add", &["record_audit"]),
     ("workflow step", &["record_step"]),
     ("why-not", &["diagnose"]),

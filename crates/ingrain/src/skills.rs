@@ -9,9 +9,13 @@ use engine::{LeftOut, Shelf, Shelved, Skill};
 
 use crate::config::Config;
 use crate::error::Failure;
+use crate::files;
+use crate::text::file_text;
 
 /// The name every skill's file has.
-pub const FILE: &str = "SKILL.md";
+const FILE: &str = "SKILL.md";
+/// Beside an installed one: a digest of the file it came from, the one that may bring it again.
+const SOURCE_FILE: &str = ".source";
 /// Largest skill: it goes into every window whole.
 const BYTES_MAX: u64 = 100_000;
 
@@ -94,16 +98,70 @@ impl From<Found> for Shelved {
 fn found(files: &[Stamp]) -> Found {
     let mut found = Found::default();
     for stamp in files {
-        match read(stamp) {
-            Ok(skill) => found.skills.push((stamp.file.clone(), skill)),
+        let skill = match read(stamp) {
+            Ok(skill) => skill,
             Err(error) => {
-                let folder = stamp.file.parent().and_then(Path::file_name).unwrap_or_default();
-                let (name, file) = (folder.to_string_lossy().into_owned(), stamp.file.display().to_string());
-                found.left_out.push(LeftOut { name, file, code: error.code(), why: error.to_string() });
+                found.left_out.push(left_out(&stamp.file, error.code(), error.to_string()));
+                continue;
+            }
+        };
+        match found.skills.iter().find(|(_, other)| other.name == skill.name) {
+            None => found.skills.push((stamp.file.clone(), skill)),
+            // A copy says nothing new.
+            Some((_, other)) if *other == skill => {}
+            Some(_) => {
+                let why = format!("another skill is named `{}` as well, and that one counts", skill.name);
+                found.left_out.push(left_out(&stamp.file, NAME_TAKEN, why));
             }
         }
     }
     found
+}
+
+/// Of two skills with one name nobody could say which was meant.
+const NAME_TAKEN: &str = "skill.name_taken";
+
+fn left_out(file: &Path, code: &'static str, why: String) -> LeftOut {
+    let folder = file.parent().and_then(Path::file_name).unwrap_or_default();
+    LeftOut { name: folder.to_string_lossy().into_owned(), file: file.display().to_string(), code, why }
+}
+
+/// Copies a skill into the folder every window takes them from. One of its name that another file brought, or a person
+/// wrote there, stays: the new one is left out.
+pub fn install(home: &Path, file: &Path, skill: &Skill) -> Result<Option<LeftOut>, Failure> {
+    let source = files::digest(file);
+    let standing = found(&stamps(home)).skills.into_iter().find(|(_, standing)| standing.name == skill.name);
+    let folder = match standing {
+        Some((at, _)) if files::digest(&at) == source => return Ok(None),
+        Some((at, standing)) => {
+            let folder = at.parent().unwrap_or(home).to_owned();
+            let came_from = std::fs::read_to_string(folder.join(SOURCE_FILE)).ok();
+            if standing != *skill && came_from != source {
+                let folder = folder.display();
+                let why =
+                    format!("`{}` is installed already, from another file: take `{folder}` away first", skill.name);
+                return Ok(Some(left_out(file, NAME_TAKEN, why)));
+            }
+            folder
+        }
+        None => free_folder(home, &skill.name),
+    };
+    let unwritable = |error: std::io::Error| {
+        Failure::broken("ingest.unwritable", format!("cannot write `{}`: {error}", folder.display()))
+    };
+    std::fs::create_dir_all(&folder).map_err(unwritable)?;
+    std::fs::write(folder.join(FILE), file_text(file)?).map_err(unwritable)?;
+    std::fs::write(folder.join(SOURCE_FILE), source.unwrap_or_default()).map_err(unwritable)?;
+    Ok(None)
+}
+
+/// A folder for a skill that is not there yet, named after it as far as a folder can be.
+fn free_folder(home: &Path, name: &str) -> PathBuf {
+    let plain = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+    let plain: String = name.chars().map(plain).collect();
+    let numbered = (2..).map(|number| home.join(format!("{plain}-{number}")));
+    let mut folders = std::iter::once(home.join(&plain)).chain(numbered);
+    folders.find(|folder| !folder.join(FILE).exists()).unwrap_or_else(|| home.join(&plain))
 }
 
 /// The skill files of a folder and of the folders in it, in order. A folder that is not there has none.

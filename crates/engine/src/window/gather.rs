@@ -89,6 +89,9 @@ impl Engine {
                 skills.push(skill);
             }
         }
+        let is_given = |name: &String| skills.iter().any(|skill| skill.name == *name);
+        let missing = request.skill_names.iter().flatten().filter(|name| !is_given(name));
+        notes.extend(missing.map(|name| format!("there is no skill `{name}`")));
         skills
     }
 

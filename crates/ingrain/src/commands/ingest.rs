@@ -2,21 +2,21 @@
 
 use std::collections::HashSet;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use engine::chunks::Format;
 use engine::count::counted;
+use engine::memory::content_sha256;
 use engine::refusal::Refusal;
 use engine::vocabulary::Role;
-use engine::{Document, DocumentStatus, DocumentText, IngestOutcome, Ingested, Skill};
+use engine::{Document, DocumentStatus, DocumentText, IngestOutcome, Ingested};
 use serde_json::{Value, json};
 
+use crate::address::{self, Claim};
 use crate::commands::Job;
 use crate::error::Failure;
-use crate::pdf;
+use crate::files::{self, Gathered, Source};
 use crate::skills;
-use crate::text::file_text;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -24,8 +24,8 @@ pub struct Ingest {
     #[command(subcommand)]
     deed: Option<Deed>,
     /// Files and folders of Markdown, text, HTML and, where `pdftotext` is installed, PDF; without any, the documents
-    /// there are. A document's address is its folder's name and its own; one that stands keeps its address, whether it
-    /// comes alone or with a folder
+    /// there are. A document's address is its folder's name and its own; a file that came before keeps its address,
+    /// whether it comes alone or with a folder
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Install the SKILL.md files of this folder and of the folders in it (repeatable)
@@ -47,29 +47,23 @@ enum Deed {
         #[arg(value_name = "DOCUMENT")]
         document: String,
     },
-}
-
-/// A file and the address its document gets.
-struct Source {
-    file: PathBuf,
-    address: String,
-    format: Format,
-    is_pdf: bool,
-    /// Asked for itself, not with its folder.
-    is_named: bool,
-}
-
-impl Source {
-    fn text(&self) -> Result<String, Failure> {
-        if self.is_pdf { pdf::text(&self.file) } else { file_text(&self.file) }
-    }
+    /// Take a document out; its text may come back any time
+    Remove {
+        /// The document's address, as `ingest` lists it
+        #[arg(value_name = "DOCUMENT")]
+        document: String,
+    },
 }
 
 impl Ingest {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        if let Some(Deed::Publish { document }) = &self.deed {
-            let done = job.session.engine.publish(&job.session.caller, document)?;
-            return told(job, &[done], &[]);
+        match &self.deed {
+            Some(Deed::Publish { document }) => {
+                let done = job.session.engine.publish(&job.session.caller, document)?;
+                return told(job, &[done], &[]);
+            }
+            Some(Deed::Remove { document }) => return remove(job, document),
+            None => {}
         }
         if !self.skills.is_empty() {
             return install(job, &self.skills);
@@ -77,17 +71,18 @@ impl Ingest {
         if self.paths.is_empty() {
             return documents(job);
         }
-        let mut sources = Vec::new();
+        let mut gathered = Gathered::default();
         for path in &self.paths {
-            gather(path, &mut sources)?;
+            gathered.add(path)?;
         }
+        let mut left_out = passed_over(job, &gathered);
+        let Gathered { sources, .. } = gathered;
         if sources.is_empty() {
             return Err(Failure::wrong("not_found", "there is no Markdown, text, HTML or PDF file in these places"));
         }
         let status = self.draft.then_some(DocumentStatus::Draft);
         let shows_progress = !job.output.json && std::io::stderr().is_terminal();
-        let (mut done, mut left_out) = (Vec::with_capacity(sources.len()), Vec::new());
-        let mut taken = HashSet::new();
+        let (mut done, mut taken) = (Vec::with_capacity(sources.len()), HashSet::new());
         for (at, source) in sources.iter().enumerate() {
             if shows_progress {
                 job.output.note(&format!("[{}/{}] {}", at + 1, sources.len(), source.address));
@@ -101,10 +96,8 @@ impl Ingest {
                 }
                 text => text?,
             };
-            let path = address(job, source, &taken)?;
-            taken.insert(path.clone());
-            let (format, category) = (source.format, self.category.clone());
-            let given = DocumentText { path, text, format, category, status };
+            let given = DocumentText { category: self.category.clone(), status, ..given(job, source, text, &taken)? };
+            taken.insert(given.path.clone());
             match job.session.engine.ingest(&job.session.caller, &given) {
                 // Nor does one that nobody could keep, or that somebody else brought meanwhile from the same folder.
                 Err(error) if is_about_one(error.code()) && !source.is_named => {
@@ -122,6 +115,46 @@ impl Ingest {
 fn is_about_one(code: &str) -> bool {
     ["shape.control_character", "shape.path", "conflict.overtaken"].contains(&code)
 }
+
+fn remove(job: &Job<'_>, document: &str) -> Result<(), Failure> {
+    let removed = job.session.engine.remove_document(&job.session.caller, document)?;
+    let archived = usize::try_from(removed.archived).unwrap_or(usize::MAX);
+    job.output.answer(&json!(removed), || {
+        format!("removed {}: {} archived", removed.document.path, counted(archived, "chunk", "chunks"))
+    })
+}
+
+/// Names what a folder holds and the knowledge base is not given: what cannot be read, and links.
+fn passed_over(job: &Job<'_>, gathered: &Gathered) -> Vec<String> {
+    let Gathered { closed, links, .. } = gathered;
+    for (_, failure) in closed {
+        job.output.note(&format!("note: left out: {}", failure.message()));
+    }
+    if !links.is_empty() {
+        let named = links.iter().take(LINKS_NAMED_MAX).map(|link| format!("`{link}`")).collect::<Vec<_>>().join(", ");
+        let more = links.len().saturating_sub(LINKS_NAMED_MAX);
+        let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let count = counted(links.len(), "link", "links");
+        job.output.note(&format!("note: left out: {count}, which nobody follows: {named}{rest}"));
+    }
+    closed.iter().map(|(address, _)| address).chain(links).cloned().collect()
+}
+
+/// So many say what sort of folder it is; `--json` names all.
+const LINKS_NAMED_MAX: usize = 5;
+
+/// A file's text, addressed to the document it is.
+fn given(job: &Job<'_>, file: &Source, text: String, taken: &HashSet<String>) -> Result<DocumentText, Failure> {
+    let (ends, source, sha256) = (address::ends(&file.file), files::digest(&file.file), content_sha256(&text));
+    let standing = job.session.engine.documents_at(&job.session.caller, &ends)?;
+    let claim = Claim { own: &file.address, ends: &ends, source: source.as_deref(), sha256: &sha256 };
+    let path = claim.address(&standing, taken);
+    Ok(DocumentText { path, text, format: file.format, category: None, status: None, source })
+}
+
+/// What is said of a document whose text came from another file before.
+const REPLACED_OTHER: &str =
+    "was read from another place before, and that text is replaced: to have both, ingest the folder above this one";
 
 fn told(job: &Job<'_>, done: &[Ingested], left_out: &[String]) -> Result<(), Failure> {
     let refused: usize = done.iter().map(|ingested| ingested.refused.len()).sum();
@@ -145,6 +178,9 @@ fn told(job: &Job<'_>, done: &[Ingested], left_out: &[String]) -> Result<(), Fai
             if ingested.document.chunks == 0 && ingested.refused.is_empty() {
                 text += &format!("\n  {} holds no text", ingested.document.path);
             }
+            if ingested.replaced_other {
+                text += &format!("\n  {} {REPLACED_OTHER}", ingested.document.path);
+            }
             for (number, refusal) in &ingested.refused {
                 text +=
                     &format!("\n  refused {}#{number}: {} [{}]", ingested.document.path, refusal.message, refusal.code);
@@ -166,8 +202,10 @@ fn install(job: &Job<'_>, folders: &[PathBuf]) -> Result<(), Failure> {
     for folder in folders {
         let found = skills::of_folder(folder)?;
         for (file, skill) in found.skills {
-            write_skill(job, &skill, &file_text(&file)?)?;
-            installed.push(skill.name);
+            match skills::install(&job.skills, &file, &skill)? {
+                None => installed.push(skill.name),
+                Some(out) => refused.push(out),
+            }
         }
         refused.extend(found.left_out);
     }
@@ -191,16 +229,6 @@ fn install(job: &Job<'_>, folders: &[PathBuf]) -> Result<(), Failure> {
     if refused.is_empty() { Ok(()) } else { Err(Failure::TOLD_REFUSED) }
 }
 
-fn write_skill(job: &Job<'_>, skill: &Skill, text: &str) -> Result<(), Failure> {
-    let plain = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
-    let place = job.skills.join(skill.name.chars().map(plain).collect::<String>());
-    let unwritable = |error: std::io::Error| {
-        Failure::broken("ingest.unwritable", format!("cannot write `{}`: {error}", place.display()))
-    };
-    std::fs::create_dir_all(&place).map_err(unwritable)?;
-    std::fs::write(place.join(skills::FILE), text).map_err(unwritable)
-}
-
 fn documents(job: &Job<'_>) -> Result<(), Failure> {
     let documents = job.session.engine.documents(&job.session.caller)?;
     let row = |document: &Document| {
@@ -216,72 +244,4 @@ fn documents(job: &Job<'_>) -> Result<(), Failure> {
     job.output.answer(&json!({ "documents": documents }), || {
         job.output.table(&["document", "title", "category", "status", "chunks", "ingested"], documents.iter().map(row))
     })
-}
-
-/// The address a file's document has already, the longest there is: it may have come with a folder further up, or alone.
-/// Two files never share one: where another file of this run took it, more folders are named.
-fn address(job: &Job<'_>, source: &Source, taken: &HashSet<String>) -> Result<String, Failure> {
-    let Ok(whole) = source.file.canonicalize() else { return Ok(source.address.clone()) };
-    let names: Vec<_> = whole.iter().skip(1).map(|name| name.to_string_lossy()).collect();
-    // A name alone says too little about which file it was.
-    let ends = (0..names.len().saturating_sub(1)).map(|from| names[from..].join("/"));
-    let free = ends.filter(|end| !taken.contains(end)).collect::<Vec<_>>();
-    let document = job.session.engine.document(&job.session.caller, free.iter().cloned())?;
-    let own = Some(&source.address).filter(|own| !taken.contains(*own));
-    Ok(document.map(|document| document.path).or(own.cloned()).or(free.last().cloned()).unwrap_or_default())
-}
-
-/// The files under a path, in order. A folder's documents are addressed below its name, and so is a file named alone.
-fn gather(path: &Path, sources: &mut Vec<Source>) -> Result<(), Failure> {
-    let unreadable =
-        |error: std::io::Error| Failure::wrong("not_found", format!("cannot read `{}`: {error}", path.display()));
-    let whole = path.canonicalize().map_err(unreadable)?;
-    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
-    match path.is_dir() {
-        true => gather_folder(path, &name(&whole).unwrap_or_default(), sources),
-        false => {
-            let folder = whole.parent().and_then(name);
-            let address = folder.into_iter().chain(name(&whole)).collect::<Vec<_>>().join("/");
-            let format = format(path).unwrap_or(Format::Text);
-            let (file, is_pdf) = (path.to_owned(), is_pdf(path));
-            sources.push(Source { file, address, format, is_pdf, is_named: true });
-            Ok(())
-        }
-    }
-}
-
-fn gather_folder(folder: &Path, address: &str, sources: &mut Vec<Source>) -> Result<(), Failure> {
-    let unreadable = |error: std::io::Error| {
-        Failure::broken("ingest.unreadable", format!("cannot read `{}`: {error}", folder.display()))
-    };
-    let mut entries = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
-        entries.push(entry.map_err(unreadable)?);
-    }
-    entries.sort_by_key(std::fs::DirEntry::file_name);
-    for entry in entries {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        // Links could lead in a circle or out of the folder, pipes would be waited for; hidden files were not meant.
-        let kind = entry.file_type().map_err(unreadable)?;
-        if name.starts_with('.') || !(kind.is_dir() || kind.is_file()) {
-            continue;
-        }
-        let (file, address) = (entry.path(), format!("{address}/{name}"));
-        if kind.is_dir() {
-            gather_folder(&file, &address, sources)?;
-        } else if let Some(format) = format(&file) {
-            let is_pdf = is_pdf(&file);
-            sources.push(Source { file, address, format, is_pdf, is_named: false });
-        }
-    }
-    Ok(())
-}
-
-fn is_pdf(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pdf"))
-}
-
-/// What is in a file, by its name; `None`: not a document.
-fn format(path: &Path) -> Option<Format> {
-    if is_pdf(path) { Some(Format::Text) } else { Format::of(path.to_str()?) }
 }

@@ -228,6 +228,128 @@ fn folders_of_one_name_keep_their_documents_apart() {
     }
 }
 
+/// A file of some project; its folder.
+fn project(world: &World, folder: &str, name: &str, content: &str) -> String {
+    let folder = world.home().join(folder);
+    std::fs::create_dir_all(&folder).expect("made");
+    std::fs::write(folder.join(name), content).expect("written");
+    folder.display().to_string()
+}
+
+#[test]
+fn a_folder_that_ends_as_another_does_takes_nothing_from_it() {
+    let world = World::new();
+    let three = project(&world, "p3/sub", "README.md", "# P3\n\nheron\n");
+    project(&world, "p4/docs/sub", "README.md", "# P4\n\nstork\n");
+    let four = world.home().join("p4/docs").display().to_string();
+    world.json("ingest --category three", &[&three]);
+    let done = world.json("ingest", &[&four]);
+    assert_eq!(column(&done["documents"], "outcome"), ["created"], "{done}");
+    let listed = world.json("ingest", &[]);
+    let mut paths = column(&listed["documents"], "path");
+    paths.sort();
+    assert_eq!(paths, ["docs/sub/README.md", "sub/README.md"]);
+    assert!(!listed.to_string().contains("source"), "where it was read is told to nobody: {listed}");
+    for word in ["heron", "stork"] {
+        assert!(rows(&world.json("search", &[word])["hits"]).iter().any(|hit| text(&hit["content"]).contains(word)));
+    }
+    // Again, changed: each goes on where it stands.
+    project(&world, "p3/sub", "README.md", "# P3\n\nheron and egret\n");
+    for (folder, outcome, path) in [(&three, "updated", "sub/README.md"), (&four, "unchanged", "docs/sub/README.md")] {
+        let again = world.json("ingest", &[folder]);
+        let row = &again["documents"][0];
+        assert_eq!((&row["outcome"], &row["document"]["path"]), (&outcome.into(), &path.into()), "{again}");
+        assert_eq!(row["replaced_other"], false);
+    }
+}
+
+#[test]
+fn a_document_from_another_place_is_replaced_and_told() {
+    let world = World::new();
+    let here = project(&world, "a/docs", "README.md", "# A\n\nheron\n");
+    let there = project(&world, "b/docs", "README.md", "# A\n\nheron\n");
+    world.json("ingest", &[&here]);
+    // A folder that moved holds the same documents.
+    let moved = world.run("ingest", &[&there]);
+    assert!(moved.stdout.starts_with("documents: 0 new, 0 changed, 1 unchanged") && !moved.stdout.contains("place"));
+    project(&world, "b/docs", "README.md", "# B\n\nstork\n");
+    assert_eq!(
+        world.json("ingest", &[&there])["documents"][0]["replaced_other"],
+        false,
+        "it is the one from there now"
+    );
+    let told = world.run("ingest", &[&here]);
+    assert!(told.stdout.contains("\n  docs/README.md was read from another place before"), "{told:?}");
+    // As it says, the folder above has room for both.
+    let above = world.json("ingest", &[&world.home().join("b").display().to_string()]);
+    assert_eq!(above["documents"][0]["document"]["path"], "b/docs/README.md", "{above}");
+    assert_eq!(rows(&world.json("ingest", &[])["documents"]).len(), 2);
+    // A file that is named twice is one document.
+    let twice = world.json("ingest", &[&here, &format!("{here}/README.md")]);
+    assert_eq!(column(&twice["documents"], "outcome"), ["unchanged", "unchanged"], "{twice}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_nobody_can_read_is_left_out_as_a_file_is() {
+    let world = World::new();
+    let folder = write(&world, "a.md", "# A\n\nheron\n");
+    write(&world, "z.md", "# Z\n\nstork\n");
+    // A path too long to be opened: permissions would not stop a test that runs as root.
+    let deep = |first: &str| (0..10).fold(world.home().join(first), |path, _| path.join("n".repeat(250)));
+    std::fs::create_dir_all(deep("docs")).expect("made");
+    std::fs::create_dir_all(deep("more")).expect("made");
+    std::fs::rename(world.home().join("more"), deep("docs").join("more")).expect("moved");
+    let ran = world.run("--json ingest", &[&folder]);
+    assert!(ran.exit == 0 && ran.stderr.contains("note: left out: cannot read `"), "{ran:?}");
+    let done = ran.json();
+    assert_eq!(column(&done["documents"], "outcome"), ["created", "created"]);
+    assert_eq!(rows(&done["left_out"]).len(), 1, "{done}");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_left_out_and_named() {
+    let world = World::new();
+    let folder = write(&world, "a.md", "# A\n\nheron\n");
+    let link = |name: &str| std::os::unix::fs::symlink("a.md", world.home().join("docs").join(name)).expect("linked");
+    ["1.md", "2.md", "3.md", "4.md", "5.md", "6.md", ".hidden.md"].into_iter().for_each(link);
+    std::fs::write(world.home().join("docs/tide.png"), "no document").expect("written");
+    std::os::unix::fs::symlink("tide.png", world.home().join("docs/photo.png")).expect("linked");
+    std::os::unix::fs::symlink("nowhere", world.home().join("docs/stale")).expect("linked");
+    std::os::unix::fs::symlink(world.home(), world.home().join("docs/up")).expect("linked");
+    let ran = world.run("--json ingest", &[&folder]);
+    let note = "note: left out: 8 links, which nobody follows: `docs/1.md`, `docs/2.md`, `docs/3.md`, `docs/4.md`, \
+                `docs/5.md` and 3 more\n";
+    assert!(ran.exit == 0 && ran.stderr == note, "{ran:?}");
+    let done = ran.json();
+    assert_eq!((rows(&done["documents"]).len(), rows(&done["left_out"]).len()), (1, 8), "{done}");
+}
+
+#[test]
+fn a_removed_document_is_gone_and_may_come_back() {
+    let world = World::new();
+    let folder = write(&world, "plan.md", "# Plan\n\nmove the cabinets in october\n");
+    write(&world, "rota.md", "# Rota\n\nann on mondays\n");
+    world.json("ingest", &[&folder]);
+    assert_eq!(world.code(3, "ingest remove docs/plan.md --as agent:t", &[]), "policy.admins_only");
+    assert_eq!(world.code(2, "ingest remove docs/nothing.md", &[]), "not_found");
+    let removed = world.run("ingest remove docs/plan.md", &[]);
+    assert_eq!((removed.exit, removed.stdout.as_str()), (0, "removed docs/plan.md: 1 chunk archived\n"));
+    assert_eq!(world.events().last().map(String::as_str), Some("knowledge.removed"));
+    assert_eq!(column(&world.json("ingest", &[])["documents"], "path"), ["docs/rota.md"]);
+    assert!(!world.json("search cabinets october", &[]).to_string().contains("move the cabinets"));
+    assert_eq!(world.code(2, "ingest remove docs/plan.md", &[]), "not_found");
+    // Nothing of it was banned, and a draft goes as well.
+    let again = world.json("ingest --draft", &[&folder]);
+    assert_eq!(column(&again["documents"], "outcome"), ["created", "updated"], "{again}");
+    assert_eq!(world.json("ingest remove docs/plan.md", &[])["archived"], 1);
+    assert_eq!(column(&world.json("list --store knowledge_drafts", &[])["memories"], "path"), ["docs/rota.md#1"]);
+    let back = world.json("ingest", &[&folder]);
+    assert_eq!(column(&back["documents"], "outcome"), ["created", "unchanged"], "{back}");
+    assert!(world.json("search cabinets october", &[]).to_string().contains("move the cabinets"));
+}
+
 #[test]
 fn a_chunk_changed_by_hand_is_mended_and_a_forgotten_one_stays_away() {
     let world = World::new();

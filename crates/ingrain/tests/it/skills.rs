@@ -87,3 +87,72 @@ fn only_admins_install_and_secrets_stay_out() {
     assert_eq!(world.code(3, "ingest --skills", &[&bad]), "safety.secret_found");
     assert_eq!(world.code(2, "ingest --skills", &["/nowhere/at/all"]), "not_found");
 }
+
+#[test]
+fn of_two_skills_with_one_name_the_second_is_refused() {
+    let world = World::new();
+    put(&world, "mine/a", &skill("deploy", "with a crane"));
+    let mine = put(&world, "mine/b", &skill("deploy", "with a truck"));
+    let done = world.fails(3, "ingest --skills", &[&mine]);
+    assert_eq!(
+        (&done["skills"], column(&done["refused"], "code")),
+        (&json!(["deploy"]), vec!["skill.name_taken".into()])
+    );
+    assert_eq!(column(&done["refused"], "name"), ["b"]);
+    // From another folder, then: what stands is kept, and its own file may bring it again.
+    let other = put(&world, "other/deploy", &skill("deploy", "with a ship"));
+    assert_eq!(world.code(2, "ingest --skills", &[&other]), "skill.name_taken");
+    let whole = |window: &Value| column(&window["messages"], "content").join("\n");
+    assert!(whole(&window(&world, &json!({}))).contains("with a crane"));
+    std::fs::remove_dir_all(world.home().join("mine/b")).expect("gone");
+    put(&world, "mine/a", &skill("deploy", "with a tall crane"));
+    assert_eq!(world.json("ingest --skills", &[&mine])["skills"], json!(["deploy"]));
+    assert!(whole(&window(&world, &json!({}))).contains("with a tall crane"));
+    // The same words from elsewhere take nothing away.
+    let copy = put(&world, "copy/x", &skill("deploy", "with a tall crane"));
+    assert_eq!(world.json("ingest --skills", &[&copy])["skills"], json!(["deploy"]));
+}
+
+#[test]
+fn names_that_differ_have_folders_that_differ() {
+    let world = World::new();
+    put(&world, "mine/one", &skill("a/b", "first"));
+    let mine = put(&world, "mine/two", &skill("a b", "second"));
+    for _ in 0..2 {
+        assert_eq!(world.json("ingest --skills", &[&mine])["skills"], json!(["a/b", "a b"]));
+    }
+    let names = |folder: &str| {
+        let entries = std::fs::read_dir(world.home().join(folder)).expect("a folder");
+        entries.map(|entry| entry.expect("an entry").file_name()).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(names("skills"), ["a-b", "a-b-2"].map(Into::into).into());
+    let given = window(&world, &json!({}))["messages"].to_string();
+    assert!(given.contains("first") && given.contains("second"), "{given}");
+}
+
+#[test]
+fn the_folder_of_skills_itself_is_left_as_it_is() {
+    let world = World::new();
+    put(&world, "skills/deploy", &skill("deploy", "with a crane"));
+    let home = put(&world, "skills/old", &skill("deploy", "with a truck"));
+    let done = world.fails(3, "ingest --skills", &[&home]);
+    assert_eq!((&done["skills"], column(&done["refused"], "name")), (&json!(["deploy"]), vec!["old".into()]));
+    for (folder, words) in [("deploy", "with a crane"), ("old", "with a truck")] {
+        let text = std::fs::read_to_string(world.home().join("skills").join(folder).join("SKILL.md")).expect("a file");
+        assert!(text.contains(words), "{folder}: {text}");
+    }
+    // Who looks hears of it, and so does who is given only one.
+    let doctor = world.fails(1, "doctor", &[]).to_string();
+    assert!(doctor.contains("deploy in ") && doctor.contains("skill.name_taken"), "{doctor}");
+    let notes = window(&world, &json!({}))["notes"].to_string();
+    assert!(notes.contains("skill `old` left out: another skill is named `deploy` as well"), "{notes}");
+}
+
+#[test]
+fn a_window_says_which_wanted_skill_is_not_there() {
+    let world = World::new();
+    put(&world, "skills/deploy", &skill("deploy", "with a crane"));
+    let own = json!([{ "name": "own", "body": "brought along" }]);
+    let given = window(&world, &json!({ "skills": own, "skill_names": ["deploy", "Deploy", "nope", "own"] }));
+    assert_eq!(given["notes"], json!(["there is no skill `Deploy`", "there is no skill `nope`"]), "{given}");
+}

@@ -10,10 +10,12 @@ use super::NOT_FOUND;
 use crate::app::App;
 use crate::auth::Who;
 use crate::endpoint::Endpoint;
-use crate::extract::Sent;
+use crate::extract::{Params, Sent};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::episodic::{DocumentView, IngestBody, IngestedView, KnowledgeBody, PublishBody, SkillBody};
+use crate::wire::episodic::{
+    DocumentView, IngestBody, IngestedView, KnowledgeBody, PublishBody, RemoveParams, RemovedView, SkillBody,
+};
 use crate::wire::memory::MemoryView;
 use crate::wire::search::HitView;
 
@@ -34,6 +36,11 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .says(TAG, "Publish a draft", "From now on it is found. Admins only.")
             .body::<PublishBody>(json!({ "path": "guides/turbines.md" }))
             .answer::<IngestedView>(StatusCode::OK, "What became of it", Value::Null)
+            .problems(&[NOT_FOUND]),
+        Endpoint::new(Method::DELETE, "/v1/documents", "remove_document", remove)
+            .says(TAG, "Remove a document", "Its chunks are archived; the same text may come back any time. Admins only.")
+            .query::<RemoveParams>()
+            .answer::<RemovedView>(StatusCode::OK, "What stood there", Value::Null)
             .problems(&[NOT_FOUND]),
         Endpoint::new(Method::GET, "/v1/documents", "documents", documents)
             .says(TAG, "List documents", "Newest first; drafts for those who decide.")
@@ -61,6 +68,16 @@ async fn publish(
 ) -> Result<Json<IngestedView>, Problem> {
     let done = app.call("publish", move |engine| Ok(engine.publish(&who.caller, &body.path)?)).await?;
     Ok(Json(done.into()))
+}
+
+async fn remove(
+    State(app): State<App>,
+    who: Who,
+    Params(params): Params<RemoveParams>,
+) -> Result<Json<RemovedView>, Problem> {
+    let removed =
+        app.call("remove_document", move |engine| Ok(engine.remove_document(&who.caller, &params.path)?)).await?;
+    Ok(Json(removed.into()))
 }
 
 async fn documents(State(app): State<App>, who: Who) -> Result<Json<Page<DocumentView>>, Problem> {

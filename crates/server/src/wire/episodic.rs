@@ -8,7 +8,7 @@ use engine::refusal::Refusal;
 use engine::vocabulary::{Kind, TtlClass, TurnRole};
 use engine::{
     AuditEntry, Document, DocumentStatus, DocumentText, IngestOutcome, Ingested, MyQuery, Recalled, Remembered,
-    SessionSummary, Skill, StepOutput, Turn,
+    Removed, SessionSummary, Skill, StepOutput, Turn,
 };
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -278,6 +278,7 @@ impl From<IngestBody> for DocumentText {
             text: body.text,
             category: body.category,
             status: body.draft.map(|draft| if draft { DocumentStatus::Draft } else { DocumentStatus::Published }),
+            source: None,
         }
     }
 }
@@ -288,6 +289,30 @@ impl From<IngestBody> for DocumentText {
 #[schemars(rename = "Publish")]
 pub struct PublishBody {
     pub path: String,
+}
+
+/// Which document goes.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RemoveParams {
+    /// Its address among the documents.
+    pub path: String,
+}
+
+/// A document that is there no longer.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Removed")]
+pub struct RemovedView {
+    /// As it stood.
+    pub document: DocumentView,
+    /// Chunks that went with it.
+    pub archived: u64,
+}
+
+impl From<Removed> for RemovedView {
+    fn from(removed: Removed) -> RemovedView {
+        RemovedView { document: DocumentView { document: removed.document }, archived: removed.archived }
+    }
 }
 
 /// A document of the knowledge base; its text is in its chunks.

@@ -1,6 +1,9 @@
 //! Conversations, logs, documents and windows over HTTP: facts 19, 20, 21.
 
+use engine::caller::Caller;
+use engine::chunks::Format;
 use engine::ports::Clock as _;
+use engine::{DocumentText, IngestOutcome};
 use serde_json::{Value, json};
 
 use crate::house::{House, Reply};
@@ -224,6 +227,33 @@ fn documents_are_drafted_published_and_searched() {
     let missing = json!({ "path": "nowhere.md" });
     assert_eq!(house.ask("POST", "/v1/documents/publish").json(&missing).send().status, 404);
     assert!(items(&ok(&house.ask_as(&key, "GET", "/v1/skills").send())).is_empty());
+    // Removed by its address, which is asked for.
+    let removing = |address: &str| house.ask("DELETE", &format!("/v1/documents{address}")).send();
+    assert_eq!(house.ask_as(&key, "DELETE", "/v1/documents?path=a/page.html").send().said().0, 403);
+    assert_eq!(removing("").status, 400);
+    assert_eq!(ok(&removing("?path=a/page.html"))["archived"], json!(1));
+    assert_eq!(removing("?path=a/page.html").status, 404);
+    assert!(!search().to_string().contains("Café"));
+    assert_eq!(ok(&house.ask("POST", "/v1/documents").json(&page).send())["outcome"], json!("created"));
+}
+
+#[test]
+fn a_record_without_a_source_learns_it_and_stays_unchanged() {
+    let house = House::new();
+    let admin = Caller::admin(house.tenant.id);
+    let check = |text: &str, source: Option<&str>, expected: (IngestOutcome, bool), kept: Option<&str>| {
+        let (path, text, source) = ("docs/a.md".to_owned(), text.to_owned(), source.map(str::to_owned));
+        let given = DocumentText { path, text, format: Format::Markdown, category: None, status: None, source };
+        let done = house.engine.ingest(&admin, &given).expect("taken");
+        assert_eq!((done.outcome, done.replaced_other), expected, "{given:?}");
+        let standing = house.engine.documents_at(&admin, &["docs/a.md".to_owned()]).expect("an answer");
+        assert_eq!(standing[0].source.as_deref(), kept, "{given:?}");
+    };
+    check("heron", None, (IngestOutcome::Created, false), None);
+    check("heron", Some("here"), (IngestOutcome::Unchanged, false), Some("here"));
+    check("egret", None, (IngestOutcome::Updated, false), Some("here"));
+    check("egret", Some("there"), (IngestOutcome::Unchanged, false), Some("there"));
+    check("stork", Some("here"), (IngestOutcome::Updated, true), Some("here"));
 }
 
 #[test]

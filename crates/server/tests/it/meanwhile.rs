@@ -49,7 +49,8 @@ fn document(path: &str, word: &str, sections: usize, status: DocumentStatus) -> 
     let section =
         |number| format!("# {word} {number}\n\n{}\n\n", format!("{word} is told of here {number}. ").repeat(50));
     let text = (1..=sections).map(section).collect();
-    DocumentText { path: path.to_owned(), text, format: Format::Markdown, category: None, status: Some(status) }
+    let (path, status) = (path.to_owned(), Some(status));
+    DocumentText { path, text, format: Format::Markdown, category: None, status, source: None }
 }
 
 /// What stands in a store at a document's path.
@@ -81,7 +82,7 @@ fn is_one_text(engine: &Engine, admin: &Caller, path: &str, when: &str) {
         let of = |word: &str| seen.iter().filter(|chunk| chunk.starts_with(word)).count();
         assert!(matches!((of("old"), of("new"), seen.len()), (2, 0, 2) | (0, 4, 4)), "{when}: {seen:?}");
     }
-    let record = engine.document(admin, [path.to_owned()]).expect("an answer").expect("a record");
+    let record = engine.documents_at(admin, &[path.to_owned()]).expect("an answer").pop().expect("a record");
     assert_eq!(record.chunks, standing(engine, admin, "knowledge_base", path).len(), "{when}");
     assert_ne!(record.sha256, "", "{when}");
 }
@@ -171,6 +172,36 @@ fn of_two_who_ingest_a_document_the_later_one_has_it() {
         }
     }
     assert!(overtaken > 3, "{overtaken}");
+}
+
+#[test]
+fn a_removal_takes_all_of_a_document_or_nothing() {
+    let house = House::new();
+    let (engine, admin) = (&house.engine, Caller::admin(house.tenant.id));
+    let mut overtaken = 0;
+    for at in 0.. {
+        let (path, when) = (format!("removed/{at}"), format!("overtaken at look {at}"));
+        engine.ingest(&admin, &document(&path, "old", 2, PUBLISHED)).expect("taken");
+        let (other, theirs, caller) = (engine.clone(), document(&path, "new", 4, PUBLISHED), admin.clone());
+        let later = theirs.clone();
+        let (slow, clock) = interrupted(engine, at, move || drop(other.ingest(&caller, &later).expect("taken")));
+        match slow.remove_document(&admin, &path) {
+            Ok(removed) => {
+                assert_eq!(standing(engine, &admin, "knowledge_base", &path), Vec::<String>::new(), "{when}");
+                assert_eq!(engine.documents(&admin).expect("a list").len(), overtaken, "{when}");
+                assert_eq!(removed.archived, removed.document.chunks as u64, "{when}");
+            }
+            Err(error) => {
+                assert_eq!(error.code(), "conflict.overtaken", "{when}: {error}");
+                stands(engine, &admin, &theirs, 4, &when);
+                overtaken += 1;
+            }
+        }
+        if clock.looks.load(Ordering::Relaxed) <= at {
+            break;
+        }
+    }
+    assert!(overtaken > 1, "{overtaken}");
 }
 
 #[test]
