@@ -175,17 +175,11 @@ impl Engine {
         tokens_max: usize,
     ) -> Result<Summary, Error> {
         let covered = &turns[..until];
-        let mut told = Vec::with_capacity(covered.len());
-        let keys = self.ban_keys(caller.tenant)?;
-        for turn in covered {
-            if !self.is_forgotten(caller, &keys, turn)? {
-                told.push(turn.clone());
-            }
-        }
+        let told = self.tellable(caller, covered)?;
         let asked = self.settings.summariser.as_ref().map(|summariser| {
             // What an earlier summary tells is not read again: the endpoint's time goes by length.
             let earlier = self.kept_summary(caller, turns, until).ok().flatten().filter(|_| told.len() == until);
-            let told = earlier.map_or_else(|| told.clone(), |earlier| rolled(earlier, covered));
+            let told = earlier.map_or_else(|| told.clone(), |earlier| rolled(earlier, &told));
             summariser.summarise(&told, tokens_max)
         });
         let extractive = || Extractive.summarise(&told, tokens_max).unwrap_or_default();
@@ -200,6 +194,21 @@ impl Engine {
             self.keep_summary(caller, covered, &text, note.is_some())?;
         }
         Ok(Summary { text, note })
+    }
+
+    /// What may be told of turns: nothing that was forgotten, and no secret. Taken out before anything is sent or cut
+    /// up, for half a secret is not told from a word.
+    fn tellable(&self, caller: &Caller, covered: &[Turn]) -> Result<Vec<Turn>, Error> {
+        let mut told = Vec::with_capacity(covered.len());
+        let keys = self.ban_keys(caller.tenant)?;
+        for turn in covered {
+            if !self.is_forgotten(caller, &keys, turn)? {
+                let (content, speaker) = (turn.content.clone(), turn.speaker.clone());
+                let content = safety::without_secrets(content);
+                told.push(Turn { content, speaker: speaker.map(safety::without_secrets), ..turn.clone() });
+            }
+        }
+        Ok(told)
     }
 
     /// Whether what a turn says was forgotten where this caller speaks.
@@ -274,10 +283,10 @@ impl Engine {
 }
 
 /// The earlier summary as a turn of its own, then what was said since.
-fn rolled(earlier: KeptSummary, covered: &[Turn]) -> Vec<Turn> {
-    let since = covered.get(earlier.covers..).unwrap_or_default().iter().cloned();
-    let told = Turn { content: earlier.text, role: Some(TurnRole::System), ..Turn::default() };
-    std::iter::once(told).chain(since).collect()
+fn rolled(earlier: KeptSummary, told: &[Turn]) -> Vec<Turn> {
+    let since = told.get(earlier.covers..).unwrap_or_default().iter().cloned();
+    let earlier = Turn { content: earlier.text, role: Some(TurnRole::System), ..Turn::default() };
+    std::iter::once(earlier).chain(since).collect()
 }
 
 /// Names a conversation or session of one caller; `None`: there is none to keep anything for.

@@ -1,0 +1,81 @@
+//! Windows and their summaries: what is sent where, how often somebody is asked, and that no room is wasted.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::caller::Caller;
+use engine::{Engine, Settings, Summariser, Turn, Window, WindowRequest};
+
+use crate::house::House;
+
+const KEY: &str = "AKIAIOSFODNN7REALKEZ";
+const TOKEN: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4ifQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c";
+
+/// Remembers what it was sent.
+#[derive(Debug)]
+struct Scribe {
+    answers: Result<&'static str, &'static str>,
+    sent: Mutex<Vec<String>>,
+}
+
+impl Scribe {
+    fn saying(answers: Result<&'static str, &'static str>) -> Arc<Scribe> {
+        Arc::new(Scribe { answers, sent: Mutex::default() })
+    }
+
+    fn calls(&self) -> Vec<String> {
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Summariser for Scribe {
+    fn summarise(&self, turns: &[Turn], _tokens_max: usize) -> Result<String, String> {
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{turns:?}"));
+        self.answers.map(str::to_owned).map_err(str::to_owned)
+    }
+}
+
+fn asking(house: &House, scribe: &Arc<Scribe>) -> Engine {
+    let settings = Settings { summariser: Some(scribe.clone()), ..Settings::default() };
+    Engine { settings: Arc::new(settings), ..house.engine.clone() }
+}
+
+fn agent(house: &House, conversation: &str) -> Caller {
+    Caller { conversation: Some(conversation.to_owned()), ..Caller::agent(house.tenant.id, "clerk") }
+}
+
+fn said(content: String) -> Turn {
+    Turn { content, ..Turn::default() }
+}
+
+/// Forty turns in a window for some of them.
+fn request() -> WindowRequest {
+    let turns = (0..40).map(|number| said(format!("turn {number}: {}", "some more words. ".repeat(12)))).collect();
+    WindowRequest { window_tokens: 1_500, turns, message: "what now?".to_owned(), ..WindowRequest::default() }
+}
+
+fn answered(engine: &Engine, caller: &Caller, request: &WindowRequest) -> Window {
+    engine.working_memory(caller, request).expect("it fits")
+}
+
+fn summary(window: &Window) -> &str {
+    let found = window.messages.iter().find(|message| message.content.starts_with("Summary of"));
+    &found.expect("a summary").content
+}
+
+#[test]
+fn a_secret_in_an_old_turn_reaches_neither_endpoint_nor_summary() {
+    let house = House::new();
+    let mut request = request();
+    request.turns[2] = said(format!("We decided that the key is {KEY} and the valve stays shut"));
+    request.turns[3] = Turn { speaker: Some(format!("ann {KEY}")), ..said(format!("We decided on {TOKEN} for now")) };
+    let scribe = Scribe::saying(Ok("they talked"));
+    answered(&asking(&house, &scribe), &agent(&house, "c1"), &request);
+    let sent = scribe.calls().concat();
+    assert!(sent.contains("the valve stays shut") && sent.contains("[REDACTED:"), "{sent}");
+    // Made here, sentence by sentence: no piece of a token stays either.
+    let window = answered(&house.engine, &agent(&house, "c2"), &request);
+    assert!(summary(&window).contains("the valve stays shut"), "{window:?}");
+    for piece in std::iter::once(KEY).chain(TOKEN.split('.')) {
+        assert!(!sent.contains(piece) && !summary(&window).contains(piece), "{piece}");
+    }
+}
