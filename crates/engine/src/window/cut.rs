@@ -59,8 +59,7 @@ impl Engine {
             whole || !parts.is_over()
         });
         match is_enough {
-            Some(kept) if kept.fallback => ledger.note("summarised without the endpoint: it failed a while ago"),
-            Some(_) => {}
+            Some(kept) => kept.note.iter().for_each(|note| ledger.note(note)),
             None => {
                 let summary = self.summarised(caller, turns, until, SUMMARY_TOKENS)?;
                 (parts.first_turn, parts.summary) = (until, summary.text);

@@ -1,9 +1,9 @@
 //! Windows and their summaries: what is sent where, how often somebody is asked, and that no room is wasted.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Barrier, Mutex, PoisonError};
 
 use engine::caller::Caller;
-use engine::{Engine, Settings, Summariser, Turn, Window, WindowRequest};
+use engine::{Engine, Remembered, Settings, Summariser, Turn, Window, WindowRequest};
 
 use crate::house::House;
 
@@ -78,4 +78,68 @@ fn a_secret_in_an_old_turn_reaches_neither_endpoint_nor_summary() {
     for piece in std::iter::once(KEY).chain(TOKEN.split('.')) {
         assert!(!sent.contains(piece) && !summary(&window).contains(piece), "{piece}");
     }
+}
+
+#[test]
+fn a_summary_is_asked_for_once_however_many_want_it_at_once() {
+    let house = House::new();
+    let scribe = Scribe::saying(Ok("they chose the brass lantern"));
+    let (engine, request, start) = (asking(&house, &scribe), request(), Barrier::new(8));
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                start.wait();
+                let window = answered(&engine, &agent(&house, "c1"), &request);
+                assert!(summary(&window).contains("brass lantern") && window.notes.is_empty(), "{window:?}");
+            });
+        }
+    });
+    answered(&engine, &agent(&house, "c1"), &request);
+    let turns = [&request.turns[..], &[said("one more".to_owned())]].concat();
+    answered(&engine, &agent(&house, "c1"), &WindowRequest { turns, ..request.clone() });
+    assert_eq!(scribe.calls().len(), 1, "the next turn rides beside it");
+    answered(&engine, &agent(&house, "c2"), &request);
+    assert_eq!(scribe.calls().len(), 2, "another conversation has its own");
+}
+
+#[test]
+fn a_summary_of_what_is_forgotten_is_not_answered_from_memory() {
+    let house = House::new();
+    let scribe = Scribe::saying(Ok("they chose the brass lantern"));
+    let (engine, request, caller) = (asking(&house, &scribe), request(), agent(&house, "c1"));
+    let saved = engine.remember_turns(&caller, "s1", &request.turns[3..4]).expect("saved");
+    let Remembered::Saved(saved) = &saved[0] else { panic!("{saved:?}") };
+    answered(&engine, &caller, &request);
+    engine.forget(&Caller::admin(house.tenant.id), saved.memory.id, None).expect("forgotten");
+    answered(&engine, &caller, &request);
+    let calls = scribe.calls();
+    let tells: Vec<bool> = calls.iter().map(|sent| sent.contains("turn 3:")).collect();
+    assert_eq!(tells, [true, false]);
+}
+
+#[test]
+fn an_endpoint_that_fails_is_left_alone_for_five_minutes() {
+    let house = House::new();
+    let scribe = Scribe::saying(Err("it did not answer"));
+    let engine = asking(&house, &scribe);
+    let check = |conversation: &str, turns: usize, calls: usize| {
+        let mut request = request();
+        request.turns.truncate(turns);
+        let window = answered(&engine, &agent(&house, conversation), &request);
+        assert!(window.notes.concat().contains("summarised without the endpoint"), "{:?}", window.notes);
+        assert_eq!(scribe.calls().len(), calls, "{conversation} {turns}");
+        summary(&window).to_owned()
+    };
+    assert!(check("c1", 40, 1).contains("some more words"));
+    check("c1", 39, 1);
+    house.clock.pass(4 * 60);
+    check("c2", 40, 1);
+    // Counted from the failure, not from the last summary that was made without it.
+    house.clock.pass(61);
+    check("c2", 40, 2);
+    // Another process learns it from what is kept of the conversation.
+    let elsewhere = Engine { known: Arc::default(), ..engine.clone() };
+    engine.backend.flush().expect("written");
+    answered(&elsewhere, &agent(&house, "c2"), &WindowRequest { window_tokens: 900, ..request() });
+    assert_eq!(scribe.calls().len(), 2);
 }
