@@ -49,6 +49,19 @@ impl Summariser for Extractive {
     }
 }
 
+/// What of a summary matters most, within fewer tokens: it is made once, and windows are of many sizes.
+pub(crate) fn shortened(text: &str, tokens_max: usize) -> String {
+    if tokens::estimate(text) <= tokens_max {
+        return text.to_owned();
+    }
+    let sentences = split(text).map(|sentence| (lifecycle::worth(sentence).importance, sentence.to_owned()));
+    match picked(sentences.collect(), tokens_max) {
+        // Not one of them fits whole.
+        picked if picked.is_empty() => tokens::head(text, tokens_max).trim_end().to_owned(),
+        picked => picked,
+    }
+}
+
 fn split(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(['.', '!', '?', '\n', '。']).map(str::trim).filter(|sentence| !sentence.is_empty())
 }
@@ -439,7 +452,22 @@ mod tests {
         assert_eq!((summary.matches("Postgres").count(), summary.matches("Ok.").count()), (1, 1), "{summary}");
     }
 
+    #[test]
+    fn a_shorter_summary_keeps_what_matters_most() {
+        let text = "They talked a while. They decided to use Postgres. It rained.";
+        let check = |tokens_max: usize, told: &str| assert_eq!(shortened(text, tokens_max), told, "{tokens_max}");
+        check(100, text);
+        check(12, "They decided to use Postgres.");
+        check(3, "They talked a");
+        check(0, "");
+    }
+
     proptest! {
+        #[test]
+        fn a_shortened_summary_keeps_its_bound(text in "(.{0,40}[.!\n]){0,8}", tokens_max in 0_usize..60) {
+            prop_assert!(tokens::estimate(&shortened(&text, tokens_max)) <= tokens_max);
+        }
+
         #[test]
         fn a_summary_keeps_its_bound(texts in proptest::collection::vec(".{0,120}", 0..12), tokens_max in 0_usize..200) {
             let turns: Vec<Turn> = texts.iter().map(|text| said(text)).collect();
