@@ -177,6 +177,7 @@ impl Engine {
         let mut gone = |kind: RowKind, id: String| change.writes.push(Write::RowGone { kind, id });
         match what {
             EraseWhat::Tenant(_) => {
+                self.known.asking.forget_made();
                 for kind in TENANT_ROWS {
                     self.each_row(caller, *kind, |row| gone(*kind, row.id.clone()))?;
                 }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::asking::Asking;
 use crate::ban::BanKey;
 use crate::change::Guard;
 use crate::container::Store;
@@ -14,10 +15,11 @@ use crate::tally::Tally;
 /// Tenants kept at once. Beyond, all are forgotten and read anew as they come.
 const TENANTS_MAX: usize = 1_024;
 
-/// What one process knows of its tenants, and how often it saw the scanner find something.
+/// What one process knows of its tenants and of its summary endpoint, and how often it saw the scanner find something.
 #[derive(Debug, Default)]
 pub struct Known {
     pub tally: Tally,
+    pub(crate) asking: Asking,
     tenants: Mutex<HashMap<TenantId, Tenant>>,
 }
 

@@ -51,6 +51,7 @@ pub mod tokens;
 pub mod words;
 // verbs
 mod activity;
+mod asking;
 pub mod classify;
 mod context;
 mod diagnose;

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::Engine;
+use crate::asking;
 use crate::ban::BanKey;
 use crate::caller::Caller;
 use crate::change::{Change, Write};
@@ -36,31 +37,52 @@ const SENTENCE_TOKENS_MAX: usize = 40;
 
 impl Summariser for Extractive {
     fn summarise(&self, turns: &[Turn], tokens_max: usize) -> Result<String, String> {
-        let mut sentences: Vec<(usize, f64, String)> = Vec::new();
+        let mut sentences = Vec::new();
         for turn in turns {
             let who = turn.speaker.clone().unwrap_or_else(|| turn.role.unwrap_or(TurnRole::User).to_string());
-            for sentence in turn.content.split_inclusive(['.', '!', '?', '\n', '。']) {
-                let sentence = tokens::head(sentence.trim(), SENTENCE_TOKENS_MAX).trim();
-                if !sentence.is_empty() {
-                    let line = format!("- {who}: {sentence}");
-                    sentences.push((sentences.len(), lifecycle::worth(sentence).importance, line));
-                }
+            for sentence in split(&turn.content) {
+                let sentence = tokens::head(sentence, SENTENCE_TOKENS_MAX).trim();
+                sentences.push((lifecycle::worth(sentence).importance, format!("- {who}: {sentence}")));
             }
         }
-        // What matters most first; of equals the latest.
-        sentences.sort_by(|one, other| other.1.total_cmp(&one.1).then(other.0.cmp(&one.0)));
-        let (mut kept, mut said, mut left) = (Vec::new(), HashSet::new(), tokens_max);
-        for (at, _, line) in sentences {
-            let cost = tokens::estimate(&line) + 2;
-            // What was said ten times is told once.
-            if cost <= left && said.insert(normal::value(&line)) {
-                left -= cost;
-                kept.push((at, line));
-            }
-        }
-        kept.sort();
-        Ok(kept.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n"))
+        Ok(picked(sentences, tokens_max))
     }
+}
+
+/// What of a summary matters most, within fewer tokens: it is made once, and windows are of many sizes.
+pub(crate) fn shortened(text: &str, tokens_max: usize) -> String {
+    if tokens::estimate(text) <= tokens_max {
+        return text.to_owned();
+    }
+    let sentences = split(text).map(|sentence| (lifecycle::worth(sentence).importance, sentence.to_owned()));
+    match picked(sentences.collect(), tokens_max) {
+        // Not one of them fits whole.
+        picked if picked.is_empty() => tokens::head(text, tokens_max).trim_end().to_owned(),
+        picked => picked,
+    }
+}
+
+fn split(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive(['.', '!', '?', '\n', '。']).map(str::trim).filter(|sentence| !sentence.is_empty())
+}
+
+/// The lines that matter most within so many tokens, in their order.
+fn picked(lines: Vec<(f64, String)>, tokens_max: usize) -> String {
+    let mut lines: Vec<(usize, f64, String)> =
+        lines.into_iter().enumerate().map(|(at, (worth, line))| (at, worth, line)).collect();
+    // What matters most first; of equals the latest.
+    lines.sort_by(|one, other| other.1.total_cmp(&one.1).then(other.0.cmp(&one.0)));
+    let (mut kept, mut said, mut left) = (Vec::new(), HashSet::new(), tokens_max);
+    for (at, _, line) in lines {
+        let cost = tokens::estimate(&line) + 2;
+        // What was said ten times is told once.
+        if cost <= left && said.insert(normal::value(&line)) {
+            left -= cost;
+            kept.push((at, line));
+        }
+    }
+    kept.sort();
+    kept.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n")
 }
 
 /// A summary as it is kept: of the first turns of one conversation.
@@ -76,7 +98,10 @@ pub(crate) struct KeptSummary {
     pub text: String,
     /// Made here because the endpoint failed; asked for again after a while.
     #[serde(default)]
-    pub fallback: bool,
+    fallback: bool,
+    /// When it failed; where nothing is said, as this was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    failed_at: Option<Timestamp>,
     /// The person the caller spoke for: erasing a person takes it along.
     #[serde(default)]
     user: Option<String>,
@@ -97,8 +122,30 @@ const SUMMARY_STATE: &str = "summary";
 const TURN_STATE: &str = "turn";
 /// Summaries kept of one conversation: the one in use, and the one of the window before it grew.
 const KEPT_MAX: usize = 2;
-/// How long a summary made without the endpoint is good enough: an endpoint that is down is not asked at every turn.
-const FALLBACK_LASTS: SignedDuration = SignedDuration::from_mins(5);
+/// Why the endpoint was not asked.
+const FAILED_LATELY: &str = "it failed a while ago";
+
+impl KeptSummary {
+    #[cfg(test)]
+    pub(crate) fn example(conversation: &str, at: Timestamp) -> KeptSummary {
+        KeptSummary {
+            id: conversation.to_owned(),
+            conversation: conversation.to_owned(),
+            covers: 1,
+            sha256: String::new(),
+            text: String::new(),
+            fallback: false,
+            failed_at: None,
+            user: None,
+            at,
+        }
+    }
+
+    /// When the endpoint failed that should have made it.
+    fn failed_at(&self) -> Option<Timestamp> {
+        self.fallback.then_some(self.failed_at.unwrap_or(self.at))
+    }
+}
 
 impl Kept for KeptSummary {
     const KIND: RowKind = RowKind::Summaries;
@@ -137,36 +184,60 @@ impl Kept for CoveredTurn {
 
 /// A summary for a window, and what went wrong on the way.
 pub(crate) struct Summary {
+    /// How many of the first turns it tells of.
+    pub covers: usize,
     pub text: String,
     pub note: Option<String>,
 }
 
+impl From<KeptSummary> for Summary {
+    fn from(kept: KeptSummary) -> Summary {
+        Summary {
+            covers: kept.covers,
+            note: kept.failed_at().map(|_| without_endpoint(FAILED_LATELY)),
+            text: kept.text,
+        }
+    }
+}
+
+/// Why there is no summary of the endpoint, and since when.
+struct Failed {
+    at: Timestamp,
+    why: String,
+}
+
+fn without_endpoint(why: &str) -> String {
+    format!("summarised without the endpoint: {why}")
+}
+
 impl Engine {
     /// The kept summary that covers most of the first `until` turns and still tells what they say.
-    pub(crate) fn kept_summary(
-        &self,
-        caller: &Caller,
-        turns: &[Turn],
-        until: usize,
-    ) -> Result<Option<KeptSummary>, Error> {
+    pub(crate) fn kept_summary(&self, caller: &Caller, turns: &[Turn], until: usize) -> Result<Option<Summary>, Error> {
         let Some(conversation) = conversation(caller) else { return Ok(None) };
         let now = self.clock.now();
         let kept = self.kept_of(caller.tenant, &conversation)?;
         let fresh = |kept: &KeptSummary| {
-            !kept.fallback || self.settings.summariser.is_none() || now.duration_since(kept.at) < FALLBACK_LASTS
+            self.settings.summariser.is_none() || kept.failed_at().is_none_or(|at| asking::is_lately(at, now))
         };
         let holds = |kept: &KeptSummary| turns.get(..kept.covers).is_some_and(|said| digest_of(said) == kept.sha256);
         let found = kept.into_iter().filter(|kept| kept.covers <= until && fresh(kept) && holds(kept));
-        Ok(found.max_by_key(|kept| kept.covers))
+        Ok(found.max_by_key(|kept| kept.covers).map(Summary::from))
     }
 
+    /// Newest first, with what is on its way to be kept.
     fn kept_of(&self, tenant: TenantId, conversation: &str) -> Result<Vec<KeptSummary>, Error> {
+        let mut kept = self.known.asking.made_lately(tenant, conversation, self.clock.now());
         let (state, parent) = (Some(SUMMARY_STATE.to_owned()), Some(conversation.to_owned()));
         let filter = RowFilter { state, parent, newest_first: true, limit: 4 * KEPT_MAX, ..RowFilter::default() };
-        row::select(&*self.backend, tenant, &filter)
+        for row in row::select::<KeptSummary>(&*self.backend, tenant, &filter)? {
+            if kept.iter().all(|known| known.id != row.id) {
+                kept.push(row);
+            }
+        }
+        Ok(kept)
     }
 
-    /// Makes a summary of the first `until` turns and keeps it. What was forgotten does not come back by it.
+    /// A summary of the first `until` turns. An endpoint is asked for it once: whoever wants the same one waits for it.
     pub(crate) fn summarised(
         &self,
         caller: &Caller,
@@ -174,32 +245,83 @@ impl Engine {
         until: usize,
         tokens_max: usize,
     ) -> Result<Summary, Error> {
-        let covered = &turns[..until];
-        let mut told = Vec::with_capacity(covered.len());
-        let keys = self.ban_keys(caller.tenant)?;
-        for turn in covered {
-            if !self.is_forgotten(caller, &keys, turn)? {
-                told.push(turn.clone());
+        let make = || self.make_summary(caller, turns, until, tokens_max);
+        let shared = self.settings.summariser.is_some() && !self.settings.memory_off;
+        let Some(conversation) = conversation(caller).filter(|_| shared) else { return make() };
+        let name = format!("{}\n{conversation}\n{}", caller.tenant, digest_of(&turns[..until]));
+        self.known.asking.alone(&name, || {
+            match self.kept_summary(caller, turns, until)?.filter(|kept| kept.covers == until) {
+                Some(kept) => Ok(kept),
+                None => make(),
             }
-        }
-        let asked = self.settings.summariser.as_ref().map(|summariser| {
-            // What an earlier summary tells is not read again: the endpoint's time goes by length.
-            let earlier = self.kept_summary(caller, turns, until).ok().flatten().filter(|_| told.len() == until);
-            let told = earlier.map_or_else(|| told.clone(), |earlier| rolled(earlier, covered));
-            summariser.summarise(&told, tokens_max)
-        });
+        })
+    }
+
+    /// Makes a summary and keeps it.
+    fn make_summary(&self, caller: &Caller, turns: &[Turn], until: usize, tokens_max: usize) -> Result<Summary, Error> {
+        let told = self.tellable(caller, &turns[..until])?;
         let extractive = || Extractive.summarise(&told, tokens_max).unwrap_or_default();
-        let (text, note) = match asked {
+        let (text, failed) = match self.asked(caller, turns, until, &told, tokens_max)? {
             None => (extractive(), None),
             Some(Ok(text)) => (tokens::head(&text, tokens_max).to_owned(), None),
-            Some(Err(error)) => (extractive(), Some(format!("summarised without the endpoint: {error}"))),
+            Some(Err(failed)) => (extractive(), Some(failed)),
         };
         // A summary is kept beside memories and never passes their gate: no secret may ride along.
         let text = safety::without_secrets(text);
         if !self.settings.memory_off {
-            self.keep_summary(caller, covered, &text, note.is_some())?;
+            self.keep_summary(caller, &turns[..until], &text, failed.as_ref().map(|failed| failed.at))?;
         }
-        Ok(Summary { text, note })
+        Ok(Summary { covers: until, text, note: failed.map(|failed| without_endpoint(&failed.why)) })
+    }
+
+    /// What may be told of turns: nothing that was forgotten, and no secret. Taken out before anything is sent or cut
+    /// up, for half a secret is not told from a word.
+    fn tellable(&self, caller: &Caller, covered: &[Turn]) -> Result<Vec<Turn>, Error> {
+        let mut told = Vec::with_capacity(covered.len());
+        let keys = self.ban_keys(caller.tenant)?;
+        for turn in covered {
+            if !self.is_forgotten(caller, &keys, turn)? {
+                let (content, speaker) = (turn.content.clone(), turn.speaker.clone());
+                let content = safety::without_secrets(content);
+                told.push(Turn { content, speaker: speaker.map(safety::without_secrets), ..turn.clone() });
+            }
+        }
+        Ok(told)
+    }
+
+    /// What the endpoint makes of the turns; `None` without one. Where it failed lately, nobody waits for it again.
+    fn asked(
+        &self,
+        caller: &Caller,
+        turns: &[Turn],
+        until: usize,
+        told: &[Turn],
+        tokens_max: usize,
+    ) -> Result<Option<Result<String, Failed>>, Error> {
+        let Some(summariser) = &self.settings.summariser else { return Ok(None) };
+        if let Some(at) = self.failed_lately(caller)? {
+            return Ok(Some(Err(Failed { at, why: FAILED_LATELY.to_owned() })));
+        }
+        // What an earlier summary tells is not read again: the endpoint's time goes by length.
+        let earlier = self.kept_summary(caller, turns, until)?.filter(|_| told.len() == until);
+        let told = earlier.map_or_else(|| told.to_vec(), |earlier| rolled(earlier, told));
+        let answer = summariser.summarise(&told, tokens_max).map_err(|why| {
+            let at = self.clock.now();
+            self.known.asking.failed(at);
+            Failed { at, why }
+        });
+        Ok(Some(answer))
+    }
+
+    /// When the endpoint failed, if that is not long ago: in this process, or in another for this conversation.
+    fn failed_lately(&self, caller: &Caller) -> Result<Option<Timestamp>, Error> {
+        let now = self.clock.now();
+        if let Some(at) = self.known.asking.failed_lately(now) {
+            return Ok(Some(at));
+        }
+        let Some(conversation) = conversation(caller) else { return Ok(None) };
+        let kept = self.kept_of(caller.tenant, &conversation)?;
+        Ok(kept.iter().filter_map(KeptSummary::failed_at).filter(|at| asking::is_lately(*at, now)).max())
     }
 
     /// Whether what a turn says was forgotten where this caller speaks.
@@ -216,7 +338,13 @@ impl Engine {
         Ok(false)
     }
 
-    fn keep_summary(&self, caller: &Caller, covered: &[Turn], text: &str, fallback: bool) -> Result<(), Error> {
+    fn keep_summary(
+        &self,
+        caller: &Caller,
+        covered: &[Turn],
+        text: &str,
+        failed_at: Option<Timestamp>,
+    ) -> Result<(), Error> {
         let Some(conversation) = conversation(caller) else { return Ok(()) };
         let at = self.clock.now();
         let older = self.kept_of(caller.tenant, &conversation)?;
@@ -227,11 +355,13 @@ impl Engine {
             covers: covered.len(),
             sha256: digest_of(covered),
             text: text.to_owned(),
-            fallback,
+            fallback: failed_at.is_some(),
+            failed_at,
             user: caller.user.clone(),
             at,
         };
         let mut change = Change::new(caller.tenant, at).write(Write::Row(kept.to_row()));
+        self.known.asking.made(caller.tenant, kept);
         for turn in covered {
             let digest = spelling(&turn.content);
             let id = content_sha256(&format!("{conversation}\n{digest}"));
@@ -252,6 +382,7 @@ impl Engine {
         contents: impl Iterator<Item = &'a str>,
     ) -> Result<Vec<Write>, Error> {
         // A summary that is on its way is a summary.
+        self.known.asking.forget_made();
         self.backend.flush()?;
         let any = RowFilter { limit: 1, ..RowFilter::default() };
         if self.backend.rows(tenant, RowKind::Summaries, &any)?.is_empty() {
@@ -274,10 +405,10 @@ impl Engine {
 }
 
 /// The earlier summary as a turn of its own, then what was said since.
-fn rolled(earlier: KeptSummary, covered: &[Turn]) -> Vec<Turn> {
-    let since = covered.get(earlier.covers..).unwrap_or_default().iter().cloned();
-    let told = Turn { content: earlier.text, role: Some(TurnRole::System), ..Turn::default() };
-    std::iter::once(told).chain(since).collect()
+fn rolled(earlier: Summary, told: &[Turn]) -> Vec<Turn> {
+    let since = told.get(earlier.covers..).unwrap_or_default().iter().cloned();
+    let earlier = Turn { content: earlier.text, role: Some(TurnRole::System), ..Turn::default() };
+    std::iter::once(earlier).chain(since).collect()
 }
 
 /// Names a conversation or session of one caller; `None`: there is none to keep anything for.
@@ -321,7 +452,22 @@ mod tests {
         assert_eq!((summary.matches("Postgres").count(), summary.matches("Ok.").count()), (1, 1), "{summary}");
     }
 
+    #[test]
+    fn a_shorter_summary_keeps_what_matters_most() {
+        let text = "They talked a while. They decided to use Postgres. It rained.";
+        let check = |tokens_max: usize, told: &str| assert_eq!(shortened(text, tokens_max), told, "{tokens_max}");
+        check(100, text);
+        check(12, "They decided to use Postgres.");
+        check(3, "They talked a");
+        check(0, "");
+    }
+
     proptest! {
+        #[test]
+        fn a_shortened_summary_keeps_its_bound(text in "(.{0,40}[.!\n]){0,8}", tokens_max in 0_usize..60) {
+            prop_assert!(tokens::estimate(&shortened(&text, tokens_max)) <= tokens_max);
+        }
+
         #[test]
         fn a_summary_keeps_its_bound(texts in proptest::collection::vec(".{0,120}", 0..12), tokens_max in 0_usize..200) {
             let turns: Vec<Turn> = texts.iter().map(|text| said(text)).collect();

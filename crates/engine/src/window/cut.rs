@@ -1,12 +1,15 @@
 //! The order in which a window is cut, and what was cut.
 
 use super::Cut;
-use super::parts::{Parts, SUMMARY_TOKENS, ToolResult};
+use super::layout::{Layout, SUMMARY_TOKENS};
+use super::parts::{Parts, ShownSummary, ToolResult};
 use crate::Engine;
 use crate::caller::Caller;
 use crate::context::Choice;
+use crate::count::counted;
 use crate::error::Error;
 use crate::receipt::OVER_BUDGET;
+use crate::summary::{Summary, shortened};
 use crate::tokens;
 
 /// Memories and chunks that stay at their first cut; turns that stay whole as long as possible (SPEC §3).
@@ -20,7 +23,6 @@ const TOOL_RESULT_TOKENS: usize = 60;
 pub(super) struct Ledger {
     pub(super) cuts: Vec<Cut>,
     pub(super) notes: Vec<String>,
-    pub(super) last: usize,
 }
 
 impl Engine {
@@ -33,17 +35,14 @@ impl Engine {
         parts.cut(ledger, "memories", |parts| &mut parts.memories, MEMORIES_CUT);
         parts.cut(ledger, "knowledge", |parts| &mut parts.chunks, CHUNKS_CUT);
         parts.shorten_results(ledger);
-        if let Some(until) = parts.turns_too_many() {
-            self.fold_turns(caller, parts, ledger, until)?;
+        if parts.is_over() {
+            parts.make_room(ledger);
+            self.squeeze_turns(caller, parts, ledger)?;
         }
-        // What is never cut comes first: rather no memory at all than no answer.
-        parts.cut(ledger, "knowledge", |parts| &mut parts.chunks, 0);
-        parts.cut(ledger, "memories", |parts| &mut parts.memories, 0);
-        parts.drop_the_rest(ledger);
         Ok(())
     }
 
-    /// Puts the turns before `until` into one summary: a kept one, if that is enough, else a new one.
+    /// Puts the turns before `until` into one summary, if that is shorter than they are.
     fn fold_turns(
         &self,
         caller: &Caller,
@@ -51,55 +50,86 @@ impl Engine {
         ledger: &mut Ledger,
         until: usize,
     ) -> Result<(), Error> {
-        let (before, turns) = (parts.first_turn, &parts.request.turns);
-        let kept = self.kept_summary(caller, turns, until)?.filter(|kept| kept.covers > before);
-        let is_enough = kept.filter(|kept| {
-            let whole = kept.covers == until;
-            (parts.first_turn, parts.summary) = (kept.covers, kept.text.clone());
-            whole || !parts.is_over()
-        });
-        match is_enough {
-            Some(kept) if kept.fallback => ledger.note("summarised without the endpoint: it failed a while ago"),
-            Some(_) => {}
-            None => {
-                let summary = self.summarised(caller, turns, until, SUMMARY_TOKENS)?;
-                (parts.first_turn, parts.summary) = (until, summary.text);
-                summary.note.iter().for_each(|note| ledger.note(note));
+        let (before, room) = (parts.tokens(), parts.room());
+        if room.turns[..until].iter().sum::<usize>() <= room.frame {
+            return Ok(());
+        }
+        let Summary { covers, text, note } = self.summary_until(caller, parts, until)?;
+        parts.first_turn = covers;
+        parts.summary = Some(ShownSummary { covers, text, tokens_max: SUMMARY_TOKENS });
+        if parts.tokens() >= before {
+            (parts.first_turn, parts.summary) = (0, None);
+            return Ok(());
+        }
+        ledger.notes(note);
+        ledger.tell("turns", covers, before - parts.tokens());
+        Ok(())
+    }
+
+    /// Of the newest turns as many stay as fit; a summary of the others stands before them, as long as there is room.
+    fn squeeze_turns(&self, caller: &Caller, parts: &mut Parts<'_>, ledger: &mut Ledger) -> Result<(), Error> {
+        if !parts.is_over() || parts.request.turns.is_empty() {
+            return Ok(());
+        }
+        let (before, folded) = (parts.tokens(), parts.first_turn);
+        match parts.room().layout() {
+            Layout { first_turn, summary_tokens: 0 } => {
+                (parts.first_turn, parts.summary) = (first_turn, None);
+                let turns = counted(first_turn, "turn is", "turns are");
+                ledger.notes(Some(format!("the first {turns} left out: no summary fits")));
+            }
+            Layout { first_turn, summary_tokens } => {
+                let Summary { covers, text, note } = self.summary_until(caller, parts, first_turn)?;
+                // One that covers fewer turns fits as it is, with the turns since.
+                let tokens_max = if covers < first_turn { SUMMARY_TOKENS } else { summary_tokens };
+                let short = shortened(&text, tokens_max);
+                ledger.notes(note);
+                if short != text {
+                    let turns = counted(covers, "turn", "turns");
+                    ledger.notes(Some(format!("the summary of the first {turns} is shortened to fit")));
+                }
+                parts.first_turn = covers;
+                parts.summary = Some(ShownSummary { covers, text: short, tokens_max });
+                parts.let_turns_back(folded);
             }
         }
-        ledger.tell(parts, "turns", parts.first_turn - before);
+        ledger.tell("turns", parts.first_turn - folded, before.saturating_sub(parts.tokens()));
         Ok(())
+    }
+
+    /// A summary of the turns before `until`: the one that is there, a kept one that is enough, else a new one.
+    fn summary_until(&self, caller: &Caller, parts: &mut Parts<'_>, until: usize) -> Result<Summary, Error> {
+        if let Some(ShownSummary { covers, text, .. }) = parts.summary.as_ref().filter(|shown| shown.covers == until) {
+            return Ok(Summary { covers: *covers, text: text.clone(), note: None });
+        }
+        let request = parts.request;
+        let turns = &request.turns;
+        let kept = self.kept_summary(caller, turns, until)?.filter(|kept| kept.covers > parts.first_turn);
+        match kept.filter(|kept| kept.covers == until || parts.fits_with(kept)) {
+            Some(kept) => Ok(kept),
+            None => self.summarised(caller, turns, until, SUMMARY_TOKENS),
+        }
     }
 }
 
 impl Ledger {
-    fn tell(&mut self, parts: &Parts<'_>, source: &'static str, touched: usize) {
-        let now = parts.tokens();
-        let removed = self.last.saturating_sub(now);
-        self.last = now;
-        match self.cuts.last_mut() {
-            Some(cut) if cut.source == source => {
+    /// What went, of how many. Where more went of what was told before, nothing new is touched: each counts once.
+    fn tell(&mut self, source: &'static str, touched: usize, tokens_removed: usize) {
+        let told = match touched {
+            0 => self.cuts.iter_mut().rfind(|cut| cut.source == source),
+            _ => self.cuts.last_mut().filter(|cut| cut.source == source),
+        };
+        match told {
+            Some(cut) => {
                 cut.touched += touched;
-                cut.tokens_removed += removed;
+                cut.tokens_removed += tokens_removed;
             }
-            _ => self.cuts.push(Cut { source, touched, tokens_removed: removed }),
+            None => self.cuts.push(Cut { source, touched, tokens_removed }),
         }
     }
 
-    /// More went of what was told before: each turn and each result is counted once.
-    fn tell_again(&mut self, parts: &Parts<'_>, source: &'static str) {
-        let now = parts.tokens();
-        let removed = self.last.saturating_sub(now);
-        self.last = now;
-        if let Some(cut) = self.cuts.iter_mut().rfind(|cut| cut.source == source) {
-            cut.tokens_removed += removed;
-        }
-    }
-
-    fn note(&mut self, note: &str) {
-        if !self.notes.iter().any(|told| told == note) {
-            self.notes.push(note.to_owned());
-        }
+    fn notes(&mut self, note: Option<String>) {
+        self.notes.extend(note.filter(|note| !self.notes.contains(note)));
     }
 }
 
@@ -107,10 +137,11 @@ impl Parts<'_> {
     /// Cuts one list down to so many, if that is needed.
     fn cut(&mut self, ledger: &mut Ledger, source: &'static str, list: fn(&mut Self) -> &mut Vec<Choice>, keep: usize) {
         if self.is_over() && list(self).len() > keep {
+            let before = self.tokens();
             let cut: Vec<Choice> = list(self).drain(keep..).map(passed).collect();
             let touched = cut.len();
             self.dropped.extend(cut);
-            ledger.tell(self, source, touched);
+            ledger.tell(source, touched, before.saturating_sub(self.tokens()));
         }
     }
 
@@ -120,48 +151,48 @@ impl Parts<'_> {
                 return;
             }
             let text = &self.tool_results[at].text;
-            let kept = tokens::head(text, TOOL_RESULT_TOKENS);
-            if kept.len() < text.len() {
-                self.tool_results[at] = ToolResult { text: format!("{kept}\n[cut]"), is_cut: true };
-                ledger.tell(self, "tool_results", 1);
+            let short = format!("{}\n[cut]", tokens::head(text, TOOL_RESULT_TOKENS));
+            let (before, after) = (tokens::estimate(text), tokens::estimate(&short));
+            if after < before {
+                self.tool_results[at] = ToolResult { text: short, is_cut: true };
+                ledger.tell("tool_results", 1, before - after);
             }
         }
     }
 
-    /// How many of the oldest turns must go into the summary, reckoned with the longest summary so that one is made
-    /// once; the newest turn stays. `None`: everything fits.
-    fn turns_too_many(&mut self) -> Option<usize> {
-        let turns = self.request.turns.len();
-        if !self.is_over() || self.first_turn + 1 >= turns {
-            return None;
-        }
-        let (first_turn, summary) = (self.first_turn, std::mem::take(&mut self.summary));
-        let summary_tokens = self.summary_tokens();
-        let fits = |parts: &mut Self, until: usize| {
-            parts.first_turn = until;
-            parts.tokens() + summary_tokens <= parts.request.window_tokens
-        };
-        let found = (first_turn + 1..turns).find(|until| fits(self, *until)).unwrap_or(turns - 1);
-        (self.first_turn, self.summary) = (first_turn, summary);
-        Some(found)
-    }
-
-    /// Pinned memories, tool results, and in the end the turns themselves.
-    fn drop_the_rest(&mut self, ledger: &mut Ledger) {
+    /// Documents, memories, pinned ones and tool results go altogether until the least of the conversation fits: what
+    /// is never cut comes first, and rather no memory at all than no answer.
+    fn make_room(&mut self, ledger: &mut Ledger) {
+        self.least_tokens = Some(self.room_at_most().least_tokens());
+        self.cut(ledger, "knowledge", |parts| &mut parts.chunks, 0);
+        self.cut(ledger, "memories", |parts| &mut parts.memories, 0);
         self.cut(ledger, "memories", |parts| &mut parts.pinned, 0);
         while self.is_over() && !self.tool_results.is_empty() {
-            match self.tool_results.remove(0).is_cut {
-                true => ledger.tell_again(self, "tool_results"),
-                false => ledger.tell(self, "tool_results", 1),
-            }
+            let before = self.tokens();
+            let is_new = !self.tool_results.remove(0).is_cut;
+            ledger.tell("tool_results", usize::from(is_new), before - self.tokens());
         }
-        if self.is_over() && self.first_turn > 0 {
-            self.summary.clear();
-            ledger.tell_again(self, "turns");
-        }
-        while self.is_over() && self.first_turn < self.request.turns.len() {
-            self.first_turn += 1;
-            ledger.tell(self, "turns", 1);
+        self.least_tokens = None;
+    }
+
+    /// Whether everything fits beside a kept summary, with the turns since.
+    fn fits_with(&mut self, kept: &Summary) -> bool {
+        let shown = ShownSummary { covers: kept.covers, text: kept.text.clone(), tokens_max: SUMMARY_TOKENS };
+        let first_turn = std::mem::replace(&mut self.first_turn, kept.covers);
+        let summary = self.summary.replace(shown);
+        let fits = !self.is_over();
+        (self.first_turn, self.summary) = (first_turn, summary);
+        fits
+    }
+
+    /// A summary that came out shorter than there was room for leaves some to turns it tells of.
+    fn let_turns_back(&mut self, folded: usize) {
+        let mut left = self.request.window_tokens.saturating_sub(self.tokens());
+        while self.first_turn > folded {
+            let turn = self.turn_tokens(self.first_turn - 1);
+            let Some(rest) = left.checked_sub(turn) else { return };
+            left = rest;
+            self.first_turn -= 1;
         }
     }
 }

@@ -47,7 +47,8 @@ impl Engine {
                 .map(|text| ToolResult { text: text.clone(), is_cut: false })
                 .collect(),
             first_turn: 0,
-            summary: String::new(),
+            summary: None,
+            least_tokens: None,
             settings,
         };
         if self.settings.memory_off {

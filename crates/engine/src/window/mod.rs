@@ -2,6 +2,7 @@
 
 mod cut;
 mod gather;
+mod layout;
 mod parts;
 
 use serde::{Deserialize, Serialize};
@@ -77,7 +78,7 @@ impl Engine {
     pub fn working_memory(&self, caller: &Caller, request: &WindowRequest) -> Result<Window, Error> {
         let mut notes = Vec::new();
         let mut parts = self.parts(caller, request, &mut notes)?;
-        let mut ledger = Ledger { cuts: Vec::new(), notes, last: parts.tokens() };
+        let mut ledger = Ledger { cuts: Vec::new(), notes };
         self.cut_to_fit(caller, &mut parts, &mut ledger)?;
         let messages = parts.messages();
         let tokens = parts::cost(&messages);

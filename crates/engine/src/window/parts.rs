@@ -1,5 +1,6 @@
 //! The parts of a window as they stand, and the messages they make.
 
+use super::layout::Room;
 use super::{Message, WindowRequest};
 use crate::context::{Choice, rendered};
 use crate::receipt::ReceiptSettings;
@@ -10,8 +11,6 @@ use crate::vocabulary::TurnRole;
 
 /// Tokens a chat format spends on each message beside its text.
 const MESSAGE_TOKENS: usize = 4;
-/// Tokens of a summary, escaped: a page, whatever it stands for.
-pub(super) const SUMMARY_TOKENS: usize = 300;
 
 /// The parts that can be cut, as they stand.
 pub(super) struct Parts<'a> {
@@ -25,10 +24,21 @@ pub(super) struct Parts<'a> {
     /// Candidates that were cut, for the receipt.
     pub(super) dropped: Vec<Choice>,
     pub(super) tool_results: Vec<ToolResult>,
-    /// Turns before this are in the summary.
+    /// Turns from here on are shown as they were said.
     pub(super) first_turn: usize,
+    /// Stands for the turns before; it may tell of some that are shown too.
+    pub(super) summary: Option<ShownSummary>,
+    /// What the conversation gets at least. Where it is set, the rest makes room for that, not for all that was said.
+    pub(super) least_tokens: Option<usize>,
+}
+
+pub(super) struct ShownSummary {
+    /// How many of the first turns it tells of.
+    pub(super) covers: usize,
     /// As it was made; escaped and fenced where it is shown.
-    pub(super) summary: String,
+    pub(super) text: String,
+    /// Escaped, it is shown up to here.
+    pub(super) tokens_max: usize,
 }
 
 pub(super) struct ToolResult {
@@ -39,17 +49,45 @@ pub(super) struct ToolResult {
 
 impl Parts<'_> {
     pub(super) fn is_over(&self) -> bool {
-        self.tokens() > self.request.window_tokens
+        let tokens = match self.least_tokens {
+            Some(least) => self.rest_tokens() + least,
+            None => self.tokens(),
+        };
+        tokens > self.request.window_tokens
     }
 
     pub(super) fn tokens(&self) -> usize {
         cost(&self.messages())
     }
 
-    /// The most the message of a summary costs, whatever it says.
-    pub(super) fn summary_tokens(&self) -> usize {
-        let turns = self.request.turns.len();
-        render::summary_tokens(&self.settings.tag_prefix, turns, SUMMARY_TOKENS) + MESSAGE_TOKENS
+    /// What everything but the conversation costs.
+    fn rest_tokens(&self) -> usize {
+        cost(&self.before()) + cost(&self.after())
+    }
+
+    /// What the conversation has to fit into beside everything else as it stands.
+    pub(super) fn room(&self) -> Room {
+        self.room_beside(self.rest_tokens())
+    }
+
+    /// What the conversation has to fit into beside what is never cut.
+    pub(super) fn room_at_most(&self) -> Room {
+        self.room_beside(cost(&self.never_cut()) + cost(&self.message()))
+    }
+
+    fn room_beside(&self, tokens: usize) -> Room {
+        let turns = &self.request.turns;
+        let frame = render::summary_tokens(&self.settings.tag_prefix, turns.len(), 0) + MESSAGE_TOKENS;
+        Room {
+            tokens: self.request.window_tokens.saturating_sub(tokens),
+            turns: (0..turns.len()).map(|at| self.turn_tokens(at)).collect(),
+            floor: self.first_turn,
+            frame,
+        }
+    }
+
+    pub(super) fn turn_tokens(&self, at: usize) -> usize {
+        cost(&said(TurnRole::User, &self.request.turns[at].content))
     }
 
     /// Everything recalled, in one pair of blocks: what the receipt proves.
@@ -59,30 +97,54 @@ impl Parts<'_> {
     }
 
     pub(super) fn messages(&self) -> Vec<Message> {
-        let request = self.request;
-        let mut messages = Vec::new();
-        let mut say = |role: TurnRole, content: String| {
-            if !content.trim().is_empty() {
-                messages.push(Message { role, content });
-            }
-        };
-        say(TurnRole::System, request.system_prompt.clone());
-        for skill in &self.skills {
-            say(TurnRole::System, format!("# Skill: {}\n{}\n\n{}", skill.name, skill.description, skill.body));
-        }
-        say(TurnRole::System, self.block());
-        if !self.summary.trim().is_empty() {
-            let prefix = &self.settings.tag_prefix;
-            say(TurnRole::System, render::summary(prefix, self.first_turn, &self.summary, SUMMARY_TOKENS));
-        }
-        for turn in &request.turns[self.first_turn..] {
-            say(turn.role.unwrap_or(TurnRole::User), turn.content.clone());
-        }
-        for result in &self.tool_results {
-            say(TurnRole::ToolResult, result.text.clone());
-        }
-        say(TurnRole::User, request.message.clone());
+        let turns = self.request.turns[self.first_turn..].iter();
+        let turns = turns.flat_map(|turn| said(turn.role.unwrap_or(TurnRole::User), &turn.content));
+        self.before().into_iter().chain(self.summary_message()).chain(turns).chain(self.after()).collect()
+    }
+
+    /// What stands before the conversation.
+    fn before(&self) -> Vec<Message> {
+        let mut messages = self.never_cut();
+        messages.extend(said(TurnRole::System, &self.block()));
         messages
+    }
+
+    fn never_cut(&self) -> Vec<Message> {
+        let mut messages = said(TurnRole::System, &self.request.system_prompt);
+        for skill in &self.skills {
+            let text = format!("# Skill: {}\n{}\n\n{}", skill.name, skill.description, skill.body);
+            messages.extend(said(TurnRole::System, &text));
+        }
+        messages
+    }
+
+    fn summary_message(&self) -> Vec<Message> {
+        match &self.summary {
+            Some(ShownSummary { covers, text, tokens_max }) if !text.trim().is_empty() => {
+                said(TurnRole::System, &render::summary(&self.settings.tag_prefix, *covers, text, *tokens_max))
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What stands after the conversation.
+    fn after(&self) -> Vec<Message> {
+        let mut messages: Vec<Message> =
+            self.tool_results.iter().flat_map(|result| said(TurnRole::ToolResult, &result.text)).collect();
+        messages.extend(self.message());
+        messages
+    }
+
+    fn message(&self) -> Vec<Message> {
+        said(TurnRole::User, &self.request.message)
+    }
+}
+
+/// One message; none where there is nothing to say.
+fn said(role: TurnRole, content: &str) -> Vec<Message> {
+    match content.trim().is_empty() {
+        true => Vec::new(),
+        false => vec![Message { role, content: content.to_owned() }],
     }
 }
 

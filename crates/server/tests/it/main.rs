@@ -20,3 +20,4 @@ mod shape;
 mod token;
 mod upkeep;
 mod verbs;
+mod windows;
