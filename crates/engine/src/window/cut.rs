@@ -8,8 +8,9 @@ use crate::caller::Caller;
 use crate::context::Choice;
 use crate::count::counted;
 use crate::error::Error;
+use crate::extractive::shortened;
 use crate::receipt::OVER_BUDGET;
-use crate::summary::{Summary, shortened};
+use crate::summary::Summary;
 use crate::tokens;
 
 /// Memories and chunks that stay at their first cut; turns that stay whole as long as possible (SPEC §3).
