@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use crate::error::Error;
 use crate::ports::{Cursor, Order};
 use crate::review::{Queue, QueueMark};
+use crate::row::RowKind;
 
 impl Cursor {
     /// The word for this place. It names its order, so that it fits no other listing.
@@ -33,6 +34,21 @@ impl Cursor {
         };
         place().ok_or_else(wrong)
     }
+}
+
+/// The word for a row's place among those of its kind.
+pub(crate) fn row_word(kind: RowKind, at: Timestamp, id: &str) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{kind}.{}.{id}", at.as_microsecond()))
+}
+
+/// The place a word of [`row_word`] stands for.
+pub(crate) fn read_row(kind: RowKind, word: &str) -> Result<(Timestamp, String), Error> {
+    let place = || {
+        let text = plain(word)?;
+        let (at, id) = text.strip_prefix(kind.as_str())?.strip_prefix('.')?.split_once('.')?;
+        Some((moment(at)?, id.to_owned()))
+    };
+    place().ok_or_else(wrong)
 }
 
 impl Queue {
@@ -97,6 +113,9 @@ mod tests {
             }
             assert!(Queue::read_word(&word).is_err());
         }
+        let word = row_word(RowKind::Receipts, at, "r.1");
+        assert_eq!(read_row(RowKind::Receipts, &word).expect("its own"), (at, "r.1".to_owned()));
+        assert!(read_row(RowKind::Runs, &word).is_err() && Queue::read_word(&word).is_err());
         let queue = Queue { reviews: Vec::new(), next: Some((at, "r.1".to_owned())) };
         assert_eq!(Queue::read_word(&queue.next_word().expect("a word")).expect("its own"), (at, "r.1".to_owned()));
     }

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::limits::how_many;
 use crate::ports::Filter;
 use crate::ranking::Hit;
-use crate::row::{self, Kept, RowFilter, RowKind};
+use crate::row::{self, Kept, Paging, RowFilter, RowKind, Stretch};
 use crate::search::Query;
 use crate::vocabulary;
 use crate::vocabulary::Ranker;
@@ -80,11 +80,14 @@ impl Engine {
     }
 
     /// The documents, newest first. Where each was read is between its record and who ingests it.
-    pub fn documents(&self, caller: &Caller) -> Result<Vec<Document>, Error> {
+    pub fn documents(&self, caller: &Caller, Paging { after, limit }: &Paging) -> Result<Stretch<Document>, Error> {
         self.eyes(caller)?;
-        let filter = RowFilter { newest_first: true, limit: self.limits().list_max, ..RowFilter::default() };
-        let seen = row::select_seen(&*self.backend, caller.tenant, &filter, |document| lists(caller, document))?;
-        Ok(seen.into_iter().map(|document| Document { source: None, ..document }).collect())
+        let filter = RowFilter { newest_first: true, ..RowFilter::default() };
+        let limit = how_many(*limit, self.limits().list_max, self.limits().list_max)?;
+        let sees = |document: &Document| lists(caller, document);
+        let Stretch { items, next } =
+            row::select_stretch(&*self.backend, caller.tenant, filter, after.as_deref(), limit, sees)?;
+        Ok(Stretch { items: items.into_iter().map(|document| Document { source: None, ..document }).collect(), next })
     }
 
     /// The chunks of published documents that answer, of these categories where some are named. An agent that is

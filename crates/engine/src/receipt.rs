@@ -20,7 +20,7 @@ use crate::policy::Readable;
 use crate::ports::{Filter, StoreError};
 use crate::presets::Purpose;
 use crate::render::{self, Block, Shown};
-use crate::row::{self, Kept, Row, RowFilter, RowKind};
+use crate::row::{self, Kept, Paging, Row, RowFilter, RowKind, Stretch};
 use crate::safety;
 use crate::touch::Touch;
 use crate::upkeep::{Upkeep, batches};
@@ -246,18 +246,19 @@ impl Engine {
     }
 
     /// Receipts, newest first.
-    pub fn receipts(&self, caller: &Caller, run: Option<&str>, limit: Option<usize>) -> Result<Vec<Receipt>, Error> {
+    pub fn receipts(
+        &self,
+        caller: &Caller,
+        run: Option<&str>,
+        Paging { after, limit }: &Paging,
+    ) -> Result<Stretch<Receipt>, Error> {
         self.land();
         // Without a run by state, which all of them share: that is how the table is sorted by time.
         let (state, parent) = if run.is_none() { (Some(String::new()), None) } else { (None, run.map(str::to_owned)) };
-        let filter = RowFilter {
-            state,
-            parent,
-            newest_first: true,
-            limit: how_many(limit, self.limits().list_default, self.limits().list_max)?,
-            ..RowFilter::default()
-        };
-        row::select_seen(&*self.backend, caller.tenant, &filter, |receipt: &Receipt| receipt.is_seen_by(caller))
+        let filter = RowFilter { state, parent, newest_first: true, ..RowFilter::default() };
+        let limit = how_many(*limit, self.limits().list_default, self.limits().list_max)?;
+        let sees = |receipt: &Receipt| receipt.is_seen_by(caller);
+        row::select_stretch(&*self.backend, caller.tenant, filter, after.as_deref(), limit, sees)
     }
 
     /// Rebuilds an injected block from the exact versions it was made of.

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::cursor;
 use crate::error::Error;
 use crate::id::TenantId;
 use crate::ports::{Backend, StoreError};
@@ -120,6 +121,38 @@ pub(crate) fn select_seen<T: Kept>(
             return Ok(seen);
         }
     }
+}
+
+/// Which stretch of a listing: where it goes on, and how many.
+#[derive(Clone, Debug, Default)]
+pub struct Paging {
+    /// The [`Stretch::next`] of the stretch before.
+    pub after: Option<String>,
+    pub limit: Option<usize>,
+}
+
+/// A stretch of a listing, and the word for where the next begins.
+#[derive(Clone, Debug)]
+pub struct Stretch<T> {
+    pub items: Vec<T>,
+    pub next: Option<String>,
+}
+
+/// As [`select_seen`], a stretch of it: so many, after where the stretch before ended.
+pub(crate) fn select_stretch<T: Kept>(
+    backend: &dyn Backend,
+    tenant: TenantId,
+    filter: RowFilter,
+    after: Option<&str>,
+    limit: usize,
+    sees: impl Fn(&T) -> bool,
+) -> Result<Stretch<T>, Error> {
+    let after = after.map(|word| cursor::read_row(T::KIND, word)).transpose()?;
+    let mut items = select_seen(backend, tenant, &RowFilter { after, limit: limit + 1, ..filter }, sees)?;
+    let more = items.len() > limit;
+    items.truncate(limit);
+    let next = items.last().filter(|_| more).map(|last| cursor::row_word(T::KIND, last.at(), &last.id()));
+    Ok(Stretch { items, next })
 }
 
 /// Reads nouns by their columns.

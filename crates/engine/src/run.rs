@@ -15,7 +15,7 @@ use crate::memory::{Draft, Evidence, Memory};
 use crate::ports::{Filter, Order, StoreError};
 use crate::refusal::Refusal;
 use crate::remember::Remembered;
-use crate::row::{self, Kept, RowFilter, RowKind};
+use crate::row::{self, Kept, Paging, RowFilter, RowKind, Stretch};
 use crate::scope::Scope;
 use crate::vocabulary;
 use crate::vocabulary::{EvidenceKind, Kind, Layer, Operation, State, TtlClass};
@@ -131,13 +131,18 @@ impl Engine {
         }
     }
 
-    pub fn runs(&self, caller: &Caller, open_only: bool, limit: Option<usize>) -> Result<Vec<Run>, Error> {
+    pub fn runs(
+        &self,
+        caller: &Caller,
+        open_only: bool,
+        Paging { after, limit }: &Paging,
+    ) -> Result<Stretch<Run>, Error> {
         let eyes = self.eyes(caller)?;
         let state = open_only.then(|| "open".to_owned());
-        let limit = how_many(limit, self.limits().list_default, self.limits().list_max)?;
-        let filter = RowFilter { state, newest_first: true, limit, ..RowFilter::default() };
+        let limit = how_many(*limit, self.limits().list_default, self.limits().list_max)?;
+        let filter = RowFilter { state, newest_first: true, ..RowFilter::default() };
         let sees = |run: &Run| run.opened_by == caller.principal || eyes.sees(&Scope::Run { run: run.id.clone() });
-        row::select_seen(&*self.backend, caller.tenant, &filter, sees)
+        row::select_stretch(&*self.backend, caller.tenant, filter, after.as_deref(), limit, sees)
     }
 
     /// Closes a run: its working memory is tombstoned, one episode stays, and of a success also how it was done.

@@ -13,6 +13,7 @@ use crate::memory::Memory;
 use crate::ports::{Candidate, Filter, Find};
 use crate::ranking::{self, Asked};
 use crate::receipt::Receipt;
+use crate::row::Paging;
 use crate::vocabulary::{State, Trust};
 use crate::words;
 
@@ -45,7 +46,8 @@ impl Engine {
         };
         let replaced: Vec<MemoryId> = seen.standing.iter().map(|memory| memory.id).chain([standing.id]).collect();
         let mut impacts = Vec::new();
-        for receipt in self.receipts(caller, None, Some(self.limits().impact_receipts))? {
+        let paging = Paging { limit: Some(self.limits().impact_receipts), ..Paging::default() };
+        for receipt in self.receipts(caller, None, &paging)?.items {
             let sees = self.eyes(&receipt.caller).is_ok_and(|eyes| eyes.sees(&standing.scope));
             if let (true, Some(score)) = (sees, self.score_then(&receipt, &standing, &replaced)?) {
                 impacts.extend(impact(&receipt, score, &replaced));

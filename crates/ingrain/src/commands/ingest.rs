@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use engine::count::counted;
 use engine::memory::content_sha256;
 use engine::refusal::Refusal;
+use engine::row::{Paging, Stretch};
 use engine::vocabulary::Role;
 use engine::{Document, DocumentStatus, DocumentText, IngestOutcome, Ingested};
 use serde_json::{Value, json};
@@ -230,7 +231,15 @@ fn install(job: &Job<'_>, folders: &[PathBuf]) -> Result<(), Failure> {
 }
 
 fn documents(job: &Job<'_>) -> Result<(), Failure> {
-    let documents = job.session.engine.documents(&job.session.caller)?;
+    let (mut documents, mut paging) = (Vec::new(), Paging::default());
+    loop {
+        let Stretch { items, next } = job.session.engine.documents(&job.session.caller, &paging)?;
+        documents.extend(items);
+        paging.after = next;
+        if paging.after.is_none() {
+            break;
+        }
+    }
     let row = |document: &Document| {
         vec![
             document.path.clone(),

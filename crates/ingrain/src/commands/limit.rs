@@ -1,6 +1,7 @@
-//! `--limit`: the same words for every listing.
+//! `--limit` and `--after`: the same words for every listing.
 
 use clap::Args;
+use engine::row::Paging;
 
 #[derive(Debug, Default, Args)]
 pub struct Limit {
@@ -13,6 +14,30 @@ impl Limit {
     /// What was asked for; the engine says what is too few or too many.
     pub fn asked(&self) -> Option<usize> {
         self.limit
+    }
+}
+
+/// Which stretch of a listing.
+#[derive(Debug, Args)]
+pub struct Stretched {
+    #[command(flatten)]
+    limit: Limit,
+    /// Go on where a page ended
+    #[arg(long, value_name = "CURSOR")]
+    after: Option<String>,
+}
+
+impl Stretched {
+    pub fn paging(self) -> Paging {
+        Paging { after: self.after, limit: self.limit.asked() }
+    }
+}
+
+/// A line below a listing that goes on.
+pub fn more(text: String, next: Option<&str>) -> String {
+    match next {
+        Some(next) => format!("{text}\nmore: --after {next}"),
+        None => text,
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::commands::Job;
 use crate::commands::filters::Filters;
-use crate::commands::limit::Limit;
+use crate::commands::limit::{Limit, more};
 use crate::error::Failure;
 use crate::output::Output;
 use crate::text::one_line;
@@ -75,9 +75,5 @@ fn told(output: &Output, listing: &Listing, next: Option<&str>) -> String {
         ]
     };
     let header = ["store", "path or summary", "kind", "trust", "state", "updated", "id"];
-    let mut text = output.table(&header, listing.memories.iter().map(row));
-    if let Some(next) = next {
-        text += &format!("\nmore: --after {next}");
-    }
-    text
+    more(output.table(&header, listing.memories.iter().map(row)), next)
 }

@@ -6,11 +6,12 @@ use engine::count::counted;
 use engine::id::MemoryId;
 use engine::receipt::{Considered, Receipt as Record};
 use engine::render::Block;
+use engine::row::Stretch;
 use engine::touch::Usage;
 use serde_json::json;
 
 use crate::commands::Job;
-use crate::commands::limit::Limit;
+use crate::commands::limit::{Stretched, more};
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 use crate::text::one_line;
@@ -26,7 +27,7 @@ enum Deed {
     /// Receipts, newest first; with --run, that run's
     List {
         #[command(flatten)]
-        limit: Limit,
+        stretch: Stretched,
     },
     /// One receipt: every candidate and what became of it
     Show {
@@ -61,9 +62,10 @@ impl Receipt {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self.deed {
-            Deed::List { limit } => {
-                let receipts = engine.receipts(caller, caller.run.as_deref(), limit.asked())?;
-                job.output.answer(&json!({ "receipts": receipts }), || list(job.output, &receipts))
+            Deed::List { stretch } => {
+                let Stretch { items, next } = engine.receipts(caller, caller.run.as_deref(), &stretch.paging())?;
+                let view = json!({ "receipts": items, "next": next });
+                job.output.answer(&view, || more(list(job.output, &items), next.as_deref()))
             }
             Deed::Show { id } => {
                 let receipt = engine.receipt(caller, &id)?;

@@ -1,11 +1,12 @@
 //! `run`: a stretch of work with a scratch memory of its own.
 
 use clap::{Args, Subcommand};
+use engine::row::Stretch;
 use engine::{Closing, RunClosed, RunOutcome};
 use serde_json::json;
 
 use crate::commands::Job;
-use crate::commands::limit::Limit;
+use crate::commands::limit::{Stretched, more};
 use crate::error::Failure;
 use crate::output::Tone;
 use crate::view::MemoryView;
@@ -48,7 +49,7 @@ enum Deed {
         #[arg(long, help = "Only open ones")]
         open: bool,
         #[command(flatten)]
-        limit: Limit,
+        stretch: Stretched,
     },
 }
 
@@ -66,14 +67,15 @@ impl Run {
                 let run = id.or_else(|| caller.run.clone()).ok_or_else(missing)?;
                 close(job, &Closing { run, outcome, summary, workflow })
             }
-            Deed::List { open, limit } => {
-                let runs = engine.runs(caller, open, limit.asked())?;
-                job.output.answer(&json!({ "runs": runs }), || {
+            Deed::List { open, stretch } => {
+                let Stretch { items, next } = engine.runs(caller, open, &stretch.paging())?;
+                job.output.answer(&json!({ "runs": items, "next": next }), || {
                     let row = |run: &engine::Run| {
                         let ended = run.outcome.map_or("open", RunOutcome::as_str).to_owned();
                         vec![run.id.clone(), ended, run.workflow.clone().unwrap_or_default(), run.opened_by.clone()]
                     };
-                    job.output.table(&["run", "outcome", "workflow", "by"], runs.iter().map(row))
+                    let text = job.output.table(&["run", "outcome", "workflow", "by"], items.iter().map(row));
+                    more(text, next.as_deref())
                 })
             }
         }

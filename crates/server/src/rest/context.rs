@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use engine::ContextRequest;
+use engine::row::Paging;
 use engine::touch::Usage;
 use jiff::Timestamp;
 use serde_json::json;
@@ -97,9 +98,9 @@ async fn receipts(
     who: Who,
     Params(params): Params<ReceiptParams>,
 ) -> Result<Json<Page<ReceiptView>>, Problem> {
-    let work = move |engine: &engine::Engine| Ok(engine.receipts(&who.caller, params.run.as_deref(), params.limit)?);
-    let receipts = app.call("receipts", work).await?;
-    Ok(Json(Page::whole(receipts.into_iter().map(|receipt| ReceiptView { receipt }).collect())))
+    let paging = Paging { after: params.cursor, limit: params.limit };
+    let work = move |engine: &engine::Engine| Ok(engine.receipts(&who.caller, params.run.as_deref(), &paging)?);
+    Ok(Json(Page::of(app.call("receipts", work).await?, |receipt| ReceiptView { receipt })))
 }
 
 async fn receipt(State(app): State<App>, who: Who, Named(id): Named<uuid::Uuid>) -> Result<Json<ReceiptView>, Problem> {

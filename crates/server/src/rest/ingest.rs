@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
+use engine::row::Paging;
 use engine::{DocumentText, Engine};
 use serde_json::{Value, json};
 
@@ -14,7 +15,8 @@ use crate::extract::{Params, Sent};
 use crate::problem::Problem;
 use crate::wire::Page;
 use crate::wire::episodic::{
-    DocumentView, IngestBody, IngestedView, KnowledgeBody, PublishBody, RemoveParams, RemovedView, SkillBody,
+    DocumentParams, DocumentView, IngestBody, IngestedView, KnowledgeBody, PublishBody, RemoveParams, RemovedView,
+    SkillBody,
 };
 use crate::wire::memory::MemoryView;
 use crate::wire::search::HitView;
@@ -44,6 +46,7 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
             .problems(&[NOT_FOUND]),
         Endpoint::new(Method::GET, "/v1/documents", "documents", documents)
             .says(TAG, "List documents", "Newest first; drafts for those who decide.")
+            .query::<DocumentParams>()
             .answer::<Page<DocumentView>>(StatusCode::OK, "Documents", json!({ "items": [] })),
         Endpoint::new(Method::POST, "/v1/documents/search", "search_knowledge", search)
             .says(TAG, "Search documents", "Passages that answer. An agent mapped to categories sees no others.")
@@ -80,9 +83,14 @@ async fn remove(
     Ok(Json(removed.into()))
 }
 
-async fn documents(State(app): State<App>, who: Who) -> Result<Json<Page<DocumentView>>, Problem> {
-    let documents = app.call("documents", move |engine| Ok(engine.documents(&who.caller)?)).await?;
-    Ok(Json(Page::whole(documents.into_iter().map(|document| DocumentView { document }).collect())))
+async fn documents(
+    State(app): State<App>,
+    who: Who,
+    Params(params): Params<DocumentParams>,
+) -> Result<Json<Page<DocumentView>>, Problem> {
+    let paging = Paging { after: params.cursor, limit: params.limit };
+    let documents = app.call("documents", move |engine| Ok(engine.documents(&who.caller, &paging)?)).await?;
+    Ok(Json(Page::of(documents, |document| DocumentView { document })))
 }
 
 async fn search(

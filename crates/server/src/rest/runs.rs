@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
+use engine::row::Paging;
 use engine::{Engine, RunClosed};
 use serde_json::{Value, json};
 
@@ -45,9 +46,9 @@ async fn list(
     who: Who,
     Params(params): Params<RunParams>,
 ) -> Result<Json<Page<RunView>>, Problem> {
-    let work = move |engine: &Engine| Ok(engine.runs(&who.caller, params.open, params.limit)?);
-    let runs = app.call("runs", work).await?;
-    Ok(Json(Page::whole(runs.into_iter().map(|run| RunView { run }).collect())))
+    let paging = Paging { after: params.cursor, limit: params.limit };
+    let work = move |engine: &Engine| Ok(engine.runs(&who.caller, params.open, &paging)?);
+    Ok(Json(Page::of(app.call("runs", work).await?, |run| RunView { run })))
 }
 
 async fn open(

@@ -242,6 +242,7 @@ pub struct TouchesView {
 pub struct ReceiptParams {
     /// Only of this run.
     pub run: Option<String>,
+    pub cursor: Option<String>,
     #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,

@@ -291,6 +291,16 @@ pub struct PublishBody {
     pub path: String,
 }
 
+/// Which stretch of the documents.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DocumentParams {
+    pub cursor: Option<String>,
+    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<usize>,
+}
+
 /// Which document goes.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -24,6 +24,7 @@ use std::borrow::Cow;
 use engine::keys::Settable;
 use engine::presets::Purpose;
 use engine::review::{Action, ReviewState, Risk};
+use engine::row::Stretch;
 use engine::vocabulary::{
     Access, EvidenceKind, Kind, Layer, Operation, Ranker, Role, ScopeKind, State, Trust, TtlClass, TurnRole,
 };
@@ -164,6 +165,11 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
+    /// A stretch as this door shows it.
+    pub fn of<R>(stretch: Stretch<R>, view: impl Fn(R) -> T) -> Page<T> {
+        Page { items: stretch.items.into_iter().map(view).collect(), next_cursor: stretch.next }
+    }
+
     /// A listing that fits on one page.
     pub fn whole(items: Vec<T>) -> Page<T> {
         Page { items, next_cursor: None }

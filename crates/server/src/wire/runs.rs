@@ -73,6 +73,7 @@ impl From<Closed> for ClosedView {
 #[serde(deny_unknown_fields, default)]
 pub struct RunParams {
     pub open: bool,
+    pub cursor: Option<String>,
     #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,

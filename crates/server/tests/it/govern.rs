@@ -145,3 +145,34 @@ fn who_may_not_forget_asks_for_it() {
     assert_eq!(approved.status, 200, "{}", approved.body);
     assert_eq!(house.ask("GET", &format!("/v1/memories/{id}")).send().json()["state"], "tombstoned");
 }
+
+#[test]
+fn listings_of_rows_go_on_where_a_stretch_ended() {
+    let house = House::new();
+    for number in 0..5 {
+        let run = format!("r{number}");
+        let opened = house.ask("POST", "/v1/runs").json(&json!({ "id": run, "goal": "g" })).send();
+        assert_eq!(opened.status, 201, "{}", opened.body);
+        let context = house.ask("POST", "/v1/context").json(&json!({ "message": run })).send();
+        assert_eq!(context.status, 200, "{}", context.body);
+        let text = json!({ "path": format!("d/{number}.md"), "text": format!("page {number}") });
+        let document = house.ask("POST", "/v1/documents").json(&text).send();
+        assert!(matches!(document.status, 200 | 201), "{}", document.body);
+    }
+    for (listing, name) in [("/v1/receipts", "query"), ("/v1/runs", "id"), ("/v1/documents", "path")] {
+        let (mut names, mut next) = (Vec::new(), String::new());
+        loop {
+            let page = house.ask("GET", &format!("{listing}?limit=2{next}")).send().json();
+            let items = page["items"].as_array().expect("items");
+            names.extend(items.iter().map(|item| item[name].as_str().expect("a name").to_owned()));
+            match page["next_cursor"].as_str() {
+                Some(cursor) => next = format!("&cursor={cursor}"),
+                None => break,
+            }
+        }
+        let numbers: Vec<_> = names.iter().map(|name| name.replace(|c: char| !c.is_ascii_digit(), "")).collect();
+        assert_eq!(numbers, ["4", "3", "2", "1", "0"], "{listing}");
+        let odd = house.ask("GET", &format!("{listing}?cursor=bm9uZQ")).send();
+        assert_eq!(odd.said(), (400, "shape.cursor".to_owned()), "{listing}");
+    }
+}

@@ -8,6 +8,7 @@ use engine::caller::Caller;
 use engine::chunks::Format;
 use engine::memory::Draft;
 use engine::ports::{Clock, Filter, Order};
+use engine::row::Paging;
 use engine::scope::Scope;
 use engine::vocabulary::Kind;
 use engine::{DocumentStatus, DocumentText, Engine, EraseWhat, IngestOutcome, Remembered, Turn};
@@ -128,7 +129,7 @@ fn a_first_ingestion_that_dies_leaves_nothing_to_be_found() {
             break;
         }
         assert_eq!(standing(engine, &admin, "knowledge_base", &given.path), Vec::<String>::new(), "at look {at}");
-        assert_eq!(engine.documents(&admin).expect("a list"), [], "at look {at}");
+        assert_eq!(engine.documents(&admin, &Paging::default()).expect("a list").items, [], "at look {at}");
         died += 1;
     }
     assert!(died > 3, "{died}");
@@ -188,7 +189,11 @@ fn a_removal_takes_all_of_a_document_or_nothing() {
         match slow.remove_document(&admin, &path) {
             Ok(removed) => {
                 assert_eq!(standing(engine, &admin, "knowledge_base", &path), Vec::<String>::new(), "{when}");
-                assert_eq!(engine.documents(&admin).expect("a list").len(), overtaken, "{when}");
+                assert_eq!(
+                    engine.documents(&admin, &Paging::default()).expect("a list").items.len(),
+                    overtaken,
+                    "{when}"
+                );
                 assert_eq!(removed.archived, removed.document.chunks as u64, "{when}");
             }
             Err(error) => {
