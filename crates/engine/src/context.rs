@@ -105,7 +105,7 @@ pub(crate) fn block_of(settings: &ReceiptSettings, considered: &Considered) -> B
 }
 
 /// Longest a turn waits for its receipt: longer than a healthy disk ever takes, shorter than a person's patience.
-const PROOF_WAIT: Duration = Duration::from_secs(2);
+pub(crate) const PROOF_WAIT: Duration = Duration::from_secs(2);
 /// Said where a receipt is named before it is on disk.
 pub const RECEIPT_NOT_YET: &str =
     "the receipt is not on disk yet: the database is busy, and it is written once that is over";

@@ -48,13 +48,14 @@ pub const FULL: f64 = 1.0;
 const SMALL_TALK_WORDS_MAX: usize = 8;
 
 const REMEMBER: &[&str] = &["remember this", "remember that", "keep in mind"];
-const DO_NOT_FORGET: &[&str] = &["don't forget", "do not forget", "merk dir"];
-/// Before "remember this" these tell of somebody's memory ("do they remember this"); after a word of asking they ask.
-const TELLING: &[&str] = &["i", "you", "we", "they", "he", "she", "who", "anyone", "anybody", "someone", "everyone"];
-const ASKING: &[&str] = &["can", "could", "will", "would", "must", "should", "please"];
+const DO_NOT_FORGET: &[&str] = &["don't forget", "do not forget", "never forget", "merk dir"];
+/// Before "remember" these do not change who is meant.
+const COURTESIES: &[&str] = &["please", "always", "also", "just", "bitte"];
+/// After these a wish begins.
+const JOINING: &[&str] = &["and", "so", "but", "then"];
+const ASKING: &[&str] = &["can", "could", "will", "would", "must", "should"];
 const URGING: &[&str] = &["must", "should"];
-const DENYING: &[&str] = &["not", "don't", "can't", "cannot", "didn't", "won't", "never"];
-/// "Remember when we met" tells too.
+/// "Remember when we met" tells of somebody's memory.
 const REMINISCING: &[&str] = &["when", "how", "what", "who", "where", "why", "me"];
 const DECISIONS: &[&str] = &[
     "decided",
@@ -128,9 +129,11 @@ const FILLERS: &[&str] = &[
 
 /// Judges a text. The caller's own word, where given, goes before this.
 pub fn worth(text: &str) -> Worth {
-    let lower = text.to_lowercase();
+    // Telephones write it curved.
+    let lower = text.to_lowercase().replace('’', "'");
     let has = |list: &[&str]| list.iter().any(|phrase| contains_word(&lower, phrase));
-    if has(DO_NOT_FORGET) || commands(&lower) || REMEMBER.iter().any(|phrase| asks_for(&lower, phrase)) {
+    let mut wishes = REMEMBER.iter().chain(DO_NOT_FORGET);
+    if commands(&lower) || wishes.any(|phrase| words_at(&lower, phrase).any(|at| is_wish(&lower, at))) {
         return Worth { importance: FULL, class: TtlClass::Remember };
     }
     let (decision, amount) = (has(DECISIONS), has(APPROVALS) || mentions_amount(&lower));
@@ -162,32 +165,35 @@ fn is_small_talk(text: &str) -> bool {
     words.len() <= SMALL_TALK_WORDS_MAX && (polite || agrees) && said <= usize::from(polite && !agrees)
 }
 
-/// "Remember: ship on Friday", "please remember my name is Bob": said to whoever listens.
+/// "Remember: ship on Friday", "can you remember my name is Bob": said to whoever listens.
 fn commands(text: &str) -> bool {
     words_at(text, "remember").any(|at| {
-        let before = sentence_before(text, at).trim();
         let after = text[at + "remember".len()..].trim_start_matches([':', ',', ' ']);
         let next = after.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
         let is_question = after.find(['.', '!', '?', '\n']).is_some_and(|end| after[end..].starts_with('?'));
-        matches!(before, "" | "please" | "and" | "so" | "but" | "also")
-            && !next.is_empty()
-            && !REMINISCING.contains(&next)
-            && !is_question
+        let begins = matches!(before(text, at), [None, _] | [Some("to"), _]);
+        let tells = next.is_empty() || REMINISCING.contains(&next) || begins && is_question;
+        is_wish(text, at) && !tells
     })
 }
 
-/// The phrase is a wish, not a report of what somebody remembers.
-fn asks_for(text: &str, phrase: &str) -> bool {
-    words_at(text, phrase).any(|at| {
-        let mut before = sentence_before(text, at).split_whitespace().rev();
-        match (before.next(), before.next()) {
-            (Some(word), _) if DENYING.contains(&word) => false,
-            (Some(word), asks) if TELLING.contains(&word) => asks.is_some_and(|asks| ASKING.contains(&asks)),
-            // "you should remember this" urges, "I will remember this" promises.
-            (Some(word), Some(who)) if ASKING.contains(&word) && TELLING.contains(&who) => URGING.contains(&word),
-            _ => true,
-        }
-    })
+/// Whether what stands before a phrase makes it a wish, not a report: "I want you to remember this" is one, "they
+/// still remember this" is none.
+fn is_wish(text: &str, at: usize) -> bool {
+    match before(text, at) {
+        [None, _] => true,
+        [Some("to"), _] => sentence_before(text, at).split_whitespace().any(|word| matches!(word, "you" | "want")),
+        [Some("you" | "we"), Some(asks)] => ASKING.contains(&asks),
+        [Some(urges), Some("you" | "we")] => URGING.contains(&urges),
+        [Some(word), None] => JOINING.contains(&word) || URGING.contains(&word),
+        [Some(word), _] => JOINING.contains(&word),
+    }
+}
+
+/// The two words before a place in the same sentence, the nearest first, courtesies left out.
+fn before(text: &str, at: usize) -> [Option<&str>; 2] {
+    let mut words = sentence_before(text, at).split_whitespace().rev().filter(|word| !COURTESIES.contains(word));
+    [words.next(), words.next()]
 }
 
 /// What stands before a place in the same sentence.
@@ -262,6 +268,32 @@ mod tests {
         check("please remember: the code is 4711", 1.0, TtlClass::Remember);
         check("Remember: ship on Friday", 1.0, TtlClass::Remember);
         check("We should remember this", 1.0, TtlClass::Remember);
+        for wish in [
+            "Can you please remember that I am allergic to nuts",
+            "Could you please remember this: the port is 5432",
+            "Can you please remember my birthday is May 3",
+            "I want you to remember this",
+            "Don’t forget: the key is under the mat",
+            "You must never forget this: lock the door",
+            "Never forget that I am allergic",
+            "Always remember to lock the door",
+            "Bitte merk dir das Datum",
+        ] {
+            check(wish, 1.0, TtlClass::Remember);
+        }
+        for report in [
+            "I don’t remember that at all",
+            "He doesn't remember that",
+            "She couldn't remember that name",
+            "I still remember that day at the lake",
+            "The kids remember that show",
+            "Does anyone else remember this show?",
+            "I'll keep in mind what you said",
+            "I don't forget faces",
+            "Ich merk dir das nicht an",
+        ] {
+            check(report, 0.3, TtlClass::Routine);
+        }
         check("Remember when we met in Rome", 0.3, TtlClass::Routine);
         check("Remember the bug with the queue?", 0.3, TtlClass::Routine);
         check("You should not remember this", 0.3, TtlClass::Routine);

@@ -58,6 +58,10 @@ impl Backend for Marking {
         self.backend.commit_soon(change, answer);
     }
 
+    fn flush_soon(&self, answer: Answer<()>) {
+        self.backend.flush_soon(answer);
+    }
+
     fn flush(&self) -> Result<(), StoreError> {
         self.backend.flush()
     }

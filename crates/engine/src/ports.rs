@@ -43,6 +43,10 @@ pub trait Backend: Send + Sync {
     }
     /// Waits until everything handed to [`Backend::commit_later`] is written.
     fn flush(&self) -> Result<(), StoreError>;
+    /// As [`Backend::flush`], for whoever does not wait as long as that may take.
+    fn flush_soon(&self, answer: Answer<()>) {
+        answer(self.flush());
+    }
 
     fn tenants(&self) -> Result<Vec<Tenant>, StoreError>;
     /// Makes the tenant where its slug is new; answers the one that stands.

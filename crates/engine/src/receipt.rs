@@ -1,6 +1,7 @@
 //! Receipts: what was injected, why, and how to prove it.
 
 use std::collections::BTreeMap;
+use std::sync::mpsc::sync_channel;
 
 use jiff::{Timestamp, ToSpan as _};
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,7 @@ use serde_json::Value;
 use crate::Engine;
 use crate::caller::Caller;
 use crate::change::{Change, Write};
+use crate::context::PROOF_WAIT;
 use crate::error::Error;
 use crate::id::{MemoryId, TenantId, VersionId};
 use crate::lease::Shift;
@@ -226,8 +228,8 @@ impl Engine {
     pub fn receipt(&self, caller: &Caller, id: &str) -> Result<Receipt, Error> {
         let mut found: Option<Receipt> = row::get(&*self.backend, caller.tenant, id)?;
         if found.is_none() {
-            // It may be on its way: the turn did not wait for the disk.
-            self.backend.flush()?;
+            // It may be on its way, while another process holds the database.
+            self.landed()?;
             found = row::get(&*self.backend, caller.tenant, id)?;
         }
         found.filter(|receipt| receipt.is_seen_by(caller)).ok_or_else(|| Error::not_found(format!("receipt `{id}`")))
@@ -242,7 +244,16 @@ impl Engine {
     /// Waits for what is on its way, so that a list holds it: no turn and no reader waited for the disk.
     pub(crate) fn land(&self) {
         // What could not be written is in no list; what stands is told all the same.
-        let _ = self.backend.flush();
+        let _ = self.landed();
+    }
+
+    /// As [`Engine::land`], and says where it took longer than a reader waits.
+    fn landed(&self) -> Result<(), Error> {
+        let (tell, told) = sync_channel(1);
+        // Nobody may listen any more.
+        self.backend.flush_soon(Box::new(move |done| drop(tell.send(done))));
+        let late = |_| Err(StoreError::Busy("the database, and what was done is not written yet".to_owned()));
+        Ok(told.recv_timeout(PROOF_WAIT).unwrap_or_else(late)?)
     }
 
     /// Receipts, newest first.

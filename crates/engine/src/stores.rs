@@ -14,6 +14,7 @@ use crate::gate::checked_label;
 use crate::id::StoreId;
 use crate::pipeline::admins_only;
 use crate::policy::Readable;
+use crate::ports::StoreError;
 use crate::row::{self, Kept, RowFilter, RowKind};
 use crate::scope::Scope;
 use crate::vocabulary::{Access, ScopeKind, Trust};
@@ -134,9 +135,12 @@ impl Engine {
             (Some(store), _) if store.archived_at.is_none() => Ok(store),
             (None, Some(builtin)) => {
                 let store = builtin.make(StoreId(self.clock.fresh_id()), self.clock.now());
-                // Somebody else may have made it at the same moment: theirs is as good.
-                let _ = self.backend.prepare(self.making(caller, &store));
-                self.open_store(caller, slug)
+                match self.backend.prepare(self.making(caller, &store)) {
+                    // Nobody waits twice: who could not make it could not save either.
+                    Err(error @ (StoreError::Busy(_) | StoreError::Unavailable(_))) => Err(error.into()),
+                    // Somebody else may have made it at the same moment: theirs is as good.
+                    _ => self.open_store(caller, slug),
+                }
             }
             _ => Err(Error::not_found(format!("store `{slug}`"))),
         }

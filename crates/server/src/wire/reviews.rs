@@ -207,7 +207,8 @@ pub struct OwnerRuleBody {
     #[schemars(length(min = 1))]
     pub pattern: String,
     /// Such as `reviewer:ana`.
-    #[schemars(length(min = 1))]
+    #[serde(deserialize_with = "listed")]
+    #[schemars(length(min = 1, max = 1000))]
     pub reviewers: Vec<String>,
 }
 

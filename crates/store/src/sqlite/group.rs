@@ -74,7 +74,7 @@ impl Desk {
 
     pub(super) fn settle(&mut self, mut group: Vec<Job>) -> Option<Held> {
         let outcomes = match self.write(&group) {
-            Err(error @ StoreError::Busy(_)) if !group.iter().any(|job| matches!(job, Job::Flush(_))) => {
+            Err(error @ StoreError::Busy(_)) => {
                 let later = group.extract_if(.., |job| !job.is_waited_for()).collect();
                 group.into_iter().for_each(|job| job.fail(same(&error)));
                 return Some(Held { error, later });

@@ -193,6 +193,10 @@ impl Backend for Sqlite {
         self.writer.commit_soon(change, Box::new(named));
     }
 
+    fn flush_soon(&self, answer: Answer<()>) {
+        self.writer.flush_soon(answer);
+    }
+
     fn flush(&self) -> Result<(), StoreError> {
         self.writer.flush().map_err(|error| self.file.named(error))
     }

@@ -71,6 +71,10 @@ impl Writer {
         self.ask(Job::Flush)
     }
 
+    pub(super) fn flush_soon(&self, answer: Answer<()>) {
+        self.office.push(Job::Flush(answer));
+    }
+
     pub(super) fn ensure_tenant(&self, tenant: Tenant) -> Result<Tenant, StoreError> {
         self.ask(|answer| Job::Tenant(tenant, answer))
     }
@@ -120,6 +124,8 @@ struct Queue {
     pressing: usize,
     /// Several were waited for in the last group: then the next ones do better together too.
     crowded: bool,
+    /// Another process held the file when somebody last wrote.
+    held: bool,
     /// The thread waits to be told.
     asleep: bool,
     closed: bool,
@@ -156,7 +162,9 @@ impl Office {
         let (mut queue, _) =
             self.came.wait_timeout_while(queue, LINGER, linger).unwrap_or_else(PoisonError::into_inner);
         queue.asleep = false;
-        !queue.jobs.is_empty() || !queue.closed
+        // Nobody waits for it a second time at the end.
+        let given_up = queue.closed && queue.held;
+        !given_up && (!queue.jobs.is_empty() || !queue.closed)
     }
 
     /// Lets those run first who are about to bring something, as long as more comes: on a busy machine a group is then
@@ -196,23 +204,18 @@ impl Office {
 
     /// Writes a group. While another process holds the file, who waits behind the group waits no longer than it did: all
     /// hear of it, so that nothing is written for somebody who gave up. What nobody waits for stays until it can be
-    /// written, or somebody wants to hear that it was. True where the file is held.
+    /// written. True where the file is held.
     fn settle(&self, desk: &mut Desk, group: Vec<Job>) -> bool {
-        let Some(Held { error, later }) = desk.settle(group) else { return false };
+        let held = desk.settle(group);
         let mut queue = lock(&self.queue);
+        queue.held = held.is_some();
+        let Some(Held { error, later }) = held else { return false };
         let told = queue.jobs.extract_if(.., |job| job.is_waited_for()).collect::<Vec<_>>();
+        queue.jobs.splice(..0, later);
         queue.waited_for = 0;
-        let lost = match queue.closed || told.iter().any(|job| matches!(job, Job::Flush(_))) {
-            true => later,
-            false => {
-                queue.jobs.splice(..0, later);
-                Vec::new()
-            }
-        };
         queue.pressing = queue.jobs.iter().filter(|job| job.is_pressing()).count();
         drop(queue);
         self.room.notify_all();
-        lost.into_iter().for_each(|job| job.fail(same(&error)));
         told.into_iter().for_each(|job| job.fail(same(&error)));
         true
     }

@@ -40,6 +40,10 @@ impl Period {
         }
     }
 
+    fn is_day(self) -> bool {
+        matches!(self, Period::Days(first, last) if first == last)
+    }
+
     /// The latest there was, or will be where it is named with its year.
     fn latest(self, today: Date) -> Option<(Date, Date)> {
         let years = (0..LEAP_YEARS_APART).map(|back| today.year() - back);
@@ -198,6 +202,12 @@ mod tests {
             ("2021-2023", "2021-01-01..2023-12-31"),
             ("from 2025-05-01 to 2025-05-09", "2025-05-01..2025-05-09"),
             ("from Monday to Wednesday", "2025-06-09..2025-06-11"),
+            ("from Friday to Monday", "2025-06-13..2025-06-16"),
+            ("in the past week", "2025-06-08..2025-06-15"),
+            ("in the past month", "2025-05-16..2025-06-15"),
+            ("this weekend", "2025-06-14..2025-06-15"),
+            ("last weekend", "2025-06-07..2025-06-08"),
+            ("in the last week of May", "5-1..5-31"),
             ("from last week until yesterday", "2025-06-02..2025-06-14"),
             ("since Monday", "2025-06-09..2025-06-15"),
             ("since May", "2025-05-01..2025-06-15"),

@@ -140,7 +140,12 @@ fn stretch(one: Period, other: Period) -> Option<Period> {
     let month_day = |day: Date| -> MonthDay { (day.month(), day.day()) };
     match (one, other) {
         (Period::Yearly(first, _), Period::Yearly(_, last)) => Some(Period::Yearly(first, last)),
-        (Period::Days(first, _), Period::Days(_, last)) => (first <= last).then_some(Period::Days(first, last)),
+        (Period::Days(first, _), Period::Days(_, last)) => {
+            // "from Monday to Friday" on a Wednesday: the Friday that comes.
+            let comes = last.checked_add(7.days()).ok().filter(|_| other.is_day() && one.is_day());
+            let last = [Some(last), comes].into_iter().flatten().find(|last| first <= *last)?;
+            Some(Period::Days(first, last))
+        }
         (Period::Yearly(first, _), Period::Days(_, last)) => {
             let year = last.year() - i16::from(first > month_day(last));
             Some(Period::Days(one.in_year(year)?.0, last))
@@ -189,6 +194,10 @@ fn period(words: &[&str], at: usize, before: &str, today: Date) -> (Option<Perio
     match first.as_str() {
         "yesterday" => (days_ago(today, 1, 1), 1),
         "today" | "tonight" => (days_ago(today, 0, 0), 1),
+        // "the last week of May" is in May.
+        "last" | "this" | "first" if lower(2) == "of" => (None, 1),
+        // "in the past week": up to today.
+        "past" if unit_days(&lower(1)).is_some() => (unit_days(&lower(1)).and_then(|days| days_ago(today, days, 0)), 2),
         "last" | "past" | "previous" | "this" => match relative(&first, &lower(1), today) {
             Some(period) => (Some(period), 2),
             None => match amount(&lower(1)).and_then(|amount| days_of(amount, &lower(2))) {
@@ -254,6 +263,7 @@ fn relative(word: &str, unit: &str, today: Date) -> Option<Period> {
     let monday = i32::from(today.weekday().since(Weekday::Monday));
     match unit {
         "week" => days_ago(today, monday + 7 * back, if back == 1 { monday + 1 } else { 0 }),
+        "weekend" if back == 0 => days_ago(today, monday - 5, monday - 6),
         "weekend" => days_ago(today, monday + 2, monday + 1),
         "night" | "evening" | "morning" | "afternoon" => days_ago(today, back, back),
         "month" => {
