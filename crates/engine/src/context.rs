@@ -1,8 +1,5 @@
 //! Turn context: what a model is shown before its turn, within a budget, with a receipt.
 
-use std::sync::mpsc::sync_channel;
-use std::time::Duration;
-
 use crate::Engine;
 use crate::caller::Caller;
 use crate::change::{Change, Write};
@@ -17,7 +14,7 @@ use crate::policy;
 use crate::ports::{Filter, Order, Page};
 use crate::presets::Purpose;
 use crate::ranking::Hit;
-use crate::receipt::{Considered, NOTICE, OVER_BUDGET, Receipt, ReceiptFilter, ReceiptSettings, show};
+use crate::receipt::{Considered, NOTICE, OVER_BUDGET, Receipt, ReceiptFilter, ReceiptSettings, in_time, show};
 use crate::render::{self, Block, Shown};
 use crate::row::Kept;
 use crate::safety;
@@ -104,8 +101,6 @@ pub(crate) fn block_of(settings: &ReceiptSettings, considered: &Considered) -> B
     }
 }
 
-/// Longest a turn waits for its receipt: longer than a healthy disk ever takes, shorter than a person's patience.
-pub(crate) const PROOF_WAIT: Duration = Duration::from_secs(2);
 /// Said where a receipt is named before it is on disk.
 pub const RECEIPT_NOT_YET: &str =
     "the receipt is not on disk yet: the database is busy, and it is written once that is over";
@@ -354,13 +349,10 @@ impl Engine {
 
     /// Waits for the disk as long as a turn can wait: the receipt's name where there is one, and what is to be said of it.
     fn proven(&self, change: Change, id: &str) -> (Option<String>, Option<String>) {
-        let (tell, told) = sync_channel(1);
-        // Nobody may listen any more.
-        self.backend.commit_soon(change, Box::new(move |done| drop(tell.send(done))));
-        match told.recv_timeout(PROOF_WAIT) {
-            Ok(Ok(())) => (Some(id.to_owned()), None),
-            Ok(Err(error)) => (None, Some(format!("the receipt was not kept: {error}"))),
-            Err(_) => (Some(id.to_owned()), Some(RECEIPT_NOT_YET.to_owned())),
+        match in_time(|answer| self.backend.commit_soon(change, answer)) {
+            Some(Ok(())) => (Some(id.to_owned()), None),
+            Some(Err(error)) => (None, Some(format!("the receipt was not kept: {error}"))),
+            None => (Some(id.to_owned()), Some(RECEIPT_NOT_YET.to_owned())),
         }
     }
 }

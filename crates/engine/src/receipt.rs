@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::sync_channel;
+use std::time::Duration;
 
 use jiff::{Timestamp, ToSpan as _};
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,6 @@ use serde_json::Value;
 use crate::Engine;
 use crate::caller::Caller;
 use crate::change::{Change, Write};
-use crate::context::PROOF_WAIT;
 use crate::error::Error;
 use crate::id::{MemoryId, TenantId, VersionId};
 use crate::lease::Shift;
@@ -19,7 +19,7 @@ use crate::memory::content_sha256;
 use crate::packed;
 use crate::pipeline::admins_only;
 use crate::policy::Readable;
-use crate::ports::{Filter, StoreError};
+use crate::ports::{Answer, Filter, StoreError};
 use crate::presets::Purpose;
 use crate::render::{self, Block, Shown};
 use crate::row::{self, Kept, Paging, Row, RowFilter, RowKind, Stretch};
@@ -223,6 +223,18 @@ pub struct Replay {
     pub missing: Vec<VersionId>,
 }
 
+/// Longest a turn waits for its receipt, and a reader for what others did: longer than a healthy disk ever takes,
+/// shorter than a person's patience.
+const PROOF_WAIT: Duration = Duration::from_secs(2);
+
+/// What the backend answers, where it does so in time.
+pub(crate) fn in_time<T: Send + 'static>(ask: impl FnOnce(Answer<T>)) -> Option<Result<T, StoreError>> {
+    let (tell, told) = sync_channel(1);
+    // Nobody may listen any more.
+    ask(Box::new(move |done| drop(tell.send(done))));
+    told.recv_timeout(PROOF_WAIT).ok()
+}
+
 impl Engine {
     /// One receipt: its own caller's, or any for admins.
     pub fn receipt(&self, caller: &Caller, id: &str) -> Result<Receipt, Error> {
@@ -249,11 +261,8 @@ impl Engine {
 
     /// As [`Engine::land`], and says where it took longer than a reader waits.
     fn landed(&self) -> Result<(), Error> {
-        let (tell, told) = sync_channel(1);
-        // Nobody may listen any more.
-        self.backend.flush_soon(Box::new(move |done| drop(tell.send(done))));
-        let late = |_| Err(StoreError::Busy("the database, and what was done is not written yet".to_owned()));
-        Ok(told.recv_timeout(PROOF_WAIT).unwrap_or_else(late)?)
+        let late = || Err(StoreError::Busy("the database, and what was done is not written yet".to_owned()));
+        Ok(in_time(|answer| self.backend.flush_soon(answer)).unwrap_or_else(late)?)
     }
 
     /// Receipts, newest first.

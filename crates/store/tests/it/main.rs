@@ -4,6 +4,7 @@ mod cases;
 mod copying;
 mod exhaustive;
 mod file;
+mod held;
 mod parity;
 mod plans;
 mod postgres;

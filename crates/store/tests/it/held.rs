@@ -1,0 +1,74 @@
+//! A file that another process holds.
+
+use std::sync::Arc;
+
+use engine::change::Write;
+use engine::ports::Filter;
+use store::{Location, Options, open_sqlite};
+
+use crate::file::folder;
+use crate::world::*;
+
+#[test]
+fn a_file_somebody_else_holds_is_named() {
+    let (_folder, path) = folder();
+    let options = Options { wait_max: std::time::Duration::from_millis(1), ..Options::default() };
+    let backend = open_sqlite(&Location::File(path.clone()), &options).unwrap();
+    let world = World::new(&*backend);
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("begin immediate").unwrap();
+    let change = || world.change().write(Write::RunSave { run: "r1".to_owned() });
+    let (tell, told) = std::sync::mpsc::channel();
+    backend.submit(Arc::new(change()), Box::new(move |outcome| tell.send(outcome).unwrap()));
+    for error in [told.recv().unwrap().unwrap_err(), backend.commit(change()).unwrap_err()] {
+        let named = format!("{error:?}").contains(&path.display().to_string());
+        assert_eq!((error.code(), named), ("store.busy", true), "{error:?}");
+    }
+}
+
+#[test]
+fn who_waits_behind_a_held_file_hears_of_it_with_the_first() {
+    let (_folder, path) = folder();
+    let options = Options { wait_max: std::time::Duration::from_millis(300), ..Options::default() };
+    let backend = open_sqlite(&Location::File(path.clone()), &options).unwrap();
+    let world = World::new(&*backend);
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("begin immediate").unwrap();
+    let save = |path: &str| world.change().write(Write::Entry(Box::new(world.entry("c1", at_path(path, path)))));
+    backend.commit_later(save("later"));
+    // More than two groups, so that most of them wait behind the first.
+    let (tell, told) = std::sync::mpsc::channel();
+    for number in 0..600 {
+        let tell = tell.clone();
+        let answer = Box::new(move |outcome| drop(tell.send(outcome)));
+        backend.submit(Arc::new(save(&format!("p/{number}"))), answer);
+    }
+    drop(tell);
+    let first = told.recv().unwrap();
+    other.execute_batch("rollback").unwrap();
+    let codes: Vec<_> = std::iter::once(first).chain(told).map(|outcome| outcome.unwrap_err().code()).collect();
+    assert_eq!((codes.len(), codes.iter().all(|code| *code == "store.busy")), (600, true));
+    backend.flush().unwrap();
+    let paths: Vec<_> = world.list(&Filter::default()).into_iter().filter_map(|memory| memory.path).collect();
+    assert_eq!(paths, ["later"], "what nobody waits for is kept, and what was told to fail is not written");
+}
+
+#[test]
+fn what_reads_leave_behind_waits_for_nobody() {
+    const READS: u32 = 5_000;
+    let (_folder, path) = folder();
+    let options = Options { wait_max: std::time::Duration::from_secs(20), ..Options::default() };
+    let backend = open_sqlite(&Location::File(path.clone()), &options).unwrap();
+    let world = World::new(&*backend);
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("begin immediate").unwrap();
+    let save = || world.change().write(Write::RunSave { run: "r1".to_owned() });
+    (0..READS).for_each(|_| backend.commit_later(save()));
+    // Nor does who brings a change and has other things to do.
+    let (tell, told) = std::sync::mpsc::channel();
+    backend.submit(Arc::new(save()), Box::new(move |outcome| tell.send(outcome).unwrap()));
+    // Only now: whoever waited above waited until his changes were lost.
+    other.execute_batch("rollback").unwrap();
+    told.recv().unwrap().unwrap();
+    backend.flush().unwrap();
+}
