@@ -9,11 +9,11 @@ use std::error::Error;
 use std::io::{Write, stdout};
 
 use embed::{EmbedConfig, open};
+use engine::model::vector::Vector;
 use engine::ports::{Embedder, Stats};
-use engine::ranking::text::{QuerySignals, TextInput, TextWeights, bm25, relevance};
-use engine::ranking::when;
-use engine::vector::Vector;
-use engine::words::{self, Fields, QueryWords, Term, Words};
+use engine::recall::ranking::text::{QuerySignals, TextInput, TextWeights, bm25, relevance};
+use engine::recall::ranking::when;
+use engine::text::words::{self, Fields, QueryWords, Term, Words};
 use serde::Deserialize;
 
 /// Found by words, and as many by vector.

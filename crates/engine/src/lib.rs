@@ -3,154 +3,76 @@
 //! Every decision of the product is made here, by plain functions; nothing here does I/O or reads a clock, the
 //! environment or randomness. Nouns, then judgement, then the verbs every door calls.
 
-// nouns
-pub mod allow;
-pub mod ban;
-mod blocks;
-pub mod caller;
-pub mod certificate;
-pub mod change;
-mod chronicle;
-pub mod chunks;
-pub mod container;
-pub mod count;
-mod cursor;
-pub mod entities;
-pub mod error;
-pub mod event;
-pub mod id;
-pub mod keys;
-pub mod lifecycle;
-pub mod limits;
-mod marking;
-pub mod memory;
-pub mod misfit;
-pub mod moment;
-pub mod owners;
-pub mod pipeline;
-pub mod ports;
-pub mod presets;
-pub mod receipt;
-pub mod refusal;
-pub mod review;
-pub mod row;
-pub mod ruleset;
-pub mod scope;
-pub mod vector;
-pub mod vocabulary;
-// judgement
-pub mod duplicate;
-pub mod filtering;
+pub mod admin;
+pub mod context;
 pub mod gate;
-mod normal;
+pub mod model;
 pub mod policy;
-pub mod ranking;
-pub mod render;
+pub mod ports;
+pub mod recall;
+pub mod receipts;
+pub mod removal;
+pub mod review;
 pub mod safety;
-pub mod tokens;
-pub mod words;
-// verbs
-mod activity;
-mod asking;
-pub mod classify;
-mod context;
-mod diagnose;
-mod episodes;
-mod erase;
-mod export;
-mod extractive;
-mod forget;
-mod html;
-mod import;
-mod ingest;
-mod intake;
-mod knowledge;
-pub mod known;
-mod layers;
-mod lease;
-mod lineage;
-mod pace;
-mod packed;
-mod patch;
-mod propose;
-mod quarantine;
-mod read;
-mod recall;
-mod redact;
-mod remember;
-mod rename;
-pub mod repeat;
-mod rescan;
-mod rollback;
-mod run;
-mod saving;
-mod search;
-mod seed;
-mod skills;
-pub mod snapshot;
-mod sources;
-mod stores;
-mod summary;
-pub mod tally;
-mod together;
-pub mod touch;
-mod upkeep;
-pub mod usage;
-mod verify;
-mod verify_by;
-mod window;
-mod witness;
+pub mod sources;
+pub mod summaries;
+pub mod tenant;
+pub mod text;
+pub mod upkeep;
+pub mod write;
 
-pub use context::{Context, ContextRequest, RECEIPT_NOT_YET};
-pub use diagnose::{Diagnosis, SessionMemory, SessionReceipt, SessionReport};
-pub use episodes::{EPISODES, SessionSummary, Turn};
-pub use erase::{EraseWhat, TenantStanding};
-pub use export::{EXPORT_FORMAT, ExportFile, ExportLines, ExportText, Exported, Layout, Story, StoryVersion, markdown};
-pub use extractive::Extractive;
-pub use forget::{Forgetting, Forgotten};
-pub use import::{ImportDone, ImportRefused};
-pub use ingest::{DocumentText, IngestOutcome, Ingested, Removed};
-pub use knowledge::{Document, DocumentStatus};
-pub use layers::{Group, LayerContext, ProfileProposal};
-pub use lineage::Lineage;
-pub use patch::{Patch, Patched};
-pub use propose::{Promotion, Proposed};
-pub use quarantine::{Quarantined, Reach};
-pub use read::{Listing, Reference};
-pub use recall::{MyQuery, Recalled, Recollection, SourceFailure};
-pub use redact::{Redacted, Redaction, RedactionDone};
-pub use remember::{Outcome, Remembered, Saved};
-pub use rescan::{RESCAN_ORDER, Rescanned, StoredFinding};
-pub use rollback::{Rollback, RolledBack};
-pub use run::{Closed, Closing, Run, RunClosed, RunOutcome};
-pub use saving::{Saving, Step};
-pub use search::{Answer, Query, WhyNot};
-pub use skills::{LeftOut, Shelf, Shelved, Skill};
-pub use sources::{AuditEntry, StepOutput};
-pub use stores::NewStore;
-pub use summary::Summariser;
+pub use admin::erase::{EraseWhat, TenantStanding};
+pub use admin::export::{
+    EXPORT_FORMAT, ExportFile, ExportLines, ExportText, Exported, Layout, Story, StoryVersion, markdown,
+};
+pub use admin::import::{ImportDone, ImportRefused};
+pub use admin::verify::{Broken, Verified};
+pub use context::diagnose::{Diagnosis, SessionMemory, SessionReceipt, SessionReport};
+pub use context::turn::{Context, ContextRequest, RECEIPT_NOT_YET};
+pub use context::window::{Cut, Message, Window, WindowRequest};
+pub use recall::event_visibility::Witness;
+pub use recall::lineage::Lineage;
+pub use recall::read::{Listing, Reference};
+pub use recall::search::{Answer, Query, WhyNot};
+pub use removal::forget::{Forgetting, Forgotten};
+pub use removal::quarantine::{Quarantined, Reach};
+pub use removal::redact::{Redacted, Redaction, RedactionDone};
+pub use review::consolidation::{Group, LayerContext, ProfileProposal};
+pub use review::propose::{Promotion, Proposed};
+pub use review::rescan::{RESCAN_ORDER, Rescanned, StoredFinding};
+pub use review::rollback::{Rollback, RolledBack};
+pub use sources::audit_log::{AuditEntry, StepOutput};
+pub use sources::episodes::{EPISODES, SessionSummary, Turn};
+pub use sources::four_sources::{MyQuery, Recalled, Recollection, SourceFailure};
+pub use sources::ingest::{DocumentText, IngestOutcome, Ingested, Removed};
+pub use sources::knowledge::{Document, DocumentStatus};
+pub use sources::runs::{Closed, Closing, Run, RunClosed, RunOutcome};
+pub use sources::skills::{LeftOut, Shelf, Shelved, Skill};
+pub use summaries::Summariser;
+pub use summaries::extractive::Extractive;
+pub use tenant::stores::NewStore;
 pub use upkeep::{Upkeep, UpkeepDone};
-pub use verify::{Broken, Verified};
-pub use window::{Cut, Message, Window, WindowRequest};
-pub use witness::Witness;
+pub use write::attempt::{Saving, Step};
+pub use write::patch::{Patch, Patched};
+pub use write::remember::{Outcome, Remembered, Saved};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::caller::Caller;
-use crate::change::Change;
-use crate::container::Store;
-use crate::error::Error;
-use crate::event::Happening;
-use crate::id::{MemoryId, VersionId};
-use crate::limits::Limits;
-use crate::memory::Memory;
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::event::Happening;
+use crate::model::id::{MemoryId, VersionId};
+use crate::model::limits::Limits;
+use crate::model::memory::Memory;
+use crate::model::refusal::Refusal;
+use crate::model::ruleset::Rulesets;
+use crate::model::store::Store;
+use crate::model::vector::{Embedding, Vector};
 use crate::policy::Readable;
+use crate::ports::change::Change;
+use crate::ports::row::RowFilter;
 use crate::ports::{Backend, Clock, Embedder, StoreError};
-use crate::refusal::Refusal;
-use crate::row::RowFilter;
-use crate::ruleset::Rulesets;
-use crate::vector::{Embedding, Vector};
 
 /// The product behind every door: a backend, an embedder, a clock, and the rules.
 #[derive(Clone)]
@@ -160,7 +82,7 @@ pub struct Engine {
     pub clock: Arc<dyn Clock>,
     pub settings: Arc<Settings>,
     /// Rows that hardly ever change.
-    pub known: Arc<known::Known>,
+    pub known: Arc<tenant::cache::Known>,
 }
 
 /// What configuration can say about the engine.
@@ -173,7 +95,7 @@ pub struct Settings {
     /// Makes summaries of turns that no longer fit; `None`: they are extracted here.
     pub summariser: Option<Arc<dyn Summariser>>,
     /// A model's opinion on planted orders, beside the rules; `None`: the rules alone.
-    pub classifier: Option<Arc<dyn classify::Classifier>>,
+    pub classifier: Option<Arc<dyn safety::classifier::Classifier>>,
     pub skills: Option<Arc<dyn Shelf>>,
     /// Categories of the knowledge base an agent looks into, by its name; an agent that is not named sees all.
     pub knowledge_categories: BTreeMap<String, Vec<String>>,
@@ -202,10 +124,10 @@ impl Engine {
     fn eyes(&self, caller: &Caller) -> Result<Readable, Error> {
         let closed =
             RowFilter { state: Some("archived".to_owned()), limit: self.limits().list_max, ..RowFilter::default() };
-        let closed: Vec<Store> = row::select(&*self.backend, caller.tenant, &closed)?;
+        let closed: Vec<Store> = ports::row::select(&*self.backend, caller.tenant, &closed)?;
         let mut closed: Vec<String> = closed.into_iter().map(|store| store.slug).collect();
         if !caller.role.decides() {
-            closed.push(container::KNOWLEDGE_DRAFTS.to_owned());
+            closed.push(model::store::KNOWLEDGE_DRAFTS.to_owned());
         }
         Ok(Readable { closed, ..self.readable(caller)?? })
     }
@@ -214,7 +136,7 @@ impl Engine {
     fn eyes_on(&self, caller: &Caller, filter: &ports::Filter) -> Result<Readable, Error> {
         let mut eyes = self.eyes(caller)?;
         if filter.stores.is_empty() && filter.places.is_empty() {
-            eyes.closed.extend(container::ASKED_BY_NAME.iter().map(|slug| (*slug).to_owned()));
+            eyes.closed.extend(model::store::ASKED_BY_NAME.iter().map(|slug| (*slug).to_owned()));
         }
         Ok(eyes)
     }

@@ -1,13 +1,13 @@
 //! May this caller do this here, and what may it see? Tables, checked by eye.
 
-use crate::caller::{Caller, Grant};
-use crate::container::Store;
-use crate::error::Error;
-use crate::id::TenantId;
-use crate::memory::Memory;
-use crate::refusal::Refusal;
-use crate::scope::Scope;
-use crate::vocabulary::{Access, Kind, Role, ScopeKind, State, Trust};
+use crate::model::caller::{Caller, Grant};
+use crate::model::error::Error;
+use crate::model::id::TenantId;
+use crate::model::memory::Memory;
+use crate::model::refusal::Refusal;
+use crate::model::scope::Scope;
+use crate::model::store::Store;
+use crate::model::vocabulary::{Access, Kind, Role, ScopeKind, State, Trust};
 
 /// What a caller may see, as stores filter by it. [`Readable::shows`] is the same rule for one memory.
 #[derive(Clone, PartialEq, Debug)]
@@ -287,8 +287,8 @@ fn no_such_system() -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::container::find_builtin;
-    use crate::id::StoreId;
+    use crate::model::id::StoreId;
+    use crate::model::store::find_builtin;
 
     const TENANT: TenantId = TenantId(uuid::Uuid::nil());
 
@@ -333,7 +333,7 @@ mod tests {
         check(&admin, "system_notes", Kind::Note, false, "active user_authored");
         check(&admin, "audit_log", Kind::Note, false, "policy.append_only");
         check(&agent, "workflow_steps", Kind::Note, false, "policy.append_only");
-        let revoked = Caller { rules: crate::caller::Rules { read: true, manage: false }, ..agent };
+        let revoked = Caller { rules: crate::model::caller::Rules { read: true, manage: false }, ..agent };
         check(&revoked, "conversation_memory", Kind::Note, false, "policy.manage_revoked");
     }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use embed::{EmbedConfig, HttpConfig};
-use engine::caller::Caller;
-use engine::classify::Classifier;
+use engine::model::caller::Caller;
+use engine::model::ruleset::Rulesets;
 use engine::ports::{Backend, Embedder};
-use engine::ruleset::Rulesets;
+use engine::safety::classifier::Classifier;
 use engine::{Engine, Settings, Summariser};
 use server::{ChatClassifier, ChatSummariser, ClassifierConfig, SummariserConfig};
 use store::Database;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use engine::caller::{Caller, Grant, Rules};
 use engine::gate::checked_name;
-use engine::id::TenantId;
-use engine::vocabulary::Role;
+use engine::model::caller::{Caller, Grant, Rules};
+use engine::model::id::TenantId;
+use engine::model::vocabulary::Role;
 
 use crate::config::{Config, RULE_MANAGE, RULE_READ};
 use crate::error::Failure;

@@ -1,6 +1,6 @@
 //! Time and fresh ids: the system's, or a time fixed by `INGRAIN_NOW` for tests and replays.
 
-use engine::id::uuid_v7;
+use engine::model::id::uuid_v7;
 use engine::ports::Clock;
 use jiff::Timestamp;
 use uuid::Uuid;

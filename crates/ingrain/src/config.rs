@@ -9,10 +9,10 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use engine::caller::Grant;
-use engine::limits::Limits;
-use engine::ruleset::Ruleset;
-use engine::vocabulary::Role;
+use engine::model::caller::Grant;
+use engine::model::limits::Limits;
+use engine::model::ruleset::Ruleset;
+use engine::model::vocabulary::Role;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use server::ServerConfig;

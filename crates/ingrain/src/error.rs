@@ -1,8 +1,8 @@
 //! The one mapping from what went wrong to exit codes, JSON and words.
 
-use engine::error::{Current, Error};
+use engine::model::error::{Current, Error};
+use engine::model::refusal::Refusal;
 use engine::ports::StoreError;
-use engine::refusal::Refusal;
 use engine::safety;
 use serde_json::{Map, Value, json};
 

@@ -3,8 +3,8 @@
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
-use engine::chunks::Format;
-use engine::memory::content_sha256;
+use engine::model::memory::content_sha256;
+use engine::text::chunks::Format;
 
 use crate::error::Failure;
 use crate::pdf;

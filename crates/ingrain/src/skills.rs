@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use engine::error::Error;
+use engine::model::error::Error;
 use engine::{LeftOut, Shelf, Shelved, Skill};
 
 use crate::config::Config;

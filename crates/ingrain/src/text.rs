@@ -77,7 +77,7 @@ pub fn moment(clock: &dyn Clock, text: &str, ahead: bool) -> Result<Timestamp, F
 
 /// The moment of an `--as-of`: as [`moment`], but a date means its end.
 pub fn as_of(clock: &dyn Clock, text: &str) -> Result<Timestamp, Failure> {
-    engine::moment::as_of(text).map_or_else(|| moment(clock, text, false), Ok)
+    engine::model::time::as_of(text).map_or_else(|| moment(clock, text, false), Ok)
 }
 
 fn span(text: &str) -> Option<SignedDuration> {

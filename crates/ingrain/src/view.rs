@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use engine::id::{MemoryId, VersionId};
-use engine::memory::{Evidence, Memory, Version};
-use engine::ranking::Hit;
-use engine::vocabulary::{Dedup, Operation, Ranker, State, Trust};
+use engine::model::id::{MemoryId, VersionId};
+use engine::model::memory::{Evidence, Memory, Version};
+use engine::model::vocabulary::{Dedup, Operation, Ranker, State, Trust};
+use engine::recall::ranking::Hit;
 use engine::{Answer, Outcome, Saved, WhyNot};
 use jiff::Timestamp;
 use serde::Serialize;

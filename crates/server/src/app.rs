@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use engine::caller::Caller;
-use engine::change::{Change, Committed};
-use engine::error::Error;
-use engine::memory::Draft;
+use engine::model::caller::Caller;
+use engine::model::error::Error;
+use engine::model::memory::Draft;
 use engine::ports::StoreError;
+use engine::ports::change::{Change, Committed};
 use engine::{Engine, Remembered, Step};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, oneshot, watch};
 

@@ -4,7 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use engine::classify::Classifier;
+use engine::safety::classifier::Classifier;
 use serde_json::json;
 
 use crate::chat;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use engine::caller::{Caller, Grant, Rules};
-use engine::keys::Settable;
-use engine::vocabulary::Role;
+use engine::admin::keys::Settable;
+use engine::model::caller::{Caller, Grant, Rules};
+use engine::model::vocabulary::Role;
 use serde::{Deserialize, Serialize};
 
 /// Settings of the HTTP door. An empty text means "not set".

@@ -5,8 +5,8 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::header::{CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
-use engine::id::{MemoryId, VersionId};
-use engine::memory::Memory;
+use engine::model::id::{MemoryId, VersionId};
+use engine::model::memory::Memory;
 use serde::de::DeserializeOwned;
 
 use crate::app::App;

@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn names_that_are_ours() {
         let open = ServerConfig { hosts: vec!["Memory.example".to_owned()], ..ServerConfig::default() };
-        let caller = engine::caller::Caller::admin(engine::id::TenantId(uuid::Uuid::nil()));
+        let caller = engine::model::caller::Caller::admin(engine::model::id::TenantId(uuid::Uuid::nil()));
         let local = ServerConfig { local: Some(caller), ..ServerConfig::default() };
         for (host, when_open, when_local) in [
             ("localhost", true, true),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use engine::Upkeep;
-use engine::error::Error;
+use engine::model::error::Error;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::server::graceful::GracefulShutdown;

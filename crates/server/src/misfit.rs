@@ -2,8 +2,8 @@
 
 use serde::de::DeserializeOwned;
 
-use engine::misfit::told;
-pub(crate) use engine::misfit::{from_slice, from_slice_often, from_value, unmarked};
+use engine::text::decode_error::told;
+pub(crate) use engine::text::decode_error::{from_slice, from_slice_often, from_value, unmarked};
 
 /// Reads what stands after a question mark.
 pub(crate) fn from_query<T: DeserializeOwned>(query: &str) -> Result<T, String> {

@@ -136,8 +136,8 @@ impl Open {
         let kind = if word("otel.kind") == Some("server") { SERVER } else { INTERNAL };
         let attributes = self.fields.0.iter().filter(|(name, _)| !name.starts_with("otel."));
         json!({
-            "traceId": engine::memory::hex(&self.trace), "spanId": engine::memory::hex(&self.span),
-            "parentSpanId": self.parent.map(|parent| engine::memory::hex(&parent)).unwrap_or_default(),
+            "traceId": engine::model::memory::hex(&self.trace), "spanId": engine::model::memory::hex(&self.span),
+            "parentSpanId": self.parent.map(|parent| engine::model::memory::hex(&parent)).unwrap_or_default(),
             "name": word("otel.name").unwrap_or(name), "kind": kind, "startTimeUnixNano": begun.to_string(),
             "endTimeUnixNano": ended.to_string(),
             "attributes": attributes.map(|(name, value)| json!({ "key": name, "value": typed(value) })).collect::<Vec<_>>(),

@@ -7,8 +7,8 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use engine::Engine;
-use engine::memory::hex;
-use engine::repeat::{Begun, Repeat};
+use engine::model::memory::hex;
+use engine::write::idempotency::{Begun, Repeat};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

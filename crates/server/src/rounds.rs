@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use engine::id::TenantId;
+use engine::model::id::TenantId;
 use engine::{Engine, Upkeep};
 use tokio::sync::Mutex;
 

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use axum::body::Bytes;
-use engine::error::Error;
-use engine::event::Event;
-use engine::id::TenantId;
+use engine::model::error::Error;
+use engine::model::event::Event;
+use engine::model::id::TenantId;
 use tokio::sync::broadcast;
 
 use crate::app::App;

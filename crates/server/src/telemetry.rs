@@ -1,6 +1,6 @@
 //! OpenTelemetry's words for what memory does: names and attributes of spans. Never a query, never a content.
 
-use engine::memory::Memory;
+use engine::model::memory::Memory;
 use tracing::Span;
 use tracing::field::Empty;
 

@@ -4,16 +4,16 @@
 
 use std::time::{Duration, Instant};
 
-use engine::caller::Caller;
-use engine::change::{Change, Guard, Write};
-use engine::event::{EventName, Happening};
-use engine::id::TenantId;
+use engine::model::caller::Caller;
+use engine::model::event::{EventName, Happening};
+use engine::model::id::TenantId;
+use engine::model::scope::Scope;
+use engine::model::vector::{Embedding, Vector};
 use engine::policy::{Constrained, Readable, Scopes};
+use engine::ports::change::{Change, Guard, Write};
+use engine::ports::row::{Row, RowKind};
 use engine::ports::{Backend, Find};
-use engine::row::{Row, RowKind};
-use engine::scope::Scope;
-use engine::vector::{Embedding, Vector};
-use engine::words::{QueryTerm, QueryWords};
+use engine::text::words::{QueryTerm, QueryWords};
 use jiff::Timestamp;
 use store::{MigrateOptions, PostgresOptions, migrate_postgres, open_postgres};
 use uuid::Uuid;

@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
-use engine::lifecycle::fade_key;
-use engine::memory::Memory;
+use engine::model::lifecycle::fade_key;
+use engine::model::memory::Memory;
+use engine::model::vocabulary::State;
 use engine::ports::{Cursor, Filter, Order, Page};
-use engine::vocabulary::State;
 
 /// The states asked for; active when nobody asks.
 pub(crate) fn states(filter: &Filter) -> &[State] {

@@ -1,8 +1,8 @@
 //! How well words match, to choose candidates by: the engine's own measure, which scores them again.
 
 use engine::ports::{Find, Stats};
-use engine::ranking::text::{TextWeights, bm25, idf};
-use engine::words::QueryTerm;
+use engine::recall::ranking::text::{TextWeights, bm25, idf};
+use engine::text::words::QueryTerm;
 
 /// Counts and lengths whose saturation is worked out once a find; nearly all memories are within, and 16 KiB stay in
 /// the nearest cache.

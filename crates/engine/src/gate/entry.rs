@@ -4,15 +4,16 @@ use jiff::Timestamp;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use super::{ClearedDraft, expiry};
-use crate::caller::Caller;
-use crate::change::Guard;
-use crate::id::{MemoryId, VersionId};
-use crate::memory::{Evidence, Memory, content_sha256};
-use crate::ruleset::Ruleset;
-use crate::vector::Embedding;
-use crate::vocabulary::{Operation, State};
-use crate::words::{self, Words};
-use crate::{entities, safety};
+use crate::model::caller::Caller;
+use crate::model::id::{MemoryId, VersionId};
+use crate::model::memory::{Evidence, Memory, content_sha256};
+use crate::model::ruleset::Ruleset;
+use crate::model::vector::Embedding;
+use crate::model::vocabulary::{Operation, State};
+use crate::ports::change::Guard;
+use crate::safety;
+use crate::text::entities;
+use crate::text::words::{self, Words};
 
 /// What a store writes for one memory. Made from a [`ClearedDraft`], or from a memory whose content stays as it is.
 #[derive(Debug, Clone)]

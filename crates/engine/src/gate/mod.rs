@@ -1,5 +1,7 @@
 //! The one way in: shape, then policy, then evidence, then safety. What comes out is the only thing a store accepts.
 
+pub mod duplicate;
+
 mod entry;
 mod scan;
 mod shape;
@@ -12,20 +14,20 @@ pub use shape::{checked_label, checked_name, checked_path};
 
 use jiff::{Timestamp, ToSpan};
 
-use crate::allow::AllowList;
-use crate::caller::Caller;
-use crate::change::Guard;
-use crate::classify::Classifier;
-use crate::container::Store;
-use crate::error::Error;
-use crate::lifecycle;
-use crate::limits::Limits;
-use crate::memory::{Draft, Evidence};
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::lifecycle;
+use crate::model::limits::Limits;
+use crate::model::memory::{Draft, Evidence};
+use crate::model::refusal::Refusal;
+use crate::model::ruleset::Ruleset;
+use crate::model::scope::Scope;
+use crate::model::store::Store;
+use crate::model::vocabulary::{EvidenceKind, EvidenceRule, Kind, Layer, Role, ScopeKind, State, Trust, TtlClass};
 use crate::policy::{self, Permit};
-use crate::refusal::Refusal;
-use crate::ruleset::Ruleset;
-use crate::scope::Scope;
-use crate::vocabulary::{EvidenceKind, EvidenceRule, Kind, Layer, Role, ScopeKind, State, Trust, TtlClass};
+use crate::ports::change::Guard;
+use crate::safety::classifier::Classifier;
+use crate::tenant::allow_list::AllowList;
 
 /// What the caller is about to do with the draft; policy has a rule for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,13 +3,13 @@
 use serde_json::{Map, Value};
 
 use super::{LetThrough, Stop};
-use crate::allow::AllowList;
-use crate::classify::Classifier;
-use crate::error::Error;
-use crate::memory::Draft;
-use crate::refusal::{FieldFinding, Refusal};
+use crate::model::error::Error;
+use crate::model::memory::Draft;
+use crate::model::refusal::{FieldFinding, Refusal};
+use crate::model::vocabulary::{ScopeKind, SecretAction};
+use crate::safety::classifier::Classifier;
 use crate::safety::{self, Concern, Finding, Severity, Strictness, Verdict};
-use crate::vocabulary::{ScopeKind, SecretAction};
+use crate::tenant::allow_list::AllowList;
 
 /// A draft that may be kept, with what the scanner said of it.
 #[derive(Debug, Clone)]

@@ -3,11 +3,11 @@
 use serde_json::{Map, Value};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::error::Error;
-use crate::limits::Limits;
-use crate::memory::{Draft, Evidence};
-use crate::refusal::Refusal;
-use crate::ruleset::Ruleset;
+use crate::model::error::Error;
+use crate::model::limits::Limits;
+use crate::model::memory::{Draft, Evidence};
+use crate::model::refusal::Refusal;
+use crate::model::ruleset::Ruleset;
 use crate::safety::{self, Concern};
 
 pub(crate) fn checked(mut draft: Draft, limits: &Limits) -> Result<Draft, Error> {

@@ -2,20 +2,20 @@
 
 use super::{Action, Review, ReviewState};
 use crate::Engine;
-use crate::caller::Caller;
-use crate::change::{Change, Guard, Place, Write};
-use crate::chronicle::{Feat, PROMOTION, address};
-use crate::error::Error;
-use crate::event::EventName;
 use crate::gate::{Deed, Entry, Stamp};
-use crate::memory::{Draft, Evidence, Memory};
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::event::EventName;
+use crate::model::memory::{Draft, Evidence, Memory};
+use crate::model::refusal::Refusal;
+use crate::model::vocabulary::{Layer, Operation, State};
 use crate::policy::Readable;
+use crate::ports::change::{Change, Guard, Place, Write};
+use crate::ports::row::{Kept, RowKind};
 use crate::ports::{Address, Filter, Order, Page};
-use crate::redact::{Redaction, may_redact};
-use crate::refusal::Refusal;
-use crate::remember::Outcome;
-use crate::row::{Kept, RowKind};
-use crate::vocabulary::{Layer, Operation, State};
+use crate::removal::redact::{Redaction, may_redact};
+use crate::review::promotion_notice::{Feat, PROMOTION, address};
+use crate::write::remember::Outcome;
 
 /// What approving a review comes to.
 pub(super) enum Verdict {
@@ -270,14 +270,19 @@ impl Engine {
     }
 
     /// Every memory a filter finds, page by page, with the engine's own eyes.
-    pub(crate) fn all(&self, tenant: crate::id::TenantId, filter: &Filter, order: Order) -> Result<Vec<Memory>, Error> {
+    pub(crate) fn all(
+        &self,
+        tenant: crate::model::id::TenantId,
+        filter: &Filter,
+        order: Order,
+    ) -> Result<Vec<Memory>, Error> {
         let mut memories: Vec<Memory> = Vec::new();
         let mut after = None;
         loop {
             let page = Page { order, after, limit: self.limits().list_max };
             let found = self.backend.list(&Readable::everything(tenant), filter, &page)?;
             let last = found.len() < page.limit;
-            after = found.last().and_then(|memory| crate::read::cursor(order, memory));
+            after = found.last().and_then(|memory| crate::recall::read::cursor(order, memory));
             memories.extend(found);
             if last {
                 return Ok(memories);

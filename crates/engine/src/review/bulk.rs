@@ -6,11 +6,11 @@ use super::apply::Verdict;
 use super::decide::waits;
 use super::{Action, Decided, QueueFilter, Review, ReviewState};
 use crate::Engine;
-use crate::caller::Caller;
-use crate::change::{Change, Guard, Write};
-use crate::error::Error;
-use crate::id::MemoryId;
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::id::MemoryId;
 use crate::ports::StoreError;
+use crate::ports::change::{Change, Guard, Write};
 
 /// What a bulk decision did.
 #[derive(Debug, Clone, Default, serde::Serialize)]

@@ -5,18 +5,18 @@ use jiff::{Timestamp, ToSpan};
 use super::apply::Verdict;
 use super::{Action, Review, ReviewState};
 use crate::Engine;
-use crate::caller::Caller;
-use crate::change::{Change, Guard, Write};
-use crate::error::Error;
-use crate::event::EventName;
 use crate::gate::{Entry, Stamp};
-use crate::id::TenantId;
-use crate::memory::Memory;
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::event::EventName;
+use crate::model::id::TenantId;
+use crate::model::memory::Memory;
+use crate::model::refusal::Refusal;
+use crate::model::vocabulary::{Operation, State};
 use crate::policy::Readable;
+use crate::ports::change::{Change, Guard, Write};
+use crate::ports::row::{self, Kept, RowFilter, RowKind};
 use crate::ports::{Address, StoreError};
-use crate::refusal::Refusal;
-use crate::row::{self, Kept, RowFilter, RowKind};
-use crate::vocabulary::{Operation, State};
 
 /// The answer to a decision.
 #[derive(Debug, Clone)]

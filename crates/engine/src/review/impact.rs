@@ -5,17 +5,17 @@ use serde::Serialize;
 
 use super::ReviewView;
 use crate::Engine;
-use crate::caller::Caller;
-use crate::error::Error;
 use crate::gate;
-use crate::id::MemoryId;
-use crate::memory::Memory;
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::id::MemoryId;
+use crate::model::memory::Memory;
+use crate::model::vocabulary::{State, Trust};
+use crate::ports::row::Paging;
 use crate::ports::{Candidate, Filter, Find};
-use crate::ranking::{self, Asked};
-use crate::receipt::Receipt;
-use crate::row::Paging;
-use crate::vocabulary::{State, Trust};
-use crate::words;
+use crate::recall::ranking::{self, Asked};
+use crate::receipts::receipt::Receipt;
+use crate::text::words;
 
 /// One past turn the candidate would have reached.
 #[derive(Clone, PartialEq, Debug, Serialize)]

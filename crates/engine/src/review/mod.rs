@@ -1,5 +1,12 @@
 //! Reviews: what waits for a person, at exact versions, and who may decide it.
 
+pub(crate) mod consolidation;
+pub mod owners;
+pub(crate) mod promotion_notice;
+pub(crate) mod propose;
+pub(crate) mod rescan;
+pub(crate) mod rollback;
+
 mod apply;
 mod bulk;
 mod decide;
@@ -18,15 +25,15 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::caller::Caller;
-use crate::event::{EventName, Happening};
-use crate::id::{MemoryId, VersionId};
-use crate::memory::{Evidence, Memory, Version};
-use crate::owners::Owners;
-use crate::refusal::Refusal;
-use crate::row::{Kept, RowKind};
-use crate::scope::Scope;
-use crate::vocabulary::Role;
+use crate::model::caller::Caller;
+use crate::model::event::{EventName, Happening};
+use crate::model::id::{MemoryId, VersionId};
+use crate::model::memory::{Evidence, Memory, Version};
+use crate::model::refusal::Refusal;
+use crate::model::scope::Scope;
+use crate::model::vocabulary::Role;
+use crate::ports::row::{Kept, RowKind};
+use crate::review::owners::Owners;
 use crate::{safety, vocabulary};
 
 /// Where an event of a review keeps for whom and in which conversation it was proposed; shown to deciders only.

@@ -4,19 +4,19 @@ use jiff::Timestamp;
 
 use super::{Action, Review, ReviewState, may_decide};
 use crate::Engine;
-use crate::caller::Caller;
-use crate::change::Place;
-use crate::error::Error;
-use crate::id::MemoryId;
-use crate::keys::Key;
-use crate::limits::how_many;
-use crate::memory::{Evidence, Memory};
+use crate::admin::keys::Key;
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::id::MemoryId;
+use crate::model::limits::how_many;
+use crate::model::memory::{Evidence, Memory};
+use crate::model::refusal::Refusal;
+use crate::model::scope::Scope;
+use crate::model::vocabulary::{Role, State};
 use crate::policy::Readable;
 use crate::ports::Address;
-use crate::refusal::Refusal;
-use crate::row::{self, Kept, RowFilter};
-use crate::scope::Scope;
-use crate::vocabulary::{Role, State};
+use crate::ports::change::Place;
+use crate::ports::row::{self, Kept, RowFilter};
 
 /// A place in the queue: when a review was made, and its id.
 pub type QueueMark = (Timestamp, String);

@@ -1,4 +1,8 @@
 //! Finds what must not be remembered: secrets, planted orders, raw logs.
+
+pub mod classifier;
+pub mod scan_counters;
+
 mod address;
 mod automaton;
 mod base85;

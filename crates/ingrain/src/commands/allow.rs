@@ -1,7 +1,7 @@
 //! `scan allow|allowed|disallow`: what the scanner lets through on purpose.
 
 use clap::Subcommand;
-use engine::allow::{AllowWhat, Allowed};
+use engine::tenant::allow_list::{AllowWhat, Allowed};
 use serde_json::json;
 
 use crate::commands::Job;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use engine::misfit;
-use engine::presets::Purpose;
-use engine::receipt::Considered;
+use engine::context::decision_points::Purpose;
+use engine::receipts::receipt::Considered;
+use engine::text::decode_error;
 use engine::{Context, ContextRequest, LeftOut, WindowRequest};
 use serde::Serialize;
 use serde_json::json;
@@ -115,7 +115,7 @@ fn window(job: &Job<'_>, file: &Path, folders: &[PathBuf]) -> Result<(), Failure
         false => file_text(file)?,
     };
     let wrong = |words: String| Failure::wrong("shape.window", format!("the window does not fit {words}"));
-    let mut request: WindowRequest = misfit::from_slice(text.as_bytes()).map_err(wrong)?;
+    let mut request: WindowRequest = decode_error::from_slice(text.as_bytes()).map_err(wrong)?;
     let mut left_out = Vec::new();
     for folder in folders {
         let found = skills::of_folder(folder)?;

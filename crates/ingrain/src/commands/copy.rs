@@ -1,6 +1,6 @@
 //! `copy`: everything from one database to another, of either sort, compared at the end.
 
-use engine::count::counted;
+use engine::text::count::counted;
 use std::io::{IsTerminal, Write};
 
 use serde::Serialize;

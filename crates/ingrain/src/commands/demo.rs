@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use engine::caller::Caller;
-use engine::count::counted;
-use engine::memory::{Draft, Evidence};
-use engine::vocabulary::{EvidenceKind, Kind};
+use engine::model::caller::Caller;
+use engine::model::memory::{Draft, Evidence};
+use engine::model::vocabulary::{EvidenceKind, Kind};
+use engine::text::count::counted;
 use engine::{Engine, Patch, Patched, Query, Reference, Remembered, Saved};
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use engine::count::counted;
 use engine::ports::StoreError;
+use engine::text::count::counted;
 use engine::{Shelf as _, Shelved};
 use serde::Serialize;
 

@@ -4,10 +4,10 @@ use std::iter;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use engine::count::counted;
-use engine::memory::Memory;
+use engine::model::memory::Memory;
+use engine::model::vocabulary::{Kind, TtlClass, TurnRole};
 use engine::ports::{Cursor, Filter, Order};
-use engine::vocabulary::{Kind, TtlClass, TurnRole};
+use engine::text::count::counted;
 use engine::{EPISODES, Remembered, SessionSummary, Turn};
 use serde_json::{Value, json};
 
@@ -127,7 +127,7 @@ impl Add {
         // Before any is saved: a file can be mended and brought again.
         if let Some((at, error)) = job.session.engine.malformed_turn(&turns) {
             let place = lines.get(at).map(|line| format!("line {line}: ")).unwrap_or_default();
-            return Err(engine::error::Error::invalid(error.code(), format!("{place}{error}")).into());
+            return Err(engine::model::error::Error::invalid(error.code(), format!("{place}{error}")).into());
         }
         let mut answers = Vec::new();
         for part in turns.chunks(job.session.engine.settings.limits.list_max) {

@@ -1,7 +1,7 @@
 //! `events`: the log of what happened, as far as the caller may see it.
 
 use clap::Args;
-use engine::event::Event;
+use engine::model::event::Event;
 use serde::Serialize;
 
 use crate::commands::Job;

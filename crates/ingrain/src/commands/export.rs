@@ -6,11 +6,11 @@ use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use engine::count::counted;
-use engine::memory::Memory;
-use engine::misfit;
-use engine::refusal::Refusal;
-use engine::scope::Scope;
+use engine::model::memory::Memory;
+use engine::model::refusal::Refusal;
+use engine::model::scope::Scope;
+use engine::text::count::counted;
+use engine::text::decode_error;
 use engine::{EXPORT_FORMAT, ExportFile, ExportLines, ExportText, Exported, ImportDone, Layout, markdown};
 use serde_json::json;
 
@@ -180,7 +180,7 @@ fn to_markdown(
 fn markdown_path(memory: &Memory) -> PathBuf {
     let name = markdown::file_name(memory);
     let name = match memory.state {
-        engine::vocabulary::State::Active => name,
+        engine::model::vocabulary::State::Active => name,
         // What is not in use may share its path with what is.
         state => format!("{}.{state}.{}.md", name.trim_end_matches(".md"), memory.id),
     };
@@ -253,7 +253,7 @@ impl Import {
     /// Says what does not fit: read anew, whole, as only what went wrong pays for it.
     fn misfit(&self) -> Failure {
         let name = self.path.display();
-        match std::fs::read(&self.path).map(|bytes| misfit::from_slice::<ExportFile>(&bytes)) {
+        match std::fs::read(&self.path).map(|bytes| decode_error::from_slice::<ExportFile>(&bytes)) {
             Err(error) => self.unreadable(&error),
             Ok(Err(words)) => Failure::wrong("shape.export", format!("`{name}` is not an export {words}")),
             Ok(Ok(_)) => Failure::wrong("input.unreadable", format!("`{name}` changed while it was read")),

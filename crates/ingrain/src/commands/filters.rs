@@ -1,10 +1,10 @@
 //! Which memories: the flags that `search` and `list` share.
 
 use clap::Args;
-use engine::change::Place;
 use engine::gate::checked_path;
+use engine::model::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
 use engine::ports::Filter;
-use engine::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
+use engine::ports::change::Place;
 
 use crate::commands::Job;
 use crate::error::Failure;
@@ -54,7 +54,7 @@ fn states(word: &str) -> Result<States, String> {
     match word {
         "all" => Ok(State::ALL),
         word => {
-            let state: State = word.parse().map_err(|error: engine::error::Error| format!("{error}, all"))?;
+            let state: State = word.parse().map_err(|error: engine::model::error::Error| format!("{error}, all"))?;
             let at = State::ALL.iter().position(|known| *known == state).unwrap_or_default();
             Ok(&State::ALL[at..=at])
         }

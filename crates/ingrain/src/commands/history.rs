@@ -1,7 +1,7 @@
 //! `history`: every version, who and why, and what changed.
 
 use clap::Args;
-use engine::memory::Version;
+use engine::model::memory::Version;
 use serde::Serialize;
 use similar::TextDiff;
 

@@ -5,11 +5,11 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use engine::count::counted;
-use engine::memory::content_sha256;
-use engine::refusal::Refusal;
-use engine::row::{Paging, Stretch};
-use engine::vocabulary::Role;
+use engine::model::memory::content_sha256;
+use engine::model::refusal::Refusal;
+use engine::model::vocabulary::Role;
+use engine::ports::row::{Paging, Stretch};
+use engine::text::count::counted;
 use engine::{Document, DocumentStatus, DocumentText, IngestOutcome, Ingested};
 use serde_json::{Value, json};
 

@@ -1,9 +1,9 @@
 //! `key`: create, list, rotate and revoke the keys callers of the server show.
 
 use clap::{Args, Subcommand};
-use engine::caller::{Grant, Rules};
-use engine::keys::{Issued, Key as Kept, NewKey, Rights, Settable};
-use engine::vocabulary::Role;
+use engine::admin::keys::{Issued, Key as Kept, NewKey, Rights, Settable};
+use engine::model::caller::{Grant, Rules};
+use engine::model::vocabulary::Role;
 use jiff::SignedDuration;
 use serde::Serialize;
 

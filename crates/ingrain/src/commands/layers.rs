@@ -1,7 +1,7 @@
 //! `profile`, `semantic`, `procedural`: the layers of 003, always through review.
 
 use clap::{Args, Subcommand};
-use engine::count::counted;
+use engine::text::count::counted;
 use engine::{Group, ProfileProposal};
 use serde_json::{Value, json};
 
@@ -152,7 +152,7 @@ impl PlanContext {
         let context = job.session.engine.layer_context(&job.session.caller, &self.goal)?;
         let layers =
             [("profile", &context.profile), ("procedural", &context.procedural), ("semantic", &context.semantic)];
-        let of = |hits: &Vec<engine::ranking::Hit>| json!(hits.iter().map(HitView::from).collect::<Vec<_>>());
+        let of = |hits: &Vec<engine::recall::ranking::Hit>| json!(hits.iter().map(HitView::from).collect::<Vec<_>>());
         let told: serde_json::Map<String, Value> =
             layers.iter().map(|(name, hits)| ((*name).to_owned(), of(hits))).collect();
         job.output.answer(&json!({ "memory_context": told }), || {

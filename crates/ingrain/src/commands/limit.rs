@@ -1,7 +1,7 @@
 //! `--limit` and `--after`: the same words for every listing.
 
 use clap::Args;
-use engine::row::Paging;
+use engine::ports::row::Paging;
 
 #[derive(Debug, Default, Args)]
 pub struct Limit {

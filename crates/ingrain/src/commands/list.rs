@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use engine::Listing;
-use engine::memory::Memory;
+use engine::model::memory::Memory;
 use engine::ports;
 use serde::Serialize;
 

@@ -72,7 +72,8 @@ impl Inspect {
         let lineage = engine.lineage(caller, memory.id)?;
         // A memory nothing was ever proposed about has no review, which is no failure.
         let review = engine.review(caller, &memory.id.to_string()).ok().map(|seen| seen.review);
-        let ids = |memories: &[engine::memory::Memory]| memories.iter().map(|memory| memory.id).collect::<Vec<_>>();
+        let ids =
+            |memories: &[engine::model::memory::Memory]| memories.iter().map(|memory| memory.id).collect::<Vec<_>>();
         let view = json!({
             "memory": MemoryView::from(&memory),
             "stale": memory.is_stale(engine.clock.now()),

@@ -1,7 +1,7 @@
 //! `owners`: who reviews which paths.
 
 use clap::{Args, Subcommand};
-use engine::owners::{OwnerRule, Owners as Table};
+use engine::review::owners::{OwnerRule, Owners as Table};
 use serde_json::json;
 
 use crate::commands::Job;

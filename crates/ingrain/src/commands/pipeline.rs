@@ -1,8 +1,8 @@
 //! `pipeline`: whose agents have memory.
 
 use clap::{Args, Subcommand};
-use engine::count::counted;
-use engine::pipeline::OptIn;
+use engine::tenant::pipelines::OptIn;
+use engine::text::count::counted;
 use serde::Serialize;
 use serde_json::json;
 
@@ -65,7 +65,8 @@ impl Pipeline {
             Deed::Enable(enable) => set(job, enable, true),
             Deed::Disable { name, agent } => {
                 let known = engine.opt_ins(caller, Some(&name))?.into_iter().find(|opt_in| opt_in.agent == agent);
-                let missing = || engine::error::Error::not_found(format!("agent `{agent}` of pipeline `{name}`"));
+                let missing =
+                    || engine::model::error::Error::not_found(format!("agent `{agent}` of pipeline `{name}`"));
                 let OptIn { max_recall, max_content_bytes, .. } = known.ok_or_else(missing)?;
                 set(job, Enable { name, agent, max_recall, max_content_bytes }, false)
             }

@@ -1,7 +1,7 @@
 //! `quarantine`, `lineage`, `verify-by`, `ban`: how far a memory reaches, and holding it back.
 
 use clap::{Args, Subcommand};
-use engine::count::counted;
+use engine::text::count::counted;
 use engine::{Forgotten, Quarantined};
 use serde_json::json;
 
@@ -61,11 +61,12 @@ pub struct Lineage {
 impl Lineage {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let lineage = job.session.engine.lineage(&job.session.caller, self.which.id(job)?)?;
-        let views =
-            |memories: &'_ [engine::memory::Memory]| json!(memories.iter().map(MemoryView::from).collect::<Vec<_>>());
+        let views = |memories: &'_ [engine::model::memory::Memory]| {
+            json!(memories.iter().map(MemoryView::from).collect::<Vec<_>>())
+        };
         job.output.answer(&json!({ "sources": views(&lineage.sources), "derived": views(&lineage.derived) }), || {
             let row = |word: &'static str| {
-                move |memory: &engine::memory::Memory| {
+                move |memory: &engine::model::memory::Memory| {
                     vec![
                         word.to_owned(),
                         memory.id.to_string(),
@@ -134,7 +135,7 @@ impl Ban {
             BanDeed::List => {
                 let bans = engine.bans(caller)?;
                 job.output.answer(&json!({ "bans": bans }), || {
-                    let row = |ban: &engine::ban::Ban| {
+                    let row = |ban: &engine::tenant::bans::Ban| {
                         vec![
                             ban.digest.clone(),
                             ban.scope.to_string(),

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use engine::Reference;
-use engine::id::MemoryId;
-use engine::memory::Memory;
+use engine::model::id::MemoryId;
+use engine::model::memory::Memory;
 
 use crate::commands::Job;
 use crate::error::Failure;

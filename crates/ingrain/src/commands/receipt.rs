@@ -2,12 +2,12 @@
 
 use clap::{Args, Subcommand};
 use engine::Reference;
-use engine::count::counted;
-use engine::id::MemoryId;
-use engine::receipt::{Considered, Receipt as Record};
-use engine::render::Block;
-use engine::row::Stretch;
-use engine::touch::Usage;
+use engine::model::id::MemoryId;
+use engine::ports::row::Stretch;
+use engine::recall::usage::Usage;
+use engine::receipts::receipt::{Considered, Receipt as Record};
+use engine::receipts::render::Block;
+use engine::text::count::counted;
 use serde_json::json;
 
 use crate::commands::Job;

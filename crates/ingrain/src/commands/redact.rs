@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use engine::certificate::Certificate as Proof;
-use engine::count::counted;
-use engine::id::VersionId;
-use engine::misfit;
+use engine::model::id::VersionId;
+use engine::removal::certificate::Certificate as Proof;
+use engine::text::count::counted;
+use engine::text::decode_error;
 use engine::{EraseWhat, Redacted, Redaction};
 use serde_json::json;
 
@@ -165,7 +165,7 @@ impl Certificate {
 }
 
 fn read(text: &str) -> Result<Proof, Failure> {
-    misfit::from_slice(text.as_bytes())
+    decode_error::from_slice(text.as_bytes())
         .map_err(|words| Failure::wrong("shape.certificate", format!("the certificate does not fit {words}")))
 }
 

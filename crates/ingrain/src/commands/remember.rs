@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use engine::caller::Caller;
-use engine::id::VersionId;
-use engine::memory::{Draft, Evidence};
-use engine::vocabulary::{EvidenceKind, Kind, Layer, Role, TtlClass, TurnRole};
+use engine::model::caller::Caller;
+use engine::model::id::VersionId;
+use engine::model::memory::{Draft, Evidence};
+use engine::model::vocabulary::{EvidenceKind, Kind, Layer, Role, TtlClass, TurnRole};
 use engine::{Outcome, Remembered, Saved};
 use serde_json::{Map, Value};
 

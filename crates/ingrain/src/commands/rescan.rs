@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use engine::StoredFinding;
-use engine::count::counted;
 use engine::safety::RULES_VERSION;
+use engine::text::count::counted;
 use serde_json::json;
 
 use crate::commands::Job;

@@ -68,7 +68,10 @@ struct Wanted(Option<ReviewState>);
 fn state(word: &str) -> Result<Wanted, String> {
     match word {
         "all" => Ok(Wanted(None)),
-        word => word.parse().map(|state| Wanted(Some(state))).map_err(|error: engine::error::Error| error.to_string()),
+        word => word
+            .parse()
+            .map(|state| Wanted(Some(state)))
+            .map_err(|error: engine::model::error::Error| error.to_string()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `run`: a stretch of work with a scratch memory of its own.
 
 use clap::{Args, Subcommand};
-use engine::row::Stretch;
+use engine::ports::row::Stretch;
 use engine::{Closing, RunClosed, RunOutcome};
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use engine::memory::content_sha256;
+use engine::model::memory::content_sha256;
 use engine::safety::{self, Finding, Severity, Strictness, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use clap::Args;
-use engine::id::MemoryId;
-use engine::ranking::Hit;
-use engine::vocabulary::Ranker;
+use engine::model::id::MemoryId;
+use engine::model::vocabulary::Ranker;
+use engine::recall::ranking::Hit;
 use engine::{Answer, Query};
 
 use crate::commands::Job;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use clap::Args;
 use engine::Engine;
-use engine::caller::{Caller, Rules};
-use engine::id::TenantId;
-use engine::keys::{KEY_RANDOM_BYTES, NewKey, Rights};
+use engine::admin::keys::{KEY_RANDOM_BYTES, NewKey, Rights};
+use engine::model::caller::{Caller, Rules};
+use engine::model::id::TenantId;
+use engine::model::vocabulary::Role;
 use engine::ports::Clock;
-use engine::vocabulary::Role;
 use serde::Serialize;
 use server::{App, ServerConfig};
 use tokio::net::TcpListener;
@@ -134,7 +134,8 @@ fn first_key(engine: &Engine, tenant: TenantId) -> Result<Option<String>, Failur
     if !engine.keys(&admin)?.is_empty() {
         return Ok(None);
     }
-    let rights = Rights { operator: true, may_set: engine::keys::Settable::ALL.to_vec(), ..Rights::of(Role::Admin) };
+    let rights =
+        Rights { operator: true, may_set: engine::admin::keys::Settable::ALL.to_vec(), ..Rights::of(Role::Admin) };
     let new = NewKey { name: "operator".to_owned(), rights, expires_at: None };
     Ok(Some(engine.create_key(&admin, new, dice()?)?.text))
 }

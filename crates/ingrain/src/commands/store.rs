@@ -2,8 +2,8 @@
 
 use clap::{Args, Subcommand};
 use engine::NewStore;
-use engine::container::Store as Container;
-use engine::vocabulary::{Access, ScopeKind, Trust};
+use engine::model::store::Store as Container;
+use engine::model::vocabulary::{Access, ScopeKind, Trust};
 use serde::Serialize;
 
 use crate::commands::Job;

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use engine::TenantStanding;
-use engine::vocabulary::Role;
+use engine::model::vocabulary::Role;
 use serde::Serialize;
 
 use crate::assemble;
@@ -41,7 +41,7 @@ impl Tenant {
         // Tenants are above every caller inside one: only the operator of this machine sees over the walls.
         if config.identity.parse() != Ok(Identity::Admin) {
             let message = format!("only an {} may see or make tenants", Role::Admin);
-            return Err(engine::refusal::Refusal::new("policy.admins_only", message).into());
+            return Err(engine::model::refusal::Refusal::new("policy.admins_only", message).into());
         }
         let engine = assemble::engine(config)?;
         match self.deed {

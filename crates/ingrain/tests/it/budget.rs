@@ -5,16 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use engine::caller::Caller;
-use engine::change::{Change, Committed, Place};
-use engine::event::Event;
-use engine::id::{MemoryId, TenantId, VersionId, uuid_v7};
-use engine::memory::{Draft, Evidence, Memory, Version};
+use engine::model::caller::Caller;
+use engine::model::event::Event;
+use engine::model::id::{MemoryId, TenantId, VersionId, uuid_v7};
+use engine::model::memory::{Draft, Evidence, Memory, Version};
+use engine::model::vocabulary::{EvidenceKind, Kind};
 use engine::policy::Readable;
+use engine::ports::change::{Change, Committed, Place};
+use engine::ports::row::{Row, RowFilter, RowKind};
 use engine::ports::{Address, Backend, Clock, Filter, Find, Found, Health, Page, PlaceState, StoreError, Tenant};
-use engine::row::{Row, RowFilter, RowKind};
-use engine::vocabulary::{EvidenceKind, Kind};
-use engine::{ContextRequest, Engine, MyQuery, Settings, Turn, WindowRequest, tokens};
+use engine::text::tokens;
+use engine::{ContextRequest, Engine, MyQuery, Settings, Turn, WindowRequest};
 use jiff::Timestamp;
 use proptest::prelude::*;
 

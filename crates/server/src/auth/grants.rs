@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use engine::caller::{Caller, Grant};
+use engine::model::caller::{Caller, Grant};
 use serde::Deserialize;
 
 use crate::config::ServerConfig;

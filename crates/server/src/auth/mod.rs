@@ -16,12 +16,12 @@ use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use engine::Engine;
-use engine::caller::Caller;
+use engine::admin::keys::{KEY_MARK, Key, Settable};
 use engine::gate::checked_name;
-use engine::id::TenantId;
-use engine::keys::{KEY_MARK, Key, Settable};
-use engine::memory::content_sha256;
-use engine::vocabulary::Role;
+use engine::model::caller::Caller;
+use engine::model::id::TenantId;
+use engine::model::memory::content_sha256;
+use engine::model::vocabulary::Role;
 
 use crate::app::App;
 use crate::config::ServerConfig;

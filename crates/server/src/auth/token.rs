@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use engine::Engine;
-use engine::caller::{Caller, Grant, Rules};
+use engine::admin::keys::Settable;
 use engine::gate::checked_name;
-use engine::keys::Settable;
-use engine::vocabulary::Role;
+use engine::model::caller::{Caller, Grant, Rules};
+use engine::model::vocabulary::Role;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -88,7 +88,7 @@ impl Tokens {
         let slug = text(&names.tenant).or(Some(self.config.tenant.as_str())).filter(|slug| !slug.is_empty());
         let slug = slug.ok_or_else(|| bad("the token names no tenant"))?;
         // A token opens no tenant that is not there: strangers cannot fill the database with them.
-        let tenant = engine.backend.tenants().map_err(engine::error::Error::from)?;
+        let tenant = engine.backend.tenants().map_err(engine::model::error::Error::from)?;
         let tenant = tenant.into_iter().find(|tenant| tenant.slug == slug || tenant.id.to_string() == slug);
         let tenant = tenant.ok_or_else(|| bad("the token names an unknown tenant"))?;
         let role = match text(&names.role) {

@@ -1,7 +1,7 @@
 //! What a tool answers: structured content and the same as text; what a model can act on is a result with a code.
 
-use engine::error::Error;
-use engine::refusal::Refusal;
+use engine::model::error::Error;
+use engine::model::refusal::Refusal;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use axum::http::request::Parts;
-use engine::caller::Caller;
-use engine::vocabulary::Role;
+use engine::model::caller::Caller;
+use engine::model::vocabulary::Role;
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, ProtocolVersion};
 use rmcp::service::RequestContext;

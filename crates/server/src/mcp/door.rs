@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use engine::caller::Caller;
+use engine::model::caller::Caller;
 use engine::{Engine, Reference};
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, ErrorData, ProgressNotificationParam};

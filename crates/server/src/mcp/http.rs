@@ -11,7 +11,7 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use engine::Engine;
-use engine::caller::Caller;
+use engine::model::caller::Caller;
 use futures_util::StreamExt as _;
 use rmcp::model::{ClientJsonRpcMessage, ErrorData};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -40,7 +40,7 @@ pub(crate) fn service(engine: Engine, config: &ServerConfig) -> StreamableHttpSe
     let door = move || {
         let session = Session { conversation: engine.clock.fresh_id().to_string(), holder: Arc::new(OnceLock::new()) };
         // Replaced by the caller of each request; until then it is a nobody without a tenant.
-        let nobody = Caller::agent(engine::id::TenantId(uuid::Uuid::nil()), "nobody");
+        let nobody = Caller::agent(engine::model::id::TenantId(uuid::Uuid::nil()), "nobody");
         let door = Door::new(engine.clone(), nobody, Setup::default());
         Ok(Door { origin: Origin::Request(session), changes: changes.clone(), ..door })
     };
@@ -114,7 +114,7 @@ async fn checked(app: &App, request: Request, next: Next) -> Result<Response, Pr
 /// The address may choose the tools: `/mcp?tools=core,note&write_tools=never`. It grants nothing the caller lacks.
 pub(super) fn setup(standing: &Setup, query: &str) -> Result<Setup, ErrorData> {
     let mut setup = standing.clone();
-    let wrong = |error: engine::error::Error| ErrorData::invalid_params(error.to_string(), None);
+    let wrong = |error: engine::model::error::Error| ErrorData::invalid_params(error.to_string(), None);
     for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
         match name {
             "tools" => {

@@ -1,7 +1,7 @@
 //! Which tools a caller is offered: chosen at start, cut down to what the caller may do.
 
 use engine::Engine;
-use engine::caller::Caller;
+use engine::model::caller::Caller;
 use engine::vocabulary;
 
 use super::Setup;

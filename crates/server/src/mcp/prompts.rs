@@ -1,7 +1,7 @@
 //! Prompts: ready words for a person to start with.
 
 use engine::ContextRequest;
-use engine::presets::Purpose;
+use engine::context::decision_points::Purpose;
 use rmcp::model::{
     ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult, Prompt, PromptArgument,
     PromptMessage, Role,
@@ -67,7 +67,8 @@ pub(super) fn get(door: &Door, request: &GetPromptRequestParams) -> Result<GetPr
         Some(Value::String(text)) => Ok(Some(text.as_str())),
         Some(_) => Err(ErrorData::invalid_params(format!("argument `{name}`: expected a string"), None)),
     };
-    let unknown = |error: engine::error::Error| ErrorData::invalid_params(format!("argument `for`: {error}"), None);
+    let unknown =
+        |error: engine::model::error::Error| ErrorData::invalid_params(format!("argument `for`: {error}"), None);
     let purpose: Option<Purpose> =
         argument("for")?.filter(|word| !word.is_empty()).map(str::parse).transpose().map_err(unknown)?;
     let given = argument(words.argument.0)?;

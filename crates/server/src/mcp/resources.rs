@@ -1,9 +1,9 @@
 //! Resources: stores and documents by address, with completions for both.
 
 use engine::Reference;
-use engine::error::Error;
-use engine::id::VersionId;
-use engine::memory::Memory;
+use engine::model::error::Error;
+use engine::model::id::VersionId;
+use engine::model::memory::Memory;
 use engine::ports::{Cursor, Filter, Order};
 use rmcp::model::{
     CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, ListResourceTemplatesResult,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::Engine;
-use engine::caller::Caller;
+use engine::model::caller::Caller;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::Value;

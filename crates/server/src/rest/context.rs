@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use engine::ContextRequest;
-use engine::row::Paging;
-use engine::touch::Usage;
+use engine::ports::row::Paging;
+use engine::recall::usage::Usage;
 use jiff::Timestamp;
 use serde_json::json;
 

@@ -10,7 +10,7 @@ use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use engine::Witness;
-use engine::event::Event;
+use engine::model::event::Event;
 use futures_util::{StreamExt, stream};
 use serde_json::json;
 use tokio::sync::broadcast::Receiver;
@@ -93,7 +93,7 @@ async fn stream(app: App, who: Who, asked: Option<u64>, params: EventParams) -> 
         .call("stream", move |engine| {
             let witness = engine.witness(&who.caller)?;
             let tail = tails::tail(&starting, who.caller.tenant)?;
-            let end = engine.backend.last_event(who.caller.tenant).map_err(engine::error::Error::from)?;
+            let end = engine.backend.last_event(who.caller.tenant).map_err(engine::model::error::Error::from)?;
             let after = asked.map_or(end, |after| after.min(end));
             let asked = (Instant::now(), *era.borrow());
             Ok(Follower {

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use engine::memory::Memory;
+use engine::model::memory::Memory;
 use engine::{Engine, Quarantined, Redacted, Redaction, RolledBack};
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use engine::row::Paging;
+use engine::ports::row::Paging;
 use engine::{DocumentText, Engine};
 use serde_json::{Value, json};
 
@@ -101,7 +101,7 @@ async fn search(
     let work =
         move |engine: &Engine| Ok(engine.search_knowledge(&who.caller, &body.query, &body.categories, body.limit)?);
     let hits = app.call("search_knowledge", work).await?;
-    let view = |hit: engine::ranking::Hit| HitView {
+    let view = |hit: engine::recall::ranking::Hit| HitView {
         score: hit.score,
         parts: hit.parts,
         memory: MemoryView::whole(hit.memory),

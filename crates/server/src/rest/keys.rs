@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use engine::keys::KEY_RANDOM_BYTES;
+use engine::admin::keys::KEY_RANDOM_BYTES;
 use jiff::SignedDuration;
 use ring::rand::{SecureRandom, SystemRandom};
 use serde_json::{Value, json};

@@ -32,7 +32,7 @@ use axum::body::Body;
 use axum::http::header::ETAG;
 use axum::http::{HeaderValue, Response, StatusCode};
 use axum::response::IntoResponse;
-use engine::id::VersionId;
+use engine::model::id::VersionId;
 use serde::Serialize;
 
 use crate::endpoint::Endpoint;

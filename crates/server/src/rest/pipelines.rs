@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{Method, StatusCode};
-use engine::pipeline::OptIn;
+use engine::tenant::pipelines::OptIn;
 use serde_json::{Value, json};
 
 use super::NOT_FOUND;

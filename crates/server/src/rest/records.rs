@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
+use engine::model::vocabulary::{Layer, Ranker, State as Standing};
 use engine::ports::Filter;
-use engine::vocabulary::{Layer, Ranker, State as Standing};
 use engine::{Query, Reference};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use engine::row::Paging;
+use engine::ports::row::Paging;
 use engine::{Engine, RunClosed};
 use serde_json::{Value, json};
 

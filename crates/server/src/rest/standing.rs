@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
-use engine::memory::Memory;
+use engine::model::memory::Memory;
 use engine::{Engine, Forgetting, Forgotten, Reference};
 use serde_json::json;
 

@@ -4,9 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use engine::TenantStanding;
-use engine::caller::Caller;
-use engine::keys::{NewKey, Rights, Settable};
-use engine::vocabulary::Role;
+use engine::admin::keys::{NewKey, Rights, Settable};
+use engine::model::caller::Caller;
+use engine::model::vocabulary::Role;
 use serde_json::{Value, json};
 
 use super::CONFLICT;

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use engine::Upkeep;
-use engine::error::Error;
+use engine::model::error::Error;
 use serde_json::json;
 
 use crate::app::App;

@@ -7,8 +7,8 @@ use axum::extract::{ConnectInfo, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use engine::error::Error;
-use engine::vocabulary::Role;
+use engine::model::error::Error;
+use engine::model::vocabulary::Role;
 use serde_json::{Value, json};
 
 use crate::app::App;

@@ -1,10 +1,10 @@
 //! Turn context, and the receipts that prove it.
 
+use engine::context::decision_points::Purpose;
+use engine::model::vocabulary::Kind;
 use engine::ports::Filter;
-use engine::presets::Purpose;
-use engine::receipt::{Considered, Receipt, Replay};
-use engine::touch::Usage;
-use engine::vocabulary::Kind;
+use engine::recall::usage::Usage;
+use engine::receipts::receipt::{Considered, Receipt, Replay};
 use engine::{Context, ContextRequest, Message, Verified, Window, WindowRequest};
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -154,7 +154,7 @@ pub struct ContextView {
 #[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
 struct MessageShape {
     #[schemars(with = "TurnRoleWord")]
-    role: engine::vocabulary::TurnRole,
+    role: engine::model::vocabulary::TurnRole,
     content: String,
 }
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use engine::chunks::Format;
-use engine::memory::Memory;
-use engine::refusal::Refusal;
-use engine::vocabulary::{Kind, TtlClass, TurnRole};
+use engine::model::memory::Memory;
+use engine::model::refusal::Refusal;
+use engine::model::vocabulary::{Kind, TtlClass, TurnRole};
+use engine::text::chunks::Format;
 use engine::{
     AuditEntry, Document, DocumentStatus, DocumentText, IngestOutcome, Ingested, MyQuery, Recalled, Remembered,
     Removed, SessionSummary, Skill, StepOutput, Turn,
@@ -209,7 +209,7 @@ impl StepBody {
 #[schemars(rename = "LogEntry")]
 pub struct EntryView {
     #[schemars(with = "super::Id")]
-    pub id: engine::id::MemoryId,
+    pub id: engine::model::id::MemoryId,
     /// `action`, `at` and `meta` of an audit entry; `workflow`, `step` and `at` of a step.
     #[serde(flatten)]
     pub told: BTreeMap<String, Value>,

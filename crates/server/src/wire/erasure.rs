@@ -1,8 +1,8 @@
 //! Erasure, its certificates, and what may not return.
 
 use engine::EraseWhat;
-use engine::ban::Ban;
-use engine::certificate::{Certificate, Verified};
+use engine::removal::certificate::{Certificate, Verified};
+use engine::tenant::bans::Ban;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,7 +1,7 @@
 //! The log.
 
-use engine::event::Event;
-use engine::vocabulary::Role;
+use engine::model::event::Event;
+use engine::model::vocabulary::Role;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Redaction, rollback, quarantine, lineage.
 
-use engine::certificate::Certificate;
-use engine::id::{MemoryId, VersionId};
+use engine::model::id::{MemoryId, VersionId};
+use engine::removal::certificate::Certificate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

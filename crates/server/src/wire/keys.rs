@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use engine::caller::{Grant, Rules};
-use engine::id::TenantId;
-use engine::keys::{Issued, Key, NewKey, Rights, Settable};
-use engine::vocabulary::Role;
+use engine::admin::keys::{Issued, Key, NewKey, Rights, Settable};
+use engine::model::caller::{Grant, Rules};
+use engine::model::id::TenantId;
+use engine::model::vocabulary::Role;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! The layers: proposals of facts, and of one memory instead of many.
 
-use engine::refusal::Refusal;
+use engine::model::refusal::Refusal;
 use engine::{Group, ProfileProposal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,7 @@ pub struct GroupView {
     pub shared: String,
     /// The canonical one comes first.
     #[schemars(with = "Vec<Id>")]
-    pub members: Vec<engine::id::MemoryId>,
+    pub members: Vec<engine::model::id::MemoryId>,
     pub content: String,
     pub review: Option<ReviewBrief>,
     /// Why it could not be proposed.
@@ -107,7 +107,7 @@ pub struct LayerContextView {
 
 impl From<engine::LayerContext> for LayerContextView {
     fn from(context: engine::LayerContext) -> LayerContextView {
-        let views = |hits: Vec<engine::ranking::Hit>| hits.into_iter().map(hit).collect();
+        let views = |hits: Vec<engine::recall::ranking::Hit>| hits.into_iter().map(hit).collect();
         LayerContextView {
             profile: views(context.profile),
             procedural: views(context.procedural),
@@ -116,6 +116,6 @@ impl From<engine::LayerContext> for LayerContextView {
     }
 }
 
-fn hit(hit: engine::ranking::Hit) -> HitView {
+fn hit(hit: engine::recall::ranking::Hit) -> HitView {
     HitView { score: hit.score, parts: hit.parts, memory: MemoryView::whole(hit.memory) }
 }

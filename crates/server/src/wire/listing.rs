@@ -1,7 +1,7 @@
 //! Which memories to list, and how.
 
+use engine::model::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
 use engine::ports::{Cursor, Filter, Order};
-use engine::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

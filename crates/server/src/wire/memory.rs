@@ -1,9 +1,9 @@
 //! Memories and versions, as they are shown.
 
-use engine::id::{MemoryId, VersionId};
-use engine::memory::{Memory, Version};
-use engine::scope::Scope;
-use engine::vocabulary::{Dedup, Kind, Layer, Operation, ScopeKind, State, Trust};
+use engine::model::id::{MemoryId, VersionId};
+use engine::model::memory::{Memory, Version};
+use engine::model::scope::Scope;
+use engine::model::vocabulary::{Dedup, Kind, Layer, Operation, ScopeKind, State, Trust};
 use engine::{Outcome, Saved};
 use jiff::Timestamp;
 use schemars::JsonSchema;

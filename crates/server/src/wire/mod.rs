@@ -21,13 +21,13 @@ pub mod upkeep;
 
 use std::borrow::Cow;
 
-use engine::keys::Settable;
-use engine::presets::Purpose;
-use engine::review::{Action, ReviewState, Risk};
-use engine::row::Stretch;
-use engine::vocabulary::{
+use engine::admin::keys::Settable;
+use engine::context::decision_points::Purpose;
+use engine::model::vocabulary::{
     Access, EvidenceKind, Kind, Layer, Operation, Ranker, Role, ScopeKind, State, Trust, TtlClass, TurnRole,
 };
+use engine::ports::row::Stretch;
+use engine::review::{Action, ReviewState, Risk};
 use engine::{DocumentStatus, RunOutcome};
 use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -118,7 +118,7 @@ pub(crate) fn any_moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<O
 /// Reads ids of reviews.
 pub(crate) fn ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<uuid::Uuid>, D::Error> {
     let texts: Vec<String> = listed(deserializer)?;
-    texts.iter().map(|text| engine::id::parsed(text).map_err(D::Error::custom)).collect()
+    texts.iter().map(|text| engine::model::id::parsed(text).map_err(D::Error::custom)).collect()
 }
 
 /// Most that one request may name; the schemas say it too.
@@ -137,7 +137,7 @@ pub(crate) fn listed<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserialize
 pub(crate) fn past<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
     let wrong = || D::Error::custom("a time such as 2026-01-31T12:00:00Z or a date such as 2026-01-31 is expected");
-    engine::moment::as_of(&text).map(Some).ok_or_else(wrong)
+    engine::model::time::as_of(&text).map(Some).ok_or_else(wrong)
 }
 
 /// Stands in schemas for an id.

@@ -1,6 +1,6 @@
 //! Pipelines and their agents.
 
-use engine::pipeline::OptIn;
+use engine::tenant::pipelines::OptIn;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! What a save takes: drafts, evidence, patches.
 
-use engine::id::VersionId;
-use engine::memory::{Draft, Evidence};
-use engine::vocabulary::{EvidenceKind, Kind, Layer, TtlClass, TurnRole};
+use engine::model::id::VersionId;
+use engine::model::memory::{Draft, Evidence};
+use engine::model::vocabulary::{EvidenceKind, Kind, Layer, TtlClass, TurnRole};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

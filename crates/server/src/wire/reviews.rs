@@ -1,7 +1,7 @@
 //! What waits for a person, and what the person says.
 
-use engine::id::MemoryId;
-use engine::owners::{OwnerRule, Owners};
+use engine::model::id::MemoryId;
+use engine::review::owners::{OwnerRule, Owners};
 use engine::review::{Action, BulkDecided, Impact, Review, ReviewState, Risk};
 use engine::{Promotion, Reference};
 use jiff::Timestamp;
@@ -92,7 +92,7 @@ pub struct ReviewDetail {
     pub evidence: Vec<EvidenceBody>,
     /// Why approval would be refused now.
     #[schemars(with = "Option<Map<String, Value>>")]
-    pub verdict: Option<engine::refusal::Refusal>,
+    pub verdict: Option<engine::model::refusal::Refusal>,
     /// Why the proposal is out of date.
     pub outdated: Option<String>,
     /// Past turns that would have been shown it, and what they would have lost.

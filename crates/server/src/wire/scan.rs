@@ -1,8 +1,8 @@
 //! What the scanner lets through on purpose, and what it finds in what is stored.
 
-use engine::allow::{AllowWhat, Allowed};
-use engine::error::Error;
+use engine::model::error::Error;
 use engine::safety::RULES_VERSION;
+use engine::tenant::allow_list::{AllowWhat, Allowed};
 use engine::{RESCAN_ORDER, Rescanned, StoredFinding};
 use jiff::Timestamp;
 use schemars::JsonSchema;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use engine::caller::Caller;
-use engine::error::Error;
-use engine::id::MemoryId;
+use engine::model::caller::Caller;
+use engine::model::error::Error;
+use engine::model::id::MemoryId;
+use engine::model::vocabulary::{Kind, Layer, Ranker, ScopeKind, State, Trust};
 use engine::ports::Filter;
 use engine::safety::Finding;
-use engine::vocabulary::{Kind, Layer, Ranker, ScopeKind, State, Trust};
 use engine::{Answer, Diagnosis, Engine, Query, SessionReport, WhyNot};
 use jiff::Timestamp;
 use schemars::JsonSchema;

@@ -1,9 +1,9 @@
 //! Stores.
 
 use engine::NewStore;
-use engine::container::Store;
-use engine::id::StoreId;
-use engine::vocabulary::{Access, ScopeKind, Trust};
+use engine::model::id::StoreId;
+use engine::model::store::Store;
+use engine::model::vocabulary::{Access, ScopeKind, Trust};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

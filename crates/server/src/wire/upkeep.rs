@@ -35,8 +35,8 @@ pub struct StoreUsageView {
     pub live: u64,
 }
 
-impl From<engine::usage::StoreUsage> for StoreUsageView {
-    fn from(usage: engine::usage::StoreUsage) -> StoreUsageView {
+impl From<engine::admin::tenant_usage::StoreUsage> for StoreUsageView {
+    fn from(usage: engine::admin::tenant_usage::StoreUsage) -> StoreUsageView {
         StoreUsageView { store: usage.store, live: usage.live }
     }
 }

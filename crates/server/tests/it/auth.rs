@@ -1,8 +1,8 @@
 //! Who is asking: keys, their rights, their end.
 
-use engine::caller::{Caller, Rules};
-use engine::keys::{Rights, Settable};
-use engine::vocabulary::Role;
+use engine::admin::keys::{Rights, Settable};
+use engine::model::caller::{Caller, Rules};
+use engine::model::vocabulary::Role;
 use serde_json::json;
 use server::{HttpLimits, ServerConfig};
 

@@ -1,8 +1,8 @@
 //! Conversations, logs, documents and windows over HTTP: facts 19, 20, 21.
 
-use engine::caller::Caller;
-use engine::chunks::Format;
+use engine::model::caller::Caller;
 use engine::ports::Clock as _;
+use engine::text::chunks::Format;
 use engine::{DocumentText, IngestOutcome};
 use serde_json::{Value, json};
 

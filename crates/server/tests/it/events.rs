@@ -1,7 +1,7 @@
 //! Live events: in order, resumed without loss or repetition, and only what the caller may see.
 
-use engine::keys::{Rights, Settable};
-use engine::vocabulary::Role;
+use engine::admin::keys::{Rights, Settable};
+use engine::model::vocabulary::Role;
 use serde_json::{Value, json};
 use server::{HttpLimits, ServerConfig};
 
@@ -206,7 +206,7 @@ fn what_is_private_to_the_actor_is_not_told_to_the_tenant() {
         assert!(private || !text.contains("r-private"), "{conversation:?}: {text}");
         assert!(text.contains("audit.recorded"), "what everybody may know stays told");
     }
-    let verified = house.engine.verify(&engine::caller::Caller::admin(house.tenant.id)).expect("verified");
+    let verified = house.engine.verify(&engine::model::caller::Caller::admin(house.tenant.id)).expect("verified");
     assert!(verified.broken.is_none(), "{verified:?}");
 }
 
@@ -256,7 +256,7 @@ fn a_key_revoked_elsewhere_is_believed_for_a_moment_only() {
     let mut stream = house.ask_as(&issued.text, "GET", "/v1/events?name=memory.write.*").stream();
     stream.until(": ingrain");
     // As another process would: this server is not told.
-    let admin = engine::caller::Caller::admin(house.tenant.id);
+    let admin = engine::model::caller::Caller::admin(house.tenant.id);
     house.engine.revoke_key(&admin, &issued.key.id).expect("revoked");
     let begun = std::time::Instant::now();
     for n in 0.. {

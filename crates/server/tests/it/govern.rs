@@ -1,7 +1,7 @@
 //! What people decide, over HTTP: promotion, rollback, redaction, quarantine, runs, context with its receipt.
 
-use engine::keys::Rights;
-use engine::vocabulary::Role;
+use engine::admin::keys::Rights;
+use engine::model::vocabulary::Role;
 use serde_json::{Value, json};
 
 use crate::house::House;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use engine::caller::Caller;
-use engine::id::uuid_v7;
-use engine::keys::{Issued, NewKey, Rights};
+use engine::admin::keys::{Issued, NewKey, Rights};
+use engine::model::caller::Caller;
+use engine::model::id::uuid_v7;
+use engine::model::vocabulary::Role;
 use engine::ports::{Clock, Tenant};
-use engine::vocabulary::Role;
 use engine::{Engine, Settings};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -139,7 +139,7 @@ impl House {
     pub(crate) fn agent(&self, name: &str) -> String {
         let rights = Rights {
             agent: Some(name.to_owned()),
-            may_set: engine::keys::Settable::ALL.to_vec(),
+            may_set: engine::admin::keys::Settable::ALL.to_vec(),
             ..Rights::of(Role::Agent)
         };
         self.key(rights).text

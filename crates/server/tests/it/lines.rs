@@ -3,9 +3,9 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use engine::caller::Caller;
-use engine::memory::Draft;
-use engine::vocabulary::Kind;
+use engine::model::caller::Caller;
+use engine::model::memory::Draft;
+use engine::model::vocabulary::Kind;
 use engine::{EraseWhat, Redacted, Redaction, Remembered, Step};
 use serde_json::{Value, json};
 use server::{HttpLimits, ServerConfig};

@@ -1,9 +1,9 @@
 //! Memories over HTTP: the main story, conditions in headers, the same save through two doors.
 
 use engine::Remembered;
-use engine::caller::Caller;
-use engine::memory::{Draft, Evidence};
-use engine::vocabulary::{EvidenceKind, Kind};
+use engine::model::caller::Caller;
+use engine::model::memory::{Draft, Evidence};
+use engine::model::vocabulary::{EvidenceKind, Kind};
 use serde_json::{Value, json};
 
 use crate::house::{House, Reply};
@@ -184,7 +184,7 @@ fn the_same_save_through_two_doors() {
 
     let filter = engine::ports::Filter { stores: vec!["conversation_memory".to_owned()], ..Default::default() };
     let listing = house.engine.list(&admin, filter, engine::ports::Order::Oldest, None, None).expect("memories");
-    let plain = |memory: &engine::memory::Memory| {
+    let plain = |memory: &engine::model::memory::Memory| {
         let own = ["id", "scope", "version", "created_at", "updated_at", "expires_at"];
         without(serde_json::to_value(memory).expect("JSON"), &own)
     };

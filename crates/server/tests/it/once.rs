@@ -1,10 +1,10 @@
 //! Idempotency keys: done once, answered twice.
 
-use engine::caller::Caller;
-use engine::keys::Rights;
-use engine::memory::{Draft, hex};
-use engine::repeat::{Begun, Repeat};
-use engine::vocabulary::Role;
+use engine::admin::keys::Rights;
+use engine::model::caller::Caller;
+use engine::model::memory::{Draft, hex};
+use engine::model::vocabulary::Role;
+use engine::write::idempotency::{Begun, Repeat};
 use engine::{Remembered, Step};
 use serde_json::{Value, json};
 use server::wire::remember::RememberBody;
@@ -141,7 +141,7 @@ struct Taken {
 impl Taken {
     fn new() -> Taken {
         let house = House::new();
-        let may_set = engine::keys::Settable::ALL.to_vec();
+        let may_set = engine::admin::keys::Settable::ALL.to_vec();
         let rights = Rights { agent: Some("triage".to_owned()), may_set, ..Rights::of(Role::Agent) };
         let issued = house.key(rights);
         let caller = Caller { conversation: Some("c1".to_owned()), ..issued.key.caller(house.tenant.id) };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use engine::Engine;
-use engine::caller::Caller;
-use engine::id::MemoryId;
+use engine::model::caller::Caller;
+use engine::model::id::MemoryId;
 use serde_json::json;
 
 use crate::house::{House, Reply};

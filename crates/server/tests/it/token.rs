@@ -55,8 +55,8 @@ fn config(url: &str) -> ServerConfig {
         audience: "ingrain".to_owned(),
         jwks_url: url.to_owned(),
         tenant: "default".to_owned(),
-        role: engine::vocabulary::Role::User,
-        roles: [("boss".to_owned(), engine::vocabulary::Role::Admin)].into(),
+        role: engine::model::vocabulary::Role::User,
+        roles: [("boss".to_owned(), engine::model::vocabulary::Role::Admin)].into(),
         claims: Claims { role: "realm.role".to_owned(), ..Claims::default() },
         may_set: Vec::new(),
     };
@@ -183,9 +183,9 @@ fn grants_come_from_a_resolver_and_go_with_it() {
     let mut config = ServerConfig { grants_url: url, private_endpoints: true, ..ServerConfig::default() };
     config.limits.grants_cache_secs = 0;
     let house = House::with(config);
-    let rights = engine::keys::Rights {
+    let rights = engine::admin::keys::Rights {
         user: Some("ada".to_owned()),
-        ..engine::keys::Rights::of(engine::vocabulary::Role::User)
+        ..engine::admin::keys::Rights::of(engine::model::vocabulary::Role::User)
     };
     let key = house.key(rights).text;
     let save = || {

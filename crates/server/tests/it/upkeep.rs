@@ -1,11 +1,11 @@
 //! Upkeep among many processes: whose turn it is, and what becomes of the work of one that died.
 
-use engine::caller::Caller;
-use engine::change::{Change, Write};
-use engine::memory::Draft;
+use engine::model::caller::Caller;
+use engine::model::memory::Draft;
+use engine::model::vocabulary::Kind;
 use engine::ports::Clock;
-use engine::row::{Row, RowKind};
-use engine::vocabulary::Kind;
+use engine::ports::change::{Change, Write};
+use engine::ports::row::{Row, RowKind};
 use engine::{Upkeep, UpkeepDone};
 use jiff::{SignedDuration, ToSpan};
 use serde_json::json;

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
 
-use engine::caller::Caller;
-use engine::{Engine, Remembered, Settings, Summariser, Turn, Window, WindowRequest, tokens};
+use engine::model::caller::Caller;
+use engine::text::tokens;
+use engine::{Engine, Remembered, Settings, Summariser, Turn, Window, WindowRequest};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;

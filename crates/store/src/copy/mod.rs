@@ -6,7 +6,7 @@ mod value;
 
 use std::path::PathBuf;
 
-use engine::id::TenantId;
+use engine::model::id::TenantId;
 use engine::ports::{StoreError, Tenant};
 
 pub(crate) use tables::{Column, Kind, Table};

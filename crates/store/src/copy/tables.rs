@@ -128,7 +128,7 @@ pub(crate) fn tables() -> impl Iterator<Item = &'static Table> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use engine::row::RowKind;
+    use engine::ports::row::RowKind;
 
     use super::*;
 

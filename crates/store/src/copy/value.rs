@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use engine::vector::Vector;
-use engine::words::Words;
+use engine::model::vector::Vector;
+use engine::text::words::Words;
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -42,7 +42,7 @@ impl Fingerprint {
     }
 
     pub(crate) fn hex(self) -> String {
-        engine::memory::hex(&self.hash.finalize())
+        engine::model::memory::hex(&self.hash.finalize())
     }
 
     fn value(&mut self, value: &Value) {

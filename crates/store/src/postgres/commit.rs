@@ -5,10 +5,10 @@
 
 use std::collections::HashMap;
 
-use engine::change::{Change, Committed, Place, Write};
-use engine::id::{MemoryId, TenantId};
-use engine::lifecycle::FADE_PER_MICROSECOND;
+use engine::model::id::{MemoryId, TenantId};
+use engine::model::lifecycle::FADE_PER_MICROSECOND;
 use engine::ports::StoreError;
+use engine::ports::change::{Change, Committed, Place, Write};
 use tokio_postgres::Row;
 
 use super::fault::Fault;

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::id::TenantId;
+use engine::model::id::TenantId;
 use engine::ports::{StoreError, Tenant};
-use engine::words::Words;
+use engine::text::words::Words;
 use tokio::runtime::Runtime;
 use tokio_postgres::{Client, Row};
 

@@ -1,14 +1,14 @@
 //! A memory with its new version: the row it is found by, the version that holds it, its words and vector.
 
-use engine::change::{Guard, Place};
 use engine::gate::Entry;
-use engine::id::{MemoryId, VersionId};
-use engine::memory::Memory;
+use engine::model::id::{MemoryId, VersionId};
+use engine::model::memory::Memory;
+use engine::model::snapshot::Snapshot;
+use engine::model::vector::Embedding;
+use engine::model::vocabulary::State;
 use engine::ports::StoreError;
-use engine::snapshot::Snapshot;
-use engine::vector::Embedding;
-use engine::vocabulary::State;
-use engine::words::Words;
+use engine::ports::change::{Guard, Place};
+use engine::text::words::Words;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -172,9 +172,9 @@ fn put(scope: i64, memory: &Memory, stands: bool) -> Step {
 }
 
 /// The only rule a write of the narrow row can break is the path's: somebody else stands there.
-pub(super) fn taken(fault: Fault, change: &engine::change::Change) -> Fault {
+pub(super) fn taken(fault: Fault, change: &engine::ports::change::Change) -> Fault {
     let mut paths = change.writes.iter().filter_map(|write| match write {
-        engine::change::Write::Entry(entry) => entry.memory().path.clone().map(|path| (place(entry), path)),
+        engine::ports::change::Write::Entry(entry) => entry.memory().path.clone().map(|path| (place(entry), path)),
         _ => None,
     });
     match paths.next_back() {

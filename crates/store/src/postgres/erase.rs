@@ -4,9 +4,9 @@
 
 use std::collections::HashMap;
 
-use engine::id::{MemoryId, TenantId, VersionId};
-use engine::memory::{Evidence, Memory};
-use engine::snapshot::Snapshot;
+use engine::model::id::{MemoryId, TenantId, VersionId};
+use engine::model::memory::{Evidence, Memory};
+use engine::model::snapshot::Snapshot;
 use jiff::Timestamp;
 use tokio_postgres::Row;
 use uuid::Uuid;

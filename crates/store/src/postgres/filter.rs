@@ -1,9 +1,9 @@
 //! A filter as SQL over the narrow rows `m`; `crate::matching` says the same of one memory.
 
 use crate::matching;
+use engine::model::vocabulary::Trust;
 use engine::policy::{Constrained, Readable};
 use engine::ports::Filter;
-use engine::vocabulary::Trust;
 use jiff::Timestamp;
 
 use super::rows::{Param, micros};

@@ -1,7 +1,7 @@
 //! Reading memories and their versions. The scope filter is in every query, and the predicate is asked again after it.
 
-use engine::id::{MemoryId, VersionId};
-use engine::memory::{Memory, Version};
+use engine::model::id::{MemoryId, VersionId};
+use engine::model::memory::{Memory, Version};
 use engine::policy::{Constrained, Readable, Scopes};
 use engine::ports::{Address, Cursor, Filter, Order, Page};
 use jiff::Timestamp;
@@ -25,7 +25,7 @@ const SEEN: &str = "join scopes s on s.tenant = m.tenant and s.id = m.scope
 fn wall(readable: &Readable, params: &mut Vec<Param>) -> String {
     let mut sql = format!("m.tenant = {} and t.state <> 'archived'", next(params, readable.tenant.0));
     if let Scopes::These(scopes) = &readable.scopes {
-        let list = |pick: fn(&engine::scope::Scope) -> &str| {
+        let list = |pick: fn(&engine::model::scope::Scope) -> &str| {
             scopes.iter().map(|scope| pick(scope).to_owned()).collect::<Vec<String>>()
         };
         let kinds = next(params, list(|scope| scope.kind().as_str()));
@@ -42,7 +42,7 @@ fn wall(readable: &Readable, params: &mut Vec<Param>) -> String {
 pub(super) async fn get(pool: &Pool, readable: &Readable, address: &Address) -> Result<Option<Memory>, Fault> {
     let mut params = Vec::new();
     let wall = wall(readable, &mut params);
-    let mut at = |place: &engine::change::Place, column: &str, value: &String| {
+    let mut at = |place: &engine::ports::change::Place, column: &str, value: &String| {
         let (first, second) = place.scope.names();
         let names = [place.scope.kind().as_str(), first, second, &place.store].map(|name| next(&mut params, name));
         let [kind, first, second, store] = names;

@@ -1,6 +1,6 @@
 //! Brings a database up to date with the owner's rights, all steps or none, one process at a time.
 
-use engine::memory::content_sha256;
+use engine::model::memory::content_sha256;
 use engine::ports::StoreError;
 use tokio_postgres::Client;
 

@@ -24,13 +24,13 @@ mod writer;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::change::{Change, Committed, Place};
-use engine::event::Event;
-use engine::id::{MemoryId, TenantId, VersionId};
-use engine::memory::{Memory, Version};
+use engine::model::event::Event;
+use engine::model::id::{MemoryId, TenantId, VersionId};
+use engine::model::memory::{Memory, Version};
 use engine::policy::Readable;
+use engine::ports::change::{Change, Committed, Place};
+use engine::ports::row::{Row, RowFilter, RowKind};
 use engine::ports::{Address, Backend, Filter, Find, Found, Health, Page, PlaceState, StoreError, Tenant};
-use engine::row::{Row, RowFilter, RowKind};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::bell::Bell;

@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use engine::id::VersionId;
-use engine::memory::{Memory, Version};
+use engine::model::id::VersionId;
+use engine::model::memory::{Memory, Version};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
@@ -86,7 +86,7 @@ pub(super) fn count(row: &Row, at: usize) -> Result<u64, Fault> {
 }
 
 /// A word of the vocabulary.
-pub(super) fn word<T: FromStr<Err = engine::error::Error>>(row: &Row, at: usize) -> Result<T, Fault> {
+pub(super) fn word<T: FromStr<Err = engine::model::error::Error>>(row: &Row, at: usize) -> Result<T, Fault> {
     column::<&str>(row, at)?.parse().map_err(Fault::corrupt)
 }
 

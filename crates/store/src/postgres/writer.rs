@@ -6,9 +6,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use engine::change::{Change, Committed};
-use engine::id::TenantId;
+use engine::model::id::TenantId;
 use engine::ports::StoreError;
+use engine::ports::change::{Change, Committed};
 use tokio::runtime::Handle;
 
 use super::commit::{self, Head, Plan};

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use engine::change::{Change, Committed, Guard, Place, Write};
-use engine::id::{MemoryId, TenantId};
-use engine::lifecycle::FADE_PER_MICROSECOND;
+use engine::model::id::{MemoryId, TenantId};
+use engine::model::lifecycle::FADE_PER_MICROSECOND;
+use engine::ports::change::{Change, Committed, Guard, Place, Write};
+use engine::ports::row::RowKind;
 use engine::ports::{PlaceState, StoreError};
-use engine::row::RowKind;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::fault::Fault;

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use engine::id::TenantId;
+use engine::model::id::TenantId;
+use engine::model::vector::Vector;
 use engine::ports::{StoreError, Tenant};
-use engine::vector::Vector;
-use engine::words::Words;
+use engine::text::words::Words;
 use rusqlite::types::{Value as Sql, ValueRef};
 use rusqlite::{Connection, Row, params_from_iter};
 use uuid::Uuid;

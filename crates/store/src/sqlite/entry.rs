@@ -1,13 +1,13 @@
 //! A memory with its new version: the row it is found by, the version that holds it, its words and vector.
 
-use engine::change::{Guard, Place};
 use engine::gate::Entry;
-use engine::id::{MemoryId, VersionId};
-use engine::memory::Memory;
+use engine::model::id::{MemoryId, VersionId};
+use engine::model::memory::Memory;
+use engine::model::snapshot::Snapshot;
+use engine::model::vector::Embedding;
+use engine::model::vocabulary::State;
 use engine::ports::StoreError;
-use engine::snapshot::Snapshot;
-use engine::vector::Embedding;
-use engine::vocabulary::State;
+use engine::ports::change::{Guard, Place};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::commit::Head;

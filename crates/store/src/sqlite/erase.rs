@@ -1,10 +1,10 @@
 //! The one audited way past "never rewritten": redaction blanks text, erasure deletes a place with its history.
 
-use engine::change::Place;
-use engine::id::{MemoryId, TenantId, VersionId};
-use engine::memory::{Evidence, Memory};
-use engine::snapshot::Snapshot;
-use engine::words::Words;
+use engine::model::id::{MemoryId, TenantId, VersionId};
+use engine::model::memory::{Evidence, Memory};
+use engine::model::snapshot::Snapshot;
+use engine::ports::change::Place;
+use engine::text::words::Words;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 

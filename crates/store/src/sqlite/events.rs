@@ -1,7 +1,7 @@
 //! The log: numbered and chained as it is written, read in order.
 
-use engine::event::{Event, Happening, link};
-use engine::id::TenantId;
+use engine::model::event::{Event, Happening, link};
+use engine::model::id::TenantId;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::commit::Head;

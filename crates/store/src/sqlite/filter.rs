@@ -1,9 +1,9 @@
 //! A filter as SQL over the narrow rows `m`; `crate::matching` says the same of one memory.
 
 use crate::matching;
+use engine::model::vocabulary::{Layer, State, Trust};
 use engine::policy::{Constrained, Readable};
 use engine::ports::{Filter, Order};
-use engine::vocabulary::{Layer, State, Trust};
 use rusqlite::types::Value;
 
 use super::rows::{key, micros};

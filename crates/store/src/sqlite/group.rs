@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use engine::change::{Change, Committed};
+use engine::ports::change::{Change, Committed};
 use engine::ports::{Answer, StoreError, Tenant};
 use rusqlite::Connection;
 

@@ -1,7 +1,7 @@
 //! Reading memories and their versions. The scope filter is in every query, and the predicate is asked again after it.
 
-use engine::id::{MemoryId, VersionId};
-use engine::memory::{Memory, Version};
+use engine::model::id::{MemoryId, VersionId};
+use engine::model::memory::{Memory, Version};
 use engine::policy::{Constrained, Readable, Scopes};
 use engine::ports::{Address, Cursor, Filter, Order, Page};
 use jiff::Timestamp;

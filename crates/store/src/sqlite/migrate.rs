@@ -1,6 +1,6 @@
 //! Brings a database up to date when it is opened, all steps or none.
 
-use engine::memory::content_sha256;
+use engine::model::memory::content_sha256;
 use engine::ports::StoreError;
 use rusqlite::{Connection, OptionalExtension};
 

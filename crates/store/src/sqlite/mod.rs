@@ -28,13 +28,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use engine::change::{Change, Committed, Place};
-use engine::event::Event;
-use engine::id::{MemoryId, TenantId, VersionId};
-use engine::memory::{Memory, Version};
+use engine::model::event::Event;
+use engine::model::id::{MemoryId, TenantId, VersionId};
+use engine::model::memory::{Memory, Version};
 use engine::policy::Readable;
+use engine::ports::change::{Change, Committed, Place};
+use engine::ports::row::{Row, RowFilter, RowKind};
 use engine::ports::{Address, Answer, Backend, Filter, Find, Found, Health, Page, PlaceState, StoreError, Tenant};
-use engine::row::{Row, RowFilter, RowKind};
 
 use crate::bell::Bell;
 use age::Age;

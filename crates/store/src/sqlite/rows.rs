@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use engine::id::VersionId;
-use engine::memory::{Memory, Version};
+use engine::model::id::VersionId;
+use engine::model::memory::{Memory, Version};
 use jiff::Timestamp;
 use rusqlite::Row;
 use serde::de::DeserializeOwned;
@@ -30,7 +30,7 @@ pub(super) fn time(micros: i64) -> Result<Timestamp, Fault> {
 }
 
 /// A word of the vocabulary.
-pub(super) fn word<T: FromStr<Err = engine::error::Error>>(row: &Row<'_>, at: usize) -> Result<T, Fault> {
+pub(super) fn word<T: FromStr<Err = engine::model::error::Error>>(row: &Row<'_>, at: usize) -> Result<T, Fault> {
     row.get_ref(at)?.as_str().map_err(Fault::corrupt)?.parse().map_err(Fault::corrupt)
 }
 

@@ -1,10 +1,10 @@
 //! Places: their numbers, their counters, and which of them a caller sees.
 
-use engine::change::Place;
-use engine::id::TenantId;
+use engine::model::id::TenantId;
+use engine::model::scope::Scope;
 use engine::policy::{Readable, Scopes};
+use engine::ports::change::Place;
 use engine::ports::{Filter, PlaceState};
-use engine::scope::Scope;
 use rusqlite::{Connection, OptionalExtension, Params};
 
 use super::commit::Head;

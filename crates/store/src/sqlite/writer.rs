@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use engine::change::{Change, Committed};
+use engine::ports::change::{Change, Committed};
 use engine::ports::{Answer, StoreError, Tenant};
 
 use super::fault::same;

@@ -3,13 +3,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
-use engine::change::Write;
-use engine::event::{EventName, Happening};
-use engine::memory::Draft;
+use engine::model::event::{EventName, Happening};
+use engine::model::memory::Draft;
+use engine::model::vocabulary::{Operation, State};
+use engine::ports::change::Write;
+use engine::ports::row::{Row, RowFilter, RowKind};
 use engine::ports::{Backend, Filter, Find, Order, Page};
-use engine::row::{Row, RowFilter, RowKind};
-use engine::vocabulary::{Operation, State};
-use engine::words;
+use engine::text::words;
 use store::{Copied, CopyError, Database, Location, Options, Progress, Stage, copy, open_sqlite};
 
 use crate::postgres::{APP, server};
@@ -57,7 +57,7 @@ fn fill(backend: &dyn Backend) {
     }
 }
 
-fn fate(world: &World<'_>, memory: &engine::memory::Memory, i: usize) {
+fn fate(world: &World<'_>, memory: &engine::model::memory::Memory, i: usize) {
     match i % 40 {
         0 => drop(world.save(world.revised(memory, Draft { kind: None, ..draft(&format!("cherry cake {i}")) }))),
         1 => drop(world.save(world.transition(memory, Operation::Forget, |memory| memory.state = State::Tombstoned))),
@@ -178,10 +178,10 @@ fn nobody_writes(target: &Database) -> bool {
     let Some(tenant) = tenants.last() else { return true };
     let event = Happening::new(
         EventName::AuditRecorded,
-        &engine::caller::Caller::admin(tenant.id),
+        &engine::model::caller::Caller::admin(tenant.id),
         jiff::Timestamp::UNIX_EPOCH,
     );
-    let change = engine::change::Change::new(tenant.id, jiff::Timestamp::UNIX_EPOCH).event(event);
+    let change = engine::ports::change::Change::new(tenant.id, jiff::Timestamp::UNIX_EPOCH).event(event);
     backend.commit(change).is_err()
 }
 

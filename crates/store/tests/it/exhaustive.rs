@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use engine::id::MemoryId;
-use engine::memory::Draft;
+use engine::model::id::MemoryId;
+use engine::model::memory::Draft;
+use engine::model::vocabulary::{Operation, State};
 use engine::ports::{Backend, Find, Stats};
-use engine::ranking::text::{TextWeights, bm25};
-use engine::vocabulary::{Operation, State};
-use engine::words::{self, QueryWords, Words};
+use engine::recall::ranking::text::{TextWeights, bm25};
+use engine::text::words::{self, QueryWords, Words};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use store::{Location, Options, open_sqlite};

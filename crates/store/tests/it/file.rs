@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use engine::change::{Guard, Write};
-use engine::id::MemoryId;
+use engine::model::id::MemoryId;
+use engine::ports::change::{Guard, Write};
+use engine::ports::row::{Row, RowKind};
 use engine::ports::{Backend, Filter, Find, Page, StoreError};
-use engine::row::{Row, RowKind};
-use engine::words;
+use engine::text::words;
 use store::{Location, Options, open_sqlite};
 
 use crate::world::*;

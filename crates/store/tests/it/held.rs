@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use engine::change::Write;
 use engine::ports::Filter;
+use engine::ports::change::Write;
 use store::{Location, Options, open_sqlite};
 
 use crate::file::folder;

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use engine::caller::Caller;
-use engine::id::uuid_v7;
-use engine::memory::Draft;
+use engine::model::caller::Caller;
+use engine::model::id::uuid_v7;
+use engine::model::memory::Draft;
+use engine::model::vocabulary::{Kind, Operation, Ranker, State};
 use engine::ports::{Backend, Calibration, Clock, EmbedError, Embedder, Filter, Find, Neighbours, Order, Page};
-use engine::vocabulary::{Kind, Operation, Ranker, State};
-use engine::words;
+use engine::text::words;
 use engine::{Engine, Query, Settings};
 use jiff::Timestamp;
 use proptest::prelude::*;

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use engine::id::{MemoryId, TenantId};
+use engine::model::id::{MemoryId, TenantId};
+use engine::model::scope::Scope;
 use engine::policy::{Constrained, Readable, Scopes};
 use engine::ports::{Backend, Find};
-use engine::scope::Scope;
-use engine::words::{QueryTerm, QueryWords};
+use engine::text::words::{QueryTerm, QueryWords};
 use store::PostgresOptions;
 use uuid::Uuid;
 

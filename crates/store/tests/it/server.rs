@@ -4,10 +4,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use engine::change::{Change, Guard, Write};
-use engine::event::{EventName, Happening, link};
+use engine::model::event::{EventName, Happening, link};
+use engine::ports::change::{Change, Guard, Write};
+use engine::ports::row::{Row, RowFilter, RowKind};
 use engine::ports::{Backend, StoreError};
-use engine::row::{Row, RowFilter, RowKind};
 use jiff::Timestamp;
 use store::{MigrateOptions, PostgresOptions, migrate_postgres, open_postgres};
 
@@ -311,9 +311,9 @@ fn row_of(number: usize) -> Row {
 }
 
 /// Writes a row with its event, again until somebody says it is there; a guard makes the second time harmless.
-fn acknowledge(backend: &dyn Backend, tenant: engine::id::TenantId, number: usize) {
+fn acknowledge(backend: &dyn Backend, tenant: engine::model::id::TenantId, number: usize) {
     let row = row_of(number);
-    let caller = engine::caller::Caller::admin(tenant);
+    let caller = engine::model::caller::Caller::admin(tenant);
     let event = Happening::new(EventName::AuditRecorded, &caller, Timestamp::UNIX_EPOCH).with("number", number);
     let change = Change::new(tenant, Timestamp::UNIX_EPOCH)
         .guard(Guard::RowIs { kind: RowKind::Receipts, id: row.id.clone(), state: None })

@@ -2,22 +2,22 @@
 
 use std::cell::Cell;
 
-use engine::allow::AllowList;
-use engine::caller::Caller;
-use engine::change::{Change, Place, Write};
-use engine::container::{Store, find_builtin};
-use engine::event::{EventName, Happening};
 use engine::gate::{Deed, Entry, Ground, Stamp, clear};
-use engine::id::{MemoryId, StoreId, TenantId, VersionId, uuid_v7};
-use engine::limits::Limits;
-use engine::memory::{Draft, Evidence, Memory};
+use engine::model::caller::Caller;
+use engine::model::event::{EventName, Happening};
+use engine::model::id::{MemoryId, StoreId, TenantId, VersionId, uuid_v7};
+use engine::model::limits::Limits;
+use engine::model::memory::{Draft, Evidence, Memory};
+use engine::model::ruleset::Rulesets;
+use engine::model::scope::Scope;
+use engine::model::store::{Store, find_builtin};
+use engine::model::vector::{Embedding, Vector};
+use engine::model::vocabulary::{EvidenceKind, Kind, Operation};
 use engine::policy::{Constrained, Readable, Scopes};
+use engine::ports::change::{Change, Place, Write};
+use engine::ports::row::{Row, RowKind};
 use engine::ports::{Address, Backend, Filter, Page, Tenant};
-use engine::row::{Row, RowKind};
-use engine::ruleset::Rulesets;
-use engine::scope::Scope;
-use engine::vector::{Embedding, Vector};
-use engine::vocabulary::{EvidenceKind, Kind, Operation};
+use engine::tenant::allow_list::AllowList;
 use jiff::Timestamp;
 use uuid::Uuid;
 

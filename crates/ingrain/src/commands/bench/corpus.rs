@@ -3,10 +3,10 @@
 //! Our own words, put together by number: services meet symptoms, causes and cures, so that texts share words the
 //! way real notes do and a question has a few good answers among many near ones.
 
-use engine::caller::Caller;
-use engine::id::TenantId;
-use engine::memory::{Draft, Evidence};
-use engine::vocabulary::{EvidenceKind, Kind};
+use engine::model::caller::Caller;
+use engine::model::id::TenantId;
+use engine::model::memory::{Draft, Evidence};
+use engine::model::vocabulary::{EvidenceKind, Kind};
 
 /// Conversations half of the memories are spread over, unless somebody says otherwise; the rest goes to the workspace.
 pub const CONVERSATIONS: usize = 40;

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use engine::id::TenantId;
+use engine::model::id::TenantId;
 use serde_json::Value;
 
 use super::corpus::{self, CAUSES, Incident, SYMPTOMS};
@@ -140,10 +140,11 @@ mod tests {
         let tables = [(SYMPTOMS, &SYMPTOMS_PARAPHRASED), (CAUSES, &CAUSES_PARAPHRASED)];
         let mut shared = Vec::new();
         for (said, other) in tables.iter().flat_map(|(said, others)| said.iter().zip(others.iter())) {
-            let words = |text| engine::words::index(&engine::words::Fields { content: text, ..Default::default() });
+            let words =
+                |text| engine::text::words::index(&engine::text::words::Fields { content: text, ..Default::default() });
             let (said_words, other_words) = (words(said), words(other));
             let terms =
-                |words: &engine::words::Words| words.terms.iter().map(|(term, _)| *term).collect::<HashSet<_>>();
+                |words: &engine::text::words::Words| words.terms.iter().map(|(term, _)| *term).collect::<HashSet<_>>();
             if !terms(&said_words).is_disjoint(&terms(&other_words)) {
                 shared.push((said, other));
             }

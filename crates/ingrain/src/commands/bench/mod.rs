@@ -15,8 +15,8 @@ mod serve;
 mod upkeep;
 
 use clap::{Args, Subcommand};
-use engine::caller::Caller;
-use engine::memory::Draft;
+use engine::model::caller::Caller;
+use engine::model::memory::Draft;
 use engine::review::Risk;
 use engine::{ContextRequest, Promotion, Proposed, Reference, Remembered};
 use serde::{Deserialize, Serialize};

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::caller::Caller;
-use engine::id::TenantId;
-use engine::memory::{Draft, Evidence};
+use engine::model::caller::Caller;
+use engine::model::id::TenantId;
+use engine::model::memory::{Draft, Evidence};
+use engine::model::vocabulary::{EvidenceKind, Ranker};
 use engine::ports::Filter;
-use engine::vocabulary::{EvidenceKind, Ranker};
 use engine::{Engine, Query, Remembered, Upkeep};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

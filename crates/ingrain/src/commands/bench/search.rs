@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use engine::Query;
-use engine::caller::Caller;
+use engine::model::caller::Caller;
+use engine::model::vector::{Embedding, Vector};
 use engine::ports::{Filter, Find};
-use engine::vector::{Embedding, Vector};
 
 use super::measure::{Figures, Meter};
 use super::{WARM_UP, corpus, fill_spread};

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
-use engine::caller::Caller;
-use engine::id::TenantId;
+use engine::model::caller::Caller;
+use engine::model::id::TenantId;
+use engine::model::vocabulary::TtlClass;
 use engine::ports::Clock;
-use engine::vocabulary::TtlClass;
 use engine::{Engine, Turn, Upkeep, UpkeepDone};
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;

@@ -1,9 +1,9 @@
 //! Toolset `anthropic`: the six commands of Anthropic's memory tool over one store, in its exact words.
 
-use engine::error::Error;
-use engine::memory::{Draft, Evidence, Memory};
+use engine::model::error::Error;
+use engine::model::memory::{Draft, Evidence, Memory};
+use engine::model::vocabulary::{EvidenceKind, Kind};
 use engine::ports::{Filter, Order};
-use engine::vocabulary::{EvidenceKind, Kind};
 use engine::{Forgetting, Forgotten, Patch, Patched, Reference, Remembered};
 use rmcp::model::JsonObject;
 use serde::Deserialize;

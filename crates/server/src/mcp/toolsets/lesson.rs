@@ -1,7 +1,7 @@
 //! Toolset `lesson`: short lessons of a pipeline's agent (seed 002). Offered only where the pipeline opted in.
 
-use engine::error::Error;
-use engine::memory::Draft;
+use engine::model::error::Error;
+use engine::model::memory::Draft;
 use engine::ports::Filter;
 use engine::{Outcome, Query, Remembered};
 use rmcp::model::JsonObject;

@@ -1,11 +1,11 @@
 //! Toolset `note`: self-describing notes of a person or a system (seed 004).
 
-use engine::caller::Caller;
-use engine::error::Error;
-use engine::memory::{Draft, Memory};
+use engine::model::caller::Caller;
+use engine::model::error::Error;
+use engine::model::memory::{Draft, Memory};
+use engine::model::scope::Scope;
+use engine::model::vocabulary::{Ranker, ScopeKind};
 use engine::ports::Filter;
-use engine::scope::Scope;
-use engine::vocabulary::{Ranker, ScopeKind};
 use engine::{Forgotten, Outcome, Query, Remembered};
 use rmcp::model::JsonObject;
 use serde::Deserialize;

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use engine::caller::Caller;
-use engine::id::uuid_v7;
-use engine::memory::{Draft, Evidence};
+use engine::model::caller::Caller;
+use engine::model::id::uuid_v7;
+use engine::model::memory::{Draft, Evidence};
+use engine::model::vocabulary::{EvidenceKind, Kind};
 use engine::ports::Clock;
-use engine::vocabulary::{EvidenceKind, Kind};
 use engine::{Engine, Settings};
 use jiff::Timestamp;
 

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-use engine::id::MemoryId;
-use engine::memory::Memory;
+use engine::model::id::MemoryId;
+use engine::model::memory::Memory;
 use engine::ports::{Candidate, Find, Stats};
 
 use crate::score::Scorer;

@@ -9,11 +9,11 @@ mod vectors;
 pub(super) use unembedded::unembedded;
 pub(super) use vectors::{Models, Vectors, add_model, vectors};
 
-use engine::id::MemoryId;
+use engine::model::id::MemoryId;
+use engine::model::vector::Vector;
 use engine::policy::Readable;
 use engine::ports::{Candidate, Find, Found, Stats};
-use engine::vector::Vector;
-use engine::words::{Term, Words};
+use engine::text::words::{Term, Words};
 use tokio_postgres::Row;
 
 use super::fault::Fault;

@@ -3,12 +3,12 @@
 use crate::matching;
 use std::collections::HashMap;
 
-use engine::id::MemoryId;
-use engine::memory::Memory;
+use engine::model::id::MemoryId;
+use engine::model::memory::Memory;
+use engine::model::vector::Vector;
 use engine::policy::Readable;
 use engine::ports::{Address, Candidate, Filter, Find, Found, Stats};
-use engine::vector::Vector;
-use engine::words::{self, Fields};
+use engine::text::words::{self, Fields};
 use uuid::Uuid;
 
 use super::choose::{self, Pick, Why};

@@ -1,10 +1,10 @@
 //! The one statement of a search.
 
 use crate::matching;
+use engine::model::vocabulary::State;
 use engine::policy::{Constrained, Readable};
 use engine::ports::Find;
-use engine::ranking::text::TextWeights;
-use engine::vocabulary::State;
+use engine::recall::ranking::text::TextWeights;
 
 use super::vectors::Vectors;
 use crate::postgres::filter;
@@ -26,7 +26,7 @@ pub(super) fn statement(vectors: &Vectors, exact_max: u64, readable: &Readable, 
 }
 
 /// The turns within reach of these, as far as they pass the filter themselves.
-pub(super) fn beside(readable: &Readable, find: &Find, reach: u32, best: &[engine::id::MemoryId]) -> Step {
+pub(super) fn beside(readable: &Readable, find: &Find, reach: u32, best: &[engine::model::id::MemoryId]) -> Step {
     let mut params = Vec::new();
     let visible = scopes::visible(readable, &find.filter, &mut params);
     let conditions = filter::all(readable, &find.filter, &mut params);
@@ -130,7 +130,7 @@ impl Parts {
         )
     }
 
-    /// Postings of the query's terms, how many hold each, and the best by BM25 as `engine::ranking::text` has it.
+    /// Postings of the query's terms, how many hold each, and the best by BM25 as `engine::recall::ranking::text` has it.
     fn words(&mut self, find: &Find) -> String {
         let terms: Vec<i32> = find.words.terms.iter().map(|term| term.term.cast_signed()).collect();
         let weights: Vec<f64> = find.words.terms.iter().map(|term| f64::from(term.weight)).collect();

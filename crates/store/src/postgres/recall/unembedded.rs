@@ -1,7 +1,7 @@
 //! Which memories wait for a vector.
 
-use engine::id::TenantId;
-use engine::memory::Memory;
+use engine::model::id::TenantId;
+use engine::model::memory::Memory;
 
 use crate::postgres::fault::Fault;
 use crate::postgres::memories::STANDING;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use engine::change::{Change, Write};
+use engine::ports::change::{Change, Write};
 
 use crate::postgres::fault::Fault;
 use crate::postgres::pool::{Mode, Pool};

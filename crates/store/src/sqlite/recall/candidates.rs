@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
+use engine::model::vector::Vector;
 use engine::policy::Readable;
 use engine::ports::{Address, Candidate, Find, Found};
-use engine::vector::Vector;
-use engine::words::Words;
+use engine::text::words::Words;
 use rusqlite::{Connection, params_from_iter};
 
 use super::partition::{Known, Pick};

@@ -128,7 +128,7 @@ mod tests {
             let rows: Vec<i8> = (0..9 * dimensions).map(|i| value(i * 3 + 5)).collect();
             let expected: Vec<(usize, i32)> = (0..9)
                 .filter(|row| row % 4 != 1)
-                .map(|row| (row, engine::vector::dot(&query, &rows[row * dimensions..][..dimensions])))
+                .map(|row| (row, engine::model::vector::dot(&query, &rows[row * dimensions..][..dimensions])))
                 .collect();
             for fast in [false, true] {
                 let ready = Query { fast: fast && Query::new(&query).fast, ..Query::new(&query) };

@@ -1,11 +1,11 @@
 //! A part read for one plain question and thrown away: the table leaves out what cannot answer it, and of the rest only
 //! what the question is about is kept.
 
-use engine::id::TenantId;
+use engine::model::id::TenantId;
+use engine::model::vector::Vector;
+use engine::model::vocabulary::State;
 use engine::ports::{Filter, Find};
-use engine::vector::Vector;
-use engine::vocabulary::State;
-use engine::words::Term;
+use engine::text::words::Term;
 use rusqlite::Connection;
 
 use super::dot;

@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use engine::id::TenantId;
-use engine::vocabulary::{Kind, Layer, State, Trust};
+use engine::model::id::TenantId;
+use engine::model::vocabulary::{Kind, Layer, State, Trust};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
@@ -87,7 +87,7 @@ impl<T> Default for Column<T> {
     }
 }
 
-impl<T: Copy + FromStr<Err = engine::error::Error>> Column<T> {
+impl<T: Copy + FromStr<Err = engine::model::error::Error>> Column<T> {
     fn read(&mut self, row: &Row<'_>, at: usize) -> Result<T, Fault> {
         match (row.get_ref(at)?, self.value) {
             (ValueRef::Text(text), Some(value)) if text == self.text => Ok(value),

@@ -20,7 +20,7 @@ pub(super) use unembedded::unembedded;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
-use engine::id::TenantId;
+use engine::model::id::TenantId;
 use engine::policy::Readable;
 use engine::ports::{Find, Found, StoreError};
 use rusqlite::Connection;

@@ -95,8 +95,8 @@ impl Near {
 
 #[cfg(test)]
 mod tests {
-    use engine::vector::{Embedding, Vector};
-    use engine::vocabulary::{Kind, Layer, State, Trust};
+    use engine::model::vector::{Embedding, Vector};
+    use engine::model::vocabulary::{Kind, Layer, State, Trust};
 
     use super::super::partition::{Indexed, Meta, Partition};
     use super::*;

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use engine::model::vector::Vector;
+use engine::model::vocabulary::{Kind, Layer, State, Trust};
 use engine::ports::StoreError;
-use engine::vector::Vector;
-use engine::vocabulary::{Kind, Layer, State, Trust};
-use engine::words::Words;
+use engine::text::words::Words;
 
 use super::glance::Glance;
 use super::postings::Postings;

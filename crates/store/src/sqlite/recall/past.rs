@@ -1,11 +1,11 @@
 //! Finding among memories as they stood at a time: from the log, slower, without an index.
 
 use crate::matching;
-use engine::memory::Memory;
+use engine::model::memory::Memory;
+use engine::model::vector::Vector;
 use engine::policy::Readable;
 use engine::ports::{Address, Candidate, Filter, Find, Found, Stats};
-use engine::vector::Vector;
-use engine::words::{self, Fields, Words};
+use engine::text::words::{self, Fields, Words};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::top::{Ranked, Top};

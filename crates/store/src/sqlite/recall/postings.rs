@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use engine::words::{Term, Words};
+use engine::text::words::{Term, Words};
 
 use super::glance::Asked;
 use super::partition::Doc;

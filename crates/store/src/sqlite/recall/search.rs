@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::RwLockReadGuard;
 
+use engine::model::vocabulary::State;
 use engine::policy::{Constrained, Readable};
 use engine::ports::{Filter, Find, Stats};
-use engine::vocabulary::State;
-use engine::words::Term;
+use engine::text::words::Term;
 use rusqlite::{Connection, params_from_iter};
 
 use super::near::by_vector;

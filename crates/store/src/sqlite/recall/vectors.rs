@@ -1,6 +1,6 @@
 //! The vectors of a part.
 
-use engine::vector::Vector;
+use engine::model::vector::Vector;
 
 use super::signs;
 

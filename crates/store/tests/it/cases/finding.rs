@@ -1,9 +1,9 @@
-use engine::change::Write;
-use engine::memory::{Draft, Memory};
+use engine::model::memory::{Draft, Memory};
+use engine::model::vocabulary::{Kind, Operation, State};
 use engine::policy::{Constrained, Readable};
+use engine::ports::change::Write;
 use engine::ports::{Backend, Filter, Find, Found, Neighbours, Order, Page};
-use engine::vocabulary::{Kind, Operation, State};
-use engine::words;
+use engine::text::words;
 
 use crate::postgres::has_vectors;
 use crate::world::*;
@@ -143,10 +143,10 @@ pub(crate) fn filters_come_before_scoring(backend: &dyn Backend) {
 
 pub(crate) fn a_closed_store_takes_no_place_in_the_pool(backend: &dyn Backend) {
     let world = World::new(backend);
-    let admin = engine::caller::Caller::admin(world.tenant);
+    let admin = engine::model::caller::Caller::admin(world.tenant);
     for i in 0..30 {
         let log = draft(&format!("apple apple {i}"));
-        world.save(world.entry_in("workspace_runbooks", &admin, &engine::scope::Scope::Workspace, log));
+        world.save(world.entry_in("workspace_runbooks", &admin, &engine::model::scope::Scope::Workspace, log));
     }
     world.remember("c1", "one apple among many other words of all sorts");
     let closed = |readable: Readable| Readable { closed: vec!["workspace_runbooks".to_owned()], ..readable };

@@ -1,7 +1,7 @@
-use engine::change::{Guard, Write};
+use engine::model::vocabulary::{Operation, State};
+use engine::ports::change::{Guard, Write};
 use engine::ports::{Address, Backend, Filter, Find};
-use engine::vocabulary::{Operation, State};
-use engine::words;
+use engine::text::words;
 
 use crate::world::*;
 

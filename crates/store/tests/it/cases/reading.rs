@@ -1,12 +1,12 @@
-use engine::caller::Caller;
-use engine::change::Write;
-use engine::id::MemoryId;
-use engine::memory::{Draft, Memory};
+use engine::model::caller::Caller;
+use engine::model::id::MemoryId;
+use engine::model::memory::{Draft, Memory};
+use engine::model::scope::Scope;
+use engine::model::vocabulary::{Kind, Layer, Operation, ScopeKind, State, Trust};
 use engine::policy::{Constrained, Readable, Scopes};
+use engine::ports::change::Write;
 use engine::ports::{Address, Backend, Cursor, Filter, Find, Order, Page};
-use engine::scope::Scope;
-use engine::vocabulary::{Kind, Layer, Operation, ScopeKind, State, Trust};
-use engine::words;
+use engine::text::words;
 use jiff::Timestamp;
 
 use crate::world::*;
@@ -15,7 +15,7 @@ const PAGE: Page = Page { order: Order::Path, after: None, limit: 100 };
 
 /// Walks every reading method with somebody else's eyes.
 fn sees_nothing(backend: &dyn Backend, readable: &Readable, memory: &Memory) {
-    let place = engine::change::Place { store: memory.store.clone(), scope: memory.scope.clone() };
+    let place = engine::ports::change::Place { store: memory.store.clone(), scope: memory.scope.clone() };
     let path = memory.path.clone().expect("has a path");
     for address in [
         Address::Id(memory.id),
@@ -136,7 +136,7 @@ pub(crate) fn the_least_important_fades_first(backend: &dyn Backend) {
         backend.list(&world.all(), filter, &page).unwrap().into_iter().map(|memory| memory.id).collect()
     };
     assert_eq!(faded(&Filter::default()), [low.id, middle.id, high.id]);
-    let below = engine::lifecycle::fade_key(0.2, high.created_at);
+    let below = engine::model::lifecycle::fade_key(0.2, high.created_at);
     assert_eq!(faded(&Filter { fade_below: Some(below), ..Filter::default() }), [low.id]);
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn what_has_faded_is_found_in_every_place(backend: &dyn Backend) {
         world.save(world.entry_in("episodes", &caller, &scope, Draft { kind: None, ..draft }))
     };
     let (one, kept, other) = (saved("a1", 0.1), saved("a1", 0.9), saved("a2", 0.15));
-    let fade_below = Some(engine::lifecycle::fade_key(0.2, other.created_at));
+    let fade_below = Some(engine::model::lifecycle::fade_key(0.2, other.created_at));
     let layers = vec![Layer::Episodic];
     let due = |limit: usize| {
         let page = Page { order: Order::Fading, after: None, limit };

@@ -1,7 +1,7 @@
-use engine::change::{Guard, Write};
-use engine::event::{EventName, Happening, link};
+use engine::model::event::{EventName, Happening, link};
 use engine::ports::Backend;
-use engine::row::{Row, RowFilter, RowKind};
+use engine::ports::change::{Guard, Write};
+use engine::ports::row::{Row, RowFilter, RowKind};
 use serde_json::json;
 
 use crate::world::*;
@@ -116,7 +116,7 @@ pub(crate) fn recalls_are_counted(backend: &dyn Backend) {
         at
     };
     recall(vec![first.id]);
-    let last = recall(vec![first.id, engine::id::MemoryId(world.fresh())]);
+    let last = recall(vec![first.id, engine::model::id::MemoryId(world.fresh())]);
     backend.flush().unwrap();
     let now = world.get(first.id).unwrap();
     assert_eq!((now.recall_count, now.last_recalled_at), (2, Some(last)));

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
-use engine::change::{Guard, Write};
-use engine::memory::Draft;
+use engine::model::memory::Draft;
+use engine::model::vocabulary::{Operation, State};
+use engine::ports::change::{Guard, Write};
+use engine::ports::row::RowKind;
 use engine::ports::{Address, Backend, StoreError};
-use engine::row::RowKind;
-use engine::vocabulary::{Operation, State};
 
 use crate::cases::finding::{sorted, words_find};
 use crate::cases::records::row;
@@ -65,10 +65,11 @@ pub(crate) fn a_failed_guard_writes_nothing(backend: &dyn Backend) {
     let world = World::new(backend);
     let memory = world.remember("c1", "one");
     let before = backend.last_event(world.tenant).unwrap();
-    let stale = Guard::VersionIs { memory: memory.id, version: engine::id::VersionId(world.fresh()) };
+    let stale = Guard::VersionIs { memory: memory.id, version: engine::model::id::VersionId(world.fresh()) };
     let entry = world.entry("c1", draft("two"));
     let id = entry.memory().id;
-    let event = engine::event::Happening::new(engine::event::EventName::Search, &world.agent("c1"), world.now());
+    let event =
+        engine::model::event::Happening::new(engine::model::event::EventName::Search, &world.agent("c1"), world.now());
     let change = world.change().guard(stale.clone()).write(Write::Entry(Box::new(entry))).event(event);
     assert_eq!(guard_of(backend.commit(change).unwrap_err()), stale);
     assert_eq!(world.get(id), None);
@@ -80,7 +81,7 @@ pub(crate) fn a_failed_guard_writes_nothing(backend: &dyn Backend) {
 pub(crate) fn what_is_submitted_is_answered_once_it_is_written(backend: &dyn Backend) {
     let world = World::new(backend);
     let taken = world.remember("c1", "start");
-    let stale = Guard::VersionIs { memory: taken.id, version: engine::id::VersionId(world.fresh()) };
+    let stale = Guard::VersionIs { memory: taken.id, version: engine::model::id::VersionId(world.fresh()) };
     let (told, heard) = std::sync::mpsc::channel();
     let mut ids = Vec::new();
     for i in 0..20 {
@@ -318,8 +319,8 @@ pub(crate) fn later_is_written_by_flush(backend: &dyn Backend) {
     backend.commit_later(world.change().guard(never));
     assert!(backend.flush().is_ok());
     // Another failure takes no neighbour with it, and flush says so once.
-    let nobody = engine::id::TenantId(world.fresh());
-    backend.commit_later(engine::change::Change::new(nobody, world.now()));
+    let nobody = engine::model::id::TenantId(world.fresh());
+    backend.commit_later(engine::ports::change::Change::new(nobody, world.now()));
     world.remember("c1", "after");
     assert!(backend.flush().is_err());
     assert!(backend.flush().is_ok());

@@ -1,9 +1,9 @@
 //! Evidence, no way around the gate, and no borrowed authority.
 
-use engine::caller::Caller;
-use engine::memory::{Draft, Memory};
-use engine::owners::OwnerRule;
-use engine::vocabulary::{State, Trust};
+use engine::model::caller::Caller;
+use engine::model::memory::{Draft, Memory};
+use engine::model::vocabulary::{State, Trust};
+use engine::review::owners::OwnerRule;
 use engine::{Exported, Patch, Patched};
 use serde_json::json;
 

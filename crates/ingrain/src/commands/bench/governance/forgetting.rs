@@ -1,7 +1,7 @@
 //! Forgetting that stays forgotten, in every disguise and through every door.
 
-use engine::memory::{Draft, Memory};
-use engine::vocabulary::{Layer, State};
+use engine::model::memory::{Draft, Memory};
+use engine::model::vocabulary::{Layer, State};
 use engine::{EraseWhat, Exported, Forgetting, Redaction, RolledBack, Upkeep};
 
 use super::Case;
@@ -195,7 +195,7 @@ pub(super) const CASES: &[Case] = &[
                 engine: world.engine.clone(),
                 config: world.config.clone(),
                 tenant,
-                admin: engine::caller::Caller::admin(tenant),
+                admin: engine::model::caller::Caller::admin(tenant),
             };
             other.import(&other.admin, pieces)?;
             refused_again(&other, VALUE)
@@ -232,7 +232,7 @@ pub(super) const CASES: &[Case] = &[
         when: "the person is erased",
         then: "nothing is left, the certificate is valid, and the values may not return",
         check: |world| {
-            let ann = engine::caller::Caller::user(world.tenant, "ann");
+            let ann = engine::model::caller::Caller::user(world.tenant, "ann");
             let draft = || Draft { store: "user_memory".to_owned(), kind: None, ..World::note(VALUE) };
             let memory = world.save(&ann, draft())?;
             let what = EraseWhat::User("ann".to_owned());
@@ -243,7 +243,7 @@ pub(super) const CASES: &[Case] = &[
             ensure(proof.memories == 1 && world.read(&world.admin, memory.id).is_err(), "it can be read")?;
             let checked = world.engine.verify_certificate(&world.admin, &proof).map_err(|error| code(&error))?;
             ensure(checked.valid, "the certificate is not valid")?;
-            let forged = engine::certificate::Certificate { memories: 2, ..proof };
+            let forged = engine::removal::certificate::Certificate { memories: 2, ..proof };
             let checked = world.engine.verify_certificate(&world.admin, &forged).map_err(|error| code(&error))?;
             ensure(!checked.valid, "a forged certificate is valid")?;
             refused_with(world.save(&ann, draft()), "policy.forgotten")

@@ -1,7 +1,7 @@
 //! What is recalled: corrections last, k is an upper bound, recalled text is data, and lineage holds.
 
-use engine::memory::Draft;
-use engine::vocabulary::{State, Trust};
+use engine::model::memory::Draft;
+use engine::model::vocabulary::{State, Trust};
 use engine::{ContextRequest, Patch, Patched, Quarantined, Query, Upkeep};
 
 use super::Case;

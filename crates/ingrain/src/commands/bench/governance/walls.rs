@@ -1,9 +1,9 @@
 //! Isolation: nobody widens his scope, and background work respects walls.
 
 use engine::Upkeep;
-use engine::caller::{Caller, Grant};
-use engine::memory::Draft;
-use engine::vocabulary::Kind;
+use engine::model::caller::{Caller, Grant};
+use engine::model::memory::Draft;
+use engine::model::vocabulary::Kind;
 
 use super::Case;
 use super::world::{World, code, ensure, refused_with};

@@ -1,11 +1,11 @@
 //! A tenant of its own for one case, and the few verbs cases are told in.
 
-use engine::caller::Caller;
-use engine::error::Error;
-use engine::id::{MemoryId, TenantId};
-use engine::memory::{Draft, Evidence, Memory};
+use engine::model::caller::Caller;
+use engine::model::error::Error;
+use engine::model::id::{MemoryId, TenantId};
+use engine::model::memory::{Draft, Evidence, Memory};
+use engine::model::vocabulary::{EvidenceKind, Kind, State};
 use engine::review::{Decided, Review, Risk};
-use engine::vocabulary::{EvidenceKind, Kind, State};
 use engine::{Engine, Exported, ImportDone, Promotion, Proposed, Query, Reference, Remembered};
 
 use crate::assemble::Session;

@@ -1,10 +1,10 @@
 //! The tools of `core` that read.
 
-use engine::entities::{Entity, EntityKind};
-use engine::error::Error;
-use engine::memory::Memory;
+use engine::model::error::Error;
+use engine::model::memory::Memory;
+use engine::model::vocabulary::{Kind, ScopeKind};
 use engine::ports::{Filter, Order};
-use engine::vocabulary::{Kind, ScopeKind};
+use engine::text::entities::{Entity, EntityKind};
 use engine::{Query, Reference};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -110,7 +110,7 @@ pub(super) fn reference(id: Option<String>, store: Option<String>, path: Option<
     }
 }
 
-pub(in crate::mcp::toolsets) fn memory_id(text: &str) -> Result<engine::id::MemoryId, Problem> {
+pub(in crate::mcp::toolsets) fn memory_id(text: &str) -> Result<engine::model::id::MemoryId, Problem> {
     // An id nobody gave out is as unknown as one that is gone.
     text.parse().map_err(|_| Problem::new("not_found", "memory not found"))
 }

@@ -1,9 +1,9 @@
 //! The tools of `core` that write. History is kept, so none of them needs a host's approval.
 
-use engine::id::MemoryId;
-use engine::memory::{Draft, Evidence};
+use engine::model::id::MemoryId;
+use engine::model::memory::{Draft, Evidence};
+use engine::model::vocabulary::EvidenceKind;
 use engine::review::Risk;
-use engine::vocabulary::EvidenceKind;
 use engine::{Forgotten, Outcome, Patch, Patched, Promotion, Proposed, Reference, Remembered};
 use rmcp::model::JsonObject;
 use serde::Deserialize;

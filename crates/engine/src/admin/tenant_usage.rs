@@ -1,0 +1,37 @@
+//! Usage: what a tenant keeps, store by store.
+
+use serde::Serialize;
+
+use crate::Engine;
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::tenant::pipelines::admins_only;
+
+/// What is kept for one tenant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TenantUsage {
+    /// Every store, also empty and archived ones.
+    pub stores: Vec<StoreUsage>,
+    /// Number of the last event.
+    pub last_event: u64,
+}
+
+/// How full a store is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StoreUsage {
+    pub store: String,
+    /// Memories in use.
+    pub live: u64,
+}
+
+impl Engine {
+    /// Counts of the caller's tenant.
+    pub fn tenant_usage(&self, caller: &Caller) -> Result<TenantUsage, Error> {
+        admins_only(caller)?;
+        let counted = self.backend.live(caller.tenant)?;
+        let of = |slug: &str| counted.iter().find(|(store, _)| store == slug).map_or(0, |(_, live)| *live);
+        let stores = self.stores(caller)?.into_iter();
+        let stores = stores.map(|store| StoreUsage { live: of(&store.slug), store: store.slug }).collect();
+        Ok(TenantUsage { stores, last_event: self.backend.last_event(caller.tenant)? })
+    }
+}

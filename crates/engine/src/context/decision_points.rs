@@ -1,0 +1,184 @@
+//! Decision points of an agent (seed 001), and what helps there: presets of a turn's context, as data.
+
+use std::collections::HashMap;
+
+use crate::Engine;
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::id::MemoryId;
+use crate::model::store::{AUDIT_LOG, KNOWLEDGE_BASE, WORKFLOW_STEPS};
+use crate::model::vocabulary::{Kind, Ranker};
+use crate::policy;
+use crate::ports::Filter;
+use crate::recall::ranking::Hit;
+use crate::recall::search::Query;
+use crate::sources::episodes::EPISODES;
+use crate::vocabulary;
+
+vocabulary! {
+    /// What a context is wanted for.
+    Purpose ("purpose") {
+        Task = "task",
+        Tool = "tool",
+        Approval = "approval",
+        Content = "content",
+        Delegation = "delegation",
+    }
+}
+
+/// One purpose and where its answers are.
+#[derive(Debug)]
+pub struct Preset {
+    pub purpose: Purpose,
+    /// What it finds, for people.
+    pub about: &'static str,
+    pub looks: &'static [Look],
+    /// Each entry says whose it is: who did something well is the answer.
+    pub shows_authors: bool,
+}
+
+/// One place to look. Empty lists do not filter.
+#[derive(Debug)]
+pub struct Look {
+    pub stores: &'static [&'static str],
+    pub kinds: &'static [Kind],
+    /// At least one of these beginnings of words stands in the text: what tells an outcome from small talk.
+    pub says: &'static [&'static str],
+}
+
+const fn look(stores: &'static [&'static str], kinds: &'static [Kind], says: &'static [&'static str]) -> Look {
+    Look { stores, kinds, says }
+}
+
+const OUTCOMES: &[&str] = &[
+    "complet", "finish", "done", "succe", "work", "fail", "error", "broke", "resolv", "fix", "deploy", "outcome",
+    "result", "decid", "time",
+];
+const DECISIONS: &[&str] = &["approv", "reject", "denied", "declin", "decid", "decision", "agreed", "budget", "sign"];
+
+/// Every purpose, in the order people are shown.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        purpose: Purpose::Task,
+        about: "similar past tasks and how they ended",
+        looks: &[
+            look(&[EPISODES], &[], OUTCOMES),
+            look(&[WORKFLOW_STEPS], &[], &[]),
+            look(&[], &[Kind::TaskCompletion, Kind::Error, Kind::IncidentLesson, Kind::Lesson, Kind::Runbook], &[]),
+        ],
+        shows_authors: false,
+    },
+    Preset {
+        purpose: Purpose::Tool,
+        about: "tools that worked or failed for something similar",
+        looks: &[
+            look(&[], &[Kind::ToolUsageLesson, Kind::Error, Kind::Lesson], &[]),
+            look(&[EPISODES, AUDIT_LOG], &[], OUTCOMES),
+        ],
+        shows_authors: false,
+    },
+    Preset {
+        purpose: Purpose::Approval,
+        about: "past approvals and rejections",
+        looks: &[
+            look(&[AUDIT_LOG, EPISODES, WORKFLOW_STEPS], &[], DECISIONS),
+            look(&[], &[Kind::Decision, Kind::WorkspaceConvention], &[]),
+        ],
+        shows_authors: true,
+    },
+    Preset {
+        purpose: Purpose::Content,
+        about: "what was published before, how it did, and what people prefer",
+        looks: &[
+            look(&[EPISODES, AUDIT_LOG, WORKFLOW_STEPS], &[], &[]),
+            look(&[], &[Kind::UserPreference, Kind::WorkspaceConvention, Kind::DreamSummary], &[]),
+            look(&[KNOWLEDGE_BASE], &[], &[]),
+        ],
+        shows_authors: false,
+    },
+    Preset {
+        purpose: Purpose::Delegation,
+        about: "who handled similar work, and how that ended",
+        // What all agents leave behind: one's own episodes only ever name oneself.
+        looks: &[look(&[WORKFLOW_STEPS, AUDIT_LOG], &[], &[])],
+        shows_authors: true,
+    },
+];
+
+impl Purpose {
+    pub fn preset(self) -> &'static Preset {
+        // INVARIANT: the table has a row for each purpose; a test goes through them.
+        PRESETS.iter().find(|preset| preset.purpose == self).unwrap_or(&PRESETS[0])
+    }
+}
+
+impl Look {
+    fn fits(&self, hit: &Hit) -> bool {
+        let text = hit.memory.content.to_lowercase();
+        let begins = |word: &str, start: &str| word.starts_with(start);
+        self.says.is_empty()
+            || text.split(|c: char| !c.is_alphanumeric()).any(|word| self.says.iter().any(|start| begins(word, start)))
+    }
+
+    /// The caller's own filter goes before the preset's.
+    fn filter(&self, given: &Filter) -> Filter {
+        let stores = || self.stores.iter().map(|slug| (*slug).to_owned()).collect();
+        Filter {
+            stores: if given.stores.is_empty() { stores() } else { given.stores.clone() },
+            kinds: if given.kinds.is_empty() { self.kinds.to_vec() } else { given.kinds.clone() },
+            ..given.clone()
+        }
+    }
+}
+
+impl Engine {
+    /// What a preset finds for a message, best first, each once; and what could not be done.
+    pub(crate) fn for_purpose(
+        &self,
+        caller: &Caller,
+        query: &Query,
+        purpose: Purpose,
+        limit: usize,
+    ) -> Result<(Vec<Hit>, Vec<String>), Error> {
+        let mut best: HashMap<MemoryId, Hit> = HashMap::new();
+        let mut warnings = Vec::new();
+        for look in purpose.preset().looks {
+            let query = Query { filter: look.filter(&query.filter), ..query.clone() };
+            let eyes = self.eyes_on(caller, &query.filter)?;
+            let (hits, answer) = self.found(&eyes, &query, Ranker::Operational, limit)?;
+            for warning in answer.warnings {
+                if !warnings.contains(&warning) {
+                    warnings.push(warning);
+                }
+            }
+            let seen = |hit: &Hit| eyes.shows(&hit.memory) && policy::in_its_run(caller, &hit.memory);
+            for hit in hits.into_iter().filter(|hit| seen(hit) && look.fits(hit)) {
+                match best.get(&hit.memory.id) {
+                    Some(kept) if kept.score >= hit.score => {}
+                    _ => {
+                        best.insert(hit.memory.id, hit);
+                    }
+                }
+            }
+        }
+        let mut hits: Vec<Hit> = best.into_values().collect();
+        hits.sort_by(|one, other| {
+            let newer = other.memory.updated_at.cmp(&one.memory.updated_at);
+            other.score.total_cmp(&one.score).then(newer).then(one.memory.id.cmp(&other.memory.id))
+        });
+        Ok((hits, warnings))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_purpose_has_its_row() {
+        for purpose in Purpose::ALL {
+            assert_eq!(purpose.preset().purpose, *purpose);
+            assert!(!purpose.preset().looks.is_empty());
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Why a memory did not come: asked without leaving a trace.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::Engine;
+use crate::context::turn::ContextRequest;
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::id::MemoryId;
+use crate::model::lifecycle;
+use crate::model::limits::how_many;
+use crate::model::memory::Memory;
+use crate::model::scope::Scope;
+use crate::model::vocabulary::{Ranker, ScopeKind, State};
+use crate::policy::Readable;
+use crate::ports::change::Place;
+use crate::ports::row::{self, RowFilter};
+use crate::ports::{Filter, Order, Page};
+use crate::recall::filtering::left_out;
+use crate::recall::ranking::{Hit, Source};
+use crate::recall::search::{Query, UNRELATED, WhyNot};
+use crate::receipts::receipt::{Considered, Receipt};
+use crate::sources::four_sources::is_near;
+
+/// Why a memory that searches rank is not even weighed for a turn.
+const FAR_DOWN: &str = "too far down: a turn weighs only the best of what is found; pin it, or ask nearer to its words";
+
+/// What became, or would become, of one memory for one message.
+#[derive(Clone, Debug, Serialize)]
+pub struct Diagnosis {
+    pub search: WhyNot,
+    /// As a candidate for the turn's context; `None`: it is none.
+    pub context: Option<Considered>,
+    /// Why it is no candidate there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_left_out: Option<String>,
+    /// In four-source recall, in words; `None`: it is in none of the four sources.
+    pub recall: Option<String>,
+}
+
+/// A session or conversation: what is kept of it, what of that can still come, and what its turns were shown.
+#[derive(Clone, Debug, Serialize)]
+pub struct SessionReport {
+    pub session: String,
+    pub memories: Vec<SessionMemory>,
+    pub receipts: Vec<SessionReceipt>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct SessionMemory {
+    pub id: MemoryId,
+    pub store: String,
+    pub turn: Option<u32>,
+    pub state: State,
+    pub importance_now: f64,
+    pub expires_at: Option<Timestamp>,
+    /// `None`: it can be recalled.
+    pub left_out: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct SessionReceipt {
+    pub id: String,
+    pub at: Timestamp,
+    pub tokens: usize,
+    pub shown: usize,
+    pub over_budget: usize,
+    /// Ranked after the last one shown.
+    pub below: usize,
+    pub skipped: Vec<String>,
+}
+
+impl Engine {
+    /// Why this memory is, or is not, found and shown for this message. Nothing is counted, logged or kept.
+    pub fn diagnose(&self, caller: &Caller, query: &Query, id: MemoryId) -> Result<Diagnosis, Error> {
+        let eyes = self.eyes_on(caller, &query.filter)?;
+        let query = Query { explain: Some(id), ..query.clone() };
+        let ranker = query.ranker.unwrap_or(Ranker::Operational);
+        let limit = how_many(query.limit, self.limits().results_default, self.limits().results_max)?;
+        let (mut hits, _) = self.found(&eyes, &query, ranker, limit)?;
+        let passes = |hit: &Hit| hit.memory.id != id || self.would_find(&query.filter, &hit.memory);
+        hits.retain(|hit| eyes.shows(&hit.memory) && passes(hit));
+        let search = self.why_not(caller, &query, &hits, limit, id)?;
+        let request = ContextRequest { message: query.text, filter: query.filter, ..ContextRequest::default() };
+        let recall = self.would_recall(caller, &request.message, id)?;
+        let context = self.would_show(caller, &request, id);
+        let context_left_out = context.is_none().then(|| match search.rank {
+            Some(_) => FAR_DOWN.to_owned(),
+            None => search.reason.clone(),
+        });
+        Ok(Diagnosis { search, context, context_left_out, recall })
+    }
+
+    /// What four-source recall would do with a memory.
+    fn would_recall(&self, caller: &Caller, text: &str, id: MemoryId) -> Result<Option<String>, Error> {
+        let memory = self.read_by_id(caller, id)?;
+        let Some(source) = Source::of_store(&memory.store) else { return Ok(None) };
+        if let Some(reason) = left_out(&Filter::default(), &memory, self.clock.now()) {
+            return Ok(Some(reason));
+        }
+        let filter = Filter { stores: vec![memory.store], ..Filter::default() };
+        let query = Query { text: text.to_owned(), filter, explain: Some(id), ..Query::default() };
+        let (hits, _) = self.found(&self.eyes(caller)?, &query, Ranker::Episodic, source.most())?;
+        let near = |hit: &&Hit| is_near(hit, self.limits().similarity_min);
+        let rank = hits.iter().filter(near).position(|hit| hit.memory.id == id);
+        let similarity = |hit: &Hit| hit.parts.get("similarity").copied().unwrap_or_default();
+        let apart = hits.iter().find(|hit| hit.memory.id == id).map(similarity);
+        Ok(Some(match (rank, apart) {
+            (Some(rank), _) if rank < source.most() => format!("number {} of its source", rank + 1),
+            (Some(rank), _) => format!("number {} of its source, which gives {}", rank + 1, source.most()),
+            (None, Some(similarity)) => {
+                let least = self.limits().similarity_min;
+                format!("below the threshold: it shares no word, and its similarity {similarity:.2} is under {least}")
+            }
+            (None, None) => UNRELATED.to_owned(),
+        }))
+    }
+
+    /// The drafts of a conversation, which live in it.
+    fn of_conversation(&self, caller: &Caller, eyes: &Readable, conversation: &str) -> Result<Vec<Memory>, Error> {
+        let stores = self.stores(caller)?.into_iter().filter(|store| store.scope == ScopeKind::Conversation);
+        let scope = Scope::Conversation { conversation: conversation.to_owned() };
+        let places: Vec<Place> = stores.map(|store| Place { store: store.slug, scope: scope.clone() }).collect();
+        if places.is_empty() {
+            return Ok(Vec::new());
+        }
+        let filter = Filter { places, states: State::ALL.to_vec(), ..Filter::default() };
+        let page = Page { order: Order::Oldest, after: None, limit: self.limits().list_max };
+        Ok(self.backend.list(eyes, &filter, &page)?)
+    }
+
+    /// What is kept of a session or conversation, and what its turns were shown.
+    pub fn diagnose_session(&self, caller: &Caller, session: &str) -> Result<SessionReport, Error> {
+        let eyes = self.eyes(caller)?;
+        let filter = Filter { session: Some(session.to_owned()), states: State::ALL.to_vec(), ..Filter::default() };
+        let page = Page { order: Order::Oldest, after: None, limit: self.limits().list_max };
+        let mut memories = self.backend.list(&eyes, &filter, &page)?;
+        memories.extend(self.of_conversation(caller, &eyes, session)?);
+        memories.retain(|memory| eyes.shows(memory));
+        memories.sort_by_key(|memory| (memory.created_at, memory.turn, memory.id));
+        memories.dedup_by_key(|memory| memory.id);
+        let of_conversation = RowFilter {
+            subject: Some(session.to_owned()),
+            newest_first: true,
+            limit: self.limits().list_default,
+            ..RowFilter::default()
+        };
+        let receipts: Vec<Receipt> = row::select(&*self.backend, caller.tenant, &of_conversation)?;
+        let own: Vec<Receipt> = receipts.into_iter().filter(|receipt| receipt.is_seen_by(caller)).collect();
+        if memories.is_empty() && own.is_empty() {
+            return Err(Error::not_found(format!("session `{session}`")));
+        }
+        let now = self.clock.now();
+        Ok(SessionReport {
+            session: session.to_owned(),
+            memories: memories.iter().map(|memory| of_session(memory, now)).collect(),
+            receipts: own.iter().map(summary).collect(),
+        })
+    }
+}
+
+fn of_session(memory: &Memory, now: Timestamp) -> SessionMemory {
+    let importance_now = memory.decayed_importance(now);
+    let fading = (importance_now < lifecycle::ARCHIVE_BELOW && memory.state == State::Active)
+        .then(|| "nobody recalled it: the next upkeep archives it".to_owned());
+    let reason = match memory.superseded_by {
+        Some(by) if memory.state == State::Superseded => Some(format!("it is superseded by {by}")),
+        _ => left_out(&Filter::default(), memory, now),
+    };
+    SessionMemory {
+        id: memory.id,
+        store: memory.store.clone(),
+        turn: memory.turn,
+        state: memory.state,
+        importance_now,
+        expires_at: memory.expires_at,
+        left_out: reason.or(fading),
+    }
+}
+
+fn summary(receipt: &Receipt) -> SessionReceipt {
+    let shown = receipt.candidates.iter().filter(|considered| considered.block.is_some()).count();
+    let over = receipt.candidates.iter().filter(|considered| considered.is_over_budget()).count();
+    let below = receipt.candidates.len() - shown - over;
+    SessionReceipt {
+        id: receipt.id.clone(),
+        at: receipt.at,
+        tokens: receipt.tokens,
+        shown,
+        over_budget: over,
+        below,
+        skipped: receipt.skipped.clone(),
+    }
+}

@@ -1,0 +1,129 @@
+//! Working memory: everything a model is given, within its window, cut in one fixed order.
+
+mod cut;
+mod gather;
+mod layout;
+mod parts;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Engine;
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::event::{EventName, Happening};
+use crate::model::scope::Scope;
+use crate::model::vocabulary::TurnRole;
+use crate::ports::change::Change;
+use crate::sources::episodes::Turn;
+use crate::sources::skills::Skill;
+use crate::text::tokens;
+use cut::Ledger;
+use parts::Parts;
+
+/// What a model's next call is made of.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WindowRequest {
+    /// Tokens the model reads at most, less what is kept free for its answer.
+    pub window_tokens: usize,
+    #[serde(default)]
+    pub system_prompt: String,
+    /// Besides those of the configured folders.
+    #[serde(default)]
+    pub skills: Vec<Skill>,
+    /// Which of the configured skills; `None`: all of them.
+    #[serde(default)]
+    pub skill_names: Option<Vec<String>>,
+    /// The conversation so far, oldest first.
+    #[serde(default)]
+    pub turns: Vec<Turn>,
+    /// Oldest first.
+    #[serde(default)]
+    pub tool_results: Vec<String>,
+    /// The latest message; memories and documents are looked up for it.
+    pub message: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Message {
+    pub role: TurnRole,
+    pub content: String,
+}
+
+/// Something that was left out so that the rest fits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cut {
+    /// `turns`, `memories`, `knowledge` or `tool_results`.
+    pub source: &'static str,
+    /// How many turns, memories, chunks or results it touched.
+    pub touched: usize,
+    pub tokens_removed: usize,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Window {
+    pub messages: Vec<Message>,
+    pub tokens: usize,
+    pub cuts: Vec<Cut>,
+    /// Names the receipt of what was injected; `None` where nothing was looked for.
+    pub receipt: Option<String>,
+    /// What could not be done as asked, in words.
+    pub notes: Vec<String>,
+}
+
+impl Engine {
+    /// The messages for a model's next call, within its window. System prompt and skills are never cut; where they
+    /// and the message alone do not fit, that is an error. Every cut is told in the log, and what was injected has a
+    /// receipt.
+    pub fn working_memory(&self, caller: &Caller, request: &WindowRequest) -> Result<Window, Error> {
+        let mut notes = Vec::new();
+        let mut parts = self.parts(caller, request, &mut notes)?;
+        let mut ledger = Ledger { cuts: Vec::new(), notes };
+        self.cut_to_fit(caller, &mut parts, &mut ledger)?;
+        let messages = parts.messages();
+        let tokens = parts::cost(&messages);
+        if tokens > request.window_tokens {
+            let message = format!(
+                "system prompt, skills and message need {tokens} tokens and the window has {}",
+                request.window_tokens
+            );
+            return Err(Error::invalid("context.too_large", message));
+        }
+        self.tell_cuts(caller, request, &ledger.cuts, tokens);
+        let receipt = self.keep_window_receipt(caller, parts, &mut ledger.notes);
+        Ok(Window { messages, tokens, cuts: ledger.cuts, receipt, notes: ledger.notes })
+    }
+
+    fn keep_window_receipt(&self, caller: &Caller, parts: Parts<'_>, notes: &mut Vec<String>) -> Option<String> {
+        if self.settings.memory_off || parts.request.message.trim().is_empty() {
+            return None;
+        }
+        let text = parts.block();
+        let Parts { request, settings, pinned, memories, chunks, dropped, .. } = parts;
+        let all = pinned.into_iter().chain(memories).chain(chunks).chain(dropped);
+        let candidates = all.map(|choice| choice.considered).collect();
+        let tokens = tokens::estimate(&text);
+        let proof = self.keep_receipt(caller, &request.message, settings, candidates, &text, tokens, notes.clone());
+        notes.extend(proof.doubt);
+        proof.id
+    }
+
+    fn tell_cuts(&self, caller: &Caller, request: &WindowRequest, cuts: &[Cut], tokens: usize) {
+        if cuts.is_empty() || self.settings.memory_off {
+            return;
+        }
+        let now = self.clock.now();
+        let place = caller.conversation.clone().map(|conversation| Scope::Conversation { conversation });
+        let mut change = Change::new(caller.tenant, now);
+        for cut in cuts {
+            let event = Happening::new(EventName::ContextTruncated, caller, now)
+                .with("source", cut.source)
+                .with("touched", cut.touched)
+                .with("tokens_removed", cut.tokens_removed)
+                .with("tokens", tokens)
+                .with("window_tokens", request.window_tokens);
+            change = change.event(event.in_scope(place.clone()));
+        }
+        self.backend.commit_later(change);
+    }
+}

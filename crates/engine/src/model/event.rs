@@ -1,0 +1,165 @@
+//! What happened: an append-only, numbered, hash-chained log per tenant.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::model::caller::Caller;
+use crate::model::id::{MemoryId, VersionId};
+use crate::model::memory::{Memory, hex};
+use crate::model::refusal::Refusal;
+use crate::model::scope::Scope;
+use crate::model::vocabulary::Role;
+use crate::vocabulary;
+
+vocabulary! {
+    /// Everything that can happen, with its stable name.
+    EventName ("event") {
+        WriteCreated = "memory.write.created",
+        WriteUpdated = "memory.write.updated",
+        WriteBlocked = "memory.write.blocked",
+        PolicyDenied = "memory.policy.denied",
+        SafetyFlagged = "memory.safety.flagged",
+        Search = "memory.search",
+        ContextLoaded = "memory.context.loaded",
+        ContextTruncated = "memory.context.truncated",
+        Forgotten = "memory.forgotten",
+        Redacted = "memory.redacted",
+        Erased = "memory.erased",
+        Expired = "memory.expired",
+        Extended = "memory.extended",
+        Archived = "memory.archived",
+        Pinned = "memory.pinned",
+        Quarantined = "memory.quarantined",
+        Restored = "memory.restored",
+        PromotionProposed = "memory.promotion.proposed",
+        ReviewProposed = "memory.review.proposed",
+        ReviewApproved = "memory.review.approved",
+        ReviewRejected = "memory.review.rejected",
+        ReviewSuperseded = "memory.review.superseded",
+        ReviewChangesRequested = "memory.review.changes_requested",
+        StoreCreated = "store.created",
+        StoreArchived = "store.archived",
+        PipelineChanged = "pipeline.changed",
+        PipelineDeleted = "pipeline.deleted",
+        RunOpened = "run.opened",
+        RunClosed = "run.closed",
+        KeyCreated = "key.created",
+        KeyRevoked = "key.revoked",
+        TenantCreated = "tenant.created",
+        AuditRecorded = "audit.recorded",
+        WorkflowStep = "workflow.step",
+        Ingested = "knowledge.ingested",
+        Removed = "knowledge.removed",
+        ScannerAllowed = "scanner.allowed",
+    }
+}
+
+impl EventName {
+    /// Whether it tells of a review.
+    pub(crate) fn is_of_review(self) -> bool {
+        matches!(
+            self,
+            EventName::PromotionProposed
+                | EventName::ReviewProposed
+                | EventName::ReviewApproved
+                | EventName::ReviewRejected
+                | EventName::ReviewSuperseded
+                | EventName::ReviewChangesRequested
+        )
+    }
+}
+
+/// An event before the log has numbered it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Happening {
+    pub name: EventName,
+    pub at: Timestamp,
+    pub actor: String,
+    pub role: Role,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<VersionId>,
+    /// Where it happened; decides who may see it. `None`: the whole tenant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
+    /// Ids, codes, counts: never content.
+    #[serde(default)]
+    pub payload: Map<String, Value>,
+}
+
+/// An entry of the log.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Event {
+    pub seq: u64,
+    #[serde(flatten)]
+    pub happening: Happening,
+    /// Hex of the hash over the previous entry's hash and this entry.
+    pub hash: String,
+}
+
+impl Happening {
+    pub fn new(name: EventName, caller: &Caller, at: Timestamp) -> Happening {
+        Happening {
+            name,
+            at,
+            actor: caller.principal.clone(),
+            role: caller.role,
+            run: caller.run.clone(),
+            conversation: caller.conversation.clone(),
+            memory: None,
+            version: None,
+            scope: None,
+            payload: Map::new(),
+        }
+    }
+
+    /// Says which memory it is about, and where that lives.
+    pub fn about(mut self, memory: &Memory) -> Happening {
+        self.memory = Some(memory.id);
+        self.version = Some(memory.version);
+        self.scope = Some(memory.scope.clone());
+        self.with("store", &memory.store)
+            .with("path", &memory.path)
+            .with("kind", memory.kind)
+            .with("trust", memory.trust)
+            .with("state", memory.state)
+    }
+
+    pub fn with(mut self, key: &str, value: impl Serialize) -> Happening {
+        let value = serde_json::to_value(value).unwrap_or(Value::Null);
+        self.payload.insert(key.to_owned(), value);
+        self
+    }
+
+    pub fn in_scope(mut self, scope: Option<Scope>) -> Happening {
+        self.scope = scope;
+        self
+    }
+
+    /// The event of a refusal: rule and code, never the refused text.
+    pub fn refused(caller: &Caller, at: Timestamp, store: &str, refusal: &Refusal) -> Happening {
+        let name = if refusal.is_policy() { EventName::PolicyDenied } else { EventName::WriteBlocked };
+        let findings: Vec<Value> = refusal
+            .findings
+            .iter()
+            .map(|f| json!({ "field": f.field, "rule": f.rule, "severity": f.severity }))
+            .collect();
+        Happening::new(name, caller, at).with("code", refusal.code).with("store", store).with("findings", findings)
+    }
+}
+
+/// The hash that ties an entry to everything before it.
+pub fn link(previous: &str, seq: u64, happening_json: &str) -> String {
+    let mut hash = Sha256::new();
+    hash.update(previous.as_bytes());
+    hash.update(seq.to_be_bytes());
+    hash.update(happening_json.as_bytes());
+    hex(&hash.finalize())
+}

@@ -1,0 +1,228 @@
+//! Between which numbers each limit makes sense: outside of them something divides by zero, or nothing is ever found.
+
+use super::{Limits, Weights};
+use crate::model::ruleset::Ruleset;
+use crate::recall::ranking::text::TextWeights;
+
+/// A limit set to what makes no sense.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OutOfBounds {
+    /// As configuration spells it, below `limits`.
+    pub field: &'static str,
+    /// What is expected there, in words.
+    pub expected: String,
+}
+
+/// From and to, both included.
+type Bounds = (f64, f64);
+
+/// None of it, up to more than any machine holds.
+const ANY: Bounds = (0.0, 1e9);
+/// At least one: what is divided by, or what an answer needs.
+const SOME: Bounds = (1.0, 1e9);
+/// Multiplied with what was asked for.
+const TIMES: Bounds = (1.0, 1_000.0);
+/// Days that a calendar can count.
+const DAYS: Bounds = (1.0, 36_500.0);
+const DAYS_OR_NONE: Bounds = (0.0, 36_500.0);
+const SHARE: Bounds = (0.0, 1.0);
+/// A number that others are weighed against.
+const WEIGHT: Bounds = (0.0, 1e6);
+/// As a weight, and divided by.
+const DIVISOR: Bounds = (0.001, 1e6);
+
+/// Longest first part of a tag: it stands twice around everything a model is shown.
+const PREFIX_BYTES_MAX: usize = 64;
+
+fn first_beyond(mut numbers: impl Iterator<Item = (&'static str, f64, Bounds)>) -> Option<OutOfBounds> {
+    let beyond = |(_, value, (least, most)): &(_, f64, Bounds)| !(*least..=*most).contains(value);
+    let told = |(field, _, (least, most))| OutOfBounds { field, expected: format!("a number from {least} to {most}") };
+    numbers.find(beyond).map(told)
+}
+
+impl Ruleset {
+    /// The first rule with which nothing could be kept.
+    pub fn out_of_bounds(&self) -> Option<OutOfBounds> {
+        if self.layers.is_empty() {
+            return Some(OutOfBounds { field: "layers", expected: "at least one layer".to_owned() });
+        }
+        let set = |field, value: Option<u64>, bounds| value.map(|value| (field, value as f64, bounds));
+        let numbers = [
+            set("content_bytes_max", Some(self.content_bytes_max), SOME),
+            set("content_bytes_soft", self.content_bytes_soft, SOME),
+            set("live_max", self.live_max, SOME),
+            set("unattended_saves_max", self.unattended_saves_max.map(u64::from), ANY),
+            set("conversation_draft_days", self.conversation_draft_days.map(u64::from), DAYS),
+        ];
+        let days = self.ttl_days.values().map(|days| ("ttl_days", f64::from(*days), DAYS));
+        first_beyond(numbers.into_iter().flatten().chain(days))
+    }
+}
+
+impl Limits {
+    /// The first limit that makes no sense.
+    pub fn out_of_bounds(&self) -> Option<OutOfBounds> {
+        let numbers = self.numbers().into_iter().chain(self.weights.numbers()).chain(self.weights.text.numbers());
+        first_beyond(numbers).or_else(|| self.odd_prefix())
+    }
+
+    fn odd_prefix(&self) -> Option<OutOfBounds> {
+        let prefix = &self.context_tag_prefix;
+        let plain = prefix.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+        let begins = prefix.starts_with(|c: char| c.is_ascii_alphabetic());
+        let expected = format!("a letter, then letters, digits, `-`, `_` or `.`, at most {PREFIX_BYTES_MAX}");
+        (!plain || !begins || prefix.len() > PREFIX_BYTES_MAX)
+            .then_some(OutOfBounds { field: "context_tag_prefix", expected })
+    }
+
+    fn numbers(&self) -> Vec<(&'static str, f64, Bounds)> {
+        let count = |field, value: usize, bounds| (field, value as f64, bounds);
+        vec![
+            count("path_bytes_max", self.path_bytes_max, SOME),
+            count("path_segments_max", self.path_segments_max, SOME),
+            count("title_bytes_max", self.title_bytes_max, ANY),
+            count("hint_bytes_max", self.hint_bytes_max, ANY),
+            count("tags_max", self.tags_max, ANY),
+            count("tag_bytes_max", self.tag_bytes_max, ANY),
+            count("metadata_bytes_max", self.metadata_bytes_max, ANY),
+            count("metadata_depth_max", self.metadata_depth_max, ANY),
+            count("evidence_max", self.evidence_max, ANY),
+            count("evidence_bytes_max", self.evidence_bytes_max, ANY),
+            count("name_bytes_max", self.name_bytes_max, SOME),
+            count("query_bytes_max", self.query_bytes_max, SOME),
+            count("results_default", self.results_default, SOME),
+            count("results_max", self.results_max, SOME),
+            count("list_default", self.list_default, SOME),
+            count("list_max", self.list_max, SOME),
+            count("history_default", self.history_default, SOME),
+            count("history_max", self.history_max, SOME),
+            count("conflict_excerpt_chars", self.conflict_excerpt_chars, ANY),
+            count("overfetch", self.overfetch, TIMES),
+            count("pool_min", self.pool_min, SOME),
+            count("neighbours_of_best", self.neighbours_of_best, ANY),
+            ("neighbours_reach", self.neighbours_reach.into(), ANY),
+            ("near_hint", self.near_hint, SHARE),
+            ("near_content", self.near_content, SHARE),
+            ("near_vector", self.near_vector, SHARE),
+            count("lesson_recall_max", self.lesson_recall_max, SOME),
+            count("commit_attempts", self.commit_attempts, SOME),
+            count("light_bytes_max", self.light_bytes_max, ANY),
+            count("context_budget_tokens", self.context_budget_tokens, SOME),
+            count("context_budget_max", self.context_budget_max, SOME),
+            count("context_memories_max", self.context_memories_max, ANY),
+            ("context_trusted_from", self.context_trusted_from, SHARE),
+            count("context_cut_tokens_min", self.context_cut_tokens_min, ANY),
+            count("always_inject_max", self.always_inject_max, ANY),
+            count("always_inject_share", self.always_inject_share, SOME),
+            ("review_days_max", self.review_days_max.into(), DAYS),
+            ("echo_overlap", self.echo_overlap, SHARE),
+            count("echo_uses", self.echo_uses, ANY),
+            ("receipt_days", self.receipt_days.into(), DAYS_OR_NONE),
+            count("impact_receipts", self.impact_receipts, ANY),
+            ("similarity_min", self.similarity_min, SHARE),
+            count("my_results_max", self.my_results_max, SOME),
+            count("own_events_max", self.own_events_max, ANY),
+            count("layer_context_max", self.layer_context_max, ANY),
+        ]
+    }
+}
+
+impl Weights {
+    fn numbers(&self) -> Vec<(&'static str, f64, Bounds)> {
+        vec![
+            ("weights.operational_text", self.operational_text, WEIGHT),
+            ("weights.operational_trust", self.operational_trust, WEIGHT),
+            ("weights.operational_entity", self.operational_entity, WEIGHT),
+            ("weights.operational_kind", self.operational_kind, WEIGHT),
+            ("weights.operational_recency", self.operational_recency, WEIGHT),
+            ("weights.half_life_days", self.half_life_days, DIVISOR),
+            ("weights.episodic_similarity", self.episodic_similarity, WEIGHT),
+            ("weights.episodic_recency", self.episodic_recency, WEIGHT),
+            ("weights.episodic_importance", self.episodic_importance, WEIGHT),
+            ("weights.episodic_source", self.episodic_source, WEIGHT),
+            ("weights.layered_substring", self.layered_substring, WEIGHT),
+            ("weights.layered_summary", self.layered_summary, WEIGHT),
+            ("weights.layered_metadata", self.layered_metadata, WEIGHT),
+            ("weights.layered_recency", self.layered_recency, WEIGHT),
+            ("weights.hint_hint", self.hint_hint, WEIGHT),
+            ("weights.hint_tags", self.hint_tags, WEIGHT),
+            ("weights.hint_content", self.hint_content, WEIGHT),
+        ]
+    }
+}
+
+impl TextWeights {
+    fn numbers(&self) -> Vec<(&'static str, f64, Bounds)> {
+        vec![
+            ("weights.text.k1", self.k1, WEIGHT),
+            ("weights.text.b_short", self.b_short, SHARE),
+            ("weights.text.b_per_doubling", self.b_per_doubling, SHARE),
+            ("weights.text.short_tokens", self.short_tokens, DIVISOR),
+            ("weights.text.full", self.full, DIVISOR),
+            ("weights.text.unknown", self.unknown, SHARE),
+            ("weights.text.vector", self.vector, SHARE),
+            ("weights.text.meaning_min", self.meaning_min, SHARE),
+            ("weights.text.previous", self.previous, SHARE),
+            ("weights.text.next", self.next, SHARE),
+            ("weights.text.fading", self.fading, SHARE),
+            ("weights.text.session", self.session, WEIGHT),
+            ("weights.text.speaker", self.speaker, WEIGHT),
+            ("weights.text.time", self.time, WEIGHT),
+            ("weights.text.other_time", self.other_time, SHARE),
+            ("weights.text.exact", self.exact, WEIGHT),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(field: &str, odd: impl Fn(&mut Limits)) {
+        let mut limits = Limits::default();
+        odd(&mut limits);
+        assert_eq!(limits.out_of_bounds().map(|odd| odd.field), Some(field));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named() {
+        assert_eq!(Limits::default().out_of_bounds(), None);
+        check("always_inject_share", |limits| limits.always_inject_share = 0);
+        check("results_max", |limits| limits.results_max = 0);
+        check("overfetch", |limits| limits.overfetch = usize::MAX);
+        check("near_hint", |limits| limits.near_hint = 7.0);
+        check("similarity_min", |limits| limits.similarity_min = f64::NAN);
+        check("weights.half_life_days", |limits| limits.weights.half_life_days = 0.0);
+        check("weights.text.full", |limits| limits.weights.text.full = 0.0);
+        for odd in [f64::NAN, f64::INFINITY, -0.1] {
+            check("weights.operational_text", |limits| limits.weights.operational_text = odd);
+        }
+        for odd in ["", "a b><", "1x", "<", "ä", &"x".repeat(65)] {
+            check("context_tag_prefix", |limits| limits.context_tag_prefix = odd.to_owned());
+        }
+    }
+
+    /// The table names every number there is: a new one is asked for its bounds.
+    #[test]
+    fn every_number_has_its_bounds() {
+        let limits = Limits::default();
+        let tables = [limits.numbers(), limits.weights.numbers(), limits.weights.text.numbers()].concat();
+        let mut known: Vec<String> = tables.iter().map(|(field, ..)| (*field).to_owned()).collect();
+        known.push("context_tag_prefix".to_owned());
+        let mut there = Vec::new();
+        named(&serde_json::to_value(&limits).expect("a value"), "", &mut there);
+        known.sort();
+        there.sort();
+        assert_eq!(known, there);
+    }
+
+    fn named(value: &serde_json::Value, before: &str, names: &mut Vec<String>) {
+        match value.as_object() {
+            Some(object) => object.iter().for_each(|(name, value)| {
+                let dot = if before.is_empty() { "" } else { "." };
+                named(value, &format!("{before}{dot}{name}"), names);
+            }),
+            None => names.push(before.to_owned()),
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The nouns: memories, callers, scopes, stores, events, errors, limits. No logic that needs a backend.
+
+pub mod caller;
+pub mod error;
+pub mod event;
+pub mod id;
+pub mod lifecycle;
+pub mod limits;
+pub mod memory;
+pub mod refusal;
+pub mod ruleset;
+pub mod scope;
+pub mod snapshot;
+pub mod store;
+pub mod time;
+pub mod vector;
+pub mod vocabulary;

@@ -1,0 +1,188 @@
+//! What makes a store of one sort, as data. A sixth sort needs configuration, not code.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::error::Error;
+use crate::model::vocabulary::{Dedup, EvidenceRule, Kind, Layer, Ranker, ScopeKind, SecretAction, TtlClass};
+
+/// The rules of one sort of store.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ruleset {
+    /// Allowed layers. With exactly one, it is also the default.
+    pub layers: Vec<Layer>,
+    /// Allowed kinds; empty means all.
+    #[serde(default)]
+    pub kinds: Vec<Kind>,
+    /// The kind of a save that names none; where absent, the caller must say.
+    #[serde(default)]
+    pub default_kind: Option<Kind>,
+    pub dedup: Dedup,
+    pub secrets: SecretAction,
+    pub evidence: EvidenceRule,
+    /// Over this many bytes a save is refused.
+    pub content_bytes_max: u64,
+    /// Over this many bytes a save is warned about.
+    #[serde(default)]
+    pub content_bytes_soft: Option<u64>,
+    /// Live memories one scope may hold; the least important beyond are archived.
+    #[serde(default)]
+    pub live_max: Option<u64>,
+    /// Saves one run may make with nobody watching.
+    #[serde(default)]
+    pub unattended_saves_max: Option<u32>,
+    pub ranker: Ranker,
+    /// Days to live by class; a class that is absent never expires.
+    #[serde(default)]
+    pub ttl_days: BTreeMap<TtlClass, u32>,
+    /// Days to live of agents' drafts in a conversation, after its last activity.
+    #[serde(default)]
+    pub conversation_draft_days: Option<u32>,
+    /// Whether importance is computed at save and decays.
+    #[serde(default)]
+    pub importance: bool,
+}
+
+impl Ruleset {
+    /// The layer of a save that names none.
+    pub fn default_layer(&self, kind: Kind, scope: ScopeKind) -> Layer {
+        match self.layers.as_slice() {
+            [only] => *only,
+            layers if scope == ScopeKind::User && layers.contains(&Layer::Profile) => Layer::Profile,
+            layers if layers.contains(&kind.layer()) => kind.layer(),
+            [first, ..] => *first,
+            [] => kind.layer(),
+        }
+    }
+
+    pub fn allows_kind(&self, kind: Kind) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&kind)
+    }
+}
+
+/// The rulesets in force, by name.
+#[derive(Clone, Debug)]
+pub struct Rulesets(BTreeMap<String, Ruleset>);
+
+impl Rulesets {
+    pub fn get(&self, name: &str) -> Option<&Ruleset> {
+        self.0.get(name)
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// Adds rulesets from configuration. The built-in ones keep their meaning everywhere, so they cannot be replaced.
+    pub fn extend(&mut self, more: BTreeMap<String, Ruleset>) -> Result<(), Error> {
+        for (name, ruleset) in more {
+            if self.0.contains_key(&name) {
+                let message = format!("ruleset `{name}` is built in; choose another name");
+                return Err(Error::invalid("config.ruleset_taken", message));
+            }
+            if let Some(odd) = ruleset.out_of_bounds() {
+                let message = format!("`rulesets.{name}.{}`: {} is expected", odd.field, odd.expected);
+                return Err(Error::invalid("config.ruleset", message));
+            }
+            self.0.insert(name, ruleset);
+        }
+        Ok(())
+    }
+}
+
+impl Default for Rulesets {
+    fn default() -> Self {
+        let named = |(name, ruleset): (&str, Ruleset)| (name.to_owned(), ruleset);
+        let all = [
+            ("document", document()),
+            ("episodic", episodic()),
+            ("lesson", lesson()),
+            ("layered", layered()),
+            ("note", note()),
+        ];
+        Rulesets(all.into_iter().map(named).collect())
+    }
+}
+
+/// The common ground of the built-in rulesets: strict, small, without expiry.
+fn base() -> Ruleset {
+    Ruleset {
+        layers: Layer::ALL.to_vec(),
+        kinds: Vec::new(),
+        default_kind: None,
+        dedup: Dedup::None,
+        secrets: SecretAction::Block,
+        evidence: EvidenceRule::Optional,
+        content_bytes_max: 25_000,
+        content_bytes_soft: None,
+        live_max: None,
+        unattended_saves_max: None,
+        ranker: Ranker::Operational,
+        ttl_days: BTreeMap::new(),
+        conversation_draft_days: None,
+        importance: false,
+    }
+}
+
+/// Seed 000: operational documents by path.
+fn document() -> Ruleset {
+    Ruleset {
+        dedup: Dedup::Path,
+        evidence: EvidenceRule::Required,
+        content_bytes_max: 100_000,
+        content_bytes_soft: Some(25_000),
+        conversation_draft_days: Some(30),
+        ..base()
+    }
+}
+
+/// Seed 001: what an agent went through.
+fn episodic() -> Ruleset {
+    let ttl_days =
+        [(TtlClass::Routine, 7), (TtlClass::TaskCompletion, 30), (TtlClass::Decision, 90), (TtlClass::Error, 14)];
+    Ruleset {
+        layers: vec![Layer::Episodic],
+        default_kind: Some(Kind::Turn),
+        content_bytes_max: 16_000,
+        live_max: Some(10_000),
+        ranker: Ranker::Episodic,
+        ttl_days: ttl_days.into_iter().collect(),
+        importance: true,
+        ..base()
+    }
+}
+
+/// Seed 002: short lessons of a pipeline's agent.
+fn lesson() -> Ruleset {
+    Ruleset {
+        layers: vec![Layer::Semantic],
+        default_kind: Some(Kind::Lesson),
+        dedup: Dedup::Exact,
+        evidence: EvidenceRule::None,
+        content_bytes_max: 4_096,
+        ranker: Ranker::Lesson,
+        ..base()
+    }
+}
+
+/// Seed 003: five layers under review.
+fn layered() -> Ruleset {
+    Ruleset { default_kind: Some(Kind::Note), dedup: Dedup::Key, ranker: Ranker::Layered, ..base() }
+}
+
+/// Seed 004: self-describing notes of a person or a system.
+fn note() -> Ruleset {
+    Ruleset {
+        layers: vec![Layer::Semantic, Layer::Profile],
+        default_kind: Some(Kind::Note),
+        dedup: Dedup::Hint,
+        secrets: SecretAction::Redact,
+        evidence: EvidenceRule::None,
+        content_bytes_max: 4_096,
+        unattended_saves_max: Some(3),
+        ranker: Ranker::Hint,
+        ..base()
+    }
+}

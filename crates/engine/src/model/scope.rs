@@ -1,0 +1,69 @@
+//! Where a memory lives. The kind of scope says which names it carries.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::vocabulary::ScopeKind;
+
+/// One place of memory. Two memories share a place when their scopes are equal.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Scope {
+    Workspace,
+    User { user: String },
+    Conversation { conversation: String },
+    Agent { agent: String },
+    Pipeline { pipeline: String, agent: String },
+    System { system: String },
+    Run { run: String },
+}
+
+impl Scope {
+    pub const fn kind(&self) -> ScopeKind {
+        match self {
+            Scope::Workspace => ScopeKind::Workspace,
+            Scope::User { .. } => ScopeKind::User,
+            Scope::Conversation { .. } => ScopeKind::Conversation,
+            Scope::Agent { .. } => ScopeKind::Agent,
+            Scope::Pipeline { .. } => ScopeKind::Pipeline,
+            Scope::System { .. } => ScopeKind::System,
+            Scope::Run { .. } => ScopeKind::Run,
+        }
+    }
+
+    /// The two names stores keep in columns: the place itself and, for pipelines, the agent.
+    pub fn names(&self) -> (&str, &str) {
+        match self {
+            Scope::Workspace => ("", ""),
+            Scope::User { user } => (user, ""),
+            Scope::Conversation { conversation } => (conversation, ""),
+            Scope::Agent { agent } => (agent, ""),
+            Scope::Pipeline { pipeline, agent } => (pipeline, agent),
+            Scope::System { system } => (system, ""),
+            Scope::Run { run } => (run, ""),
+        }
+    }
+
+    /// The inverse of [`Scope::kind`] and [`Scope::names`].
+    pub fn from_names(kind: ScopeKind, first: &str, second: &str) -> Scope {
+        let first = first.to_owned();
+        match kind {
+            ScopeKind::Workspace => Scope::Workspace,
+            ScopeKind::User => Scope::User { user: first },
+            ScopeKind::Conversation => Scope::Conversation { conversation: first },
+            ScopeKind::Agent => Scope::Agent { agent: first },
+            ScopeKind::Pipeline => Scope::Pipeline { pipeline: first, agent: second.to_owned() },
+            ScopeKind::System => Scope::System { system: first },
+            ScopeKind::Run => Scope::Run { run: first },
+        }
+    }
+}
+
+impl std::fmt::Display for Scope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.names() {
+            ("", _) => write!(f, "{}", self.kind()),
+            (first, "") => write!(f, "{}:{first}", self.kind()),
+            (first, second) => write!(f, "{}:{first}/{second}", self.kind()),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What a store is asked to write: all of it or none of it, under conditions it checks itself.
+
+use jiff::Timestamp;
+
+use crate::gate::Entry;
+use crate::model::event::Happening;
+use crate::model::id::{MemoryId, TenantId, VersionId};
+use crate::model::scope::Scope;
+use crate::ports::row::{Row, RowKind};
+
+/// One transaction. The engine decided everything; the store checks the guards inside it and writes.
+#[derive(Debug, Clone)]
+pub struct Change {
+    pub tenant: TenantId,
+    pub at: Timestamp,
+    pub guards: Vec<Guard>,
+    pub writes: Vec<Write>,
+    pub events: Vec<Happening>,
+}
+
+impl Change {
+    pub fn new(tenant: TenantId, at: Timestamp) -> Change {
+        Change { tenant, at, guards: Vec::new(), writes: Vec::new(), events: Vec::new() }
+    }
+
+    pub fn guard(mut self, guard: Guard) -> Change {
+        self.guards.push(guard);
+        self
+    }
+
+    pub fn write(mut self, write: Write) -> Change {
+        self.writes.push(write);
+        self
+    }
+
+    /// With all of another change, in the same transaction.
+    pub fn and(mut self, other: Change) -> Change {
+        self.guards.extend(other.guards);
+        self.writes.extend(other.writes);
+        self.events.extend(other.events);
+        self
+    }
+
+    pub fn event(mut self, event: Happening) -> Change {
+        self.events.push(event);
+        self
+    }
+}
+
+/// A place in a store: where paths and hashes are unique.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// Slug of the store.
+    pub store: String,
+    pub scope: Scope,
+}
+
+/// What must still be true inside the transaction. A guard that fails changes nothing and is named in the answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Guard {
+    /// The memory still stands at the version the decision was made on.
+    VersionIs { memory: MemoryId, version: VersionId },
+    /// Nothing live stands at this path.
+    PathFree { place: Place, path: String },
+    /// Nothing live with this content and no path stands in this place.
+    HashFree { place: Place, sha256: String },
+    /// Nothing was written to this place since it was looked at.
+    PlaceUnchanged { place: Place, generation: u64 },
+    /// The place holds fewer live memories than this.
+    RoomLeft { place: Place, live_max: u64 },
+    /// Every live turn of the session in this place stands before this number.
+    TurnsBefore { place: Place, session: String, turn: u32 },
+    /// The run has saved fewer memories than this into stores of this ruleset.
+    RunSavesLeft { run: String, saves_max: u32 },
+    /// The row is there in this state (`None`: it is not there).
+    RowIs { kind: RowKind, id: String, state: Option<String> },
+    /// This many rows are in this state.
+    RowsAre { kind: RowKind, state: &'static str, count: u64 },
+}
+
+/// One thing to write.
+#[derive(Debug, Clone)]
+pub enum Write {
+    /// A memory with its new version: the only way content gets in.
+    Entry(Box<Entry>),
+    /// A side record: a store, pipeline, review, run, key …
+    Row(Row),
+    RowGone {
+        kind: RowKind,
+        id: String,
+    },
+    /// Counters of what a recall returned.
+    Recalled {
+        memories: Vec<MemoryId>,
+        /// Those of them that may be episodes, which a recall keeps from fading.
+        fading: Vec<MemoryId>,
+    },
+    /// Counts a save of an unattended run.
+    RunSave {
+        run: String,
+    },
+    /// Erases the content of these versions, and of the live memory where it stands at one of them.
+    Redact {
+        memory: MemoryId,
+        versions: Vec<VersionId>,
+    },
+    /// Deletes memories with all their history: pipelines, users and tenants that go.
+    Erase {
+        place: Place,
+    },
+    /// A vector that was missing or of an older model; not a change of the memory.
+    Embedded {
+        memory: MemoryId,
+        version: VersionId,
+        embedding: crate::model::vector::Embedding,
+    },
+}
+
+/// What a commit did.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Committed {
+    /// Number of the last event written, 0 where there was none.
+    pub last_event: u64,
+    /// Memories deleted by [`Write::Erase`].
+    pub erased: u64,
+}

@@ -1,0 +1,161 @@
+//! Side records: everything that is kept beside memories, in tables of one shape.
+//!
+//! A review, a run, a key or a receipt is found by id, state, subject or parent and otherwise read whole. One shape
+//! means one code path a backend, so a new noun costs neither backend a line.
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::model::error::Error;
+use crate::model::id::TenantId;
+use crate::ports::cursor;
+use crate::ports::{Backend, StoreError};
+use crate::vocabulary;
+
+vocabulary! {
+    /// The tables of side records; the word is the table's name.
+    RowKind ("record kind") {
+        Stores = "stores",
+        Pipelines = "pipelines",
+        Seeds = "seeds",
+        Reviews = "reviews",
+        Receipts = "receipts",
+        Usage = "usage",
+        Runs = "runs",
+        Keys = "keys",
+        Bans = "bans",
+        Certificates = "certificates",
+        Documents = "documents",
+        Owners = "owners",
+        Allowed = "allowed",
+        Summaries = "summaries",
+        Idempotency = "idempotency",
+        Leases = "leases",
+    }
+}
+
+/// A side record as stores keep it. Columns are for finding, the body is the record.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Row {
+    pub kind: RowKind,
+    pub id: String,
+    pub state: String,
+    /// What it is about: a memory, a slug, a hash.
+    pub subject: String,
+    /// What it belongs to: a run, a conversation, a store.
+    pub parent: String,
+    pub at: Timestamp,
+    pub body: Value,
+}
+
+/// Which rows; empty fields do not filter.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RowFilter {
+    pub state: Option<String>,
+    pub subject: Option<String>,
+    pub parent: Option<String>,
+    /// Rows after this (time, id) in the order asked for.
+    pub after: Option<(Timestamp, String)>,
+    pub before: Option<Timestamp>,
+    pub newest_first: bool,
+    pub limit: usize,
+}
+
+/// A noun that is kept as a row.
+pub trait Kept: Serialize + DeserializeOwned {
+    const KIND: RowKind;
+    fn id(&self) -> String;
+    fn at(&self) -> Timestamp;
+    fn state(&self) -> String {
+        String::new()
+    }
+    fn subject(&self) -> String {
+        String::new()
+    }
+    fn parent(&self) -> String {
+        String::new()
+    }
+
+    fn to_row(&self) -> Row {
+        Row {
+            kind: Self::KIND,
+            id: self.id(),
+            state: self.state(),
+            subject: self.subject(),
+            parent: self.parent(),
+            at: self.at(),
+            // Nouns of the engine are maps of plain values, which always become JSON.
+            body: serde_json::to_value(self).unwrap_or(Value::Null),
+        }
+    }
+
+    fn from_row(row: Row) -> Result<Self, Error> {
+        serde_json::from_value(row.body)
+            .map_err(|error| Error::Store(StoreError::Corrupt(format!("{} `{}`: {error}", Self::KIND, row.id))))
+    }
+}
+
+/// Reads one noun by id.
+pub fn get<T: Kept>(backend: &dyn Backend, tenant: TenantId, id: &str) -> Result<Option<T>, Error> {
+    backend.row(tenant, T::KIND, id)?.map(T::from_row).transpose()
+}
+
+/// So many rows that the caller may see, page by page: others between them do not make the answer shorter.
+pub(crate) fn select_seen<T: Kept>(
+    backend: &dyn Backend,
+    tenant: TenantId,
+    filter: &RowFilter,
+    sees: impl Fn(&T) -> bool,
+) -> Result<Vec<T>, Error> {
+    let (mut seen, mut filter) = (Vec::new(), filter.clone());
+    let most = filter.limit;
+    loop {
+        let page: Vec<T> = select(backend, tenant, &filter)?;
+        let last = page.len() < filter.limit;
+        filter.after = page.last().map(|row| (row.at(), row.id()));
+        seen.extend(page.into_iter().filter(&sees));
+        if last || seen.len() >= most {
+            seen.truncate(most);
+            return Ok(seen);
+        }
+    }
+}
+
+/// Which stretch of a listing: where it goes on, and how many.
+#[derive(Clone, Debug, Default)]
+pub struct Paging {
+    /// The [`Stretch::next`] of the stretch before.
+    pub after: Option<String>,
+    pub limit: Option<usize>,
+}
+
+/// A stretch of a listing, and the word for where the next begins.
+#[derive(Clone, Debug)]
+pub struct Stretch<T> {
+    pub items: Vec<T>,
+    pub next: Option<String>,
+}
+
+/// As [`select_seen`], a stretch of it: so many, after where the stretch before ended.
+pub(crate) fn select_stretch<T: Kept>(
+    backend: &dyn Backend,
+    tenant: TenantId,
+    filter: RowFilter,
+    after: Option<&str>,
+    limit: usize,
+    sees: impl Fn(&T) -> bool,
+) -> Result<Stretch<T>, Error> {
+    let after = after.map(|word| cursor::read_row(T::KIND, word)).transpose()?;
+    let mut items = select_seen(backend, tenant, &RowFilter { after, limit: limit + 1, ..filter }, sees)?;
+    let more = items.len() > limit;
+    items.truncate(limit);
+    let next = items.last().filter(|_| more).map(|last| cursor::row_word(T::KIND, last.at(), &last.id()));
+    Ok(Stretch { items, next })
+}
+
+/// Reads nouns by their columns.
+pub fn select<T: Kept>(backend: &dyn Backend, tenant: TenantId, filter: &RowFilter) -> Result<Vec<T>, Error> {
+    backend.rows(tenant, T::KIND, filter)?.into_iter().map(T::from_row).collect()
+}

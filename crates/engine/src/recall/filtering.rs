@@ -1,0 +1,57 @@
+//! Does a memory pass a filter, and if not, what does it fail? Stores filter in SQL; this says why, one memory at a time.
+
+use jiff::Timestamp;
+
+use crate::model::memory::Memory;
+use crate::model::vocabulary::State;
+use crate::ports::Filter;
+use crate::ports::change::Place;
+
+/// What a memory fails of a filter, in words; `None` where it passes.
+pub fn left_out(filter: &Filter, memory: &Memory, now: Timestamp) -> Option<String> {
+    let states = if filter.states.is_empty() { &[State::Active][..] } else { &filter.states };
+    let under = |prefix: &String| memory.path.as_ref().is_some_and(|path| path.starts_with(prefix));
+    let here = |place: &Place| place.store == memory.store && place.scope == memory.scope;
+    let reason = match () {
+        () if !states.contains(&memory.state) => {
+            format!("it is {}, and only {} are asked for", memory.state, list(states))
+        }
+        () if memory.is_expired(now) && !filter.asks_for_gone() => "it has expired".to_owned(),
+        () if misses(&filter.stores, &memory.store) => {
+            format!("it is in store `{}`, which was not asked for", memory.store)
+        }
+        () if misses(&filter.scopes, &memory.scope.kind())
+            || !(filter.places.is_empty() || filter.places.iter().any(here)) =>
+        {
+            format!("it lives in {}, which was not asked for", memory.scope)
+        }
+        () if misses(&filter.kinds, &memory.kind) => format!("its kind is {}, which was not asked for", memory.kind),
+        () if misses(&filter.layers, &memory.layer) => {
+            format!("its layer is {}, which was not asked for", memory.layer)
+        }
+        () if !filter.tags.iter().all(|tag| memory.tags.contains(tag)) => {
+            "it does not carry all the tags asked for".to_owned()
+        }
+        () if !filter.path_prefix.as_ref().is_none_or(under) => "its path is not under the prefix asked for".to_owned(),
+        () if filter.trust_min.is_some_and(|trust| memory.trust < trust) => {
+            format!("its trust is {}, below what was asked for", memory.trust)
+        }
+        () if filter.updated_after.is_some_and(|after| memory.updated_at < after) => {
+            format!("it was updated {}, before the time asked for", memory.updated_at)
+        }
+        () if filter.updated_before.is_some_and(|before| memory.updated_at > before) => {
+            format!("it was updated {}, after the time asked for", memory.updated_at)
+        }
+        () => return None,
+    };
+    Some(reason)
+}
+
+/// An empty list filters nothing.
+fn misses<T: PartialEq>(asked: &[T], has: &T) -> bool {
+    !asked.is_empty() && !asked.contains(has)
+}
+
+fn list(states: &[State]) -> String {
+    states.iter().map(|state| state.as_str()).collect::<Vec<_>>().join(", ")
+}

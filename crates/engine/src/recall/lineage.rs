@@ -1,0 +1,157 @@
+//! Lineage: what a memory was made from, what was made from it, and text that comes back from the run it was given to.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::Engine;
+use crate::gate::duplicate::jaccard;
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::id::{MemoryId, TenantId, VersionId};
+use crate::model::memory::{Draft, Memory};
+use crate::model::vocabulary::State;
+use crate::policy::Readable;
+use crate::ports::row::{self, RowFilter};
+use crate::ports::{Filter, Find, Order};
+use crate::recall::usage::{Touch, Usage};
+use crate::text::normalize;
+use crate::text::words;
+
+/// Memories compared with a save: those that share most words with it.
+const NEAR_MAX: usize = 12;
+/// Bytes of a save that are read for likeness; a longer text is no longer what was recalled.
+const COMPARED_BYTES_MAX: usize = 4_096;
+
+impl Engine {
+    /// The versions this draft only repeats: what its own run was told before. Empty where it says something new.
+    pub(crate) fn echoes(&self, caller: &Caller, draft: &Draft) -> Result<Vec<VersionId>, Error> {
+        if caller.run.is_none() || !caller.role.is_program() || !caller.rules.read {
+            return Ok(Vec::new());
+        }
+        let eyes = self.eyes(caller)?;
+        let text = &draft.content[..draft.content.floor_char_boundary(COMPARED_BYTES_MAX)];
+        let filter = Filter { unexpired_at: Some(self.clock.now()), ..Filter::default() };
+        let find = Find { filter, words: words::query(text), pool: NEAR_MAX, ..Find::default() };
+        let mut near: Vec<Memory> =
+            self.backend.find(&eyes, &find)?.candidates.into_iter().map(|candidate| candidate.memory).collect();
+        let same_place =
+            |memory: &Memory| memory.store == draft.store && memory.path.is_some() && memory.path == draft.path;
+        near.retain(|memory| {
+            eyes.shows(memory) && !same_place(memory) && self.repeats(&draft.content, &memory.content)
+        });
+        if near.is_empty() {
+            return Ok(Vec::new());
+        }
+        let told = self.told_to(caller)?;
+        Ok(near.into_iter().filter(|memory| told.contains(&memory.id)).map(|memory| memory.version).collect())
+    }
+
+    /// The same text in another dress, or nearly all of the same words.
+    fn repeats(&self, said: &str, known: &str) -> bool {
+        let set = |text: &str| -> HashSet<String> { words::tokens(text).into_iter().collect() };
+        normalize::value(said) == normalize::value(known)
+            || jaccard(&set(said), &set(known)) >= self.limits().echo_overlap
+    }
+
+    /// The memories the caller's run was shown.
+    fn told_to(&self, caller: &Caller) -> Result<HashSet<MemoryId>, Error> {
+        // What a recall leaves behind is written in the next group: wait for it.
+        self.backend.flush()?;
+        let filter = RowFilter {
+            parent: caller.run.clone(),
+            newest_first: true,
+            limit: self.limits().echo_uses,
+            ..RowFilter::default()
+        };
+        let uses: Vec<Usage> = row::select(&*self.backend, caller.tenant, &filter)?;
+        Ok(uses.into_iter().filter(was_shown).map(|usage| usage.memory).collect())
+    }
+
+    /// The runs and conversations that were shown any of these memories.
+    pub(crate) fn reached<'a>(
+        &self,
+        tenant: TenantId,
+        memories: impl Iterator<Item = &'a MemoryId>,
+    ) -> Result<Vec<String>, Error> {
+        self.backend.flush()?;
+        let mut reached: Vec<String> = Vec::new();
+        for memory in memories {
+            let limit = self.limits().list_max;
+            let filter = RowFilter { subject: Some(memory.to_string()), limit, ..RowFilter::default() };
+            for usage in row::select::<Usage>(&*self.backend, tenant, &filter)?.into_iter().filter(was_shown) {
+                let name = match (&usage.run, &usage.conversation) {
+                    (Some(run), _) => format!("run:{run}"),
+                    (None, Some(conversation)) => format!("conversation:{conversation}"),
+                    (None, None) => usage.actor.clone(),
+                };
+                if !reached.contains(&name) {
+                    reached.push(name);
+                }
+            }
+        }
+        Ok(reached)
+    }
+
+    /// Everything made from these memories, directly or through others, in these states, oldest first.
+    pub(crate) fn descendants(
+        &self,
+        tenant: TenantId,
+        roots: &HashSet<MemoryId>,
+        states: &[State],
+    ) -> Result<Vec<Memory>, Error> {
+        let filter = Filter { states: State::ALL.to_vec(), ..Filter::default() };
+        let mut derived = self.all(tenant, &filter, Order::Oldest)?;
+        derived.retain(|memory| !memory.derived_from.is_empty());
+        let mut owner: HashMap<VersionId, MemoryId> = HashMap::new();
+        for version in derived.iter().flat_map(|memory| &memory.derived_from) {
+            if !owner.contains_key(version)
+                && let Some(found) = self.backend.version(&Readable::everything(tenant), *version)?
+            {
+                owner.insert(*version, found.memory.id);
+            }
+        }
+        let mut reached = roots.clone();
+        // A chain is as long as there are memories at most; it ends when a round adds nothing.
+        loop {
+            let before = reached.len();
+            let from_reached = |memory: &&Memory| {
+                memory.derived_from.iter().any(|version| owner.get(version).is_some_and(|id| reached.contains(id)))
+            };
+            let more: Vec<MemoryId> = derived.iter().filter(from_reached).map(|memory| memory.id).collect();
+            reached.extend(more);
+            if reached.len() == before {
+                break;
+            }
+        }
+        derived.retain(|memory| {
+            !roots.contains(&memory.id) && reached.contains(&memory.id) && states.contains(&memory.state)
+        });
+        Ok(derived)
+    }
+
+    /// What a memory was made from and what was made from it, as far as the caller may see.
+    pub fn lineage(&self, caller: &Caller, memory: MemoryId) -> Result<Lineage, Error> {
+        let memory = self.read_by_id(caller, memory)?;
+        let eyes = self.eyes(caller)?;
+        let mut sources = Vec::new();
+        for version in &memory.derived_from {
+            sources.extend(self.backend.version(&eyes, *version)?.filter(|v| eyes.shows(&v.memory)).map(|v| v.memory));
+        }
+        let mut derived = self.descendants(caller.tenant, &HashSet::from([memory.id]), State::ALL)?;
+        derived.retain(|memory| eyes.shows(memory));
+        Ok(Lineage { sources, derived })
+    }
+}
+
+/// Both directions of a memory's descent.
+#[derive(Clone, Debug)]
+pub struct Lineage {
+    /// The exact versions it was made from.
+    pub sources: Vec<Memory>,
+    /// Everything made from it.
+    pub derived: Vec<Memory>,
+}
+
+/// Shown to a model, as opposed to written by one.
+fn was_shown(usage: &Usage) -> bool {
+    matches!(usage.touch, Touch::Injected | Touch::Read)
+}

@@ -1,0 +1,9 @@
+//! Finding and ranking: search, read, lineage, and what a caller may see.
+
+pub(crate) mod event_visibility;
+pub mod filtering;
+pub(crate) mod lineage;
+pub mod ranking;
+pub(crate) mod read;
+pub(crate) mod search;
+pub mod usage;

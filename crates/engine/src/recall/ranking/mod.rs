@@ -1,0 +1,131 @@
+//! What comes first. Stores find, this ranks: the same candidates get the same order on every backend.
+
+mod rankers;
+mod sessions;
+pub mod text;
+pub mod when;
+
+pub use rankers::{Source, episodic, operational, recency};
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::Timestamp;
+
+use crate::model::limits::Weights;
+use crate::model::memory::Memory;
+use crate::model::scope::Scope;
+use crate::model::vector::Vector;
+use crate::model::vocabulary::{Ranker, State};
+use crate::ports::{Calibration, Candidate, Found, Stats};
+use crate::text::words::{self, QueryWords};
+use text::{QuerySignals, TextInput, TextScore};
+
+/// What was asked, prepared once.
+pub struct Asked<'a> {
+    pub text: &'a str,
+    pub words: &'a QueryWords,
+    pub vector: Option<&'a Vector>,
+    pub calibration: Calibration,
+    pub ranker: Ranker,
+    pub weights: &'a Weights,
+    pub now: Timestamp,
+}
+
+/// A memory that answers, with why.
+#[derive(Clone, Debug)]
+pub struct Hit {
+    pub memory: Memory,
+    pub score: f64,
+    /// The signals behind the score by name, before their weights: `text`, `trust`, `entity` …, and what text is made of (`text.words`, `text.vector` …).
+    pub parts: BTreeMap<&'static str, f64>,
+}
+
+impl Hit {
+    /// A memory that was not ranked: it is there for another reason.
+    pub fn bare(memory: Memory) -> Hit {
+        Hit { memory, score: 0.0, parts: BTreeMap::new() }
+    }
+}
+
+/// Digits of a score that count. Two backends may add in another order; below this they agree.
+const SCORE_STEPS: f64 = 1e6;
+
+/// Scores every candidate and puts them in their one order. Candidates with nothing in common with the query are left out.
+pub fn rank(asked: &Asked<'_>, found: Found) -> Vec<Hit> {
+    let texts = relevance(asked, &found.candidates, &found.stats);
+    let mut hits = rankers::score(asked, found.candidates, &texts);
+    for hit in &mut hits {
+        hit.score = rounded(hit.score);
+        hit.parts.values_mut().for_each(|part| *part = rounded(*part));
+    }
+    hits.sort_by(|one, other| order(asked.ranker, one, other));
+    hits
+}
+
+/// INVARIANT: a total order: score, then newer, then id; the layered ranker puts what is stale last.
+fn order(ranker: Ranker, one: &Hit, other: &Hit) -> Ordering {
+    let (a, b) = (&one.memory, &other.memory);
+    let score = other.score.total_cmp(&one.score);
+    match ranker {
+        Ranker::Layered => is_stale(a.state).cmp(&is_stale(b.state)).then(score).then(b.created_at.cmp(&a.created_at)),
+        _ => score.then(b.updated_at.cmp(&a.updated_at)),
+    }
+    .then(a.id.cmp(&b.id))
+}
+
+fn is_stale(state: State) -> bool {
+    !state.stands()
+}
+
+fn rounded(score: f64) -> f64 {
+    (score * SCORE_STEPS).round() / SCORE_STEPS
+}
+
+/// Text relevance of every candidate, in their order.
+fn relevance(asked: &Asked<'_>, candidates: &[Candidate], stats: &Stats) -> Vec<TextScore> {
+    let mut sessions: HashMap<(&str, &Scope, &str), u32> = HashMap::new();
+    let mut named: HashMap<&str, bool> = HashMap::new();
+    let inputs: Vec<TextInput> = candidates
+        .iter()
+        .map(|candidate| {
+            let memory = &candidate.memory;
+            let count = sessions.len() as u32;
+            let session = memory
+                .session
+                .as_deref()
+                .map(|session| *sessions.entry((&memory.store, &memory.scope, session)).or_insert(count));
+            TextInput {
+                tf: asked.words.terms.iter().map(|term| candidate.words.tf(term.term)).collect(),
+                len: candidate.words.len,
+                similarity: similarity(asked, candidate.vector.as_ref()),
+                session,
+                turn: memory.turn,
+                named: {
+                    let who = memory.speaker.as_deref().unwrap_or(&memory.author);
+                    *named.entry(who).or_insert_with(|| names(asked.words, who))
+                },
+                at: memory.happened_at().as_microsecond(),
+            }
+        })
+        .collect();
+    let query = QuerySignals { words: asked.words, times: when::times(asked.text, asked.now.as_microsecond()) };
+    text::relevance(&query, stats, &inputs, &asked.weights.text)
+}
+
+fn similarity(asked: &Asked<'_>, vector: Option<&Vector>) -> Option<f64> {
+    Some(asked.calibration.relevance(asked.vector?.cosine(vector?)))
+}
+
+/// Whether the query says any part of the name of who said or wrote it.
+fn names(query: &QueryWords, who: &str) -> bool {
+    // `agent:triage` is named by `triage`; the role alone names nobody.
+    let name = words::query(who.rsplit(':').next().unwrap_or_default());
+    name.terms
+        .iter()
+        .filter(|part| part.weight >= 1.0)
+        .any(|part| query.terms.iter().any(|term| term.term == part.term))
+}
+
+#[cfg(test)]
+mod tests;

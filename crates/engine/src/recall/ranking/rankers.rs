@@ -1,0 +1,268 @@
+//! The five formulas, and which candidates answer at all.
+
+use std::collections::{BTreeMap, HashSet};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::text::TextScore;
+use super::{Asked, Hit};
+use crate::model::limits::{Weights, kind_score, trust_score};
+use crate::model::memory::Memory;
+use crate::model::vocabulary::{Kind, Ranker, State, Trust};
+use crate::ports::Candidate;
+use crate::text::entities::{self, Entity};
+use crate::text::words::{self, Fields, Words};
+
+type Parts = BTreeMap<&'static str, f64>;
+
+/// Scores the candidates that answer; each ranker has its own idea of "nothing in common".
+pub(super) fn score(asked: &Asked<'_>, candidates: Vec<Candidate>, texts: &[TextScore]) -> Vec<Hit> {
+    let judge = Judge::new(asked, &candidates);
+    let mut hits = Vec::with_capacity(candidates.len());
+    for (at, candidate) in candidates.into_iter().enumerate() {
+        if let Some((score, mut parts)) = judge.judged(&candidate, &texts[at], at) {
+            explain(&texts[at], &mut parts);
+            hits.push(Hit { memory: candidate.memory, score, parts });
+        }
+    }
+    hits
+}
+
+/// What all candidates are judged by.
+struct Judge<'a> {
+    asked: &'a Asked<'a>,
+    /// A query that says nothing is answered by everything, newest first.
+    open: bool,
+    entities: Vec<Entity>,
+    /// Distinct plain tokens of the query.
+    tokens: HashSet<String>,
+    /// Per candidate: 1 for the newest, falling towards 0.
+    positions: Vec<f64>,
+}
+
+impl<'a> Judge<'a> {
+    fn new(asked: &'a Asked<'a>, candidates: &[Candidate]) -> Self {
+        let layered = asked.ranker == Ranker::Layered;
+        Judge {
+            asked,
+            open: asked.words.terms.is_empty(),
+            entities: entities::extract(asked.text),
+            tokens: if layered { words::tokens(asked.text).into_iter().collect() } else { HashSet::new() },
+            positions: if layered { positions(candidates) } else { Vec::new() },
+        }
+    }
+
+    fn judged(&self, candidate: &Candidate, text: &TextScore, at: usize) -> Option<(f64, Parts)> {
+        let memory = &candidate.memory;
+        let weights = self.asked.weights;
+        match self.asked.ranker {
+            Ranker::Operational => {
+                let entity = entities::overlap(&self.entities, &memory.entities);
+                let recency = recency(memory.updated_at, self.asked.now, weights.half_life_days);
+                let answers = self.open || text.total > 0.0 || entity > 0.0;
+                answers.then(|| operational(weights, text.total, memory.trust, entity, memory.kind, recency))
+            }
+            Ranker::Episodic => {
+                let recency = recency(memory.created_at, self.asked.now, weights.half_life_days);
+                let answers = self.open || text.total > 0.0;
+                answers.then(|| episodic(weights, text.total, recency, memory.importance, Source::Memory))
+            }
+            Ranker::Lesson => {
+                (self.open || text.total > 0.0).then(|| (text.total, Parts::from([("text", text.total)])))
+            }
+            Ranker::Layered => self.layered(memory, text, self.positions[at]),
+            Ranker::Hint => self.hint(candidate),
+        }
+    }
+
+    fn layered(&self, memory: &Memory, text: &TextScore, position: f64) -> Option<(f64, Parts)> {
+        let weights = self.asked.weights;
+        let summary = memory.summary().to_lowercase();
+        let wanted = self.asked.text.trim().to_lowercase();
+        let substring = f64::from(u8::from(!wanted.is_empty() && summary.contains(&wanted)));
+        let in_summary = self.share(&words::tokens(&summary).into_iter().collect());
+        let in_metadata = self.share(&metadata_tokens(memory));
+        // Vectors take no part: this ranker promises to be readable off the page.
+        let answers = wanted.is_empty() || substring + in_summary + in_metadata + text.words > 0.0;
+        let parts = Parts::from([
+            ("substring", substring),
+            ("summary", in_summary),
+            ("metadata", in_metadata),
+            ("state", state_score(memory.state)),
+            ("recency", position),
+        ]);
+        let score = weights.layered_substring * substring
+            + weights.layered_summary * in_summary
+            + weights.layered_metadata * in_metadata
+            + state_score(memory.state)
+            + weights.layered_recency * position;
+        answers.then_some((score, parts))
+    }
+
+    /// Share of the query's distinct tokens in a set.
+    fn share(&self, tokens: &HashSet<String>) -> f64 {
+        if self.tokens.is_empty() {
+            return 0.0;
+        }
+        self.tokens.iter().filter(|token| tokens.contains(*token)).count() as f64 / self.tokens.len() as f64
+    }
+
+    /// `note`: the hint is what a memory is to be found by, tags come next; each field counts up to "says all of it".
+    fn hint(&self, candidate: &Candidate) -> Option<(f64, Parts)> {
+        let memory = &candidate.memory;
+        let weights = self.asked.weights;
+        let hint =
+            words::index(&Fields { content: memory.recall_hint.as_deref().unwrap_or_default(), ..Fields::default() });
+        let tags = words::index(&Fields { tags: &memory.tags, ..Fields::default() });
+        let beside = words::index(&beside_content(memory));
+        let hint = self.said(|term| hint.tf(term) > 0);
+        let tags = self.said(|term| tags.tf(term) > 0);
+        let content = self.said(|term| in_content(&candidate.words, &beside, term));
+        let score = weights.hint_hint * hint + weights.hint_tags * tags + weights.hint_content * content;
+        let parts = Parts::from([("hint", hint), ("tags", tags), ("content", content)]);
+        (self.open || score > 0.0).then_some((score, parts))
+    }
+
+    /// Share of the query's words that a field says, by weight; what is derived from a word stands in for it.
+    fn said(&self, says: impl Fn(words::Term) -> bool) -> f64 {
+        let mut groups: BTreeMap<u16, (f64, f64)> = BTreeMap::new();
+        for term in &self.asked.words.terms {
+            let weight = f64::from(term.weight);
+            let (all, said) = groups.entry(term.group).or_default();
+            *all = all.max(weight);
+            if says(term.term) {
+                *said = said.max(weight);
+            }
+        }
+        let (all, said) = groups.values().fold((0.0, 0.0), |(all, said), group| (all + group.0, said + group.1));
+        if all > 0.0 { said / all } else { 0.0 }
+    }
+}
+
+/// The default formula (000) and its signals.
+pub fn operational(
+    weights: &Weights,
+    text: f64,
+    trust: Trust,
+    entity: f64,
+    kind: Kind,
+    recency: f64,
+) -> (f64, BTreeMap<&'static str, f64>) {
+    let (trust, kind) = (trust_score(trust), kind_score(kind));
+    let score = weights.operational_text * text
+        + weights.operational_trust * trust
+        + weights.operational_entity * entity
+        + weights.operational_kind * kind
+        + weights.operational_recency * recency;
+    let parts = [("text", text), ("trust", trust), ("entity", entity), ("kind", kind), ("recency", recency)];
+    (score, Parts::from(parts))
+}
+
+/// Where a four-source recall found something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    Memory,
+    Audit,
+    Workflow,
+    Knowledge,
+}
+
+impl Source {
+    /// An agent's own memory first, then what was done, then what is written in general.
+    pub const fn priority(self) -> f64 {
+        match self {
+            Source::Memory => 1.0,
+            Source::Audit => 0.8,
+            Source::Workflow => 0.6,
+            Source::Knowledge => 0.5,
+        }
+    }
+}
+
+/// The merging formula of four-source recall (001) and its signals.
+pub fn episodic(
+    weights: &Weights,
+    similarity: f64,
+    recency: f64,
+    importance: f64,
+    source: Source,
+) -> (f64, BTreeMap<&'static str, f64>) {
+    let source = source.priority();
+    let score = weights.episodic_similarity * similarity
+        + weights.episodic_recency * recency
+        + weights.episodic_importance * importance
+        + weights.episodic_source * source;
+    let parts = [("similarity", similarity), ("recency", recency), ("importance", importance), ("source", source)];
+    (score, Parts::from(parts))
+}
+
+/// 1 now (and in the future), half after each half-life.
+pub fn recency(at: Timestamp, now: Timestamp, half_life_days: f64) -> f64 {
+    const MICROS_PER_DAY: f64 = 86_400e6;
+    let age_days = (now.as_microsecond() - at.as_microsecond()).max(0) as f64 / MICROS_PER_DAY;
+    0.5_f64.powf(age_days / half_life_days)
+}
+
+const fn state_score(state: State) -> f64 {
+    match state {
+        State::Active => 2.0,
+        State::Constrained => 1.0,
+        State::Superseded => 0.2,
+        State::Archived | State::Tombstoned => 0.0,
+    }
+}
+
+/// Place by age among the candidates: 1 for the newest, towards 0 for the oldest.
+fn positions(candidates: &[Candidate]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..candidates.len()).collect();
+    order.sort_by_key(|at| (std::cmp::Reverse(candidates[*at].memory.created_at), candidates[*at].memory.id));
+    let mut positions = vec![0.0; candidates.len()];
+    for (place, at) in order.into_iter().enumerate() {
+        positions[at] = 1.0 - place as f64 / candidates.len() as f64;
+    }
+    positions
+}
+
+fn metadata_tokens(memory: &Memory) -> HashSet<String> {
+    let mut tokens = HashSet::new();
+    let mut open: Vec<&Value> = memory.metadata.values().collect();
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(text) => tokens.extend(words::tokens(text)),
+            Value::Array(values) => open.extend(values),
+            Value::Object(values) => open.extend(values.values()),
+            _ => {}
+        }
+    }
+    tokens
+}
+
+fn beside_content(memory: &Memory) -> Fields<'_> {
+    Fields {
+        title: memory.title.as_deref(),
+        hint: memory.recall_hint.as_deref(),
+        content: "",
+        tags: &memory.tags,
+        path: memory.path.as_deref(),
+        speaker: memory.speaker.as_deref(),
+    }
+}
+
+/// The stored words are of all fields; what occurs more often than beside the content occurs in it.
+fn in_content(all: &Words, beside: &Words, term: words::Term) -> bool {
+    all.tf(term) > beside.tf(term)
+}
+
+/// What text relevance is made of, for people.
+fn explain(text: &TextScore, parts: &mut Parts) {
+    parts.extend([
+        ("text.words", text.words),
+        ("text.vector", text.vector),
+        ("text.context", text.context),
+        ("text.speaker", text.speaker),
+        ("text.time", text.time),
+        ("text.exact", text.exact),
+    ]);
+}

@@ -1,0 +1,325 @@
+//! Text relevance: how well a memory's words, meaning and place answer a query, as one number in 0..1.
+//! 1 is "this says exactly that", 0 "nothing in common"; the number means the same in every store.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::sessions::Sessions;
+use super::when::{self, Times};
+use crate::ports::Stats;
+use crate::text::words::{QueryTerm, QueryWords};
+
+/// Weights of text relevance, found on conversations and operational notes, checked on collections left out.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TextWeights {
+    /// How soon a word repeated stops adding: low, as memories are short.
+    pub k1: f64,
+    /// Share of length normalisation where memories are turns of a few words: these say one thing each.
+    pub b_short: f64,
+    /// Added for each doubling of the average length: long texts mention words in passing.
+    pub b_per_doubling: f64,
+    /// Average length, in counted tokens, up to which memories are short.
+    pub short_tokens: f64,
+    /// Saturation at which a word counts as fully said.
+    pub full: f64,
+    /// Share of a query word nobody ever wrote in what the query asks for: a typo must not hide the rest.
+    pub unknown: f64,
+    /// Share of meaning against words, where there is a vector.
+    pub vector: f64,
+    /// Calibrated similarity below which meaning alone, without a word in common, is chance.
+    pub meaning_min: f64,
+    /// What a word said in the turn before is worth: an answer does not repeat its question.
+    pub previous: f64,
+    /// As `previous`, for the turn after.
+    pub next: f64,
+    /// What remains of these with every further turn.
+    pub fading: f64,
+    /// What the best other memory of the same session adds: sessions have a subject.
+    pub session: f64,
+    /// Added strength when the query names the speaker.
+    pub speaker: f64,
+    /// Added strength when the memory is of the time the query names.
+    pub time: f64,
+    /// Taken from a memory of another time than the query names, so that a newer one does not come first.
+    pub other_time: f64,
+    /// Added strength when the memory holds an identifier exactly as the query writes it.
+    pub exact: f64,
+}
+
+impl Default for TextWeights {
+    fn default() -> Self {
+        TextWeights {
+            k1: 0.9,
+            b_short: 0.2,
+            b_per_doubling: 0.1,
+            short_tokens: 16.0,
+            full: 1.2,
+            unknown: 0.5,
+            vector: 0.3,
+            meaning_min: 0.4,
+            previous: 0.5,
+            next: 0.3,
+            fading: 0.6,
+            session: 0.2,
+            speaker: 0.4,
+            time: 0.8,
+            other_time: 0.3,
+            exact: 0.3,
+        }
+    }
+}
+
+/// What is known of a query, prepared once.
+#[derive(Debug, Clone)]
+pub struct QuerySignals<'a> {
+    pub words: &'a QueryWords,
+    pub times: Times,
+}
+
+/// What is known of one candidate.
+#[derive(Debug, Clone, Default)]
+pub struct TextInput {
+    /// Per query term: how often the memory says it.
+    pub tf: Vec<u8>,
+    /// Counted tokens of the memory.
+    pub len: u32,
+    /// Calibrated vector similarity 0..1.
+    pub similarity: Option<f64>,
+    /// Which session, as a number that only has to differ between sessions.
+    pub session: Option<u32>,
+    /// Position in the session.
+    pub turn: Option<u32>,
+    /// Whether the query names who said it.
+    pub named: bool,
+    /// When it was said, in microseconds.
+    pub at: i64,
+}
+
+/// Text relevance and what it is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct TextScore {
+    pub total: f64,
+    /// Share of the query's words the memory says itself.
+    pub words: f64,
+    /// Calibrated similarity.
+    pub vector: f64,
+    /// Added by what stands around it.
+    pub context: f64,
+    /// 1 where the query names the speaker.
+    pub speaker: f64,
+    /// How well the memory's time fits the one named.
+    pub time: f64,
+    /// 1 where an identifier is matched exactly.
+    pub exact: f64,
+}
+
+/// How much a query term says: rare words say more.
+pub fn idf(df: u32, docs: u64) -> f64 {
+    let df = f64::from(df);
+    (1.0 + (docs as f64 - df + 0.5).max(0.0) / (df + 0.5)).ln()
+}
+
+/// One term's part of the BM25 score of a memory; a store may keep the best by the sum of these over the query's terms.
+pub fn bm25(term: &QueryTerm, df: u32, tf: u8, len: u32, stats: &Stats, weights: &TextWeights) -> f64 {
+    f64::from(term.weight) * idf(df, stats.docs) * saturation(tf, len, average(stats), weights)
+}
+
+/// How fully a term is said, 0..1.
+fn saturation(tf: u8, len: u32, average: f64, weights: &TextWeights) -> f64 {
+    let tf = f64::from(tf);
+    let doublings = (average / weights.short_tokens).log2().max(0.0);
+    let b = (weights.b_short + weights.b_per_doubling * doublings).min(1.0);
+    let norm = weights.k1 * (1.0 - b + b * f64::from(len) / average);
+    (tf * (weights.k1 + 1.0) / (tf + norm) / weights.full).min(1.0)
+}
+
+fn average(stats: &Stats) -> f64 {
+    (stats.total_len as f64 / stats.docs.max(1) as f64).max(1.0)
+}
+
+/// Scores all candidates of one query together, as neighbours lend each other their words.
+pub fn relevance(
+    query: &QuerySignals<'_>,
+    stats: &Stats,
+    inputs: &[TextInput],
+    weights: &TextWeights,
+) -> Vec<TextScore> {
+    let asked = Wanted::new(query, stats, weights);
+    let said: Vec<Vec<f64>> = inputs.iter().map(|input| asked.said(input, average(stats), weights)).collect();
+    let sessions = Sessions::new(inputs);
+    let near: Vec<f64> = inputs
+        .iter()
+        .enumerate()
+        .map(|(at, input)| mix(asked.share(&sessions.lent(at, inputs, &said, weights)), input.similarity, weights))
+        .collect();
+    let best = sessions.best(inputs, &near);
+    inputs
+        .iter()
+        .enumerate()
+        .map(|(at, input)| {
+            let other = input.session.and_then(|session| best.get(&session)).map_or(0.0, |best| best.besides(near[at]));
+            let base = near[at] + (1.0 - near[at]) * weights.session * other;
+            score(query, input, asked.share(&said[at]), near[at], base, weights)
+        })
+        .collect()
+}
+
+/// Puts the signals of one candidate together: `near` is its relevance with its neighbours, `base` with its session.
+fn score(
+    query: &QuerySignals<'_>,
+    input: &TextInput,
+    words: f64,
+    near: f64,
+    base: f64,
+    weights: &TextWeights,
+) -> TextScore {
+    let alone = mix(words, input.similarity, weights);
+    let exact = query.words.terms.iter().zip(&input.tf).any(|(term, tf)| term.exact && *tf > 0);
+    let mut score = TextScore {
+        total: base,
+        words,
+        vector: input.similarity.unwrap_or(0.0),
+        context: base - alone,
+        speaker: f64::from(u8::from(input.named)),
+        time: when::fit(&query.times.periods, input.at),
+        exact: f64::from(u8::from(exact)),
+    };
+    let chance = words == 0.0 && near <= alone && score.vector < weights.meaning_min;
+    let apart = if query.times.periods.is_empty() { 0.0 } else { weights.other_time * (1.0 - score.time) };
+    score.total = if chance { 0.0 } else { strengthened(&score, weights) * (1.0 - apart) };
+    score
+}
+
+fn mix(words: f64, similarity: Option<f64>, weights: &TextWeights) -> f64 {
+    similarity.map_or(words, |meaning| (1.0 - weights.vector) * words + weights.vector * meaning)
+}
+
+/// Signs strengthen what is there and make nothing out of nothing; the result stays within 0..1.
+fn strengthened(score: &TextScore, weights: &TextWeights) -> f64 {
+    let strength = (1.0 + weights.speaker * score.speaker)
+        * (1.0 + weights.time * score.time)
+        * (1.0 + weights.exact * score.exact);
+    1.0 - (1.0 - score.total.clamp(0.0, 1.0)).powf(strength)
+}
+
+/// What the query asks for: its groups of terms and what each is worth.
+struct Wanted<'a> {
+    terms: &'a [QueryTerm],
+    /// Per term: what finding it is worth.
+    worth: Vec<f64>,
+    /// Per term: its group's place among the groups.
+    group: Vec<usize>,
+    groups: usize,
+    all: f64,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(query: &QuerySignals<'a>, stats: &Stats, weights: &TextWeights) -> Self {
+        let terms = query.words.terms.as_slice();
+        let mut numbers: HashMap<u16, usize> = HashMap::new();
+        let mut group = Vec::with_capacity(terms.len());
+        let mut worth = Vec::with_capacity(terms.len());
+        let mut all = 0.0;
+        for (at, term) in terms.iter().enumerate() {
+            let df = stats.df.get(at).copied().unwrap_or(0);
+            let value = f64::from(term.weight) * idf(df.max(1), stats.docs);
+            let count = numbers.len();
+            let number = *numbers.entry(term.group).or_insert(count);
+            if number == count {
+                // The word itself. An identifier nobody wrote is no loss: its parts ask for the same. Nor is the name of a
+                // time: memories of that time count as they are.
+                all += match df {
+                    _ if query.times.terms.contains(&term.term) => 0.0,
+                    0 if term.exact => 0.0,
+                    0 => weights.unknown * value,
+                    _ => value,
+                };
+            }
+            group.push(number);
+            worth.push(value);
+        }
+        Wanted { terms, worth, group, groups: numbers.len(), all }
+    }
+
+    /// Per group: the worth of what the memory says of it.
+    fn said(&self, input: &TextInput, average: f64, weights: &TextWeights) -> Vec<f64> {
+        let mut said = vec![0.0_f64; self.groups];
+        for (at, tf) in input.tf.iter().enumerate().take(self.terms.len()).filter(|(_, tf)| **tf > 0) {
+            let worth = self.worth[at] * saturation(*tf, input.len, average, weights);
+            let best = &mut said[self.group[at]];
+            *best = best.max(worth);
+        }
+        said
+    }
+
+    fn share(&self, said: &[f64]) -> f64 {
+        if self.all > 0.0 { (said.iter().sum::<f64>() / self.all).min(1.0) } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::text::words;
+
+    fn input() -> impl Strategy<Value = TextInput> {
+        let tf = prop::collection::vec(0u8..4, 3);
+        let similarity = prop::option::of(0.0..=1.0);
+        (tf, 1u32..200, similarity, prop::option::of(0u32..2), 0u32..6, any::<bool>()).prop_map(
+            |(tf, len, similarity, session, turn, named)| TextInput {
+                tf,
+                len,
+                similarity,
+                session,
+                turn: Some(turn),
+                named,
+                at: 0,
+            },
+        )
+    }
+
+    fn totals(words: &QueryWords, inputs: &[TextInput]) -> Vec<f64> {
+        let stats = Stats { docs: 100, total_len: 2_000, df: vec![3, 30, 0] };
+        let query = QuerySignals { words, times: Times::default() };
+        relevance(&query, &stats, inputs, &TextWeights::default()).iter().map(|score| score.total).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn relevance_grows_with_every_sign(inputs in prop::collection::vec(input(), 1..8), term in 0usize..3) {
+            let mut words = words::query("alpha beta gamma");
+            words.terms.truncate(3);
+            let before = totals(&words, &inputs);
+            prop_assert!(before.iter().all(|total| (0.0..=1.0).contains(total)));
+            let grown = |change: &dyn Fn(&mut TextInput)| {
+                let mut inputs = inputs.clone();
+                change(&mut inputs[0]);
+                totals(&words, &inputs)[0]
+            };
+            prop_assert!(grown(&|input| input.tf[term] += 1) >= before[0] - 1e-9);
+            prop_assert!(grown(&|input| input.named = true) >= before[0] - 1e-9);
+            prop_assert!(grown(&|input| input.similarity = input.similarity.map(|_| 1.0)) >= before[0] - 1e-9);
+        }
+    }
+
+    #[test]
+    fn meaning_alone_answers_only_where_it_is_near() {
+        let words = words::query("alpha beta gamma");
+        let check = |similarity: f64, found: bool| {
+            let input = TextInput {
+                tf: vec![0; words.terms.len()],
+                len: 20,
+                similarity: Some(similarity),
+                ..TextInput::default()
+            };
+            assert_eq!(totals(&words, &[input])[0] > 0.0, found, "{similarity}");
+        };
+        check(0.1, false);
+        check(0.39, false);
+        check(0.5, true);
+    }
+}

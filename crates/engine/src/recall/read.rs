@@ -1,0 +1,272 @@
+//! Read, list, history: what stands, what stood, and who said so.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+
+use crate::Engine;
+use crate::gate::checked_path;
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::event::Event;
+use crate::model::id::{MemoryId, VersionId};
+use crate::model::limits::how_many;
+use crate::model::memory::{Memory, Version};
+use crate::model::vocabulary::State;
+use crate::ports::{Address, Cursor, Filter, Order, Page};
+
+/// How people name a memory: by id, or by path in a store, or by a path that only one store has.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reference {
+    Id(MemoryId),
+    Path { store: Option<String>, path: String },
+}
+
+impl Reference {
+    /// Reads an id, or else a path.
+    pub fn parse(store: Option<&str>, text: &str) -> Reference {
+        match text.parse() {
+            Ok(id) => Reference::Id(id),
+            Err(_) => Reference::Path { store: store.map(str::to_owned), path: text.to_owned() },
+        }
+    }
+}
+
+/// A stretch of a listing and where the next begins.
+#[derive(Clone, Debug)]
+pub struct Listing {
+    pub memories: Vec<Memory>,
+    pub next: Option<Cursor>,
+}
+
+/// Stretches of the log read for one page: a hundred thousand entries, some tenths of a second.
+const EVENT_STRETCHES_MAX: usize = 100;
+
+impl Engine {
+    /// One memory, in whatever state, if the caller may see it. His run is known to have read it.
+    pub fn read(&self, caller: &Caller, reference: &Reference) -> Result<Memory, Error> {
+        let memory = self.locate(caller, reference)?;
+        self.were_read(caller, [&memory]);
+        Ok(memory)
+    }
+
+    /// The same for who works on it and shows it to nobody: leaves no trace.
+    pub fn locate(&self, caller: &Caller, reference: &Reference) -> Result<Memory, Error> {
+        match reference {
+            Reference::Id(id) => self.read_by_id(caller, *id),
+            Reference::Path { store, path } => self.read_by_path(caller, store.as_deref(), path),
+        }
+    }
+
+    /// One memory as it stood at a past time, if the caller may see it as it was.
+    pub fn read_as_of(&self, caller: &Caller, reference: &Reference, at: Timestamp) -> Result<Memory, Error> {
+        let memory = self.stood_at(caller, reference, at)?;
+        self.were_read(caller, [&memory]);
+        Ok(memory)
+    }
+
+    fn stood_at(&self, caller: &Caller, reference: &Reference, at: Timestamp) -> Result<Memory, Error> {
+        let missing = || Error::not_found(format!("a memory there at {at}"));
+        let eyes = self.eyes(caller)?;
+        let id = match reference {
+            Reference::Id(id) => *id,
+            Reference::Path { store, path } => {
+                let filter = Filter {
+                    stores: store.clone().into_iter().collect(),
+                    path: Some(checked_path(path, self.limits())?),
+                    as_of: Some(at),
+                    ..Filter::default()
+                };
+                let page = Page { order: Order::Newest, after: None, limit: 1 };
+                self.backend.list(&eyes, &filter, &page)?.first().ok_or_else(missing)?.id
+            }
+        };
+        let mut below = None;
+        loop {
+            let versions = self.backend.versions(&eyes, id, below, self.limits().history_default)?;
+            let last = versions.last().map(|version| version.number).ok_or_else(missing)?;
+            if let Some(version) = versions.into_iter().find(|version| version.at <= at) {
+                return Some(version.memory).filter(|memory| eyes.shows(memory)).ok_or_else(missing);
+            }
+            below = Some(last);
+        }
+    }
+
+    pub(crate) fn read_by_id(&self, caller: &Caller, id: MemoryId) -> Result<Memory, Error> {
+        let eyes = self.eyes(caller)?;
+        let memory = self.backend.get(&eyes, &Address::Id(id))?;
+        memory.filter(|memory| eyes.shows(memory)).ok_or_else(|| Error::not_found(format!("memory `{id}`")))
+    }
+
+    fn read_by_path(&self, caller: &Caller, store: Option<&str>, path: &str) -> Result<Memory, Error> {
+        let found = self.at_path(caller, store, path)?;
+        let missing = || Error::not_found(format!("memory at `{path}`"));
+        match found.as_slice() {
+            [] => {
+                // `store/path` is how people copy an address.
+                let (store, rest) =
+                    path.trim_start_matches('/').split_once('/').filter(|_| store.is_none()).ok_or_else(missing)?;
+                self.open_store(caller, store).map_err(|_| missing())?;
+                self.at_path(caller, Some(store), rest)?.into_iter().next().ok_or_else(missing)
+            }
+            [_] => Ok(found.into_iter().next().ok_or_else(missing)?),
+            many => {
+                let places: Vec<String> = many.iter().map(|m| format!("{} ({}) {}", m.store, m.scope, m.id)).collect();
+                let message =
+                    format!("`{path}` stands in {} places; name one by id: {}", many.len(), places.join(", "));
+                Err(Error::invalid("shape.ambiguous_path", message))
+            }
+        }
+    }
+
+    /// The active memories at a path; where there is none, the one that stood there last.
+    fn at_path(&self, caller: &Caller, store: Option<&str>, path: &str) -> Result<Vec<Memory>, Error> {
+        let path = checked_path(path, self.limits())?;
+        let of = |states: Vec<State>| Filter {
+            stores: store.map(str::to_owned).into_iter().collect(),
+            path: Some(path.clone()),
+            states,
+            ..Filter::default()
+        };
+        let page = |limit| Page { order: Order::Newest, after: None, limit };
+        let eyes = self.eyes(caller)?;
+        let mut found = self.backend.list(&eyes, &of(vec![State::Active]), &page(self.limits().list_default))?;
+        if found.is_empty() {
+            found = self.backend.list(&eyes, &of(State::ALL.to_vec()), &page(1))?;
+        }
+        found.retain(|memory| eyes.shows(memory));
+        Ok(found)
+    }
+
+    /// As [`Engine::list`], for who shows their texts: his run is known to have read them.
+    pub fn read_list(
+        &self,
+        caller: &Caller,
+        filter: Filter,
+        order: Order,
+        after: Option<Cursor>,
+        limit: Option<usize>,
+    ) -> Result<Listing, Error> {
+        let listing = self.list(caller, filter, order, after, limit)?;
+        self.were_read(caller, &listing.memories);
+        Ok(listing)
+    }
+
+    /// A stretch of the memories the caller may see, to be shown by name.
+    pub fn list(
+        &self,
+        caller: &Caller,
+        filter: Filter,
+        order: Order,
+        after: Option<Cursor>,
+        limit: Option<usize>,
+    ) -> Result<Listing, Error> {
+        let eyes = self.eyes(caller)?;
+        self.stores_stand(caller, &eyes, &filter.stores)?;
+        let limit = how_many(limit, self.limits().list_default, self.limits().list_max)?;
+        let at = self.asked_at(&filter);
+        let filter = filter.unexpired(at);
+        let page = Page { order, after, limit: limit + 1 };
+        let mut memories = self.backend.list(&eyes, &filter, &page)?;
+        memories.retain(|memory| eyes.shows(memory));
+        let more = memories.len() > limit;
+        memories.truncate(limit);
+        let next = memories.last().filter(|_| more).and_then(|last| cursor(order, last));
+        Ok(Listing { memories, next })
+    }
+
+    /// A memory's versions, newest first. The caller's run is known to have read them.
+    pub fn history(
+        &self,
+        caller: &Caller,
+        reference: &Reference,
+        below: Option<u32>,
+        limit: Option<usize>,
+    ) -> Result<Vec<Version>, Error> {
+        let memory = self.locate(caller, reference)?;
+        let limit = how_many(limit, self.limits().history_default, self.limits().history_max)?;
+        let versions = self.backend.versions(&self.eyes(caller)?, memory.id, below, limit)?;
+        self.were_read(caller, versions.iter().map(|version| &version.memory));
+        Ok(versions)
+    }
+
+    pub fn version(&self, caller: &Caller, version: VersionId) -> Result<Version, Error> {
+        let eyes = self.eyes(caller)?;
+        let found = self.backend.version(&eyes, version)?.filter(|version| eyes.shows(&version.memory));
+        let found = found.ok_or_else(|| Error::not_found(format!("version `{version}`")))?;
+        self.were_read(caller, [&found.memory]);
+        Ok(found)
+    }
+
+    /// So many entries of the log after `seq` that are wanted and the caller may see, and the number up to which it was
+    /// read: of a long log that holds few of them, only a stretch.
+    pub fn events(
+        &self,
+        caller: &Caller,
+        after: u64,
+        limit: usize,
+        wanted: impl Fn(&Event) -> bool,
+    ) -> Result<(Vec<Event>, u64), Error> {
+        let witness = self.witness(caller)?;
+        let most = how_many(Some(limit), self.limits().list_default, self.limits().list_max)?;
+        let (mut seen, mut read_to, mut stretch) = (Vec::new(), after, most);
+        for _ in 0..EVENT_STRETCHES_MAX {
+            let events = self.backend.events(caller.tenant, read_to, stretch)?;
+            let last = events.len() < stretch;
+            for event in events {
+                read_to = event.seq;
+                if wanted(&event)
+                    && let Some(shown) = witness.shown(&event)
+                {
+                    seen.push(shown.into_owned());
+                }
+                if seen.len() == most {
+                    return Ok((seen, read_to));
+                }
+            }
+            if last {
+                break;
+            }
+            stretch = self.limits().list_max;
+        }
+        Ok((seen, read_to))
+    }
+
+    /// The newest so many entries of the log that are wanted and the caller may see, in order of time, and the number
+    /// up to which it was read. As with [`Engine::events`], only a stretch of a long log is looked at.
+    pub fn latest_events(
+        &self,
+        caller: &Caller,
+        limit: usize,
+        wanted: impl Fn(&Event) -> bool,
+    ) -> Result<(Vec<Event>, u64), Error> {
+        let witness = self.witness(caller)?;
+        let most = how_many(Some(limit), self.limits().list_default, self.limits().list_max)?;
+        let last = self.backend.last_event(caller.tenant)?;
+        let (mut newest_first, mut upto, mut stretch) = (Vec::new(), last, most);
+        for _ in 0..EVENT_STRETCHES_MAX {
+            let after = upto.saturating_sub(stretch as u64);
+            let events = self.backend.events(caller.tenant, after, stretch)?;
+            let of_stretch = events.iter().rev().filter(|event| event.seq <= upto && wanted(event));
+            newest_first.extend(of_stretch.filter_map(|event| witness.shown(event)).map(Cow::into_owned));
+            if newest_first.len() >= most || after == 0 {
+                break;
+            }
+            (upto, stretch) = (after, self.limits().list_max);
+        }
+        newest_first.truncate(most);
+        newest_first.reverse();
+        Ok((newest_first, last))
+    }
+}
+
+/// Where a listing goes on after this memory.
+pub(crate) fn cursor(order: Order, last: &Memory) -> Option<Cursor> {
+    match order {
+        Order::Path => Some(Cursor::Path(last.path.clone().unwrap_or_default(), last.id)),
+        Order::Newest => Some(Cursor::Time(last.updated_at, last.id)),
+        Order::Oldest => Some(Cursor::Time(last.created_at, last.id)),
+        Order::Expiring => last.expires_at.map(|at| Cursor::Time(at, last.id)),
+        Order::LastTurn | Order::Fading => None,
+    }
+}

@@ -1,0 +1,157 @@
+//! Touches: which memory reached which run or conversation, and how.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::Engine;
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::id::{MemoryId, VersionId};
+use crate::model::memory::Memory;
+use crate::ports::change::{Change, Write};
+use crate::ports::row::{self, Kept, RowFilter, RowKind};
+use crate::tenant::pipelines::admins_only;
+use crate::vocabulary;
+
+vocabulary! {
+    /// How a memory touched a run.
+    Touch ("use") {
+        Injected = "injected",
+        Read = "read",
+        Written = "written",
+        Proposed = "proposed",
+    }
+}
+
+/// One memory's touch of one run or conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    pub id: String,
+    pub at: Timestamp,
+    pub memory: MemoryId,
+    pub version: VersionId,
+    pub touch: Touch,
+    pub actor: String,
+    pub run: Option<String>,
+    pub conversation: Option<String>,
+    pub receipt: Option<String>,
+}
+
+impl Kept for Usage {
+    const KIND: RowKind = RowKind::Usage;
+    fn id(&self) -> String {
+        self.id.clone()
+    }
+    fn at(&self) -> Timestamp {
+        self.at
+    }
+    fn state(&self) -> String {
+        self.touch.to_string()
+    }
+    fn subject(&self) -> String {
+        self.memory.to_string()
+    }
+    fn parent(&self) -> String {
+        self.run.clone().unwrap_or_default()
+    }
+}
+
+impl Engine {
+    /// The memories that reached a run, newest touch first.
+    pub fn blame(&self, caller: &Caller, run: &str) -> Result<Vec<Usage>, Error> {
+        admins_only(caller)?;
+        self.land();
+        let filter = RowFilter {
+            parent: Some(run.to_owned()),
+            newest_first: true,
+            limit: self.limits().list_max,
+            ..RowFilter::default()
+        };
+        row::select(&*self.backend, caller.tenant, &filter)
+    }
+
+    /// The runs and conversations a memory touched, newest first.
+    pub fn reach(&self, caller: &Caller, memory: MemoryId) -> Result<Vec<Usage>, Error> {
+        admins_only(caller)?;
+        self.land();
+        let filter = RowFilter {
+            subject: Some(memory.to_string()),
+            newest_first: true,
+            limit: self.limits().list_max,
+            ..RowFilter::default()
+        };
+        let mut touches: Vec<Usage> = row::select(&*self.backend, caller.tenant, &filter)?;
+        touches.extend(self.written_without_a_run(caller, memory)?);
+        touches.sort_by_key(|touch| std::cmp::Reverse(touch.at));
+        // One that was erased left its touches; one that touched nothing is still there.
+        if touches.is_empty() {
+            self.read_by_id(caller, memory)?;
+        }
+        Ok(touches)
+    }
+
+    /// The log says which conversations wrote it: a save there leaves no row besides.
+    fn written_without_a_run(&self, caller: &Caller, memory: MemoryId) -> Result<Vec<Usage>, Error> {
+        let versions = self.backend.versions(&self.eyes(caller)?, memory, None, self.limits().list_max)?;
+        let told = versions.into_iter().filter(|version| version.run.is_none() && version.conversation.is_some());
+        Ok(told
+            .map(|version| Usage {
+                id: version.id.to_string(),
+                at: version.at,
+                memory,
+                version: version.id,
+                touch: Touch::Written,
+                actor: version.actor,
+                run: None,
+                conversation: version.conversation,
+                receipt: None,
+            })
+            .collect())
+    }
+
+    /// What this caller's run is to be blamed with: nothing outside of one.
+    pub(crate) fn touches(
+        &self,
+        caller: &Caller,
+        touch: Touch,
+        memories: impl Iterator<Item = (MemoryId, VersionId)>,
+    ) -> Vec<Write> {
+        if caller.run.is_none() {
+            return Vec::new();
+        }
+        let write = |(memory, version)| Write::Row(self.usage(caller, touch, memory, version, None).to_row());
+        memories.map(write).collect()
+    }
+
+    /// Leaves behind that somebody was shown these. Written with the next group: the answer waits for no disk.
+    pub(crate) fn were_read<'a>(&self, caller: &Caller, memories: impl IntoIterator<Item = &'a Memory>) {
+        let memories = memories.into_iter().map(|memory| (memory.id, memory.version));
+        let writes = self.touches(caller, Touch::Read, memories);
+        // A read still answers while memory is turned off, and leaves no trace.
+        if !writes.is_empty() && !self.settings.memory_off {
+            self.backend.commit_later(Change { writes, ..Change::new(caller.tenant, self.clock.now()) });
+        }
+    }
+
+    /// A touch to be written with the deed it belongs to.
+    pub(crate) fn usage(
+        &self,
+        caller: &Caller,
+        touch: Touch,
+        memory: MemoryId,
+        version: VersionId,
+        receipt: Option<&str>,
+    ) -> Usage {
+        Usage {
+            id: self.clock.fresh_id().to_string(),
+            at: self.clock.now(),
+            memory,
+            version,
+            touch,
+            actor: caller.principal.clone(),
+            run: caller.run.clone(),
+            conversation: caller.conversation.clone(),
+            receipt: receipt.map(str::to_owned),
+        }
+    }
+}

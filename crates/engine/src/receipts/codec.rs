@@ -1,0 +1,160 @@
+//! Candidates of a receipt as lines: a turn weighs a hundred of them and shows six, and as JSON they would be most of
+//! what a turn costs.
+
+use std::str::FromStr;
+
+use crate::model::id::{MemoryId, VersionId};
+use crate::receipts::receipt::Considered;
+use crate::receipts::render::Block;
+
+/// One line of the names of score parts, then one a candidate: its fields, then its parts in that order.
+pub(crate) fn pack(candidates: &[Considered]) -> String {
+    use std::fmt::Write as _;
+    let mut names: Vec<&str> = candidates.iter().flat_map(|one| one.parts.keys().map(String::as_str)).collect();
+    names.sort_unstable();
+    names.dedup();
+    let mut text = names.join("\t");
+    for one in candidates {
+        let block = match one.block {
+            Some(Block::Trusted) => "t",
+            Some(Block::Untrusted) => "u",
+            None => "",
+        };
+        // Writing to a text cannot fail.
+        let _ = write!(
+            text,
+            "\n{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{block}\t{}\t{}\t{}\t{}",
+            one.memory.0.simple(),
+            one.version.0.simple(),
+            escaped(&one.store),
+            escaped(one.path.as_deref().unwrap_or_default()),
+            one.trust,
+            one.kind,
+            escaped(one.author.as_deref().unwrap_or_default()),
+            u8::from(one.stale),
+            one.score,
+            one.tokens,
+            one.content_tokens_max,
+            escaped(&one.reason),
+        );
+        for name in &names {
+            text.push('\t');
+            if let Some(part) = one.parts.get(*name) {
+                let _ = write!(text, "{part}");
+            }
+        }
+    }
+    text
+}
+
+/// The candidates again; `None` where the lines are not ours.
+pub(crate) fn unpack(text: &str) -> Option<Vec<Considered>> {
+    let mut lines = text.split('\n');
+    let names: Vec<&str> = lines.next()?.split('\t').filter(|name| !name.is_empty()).collect();
+    lines.map(|line| candidate(line, &names)).collect()
+}
+
+fn candidate(line: &str, names: &[&str]) -> Option<Considered> {
+    let mut fields = line.split('\t');
+    let mut next = || fields.next();
+    Some(Considered {
+        memory: MemoryId(read(next()?)?),
+        version: VersionId(read(next()?)?),
+        store: unescaped(next()?),
+        path: some(next()?),
+        trust: read(next()?)?,
+        kind: read(next()?)?,
+        author: some(next()?),
+        stale: next()? == "1",
+        block: match next()? {
+            "t" => Some(Block::Trusted),
+            "u" => Some(Block::Untrusted),
+            _ => None,
+        },
+        score: read(next()?)?,
+        tokens: read(next()?)?,
+        content_tokens_max: read(next()?)?,
+        reason: unescaped(next()?),
+        parts: names
+            .iter()
+            .zip(fields)
+            .filter(|(_, part)| !part.is_empty())
+            .map(|(name, part)| Some(((*name).to_owned(), read(part)?)))
+            .collect::<Option<_>>()?,
+    })
+}
+
+fn read<T: FromStr>(field: &str) -> Option<T> {
+    field.parse().ok()
+}
+
+fn some(field: &str) -> Option<String> {
+    (!field.is_empty()).then(|| unescaped(field))
+}
+
+fn escaped(text: &str) -> std::borrow::Cow<'_, str> {
+    match text.contains(['\\', '\t', '\n']) {
+        true => text.replace('\\', "\\\\").replace('\t', "\\t").replace('\n', "\\n").into(),
+        false => text.into(),
+    }
+}
+
+fn unescaped(text: &str) -> String {
+    let mut chars = text.chars();
+    let mut plain = String::with_capacity(text.len());
+    while let Some(c) = chars.next() {
+        plain.push(match c {
+            '\\' => match chars.next() {
+                Some('t') => '\t',
+                Some('n') => '\n',
+                other => other.unwrap_or('\\'),
+            },
+            c => c,
+        });
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::vocabulary::{Kind, Trust};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_packed_comes_back(
+            rows in proptest::collection::vec(
+                (".{0,20}", proptest::option::of(".{1,20}"), "[\\PC\t\n\\\\]{0,20}", any::<u32>(), 0.0_f64..1.0, 0_usize..3),
+                0..5,
+            ),
+        ) {
+            let candidates: Vec<Considered> = rows
+                .into_iter()
+                .map(|(store, path, reason, number, score, parts)| Considered {
+                    memory: MemoryId(uuid::Uuid::from_u128(u128::from(number))),
+                    version: VersionId(uuid::Uuid::from_u128(u128::from(number) << 64)),
+                    author: path.clone(),
+                    store,
+                    path,
+                    trust: Trust::UserAuthored,
+                    kind: Kind::Runbook,
+                    stale: number % 2 == 1,
+                    score,
+                    parts: ["text", "text.words", "trust"][..parts].iter().map(|name| ((*name).to_owned(), score)).collect(),
+                    block: [None, Some(Block::Trusted), Some(Block::Untrusted)][parts],
+                    reason,
+                    tokens: number as usize,
+                    content_tokens_max: 7,
+                })
+                .collect();
+            prop_assert_eq!(unpack(&pack(&candidates)), Some(candidates));
+        }
+    }
+
+    #[test]
+    fn what_is_not_ours_is_told() {
+        assert_eq!(unpack("text\nnonsense"), None);
+        assert_eq!(unpack(""), Some(Vec::new()));
+    }
+}

@@ -1,0 +1,171 @@
+//! Certificates: the proof that something was erased, without what it said.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::Engine;
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::id::MemoryId;
+use crate::model::memory::{Memory, hex};
+use crate::policy::Readable;
+use crate::ports::Address;
+use crate::ports::row::{self, Kept, RowFilter, RowKind};
+use crate::removal::quarantine::reviewers_only;
+use crate::text::normalize;
+use crate::{safety, vocabulary};
+
+vocabulary! {
+    /// What was erased.
+    Erasure ("erasure") {
+        Redaction = "redaction",
+        User = "user",
+        Pipeline = "pipeline",
+        Tenant = "tenant",
+    }
+}
+
+/// What was erased, by whom, why and when. Digests are keyed: they prove, they do not tell.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Certificate {
+    pub id: String,
+    pub erasure: Erasure,
+    /// The memory, user, pipeline or tenant.
+    pub subject: String,
+    pub memories: u64,
+    pub versions: u64,
+    pub by: String,
+    pub role: String,
+    pub why: Option<String>,
+    pub at: Timestamp,
+    /// Ids of what was erased, up to [`LISTED_MAX`].
+    pub erased: Vec<MemoryId>,
+    /// Keyed digests of the erased contents, up to [`LISTED_MAX`], in the order of the ids.
+    pub digests: Vec<String>,
+    /// Digest over all digests, listed or not.
+    pub root: String,
+    /// Over everything above; the log holds it too.
+    pub seal: String,
+}
+
+/// Ids and digests a certificate lists; of the rest it holds the count and the root.
+const LISTED_MAX: usize = 1_000;
+
+impl Kept for Certificate {
+    const KIND: RowKind = RowKind::Certificates;
+    fn id(&self) -> String {
+        self.id.clone()
+    }
+    fn at(&self) -> Timestamp {
+        self.at
+    }
+    fn state(&self) -> String {
+        self.erasure.to_string()
+    }
+    fn subject(&self) -> String {
+        self.subject.clone()
+    }
+}
+
+/// What a certificate is made of besides who, when and why.
+pub(crate) struct Erased<'a> {
+    pub erasure: Erasure,
+    pub subject: String,
+    pub memories: &'a [Memory],
+    pub versions: u64,
+    pub why: Option<String>,
+}
+
+impl Certificate {
+    pub(crate) fn new(id: String, caller: &Caller, at: Timestamp, key: &str, erased: &Erased<'_>) -> Certificate {
+        let digests: Vec<String> =
+            erased.memories.iter().map(|memory| normalize::keyed_digest(key, &[&memory.content])).collect();
+        let mut root = Sha256::new();
+        digests.iter().for_each(|digest| root.update(digest.as_bytes()));
+        let certificate = Certificate {
+            id,
+            erasure: erased.erasure,
+            subject: erased.subject.clone(),
+            memories: erased.memories.len() as u64,
+            versions: erased.versions,
+            by: caller.principal.clone(),
+            role: caller.role.to_string(),
+            why: erased.why.clone().map(safety::without_secrets),
+            at,
+            erased: erased.memories.iter().take(LISTED_MAX).map(|memory| memory.id).collect(),
+            digests: digests.into_iter().take(LISTED_MAX).collect(),
+            root: hex(&root.finalize()),
+            seal: String::new(),
+        };
+        Certificate { seal: certificate.sealed(), ..certificate }
+    }
+
+    /// The seal its words should have.
+    fn sealed(&self) -> String {
+        let unsealed = Certificate { seal: String::new(), ..self.clone() };
+        // Nouns of the engine are maps of plain values, which always become JSON.
+        let text = serde_json::to_string(&unsealed).unwrap_or_default();
+        hex(&Sha256::digest(text.as_bytes()))
+    }
+}
+
+/// What a check of a certificate found.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Verified {
+    pub valid: bool,
+    /// Its words are the ones that were sealed.
+    pub sealed: bool,
+    /// The log of this database holds the same seal.
+    pub logged: bool,
+    /// None of what it lists can be read here.
+    pub gone: bool,
+}
+
+impl Engine {
+    pub fn certificates(&self, caller: &Caller) -> Result<Vec<Certificate>, Error> {
+        deciders(caller)?;
+        let filter = RowFilter { newest_first: true, limit: self.limits().list_max, ..RowFilter::default() };
+        row::select(&*self.backend, caller.tenant, &filter)
+    }
+
+    pub fn certificate(&self, caller: &Caller, id: &str) -> Result<Certificate, Error> {
+        deciders(caller)?;
+        row::get(&*self.backend, caller.tenant, id)?.ok_or_else(|| Error::not_found(format!("certificate `{id}`")))
+    }
+
+    /// Checks a certificate, from here or from a file, against itself, the log and what can be read now.
+    pub fn verify_certificate(&self, caller: &Caller, certificate: &Certificate) -> Result<Verified, Error> {
+        deciders(caller)?;
+        let sealed = certificate.sealed() == certificate.seal;
+        let logged = self.seal_logged(caller, &certificate.seal)?;
+        let mut gone = true;
+        for id in &certificate.erased {
+            let found = self.backend.get(&Readable::everything(caller.tenant), &Address::Id(*id))?;
+            gone &= found.is_none_or(|memory| memory.content.is_empty());
+        }
+        Ok(Verified { valid: sealed && logged && gone, sealed, logged, gone })
+    }
+
+    fn seal_logged(&self, caller: &Caller, seal: &str) -> Result<bool, Error> {
+        let mut after = 0;
+        loop {
+            let events = self.backend.events(caller.tenant, after, self.limits().list_max)?;
+            let holds = |value: &serde_json::Value| value.as_str() == Some(seal);
+            if events.iter().any(|event| event.happening.payload.get("seal").is_some_and(holds)) {
+                return Ok(true);
+            }
+            match events.last() {
+                Some(last) => after = last.seq,
+                None => return Ok(false),
+            }
+        }
+    }
+}
+
+fn deciders(caller: &Caller) -> Result<(), Error> {
+    match reviewers_only(caller) {
+        None => Ok(()),
+        Some(refusal) => Err(Error::Invalid { code: refusal.code, message: refusal.message }),
+    }
+}

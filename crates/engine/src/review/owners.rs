@@ -1,0 +1,146 @@
+//! Path owners: who reviews what, by pattern, a table per store.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::Engine;
+use crate::gate::checked_label;
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::event::{EventName, Happening};
+use crate::ports::change::{Change, Write};
+use crate::ports::row::{self, Kept, RowFilter, RowKind};
+use crate::tenant::pipelines::admins_only;
+
+/// The owners of one store's paths. Of the patterns that match a path, the last one counts.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Owners {
+    pub store: String,
+    pub rules: Vec<OwnerRule>,
+    pub changed_at: Timestamp,
+}
+
+/// Who reviews the paths a pattern matches. `*` stands for anything within a segment, `**` for any segments.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct OwnerRule {
+    pub pattern: String,
+    /// Principals, such as `reviewer:ana`.
+    pub reviewers: Vec<String>,
+}
+
+impl Kept for Owners {
+    const KIND: RowKind = RowKind::Owners;
+    fn id(&self) -> String {
+        self.store.clone()
+    }
+    fn at(&self) -> Timestamp {
+        self.changed_at
+    }
+}
+
+impl Owners {
+    /// The reviewers of a path, where a pattern says.
+    pub fn of(&self, path: &str) -> Option<&[String]> {
+        self.rules.iter().rev().find(|rule| matches(&rule.pattern, path)).map(|rule| rule.reviewers.as_slice())
+    }
+}
+
+impl Engine {
+    pub(crate) fn owners_of(&self, caller: &Caller, store: &str) -> Result<Option<Owners>, Error> {
+        row::get(&*self.backend, caller.tenant, store)
+    }
+
+    /// All tables of owners.
+    pub fn owners(&self, caller: &Caller) -> Result<Vec<Owners>, Error> {
+        let filter = RowFilter { limit: self.limits().list_max, ..RowFilter::default() };
+        row::select(&*self.backend, caller.tenant, &filter)
+    }
+
+    /// Replaces a store's table; an empty one leaves reviews to every reviewer.
+    pub fn set_owners(&self, caller: &Caller, store: &str, rules: Vec<OwnerRule>) -> Result<Owners, Error> {
+        admins_only(caller)?;
+        self.open_store(caller, store)?;
+        let blank = |rule: &OwnerRule| {
+            rule.pattern.trim().is_empty() || rule.reviewers.iter().any(|name| name.trim().is_empty())
+        };
+        if rules.iter().any(|rule| blank(rule) || rule.reviewers.is_empty()) {
+            return Err(Error::invalid("shape.owners", "an owner rule needs a pattern and at least one reviewer"));
+        }
+        for rule in &rules {
+            checked_label("pattern", &rule.pattern, self.limits())?;
+            rule.reviewers.iter().try_for_each(|name| checked_label("reviewer", name, self.limits()))?;
+        }
+        let now = self.clock.now();
+        let owners = Owners { store: store.to_owned(), rules, changed_at: now };
+        let event = Happening::new(EventName::AuditRecorded, caller, now)
+            .with("action", "owners.changed")
+            .with("store", store)
+            .with("rules", owners.rules.len());
+        let write = match owners.rules.is_empty() {
+            true => Write::RowGone { kind: RowKind::Owners, id: owners.id() },
+            false => Write::Row(owners.to_row()),
+        };
+        self.backend.commit(Change::new(caller.tenant, now).write(write).event(event))?;
+        Ok(owners)
+    }
+}
+
+/// Whether a pattern matches a path, segment by segment.
+fn matches(pattern: &str, path: &str) -> bool {
+    let pattern = pattern.trim_start_matches('/');
+    // As in CODEOWNERS, a folder means everything under it.
+    let folder = pattern.ends_with('/').then(|| format!("{pattern}**"));
+    let pattern: Vec<&str> = folder.as_deref().unwrap_or(pattern).split('/').collect();
+    let path: Vec<&str> = path.trim_start_matches('/').split('/').collect();
+    segments_match(&pattern, &path)
+}
+
+fn segments_match(pattern: &[&str], path: &[&str]) -> bool {
+    match (pattern.split_first(), path.split_first()) {
+        (None, None) => true,
+        (Some((&"**", rest)), _) => {
+            segments_match(rest, path) || path.split_first().is_some_and(|(_, tail)| segments_match(pattern, tail))
+        }
+        (Some((wanted, rest)), Some((segment, tail))) => segment_matches(wanted, segment) && segments_match(rest, tail),
+        _ => false,
+    }
+}
+
+fn segment_matches(pattern: &str, segment: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == segment,
+        Some((head, rest)) => segment.strip_prefix(head).is_some_and(|tail| {
+            tail.char_indices().map(|(at, _)| at).chain([tail.len()]).any(|at| segment_matches(rest, &tail[at..]))
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        let check =
+            |pattern: &str, path: &str, wanted: bool| assert_eq!(matches(pattern, path), wanted, "{pattern} {path}");
+        check("nginx/*", "nginx/crashloop", true);
+        check("nginx/*", "nginx/deep/er", false);
+        check("nginx/", "nginx/deep/er", true);
+        check("/nginx/**", "nginx/a/b/c", true);
+        check("**", "anything/at/all", true);
+        check("**/db-*", "eu/prod/db-main", true);
+        check("*.md", "a.md", true);
+        check("*.md", "a/b.md", false);
+        check("a*c*e", "abcde", true);
+        check("nginx", "nginx2", false);
+    }
+
+    #[test]
+    fn the_last_pattern_counts() {
+        let rule = |pattern: &str, who: &str| OwnerRule { pattern: pattern.into(), reviewers: vec![who.into()] };
+        let rules = vec![rule("**", "reviewer:all"), rule("db/**", "reviewer:dba")];
+        let owners = Owners { store: "s".into(), rules, changed_at: Timestamp::UNIX_EPOCH };
+        assert_eq!(owners.of("db/main"), Some(&["reviewer:dba".to_owned()][..]));
+        assert_eq!(owners.of("web/main"), Some(&["reviewer:all".to_owned()][..]));
+    }
+}

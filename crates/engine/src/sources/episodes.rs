@@ -1,0 +1,191 @@
+//! Episodes: whole conversations in, sessions out.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::Engine;
+use crate::gate;
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::memory::{Draft, Memory};
+use crate::model::vocabulary::{Kind, TtlClass, TurnRole};
+use crate::policy;
+use crate::ports::change::{Guard, Place};
+use crate::ports::{Filter, Order, Page};
+use crate::recall::read::cursor;
+use crate::write::remember::Remembered;
+
+/// The store turns go to.
+pub const EPISODES: &str = "episodes";
+
+/// Turns saved in one transaction: they wait for one disk, and other writers wait a few milliseconds for them.
+const TURNS_TOGETHER: usize = 100;
+
+/// One turn of a conversation, as a host hands it over.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Turn {
+    pub content: String,
+    #[serde(default)]
+    pub role: Option<TurnRole>,
+    /// Who spoke, by name.
+    #[serde(default)]
+    pub speaker: Option<String>,
+    /// Its position; `None`: after the turn before it.
+    #[serde(default)]
+    pub turn: Option<u32>,
+    #[serde(default)]
+    pub kind: Option<Kind>,
+    #[serde(default)]
+    pub importance: Option<f64>,
+    #[serde(default)]
+    pub ttl: Option<TtlClass>,
+}
+
+/// A session an agent took part in.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SessionSummary {
+    /// `None`: turns that name no session.
+    pub session: Option<String>,
+    pub turns: usize,
+    pub first: Timestamp,
+    pub last: Timestamp,
+}
+
+/// The number of the next turn.
+#[derive(Clone, Copy)]
+struct Count {
+    next: u32,
+    /// Whether the host named a number: it goes on from there, whatever the session holds.
+    named: bool,
+}
+
+impl Count {
+    fn draft(&mut self, session: &str, turn: &Turn) -> Draft {
+        let number = turn.turn.unwrap_or(self.next);
+        *self = Count { next: number.saturating_add(1), named: self.named || turn.turn.is_some() };
+        Draft {
+            store: EPISODES.to_owned(),
+            content: turn.content.clone(),
+            kind: turn.kind,
+            role: turn.role,
+            speaker: turn.speaker.clone(),
+            session: Some(session.to_owned()),
+            turn: Some(number),
+            importance: turn.importance,
+            ttl: turn.ttl,
+            ..Draft::default()
+        }
+    }
+}
+
+impl Engine {
+    /// The first of these turns that is malformed, by its place from 0, and what is wrong with it.
+    pub fn malformed_turn(&self, turns: &[Turn]) -> Option<(usize, Error)> {
+        turns.iter().enumerate().find_map(|(at, turn)| {
+            let draft = Draft {
+                content: turn.content.clone(),
+                speaker: turn.speaker.clone(),
+                importance: turn.importance,
+                ..Draft::default()
+            };
+            gate::checked_shape(draft, self.limits()).err().map(|error| (at, error))
+        })
+    }
+
+    /// Saves the turns of a conversation in their order, each through the gate: one that policy or safety refuses does
+    /// not hold up the others, and one that is malformed is named before any is saved, so that all can be sent again.
+    /// The answers stand in the order of the turns.
+    pub fn remember_turns(&self, caller: &Caller, session: &str, turns: &[Turn]) -> Result<Vec<Remembered>, Error> {
+        if turns.len() > self.limits().list_max {
+            let message = format!("{} turns at once; at most {}", turns.len(), self.limits().list_max);
+            return Err(Error::invalid("shape.too_many", message));
+        }
+        if let Some((at, error)) = self.malformed_turn(turns) {
+            return Err(Error::invalid(error.code(), format!("`turns[{at}]`: {error}; none was saved")));
+        }
+        let store = self.open_store(caller, EPISODES)?;
+        let place = Place { store: store.slug.clone(), scope: policy::scope_for(caller, store.scope, None)? };
+        let together = if self.goes_together(caller, &store, &place.scope)? { TURNS_TOGETHER } else { 1 };
+        let (begun, mut count) = (self.clock.now(), Count { next: 1, named: false });
+        let mut answers = Vec::with_capacity(turns.len());
+        for group in turns.chunks(together) {
+            // Somebody else's turns may come between: then these come after them.
+            let (saved, counted) = self.again(|| {
+                self.unerased_since(caller.tenant, begun)?;
+                self.remember_next(caller, &place, session, group, count)
+            })?;
+            answers.extend(saved);
+            count = counted;
+        }
+        Ok(answers)
+    }
+
+    /// Saves turns that follow one another, and how far the numbers are by then.
+    fn remember_next(
+        &self,
+        caller: &Caller,
+        place: &Place,
+        session: &str,
+        turns: &[Turn],
+        mut count: Count,
+    ) -> Result<(Vec<Remembered>, Count), Error> {
+        if !count.named {
+            count.next = count.next.max(self.next_turn(caller, place, session)?);
+        }
+        let follows = !count.named && turns.first().is_some_and(|turn| turn.turn.is_none());
+        let last =
+            follows.then(|| Guard::TurnsBefore { place: place.clone(), session: session.to_owned(), turn: count.next });
+        let drafts: Vec<Draft> = turns.iter().map(|turn| count.draft(session, turn)).collect();
+        Ok((self.remember_together(caller, place, drafts, last.as_ref())?, count))
+    }
+
+    /// The number after the last turn of a session.
+    fn next_turn(&self, caller: &Caller, place: &Place, session: &str) -> Result<u32, Error> {
+        let filter = Filter { places: vec![place.clone()], session: Some(session.to_owned()), ..Filter::default() };
+        let page = Page { order: Order::LastTurn, after: None, limit: 1 };
+        let last = self.backend.list(&self.eyes(caller)?, &filter, &page)?;
+        Ok(last.first().and_then(|memory| memory.turn).map_or(1, |last| last.saturating_add(1)))
+    }
+
+    fn episodes_filter(&self) -> Filter {
+        Filter { stores: vec![EPISODES.to_owned()], unexpired_at: Some(self.clock.now()), ..Filter::default() }
+    }
+
+    /// The sessions a caller can see, the latest first.
+    pub fn sessions(&self, caller: &Caller) -> Result<Vec<SessionSummary>, Error> {
+        let mut sessions: BTreeMap<Option<String>, SessionSummary> = BTreeMap::new();
+        for memory in self.all_episodes(caller)? {
+            let at = memory.created_at;
+            let summary = sessions.entry(memory.session.clone()).or_insert_with(|| SessionSummary {
+                session: memory.session.clone(),
+                turns: 0,
+                first: at,
+                last: at,
+            });
+            summary.turns += 1;
+            summary.first = summary.first.min(at);
+            summary.last = summary.last.max(at);
+        }
+        let mut sessions: Vec<SessionSummary> = sessions.into_values().collect();
+        sessions.sort_by(|one, other| other.last.cmp(&one.last).then_with(|| one.session.cmp(&other.session)));
+        Ok(sessions)
+    }
+
+    fn all_episodes(&self, caller: &Caller) -> Result<Vec<Memory>, Error> {
+        let (eyes, filter) = (self.eyes(caller)?, self.episodes_filter());
+        let (mut all, mut after) = (Vec::new(), None);
+        loop {
+            let page = Page { order: Order::Oldest, after, limit: self.limits().list_max };
+            let memories = self.backend.list(&eyes, &filter, &page)?;
+            after = memories.last().and_then(|last| cursor(Order::Oldest, last));
+            let more = memories.len() == page.limit;
+            all.extend(memories.into_iter().filter(|memory| eyes.shows(memory)));
+            if !more {
+                return Ok(all);
+            }
+        }
+    }
+}

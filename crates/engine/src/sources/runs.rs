@@ -1,0 +1,299 @@
+//! Runs: a stretch of work with a scratch memory of its own, which leaves one episode behind.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::Engine;
+use crate::gate::{Entry, Stamp, checked_label, checked_name};
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::event::{EventName, Happening};
+use crate::model::limits::how_many;
+use crate::model::memory::{Draft, Evidence, Memory};
+use crate::model::refusal::Refusal;
+use crate::model::scope::Scope;
+use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation, State, TtlClass};
+use crate::ports::change::{Change, Guard, Write};
+use crate::ports::row::{self, Kept, Paging, RowFilter, RowKind, Stretch};
+use crate::ports::{Filter, Order, StoreError};
+use crate::vocabulary;
+use crate::write::remember::Remembered;
+
+vocabulary! {
+    /// How a run ended.
+    RunOutcome ("outcome") {
+        Success = "success",
+        Failure = "failure",
+        Cancelled = "cancelled",
+    }
+}
+
+/// One stretch of work.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Run {
+    pub id: String,
+    pub goal: Option<String>,
+    pub workflow: Option<String>,
+    pub opened_by: String,
+    pub opened_at: Timestamp,
+    pub outcome: Option<RunOutcome>,
+    pub closed_at: Option<Timestamp>,
+}
+
+impl Kept for Run {
+    const KIND: RowKind = RowKind::Runs;
+    fn id(&self) -> String {
+        self.id.clone()
+    }
+    fn at(&self) -> Timestamp {
+        self.opened_at
+    }
+    fn state(&self) -> String {
+        if self.closed_at.is_some() { "closed" } else { "open" }.to_owned()
+    }
+    fn subject(&self) -> String {
+        self.workflow.clone().unwrap_or_default()
+    }
+    fn parent(&self) -> String {
+        self.opened_by.clone()
+    }
+}
+
+/// How a run shall be closed.
+#[derive(Clone, Debug)]
+pub struct Closing {
+    pub run: String,
+    pub outcome: RunOutcome,
+    /// What came of it, in the words of whoever ran it.
+    pub summary: Option<String>,
+    /// Overrides the workflow named at opening.
+    pub workflow: Option<String>,
+}
+
+/// What a closed run left behind.
+#[derive(Clone, Debug)]
+pub struct Closed {
+    pub run: Run,
+    /// Working memories that were tombstoned.
+    pub tombstoned: u64,
+    pub episode: Memory,
+    /// The procedure of a success with a workflow's name.
+    pub procedure: Option<Memory>,
+}
+
+#[derive(Clone, Debug)]
+pub enum RunClosed {
+    Done(Box<Closed>),
+    Refused(Refusal),
+}
+
+/// Working memories tombstoned in one transaction.
+const BATCH: usize = 250;
+
+impl Engine {
+    /// Opens a run under the caller's run id, a given one or a fresh one.
+    pub fn open_run(
+        &self,
+        caller: &Caller,
+        id: Option<String>,
+        goal: Option<String>,
+        workflow: Option<String>,
+    ) -> Result<Run, Error> {
+        self.is_on()?;
+        let id = id.or_else(|| caller.run.clone()).unwrap_or_else(|| self.clock.fresh_id().to_string());
+        checked_name("run", &id, self.limits())?;
+        workflow.as_ref().map(|workflow| checked_label("workflow", workflow, self.limits())).transpose()?;
+        let now = self.clock.now();
+        let opened_by = caller.principal.clone();
+        let run = Run { id, goal, workflow, opened_by, opened_at: now, outcome: None, closed_at: None };
+        if let Some(goal) = &run.goal {
+            // Its words go into the episode later; better refused now than then.
+            let findings = crate::safety::inspect(goal);
+            if !findings.is_empty() {
+                return Err(Error::invalid("safety.goal", "the goal holds a secret or an instruction: say it without"));
+            }
+        }
+        let event = Happening::new(EventName::RunOpened, caller, now)
+            .in_scope(Some(Scope::Run { run: run.id.clone() }))
+            .with("run", &run.id)
+            .with("workflow", &run.workflow);
+        let change = Change::new(caller.tenant, now)
+            .guard(Guard::RowIs { kind: RowKind::Runs, id: run.id.clone(), state: None })
+            .write(Write::Row(run.to_row()))
+            .event(event);
+        match self.backend.commit(change) {
+            Ok(_) => Ok(run),
+            Err(StoreError::Guard(_)) => {
+                Err(Error::conflict("conflict.run_exists", format!("run `{}` was opened before", run.id)))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub fn runs(
+        &self,
+        caller: &Caller,
+        open_only: bool,
+        Paging { after, limit }: &Paging,
+    ) -> Result<Stretch<Run>, Error> {
+        let eyes = self.eyes(caller)?;
+        let state = open_only.then(|| "open".to_owned());
+        let limit = how_many(*limit, self.limits().list_default, self.limits().list_max)?;
+        let filter = RowFilter { state, newest_first: true, ..RowFilter::default() };
+        let sees = |run: &Run| run.opened_by == caller.principal || eyes.sees(&Scope::Run { run: run.id.clone() });
+        row::select_stretch(&*self.backend, caller.tenant, filter, after.as_deref(), limit, sees)
+    }
+
+    /// Closes a run: its working memory is tombstoned, one episode stays, and of a success also how it was done.
+    pub fn close_run(&self, caller: &Caller, closing: &Closing) -> Result<RunClosed, Error> {
+        self.is_on()?;
+        let missing = || Error::not_found(format!("run `{}`", closing.run));
+        let run: Run = row::get(&*self.backend, caller.tenant, &closing.run)?.ok_or_else(missing)?;
+        let inside = self.eyes(caller)?.sees(&Scope::Run { run: run.id.clone() });
+        if !inside && run.opened_by != caller.principal {
+            return Err(missing());
+        }
+        if run.closed_at.is_some() {
+            return Err(Error::conflict("conflict.run_closed", format!("run `{}` is closed already", run.id)));
+        }
+        let now = self.clock.now();
+        let workflow = closing.workflow.clone().or(run.workflow.clone());
+        let run = Run { workflow, outcome: Some(closing.outcome), closed_at: Some(now), ..run };
+        // The episode first: if it is refused, the run is still open and can be closed with other words.
+        let episode = match self.remember(caller, episode_of(caller, &run, closing.summary.as_deref()))? {
+            Remembered::Saved(saved) => saved.memory,
+            Remembered::Refused(refusal) => return Ok(RunClosed::Refused(refusal)),
+        };
+        let mut procedure = None;
+        if let (RunOutcome::Success, Some(workflow)) = (closing.outcome, &run.workflow) {
+            let draft = procedure_of(caller, &run, workflow, &episode, closing.summary.as_deref());
+            match self.remember(caller, draft)? {
+                Remembered::Saved(saved) => procedure = Some(saved.memory),
+                Remembered::Refused(refusal) => return Ok(RunClosed::Refused(refusal)),
+            }
+        }
+        let tombstoned = self.clear_working_memory(caller, &run)?;
+        Ok(RunClosed::Done(Box::new(Closed { run, tombstoned, episode, procedure })))
+    }
+
+    fn clear_working_memory(&self, caller: &Caller, run: &Run) -> Result<u64, Error> {
+        let now = self.clock.now();
+        let event = Happening::new(EventName::RunClosed, caller, now)
+            .in_scope(Some(Scope::Run { run: run.id.clone() }))
+            .with("run", &run.id)
+            .with("workflow", &run.workflow)
+            .with("outcome", run.outcome);
+        let closed = Change::new(caller.tenant, now)
+            .guard(Guard::RowIs { kind: RowKind::Runs, id: run.id.clone(), state: Some("open".to_owned()) })
+            .write(Write::Row(run.to_row()))
+            .event(event);
+        // Closed before it is emptied: nothing is saved into it meanwhile.
+        self.backend.commit(closed)?;
+        let mut tombstoned = 0;
+        loop {
+            let working = self.scratch_of(caller, run)?;
+            if working.is_empty() {
+                return Ok(tombstoned);
+            }
+            for batch in working.chunks(BATCH) {
+                let mut change = Change::new(caller.tenant, now);
+                for memory in batch {
+                    let stamp =
+                        Stamp::new(caller, self.fresh_version_id(), now, Some(format!("run {} closed", run.id)));
+                    let entry = Entry::transition(memory, Operation::Forget, stamp, Vec::new(), |memory| {
+                        memory.state = State::Tombstoned;
+                    });
+                    change = change
+                        .guard(Guard::VersionIs { memory: memory.id, version: memory.version })
+                        .event(Happening::new(EventName::Forgotten, caller, now).about(entry.memory()))
+                        .write(Write::Entry(Box::new(entry)));
+                }
+                match self.backend.commit(change) {
+                    Ok(_) => tombstoned += batch.len() as u64,
+                    Err(StoreError::Guard(_)) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+    }
+
+    fn scratch_of(&self, caller: &Caller, run: &Run) -> Result<Vec<Memory>, Error> {
+        let mut places = Vec::new();
+        for store in
+            self.stores(caller)?.into_iter().filter(|store| store.scope == crate::model::vocabulary::ScopeKind::Run)
+        {
+            places.push(crate::ports::change::Place { store: store.slug, scope: Scope::Run { run: run.id.clone() } });
+        }
+        if places.is_empty() {
+            return Ok(Vec::new());
+        }
+        let states = vec![State::Active, State::Constrained];
+        self.all(caller.tenant, &Filter { places, states, ..Filter::default() }, Order::Oldest)
+    }
+
+    /// A closed run's scratch memory takes nothing more.
+    pub(crate) fn run_is_closed(&self, caller: &Caller, scope: &Scope) -> Result<Option<Refusal>, Error> {
+        let Scope::Run { run } = scope else { return Ok(None) };
+        let found: Option<Run> = row::get(&*self.backend, caller.tenant, run)?;
+        let closed = found.is_some_and(|run| run.closed_at.is_some());
+        Ok(closed.then(|| Refusal::new("policy.run_closed", "this run is closed: its working memory is gone")))
+    }
+}
+
+/// An agent's episodes are its own; an operator's go to the layers everybody reads.
+fn episode_of(caller: &Caller, run: &Run, summary: Option<&str>) -> Draft {
+    let (kind, ttl, ended) = match run.outcome {
+        Some(RunOutcome::Failure) => (Kind::Error, TtlClass::Error, "failed"),
+        Some(RunOutcome::Cancelled) => (Kind::TaskCompletion, TtlClass::TaskCompletion, "was cancelled"),
+        _ => (Kind::TaskCompletion, TtlClass::TaskCompletion, "succeeded"),
+    };
+    let goal = run.goal.as_deref().map(|goal| format!(": {goal}")).unwrap_or_default();
+    let said = summary.map(|summary| format!("\n{summary}")).unwrap_or_default();
+    let by_agent = caller.agent.is_some();
+    Draft {
+        store: if by_agent { "episodes" } else { "layers" }.to_owned(),
+        layer: Some(Layer::Episodic),
+        kind: Some(kind),
+        ttl: Some(ttl),
+        content: format!("Run {} {ended}{goal}{said}", run.id),
+        metadata: Some(metadata(&[
+            ("run", &run.id),
+            ("outcome", ended),
+            ("workflow", run.workflow.as_deref().unwrap_or_default()),
+        ])),
+        evidence: vec![evidence_of(run)],
+        ..Draft::default()
+    }
+}
+
+fn procedure_of(caller: &Caller, run: &Run, workflow: &str, episode: &Memory, summary: Option<&str>) -> Draft {
+    let mut metadata = metadata(&[("workflow", workflow), ("run", &run.id)]);
+    metadata.insert("canonical".to_owned(), Value::Bool(false));
+    let how = summary.or(run.goal.as_deref()).unwrap_or("it succeeded");
+    let by_agent = caller.agent.is_some();
+    Draft {
+        store: if by_agent { "agent_layers" } else { "layers" }.to_owned(),
+        layer: Some(Layer::Procedural),
+        kind: Some(Kind::Runbook),
+        recall_hint: Some(format!("workflow {workflow}")),
+        content: format!("Workflow {workflow}: {how}"),
+        metadata: Some(metadata),
+        evidence: vec![evidence_of(run)],
+        derived_from: vec![episode.version],
+        ..Draft::default()
+    }
+}
+
+fn metadata(pairs: &[(&str, &str)]) -> Map<String, Value> {
+    let told = pairs.iter().filter(|(_, value)| !value.is_empty());
+    told.map(|(key, value)| ((*key).to_owned(), Value::String((*value).to_owned()))).collect()
+}
+
+fn evidence_of(run: &Run) -> Evidence {
+    let outcome = run.outcome.map_or("ended", RunOutcome::as_str);
+    Evidence {
+        run: Some(run.id.clone()),
+        ..Evidence::new(EvidenceKind::VerificationResult, format!("run {} closed with {outcome}", run.id))
+    }
+}

@@ -1,0 +1,7 @@
+//! What a tenant has set up: stores, pipelines, bans, allowed findings, and the cache of them.
+
+pub mod allow_list;
+pub mod bans;
+pub mod cache;
+pub mod pipelines;
+pub(crate) mod stores;

@@ -1,0 +1,110 @@
+//! Pipelines: an agent of one has memory only where somebody enabled it.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::Engine;
+use crate::gate::checked_label;
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::event::{EventName, Happening};
+use crate::model::scope::Scope;
+use crate::model::vocabulary::Role;
+use crate::ports::change::{Change, Place, Write};
+use crate::ports::row::{self, Kept, RowFilter, RowKind};
+
+/// One agent's opt-in.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct OptIn {
+    pub pipeline: String,
+    pub agent: String,
+    pub enabled: bool,
+    /// Most memories one recall returns; `None`: the default.
+    pub max_recall: Option<u32>,
+    /// Most bytes of one lesson; `None`: the ruleset's cap.
+    pub max_content_bytes: Option<u64>,
+    pub changed_at: Timestamp,
+}
+
+impl Kept for OptIn {
+    const KIND: RowKind = RowKind::Pipelines;
+    fn id(&self) -> String {
+        opt_in_id(&self.pipeline, &self.agent)
+    }
+    fn at(&self) -> Timestamp {
+        self.changed_at
+    }
+    fn state(&self) -> String {
+        if self.enabled { "enabled" } else { "disabled" }.to_owned()
+    }
+    fn parent(&self) -> String {
+        self.pipeline.clone()
+    }
+}
+
+fn opt_in_id(pipeline: &str, agent: &str) -> String {
+    // The unit separator cannot occur in a name, so no two pairs share an id.
+    format!("{pipeline}\u{1f}{agent}")
+}
+
+impl Engine {
+    /// The caller's own opt-in, where its pipeline gave one.
+    pub fn opt_in(&self, caller: &Caller) -> Result<Option<OptIn>, Error> {
+        let (Some(pipeline), Some(agent)) = (&caller.pipeline, &caller.agent) else { return Ok(None) };
+        let found: Option<OptIn> = row::get(&*self.backend, caller.tenant, &opt_in_id(pipeline, agent))?;
+        Ok(found.filter(|opt_in| opt_in.enabled))
+    }
+
+    /// Turns an agent's memory in a pipeline on or off. Turning it off keeps what was saved.
+    pub fn set_opt_in(&self, caller: &Caller, opt_in: OptIn) -> Result<OptIn, Error> {
+        admins_only(caller)?;
+        checked_label("pipeline", &opt_in.pipeline, self.limits())?;
+        checked_label("agent", &opt_in.agent, self.limits())?;
+        let now = self.clock.now();
+        let opt_in = OptIn { changed_at: now, ..opt_in };
+        let event = Happening::new(EventName::PipelineChanged, caller, now)
+            .with("pipeline", &opt_in.pipeline)
+            .with("agent", &opt_in.agent)
+            .with("enabled", opt_in.enabled);
+        self.backend.commit(Change::new(caller.tenant, now).write(Write::Row(opt_in.to_row())).event(event))?;
+        Ok(opt_in)
+    }
+
+    pub fn opt_ins(&self, caller: &Caller, pipeline: Option<&str>) -> Result<Vec<OptIn>, Error> {
+        admins_only(caller)?;
+        let filter =
+            RowFilter { parent: pipeline.map(str::to_owned), limit: self.limits().list_max, ..RowFilter::default() };
+        row::select(&*self.backend, caller.tenant, &filter)
+    }
+
+    /// Deletes a pipeline: its opt-ins and, with all history, its memories. Answers how many memories went.
+    pub fn delete_pipeline(&self, caller: &Caller, pipeline: &str) -> Result<u64, Error> {
+        let opt_ins = self.opt_ins(caller, Some(pipeline))?;
+        let stores = self.stores(caller)?;
+        let now = self.clock.now();
+        let mut change = Change::new(caller.tenant, now);
+        for opt_in in &opt_ins {
+            change = change.write(Write::RowGone { kind: RowKind::Pipelines, id: opt_in.id() });
+            let scope = Scope::Pipeline { pipeline: opt_in.pipeline.clone(), agent: opt_in.agent.clone() };
+            for store in stores.iter().filter(|store| store.scope == scope.kind()) {
+                let place = Place { store: store.slug.clone(), scope: scope.clone() };
+                change = change.write(Write::Erase { place });
+            }
+        }
+        if opt_ins.is_empty() {
+            return Err(Error::not_found(format!("pipeline `{pipeline}`")));
+        }
+        let event = Happening::new(EventName::PipelineDeleted, caller, now)
+            .with("pipeline", pipeline)
+            .with("agents", opt_ins.len());
+        Ok(self.backend.commit(change.event(event))?.erased)
+    }
+}
+
+/// Deeds of governance are for admins; to others the deed does not exist.
+pub(crate) fn admins_only(caller: &Caller) -> Result<(), Error> {
+    match caller.role {
+        Role::Admin => Ok(()),
+        _ => Err(Error::invalid("policy.admins_only", "only an admin may do this")),
+    }
+}

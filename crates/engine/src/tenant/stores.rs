@@ -1,0 +1,179 @@
+//! Stores: list, create, archive; and the ones that appear on first use.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::Engine;
+use crate::gate::checked_label;
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::event::{EventName, Happening};
+use crate::model::id::StoreId;
+use crate::model::scope::Scope;
+use crate::model::store::{Store, find_builtin};
+use crate::model::vocabulary::{Access, ScopeKind, Trust};
+use crate::policy::Readable;
+use crate::ports::StoreError;
+use crate::ports::change::{Change, Guard, Place, Write};
+use crate::ports::row::{self, Kept, RowFilter, RowKind};
+use crate::tenant::pipelines::admins_only;
+
+/// What a new store shall be.
+#[derive(Clone, Debug)]
+pub struct NewStore {
+    pub slug: String,
+    pub title: Option<String>,
+    pub scope: ScopeKind,
+    pub ruleset: String,
+    pub default_trust: Trust,
+    pub access: Access,
+}
+
+impl Kept for Store {
+    const KIND: RowKind = RowKind::Stores;
+    fn id(&self) -> String {
+        self.slug.clone()
+    }
+    fn at(&self) -> Timestamp {
+        self.created_at
+    }
+    fn state(&self) -> String {
+        if self.archived_at.is_some() { "archived" } else { "open" }.to_owned()
+    }
+    fn subject(&self) -> String {
+        self.scope.to_string()
+    }
+}
+
+impl Engine {
+    /// All stores, archived ones too: their names are no secret, their contents are.
+    pub fn stores(&self, caller: &Caller) -> Result<Vec<Store>, Error> {
+        let filter = RowFilter { limit: self.limits().list_max, ..RowFilter::default() };
+        row::select(&*self.backend, caller.tenant, &filter)
+    }
+
+    /// A system's place in every store kept by system, for who looks nowhere else.
+    pub fn places_of_system(&self, caller: &Caller, system: &str) -> Result<Vec<Place>, Error> {
+        let kept_by_system = self.stores(caller)?.into_iter().filter(|store| store.scope == ScopeKind::System);
+        let scope = Scope::System { system: system.to_owned() };
+        let places: Vec<Place> =
+            kept_by_system.map(|store| Place { store: store.slug, scope: scope.clone() }).collect();
+        match places.is_empty() {
+            // An empty list would not filter at all.
+            true => Err(Error::not_found(format!("system `{system}`"))),
+            false => Ok(places),
+        }
+    }
+
+    pub fn create_store(&self, caller: &Caller, new: NewStore) -> Result<Store, Error> {
+        admins_only(caller)?;
+        checked_slug(&new.slug)?;
+        new.title.as_ref().map(|title| checked_label("title", title, self.limits())).transpose()?;
+        if self.settings.rulesets.get(&new.ruleset).is_none() {
+            let known: Vec<&str> = self.settings.rulesets.names().collect();
+            let message = format!("unknown ruleset `{}`; one of: {}", new.ruleset, known.join(", "));
+            return Err(Error::invalid("shape.unknown_word", message));
+        }
+        let now = self.clock.now();
+        let store = Store {
+            id: StoreId(self.clock.fresh_id()),
+            title: new.title.unwrap_or_else(|| new.slug.clone()),
+            slug: new.slug,
+            scope: new.scope,
+            ruleset: new.ruleset,
+            default_trust: new.default_trust,
+            access: new.access,
+            owner: caller.principal.clone(),
+            created_at: now,
+            archived_at: None,
+        };
+        let taken = |_| Error::conflict("conflict.store_exists", format!("store `{}` exists already", store.slug));
+        self.backend.commit(self.making(caller, &store)).map_err(taken)?;
+        Ok(store)
+    }
+
+    /// Closes a store to reading and writing. Nothing in it is deleted.
+    pub fn archive_store(&self, caller: &Caller, slug: &str) -> Result<Store, Error> {
+        admins_only(caller)?;
+        let now = self.clock.now();
+        let store = Store { archived_at: Some(now), ..self.open_store(caller, slug)? };
+        let event = Happening::new(EventName::StoreArchived, caller, now).with("store", slug);
+        self.backend.commit(Change::new(caller.tenant, now).write(Write::Row(store.to_row())).event(event))?;
+        Ok(store)
+    }
+
+    /// A store that can be read and written now. A built-in one that nobody used yet is there, and empty.
+    pub(crate) fn open_store(&self, caller: &Caller, slug: &str) -> Result<Store, Error> {
+        let store: Option<Store> = row::get(&*self.backend, caller.tenant, slug)?;
+        let unused =
+            || find_builtin(slug).map(|builtin| builtin.make(StoreId(self.clock.fresh_id()), self.clock.now()));
+        let store = store.or_else(unused);
+        store.filter(|store| store.archived_at.is_none()).ok_or_else(|| Error::not_found(format!("store `{slug}`")))
+    }
+
+    /// Whether the stores asked for by name are there to be read; one the caller may not look into is not.
+    pub(crate) fn stores_stand(&self, caller: &Caller, eyes: &Readable, slugs: &[String]) -> Result<(), Error> {
+        for slug in slugs {
+            self.store_stands(caller, eyes, slug)?;
+        }
+        Ok(())
+    }
+
+    /// As [`Engine::open_store`], to be read with these eyes.
+    pub(crate) fn store_stands(&self, caller: &Caller, eyes: &Readable, slug: &str) -> Result<Store, Error> {
+        match eyes.closed.iter().any(|closed| closed == slug) {
+            true => Err(Error::not_found(format!("store `{slug}`"))),
+            false => self.open_store(caller, slug),
+        }
+    }
+
+    /// As [`Engine::open_store`]; a built-in store that is not there yet is made.
+    pub(crate) fn store_for_write(&self, caller: &Caller, slug: &str) -> Result<Store, Error> {
+        let store: Option<Store> = row::get(&*self.backend, caller.tenant, slug)?;
+        match (store, find_builtin(slug)) {
+            (Some(store), _) if store.archived_at.is_none() => Ok(store),
+            (None, Some(builtin)) => {
+                let store = builtin.make(StoreId(self.clock.fresh_id()), self.clock.now());
+                match self.backend.prepare(self.making(caller, &store)) {
+                    // Nobody waits twice: who could not make it could not save either.
+                    Err(error @ (StoreError::Busy(_) | StoreError::Unavailable(_))) => Err(error.into()),
+                    // Somebody else may have made it at the same moment: theirs is as good.
+                    _ => self.open_store(caller, slug),
+                }
+            }
+            _ => Err(Error::not_found(format!("store `{slug}`"))),
+        }
+    }
+
+    /// As [`Engine::store_for_write`], as last read.
+    pub(crate) fn known_store(&self, caller: &Caller, slug: &str) -> Result<Arc<Store>, Error> {
+        if let Some(known) = self.known.store(caller.tenant, slug) {
+            return Ok(known);
+        }
+        let store = Arc::new(self.store_for_write(caller, slug)?);
+        self.known.learn_store(caller.tenant, &store);
+        Ok(store)
+    }
+
+    pub(crate) fn making(&self, caller: &Caller, store: &Store) -> Change {
+        let event = Happening::new(EventName::StoreCreated, caller, store.created_at)
+            .with("store", &store.slug)
+            .with("ruleset", &store.ruleset);
+        Change::new(caller.tenant, store.created_at)
+            .guard(Guard::RowIs { kind: RowKind::Stores, id: store.slug.clone(), state: None })
+            .write(Write::Row(store.to_row()))
+            .event(event)
+    }
+}
+
+pub(crate) fn checked_slug(slug: &str) -> Result<(), Error> {
+    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';
+    match !slug.is_empty() && slug.len() <= 64 && slug.bytes().all(plain) {
+        true => Ok(()),
+        false => {
+            let message = "a slug is 1 to 64 of a-z, 0-9, `_` and `-`";
+            Err(Error::invalid("shape.slug", message))
+        }
+    }
+}

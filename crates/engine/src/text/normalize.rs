@@ -1,0 +1,117 @@
+//! One form for what people consider the same text, whatever its case, spacing, punctuation or Unicode dress.
+
+use sha2::{Digest, Sha256};
+use unicode_normalization::UnicodeNormalization;
+
+use crate::model::memory::hex;
+use crate::text::words;
+
+/// Letters and digits only, folded. A text without any keeps its characters.
+pub(crate) fn value(text: &str) -> String {
+    let folded: String = words::tokens(text).iter().flat_map(|token| token.chars()).filter_map(letter).collect();
+    match folded.is_empty() {
+        true => text.nfkc().filter(|c| !c.is_whitespace()).collect(),
+        false => folded,
+    }
+}
+
+/// The sentences and lines of a text, each normalised, none empty.
+pub(crate) fn sentences(text: &str) -> Vec<String> {
+    let ends =
+        |c: char| matches!(c, '\n' | '\r' | '.' | '!' | '?' | ';' | '。' | '！' | '？' | '\u{2028}' | '\u{2029}');
+    let normalised = |part: &str| -> String {
+        words::tokens(part).iter().flat_map(|token| token.chars()).filter_map(letter).collect()
+    };
+    text.split(ends).map(normalised).filter(|part| !part.is_empty()).collect()
+}
+
+/// Long enough that two texts share it for a reason: `ok` in a longer text is no return of a forgotten `ok`.
+pub(crate) fn is_telling(value: &str) -> bool {
+    const LETTERS_MIN: usize = 12;
+    value.chars().count() >= LETTERS_MIN
+}
+
+/// Letters of other scripts that pass for Latin ones, as the Latin one; marks and joiners as nothing.
+fn letter(c: char) -> Option<char> {
+    Some(match c {
+        'а' | 'α' => 'a',
+        'в' | 'β' => 'b',
+        'с' | 'ϲ' => 'c',
+        'ԁ' => 'd',
+        'е' | 'ε' => 'e',
+        'һ' => 'h',
+        'і' | 'ι' | 'ı' => 'i',
+        'ј' => 'j',
+        'к' | 'κ' => 'k',
+        'м' => 'm',
+        'н' => 'h',
+        'о' | 'ο' => 'o',
+        'р' | 'ρ' => 'p',
+        'ѕ' => 's',
+        'т' | 'τ' => 't',
+        'у' | 'υ' => 'y',
+        'х' | 'χ' => 'x',
+        'ν' => 'v',
+        c if c.is_alphanumeric() => c,
+        _ => return None,
+    })
+}
+
+/// HMAC-SHA-256 over the parts, as hex.
+pub(crate) fn keyed_digest(key: &str, parts: &[&str]) -> String {
+    const BLOCK_BYTES: usize = 64;
+    let mut block = [0_u8; BLOCK_BYTES];
+    // A longer key is hashed first, as the standard says.
+    let hashed = Sha256::digest(key.as_bytes());
+    let key = if key.len() > BLOCK_BYTES { hashed.as_slice() } else { key.as_bytes() };
+    block[..key.len()].copy_from_slice(key);
+    let mut inner = Sha256::new();
+    inner.update(block.map(|byte| byte ^ 0x36));
+    for part in parts {
+        // Lengths first: no two lists of parts read alike.
+        inner.update((part.len() as u64).to_be_bytes());
+        inner.update(part.as_bytes());
+    }
+    let mut outer = Sha256::new();
+    outer.update(block.map(|byte| byte ^ 0x5c));
+    outer.update(inner.finalize());
+    hex(&outer.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disguises_are_seen_through() {
+        let plain = value("The door code is 4711.");
+        for disguise in [
+            "the DOOR code is 4711",
+            "  The\tdoor\n\ncode   is: 4711 !!",
+            "Ｔｈｅ ｄｏｏｒ ｃｏｄｅ ｉｓ ４７１１",
+            "The d\u{200b}oor co\u{ad}de is 4711",
+            "Thé dóor cöde is 4711",
+            "The dооr соdе is 4711",
+            "T-h-e door, code is \u{201c}4711\u{201d}",
+            "𝐓𝐡𝐞 𝐝𝐨𝐨𝐫 𝐜𝐨𝐝𝐞 𝐢𝐬 𝟒𝟕𝟏𝟏",
+        ] {
+            assert_eq!(value(disguise), plain, "{disguise}");
+        }
+        for other in ["The door code is 4712", "The code is 4711", ""] {
+            assert_ne!(value(other), plain, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_text_without_letters_is_still_itself() {
+        assert_eq!(value("🦀 🦀"), "🦀🦀");
+        assert_ne!(value("🦀"), value("🐍"));
+    }
+
+    #[test]
+    fn digests_need_the_key_and_know_where_a_part_ends() {
+        assert_ne!(keyed_digest("a", &["x"]), keyed_digest("b", &["x"]));
+        assert_ne!(keyed_digest("a", &["x", "y"]), keyed_digest("a", &["xy"]));
+        assert_eq!(keyed_digest("a", &["x"]).len(), 64);
+    }
+}

@@ -1,0 +1,312 @@
+//! Upkeep: expiry, decay, quota, missing vectors. Small steps, safe to run in many processes at once.
+
+pub(crate) mod activity;
+pub(crate) mod batch_size;
+pub(crate) mod lease;
+
+use std::cell::Cell;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::Engine;
+use crate::gate::{self, Entry, Stamp};
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::event::{EventName, Happening};
+use crate::model::id::TenantId;
+use crate::model::lifecycle;
+use crate::model::memory::Memory;
+use crate::model::ruleset::Ruleset;
+use crate::model::vector::{Embedding, Vector};
+use crate::model::vocabulary::{Operation, State};
+use crate::policy::Readable;
+use crate::ports::change::{Change, Guard, Place, Write};
+use crate::ports::{EmbedError, Filter, Order, Page, StoreError};
+use crate::tenant::pipelines::admins_only;
+use crate::upkeep::lease::{Hold, Shift};
+
+/// How much one call does.
+#[derive(Clone, Copy, Debug)]
+pub struct Upkeep {
+    /// Memories looked up at once; fewer are changed in one transaction, so that writers never wait long.
+    pub batch: usize,
+    /// Batches of each sort before the call returns.
+    pub batches_max: usize,
+}
+
+impl Default for Upkeep {
+    fn default() -> Self {
+        Upkeep { batch: 200, batches_max: 10_000 }
+    }
+}
+
+/// What a call did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct UpkeepDone {
+    pub expired: u64,
+    /// Faded away: nobody recalled them.
+    pub archived: u64,
+    pub embedded: u64,
+    /// Still without a vector, where the embedder gave none; counted up to one batch.
+    pub unembedded: u64,
+    /// Why it gave none.
+    #[serde(skip)]
+    pub embedder_down: Option<String>,
+    /// Proposals that waited too long.
+    pub lapsed: u64,
+    /// Another process is at it.
+    #[serde(skip)]
+    pub elsewhere: bool,
+    /// Drafts of conversations that are still going on.
+    pub extended: u64,
+    /// Receipts and touches past their time.
+    pub receipts: u64,
+    /// Transactions it took, and the longest of them: nobody else was held up longer.
+    #[serde(skip)]
+    pub transactions: u64,
+    #[serde(skip)]
+    pub longest: SignedDuration,
+}
+
+impl Engine {
+    /// As [`Engine::upkeep`], because somebody asks for it now.
+    pub fn upkeep_now(&self, caller: &Caller, upkeep: Upkeep) -> Result<UpkeepDone, Error> {
+        admins_only(caller)?;
+        self.upkeep(caller.tenant, upkeep)
+    }
+
+    /// Does what is due for one tenant. Of several processes at once one does it; the others come back with nothing.
+    pub fn upkeep(&self, tenant: TenantId, upkeep: Upkeep) -> Result<UpkeepDone, Error> {
+        let mut shift = Shift::new(self, tenant, "upkeep");
+        let done = self.keep(tenant, upkeep, &mut shift);
+        let (elsewhere, (transactions, longest)) = (shift.was_elsewhere(), shift.took());
+        shift.end()?;
+        Ok(UpkeepDone { elsewhere, transactions, longest, ..done? })
+    }
+
+    /// The part of upkeep that gives vectors, under the same lease, while `going_on`: for a process with one client.
+    pub fn upkeep_vectors(
+        &self,
+        tenant: TenantId,
+        upkeep: Upkeep,
+        going_on: &dyn Fn() -> bool,
+    ) -> Result<UpkeepDone, Error> {
+        let mut shift = Shift::new(self, tenant, "upkeep");
+        let done = self.give_vectors(tenant, upkeep, &mut shift, going_on);
+        shift.end()?;
+        done
+    }
+
+    fn keep(&self, tenant: TenantId, upkeep: Upkeep, shift: &mut Shift<'_>) -> Result<UpkeepDone, Error> {
+        let now = self.clock.now();
+        let retire = |due: &[Memory], operation, name| self.retire_together(tenant, due, operation, name, now);
+        // Before anything expires: what goes on does not.
+        let extended = self.extend_drafts(tenant, upkeep.batch)?;
+        Ok(UpkeepDone {
+            extended,
+            expired: batches(
+                upkeep,
+                shift,
+                || self.expired(tenant, upkeep.batch, now),
+                |due| retire(due, Operation::Expire, EventName::Expired),
+            )?,
+            archived: batches(
+                upkeep,
+                shift,
+                || self.faded(tenant, upkeep.batch, now),
+                |due| retire(due, Operation::Archive, EventName::Archived),
+            )?,
+            lapsed: self.expire_reviews(tenant, now)?,
+            receipts: self.forget_receipts(tenant, upkeep, shift)?,
+            ..self.give_vectors(tenant, upkeep, shift, &|| true)?
+        })
+    }
+
+    /// Gives vectors to what has none of the current model, and says what is left where the embedder gives none.
+    fn give_vectors(
+        &self,
+        tenant: TenantId,
+        upkeep: Upkeep,
+        shift: &mut Shift<'_>,
+        going_on: &dyn Fn() -> bool,
+    ) -> Result<UpkeepDone, Error> {
+        let due = || match going_on() {
+            true => Ok(self.backend.unembedded(tenant, self.embedder.model(), upkeep.batch)?),
+            false => Ok(Vec::new()),
+        };
+        let down = Cell::new(None);
+        let embedded = batches(upkeep, shift, due, |due| match self.vectors_of(due) {
+            Ok(vectors) => self.embed(tenant, due, &vectors),
+            // An embedder that is down is not a failure of upkeep: the next one tries again.
+            Err(error) => {
+                down.set(Some(error));
+                Ok(0)
+            }
+        })?;
+        Ok(match down.take() {
+            None | Some(EmbedError::Off) => UpkeepDone { embedded, ..UpkeepDone::default() },
+            Some(error) => {
+                let (unembedded, embedder_down) = (due()?.len() as u64, Some(error.to_string()));
+                UpkeepDone { embedded, unembedded, embedder_down, ..UpkeepDone::default() }
+            }
+        })
+    }
+
+    fn expired(&self, tenant: TenantId, limit: usize, now: Timestamp) -> Result<Vec<Memory>, Error> {
+        let filter =
+            Filter { expired_by: Some(now), states: vec![State::Active, State::Constrained], ..Filter::default() };
+        let page = Page { order: Order::Expiring, after: None, limit };
+        Ok(self.backend.list(&Readable::everything(tenant), &filter, &page)?)
+    }
+
+    /// What has faded, in stores whose ruleset lets importance decay.
+    fn faded(&self, tenant: TenantId, limit: usize, now: Timestamp) -> Result<Vec<Memory>, Error> {
+        let (mut stores, mut layers) = (Vec::new(), Vec::new());
+        for store in self.stores(&Caller::admin(tenant))? {
+            if let Some(ruleset) = self.ruleset(&store).ok().filter(|ruleset| ruleset.importance) {
+                layers.extend(
+                    ruleset.layers.iter().filter(|layer| !layers.contains(*layer)).copied().collect::<Vec<_>>(),
+                );
+                stores.push(store.slug);
+            }
+        }
+        if stores.is_empty() {
+            return Ok(Vec::new());
+        }
+        let fade_below = Some(lifecycle::fade_key(lifecycle::ARCHIVE_BELOW, now));
+        let filter = Filter { stores, layers, fade_below, ..Filter::default() };
+        let page = Page { order: Order::Fading, after: None, limit };
+        let mut due = self.backend.list(&Readable::everything(tenant), &filter, &page)?;
+        due.retain(|memory| memory.decayed_importance(now) < lifecycle::ARCHIVE_BELOW);
+        Ok(due)
+    }
+
+    /// Archives memories in one transaction; where one of them changed meanwhile, each on its own, so that it does not
+    /// hold up the rest.
+    fn retire_together(
+        &self,
+        tenant: TenantId,
+        group: &[Memory],
+        operation: Operation,
+        name: EventName,
+        now: Timestamp,
+    ) -> Result<u64, Error> {
+        let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
+        let steps: Vec<Change> =
+            group.iter().map(|memory| self.retiring(&caller, memory, operation, name, now, None)).collect();
+        match self.backend.prepare(steps.iter().cloned().fold(Change::new(tenant, now), Change::and)) {
+            Ok(_) => return Ok(group.len() as u64),
+            Err(StoreError::Guard(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut retired = 0;
+        for step in steps {
+            match self.backend.prepare(step) {
+                Ok(_) => retired += 1,
+                Err(StoreError::Guard(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(retired)
+    }
+
+    pub(crate) fn retiring(
+        &self,
+        caller: &Caller,
+        memory: &Memory,
+        operation: Operation,
+        name: EventName,
+        now: Timestamp,
+        reason: Option<String>,
+    ) -> Change {
+        let stamp = Stamp::new(caller, self.fresh_version_id(), now, reason);
+        let entry = Entry::transition(memory, operation, stamp, Vec::new(), |memory| {
+            memory.state = State::Archived;
+            memory.archived_at = Some(now);
+        });
+        Change::new(caller.tenant, now)
+            .guard(Guard::VersionIs { memory: memory.id, version: memory.version })
+            .event(Happening::new(name, caller, now).about(entry.memory()))
+            .write(Write::Entry(Box::new(entry)))
+    }
+
+    /// Adds to a save what keeps its place within the quota: the least important is archived with it. In a nearly full
+    /// place what has all but faded goes even earlier.
+    pub(crate) fn making_room(
+        &self,
+        caller: &Caller,
+        place: &Place,
+        ruleset: &Ruleset,
+        incoming: u64,
+        change: Change,
+    ) -> Result<Change, Error> {
+        let Some(live_max) = ruleset.live_max else { return Ok(change) };
+        let state = self.backend.place(caller.tenant, place)?;
+        // The guard asks for room for one: with so many coming, that much less is full.
+        let room = Guard::RoomLeft { place: place.clone(), live_max: (live_max + 1).saturating_sub(incoming) };
+        if ((state.live + incoming) as f64) < live_max as f64 * lifecycle::NEARLY_FULL {
+            return Ok(change.guard(room));
+        }
+        let over = (state.live + incoming).saturating_sub(live_max) as usize;
+        let filter = Filter { places: vec![place.clone()], layers: ruleset.layers.clone(), ..Filter::default() };
+        let page = Page { order: Order::Fading, after: None, limit: over.max(1) };
+        let mut fading = self.backend.list(&Readable::everything(caller.tenant), &filter, &page)?;
+        let mut change = change;
+        if over == 0 {
+            fading.retain(|memory| memory.decayed_importance(change.at) < lifecycle::EARLY_BELOW);
+            change = change.guard(room);
+        }
+        for memory in fading {
+            let reason = Some(format!("made room: at most {live_max} stay in use here (`live_max`)"));
+            let step = self.retiring(caller, &memory, Operation::Archive, EventName::Archived, change.at, reason);
+            change = change.and(step);
+        }
+        Ok(change)
+    }
+
+    fn vectors_of(&self, due: &[Memory]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let texts: Vec<String> = due.iter().map(gate::embedding_text).collect();
+        self.embedder.embed(&texts.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Writes the vectors of memories that have none of the current model: the embedder was down, or is new.
+    fn embed(&self, tenant: TenantId, due: &[Memory], vectors: &[Vec<f32>]) -> Result<u64, Error> {
+        let model = self.embedder.model().to_owned();
+        let mut change = Change::new(tenant, self.clock.now());
+        for (memory, values) in due.iter().zip(vectors) {
+            let Some(vector) = Vector::quantise(values) else { continue };
+            let embedding = Embedding { model: model.clone(), vector };
+            change = change.write(Write::Embedded { memory: memory.id, version: memory.version, embedding });
+        }
+        let embedded = change.writes.len() as u64;
+        if embedded > 0 {
+            self.backend.commit(change)?;
+        }
+        Ok(embedded)
+    }
+}
+
+/// Works on what is due, batch by batch, for as long as the turn is ours and something comes of it. `work` is one
+/// transaction.
+pub(crate) fn batches<T>(
+    upkeep: Upkeep,
+    shift: &mut Shift<'_>,
+    due: impl Fn() -> Result<Vec<T>, Error>,
+    work: impl Fn(&[T]) -> Result<u64, Error>,
+) -> Result<u64, Error> {
+    let mut worked = 0;
+    for _ in 0..upkeep.batches_max {
+        let batch = due()?;
+        let hold = if batch.is_empty() { Hold::Elsewhere } else { shift.hold()? };
+        let done = match hold {
+            Hold::Elsewhere => break,
+            Hold::Begun => continue,
+            Hold::Held => shift.paced(&batch, &work)?,
+        };
+        worked += done;
+        if done == 0 {
+            break;
+        }
+    }
+    Ok(worked)
+}

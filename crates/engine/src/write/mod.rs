@@ -1,0 +1,10 @@
+//! Saving: one story from a draft to a committed version.
+
+pub(crate) mod attempt;
+pub(crate) mod batch;
+pub mod idempotency;
+pub(crate) mod idempotency_mark;
+pub(crate) mod patch;
+pub(crate) mod remember;
+pub(crate) mod rename;
+pub(crate) mod verify_by;

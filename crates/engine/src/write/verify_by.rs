@@ -1,0 +1,59 @@
+//! Verify-by: a date after which a memory counts as a draft, until a person has looked again.
+
+use jiff::Timestamp;
+
+use crate::Engine;
+use crate::gate::{Entry, Stamp};
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::event::{EventName, Happening};
+use crate::model::id::MemoryId;
+use crate::model::refusal::Refusal;
+use crate::model::vocabulary::{Operation, State};
+use crate::policy;
+use crate::ports::change::{Change, Guard, Write};
+use crate::removal::forget::Forgotten;
+
+impl Engine {
+    /// A person confirms that a memory still holds, until the given date or for good.
+    pub fn verify_by(
+        &self,
+        caller: &Caller,
+        memory: MemoryId,
+        until: Option<Timestamp>,
+        reason: Option<String>,
+    ) -> Result<Forgotten, Error> {
+        self.is_on()?;
+        let current = self.read_by_id(caller, memory)?;
+        let store = self.open_store(caller, &current.store)?;
+        let programs = Refusal::new("policy.people_only", "only a person can say that a memory still holds");
+        let permit = match caller.role.is_program() {
+            true => Err(programs),
+            false => policy::may_write(caller, &store, &current.scope, current.kind, true),
+        };
+        if let Err(refusal) = permit {
+            return Ok(Forgotten::Refused(self.refuse(caller, &store.slug, refusal)?));
+        }
+        if current.state != State::Active {
+            return Err(Error::conflict("conflict.not_active", format!("the memory is {}", current.state)));
+        }
+        let now = self.clock.now();
+        if until.is_some_and(|until| until <= now) {
+            return Err(Error::invalid("shape.verify_by", "the date has passed already"));
+        }
+        let stamp = Stamp::new(caller, self.fresh_version_id(), now, reason);
+        let entry =
+            Entry::transition(&current, Operation::Confirm, stamp, Vec::new(), |memory| memory.verify_by = until);
+        let confirmed = entry.memory().clone();
+        let event = Happening::new(EventName::WriteUpdated, caller, now)
+            .about(&confirmed)
+            .with("operation", Operation::Confirm)
+            .with("verify_by", until);
+        let change = Change::new(caller.tenant, now)
+            .guard(Guard::VersionIs { memory: current.id, version: current.version })
+            .event(event)
+            .write(Write::Entry(Box::new(entry)));
+        self.backend.commit(change)?;
+        Ok(Forgotten::Done(Box::new(confirmed)))
+    }
+}
