@@ -2,7 +2,7 @@
 //!
 //!     embed tokens | embed static | embed minilm FILE | embed time [FILE]
 
-use embed::{EmbedConfig, open, reference_ids};
+use embed::{EmbedConfig, open_embedder, reference_ids};
 use std::io::{Error, Write, read_to_string, stdin, stdout};
 use std::time::Instant;
 
@@ -14,9 +14,9 @@ fn main() -> Result<(), Error> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
         ["tokens"] => tokens(),
-        ["static"] => vectors(&EmbedConfig::Fixed),
+        ["static"] => vectors(&EmbedConfig::Static),
         ["minilm", path] => vectors(&EmbedConfig::Transformer { weights: path.into() }),
-        ["time"] => time(&EmbedConfig::Fixed),
+        ["time"] => time(&EmbedConfig::Static),
         ["time", path] => time(&EmbedConfig::Transformer { weights: path.into() }),
         _ => Err(Error::other("tokens, static, minilm FILE or time [FILE]")),
     }
@@ -37,7 +37,7 @@ fn tokens() -> Result<(), Error> {
 }
 
 fn vectors(config: &EmbedConfig) -> Result<(), Error> {
-    let embedder = open(config).map_err(Error::other)?;
+    let embedder = open_embedder(config).map_err(Error::other)?;
     let mut out = stdout().lock();
     for part in lines()?.chunks(BATCH_TEXTS) {
         let texts: Vec<&str> = part.iter().map(String::as_str).collect();
@@ -52,7 +52,7 @@ fn vectors(config: &EmbedConfig) -> Result<(), Error> {
 fn time(config: &EmbedConfig) -> Result<(), Error> {
     let lines = lines()?;
     let began = Instant::now();
-    let embedder = open(config).map_err(Error::other)?;
+    let embedder = open_embedder(config).map_err(Error::other)?;
     let opened = began.elapsed();
     let mut first = None;
     for line in &lines {

@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::error::Error;
 use std::io::{Write, stdout};
 
-use embed::{EmbedConfig, open};
+use embed::{EmbedConfig, open_embedder};
 use engine::model::vector::Vector;
-use engine::ports::{Embedder, Stats};
-use engine::recall::ranking::text::{QuerySignals, TextInput, TextWeights, bm25, relevance};
+use engine::ports::{CorpusStats, Embedder};
+use engine::recall::ranking::text::{QuerySignals, TextInput, TextWeights, bm25_term_score, score_texts};
 use engine::recall::ranking::when;
-use engine::text::words::{self, Fields, QueryWords, Term, Words};
+use engine::text::words::{self, IndexedFields, IndexedWords, QueryWords, Term};
 use serde::Deserialize;
 
 /// Found by words, and as many by vector.
@@ -52,7 +52,7 @@ struct Query {
 
 /// A turn as a backend keeps it.
 struct Kept {
-    words: Words,
+    words: IndexedWords,
     vector: Option<Vector>,
     turn: u32,
     at: i64,
@@ -67,8 +67,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let file = arguments.first().ok_or("which file?")?;
     let weights: TextWeights =
         arguments.get(1).map_or(Ok(TextWeights::default()), |json| serde_json::from_str(json))?;
-    let config = arguments.get(2).map_or(EmbedConfig::Fixed, |path| EmbedConfig::Transformer { weights: path.into() });
-    let embedder = open(&config)?;
+    let config = arguments.get(2).map_or(EmbedConfig::Static, |path| EmbedConfig::Transformer { weights: path.into() });
+    let embedder = open_embedder(&config)?;
     let set: Set = serde_json::from_str(&std::fs::read_to_string(file)?)?;
     let mut by_category: BTreeMap<u32, Sums> = BTreeMap::new();
     for collection in &set.collections {
@@ -102,15 +102,15 @@ fn measure(
     let total_len = kept.iter().map(|one| u64::from(one.words.len)).sum();
     let now = kept.iter().map(|one| one.at).max().unwrap_or(0);
     for query in collection.queries.iter().filter(|query| !query.gold.is_empty()) {
-        let asked = words::query(&query.text);
+        let asked = words::parse_query(&query.text);
         let df = asked.terms.iter().map(|term| df.get(&term.term).copied().unwrap_or(0)).collect();
-        let stats = Stats { docs: kept.len() as u64, total_len, df };
+        let stats = CorpusStats { docs: kept.len() as u64, total_len, df };
         let vector = vector(embedder, &query.text)?;
         let pool = candidates(collection, &kept, &asked, vector.as_ref(), &stats, weights);
         let inputs: Vec<TextInput> =
             pool.iter().map(|at| input(collection, &kept, *at, &asked, vector.as_ref(), embedder)).collect();
-        let signals = QuerySignals { words: &asked, times: when::times(&query.text, now) };
-        let scores = relevance(&signals, &stats, &inputs, weights);
+        let signals = QuerySignals { words: &asked, times: when::parse_times(&query.text, now) };
+        let scores = score_texts(&signals, &stats, &inputs, weights);
         let mut order: Vec<(f64, usize)> = scores.iter().map(|score| score.total).zip(pool).collect();
         order.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));
         let found: Vec<bool> = order.iter().map(|(_, at)| query.gold.contains(&collection.memories[*at].id)).collect();
@@ -127,13 +127,13 @@ fn keep(turns: &[Turn], embedder: &dyn Embedder) -> Result<Vec<Kept>, Box<dyn Er
             turn.caption.as_ref().map_or_else(|| turn.text.clone(), |caption| format!("{}\n{caption}", turn.text));
         let place = places.entry(turn.session).or_default();
         *place += 1;
-        let fields = Fields { content: &text, speaker: Some(&turn.speaker), ..Fields::default() };
+        let fields = IndexedFields { content: &text, speaker: Some(&turn.speaker), ..IndexedFields::default() };
         kept.push(Kept {
-            words: words::index(&fields),
+            words: words::index_fields(&fields),
             vector: vector(embedder, &text)?,
             turn: *place,
             at: turn.date.to_zoned(jiff::tz::TimeZone::UTC)?.timestamp().as_microsecond(),
-            name: words::query(&turn.speaker)
+            name: words::parse_query(&turn.speaker)
                 .terms
                 .iter()
                 .filter(|term| term.weight >= 1.0)
@@ -154,12 +154,16 @@ fn candidates(
     kept: &[Kept],
     asked: &QueryWords,
     vector: Option<&Vector>,
-    stats: &Stats,
+    stats: &CorpusStats,
     weights: &TextWeights,
 ) -> Vec<usize> {
     let by_words = best(kept, |one| {
         let terms = asked.terms.iter().zip(&stats.df);
-        terms.map(|(term, df)| bm25(term, *df, one.words.tf(term.term), one.words.len, stats, weights)).sum()
+        terms
+            .map(|(term, df)| {
+                bm25_term_score(term, *df, one.words.term_frequency(term.term), one.words.len, stats, weights)
+            })
+            .sum()
     });
     let by_vector =
         best(kept, |one| vector.zip(one.vector.as_ref()).map_or(0.0, |(asked, own)| f64::from(asked.cosine(own))));
@@ -192,9 +196,9 @@ fn input(
     let one = &kept[at];
     let cosine = vector.zip(one.vector.as_ref()).map(|(asked, own)| asked.cosine(own));
     TextInput {
-        tf: asked.terms.iter().map(|term| one.words.tf(term.term)).collect(),
+        tf: asked.terms.iter().map(|term| one.words.term_frequency(term.term)).collect(),
         len: one.words.len,
-        similarity: cosine.map(|cosine| embedder.calibration().relevance(cosine)),
+        similarity: cosine.map(|cosine| embedder.calibration().cosine_to_relevance(cosine)),
         session: Some(collection.memories[at].session),
         turn: Some(one.turn),
         named: asked.terms.iter().any(|term| one.name.contains(&term.term)),

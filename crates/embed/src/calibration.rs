@@ -3,22 +3,23 @@
 use engine::ports::Calibration;
 
 /// Tab-separated paraphrases; `scripts/model/calibrate.py` reads the same file for the models we ship.
-static PAIRS: &str = include_str!("../model/pairs.tsv");
+static PARAPHRASE_PAIRS: &str = include_str!("../model/pairs.tsv");
 
 /// Pairs sent to an endpoint: enough for a median, few enough to cost a fraction of a second.
 const PAIRS_SENT: usize = 16;
 
 /// Until a model has been measured: between the extremes seen (0.05 to 0.22 unrelated, 0.75 to 0.85 same).
-pub(crate) const UNKNOWN: Calibration = Calibration { unrelated: 0.15, same: 0.8 };
+pub(crate) const UNMEASURED: Calibration = Calibration { unrelated: 0.15, same: 0.8 };
 
 /// First the left sides, then the right sides.
-pub(crate) fn texts() -> Vec<&'static str> {
-    let pairs: Vec<(&str, &str)> = PAIRS.lines().filter_map(|line| line.split_once('\t')).take(PAIRS_SENT).collect();
+pub(crate) fn paraphrase_texts() -> Vec<&'static str> {
+    let pairs: Vec<(&str, &str)> =
+        PARAPHRASE_PAIRS.lines().filter_map(|line| line.split_once('\t')).take(PAIRS_SENT).collect();
     pairs.iter().map(|pair| pair.0).chain(pairs.iter().map(|pair| pair.1)).collect()
 }
 
 /// The calibration by vectors of [`texts`].
-pub(crate) fn of_vectors(vectors: &[Vec<f32>]) -> Calibration {
+pub(crate) fn measure_cosine_scale(vectors: &[Vec<f32>]) -> Calibration {
     let (left, right) = vectors.split_at(vectors.len() / 2);
     let mut same = Vec::new();
     let mut unrelated = Vec::new();

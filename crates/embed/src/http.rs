@@ -45,7 +45,7 @@ impl fmt::Debug for HttpConfig {
     }
 }
 
-pub(crate) struct Http {
+pub(crate) struct HttpEmbedder {
     agent: Agent,
     config: HttpConfig,
     url: String,
@@ -54,8 +54,8 @@ pub(crate) struct Http {
     calibration: OnceLock<Calibration>,
 }
 
-impl Http {
-    pub(crate) fn open(config: &HttpConfig) -> Result<Http, EmbedError> {
+impl HttpEmbedder {
+    pub(crate) fn open(config: &HttpConfig) -> Result<HttpEmbedder, EmbedError> {
         let proxy = config.proxy.as_deref().map(ureq::Proxy::new).transpose();
         let agent = Agent::config_builder()
             .timeout_global(Some(config.timeout))
@@ -65,7 +65,7 @@ impl Http {
             .proxy(proxy.map_err(|_| EmbedError::Broken("the proxy address is not valid".to_owned()))?)
             .build()
             .new_agent();
-        Ok(Http {
+        Ok(HttpEmbedder {
             agent,
             url: format!("{}/embeddings", config.base_url.trim_end_matches('/')),
             name: match config.dimensions {
@@ -79,28 +79,28 @@ impl Http {
     }
 
     /// Measures what this model's cosines mean, once a process, with a request of short fixed texts.
-    fn calibrate(&self) {
+    fn ensure_calibrated(&self) {
         if self.calibration.get().is_some() {
             return;
         }
         // Where it fails the vectors in hand are still good; the next call tries again.
-        if let Ok(vectors) = self.request(&calibration::texts()) {
-            self.calibration.get_or_init(|| calibration::of_vectors(&vectors));
+        if let Ok(vectors) = self.request_vectors(&calibration::paraphrase_texts()) {
+            self.calibration.get_or_init(|| calibration::measure_cosine_scale(&vectors));
         }
     }
 
-    fn request(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    fn request_vectors(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let mut request = self.agent.post(&self.url);
         if let Some(key) = &self.config.api_key {
             request = request.header("authorization", format!("Bearer {key}"));
         }
-        let question = Question {
+        let question = EmbeddingRequest {
             model: &self.config.model,
             input: texts,
             dimensions: self.config.dimensions,
             encoding_format: "float",
         };
-        let mut response = request.send_json(question).map_err(|e| unavailable(&e))?;
+        let mut response = request.send_json(question).map_err(|e| to_embed_error(&e))?;
         match response.status().as_u16() {
             200..=299 => {}
             status @ (408 | 425 | 429 | 500..) => {
@@ -112,17 +112,17 @@ impl Http {
             }
         }
         let reader = response.body_mut().with_config().limit(REPLY_BYTES_MAX);
-        let answer: Answer = reader.read_json().map_err(|e| match e {
+        let answer: EmbeddingReply = reader.read_json().map_err(|e| match e {
             ureq::Error::Json(_) | ureq::Error::BodyExceedsLimit(_) => {
                 EmbedError::Broken("the reply is not a list of embeddings".to_owned())
             }
-            other => unavailable(&other),
+            other => to_embed_error(&other),
         })?;
-        self.checked(answer, texts.len())
+        self.check_reply(answer, texts.len())
     }
 
     /// One vector of the right length for each text, in the order of the texts.
-    fn checked(&self, answer: Answer, count: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
+    fn check_reply(&self, answer: EmbeddingReply, count: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
         let mut vectors = vec![Vec::new(); count];
         for row in answer.data {
             let dimensions = *self.dimensions.get_or_init(|| row.embedding.len());
@@ -133,7 +133,7 @@ impl Http {
                 )));
             }
             match vectors.get_mut(row.index) {
-                Some(place) => *place = crate::unit(row.embedding),
+                Some(place) => *place = crate::scale_to_unit(row.embedding),
                 None => {
                     return Err(EmbedError::Broken("the reply counts more texts than were sent".to_owned()));
                 }
@@ -146,7 +146,7 @@ impl Http {
     }
 }
 
-impl Embedder for Http {
+impl Embedder for HttpEmbedder {
     fn model(&self) -> &str {
         &self.name
     }
@@ -161,13 +161,13 @@ impl Embedder for Http {
         // Endpoints refuse empty texts, so those are never sent.
         let wanted: Vec<usize> = (0..texts.len()).filter(|i| !texts[*i].trim().is_empty()).collect();
         for part in wanted.chunks(BATCH_TEXTS_MAX) {
-            let cut: Vec<&str> = part.iter().map(|i| start_of(texts[*i])).collect();
-            for (place, vector) in part.iter().zip(self.request(&cut)?) {
+            let cut: Vec<&str> = part.iter().map(|i| truncate_text(texts[*i])).collect();
+            for (place, vector) in part.iter().zip(self.request_vectors(&cut)?) {
                 vectors[*place] = vector;
             }
         }
         if !wanted.is_empty() {
-            self.calibrate();
+            self.ensure_calibrated();
         }
         Ok(vectors)
     }
@@ -177,12 +177,12 @@ impl Embedder for Http {
     }
 
     fn calibration(&self) -> Calibration {
-        self.calibration.get().copied().unwrap_or(calibration::UNKNOWN)
+        self.calibration.get().copied().unwrap_or(calibration::UNMEASURED)
     }
 }
 
 #[derive(Serialize)]
-struct Question<'a> {
+struct EmbeddingRequest<'a> {
     model: &'a str,
     input: &'a [&'a str],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -191,23 +191,23 @@ struct Question<'a> {
 }
 
 #[derive(Deserialize)]
-struct Answer {
-    data: Vec<Row>,
+struct EmbeddingReply {
+    data: Vec<ReplyRow>,
 }
 
 #[derive(Deserialize)]
-struct Row {
+struct ReplyRow {
     index: usize,
     embedding: Vec<f32>,
 }
 
-fn start_of(text: &str) -> &str {
+fn truncate_text(text: &str) -> &str {
     let whole = |end: &usize| text.is_char_boundary(*end);
     &text[..(0..=TEXT_BYTES_MAX.min(text.len())).rev().find(whole).unwrap_or(0)]
 }
 
 /// The kind of failure only: an address in the message could carry a password.
-fn unavailable(error: &ureq::Error) -> EmbedError {
+fn to_embed_error(error: &ureq::Error) -> EmbedError {
     EmbedError::Unavailable(
         match error {
             ureq::Error::Timeout(_) => "it took too long",

@@ -25,7 +25,7 @@ pub enum EmbedConfig {
     Off,
     /// `static`: the vectors inside the binary.
     #[default]
-    Fixed,
+    Static,
     /// `minilm`: the transformer, its weights in this file.
     #[cfg(feature = "transformer")]
     Transformer { weights: PathBuf },
@@ -33,13 +33,13 @@ pub enum EmbedConfig {
     Http(HttpConfig),
 }
 
-pub fn open(config: &EmbedConfig) -> Result<Arc<dyn Embedder>, EmbedError> {
+pub fn open_embedder(config: &EmbedConfig) -> Result<Arc<dyn Embedder>, EmbedError> {
     Ok(match config {
         EmbedConfig::Off => Arc::new(none::NoVectors),
-        EmbedConfig::Fixed => Arc::new(fixed::Fixed::open()?),
+        EmbedConfig::Static => Arc::new(fixed::StaticEmbedder::open()?),
         #[cfg(feature = "transformer")]
-        EmbedConfig::Transformer { weights } => Arc::new(transformer::Transformer::open(weights)?),
-        EmbedConfig::Http(config) => Arc::new(http::Http::open(config)?),
+        EmbedConfig::Transformer { weights } => Arc::new(transformer::TransformerEmbedder::open(weights)?),
+        EmbedConfig::Http(config) => Arc::new(http::HttpEmbedder::open(config)?),
     })
 }
 
@@ -47,9 +47,9 @@ pub fn open(config: &EmbedConfig) -> Result<Arc<dyn Embedder>, EmbedError> {
 /// For checking the tokenizer against the reference.
 pub fn reference_ids(text: &str) -> Result<Vec<u16>, EmbedError> {
     const UNKNOWN: u16 = 100;
-    let vocabulary = fixed::vocabulary()?;
+    let vocabulary = fixed::load_vocabulary()?;
     let mut ids = Vec::new();
-    wordpiece::pieces(&vocabulary, text, |piece| {
+    wordpiece::for_each_piece(&vocabulary, text, |piece| {
         ids.push(match piece {
             wordpiece::Piece::Token(token) => vocabulary.reference_id(token),
             wordpiece::Piece::Unknown => UNKNOWN,
@@ -60,7 +60,7 @@ pub fn reference_ids(text: &str) -> Result<Vec<u16>, EmbedError> {
 }
 
 /// Scales to length one; empty where there is nothing to scale.
-fn unit(mut vector: Vec<f32>) -> Vec<f32> {
+fn scale_to_unit(mut vector: Vec<f32>) -> Vec<f32> {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     if !length.is_finite() || length <= f32::EPSILON {
         return Vec::new();

@@ -4,24 +4,24 @@
 //! The unsafe line is the call of the faster way, which is sound because the processor was asked.
 #![allow(unsafe_code)]
 
-pub(crate) fn add(sum: &mut [f32], scale: f32, row: &[u8]) {
+pub(crate) fn add_scaled_row(sum: &mut [f32], scale: f32, row: &[u8]) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has the instructions; the function needs nothing else.
-        return unsafe { eight_at_once(sum, scale, row) };
+        return unsafe { add_row_avx2(sum, scale, row) };
     }
-    each(sum, scale, row);
+    add_row_loop(sum, scale, row);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn eight_at_once(sum: &mut [f32], scale: f32, row: &[u8]) {
-    each(sum, scale, row);
+fn add_row_avx2(sum: &mut [f32], scale: f32, row: &[u8]) {
+    add_row_loop(sum, scale, row);
 }
 
 /// A plain loop: a closure becomes a function of its own, which may not use the processor's means.
 #[inline(always)]
-fn each(sum: &mut [f32], scale: f32, row: &[u8]) {
+fn add_row_loop(sum: &mut [f32], scale: f32, row: &[u8]) {
     for (total, step) in sum.iter_mut().zip(row) {
         *total += scale * f32::from(step.cast_signed());
     }
@@ -37,8 +37,8 @@ mod tests {
         for scale in [0.0, 1.0, 0.007_812_5, 3.1e-4, 1e30] {
             let start: Vec<f32> = (0..256).map(|i| (i as f32 - 100.0) / 7.0).collect();
             let (mut one, mut other) = (start.clone(), start);
-            each(&mut one, scale, &row);
-            add(&mut other, scale, &row);
+            add_row_loop(&mut one, scale, &row);
+            add_scaled_row(&mut other, scale, &row);
             let bits = |sum: &[f32]| sum.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
             assert_eq!(bits(&one), bits(&other), "{scale}");
         }

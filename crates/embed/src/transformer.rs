@@ -4,9 +4,9 @@
 //! against the reference by `scripts/model/check-minilm`.
 
 use crate::script;
-use crate::vocabulary::{Vocabulary, broken};
-use crate::weights::{EMBEDDING, HEAD, HEADS, Layer, Linear, Norm, Weights};
-use crate::wordpiece::{Piece, pieces};
+use crate::vocabulary::{Vocabulary, broken_error};
+use crate::weights::{EMBEDDING_DIMENSIONS, HEAD_COUNT, HEAD_DIMENSIONS, Layer, LayerNorm, Linear, Weights};
+use crate::wordpiece::{Piece, for_each_piece};
 use engine::ports::{Calibration, EmbedError, Embedder};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, linalg::general_mat_mul, s};
 use std::path::Path;
@@ -18,9 +18,9 @@ const TOKENS_MAX: usize = 256;
 const BATCH_TOKENS: usize = 512;
 
 /// Reference ids of the markers around every text and of a word the vocabulary cannot spell.
-const CLS: u16 = 101;
-const SEP: u16 = 102;
-const UNKNOWN: u16 = 100;
+const CLS_ID: u16 = 101;
+const SEP_ID: u16 = 102;
+const UNKNOWN_ID: u16 = 100;
 
 /// Of the published model.
 const NORM_EPSILON: f32 = 1e-12;
@@ -28,72 +28,72 @@ const NORM_EPSILON: f32 = 1e-12;
 /// `scripts/model/calibrate.py minilm`.
 const CALIBRATION: Calibration = Calibration { unrelated: 0.049, same: 0.846 };
 
-pub(crate) struct Transformer {
+pub(crate) struct TransformerEmbedder {
     vocabulary: Vocabulary,
     weights: Weights,
 }
 
-impl Transformer {
-    pub(crate) fn open(path: &Path) -> Result<Transformer, EmbedError> {
+impl TransformerEmbedder {
+    pub(crate) fn open(path: &Path) -> Result<TransformerEmbedder, EmbedError> {
         let bytes = std::fs::read(path).map_err(|e| {
-            broken(&format!(
+            broken_error(&format!(
                 "its weights cannot be read from `{}`: {e}; scripts/model/install-minilm makes them",
                 path.display()
             ))
         })?;
-        Ok(Transformer { vocabulary: crate::fixed::vocabulary()?, weights: Weights::read(&bytes)? })
+        Ok(TransformerEmbedder { vocabulary: crate::fixed::load_vocabulary()?, weights: Weights::parse(&bytes)? })
     }
 
     /// The teacher's token ids with their markers; none where the text has no words.
-    fn ids(&self, text: &str) -> Vec<u16> {
-        let mut ids = vec![CLS];
-        pieces(&self.vocabulary, text, |piece| {
+    fn token_ids(&self, text: &str) -> Vec<u16> {
+        let mut ids = vec![CLS_ID];
+        for_each_piece(&self.vocabulary, text, |piece| {
             ids.push(match piece {
                 Piece::Token(token) => self.vocabulary.reference_id(token),
-                Piece::Unknown => UNKNOWN,
+                Piece::Unknown => UNKNOWN_ID,
             });
             ids.len() < TOKENS_MAX - 1
         });
         if ids.len() == 1 {
             return Vec::new();
         }
-        ids.push(SEP);
+        ids.push(SEP_ID);
         ids
     }
 
     /// Mean of the last layer over each text's tokens. Texts of a batch share the matrix products
     /// and attend only within themselves, so nothing is padded.
-    fn run(&self, batch: &[&[u16]]) -> Vec<Vec<f32>> {
-        let mut x = self.input(batch);
+    fn embed_batch(&self, batch: &[&[u16]]) -> Vec<Vec<f32>> {
+        let mut x = self.input_embeddings(batch);
         for layer in &self.weights.layers {
-            let mixed = linear(&layer.out, &attend(layer, &x, batch));
-            x = normed(&layer.norm_attention, x + mixed);
-            let mut up = linear(&layer.up, &x);
+            let mixed = apply_linear(&layer.out, &self_attention(layer, &x, batch));
+            x = apply_layer_norm(&layer.norm_attention, x + mixed);
+            let mut up = apply_linear(&layer.up, &x);
             up.mapv_inplace(gelu);
-            let down = linear(&layer.down, &up);
-            x = normed(&layer.norm_output, x + down);
+            let down = apply_linear(&layer.down, &up);
+            x = apply_layer_norm(&layer.norm_output, x + down);
         }
-        spans(batch)
+        text_spans(batch)
             .map(|(start, end)| {
                 let mean = x.slice(s![start..end, ..]).mean_axis(Axis(0));
-                crate::unit(mean.map(|m| m.to_vec()).unwrap_or_default())
+                crate::scale_to_unit(mean.map(|m| m.to_vec()).unwrap_or_default())
             })
             .collect()
     }
 
-    fn input(&self, batch: &[&[u16]]) -> Array2<f32> {
+    fn input_embeddings(&self, batch: &[&[u16]]) -> Array2<f32> {
         let count = batch.iter().map(|ids| ids.len()).sum();
-        let mut x = Array2::zeros((count, EMBEDDING));
+        let mut x = Array2::zeros((count, EMBEDDING_DIMENSIONS));
         let places = batch.iter().flat_map(|ids| ids.iter().enumerate());
         for (mut row, (position, id)) in x.rows_mut().into_iter().zip(places) {
-            self.weights.token_into(usize::from(*id), position, row.as_slice_mut().unwrap_or_default());
+            self.weights.write_input_row(usize::from(*id), position, row.as_slice_mut().unwrap_or_default());
         }
-        normed(&self.weights.norm, x)
+        apply_layer_norm(&self.weights.norm, x)
     }
 }
 
 /// First and last-but-one row of each text of a batch.
-fn spans<'a>(batch: &'a [&'a [u16]]) -> impl Iterator<Item = (usize, usize)> + 'a {
+fn text_spans<'a>(batch: &'a [&'a [u16]]) -> impl Iterator<Item = (usize, usize)> + 'a {
     batch.iter().scan(0, |end, ids| {
         let start = *end;
         *end += ids.len();
@@ -101,16 +101,16 @@ fn spans<'a>(batch: &'a [&'a [u16]]) -> impl Iterator<Item = (usize, usize)> + '
     })
 }
 
-fn attend(layer: &Layer, x: &Array2<f32>, batch: &[&[u16]]) -> Array2<f32> {
-    let qkv = linear(&layer.qkv, x);
+fn self_attention(layer: &Layer, x: &Array2<f32>, batch: &[&[u16]]) -> Array2<f32> {
+    let qkv = apply_linear(&layer.qkv, x);
     let mut mixed = Array2::zeros(x.raw_dim());
-    for (start, end) in spans(batch) {
-        for head in 0..HEADS {
+    for (start, end) in text_spans(batch) {
+        for head in 0..HEAD_COUNT {
             let part = |which: usize| {
-                let at = which * EMBEDDING + head * HEAD;
-                qkv.slice(s![start..end, at..at + HEAD])
+                let at = which * EMBEDDING_DIMENSIONS + head * HEAD_DIMENSIONS;
+                qkv.slice(s![start..end, at..at + HEAD_DIMENSIONS])
             };
-            let out = mixed.slice_mut(s![start..end, head * HEAD..(head + 1) * HEAD]);
+            let out = mixed.slice_mut(s![start..end, head * HEAD_DIMENSIONS..(head + 1) * HEAD_DIMENSIONS]);
             attend_head(&part(0), &part(1), &part(2), out);
         }
     }
@@ -124,7 +124,7 @@ fn attend_head(
     mut out: ArrayViewMut2<'_, f32>,
 ) {
     let mut scores = Array2::zeros((q.nrows(), k.nrows()));
-    general_mat_mul(1.0 / (HEAD as f32).sqrt(), q, &k.t(), 0.0, &mut scores);
+    general_mat_mul(1.0 / (HEAD_DIMENSIONS as f32).sqrt(), q, &k.t(), 0.0, &mut scores);
     for mut row in scores.rows_mut() {
         let top = row.fold(f32::NEG_INFINITY, |a, b| a.max(*b));
         row.mapv_inplace(|score| (score - top).exp());
@@ -134,18 +134,18 @@ fn attend_head(
     general_mat_mul(1.0, &scores, v, 0.0, &mut out);
 }
 
-fn linear(layer: &Linear, x: &Array2<f32>) -> Array2<f32> {
+fn apply_linear(layer: &Linear, x: &Array2<f32>) -> Array2<f32> {
     let mut out = Array2::zeros((x.nrows(), layer.weight.nrows()));
     out += &layer.bias;
     general_mat_mul(1.0, x, &layer.weight.t(), 1.0, &mut out);
     out
 }
 
-fn normed(norm: &Norm, mut x: Array2<f32>) -> Array2<f32> {
+fn apply_layer_norm(norm: &LayerNorm, mut x: Array2<f32>) -> Array2<f32> {
     for mut row in x.rows_mut() {
-        let mean = row.sum() / EMBEDDING as f32;
+        let mean = row.sum() / EMBEDDING_DIMENSIONS as f32;
         row -= mean;
-        let variance = row.fold(0.0, |sum, value| sum + value * value) / EMBEDDING as f32;
+        let variance = row.fold(0.0, |sum, value| sum + value * value) / EMBEDDING_DIMENSIONS as f32;
         row /= (variance + NORM_EPSILON).sqrt();
         row *= &norm.scale;
         row += &norm.shift;
@@ -164,17 +164,17 @@ fn erf(x: f32) -> f32 {
     (1.0 - poly * (-x * x).exp()).copysign(x)
 }
 
-impl Embedder for Transformer {
+impl Embedder for TransformerEmbedder {
     fn model(&self) -> &'static str {
         "all-MiniLM-L6-v2-int8"
     }
 
     fn dimensions(&self) -> usize {
-        EMBEDDING
+        EMBEDDING_DIMENSIONS
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let ids: Vec<Vec<u16>> = texts.iter().map(|text| self.ids(text)).collect();
+        let ids: Vec<Vec<u16>> = texts.iter().map(|text| self.token_ids(text)).collect();
         let mut vectors = vec![Vec::new(); texts.len()];
         let mut wanted = (0..ids.len()).filter(|i| !ids[*i].is_empty()).peekable();
         while wanted.peek().is_some() {
@@ -185,7 +185,7 @@ impl Embedder for Transformer {
                 part.push(place);
             }
             let batch: Vec<&[u16]> = part.iter().map(|i| ids[*i].as_slice()).collect();
-            for (place, vector) in part.iter().zip(self.run(&batch)) {
+            for (place, vector) in part.iter().zip(self.embed_batch(&batch)) {
                 vectors[*place] = vector;
             }
         }
@@ -196,7 +196,7 @@ impl Embedder for Transformer {
         false
     }
 
-    fn reads(&self, text: &str) -> bool {
+    fn supports_script(&self, text: &str) -> bool {
         script::is_latin(text)
     }
 

@@ -33,7 +33,7 @@ pub(crate) struct Vocabulary {
 impl Vocabulary {
     pub(crate) fn open(bytes: &'static [u8]) -> Result<Vocabulary, EmbedError> {
         if bytes.len() < HEADER_BYTES || &bytes[..8] != MAGIC {
-            return Err(broken("the file is not a vector table"));
+            return Err(broken_error("the file is not a vector table"));
         }
         let number = |at: usize| u32_at(bytes, at) as usize;
         let name = bytes[64..HEADER_BYTES].split(|b| *b == 0).next().unwrap_or_default();
@@ -50,16 +50,16 @@ impl Vocabulary {
             rows_at: number(40),
             token_bytes_max: number(56),
             calibration: Calibration { unrelated: f32_at(bytes, 48), same: f32_at(bytes, 52) },
-            name: std::str::from_utf8(name).map_err(|_| broken("the model's name is not text"))?,
+            name: std::str::from_utf8(name).map_err(|_| broken_error("the model's name is not text"))?,
         };
-        if number(44) != bytes.len() || !vocabulary.fits() {
-            return Err(broken("the vector table is cut short"));
+        if number(44) != bytes.len() || !vocabulary.is_within_file() {
+            return Err(broken_error("the vector table is cut short"));
         }
         Ok(vocabulary)
     }
 
     /// Every part lies inside the file, so that later reads cannot miss.
-    fn fits(&self) -> bool {
+    fn is_within_file(&self) -> bool {
         let end = |at: usize, count: usize, width: usize| count.checked_mul(width).and_then(|n| n.checked_add(at));
         let within = |part: Option<usize>| part.is_some_and(|end| end <= self.bytes.len());
         self.slots.is_power_of_two()
@@ -70,7 +70,7 @@ impl Vocabulary {
             && within(end(self.ends_at, self.tokens, 4))
             && within(end(self.scales_at, self.tokens, 4))
             && within(end(self.rows_at, self.tokens, self.dimensions))
-            && within(end(self.text_at, self.text_end(self.tokens - 1), 1))
+            && within(end(self.text_at, self.token_text_end(self.tokens - 1), 1))
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -91,13 +91,13 @@ impl Vocabulary {
     }
 
     /// The token with this text, whose hash the caller has already rolled up.
-    pub(crate) fn find(&self, hash: Hash, prefix: &[u8], rest: &[u8]) -> Option<usize> {
+    pub(crate) fn find_token(&self, hash: FnvHash, prefix: &[u8], rest: &[u8]) -> Option<usize> {
         let mask = self.slots - 1;
         let mut slot = hash.0 as usize & mask;
         loop {
             let entry = u16_at(self.bytes, self.slots_at + 2 * slot);
             let token = usize::from(entry).checked_sub(1)?;
-            let text = self.text(token);
+            let text = self.token_text(token);
             if text.len() == prefix.len() + rest.len() && text.starts_with(prefix) && text.ends_with(rest) {
                 return Some(token);
             }
@@ -111,41 +111,41 @@ impl Vocabulary {
     }
 
     /// The token's vector: value of one step, and the steps.
-    pub(crate) fn row(&self, token: usize) -> (f32, &'static [u8]) {
+    pub(crate) fn token_vector(&self, token: usize) -> (f32, &'static [u8]) {
         let at = self.rows_at + token * self.dimensions;
         let scale = f32_at(self.bytes, self.scales_at + 4 * token);
         (scale, &self.bytes[at..at + self.dimensions])
     }
 
-    fn text(&self, token: usize) -> &'static [u8] {
-        let start = if token == 0 { 0 } else { self.text_end(token - 1) };
-        &self.bytes[self.text_at + start..self.text_at + self.text_end(token)]
+    fn token_text(&self, token: usize) -> &'static [u8] {
+        let start = if token == 0 { 0 } else { self.token_text_end(token - 1) };
+        &self.bytes[self.text_at + start..self.text_at + self.token_text_end(token)]
     }
 
-    fn text_end(&self, token: usize) -> usize {
+    fn token_text_end(&self, token: usize) -> usize {
         u32_at(self.bytes, self.ends_at + 4 * token) as usize
     }
 }
 
 /// A rolling FNV-1a hash, so that all prefixes of a word are hashed in one pass.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Hash(u32);
+pub(crate) struct FnvHash(u32);
 
-impl Hash {
-    pub(crate) fn start() -> Hash {
-        Hash(FNV_START)
+impl FnvHash {
+    pub(crate) fn new() -> FnvHash {
+        FnvHash(FNV_START)
     }
 
-    pub(crate) fn push(self, byte: u8) -> Hash {
-        Hash((self.0 ^ u32::from(byte)).wrapping_mul(FNV_PRIME))
+    pub(crate) fn push_byte(self, byte: u8) -> FnvHash {
+        FnvHash((self.0 ^ u32::from(byte)).wrapping_mul(FNV_PRIME))
     }
 
-    pub(crate) fn extend(self, bytes: &[u8]) -> Hash {
-        bytes.iter().fold(self, |hash, byte| hash.push(*byte))
+    pub(crate) fn extend_bytes(self, bytes: &[u8]) -> FnvHash {
+        bytes.iter().fold(self, |hash, byte| hash.push_byte(*byte))
     }
 }
 
-pub(crate) fn broken(reason: &str) -> EmbedError {
+pub(crate) fn broken_error(reason: &str) -> EmbedError {
     EmbedError::Broken(reason.to_owned())
 }
 

@@ -3,7 +3,7 @@
 //! Checked against the reference implementation over a large corpus and every code point
 //! by `scripts/model/check-tokenizer`; `tests/it/tokens.rs` keeps a sample of that.
 
-use crate::vocabulary::{Hash, Vocabulary};
+use crate::vocabulary::{FnvHash, Vocabulary};
 use unicode_normalization::char::decompose_canonical;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
@@ -11,7 +11,7 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 const WORD_CHARS_MAX: usize = 100;
 
 /// Longest piece looked up, in bytes.
-const TOKEN_BYTES: usize = 64;
+const LOOKUP_BYTES_MAX: usize = 64;
 
 /// Marks a piece that continues a word.
 const CONTINUATION: &[u8] = b"##";
@@ -24,56 +24,56 @@ pub(crate) enum Piece {
 }
 
 /// Calls `each` for every piece of `text`, until it returns false.
-pub(crate) fn pieces(vocabulary: &Vocabulary, text: &str, mut each: impl FnMut(Piece) -> bool) {
-    let mut word = Word::new(vocabulary);
+pub(crate) fn for_each_piece(vocabulary: &Vocabulary, text: &str, mut each: impl FnMut(Piece) -> bool) {
+    let mut word = WordBuffer::new(vocabulary);
     for c in text.chars() {
-        let goes_on = match kind(c) {
-            Kind::Dropped => true,
-            Kind::Space => word.finish(&mut each),
-            Kind::Alone => word.finish(&mut each) && word.alone(c, &mut each),
-            Kind::Letter if c.is_ascii() => word.push(c.to_ascii_lowercase()),
-            Kind::Letter => word.fold(c, &mut each),
+        let goes_on = match classify_char(c) {
+            CharKind::Dropped => true,
+            CharKind::Space => word.finish_word(&mut each),
+            CharKind::Standalone => word.finish_word(&mut each) && word.emit_standalone(c, &mut each),
+            CharKind::Letter if c.is_ascii() => word.push_char(c.to_ascii_lowercase()),
+            CharKind::Letter => word.push_folded(c, &mut each),
         };
         if !goes_on {
             return;
         }
     }
-    word.finish(&mut each);
+    word.finish_word(&mut each);
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CharKind {
     Dropped,
     Space,
     /// Punctuation and CJK ideographs are words of their own.
-    Alone,
+    Standalone,
     Letter,
 }
 
-fn kind(c: char) -> Kind {
+fn classify_char(c: char) -> CharKind {
     if c.is_ascii() {
         return match c {
-            ' ' | '\t' | '\n' | '\r' => Kind::Space,
-            _ if c.is_ascii_control() => Kind::Dropped,
-            _ if c.is_ascii_punctuation() => Kind::Alone,
-            _ => Kind::Letter,
+            ' ' | '\t' | '\n' | '\r' => CharKind::Space,
+            _ if c.is_ascii_control() => CharKind::Dropped,
+            _ if c.is_ascii_punctuation() => CharKind::Standalone,
+            _ => CharKind::Letter,
         };
     }
     if c == '\u{fffd}' {
-        return Kind::Dropped;
+        return CharKind::Dropped;
     }
     match c.general_category() {
-        GeneralCategory::Control | GeneralCategory::Format | GeneralCategory::PrivateUse => Kind::Dropped,
-        _ if c.is_whitespace() => Kind::Space,
+        GeneralCategory::Control | GeneralCategory::Format | GeneralCategory::PrivateUse => CharKind::Dropped,
+        _ if c.is_whitespace() => CharKind::Space,
         GeneralCategory::ConnectorPunctuation
         | GeneralCategory::DashPunctuation
         | GeneralCategory::OpenPunctuation
         | GeneralCategory::ClosePunctuation
         | GeneralCategory::InitialPunctuation
         | GeneralCategory::FinalPunctuation
-        | GeneralCategory::OtherPunctuation => Kind::Alone,
-        _ if is_ideograph(c) => Kind::Alone,
-        _ => Kind::Letter,
+        | GeneralCategory::OtherPunctuation => CharKind::Standalone,
+        _ if is_ideograph(c) => CharKind::Standalone,
+        _ => CharKind::Letter,
     }
 }
 
@@ -85,19 +85,19 @@ fn is_ideograph(c: char) -> bool {
 }
 
 /// The word being read, with the hashes of its prefixes worked out when it ends and is no token itself.
-struct Word<'a> {
+struct WordBuffer<'a> {
     vocabulary: &'a Vocabulary,
     text: String,
     chars: usize,
     found: Vec<usize>,
 }
 
-impl<'a> Word<'a> {
-    fn new(vocabulary: &'a Vocabulary) -> Word<'a> {
-        Word { vocabulary, text: String::with_capacity(64), chars: 0, found: Vec::with_capacity(16) }
+impl<'a> WordBuffer<'a> {
+    fn new(vocabulary: &'a Vocabulary) -> WordBuffer<'a> {
+        WordBuffer { vocabulary, text: String::with_capacity(64), chars: 0, found: Vec::with_capacity(16) }
     }
 
-    fn push(&mut self, c: char) -> bool {
+    fn push_char(&mut self, c: char) -> bool {
         self.chars += 1;
         // Past the limit the word is unknown whatever follows, so its text need not grow.
         if self.chars <= WORD_CHARS_MAX {
@@ -107,7 +107,7 @@ impl<'a> Word<'a> {
     }
 
     /// Adds a letter beyond ASCII: decomposed, without accents, in lower case.
-    fn fold(&mut self, c: char, each: &mut impl FnMut(Piece) -> bool) -> bool {
+    fn push_folded(&mut self, c: char, each: &mut impl FnMut(Piece) -> bool) -> bool {
         let mut goes_on = true;
         decompose_canonical(c, |part| {
             if part.general_category() == GeneralCategory::NonspacingMark {
@@ -115,33 +115,33 @@ impl<'a> Word<'a> {
             }
             for lower in part.to_lowercase() {
                 goes_on = goes_on
-                    && match kind(lower) {
-                        Kind::Alone => self.finish(each) && self.alone(lower, each),
-                        Kind::Space => self.finish(each),
-                        Kind::Letter | Kind::Dropped => self.push(lower),
+                    && match classify_char(lower) {
+                        CharKind::Standalone => self.finish_word(each) && self.emit_standalone(lower, each),
+                        CharKind::Space => self.finish_word(each),
+                        CharKind::Letter | CharKind::Dropped => self.push_char(lower),
                     };
             }
         });
         goes_on
     }
 
-    fn alone(&mut self, c: char, each: &mut impl FnMut(Piece) -> bool) -> bool {
+    fn emit_standalone(&mut self, c: char, each: &mut impl FnMut(Piece) -> bool) -> bool {
         if c.is_ascii() {
-            self.push(c);
+            self.push_char(c);
         } else {
             decompose_canonical(c, |part| {
-                self.push(part);
+                self.push_char(part);
             });
         }
-        self.finish(each)
+        self.finish_word(each)
     }
 
     /// Ends the word: all its pieces, or one unknown.
-    fn finish(&mut self, each: &mut impl FnMut(Piece) -> bool) -> bool {
+    fn finish_word(&mut self, each: &mut impl FnMut(Piece) -> bool) -> bool {
         if self.chars == 0 {
             return true;
         }
-        let spelt = self.chars <= WORD_CHARS_MAX && self.spell();
+        let spelt = self.chars <= WORD_CHARS_MAX && self.split_into_tokens();
         self.text.clear();
         self.chars = 0;
         if !spelt {
@@ -151,13 +151,13 @@ impl<'a> Word<'a> {
     }
 
     /// Longest piece first, from the left; false when some part is in no token.
-    fn spell(&mut self) -> bool {
+    fn split_into_tokens(&mut self) -> bool {
         self.found.clear();
         let word = self.text.as_bytes();
         let mut start = 0;
         while start < word.len() {
             let prefix: &[u8] = if start == 0 { b"" } else { CONTINUATION };
-            match self.longest(prefix, start) {
+            match self.longest_token(prefix, start) {
                 Some((token, length)) => {
                     self.found.push(token);
                     start += length;
@@ -168,24 +168,24 @@ impl<'a> Word<'a> {
         true
     }
 
-    fn longest(&self, prefix: &[u8], start: usize) -> Option<(usize, usize)> {
+    fn longest_token(&self, prefix: &[u8], start: usize) -> Option<(usize, usize)> {
         let rest = &self.text.as_bytes()[start..];
-        let length_max = rest.len().min(self.vocabulary.token_bytes_max()).min(TOKEN_BYTES);
-        let begun = Hash::start().extend(prefix);
+        let length_max = rest.len().min(self.vocabulary.token_bytes_max()).min(LOOKUP_BYTES_MAX);
+        let begun = FnvHash::new().extend_bytes(prefix);
         // Most words are tokens whole.
         if length_max == rest.len()
-            && let Some(token) = self.vocabulary.find(begun.extend(rest), prefix, rest)
+            && let Some(token) = self.vocabulary.find_token(begun.extend_bytes(rest), prefix, rest)
         {
             return Some((token, length_max));
         }
-        let mut hashes = [Hash::start(); TOKEN_BYTES];
+        let mut hashes = [FnvHash::new(); LOOKUP_BYTES_MAX];
         let mut hash = begun;
         for (slot, byte) in hashes.iter_mut().zip(&rest[..length_max]) {
-            hash = hash.push(*byte);
+            hash = hash.push_byte(*byte);
             *slot = hash;
         }
         (1..=length_max).rev().filter(|length| self.text.is_char_boundary(start + length)).find_map(|length| {
-            let token = self.vocabulary.find(hashes[length - 1], prefix, &rest[..length])?;
+            let token = self.vocabulary.find_token(hashes[length - 1], prefix, &rest[..length])?;
             Some((token, length))
         })
     }

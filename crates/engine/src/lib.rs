@@ -21,47 +21,48 @@ pub mod text;
 pub mod upkeep;
 pub mod write;
 
-pub use admin::erase::{EraseWhat, TenantStanding};
+pub use admin::erase::{EraseTarget, TenantStatus};
 pub use admin::export::{
-    EXPORT_FORMAT, ExportFile, ExportLines, ExportText, Exported, Layout, Story, StoryVersion, markdown,
+    EXPORT_FORMAT, ExportFile, ExportLayout, ExportLineReader, ExportPiece, ExportWriter, ExportedMemory,
+    ExportedVersion, markdown,
 };
-pub use admin::import::{ImportDone, ImportRefused};
-pub use admin::verify::{Broken, Verified};
+pub use admin::import::{ImportReport, RefusedPiece};
+pub use admin::verify::{BrokenEntry, LogVerification};
 pub use context::diagnose::{Diagnosis, SessionMemory, SessionReceipt, SessionReport};
-pub use context::turn::{Context, ContextRequest, RECEIPT_NOT_YET};
-pub use context::window::{Cut, Message, Window, WindowRequest};
-pub use recall::event_visibility::Witness;
+pub use context::turn::{Context, ContextRequest, RECEIPT_PENDING};
+pub use context::window::{Message, Window, WindowCut, WindowRequest};
+pub use recall::event_visibility::EventVisibility;
 pub use recall::lineage::Lineage;
-pub use recall::read::{Listing, Reference};
-pub use recall::search::{Answer, Query, WhyNot};
-pub use removal::forget::{Forgetting, Forgotten};
-pub use removal::quarantine::{Quarantined, Reach};
-pub use removal::redact::{Redacted, Redaction, RedactionDone};
-pub use review::consolidation::{Group, LayerContext, ProfileProposal};
-pub use review::propose::{Promotion, Proposed};
-pub use review::rescan::{RESCAN_ORDER, Rescanned, StoredFinding};
-pub use review::rollback::{Rollback, RolledBack};
+pub use recall::read::{Listing, MemoryReference};
+pub use recall::search::{HitExplanation, SearchQuery, SearchResults};
+pub use removal::forget::{ForgetOptions, TransitionOutcome};
+pub use removal::quarantine::{QuarantineOutcome, QuarantineReach};
+pub use removal::redact::{RedactionOutcome, RedactionReport, RedactionRequest};
+pub use review::consolidation::{ConsolidationGroup, LayerContext, ProfileProposal};
+pub use review::propose::{Promotion, ProposalOutcome};
+pub use review::rescan::{RESCAN_ORDER, RescanReport, StoredFinding};
+pub use review::rollback::{Rollback, RollbackOutcome};
 pub use sources::audit_log::{AuditEntry, StepOutput};
-pub use sources::episodes::{EPISODES, SessionSummary, Turn};
-pub use sources::four_sources::{MyQuery, Recalled, Recollection, SourceFailure};
-pub use sources::ingest::{DocumentText, IngestOutcome, Ingested, Removed};
+pub use sources::episodes::{EPISODES_STORE, SessionSummary, Turn};
+pub use sources::four_sources::{RecallQuery, RecallResults, RecalledItem, SourceFailure};
+pub use sources::ingest::{DocumentText, IngestOutcome, IngestReport, RemovedDocument};
 pub use sources::knowledge::{Document, DocumentStatus};
-pub use sources::runs::{Closed, Closing, Run, RunClosed, RunOutcome};
-pub use sources::skills::{LeftOut, Shelf, Shelved, Skill};
+pub use sources::runs::{CloseRunOutcome, CloseRunReport, CloseRunRequest, Run, RunOutcome};
+pub use sources::skills::{LoadedSkills, Skill, SkillSource, SkippedSkill};
 pub use summaries::Summariser;
-pub use summaries::extractive::Extractive;
+pub use summaries::extractive::ExtractiveSummariser;
 pub use tenant::stores::NewStore;
-pub use upkeep::{Upkeep, UpkeepDone};
-pub use write::attempt::{Saving, Step};
-pub use write::patch::{Patch, Patched};
-pub use write::remember::{Outcome, Remembered, Saved};
+pub use upkeep::{UpkeepOptions, UpkeepReport};
+pub use write::attempt::{PendingSave, SaveStep};
+pub use write::patch::{Patch, PatchOutcome};
+pub use write::remember::{Remembered, SaveOutcome, SavedMemory};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::Happening;
+use crate::model::event::EventBody;
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::limits::Limits;
 use crate::model::memory::Memory;
@@ -82,7 +83,7 @@ pub struct Engine {
     pub clock: Arc<dyn Clock>,
     pub settings: Arc<Settings>,
     /// Rows that hardly ever change.
-    pub known: Arc<tenant::cache::Known>,
+    pub known: Arc<tenant::cache::TenantCache>,
 }
 
 /// What configuration can say about the engine.
@@ -96,7 +97,7 @@ pub struct Settings {
     pub summariser: Option<Arc<dyn Summariser>>,
     /// A model's opinion on planted orders, beside the rules; `None`: the rules alone.
     pub classifier: Option<Arc<dyn safety::classifier::Classifier>>,
-    pub skills: Option<Arc<dyn Shelf>>,
+    pub skills: Option<Arc<dyn SkillSource>>,
     /// Categories of the knowledge base an agent looks into, by its name; an agent that is not named sees all.
     pub knowledge_categories: BTreeMap<String, Vec<String>>,
 }
@@ -115,43 +116,43 @@ impl Engine {
     }
 
     /// What this caller may see, with its pipeline's opt-in looked up.
-    pub fn readable(&self, caller: &Caller) -> Result<Result<Readable, Refusal>, Error> {
+    pub fn readable_by(&self, caller: &Caller) -> Result<Result<Readable, Refusal>, Error> {
         let enabled = self.opt_in(caller)?.is_some();
-        Ok(policy::readable(caller, enabled))
+        Ok(policy::readable_by(caller, enabled))
     }
 
     /// As [`Engine::readable`]; without `memory.read` nothing exists.
-    fn eyes(&self, caller: &Caller) -> Result<Readable, Error> {
+    fn visible_to(&self, caller: &Caller) -> Result<Readable, Error> {
         let closed =
             RowFilter { state: Some("archived".to_owned()), limit: self.limits().list_max, ..RowFilter::default() };
-        let closed: Vec<Store> = ports::row::select(&*self.backend, caller.tenant, &closed)?;
+        let closed: Vec<Store> = ports::row::select_records(&*self.backend, caller.tenant, &closed)?;
         let mut closed: Vec<String> = closed.into_iter().map(|store| store.slug).collect();
-        if !caller.role.decides() {
+        if !caller.role.may_decide_reviews() {
             closed.push(model::store::KNOWLEDGE_DRAFTS.to_owned());
         }
-        Ok(Readable { closed, ..self.readable(caller)?? })
+        Ok(Readable { hidden_stores: closed, ..self.readable_by(caller)?? })
     }
 
     /// As [`Engine::eyes`], without the stores that are looked into by name only, unless this filter names some.
-    fn eyes_on(&self, caller: &Caller, filter: &ports::Filter) -> Result<Readable, Error> {
-        let mut eyes = self.eyes(caller)?;
+    fn visible_for_filter(&self, caller: &Caller, filter: &ports::Filter) -> Result<Readable, Error> {
+        let mut eyes = self.visible_to(caller)?;
         if filter.stores.is_empty() && filter.places.is_empty() {
-            eyes.closed.extend(model::store::ASKED_BY_NAME.iter().map(|slug| (*slug).to_owned()));
+            eyes.hidden_stores.extend(model::store::STORES_BY_NAME_ONLY.iter().map(|slug| (*slug).to_owned()));
         }
         Ok(eyes)
     }
 
     /// Asked first by every verb that changes memories. What takes text away for good and what keeps the promises made
     /// about it (redaction, erasure, upkeep) is never turned off.
-    fn is_on(&self) -> Result<(), Error> {
+    fn ensure_memory_enabled(&self) -> Result<(), Error> {
         match self.settings.memory_off {
-            true => Err(gate::memory_disabled().into()),
+            true => Err(gate::memory_disabled_refusal().into()),
             false => Ok(()),
         }
     }
 
     /// Does it again where what it looked at changed before it could write.
-    fn again<T>(&self, work: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
+    fn retry_lost_race<T>(&self, work: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
         for _ in 1..self.limits().commit_attempts {
             match work() {
                 Err(Error::Store(StoreError::Guard(_))) => {}
@@ -162,27 +163,27 @@ impl Engine {
     }
 
     /// Writes a refusal into the log and hands it back.
-    fn refuse(&self, caller: &Caller, store: &str, refusal: Refusal) -> Result<Refusal, Error> {
-        self.backend.commit(self.refusal(caller, store, &refusal))?;
+    fn log_refusal(&self, caller: &Caller, store: &str, refusal: Refusal) -> Result<Refusal, Error> {
+        self.backend.commit(self.plan_refusal_event(caller, store, &refusal))?;
         Ok(refusal)
     }
 
     /// What tells of a refusal.
-    fn refusal(&self, caller: &Caller, store: &str, refusal: &Refusal) -> Change {
+    fn plan_refusal_event(&self, caller: &Caller, store: &str, refusal: &Refusal) -> Change {
         let now = self.clock.now();
-        self.known.tally.blocked(refusal);
-        Change::new(caller.tenant, now).event(Happening::refused(caller, now, store, refusal))
+        self.known.scan_counters.count_blocked(refusal);
+        Change::new(caller.tenant, now).with_event(EventBody::from_refusal(caller, now, store, refusal))
     }
 
     /// The vector of a text, where the embedder is up. A memory without one is still found by its words.
-    fn embedding(&self, text: &str) -> Option<Embedding> {
+    fn embed_text(&self, text: &str) -> Option<Embedding> {
         let vectors = self.embedder.embed(&[text]).ok()?;
         let vector = Vector::quantise(vectors.first()?)?;
         Some(Embedding { model: self.embedder.model().to_owned(), vector })
     }
 
     /// The vector of a memory being saved: only where making it does not hold up the save.
-    fn embedding_at_save(&self, memory: &Memory) -> Option<Embedding> {
-        self.embedder.is_instant().then(|| self.embedding(&gate::embedding_text(memory))).flatten()
+    fn embed_if_instant(&self, memory: &Memory) -> Option<Embedding> {
+        self.embedder.is_instant().then(|| self.embed_text(&gate::embedding_text(memory))).flatten()
     }
 }

@@ -13,61 +13,64 @@ use crate::model::vocabulary::{Access, Kind, Role, ScopeKind, State, Trust};
 #[derive(Clone, PartialEq, Debug)]
 pub struct Readable {
     pub tenant: TenantId,
-    pub scopes: Scopes,
-    pub constrained: Constrained,
+    pub scopes: ReadableScopes,
+    pub constrained: VisibleCandidates,
     /// Archived stores, which nobody reads.
-    pub closed: Vec<String>,
+    pub hidden_stores: Vec<String>,
 }
 
 /// The places a caller sees into.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Scopes {
+pub enum ReadableScopes {
     All,
     These(Vec<Scope>),
 }
 
 /// Whose unreviewed candidates a caller sees.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Constrained {
+pub enum VisibleCandidates {
     All,
-    Of(String),
+    AuthoredBy(String),
 }
 
 impl Readable {
     /// The engine's own eyes: decisions look at everything of one tenant.
-    pub(crate) fn everything(tenant: TenantId) -> Readable {
-        Readable { tenant, scopes: Scopes::All, constrained: Constrained::All, closed: Vec::new() }
+    pub(crate) fn whole_tenant(tenant: TenantId) -> Readable {
+        Readable { tenant, scopes: ReadableScopes::All, constrained: VisibleCandidates::All, hidden_stores: Vec::new() }
     }
 
-    pub fn sees(&self, scope: &Scope) -> bool {
+    pub fn sees_scope(&self, scope: &Scope) -> bool {
         match &self.scopes {
-            Scopes::All => true,
-            Scopes::These(scopes) => scopes.contains(scope),
+            ReadableScopes::All => true,
+            ReadableScopes::These(scopes) => scopes.contains(scope),
         }
     }
 
     /// The one predicate for every read, applied after every query too.
-    pub fn shows(&self, memory: &Memory) -> bool {
-        let reviewed = memory.state != State::Constrained || self.shows_waiting_of(&memory.author);
-        memory.tenant == self.tenant && reviewed && self.sees(&memory.scope) && !self.closed.contains(&memory.store)
+    pub fn shows_memory(&self, memory: &Memory) -> bool {
+        let reviewed = memory.state != State::Constrained || self.shows_candidates_of(&memory.author);
+        memory.tenant == self.tenant
+            && reviewed
+            && self.sees_scope(&memory.scope)
+            && !self.hidden_stores.contains(&memory.store)
     }
 
     /// Whether what this author put up for review is shown while it waits.
-    pub(crate) fn shows_waiting_of(&self, author: &str) -> bool {
+    pub(crate) fn shows_candidates_of(&self, author: &str) -> bool {
         match &self.constrained {
-            Constrained::All => true,
-            Constrained::Of(own) => own == author,
+            VisibleCandidates::All => true,
+            VisibleCandidates::AuthoredBy(own) => own == author,
         }
     }
 }
 
 /// Whether this caller may see this memory.
-pub fn visible(caller: &Caller, pipeline_enabled: bool, memory: &Memory) -> bool {
-    readable(caller, pipeline_enabled).is_ok_and(|readable| readable.shows(memory))
+pub fn is_visible(caller: &Caller, pipeline_enabled: bool, memory: &Memory) -> bool {
+    readable_by(caller, pipeline_enabled).is_ok_and(|readable| readable.shows_memory(memory))
 }
 
 /// Working memory is recalled only inside its run, also by those who may look at everything.
-pub(crate) fn in_its_run(caller: &Caller, memory: &Memory) -> bool {
+pub(crate) fn may_recall_in_run(caller: &Caller, memory: &Memory) -> bool {
     match &memory.scope {
         Scope::Run { run } => caller.run.as_ref() == Some(run),
         _ => true,
@@ -75,30 +78,32 @@ pub(crate) fn in_its_run(caller: &Caller, memory: &Memory) -> bool {
 }
 
 /// The places this caller may read. `pipeline_enabled`: its pipeline opted this agent in.
-pub fn readable(caller: &Caller, pipeline_enabled: bool) -> Result<Readable, Refusal> {
+pub fn readable_by(caller: &Caller, pipeline_enabled: bool) -> Result<Readable, Refusal> {
     if !caller.rules.read {
         return Err(Refusal::new("policy.read_revoked", "this role does not hold the rule `memory.read`"));
     }
     let scopes = match caller.role {
-        Role::Admin => Scopes::All,
-        Role::Reviewer | Role::User => Scopes::These(places(caller, &[ScopeKind::User, ScopeKind::Conversation])),
+        Role::Admin => ReadableScopes::All,
+        Role::Reviewer | Role::User => {
+            ReadableScopes::These(readable_scopes(caller, &[ScopeKind::User, ScopeKind::Conversation]))
+        }
         Role::Agent | Role::Service => {
             let mut kinds = vec![ScopeKind::User, ScopeKind::Conversation, ScopeKind::Agent, ScopeKind::Run];
             if pipeline_enabled {
                 kinds.push(ScopeKind::Pipeline);
             }
-            Scopes::These(places(caller, &kinds))
+            ReadableScopes::These(readable_scopes(caller, &kinds))
         }
     };
-    let constrained = match caller.role.decides() {
-        true => Constrained::All,
-        false => Constrained::Of(caller.principal.clone()),
+    let constrained = match caller.role.may_decide_reviews() {
+        true => VisibleCandidates::All,
+        false => VisibleCandidates::AuthoredBy(caller.principal.clone()),
     };
-    Ok(Readable { tenant: caller.tenant, scopes, constrained, closed: Vec::new() })
+    Ok(Readable { tenant: caller.tenant, scopes, constrained, hidden_stores: Vec::new() })
 }
 
 /// The workspace, the caller's own places of these kinds, and the systems it is granted.
-fn places(caller: &Caller, kinds: &[ScopeKind]) -> Vec<Scope> {
+fn readable_scopes(caller: &Caller, kinds: &[ScopeKind]) -> Vec<Scope> {
     let own = kinds.iter().filter_map(|kind| own_scope(caller, *kind));
     let systems = caller.grants.keys().map(|system| Scope::System { system: system.clone() });
     std::iter::once(Scope::Workspace).chain(own).chain(systems).collect()
@@ -142,13 +147,13 @@ pub fn scope_for(caller: &Caller, kind: ScopeKind, system: Option<&str>) -> Resu
 
 /// What a permitted write may become.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Permit {
+pub struct WritePermit {
     pub state: State,
     pub trust: Trust,
 }
 
 /// Whether a place is the caller's own; shared kinds have rules of their own in [`may_write`].
-fn is_own(caller: &Caller, scope: &Scope) -> bool {
+fn is_own_scope(caller: &Caller, scope: &Scope) -> bool {
     match scope {
         Scope::Workspace | Scope::System { .. } => true,
         scope => own_scope(caller, scope.kind()).as_ref() == Some(scope),
@@ -162,24 +167,26 @@ pub fn may_write(
     scope: &Scope,
     kind: Kind,
     pipeline_enabled: bool,
-) -> Result<Permit, Refusal> {
-    manages(caller)?;
+) -> Result<WritePermit, Refusal> {
+    require_manage_rule(caller)?;
     match (caller.role, scope, store.access) {
-        _ if store.is_log() => return Err(append_only(&store.slug)),
+        _ if store.is_log() => return Err(append_only_refusal(&store.slug)),
         (Role::Admin, _, _) => {}
-        _ if !is_own(caller, scope) => {
+        _ if !is_own_scope(caller, scope) => {
             return Err(Refusal::new("policy.not_yours", "this place belongs to somebody else"));
         }
-        (_, Scope::Workspace, _) => return Err(needs_promotion(&store.slug)),
-        (_, _, Access::ReadOnly) => return Err(needs_promotion(&store.slug)),
+        (_, Scope::Workspace, _) => return Err(needs_promotion_refusal(&store.slug)),
+        (_, _, Access::ReadOnly) => return Err(needs_promotion_refusal(&store.slug)),
         (role, Scope::User { .. }, _) if role.is_program() && kind != Kind::UserPreference => {
             let message = format!("an agent may save only `user_preference` for a user, not `{kind}`");
             return Err(Refusal::new("policy.kind_not_writable", message)
-                .hint("save it in the conversation, or propose a promotion"));
+                .with_hint("save it in the conversation, or propose a promotion"));
         }
-        (_, Scope::System { system }, _) if !caller.holds(system, Grant::Read) => return Err(no_such_system()),
+        (_, Scope::System { system }, _) if !caller.has_grant(system, Grant::Read) => {
+            return Err(no_such_system_refusal());
+        }
         (role, Scope::Pipeline { .. }, _) if role.is_program() && !pipeline_enabled => {
-            return Err(pipeline_not_enabled());
+            return Err(pipeline_disabled_refusal());
         }
         (Role::Reviewer | Role::User, Scope::Agent { .. } | Scope::Pipeline { .. } | Scope::Run { .. }, _) => {
             return Err(Refusal::new("policy.not_yours", format!("only agents write {} memory", scope.kind())));
@@ -190,38 +197,38 @@ pub fn may_write(
         Access::DraftWrite if caller.role.is_program() => State::Constrained,
         _ => State::Active,
     };
-    Ok(Permit { state, trust: store.default_trust.min(caller.ceiling()) })
+    Ok(WritePermit { state, trust: store.default_trust.min(caller.trust_ceiling()) })
 }
 
 /// Who may add to a log, by the log's own verb: everybody who may write at all.
-pub fn may_enter(caller: &Caller, store: &Store) -> Result<Permit, Refusal> {
-    manages(caller)?;
-    Ok(Permit { state: State::Active, trust: store.default_trust })
+pub fn may_append(caller: &Caller, store: &Store) -> Result<WritePermit, Refusal> {
+    require_manage_rule(caller)?;
+    Ok(WritePermit { state: State::Active, trust: store.default_trust })
 }
 
 /// Who may put something up for review: whoever may write at all, for a place he can see. Nothing stands by it.
-pub fn may_propose(caller: &Caller, store: &Store, scope: &Scope) -> Result<Permit, Refusal> {
-    manages(caller)?;
+pub fn may_propose(caller: &Caller, store: &Store, scope: &Scope) -> Result<WritePermit, Refusal> {
+    require_manage_rule(caller)?;
     match (caller.role, scope) {
-        _ if store.is_log() => return Err(append_only(&store.slug)),
+        _ if store.is_log() => return Err(append_only_refusal(&store.slug)),
         (Role::Admin, _) => {}
-        _ if !is_own(caller, scope) => {
+        _ if !is_own_scope(caller, scope) => {
             return Err(Refusal::new("policy.not_yours", "this place belongs to somebody else"));
         }
-        (_, Scope::System { system }) if !caller.holds(system, Grant::Read) => return Err(no_such_system()),
+        (_, Scope::System { system }) if !caller.has_grant(system, Grant::Read) => return Err(no_such_system_refusal()),
         _ => {}
     }
-    Ok(Permit { state: State::Constrained, trust: store.default_trust.min(caller.role.ceiling()) })
+    Ok(WritePermit { state: State::Constrained, trust: store.default_trust.min(caller.role.trust_ceiling()) })
 }
 
 /// What a person's approval makes of a candidate. Who may decide where is asked before.
-pub fn approved(caller: &Caller) -> Permit {
-    let trust = if caller.role.decides() { Trust::AdminApproved } else { caller.role.ceiling() };
-    Permit { state: State::Active, trust }
+pub fn approval_permit(caller: &Caller) -> WritePermit {
+    let trust = if caller.role.may_decide_reviews() { Trust::AdminApproved } else { caller.role.trust_ceiling() };
+    WritePermit { state: State::Active, trust }
 }
 
 /// Only an admin may say what standing a memory had elsewhere; trust is not settable by anybody's payload.
-pub fn may_record(caller: &Caller, permit: Permit) -> Result<Permit, Refusal> {
+pub fn may_import(caller: &Caller, permit: WritePermit) -> Result<WritePermit, Refusal> {
     match caller.role {
         Role::Admin if caller.rules.manage => Ok(permit),
         _ => Err(Refusal::new("policy.admins_only", "only an admin imports memories with their standing and history")),
@@ -232,15 +239,15 @@ pub fn may_record(caller: &Caller, permit: Permit) -> Result<Permit, Refusal> {
 pub fn may_forget(caller: &Caller, store: &Store, memory: &Memory) -> Result<(), Refusal> {
     if caller.unattended {
         return Err(Refusal::new("policy.unattended_delete", "an unattended run cannot delete memories")
-            .hint("leave it to a person"));
+            .with_hint("leave it to a person"));
     }
     match &memory.scope {
-        Scope::System { system } if !caller.holds(system, Grant::Manage) => {
+        Scope::System { system } if !caller.has_grant(system, Grant::Manage) => {
             Err(Refusal::new("policy.system_manage", format!("deleting from system `{system}` needs `manage` on it")))
         }
         // Whoever may see a pipeline's or user's memory here is its own.
         scope => match may_write(caller, store, scope, Kind::UserPreference, true) {
-            Err(refusal) if refusal.code == NEEDS_PROMOTION => Err(refusal.hint(
+            Err(refusal) if refusal.code == NEEDS_PROMOTION => Err(refusal.with_hint(
                 "a person decides: propose to forget it, `ingrain propose --forget` or `POST /v1/reviews/forget`",
             )),
             permitted => permitted.map(|_| ()),
@@ -248,52 +255,52 @@ pub fn may_forget(caller: &Caller, store: &Store, memory: &Memory) -> Result<(),
     }
 }
 
-fn manages(caller: &Caller) -> Result<(), Refusal> {
+fn require_manage_rule(caller: &Caller) -> Result<(), Refusal> {
     let revoked = || Refusal::new("policy.manage_revoked", "this role does not hold the rule `memory.manage`");
     caller.rules.manage.then_some(()).ok_or_else(revoked)
 }
 
-fn append_only(store: &str) -> Refusal {
-    Refusal::new("policy.append_only", format!("`{store}` is a log: entries are added, never changed")).hint(
+fn append_only_refusal(store: &str) -> Refusal {
+    Refusal::new("policy.append_only", format!("`{store}` is a log: entries are added, never changed")).with_hint(
         "add with `ingrain audit add` or `ingrain workflow step`; what must not stay is redacted: `ingrain redact`",
     )
 }
 
 /// Who may ask a person to take a memory away: whoever may write at all, but not from a log.
-pub(crate) fn may_ask_to_forget(caller: &Caller, store: &Store) -> Result<(), Refusal> {
-    manages(caller)?;
-    if store.is_log() { Err(append_only(&store.slug)) } else { Ok(()) }
+pub(crate) fn may_propose_forget(caller: &Caller, store: &Store) -> Result<(), Refusal> {
+    require_manage_rule(caller)?;
+    if store.is_log() { Err(append_only_refusal(&store.slug)) } else { Ok(()) }
 }
 
-pub(crate) fn pipeline_not_enabled() -> Refusal {
+pub(crate) fn pipeline_disabled_refusal() -> Refusal {
     Refusal::new("policy.pipeline_not_enabled", "memory is not enabled for this agent in this pipeline")
-        .hint("an admin enables it, for the pipeline and the agent")
+        .with_hint("an admin enables it, for the pipeline and the agent")
 }
 
 const NEEDS_PROMOTION: &str = "policy.needs_promotion";
 
-fn needs_promotion(store: &str) -> Refusal {
-    Refusal::new(NEEDS_PROMOTION, format!("store `{store}` is written by admins and approved reviews only")).hint(
+fn needs_promotion_refusal(store: &str) -> Refusal {
+    Refusal::new(NEEDS_PROMOTION, format!("store `{store}` is written by admins and approved reviews only")).with_hint(
         "save it in `conversation_memory` and propose a promotion: `ingrain propose` or `memory_propose_promotion`",
     )
 }
 
-fn no_such_system() -> Refusal {
+fn no_such_system_refusal() -> Refusal {
     // The same words whether the system exists or not.
     Refusal::new("policy.system_not_readable", "no such system, or no `read` on it")
-        .hint("grants come from the configuration, the key or the token")
+        .with_hint("grants come from the configuration, the key or the token")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::id::StoreId;
-    use crate::model::store::find_builtin;
+    use crate::model::store::find_builtin_store;
 
     const TENANT: TenantId = TenantId(uuid::Uuid::nil());
 
     fn store(slug: &str) -> Store {
-        find_builtin(slug).expect("built in").make(StoreId(uuid::Uuid::nil()), jiff::Timestamp::UNIX_EPOCH)
+        find_builtin_store(slug).expect("built in").to_store(StoreId(uuid::Uuid::nil()), jiff::Timestamp::UNIX_EPOCH)
     }
 
     fn agent() -> Caller {
@@ -333,7 +340,7 @@ mod tests {
         check(&admin, "system_notes", Kind::Note, false, "active user_authored");
         check(&admin, "audit_log", Kind::Note, false, "policy.append_only");
         check(&agent, "workflow_steps", Kind::Note, false, "policy.append_only");
-        let revoked = Caller { rules: crate::model::caller::Rules { read: true, manage: false }, ..agent };
+        let revoked = Caller { rules: crate::model::caller::MemoryPermissions { read: true, manage: false }, ..agent };
         check(&revoked, "conversation_memory", Kind::Note, false, "policy.manage_revoked");
     }
 
@@ -355,13 +362,15 @@ mod tests {
 
     #[test]
     fn what_each_role_sees() {
-        let sees = |caller: &Caller, scope: &Scope| readable(caller, false).is_ok_and(|readable| readable.sees(scope));
+        let sees = |caller: &Caller, scope: &Scope| {
+            readable_by(caller, false).is_ok_and(|readable| readable.sees_scope(scope))
+        };
         let conversation = |id: &str| Scope::Conversation { conversation: id.to_owned() };
         let pipeline = Scope::Pipeline { pipeline: "ci".to_owned(), agent: "triage".to_owned() };
         let other_agent = Scope::Agent { agent: "builder".to_owned() };
         assert!(sees(&agent(), &Scope::Workspace) && sees(&agent(), &conversation("c1")));
         assert!(!sees(&agent(), &conversation("c2")) && !sees(&agent(), &other_agent) && !sees(&agent(), &pipeline));
-        assert!(readable(&agent(), true).is_ok_and(|readable| readable.sees(&pipeline)));
+        assert!(readable_by(&agent(), true).is_ok_and(|readable| readable.sees_scope(&pipeline)));
         assert!(sees(&Caller::admin(TENANT), &conversation("c2")));
         let billing = Scope::System { system: "billing".to_owned() };
         let granted = Caller { grants: [("billing".to_owned(), Grant::Read)].into(), ..agent() };

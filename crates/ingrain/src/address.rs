@@ -9,11 +9,11 @@ use std::path::Path;
 use engine::Document;
 
 /// A file that looks for its document.
-pub struct Claim<'a> {
+pub struct AddressResolver<'a> {
     /// The address it gets where nothing else is known.
-    pub own: &'a str,
+    pub default_address: &'a str,
     /// What its path ends in, the longest first.
-    pub ends: &'a [String],
+    pub path_suffixes: &'a [String],
     /// Which file it is.
     pub source: Option<&'a str>,
     /// Of its text.
@@ -21,35 +21,38 @@ pub struct Claim<'a> {
 }
 
 /// The ends of a file's path that could be its address: a name alone says too little about which file it was.
-pub fn ends(file: &Path) -> Vec<String> {
+pub fn path_suffixes(file: &Path) -> Vec<String> {
     let Ok(whole) = file.canonicalize() else { return Vec::new() };
     let names: Vec<_> = whole.iter().skip(1).map(|name| name.to_string_lossy()).collect();
     (0..names.len().saturating_sub(1)).map(|from| names[from..].join("/")).collect()
 }
 
-impl Claim<'_> {
+impl AddressResolver<'_> {
     /// The file's address, given the documents at its ends and the addresses that other files of this run took.
-    pub fn address(&self, standing: &[Document], taken: &HashSet<String>) -> String {
+    pub fn resolve_address(&self, standing: &[Document], taken: &HashSet<String>) -> String {
         let at = |address: &str| standing.iter().find(|document| document.path == address);
         let is_free = |address: &str| !taken.contains(address);
         // Records from before sources were kept: the same text says that it is the same file.
         let is_alike = |document: &&Document| {
             document.source.is_none() && document.sha256 == self.sha256 && is_free(&document.path)
         };
-        if let Some(read_before) = standing.iter().find(|document| self.is_of(document)) {
+        if let Some(read_before) = standing.iter().find(|document| self.is_same_file(document)) {
             return read_before.path.clone();
         }
-        if is_free(self.own) {
+        if is_free(self.default_address) {
             let alike = || standing.iter().find(is_alike);
-            return at(self.own).or_else(alike).map_or(self.own, |document| document.path.as_str()).to_owned();
+            return at(self.default_address)
+                .or_else(alike)
+                .map_or(self.default_address, |document| document.path.as_str())
+                .to_owned();
         }
         // Another file of this run has that name: more folders are named, until they say which of the two this is.
         let is_open = |end: &str| is_free(end) && at(end).is_none_or(|document| document.source.is_none());
-        let longer = self.ends.iter().rev().find(|end| end.len() > self.own.len() && is_open(end));
-        longer.or(self.ends.first()).map_or(self.own, String::as_str).to_owned()
+        let longer = self.path_suffixes.iter().rev().find(|end| end.len() > self.default_address.len() && is_open(end));
+        longer.or(self.path_suffixes.first()).map_or(self.default_address, String::as_str).to_owned()
     }
 
-    fn is_of(&self, document: &Document) -> bool {
+    fn is_same_file(&self, document: &Document) -> bool {
         self.source.is_some() && document.source.as_deref() == self.source
     }
 }
@@ -78,11 +81,16 @@ mod tests {
     fn a_document_is_taken_for_a_file_only_where_it_is_known_to_be_its() {
         // The file is /p/docs/sub/a.md with the text `t`, asked for with the folder `docs`.
         let ends = ["p/docs/sub/a.md", "docs/sub/a.md", "sub/a.md"].map(str::to_owned);
-        let claim = Claim { own: "docs/sub/a.md", ends: &ends, source: Some("mine"), sha256: "t" };
+        let claim = AddressResolver {
+            default_address: "docs/sub/a.md",
+            path_suffixes: &ends,
+            source: Some("mine"),
+            sha256: "t",
+        };
         let check = |standing: &[(&str, &str, &str)], taken: &[&str], expected: &str| {
             let documents: Vec<Document> = standing.iter().map(document).collect();
             let taken = taken.iter().map(|path| (*path).to_owned()).collect();
-            assert_eq!(claim.address(&documents, &taken), expected, "{standing:?} {taken:?}");
+            assert_eq!(claim.resolve_address(&documents, &taken), expected, "{standing:?} {taken:?}");
         };
         check(&[], &[], "docs/sub/a.md");
         // It came before, alone or with a folder further up.

@@ -13,11 +13,11 @@ use engine::{Engine, Settings, Summariser};
 use server::{ChatClassifier, ChatSummariser, ClassifierConfig, SummariserConfig};
 use store::Database;
 
-use crate::caller::caller;
+use crate::caller::build_caller;
 use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::error::Failure;
-use crate::skills::Folders;
+use crate::skills::SkillFolders;
 
 /// An engine and who uses it.
 pub struct Session {
@@ -29,14 +29,15 @@ impl Session {
     /// Opens the database, starting and seeding the tenant where it is new.
     pub fn open(config: &Config) -> Result<Session, Failure> {
         // Checked first: a caller that makes no sense shall not leave a database behind.
-        let caller = caller(config)?;
-        let engine = engine(config)?;
+        let caller = build_caller(config)?;
+        let engine = open_engine(config)?;
         let tenant = match config.tenant.as_str() {
             "default" => engine.start_tenant("default")?,
             slug => {
-                let known = engine.backend.tenants()?.into_iter().find(|tenant| tenant.slug == slug);
-                let missing = || Failure::wrong("not_found", format!("tenant `{slug}` not found"));
-                let tenant = known.ok_or_else(|| missing().hint(format!("make it: `ingrain tenant create {slug}`")))?;
+                let known = engine.backend.list_tenants()?.into_iter().find(|tenant| tenant.slug == slug);
+                let missing = || Failure::user_error("not_found", format!("tenant `{slug}` not found"));
+                let tenant =
+                    known.ok_or_else(|| missing().with_hint(format!("make it: `ingrain tenant create {slug}`")))?;
                 engine.seed(tenant.id)?;
                 tenant
             }
@@ -51,37 +52,37 @@ impl Session {
 }
 
 /// The engine alone, with no tenant chosen.
-pub fn engine(config: &Config) -> Result<Engine, Failure> {
-    let settings = settings(config)?;
+pub fn open_engine(config: &Config) -> Result<Engine, Failure> {
+    let settings = engine_settings(config)?;
     let clock = Arc::new(SystemClock::new(config.fixed_now()?));
-    let embedder = embedder(config)?;
-    let backend = backend(config)?;
+    let embedder = open_embedder(config)?;
+    let backend = open_backend(config)?;
     Ok(Engine { backend, embedder, clock, settings: Arc::new(settings), known: Arc::default() })
 }
 
 /// What configuration says about the engine.
-pub fn settings(config: &Config) -> Result<Settings, Failure> {
+pub fn engine_settings(config: &Config) -> Result<Settings, Failure> {
     let mut rulesets = Rulesets::default();
-    rulesets.extend(config.rulesets.clone())?;
+    rulesets.add_configured(config.rulesets.clone())?;
     Ok(Settings {
         limits: config.limits.clone(),
         rulesets,
         memory_off: !config.memory.enabled,
-        summariser: summariser(config)?,
-        classifier: classifier(config)?,
-        skills: Some(Arc::new(Folders::of(config))),
+        summariser: build_summariser(config)?,
+        classifier: build_classifier(config)?,
+        skills: Some(Arc::new(SkillFolders::from_config(config))),
         knowledge_categories: config.knowledge.categories.clone(),
     })
 }
 
 /// The endpoint that makes summaries, where one is configured.
-fn summariser(config: &Config) -> Result<Option<Arc<dyn Summariser>>, Failure> {
+fn build_summariser(config: &Config) -> Result<Option<Arc<dyn Summariser>>, Failure> {
     let settings = &config.summaries;
     if settings.url.is_empty() {
         return Ok(None);
     }
     if settings.model.is_empty() {
-        return Err(Failure::wrong("config.summaries", "`summaries.url` needs `summaries.model`"));
+        return Err(Failure::user_error("config.summaries", "`summaries.url` needs `summaries.model`"));
     }
     Ok(Some(Arc::new(ChatSummariser::new(SummariserConfig {
         base_url: settings.url.clone(),
@@ -94,13 +95,13 @@ fn summariser(config: &Config) -> Result<Option<Arc<dyn Summariser>>, Failure> {
 }
 
 /// The endpoint that is asked about planted orders, where one is configured.
-fn classifier(config: &Config) -> Result<Option<Arc<dyn Classifier>>, Failure> {
+fn build_classifier(config: &Config) -> Result<Option<Arc<dyn Classifier>>, Failure> {
     let settings = &config.scanner;
     if settings.classifier_url.is_empty() {
         return Ok(None);
     }
     if settings.classifier_model.is_empty() {
-        return Err(Failure::wrong("config.scanner", "`scanner.classifier_url` needs `scanner.classifier_model`"));
+        return Err(Failure::user_error("config.scanner", "`scanner.classifier_url` needs `scanner.classifier_model`"));
     }
     Ok(Some(Arc::new(ChatClassifier::new(ClassifierConfig {
         base_url: settings.classifier_url.clone(),
@@ -113,14 +114,14 @@ fn classifier(config: &Config) -> Result<Option<Arc<dyn Classifier>>, Failure> {
 
 /// The file the database is in.
 pub fn database_path(config: &Config) -> Result<PathBuf, Failure> {
-    match database(&config.db, &config.home)? {
+    match parse_database(&config.db, &config.home)? {
         Database::Sqlite(path) => Ok(path),
-        Database::Postgres(_) => Err(Failure::wrong("config.db", "the database is a server, not a file")),
+        Database::Postgres(_) => Err(Failure::user_error("config.db", "the database is a server, not a file")),
     }
 }
 
 /// Where a database is: a path, `sqlite:PATH` or a server's URL; nothing means the file at home.
-pub fn database(text: &str, home: &Path) -> Result<Database, Failure> {
+pub fn parse_database(text: &str, home: &Path) -> Result<Database, Failure> {
     if ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) {
         return Ok(Database::Postgres(text.to_owned()));
     }
@@ -128,35 +129,40 @@ pub fn database(text: &str, home: &Path) -> Result<Database, Failure> {
     let text = text.strip_prefix("//").unwrap_or(text);
     match text.split_once("://") {
         _ if text.is_empty() => Ok(Database::Sqlite(home.join("ingrain.db"))),
-        Some((scheme, _)) => Err(Failure::wrong("config.db", format!("`{scheme}` is not a database this build knows"))
-            .hint("give a path, `sqlite:PATH` or `postgres://…`")),
+        Some((scheme, _)) => {
+            Err(Failure::user_error("config.db", format!("`{scheme}` is not a database this build knows"))
+                .with_hint("give a path, `sqlite:PATH` or `postgres://…`"))
+        }
         None => Ok(Database::Sqlite(PathBuf::from(text))),
     }
 }
 
 /// Whether reads and saves need nothing but this machine: the database is a file, and no endpoint makes the vectors or
 /// judges the texts.
-pub fn works_locally(config: &Config) -> bool {
-    matches!(database(&config.db, &config.home), Ok(Database::Sqlite(_)))
+pub fn is_local_only(config: &Config) -> bool {
+    matches!(parse_database(&config.db, &config.home), Ok(Database::Sqlite(_)))
         && config.embeddings.model != "endpoint"
         && config.scanner.classifier_url.is_empty()
 }
 
-fn backend(config: &Config) -> Result<Arc<dyn Backend>, Failure> {
-    match database(&config.db, &config.home)? {
-        Database::Postgres(url) => Ok(store::open_postgres(&url, &config.postgres.options())?),
-        Database::Sqlite(path) => Ok(store::open_sqlite(&store::Location::File(path), &config.sqlite.options())?),
+fn open_backend(config: &Config) -> Result<Arc<dyn Backend>, Failure> {
+    match parse_database(&config.db, &config.home)? {
+        Database::Postgres(url) => Ok(store::open_postgres(&url, &config.postgres.to_options())?),
+        Database::Sqlite(path) => Ok(store::open_sqlite(&store::Location::File(path), &config.sqlite.to_options())?),
     }
 }
 
-pub fn embedder(config: &Config) -> Result<Arc<dyn Embedder>, Failure> {
+pub fn open_embedder(config: &Config) -> Result<Arc<dyn Embedder>, Failure> {
     let settings = &config.embeddings;
     let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     let needs = |what: &str| {
-        Failure::wrong("config.embeddings", format!("embeddings model `{}` needs `embeddings.{what}`", settings.model))
+        Failure::user_error(
+            "config.embeddings",
+            format!("embeddings model `{}` needs `embeddings.{what}`", settings.model),
+        )
     };
     let chosen = match settings.model.as_str() {
-        "static" => EmbedConfig::Fixed,
+        "static" => EmbedConfig::Static,
         "none" => EmbedConfig::Off,
         "minilm" => EmbedConfig::Transformer { weights: config.transformer_weights() },
         "endpoint" => EmbedConfig::Http(HttpConfig {
@@ -168,9 +174,9 @@ pub fn embedder(config: &Config) -> Result<Arc<dyn Embedder>, Failure> {
             proxy: given(&settings.proxy),
         }),
         other => {
-            return Err(Failure::wrong("config.embeddings", format!("unknown embeddings model `{other}`"))
-                .hint("one of: static, none, minilm, endpoint"));
+            return Err(Failure::user_error("config.embeddings", format!("unknown embeddings model `{other}`"))
+                .with_hint("one of: static, none, minilm, endpoint"));
         }
     };
-    embed::open(&chosen).map_err(|error| Failure::broken("embed.unusable", error.to_string()))
+    embed::open_embedder(&chosen).map_err(|error| Failure::system_error("embed.unusable", error.to_string()))
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use engine::gate::checked_name;
-use engine::model::caller::{Caller, Grant, Rules};
+use engine::gate::check_name;
+use engine::model::caller::{Caller, Grant, MemoryPermissions};
 use engine::model::id::TenantId;
 use engine::model::vocabulary::Role;
 
@@ -68,13 +68,15 @@ impl FromStr for SystemGrant {
 }
 
 /// Puts the caller together; his tenant is set when the database has been opened.
-pub fn caller(config: &Config) -> Result<Caller, Failure> {
+pub fn build_caller(config: &Config) -> Result<Caller, Failure> {
     let identity: Identity =
-        config.identity.parse().map_err(|error| Failure::wrong("config.as", format!("`--as`: {error}")))?;
+        config.identity.parse().map_err(|error| Failure::user_error("config.as", format!("`--as`: {error}")))?;
     let tenant = TenantId(uuid::Uuid::nil());
     let base = match &identity {
         // The local operator is a person too: what he saves without saying where are his own notes.
-        Identity::Admin => Caller { user: name(&config.user).or(name(&config.operator)), ..Caller::admin(tenant) },
+        Identity::Admin => {
+            Caller { user: non_empty(&config.user).or(non_empty(&config.operator)), ..Caller::admin(tenant) }
+        }
         Identity::Reviewer(id) => Caller::reviewer(tenant, id),
         Identity::User(id) => Caller::user(tenant, id),
         Identity::Agent(agent) => Caller::agent(tenant, agent),
@@ -82,57 +84,56 @@ pub fn caller(config: &Config) -> Result<Caller, Failure> {
     };
     let caller = Caller {
         // A program speaks for a person only where somebody says for whom.
-        user: base.user.or_else(|| name(&config.user)),
-        conversation: name(&config.conversation),
-        session: name(&config.session),
-        run: name(&config.run),
-        pipeline: name(&config.pipeline),
+        user: base.user.or_else(|| non_empty(&config.user)),
+        conversation: non_empty(&config.conversation),
+        session: non_empty(&config.session),
+        run: non_empty(&config.run),
+        pipeline: non_empty(&config.pipeline),
         unattended: config.unattended,
         confirmed: false,
-        grants: grants(config, &base.principal)?,
-        rules: rules(config, base.role)?,
+        grants: collect_grants(config, &base.principal)?,
+        rules: role_rules(config, base.role)?,
         principal: base.principal,
         role: base.role,
         agent: base.agent,
         tenant,
     };
-    checked(&caller, config)?;
+    check_names(&caller, config)?;
     Ok(caller)
 }
 
-fn name(text: &str) -> Option<String> {
+fn non_empty(text: &str) -> Option<String> {
     Some(text.to_owned()).filter(|text| !text.is_empty())
 }
 
 /// Standing grants of the principal and of this call; the higher one counts.
-fn grants(config: &Config, principal: &str) -> Result<BTreeMap<String, Grant>, Failure> {
+fn collect_grants(config: &Config, principal: &str) -> Result<BTreeMap<String, Grant>, Failure> {
     let mut held = config.grants.get(principal).cloned().unwrap_or_default();
     for text in &config.grant {
         let SystemGrant { system, grant } =
-            text.parse().map_err(|error| Failure::wrong("config.grant", format!("grant `{text}`: {error}")))?;
+            text.parse().map_err(|error| Failure::user_error("config.grant", format!("grant `{text}`: {error}")))?;
         let known = held.entry(system).or_insert(grant);
         *known = (*known).max(grant);
     }
     Ok(held)
 }
 
-fn rules(config: &Config, role: Role) -> Result<Rules, Failure> {
+fn role_rules(config: &Config, role: Role) -> Result<MemoryPermissions, Failure> {
     let held = config.roles.get(&role).map(|held| held.rules.as_slice()).unwrap_or_default();
     // All roles are checked: a misspelt rule would silently take one away from somebody else.
     for rule in config.roles.values().flat_map(|held| &held.rules).chain(&config.revoke) {
         if rule != RULE_READ && rule != RULE_MANAGE {
             // Not what stands there: a secret in the wrong variable stays one.
             let message = format!("a rule of a role is unknown; each is one of: {RULE_READ}, {RULE_MANAGE}");
-            return Err(
-                Failure::wrong("config.rule", message).hint("`ingrain config show` says which are set and where")
-            );
+            return Err(Failure::user_error("config.rule", message)
+                .with_hint("`ingrain config show` says which are set and where"));
         }
     }
     let holds = |rule: &str| held.iter().any(|name| name == rule) && !config.revoke.iter().any(|name| name == rule);
-    Ok(Rules { read: holds(RULE_READ), manage: holds(RULE_MANAGE) })
+    Ok(MemoryPermissions { read: holds(RULE_READ), manage: holds(RULE_MANAGE) })
 }
 
-fn checked(caller: &Caller, config: &Config) -> Result<(), Failure> {
+fn check_names(caller: &Caller, config: &Config) -> Result<(), Failure> {
     let names = [
         ("agent", &caller.agent),
         ("user", &caller.user),
@@ -143,7 +144,7 @@ fn checked(caller: &Caller, config: &Config) -> Result<(), Failure> {
     ];
     for (what, name) in names {
         if let Some(name) = name {
-            checked_name(what, name, &config.limits)?;
+            check_name(what, name, &config.limits)?;
         }
     }
     Ok(())

@@ -18,7 +18,7 @@ use crate::commands::{
 #[command(name = "ingrain", version, propagate_version = true, max_term_width = 110)]
 pub struct Cli {
     #[command(flatten)]
-    pub global: Global,
+    pub global: GlobalArgs,
     #[command(subcommand)]
     pub command: Command,
 }
@@ -26,39 +26,39 @@ pub struct Cli {
 impl Cli {
     /// What a command line says. To make the definitions of every command costs an eighth of a whole search, so those
     /// that programs call again and again are tried alone; whatever else it may be, all of them tell.
-    pub fn read(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-        let may_be_often = arguments.iter().any(|argument| OFTEN.iter().any(|name| argument == name));
-        let often = if may_be_often { OftenCli::try_parse_from(arguments).ok() } else { None };
+    pub fn parse_arguments(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+        let may_be_often = arguments.iter().any(|argument| FREQUENT_COMMANDS.iter().any(|name| argument == name));
+        let often = if may_be_often { FrequentCli::try_parse_from(arguments).ok() } else { None };
         match often {
-            Some(OftenCli { global, command }) => Ok(Cli { global, command: command.into() }),
+            Some(FrequentCli { global, command }) => Ok(Cli { global, command: command.into() }),
             None => Cli::try_parse_from(arguments),
         }
     }
 }
 
 #[derive(Debug, Parser)]
-struct OftenCli {
+struct FrequentCli {
     #[command(flatten)]
-    global: Global,
+    global: GlobalArgs,
     #[command(subcommand)]
-    command: Often,
+    command: FrequentCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Often {
-    Remember(remember::Remember),
-    Search(search::Search),
-    Context(context::ContextCommand),
+enum FrequentCommand {
+    Remember(remember::RememberArgs),
+    Search(search::SearchArgs),
+    Context(context::ContextArgs),
 }
 
-const OFTEN: [&str; 3] = ["remember", "search", "context"];
+const FREQUENT_COMMANDS: [&str; 3] = ["remember", "search", "context"];
 
-impl From<Often> for Command {
-    fn from(often: Often) -> Command {
+impl From<FrequentCommand> for Command {
+    fn from(often: FrequentCommand) -> Command {
         match often {
-            Often::Remember(command) => Command::Remember(command),
-            Often::Search(command) => Command::Search(command),
-            Often::Context(command) => Command::Context(command),
+            FrequentCommand::Remember(command) => Command::Remember(command),
+            FrequentCommand::Search(command) => Command::Search(command),
+            FrequentCommand::Context(command) => Command::Context(command),
         }
     }
 }
@@ -68,125 +68,125 @@ pub enum Command {
     /// Make the home, a commented config.toml and the database, and say how to go on
     Init,
     /// Save what was learnt
-    Remember(remember::Remember),
+    Remember(remember::RememberArgs),
     /// Find memories, best first; without words, by trust, kind and age
-    Search(search::Search),
+    Search(search::SearchArgs),
     /// What a model is shown before its turn: two blocks within a token budget, with a receipt
-    Context(context::ContextCommand),
+    Context(context::ContextArgs),
     /// What was injected, why, and the proof
-    Receipt(receipt::Receipt),
+    Receipt(receipt::ReceiptArgs),
     /// The memories that reached a run
-    Blame(receipt::Blame),
+    Blame(receipt::BlameArgs),
     /// The runs and conversations a memory touched
-    Reach(receipt::Reach),
+    Reach(receipt::ReachArgs),
     /// Turns and sessions of an agent
-    Episodes(episodes::Episodes),
+    Episodes(episodes::EpisodesArgs),
     /// Search an agent's four sources at once: episodes, audit log, workflow steps, documents
-    Recall(recall::Recall),
+    Recall(recall::RecallArgs),
     /// Tell the audit log what was done
-    Audit(recall::Audit),
+    Audit(recall::AuditArgs),
     /// Tell what steps of workflows came to
-    Workflow(recall::Workflow),
+    Workflow(recall::WorkflowArgs),
     /// Take files and folders into the knowledge base
-    Ingest(ingest::Ingest),
+    Ingest(ingest::IngestArgs),
     /// Why a memory is, or is not, found and shown for a message
-    WhyNot(diagnose::WhyNot),
+    WhyNot(diagnose::WhyNotArgs),
     /// What is kept of a session, and what its turns were shown
-    Diagnose(diagnose::Diagnose),
+    Diagnose(diagnose::DiagnoseArgs),
     /// Show one memory
-    Read(read::Read),
+    Read(read::ReadArgs),
     /// List memories
-    List(list::List),
+    List(list::ListArgs),
     /// Show the versions of a memory, newest first, with what changed
-    History(history::History),
+    History(history::HistoryArgs),
     /// Replace a memory's content, if it is still what you read
-    Patch(patch::Patch),
+    Patch(patch::PatchArgs),
     /// Take a memory out of use; its history stays
-    Forget(forget::Forget),
+    Forget(forget::ForgetArgs),
     /// Propose that everybody should rely on a memory; a person decides
-    Propose(propose::Propose),
+    Propose(propose::ProposeArgs),
     /// What waits for a decision, and the decision
-    Review(review::Review),
+    Review(review::ReviewArgs),
     /// Propose facts that should stand
-    Profile(layers::Profile),
+    Profile(layers::ProfileArgs),
     /// Find semantic memories that say the same
-    Semantic(layers::Semantic),
+    Semantic(layers::SemanticArgs),
     /// Find procedures of the same workflow
-    Procedural(layers::Procedural),
+    Procedural(layers::ProceduralArgs),
     /// Take back what was activated
-    Rollback(rollback::Rollback),
+    Rollback(rollback::RollbackArgs),
     /// Open and close runs, with their working memory
-    Run(run::Run),
+    Run(run::RunArgs),
     /// Erase a memory's text; who, when and why stay
-    Redact(redact::Redact),
+    Redact(redact::RedactArgs),
     /// Erase everything of a --user, a --pipeline or a --tenant
-    Erase(redact::Erase),
+    Erase(redact::EraseArgs),
     /// Proofs of what was erased
-    Certificate(redact::Certificate),
+    Certificate(redact::CertificateArgs),
     /// Hold back a bad memory, and what was made from it
-    Quarantine(quarantine::Quarantine),
+    Quarantine(quarantine::QuarantineArgs),
     /// What a memory was made from, and what was made from it
-    Lineage(quarantine::Lineage),
+    Lineage(quarantine::LineageArgs),
     /// Confirm that a memory still holds, and until when
-    VerifyBy(quarantine::VerifyBy),
+    VerifyBy(quarantine::VerifyByArgs),
     /// What was forgotten and may not return
-    Ban(quarantine::Ban),
+    Ban(quarantine::BanArgs),
     /// Who reviews which paths
-    Owners(owners::Owners),
+    Owners(owners::OwnersArgs),
     /// One memory with its history, lineage and review
-    Inspect(memory::Inspect),
+    Inspect(memory::InspectArgs),
     /// The same commands in the words of layered memory
-    Memory(memory::Memory),
+    Memory(memory::MemoryArgs),
     /// Write everything into a file or folder
-    Export(export::Export),
+    Export(export::ExportArgs),
     /// Read an export back, through the gate
-    Import(export::Import),
+    Import(export::ImportArgs),
     /// Always give this memory to the model
-    Pin(pin::Pin),
+    Pin(pin::PinArgs),
     /// Stop always giving this memory to the model
-    Unpin(pin::Pin),
+    Unpin(pin::PinArgs),
     /// List, create and archive stores
-    Store(store::Store),
+    Store(store::StoreArgs),
     /// Turn the memory of a pipeline's agents on and off
-    Pipeline(pipeline::Pipeline),
+    Pipeline(pipeline::PipelineArgs),
     /// Look for secrets, planted orders and raw logs in any text
-    Scan(scan::Scan),
+    Scan(scan::ScanArgs),
     /// Do what is due: expiry, missing vectors
     Upkeep,
     /// Show the log of what happened
-    Events(events::Events),
+    Events(events::EventsArgs),
     /// Check that nobody changed the log
     Verify,
     /// Answer over HTTP: REST, live events
-    Serve(serve::Serve),
+    Serve(serve::ServeArgs),
     /// Make, list, rotate and revoke keys of the server
-    Key(key::Key),
+    Key(key::KeyArgs),
     /// Serve one agent over MCP on the standard streams, until it closes them
-    Mcp(mcp::Mcp),
+    Mcp(mcp::McpArgs),
     /// List and create tenants
-    Tenant(tenant::Tenant),
+    Tenant(tenant::TenantArgs),
     /// Prepare or update a Postgres database, with its owner's URL
-    Migrate(migrate::Migrate),
+    Migrate(migrate::MigrateArgs),
     /// Move everything to another database: all tenants, every state, the whole history
-    Copy(copy::Copy),
+    Copy(copy::CopyArgs),
     /// Show every setting and where it comes from
-    Config(config::ConfigCommand),
+    Config(config::ConfigArgs),
     /// Check the installation
     Doctor,
     /// A short guided tour on a throwaway database
     Demo,
     /// Measure this machine with a generated corpus
-    Bench(bench::Bench),
+    Bench(bench::BenchArgs),
     /// Print shell completions
-    Completions(completions::Completions),
+    Completions(completions::CompletionsArgs),
     /// Write manual pages into a directory
-    Man(completions::Man),
+    Man(completions::ManArgs),
 }
 
 /// Who asks, from where, and how to answer. Accepted before and after the command.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Caller and output")]
-pub struct Global {
+pub struct GlobalArgs {
     /// Answer with one JSON value
     #[arg(long, global = true)]
     pub json: bool,
@@ -203,7 +203,7 @@ pub struct Global {
     #[arg(long, global = true, value_name = "SLUG")]
     tenant: Option<String>,
     /// Who asks: admin, reviewer[:ID], user:ID, agent:NAME or service:NAME
-    #[arg(long = "as", global = true, value_name = "WHO", value_parser = checked::<Identity>)]
+    #[arg(long = "as", global = true, value_name = "WHO", value_parser = validate_flag::<Identity>)]
     identity: Option<String>,
     /// The person an agent speaks for
     #[arg(long, global = true, value_name = "ID")]
@@ -220,7 +220,7 @@ pub struct Global {
     #[arg(long, global = true, value_name = "ID")]
     pub system: Option<String>,
     /// A grant on a system: `system:ID=read` or `system:ID=manage`
-    #[arg(long, global = true, value_name = "GRANT", value_parser = checked::<SystemGrant>)]
+    #[arg(long, global = true, value_name = "GRANT", value_parser = validate_flag::<SystemGrant>)]
     grant: Vec<String>,
     /// Do without a rule: `memory.read` or `memory.manage`
     #[arg(long, global = true, value_name = "RULE", value_parser = ["memory.read", "memory.manage"])]
@@ -231,13 +231,13 @@ pub struct Global {
 }
 
 /// Checks a flag while parsing, and keeps its text as the setting.
-fn checked<T: std::str::FromStr<Err = String>>(text: &str) -> Result<String, String> {
+fn validate_flag<T: std::str::FromStr<Err = String>>(text: &str) -> Result<String, String> {
     text.parse::<T>().map(|_| text.to_owned())
 }
 
-impl Global {
+impl GlobalArgs {
     /// The flags that were given, as settings.
-    pub fn settings(&self) -> Vec<(&'static str, Value)> {
+    pub fn to_settings(&self) -> Vec<(&'static str, Value)> {
         let text = |key, value: &Option<String>| value.clone().map(|value| (key, Value::String(value)));
         let list = |key, values: &[String]| {
             let items = values.iter().cloned().map(Value::String).collect();
@@ -264,17 +264,17 @@ impl Global {
     }
 
     /// The database named by flag, not by configuration.
-    pub fn named_db(&self) -> Option<&str> {
+    pub fn db_flag(&self) -> Option<&str> {
         self.db.as_deref()
     }
 
     /// What `erase` erases: the user, the pipeline and the tenant that were named.
-    pub fn erasable(&self) -> (Option<String>, Option<String>, Option<String>) {
+    pub fn erase_targets(&self) -> (Option<String>, Option<String>, Option<String>) {
         (self.user.clone(), self.pipeline.clone(), self.tenant.clone())
     }
 
     #[cfg(test)]
-    pub fn of(flags: &[&str]) -> Global {
+    pub fn from_flags(flags: &[&str]) -> GlobalArgs {
         let arguments = ["ingrain", "upkeep"].iter().chain(flags);
         Cli::parse_from(arguments).global
     }
@@ -304,14 +304,15 @@ mod tests {
             ("list --store search", false),
         ] {
             let arguments: Vec<OsString> = ["ingrain"].into_iter().chain(line.split(' ')).map(Into::into).collect();
-            assert_eq!(OftenCli::try_parse_from(&arguments).is_ok(), alone, "{line}");
-            let (quick, whole) = (Cli::read(&arguments), Cli::try_parse_from(&arguments));
+            assert_eq!(FrequentCli::try_parse_from(&arguments).is_ok(), alone, "{line}");
+            let (quick, whole) = (Cli::parse_arguments(&arguments), Cli::try_parse_from(&arguments));
             let said =
                 |cli: Result<Cli, clap::Error>| cli.map_or_else(|error| error.to_string(), |cli| format!("{cli:?}"));
             assert_eq!(said(quick), said(whole), "{line}");
         }
-        let names: Vec<String> = OftenCli::command().get_subcommands().map(|one| one.get_name().to_owned()).collect();
-        assert_eq!(names, OFTEN, "each that is tried is looked for");
+        let names: Vec<String> =
+            FrequentCli::command().get_subcommands().map(|one| one.get_name().to_owned()).collect();
+        assert_eq!(names, FREQUENT_COMMANDS, "each that is tried is looked for");
     }
 
     #[test]

@@ -18,7 +18,7 @@ impl SystemClock {
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        whole_micros(self.fixed.unwrap_or_else(system_now))
+        truncate_to_micros(self.fixed.unwrap_or_else(system_now))
     }
 
     fn fresh_id(&self) -> Uuid {
@@ -39,7 +39,7 @@ fn system_now() -> Timestamp {
 }
 
 /// Everything below is cut off, so that a time read back from any backend equals the one written.
-fn whole_micros(at: Timestamp) -> Timestamp {
+fn truncate_to_micros(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)
 }
 

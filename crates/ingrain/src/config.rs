@@ -17,9 +17,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use server::ServerConfig;
 
-use crate::cli::Global;
+use crate::cli::GlobalArgs;
 use crate::error::Failure;
-pub use database::{Postgres, Sqlite};
+pub use database::{PostgresSettings, SqliteSettings};
 pub use layers::Setting;
 
 /// Longest wait for an embedding endpoint: a search that waits longer is better answered by words alone.
@@ -57,23 +57,23 @@ pub struct Config {
     pub revoke: Vec<String>,
     /// RFC 3339; fixes the time, for tests and replays.
     pub now: String,
-    pub memory: Memory,
+    pub memory: MemorySettings,
     /// How this process shares a file with others.
-    pub sqlite: Sqlite,
+    pub sqlite: SqliteSettings,
     /// How this process uses a server of memories.
-    pub postgres: Postgres,
-    pub embeddings: Embeddings,
+    pub postgres: PostgresSettings,
+    pub embeddings: EmbeddingSettings,
     /// Summaries of turns that no longer fit into a window.
-    pub summaries: Summaries,
+    pub summaries: SummarySettings,
     /// A second opinion on planted orders.
-    pub scanner: Scanner,
-    pub skills: Skills,
-    pub knowledge: Knowledge,
+    pub scanner: ScannerSettings,
+    pub skills: SkillSettings,
+    pub knowledge: KnowledgeSettings,
     pub limits: Limits,
     /// The HTTP door.
     pub server: ServerConfig,
     /// The rules each role holds.
-    pub roles: BTreeMap<Role, Held>,
+    pub roles: BTreeMap<Role, RoleRules>,
     /// Standing grants: principal, then system.
     pub grants: BTreeMap<String, BTreeMap<String, Grant>>,
     /// Rulesets beyond the built-in five.
@@ -82,7 +82,7 @@ pub struct Config {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Memory {
+pub struct MemorySettings {
     /// Off: reads work, writes are refused, no context is prepared.
     pub enabled: bool,
 }
@@ -92,7 +92,7 @@ const MINILM_WEIGHTS: &str = "models/minilm.bin";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Embeddings {
+pub struct EmbeddingSettings {
     /// `static` (in the binary), `none` (words only), `minilm` (weights in a file) or `endpoint` (OpenAI-compatible).
     pub model: String,
     /// File of the transformer's weights; empty: `models/minilm.bin` in the home, where `scripts/model/install-minilm` puts it.
@@ -114,7 +114,7 @@ pub struct Embeddings {
 /// An OpenAI-compatible endpoint; without a URL summaries are extracted here.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Summaries {
+pub struct SummarySettings {
     /// The endpoint, up to but without `/chat/completions`.
     pub url: String,
     /// Model name to ask the endpoint for.
@@ -132,7 +132,7 @@ pub struct Summaries {
 /// An OpenAI-compatible endpoint that is asked about planted orders; without a URL the rules decide alone.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Scanner {
+pub struct ScannerSettings {
     /// The endpoint, up to but without `/chat/completions`.
     pub classifier_url: String,
     /// Model name to ask the endpoint for.
@@ -147,21 +147,21 @@ pub struct Scanner {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Skills {
+pub struct SkillSettings {
     /// Folders of SKILL.md files, besides `skills` in `home`.
     pub folders: Vec<PathBuf>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Knowledge {
+pub struct KnowledgeSettings {
     /// Categories an agent looks into, by its name; an agent that is not named sees all.
     pub categories: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Held {
+pub struct RoleRules {
     pub rules: Vec<String>,
 }
 
@@ -174,7 +174,7 @@ pub const RULE_MANAGE: &str = "memory.manage";
 pub struct Environment(BTreeMap<String, OsString>);
 
 impl Environment {
-    pub fn of_process() -> Environment {
+    pub fn from_process() -> Environment {
         let named = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value));
         Environment(std::env::vars_os().filter_map(named).collect())
     }
@@ -189,30 +189,31 @@ impl Environment {
     }
 
     /// A variable of ours that cannot be read: it may be what takes rights away, so it never counts as not set.
-    fn unreadable(&self) -> Option<&str> {
-        let unreadable = |(name, value): &(&String, &OsString)| layers::is_ours(name) && value.to_str().is_none();
+    fn unreadable_variable(&self) -> Option<&str> {
+        let unreadable =
+            |(name, value): &(&String, &OsString)| layers::is_setting_variable(name) && value.to_str().is_none();
         self.0.iter().find(unreadable).map(|(name, _)| name.as_str())
     }
 
-    fn path(&self, name: &str) -> Option<PathBuf> {
+    fn get_path(&self, name: &str) -> Option<PathBuf> {
         self.0.get(name).filter(|value| !value.is_empty()).map(PathBuf::from)
     }
 
     #[cfg(test)]
-    fn of(pairs: &[(&str, &str)]) -> Environment {
+    fn from_pairs(pairs: &[(&str, &str)]) -> Environment {
         Environment(pairs.iter().map(|(name, value)| ((*name).to_owned(), OsString::from(value))).collect())
     }
 }
 
 /// The settings in force and, for `config show`, where each came from.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedConfig {
     pub config: Config,
     pub file: PathBuf,
     layers: layers::Layers,
 }
 
-impl Loaded {
+impl LoadedConfig {
     /// Every setting, in the order of their names.
     pub fn settings(&self) -> Vec<Setting> {
         self.layers.settings()
@@ -225,29 +226,30 @@ impl Loaded {
 }
 
 /// Puts the four layers together.
-pub fn load(global: &Global, environment: &Environment) -> Result<Loaded, Failure> {
+pub fn load_config(global: &GlobalArgs, environment: &Environment) -> Result<LoadedConfig, Failure> {
     // A misspelt name would otherwise run with other settings than those meant.
-    let named = global.config.is_some() || environment.path("INGRAIN_CONFIG").is_some();
+    let named = global.config.is_some() || environment.get_path("INGRAIN_CONFIG").is_some();
     load_from(global, environment, named)
 }
 
 /// As [`load`], where the file is about to be written: it need not be there.
-pub fn load_before_init(global: &Global, environment: &Environment) -> Result<Loaded, Failure> {
+pub fn load_before_init(global: &GlobalArgs, environment: &Environment) -> Result<LoadedConfig, Failure> {
     load_from(global, environment, false)
 }
 
-fn load_from(global: &Global, environment: &Environment, must_exist: bool) -> Result<Loaded, Failure> {
-    if let Some(name) = environment.unreadable() {
-        return Err(layers::invalid(name, "its value is not UTF-8"));
+fn load_from(global: &GlobalArgs, environment: &Environment, must_exist: bool) -> Result<LoadedConfig, Failure> {
+    if let Some(name) = environment.unreadable_variable() {
+        return Err(layers::invalid_setting(name, "its value is not UTF-8"));
     }
-    let home = home(global, environment)?;
-    let file = config_file(global, environment, &home);
+    let home = resolve_home(global, environment)?;
+    let file = config_path(global, environment, &home);
     let defaults = Config::defaults(home, environment);
-    let text = read_config(&file, must_exist)?;
-    let layers = layers::Layers::new(&defaults)?.file(&file, &text)?.environment(environment)?.flags(global)?;
-    let config: Config = layers.typed()?;
-    check::checked(&config, &layers)?;
-    Ok(Loaded { config, file, layers })
+    let text = read_config_file(&file, must_exist)?;
+    let layers =
+        layers::Layers::new(&defaults)?.with_file(&file, &text)?.with_environment(environment)?.with_flags(global)?;
+    let config: Config = layers.deserialize_as()?;
+    check::check_config(&config, &layers)?;
+    Ok(LoadedConfig { config, file, layers })
 }
 
 impl Config {
@@ -261,7 +263,7 @@ impl Config {
 
     fn defaults(home: PathBuf, environment: &Environment) -> Config {
         let login = environment.get("USER").or_else(|| environment.get("LOGNAME")).filter(|name| !name.is_empty());
-        let all_rules = || Held { rules: vec![RULE_READ.to_owned(), RULE_MANAGE.to_owned()] };
+        let all_rules = || RoleRules { rules: vec![RULE_READ.to_owned(), RULE_MANAGE.to_owned()] };
         Config {
             home,
             db: String::new(),
@@ -277,10 +279,10 @@ impl Config {
             grant: Vec::new(),
             revoke: Vec::new(),
             now: String::new(),
-            memory: Memory { enabled: true },
-            sqlite: Sqlite::of(&store::Options::default()),
-            postgres: Postgres::of(&store::PostgresOptions::default()),
-            embeddings: Embeddings {
+            memory: MemorySettings { enabled: true },
+            sqlite: SqliteSettings::from_options(&store::SqliteOptions::default()),
+            postgres: PostgresSettings::from_options(&store::PostgresOptions::default()),
+            embeddings: EmbeddingSettings {
                 model: "static".to_owned(),
                 weights: String::new(),
                 url: String::new(),
@@ -290,7 +292,7 @@ impl Config {
                 timeout_ms: ENDPOINT_TIMEOUT_MS,
                 proxy: String::new(),
             },
-            summaries: Summaries {
+            summaries: SummarySettings {
                 url: String::new(),
                 model: String::new(),
                 key: String::new(),
@@ -298,15 +300,15 @@ impl Config {
                 retries: 1,
                 private_endpoint: false,
             },
-            scanner: Scanner {
+            scanner: ScannerSettings {
                 classifier_url: String::new(),
                 classifier_model: String::new(),
                 classifier_key: String::new(),
                 classifier_timeout_ms: CLASSIFIER_TIMEOUT_MS,
                 classifier_private_endpoint: false,
             },
-            skills: Skills { folders: Vec::new() },
-            knowledge: Knowledge { categories: BTreeMap::new() },
+            skills: SkillSettings { folders: Vec::new() },
+            knowledge: KnowledgeSettings { categories: BTreeMap::new() },
             limits: Limits::default(),
             server: ServerConfig::default(),
             roles: Role::ALL.iter().map(|role| (*role, all_rules())).collect(),
@@ -317,27 +319,29 @@ impl Config {
 
     /// The fixed time, where one is set.
     pub fn fixed_now(&self) -> Result<Option<Timestamp>, Failure> {
-        let wrong = |_| Failure::wrong("config.now", format!("`INGRAIN_NOW` is `{}`, not an RFC 3339 time", self.now));
+        let wrong =
+            |_| Failure::user_error("config.now", format!("`INGRAIN_NOW` is `{}`, not an RFC 3339 time", self.now));
         (!self.now.is_empty()).then(|| self.now.parse()).transpose().map_err(wrong)
     }
 }
 
 /// `--home`, `INGRAIN_HOME`, or the data directory of the XDG convention.
-fn home(global: &Global, environment: &Environment) -> Result<PathBuf, Failure> {
-    let xdg = || environment.path("XDG_DATA_HOME").filter(|path| path.is_absolute()).map(|path| path.join("ingrain"));
-    let user = || environment.path("HOME").map(|path| path.join(".local/share/ingrain"));
-    global.home.clone().or_else(|| environment.path("INGRAIN_HOME")).or_else(xdg).or_else(user).ok_or_else(|| {
-        Failure::wrong("config.home", "there is no place for data: neither INGRAIN_HOME nor HOME is set")
-            .hint("set INGRAIN_HOME or give `--home DIR`")
+fn resolve_home(global: &GlobalArgs, environment: &Environment) -> Result<PathBuf, Failure> {
+    let xdg =
+        || environment.get_path("XDG_DATA_HOME").filter(|path| path.is_absolute()).map(|path| path.join("ingrain"));
+    let user = || environment.get_path("HOME").map(|path| path.join(".local/share/ingrain"));
+    global.home.clone().or_else(|| environment.get_path("INGRAIN_HOME")).or_else(xdg).or_else(user).ok_or_else(|| {
+        Failure::user_error("config.home", "there is no place for data: neither INGRAIN_HOME nor HOME is set")
+            .with_hint("set INGRAIN_HOME or give `--home DIR`")
     })
 }
 
 /// A chosen home keeps its own config.toml; otherwise the XDG configuration directory does.
-fn config_file(global: &Global, environment: &Environment, home: &Path) -> PathBuf {
-    let chosen_home = global.home.is_some() || environment.path("INGRAIN_HOME").is_some();
-    let xdg = environment.path("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
-    let user = || environment.path("HOME").map(|path| path.join(".config"));
-    let chosen = global.config.clone().or_else(|| environment.path("INGRAIN_CONFIG"));
+fn config_path(global: &GlobalArgs, environment: &Environment, home: &Path) -> PathBuf {
+    let chosen_home = global.home.is_some() || environment.get_path("INGRAIN_HOME").is_some();
+    let xdg = environment.get_path("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
+    let user = || environment.get_path("HOME").map(|path| path.join(".config"));
+    let chosen = global.config.clone().or_else(|| environment.get_path("INGRAIN_CONFIG"));
     chosen.unwrap_or_else(|| match xdg.or_else(user) {
         Some(base) if !chosen_home => base.join("ingrain/config.toml"),
         _ => home.join("config.toml"),
@@ -345,12 +349,14 @@ fn config_file(global: &Global, environment: &Environment, home: &Path) -> PathB
 }
 
 /// A file that is not there is empty, unless it has to be there.
-fn read_config(file: &Path, must_exist: bool) -> Result<String, Failure> {
+fn read_config_file(file: &Path, must_exist: bool) -> Result<String, Failure> {
     match std::fs::read_to_string(file) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) && !must_exist => {
             Ok(String::new())
         }
-        Err(error) => Err(Failure::wrong("config.unreadable", format!("cannot read `{}`: {error}", file.display()))),
+        Err(error) => {
+            Err(Failure::user_error("config.unreadable", format!("cannot read `{}`: {error}", file.display())))
+        }
         Ok(text) => Ok(text),
     }
 }
@@ -359,7 +365,7 @@ fn read_config(file: &Path, must_exist: bool) -> Result<String, Failure> {
 mod tests {
     use super::*;
 
-    fn origin(loaded: &Loaded, key: &str) -> Setting {
+    fn origin(loaded: &LoadedConfig, key: &str) -> Setting {
         loaded.settings().into_iter().find(|setting| setting.key == key).expect("a setting")
     }
 
@@ -371,14 +377,14 @@ mod tests {
             "tenant = 'file'\nconversation = 'file'\n[limits]\nresults_default = 9\n[memory]\nenabled = false\n",
         )
         .expect("written");
-        let environment = Environment::of(&[
+        let environment = Environment::from_pairs(&[
             ("INGRAIN_CONVERSATION", "env"),
             ("INGRAIN_LIMITS_LIST_DEFAULT", "7"),
             ("INGRAIN_ROLES_AGENT_RULES", "memory.read"),
             ("MEMORY_CONTEXT_TOKEN_BUDGET", "900"),
         ]);
         let flags = ["--conversation", "flag", "--home", home.path().to_str().expect("utf-8")];
-        let loaded = load(&Global::of(&flags), &environment).expect("loads");
+        let loaded = load_config(&GlobalArgs::from_flags(&flags), &environment).expect("loads");
         let config = &loaded.config;
         assert_eq!((config.tenant.as_str(), config.conversation.as_str()), ("file", "flag"));
         assert_eq!((config.limits.results_default, config.limits.list_default), (9, 7));
@@ -396,8 +402,8 @@ mod tests {
     fn odd_settings_are_named() {
         let check = |pairs: &[(&str, &str)], code: &str| {
             let home = [("HOME", "/nonexistent")];
-            let environment = Environment::of(&[pairs, &home].concat());
-            let failure = load(&Global::of(&[]), &environment).err().map(|failure| failure.code());
+            let environment = Environment::from_pairs(&[pairs, &home].concat());
+            let failure = load_config(&GlobalArgs::from_flags(&[]), &environment).err().map(|failure| failure.code());
             assert_eq!(failure, Some(code), "{pairs:?}");
         };
         check(&[("INGRAIN_MEMORY_ENABLED", "perhaps")], "config.invalid");
@@ -407,8 +413,8 @@ mod tests {
         check(&[("INGRAIN_SQLITE_WAIT_MS", "9223372036854775807")], "config.invalid");
         check(&[("INGRAIN_LIMITS_LIST_MIX", "9")], "config.invalid");
         let words = |pairs: &[(&str, &str)]| {
-            let environment = Environment::of(&[pairs, &[("HOME", "/nonexistent")]].concat());
-            load(&Global::of(&[]), &environment).err().map(|failure| failure.message())
+            let environment = Environment::from_pairs(&[pairs, &[("HOME", "/nonexistent")]].concat());
+            load_config(&GlobalArgs::from_flags(&[]), &environment).err().map(|failure| failure.message())
         };
         let told = words(&[("INGRAIN_LIMITS_LIST_MAX", "-1")]).expect("refused");
         assert_eq!(told, "INGRAIN_LIMITS_LIST_MAX: a whole number, 0 or more is expected, not `-1`");
@@ -421,7 +427,8 @@ mod tests {
             assert_eq!(words(&[(other, "10.0.0.1")]), None, "{other}");
         }
         assert_eq!(words(&[("INGRAIN_SERVER_PORT", "tcp://10.0.0.1:4647")]), None);
-        let nowhere = load(&Global::of(&[]), &Environment::default()).err().map(|failure| failure.code());
+        let nowhere =
+            load_config(&GlobalArgs::from_flags(&[]), &Environment::default()).err().map(|failure| failure.code());
         assert_eq!(nowhere, Some("config.home"));
     }
 }

@@ -1,6 +1,6 @@
 //! The one mapping from what went wrong to exit codes, JSON and words.
 
-use engine::model::error::{Current, Error};
+use engine::model::error::{CurrentVersion, Error};
 use engine::model::refusal::Refusal;
 use engine::ports::StoreError;
 use engine::safety;
@@ -14,38 +14,38 @@ pub enum Failure {
     /// The engine could not.
     Engine(Error),
     /// The command line, configuration or input is wrong; the user can mend it.
-    Wrong { code: &'static str, message: String, hint: Option<String> },
+    UserError { code: &'static str, message: String, hint: Option<String> },
     /// Something outside broke: a file, a terminal.
-    Broken { code: &'static str, message: String },
+    SystemError { code: &'static str, message: String },
     /// The output says it all; only the exit code is left to set.
-    Told(u8),
+    AlreadyReported(u8),
     /// Whoever read our output has gone. Not worth a word.
     PipeClosed,
 }
 
 impl Failure {
     /// The output says what was refused.
-    pub const TOLD_REFUSED: Failure = Failure::Told(3);
+    pub const REFUSAL_REPORTED: Failure = Failure::AlreadyReported(3);
 
-    pub fn wrong(code: &'static str, message: impl Into<String>) -> Failure {
-        Failure::Wrong { code, message: message.into(), hint: None }
+    pub fn user_error(code: &'static str, message: impl Into<String>) -> Failure {
+        Failure::UserError { code, message: message.into(), hint: None }
     }
 
-    pub fn broken(code: &'static str, message: impl Into<String>) -> Failure {
-        Failure::Broken { code, message: message.into() }
+    pub fn system_error(code: &'static str, message: impl Into<String>) -> Failure {
+        Failure::SystemError { code, message: message.into() }
     }
 
-    pub fn hint(self, hint: impl Into<String>) -> Failure {
+    pub fn with_hint(self, hint: impl Into<String>) -> Failure {
         match self {
-            Failure::Wrong { code, message, .. } => Failure::Wrong { code, message, hint: Some(hint.into()) },
+            Failure::UserError { code, message, .. } => Failure::UserError { code, message, hint: Some(hint.into()) },
             other => other,
         }
     }
 
-    pub fn usage(error: &clap::Error) -> Failure {
+    pub fn from_clap_error(error: &clap::Error) -> Failure {
         let text = error.render().to_string();
         let message = text.trim().trim_start_matches("error: ").to_owned();
-        Failure::wrong("usage", message)
+        Failure::user_error("usage", message)
     }
 
     /// 0 done, 1 failure, 2 usage or not found or conflict, 3 refused.
@@ -55,9 +55,9 @@ impl Failure {
             Failure::Engine(Error::Invalid { code, .. }) if is_refusal(code) => 3,
             Failure::Engine(Error::Invalid { .. } | Error::NotFound { .. } | Error::Conflict(_)) => 2,
             Failure::Engine(Error::Store(StoreError::Guard(_))) => 2,
-            Failure::Engine(Error::Store(_)) | Failure::Broken { .. } => 1,
-            Failure::Wrong { .. } => 2,
-            Failure::Told(code) => *code,
+            Failure::Engine(Error::Store(_)) | Failure::SystemError { .. } => 1,
+            Failure::UserError { .. } => 2,
+            Failure::AlreadyReported(code) => *code,
             Failure::PipeClosed => 0,
         }
     }
@@ -66,8 +66,8 @@ impl Failure {
         match self {
             Failure::Refused(refusal) => refusal.code,
             Failure::Engine(error) => error.code(),
-            Failure::Wrong { code, .. } | Failure::Broken { code, .. } => code,
-            Failure::Told(_) | Failure::PipeClosed => "",
+            Failure::UserError { code, .. } | Failure::SystemError { code, .. } => code,
+            Failure::AlreadyReported(_) | Failure::PipeClosed => "",
         }
     }
 
@@ -76,33 +76,33 @@ impl Failure {
         let text = match self {
             Failure::Refused(refusal) => refusal.message.clone(),
             Failure::Engine(error) => error.to_string(),
-            Failure::Wrong { message, .. } | Failure::Broken { message, .. } => message.clone(),
-            Failure::Told(_) | Failure::PipeClosed => String::new(),
+            Failure::UserError { message, .. } | Failure::SystemError { message, .. } => message.clone(),
+            Failure::AlreadyReported(_) | Failure::PipeClosed => String::new(),
         };
-        safety::redact(&text, &safety::inspect(&text))
+        safety::redact_secrets(&text, &safety::inspect(&text))
     }
 
     /// What to do next, as careful as the message.
     pub fn next_step(&self) -> Option<String> {
-        self.advice().map(|text| safety::redact(&text, &safety::inspect(&text)))
+        self.find_hint().map(|text| safety::redact_secrets(&text, &safety::inspect(&text)))
     }
 
-    fn advice(&self) -> Option<String> {
+    fn find_hint(&self) -> Option<String> {
         match self {
-            Failure::Wrong { hint, .. } => hint.clone(),
+            Failure::UserError { hint, .. } => hint.clone(),
             // The engine speaks to every door; which flag it is, is said here.
             Failure::Refused(Refusal { hint, .. }) => {
-                next_step(self.code()).map(str::to_owned).or_else(|| hint.clone())
+                hint_for_code(self.code()).map(str::to_owned).or_else(|| hint.clone())
             }
             Failure::Engine(Error::NotFound { what }) => {
                 let noun = what.split(' ').next().unwrap_or_default();
-                LISTED
+                LIST_COMMANDS
                     .iter()
                     .find(|(name, _)| *name == noun)
                     .map(|(_, where_to)| format!("{where_to} shows what there is"))
-                    .or_else(|| next_step(self.code()).map(str::to_owned))
+                    .or_else(|| hint_for_code(self.code()).map(str::to_owned))
             }
-            _ => next_step(self.code()).map(str::to_owned),
+            _ => hint_for_code(self.code()).map(str::to_owned),
         }
     }
 
@@ -116,12 +116,12 @@ impl Failure {
         if let Failure::Refused(refusal) = self {
             answer.insert("findings".to_owned(), json!(refusal.findings));
         }
-        answer.extend(self.current().map(|current| ("current".to_owned(), json!(current))));
+        answer.extend(self.conflicting_content().map(|current| ("current".to_owned(), json!(current))));
         Value::Object(answer)
     }
 
     /// What stands there now, where the failure is a conflict.
-    pub fn current(&self) -> Option<&Current> {
+    pub fn conflicting_content(&self) -> Option<&CurrentVersion> {
         match self {
             Failure::Engine(Error::Conflict(conflict)) => conflict.current.as_ref(),
             _ => None,
@@ -152,7 +152,7 @@ fn is_refusal(code: &str) -> bool {
 }
 
 /// Where what was not found would be listed.
-const LISTED: &[(&str, &str)] = &[
+const LIST_COMMANDS: &[(&str, &str)] = &[
     ("store", "`ingrain store list`"),
     ("review", "`ingrain review list --state all`"),
     ("run", "`ingrain run list`"),
@@ -167,7 +167,7 @@ const LISTED: &[(&str, &str)] = &[
 ];
 
 /// Advice by code, for failures that bring none of their own.
-fn next_step(code: &str) -> Option<&'static str> {
+fn hint_for_code(code: &str) -> Option<&'static str> {
     Some(match code {
         "not_found" => "`ingrain list` shows what you may see; `--state all` includes what was forgotten",
         "conflict.sha256" => "read it again and repeat with the current sha256",
@@ -220,8 +220,8 @@ mod tests {
         check(Error::not_found("memory").into(), 2, "error");
         check(Error::conflict("conflict.sha256", "changed").into(), 2, "error");
         check(StoreError::Corrupt("page 1".to_owned()).into(), 1, "error");
-        check(StoreError::Newer { found: 9, known: 1 }.into(), 1, "error");
-        check(Failure::wrong("usage", "what?"), 2, "error");
-        check(Failure::broken("io", "gone"), 1, "error");
+        check(StoreError::SchemaTooNew { found: 9, known: 1 }.into(), 1, "error");
+        check(Failure::user_error("usage", "what?"), 2, "error");
+        check(Failure::system_error("io", "gone"), 1, "error");
     }
 }

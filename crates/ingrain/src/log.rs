@@ -8,32 +8,32 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tracing_subscriber::fmt::MakeWriter;
 
 /// Lines that nobody took since the last that somebody did.
-static LOST: AtomicU64 = AtomicU64::new(0);
+static LOST_LINES: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Clone, Copy)]
-pub struct Log {
+pub struct LogWriter {
     pub json: bool,
 }
 
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = Log;
+impl<'a> MakeWriter<'a> for LogWriter {
+    type Writer = LogWriter;
 
-    fn make_writer(&'a self) -> Log {
+    fn make_writer(&'a self) -> LogWriter {
         *self
     }
 }
 
-impl Write for Log {
+impl Write for LogWriter {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         // One after the other, so that the room one of them saw is still there when it writes.
         let mut stderr = io::stderr().lock();
-        if !is_taken(&stderr) {
-            LOST.fetch_add(1, Ordering::Relaxed);
+        if !has_room(&stderr) {
+            LOST_LINES.fetch_add(1, Ordering::Relaxed);
             return Ok(line.len());
         }
-        let lost = LOST.swap(0, Ordering::Relaxed);
+        let lost = LOST_LINES.swap(0, Ordering::Relaxed);
         if lost > 0 {
-            stderr.write_all(self.told(lost).as_bytes())?;
+            stderr.write_all(self.lost_lines_message(lost).as_bytes())?;
         }
         stderr.write_all(line)?;
         Ok(line.len())
@@ -44,8 +44,8 @@ impl Write for Log {
     }
 }
 
-impl Log {
-    fn told(self, lost: u64) -> String {
+impl LogWriter {
+    fn lost_lines_message(self, lost: u64) -> String {
         let message = format!("{lost} lines of this log were lost, as nobody read it");
         match self.json {
             true => format!("{}\n", serde_json::json!({ "level": "WARN", "fields": { "message": message } })),
@@ -55,7 +55,7 @@ impl Log {
 }
 
 /// Whether there is room for a line: a pipe that says so takes at least a page.
-fn is_taken(stderr: &io::StderrLock<'_>) -> bool {
+fn has_room(stderr: &io::StderrLock<'_>) -> bool {
     let mut room = [PollFd::new(stderr, PollFlags::OUT)];
     let at_once = Timespec::default();
     // Where that cannot be told, the line is written.

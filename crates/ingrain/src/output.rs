@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::config::Environment;
 use crate::error::Failure;
-use crate::text::{one_line, printable};
+use crate::text::{escape_controls, one_line};
 
 /// How to speak.
 pub struct Output {
@@ -38,55 +38,56 @@ impl Output {
     }
 
     /// Data on stdout. A reader that has gone away is no error.
-    pub fn text(&self, text: &str) -> Result<(), Failure> {
+    pub fn print_text(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = std::io::stdout().lock();
         let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        written(stdout.write_all(text.as_bytes()))?;
-        written(stdout.write_all(newline.as_bytes()))?;
-        written(stdout.flush())
+        map_write_error(stdout.write_all(text.as_bytes()))?;
+        map_write_error(stdout.write_all(newline.as_bytes()))?;
+        map_write_error(stdout.flush())
     }
 
     /// One JSON value for programs.
-    pub fn value(&self, value: &impl Serialize) -> Result<(), Failure> {
-        let text = serde_json::to_string(value).map_err(|error| Failure::broken("output.json", error.to_string()))?;
-        self.text(&text)
+    pub fn print_json(&self, value: &impl Serialize) -> Result<(), Failure> {
+        let text =
+            serde_json::to_string(value).map_err(|error| Failure::system_error("output.json", error.to_string()))?;
+        self.print_text(&text)
     }
 
     /// The same answer for whoever asked: JSON for programs, words for people.
-    pub fn answer(&self, value: &impl Serialize, words: impl FnOnce() -> String) -> Result<(), Failure> {
-        if self.json { self.value(value) } else { self.text(&self.screened(&words())) }
+    pub fn print_answer(&self, value: &impl Serialize, words: impl FnOnce() -> String) -> Result<(), Failure> {
+        if self.json { self.print_json(value) } else { self.print_text(&self.escape_except_colours(&words())) }
     }
 
     /// Words as a terminal may have them: whatever they quote, nothing in them but our own colours steers it.
-    fn screened(&self, words: &str) -> String {
+    fn escape_except_colours(&self, words: &str) -> String {
         if !self.colour {
-            return printable(words);
+            return escape_controls(words);
         }
         let (mut shown, mut rest) = (String::with_capacity(words.len()), words);
         while let Some((at, colour)) = COLOURS.iter().filter_map(|code| Some((rest.find(code)?, *code))).min() {
-            shown += &printable(&rest[..at]);
+            shown += &escape_controls(&rest[..at]);
             shown += colour;
             rest = &rest[at + colour.len()..];
         }
-        shown + &printable(rest)
+        shown + &escape_controls(rest)
     }
 
     /// A message beside the data, on stderr.
-    pub fn note(&self, message: &str) {
+    pub fn print_note(&self, message: &str) {
         // Nothing sensible is left to do when even stderr is closed.
-        let _ = writeln!(std::io::stderr(), "{}", printable(message));
+        let _ = writeln!(std::io::stderr(), "{}", escape_controls(message));
     }
 
-    pub fn failure(&self, failure: &Failure) -> ExitCode {
-        if !matches!(failure, Failure::Told(_) | Failure::PipeClosed) {
-            self.tell(failure);
+    pub fn report_failure(&self, failure: &Failure) -> ExitCode {
+        if !matches!(failure, Failure::AlreadyReported(_) | Failure::PipeClosed) {
+            self.print_failure(failure);
         }
         ExitCode::from(failure.exit_code())
     }
 
-    fn tell(&self, failure: &Failure) {
+    fn print_failure(&self, failure: &Failure) {
         if self.json {
-            let _ = self.value(&failure.to_json());
+            let _ = self.print_json(&failure.to_json());
             return;
         }
         let word = if failure.exit_code() == 3 { "refused" } else { "error" };
@@ -100,13 +101,13 @@ impl Output {
                 );
             }
         }
-        if let Some(current) = failure.current() {
+        if let Some(current) = failure.conflicting_content() {
             let _ = write!(message, "\n  now {}: {}", current.sha256, one_line(&current.excerpt));
         }
         if let Some(hint) = failure.next_step() {
             let _ = write!(message, "\n  next: {hint}");
         }
-        self.note(&message);
+        self.print_note(&message);
     }
 
     pub fn paint(&self, tone: Tone, text: &str) -> String {
@@ -123,7 +124,7 @@ impl Output {
     }
 
     /// A table as wide as the terminal.
-    pub fn table(&self, header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    pub fn render_table(&self, header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
         let mut table = Table::new();
         table.load_preset(presets::NOTHING);
         table.set_style(TableComponent::HeaderLines, '─').set_style(TableComponent::MiddleHeaderIntersections, '─');
@@ -134,7 +135,7 @@ impl Output {
         });
         table.set_header(header);
         for row in rows {
-            table.add_row(row.iter().map(|cell| printable(cell)));
+            table.add_row(row.iter().map(|cell| escape_controls(cell)));
         }
         // A header over nothing leaves people waiting for the rest.
         if table.row_count() == 0 { "nothing here".to_owned() } else { table.trim_fmt() }
@@ -142,9 +143,9 @@ impl Output {
 }
 
 /// A write that failed because nobody reads any more ends the command without a word.
-pub fn written(result: std::io::Result<()>) -> Result<(), Failure> {
+pub fn map_write_error(result: std::io::Result<()>) -> Result<(), Failure> {
     result.map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => Failure::PipeClosed,
-        _ => Failure::broken("output.write", format!("cannot write the answer: {error}")),
+        _ => Failure::system_error("output.write", format!("cannot write the answer: {error}")),
     })
 }

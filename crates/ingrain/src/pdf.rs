@@ -14,12 +14,12 @@ const PROGRAM: &str = "pdftotext";
 /// Pages read of one file: a shelf of manuals, not a library.
 const PAGES_MAX: &str = "5000";
 /// A document is read in seconds; one made to be read for ever is not.
-const WAIT: Duration = Duration::from_secs(60);
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The text of a PDF.
-pub fn text(path: &Path) -> Result<String, Failure> {
+pub fn extract_text(path: &Path) -> Result<String, Failure> {
     let name = path.display();
-    let wrong = |what: &str| Failure::wrong("ingest.pdf", format!("`{name}` {what}"));
+    let wrong = |what: &str| Failure::user_error("ingest.pdf", format!("`{name}` {what}"));
     // A whole path begins with a slash and is never taken for an option.
     let whole = path.canonicalize().map_err(|error| wrong(&format!("cannot be read: {error}")))?;
     let mut command = Command::new(PROGRAM);
@@ -29,11 +29,11 @@ pub fn text(path: &Path) -> Result<String, Failure> {
         Ok(child) => child,
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Err(wrong("is a PDF, and `pdftotext` is not here to read it")
-                .hint("install it (package `poppler-utils`), or turn the PDF into text elsewhere"));
+                .with_hint("install it (package `poppler-utils`), or turn the PDF into text elsewhere"));
         }
         Err(error) => return Err(wrong(&format!("is a PDF, and `{PROGRAM}` does not start: {error}"))),
     };
-    let said = said(&mut child);
+    let said = read_output(&mut child);
     let ended = child.wait().is_ok_and(|status| status.success());
     match said {
         None => Err(wrong("takes too long to read, or holds too much")),
@@ -46,7 +46,7 @@ pub fn text(path: &Path) -> Result<String, Failure> {
 }
 
 /// What the program says, within bounds; beyond them it is stopped.
-fn said(child: &mut Child) -> Option<Vec<u8>> {
+fn read_output(child: &mut Child) -> Option<Vec<u8>> {
     let stdout = child.stdout.take()?;
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -55,7 +55,7 @@ fn said(child: &mut Child) -> Option<Vec<u8>> {
         // Nobody waits any more where it took too long.
         let _ = sender.send(read.ok().map(|_| bytes));
     });
-    let said = receiver.recv_timeout(WAIT).ok().flatten().filter(|bytes| bytes.len() as u64 <= INPUT_BYTES_MAX);
+    let said = receiver.recv_timeout(READ_TIMEOUT).ok().flatten().filter(|bytes| bytes.len() as u64 <= INPUT_BYTES_MAX);
     if said.is_none() {
         // It may have ended by itself.
         let _ = child.kill();

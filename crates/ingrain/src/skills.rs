@@ -5,103 +5,103 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use engine::model::error::Error;
-use engine::{LeftOut, Shelf, Shelved, Skill};
+use engine::{LoadedSkills, Skill, SkillSource, SkippedSkill};
 
 use crate::config::Config;
 use crate::error::Failure;
 use crate::files;
-use crate::text::file_text;
+use crate::text::read_text_file;
 
 /// The name every skill's file has.
-const FILE: &str = "SKILL.md";
+const SKILL_FILE: &str = "SKILL.md";
 /// Beside an installed one: a digest of the file it came from, the one that may bring it again.
 const SOURCE_FILE: &str = ".source";
 /// Largest skill: it goes into every window whole.
 const BYTES_MAX: u64 = 100_000;
 
 /// The folder `ingest --skills` installs into.
-pub fn home(config: &Config) -> PathBuf {
+pub fn install_folder(config: &Config) -> PathBuf {
     config.home.join("skills")
 }
 
 /// Folders of skills, and what they held when last looked at.
 #[derive(Debug)]
-pub struct Folders {
+pub struct SkillFolders {
     folders: Vec<PathBuf>,
-    seen: Mutex<Option<Seen>>,
+    seen: Mutex<Option<CachedSkills>>,
 }
 
 #[derive(Debug)]
-struct Seen {
-    files: Vec<Stamp>,
-    held: Shelved,
+struct CachedSkills {
+    files: Vec<FileStamp>,
+    skills: LoadedSkills,
 }
 
 /// What tells a changed file.
 #[derive(Clone, Debug, PartialEq)]
-struct Stamp {
+struct FileStamp {
     file: PathBuf,
     bytes: u64,
     changed: Option<SystemTime>,
 }
 
-impl Folders {
-    pub fn of(config: &Config) -> Folders {
-        let folders = std::iter::once(home(config)).chain(config.skills.folders.iter().cloned()).collect();
-        Folders { folders, seen: Mutex::new(None) }
+impl SkillFolders {
+    pub fn from_config(config: &Config) -> SkillFolders {
+        let folders = std::iter::once(install_folder(config)).chain(config.skills.folders.iter().cloned()).collect();
+        SkillFolders { folders, seen: Mutex::new(None) }
     }
 }
 
-impl std::fmt::Display for Folders {
+impl std::fmt::Display for SkillFolders {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names: Vec<String> = self.folders.iter().map(|folder| folder.display().to_string()).collect();
         out.write_str(&names.join(", "))
     }
 }
 
-impl Shelf for Folders {
-    fn skills(&self) -> Shelved {
-        let files: Vec<Stamp> = self.folders.iter().flat_map(|folder| stamps(folder)).collect();
+impl SkillSource for SkillFolders {
+    fn load_skills(&self) -> LoadedSkills {
+        let files: Vec<FileStamp> = self.folders.iter().flat_map(|folder| stamp_skill_files(folder)).collect();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(seen) = seen.as_ref().filter(|seen| seen.files == files) {
-            return seen.held.clone();
+            return seen.skills.clone();
         }
-        let held = Shelved::from(found(&files));
+        let held = LoadedSkills::from(load_skills(&files));
         // Once for each state of the folders, not at every window.
         held.left_out.iter().for_each(|out| tracing::warn!("left out `{}`: {} [{}]", out.file, out.why, out.code));
-        *seen = Some(Seen { files, held: held.clone() });
+        *seen = Some(CachedSkills { files, skills: held.clone() });
         held
     }
 }
 
 /// The skills of one folder, for a command that names it.
-pub fn of_folder(folder: &Path) -> Result<Found, Failure> {
+pub fn read_folder(folder: &Path) -> Result<FoundSkills, Failure> {
     match folder.is_dir() {
-        true => Ok(found(&stamps(folder))),
-        false => Err(Failure::wrong("not_found", format!("`{}` is not a folder", folder.display()))),
+        true => Ok(load_skills(&stamp_skill_files(folder))),
+        false => Err(Failure::user_error("not_found", format!("`{}` is not a folder", folder.display()))),
     }
 }
 
 /// What files hold, each skill with its file.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct FoundSkills {
     pub skills: Vec<(PathBuf, Skill)>,
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<SkippedSkill>,
 }
 
-impl From<Found> for Shelved {
-    fn from(found: Found) -> Shelved {
-        Shelved { skills: found.skills.into_iter().map(|(_, skill)| skill).collect(), left_out: found.left_out }
+impl From<FoundSkills> for LoadedSkills {
+    fn from(found: FoundSkills) -> LoadedSkills {
+        LoadedSkills { skills: found.skills.into_iter().map(|(_, skill)| skill).collect(), left_out: found.left_out }
     }
 }
 
-fn found(files: &[Stamp]) -> Found {
-    let mut found = Found::default();
+fn load_skills(files: &[FileStamp]) -> FoundSkills {
+    let mut found = FoundSkills::default();
     for stamp in files {
-        let skill = match read(stamp) {
+        let skill = match read_skill(stamp) {
             Ok(skill) => skill,
             Err(error) => {
-                found.left_out.push(left_out(&stamp.file, error.code(), error.to_string()));
+                found.left_out.push(build_left_out(&stamp.file, error.code(), error.to_string()));
                 continue;
             }
         };
@@ -111,7 +111,7 @@ fn found(files: &[Stamp]) -> Found {
             Some((_, other)) if *other == skill => {}
             Some(_) => {
                 let why = format!("another skill is named `{}` as well, and that one counts", skill.name);
-                found.left_out.push(left_out(&stamp.file, NAME_TAKEN, why));
+                found.left_out.push(build_left_out(&stamp.file, NAME_TAKEN, why));
             }
         }
     }
@@ -121,18 +121,19 @@ fn found(files: &[Stamp]) -> Found {
 /// Of two skills with one name nobody could say which was meant.
 const NAME_TAKEN: &str = "skill.name_taken";
 
-fn left_out(file: &Path, code: &'static str, why: String) -> LeftOut {
+fn build_left_out(file: &Path, code: &'static str, why: String) -> SkippedSkill {
     let folder = file.parent().and_then(Path::file_name).unwrap_or_default();
-    LeftOut { name: folder.to_string_lossy().into_owned(), file: file.display().to_string(), code, why }
+    SkippedSkill { name: folder.to_string_lossy().into_owned(), file: file.display().to_string(), code, why }
 }
 
 /// Copies a skill into the folder every window takes them from. One of its name that another file brought, or a person
 /// wrote there, stays: the new one is left out.
-pub fn install(home: &Path, file: &Path, skill: &Skill) -> Result<Option<LeftOut>, Failure> {
-    let source = files::digest(file);
-    let standing = found(&stamps(home)).skills.into_iter().find(|(_, standing)| standing.name == skill.name);
+pub fn install_skill(home: &Path, file: &Path, skill: &Skill) -> Result<Option<SkippedSkill>, Failure> {
+    let source = files::path_digest(file);
+    let standing =
+        load_skills(&stamp_skill_files(home)).skills.into_iter().find(|(_, standing)| standing.name == skill.name);
     let folder = match standing {
-        Some((at, _)) if files::digest(&at) == source => return Ok(None),
+        Some((at, _)) if files::path_digest(&at) == source => return Ok(None),
         Some((at, standing)) => {
             let folder = at.parent().unwrap_or(home).to_owned();
             let came_from = std::fs::read_to_string(folder.join(SOURCE_FILE)).ok();
@@ -140,17 +141,17 @@ pub fn install(home: &Path, file: &Path, skill: &Skill) -> Result<Option<LeftOut
                 let folder = folder.display();
                 let why =
                     format!("`{}` is installed already, from another file: take `{folder}` away first", skill.name);
-                return Ok(Some(left_out(file, NAME_TAKEN, why)));
+                return Ok(Some(build_left_out(file, NAME_TAKEN, why)));
             }
             folder
         }
         None => free_folder(home, &skill.name),
     };
     let unwritable = |error: std::io::Error| {
-        Failure::broken("ingest.unwritable", format!("cannot write `{}`: {error}", folder.display()))
+        Failure::system_error("ingest.unwritable", format!("cannot write `{}`: {error}", folder.display()))
     };
     std::fs::create_dir_all(&folder).map_err(unwritable)?;
-    std::fs::write(folder.join(FILE), file_text(file)?).map_err(unwritable)?;
+    std::fs::write(folder.join(SKILL_FILE), read_text_file(file)?).map_err(unwritable)?;
     std::fs::write(folder.join(SOURCE_FILE), source.unwrap_or_default()).map_err(unwritable)?;
     Ok(None)
 }
@@ -161,28 +162,28 @@ fn free_folder(home: &Path, name: &str) -> PathBuf {
     let plain: String = name.chars().map(plain).collect();
     let numbered = (2..).map(|number| home.join(format!("{plain}-{number}")));
     let mut folders = std::iter::once(home.join(&plain)).chain(numbered);
-    folders.find(|folder| !folder.join(FILE).exists()).unwrap_or_else(|| home.join(&plain))
+    folders.find(|folder| !folder.join(SKILL_FILE).exists()).unwrap_or_else(|| home.join(&plain))
 }
 
 /// The skill files of a folder and of the folders in it, in order. A folder that is not there has none.
-fn stamps(folder: &Path) -> Vec<Stamp> {
+fn stamp_skill_files(folder: &Path) -> Vec<FileStamp> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     folders.sort();
-    let files = std::iter::once(folder.to_owned()).chain(folders).map(|at| at.join(FILE));
+    let files = std::iter::once(folder.to_owned()).chain(folders).map(|at| at.join(SKILL_FILE));
     let stamp = |file: PathBuf| {
         // A pipe would be waited for.
         let about = std::fs::metadata(&file).ok().filter(std::fs::Metadata::is_file)?;
-        Some(Stamp { file, bytes: about.len(), changed: about.modified().ok() })
+        Some(FileStamp { file, bytes: about.len(), changed: about.modified().ok() })
     };
     files.filter_map(stamp).collect()
 }
 
-fn read(stamp: &Stamp) -> Result<Skill, Error> {
+fn read_skill(stamp: &FileStamp) -> Result<Skill, Error> {
     let invalid = |why: String| Error::invalid("skill.invalid", why);
     if stamp.bytes > BYTES_MAX {
         return Err(invalid(format!("it is larger than {BYTES_MAX} bytes")));
     }
     let text = std::fs::read_to_string(&stamp.file).map_err(|error| invalid(format!("it cannot be read: {error}")))?;
-    Skill::admitted(&text)
+    Skill::parse_checked(&text)
 }

@@ -14,48 +14,48 @@ use crate::error::Failure;
 pub const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Where a text comes from: the argument itself, `-` for stdin, or a file.
-pub fn content(argument: Option<&str>, file: Option<&Path>) -> Result<String, Failure> {
+pub fn read_content(argument: Option<&str>, file: Option<&Path>) -> Result<String, Failure> {
     match (argument, file) {
-        (Some(_), Some(_)) => Err(Failure::wrong("usage", "give the content or `--file`, not both")),
-        (Some("-"), None) => stdin(),
+        (Some(_), Some(_)) => Err(Failure::user_error("usage", "give the content or `--file`, not both")),
+        (Some("-"), None) => read_stdin(),
         (Some(text), None) => Ok(text.to_owned()),
-        (None, Some(path)) => file_text(path),
-        (None, None) => Err(Failure::wrong("usage", "there is no content")
-            .hint("give it as an argument, as `-` for stdin, or with `--file FILE`")),
+        (None, Some(path)) => read_text_file(path),
+        (None, None) => Err(Failure::user_error("usage", "there is no content")
+            .with_hint("give it as an argument, as `-` for stdin, or with `--file FILE`")),
     }
 }
 
-pub fn stdin() -> Result<String, Failure> {
-    utf8("stdin", bounded("stdin", std::io::stdin().lock())?)
+pub fn read_stdin() -> Result<String, Failure> {
+    decode_utf8("stdin", read_bounded("stdin", std::io::stdin().lock())?)
 }
 
-pub fn file_text(path: &Path) -> Result<String, Failure> {
+pub fn read_text_file(path: &Path) -> Result<String, Failure> {
     let name = path.display().to_string();
     let file = std::fs::File::open(path)
-        .map_err(|error| Failure::wrong("input.unreadable", format!("cannot read `{name}`: {error}")))?;
-    utf8(&name, bounded(&name, file)?)
+        .map_err(|error| Failure::user_error("input.unreadable", format!("cannot read `{name}`: {error}")))?;
+    decode_utf8(&name, read_bounded(&name, file)?)
 }
 
-fn bounded(name: &str, reader: impl Read) -> Result<Vec<u8>, Failure> {
+fn read_bounded(name: &str, reader: impl Read) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let read = reader.take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Failure::wrong("input.unreadable", format!("cannot read `{name}`: {error}")))?;
+    read.map_err(|error| Failure::user_error("input.unreadable", format!("cannot read `{name}`: {error}")))?;
     match bytes.len() as u64 > INPUT_BYTES_MAX {
-        true => Err(Failure::wrong("shape.too_large", format!("`{name}` is larger than {INPUT_BYTES_MAX} bytes"))),
+        true => Err(Failure::user_error("shape.too_large", format!("`{name}` is larger than {INPUT_BYTES_MAX} bytes"))),
         false => Ok(bytes),
     }
 }
 
-fn utf8(name: &str, bytes: Vec<u8>) -> Result<String, Failure> {
+fn decode_utf8(name: &str, bytes: Vec<u8>) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Failure::wrong("shape.utf8", format!("`{name}` is not valid UTF-8 at byte {at}"))
+        Failure::user_error("shape.utf8", format!("`{name}` is not valid UTF-8 at byte {at}"))
     })
 }
 
 /// A time as people write it: RFC 3339, a date (its first moment in UTC), or a span such as `90m`, `12h`, `7d`, `2w`.
 /// A span counts back from now, or forward where `ahead`.
-pub fn moment(clock: &dyn Clock, text: &str, ahead: bool) -> Result<Timestamp, Failure> {
+pub fn parse_time(clock: &dyn Clock, text: &str, ahead: bool) -> Result<Timestamp, Failure> {
     if let Ok(at) = text.parse::<Timestamp>() {
         return Ok(at);
     }
@@ -64,23 +64,23 @@ pub fn moment(clock: &dyn Clock, text: &str, ahead: bool) -> Result<Timestamp, F
     {
         return Ok(at.timestamp());
     }
-    let span = span(text).filter(|span| ahead || !span.is_zero());
+    let span = parse_span(text).filter(|span| ahead || !span.is_zero());
     let at = span.and_then(|span| match ahead {
         true => clock.now().checked_add(span).ok(),
         false => clock.now().checked_sub(span).ok(),
     });
     at.ok_or_else(|| {
-        Failure::wrong("shape.time", format!("`{}` is not a time", one_line(text)))
-            .hint("write 2026-01-31, 2026-01-31T12:00:00Z, or a span such as 12h, 7d, 2w")
+        Failure::user_error("shape.time", format!("`{}` is not a time", one_line(text)))
+            .with_hint("write 2026-01-31, 2026-01-31T12:00:00Z, or a span such as 12h, 7d, 2w")
     })
 }
 
 /// The moment of an `--as-of`: as [`moment`], but a date means its end.
-pub fn as_of(clock: &dyn Clock, text: &str) -> Result<Timestamp, Failure> {
-    engine::model::time::as_of(text).map_or_else(|| moment(clock, text, false), Ok)
+pub fn parse_as_of(clock: &dyn Clock, text: &str) -> Result<Timestamp, Failure> {
+    engine::model::time::parse_as_of(text).map_or_else(|| parse_time(clock, text, false), Ok)
 }
 
-fn span(text: &str) -> Option<SignedDuration> {
+fn parse_span(text: &str) -> Option<SignedDuration> {
     let unit = text.chars().next_back()?;
     let number: i64 = text[..text.len() - unit.len_utf8()].parse().ok()?;
     let seconds = match unit {
@@ -95,7 +95,7 @@ fn span(text: &str) -> Option<SignedDuration> {
 }
 
 /// Text that cannot steer a terminal: control characters are shown, not obeyed.
-pub fn printable(text: &str) -> String {
+pub fn escape_controls(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
         match c {
             '\n' | '\t' => shown.push(c),
@@ -119,7 +119,7 @@ pub fn one_line(text: &str) -> String {
         line.truncate(at);
         line.push('…');
     }
-    printable(&line)
+    escape_controls(&line)
 }
 
 #[cfg(test)]
@@ -131,7 +131,7 @@ mod tests {
     fn times_as_people_write_them() {
         let clock = SystemClock::new("2026-03-10T12:00:00Z".parse().ok());
         let check = |text: &str, ahead: bool, expected: Option<&str>| {
-            let at = moment(&clock, text, ahead).ok().map(|at| at.to_string());
+            let at = parse_time(&clock, text, ahead).ok().map(|at| at.to_string());
             assert_eq!(at.as_deref(), expected, "{text}");
         };
         check("2026-01-31", false, Some("2026-01-31T00:00:00Z"));
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_memory_cannot_steer_the_terminal() {
-        assert_eq!(printable("a\u{1b}[2Jb"), "a\\u{1b}[2Jb");
+        assert_eq!(escape_controls("a\u{1b}[2Jb"), "a\\u{1b}[2Jb");
         assert_eq!(one_line("a\n  b\u{202e}c"), "a b\\u{202e}c");
         assert_eq!(one_line(&"x".repeat(500)).chars().count(), 101);
     }

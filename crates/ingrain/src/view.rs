@@ -6,7 +6,7 @@ use engine::model::id::{MemoryId, VersionId};
 use engine::model::memory::{Evidence, Memory, Version};
 use engine::model::vocabulary::{Dedup, Operation, Ranker, State, Trust};
 use engine::recall::ranking::Hit;
-use engine::{Answer, Outcome, Saved, WhyNot};
+use engine::{HitExplanation, SaveOutcome, SavedMemory, SearchResults};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -27,7 +27,7 @@ impl<'a> From<&'a Memory> for MemoryView<'a> {
 /// The answer to a save.
 #[derive(Serialize)]
 pub struct SavedView<'a> {
-    status: Outcome,
+    status: SaveOutcome,
     id: MemoryId,
     version: VersionId,
     version_number: u32,
@@ -46,8 +46,8 @@ pub struct SavedView<'a> {
     expires_at: Option<Timestamp>,
 }
 
-impl<'a> From<&'a Saved> for SavedView<'a> {
-    fn from(saved: &'a Saved) -> Self {
+impl<'a> From<&'a SavedMemory> for SavedView<'a> {
+    fn from(saved: &'a SavedMemory) -> Self {
         let memory = &saved.memory;
         SavedView {
             status: saved.outcome,
@@ -72,7 +72,7 @@ impl<'a> From<&'a Saved> for SavedView<'a> {
 
 /// The answer to a deed that leaves the content alone.
 #[derive(Serialize)]
-pub struct DoneView<'a> {
+pub struct StatusView<'a> {
     pub status: &'static str,
     pub id: MemoryId,
     pub version: VersionId,
@@ -83,9 +83,9 @@ pub struct DoneView<'a> {
     pub always_inject: bool,
 }
 
-impl<'a> DoneView<'a> {
-    pub fn new(status: &'static str, memory: &'a Memory) -> DoneView<'a> {
-        DoneView {
+impl<'a> StatusView<'a> {
+    pub fn new(status: &'static str, memory: &'a Memory) -> StatusView<'a> {
+        StatusView {
             status,
             id: memory.id,
             version: memory.version,
@@ -119,17 +119,17 @@ pub struct AnswerView<'a> {
     considered: usize,
     warnings: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
-    explain: Option<&'a WhyNot>,
+    explain: Option<&'a HitExplanation>,
 }
 
-impl<'a> From<&'a Answer> for AnswerView<'a> {
-    fn from(answer: &'a Answer) -> Self {
+impl<'a> From<&'a SearchResults> for AnswerView<'a> {
+    fn from(answer: &'a SearchResults) -> Self {
         AnswerView {
             hits: answer.hits.iter().map(HitView::from).collect(),
             ranker: answer.ranker,
-            considered: answer.considered,
+            considered: answer.considered_count,
             warnings: &answer.warnings,
-            explain: answer.why_not.as_ref(),
+            explain: answer.explanation.as_ref(),
         }
     }
 }

@@ -3,31 +3,36 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::outbound::{Outbound, Trouble};
+use crate::outbound::{OutboundClient, OutboundError};
 
 #[derive(Deserialize)]
-struct Reply {
-    choices: Vec<Choice>,
+struct ChatReply {
+    choices: Vec<ChatChoice>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
-    message: Said,
+struct ChatChoice {
+    message: ChatMessage,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct ChatMessage {
     content: String,
 }
 
 /// Where the questions go, for a base such as `http://localhost:8080/v1`.
-pub(crate) fn address(base_url: &str) -> String {
+pub(crate) fn completions_url(base_url: &str) -> String {
     format!("{}/chat/completions", base_url.trim_end_matches('/'))
 }
 
 /// The text of the first choice.
-pub(crate) fn ask(outbound: &Outbound, url: &str, key: Option<&str>, question: &Value) -> Result<String, Trouble> {
-    let reply: Reply = outbound.post_json(url, key, question)?;
+pub(crate) fn request_completion(
+    outbound: &OutboundClient,
+    url: &str,
+    key: Option<&str>,
+    question: &Value,
+) -> Result<String, OutboundError> {
+    let reply: ChatReply = outbound.post_json(url, key, question)?;
     let text = reply.choices.into_iter().next().map(|choice| choice.message.content.trim().to_owned());
-    text.filter(|text| !text.is_empty()).ok_or(Trouble::Lasting("it answered with nothing".to_owned()))
+    text.filter(|text| !text.is_empty()).ok_or(OutboundError::Permanent("it answered with nothing".to_owned()))
 }

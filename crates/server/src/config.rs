@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use engine::admin::keys::Settable;
-use engine::model::caller::{Caller, Grant, Rules};
+use engine::model::caller::{Caller, Grant, MemoryPermissions};
 use engine::model::vocabulary::Role;
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,7 @@ pub struct ServerConfig {
     pub private_endpoints: bool,
     /// Rules each role holds; comes from the configuration shared with the command line.
     #[serde(skip)]
-    pub rules: BTreeMap<Role, Rules>,
+    pub rules: BTreeMap<Role, MemoryPermissions>,
     /// Grants on systems by principal; comes from the configuration shared with the command line.
     #[serde(skip)]
     pub grants: BTreeMap<String, BTreeMap<String, Grant>>,
@@ -84,7 +84,7 @@ pub struct TokenConfig {
     pub role: Role,
     /// The provider's words for roles, where they are not ours.
     pub roles: BTreeMap<String, Role>,
-    pub claims: Claims,
+    pub claims: ClaimNames,
     /// What holders of tokens may say about themselves in headers.
     pub may_set: Vec<Settable>,
 }
@@ -98,7 +98,7 @@ impl Default for TokenConfig {
             tenant: String::new(),
             role: Role::User,
             roles: BTreeMap::new(),
-            claims: Claims::default(),
+            claims: ClaimNames::default(),
             may_set: Vec::new(),
         }
     }
@@ -107,7 +107,7 @@ impl Default for TokenConfig {
 /// Names of the claims that are read; a dot goes into an object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Claims {
+pub struct ClaimNames {
     pub subject: String,
     pub tenant: String,
     pub role: String,
@@ -118,10 +118,10 @@ pub struct Claims {
     pub grants: String,
 }
 
-impl Default for Claims {
+impl Default for ClaimNames {
     fn default() -> Self {
         let of = str::to_owned;
-        Claims {
+        ClaimNames {
             subject: of("sub"),
             tenant: of("tenant"),
             role: of("role"),
@@ -188,11 +188,11 @@ impl Default for HttpLimits {
 }
 
 impl HttpLimits {
-    pub(crate) fn timeout(&self) -> Duration {
+    pub(crate) fn request_timeout(&self) -> Duration {
         Duration::from_secs(self.timeout_secs)
     }
 
-    pub(crate) fn heartbeat(&self) -> Duration {
+    pub(crate) fn heartbeat_interval(&self) -> Duration {
         Duration::from_secs(self.heartbeat_secs)
     }
 }

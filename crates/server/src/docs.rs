@@ -19,7 +19,7 @@ struct Operation<'a> {
     value: &'a Value,
 }
 
-fn operations<'a>(document: &'a Value, tag: &str) -> Vec<Operation<'a>> {
+fn operations_with_tag<'a>(document: &'a Value, tag: &str) -> Vec<Operation<'a>> {
     let paths = document["paths"].as_object().into_iter().flatten();
     let each = paths.flat_map(|(path, methods)| {
         let methods = methods.as_object().into_iter().flatten();
@@ -28,32 +28,32 @@ fn operations<'a>(document: &'a Value, tag: &str) -> Vec<Operation<'a>> {
     each.filter(|operation| operation.value["tags"][0] == tag).collect()
 }
 
-fn tags(document: &Value) -> impl Iterator<Item = (&str, &str)> {
+fn list_tags(document: &Value) -> impl Iterator<Item = (&str, &str)> {
     let tags = document["tags"].as_array().into_iter().flatten();
     tags.map(|tag| (tag["name"].as_str().unwrap_or_default(), tag["description"].as_str().unwrap_or_default()))
 }
 
 /// The page at `/docs`.
-pub(crate) fn page() -> String {
-    let document = openapi::document();
+pub(crate) fn render_page() -> String {
+    let document = openapi::build_document();
     let mut page = format!(
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
          <title>Ingrain API</title><style>{STYLE}</style><h1>Ingrain API</h1><p>{}</p>\
          <p>The same as <a href=/openapi.json>OpenAPI 3.1</a>.</p>",
-        escaped(document["info"]["description"].as_str().unwrap_or_default())
+        escape_html(document["info"]["description"].as_str().unwrap_or_default())
     );
-    for (tag, what) in tags(&document) {
-        let _ = write!(page, "<h2 id={tag}>{tag}</h2><p>{}</p>", escaped(what));
-        for operation in operations(&document, tag) {
-            operation_html(&mut page, &operation);
+    for (tag, what) in list_tags(&document) {
+        let _ = write!(page, "<h2 id={tag}>{tag}</h2><p>{}</p>", escape_html(what));
+        for operation in operations_with_tag(&document, tag) {
+            write_operation_html(&mut page, &operation);
         }
     }
     page.push_str("</html>");
     page
 }
 
-fn operation_html(page: &mut String, operation: &Operation<'_>) {
-    let text = |name: &str| escaped(operation.value[name].as_str().unwrap_or_default());
+fn write_operation_html(page: &mut String, operation: &Operation<'_>) {
+    let text = |name: &str| escape_html(operation.value[name].as_str().unwrap_or_default());
     let _ = write!(
         page,
         "<h3>{} <code>{} {}</code></h3><p>{}</p>",
@@ -67,9 +67,9 @@ fn operation_html(page: &mut String, operation: &Operation<'_>) {
         .map(|p| {
             format!(
                 "<tr><td><code>{}</code><td>{}<td>{}",
-                said(&p["name"]),
-                said(&p["in"]),
-                escaped(said(&p["description"]))
+                str_or_empty(&p["name"]),
+                str_or_empty(&p["in"]),
+                escape_html(str_or_empty(&p["description"]))
             )
         })
         .collect();
@@ -77,41 +77,43 @@ fn operation_html(page: &mut String, operation: &Operation<'_>) {
         let _ = write!(page, "<table>{rows}</table>");
     }
     if let Some(example) = body_example(operation.value) {
-        let _ = write!(page, "<pre>{}</pre>", escaped(&example));
+        let _ = write!(page, "<pre>{}</pre>", escape_html(&example));
     }
     let answers =
         operation.value["responses"].as_object().into_iter().flatten().filter(|(status, _)| *status != "default");
     let rows: String = answers
-        .map(|(status, answer)| format!("<tr><td><code>{status}</code><td>{}", escaped(said(&answer["description"]))))
+        .map(|(status, answer)| {
+            format!("<tr><td><code>{status}</code><td>{}", escape_html(str_or_empty(&answer["description"])))
+        })
         .collect();
     let _ = write!(page, "<table>{rows}</table>");
 }
 
 /// The reference in `docs/reference/rest.md`.
-pub fn reference() -> String {
-    let document = openapi::document();
+pub fn render_reference() -> String {
+    let document = openapi::build_document();
     let mut page = format!(
         "# REST reference\n\nGenerated from the table of endpoints by a test, which fails when it is stale.\n\n{}\n",
-        said(&document["info"]["description"])
+        str_or_empty(&document["info"]["description"])
     );
-    for (tag, what) in tags(&document) {
+    for (tag, what) in list_tags(&document) {
         let _ = write!(page, "\n## {tag}\n\n{what}.\n");
-        for operation in operations(&document, tag) {
-            operation_markdown(&mut page, &operation);
+        for operation in operations_with_tag(&document, tag) {
+            write_operation_markdown(&mut page, &operation);
         }
     }
     page
 }
 
-fn operation_markdown(page: &mut String, operation: &Operation<'_>) {
+fn write_operation_markdown(page: &mut String, operation: &Operation<'_>) {
     let _ = write!(
         page,
         "\n### `{} {}`\n\n{}.",
         operation.method,
         operation.path,
-        said(&operation.value["summary"]).trim_end_matches('.')
+        str_or_empty(&operation.value["summary"]).trim_end_matches('.')
     );
-    match said(&operation.value["description"]) {
+    match str_or_empty(&operation.value["description"]) {
         "" => page.push('\n'),
         details => {
             let _ = writeln!(page, " {details}");
@@ -122,8 +124,13 @@ fn operation_markdown(page: &mut String, operation: &Operation<'_>) {
     if !parameters.is_empty() {
         page.push_str("\n| parameter | in | meaning |\n| --- | --- | --- |\n");
         for parameter in parameters {
-            let meaning = said(&parameter["description"]).replace('|', "\\|").replace('\n', " ");
-            let _ = writeln!(page, "| `{}` | {} | {meaning} |", said(&parameter["name"]), said(&parameter["in"]));
+            let meaning = str_or_empty(&parameter["description"]).replace('|', "\\|").replace('\n', " ");
+            let _ = writeln!(
+                page,
+                "| `{}` | {} | {meaning} |",
+                str_or_empty(&parameter["name"]),
+                str_or_empty(&parameter["in"])
+            );
         }
     }
     if let Some(example) = body_example(operation.value) {
@@ -133,7 +140,7 @@ fn operation_markdown(page: &mut String, operation: &Operation<'_>) {
     for (status, answer) in
         operation.value["responses"].as_object().into_iter().flatten().filter(|(s, _)| *s != "default")
     {
-        let _ = writeln!(page, "| {status} | {} |", said(&answer["description"]));
+        let _ = writeln!(page, "| {status} | {} |", str_or_empty(&answer["description"]));
     }
 }
 
@@ -142,10 +149,10 @@ fn body_example(operation: &Value) -> Option<String> {
     serde_json::to_string_pretty(example).ok()
 }
 
-fn said(value: &Value) -> &str {
+fn str_or_empty(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-fn escaped(text: &str) -> String {
+fn escape_html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

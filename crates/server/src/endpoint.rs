@@ -28,19 +28,19 @@ pub(crate) struct Endpoint {
     pub(crate) headers: Vec<(&'static str, &'static str)>,
     pub(crate) body: Option<(MakeSchema, Value)>,
     /// Another form the body may have, as plain text.
-    pub(crate) body_also: Option<&'static str>,
-    pub(crate) answers: Vec<Answer>,
+    pub(crate) text_body_media: Option<&'static str>,
+    pub(crate) answers: Vec<EndpointAnswer>,
     /// Whether anybody may call it.
-    pub(crate) open: bool,
+    pub(crate) is_public: bool,
     /// Whether an `Idempotency-Key` is honoured.
-    pub(crate) once: bool,
+    pub(crate) takes_idempotency_key: bool,
     router: MethodRouter<App>,
 }
 
 /// One thing an endpoint may answer.
-pub(crate) struct Answer {
+pub(crate) struct EndpointAnswer {
     pub(crate) status: StatusCode,
-    pub(crate) what: &'static str,
+    pub(crate) description: &'static str,
     pub(crate) media: &'static str,
     pub(crate) schema: Option<(MakeSchema, Value)>,
 }
@@ -63,108 +63,123 @@ impl Endpoint {
             query: None,
             headers: Vec::new(),
             body: None,
-            body_also: None,
+            text_body_media: None,
             answers: Vec::new(),
-            open: false,
-            once: false,
+            is_public: false,
+            takes_idempotency_key: false,
             router: on(filter, handler),
         }
     }
 
-    pub(crate) fn says(mut self, tag: &'static str, summary: &'static str, details: &'static str) -> Endpoint {
+    pub(crate) fn with_description(
+        mut self,
+        tag: &'static str,
+        summary: &'static str,
+        details: &'static str,
+    ) -> Endpoint {
         (self.tag, self.summary, self.details) = (tag, summary, details);
         self
     }
 
-    pub(crate) fn query<T: JsonSchema>(mut self) -> Endpoint {
+    pub(crate) fn with_query<T: JsonSchema>(mut self) -> Endpoint {
         self.query = Some(|generator| T::json_schema(generator));
         self
     }
 
-    pub(crate) fn header(mut self, name: &'static str, what: &'static str) -> Endpoint {
+    pub(crate) fn with_header(mut self, name: &'static str, what: &'static str) -> Endpoint {
         self.headers.push((name, what));
         self
     }
 
-    pub(crate) fn body<T: JsonSchema>(mut self, example: Value) -> Endpoint {
+    pub(crate) fn with_body<T: JsonSchema>(mut self, example: Value) -> Endpoint {
         self.body = Some((|generator| generator.subschema_for::<T>(), example));
         self
     }
 
-    pub(crate) fn body_also(mut self, media: &'static str) -> Endpoint {
-        self.body_also = Some(media);
+    pub(crate) fn with_text_body(mut self, media: &'static str) -> Endpoint {
+        self.text_body_media = Some(media);
         self
     }
 
-    pub(crate) fn answer<T: JsonSchema>(self, status: StatusCode, what: &'static str, example: Value) -> Endpoint {
-        self.answers(status, what, "application/json", Some((|generator| generator.subschema_for::<T>(), example)))
+    pub(crate) fn with_json_answer<T: JsonSchema>(
+        self,
+        status: StatusCode,
+        what: &'static str,
+        example: Value,
+    ) -> Endpoint {
+        self.with_answer(status, what, "application/json", Some((|generator| generator.subschema_for::<T>(), example)))
     }
 
-    pub(crate) fn plain(self, status: StatusCode, what: &'static str, media: &'static str) -> Endpoint {
-        self.answers(status, what, media, None)
+    pub(crate) fn with_plain_answer(self, status: StatusCode, what: &'static str, media: &'static str) -> Endpoint {
+        self.with_answer(status, what, media, None)
     }
 
-    fn answers(
+    fn with_answer(
         mut self,
         status: StatusCode,
         what: &'static str,
         media: &'static str,
         schema: Option<(MakeSchema, Value)>,
     ) -> Endpoint {
-        self.answers.push(Answer { status, what, media, schema });
+        self.answers.push(EndpointAnswer { status, description: what, media, schema });
         self
     }
 
     /// Problems this endpoint may answer besides those every one may.
-    pub(crate) fn problems(mut self, problems: &[(StatusCode, &'static str)]) -> Endpoint {
+    pub(crate) fn with_problems(mut self, problems: &[(StatusCode, &'static str)]) -> Endpoint {
         for (status, what) in problems {
-            self.answers.push(Answer { status: *status, what, media: crate::problem::PROBLEM_TYPE, schema: None });
+            self.answers.push(EndpointAnswer {
+                status: *status,
+                description: what,
+                media: crate::problem::PROBLEM_TYPE,
+                schema: None,
+            });
         }
         self
     }
 
-    pub(crate) fn open(mut self) -> Endpoint {
-        self.open = true;
+    pub(crate) fn with_public_access(mut self) -> Endpoint {
+        self.is_public = true;
         self
     }
 
-    pub(crate) fn once(mut self) -> Endpoint {
-        self.once = true;
+    pub(crate) fn with_idempotency_key(mut self) -> Endpoint {
+        self.takes_idempotency_key = true;
         self
     }
 }
 
 /// The routes of all endpoints that are open, or of all that are guarded.
-pub(crate) fn routes(open: bool) -> Router<App> {
-    let endpoints = rest::endpoints().into_iter().filter(|endpoint| endpoint.open == open);
+pub(crate) fn build_routes(open: bool) -> Router<App> {
+    let endpoints = rest::all_endpoints().into_iter().filter(|endpoint| endpoint.is_public == open);
     endpoints.fold(Router::new(), |router, endpoint| router.route(endpoint.path, endpoint.router))
 }
 
 /// What is known of an endpoint by its address.
-struct Known {
+struct RouteInfo {
     verb: &'static str,
-    once: bool,
+    takes_idempotency_key: bool,
 }
 
-static KNOWN: LazyLock<HashMap<String, Known>> = LazyLock::new(|| {
+static ROUTE_INFO: LazyLock<HashMap<String, RouteInfo>> = LazyLock::new(|| {
     let known = |endpoint: Endpoint| {
-        let known = Known { verb: endpoint.verb, once: endpoint.once };
+        let known = RouteInfo { verb: endpoint.verb, takes_idempotency_key: endpoint.takes_idempotency_key };
         (format!("{} {}", endpoint.method, endpoint.path), known)
     };
-    rest::endpoints().into_iter().map(known).collect()
+    rest::all_endpoints().into_iter().map(known).collect()
 });
 
-fn known(method: &Method, path: Option<&str>) -> Option<&'static Known> {
+fn find_route(method: &Method, path: Option<&str>) -> Option<&'static RouteInfo> {
     let method = if method == Method::HEAD { &Method::GET } else { method };
-    KNOWN.get(&format!("{method} {}", path?))
+    ROUTE_INFO.get(&format!("{method} {}", path?))
 }
 
 /// The verb of a call, for counting.
-pub(crate) fn verb(method: &Method, path: Option<&str>) -> &'static str {
-    known(method, path).map_or("unknown", |known| known.verb)
+pub(crate) fn route_verb(method: &Method, path: Option<&str>) -> &'static str {
+    find_route(method, path).map_or("unknown", |known| known.verb)
 }
 
 /// Whether a call there may be made once under a key.
-pub(crate) fn is_once(method: &Method, path: Option<&str>) -> bool {
-    known(method, path).is_some_and(|known| known.once)
+pub(crate) fn takes_idempotency_key(method: &Method, path: Option<&str>) -> bool {
+    find_route(method, path).is_some_and(|known| known.takes_idempotency_key)
 }

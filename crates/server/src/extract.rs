@@ -15,45 +15,45 @@ use crate::problem::Problem;
 use crate::unread;
 
 /// A JSON body.
-pub(crate) struct Sent<T>(pub(crate) T);
+pub(crate) struct JsonBody<T>(pub(crate) T);
 
-impl<T: DeserializeOwned> FromRequest<App> for Sent<T> {
+impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, app: &App) -> Result<Sent<T>, Problem> {
-        let bytes = object(request, app).await?;
-        misfit::from_slice(&bytes).map(Sent).map_err(|misfit| unfit(&misfit))
+    async fn from_request(request: Request, app: &App) -> Result<JsonBody<T>, Problem> {
+        let bytes = read_json_object(request, app).await?;
+        misfit::from_slice(&bytes).map(JsonBody).map_err(|misfit| body_mismatch(&misfit))
     }
 }
 
 /// A JSON body of a call that comes often.
-pub(crate) struct SentOften<T>(pub(crate) T);
+pub(crate) struct FastJsonBody<T>(pub(crate) T);
 
-impl<T: DeserializeOwned> FromRequest<App> for SentOften<T> {
+impl<T: DeserializeOwned> FromRequest<App> for FastJsonBody<T> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, app: &App) -> Result<SentOften<T>, Problem> {
-        let bytes = object(request, app).await?;
-        misfit::from_slice_often(&bytes).map(SentOften).map_err(|misfit| unfit(&misfit))
+    async fn from_request(request: Request, app: &App) -> Result<FastJsonBody<T>, Problem> {
+        let bytes = read_json_object(request, app).await?;
+        misfit::from_slice_fast(&bytes).map(FastJsonBody).map_err(|misfit| body_mismatch(&misfit))
     }
 }
 
 /// The text of a JSON object.
-async fn object(request: Request, app: &App) -> Result<Bytes, Problem> {
+async fn read_json_object(request: Request, app: &App) -> Result<Bytes, Problem> {
     let json = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(is_json);
     if !json {
         let message = "send `content-type: application/json`";
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "http.media_type", message));
     }
-    let bytes = whole_body(request, app).await?;
+    let bytes = read_body(request, app).await?;
     // A list of values in the right order would pass for an object otherwise.
-    match misfit::unmarked(&bytes).iter().find(|b| !b.is_ascii_whitespace()) {
+    match misfit::strip_bom(&bytes).iter().find(|b| !b.is_ascii_whitespace()) {
         Some(first) if *first != b'{' => Err(Problem::bad_request("shape.json", "the body is not a JSON object")),
         _ => Ok(bytes),
     }
 }
 
-fn unfit(misfit: &str) -> Problem {
+fn body_mismatch(misfit: &str) -> Problem {
     Problem::bad_request("shape.json", format!("the body does not fit {misfit}"))
 }
 
@@ -63,7 +63,7 @@ fn is_json(value: &str) -> bool {
 }
 
 /// All of the body, within bounds.
-pub(crate) async fn whole_body(request: Request, app: &App) -> Result<Bytes, Problem> {
+pub(crate) async fn read_body(request: Request, app: &App) -> Result<Bytes, Problem> {
     let bytes_max = app.config.limits.body_bytes_max;
     let too_large = || {
         let message = format!("the body is larger than {bytes_max} bytes");
@@ -76,18 +76,18 @@ pub(crate) async fn whole_body(request: Request, app: &App) -> Result<Bytes, Pro
     axum::body::to_bytes(request.into_body(), bytes_max).await.map_err(|error| {
         match error.into_inner().is::<http_body_util::LengthLimitError>() {
             true => too_large(),
-            false => Problem::bad_request("http.body", unread::BROKEN),
+            false => Problem::bad_request("http.body", unread::BODY_BROKEN),
         }
     })
 }
 
 /// Parameters after the question mark.
-pub(crate) struct Params<T>(pub(crate) T);
+pub(crate) struct QueryParams<T>(pub(crate) T);
 
-impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
+impl<T: DeserializeOwned> FromRequestParts<App> for QueryParams<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Params<T>, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<QueryParams<T>, Problem> {
         let query = parts.uri.query().unwrap_or_default();
         // A parameter without a value says nothing; only an empty search is a question.
         let empty = |pair: &&str| !pair.is_empty() && pair.split_once('=').is_none_or(|(_, value)| value.is_empty());
@@ -95,21 +95,21 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
             let name: String = pair.trim_end_matches('=').chars().take(64).collect();
             return Err(Problem::bad_request("shape.query", format!("parameter `{name}` has no value: leave it out")));
         }
-        let read = misfit::from_query(query).map(Params);
+        let read = misfit::from_query(query).map(QueryParams);
         read.map_err(|misfit| Problem::bad_request("shape.query", format!("a parameter does not fit: {misfit}")))
     }
 }
 
 /// A part of the path that is an id; what is none cannot be found.
-pub(crate) struct Named<T>(pub(crate) T);
+pub(crate) struct PathParam<T>(pub(crate) T);
 
-impl<T: std::str::FromStr> FromRequestParts<App> for Named<T> {
+impl<T: std::str::FromStr> FromRequestParts<App> for PathParam<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Named<T>, Problem> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<PathParam<T>, Problem> {
         let missing = || Problem::new(StatusCode::NOT_FOUND, "not_found", "there is nothing of that name");
         let Path(text) = Path::<String>::from_request_parts(parts, app).await.map_err(|_| missing())?;
-        text.parse().map(Named).map_err(|_| missing())
+        text.parse().map(PathParam).map_err(|_| missing())
     }
 }
 
@@ -123,18 +123,18 @@ pub(crate) struct Preconditions {
 
 impl Preconditions {
     /// Nothing may stand there yet.
-    pub(crate) fn create_only(&self) -> bool {
+    pub(crate) fn is_create_only(&self) -> bool {
         self.if_none_match.as_ref().is_some_and(|tags| tags.iter().any(|tag| tag == "*"))
     }
 
     /// Whether the client's copy is the one that stands.
-    pub(crate) fn is_known(&self, memory: VersionId) -> bool {
+    pub(crate) fn is_not_modified(&self, memory: VersionId) -> bool {
         let version = memory.to_string();
         self.if_none_match.as_ref().is_some_and(|tags| tags.iter().any(|tag| *tag == version || tag == "*"))
     }
 
     /// Refuses where `If-Match` names something else than what stands.
-    pub(crate) fn check(&self, memory: &Memory) -> Result<(), Problem> {
+    pub(crate) fn check_if_match(&self, memory: &Memory) -> Result<(), Problem> {
         let Some(tags) = &self.if_match else { return Ok(()) };
         let version = memory.version.to_string();
         let stands = |tag: &String| tag == "*" || *tag == version || tag.eq_ignore_ascii_case(&memory.sha256);
@@ -145,7 +145,7 @@ impl Preconditions {
                 "conflict.sha256",
                 "the memory has changed since you read it",
             )
-            .with("current", serde_json::json!({ "version": version, "sha256": memory.sha256 }))),
+            .with_field("current", serde_json::json!({ "version": version, "sha256": memory.sha256 }))),
         }
     }
 }
@@ -154,13 +154,14 @@ impl FromRequestParts<App> for Preconditions {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Preconditions, Problem> {
-        let (if_match, if_none_match) = (tags(&parts.headers, &IF_MATCH)?, tags(&parts.headers, &IF_NONE_MATCH)?);
+        let (if_match, if_none_match) =
+            (parse_etags(&parts.headers, &IF_MATCH)?, parse_etags(&parts.headers, &IF_NONE_MATCH)?);
         Ok(Preconditions { if_match, if_none_match })
     }
 }
 
 /// The tags of a header, without quotes and weakness marks.
-fn tags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Vec<String>>, Problem> {
+fn parse_etags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Vec<String>>, Problem> {
     if !headers.contains_key(name) {
         return Ok(None);
     }
@@ -176,4 +177,4 @@ fn tags(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Vec<String>>, P
 }
 
 /// A memory's id in the path.
-pub(crate) type MemoryName = Named<MemoryId>;
+pub(crate) type MemoryIdParam = PathParam<MemoryId>;

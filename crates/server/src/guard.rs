@@ -15,7 +15,7 @@ use tracing::Instrument;
 
 use crate::app::App;
 use crate::config::ServerConfig;
-use crate::patience::Patience;
+use crate::patience::ConnectionTimer;
 use crate::problem::Problem;
 use crate::{endpoint, telemetry, unread};
 
@@ -27,34 +27,34 @@ const CORS_HEADERS: &str = "authorization, content-type, idempotency-key, if-mat
      x-agent-id, x-api-key, x-conversation-id, x-pipeline-id, x-request-id, x-run-id, x-session-id, x-user-id";
 
 /// The outermost layer: names the request, turns strangers away, bounds its time, writes problems and one line of log.
-pub(crate) async fn attend(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(crate) async fn handle_request(State(app): State<App>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = request_id(request.headers()).unwrap_or_else(|| app.engine.clock.fresh_id().to_string());
     let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    let verb = endpoint::verb(request.method(), path.as_deref());
+    let verb = endpoint::route_verb(request.method(), path.as_deref());
     let method = request.method().clone();
     // The route, not the address: an address may hold what somebody remembered.
     let route = path.unwrap_or_default();
-    let span = telemetry::request(&id, method.as_str(), &route, verb);
-    let (request, reading) = unread::watched(request);
-    let time = app.config.limits.timeout();
-    let patience = request.extensions().get::<Patience>().cloned().unwrap_or_else(|| Patience::new(time));
+    let span = telemetry::request_span(&id, method.as_str(), &route, verb);
+    let (request, reading) = unread::watch_body(request);
+    let time = app.config.limits.request_timeout();
+    let patience = request.extensions().get::<ConnectionTimer>().cloned().unwrap_or_else(|| ConnectionTimer::new(time));
     let work = async {
-        match reading.off(request).await {
-            Ok(request) => borders(&app, request, next).await,
+        match reading.read_small_body(request).await {
+            Ok(request) => check_host_and_origin(&app, request, next).await,
             Err(problem) => problem.into_response(),
         }
     };
-    let answer = patience.within(time, work.instrument(span.clone())).await;
+    let answer = patience.run_within(time, work.instrument(span.clone())).await;
     let mut response = answer.unwrap_or_else(|| {
         Problem::new(StatusCode::GATEWAY_TIMEOUT, "http.timeout", "this took too long").into_response()
     });
-    let problem = problem_of(&mut response);
+    let problem = take_problem(&mut response);
     let code = problem.as_ref().map(|problem| problem.code.clone());
     if let Some(problem) = problem {
         // Layers between here and the handler may have added headers, such as `allow` and the rate limit.
         let headers = std::mem::take(response.headers_mut());
-        response = problem.render(&id);
+        response = problem.into_response_for(&id);
         for (name, value) in headers {
             if let Some(name) = name.filter(|name| !response.headers().contains_key(name)) {
                 response.headers_mut().insert(name, value);
@@ -62,11 +62,11 @@ pub(crate) async fn attend(State(app): State<App>, request: Request, next: Next)
         }
     }
     let status = response.status().as_u16();
-    app.metrics.answered(verb, status, code.as_deref());
+    app.metrics.record_answer(verb, status, code.as_deref());
     let ms = started.elapsed().as_secs_f64() * 1000.0;
     span.in_scope(|| tracing::info!(verb, status, code = code.as_deref(), ms, "answered {verb} with {status}"));
-    protect(response.headers_mut());
-    reading.tell(&mut response);
+    set_security_headers(response.headers_mut());
+    reading.announce_close(&mut response);
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID, value);
     }
@@ -74,7 +74,7 @@ pub(crate) async fn attend(State(app): State<App>, request: Request, next: Next)
 }
 
 /// The problem a handler or layer left for us; an empty 4xx or 5xx of the framework counts as one.
-fn problem_of(response: &mut Response) -> Option<Problem> {
+fn take_problem(response: &mut Response) -> Option<Problem> {
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         return Some(problem);
     }
@@ -93,7 +93,7 @@ fn request_id(headers: &HeaderMap) -> Option<String> {
 }
 
 /// What every answer says to browsers, unless a page said otherwise.
-fn protect(headers: &mut HeaderMap) {
+fn set_security_headers(headers: &mut HeaderMap) {
     for (name, value) in [
         ("x-content-type-options", "nosniff"),
         ("x-frame-options", "DENY"),
@@ -110,19 +110,19 @@ fn protect(headers: &mut HeaderMap) {
 }
 
 /// Refuses names and origins that are not ours: a page elsewhere must not reach a server on this machine.
-async fn borders(app: &App, request: Request, next: Next) -> Response {
+async fn check_host_and_origin(app: &App, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     // A prober knows a machine by any name, and learns nothing here.
     let probing = path == "/healthz" || path == "/readyz";
-    let host = host_of(request.headers(), request.uri());
-    if !probing && !host.as_deref().is_some_and(|host| is_ours(&app.config, host)) {
+    let host = requested_host(request.headers(), request.uri());
+    if !probing && !host.as_deref().is_some_and(|host| is_own_host(&app.config, host)) {
         let message = "this server does not answer to that name; an admin adds it to `hosts`";
         return Problem::new(StatusCode::MISDIRECTED_REQUEST, "http.host", message).into_response();
     }
     let origin = request.headers().get(ORIGIN).map(|origin| origin.to_str().unwrap_or_default().to_owned());
     let Some(origin) = origin else { return next.run(request).await };
     let allowed = app.config.origins.contains(&origin);
-    let same = host.as_deref().is_some_and(|host| is_same(&origin, host, request.headers()));
+    let same = host.as_deref().is_some_and(|host| is_same_origin(&origin, host, request.headers()));
     if !allowed && !same {
         return Problem::forbidden("http.origin", "this origin may not call here").into_response();
     }
@@ -133,12 +133,12 @@ async fn borders(app: &App, request: Request, next: Next) -> Response {
         false => next.run(request).await,
     };
     if allowed {
-        cors(response.headers_mut(), &origin, preflight);
+        set_cors_headers(response.headers_mut(), &origin, preflight);
     }
     response
 }
 
-fn cors(headers: &mut HeaderMap, origin: &str, preflight: bool) {
+fn set_cors_headers(headers: &mut HeaderMap, origin: &str, preflight: bool) {
     let Ok(origin) = HeaderValue::from_str(origin) else { return };
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.append(VARY, HeaderValue::from_static("origin"));
@@ -152,7 +152,7 @@ fn cors(headers: &mut HeaderMap, origin: &str, preflight: bool) {
 }
 
 /// The name the client used, without its port, in lower case.
-fn host_of(headers: &HeaderMap, uri: &Uri) -> Option<String> {
+fn requested_host(headers: &HeaderMap, uri: &Uri) -> Option<String> {
     // Two names are one too many: whoever checks and whoever routes might read different ones.
     if headers.get_all(HOST).iter().count() > 1 {
         return None;
@@ -172,7 +172,7 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-fn is_ours(config: &ServerConfig, host: &str) -> bool {
+fn is_own_host(config: &ServerConfig, host: &str) -> bool {
     let address: Option<IpAddr> = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
     let loopback = host == "localhost" || address.is_some_and(|address| address.is_loopback());
     // A plain address cannot be rebound; without a key, though, only this machine is believed.
@@ -181,7 +181,7 @@ fn is_ours(config: &ServerConfig, host: &str) -> bool {
 }
 
 /// Whether a page of this origin came from this very server.
-fn is_same(origin: &str, host: &str, headers: &HeaderMap) -> bool {
+fn is_same_origin(origin: &str, host: &str, headers: &HeaderMap) -> bool {
     let Some((scheme, rest)) = origin.split_once("://") else { return false };
     let full = headers.get(HOST).and_then(|value| value.to_str().ok()).unwrap_or(host);
     matches!(scheme, "http" | "https") && rest.eq_ignore_ascii_case(full)
@@ -219,8 +219,8 @@ mod tests {
             ("localhost.evil.example", false, false),
             ("127.0.0.1.evil.example", false, false),
         ] {
-            assert_eq!(is_ours(&open, host), when_open, "{host}");
-            assert_eq!(is_ours(&local, host), when_local, "{host} in local mode");
+            assert_eq!(is_own_host(&open, host), when_open, "{host}");
+            assert_eq!(is_own_host(&local, host), when_local, "{host} in local mode");
         }
     }
 }

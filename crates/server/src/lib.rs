@@ -33,10 +33,10 @@ pub mod wire;
 
 pub use app::App;
 pub use classifier::{ChatClassifier, ClassifierConfig};
-pub use config::{Claims, HttpLimits, ServerConfig, TokenConfig};
-pub use docs::reference;
+pub use config::{ClaimNames, HttpLimits, ServerConfig, TokenConfig};
+pub use docs::render_reference;
 pub use listen::serve;
-pub use openapi::document as openapi;
+pub use openapi::build_document as openapi;
 #[cfg(feature = "otlp")]
 pub use otlp::Otlp;
 pub use problem::Problem;
@@ -50,22 +50,22 @@ use tower_http::compression::CompressionLayer;
 
 /// The whole surface.
 pub fn router(engine: Engine, config: ServerConfig) -> Router {
-    surface(App::new(engine, config))
+    router_for_app(App::new(engine, config))
 }
 
 /// The whole surface over a state somebody else holds on to.
-pub fn surface(app: App) -> Router {
-    let guarded = endpoint::routes(false).route_layer(from_fn_with_state(app.clone(), auth::gatekeeper));
+pub fn router_for_app(app: App) -> Router {
+    let guarded = endpoint::build_routes(false).route_layer(from_fn_with_state(app.clone(), auth::guard_request));
     let mcp = Router::new()
-        .route_service("/mcp", mcp::service(app.engine.clone(), &app.config))
-        .route_layer(from_fn_with_state(app.clone(), mcp::spoken))
-        .route_layer(from_fn_with_state(app.clone(), auth::gatekeeper));
-    endpoint::routes(true)
+        .route_service("/mcp", mcp::build_service(app.engine.clone(), &app.config))
+        .route_layer(from_fn_with_state(app.clone(), mcp::translate_response))
+        .route_layer(from_fn_with_state(app.clone(), auth::guard_request));
+    endpoint::build_routes(true)
         .merge(guarded)
         .merge(mcp)
-        .fallback(rest::nowhere)
-        .layer(CatchPanicLayer::custom(rest::broke))
-        .layer(from_fn_with_state(app.clone(), guard::attend))
+        .fallback(rest::unknown_address)
+        .layer(CatchPanicLayer::custom(rest::handle_panic))
+        .layer(from_fn_with_state(app.clone(), guard::handle_request))
         .layer(CompressionLayer::new())
         .with_state(app)
 }

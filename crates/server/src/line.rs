@@ -11,42 +11,42 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use crate::patience::Patience;
+use crate::patience::ConnectionTimer;
 
-pub(crate) struct Line {
+pub(crate) struct StallCheckedSocket {
     socket: TokioIo<TcpStream>,
-    patience: Patience,
+    timer: ConnectionTimer,
     /// How long nothing at all may be taken.
-    time: Duration,
+    stall_timeout: Duration,
     /// When that is over, while nothing is taken.
-    until: Option<Instant>,
+    stall_deadline: Option<Instant>,
 }
 
-impl Line {
-    pub(crate) fn new(socket: TcpStream, patience: Patience, time: Duration) -> Line {
-        Line { socket: TokioIo::new(socket), patience, time, until: None }
+impl StallCheckedSocket {
+    pub(crate) fn new(socket: TcpStream, timer: ConnectionTimer, stall_timeout: Duration) -> StallCheckedSocket {
+        StallCheckedSocket { socket: TokioIo::new(socket), timer, stall_timeout, stall_deadline: None }
     }
 
-    fn written<T>(&mut self, polled: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
+    fn check_stall<T>(&mut self, polled: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if polled.is_ready() {
-            self.until = None;
+            self.stall_deadline = None;
             return polled;
         }
-        let until = *self.until.get_or_insert_with(|| Instant::now() + self.time);
-        self.patience.poll_until(until, cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
+        let until = *self.stall_deadline.get_or_insert_with(|| Instant::now() + self.stall_timeout);
+        self.timer.poll_until(until, cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
-impl Read for Line {
+impl Read for StallCheckedSocket {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.socket).poll_read(cx, buf)
     }
 }
 
-impl Write for Line {
+impl Write for StallCheckedSocket {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.socket).poll_write(cx, bytes);
-        self.written(polled, cx)
+        self.check_stall(polled, cx)
     }
 
     fn poll_write_vectored(
@@ -55,7 +55,7 @@ impl Write for Line {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.socket).poll_write_vectored(cx, slices);
-        self.written(polled, cx)
+        self.check_stall(polled, cx)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::ConnectInfo;
-use engine::Upkeep;
+use engine::UpkeepOptions;
 use engine::model::error::Error;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -17,26 +17,26 @@ use tokio::sync::Semaphore;
 use tower::ServiceExt;
 
 use crate::app::App;
-use crate::line::Line;
-use crate::patience::Patience;
-use crate::rounds::rounds;
-use crate::surface;
+use crate::line::StallCheckedSocket;
+use crate::patience::ConnectionTimer;
+use crate::rounds::run_periodically;
+use crate::router_for_app;
 
 /// Longest the end may take: what was begun is answered, what hangs is cut.
-const END_SECS: u64 = 10;
+const SHUTDOWN_SECS: u64 = 10;
 /// And what was left behind to be written, after that.
-const LAST_WRITE: Duration = Duration::from_secs(2);
-const UNWRITTEN: &str =
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
+const FLUSH_TIMED_OUT: &str =
     "another process holds the database; what was acknowledged stands, the last notes of who read what may be missing";
 /// Pause after a failed accept, so that a full file table is not asked a million times.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves until `ending` is done; then finishes what it began and writes what it acknowledged.
 pub async fn serve(app: App, listener: TcpListener, ending: impl Future<Output = ()> + Send) -> io::Result<()> {
-    let router = surface(app.clone());
+    let router = router_for_app(app.clone());
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(app.config.limits.connections_max));
-    let keeper = tokio::spawn(keep(app.clone()));
+    let keeper = tokio::spawn(run_upkeep(app.clone()));
     let mut ending = std::pin::pin!(ending);
     loop {
         let next = async {
@@ -58,8 +58,8 @@ pub async fn serve(app: App, listener: TcpListener, ending: impl Future<Output =
         // Small answers go at once.
         let _ = socket.set_nodelay(true);
         let header_time = Duration::from_secs(app.config.limits.header_secs);
-        let (router, patience) = (router.clone(), Patience::new(header_time));
-        let line = Line::new(socket, patience.clone(), app.config.limits.timeout());
+        let (router, patience) = (router.clone(), ConnectionTimer::new(header_time));
+        let line = StallCheckedSocket::new(socket, patience.clone(), app.config.limits.request_timeout());
         let timer = patience.clone();
         let service = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
             let mut request = request.map(Body::new);
@@ -80,28 +80,29 @@ pub async fn serve(app: App, listener: TcpListener, ending: impl Future<Output =
         });
     }
     drop(listener);
-    app.close();
+    app.close_streams();
     keeper.abort();
-    let end = tokio::time::Instant::now() + Duration::from_secs(END_SECS);
+    let end = tokio::time::Instant::now() + Duration::from_secs(SHUTDOWN_SECS);
     let _ = tokio::time::timeout_at(end, graceful.shutdown()).await;
     let flush = tokio::task::spawn_blocking(move || app.engine.backend.flush());
     // Another process may hold the database for longer than anybody waits for this one to end.
-    let flushed = tokio::time::timeout_at(end + LAST_WRITE, flush).await.map_err(|_| io::Error::other(UNWRITTEN))?;
+    let flushed =
+        tokio::time::timeout_at(end + FLUSH_TIMEOUT, flush).await.map_err(|_| io::Error::other(FLUSH_TIMED_OUT))?;
     flushed.map_err(io::Error::other)?.map_err(io::Error::other)
 }
 
 /// Does what is due for every tenant, again and again.
-async fn keep(app: App) {
+async fn run_upkeep(app: App) {
     let every = Duration::from_secs(app.config.limits.upkeep_secs);
     let round = || async {
-        let kept = app.call("upkeep", |engine| {
-            for tenant in engine.backend.tenants().map_err(Error::from)? {
-                engine.upkeep(tenant.id, Upkeep::default())?;
-                engine.purge_repeats(tenant.id)?;
+        let kept = app.call_engine("upkeep", |engine| {
+            for tenant in engine.backend.list_tenants().map_err(Error::from)? {
+                engine.upkeep(tenant.id, UpkeepOptions::default())?;
+                engine.purge_idempotency_keys(tenant.id)?;
             }
             Ok(())
         });
         kept.await.is_ok()
     };
-    rounds(every, round).await;
+    run_periodically(every, round).await;
 }

@@ -40,7 +40,7 @@ pub(crate) struct Gauges {
 
 impl Metrics {
     /// One engine call of a verb.
-    pub(crate) fn called(&self, verb: &'static str, took: Duration) {
+    pub(crate) fn record_call(&self, verb: &'static str, took: Duration) {
         let mut verbs = self.verbs.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let histogram = verbs.entry(verb).or_default();
         let secs = took.as_secs_f64();
@@ -52,7 +52,7 @@ impl Metrics {
     }
 
     /// One answer over HTTP.
-    pub(crate) fn answered(&self, verb: &'static str, status: u16, code: Option<&str>) {
+    pub(crate) fn record_answer(&self, verb: &'static str, status: u16, code: Option<&str>) {
         let mut answers = self.answers.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         *answers.entry((verb, status)).or_default() += 1;
         drop(answers);
@@ -62,16 +62,16 @@ impl Metrics {
         }
     }
 
-    pub(crate) fn turned_away(&self) {
+    pub(crate) fn record_turned_away(&self) {
         self.turned_away.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn failed_credential(&self) {
+    pub(crate) fn record_failed_credential(&self) {
         self.failed_credentials.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts a stream for as long as the answer is held, and whether it may open at all.
-    pub(crate) fn stream_opened(&self, streams_max: usize) -> bool {
+    pub(crate) fn try_open_stream(&self, streams_max: usize) -> bool {
         let open = self.streams.fetch_add(1, Ordering::Relaxed);
         if open >= streams_max as u64 {
             self.streams.fetch_sub(1, Ordering::Relaxed);
@@ -80,30 +80,30 @@ impl Metrics {
         true
     }
 
-    pub(crate) fn stream_closed(&self) {
+    pub(crate) fn close_stream(&self) {
         self.streams.fetch_sub(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn stream_dropped(&self) {
+    pub(crate) fn record_dropped_stream(&self) {
         self.streams_dropped.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The page Prometheus reads.
-    pub(crate) fn page(&self, gauges: &Gauges) -> String {
+    pub(crate) fn render_page(&self, gauges: &Gauges) -> String {
         let mut page = String::new();
-        self.histograms(&mut page);
+        self.render_histograms(&mut page);
         let answers = self.answers.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
-        head(&mut page, "ingrain_answers_total", "counter", "Answers by verb and status.");
+        write_metric_head(&mut page, "ingrain_answers_total", "counter", "Answers by verb and status.");
         for ((verb, status), count) in answers {
             let _ = writeln!(page, "ingrain_answers_total{{verb=\"{verb}\",status=\"{status}\"}} {count}");
         }
         let refusals = self.refusals.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
-        head(&mut page, "ingrain_refusals_total", "counter", "Calls that were not done, by code.");
+        write_metric_head(&mut page, "ingrain_refusals_total", "counter", "Calls that were not done, by code.");
         for (code, count) in refusals {
             let _ = writeln!(page, "ingrain_refusals_total{{code=\"{code}\"}} {count}");
         }
         let name = "ingrain_scanner_findings_total";
-        head(&mut page, name, "counter", "What the scanner found in saves, by rule and verdict.");
+        write_metric_head(&mut page, name, "counter", "What the scanner found in saves, by rule and verdict.");
         for (rule, verdict, count) in &gauges.findings {
             let _ = writeln!(page, "{name}{{rule=\"{rule}\",verdict=\"{verdict}\"}} {count}");
         }
@@ -128,16 +128,16 @@ impl Metrics {
             ("ingrain_memories", "gauge", "Memories kept, in every state.", gauges.memories),
             ("ingrain_store_bytes", "gauge", "Size of the database.", gauges.bytes),
         ] {
-            head(&mut page, name, kind, help);
+            write_metric_head(&mut page, name, kind, help);
             let _ = writeln!(page, "{name} {value}");
         }
         page
     }
 
-    fn histograms(&self, page: &mut String) {
+    fn render_histograms(&self, page: &mut String) {
         let verbs = self.verbs.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
         let name = "ingrain_verb_seconds";
-        head(page, name, "histogram", "Time inside the engine, by verb.");
+        write_metric_head(page, name, "histogram", "Time inside the engine, by verb.");
         for (verb, histogram) in verbs {
             let mut below = 0;
             for (bound, count) in BUCKETS.iter().zip(histogram.counts) {
@@ -151,6 +151,6 @@ impl Metrics {
     }
 }
 
-fn head(page: &mut String, name: &str, kind: &str, help: &str) {
+fn write_metric_head(page: &mut String, name: &str, kind: &str, help: &str) {
     let _ = writeln!(page, "# HELP {name} {help}\n# TYPE {name} {kind}");
 }

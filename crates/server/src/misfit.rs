@@ -2,13 +2,14 @@
 
 use serde::de::DeserializeOwned;
 
-use engine::text::decode_error::told;
-pub(crate) use engine::text::decode_error::{from_slice, from_slice_often, from_value, unmarked};
+use engine::text::decode_error::describe_error;
+pub(crate) use engine::text::decode_error::{from_slice, from_slice_fast, from_value, strip_bom};
 
 /// Reads what stands after a question mark.
 pub(crate) fn from_query<T: DeserializeOwned>(query: &str) -> Result<T, String> {
     let pairs = serde_html_form::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
-    serde_path_to_error::deserialize(pairs).map_err(|error| told(&error.path().to_string(), &error.inner().to_string()))
+    serde_path_to_error::deserialize(pairs)
+        .map_err(|error| describe_error(&error.path().to_string(), &error.inner().to_string()))
 }
 
 #[cfg(test)]

@@ -4,16 +4,16 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::endpoint::{Answer, Endpoint};
+use crate::endpoint::{Endpoint, EndpointAnswer};
 use crate::problem::PROBLEM_TYPE;
 use crate::rest;
 use crate::wire::ProblemShape;
 
-const ABOUT: &str = "Governed memory for AI agents. Send a key as `Authorization: Bearer ing_…`. Where the key may, \
+const API_DESCRIPTION: &str = "Governed memory for AI agents. Send a key as `Authorization: Bearer ing_…`. Where the key may, \
      `X-Agent-Id`, `X-User-Id`, `X-Conversation-Id`, `X-Session-Id`, `X-Run-Id` and `X-Pipeline-Id` say more about who asks. \
      Failures are problem documents with a `code` that never changes. What you may not see is not found.";
 
-const ONCE: &str = "Sent again within 24 hours, the call is answered again, not done again; while the first is under way \
+const IDEMPOTENCY_HELP: &str = "Sent again within 24 hours, the call is answered again, not done again; while the first is under way \
      it is 409 with `Retry-After`, and 409 `idempotency.answer_lost` where the server died after it had written something";
 
 const TAGS: &[(&str, &str)] = &[
@@ -40,20 +40,20 @@ const TAGS: &[(&str, &str)] = &[
 ];
 
 /// The whole document.
-pub fn document() -> Value {
+pub fn build_document() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|s| s.definitions_path = "/components/schemas".into());
     let mut generator = settings.into_generator();
     let problem = generator.subschema_for::<ProblemShape>();
     let mut paths: Map<String, Value> = Map::new();
-    for endpoint in rest::endpoints() {
-        let operation = operation(&endpoint, &mut generator);
+    for endpoint in rest::all_endpoints() {
+        let operation = build_operation(&endpoint, &mut generator);
         let methods = paths.entry(endpoint.path).or_insert_with(|| json!({}));
         methods[endpoint.method.as_str().to_lowercase()] = operation;
     }
     let tags: Vec<Value> = TAGS.iter().map(|(name, what)| json!({ "name": name, "description": what })).collect();
     json!({
         "openapi": "3.1.0",
-        "info": { "title": "Ingrain", "version": env!("CARGO_PKG_VERSION"), "description": ABOUT, "license": { "name": "Apache-2.0" } },
+        "info": { "title": "Ingrain", "version": env!("CARGO_PKG_VERSION"), "description": API_DESCRIPTION, "license": { "name": "Apache-2.0" } },
         "servers": [{ "url": "/" }],
         "tags": tags,
         "security": [{ "key": [] }],
@@ -66,12 +66,12 @@ pub fn document() -> Value {
     })
 }
 
-fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
+fn build_operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     let mut parameters = path_parameters(endpoint.path);
     if let Some(make) = endpoint.query {
         parameters.extend(query_parameters(&make(generator).to_value()));
     }
-    let once = endpoint.once.then_some(("Idempotency-Key", ONCE));
+    let once = endpoint.takes_idempotency_key.then_some(("Idempotency-Key", IDEMPOTENCY_HELP));
     for (name, what) in endpoint.headers.iter().copied().chain(once) {
         let schema = match name {
             "Last-Event-ID" => json!({ "type": "integer", "minimum": 0 }),
@@ -82,7 +82,7 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     }
     let mut operation = json!({
         "operationId": endpoint.verb, "tags": [endpoint.tag], "summary": endpoint.summary, "parameters": parameters,
-        "responses": responses(endpoint, generator),
+        "responses": build_responses(endpoint, generator),
     });
     if !endpoint.details.is_empty() {
         operation["description"] = endpoint.details.into();
@@ -90,43 +90,43 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     if let Some((make, example)) = &endpoint.body {
         let media = json!({ "schema": make(generator), "example": example });
         let mut content = json!({ "application/json": media });
-        if let Some(also) = endpoint.body_also {
+        if let Some(also) = endpoint.text_body_media {
             content[also] = json!({ "schema": { "type": "string" } });
         }
         operation["requestBody"] = json!({ "required": true, "content": content });
     }
-    if endpoint.open {
+    if endpoint.is_public {
         operation["security"] = json!([]);
     }
     operation
 }
 
-fn responses(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
+fn build_responses(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     let mut responses = json!({ "default": { "$ref": "#/components/responses/Problem" } });
     for answer in &endpoint.answers {
         let status = answer.status.as_str().to_owned();
-        let described = response(answer, generator);
+        let described = build_response(answer, generator);
         match responses.get_mut(&status) {
             // The same status in another form: a page or a stream.
-            Some(known) => merge(known, &described),
+            Some(known) => merge_content(known, &described),
             None => responses[status] = described,
         }
     }
     responses
 }
 
-fn merge(known: &mut Value, more: &Value) {
+fn merge_content(known: &mut Value, more: &Value) {
     for (media, content) in more["content"].as_object().into_iter().flatten() {
         known["content"][media] = content.clone();
     }
 }
 
-fn response(answer: &Answer, generator: &mut SchemaGenerator) -> Value {
+fn build_response(answer: &EndpointAnswer, generator: &mut SchemaGenerator) -> Value {
     if answer.media == PROBLEM_TYPE {
         let schema = generator.subschema_for::<ProblemShape>();
-        return json!({ "description": answer.what, "content": { PROBLEM_TYPE: { "schema": schema } } });
+        return json!({ "description": answer.description, "content": { PROBLEM_TYPE: { "schema": schema } } });
     }
-    let mut described = json!({ "description": answer.what });
+    let mut described = json!({ "description": answer.description });
     if let Some((make, example)) = &answer.schema {
         let mut media = json!({ "schema": make(generator) });
         if !example.is_null() {

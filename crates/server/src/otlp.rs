@@ -15,10 +15,10 @@ use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
 use crate::config::ServerConfig;
-use crate::outbound::Outbound;
+use crate::outbound::OutboundClient;
 
 /// Spans that wait to be sent; a collector that is away costs the newest, never the server.
-const WAITING_MAX: usize = 4_096;
+const QUEUED_SPANS_MAX: usize = 4_096;
 /// Spans sent in one go, and the longest one waits for company.
 const BATCH_MAX: usize = 512;
 const BATCH_SECS: u64 = 2;
@@ -30,13 +30,13 @@ pub struct Otlp {
 }
 
 /// What is known of a span while it is open.
-struct Open {
-    trace: [u8; 16],
-    span: [u8; 8],
-    parent: Option<[u8; 8]>,
-    begun: Timestamp,
+struct OpenSpan {
+    trace_id: [u8; 16],
+    span_id: [u8; 8],
+    parent_span_id: Option<[u8; 8]>,
+    started_at: Timestamp,
     timer: Instant,
-    fields: Fields,
+    fields: SpanFields,
 }
 
 impl Otlp {
@@ -45,17 +45,17 @@ impl Otlp {
         if config.otlp_endpoint.is_empty() {
             return Ok(None);
         }
-        let (sender, receiver) = sync_channel(WAITING_MAX);
+        let (sender, receiver) = sync_channel(QUEUED_SPANS_MAX);
         let url = format!("{}/v1/traces", config.otlp_endpoint.trim_end_matches('/'));
-        let outbound = Outbound::new(config.private_endpoints);
+        let outbound = OutboundClient::new(config.private_endpoints);
         let thread = std::thread::Builder::new().name("ingrain-otlp".to_owned());
-        thread.spawn(move || send(&receiver, &outbound, &url))?;
+        thread.spawn(move || send_batches(&receiver, &outbound, &url))?;
         Ok(Some(Otlp { sender, clock }))
     }
 }
 
 /// Sends batches for as long as somebody may make spans.
-fn send(spans: &Receiver<Value>, outbound: &Outbound, url: &str) {
+fn send_batches(spans: &Receiver<Value>, outbound: &OutboundClient, url: &str) {
     const WAIT: Duration = Duration::from_secs(BATCH_SECS);
     let mut batch = Vec::new();
     // Counted from the first of a batch, or a slow trickle would wait until it is full.
@@ -70,7 +70,7 @@ fn send(spans: &Receiver<Value>, outbound: &Outbound, url: &str) {
         let due = over || since.is_some_and(|since| since.elapsed() >= WAIT);
         if batch.len() >= BATCH_MAX || (due && !batch.is_empty()) {
             // Said on stderr by nobody: a span about a lost span would be one more to lose.
-            let _ = outbound.hand_over(url, &document(&batch));
+            let _ = outbound.post_document(url, &trace_document(&batch));
             batch.clear();
             since = None;
         }
@@ -80,7 +80,7 @@ fn send(spans: &Receiver<Value>, outbound: &Outbound, url: &str) {
     }
 }
 
-fn document(spans: &[Value]) -> Value {
+fn trace_document(spans: &[Value]) -> Value {
     let service = json!([
         { "key": "service.name", "value": { "stringValue": "ingrain" } },
         { "key": "service.version", "value": { "stringValue": env!("CARGO_PKG_VERSION") } },
@@ -94,58 +94,64 @@ fn document(spans: &[Value]) -> Value {
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Otlp {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let Some(span) = context.span(id).filter(|span| *span.metadata().level() <= Level::INFO) else { return };
-        let mut fields = Fields::default();
+        let mut fields = SpanFields::default();
         attributes.record(&mut fields);
         let parent = span.parent();
         let extensions = parent.as_ref().map(|parent| parent.extensions());
-        let above = extensions.as_ref().and_then(|extensions| extensions.get::<Open>());
+        let above = extensions.as_ref().and_then(|extensions| extensions.get::<OpenSpan>());
         let (trace, parent_span) = match above {
-            Some(open) => (open.trace, Some(open.span)),
-            None => (random(), None),
+            Some(open) => (open.trace_id, Some(open.span_id)),
+            None => (random_bytes(), None),
         };
-        let open =
-            Open { trace, span: random(), parent: parent_span, begun: self.clock.now(), timer: Instant::now(), fields };
+        let open = OpenSpan {
+            trace_id: trace,
+            span_id: random_bytes(),
+            parent_span_id: parent_span,
+            started_at: self.clock.now(),
+            timer: Instant::now(),
+            fields,
+        };
         drop(extensions);
         span.extensions_mut().insert(open);
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
         let Some(span) = context.span(id) else { return };
-        if let Some(open) = span.extensions_mut().get_mut::<Open>() {
+        if let Some(open) = span.extensions_mut().get_mut::<OpenSpan>() {
             values.record(&mut open.fields);
         }
     }
 
     fn on_close(&self, id: Id, context: Context<'_, S>) {
         let Some(span) = context.span(&id) else { return };
-        if let Some(open) = span.extensions_mut().remove::<Open>() {
+        if let Some(open) = span.extensions_mut().remove::<OpenSpan>() {
             // A full queue drops the span: telemetry waits for nobody.
-            let _ = self.sender.try_send(open.finished(span.name()));
+            let _ = self.sender.try_send(open.to_otlp_span(span.name()));
         }
     }
 }
 
-impl Open {
-    fn finished(self, name: &str) -> Value {
+impl OpenSpan {
+    fn to_otlp_span(self, name: &str) -> Value {
         const SERVER: u32 = 2;
         const INTERNAL: u32 = 1;
-        let begun = self.begun.as_nanosecond();
+        let begun = self.started_at.as_nanosecond();
         let ended = begun + i128::try_from(self.timer.elapsed().as_nanos()).unwrap_or_default();
         let word =
             |key: &str| self.fields.0.iter().find(|(name, _)| *name == key).and_then(|(_, value)| value.as_str());
         let kind = if word("otel.kind") == Some("server") { SERVER } else { INTERNAL };
         let attributes = self.fields.0.iter().filter(|(name, _)| !name.starts_with("otel."));
         json!({
-            "traceId": engine::model::memory::hex(&self.trace), "spanId": engine::model::memory::hex(&self.span),
-            "parentSpanId": self.parent.map(|parent| engine::model::memory::hex(&parent)).unwrap_or_default(),
+            "traceId": engine::model::memory::to_hex(&self.trace_id), "spanId": engine::model::memory::to_hex(&self.span_id),
+            "parentSpanId": self.parent_span_id.map(|parent| engine::model::memory::to_hex(&parent)).unwrap_or_default(),
             "name": word("otel.name").unwrap_or(name), "kind": kind, "startTimeUnixNano": begun.to_string(),
             "endTimeUnixNano": ended.to_string(),
-            "attributes": attributes.map(|(name, value)| json!({ "key": name, "value": typed(value) })).collect::<Vec<_>>(),
+            "attributes": attributes.map(|(name, value)| json!({ "key": name, "value": to_otlp_value(value) })).collect::<Vec<_>>(),
         })
     }
 }
 
-fn typed(value: &Value) -> Value {
+fn to_otlp_value(value: &Value) -> Value {
     match value {
         Value::Bool(value) => json!({ "boolValue": value }),
         // As text, as JSON has no 64-bit integers.
@@ -156,7 +162,7 @@ fn typed(value: &Value) -> Value {
     }
 }
 
-fn random<const N: usize>() -> [u8; N] {
+fn random_bytes<const N: usize>() -> [u8; N] {
     use ring::rand::{SecureRandom, SystemRandom};
     let mut bytes = [0; N];
     // Without chance an id of zeros says "none", which collectors drop: nothing else depends on it.
@@ -166,33 +172,33 @@ fn random<const N: usize>() -> [u8; N] {
 
 /// The fields of a span, by name.
 #[derive(Default)]
-struct Fields(Vec<(&'static str, Value)>);
+struct SpanFields(Vec<(&'static str, Value)>);
 
-impl Fields {
-    fn set(&mut self, field: &Field, value: Value) {
+impl SpanFields {
+    fn set_field(&mut self, field: &Field, value: Value) {
         self.0.retain(|(name, _)| *name != field.name());
         self.0.push((field.name(), value));
     }
 }
 
-impl Visit for Fields {
+impl Visit for SpanFields {
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.set(field, value.into());
+        self.set_field(field, value.into());
     }
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.set(field, value.into());
+        self.set_field(field, value.into());
     }
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.set(field, value.into());
+        self.set_field(field, value.into());
     }
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.set(field, value.into());
+        self.set_field(field, value.into());
     }
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.set(field, value.into());
+        self.set_field(field, value.into());
     }
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
-        self.set(field, format!("{value:?}").into());
+        self.set_field(field, format!("{value:?}").into());
     }
 }
 
@@ -219,10 +225,10 @@ mod tests {
         let (sender, receiver) = sync_channel(8);
         let subscriber = tracing_subscriber::registry().with(Otlp { sender, clock: Arc::new(Noon) });
         tracing::subscriber::with_default(subscriber, || {
-            let span = telemetry::request("r-1", "POST", "/v1/search", "search");
+            let span = telemetry::request_span("r-1", "POST", "/v1/search", "search");
             span.in_scope(|| {
-                telemetry::found(3);
-                telemetry::tool("memory_search").in_scope(|| {});
+                telemetry::record_hit_count(3);
+                telemetry::tool_span("memory_search").in_scope(|| {});
             });
         });
         let (tool, request) = (receiver.recv().expect("a span"), receiver.recv().expect("a span"));
@@ -236,7 +242,7 @@ mod tests {
         assert_eq!(attribute("gen_ai.memory.record.count"), Some(json!({ "intValue": "3" })));
         assert_eq!(attribute("gen_ai.memory.store.id"), None);
         assert_eq!(
-            document(&[request])["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().map(Vec::len),
+            trace_document(&[request])["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().map(Vec::len),
             Some(1)
         );
     }

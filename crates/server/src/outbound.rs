@@ -15,22 +15,22 @@ const ANSWER_BYTES_MAX: u64 = 256 * 1024;
 
 /// A client for endpoints named in configuration.
 #[derive(Clone)]
-pub(crate) struct Outbound {
+pub(crate) struct OutboundClient {
     agent: ureq::Agent,
 }
 
-impl Outbound {
-    pub(crate) fn new(private_allowed: bool) -> Outbound {
-        Outbound::patient(private_allowed, TIMEOUT)
+impl OutboundClient {
+    pub(crate) fn new(private_allowed: bool) -> OutboundClient {
+        OutboundClient::with_timeout(private_allowed, TIMEOUT)
     }
 
     /// For endpoints that think before they answer.
-    pub(crate) fn patient(private_allowed: bool, timeout: Duration) -> Outbound {
+    pub(crate) fn with_timeout(private_allowed: bool, timeout: Duration) -> OutboundClient {
         let config = ureq::Agent::config_builder().timeout_global(Some(timeout)).max_redirects(0).proxy(None);
         // A status is read, not thrown: what it means is for the one who asks.
         let config = config.http_status_as_error(false).build();
-        let resolver = Guarded { private_allowed, inner: DefaultResolver::default() };
-        Outbound { agent: ureq::Agent::with_parts(config, DefaultConnector::default(), resolver) }
+        let resolver = PublicOnlyResolver { private_allowed, inner: DefaultResolver::default() };
+        OutboundClient { agent: ureq::Agent::with_parts(config, DefaultConnector::default(), resolver) }
     }
 
     pub(crate) fn get_json<T: DeserializeOwned>(&self, url: &str, query: &[(&str, String)]) -> Result<T, String> {
@@ -47,16 +47,16 @@ impl Outbound {
 
 /// Why an endpoint gave no answer, in words that name neither its address nor what was sent.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum OutboundError {
     /// Worth another attempt.
-    Passing(String),
-    Lasting(String),
+    Transient(String),
+    Permanent(String),
 }
 
-impl Outbound {
+impl OutboundClient {
     /// Hands a document over; what is answered does not matter, as long as it is a yes.
     #[cfg(feature = "otlp")]
-    pub(crate) fn hand_over(&self, url: &str, body: &serde_json::Value) -> Result<(), String> {
+    pub(crate) fn post_document(&self, url: &str, body: &serde_json::Value) -> Result<(), String> {
         let request = self.agent.post(url).content_type("application/json");
         let response = request.send(body.to_string()).map_err(|error| error.to_string())?;
         match response.status().is_success() {
@@ -70,43 +70,47 @@ impl Outbound {
         url: &str,
         key: Option<&str>,
         body: &serde_json::Value,
-    ) -> Result<T, Trouble> {
+    ) -> Result<T, OutboundError> {
         let mut request = self.agent.post(url);
         if let Some(key) = key {
             request = request.header("authorization", format!("Bearer {key}"));
         }
-        let mut response = request.send_json(body).map_err(|error| trouble(&error))?;
+        let mut response = request.send_json(body).map_err(|error| classify_error(&error))?;
         match response.status().as_u16() {
             200..=299 => {}
-            status @ (408 | 425 | 429 | 500..) => return Err(Trouble::Passing(format!("it answered {status}"))),
-            status => return Err(Trouble::Lasting(format!("it answered {status}"))),
+            status @ (408 | 425 | 429 | 500..) => {
+                return Err(OutboundError::Transient(format!("it answered {status}")));
+            }
+            status => return Err(OutboundError::Permanent(format!("it answered {status}"))),
         }
         let text = response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_string();
-        let text = text.map_err(|error| trouble(&error))?;
-        serde_json::from_str(&text).map_err(|_| Trouble::Lasting("its answer cannot be read".to_owned()))
+        let text = text.map_err(|error| classify_error(&error))?;
+        serde_json::from_str(&text).map_err(|_| OutboundError::Permanent("its answer cannot be read".to_owned()))
     }
 }
 
-fn trouble(error: &ureq::Error) -> Trouble {
+fn classify_error(error: &ureq::Error) -> OutboundError {
     match error {
-        ureq::Error::Timeout(_) => Trouble::Passing("it took too long".to_owned()),
+        ureq::Error::Timeout(_) => OutboundError::Transient("it took too long".to_owned()),
         ureq::Error::HostNotFound => {
-            Trouble::Lasting("its host is unknown, or on a network it may not be on".to_owned())
+            OutboundError::Permanent("its host is unknown, or on a network it may not be on".to_owned())
         }
-        ureq::Error::BadUri(_) => Trouble::Lasting("its address is not valid".to_owned()),
-        ureq::Error::Tls(_) | ureq::Error::Rustls(_) => Trouble::Lasting("the secure connection failed".to_owned()),
-        _ => Trouble::Passing("the connection failed".to_owned()),
+        ureq::Error::BadUri(_) => OutboundError::Permanent("its address is not valid".to_owned()),
+        ureq::Error::Tls(_) | ureq::Error::Rustls(_) => {
+            OutboundError::Permanent("the secure connection failed".to_owned())
+        }
+        _ => OutboundError::Transient("the connection failed".to_owned()),
     }
 }
 
 /// Looks at the addresses a name resolves to, at the moment of use, so that a name cannot change its mind between.
 #[derive(Debug)]
-struct Guarded {
+struct PublicOnlyResolver {
     private_allowed: bool,
     inner: DefaultResolver,
 }
 
-impl Resolver for Guarded {
+impl Resolver for PublicOnlyResolver {
     fn resolve(
         &self,
         uri: &Uri,

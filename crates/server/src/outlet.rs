@@ -14,41 +14,42 @@ use crate::problem::Problem;
 const PIECES_AHEAD: usize = 4;
 
 /// Where long work puts what it has.
-pub(crate) struct Outlet {
+pub(crate) struct PieceSender {
     sender: Sender<Result<Bytes, Problem>>,
     runtime: Handle,
-    patience: Duration,
+    send_timeout: Duration,
 }
 
-impl Outlet {
+impl PieceSender {
     /// Waits until the client takes more. One that takes nothing for the time of a whole request is let go.
-    pub(crate) fn send(&self, piece: Bytes) -> Result<(), Problem> {
-        let sent = self.runtime.block_on(self.sender.send_timeout(Ok(piece), self.patience));
+    pub(crate) fn send_piece(&self, piece: Bytes) -> Result<(), Problem> {
+        let sent = self.runtime.block_on(self.sender.send_timeout(Ok(piece), self.send_timeout));
         sent.map_err(|_| Problem::busy("http.slow_client", "the client takes no more"))
     }
 }
 
 impl App {
     /// As [`App::call`], for a verb that answers in pieces. What breaks it is the last piece.
-    pub(crate) async fn produce<F>(
+    pub(crate) async fn stream_from_engine<F>(
         &self,
         verb: &'static str,
         work: F,
     ) -> Result<Receiver<Result<Bytes, Problem>>, Problem>
     where
-        F: FnOnce(&Engine, &Outlet) -> Result<(), Problem> + Send + 'static,
+        F: FnOnce(&Engine, &PieceSender) -> Result<(), Problem> + Send + 'static,
     {
-        let turn = self.turn().await?;
+        let turn = self.acquire_call_permit().await?;
         let (sender, receiver) = mpsc::channel(PIECES_AHEAD);
         let app = self.clone();
-        let outlet = Outlet { sender, runtime: Handle::current(), patience: app.config.limits.timeout() };
+        let outlet =
+            PieceSender { sender, runtime: Handle::current(), send_timeout: app.config.limits.request_timeout() };
         tokio::task::spawn_blocking(move || {
             let started = Instant::now();
             if let Err(problem) = work(&app.engine, &outlet) {
                 // Nobody left to tell is no failure.
-                let _ = outlet.runtime.block_on(outlet.sender.send_timeout(Err(problem), outlet.patience));
+                let _ = outlet.runtime.block_on(outlet.sender.send_timeout(Err(problem), outlet.send_timeout));
             }
-            app.metrics.called(verb, started.elapsed());
+            app.metrics.record_call(verb, started.elapsed());
             drop(turn);
         });
         Ok(receiver)

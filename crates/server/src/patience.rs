@@ -12,16 +12,16 @@ use tokio::time::Instant;
 
 /// A connection's timer. May ring early, and is then set again; never late.
 #[derive(Clone)]
-pub(crate) struct Patience(Arc<Mutex<Pin<Box<tokio::time::Sleep>>>>);
+pub(crate) struct ConnectionTimer(Arc<Mutex<Pin<Box<tokio::time::Sleep>>>>);
 
-impl Patience {
+impl ConnectionTimer {
     /// Rings no later than this, so that waiting for as long or longer finds it set already.
-    pub(crate) fn new(shortest: Duration) -> Patience {
-        Patience(Arc::new(Mutex::new(Box::pin(tokio::time::sleep(shortest)))))
+    pub(crate) fn new(shortest: Duration) -> ConnectionTimer {
+        ConnectionTimer(Arc::new(Mutex::new(Box::pin(tokio::time::sleep(shortest)))))
     }
 
     /// What the work comes to, or nothing where it takes longer.
-    pub(crate) async fn within<T>(&self, time: Duration, work: impl Future<Output = T>) -> Option<T> {
+    pub(crate) async fn run_within<T>(&self, time: Duration, work: impl Future<Output = T>) -> Option<T> {
         let (mut work, until) = (pin!(work), Instant::now() + time);
         poll_fn(|cx| match work.as_mut().poll(cx) {
             Poll::Ready(answer) => Poll::Ready(Some(answer)),
@@ -46,30 +46,30 @@ impl Patience {
 }
 
 /// For the heads of requests.
-impl Timer for Patience {
+impl Timer for ConnectionTimer {
     fn sleep(&self, time: Duration) -> Pin<Box<dyn Sleep>> {
         self.sleep_until((Instant::now() + time).into_std())
     }
 
     fn sleep_until(&self, deadline: std::time::Instant) -> Pin<Box<dyn Sleep>> {
-        Box::pin(Wait { patience: self.clone(), until: Instant::from_std(deadline) })
+        Box::pin(TimerSleep { timer: self.clone(), deadline: Instant::from_std(deadline) })
     }
 }
 
-struct Wait {
-    patience: Patience,
-    until: Instant,
+struct TimerSleep {
+    timer: ConnectionTimer,
+    deadline: Instant,
 }
 
-impl Future for Wait {
+impl Future for TimerSleep {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        self.patience.poll_until(self.until, cx)
+        self.timer.poll_until(self.deadline, cx)
     }
 }
 
-impl Sleep for Wait {}
+impl Sleep for TimerSleep {}
 
 #[cfg(test)]
 mod tests {
@@ -79,13 +79,13 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn rings_when_each_wait_is_over_whatever_was_waited_for_before() {
-        let patience = Patience::new(5 * SECOND);
+        let patience = ConnectionTimer::new(5 * SECOND);
         let forever = std::future::pending::<()>;
         for seconds in [10, 30, 1, 7, 10] {
             let begun = Instant::now();
-            assert_eq!(patience.within(seconds * SECOND, forever()).await, None);
+            assert_eq!(patience.run_within(seconds * SECOND, forever()).await, None);
             assert_eq!(begun.elapsed().as_secs(), u64::from(seconds));
-            assert_eq!(patience.within(seconds * SECOND, async { 7 }).await, Some(7));
+            assert_eq!(patience.run_within(seconds * SECOND, async { 7 }).await, Some(7));
             let begun = Instant::now();
             patience.sleep(seconds * SECOND).await;
             assert_eq!(begun.elapsed().as_secs(), u64::from(seconds));
@@ -94,13 +94,13 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_is_done_in_time_is_answered() {
-        let patience = Patience::new(5 * SECOND);
+        let patience = ConnectionTimer::new(5 * SECOND);
         for (takes, answer) in [(9, Some(1)), (11, None), (6, Some(1))] {
             let work = async {
                 tokio::time::sleep(takes * SECOND).await;
                 1
             };
-            assert_eq!(patience.within(10 * SECOND, work).await, answer, "{takes}");
+            assert_eq!(patience.run_within(10 * SECOND, work).await, answer, "{takes}");
         }
     }
 }

@@ -19,14 +19,14 @@ pub struct Problem {
     pub(crate) status: StatusCode,
     pub(crate) code: String,
     detail: String,
-    more: Map<String, Value>,
+    extensions: Map<String, Value>,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Problem {
     pub(crate) fn new(status: StatusCode, code: impl Into<String>, detail: impl Into<String>) -> Problem {
         let (code, detail) = (code.into(), detail.into());
-        Problem { status, code, detail, more: Map::new(), headers: Vec::new() }
+        Problem { status, code, detail, extensions: Map::new(), headers: Vec::new() }
     }
 
     pub(crate) fn bad_request(code: &str, detail: impl Into<String>) -> Problem {
@@ -39,7 +39,7 @@ impl Problem {
 
     pub(crate) fn unauthorized(detail: &str) -> Problem {
         Problem::new(StatusCode::UNAUTHORIZED, "auth.required", detail)
-            .header(WWW_AUTHENTICATE, "Bearer realm=\"ingrain\"")
+            .with_header(WWW_AUTHENTICATE, "Bearer realm=\"ingrain\"")
     }
 
     pub(crate) fn internal() -> Problem {
@@ -47,27 +47,27 @@ impl Problem {
     }
 
     pub(crate) fn busy(code: &str, detail: &str) -> Problem {
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, detail).retry_after(RETRY_SECS)
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, detail).with_retry_after(RETRY_SECS)
     }
 
-    pub(crate) fn retry_after(self, secs: u64) -> Problem {
-        self.header(RETRY_AFTER, &secs.to_string())
+    pub(crate) fn with_retry_after(self, secs: u64) -> Problem {
+        self.with_header(RETRY_AFTER, &secs.to_string())
     }
 
-    pub(crate) fn header(mut self, name: HeaderName, value: &str) -> Problem {
+    pub(crate) fn with_header(mut self, name: HeaderName, value: &str) -> Problem {
         if let Ok(value) = HeaderValue::from_str(value) {
             self.headers.push((name, value));
         }
         self
     }
 
-    pub(crate) fn with(mut self, key: &str, value: impl serde::Serialize) -> Problem {
-        self.more.insert(key.to_owned(), serde_json::to_value(value).unwrap_or(Value::Null));
+    pub(crate) fn with_field(mut self, key: &str, value: impl serde::Serialize) -> Problem {
+        self.extensions.insert(key.to_owned(), serde_json::to_value(value).unwrap_or(Value::Null));
         self
     }
 
     /// The same problem as a failed precondition: the client put its condition into a header.
-    pub(crate) fn into_precondition(self) -> Problem {
+    pub(crate) fn into_precondition_failed(self) -> Problem {
         let failed =
             self.code == "conflict.sha256" || self.code == "conflict.exists" || self.code == "conflict.nothing_there";
         Problem { status: if failed { StatusCode::PRECONDITION_FAILED } else { self.status }, ..self }
@@ -80,7 +80,7 @@ impl Problem {
     }
 
     /// The document a client reads.
-    pub(crate) fn document(&self, request_id: &str) -> Value {
+    pub(crate) fn to_document(&self, request_id: &str) -> Value {
         let mut document = json!({
             "type": format!("urn:ingrain:problem:{}", self.code),
             "title": self.status.canonical_reason().unwrap_or("Error"),
@@ -90,14 +90,14 @@ impl Problem {
             "request_id": request_id,
         });
         if let Some(object) = document.as_object_mut() {
-            object.extend(self.more.clone());
+            object.extend(self.extensions.clone());
         }
         document
     }
 
     /// The answer with its body, once the request id is known.
-    pub(crate) fn render(self, request_id: &str) -> Response {
-        let mut response = Response::new(Body::from(self.document(request_id).to_string()));
+    pub(crate) fn into_response_for(self, request_id: &str) -> Response {
+        let mut response = Response::new(Body::from(self.to_document(request_id).to_string()));
         *response.status_mut() = self.status;
         response.headers_mut().extend(self.headers);
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM_TYPE));
@@ -123,18 +123,18 @@ impl From<Refusal> for Problem {
         };
         let problem = Problem::new(status, refusal.code, refusal.message);
         let problem = match refusal.hint {
-            Some(hint) => problem.with("hint", hint),
+            Some(hint) => problem.with_field("hint", hint),
             None => problem,
         };
         match refusal.findings.is_empty() {
             true => problem,
-            false => problem.with("findings", refusal.findings),
+            false => problem.with_field("findings", refusal.findings),
         }
     }
 }
 
 /// The header that says what a caller left out.
-fn header_for(code: &str) -> Option<&'static str> {
+fn identity_header_for(code: &str) -> Option<&'static str> {
     Some(match code {
         "scope.user_missing" => "x-user-id",
         "scope.conversation_missing" => "x-conversation-id",
@@ -156,8 +156,8 @@ impl From<Error> for Problem {
             Error::Invalid { code, .. } if code.starts_with("policy.") => Problem::forbidden(code, detail),
             Error::Invalid { .. } => {
                 let problem = Problem::bad_request(code, detail);
-                match header_for(code) {
-                    Some(header) => problem.with("hint", format!("send `{header}`, if your key may set it")),
+                match identity_header_for(code) {
+                    Some(header) => problem.with_field("hint", format!("send `{header}`, if your key may set it")),
                     None => problem,
                 }
             }
@@ -166,11 +166,11 @@ impl From<Error> for Problem {
                 let problem = Problem::new(StatusCode::CONFLICT, code, detail);
                 // The only conflict that ends by itself.
                 let problem = match code {
-                    "idempotency.in_progress" => problem.retry_after(RETRY_SECS),
+                    "idempotency.in_progress" => problem.with_retry_after(RETRY_SECS),
                     _ => problem,
                 };
                 match conflict.current {
-                    Some(current) => problem.with("current", current),
+                    Some(current) => problem.with_field("current", current),
                     None => problem,
                 }
             }
@@ -182,7 +182,7 @@ impl From<Error> for Problem {
                     StoreError::Corrupt(_) => {
                         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, code, "the database is damaged")
                     }
-                    StoreError::Gone => {
+                    StoreError::FileReplaced => {
                         let detail = "the database file was removed or replaced under the server: it must be restarted";
                         Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, detail)
                     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const BUCKETS_MAX: usize = 50_000;
 
 /// Buckets by name.
-pub(crate) struct Rates {
+pub(crate) struct RateLimiter {
     per_second: f64,
     burst: f64,
     buckets: Mutex<HashMap<String, Bucket>>,
@@ -22,20 +22,20 @@ struct Bucket {
 
 /// What a bucket says to one more call.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Verdict {
+pub(crate) struct RateDecision {
     pub(crate) allowed: bool,
     pub(crate) remaining: u32,
     /// Until the bucket is full again, or, where refused, until one more call fits.
     pub(crate) reset: Duration,
 }
 
-impl Rates {
-    pub(crate) fn new(per_second: u32, burst: u32) -> Rates {
-        Rates::slow(f64::from(per_second.max(1)), burst)
+impl RateLimiter {
+    pub(crate) fn new(per_second: u32, burst: u32) -> RateLimiter {
+        RateLimiter::with_rate(f64::from(per_second.max(1)), burst)
     }
 
-    pub(crate) fn slow(per_second: f64, burst: u32) -> Rates {
-        Rates { per_second, burst: f64::from(burst.max(1)), buckets: Mutex::default() }
+    pub(crate) fn with_rate(per_second: f64, burst: u32) -> RateLimiter {
+        RateLimiter { per_second, burst: f64::from(burst.max(1)), buckets: Mutex::default() }
     }
 
     pub(crate) fn burst(&self) -> u32 {
@@ -43,33 +43,37 @@ impl Rates {
     }
 
     /// Takes one token where there is one.
-    pub(crate) fn take(&self, name: &str, now: Instant) -> Verdict {
-        self.change(name, now, 1.0)
+    pub(crate) fn take_token(&self, name: &str, now: Instant) -> RateDecision {
+        self.spend_tokens(name, now, 1.0)
     }
 
     /// Looks without taking.
-    pub(crate) fn look(&self, name: &str, now: Instant) -> Verdict {
-        self.change(name, now, 0.0)
+    pub(crate) fn peek_tokens(&self, name: &str, now: Instant) -> RateDecision {
+        self.spend_tokens(name, now, 0.0)
     }
 
-    fn change(&self, name: &str, now: Instant, cost: f64) -> Verdict {
+    fn spend_tokens(&self, name: &str, now: Instant, cost: f64) -> RateDecision {
         // A poisoned lock still guards a usable map: counters are never half-written.
         let mut buckets = self.buckets.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if buckets.len() >= BUCKETS_MAX && !buckets.contains_key(name) {
-            buckets.retain(|_, bucket| self.filled(*bucket, now) < self.burst);
+            buckets.retain(|_, bucket| self.refilled_tokens(*bucket, now) < self.burst);
         }
         let known = buckets.get(name).copied().unwrap_or(Bucket { tokens: self.burst, at: now });
-        let tokens = self.filled(known, now);
+        let tokens = self.refilled_tokens(known, now);
         let allowed = tokens >= 1.0;
         let left = if allowed { tokens - cost } else { tokens };
         if cost > 0.0 && buckets.len() < BUCKETS_MAX {
             buckets.insert(name.to_owned(), Bucket { tokens: left, at: now });
         }
         let missing = if allowed { self.burst - left } else { 1.0 - left };
-        Verdict { allowed, remaining: left as u32, reset: Duration::from_secs_f64(missing.max(0.0) / self.per_second) }
+        RateDecision {
+            allowed,
+            remaining: left as u32,
+            reset: Duration::from_secs_f64(missing.max(0.0) / self.per_second),
+        }
     }
 
-    fn filled(&self, bucket: Bucket, now: Instant) -> f64 {
+    fn refilled_tokens(&self, bucket: Bucket, now: Instant) -> f64 {
         let waited = now.saturating_duration_since(bucket.at).as_secs_f64();
         (bucket.tokens + waited * self.per_second).min(self.burst)
     }
@@ -81,11 +85,11 @@ mod tests {
 
     #[test]
     fn a_bucket_empties_and_fills() {
-        let rates = Rates::new(2, 3);
+        let rates = RateLimiter::new(2, 3);
         let start = Instant::now();
         let at = |millis| start + Duration::from_millis(millis);
         let check = |millis, name, allowed, remaining| {
-            let verdict = rates.take(name, at(millis));
+            let verdict = rates.take_token(name, at(millis));
             assert_eq!((verdict.allowed, verdict.remaining), (allowed, remaining), "{millis} {name}");
         };
         check(0, "a", true, 2);

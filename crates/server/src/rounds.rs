@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use engine::model::id::TenantId;
-use engine::{Engine, Upkeep};
+use engine::{Engine, UpkeepOptions};
 use tokio::sync::Mutex;
 
 /// What a round under way gets at the end, to give back its turn: another process would wait minutes for it.
-const LAST_ROUND: Duration = Duration::from_millis(500);
+const LAST_ROUND_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// One round at once, then one each time this long has passed. `round` says whether it went well.
-pub(crate) async fn rounds<F: Future<Output = bool>>(every: Duration, round: impl Fn() -> F) {
+pub(crate) async fn run_periodically<F: Future<Output = bool>>(every: Duration, round: impl Fn() -> F) {
     let mut ticks = tokio::time::interval(every.max(Duration::from_secs(1)));
     loop {
         ticks.tick().await;
@@ -24,7 +24,7 @@ pub(crate) async fn rounds<F: Future<Output = bool>>(every: Duration, round: imp
 }
 
 /// Serves, and meanwhile gives vectors to what has none of the current model. With nothing to do a round is one look.
-pub(crate) async fn while_giving_vectors<T>(
+pub(crate) async fn serve_with_vector_upkeep<T>(
     engine: Engine,
     tenant: TenantId,
     every: Duration,
@@ -33,12 +33,13 @@ pub(crate) async fn while_giving_vectors<T>(
     let (going_on, at_work) = (Arc::new(AtomicBool::new(true)), Arc::new(Mutex::new(())));
     let keeper = tokio::spawn({
         let (going_on, at_work) = (Arc::clone(&going_on), Arc::clone(&at_work));
-        rounds(every, move || {
+        run_periodically(every, move || {
             let (engine, going_on, at_work) = (engine.clone(), Arc::clone(&going_on), Arc::clone(&at_work));
             async move {
                 let turn = at_work.lock_owned().await;
                 let round = tokio::task::spawn_blocking(move || {
-                    let done = engine.upkeep_vectors(tenant, Upkeep::default(), &|| going_on.load(Ordering::Relaxed));
+                    let done =
+                        engine.upkeep_vectors(tenant, UpkeepOptions::default(), &|| going_on.load(Ordering::Relaxed));
                     drop(turn);
                     done.is_ok()
                 });
@@ -50,6 +51,6 @@ pub(crate) async fn while_giving_vectors<T>(
     going_on.store(false, Ordering::Relaxed);
     keeper.abort();
     // Whoever is still at it is waited for only a moment: the client has gone.
-    let _ = tokio::time::timeout(LAST_ROUND, at_work.lock()).await;
+    let _ = tokio::time::timeout(LAST_ROUND_TIMEOUT, at_work.lock()).await;
     served
 }

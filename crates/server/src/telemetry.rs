@@ -5,7 +5,7 @@ use tracing::Span;
 use tracing::field::Empty;
 
 /// The name of an operation on memory, by the verb or tool that does it; `None` for everything else.
-pub(crate) fn operation(verb: &str) -> Option<&'static str> {
+pub(crate) fn memory_operation(verb: &str) -> Option<&'static str> {
     match verb {
         "search" | "record_search" | "recall" | "context" | "memory_search" | "recall_memory" | "ai_searchMemory"
         | "search_my_memories" | "search_knowledge" => Some("search_memory"),
@@ -17,8 +17,8 @@ pub(crate) fn operation(verb: &str) -> Option<&'static str> {
 }
 
 /// The span of one request.
-pub(crate) fn request(id: &str, method: &str, route: &str, verb: &'static str) -> Span {
-    let operation = operation(verb);
+pub(crate) fn request_span(id: &str, method: &str, route: &str, verb: &'static str) -> Span {
+    let operation = memory_operation(verb);
     tracing::info_span!(
         "request",
         otel.name = operation.unwrap_or(verb),
@@ -35,19 +35,19 @@ pub(crate) fn request(id: &str, method: &str, route: &str, verb: &'static str) -
 }
 
 /// The span of one tool call.
-pub(crate) fn tool(name: &'static str) -> Span {
-    let operation = operation(name);
+pub(crate) fn tool_span(name: &'static str) -> Span {
+    let operation = memory_operation(name);
     tracing::info_span!("tool", otel.name = operation.unwrap_or(name), tool = name, gen_ai.operation.name = operation)
 }
 
 /// Says on the request's span which memory it was about.
-pub(crate) fn about(memory: &Memory) {
+pub(crate) fn record_memory(memory: &Memory) {
     let span = Span::current();
     span.record("gen_ai.memory.store.id", memory.store.as_str());
     span.record("gen_ai.memory.record.id", memory.id.to_string());
 }
 
 /// Says on the request's span how many memories were found.
-pub(crate) fn found(count: usize) {
+pub(crate) fn record_hit_count(count: usize) {
     Span::current().record("gen_ai.memory.record.count", count);
 }

@@ -15,56 +15,56 @@ use hyper::body::{Frame, SizeHint};
 use crate::problem::Problem;
 
 /// What is said of a body that broke off.
-pub(crate) const BROKEN: &str = "the body ended early, or is not what its head says";
+pub(crate) const BODY_BROKEN: &str = "the body ended early, or is not what its head says";
 
 /// A body of so many bytes is read before anybody answers, so that the connection goes on whatever the answer is.
-const READ_OFF_BYTES: u64 = 8 * 1024;
+const SMALL_BODY_BYTES_MAX: u64 = 8 * 1024;
 
 /// Whether a body was read to its end; `None` where there is none.
-pub(crate) struct Reading(Option<Arc<AtomicBool>>);
+pub(crate) struct BodyProgress(Option<Arc<AtomicBool>>);
 
 /// The request with an eye on how far its body is read.
-pub(crate) fn watched(request: Request) -> (Request, Reading) {
+pub(crate) fn watch_body(request: Request) -> (Request, BodyProgress) {
     if request.body().is_end_stream() {
-        return (request, Reading(None));
+        return (request, BodyProgress(None));
     }
     let ended = Arc::new(AtomicBool::new(false));
-    let reading = Reading(Some(ended.clone()));
+    let reading = BodyProgress(Some(ended.clone()));
     match is_small(&request) {
         true => (request, reading),
-        false => (request.map(|body| Body::new(Watched { body, ended })), reading),
+        false => (request.map(|body| Body::new(WatchedBody { body, ended })), reading),
     }
 }
 
 fn is_small(request: &Request) -> bool {
-    request.body().size_hint().upper().is_some_and(|bytes| bytes <= READ_OFF_BYTES)
+    request.body().size_hint().upper().is_some_and(|bytes| bytes <= SMALL_BODY_BYTES_MAX)
 }
 
-impl Reading {
+impl BodyProgress {
     /// Reads a small body.
-    pub(crate) async fn off(&self, request: Request) -> Result<Request, Problem> {
+    pub(crate) async fn read_small_body(&self, request: Request) -> Result<Request, Problem> {
         let Some(ended) = self.0.as_ref().filter(|_| is_small(&request)) else { return Ok(request) };
         let (parts, body) = request.into_parts();
-        let bytes = axum::body::to_bytes(body, READ_OFF_BYTES as usize).await;
-        let bytes = bytes.map_err(|_| Problem::bad_request("http.body", BROKEN))?;
+        let bytes = axum::body::to_bytes(body, SMALL_BODY_BYTES_MAX as usize).await;
+        let bytes = bytes.map_err(|_| Problem::bad_request("http.body", BODY_BROKEN))?;
         ended.store(true, Ordering::Relaxed);
         Ok(Request::from_parts(parts, Body::from(bytes)))
     }
 
     /// Says that the connection ends, where a part of the request is still under way.
-    pub(crate) fn tell(&self, response: &mut Response) {
+    pub(crate) fn announce_close(&self, response: &mut Response) {
         if self.0.as_ref().is_some_and(|ended| !ended.load(Ordering::Relaxed)) {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
     }
 }
 
-struct Watched {
+struct WatchedBody {
     body: Body,
     ended: Arc<AtomicBool>,
 }
 
-impl HttpBody for Watched {
+impl HttpBody for WatchedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

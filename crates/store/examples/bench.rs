@@ -6,25 +6,25 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use engine::gate::{Deed, Entry, Ground, Stamp, clear};
+use engine::gate::{GateContext, VersionStamp, VersionedEntry, WriteIntent, clear_draft};
 use engine::model::caller::Caller;
-use engine::model::event::{EventName, Happening};
+use engine::model::event::{EventBody, EventName};
 use engine::model::id::{MemoryId, StoreId, TenantId, VersionId, uuid_v7};
 use engine::model::limits::Limits;
 use engine::model::memory::{Draft, Evidence};
 use engine::model::ruleset::Rulesets;
 use engine::model::scope::Scope;
-use engine::model::store::{Store, find_builtin};
+use engine::model::store::{Store, find_builtin_store};
 use engine::model::vector::{Embedding, Vector};
 use engine::model::vocabulary::{EvidenceKind, Kind, Operation};
-use engine::policy::{Constrained, Readable, Scopes};
+use engine::policy::{Readable, ReadableScopes, VisibleCandidates};
 use engine::ports::change::{Change, Guard, Place, Write};
-use engine::ports::row::Kept;
-use engine::ports::{Backend, Filter, Find, Tenant};
+use engine::ports::row::SideRecord;
+use engine::ports::{Backend, CandidateQuery, Filter, Tenant};
 use engine::tenant::allow_list::AllowList;
 use engine::text::words;
 use jiff::Timestamp;
-use store::{Location, Options, open_sqlite};
+use store::{Location, SqliteOptions, open_sqlite};
 use uuid::Uuid;
 
 const DIMENSIONS: usize = 256;
@@ -76,12 +76,12 @@ struct Bench {
 impl Bench {
     fn open(path: &Path) -> Bench {
         let location = Location::File(path.to_owned());
-        let backend = open_sqlite(&location, &Options::default()).expect("opens");
+        let backend = open_sqlite(&location, &SqliteOptions::default()).expect("opens");
         let tenant = TenantId(Uuid::from_u128(7));
         let at = Timestamp::UNIX_EPOCH;
         backend.ensure_tenant(&Tenant { id: tenant, slug: "default".to_owned(), created_at: at }).expect("a tenant");
-        let store = find_builtin("conversation_memory").expect("built in").make(StoreId(Uuid::nil()), at);
-        backend.commit(Change::new(tenant, at).write(Write::Row(store.to_row()))).expect("a store");
+        let store = find_builtin_store("conversation_memory").expect("built in").to_store(StoreId(Uuid::nil()), at);
+        backend.commit(Change::new(tenant, at).with_write(Write::Row(store.to_row()))).expect("a store");
         Bench { backend, tenant, store, dice: Dice(0x5eed), made: 0 }
     }
 
@@ -89,15 +89,15 @@ impl Bench {
         Scope::Conversation { conversation: "c1".to_owned() }
     }
 
-    fn entry(&mut self) -> Entry {
+    fn entry(&mut self) -> VersionedEntry {
         self.made += 1;
         let now = Timestamp::from_microsecond(START_MICROS + self.made as i64 * 1_000).expect("in range");
         let (rulesets, limits, scope) = (Rulesets::default(), Limits::default(), Bench::scope());
         let caller = Caller::agent(self.tenant, "bench").in_conversation("c1");
         let ruleset = rulesets.get("document").expect("built in");
-        let ground = Ground {
+        let ground = GateContext {
             caller: &caller,
-            deed: Deed::Write,
+            intent: WriteIntent::Write,
             store: &self.store,
             ruleset,
             scope: &scope,
@@ -106,7 +106,7 @@ impl Bench {
             content_bytes_max: None,
             memory_enabled: true,
             sources_trust: None,
-            let_through: &|| Ok(AllowList::default()),
+            load_allow_list: &|| Ok(AllowList::default()),
             classifier: None,
             now,
         };
@@ -123,9 +123,15 @@ impl Bench {
             random[2..].copy_from_slice(&self.dice.roll().to_be_bytes());
             uuid_v7(now.as_microsecond(), random)
         };
-        let stamp = Stamp::new(&caller, VersionId(id()), now, None);
+        let stamp = VersionStamp::new(&caller, VersionId(id()), now, None);
         let memory = MemoryId(id());
-        let entry = clear(ground, draft).expect("clears").create(memory, &caller, ruleset, Operation::Create, stamp);
+        let entry = clear_draft(ground, draft).expect("clears").into_new_memory(
+            memory,
+            &caller,
+            ruleset,
+            Operation::Create,
+            stamp,
+        );
         entry.with_embedding(Some(self.dice.embedding()))
     }
 
@@ -135,11 +141,11 @@ impl Bench {
         let place = Place { store: memory.store.clone(), scope: memory.scope.clone() };
         let path = memory.path.clone().expect("has a path");
         let caller = Caller::agent(self.tenant, "bench");
-        let event = Happening::new(EventName::WriteCreated, &caller, memory.created_at).about(memory);
+        let event = EventBody::new(EventName::WriteCreated, &caller, memory.created_at).about_memory(memory);
         Change::new(self.tenant, memory.created_at)
-            .guard(Guard::PathFree { place, path })
-            .event(event)
-            .write(Write::Entry(Box::new(entry)))
+            .with_guard(Guard::PathFree { place, path })
+            .with_event(event)
+            .with_write(Write::Entry(Box::new(entry)))
     }
 
     fn fill(&mut self, count: u64) {
@@ -150,14 +156,14 @@ impl Bench {
         self.backend.flush().expect("written");
     }
 
-    fn find(&mut self) -> Find {
+    fn find(&mut self) -> CandidateQuery {
         let now = Timestamp::from_microsecond(START_MICROS + self.made as i64 * 1_000).expect("in range");
-        Find {
+        CandidateQuery {
             filter: Filter { unexpired_at: Some(now), ..Filter::default() },
-            words: words::query(&self.dice.text(6)),
+            words: words::parse_query(&self.dice.text(6)),
             vector: Some(self.dice.embedding()),
             pool: 60,
-            ..Find::default()
+            ..CandidateQuery::default()
         }
     }
 }
@@ -201,18 +207,18 @@ fn main() {
         let mut bench = Bench { made: count, ..Bench::open(&path) };
         let everyone = Readable {
             tenant: bench.tenant,
-            scopes: Scopes::These(vec![Bench::scope()]),
-            constrained: Constrained::All,
-            closed: vec![],
+            scopes: ReadableScopes::These(vec![Bench::scope()]),
+            constrained: VisibleCandidates::All,
+            hidden_stores: vec![],
         };
-        let finds: Vec<Find> = (0..=SAMPLES).map(|_| bench.find()).collect();
-        let run = |find: &Find| {
-            black_box(bench.backend.find(&everyone, find).expect("found"));
+        let finds: Vec<CandidateQuery> = (0..=SAMPLES).map(|_| bench.find()).collect();
+        let run = |find: &CandidateQuery| {
+            black_box(bench.backend.find_candidates(&everyone, find).expect("found"));
         };
         let load = timed(1, || run(&finds[0]));
         let mut next = finds.iter().skip(1);
         let find = timed(SAMPLES, || run(next.next().expect("one each")));
-        let mut next = finds.iter().skip(1).map(|find| Find { vector: None, ..find.clone() });
+        let mut next = finds.iter().skip(1).map(|find| CandidateQuery { vector: None, ..find.clone() });
         let words = timed(SAMPLES, || run(&next.next().expect("one each")));
         eprintln!(
             "{count:8}  {:8.3}  {:9.3}  {:8.2}  {:8.3}  {:9.3}  {:10.3}  {:12.1}",

@@ -5,14 +5,14 @@
 use std::time::{Duration, Instant};
 
 use engine::model::caller::Caller;
-use engine::model::event::{EventName, Happening};
+use engine::model::event::{EventBody, EventName};
 use engine::model::id::TenantId;
 use engine::model::scope::Scope;
 use engine::model::vector::{Embedding, Vector};
-use engine::policy::{Constrained, Readable, Scopes};
+use engine::policy::{Readable, ReadableScopes, VisibleCandidates};
 use engine::ports::change::{Change, Guard, Write};
 use engine::ports::row::{Row, RowKind};
-use engine::ports::{Backend, Find};
+use engine::ports::{Backend, CandidateQuery};
 use engine::text::words::{QueryTerm, QueryWords};
 use jiff::Timestamp;
 use store::{MigrateOptions, PostgresOptions, migrate_postgres, open_postgres};
@@ -85,16 +85,21 @@ fn finds(backend: &dyn Backend, cpu: &dyn Fn() -> Duration, what: &str, vectors:
         let terms = (0..6).map(|i| term(100 + (n * 37 + i * i * 211) % 3_000)).collect();
         let values: Vec<f32> = (0..DIMENSIONS).map(|i| ((n * 31 + i * 17) % 255) as f32 - 127.0).collect();
         let vector = Vector::quantise(&values).map(|vector| Embedding { model: "bench".to_owned(), vector });
-        let find =
-            Find { words: QueryWords { terms }, vector: vector.filter(|_| vectors), pool: 60, ..Find::default() };
+        let find = CandidateQuery {
+            words: QueryWords { terms },
+            vector: vector.filter(|_| vectors),
+            pool: 60,
+            ..CandidateQuery::default()
+        };
         let conversation = format!("c{}", n % 40 + 1);
         let scopes = match narrow {
-            true => Scopes::These(vec![Scope::Workspace, Scope::Conversation { conversation }]),
-            false => Scopes::All,
+            true => ReadableScopes::These(vec![Scope::Workspace, Scope::Conversation { conversation }]),
+            false => ReadableScopes::All,
         };
-        let readable = Readable { tenant: tenant(n), scopes, constrained: Constrained::All, closed: Vec::new() };
+        let readable =
+            Readable { tenant: tenant(n), scopes, constrained: VisibleCandidates::All, hidden_stores: Vec::new() };
         let start = Instant::now();
-        found += backend.find(&readable, &find).expect("finds").candidates.len();
+        found += backend.find_candidates(&readable, &find).expect("finds").candidates.len();
         times.push(start.elapsed());
     }
     report("  CPU of the server each", (cpu() - before) / (SAMPLES - WARM_UP));
@@ -117,9 +122,9 @@ fn saves(backend: &dyn Backend, cpu: &dyn Fn() -> Duration) {
             body: serde_json::Value::Null,
         };
         let change = Change::new(tenant, Timestamp::UNIX_EPOCH)
-            .guard(Guard::RowIs { kind: RowKind::Receipts, id: row.id.clone(), state: None })
-            .write(Write::Row(row))
-            .event(Happening::new(EventName::AuditRecorded, &caller, Timestamp::UNIX_EPOCH));
+            .with_guard(Guard::RowInState { kind: RowKind::Receipts, id: row.id.clone(), state: None })
+            .with_write(Write::Row(row))
+            .with_event(EventBody::new(EventName::AuditRecorded, &caller, Timestamp::UNIX_EPOCH));
         let start = Instant::now();
         backend.commit(change).expect("commits");
         times.push(start.elapsed());

@@ -7,26 +7,26 @@ use engine::ports::StoreError;
 
 /// A bell that rings when a log has grown.
 #[derive(Default)]
-pub(crate) struct Bell {
-    rung: Mutex<u64>,
-    bell: Condvar,
+pub(crate) struct Notifier {
+    generation: Mutex<u64>,
+    changed: Condvar,
 }
 
-impl Bell {
-    pub(crate) fn ring(&self) {
-        *self.rung.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.bell.notify_all();
+impl Notifier {
+    pub(crate) fn notify_all(&self) {
+        *self.generation.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.changed.notify_all();
     }
 
     /// Waits until it has rung since it had rung `heard` times; answers how often by now.
-    pub(crate) fn wait(&self, heard: u64) -> u64 {
-        let rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
-        *self.bell.wait_while(rung, |rung| *rung == heard).unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn wait_changed(&self, heard: u64) -> u64 {
+        let rung = self.generation.lock().unwrap_or_else(PoisonError::into_inner);
+        *self.changed.wait_while(rung, |rung| *rung == heard).unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until the log's last entry comes after `after`, at most so long; answers its number. Looks by itself every
     /// `look_again`, for what nobody rang about.
-    pub(crate) fn wait_past(
+    pub(crate) fn wait_for_event(
         &self,
         after: u64,
         at_most: Duration,
@@ -36,14 +36,14 @@ impl Bell {
         let until = Instant::now() + at_most;
         loop {
             // Counted before the log is looked at, so that nothing written between is missed.
-            let heard = *self.rung.lock().unwrap_or_else(PoisonError::into_inner);
+            let heard = *self.generation.lock().unwrap_or_else(PoisonError::into_inner);
             let last = last_event()?;
             let left = until.saturating_duration_since(Instant::now());
             if last > after || left.is_zero() {
                 return Ok(last);
             }
-            let rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
-            drop(self.bell.wait_timeout_while(rung, left.min(look_again), |rung| *rung == heard));
+            let rung = self.generation.lock().unwrap_or_else(PoisonError::into_inner);
+            drop(self.changed.wait_timeout_while(rung, left.min(look_again), |rung| *rung == heard));
         }
     }
 }

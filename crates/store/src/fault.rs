@@ -10,8 +10,8 @@ pub(crate) enum Fault<E> {
 }
 
 /// A driver's failure in the words of the engine.
-pub(crate) trait Meaning {
-    fn meaning(&self) -> StoreError;
+pub(crate) trait ToStoreError {
+    fn to_store_error(&self) -> StoreError;
 }
 
 impl<E> From<StoreError> for Fault<E> {
@@ -20,10 +20,10 @@ impl<E> From<StoreError> for Fault<E> {
     }
 }
 
-impl<E: Meaning> From<Fault<E>> for StoreError {
+impl<E: ToStoreError> From<Fault<E>> for StoreError {
     fn from(fault: Fault<E>) -> StoreError {
         match fault {
-            Fault::Sql(error) => error.meaning(),
+            Fault::Sql(error) => error.to_store_error(),
             Fault::Store(error) => error,
         }
     }

@@ -8,6 +8,6 @@ mod postgres;
 mod score;
 mod sqlite;
 
-pub use copy::{Compared, Copied, CopyError, Database, Progress, Stage, copy};
-pub use postgres::{MigrateOptions, Migrated, PostgresOptions, migrate_postgres, open_postgres};
-pub use sqlite::{Location, Options, open_sqlite};
+pub use copy::{CopyError, CopyProgress, CopyReport, CopyStage, Database, TableComparison, copy_database};
+pub use postgres::{MigrateOptions, MigrationReport, PostgresOptions, migrate_postgres, open_postgres};
+pub use sqlite::{Location, SqliteOptions, open_sqlite};

@@ -5,15 +5,15 @@ use std::cmp::Ordering;
 use engine::model::lifecycle::fade_key;
 use engine::model::memory::Memory;
 use engine::model::vocabulary::State;
-use engine::ports::{Cursor, Filter, Order, Page};
+use engine::ports::{Filter, ListCursor, PageRequest, SortOrder};
 
 /// The states asked for; active when nobody asks.
-pub(crate) fn states(filter: &Filter) -> &[State] {
+pub(crate) fn wanted_states(filter: &Filter) -> &[State] {
     if filter.states.is_empty() { &[State::Active] } else { &filter.states }
 }
 
 /// Whether a filter asks for what only the tables know.
-pub(crate) fn is_narrow(filter: &Filter) -> bool {
+pub(crate) fn needs_memory_table(filter: &Filter) -> bool {
     !filter.tags.is_empty()
         || filter.path_prefix.is_some()
         || filter.path.is_some()
@@ -23,14 +23,14 @@ pub(crate) fn is_narrow(filter: &Filter) -> bool {
 }
 
 /// Sorts by decayed importance; the lowest goes first.
-pub(crate) fn fade(memory: &Memory) -> f64 {
+pub(crate) fn memory_fade_key(memory: &Memory) -> f64 {
     fade_key(memory.importance, memory.last_recalled_at.unwrap_or(memory.created_at))
 }
 
 /// A filter as a predicate over one memory, as it stands or stood at another time.
-pub(crate) fn matches(filter: &Filter, memory: &Memory) -> bool {
+pub(crate) fn matches_filter(filter: &Filter, memory: &Memory) -> bool {
     let path = memory.path.as_deref();
-    let listed = states(filter).contains(&memory.state)
+    let listed = wanted_states(filter).contains(&memory.state)
         && (filter.kinds.is_empty() || filter.kinds.contains(&memory.kind))
         && (filter.layers.is_empty() || filter.layers.contains(&memory.layer))
         && filter.tags.iter().all(|tag| memory.tags.contains(tag));
@@ -45,31 +45,31 @@ pub(crate) fn matches(filter: &Filter, memory: &Memory) -> bool {
         && filter.path.as_deref().is_none_or(|wanted| path == Some(wanted))
         && filter.session.as_deref().is_none_or(|session| memory.session.as_deref() == Some(session))
         && filter.always_inject.is_none_or(|wanted| memory.always_inject == wanted)
-        && filter.fade_below.is_none_or(|key| fade(memory) < key)
+        && filter.fade_below.is_none_or(|key| memory_fade_key(memory) < key)
 }
 
 /// A listing's order, for memories that no table sorts.
-pub(crate) fn compare(order: Order, a: &Memory, b: &Memory) -> Ordering {
+pub(crate) fn compare_memories(order: SortOrder, a: &Memory, b: &Memory) -> Ordering {
     let path = |memory: &Memory| memory.path.clone().unwrap_or_default();
     match order {
-        Order::Path => (path(a), a.id).cmp(&(path(b), b.id)),
-        Order::Newest => (b.updated_at, b.id).cmp(&(a.updated_at, a.id)),
-        Order::Oldest => (a.created_at, a.id).cmp(&(b.created_at, b.id)),
-        Order::Expiring => (a.expires_at, a.id).cmp(&(b.expires_at, b.id)),
-        Order::LastTurn => (b.turn, b.id).cmp(&(a.turn, a.id)),
-        Order::Fading => fade(a).total_cmp(&fade(b)).then(a.id.cmp(&b.id)),
+        SortOrder::Path => (path(a), a.id).cmp(&(path(b), b.id)),
+        SortOrder::Newest => (b.updated_at, b.id).cmp(&(a.updated_at, a.id)),
+        SortOrder::Oldest => (a.created_at, a.id).cmp(&(b.created_at, b.id)),
+        SortOrder::Expiring => (a.expires_at, a.id).cmp(&(b.expires_at, b.id)),
+        SortOrder::LastTurn => (b.turn, b.id).cmp(&(a.turn, a.id)),
+        SortOrder::Fading => memory_fade_key(a).total_cmp(&memory_fade_key(b)).then(a.id.cmp(&b.id)),
     }
 }
 
 /// Whether a memory comes after the stretch before.
-pub(crate) fn is_after(page: &Page, memory: &Memory) -> bool {
+pub(crate) fn is_after_cursor(page: &PageRequest, memory: &Memory) -> bool {
     let path = || memory.path.as_deref().unwrap_or_default();
     match (page.order, &page.after) {
-        (Order::Path, Some(Cursor::Path(last, id))) => (path(), memory.id) > (last.as_str(), *id),
-        (Order::Newest, Some(Cursor::Time(at, id))) => (memory.updated_at, memory.id) < (*at, *id),
-        (Order::Oldest, Some(Cursor::Time(at, id))) => (memory.created_at, memory.id) > (*at, *id),
-        (Order::Expiring, Some(Cursor::Time(at, id))) => (memory.expires_at, memory.id) > (Some(*at), *id),
-        (Order::LastTurn, _) => memory.turn.is_some(),
+        (SortOrder::Path, Some(ListCursor::Path(last, id))) => (path(), memory.id) > (last.as_str(), *id),
+        (SortOrder::Newest, Some(ListCursor::Time(at, id))) => (memory.updated_at, memory.id) < (*at, *id),
+        (SortOrder::Oldest, Some(ListCursor::Time(at, id))) => (memory.created_at, memory.id) > (*at, *id),
+        (SortOrder::Expiring, Some(ListCursor::Time(at, id))) => (memory.expires_at, memory.id) > (Some(*at), *id),
+        (SortOrder::LastTurn, _) => memory.turn.is_some(),
         _ => true,
     }
 }

@@ -1,6 +1,6 @@
 //! The default model: the file is the one we made, and it behaves.
 
-use embed::{EmbedConfig, open};
+use embed::{EmbedConfig, open_embedder};
 use engine::ports::EmbedError;
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
@@ -12,7 +12,7 @@ const SUMS: &str = include_str!("../../model/SHA256SUMS");
 const MODEL_BYTES_MAX: usize = 12_000_000;
 
 fn embed(text: &str) -> Vec<f32> {
-    open(&EmbedConfig::Fixed).unwrap().embed(&[text]).unwrap().remove(0)
+    open_embedder(&EmbedConfig::Static).unwrap().embed(&[text]).unwrap().remove(0)
 }
 
 fn cosine(a: &str, b: &str) -> f32 {
@@ -54,14 +54,14 @@ fn case_and_accents_do_not_matter() {
 
 #[test]
 fn vectors_are_turned_off_with_an_answer() {
-    let off = open(&EmbedConfig::Off).unwrap();
+    let off = open_embedder(&EmbedConfig::Off).unwrap();
     assert!(matches!(off.embed(&["text"]), Err(EmbedError::Off)));
     assert_eq!((off.model(), off.dimensions()), ("none", 0));
 }
 
 #[test]
 fn the_default_is_instant_and_calibrated() {
-    let fixed = open(&EmbedConfig::Fixed).unwrap();
+    let fixed = open_embedder(&EmbedConfig::Static).unwrap();
     let calibration = fixed.calibration();
     assert!(fixed.is_instant());
     assert_eq!(fixed.dimensions(), 256);

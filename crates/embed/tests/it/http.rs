@@ -1,6 +1,6 @@
 //! The endpoint embedder against a tiny server on loopback.
 
-use embed::{EmbedConfig, HttpConfig, open};
+use embed::{EmbedConfig, HttpConfig, open_embedder};
 use engine::ports::{EmbedError, Embedder};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -64,7 +64,7 @@ fn endpoint(base_url: &str, dimensions: Option<usize>, timeout: Duration) -> Arc
         timeout,
         proxy: None,
     };
-    open(&EmbedConfig::Http(config)).unwrap()
+    open_embedder(&EmbedConfig::Http(config)).unwrap()
 }
 
 #[test]

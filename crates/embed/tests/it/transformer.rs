@@ -1,13 +1,13 @@
 //! The transformer refuses files that are not its weights. Its numbers are checked by `scripts/model/check-minilm`,
 //! since the weights are not in the repository.
 
-use embed::{EmbedConfig, open};
+use embed::{EmbedConfig, open_embedder};
 use engine::ports::EmbedError;
 use std::path::PathBuf;
 
 #[test]
 fn a_wrong_or_missing_file_is_named_and_refused() {
-    let check = |weights: PathBuf, reason: &str| match open(&EmbedConfig::Transformer { weights }) {
+    let check = |weights: PathBuf, reason: &str| match open_embedder(&EmbedConfig::Transformer { weights }) {
         Err(EmbedError::Broken(message)) => assert!(message.contains(reason), "{message}"),
         other => panic!("expected a broken model, got {:?}", other.map(|e| e.model().to_owned())),
     };

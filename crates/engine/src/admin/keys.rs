@@ -8,15 +8,15 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::Engine;
-use crate::gate::{checked_label, checked_name};
-use crate::model::caller::{Caller, Grant, Rules};
+use crate::gate::{check_label, check_name};
+use crate::model::caller::{Caller, Grant, MemoryPermissions};
 use crate::model::error::Error;
-use crate::model::event::{EventName, Happening};
+use crate::model::event::{EventBody, EventName};
 use crate::model::id::TenantId;
 use crate::model::memory::content_sha256;
 use crate::model::vocabulary::Role;
 use crate::ports::change::{Change, Guard, Write};
-use crate::ports::row::{self, Kept, RowFilter, RowKind};
+use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
 use crate::tenant::pipelines::admins_only;
 use crate::vocabulary;
 
@@ -29,7 +29,7 @@ const TENANT_BYTES: usize = 16;
 /// Characters of a key that listings show: enough to tell keys apart, too few to guess the rest.
 const SHOWN_CHARS: usize = KEY_MARK.len() + 8;
 /// Seconds between two notes of a key's last use: close enough for people, cheap enough for every call.
-const LAST_USE_SECS: i64 = 60;
+const LAST_USE_INTERVAL_SECS: i64 = 60;
 /// Longest a key that was turned may work on, in seconds: thirty days, in which every holder can be told.
 pub const OVERLAP_SECS_MAX: i64 = 30 * 86_400;
 
@@ -47,7 +47,7 @@ vocabulary! {
 
 /// What the holder of a key is and may do.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Rights {
+pub struct KeyRights {
     pub role: Role,
     #[serde(default)]
     pub agent: Option<String>,
@@ -58,7 +58,7 @@ pub struct Rights {
     #[serde(default)]
     pub unattended: bool,
     #[serde(default)]
-    pub rules: Rules,
+    pub rules: MemoryPermissions,
     #[serde(default)]
     pub grants: BTreeMap<String, Grant>,
     #[serde(default)]
@@ -68,15 +68,15 @@ pub struct Rights {
     pub operator: bool,
 }
 
-impl Rights {
-    pub fn of(role: Role) -> Rights {
-        Rights {
+impl KeyRights {
+    pub fn for_role(role: Role) -> KeyRights {
+        KeyRights {
             role,
             agent: None,
             user: None,
             pipeline: None,
             unattended: false,
-            rules: Rules::default(),
+            rules: MemoryPermissions::default(),
             grants: BTreeMap::new(),
             may_set: Vec::new(),
             operator: false,
@@ -93,7 +93,7 @@ pub struct Key {
     pub prefix: String,
     /// Of the whole key.
     pub sha256: String,
-    pub rights: Rights,
+    pub rights: KeyRights,
     pub created_by: String,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
@@ -103,25 +103,25 @@ pub struct Key {
     pub rotated_from: Option<String>,
 }
 
-impl Kept for Key {
+impl SideRecord for Key {
     const KIND: RowKind = RowKind::Keys;
-    fn id(&self) -> String {
+    fn row_id(&self) -> String {
         self.id.clone()
     }
-    fn at(&self) -> Timestamp {
+    fn row_time(&self) -> Timestamp {
         self.created_at
     }
-    fn state(&self) -> String {
+    fn row_state(&self) -> String {
         if self.revoked_at.is_some() { "revoked" } else { "active" }.to_owned()
     }
-    fn subject(&self) -> String {
+    fn row_subject(&self) -> String {
         self.sha256.clone()
     }
 }
 
 /// A key just made: the only moment its text is known.
 #[derive(Clone, Debug)]
-pub struct Issued {
+pub struct IssuedKey {
     pub key: Key,
     pub text: String,
 }
@@ -130,17 +130,17 @@ pub struct Issued {
 #[derive(Clone, Debug)]
 pub struct NewKey {
     pub name: String,
-    pub rights: Rights,
+    pub rights: KeyRights,
     pub expires_at: Option<Timestamp>,
 }
 
 impl Key {
-    pub fn is_good(&self, now: Timestamp) -> bool {
+    pub fn is_valid(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|at| at > now)
     }
 
     /// Who calls with this key, before its headers are read.
-    pub fn caller(&self, tenant: TenantId) -> Caller {
+    pub fn to_caller(&self, tenant: TenantId) -> Caller {
         let rights = &self.rights;
         let name = match rights.role {
             Role::User => rights.user.as_deref(),
@@ -162,7 +162,7 @@ impl Key {
 }
 
 /// The text of a key.
-pub fn key_text(tenant: TenantId, random: [u8; KEY_RANDOM_BYTES]) -> String {
+pub fn encode_key(tenant: TenantId, random: [u8; KEY_RANDOM_BYTES]) -> String {
     let mut bytes = [0; KEY_RANDOM_BYTES + TENANT_BYTES];
     bytes[..KEY_RANDOM_BYTES].copy_from_slice(&random);
     bytes[KEY_RANDOM_BYTES..].copy_from_slice(tenant.0.as_bytes());
@@ -170,7 +170,7 @@ pub fn key_text(tenant: TenantId, random: [u8; KEY_RANDOM_BYTES]) -> String {
 }
 
 /// The tenant a text claims to be a key of; `None` where it is no key at all.
-pub fn key_tenant(text: &str) -> Option<TenantId> {
+pub fn parse_key_tenant(text: &str) -> Option<TenantId> {
     let bytes = URL_SAFE_NO_PAD.decode(text.strip_prefix(KEY_MARK)?).ok()?;
     let tenant: [u8; TENANT_BYTES] = bytes.get(KEY_RANDOM_BYTES..)?.try_into().ok()?;
     Some(TenantId(uuid::Uuid::from_bytes(tenant)))
@@ -178,17 +178,17 @@ pub fn key_tenant(text: &str) -> Option<TenantId> {
 
 impl Engine {
     /// Makes a key. `random` comes from whoever has dice.
-    pub fn create_key(&self, caller: &Caller, new: NewKey, random: [u8; KEY_RANDOM_BYTES]) -> Result<Issued, Error> {
+    pub fn create_key(&self, caller: &Caller, new: NewKey, random: [u8; KEY_RANDOM_BYTES]) -> Result<IssuedKey, Error> {
         admins_only(caller)?;
-        checked_label("name of the key", &new.name, self.limits())?;
-        self.checked_rights(&new.rights)?;
+        check_label("name of the key", &new.name, self.limits())?;
+        self.check_key_rights(&new.rights)?;
         let now = self.clock.now();
         if new.expires_at.is_some_and(|at| at <= now) {
             return Err(Error::invalid("shape.out_of_range", "the key would have expired already"));
         }
-        let issued = self.issue(caller, new, random, None);
-        let change = Change::new(caller.tenant, now).write(Write::Row(issued.key.to_row()));
-        self.backend.commit(change.event(self.told(EventName::KeyCreated, caller, &issued.key)))?;
+        let issued = self.build_key(caller, new, random, None);
+        let change = Change::new(caller.tenant, now).with_write(Write::Row(issued.key.to_row()));
+        self.backend.commit(change.with_event(self.key_event(EventName::KeyCreated, caller, &issued.key)))?;
         Ok(issued)
     }
 
@@ -196,7 +196,7 @@ impl Engine {
     pub fn keys(&self, caller: &Caller) -> Result<Vec<Key>, Error> {
         admins_only(caller)?;
         let filter = RowFilter { newest_first: true, limit: self.limits().list_max, ..RowFilter::default() };
-        row::select(&*self.backend, caller.tenant, &filter)
+        row::select_records(&*self.backend, caller.tenant, &filter)
     }
 
     /// A new key with the rights of an old one, which lasts only `overlap` longer.
@@ -206,89 +206,99 @@ impl Engine {
         id: &str,
         overlap: SignedDuration,
         random: [u8; KEY_RANDOM_BYTES],
-    ) -> Result<Issued, Error> {
-        let old = self.key(caller, id)?;
+    ) -> Result<IssuedKey, Error> {
+        let old = self.load_key(caller, id)?;
         if overlap.as_secs() > OVERLAP_SECS_MAX {
             let message = format!("a key that was turned works on for at most {OVERLAP_SECS_MAX} seconds");
             return Err(Error::invalid("shape.out_of_range", message));
         }
         let now = self.clock.now();
-        if !old.is_good(now) {
+        if !old.is_valid(now) {
             return Err(Error::conflict("conflict.state", "the key has expired or was revoked"));
         }
         let new = NewKey { name: old.name.clone(), rights: old.rights.clone(), expires_at: old.expires_at };
-        let issued = self.issue(caller, new, random, Some(old.id.clone()));
+        let issued = self.build_key(caller, new, random, Some(old.id.clone()));
         let end = now.checked_add(overlap).unwrap_or(now);
         let ending = Key { expires_at: Some(old.expires_at.map_or(end, |at| at.min(end))), ..old };
         let change = Change::new(caller.tenant, now)
-            .guard(Guard::RowIs { kind: RowKind::Keys, id: ending.id.clone(), state: Some(ending.state()) })
-            .write(Write::Row(ending.to_row()))
-            .write(Write::Row(issued.key.to_row()))
-            .event(self.told(EventName::KeyCreated, caller, &issued.key).with("rotated_from", &ending.id));
+            .with_guard(Guard::RowInState {
+                kind: RowKind::Keys,
+                id: ending.id.clone(),
+                state: Some(ending.row_state()),
+            })
+            .with_write(Write::Row(ending.to_row()))
+            .with_write(Write::Row(issued.key.to_row()))
+            .with_event(
+                self.key_event(EventName::KeyCreated, caller, &issued.key).with_field("rotated_from", &ending.id),
+            );
         self.backend.commit(change)?;
         Ok(issued)
     }
 
     /// Ends a key now. Ending it again changes nothing.
     pub fn revoke_key(&self, caller: &Caller, id: &str) -> Result<Key, Error> {
-        let key = self.key(caller, id)?;
+        let key = self.load_key(caller, id)?;
         if key.revoked_at.is_some() {
             return Ok(key);
         }
         let now = self.clock.now();
         let key = Key { revoked_at: Some(now), ..key };
-        let event = self.told(EventName::KeyRevoked, caller, &key);
-        self.backend.commit(Change::new(caller.tenant, now).write(Write::Row(key.to_row())).event(event))?;
+        let event = self.key_event(EventName::KeyRevoked, caller, &key);
+        self.backend.commit(Change::new(caller.tenant, now).with_write(Write::Row(key.to_row())).with_event(event))?;
         Ok(key)
     }
 
     /// Adds the end of every key of the tenant to a change.
-    pub(crate) fn revoking_all(&self, caller: &Caller, mut change: Change) -> Result<Change, Error> {
+    pub(crate) fn plan_key_revocations(&self, caller: &Caller, mut change: Change) -> Result<Change, Error> {
         let mut keys: Vec<Key> = Vec::new();
-        self.each_row(caller, RowKind::Keys, |row| keys.extend(Key::from_row(row.clone()).ok()))?;
+        self.for_each_row(caller, RowKind::Keys, |row| keys.extend(Key::from_row(row.clone()).ok()))?;
         for key in keys.into_iter().filter(|key| key.revoked_at.is_none()) {
             let key = Key { revoked_at: Some(change.at), ..key };
-            change = change.write(Write::Row(key.to_row())).event(self.told(EventName::KeyRevoked, caller, &key));
+            change = change.with_write(Write::Row(key.to_row())).with_event(self.key_event(
+                EventName::KeyRevoked,
+                caller,
+                &key,
+            ));
         }
         Ok(change)
     }
 
     /// The key with this text, if it is good now, and its tenant.
-    pub fn key_by_text(&self, text: &str) -> Result<Option<(TenantId, Key)>, Error> {
-        let Some(tenant) = key_tenant(text) else { return Ok(None) };
+    pub fn find_key_by_text(&self, text: &str) -> Result<Option<(TenantId, Key)>, Error> {
+        let Some(tenant) = parse_key_tenant(text) else { return Ok(None) };
         let sha256 = content_sha256(text);
         let filter = RowFilter { subject: Some(sha256.clone()), limit: 1, ..RowFilter::default() };
-        let found: Vec<Key> = row::select(&*self.backend, tenant, &filter)?;
+        let found: Vec<Key> = row::select_records(&*self.backend, tenant, &filter)?;
         let now = self.clock.now();
-        let good = |key: &Key| equal_in_constant_time(&key.sha256, &sha256) && key.is_good(now);
+        let good = |key: &Key| equal_in_constant_time(&key.sha256, &sha256) && key.is_valid(now);
         Ok(found.into_iter().find(good).map(|key| (tenant, key)))
     }
 
     /// Notes that a key was used, now and then.
-    pub fn touch_key(&self, tenant: TenantId, key: &Key) {
+    pub fn record_key_use(&self, tenant: TenantId, key: &Key) {
         let now = self.clock.now();
-        if key.last_used_at.is_some_and(|at| now.as_second() - at.as_second() < LAST_USE_SECS) {
+        if key.last_used_at.is_some_and(|at| now.as_second() - at.as_second() < LAST_USE_INTERVAL_SECS) {
             return;
         }
         let used = Key { last_used_at: Some(now), ..key.clone() };
         // The guard keeps this note from undoing a revocation that came between.
-        let guard = Guard::RowIs { kind: RowKind::Keys, id: key.id.clone(), state: Some(key.state()) };
-        self.backend.commit_later(Change::new(tenant, now).guard(guard).write(Write::Row(used.to_row())));
+        let guard = Guard::RowInState { kind: RowKind::Keys, id: key.id.clone(), state: Some(key.row_state()) };
+        self.backend.commit_later(Change::new(tenant, now).with_guard(guard).with_write(Write::Row(used.to_row())));
     }
 
-    fn key(&self, caller: &Caller, id: &str) -> Result<Key, Error> {
+    fn load_key(&self, caller: &Caller, id: &str) -> Result<Key, Error> {
         admins_only(caller)?;
-        row::get(&*self.backend, caller.tenant, id)?.ok_or_else(|| Error::not_found("key"))
+        row::get_record(&*self.backend, caller.tenant, id)?.ok_or_else(|| Error::not_found("key"))
     }
 
-    fn issue(
+    fn build_key(
         &self,
         caller: &Caller,
         new: NewKey,
         random: [u8; KEY_RANDOM_BYTES],
         rotated_from: Option<String>,
-    ) -> Issued {
-        let text = key_text(caller.tenant, random);
+    ) -> IssuedKey {
+        let text = encode_key(caller.tenant, random);
         let key = Key {
             id: self.clock.fresh_id().to_string(),
             name: new.name,
@@ -302,13 +312,13 @@ impl Engine {
             revoked_at: None,
             rotated_from,
         };
-        Issued { key, text }
+        IssuedKey { key, text }
     }
 
-    fn checked_rights(&self, rights: &Rights) -> Result<(), Error> {
+    fn check_key_rights(&self, rights: &KeyRights) -> Result<(), Error> {
         let names = [("agent", &rights.agent), ("user", &rights.user), ("pipeline", &rights.pipeline)];
         for (what, name) in names {
-            name.as_ref().map(|name| checked_name(what, name, self.limits())).transpose()?;
+            name.as_ref().map(|name| check_name(what, name, self.limits())).transpose()?;
         }
         let settable = |what| rights.may_set.contains(&what);
         match rights.role {
@@ -322,11 +332,11 @@ impl Engine {
         }
     }
 
-    fn told(&self, name: EventName, caller: &Caller, key: &Key) -> Happening {
-        Happening::new(name, caller, self.clock.now())
-            .with("key", &key.id)
-            .with("name", &key.name)
-            .with("role", key.rights.role)
+    fn key_event(&self, name: EventName, caller: &Caller, key: &Key) -> EventBody {
+        EventBody::new(name, caller, self.clock.now())
+            .with_field("key", &key.id)
+            .with_field("name", &key.name)
+            .with_field("role", key.rights.role)
     }
 }
 
@@ -343,11 +353,11 @@ mod tests {
     #[test]
     fn a_key_names_its_tenant_and_nothing_else_does() {
         let tenant = TenantId(uuid::Uuid::from_u128(7));
-        let text = key_text(tenant, [9; KEY_RANDOM_BYTES]);
+        let text = encode_key(tenant, [9; KEY_RANDOM_BYTES]);
         assert_eq!(text.len(), KEY_MARK.len() + 64);
-        assert_eq!(key_tenant(&text), Some(tenant));
+        assert_eq!(parse_key_tenant(&text), Some(tenant));
         for not_a_key in ["", "ing_", "ing_AAAA", "sk_AAAA", &text[1..], &format!("{text}A")] {
-            assert_eq!(key_tenant(not_a_key), None, "{not_a_key}");
+            assert_eq!(parse_key_tenant(not_a_key), None, "{not_a_key}");
         }
     }
 }

@@ -4,68 +4,68 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::Engine;
-use crate::gate::{Deed, Stamp};
+use crate::gate::{VersionStamp, WriteIntent};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::id::TenantId;
 use crate::model::memory::Draft;
 use crate::model::scope::Scope;
-use crate::model::store::{BUILTINS, Store};
+use crate::model::store::{BUILTIN_STORES, Store};
 use crate::model::vocabulary::{Kind, Operation, Trust};
 use crate::ports::change::{Change, Guard, Place, Write};
-use crate::ports::row::{self, Kept, RowKind};
+use crate::ports::row::{self, RowKind, SideRecord};
 use crate::ports::{StoreError, Tenant};
 use crate::tenant::stores::checked_slug;
-use crate::write::remember::Outcome;
+use crate::write::remember::SaveOutcome;
 
 /// Remembers that a document was seeded once, so that its deletion lasts.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-struct Seeded {
+struct SeedRecord {
     path: String,
     at: Timestamp,
 }
 
-impl Kept for Seeded {
+impl SideRecord for SeedRecord {
     const KIND: RowKind = RowKind::Seeds;
-    fn id(&self) -> String {
+    fn row_id(&self) -> String {
         self.path.clone()
     }
-    fn at(&self) -> Timestamp {
+    fn row_time(&self) -> Timestamp {
         self.at
     }
 }
 
-struct Document {
+struct SeedDocument {
     path: &'static str,
     title: &'static str,
     content: &'static str,
 }
 
-const STORE: &str = "workspace_conventions";
+const SEED_STORE: &str = "workspace_conventions";
 
-const DOCUMENTS: &[Document] = &[
-    Document {
+const SEED_DOCUMENTS: &[SeedDocument] = &[
+    SeedDocument {
         path: "policies/verification",
         title: "Verification Policy",
         content: "After every change, read the live state back with a tool that only reads, and compare it with what was \
                   intended. A change counts as done when that reading shows it, not when the command returned. If the \
                   reading disagrees, say so and stop.",
     },
-    Document {
+    SeedDocument {
         path: "policies/mutation-approval",
         title: "Mutation Approval Policy",
         content: "Anything that changes a system waits for a person's approval. The engine that runs the tools enforces \
                   this; no memory, plan or earlier approval stands in for it. An approval covers the one change it was \
                   given for.",
     },
-    Document {
+    SeedDocument {
         path: "policies/memory-writes",
         title: "Memory Write Policy",
         content: "Save what will still help next month: causes that were found, fixes that were verified, conventions, \
                   preferences a person stated. Leave out live state, guesses, raw logs, whole files and anything secret. \
                   Say with each memory what showed it. What others should rely on is proposed for promotion.",
     },
-    Document {
+    SeedDocument {
         path: "policies/advisory-memory",
         title: "Advisory Memory Disclaimer",
         content: "A memory is a starting hypothesis about how things were, not proof of how they are. Check the live \
@@ -99,22 +99,22 @@ impl Engine {
     /// Makes the seeded stores that are missing and the documents that were never there.
     pub fn seed(&self, tenant: TenantId) -> Result<(), Error> {
         let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
-        for builtin in BUILTINS.iter().filter(|builtin| builtin.seeded) {
-            if self.backend.row(tenant, RowKind::Stores, builtin.slug)?.is_none() {
+        for builtin in BUILTIN_STORES.iter().filter(|builtin| builtin.seeded) {
+            if self.backend.get_row(tenant, RowKind::Stores, builtin.slug)?.is_none() {
                 self.store_for_write(&caller, builtin.slug)?;
             }
         }
-        let store: Option<Store> = row::get(&*self.backend, tenant, STORE)?;
+        let store: Option<Store> = row::get_record(&*self.backend, tenant, SEED_STORE)?;
         let Some(store) = store.filter(|store| store.archived_at.is_none()) else { return Ok(()) };
-        for document in DOCUMENTS {
-            if self.backend.row(tenant, RowKind::Seeds, document.path)?.is_none() {
+        for document in SEED_DOCUMENTS {
+            if self.backend.get_row(tenant, RowKind::Seeds, document.path)?.is_none() {
                 self.seed_document(&caller, &store, document)?;
             }
         }
         Ok(())
     }
 
-    fn seed_document(&self, caller: &Caller, store: &Store, document: &Document) -> Result<(), Error> {
+    fn seed_document(&self, caller: &Caller, store: &Store, document: &SeedDocument) -> Result<(), Error> {
         let draft = Draft {
             store: store.slug.clone(),
             path: Some(document.path.to_owned()),
@@ -124,21 +124,27 @@ impl Engine {
             ..Draft::default()
         };
         let place = Place { store: store.slug.clone(), scope: Scope::Workspace };
-        let cleared = match self.clear_as(caller, Deed::Own, store, &place.scope, draft)? {
+        let cleared = match self.clear_draft_as(caller, WriteIntent::SystemWrite, store, &place.scope, draft)? {
             Ok(cleared) => cleared,
             // Memory that is turned off is seeded when it is turned on.
             Err(_) => return Ok(()),
         };
         let now = self.clock.now();
-        let stamp = Stamp::new(caller, self.fresh_version_id(), now, Some("first start".to_owned()));
-        let entry = cleared.create(self.fresh_memory_id(), caller, self.ruleset(store)?, Operation::Seed, stamp);
+        let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, Some("first start".to_owned()));
+        let entry =
+            cleared.into_new_memory(self.fresh_memory_id(), caller, self.ruleset_of(store)?, Operation::Seed, stamp);
         debug_assert_eq!(entry.memory().trust, Trust::SystemSeeded);
-        let embedding = self.embedding_at_save(entry.memory());
+        let embedding = self.embed_if_instant(entry.memory());
         let change = Change::new(caller.tenant, now)
-            .guard(Guard::RowIs { kind: RowKind::Seeds, id: document.path.to_owned(), state: None })
-            .guard(Guard::PathFree { place, path: document.path.to_owned() })
-            .write(Write::Row(Seeded { path: document.path.to_owned(), at: now }.to_row()));
-        match self.backend.commit(self.written(caller, change, entry.with_embedding(embedding), Outcome::Created)) {
+            .with_guard(Guard::RowInState { kind: RowKind::Seeds, id: document.path.to_owned(), state: None })
+            .with_guard(Guard::PathFree { place, path: document.path.to_owned() })
+            .with_write(Write::Row(SeedRecord { path: document.path.to_owned(), at: now }.to_row()));
+        match self.backend.commit(self.add_written_entry(
+            caller,
+            change,
+            entry.with_embedding(embedding),
+            SaveOutcome::Created,
+        )) {
             // Another process seeded it first, or somebody wrote his own there.
             Ok(_) | Err(StoreError::Guard(_)) => Ok(()),
             Err(error) => Err(error.into()),

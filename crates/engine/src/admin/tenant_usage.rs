@@ -28,10 +28,10 @@ impl Engine {
     /// Counts of the caller's tenant.
     pub fn tenant_usage(&self, caller: &Caller) -> Result<TenantUsage, Error> {
         admins_only(caller)?;
-        let counted = self.backend.live(caller.tenant)?;
+        let counted = self.backend.live_counts(caller.tenant)?;
         let of = |slug: &str| counted.iter().find(|(store, _)| store == slug).map_or(0, |(_, live)| *live);
         let stores = self.stores(caller)?.into_iter();
         let stores = stores.map(|store| StoreUsage { live: of(&store.slug), store: store.slug }).collect();
-        Ok(TenantUsage { stores, last_event: self.backend.last_event(caller.tenant)? })
+        Ok(TenantUsage { stores, last_event: self.backend.last_event_seq(caller.tenant)? })
     }
 }

@@ -11,8 +11,8 @@ use crate::model::vocabulary::{Kind, Ranker};
 use crate::policy;
 use crate::ports::Filter;
 use crate::recall::ranking::Hit;
-use crate::recall::search::Query;
-use crate::sources::episodes::EPISODES;
+use crate::recall::search::SearchQuery;
+use crate::sources::episodes::EPISODES_STORE;
 use crate::vocabulary;
 
 vocabulary! {
@@ -32,67 +32,76 @@ pub struct Preset {
     pub purpose: Purpose,
     /// What it finds, for people.
     pub about: &'static str,
-    pub looks: &'static [Look],
+    pub sources: &'static [PresetSource],
     /// Each entry says whose it is: who did something well is the answer.
     pub shows_authors: bool,
 }
 
 /// One place to look. Empty lists do not filter.
 #[derive(Debug)]
-pub struct Look {
+pub struct PresetSource {
     pub stores: &'static [&'static str],
     pub kinds: &'static [Kind],
     /// At least one of these beginnings of words stands in the text: what tells an outcome from small talk.
-    pub says: &'static [&'static str],
+    pub word_starts: &'static [&'static str],
 }
 
-const fn look(stores: &'static [&'static str], kinds: &'static [Kind], says: &'static [&'static str]) -> Look {
-    Look { stores, kinds, says }
+const fn preset_source(
+    stores: &'static [&'static str],
+    kinds: &'static [Kind],
+    says: &'static [&'static str],
+) -> PresetSource {
+    PresetSource { stores, kinds, word_starts: says }
 }
 
-const OUTCOMES: &[&str] = &[
+const OUTCOME_WORDS: &[&str] = &[
     "complet", "finish", "done", "succe", "work", "fail", "error", "broke", "resolv", "fix", "deploy", "outcome",
     "result", "decid", "time",
 ];
-const DECISIONS: &[&str] = &["approv", "reject", "denied", "declin", "decid", "decision", "agreed", "budget", "sign"];
+const DECISION_WORDS: &[&str] =
+    &["approv", "reject", "denied", "declin", "decid", "decision", "agreed", "budget", "sign"];
 
 /// Every purpose, in the order people are shown.
 pub const PRESETS: &[Preset] = &[
     Preset {
         purpose: Purpose::Task,
         about: "similar past tasks and how they ended",
-        looks: &[
-            look(&[EPISODES], &[], OUTCOMES),
-            look(&[WORKFLOW_STEPS], &[], &[]),
-            look(&[], &[Kind::TaskCompletion, Kind::Error, Kind::IncidentLesson, Kind::Lesson, Kind::Runbook], &[]),
+        sources: &[
+            preset_source(&[EPISODES_STORE], &[], OUTCOME_WORDS),
+            preset_source(&[WORKFLOW_STEPS], &[], &[]),
+            preset_source(
+                &[],
+                &[Kind::TaskCompletion, Kind::Error, Kind::IncidentLesson, Kind::Lesson, Kind::Runbook],
+                &[],
+            ),
         ],
         shows_authors: false,
     },
     Preset {
         purpose: Purpose::Tool,
         about: "tools that worked or failed for something similar",
-        looks: &[
-            look(&[], &[Kind::ToolUsageLesson, Kind::Error, Kind::Lesson], &[]),
-            look(&[EPISODES, AUDIT_LOG], &[], OUTCOMES),
+        sources: &[
+            preset_source(&[], &[Kind::ToolUsageLesson, Kind::Error, Kind::Lesson], &[]),
+            preset_source(&[EPISODES_STORE, AUDIT_LOG], &[], OUTCOME_WORDS),
         ],
         shows_authors: false,
     },
     Preset {
         purpose: Purpose::Approval,
         about: "past approvals and rejections",
-        looks: &[
-            look(&[AUDIT_LOG, EPISODES, WORKFLOW_STEPS], &[], DECISIONS),
-            look(&[], &[Kind::Decision, Kind::WorkspaceConvention], &[]),
+        sources: &[
+            preset_source(&[AUDIT_LOG, EPISODES_STORE, WORKFLOW_STEPS], &[], DECISION_WORDS),
+            preset_source(&[], &[Kind::Decision, Kind::WorkspaceConvention], &[]),
         ],
         shows_authors: true,
     },
     Preset {
         purpose: Purpose::Content,
         about: "what was published before, how it did, and what people prefer",
-        looks: &[
-            look(&[EPISODES, AUDIT_LOG, WORKFLOW_STEPS], &[], &[]),
-            look(&[], &[Kind::UserPreference, Kind::WorkspaceConvention, Kind::DreamSummary], &[]),
-            look(&[KNOWLEDGE_BASE], &[], &[]),
+        sources: &[
+            preset_source(&[EPISODES_STORE, AUDIT_LOG, WORKFLOW_STEPS], &[], &[]),
+            preset_source(&[], &[Kind::UserPreference, Kind::WorkspaceConvention, Kind::DreamSummary], &[]),
+            preset_source(&[KNOWLEDGE_BASE], &[], &[]),
         ],
         shows_authors: false,
     },
@@ -100,7 +109,7 @@ pub const PRESETS: &[Preset] = &[
         purpose: Purpose::Delegation,
         about: "who handled similar work, and how that ended",
         // What all agents leave behind: one's own episodes only ever name oneself.
-        looks: &[look(&[WORKFLOW_STEPS, AUDIT_LOG], &[], &[])],
+        sources: &[preset_source(&[WORKFLOW_STEPS, AUDIT_LOG], &[], &[])],
         shows_authors: true,
     },
 ];
@@ -112,16 +121,18 @@ impl Purpose {
     }
 }
 
-impl Look {
-    fn fits(&self, hit: &Hit) -> bool {
+impl PresetSource {
+    fn matches_hit(&self, hit: &Hit) -> bool {
         let text = hit.memory.content.to_lowercase();
         let begins = |word: &str, start: &str| word.starts_with(start);
-        self.says.is_empty()
-            || text.split(|c: char| !c.is_alphanumeric()).any(|word| self.says.iter().any(|start| begins(word, start)))
+        self.word_starts.is_empty()
+            || text
+                .split(|c: char| !c.is_alphanumeric())
+                .any(|word| self.word_starts.iter().any(|start| begins(word, start)))
     }
 
     /// The caller's own filter goes before the preset's.
-    fn filter(&self, given: &Filter) -> Filter {
+    fn merge_filter(&self, given: &Filter) -> Filter {
         let stores = || self.stores.iter().map(|slug| (*slug).to_owned()).collect();
         Filter {
             stores: if given.stores.is_empty() { stores() } else { given.stores.clone() },
@@ -133,26 +144,26 @@ impl Look {
 
 impl Engine {
     /// What a preset finds for a message, best first, each once; and what could not be done.
-    pub(crate) fn for_purpose(
+    pub(crate) fn search_for_purpose(
         &self,
         caller: &Caller,
-        query: &Query,
+        query: &SearchQuery,
         purpose: Purpose,
         limit: usize,
     ) -> Result<(Vec<Hit>, Vec<String>), Error> {
         let mut best: HashMap<MemoryId, Hit> = HashMap::new();
         let mut warnings = Vec::new();
-        for look in purpose.preset().looks {
-            let query = Query { filter: look.filter(&query.filter), ..query.clone() };
-            let eyes = self.eyes_on(caller, &query.filter)?;
-            let (hits, answer) = self.found(&eyes, &query, Ranker::Operational, limit)?;
+        for look in purpose.preset().sources {
+            let query = SearchQuery { filter: look.merge_filter(&query.filter), ..query.clone() };
+            let eyes = self.visible_for_filter(caller, &query.filter)?;
+            let (hits, answer) = self.find_hits(&eyes, &query, Ranker::Operational, limit)?;
             for warning in answer.warnings {
                 if !warnings.contains(&warning) {
                     warnings.push(warning);
                 }
             }
-            let seen = |hit: &Hit| eyes.shows(&hit.memory) && policy::in_its_run(caller, &hit.memory);
-            for hit in hits.into_iter().filter(|hit| seen(hit) && look.fits(hit)) {
+            let seen = |hit: &Hit| eyes.shows_memory(&hit.memory) && policy::may_recall_in_run(caller, &hit.memory);
+            for hit in hits.into_iter().filter(|hit| seen(hit) && look.matches_hit(hit)) {
                 match best.get(&hit.memory.id) {
                     Some(kept) if kept.score >= hit.score => {}
                     _ => {
@@ -178,7 +189,7 @@ mod tests {
     fn every_purpose_has_its_row() {
         for purpose in Purpose::ALL {
             assert_eq!(purpose.preset().purpose, *purpose);
-            assert!(!purpose.preset().looks.is_empty());
+            assert!(!purpose.preset().sources.is_empty());
         }
     }
 }

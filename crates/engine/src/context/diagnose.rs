@@ -9,29 +9,30 @@ use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::id::MemoryId;
 use crate::model::lifecycle;
-use crate::model::limits::how_many;
+use crate::model::limits::resolve_limit;
 use crate::model::memory::Memory;
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{Ranker, ScopeKind, State};
 use crate::policy::Readable;
 use crate::ports::change::Place;
 use crate::ports::row::{self, RowFilter};
-use crate::ports::{Filter, Order, Page};
-use crate::recall::filtering::left_out;
-use crate::recall::ranking::{Hit, Source};
-use crate::recall::search::{Query, UNRELATED, WhyNot};
-use crate::receipts::receipt::{Considered, Receipt};
-use crate::sources::four_sources::is_near;
+use crate::ports::{Filter, PageRequest, SortOrder};
+use crate::recall::filtering::exclusion_reason;
+use crate::recall::ranking::{Hit, RecallSource};
+use crate::recall::search::{HitExplanation, SearchQuery, UNRELATED_REASON};
+use crate::receipts::receipt::{ConsideredMemory, Receipt};
+use crate::sources::four_sources::is_near_enough;
 
 /// Why a memory that searches rank is not even weighed for a turn.
-const FAR_DOWN: &str = "too far down: a turn weighs only the best of what is found; pin it, or ask nearer to its words";
+const RANKED_TOO_LOW: &str =
+    "too far down: a turn weighs only the best of what is found; pin it, or ask nearer to its words";
 
 /// What became, or would become, of one memory for one message.
 #[derive(Clone, Debug, Serialize)]
 pub struct Diagnosis {
-    pub search: WhyNot,
+    pub search: HitExplanation,
     /// As a candidate for the turn's context; `None`: it is none.
-    pub context: Option<Considered>,
+    pub context: Option<ConsideredMemory>,
     /// Why it is no candidate there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_left_out: Option<String>,
@@ -73,52 +74,57 @@ pub struct SessionReceipt {
 
 impl Engine {
     /// Why this memory is, or is not, found and shown for this message. Nothing is counted, logged or kept.
-    pub fn diagnose(&self, caller: &Caller, query: &Query, id: MemoryId) -> Result<Diagnosis, Error> {
-        let eyes = self.eyes_on(caller, &query.filter)?;
-        let query = Query { explain: Some(id), ..query.clone() };
+    pub fn diagnose(&self, caller: &Caller, query: &SearchQuery, id: MemoryId) -> Result<Diagnosis, Error> {
+        let eyes = self.visible_for_filter(caller, &query.filter)?;
+        let query = SearchQuery { explain: Some(id), ..query.clone() };
         let ranker = query.ranker.unwrap_or(Ranker::Operational);
-        let limit = how_many(query.limit, self.limits().results_default, self.limits().results_max)?;
-        let (mut hits, _) = self.found(&eyes, &query, ranker, limit)?;
-        let passes = |hit: &Hit| hit.memory.id != id || self.would_find(&query.filter, &hit.memory);
-        hits.retain(|hit| eyes.shows(&hit.memory) && passes(hit));
-        let search = self.why_not(caller, &query, &hits, limit, id)?;
+        let limit = resolve_limit(query.limit, self.limits().results_default, self.limits().results_max)?;
+        let (mut hits, _) = self.find_hits(&eyes, &query, ranker, limit)?;
+        let passes = |hit: &Hit| hit.memory.id != id || self.could_be_found(&query.filter, &hit.memory);
+        hits.retain(|hit| eyes.shows_memory(&hit.memory) && passes(hit));
+        let search = self.explain_hit(caller, &query, &hits, limit, id)?;
         let request = ContextRequest { message: query.text, filter: query.filter, ..ContextRequest::default() };
-        let recall = self.would_recall(caller, &request.message, id)?;
-        let context = self.would_show(caller, &request, id);
+        let recall = self.explain_recall(caller, &request.message, id)?;
+        let context = self.preview_candidate(caller, &request, id);
         let context_left_out = context.is_none().then(|| match search.rank {
-            Some(_) => FAR_DOWN.to_owned(),
+            Some(_) => RANKED_TOO_LOW.to_owned(),
             None => search.reason.clone(),
         });
         Ok(Diagnosis { search, context, context_left_out, recall })
     }
 
     /// What four-source recall would do with a memory.
-    fn would_recall(&self, caller: &Caller, text: &str, id: MemoryId) -> Result<Option<String>, Error> {
+    fn explain_recall(&self, caller: &Caller, text: &str, id: MemoryId) -> Result<Option<String>, Error> {
         let memory = self.read_by_id(caller, id)?;
-        let Some(source) = Source::of_store(&memory.store) else { return Ok(None) };
-        if let Some(reason) = left_out(&Filter::default(), &memory, self.clock.now()) {
+        let Some(source) = RecallSource::from_store(&memory.store) else { return Ok(None) };
+        if let Some(reason) = exclusion_reason(&Filter::default(), &memory, self.clock.now()) {
             return Ok(Some(reason));
         }
         let filter = Filter { stores: vec![memory.store], ..Filter::default() };
-        let query = Query { text: text.to_owned(), filter, explain: Some(id), ..Query::default() };
-        let (hits, _) = self.found(&self.eyes(caller)?, &query, Ranker::Episodic, source.most())?;
-        let near = |hit: &&Hit| is_near(hit, self.limits().similarity_min);
+        let query = SearchQuery { text: text.to_owned(), filter, explain: Some(id), ..SearchQuery::default() };
+        let (hits, _) = self.find_hits(&self.visible_to(caller)?, &query, Ranker::Episodic, source.hits_max())?;
+        let near = |hit: &&Hit| is_near_enough(hit, self.limits().similarity_min);
         let rank = hits.iter().filter(near).position(|hit| hit.memory.id == id);
         let similarity = |hit: &Hit| hit.parts.get("similarity").copied().unwrap_or_default();
         let apart = hits.iter().find(|hit| hit.memory.id == id).map(similarity);
         Ok(Some(match (rank, apart) {
-            (Some(rank), _) if rank < source.most() => format!("number {} of its source", rank + 1),
-            (Some(rank), _) => format!("number {} of its source, which gives {}", rank + 1, source.most()),
+            (Some(rank), _) if rank < source.hits_max() => format!("number {} of its source", rank + 1),
+            (Some(rank), _) => format!("number {} of its source, which gives {}", rank + 1, source.hits_max()),
             (None, Some(similarity)) => {
                 let least = self.limits().similarity_min;
                 format!("below the threshold: it shares no word, and its similarity {similarity:.2} is under {least}")
             }
-            (None, None) => UNRELATED.to_owned(),
+            (None, None) => UNRELATED_REASON.to_owned(),
         }))
     }
 
     /// The drafts of a conversation, which live in it.
-    fn of_conversation(&self, caller: &Caller, eyes: &Readable, conversation: &str) -> Result<Vec<Memory>, Error> {
+    fn list_conversation_drafts(
+        &self,
+        caller: &Caller,
+        eyes: &Readable,
+        conversation: &str,
+    ) -> Result<Vec<Memory>, Error> {
         let stores = self.stores(caller)?.into_iter().filter(|store| store.scope == ScopeKind::Conversation);
         let scope = Scope::Conversation { conversation: conversation.to_owned() };
         let places: Vec<Place> = stores.map(|store| Place { store: store.slug, scope: scope.clone() }).collect();
@@ -126,18 +132,18 @@ impl Engine {
             return Ok(Vec::new());
         }
         let filter = Filter { places, states: State::ALL.to_vec(), ..Filter::default() };
-        let page = Page { order: Order::Oldest, after: None, limit: self.limits().list_max };
-        Ok(self.backend.list(eyes, &filter, &page)?)
+        let page = PageRequest { order: SortOrder::Oldest, after: None, limit: self.limits().list_max };
+        Ok(self.backend.list_memories(eyes, &filter, &page)?)
     }
 
     /// What is kept of a session or conversation, and what its turns were shown.
     pub fn diagnose_session(&self, caller: &Caller, session: &str) -> Result<SessionReport, Error> {
-        let eyes = self.eyes(caller)?;
+        let eyes = self.visible_to(caller)?;
         let filter = Filter { session: Some(session.to_owned()), states: State::ALL.to_vec(), ..Filter::default() };
-        let page = Page { order: Order::Oldest, after: None, limit: self.limits().list_max };
-        let mut memories = self.backend.list(&eyes, &filter, &page)?;
-        memories.extend(self.of_conversation(caller, &eyes, session)?);
-        memories.retain(|memory| eyes.shows(memory));
+        let page = PageRequest { order: SortOrder::Oldest, after: None, limit: self.limits().list_max };
+        let mut memories = self.backend.list_memories(&eyes, &filter, &page)?;
+        memories.extend(self.list_conversation_drafts(caller, &eyes, session)?);
+        memories.retain(|memory| eyes.shows_memory(memory));
         memories.sort_by_key(|memory| (memory.created_at, memory.turn, memory.id));
         memories.dedup_by_key(|memory| memory.id);
         let of_conversation = RowFilter {
@@ -146,27 +152,27 @@ impl Engine {
             limit: self.limits().list_default,
             ..RowFilter::default()
         };
-        let receipts: Vec<Receipt> = row::select(&*self.backend, caller.tenant, &of_conversation)?;
-        let own: Vec<Receipt> = receipts.into_iter().filter(|receipt| receipt.is_seen_by(caller)).collect();
+        let receipts: Vec<Receipt> = row::select_records(&*self.backend, caller.tenant, &of_conversation)?;
+        let own: Vec<Receipt> = receipts.into_iter().filter(|receipt| receipt.is_visible_to(caller)).collect();
         if memories.is_empty() && own.is_empty() {
             return Err(Error::not_found(format!("session `{session}`")));
         }
         let now = self.clock.now();
         Ok(SessionReport {
             session: session.to_owned(),
-            memories: memories.iter().map(|memory| of_session(memory, now)).collect(),
-            receipts: own.iter().map(summary).collect(),
+            memories: memories.iter().map(|memory| to_session_memory(memory, now)).collect(),
+            receipts: own.iter().map(to_session_receipt).collect(),
         })
     }
 }
 
-fn of_session(memory: &Memory, now: Timestamp) -> SessionMemory {
+fn to_session_memory(memory: &Memory, now: Timestamp) -> SessionMemory {
     let importance_now = memory.decayed_importance(now);
     let fading = (importance_now < lifecycle::ARCHIVE_BELOW && memory.state == State::Active)
         .then(|| "nobody recalled it: the next upkeep archives it".to_owned());
     let reason = match memory.superseded_by {
         Some(by) if memory.state == State::Superseded => Some(format!("it is superseded by {by}")),
-        _ => left_out(&Filter::default(), memory, now),
+        _ => exclusion_reason(&Filter::default(), memory, now),
     };
     SessionMemory {
         id: memory.id,
@@ -179,7 +185,7 @@ fn of_session(memory: &Memory, now: Timestamp) -> SessionMemory {
     }
 }
 
-fn summary(receipt: &Receipt) -> SessionReceipt {
+fn to_session_receipt(receipt: &Receipt) -> SessionReceipt {
     let shown = receipt.candidates.iter().filter(|considered| considered.block.is_some()).count();
     let over = receipt.candidates.iter().filter(|considered| considered.is_over_budget()).count();
     let below = receipt.candidates.len() - shown - over;

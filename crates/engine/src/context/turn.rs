@@ -5,26 +5,27 @@ use crate::context::decision_points::Purpose;
 use crate::context::window::Message;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{EventName, Happening};
+use crate::model::event::{EventBody, EventName};
 use crate::model::id::MemoryId;
-use crate::model::limits::{trust_score, within};
+use crate::model::limits::{check_range, trust_score};
 use crate::model::memory::{Memory, content_sha256};
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{Ranker, TurnRole};
 use crate::policy;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::Kept;
-use crate::ports::{Filter, Order, Page};
+use crate::ports::row::SideRecord;
+use crate::ports::{Filter, PageRequest, SortOrder};
 use crate::recall::ranking::Hit;
-use crate::recall::search::Query;
+use crate::recall::search::SearchQuery;
 use crate::recall::usage::Touch;
 use crate::receipts::receipt::{
-    Considered, NOTICE, OVER_BUDGET, Receipt, ReceiptFilter, ReceiptSettings, in_time, show,
+    ConsideredMemory, NOTICE_REASON, OVER_BUDGET_REASON, Receipt, ReceiptFilter, ReceiptSettings, to_shown_entry,
+    wait_for_answer,
 };
-use crate::receipts::render::{self, Block, Shown};
+use crate::receipts::render::{self, ContextBlock, ShownMemory};
 use crate::review::promotion_notice;
 use crate::safety;
-use crate::text::count::counted;
+use crate::text::count::format_count;
 use crate::text::tokens;
 
 /// What a turn asks for.
@@ -45,7 +46,7 @@ pub struct Context {
     /// The two blocks, ready to be a system message; empty where there is nothing.
     pub text: String,
     pub tokens: usize,
-    pub candidates: Vec<Considered>,
+    pub candidates: Vec<ConsideredMemory>,
     /// `None` where nothing was looked for.
     pub receipt: Option<String>,
     /// What could not be done, in words.
@@ -54,7 +55,7 @@ pub struct Context {
 
 impl Context {
     /// Ready chat messages: the blocks as a system message, where there are any, then the user's.
-    pub fn messages(&self, message: &str) -> Vec<Message> {
+    pub fn to_messages(&self, message: &str) -> Vec<Message> {
         let blocks = Some(self.text.clone()).filter(|text| !text.is_empty());
         let blocks = blocks.map(|content| Message { role: TurnRole::System, content });
         let user = Message { role: TurnRole::User, content: message.to_owned() };
@@ -66,108 +67,117 @@ impl Context {
 pub(crate) const MEMORY_OFF: &str = "memory is turned off";
 
 /// A candidate with its text, before it is known what fits.
-pub(crate) struct Choice {
-    pub(crate) considered: Considered,
+pub(crate) struct ContextCandidate {
+    pub(crate) considered: ConsideredMemory,
     pub(crate) memory: Memory,
 }
 
 /// What the blocks cost so far, counted upwards: no block is rendered to know whether one more memory fits.
-struct Bill {
+struct TokenBill {
     tokens: usize,
     frames: [usize; 2],
     open: [bool; 2],
 }
 
-impl Bill {
-    fn new(settings: &ReceiptSettings) -> Bill {
+impl TokenBill {
+    fn new(settings: &ReceiptSettings) -> TokenBill {
         let frame = |block| render::frame_tokens(&settings.tag_prefix, block);
-        Bill { tokens: 0, frames: [frame(Block::Trusted), frame(Block::Untrusted)], open: [false; 2] }
+        TokenBill {
+            tokens: 0,
+            frames: [frame(ContextBlock::Trusted), frame(ContextBlock::Untrusted)],
+            open: [false; 2],
+        }
     }
 
     /// The bill once this block is open.
-    fn with(&self, block: Block) -> usize {
+    fn tokens_with_block(&self, block: ContextBlock) -> usize {
         self.tokens + if self.open[block as usize] { 0 } else { self.frames[block as usize] }
     }
 
-    fn add(&mut self, block: Block, entry_tokens: usize) {
-        self.tokens = self.with(block) + entry_tokens;
+    fn add_entry(&mut self, block: ContextBlock, entry_tokens: usize) {
+        self.tokens = self.tokens_with_block(block) + entry_tokens;
         self.open[block as usize] = true;
     }
 }
 
 /// The block a candidate belongs into, by its trust.
-pub(crate) fn block_of(settings: &ReceiptSettings, considered: &Considered) -> Block {
+pub(crate) fn block_for_trust(settings: &ReceiptSettings, considered: &ConsideredMemory) -> ContextBlock {
     match trust_score(considered.trust) >= settings.trusted_from {
-        true => Block::Trusted,
-        false => Block::Untrusted,
+        true => ContextBlock::Trusted,
+        false => ContextBlock::Untrusted,
     }
 }
 
 /// Said where a receipt is named before it is on disk.
-pub const RECEIPT_NOT_YET: &str =
+pub const RECEIPT_PENDING: &str =
     "the receipt is not on disk yet: the database is busy, and it is written once that is over";
 
 /// A receipt, and what the answer says of it: its name, where it is or will be there, and what is in doubt about it.
-pub(crate) struct Proof {
+pub(crate) struct ReceiptOutcome {
     receipt: Receipt,
     pub(crate) id: Option<String>,
-    pub(crate) doubt: Option<String>,
+    pub(crate) warning: Option<String>,
 }
 
 /// What a turn would be shown, before anybody is told.
-struct Prepared {
+struct ContextSelection {
     settings: ReceiptSettings,
-    choices: Vec<Choice>,
+    choices: Vec<ContextCandidate>,
     skipped: Vec<String>,
 }
 
 impl Engine {
     /// The memories for one turn. A failing retrieval does not fail the turn: the answer says what was skipped.
     pub fn context(&self, caller: &Caller, request: &ContextRequest) -> Result<Context, Error> {
-        within("budget_tokens", request.budget_tokens, self.limits().context_budget_max)?;
-        within("memories_max", request.memories_max, self.limits().results_max)?;
+        check_range("budget_tokens", request.budget_tokens, self.limits().context_budget_max)?;
+        check_range("memories_max", request.memories_max, self.limits().results_max)?;
         if self.settings.memory_off {
             return Ok(Context { skipped: vec![MEMORY_OFF.to_owned()], ..Context::default() });
         }
         // Asked for by name, a store that is not there is a mistake, not a failing retrieval.
         if !request.filter.stores.is_empty() {
-            self.stores_stand(caller, &self.eyes(caller)?, &request.filter.stores)?;
+            self.ensure_stores_readable(caller, &self.visible_to(caller)?, &request.filter.stores)?;
         }
         if request.message.trim().is_empty() {
             return Ok(Context::default());
         }
-        let Prepared { settings, choices, skipped } = self.prepared(caller, request);
-        let text = rendered(&settings, &choices.iter().collect::<Vec<_>>());
+        let ContextSelection { settings, choices, skipped } = self.select_candidates(caller, request);
+        let text = render_candidates(&settings, &choices.iter().collect::<Vec<_>>());
         let tokens = tokens::estimate(&text);
         debug_assert!(tokens <= settings.budget_tokens, "a context never passes its budget");
         let candidates = choices.into_iter().map(|choice| choice.considered).collect();
-        let proof = self.keep_receipt(caller, &request.message, settings, candidates, &text, tokens, skipped);
-        let Proof { receipt: Receipt { candidates, mut skipped, .. }, id, doubt } = proof;
+        let proof = self.commit_receipt(caller, &request.message, settings, candidates, &text, tokens, skipped);
+        let ReceiptOutcome { receipt: Receipt { candidates, mut skipped, .. }, id, warning: doubt } = proof;
         skipped.extend(doubt);
         Ok(Context { text, tokens, candidates, receipt: id, skipped })
     }
 
-    fn prepared(&self, caller: &Caller, request: &ContextRequest) -> Prepared {
+    fn select_candidates(&self, caller: &Caller, request: &ContextRequest) -> ContextSelection {
         let mut skipped = Vec::new();
-        let always = self.always_injected(caller, &request.filter).unwrap_or_else(|error| {
+        let always = self.list_always_injected(caller, &request.filter).unwrap_or_else(|error| {
             skipped.push(format!("always-inject memories: {}", error.code()));
             Vec::new()
         });
-        let hits = self.ranked(caller, request, &mut skipped);
+        let hits = self.find_ranked(caller, request, &mut skipped);
         let settings = self.context_settings(request);
-        let choices = self.choose(&settings, always, hits);
+        let choices = self.choose_within_budget(&settings, always, hits);
         let left_out = choices.iter().filter(|choice| choice.considered.is_over_budget()).count();
         if left_out > 0 && choices.iter().all(|choice| choice.considered.block.is_none()) {
             let budget = settings.budget_tokens;
-            let left_out = counted(left_out, "memory", "memories");
-            skipped.push(format!("{left_out}: none fits into a budget of {}", counted(budget, "token", "tokens")));
+            let left_out = format_count(left_out, "memory", "memories");
+            skipped.push(format!("{left_out}: none fits into a budget of {}", format_count(budget, "token", "tokens")));
         }
-        Prepared { settings, choices, skipped }
+        ContextSelection { settings, choices, skipped }
     }
 
     /// What would become of one memory in this turn; leaves no trace. `None`: it is not even a candidate.
-    pub(crate) fn would_show(&self, caller: &Caller, request: &ContextRequest, id: MemoryId) -> Option<Considered> {
-        let choices = self.prepared(caller, request).choices;
+    pub(crate) fn preview_candidate(
+        &self,
+        caller: &Caller,
+        request: &ContextRequest,
+        id: MemoryId,
+    ) -> Option<ConsideredMemory> {
+        let choices = self.select_candidates(caller, request).choices;
         choices.into_iter().map(|choice| choice.considered).find(|considered| considered.memory == id)
     }
 
@@ -181,28 +191,30 @@ impl Engine {
             ranker: Ranker::Operational,
             purpose: request.purpose,
             as_of: request.filter.as_of,
-            filter: ReceiptFilter::of(&request.filter),
+            filter: ReceiptFilter::from_filter(&request.filter),
         }
     }
 
-    pub(crate) fn always_injected(&self, caller: &Caller, filter: &Filter) -> Result<Vec<Memory>, Error> {
-        let pinned = Filter { always_inject: Some(true), unexpired_at: Some(self.asked_at(filter)), ..filter.clone() };
-        let page = Page { order: Order::Newest, after: None, limit: self.limits().always_inject_max };
-        let eyes = self.eyes_on(caller, filter)?;
-        let mut memories = self.backend.list(&eyes, &pinned, &page)?;
-        memories.retain(|memory| eyes.shows(memory) && policy::in_its_run(caller, memory));
+    pub(crate) fn list_always_injected(&self, caller: &Caller, filter: &Filter) -> Result<Vec<Memory>, Error> {
+        let pinned =
+            Filter { always_inject: Some(true), unexpired_at: Some(self.query_time(filter)), ..filter.clone() };
+        let page = PageRequest { order: SortOrder::Newest, after: None, limit: self.limits().always_inject_max };
+        let eyes = self.visible_for_filter(caller, filter)?;
+        let mut memories = self.backend.list_memories(&eyes, &pinned, &page)?;
+        memories.retain(|memory| eyes.shows_memory(memory) && policy::may_recall_in_run(caller, memory));
         Ok(memories)
     }
 
-    fn ranked(&self, caller: &Caller, request: &ContextRequest, skipped: &mut Vec<String>) -> Vec<Hit> {
-        let query = Query { text: request.message.clone(), filter: request.filter.clone(), ..Query::default() };
+    fn find_ranked(&self, caller: &Caller, request: &ContextRequest, skipped: &mut Vec<String>) -> Vec<Hit> {
+        let query =
+            SearchQuery { text: request.message.clone(), filter: request.filter.clone(), ..SearchQuery::default() };
         let limit =
             request.memories_max.unwrap_or(self.limits().context_memories_max).clamp(1, self.limits().results_max);
         let found = match request.purpose {
-            Some(purpose) => self.for_purpose(caller, &query, purpose, limit),
-            None => self.eyes_on(caller, &request.filter).and_then(|eyes| {
-                let (mut hits, answer) = self.found_or_of_its_time(&eyes, &query, Ranker::Operational, limit)?;
-                hits.retain(|hit| eyes.shows(&hit.memory) && policy::in_its_run(caller, &hit.memory));
+            Some(purpose) => self.search_for_purpose(caller, &query, purpose, limit),
+            None => self.visible_for_filter(caller, &request.filter).and_then(|eyes| {
+                let (mut hits, answer) = self.find_hits_or_by_time(&eyes, &query, Ranker::Operational, limit)?;
+                hits.retain(|hit| eyes.shows_memory(&hit.memory) && policy::may_recall_in_run(caller, &hit.memory));
                 Ok((hits, answer.warnings))
             }),
         };
@@ -219,14 +231,19 @@ impl Engine {
     }
 
     /// Decides who is shown: always-inject first within their share, then by rank while the budget lasts.
-    fn choose(&self, settings: &ReceiptSettings, always: Vec<Memory>, hits: Vec<Hit>) -> Vec<Choice> {
+    fn choose_within_budget(
+        &self,
+        settings: &ReceiptSettings,
+        always: Vec<Memory>,
+        hits: Vec<Hit>,
+    ) -> Vec<ContextCandidate> {
         let mut pinned: Vec<MemoryId> = Vec::new();
         let share = settings.budget_tokens / self.limits().always_inject_share;
-        let mut choices: Vec<Choice> = Vec::new();
-        let mut bill = Bill::new(settings);
+        let mut choices: Vec<ContextCandidate> = Vec::new();
+        let mut bill = TokenBill::new(settings);
         for memory in always {
-            let choice = self.passed_over(settings, Hit::bare(memory), OVER_BUDGET.to_owned());
-            let choice = self.weighed(settings, &mut bill, choice, share, "always injected");
+            let choice = self.unshown_candidate(settings, Hit::without_score(memory), OVER_BUDGET_REASON.to_owned());
+            let choice = self.fit_candidate(settings, &mut bill, choice, share, "always injected");
             // What does not fit into the share may still come by its rank.
             let (id, is_shown) = (choice.memory.id, choice.considered.block.is_some());
             if is_shown || !hits.iter().any(|hit| hit.memory.id == id) {
@@ -240,15 +257,19 @@ impl Engine {
                 continue;
             }
             if settings.purpose.is_none() && promotion_notice::is_notice(&hit.memory) {
-                choices.push(self.passed_over(settings, hit, NOTICE.to_owned()));
+                choices.push(self.unshown_candidate(settings, hit, NOTICE_REASON.to_owned()));
                 continue;
             }
             if shown == settings.memories_max {
-                choices.push(self.passed_over(settings, hit, format!("below the {} shown", settings.memories_max)));
+                choices.push(self.unshown_candidate(
+                    settings,
+                    hit,
+                    format!("below the {} shown", settings.memories_max),
+                ));
                 continue;
             }
-            let choice = self.passed_over(settings, hit, OVER_BUDGET.to_owned());
-            let choice = self.weighed(settings, &mut bill, choice, settings.budget_tokens, "ranked");
+            let choice = self.unshown_candidate(settings, hit, OVER_BUDGET_REASON.to_owned());
+            let choice = self.fit_candidate(settings, &mut bill, choice, settings.budget_tokens, "ranked");
             shown += usize::from(choice.considered.block.is_some());
             choices.push(choice);
         }
@@ -256,33 +277,34 @@ impl Engine {
     }
 
     /// Shows a candidate, whole or cut, if the blocks with it stay within `budget_tokens`; else leaves it as it is.
-    fn weighed(
+    fn fit_candidate(
         &self,
         settings: &ReceiptSettings,
-        bill: &mut Bill,
-        mut choice: Choice,
+        bill: &mut TokenBill,
+        mut choice: ContextCandidate,
         budget_tokens: usize,
         reason: &str,
-    ) -> Choice {
-        let block = block_of(settings, &choice.considered);
-        let besides = bill.with(block) + render::entry_head_tokens(&show(&choice.considered, &choice.memory));
+    ) -> ContextCandidate {
+        let block = block_for_trust(settings, &choice.considered);
+        let besides = bill.tokens_with_block(block)
+            + render::entry_head_tokens(&to_shown_entry(&choice.considered, &choice.memory));
         let Some(room) = budget_tokens.checked_sub(besides) else { return choice };
         // A few words of a long text help nobody.
         if room < self.limits().context_cut_tokens_min && render::is_cut(&choice.memory.content, room) {
             return choice;
         }
         choice.considered.content_tokens_max = room;
-        let cost = render::entry_tokens(&show(&choice.considered, &choice.memory));
-        bill.add(block, cost);
+        let cost = render::entry_tokens(&to_shown_entry(&choice.considered, &choice.memory));
+        bill.add_entry(block, cost);
         choice.considered =
-            Considered { block: Some(block), reason: reason.to_owned(), tokens: cost, ..choice.considered };
+            ConsideredMemory { block: Some(block), reason: reason.to_owned(), tokens: cost, ..choice.considered };
         choice
     }
 
-    pub(crate) fn passed_over(&self, settings: &ReceiptSettings, hit: Hit, reason: String) -> Choice {
+    pub(crate) fn unshown_candidate(&self, settings: &ReceiptSettings, hit: Hit, reason: String) -> ContextCandidate {
         let signed = settings.purpose.is_some_and(|purpose| purpose.preset().shows_authors);
         let stale = hit.memory.verify_by.is_some_and(|by| by <= self.clock.now());
-        let considered = Considered {
+        let considered = ConsideredMemory {
             memory: hit.memory.id,
             version: hit.memory.version,
             store: hit.memory.store.clone(),
@@ -298,21 +320,21 @@ impl Engine {
             tokens: 0,
             content_tokens_max: 0,
         };
-        Choice { considered, memory: hit.memory }
+        ContextCandidate { considered, memory: hit.memory }
     }
 
     /// Writes receipt, counters and event with the next group: the turn waits for no disk.
     #[expect(clippy::too_many_arguments, reason = "the parts of one record, joined here and nowhere else")]
-    pub(crate) fn keep_receipt(
+    pub(crate) fn commit_receipt(
         &self,
         caller: &Caller,
         message: &str,
         settings: ReceiptSettings,
-        candidates: Vec<Considered>,
+        candidates: Vec<ConsideredMemory>,
         text: &str,
         tokens: usize,
         skipped: Vec<String>,
-    ) -> Proof {
+    ) -> ReceiptOutcome {
         let now = self.clock.now();
         let receipt = Receipt {
             id: self.clock.fresh_id().to_string(),
@@ -325,44 +347,45 @@ impl Engine {
             block_sha256: content_sha256(text),
             skipped,
         };
-        let shown: Vec<&Considered> =
+        let shown: Vec<&ConsideredMemory> =
             receipt.candidates.iter().filter(|considered| considered.block.is_some()).collect();
-        let loaded = |considered: &&Considered| {
+        let loaded = |considered: &&ConsideredMemory| {
             serde_json::json!({
                 "id": considered.memory, "version": considered.version, "store": considered.store,
                 "path": considered.path, "trust": considered.trust,
             })
         };
-        let event = Happening::new(EventName::ContextLoaded, caller, now)
-            .with("memories", shown.iter().map(loaded).collect::<Vec<_>>())
-            .with("tokens", tokens)
-            .with("receipt", &receipt.id)
-            .in_scope(caller.conversation.clone().map(|conversation| Scope::Conversation { conversation }));
-        let mut change = Change::new(caller.tenant, now).event(event).write(Write::Row(receipt.to_row()));
+        let event = EventBody::new(EventName::ContextLoaded, caller, now)
+            .with_field("memories", shown.iter().map(loaded).collect::<Vec<_>>())
+            .with_field("tokens", tokens)
+            .with_field("receipt", &receipt.id)
+            .with_scope(caller.conversation.clone().map(|conversation| Scope::Conversation { conversation }));
+        let mut change = Change::new(caller.tenant, now).with_event(event).with_write(Write::Row(receipt.to_row()));
         for considered in &shown {
-            let usage = self.usage(caller, Touch::Injected, considered.memory, considered.version, Some(&receipt.id));
-            change = change.write(Write::Row(usage.to_row()));
+            let usage =
+                self.new_usage(caller, Touch::Injected, considered.memory, considered.version, Some(&receipt.id));
+            change = change.with_write(Write::Row(usage.to_row()));
         }
         let memories: Vec<MemoryId> = shown.iter().map(|considered| considered.memory).collect();
-        let (id, doubt) =
-            self.proven(change.write(Write::Recalled { fading: memories.clone(), memories }), &receipt.id);
-        Proof { receipt, id, doubt }
+        let (id, doubt) = self
+            .commit_in_time(change.with_write(Write::CountRecalls { fading: memories.clone(), memories }), &receipt.id);
+        ReceiptOutcome { receipt, id, warning: doubt }
     }
 
     /// Waits for the disk as long as a turn can wait: the receipt's name where there is one, and what is to be said of it.
-    fn proven(&self, change: Change, id: &str) -> (Option<String>, Option<String>) {
-        match in_time(|answer| self.backend.commit_soon(change, answer)) {
+    fn commit_in_time(&self, change: Change, id: &str) -> (Option<String>, Option<String>) {
+        match wait_for_answer(|answer| self.backend.commit_later_with_callback(change, answer)) {
             Some(Ok(())) => (Some(id.to_owned()), None),
             Some(Err(error)) => (None, Some(format!("the receipt was not kept: {error}"))),
-            None => (Some(id.to_owned()), Some(RECEIPT_NOT_YET.to_owned())),
+            None => (Some(id.to_owned()), Some(RECEIPT_PENDING.to_owned())),
         }
     }
 }
 
-pub(crate) fn rendered(settings: &ReceiptSettings, choices: &[&Choice]) -> String {
-    let of = |block: Block| -> Vec<Shown<'_>> {
+pub(crate) fn render_candidates(settings: &ReceiptSettings, choices: &[&ContextCandidate]) -> String {
+    let of = |block: ContextBlock| -> Vec<ShownMemory<'_>> {
         let chosen = choices.iter().filter(|choice| choice.considered.block == Some(block));
-        chosen.map(|choice| show(&choice.considered, &choice.memory)).collect()
+        chosen.map(|choice| to_shown_entry(&choice.considered, &choice.memory)).collect()
     };
-    render::render(&settings.tag_prefix, &of(Block::Trusted), &of(Block::Untrusted))
+    render::render_blocks(&settings.tag_prefix, &of(ContextBlock::Trusted), &of(ContextBlock::Untrusted))
 }

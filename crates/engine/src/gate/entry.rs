@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-use super::{ClearedDraft, expiry};
+use super::{ClearedDraft, compute_expiry};
 use crate::model::caller::Caller;
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::memory::{Evidence, Memory, content_sha256};
@@ -13,24 +13,24 @@ use crate::model::vocabulary::{Operation, State};
 use crate::ports::change::Guard;
 use crate::safety;
 use crate::text::entities;
-use crate::text::words::{self, Words};
+use crate::text::words::{self, IndexedWords};
 
 /// What a store writes for one memory. Made from a [`ClearedDraft`], or from a memory whose content stays as it is.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct VersionedEntry {
     memory: Memory,
     previous: Option<VersionId>,
     operation: Operation,
-    stamp: Stamp,
+    stamp: VersionStamp,
     evidence: Vec<Evidence>,
-    words: Words,
+    words: IndexedWords,
     embedding: Option<Embedding>,
     guards: Vec<Guard>,
 }
 
 /// Who, when and why: what every version carries.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stamp {
+pub struct VersionStamp {
     pub version: VersionId,
     pub at: Timestamp,
     pub actor: String,
@@ -39,9 +39,9 @@ pub struct Stamp {
     pub reason: Option<String>,
 }
 
-impl Stamp {
-    pub fn new(caller: &Caller, version: VersionId, at: Timestamp, reason: Option<String>) -> Stamp {
-        Stamp {
+impl VersionStamp {
+    pub fn new(caller: &Caller, version: VersionId, at: Timestamp, reason: Option<String>) -> VersionStamp {
+        VersionStamp {
             version,
             at,
             actor: caller.principal.clone(),
@@ -53,7 +53,7 @@ impl Stamp {
     }
 }
 
-impl Entry {
+impl VersionedEntry {
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
@@ -66,7 +66,7 @@ impl Entry {
         self.operation
     }
 
-    pub fn stamp(&self) -> &Stamp {
+    pub fn stamp(&self) -> &VersionStamp {
         &self.stamp
     }
 
@@ -74,7 +74,7 @@ impl Entry {
         &self.evidence
     }
 
-    pub fn words(&self) -> &Words {
+    pub fn words(&self) -> &IndexedWords {
         &self.words
     }
 
@@ -83,7 +83,7 @@ impl Entry {
         self.embedding.as_ref()
     }
 
-    pub fn with_embedding(mut self, embedding: Option<Embedding>) -> Entry {
+    pub fn with_embedding(mut self, embedding: Option<Embedding>) -> VersionedEntry {
         self.embedding = embedding;
         self
     }
@@ -94,53 +94,60 @@ impl Entry {
     }
 
     /// Keeps the date of the last change: this one is none that a reader would notice.
-    pub(crate) fn dated(mut self, updated_at: Timestamp) -> Entry {
+    pub(crate) fn with_updated_at(mut self, updated_at: Timestamp) -> VersionedEntry {
         self.memory.updated_at = updated_at;
         self
     }
 
     /// Links it to the memories it replaces.
-    pub(crate) fn replacing(mut self, superseded: Vec<MemoryId>) -> Entry {
+    pub(crate) fn with_supersedes(mut self, superseded: Vec<MemoryId>) -> VersionedEntry {
         self.memory.supersedes = superseded;
         self
     }
 
     /// A change that leaves the content alone: state, trust, links, flags. The gate has seen the text already.
-    pub fn transition(
+    pub fn from_transition(
         current: &Memory,
         operation: Operation,
-        stamp: Stamp,
+        stamp: VersionStamp,
         evidence: Vec<Evidence>,
         alter: impl FnOnce(&mut Memory),
-    ) -> Entry {
+    ) -> VersionedEntry {
         let mut memory = current.clone();
         alter(&mut memory);
         // INVARIANT: content gets in through the gate only.
         memory.content.clone_from(&current.content);
         memory.sha256.clone_from(&current.sha256);
-        Entry::standing(memory, Some(current), operation, stamp, evidence)
+        VersionedEntry::next_version(memory, Some(current), operation, stamp, evidence)
     }
 
-    fn standing(
+    fn next_version(
         mut memory: Memory,
         previous: Option<&Memory>,
         operation: Operation,
-        stamp: Stamp,
+        stamp: VersionStamp,
         evidence: Vec<Evidence>,
-    ) -> Entry {
+    ) -> VersionedEntry {
         memory.version = stamp.version;
         memory.version_number = previous.map_or(1, |memory| memory.version_number + 1);
         memory.updated_at = stamp.at;
-        let words = words_of(&memory);
+        let words = search_words(&memory);
         let (previous, embedding, guards) = (previous.map(|m| m.version), None, Vec::new());
-        Entry { memory, previous, operation, stamp, evidence, words, embedding, guards }
+        VersionedEntry { memory, previous, operation, stamp, evidence, words, embedding, guards }
     }
 }
 
 impl ClearedDraft {
     /// A memory that was not there before.
-    pub fn create(self, id: MemoryId, author: &Caller, ruleset: &Ruleset, operation: Operation, stamp: Stamp) -> Entry {
-        let expires_at = expiry(&self, ruleset, stamp.at);
+    pub fn into_new_memory(
+        self,
+        id: MemoryId,
+        author: &Caller,
+        ruleset: &Ruleset,
+        operation: Operation,
+        stamp: VersionStamp,
+    ) -> VersionedEntry {
+        let expires_at = compute_expiry(&self, ruleset, stamp.at);
         let ClearedDraft { draft, scope, kind, layer, permit, flags, guards, .. } = self;
         let memory = Memory {
             id,
@@ -182,14 +189,20 @@ impl ClearedDraft {
             created_at: stamp.at,
             updated_at: stamp.at,
         };
-        let entry = Entry::standing(with_entities(memory), None, operation, stamp, draft.evidence);
-        Entry { guards, ..entry }
+        let entry = VersionedEntry::next_version(with_entities(memory), None, operation, stamp, draft.evidence);
+        VersionedEntry { guards, ..entry }
     }
 
     /// A new version of `current`. What the draft does not say keeps its value.
-    pub fn revise(self, current: &Memory, ruleset: &Ruleset, operation: Operation, stamp: Stamp) -> Entry {
-        let expires_at = expiry(&self, ruleset, stamp.at);
-        let ClearedDraft { draft, kind, layer, permit, flags, raised, guards, .. } = self;
+    pub fn into_revision(
+        self,
+        current: &Memory,
+        ruleset: &Ruleset,
+        operation: Operation,
+        stamp: VersionStamp,
+    ) -> VersionedEntry {
+        let expires_at = compute_expiry(&self, ruleset, stamp.at);
+        let ClearedDraft { draft, kind, layer, permit, flags, is_approved: raised, guards, .. } = self;
         let old = current.clone();
         let memory = Memory {
             layer: if draft.layer.is_some() || draft.kind.is_some() { layer } else { old.layer },
@@ -219,19 +232,20 @@ impl ClearedDraft {
             flags,
             ..old
         };
-        let entry = Entry::standing(with_entities(memory), Some(current), operation, stamp, draft.evidence);
-        Entry { guards, ..entry }
+        let entry =
+            VersionedEntry::next_version(with_entities(memory), Some(current), operation, stamp, draft.evidence);
+        VersionedEntry { guards, ..entry }
     }
 
     /// A version as it stood elsewhere: number, times and links are the snapshot's, the text is what passed the gate.
-    pub(crate) fn record(
+    pub(crate) fn into_imported_version(
         self,
         snapshot: &Memory,
         previous: Option<&Memory>,
         operation: Operation,
-        stamp: Stamp,
+        stamp: VersionStamp,
         redacted: bool,
-    ) -> Entry {
+    ) -> VersionedEntry {
         let ClearedDraft { draft, scope, kind, layer, permit, flags, guards, .. } = self;
         let text = |kept: Option<String>| kept.filter(|_| !redacted);
         let content = text(Some(draft.content)).unwrap_or_default();
@@ -255,9 +269,9 @@ impl ClearedDraft {
         };
         let memory = if redacted { Memory { entities: Vec::new(), ..memory } } else { with_entities(memory) };
         let updated_at = memory.updated_at;
-        let mut entry = Entry::standing(memory, previous, operation, stamp, draft.evidence);
+        let mut entry = VersionedEntry::next_version(memory, previous, operation, stamp, draft.evidence);
         entry.memory.updated_at = updated_at;
-        Entry { guards, ..entry }
+        VersionedEntry { guards, ..entry }
     }
 }
 
@@ -280,8 +294,8 @@ fn with_entities(mut memory: Memory) -> Memory {
 }
 
 /// The words a memory is found by. Also what upkeep and imports index.
-pub(crate) fn words_of(memory: &Memory) -> Words {
-    words::index(&words::Fields {
+pub(crate) fn search_words(memory: &Memory) -> IndexedWords {
+    words::index_fields(&words::IndexedFields {
         title: memory.title.as_deref(),
         hint: memory.recall_hint.as_deref(),
         content: &memory.content,
@@ -295,14 +309,14 @@ pub(crate) fn words_of(memory: &Memory) -> Words {
 pub fn embedding_text(memory: &Memory) -> String {
     let mut text = String::with_capacity(memory.content.len() + 64);
     for part in [memory.title.as_deref(), memory.recall_hint.as_deref()].into_iter().flatten() {
-        push_composed(part, &mut text);
+        push_nfc(part, &mut text);
         text.push('\n');
     }
-    push_composed(&memory.content, &mut text);
+    push_nfc(&memory.content, &mut text);
     text
 }
 
-fn push_composed(part: &str, text: &mut String) {
+fn push_nfc(part: &str, text: &mut String) {
     match part.is_ascii() || is_nfc_quick(part.chars()) == IsNormalized::Yes {
         true => text.push_str(part),
         false => text.extend(part.nfc()),

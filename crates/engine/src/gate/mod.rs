@@ -6,11 +6,11 @@ mod entry;
 mod scan;
 mod shape;
 
-pub(crate) use entry::words_of;
-pub use entry::{Entry, Stamp, embedding_text};
-pub use scan::{CLASSIFIER, Scan, scan};
-pub(crate) use shape::{checked as checked_shape, new_path, text as checked_text};
-pub use shape::{checked_label, checked_name, checked_path};
+pub(crate) use entry::search_words;
+pub use entry::{VersionStamp, VersionedEntry, embedding_text};
+pub use scan::{CLASSIFIER_RULE, ScannedDraft, scan_draft};
+pub use shape::{check_label, check_name, normalize_path};
+pub(crate) use shape::{check_text, normalize_draft, normalize_new_path};
 
 use jiff::{Timestamp, ToSpan};
 
@@ -24,42 +24,42 @@ use crate::model::ruleset::Ruleset;
 use crate::model::scope::Scope;
 use crate::model::store::Store;
 use crate::model::vocabulary::{EvidenceKind, EvidenceRule, Kind, Layer, Role, ScopeKind, State, Trust, TtlClass};
-use crate::policy::{self, Permit};
+use crate::policy::{self, WritePermit};
 use crate::ports::change::Guard;
 use crate::safety::classifier::Classifier;
 use crate::tenant::allow_list::AllowList;
 
 /// What the caller is about to do with the draft; policy has a rule for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Deed {
+pub enum WriteIntent {
     Write,
     /// What the product itself writes in somebody's name: its words need no model's opinion.
-    Own,
+    SystemWrite,
     /// An entry of a log that is closed to everybody's own writes: only the log's own verb makes one.
-    Enter,
+    AppendToLog,
     /// It waits for a person, so it may be put where the caller cannot write.
     Propose,
     /// A person who may decide here lets it stand. Text is scanned strictly wherever it goes.
     Approve,
     /// An import of what stood elsewhere, with the standing it had there. `over`: it is only history by now.
-    Record {
-        permit: Permit,
-        over: bool,
+    ImportVersion {
+        permit: WritePermit,
+        is_history: bool,
     },
     /// A version of the memory that stood before, with the standing it had. Who may take back was asked already.
-    Restore {
-        permit: Permit,
+    RestoreVersion {
+        permit: WritePermit,
     },
 }
 
 /// What the tenant lets through the scanner on purpose; asked for only where a rule found something.
-pub type LetThrough<'a> = dyn Fn() -> Result<AllowList, Error> + 'a;
+pub type AllowListLoader<'a> = dyn Fn() -> Result<AllowList, Error> + 'a;
 
 /// All the gate looks at besides the draft. It looks nothing up itself.
 #[derive(Clone, Copy)]
-pub struct Ground<'a> {
+pub struct GateContext<'a> {
     pub caller: &'a Caller,
-    pub deed: Deed,
+    pub intent: WriteIntent,
     pub store: &'a Store,
     pub ruleset: &'a Ruleset,
     /// Where the memory lives or shall live.
@@ -73,7 +73,7 @@ pub struct Ground<'a> {
     pub memory_enabled: bool,
     /// The least trust among the sources of a derived memory.
     pub sources_trust: Option<Trust>,
-    pub let_through: &'a LetThrough<'a>,
+    pub load_allow_list: &'a AllowListLoader<'a>,
     /// Asked about planted orders, where one is configured.
     pub classifier: Option<&'a dyn Classifier>,
     pub now: Timestamp,
@@ -81,20 +81,20 @@ pub struct Ground<'a> {
 
 /// Why a draft went no further.
 #[derive(Debug)]
-pub enum Stop {
+pub enum GateError {
     Refused(Refusal),
     Failed(Error),
 }
 
-impl From<Refusal> for Stop {
-    fn from(refusal: Refusal) -> Stop {
-        Stop::Refused(refusal)
+impl From<Refusal> for GateError {
+    fn from(refusal: Refusal) -> GateError {
+        GateError::Refused(refusal)
     }
 }
 
-impl From<Error> for Stop {
-    fn from(error: Error) -> Stop {
-        Stop::Failed(error)
+impl From<Error> for GateError {
+    fn from(error: Error) -> GateError {
+        GateError::Failed(error)
     }
 }
 
@@ -105,64 +105,64 @@ pub struct ClearedDraft {
     scope: Scope,
     kind: Kind,
     layer: Layer,
-    permit: Permit,
+    permit: WritePermit,
     flags: Vec<String>,
     warnings: Vec<String>,
     /// A person lets it stand, whatever state it had.
-    raised: bool,
+    is_approved: bool,
     guards: Vec<Guard>,
 }
 
 /// Checks a draft against everything that can be said without looking at other memories.
-pub fn clear(ground: Ground<'_>, draft: Draft) -> Result<ClearedDraft, Stop> {
+pub fn clear_draft(ground: GateContext<'_>, draft: Draft) -> Result<ClearedDraft, GateError> {
     if !ground.memory_enabled {
-        return Err(memory_disabled().into());
+        return Err(memory_disabled_refusal().into());
     }
-    let mut draft = shape::checked(draft, ground.limits)?;
-    let kind = chosen_kind(&draft, ground)?;
-    let layer = chosen_layer(&draft, kind, ground)?;
-    let mut warnings = shape::within_caps(&draft, ground.ruleset, ground.content_bytes_max)?;
-    let permit = permitted(ground, kind)?;
+    let mut draft = normalize_draft(draft, ground.limits)?;
+    let kind = choose_kind(&draft, ground)?;
+    let layer = choose_layer(&draft, kind, ground)?;
+    let mut warnings = shape::check_content_size(&draft, ground.ruleset, ground.content_bytes_max)?;
+    let permit = check_permission(ground, kind)?;
     // History is not argued with: it is as it was, or not taken at all.
-    if !matches!(ground.deed, Deed::Record { .. } | Deed::Restore { .. }) {
-        draft.evidence = evidence(draft.evidence, ground)?;
+    if !matches!(ground.intent, WriteIntent::ImportVersion { .. } | WriteIntent::RestoreVersion { .. }) {
+        draft.evidence = complete_evidence(draft.evidence, ground)?;
         if ground.ruleset.importance {
-            draft = valued(draft, kind);
+            draft = assign_importance(draft, kind);
         }
     }
     // What a person approves is read by others: the lenience of conversations ends here.
-    let strict = matches!(ground.deed, Deed::Approve);
+    let strict = matches!(ground.intent, WriteIntent::Approve);
     let scanned_as = if strict { ScopeKind::Workspace } else { ground.scope.kind() };
-    let Scan { draft, flags, warnings: unsure } =
-        scan(draft, scanned_as, ground.ruleset.secrets, ground.let_through, ground.classifier)?;
+    let ScannedDraft { draft, flags, warnings: unsure } =
+        scan_draft(draft, scanned_as, ground.ruleset.secrets, ground.load_allow_list, ground.classifier)?;
     warnings.extend(unsure);
     let (scope, raised, guards) = (ground.scope.clone(), strict, Vec::new());
-    Ok(ClearedDraft { draft, scope, kind, layer, permit, flags, warnings, raised, guards })
+    Ok(ClearedDraft { draft, scope, kind, layer, permit, flags, warnings, is_approved: raised, guards })
 }
 
 /// What every write hears while memory is turned off.
-pub(crate) fn memory_disabled() -> Refusal {
+pub(crate) fn memory_disabled_refusal() -> Refusal {
     Refusal::new("policy.memory_disabled", "memory is turned off (`MEMORY_ENABLED=false`)")
 }
 
-fn permitted(ground: Ground<'_>, kind: Kind) -> Result<Permit, Refusal> {
-    let Ground { caller, store, scope, pipeline_enabled, .. } = ground;
-    let derived = |permit: Permit| Permit {
+fn check_permission(ground: GateContext<'_>, kind: Kind) -> Result<WritePermit, Refusal> {
+    let GateContext { caller, store, scope, pipeline_enabled, .. } = ground;
+    let derived = |permit: WritePermit| WritePermit {
         trust: ground.sources_trust.map_or(permit.trust, |sources| permit.trust.min(sources)),
         ..permit
     };
-    match ground.deed {
-        Deed::Write => policy::may_write(caller, store, scope, kind, pipeline_enabled).map(derived),
-        Deed::Enter => policy::may_enter(caller, store).map(derived),
+    match ground.intent {
+        WriteIntent::Write => policy::may_write(caller, store, scope, kind, pipeline_enabled).map(derived),
+        WriteIntent::AppendToLog => policy::may_append(caller, store).map(derived),
         // The verb may write there; whose deed it is stays told.
-        Deed::Own => {
+        WriteIntent::SystemWrite => {
             let scribe = Caller { role: Role::Admin, ..caller.clone() };
             policy::may_write(&scribe, store, scope, kind, pipeline_enabled).map(derived)
         }
-        Deed::Propose => policy::may_propose(caller, store, scope).map(derived),
-        Deed::Approve => Ok(policy::approved(caller)),
-        Deed::Record { permit, .. } => policy::may_record(caller, permit),
-        Deed::Restore { permit } => Ok(permit),
+        WriteIntent::Propose => policy::may_propose(caller, store, scope).map(derived),
+        WriteIntent::Approve => Ok(policy::approval_permit(caller)),
+        WriteIntent::ImportVersion { permit, .. } => policy::may_import(caller, permit),
+        WriteIntent::RestoreVersion { permit } => Ok(permit),
     }
 }
 
@@ -189,7 +189,7 @@ impl ClearedDraft {
     }
 
     /// What must still hold when it is written, besides what the verb asks for.
-    pub(crate) fn guarded(mut self, guards: impl IntoIterator<Item = Guard>) -> ClearedDraft {
+    pub(crate) fn with_guards(mut self, guards: impl IntoIterator<Item = Guard>) -> ClearedDraft {
         self.guards.extend(guards);
         self
     }
@@ -199,7 +199,7 @@ impl ClearedDraft {
     }
 }
 
-fn chosen_kind(draft: &Draft, ground: Ground<'_>) -> Result<Kind, Stop> {
+fn choose_kind(draft: &Draft, ground: GateContext<'_>) -> Result<Kind, GateError> {
     let by_scope = match ground.store.scope {
         ScopeKind::User => Some(Kind::UserPreference),
         ScopeKind::Conversation => Some(Kind::ConversationNote),
@@ -219,7 +219,7 @@ fn chosen_kind(draft: &Draft, ground: Ground<'_>) -> Result<Kind, Stop> {
     Ok(kind)
 }
 
-fn chosen_layer(draft: &Draft, kind: Kind, ground: Ground<'_>) -> Result<Layer, Stop> {
+fn choose_layer(draft: &Draft, kind: Kind, ground: GateContext<'_>) -> Result<Layer, GateError> {
     let layer = draft.layer.unwrap_or_else(|| ground.ruleset.default_layer(kind, ground.store.scope));
     if !ground.ruleset.layers.contains(&layer) {
         let message = format!("layer `{layer}` is not kept in stores of ruleset `{}`", ground.store.ruleset);
@@ -229,12 +229,12 @@ fn chosen_layer(draft: &Draft, kind: Kind, ground: Ground<'_>) -> Result<Layer, 
 }
 
 /// A program must say where its claim comes from; a person is his own evidence.
-fn evidence(mut given: Vec<Evidence>, ground: Ground<'_>) -> Result<Vec<Evidence>, Refusal> {
+fn complete_evidence(mut given: Vec<Evidence>, ground: GateContext<'_>) -> Result<Vec<Evidence>, Refusal> {
     let caller = ground.caller;
     if given.is_empty() && ground.ruleset.evidence == EvidenceRule::Required {
         if caller.role.is_program() {
             return Err(Refusal::new("evidence.missing", "this store needs evidence for every claim")
-                .hint("say what showed it, such as `tool call 17`, as evidence"));
+                .with_hint("say what showed it, such as `tool call 17`, as evidence"));
         }
         let kind = match caller.role {
             Role::Admin | Role::Reviewer => EvidenceKind::AdminEntry,
@@ -251,8 +251,8 @@ fn evidence(mut given: Vec<Evidence>, ground: Ground<'_>) -> Result<Vec<Evidence
 }
 
 /// What an episode is worth and how long: the caller's word, else its kind's, else by what it says.
-fn valued(draft: Draft, kind: Kind) -> Draft {
-    let worth = lifecycle::worth(&draft.content);
+fn assign_importance(draft: Draft, kind: Kind) -> Draft {
+    let worth = lifecycle::estimate_importance(&draft.content);
     let by_kind = match kind {
         Kind::TaskCompletion => Some(TtlClass::TaskCompletion),
         Kind::Decision => Some(TtlClass::Decision),
@@ -262,13 +262,13 @@ fn valued(draft: Draft, kind: Kind) -> Draft {
     // Somebody who says "remember this" means it, whatever the kind.
     let class = if worth.class == TtlClass::Remember { worth.class } else { by_kind.unwrap_or(worth.class) };
     let class = draft.ttl.unwrap_or(class);
-    let permanent = (class == TtlClass::Remember).then_some(lifecycle::FULL);
+    let permanent = (class == TtlClass::Remember).then_some(lifecycle::FULL_IMPORTANCE);
     let importance = draft.importance.or(permanent).unwrap_or(worth.importance);
     Draft { importance: Some(importance), ttl: Some(class), ..draft }
 }
 
 /// When a new memory stops being returned: what was asked for, else by its class, else by where it lives.
-fn expiry(cleared: &ClearedDraft, ruleset: &Ruleset, now: Timestamp) -> Option<Timestamp> {
+fn compute_expiry(cleared: &ClearedDraft, ruleset: &Ruleset, now: Timestamp) -> Option<Timestamp> {
     let in_days = |days: u32| now.checked_add((i64::from(days) * 24).hours()).ok();
     if cleared.draft.expires_at.is_some() {
         return cleared.draft.expires_at;

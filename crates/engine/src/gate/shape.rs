@@ -10,50 +10,54 @@ use crate::model::refusal::Refusal;
 use crate::model::ruleset::Ruleset;
 use crate::safety::{self, Concern};
 
-pub(crate) fn checked(mut draft: Draft, limits: &Limits) -> Result<Draft, Error> {
-    text("content", &draft.content)?;
+pub(crate) fn normalize_draft(mut draft: Draft, limits: &Limits) -> Result<Draft, Error> {
+    check_text("content", &draft.content)?;
     if draft.content.trim().is_empty() {
         return Err(Error::invalid("shape.empty", "there is nothing to remember: the content is empty"));
     }
-    draft.path = draft.path.map(|path| new_path(&path, limits)).transpose()?;
-    line("title", draft.title.as_deref(), limits.title_bytes_max)?;
-    line("recall hint", draft.recall_hint.as_deref(), limits.hint_bytes_max)?;
-    line("reason", draft.reason.as_deref(), limits.evidence_bytes_max)?;
+    draft.path = draft.path.map(|path| normalize_new_path(&path, limits)).transpose()?;
+    check_text_length("title", draft.title.as_deref(), limits.title_bytes_max)?;
+    check_text_length("recall hint", draft.recall_hint.as_deref(), limits.hint_bytes_max)?;
+    check_text_length("reason", draft.reason.as_deref(), limits.evidence_bytes_max)?;
     for (what, name) in [("system", &draft.system), ("session", &draft.session), ("speaker", &draft.speaker)] {
         if let Some(name) = name {
-            checked_name(what, name, limits)?;
+            check_name(what, name, limits)?;
         }
     }
-    draft.tags = draft.tags.map(|tags| checked_tags(tags, limits)).transpose()?;
+    draft.tags = draft.tags.map(|tags| normalize_tags(tags, limits)).transpose()?;
     if let Some(metadata) = &draft.metadata {
-        checked_metadata(metadata, limits)?;
+        check_metadata(metadata, limits)?;
     }
-    checked_evidence(&draft.evidence, limits)?;
+    check_evidence(&draft.evidence, limits)?;
     for (what, share) in [("confidence", draft.confidence), ("importance", draft.importance)] {
         if share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
             return Err(Error::invalid("shape.out_of_range", format!("{what} must be between 0 and 1")));
         }
     }
     if let Some(expected) = &draft.expected_sha256 {
-        checked_sha256("expected sha256", expected)?;
+        check_sha256("expected sha256", expected)?;
     }
     Ok(draft)
 }
 
 /// Over the cap is refused naming it; over the soft cap is said.
-pub(super) fn within_caps(draft: &Draft, ruleset: &Ruleset, tighter: Option<u64>) -> Result<Vec<String>, Refusal> {
+pub(super) fn check_content_size(
+    draft: &Draft,
+    ruleset: &Ruleset,
+    tighter: Option<u64>,
+) -> Result<Vec<String>, Refusal> {
     let size = draft.content.len() as u64;
     let cap = ruleset.content_bytes_max.min(tighter.unwrap_or(u64::MAX));
     if size > cap {
         let message = format!("content is {size} bytes, the cap here is {cap} bytes");
-        return Err(Refusal::new("shape.too_large", message).hint("keep the lesson, leave out the raw material"));
+        return Err(Refusal::new("shape.too_large", message).with_hint("keep the lesson, leave out the raw material"));
     }
     let soft = ruleset.content_bytes_soft.filter(|soft| size > *soft);
     Ok(soft.map(|soft| format!("content is {size} bytes; over {soft} it is rarely read whole")).into_iter().collect())
 }
 
 /// A path in its one spelling: NFC, without a leading slash, nothing that could climb.
-pub fn checked_path(path: &str, limits: &Limits) -> Result<String, Error> {
+pub fn normalize_path(path: &str, limits: &Limits) -> Result<String, Error> {
     let invalid = |message: &str| Err(Error::invalid("shape.path", format!("path {message}")));
     let path: String = path.nfc().collect();
     let path = path.strip_prefix('/').unwrap_or(&path);
@@ -77,14 +81,14 @@ pub fn checked_path(path: &str, limits: &Limits) -> Result<String, Error> {
 
 /// As [`checked_path`], for a path that something is to be kept at: two that look alike are alike. Paths from before
 /// this was asked are still found.
-pub(crate) fn new_path(path: &str, limits: &Limits) -> Result<String, Error> {
+pub(crate) fn normalize_new_path(path: &str, limits: &Limits) -> Result<String, Error> {
     let invalid = |message: &str| Err(Error::invalid("shape.path", format!("path {message}")));
-    let path = checked_path(path, limits)?;
+    let path = normalize_path(path, limits)?;
     let mut before = '/';
     for c in path.chars() {
         // Persian and Indic words and some emoji are joined by characters without a width; Latin ones are not.
         let joins = matches!(c, '\u{200c}' | '\u{200d}') && !before.is_ascii();
-        if is_unseen(c) && !joins {
+        if is_invisible_in_path(c) && !joins {
             return invalid("holds a character that cannot be seen");
         }
         before = c;
@@ -97,7 +101,7 @@ pub(crate) fn new_path(path: &str, limits: &Limits) -> Result<String, Error> {
 }
 
 /// Unicode's format characters, and fillers and line marks that show as nothing.
-fn is_unseen(c: char) -> bool {
+fn is_invisible_in_path(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{8e2}' | '\u{115f}' | '\u{1160}'
         | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -106,7 +110,7 @@ fn is_unseen(c: char) -> bool {
 }
 
 /// Names of people, conversations, agents, systems and runs.
-pub fn checked_name(what: &str, name: &str, limits: &Limits) -> Result<(), Error> {
+pub fn check_name(what: &str, name: &str, limits: &Limits) -> Result<(), Error> {
     if name.trim().is_empty() {
         return Err(Error::invalid("shape.name", format!("the {what} is empty")));
     }
@@ -120,8 +124,8 @@ pub fn checked_name(what: &str, name: &str, limits: &Limits) -> Result<(), Error
 }
 
 /// Words an operator gives to something that is not a memory (a title, a category, a workflow): kept, so no secret.
-pub fn checked_label(what: &str, label: &str, limits: &Limits) -> Result<(), Error> {
-    checked_name(what, label, limits)?;
+pub fn check_label(what: &str, label: &str, limits: &Limits) -> Result<(), Error> {
+    check_name(what, label, limits)?;
     match safety::inspect(label).into_iter().find(|finding| finding.concern == Concern::Secret) {
         None => Ok(()),
         Some(finding) => {
@@ -131,11 +135,11 @@ pub fn checked_label(what: &str, label: &str, limits: &Limits) -> Result<(), Err
     }
 }
 
-fn checked_tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>, Error> {
+fn normalize_tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>, Error> {
     let mut kept: Vec<String> = Vec::with_capacity(tags.len());
     for tag in tags {
         let tag = tag.trim();
-        line("tag", Some(tag), limits.tag_bytes_max)?;
+        check_text_length("tag", Some(tag), limits.tag_bytes_max)?;
         if !tag.is_empty() && !kept.iter().any(|known| known == tag) {
             kept.push(tag.to_owned());
         }
@@ -146,9 +150,9 @@ fn checked_tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>, Error
     Ok(kept)
 }
 
-fn checked_metadata(metadata: &Map<String, Value>, limits: &Limits) -> Result<(), Error> {
+fn check_metadata(metadata: &Map<String, Value>, limits: &Limits) -> Result<(), Error> {
     let value = Value::Object(metadata.clone());
-    if depth(&value) > limits.metadata_depth_max || value.to_string().len() > limits.metadata_bytes_max {
+    if json_depth(&value) > limits.metadata_depth_max || value.to_string().len() > limits.metadata_bytes_max {
         let message = format!(
             "metadata may be {} bytes and {} levels deep at most",
             limits.metadata_bytes_max, limits.metadata_depth_max
@@ -161,10 +165,10 @@ fn checked_metadata(metadata: &Map<String, Value>, limits: &Limits) -> Result<()
     }
 }
 
-fn depth(value: &Value) -> usize {
+fn json_depth(value: &Value) -> usize {
     match value {
-        Value::Object(map) => 1 + map.values().map(depth).max().unwrap_or(0),
-        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(map) => 1 + map.values().map(json_depth).max().unwrap_or(0),
+        Value::Array(items) => 1 + items.iter().map(json_depth).max().unwrap_or(0),
         _ => 0,
     }
 }
@@ -178,7 +182,7 @@ fn has_nul(value: &Value) -> bool {
     }
 }
 
-fn checked_evidence(evidence: &[Evidence], limits: &Limits) -> Result<(), Error> {
+fn check_evidence(evidence: &[Evidence], limits: &Limits) -> Result<(), Error> {
     if evidence.len() > limits.evidence_max {
         return Err(Error::invalid("shape.evidence", format!("more than {} pieces of evidence", limits.evidence_max)));
     }
@@ -186,26 +190,26 @@ fn checked_evidence(evidence: &[Evidence], limits: &Limits) -> Result<(), Error>
         if piece.summary.trim().is_empty() {
             return Err(Error::invalid("shape.evidence", "the evidence is empty"));
         }
-        for text in piece.texts() {
-            line("evidence", Some(text), limits.evidence_bytes_max)?;
+        for text in piece.text_fields() {
+            check_text_length("evidence", Some(text), limits.evidence_bytes_max)?;
         }
-        line("evidence", piece.run.as_deref(), limits.name_bytes_max)?;
-        line("evidence", piece.conversation.as_deref(), limits.name_bytes_max)?;
+        check_text_length("evidence", piece.run.as_deref(), limits.name_bytes_max)?;
+        check_text_length("evidence", piece.conversation.as_deref(), limits.name_bytes_max)?;
         for digest in [&piece.arguments_sha256, &piece.result_sha256].into_iter().flatten() {
-            checked_sha256("sha256 of the evidence", digest)?;
+            check_sha256("sha256 of the evidence", digest)?;
         }
     }
     Ok(())
 }
 
-fn checked_sha256(name: &str, text: &str) -> Result<(), Error> {
+fn check_sha256(name: &str, text: &str) -> Result<(), Error> {
     match text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit()) {
         true => Ok(()),
         false => Err(Error::invalid("shape.sha256", format!("the {name} is not 64 hex digits"))),
     }
 }
 
-pub(crate) fn text(what: &str, text: &str) -> Result<(), Error> {
+pub(crate) fn check_text(what: &str, text: &str) -> Result<(), Error> {
     // NUL ends strings in too many places downstream; other control characters occur in honest text.
     match text.contains('\0') {
         true => Err(Error::invalid("shape.control_character", format!("the {what} holds a NUL character"))),
@@ -213,9 +217,9 @@ pub(crate) fn text(what: &str, text: &str) -> Result<(), Error> {
     }
 }
 
-fn line(what: &str, value: Option<&str>, bytes_max: usize) -> Result<(), Error> {
+fn check_text_length(what: &str, value: Option<&str>, bytes_max: usize) -> Result<(), Error> {
     let Some(value) = value else { return Ok(()) };
-    text(what, value)?;
+    check_text(what, value)?;
     match value.len() > bytes_max {
         true => Err(Error::invalid("shape.too_long", format!("the {what} is longer than {bytes_max} bytes"))),
         false => Ok(()),
@@ -230,8 +234,8 @@ mod tests {
     fn a_path_from_before_is_still_found_though_none_like_it_is_made() {
         let limits = Limits::default();
         for odd in ["a\u{200b}b", "\u{202e}abc", "．．/x", "a/..\u{200b}/b", "a/\u{200d}b"] {
-            assert_eq!(checked_path(odd, &limits).ok().as_deref(), Some(odd), "{odd:?}");
-            assert!(new_path(odd, &limits).is_err(), "{odd:?}");
+            assert_eq!(normalize_path(odd, &limits).ok().as_deref(), Some(odd), "{odd:?}");
+            assert!(normalize_new_path(odd, &limits).is_err(), "{odd:?}");
         }
     }
 }

@@ -18,16 +18,16 @@ pub enum Grant {
 
 /// The two rules an admin can take from a role.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Rules {
+pub struct MemoryPermissions {
     /// `memory.read`
     pub read: bool,
     /// `memory.manage`
     pub manage: bool,
 }
 
-impl Default for Rules {
+impl Default for MemoryPermissions {
     fn default() -> Self {
-        Rules { read: true, manage: true }
+        MemoryPermissions { read: true, manage: true }
     }
 }
 
@@ -60,7 +60,7 @@ pub struct Caller {
     #[serde(default)]
     pub grants: BTreeMap<String, Grant>,
     #[serde(default)]
-    pub rules: Rules,
+    pub rules: MemoryPermissions,
 }
 
 impl Caller {
@@ -78,7 +78,7 @@ impl Caller {
             unattended: false,
             confirmed: false,
             grants: BTreeMap::new(),
-            rules: Rules::default(),
+            rules: MemoryPermissions::default(),
         }
     }
 
@@ -112,20 +112,20 @@ impl Caller {
     }
 
     /// A program is at home with one person in one conversation: what it left there it sees there.
-    pub(crate) fn is_at_home(&self, user: Option<&str>, conversation: Option<&str>) -> bool {
+    pub(crate) fn is_in_same_conversation(&self, user: Option<&str>, conversation: Option<&str>) -> bool {
         self.user.as_deref() == user && self.conversation.as_deref() == conversation
     }
 
     /// The most trust this caller's writes can have: its role's, or its person's where that person confirmed.
-    pub fn ceiling(&self) -> Trust {
+    pub fn trust_ceiling(&self) -> Trust {
         match self.confirmed && self.user.is_some() {
-            true => self.role.ceiling().max(Trust::UserAuthored),
-            false => self.role.ceiling(),
+            true => self.role.trust_ceiling().max(Trust::UserAuthored),
+            false => self.role.trust_ceiling(),
         }
     }
 
     /// Whether this caller may do `needed` with the memories of `system`.
-    pub fn holds(&self, system: &str, needed: Grant) -> bool {
+    pub fn has_grant(&self, system: &str, needed: Grant) -> bool {
         self.role == Role::Admin || self.grants.get(system).is_some_and(|grant| *grant >= needed)
     }
 }

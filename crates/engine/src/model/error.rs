@@ -23,11 +23,11 @@ pub struct Conflict {
     pub code: &'static str,
     pub reason: String,
     /// What stands there now: sha256 and the first characters, where the caller may see them.
-    pub current: Option<Current>,
+    pub current: Option<CurrentVersion>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Current {
+pub struct CurrentVersion {
     pub sha256: String,
     pub version: String,
     pub excerpt: String,

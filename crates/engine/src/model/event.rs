@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::model::caller::Caller;
 use crate::model::id::{MemoryId, VersionId};
-use crate::model::memory::{Memory, hex};
+use crate::model::memory::{Memory, to_hex};
 use crate::model::refusal::Refusal;
 use crate::model::scope::Scope;
 use crate::model::vocabulary::Role;
@@ -58,7 +58,7 @@ vocabulary! {
 
 impl EventName {
     /// Whether it tells of a review.
-    pub(crate) fn is_of_review(self) -> bool {
+    pub(crate) fn is_review_event(self) -> bool {
         matches!(
             self,
             EventName::PromotionProposed
@@ -73,7 +73,7 @@ impl EventName {
 
 /// An event before the log has numbered it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Happening {
+pub struct EventBody {
     pub name: EventName,
     pub at: Timestamp,
     pub actor: String,
@@ -99,14 +99,14 @@ pub struct Happening {
 pub struct Event {
     pub seq: u64,
     #[serde(flatten)]
-    pub happening: Happening,
+    pub happening: EventBody,
     /// Hex of the hash over the previous entry's hash and this entry.
     pub hash: String,
 }
 
-impl Happening {
-    pub fn new(name: EventName, caller: &Caller, at: Timestamp) -> Happening {
-        Happening {
+impl EventBody {
+    pub fn new(name: EventName, caller: &Caller, at: Timestamp) -> EventBody {
+        EventBody {
             name,
             at,
             actor: caller.principal.clone(),
@@ -121,45 +121,48 @@ impl Happening {
     }
 
     /// Says which memory it is about, and where that lives.
-    pub fn about(mut self, memory: &Memory) -> Happening {
+    pub fn about_memory(mut self, memory: &Memory) -> EventBody {
         self.memory = Some(memory.id);
         self.version = Some(memory.version);
         self.scope = Some(memory.scope.clone());
-        self.with("store", &memory.store)
-            .with("path", &memory.path)
-            .with("kind", memory.kind)
-            .with("trust", memory.trust)
-            .with("state", memory.state)
+        self.with_field("store", &memory.store)
+            .with_field("path", &memory.path)
+            .with_field("kind", memory.kind)
+            .with_field("trust", memory.trust)
+            .with_field("state", memory.state)
     }
 
-    pub fn with(mut self, key: &str, value: impl Serialize) -> Happening {
+    pub fn with_field(mut self, key: &str, value: impl Serialize) -> EventBody {
         let value = serde_json::to_value(value).unwrap_or(Value::Null);
         self.payload.insert(key.to_owned(), value);
         self
     }
 
-    pub fn in_scope(mut self, scope: Option<Scope>) -> Happening {
+    pub fn with_scope(mut self, scope: Option<Scope>) -> EventBody {
         self.scope = scope;
         self
     }
 
     /// The event of a refusal: rule and code, never the refused text.
-    pub fn refused(caller: &Caller, at: Timestamp, store: &str, refusal: &Refusal) -> Happening {
+    pub fn from_refusal(caller: &Caller, at: Timestamp, store: &str, refusal: &Refusal) -> EventBody {
         let name = if refusal.is_policy() { EventName::PolicyDenied } else { EventName::WriteBlocked };
         let findings: Vec<Value> = refusal
             .findings
             .iter()
             .map(|f| json!({ "field": f.field, "rule": f.rule, "severity": f.severity }))
             .collect();
-        Happening::new(name, caller, at).with("code", refusal.code).with("store", store).with("findings", findings)
+        EventBody::new(name, caller, at)
+            .with_field("code", refusal.code)
+            .with_field("store", store)
+            .with_field("findings", findings)
     }
 }
 
 /// The hash that ties an entry to everything before it.
-pub fn link(previous: &str, seq: u64, happening_json: &str) -> String {
+pub fn chain_hash(previous: &str, seq: u64, happening_json: &str) -> String {
     let mut hash = Sha256::new();
     hash.update(previous.as_bytes());
     hash.update(seq.to_be_bytes());
     hash.update(happening_json.as_bytes());
-    hex(&hash.finalize())
+    to_hex(&hash.finalize())
 }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 pub struct NotAnId;
 
 /// Reads an id of any sort.
-pub fn parsed(text: &str) -> Result<Uuid, NotAnId> {
+pub fn parse_id(text: &str) -> Result<Uuid, NotAnId> {
     Uuid::parse_str(text).map_err(|_| NotAnId)
 }
 
@@ -30,22 +30,22 @@ macro_rules! id {
         impl std::str::FromStr for $name {
             type Err = NotAnId;
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                parsed(text).map(Self)
+                parse_id(text).map(Self)
             }
         }
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_str(Reader).map(Self)
+                deserializer.deserialize_str(IdVisitor).map(Self)
             }
         }
     )+};
 }
 
 /// Reads an id in our own words: the library's quote what it did not understand.
-struct Reader;
+struct IdVisitor;
 
-impl Visitor<'_> for Reader {
+impl Visitor<'_> for IdVisitor {
     type Value = Uuid;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -53,7 +53,7 @@ impl Visitor<'_> for Reader {
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Uuid, E> {
-        parsed(text).map_err(E::custom)
+        parse_id(text).map_err(E::custom)
     }
 }
 

@@ -10,16 +10,16 @@ pub const WEEKLY_DECAY: f64 = 0.95;
 /// Decayed importance below which a memory is archived.
 pub const ARCHIVE_BELOW: f64 = 0.1;
 /// Decayed importance below which a memory goes first when its place is nearly full.
-pub const EARLY_BELOW: f64 = 0.2;
+pub const EARLY_ARCHIVE_BELOW: f64 = 0.2;
 /// Share of the quota from which a place counts as nearly full.
-pub const NEARLY_FULL: f64 = 0.9;
+pub const NEARLY_FULL_SHARE: f64 = 0.9;
 const WEEK_MICROS: f64 = 7.0 * 24.0 * 3600.0 * 1e6;
 
 /// What a microsecond's delay of the last recall adds to a [`fade_key`]; `-ln 0.95` a week.
 pub const FADE_PER_MICROSECOND: f64 = 0.051_293_294_387_550_53 / WEEK_MICROS;
 
 /// Importance after the time since the last recall, or since creation where there was none.
-pub fn decayed(importance: f64, since: Timestamp, now: Timestamp) -> f64 {
+pub fn decayed_importance(importance: f64, since: Timestamp, now: Timestamp) -> f64 {
     let weeks = (now.as_microsecond() - since.as_microsecond()).max(0) as f64 / WEEK_MICROS;
     importance * WEEKLY_DECAY.powf(weeks)
 }
@@ -33,30 +33,30 @@ pub fn fade_key(importance: f64, since: Timestamp) -> f64 {
 
 /// What a saved turn is worth and how long, judged by its words (seed 001). Documented in docs/guide.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Worth {
+pub struct ImportanceEstimate {
     pub importance: f64,
     pub class: TtlClass,
 }
 
-const BASE: f64 = 0.3;
-const DECISION: f64 = 0.3;
-const AMOUNT: f64 = 0.3;
-const SMALL_TALK: f64 = 0.15;
+const BASE_IMPORTANCE: f64 = 0.3;
+const DECISION_BONUS: f64 = 0.3;
+const AMOUNT_BONUS: f64 = 0.3;
+const SMALL_TALK_IMPORTANCE: f64 = 0.15;
 /// Importance of what somebody asked to have remembered.
-pub const FULL: f64 = 1.0;
+pub const FULL_IMPORTANCE: f64 = 1.0;
 /// Small talk is short; a long message that opens with thanks is not.
 const SMALL_TALK_WORDS_MAX: usize = 8;
 
-const REMEMBER: &[&str] = &["remember this", "remember that", "keep in mind"];
-const DO_NOT_FORGET: &[&str] = &["don't forget", "do not forget", "never forget", "merk dir"];
+const REMEMBER_PHRASES: &[&str] = &["remember this", "remember that", "keep in mind"];
+const DO_NOT_FORGET_PHRASES: &[&str] = &["don't forget", "do not forget", "never forget", "merk dir"];
 /// Before "remember" these do not change who is meant.
 const COURTESIES: &[&str] = &["please", "always", "also", "just", "bitte"];
 /// After these a wish begins.
-const JOINING: &[&str] = &["and", "so", "but", "then"];
-const ASKING: &[&str] = &["can", "could", "will", "would", "must", "should"];
-const URGING: &[&str] = &["must", "should"];
+const JOINING_WORDS: &[&str] = &["and", "so", "but", "then"];
+const ASKING_VERBS: &[&str] = &["can", "could", "will", "would", "must", "should"];
+const URGING_VERBS: &[&str] = &["must", "should"];
 /// "Remember when we met" tells of somebody's memory.
-const REMINISCING: &[&str] = &["when", "how", "what", "who", "where", "why", "me"];
+const REMINISCING_WORDS: &[&str] = &["when", "how", "what", "who", "where", "why", "me"];
 const DECISIONS: &[&str] = &[
     "decided",
     "decision",
@@ -128,20 +128,23 @@ const FILLERS: &[&str] = &[
 ];
 
 /// Judges a text. The caller's own word, where given, goes before this.
-pub fn worth(text: &str) -> Worth {
+pub fn estimate_importance(text: &str) -> ImportanceEstimate {
     // Telephones write it curved.
     let lower = text.to_lowercase().replace('’', "'");
-    let has = |list: &[&str]| list.iter().any(|phrase| contains_word(&lower, phrase));
-    let mut wishes = REMEMBER.iter().chain(DO_NOT_FORGET);
-    if commands(&lower) || wishes.any(|phrase| words_at(&lower, phrase).any(|at| is_wish(&lower, at))) {
-        return Worth { importance: FULL, class: TtlClass::Remember };
+    let has = |list: &[&str]| list.iter().any(|phrase| contains_phrase(&lower, phrase));
+    let mut wishes = REMEMBER_PHRASES.iter().chain(DO_NOT_FORGET_PHRASES);
+    if is_remember_command(&lower)
+        || wishes.any(|phrase| phrase_positions(&lower, phrase).any(|at| is_request(&lower, at)))
+    {
+        return ImportanceEstimate { importance: FULL_IMPORTANCE, class: TtlClass::Remember };
     }
     let (decision, amount) = (has(DECISIONS), has(APPROVALS) || mentions_amount(&lower));
     let (completion, failure) = (has(COMPLETIONS), has(FAILURES));
     if is_small_talk(&lower) && !(decision || amount || completion || failure) {
-        return Worth { importance: SMALL_TALK, class: TtlClass::Routine };
+        return ImportanceEstimate { importance: SMALL_TALK_IMPORTANCE, class: TtlClass::Routine };
     }
-    let importance = BASE + if decision { DECISION } else { 0.0 } + if amount { AMOUNT } else { 0.0 };
+    let importance =
+        BASE_IMPORTANCE + if decision { DECISION_BONUS } else { 0.0 } + if amount { AMOUNT_BONUS } else { 0.0 };
     let class = match () {
         () if completion => TtlClass::TaskCompletion,
         () if decision || amount => TtlClass::Decision,
@@ -149,12 +152,12 @@ pub fn worth(text: &str) -> Worth {
         () => TtlClass::Routine,
     };
     // Tenths add up to tenths.
-    Worth { importance: ((importance * 10.0).round() / 10.0).clamp(0.0, FULL), class }
+    ImportanceEstimate { importance: ((importance * 10.0).round() / 10.0).clamp(0.0, FULL_IMPORTANCE), class }
 }
 
 /// A few polite words and nothing else.
 fn is_small_talk(text: &str) -> bool {
-    let words = words::tokens(text);
+    let words = words::folded_words(text);
     let is = |list: &[&str], word: &String| list.contains(&word.as_str());
     let polite = words.iter().any(|word| is(PLEASANTRIES, word));
     let agrees = words.iter().any(|word| is(AGREEMENTS, word));
@@ -166,32 +169,32 @@ fn is_small_talk(text: &str) -> bool {
 }
 
 /// "Remember: ship on Friday", "can you remember my name is Bob": said to whoever listens.
-fn commands(text: &str) -> bool {
-    words_at(text, "remember").any(|at| {
+fn is_remember_command(text: &str) -> bool {
+    phrase_positions(text, "remember").any(|at| {
         let after = text[at + "remember".len()..].trim_start_matches([':', ',', ' ']);
         let next = after.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
         let is_question = after.find(['.', '!', '?', '\n']).is_some_and(|end| after[end..].starts_with('?'));
-        let begins = matches!(before(text, at), [None, _] | [Some("to"), _]);
-        let tells = next.is_empty() || REMINISCING.contains(&next) || begins && is_question;
-        is_wish(text, at) && !tells
+        let begins = matches!(two_words_before(text, at), [None, _] | [Some("to"), _]);
+        let tells = next.is_empty() || REMINISCING_WORDS.contains(&next) || begins && is_question;
+        is_request(text, at) && !tells
     })
 }
 
 /// Whether what stands before a phrase makes it a wish, not a report: "I want you to remember this" is one, "they
 /// still remember this" is none.
-fn is_wish(text: &str, at: usize) -> bool {
-    match before(text, at) {
+fn is_request(text: &str, at: usize) -> bool {
+    match two_words_before(text, at) {
         [None, _] => true,
         [Some("to"), _] => sentence_before(text, at).split_whitespace().any(|word| matches!(word, "you" | "want")),
-        [Some("you" | "we"), Some(asks)] => ASKING.contains(&asks),
-        [Some(urges), Some("you" | "we")] => URGING.contains(&urges),
-        [Some(word), None] => JOINING.contains(&word) || URGING.contains(&word),
-        [Some(word), _] => JOINING.contains(&word),
+        [Some("you" | "we"), Some(asks)] => ASKING_VERBS.contains(&asks),
+        [Some(urges), Some("you" | "we")] => URGING_VERBS.contains(&urges),
+        [Some(word), None] => JOINING_WORDS.contains(&word) || URGING_VERBS.contains(&word),
+        [Some(word), _] => JOINING_WORDS.contains(&word),
     }
 }
 
 /// The two words before a place in the same sentence, the nearest first, courtesies left out.
-fn before(text: &str, at: usize) -> [Option<&str>; 2] {
+fn two_words_before(text: &str, at: usize) -> [Option<&str>; 2] {
     let mut words = sentence_before(text, at).split_whitespace().rev().filter(|word| !COURTESIES.contains(word));
     [words.next(), words.next()]
 }
@@ -201,12 +204,12 @@ fn sentence_before(text: &str, at: usize) -> &str {
     text[..at].rsplit(['.', '!', '?', ':', ';', ',', '\n']).next().unwrap_or_default()
 }
 
-fn contains_word(text: &str, phrase: &str) -> bool {
-    words_at(text, phrase).next().is_some()
+fn contains_phrase(text: &str, phrase: &str) -> bool {
+    phrase_positions(text, phrase).next().is_some()
 }
 
 /// Where the phrase stands as words, not inside one.
-fn words_at<'a>(text: &'a str, phrase: &'a str) -> impl Iterator<Item = usize> + 'a {
+fn phrase_positions<'a>(text: &'a str, phrase: &'a str) -> impl Iterator<Item = usize> + 'a {
     text.match_indices(phrase).map(|(at, _)| at).filter(move |at| {
         let before = text[..*at].chars().next_back();
         let after = text[at + phrase.len()..].chars().next();
@@ -237,8 +240,8 @@ mod tests {
 
     #[test]
     fn fact_17_half_importance_after_ten_weeks() {
-        assert!((decayed(0.5, at(0.0), at(10.0)) - 0.2994).abs() < 1e-4);
-        assert!((decayed(0.5, at(10.0), at(10.0)) - 0.5).abs() < 1e-12);
+        assert!((decayed_importance(0.5, at(0.0), at(10.0)) - 0.2994).abs() < 1e-4);
+        assert!((decayed_importance(0.5, at(10.0), at(10.0)) - 0.5).abs() < 1e-12);
     }
 
     #[test]
@@ -246,7 +249,8 @@ mod tests {
         let memories = [(0.9, 0.0), (0.5, 5.0), (0.31, 20.0), (0.3, 20.0), (0.05, 30.0)];
         for (a, week_a) in memories {
             for (b, week_b) in memories {
-                let by_decay = decayed(a, at(week_a), at(40.0)) < decayed(b, at(week_b), at(40.0));
+                let by_decay =
+                    decayed_importance(a, at(week_a), at(40.0)) < decayed_importance(b, at(week_b), at(40.0));
                 assert_eq!(by_decay, fade_key(a, at(week_a)) < fade_key(b, at(week_b)));
             }
         }
@@ -255,7 +259,7 @@ mod tests {
     #[test]
     fn worth_of_what_people_say() {
         let check = |text: &str, importance: f64, class: TtlClass| {
-            let worth = worth(text);
+            let worth = estimate_importance(text);
             assert!((worth.importance - importance).abs() < 1e-9 && worth.class == class, "{text}: {worth:?}");
         };
         check("Please remember this: the door code changes monthly", 1.0, TtlClass::Remember);

@@ -10,16 +10,16 @@ use crate::model::lifecycle;
 use crate::model::scope::Scope;
 use crate::model::store::{AUDIT_LOG, WORKFLOW_STEPS};
 use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation, State, Trust, TtlClass, TurnRole};
-use crate::sources::audit_log::HAPPENED_AT;
+use crate::sources::audit_log::HAPPENED_AT_FIELD;
 use crate::text::entities::Entity;
 
 /// The sha-256 of a memory's content, as lower-case hex.
 pub fn content_sha256(content: &str) -> String {
-    hex(&Sha256::digest(content.as_bytes()))
+    to_hex(&Sha256::digest(content.as_bytes()))
 }
 
 /// Lower-case hex.
-pub fn hex(bytes: &[u8]) -> String {
+pub fn to_hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digits = |byte: &u8| [byte >> 4, byte & 0xf].map(|half| char::from(DIGITS[usize::from(half)]));
     bytes.iter().flat_map(digits).collect()
@@ -98,11 +98,11 @@ pub struct Memory {
 }
 
 /// Stands where words were taken away.
-const TAKEN_AWAY: &str = "[redacted]";
+const REDACTED_TEXT: &str = "[redacted]";
 
 impl Memory {
     /// What stays of one that was redacted: who, when, why and where, but nothing it said.
-    pub fn blanked(self) -> Memory {
+    pub fn without_content(self) -> Memory {
         Memory {
             content: String::new(),
             title: None,
@@ -115,7 +115,7 @@ impl Memory {
     }
 
     /// What stands for the memory in one line: its hint, else its title, else its first line.
-    pub fn summary(&self) -> &str {
+    pub fn summary_line(&self) -> &str {
         let first_line = || self.content.lines().next().unwrap_or_default();
         self.recall_hint.as_deref().or(self.title.as_deref()).filter(|text| !text.is_empty()).unwrap_or_else(first_line)
     }
@@ -127,7 +127,7 @@ impl Memory {
 
     /// When it happened: an entry of the audit log or of a workflow says so, all else happens when it is saved.
     pub fn happened_at(&self) -> Timestamp {
-        let told = || self.metadata.get(HAPPENED_AT)?.as_str()?.parse().ok();
+        let told = || self.metadata.get(HAPPENED_AT_FIELD)?.as_str()?.parse().ok();
         let tells = matches!(self.store.as_str(), AUDIT_LOG | WORKFLOW_STEPS);
         tells.then(told).flatten().unwrap_or(self.created_at)
     }
@@ -142,7 +142,7 @@ impl Memory {
 
     /// Importance as it counts now: it fades while nobody recalls the memory.
     pub fn decayed_importance(&self, now: Timestamp) -> f64 {
-        lifecycle::decayed(self.importance, self.last_recalled_at.unwrap_or(self.created_at), now)
+        lifecycle::decayed_importance(self.importance, self.last_recalled_at.unwrap_or(self.created_at), now)
     }
 
     /// Its date of re-verification has passed and nobody has confirmed it since.
@@ -227,7 +227,7 @@ pub struct Draft {
 
 impl Draft {
     /// What would have to be said to get this memory. Who, when and standing are not said but given.
-    pub fn of(memory: &Memory) -> Draft {
+    pub fn from_memory(memory: &Memory) -> Draft {
         let system = match &memory.scope {
             Scope::System { system } => Some(system.clone()),
             _ => None,
@@ -273,16 +273,16 @@ impl Evidence {
     }
 
     /// The same without its words: they may quote what was redacted.
-    pub fn blanked(self) -> Evidence {
-        Evidence { summary: TAKEN_AWAY.to_owned(), ..self }
+    pub fn without_text(self) -> Evidence {
+        Evidence { summary: REDACTED_TEXT.to_owned(), ..self }
     }
 
     /// Every free text in it.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn text_fields(&self) -> impl Iterator<Item = &str> {
         [Some(&self.summary), self.tool_call.as_ref(), self.tool.as_ref()].into_iter().flatten().map(String::as_str)
     }
 
-    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+    pub(crate) fn text_fields_mut(&mut self) -> impl Iterator<Item = &mut String> {
         [Some(&mut self.summary), self.tool_call.as_mut(), self.tool.as_mut()].into_iter().flatten()
     }
 }

@@ -33,7 +33,7 @@ impl Refusal {
         Refusal { code, message: message.into(), hint: None, findings: Vec::new() }
     }
 
-    pub fn hint(mut self, hint: impl Into<String>) -> Refusal {
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Refusal {
         self.hint = Some(hint.into());
         self
     }

@@ -51,9 +51,9 @@ impl Ruleset {
         match self.layers.as_slice() {
             [only] => *only,
             layers if scope == ScopeKind::User && layers.contains(&Layer::Profile) => Layer::Profile,
-            layers if layers.contains(&kind.layer()) => kind.layer(),
+            layers if layers.contains(&kind.default_layer()) => kind.default_layer(),
             [first, ..] => *first,
-            [] => kind.layer(),
+            [] => kind.default_layer(),
         }
     }
 
@@ -76,7 +76,7 @@ impl Rulesets {
     }
 
     /// Adds rulesets from configuration. The built-in ones keep their meaning everywhere, so they cannot be replaced.
-    pub fn extend(&mut self, more: BTreeMap<String, Ruleset>) -> Result<(), Error> {
+    pub fn add_configured(&mut self, more: BTreeMap<String, Ruleset>) -> Result<(), Error> {
         for (name, ruleset) in more {
             if self.0.contains_key(&name) {
                 let message = format!("ruleset `{name}` is built in; choose another name");
@@ -96,18 +96,18 @@ impl Default for Rulesets {
     fn default() -> Self {
         let named = |(name, ruleset): (&str, Ruleset)| (name.to_owned(), ruleset);
         let all = [
-            ("document", document()),
-            ("episodic", episodic()),
-            ("lesson", lesson()),
-            ("layered", layered()),
-            ("note", note()),
+            ("document", document_ruleset()),
+            ("episodic", episodic_ruleset()),
+            ("lesson", lesson_ruleset()),
+            ("layered", layered_ruleset()),
+            ("note", note_ruleset()),
         ];
         Rulesets(all.into_iter().map(named).collect())
     }
 }
 
 /// The common ground of the built-in rulesets: strict, small, without expiry.
-fn base() -> Ruleset {
+fn base_ruleset() -> Ruleset {
     Ruleset {
         layers: Layer::ALL.to_vec(),
         kinds: Vec::new(),
@@ -127,19 +127,19 @@ fn base() -> Ruleset {
 }
 
 /// Seed 000: operational documents by path.
-fn document() -> Ruleset {
+fn document_ruleset() -> Ruleset {
     Ruleset {
         dedup: Dedup::Path,
         evidence: EvidenceRule::Required,
         content_bytes_max: 100_000,
         content_bytes_soft: Some(25_000),
         conversation_draft_days: Some(30),
-        ..base()
+        ..base_ruleset()
     }
 }
 
 /// Seed 001: what an agent went through.
-fn episodic() -> Ruleset {
+fn episodic_ruleset() -> Ruleset {
     let ttl_days =
         [(TtlClass::Routine, 7), (TtlClass::TaskCompletion, 30), (TtlClass::Decision, 90), (TtlClass::Error, 14)];
     Ruleset {
@@ -150,12 +150,12 @@ fn episodic() -> Ruleset {
         ranker: Ranker::Episodic,
         ttl_days: ttl_days.into_iter().collect(),
         importance: true,
-        ..base()
+        ..base_ruleset()
     }
 }
 
 /// Seed 002: short lessons of a pipeline's agent.
-fn lesson() -> Ruleset {
+fn lesson_ruleset() -> Ruleset {
     Ruleset {
         layers: vec![Layer::Semantic],
         default_kind: Some(Kind::Lesson),
@@ -163,17 +163,17 @@ fn lesson() -> Ruleset {
         evidence: EvidenceRule::None,
         content_bytes_max: 4_096,
         ranker: Ranker::Lesson,
-        ..base()
+        ..base_ruleset()
     }
 }
 
 /// Seed 003: five layers under review.
-fn layered() -> Ruleset {
-    Ruleset { default_kind: Some(Kind::Note), dedup: Dedup::Key, ranker: Ranker::Layered, ..base() }
+fn layered_ruleset() -> Ruleset {
+    Ruleset { default_kind: Some(Kind::Note), dedup: Dedup::Key, ranker: Ranker::Layered, ..base_ruleset() }
 }
 
 /// Seed 004: self-describing notes of a person or a system.
-fn note() -> Ruleset {
+fn note_ruleset() -> Ruleset {
     Ruleset {
         layers: vec![Layer::Semantic, Layer::Profile],
         default_kind: Some(Kind::Note),
@@ -183,6 +183,6 @@ fn note() -> Ruleset {
         content_bytes_max: 4_096,
         unattended_saves_max: Some(3),
         ranker: Ranker::Hint,
-        ..base()
+        ..base_ruleset()
     }
 }

@@ -31,7 +31,7 @@ impl Scope {
     }
 
     /// The two names stores keep in columns: the place itself and, for pipelines, the agent.
-    pub fn names(&self) -> (&str, &str) {
+    pub fn name_columns(&self) -> (&str, &str) {
         match self {
             Scope::Workspace => ("", ""),
             Scope::User { user } => (user, ""),
@@ -44,7 +44,7 @@ impl Scope {
     }
 
     /// The inverse of [`Scope::kind`] and [`Scope::names`].
-    pub fn from_names(kind: ScopeKind, first: &str, second: &str) -> Scope {
+    pub fn from_name_columns(kind: ScopeKind, first: &str, second: &str) -> Scope {
         let first = first.to_owned();
         match kind {
             ScopeKind::Workspace => Scope::Workspace,
@@ -60,7 +60,7 @@ impl Scope {
 
 impl std::fmt::Display for Scope {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.names() {
+        match self.name_columns() {
             ("", _) => write!(f, "{}", self.kind()),
             (first, "") => write!(f, "{}:{first}", self.kind()),
             (first, second) => write!(f, "{}:{first}/{second}", self.kind()),

@@ -22,7 +22,7 @@ pub struct Store {
 }
 
 /// A store that exists without being made: the seeded ones, and those that appear on first use.
-pub struct Builtin {
+pub struct BuiltinStore {
     pub slug: &'static str,
     pub title: &'static str,
     pub scope: ScopeKind,
@@ -33,7 +33,7 @@ pub struct Builtin {
     pub seeded: bool,
 }
 
-const fn builtin(
+const fn builtin_store(
     slug: &'static str,
     title: &'static str,
     scope: ScopeKind,
@@ -41,29 +41,29 @@ const fn builtin(
     default_trust: Trust,
     access: Access,
     seeded: bool,
-) -> Builtin {
-    Builtin { slug, title, scope, ruleset, default_trust, access, seeded }
+) -> BuiltinStore {
+    BuiltinStore { slug, title, scope, ruleset, default_trust, access, seeded }
 }
 
 /// Every store the product knows by name.
 #[rustfmt::skip]
-pub const BUILTINS: &[Builtin] = &[
-    builtin("workspace_conventions", "How we work here", ScopeKind::Workspace, "document", Trust::SystemSeeded, Access::ReadOnly, true),
-    builtin("workspace_runbooks", "Approved runbooks", ScopeKind::Workspace, "document", Trust::AdminApproved, Access::ReadOnly, true),
-    builtin("conversation_memory", "Drafts of conversations", ScopeKind::Conversation, "document", Trust::AgentDraft, Access::ReadWrite, true),
-    builtin("user_memory", "What a person prefers", ScopeKind::User, "document", Trust::UserAuthored, Access::ReadWrite, false),
-    builtin("lessons", "Lessons of pipelines", ScopeKind::Pipeline, "lesson", Trust::AgentDraft, Access::ReadWrite, false),
-    builtin("user_notes", "Private notes", ScopeKind::User, "note", Trust::UserAuthored, Access::ReadWrite, false),
-    builtin("system_notes", "Facts about systems", ScopeKind::System, "note", Trust::UserAuthored, Access::ReadWrite, false),
-    builtin("episodes", "What agents went through", ScopeKind::Agent, "episodic", Trust::UserAuthored, Access::ReadWrite, false),
-    builtin("layers", "Reviewed layers", ScopeKind::Workspace, "layered", Trust::AdminApproved, Access::ReadOnly, false),
-    builtin("agent_files", "Files agents keep", ScopeKind::Agent, "document", Trust::AgentDraft, Access::ReadWrite, false),
-    builtin("agent_layers", "What an agent knows how to do", ScopeKind::Agent, "layered", Trust::AgentDraft, Access::ReadWrite, false),
-    builtin("working_memory", "Scratch of open runs", ScopeKind::Run, "layered", Trust::AgentDraft, Access::ReadWrite, false),
-    builtin(KNOWLEDGE_BASE, "What is written down", ScopeKind::Workspace, "document", Trust::AdminApproved, Access::ReadOnly, false),
-    builtin(KNOWLEDGE_DRAFTS, "Documents not yet published", ScopeKind::Workspace, "document", Trust::AdminApproved, Access::ReadOnly, false),
-    builtin(AUDIT_LOG, "What was done", ScopeKind::Workspace, "document", Trust::AgentDraft, Access::ReadOnly, false),
-    builtin(WORKFLOW_STEPS, "What workflows came to", ScopeKind::Workspace, "document", Trust::AgentDraft, Access::ReadOnly, false),
+pub const BUILTIN_STORES: &[BuiltinStore] = &[
+    builtin_store("workspace_conventions", "How we work here", ScopeKind::Workspace, "document", Trust::SystemSeeded, Access::ReadOnly, true),
+    builtin_store("workspace_runbooks", "Approved runbooks", ScopeKind::Workspace, "document", Trust::AdminApproved, Access::ReadOnly, true),
+    builtin_store("conversation_memory", "Drafts of conversations", ScopeKind::Conversation, "document", Trust::AgentDraft, Access::ReadWrite, true),
+    builtin_store("user_memory", "What a person prefers", ScopeKind::User, "document", Trust::UserAuthored, Access::ReadWrite, false),
+    builtin_store("lessons", "Lessons of pipelines", ScopeKind::Pipeline, "lesson", Trust::AgentDraft, Access::ReadWrite, false),
+    builtin_store("user_notes", "Private notes", ScopeKind::User, "note", Trust::UserAuthored, Access::ReadWrite, false),
+    builtin_store("system_notes", "Facts about systems", ScopeKind::System, "note", Trust::UserAuthored, Access::ReadWrite, false),
+    builtin_store("episodes", "What agents went through", ScopeKind::Agent, "episodic", Trust::UserAuthored, Access::ReadWrite, false),
+    builtin_store("layers", "Reviewed layers", ScopeKind::Workspace, "layered", Trust::AdminApproved, Access::ReadOnly, false),
+    builtin_store("agent_files", "Files agents keep", ScopeKind::Agent, "document", Trust::AgentDraft, Access::ReadWrite, false),
+    builtin_store("agent_layers", "What an agent knows how to do", ScopeKind::Agent, "layered", Trust::AgentDraft, Access::ReadWrite, false),
+    builtin_store("working_memory", "Scratch of open runs", ScopeKind::Run, "layered", Trust::AgentDraft, Access::ReadWrite, false),
+    builtin_store(KNOWLEDGE_BASE, "What is written down", ScopeKind::Workspace, "document", Trust::AdminApproved, Access::ReadOnly, false),
+    builtin_store(KNOWLEDGE_DRAFTS, "Documents not yet published", ScopeKind::Workspace, "document", Trust::AdminApproved, Access::ReadOnly, false),
+    builtin_store(AUDIT_LOG, "What was done", ScopeKind::Workspace, "document", Trust::AgentDraft, Access::ReadOnly, false),
+    builtin_store(WORKFLOW_STEPS, "What workflows came to", ScopeKind::Workspace, "document", Trust::AgentDraft, Access::ReadOnly, false),
 ];
 
 /// Chunks of published documents.
@@ -76,23 +76,23 @@ pub const AUDIT_LOG: &str = "audit_log";
 pub const WORKFLOW_STEPS: &str = "workflow_steps";
 
 /// Stores that are looked into only by name or by the verbs made for them: logs would crowd out what was learnt.
-pub const ASKED_BY_NAME: &[&str] = &[KNOWLEDGE_DRAFTS, AUDIT_LOG, WORKFLOW_STEPS];
+pub const STORES_BY_NAME_ONLY: &[&str] = &[KNOWLEDGE_DRAFTS, AUDIT_LOG, WORKFLOW_STEPS];
 
 /// Logs are appended to by their own verbs and changed by nobody; redaction and erasure keep their promises there too.
-const LOGS: &[&str] = &[AUDIT_LOG, WORKFLOW_STEPS];
+const LOG_STORES: &[&str] = &[AUDIT_LOG, WORKFLOW_STEPS];
 
 impl Store {
     pub fn is_log(&self) -> bool {
-        LOGS.contains(&self.slug.as_str())
+        LOG_STORES.contains(&self.slug.as_str())
     }
 }
 
-pub fn find_builtin(slug: &str) -> Option<&'static Builtin> {
-    BUILTINS.iter().find(|builtin| builtin.slug == slug)
+pub fn find_builtin_store(slug: &str) -> Option<&'static BuiltinStore> {
+    BUILTIN_STORES.iter().find(|builtin| builtin.slug == slug)
 }
 
-impl Builtin {
-    pub fn make(&self, id: StoreId, now: Timestamp) -> Store {
+impl BuiltinStore {
+    pub fn to_store(&self, id: StoreId, now: Timestamp) -> Store {
         Store {
             id,
             slug: self.slug.to_owned(),

@@ -15,7 +15,7 @@ pub struct Embedding {
 }
 
 /// To the nearest step, halves away from zero: [`f32::round`] for what fits a step, several at once.
-fn rounded(value: f32) -> i8 {
+fn round_to_i8(value: f32) -> i8 {
     let whole = value as i32;
     let rest = value - whole as f32;
     (whole + i32::from(rest >= 0.5) - i32::from(rest <= -0.5)) as i8
@@ -29,7 +29,7 @@ impl Vector {
         if !norm.is_finite() || norm <= f32::EPSILON || peak <= 0.0 {
             return None;
         }
-        let steps = values.iter().map(|v| rounded(v / peak * 127.0)).collect();
+        let steps = values.iter().map(|v| round_to_i8(v / peak * 127.0)).collect();
         let mut vector = Vector { scale: 1.0, values: steps };
         // The length of what was kept, not of what came in, so that a vector's cosine with itself is 1.
         vector.scale = 1.0 / (vector.dot(&vector) as f32).sqrt();
@@ -41,7 +41,7 @@ impl Vector {
         if self.values.len() != other.values.len() {
             return 0;
         }
-        dot(&self.values, &other.values)
+        dot_product(&self.values, &other.values)
     }
 
     pub fn cosine(&self, other: &Vector) -> f32 {
@@ -57,19 +57,19 @@ impl Vector {
     }
 
     pub fn from_bytes(bytes: &[u8]) -> Option<Vector> {
-        let (scale, values) = Vector::parts(bytes)?;
+        let (scale, values) = Vector::read_parts(bytes)?;
         Some(Vector { scale, values: values.collect() })
     }
 
     /// Scale and values, read in place.
-    pub fn parts(bytes: &[u8]) -> Option<(f32, impl ExactSizeIterator<Item = i8>)> {
+    pub fn read_parts(bytes: &[u8]) -> Option<(f32, impl ExactSizeIterator<Item = i8>)> {
         let (scale, values) = bytes.split_first_chunk::<4>()?;
         Some((f32::from_le_bytes(*scale), values.iter().map(|byte| *byte as i8)))
     }
 }
 
 /// Sums products of bytes; written so that the compiler turns it into vector instructions.
-pub fn dot(a: &[i8], b: &[i8]) -> i32 {
+pub fn dot_product(a: &[i8], b: &[i8]) -> i32 {
     a.iter().zip(b).map(|(x, y)| i32::from(i16::from(*x) * i16::from(*y))).sum()
 }
 
@@ -89,7 +89,7 @@ mod tests {
         for eighth in -127 * 8..=127 * 8_i16 {
             let value = f32::from(eighth) / 8.0;
             for near in [value, value.next_up(), value.next_down()] {
-                assert_eq!(f32::from(rounded(near)), near.round(), "{near}");
+                assert_eq!(f32::from(round_to_i8(near)), near.round(), "{near}");
             }
         }
     }

@@ -70,7 +70,7 @@ vocabulary! {
 
 impl Kind {
     /// The layer a document of this kind belongs to when nobody says otherwise.
-    pub const fn layer(self) -> Layer {
+    pub const fn default_layer(self) -> Layer {
         match self {
             Kind::Runbook | Kind::VerificationChecklist | Kind::ToolUsageLesson => Layer::Procedural,
             Kind::UserPreference => Layer::Profile,
@@ -106,7 +106,7 @@ impl State {
     }
 
     /// Active, or waiting for review: what can still be changed.
-    pub const fn stands(self) -> bool {
+    pub const fn is_changeable(self) -> bool {
         matches!(self, State::Active | State::Constrained)
     }
 }
@@ -134,7 +134,7 @@ vocabulary! {
 
 impl Role {
     /// The most trust this role's own writes can have.
-    pub const fn ceiling(self) -> Trust {
+    pub const fn trust_ceiling(self) -> Trust {
         match self {
             Role::Admin => Trust::AdminApproved,
             Role::Reviewer | Role::User => Trust::UserAuthored,
@@ -148,7 +148,7 @@ impl Role {
     }
 
     /// Who may decide reviews.
-    pub const fn decides(self) -> bool {
+    pub const fn may_decide_reviews(self) -> bool {
         matches!(self, Role::Admin | Role::Reviewer)
     }
 }

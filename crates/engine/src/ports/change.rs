@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-use crate::gate::Entry;
-use crate::model::event::Happening;
+use crate::gate::VersionedEntry;
+use crate::model::event::EventBody;
 use crate::model::id::{MemoryId, TenantId, VersionId};
 use crate::model::scope::Scope;
 use crate::ports::row::{Row, RowKind};
@@ -15,7 +15,7 @@ pub struct Change {
     pub at: Timestamp,
     pub guards: Vec<Guard>,
     pub writes: Vec<Write>,
-    pub events: Vec<Happening>,
+    pub events: Vec<EventBody>,
 }
 
 impl Change {
@@ -23,25 +23,25 @@ impl Change {
         Change { tenant, at, guards: Vec::new(), writes: Vec::new(), events: Vec::new() }
     }
 
-    pub fn guard(mut self, guard: Guard) -> Change {
+    pub fn with_guard(mut self, guard: Guard) -> Change {
         self.guards.push(guard);
         self
     }
 
-    pub fn write(mut self, write: Write) -> Change {
+    pub fn with_write(mut self, write: Write) -> Change {
         self.writes.push(write);
         self
     }
 
     /// With all of another change, in the same transaction.
-    pub fn and(mut self, other: Change) -> Change {
+    pub fn with_change(mut self, other: Change) -> Change {
         self.guards.extend(other.guards);
         self.writes.extend(other.writes);
         self.events.extend(other.events);
         self
     }
 
-    pub fn event(mut self, event: Happening) -> Change {
+    pub fn with_event(mut self, event: EventBody) -> Change {
         self.events.push(event);
         self
     }
@@ -73,30 +73,30 @@ pub enum Guard {
     /// The run has saved fewer memories than this into stores of this ruleset.
     RunSavesLeft { run: String, saves_max: u32 },
     /// The row is there in this state (`None`: it is not there).
-    RowIs { kind: RowKind, id: String, state: Option<String> },
+    RowInState { kind: RowKind, id: String, state: Option<String> },
     /// This many rows are in this state.
-    RowsAre { kind: RowKind, state: &'static str, count: u64 },
+    RowCountIs { kind: RowKind, state: &'static str, count: u64 },
 }
 
 /// One thing to write.
 #[derive(Debug, Clone)]
 pub enum Write {
     /// A memory with its new version: the only way content gets in.
-    Entry(Box<Entry>),
+    Entry(Box<VersionedEntry>),
     /// A side record: a store, pipeline, review, run, key …
     Row(Row),
-    RowGone {
+    DeleteRow {
         kind: RowKind,
         id: String,
     },
     /// Counters of what a recall returned.
-    Recalled {
+    CountRecalls {
         memories: Vec<MemoryId>,
         /// Those of them that may be episodes, which a recall keeps from fading.
         fading: Vec<MemoryId>,
     },
     /// Counts a save of an unattended run.
-    RunSave {
+    CountRunSave {
         run: String,
     },
     /// Erases the content of these versions, and of the live memory where it stands at one of them.
@@ -109,7 +109,7 @@ pub enum Write {
         place: Place,
     },
     /// A vector that was missing or of an older model; not a change of the memory.
-    Embedded {
+    SetEmbedding {
         memory: MemoryId,
         version: VersionId,
         embedding: crate::model::vector::Embedding,
@@ -118,9 +118,9 @@ pub enum Write {
 
 /// What a commit did.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Committed {
+pub struct CommitResult {
     /// Number of the last event written, 0 where there was none.
-    pub last_event: u64,
+    pub last_event_seq: u64,
     /// Memories deleted by [`Write::Erase`].
-    pub erased: u64,
+    pub erased_count: u64,
 }

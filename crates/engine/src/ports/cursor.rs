@@ -7,88 +7,88 @@ use jiff::Timestamp;
 
 use crate::model::error::Error;
 use crate::ports::row::RowKind;
-use crate::ports::{Cursor, Order};
-use crate::review::{Queue, QueueMark};
+use crate::ports::{ListCursor, SortOrder};
+use crate::review::{QueueCursor, QueuePage};
 
-impl Cursor {
+impl ListCursor {
     /// The word for this place. It names its order, so that it fits no other listing.
-    pub fn word(&self, order: Order) -> String {
-        let letter = letter(order);
+    pub fn to_token(&self, order: SortOrder) -> String {
+        let letter = order_letter(order);
         URL_SAFE_NO_PAD.encode(match self {
-            Cursor::Path(path, id) => format!("{letter}.{id}.{path}"),
-            Cursor::Time(at, id) => format!("{letter}.{id}.{}", at.as_microsecond()),
+            ListCursor::Path(path, id) => format!("{letter}.{id}.{path}"),
+            ListCursor::Time(at, id) => format!("{letter}.{id}.{}", at.as_microsecond()),
         })
     }
 
     /// The place a word of [`Cursor::word`] stands for.
-    pub fn read(order: Order, word: &str) -> Result<Cursor, Error> {
+    pub fn from_token(order: SortOrder, word: &str) -> Result<ListCursor, Error> {
         let place = || {
-            let text = plain(word)?;
-            let (id, key) = text.strip_prefix(letter(order))?.strip_prefix('.')?.split_once('.')?;
+            let text = decode_cursor_text(word)?;
+            let (id, key) = text.strip_prefix(order_letter(order))?.strip_prefix('.')?.split_once('.')?;
             let id = id.parse().ok()?;
             match order {
-                Order::Path => Some(Cursor::Path(key.to_owned(), id)),
-                Order::Newest | Order::Oldest => Some(Cursor::Time(moment(key)?, id)),
-                Order::LastTurn | Order::Fading | Order::Expiring => None,
+                SortOrder::Path => Some(ListCursor::Path(key.to_owned(), id)),
+                SortOrder::Newest | SortOrder::Oldest => Some(ListCursor::Time(parse_micros(key)?, id)),
+                SortOrder::LastTurn | SortOrder::Fading | SortOrder::Expiring => None,
             }
         };
-        place().ok_or_else(wrong)
+        place().ok_or_else(invalid_cursor)
     }
 }
 
 /// The word for a row's place among those of its kind.
-pub(crate) fn row_word(kind: RowKind, at: Timestamp, id: &str) -> String {
+pub(crate) fn encode_row_cursor(kind: RowKind, at: Timestamp, id: &str) -> String {
     URL_SAFE_NO_PAD.encode(format!("{kind}.{}.{id}", at.as_microsecond()))
 }
 
 /// The place a word of [`row_word`] stands for.
-pub(crate) fn read_row(kind: RowKind, word: &str) -> Result<(Timestamp, String), Error> {
+pub(crate) fn decode_row_cursor(kind: RowKind, word: &str) -> Result<(Timestamp, String), Error> {
     let place = || {
-        let text = plain(word)?;
+        let text = decode_cursor_text(word)?;
         let (at, id) = text.strip_prefix(kind.as_str())?.strip_prefix('.')?.split_once('.')?;
-        Some((moment(at)?, id.to_owned()))
+        Some((parse_micros(at)?, id.to_owned()))
     };
-    place().ok_or_else(wrong)
+    place().ok_or_else(invalid_cursor)
 }
 
-impl Queue {
+impl QueuePage {
     /// The word for where the next stretch begins.
-    pub fn next_word(&self) -> Option<String> {
+    pub fn next_token(&self) -> Option<String> {
         let (at, id) = self.next.as_ref()?;
         Some(URL_SAFE_NO_PAD.encode(format!("q.{}.{id}", at.as_microsecond())))
     }
 
     /// The place a word of [`Queue::next_word`] stands for.
-    pub fn read_word(word: &str) -> Result<QueueMark, Error> {
+    pub fn mark_from_token(word: &str) -> Result<QueueCursor, Error> {
         let place = || {
-            let text = plain(word)?;
+            let text = decode_cursor_text(word)?;
             let (at, id) = text.strip_prefix("q.")?.split_once('.')?;
-            Some((moment(at)?, id.to_owned()))
+            Some((parse_micros(at)?, id.to_owned()))
         };
-        place().ok_or_else(wrong)
+        place().ok_or_else(invalid_cursor)
     }
 }
 
-const fn letter(order: Order) -> &'static str {
+const fn order_letter(order: SortOrder) -> &'static str {
     match order {
-        Order::Path => "p",
-        Order::Newest => "n",
-        Order::Oldest => "o",
-        Order::LastTurn => "t",
-        Order::Fading => "f",
-        Order::Expiring => "e",
+        SortOrder::Path => "p",
+        SortOrder::Newest => "n",
+        SortOrder::Oldest => "o",
+        SortOrder::LastTurn => "t",
+        SortOrder::Fading => "f",
+        SortOrder::Expiring => "e",
     }
 }
 
-fn plain(word: &str) -> Option<String> {
+fn decode_cursor_text(word: &str) -> Option<String> {
     String::from_utf8(URL_SAFE_NO_PAD.decode(word).ok()?).ok()
 }
 
-fn moment(micros: &str) -> Option<Timestamp> {
+fn parse_micros(micros: &str) -> Option<Timestamp> {
     Timestamp::from_microsecond(micros.parse().ok()?).ok()
 }
 
-fn wrong() -> Error {
+fn invalid_cursor() -> Error {
     Error::invalid("shape.cursor", "this cursor is not of this listing")
 }
 
@@ -101,31 +101,34 @@ mod tests {
         let id = "0195f0a0-0000-7000-8000-000000000001".parse().expect("an id");
         let at = Timestamp::from_microsecond(1_700_000_000_000_001).expect("a time");
         let places = [
-            (Order::Path, Cursor::Path("a.b/c d".to_owned(), id)),
-            (Order::Newest, Cursor::Time(at, id)),
-            (Order::Oldest, Cursor::Time(at, id)),
+            (SortOrder::Path, ListCursor::Path("a.b/c d".to_owned(), id)),
+            (SortOrder::Newest, ListCursor::Time(at, id)),
+            (SortOrder::Oldest, ListCursor::Time(at, id)),
         ];
         for (order, cursor) in &places {
-            let word = cursor.word(*order);
-            assert_eq!(Cursor::read(*order, &word).expect("its own"), *cursor);
+            let word = cursor.to_token(*order);
+            assert_eq!(ListCursor::from_token(*order, &word).expect("its own"), *cursor);
             for (other, _) in places.iter().filter(|(other, _)| other != order) {
-                assert!(Cursor::read(*other, &word).is_err(), "{order:?} as {other:?}");
+                assert!(ListCursor::from_token(*other, &word).is_err(), "{order:?} as {other:?}");
             }
-            assert!(Queue::read_word(&word).is_err());
+            assert!(QueuePage::mark_from_token(&word).is_err());
         }
-        let word = row_word(RowKind::Receipts, at, "r.1");
-        assert_eq!(read_row(RowKind::Receipts, &word).expect("its own"), (at, "r.1".to_owned()));
-        assert!(read_row(RowKind::Runs, &word).is_err() && Queue::read_word(&word).is_err());
-        let queue = Queue { reviews: Vec::new(), next: Some((at, "r.1".to_owned())) };
-        assert_eq!(Queue::read_word(&queue.next_word().expect("a word")).expect("its own"), (at, "r.1".to_owned()));
+        let word = encode_row_cursor(RowKind::Receipts, at, "r.1");
+        assert_eq!(decode_row_cursor(RowKind::Receipts, &word).expect("its own"), (at, "r.1".to_owned()));
+        assert!(decode_row_cursor(RowKind::Runs, &word).is_err() && QueuePage::mark_from_token(&word).is_err());
+        let queue = QueuePage { reviews: Vec::new(), next: Some((at, "r.1".to_owned())) };
+        assert_eq!(
+            QueuePage::mark_from_token(&queue.next_token().expect("a word")).expect("its own"),
+            (at, "r.1".to_owned())
+        );
     }
 
     #[test]
     fn odd_words_are_none() {
         let soon = URL_SAFE_NO_PAD.encode("n.0195f0a0-0000-7000-8000-000000000001.soon");
         for odd in ["", "p", "§", &URL_SAFE_NO_PAD.encode("p.x.y"), &soon] {
-            for order in [Order::Path, Order::Newest, Order::Oldest, Order::Fading] {
-                assert_eq!(Cursor::read(order, odd).expect_err(odd).code(), "shape.cursor");
+            for order in [SortOrder::Path, SortOrder::Newest, SortOrder::Oldest, SortOrder::Fading] {
+                assert_eq!(ListCursor::from_token(order, odd).expect_err(odd).code(), "shape.cursor");
             }
         }
     }

@@ -16,83 +16,88 @@ use crate::model::memory::{Memory, Version};
 use crate::model::vector::{Embedding, Vector};
 use crate::model::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
 use crate::policy::Readable;
-use crate::ports::change::{Change, Committed, Guard, Place};
+use crate::ports::change::{Change, CommitResult, Guard, Place};
 use crate::ports::row::{Row, RowFilter, RowKind};
-use crate::text::words::{QueryWords, Words};
+use crate::text::words::{IndexedWords, QueryWords};
 
 /// Keeps memories and finds them. One method is one transaction; a backend does all of it or is not shipped.
 pub trait Backend: Send + Sync {
     /// Writes all of it or none of it, and returns when it is safe on disk.
-    fn commit(&self, change: Change) -> Result<Committed, StoreError>;
+    fn commit(&self, change: Change) -> Result<CommitResult, StoreError>;
     /// As [`Backend::commit`], for what a call needs before it can do its own: by this nothing of the call is done.
-    fn prepare(&self, change: Change) -> Result<Committed, StoreError> {
+    fn commit_setup(&self, change: Change) -> Result<CommitResult, StoreError> {
         self.commit(change)
     }
     /// As [`Backend::commit`], and `answer` is told when it is safe on disk: from another thread where the backend
     /// [writes beside](Backend::writes_beside) those who ask. Dropped unasked, it says that the change broke. Whoever
     /// keeps the change until then frees it too: memory is best freed where it was taken.
-    fn submit(&self, change: Arc<Change>, answer: Answer<Committed>) {
+    fn submit(&self, change: Arc<Change>, answer: StoreCallback<CommitResult>) {
         answer(self.commit(Arc::unwrap_or_clone(change)));
     }
     /// Whether [`Backend::submit`] returns at once.
-    fn writes_beside(&self) -> bool {
+    fn submits_in_background(&self) -> bool {
         false
     }
     /// Writes soon, in the next group: what a recall leaves behind. A crash may lose it, never a [`Backend::commit`].
     fn commit_later(&self, change: Change);
     /// As [`Backend::commit_later`], at once, and `answer` is told when it is safe on disk. Whoever listens may stop to:
     /// it is written all the same, however long another process holds the database.
-    fn commit_soon(&self, change: Change, answer: Answer<()>) {
+    fn commit_later_with_callback(&self, change: Change, answer: StoreCallback<()>) {
         answer(self.commit(change).map(drop));
     }
     /// Waits until everything handed to [`Backend::commit_later`] is written.
     fn flush(&self) -> Result<(), StoreError>;
     /// As [`Backend::flush`], for whoever does not wait as long as that may take.
-    fn flush_soon(&self, answer: Answer<()>) {
+    fn flush_with_callback(&self, answer: StoreCallback<()>) {
         answer(self.flush());
     }
 
-    fn tenants(&self) -> Result<Vec<Tenant>, StoreError>;
+    fn list_tenants(&self) -> Result<Vec<Tenant>, StoreError>;
     /// Makes the tenant where its slug is new; answers the one that stands.
     fn ensure_tenant(&self, tenant: &Tenant) -> Result<Tenant, StoreError>;
 
-    fn row(&self, tenant: TenantId, kind: RowKind, id: &str) -> Result<Option<Row>, StoreError>;
-    fn rows(&self, tenant: TenantId, kind: RowKind, filter: &RowFilter) -> Result<Vec<Row>, StoreError>;
+    fn get_row(&self, tenant: TenantId, kind: RowKind, id: &str) -> Result<Option<Row>, StoreError>;
+    fn list_rows(&self, tenant: TenantId, kind: RowKind, filter: &RowFilter) -> Result<Vec<Row>, StoreError>;
 
-    fn get(&self, readable: &Readable, address: &Address) -> Result<Option<Memory>, StoreError>;
-    fn list(&self, readable: &Readable, filter: &Filter, page: &Page) -> Result<Vec<Memory>, StoreError>;
+    fn get_memory(&self, readable: &Readable, address: &Address) -> Result<Option<Memory>, StoreError>;
+    fn list_memories(
+        &self,
+        readable: &Readable,
+        filter: &Filter,
+        page: &PageRequest,
+    ) -> Result<Vec<Memory>, StoreError>;
     /// Newest first.
-    fn versions(
+    fn list_versions(
         &self,
         readable: &Readable,
         memory: MemoryId,
         below: Option<u32>,
         limit: usize,
     ) -> Result<Vec<Version>, StoreError>;
-    fn version(&self, readable: &Readable, version: VersionId) -> Result<Option<Version>, StoreError>;
-    fn find(&self, readable: &Readable, find: &Find) -> Result<Found, StoreError>;
+    fn get_version(&self, readable: &Readable, version: VersionId) -> Result<Option<Version>, StoreError>;
+    fn find_candidates(&self, readable: &Readable, find: &CandidateQuery) -> Result<CandidateSet, StoreError>;
     /// A number that grows with every write to a place, and how many live memories it holds.
-    fn place(&self, tenant: TenantId, place: &Place) -> Result<PlaceState, StoreError>;
+    fn place_state(&self, tenant: TenantId, place: &Place) -> Result<PlaceState, StoreError>;
     /// How many live memories each store holds; stores without any may be left out.
-    fn live(&self, tenant: TenantId) -> Result<Vec<(String, u64)>, StoreError>;
+    fn live_counts(&self, tenant: TenantId) -> Result<Vec<(String, u64)>, StoreError>;
     /// Live memories without a vector of this model, oldest first.
-    fn unembedded(&self, tenant: TenantId, model: &str, limit: usize) -> Result<Vec<Memory>, StoreError>;
+    fn list_unembedded(&self, tenant: TenantId, model: &str, limit: usize) -> Result<Vec<Memory>, StoreError>;
 
     /// Entries after `seq`, in order, without gaps.
-    fn events(&self, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<Event>, StoreError>;
+    fn events_after(&self, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<Event>, StoreError>;
     /// Number of the last entry.
-    fn last_event(&self, tenant: TenantId) -> Result<u64, StoreError>;
+    fn last_event_seq(&self, tenant: TenantId) -> Result<u64, StoreError>;
     /// Waits until there is an entry after `seq`, at most so long; answers the number of the last one.
     fn wait_events(&self, tenant: TenantId, after: u64, at_most: Duration) -> Result<u64, StoreError>;
 
     /// What this backend is and how it is doing, for `doctor`.
-    fn health(&self) -> Result<Health, StoreError>;
+    fn health(&self) -> Result<BackendHealth, StoreError>;
     /// What is damaged in it, read page by page: for `doctor`, as it takes its time. A server looks after its own pages.
-    fn damage(&self) -> Result<Vec<String>, StoreError>;
+    fn check_integrity(&self) -> Result<Vec<String>, StoreError>;
 }
 
 /// Told how a change went.
-pub type Answer<T> = Box<dyn FnOnce(Result<T, StoreError>) + Send>;
+pub type StoreCallback<T> = Box<dyn FnOnce(Result<T, StoreError>) + Send>;
 
 /// A hard wall and its slug.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
@@ -151,19 +156,19 @@ pub struct Filter {
 
 impl Filter {
     /// Without what has expired by then, unless what is gone is asked for: the archive is full of it.
-    pub fn unexpired(self, at: Timestamp) -> Filter {
-        Filter { unexpired_at: (!self.asks_for_gone()).then_some(at), ..self }
+    pub fn without_expired(self, at: Timestamp) -> Filter {
+        Filter { unexpired_at: (!self.asks_for_inactive()).then_some(at), ..self }
     }
 
     /// What has expired counts as archived, also before upkeep has seen to it.
-    pub(crate) fn asks_for_gone(&self) -> bool {
-        self.states.iter().any(|state| !state.stands())
+    pub(crate) fn asks_for_inactive(&self) -> bool {
+        self.states.iter().any(|state| !state.is_changeable())
     }
 }
 
 /// How a listing is sorted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Order {
+pub enum SortOrder {
     #[default]
     Path,
     /// Updated last comes first.
@@ -181,22 +186,22 @@ pub enum Order {
 
 /// A stretch of a listing.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Page {
-    pub order: Order,
+pub struct PageRequest {
+    pub order: SortOrder,
     /// The sort key and id of the last row of the stretch before.
-    pub after: Option<Cursor>,
+    pub after: Option<ListCursor>,
     pub limit: usize,
 }
 
 #[derive(Clone, PartialEq, Debug)]
-pub enum Cursor {
+pub enum ListCursor {
     Path(String, MemoryId),
     Time(Timestamp, MemoryId),
 }
 
 /// What to look for.
 #[derive(Clone, Debug, Default)]
-pub struct Find {
+pub struct CandidateQuery {
     pub filter: Filter,
     pub words: QueryWords,
     /// Lower-cased; memories whose summary contains it are found too (the `layered` ranker).
@@ -209,7 +214,7 @@ pub struct Find {
     /// With no words at all: the newest.
     pub newest: bool,
     /// Judged whether found or not: what `explain` asks about.
-    pub also: Vec<MemoryId>,
+    pub always_include: Vec<MemoryId>,
 }
 
 /// Which turns count as beside one another.
@@ -223,9 +228,9 @@ pub struct Neighbours {
 
 /// What was found, with what the engine needs to score it.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct CandidateSet {
     pub candidates: Vec<Candidate>,
-    pub stats: Stats,
+    pub stats: CorpusStats,
     /// Places searched, for `explain`.
     pub searched: u64,
 }
@@ -233,13 +238,13 @@ pub struct Found {
 #[derive(Clone, Debug)]
 pub struct Candidate {
     pub memory: Memory,
-    pub words: Words,
+    pub words: IndexedWords,
     pub vector: Option<Vector>,
 }
 
 /// Statistics over the visible, live memories only, from the same snapshot as the candidates.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Stats {
+pub struct CorpusStats {
     pub docs: u64,
     pub total_len: u64,
     /// Per query term: how many memories hold it.
@@ -254,7 +259,7 @@ pub struct PlaceState {
 
 /// What `doctor` shows of a backend.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
-pub struct Health {
+pub struct BackendHealth {
     pub backend: String,
     pub location: String,
     pub version: String,
@@ -285,7 +290,7 @@ pub trait Embedder: Send + Sync {
     /// Whether a call is cheap enough to make inside a save (no network, no model run).
     fn is_instant(&self) -> bool;
     /// Whether the model learnt to read the script of a text: where not, its vectors say nothing.
-    fn reads(&self, _text: &str) -> bool {
+    fn supports_script(&self, _text: &str) -> bool {
         true
     }
     /// What cosine means for this model: similarity of unrelated and of equivalent short texts, from calibration.
@@ -301,7 +306,7 @@ pub struct Calibration {
 
 impl Calibration {
     /// Relevance 0..1 of a raw cosine.
-    pub fn relevance(self, cosine: f32) -> f64 {
+    pub fn cosine_to_relevance(self, cosine: f32) -> f64 {
         let span = (self.same - self.unrelated).max(f32::EPSILON);
         f64::from(((cosine - self.unrelated) / span).clamp(0.0, 1.0))
     }
@@ -332,12 +337,12 @@ pub enum StoreError {
     #[error(
         "the database was written by a newer version of ingrain ({found}, this one knows {known}): upgrade ingrain"
     )]
-    Newer { found: u32, known: u32 },
+    SchemaTooNew { found: u32, known: u32 },
     #[error("the database is damaged: {0}")]
     Corrupt(String),
     /// What is written now would go to a file nobody finds again.
     #[error("the database file was removed or replaced while it was open: restart this process")]
-    Gone,
+    FileReplaced,
 }
 
 impl StoreError {
@@ -347,9 +352,9 @@ impl StoreError {
             StoreError::Unavailable(_) => "store.unavailable",
             StoreError::Busy(_) => "store.busy",
             StoreError::Unwritable(_) => "store.unwritable",
-            StoreError::Newer { .. } => "store.newer",
+            StoreError::SchemaTooNew { .. } => "store.newer",
             StoreError::Corrupt(_) => "store.corrupt",
-            StoreError::Gone => "store.gone",
+            StoreError::FileReplaced => "store.gone",
         }
     }
 }

@@ -64,28 +64,28 @@ pub struct RowFilter {
 }
 
 /// A noun that is kept as a row.
-pub trait Kept: Serialize + DeserializeOwned {
+pub trait SideRecord: Serialize + DeserializeOwned {
     const KIND: RowKind;
-    fn id(&self) -> String;
-    fn at(&self) -> Timestamp;
-    fn state(&self) -> String {
+    fn row_id(&self) -> String;
+    fn row_time(&self) -> Timestamp;
+    fn row_state(&self) -> String {
         String::new()
     }
-    fn subject(&self) -> String {
+    fn row_subject(&self) -> String {
         String::new()
     }
-    fn parent(&self) -> String {
+    fn row_parent(&self) -> String {
         String::new()
     }
 
     fn to_row(&self) -> Row {
         Row {
             kind: Self::KIND,
-            id: self.id(),
-            state: self.state(),
-            subject: self.subject(),
-            parent: self.parent(),
-            at: self.at(),
+            id: self.row_id(),
+            state: self.row_state(),
+            subject: self.row_subject(),
+            parent: self.row_parent(),
+            at: self.row_time(),
             // Nouns of the engine are maps of plain values, which always become JSON.
             body: serde_json::to_value(self).unwrap_or(Value::Null),
         }
@@ -98,12 +98,12 @@ pub trait Kept: Serialize + DeserializeOwned {
 }
 
 /// Reads one noun by id.
-pub fn get<T: Kept>(backend: &dyn Backend, tenant: TenantId, id: &str) -> Result<Option<T>, Error> {
-    backend.row(tenant, T::KIND, id)?.map(T::from_row).transpose()
+pub fn get_record<T: SideRecord>(backend: &dyn Backend, tenant: TenantId, id: &str) -> Result<Option<T>, Error> {
+    backend.get_row(tenant, T::KIND, id)?.map(T::from_row).transpose()
 }
 
 /// So many rows that the caller may see, page by page: others between them do not make the answer shorter.
-pub(crate) fn select_seen<T: Kept>(
+pub(crate) fn select_visible<T: SideRecord>(
     backend: &dyn Backend,
     tenant: TenantId,
     filter: &RowFilter,
@@ -112,9 +112,9 @@ pub(crate) fn select_seen<T: Kept>(
     let (mut seen, mut filter) = (Vec::new(), filter.clone());
     let most = filter.limit;
     loop {
-        let page: Vec<T> = select(backend, tenant, &filter)?;
+        let page: Vec<T> = select_records(backend, tenant, &filter)?;
         let last = page.len() < filter.limit;
-        filter.after = page.last().map(|row| (row.at(), row.id()));
+        filter.after = page.last().map(|row| (row.row_time(), row.row_id()));
         seen.extend(page.into_iter().filter(&sees));
         if last || seen.len() >= most {
             seen.truncate(most);
@@ -133,29 +133,34 @@ pub struct Paging {
 
 /// A stretch of a listing, and the word for where the next begins.
 #[derive(Clone, Debug)]
-pub struct Stretch<T> {
+pub struct RecordPage<T> {
     pub items: Vec<T>,
     pub next: Option<String>,
 }
 
 /// As [`select_seen`], a stretch of it: so many, after where the stretch before ended.
-pub(crate) fn select_stretch<T: Kept>(
+pub(crate) fn select_page<T: SideRecord>(
     backend: &dyn Backend,
     tenant: TenantId,
     filter: RowFilter,
     after: Option<&str>,
     limit: usize,
     sees: impl Fn(&T) -> bool,
-) -> Result<Stretch<T>, Error> {
-    let after = after.map(|word| cursor::read_row(T::KIND, word)).transpose()?;
-    let mut items = select_seen(backend, tenant, &RowFilter { after, limit: limit + 1, ..filter }, sees)?;
+) -> Result<RecordPage<T>, Error> {
+    let after = after.map(|word| cursor::decode_row_cursor(T::KIND, word)).transpose()?;
+    let mut items = select_visible(backend, tenant, &RowFilter { after, limit: limit + 1, ..filter }, sees)?;
     let more = items.len() > limit;
     items.truncate(limit);
-    let next = items.last().filter(|_| more).map(|last| cursor::row_word(T::KIND, last.at(), &last.id()));
-    Ok(Stretch { items, next })
+    let next =
+        items.last().filter(|_| more).map(|last| cursor::encode_row_cursor(T::KIND, last.row_time(), &last.row_id()));
+    Ok(RecordPage { items, next })
 }
 
 /// Reads nouns by their columns.
-pub fn select<T: Kept>(backend: &dyn Backend, tenant: TenantId, filter: &RowFilter) -> Result<Vec<T>, Error> {
-    backend.rows(tenant, T::KIND, filter)?.into_iter().map(T::from_row).collect()
+pub fn select_records<T: SideRecord>(
+    backend: &dyn Backend,
+    tenant: TenantId,
+    filter: &RowFilter,
+) -> Result<Vec<T>, Error> {
+    backend.list_rows(tenant, T::KIND, filter)?.into_iter().map(T::from_row).collect()
 }

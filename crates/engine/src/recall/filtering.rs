@@ -8,25 +8,27 @@ use crate::ports::Filter;
 use crate::ports::change::Place;
 
 /// What a memory fails of a filter, in words; `None` where it passes.
-pub fn left_out(filter: &Filter, memory: &Memory, now: Timestamp) -> Option<String> {
+pub fn exclusion_reason(filter: &Filter, memory: &Memory, now: Timestamp) -> Option<String> {
     let states = if filter.states.is_empty() { &[State::Active][..] } else { &filter.states };
     let under = |prefix: &String| memory.path.as_ref().is_some_and(|path| path.starts_with(prefix));
     let here = |place: &Place| place.store == memory.store && place.scope == memory.scope;
     let reason = match () {
         () if !states.contains(&memory.state) => {
-            format!("it is {}, and only {} are asked for", memory.state, list(states))
+            format!("it is {}, and only {} are asked for", memory.state, join_states(states))
         }
-        () if memory.is_expired(now) && !filter.asks_for_gone() => "it has expired".to_owned(),
-        () if misses(&filter.stores, &memory.store) => {
+        () if memory.is_expired(now) && !filter.asks_for_inactive() => "it has expired".to_owned(),
+        () if is_excluded_by(&filter.stores, &memory.store) => {
             format!("it is in store `{}`, which was not asked for", memory.store)
         }
-        () if misses(&filter.scopes, &memory.scope.kind())
+        () if is_excluded_by(&filter.scopes, &memory.scope.kind())
             || !(filter.places.is_empty() || filter.places.iter().any(here)) =>
         {
             format!("it lives in {}, which was not asked for", memory.scope)
         }
-        () if misses(&filter.kinds, &memory.kind) => format!("its kind is {}, which was not asked for", memory.kind),
-        () if misses(&filter.layers, &memory.layer) => {
+        () if is_excluded_by(&filter.kinds, &memory.kind) => {
+            format!("its kind is {}, which was not asked for", memory.kind)
+        }
+        () if is_excluded_by(&filter.layers, &memory.layer) => {
             format!("its layer is {}, which was not asked for", memory.layer)
         }
         () if !filter.tags.iter().all(|tag| memory.tags.contains(tag)) => {
@@ -48,10 +50,10 @@ pub fn left_out(filter: &Filter, memory: &Memory, now: Timestamp) -> Option<Stri
 }
 
 /// An empty list filters nothing.
-fn misses<T: PartialEq>(asked: &[T], has: &T) -> bool {
+fn is_excluded_by<T: PartialEq>(asked: &[T], has: &T) -> bool {
     !asked.is_empty() && !asked.contains(has)
 }
 
-fn list(states: &[State]) -> String {
+fn join_states(states: &[State]) -> String {
     states.iter().map(|state| state.as_str()).collect::<Vec<_>>().join(", ")
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::Engine;
-use crate::gate::duplicate::jaccard;
+use crate::gate::duplicate::jaccard_similarity;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::id::{MemoryId, TenantId, VersionId};
@@ -11,49 +11,59 @@ use crate::model::memory::{Draft, Memory};
 use crate::model::vocabulary::State;
 use crate::policy::Readable;
 use crate::ports::row::{self, RowFilter};
-use crate::ports::{Filter, Find, Order};
-use crate::recall::usage::{Touch, Usage};
+use crate::ports::{CandidateQuery, Filter, SortOrder};
+use crate::recall::usage::{MemoryUsage, Touch};
 use crate::text::normalize;
 use crate::text::words;
 
 /// Memories compared with a save: those that share most words with it.
-const NEAR_MAX: usize = 12;
+const COMPARED_MEMORIES_MAX: usize = 12;
 /// Bytes of a save that are read for likeness; a longer text is no longer what was recalled.
 const COMPARED_BYTES_MAX: usize = 4_096;
 
 impl Engine {
     /// The versions this draft only repeats: what its own run was told before. Empty where it says something new.
-    pub(crate) fn echoes(&self, caller: &Caller, draft: &Draft) -> Result<Vec<VersionId>, Error> {
+    pub(crate) fn find_repeated_versions(&self, caller: &Caller, draft: &Draft) -> Result<Vec<VersionId>, Error> {
         if caller.run.is_none() || !caller.role.is_program() || !caller.rules.read {
             return Ok(Vec::new());
         }
-        let eyes = self.eyes(caller)?;
+        let eyes = self.visible_to(caller)?;
         let text = &draft.content[..draft.content.floor_char_boundary(COMPARED_BYTES_MAX)];
         let filter = Filter { unexpired_at: Some(self.clock.now()), ..Filter::default() };
-        let find = Find { filter, words: words::query(text), pool: NEAR_MAX, ..Find::default() };
-        let mut near: Vec<Memory> =
-            self.backend.find(&eyes, &find)?.candidates.into_iter().map(|candidate| candidate.memory).collect();
+        let find = CandidateQuery {
+            filter,
+            words: words::parse_query(text),
+            pool: COMPARED_MEMORIES_MAX,
+            ..CandidateQuery::default()
+        };
+        let mut near: Vec<Memory> = self
+            .backend
+            .find_candidates(&eyes, &find)?
+            .candidates
+            .into_iter()
+            .map(|candidate| candidate.memory)
+            .collect();
         let same_place =
             |memory: &Memory| memory.store == draft.store && memory.path.is_some() && memory.path == draft.path;
         near.retain(|memory| {
-            eyes.shows(memory) && !same_place(memory) && self.repeats(&draft.content, &memory.content)
+            eyes.shows_memory(memory) && !same_place(memory) && self.is_repetition(&draft.content, &memory.content)
         });
         if near.is_empty() {
             return Ok(Vec::new());
         }
-        let told = self.told_to(caller)?;
+        let told = self.memories_shown_to_run(caller)?;
         Ok(near.into_iter().filter(|memory| told.contains(&memory.id)).map(|memory| memory.version).collect())
     }
 
     /// The same text in another dress, or nearly all of the same words.
-    fn repeats(&self, said: &str, known: &str) -> bool {
-        let set = |text: &str| -> HashSet<String> { words::tokens(text).into_iter().collect() };
-        normalize::value(said) == normalize::value(known)
-            || jaccard(&set(said), &set(known)) >= self.limits().echo_overlap
+    fn is_repetition(&self, said: &str, known: &str) -> bool {
+        let set = |text: &str| -> HashSet<String> { words::folded_words(text).into_iter().collect() };
+        normalize::normalise_text(said) == normalize::normalise_text(known)
+            || jaccard_similarity(&set(said), &set(known)) >= self.limits().echo_overlap
     }
 
     /// The memories the caller's run was shown.
-    fn told_to(&self, caller: &Caller) -> Result<HashSet<MemoryId>, Error> {
+    fn memories_shown_to_run(&self, caller: &Caller) -> Result<HashSet<MemoryId>, Error> {
         // What a recall leaves behind is written in the next group: wait for it.
         self.backend.flush()?;
         let filter = RowFilter {
@@ -62,12 +72,12 @@ impl Engine {
             limit: self.limits().echo_uses,
             ..RowFilter::default()
         };
-        let uses: Vec<Usage> = row::select(&*self.backend, caller.tenant, &filter)?;
+        let uses: Vec<MemoryUsage> = row::select_records(&*self.backend, caller.tenant, &filter)?;
         Ok(uses.into_iter().filter(was_shown).map(|usage| usage.memory).collect())
     }
 
     /// The runs and conversations that were shown any of these memories.
-    pub(crate) fn reached<'a>(
+    pub(crate) fn list_audience<'a>(
         &self,
         tenant: TenantId,
         memories: impl Iterator<Item = &'a MemoryId>,
@@ -77,7 +87,9 @@ impl Engine {
         for memory in memories {
             let limit = self.limits().list_max;
             let filter = RowFilter { subject: Some(memory.to_string()), limit, ..RowFilter::default() };
-            for usage in row::select::<Usage>(&*self.backend, tenant, &filter)?.into_iter().filter(was_shown) {
+            for usage in
+                row::select_records::<MemoryUsage>(&*self.backend, tenant, &filter)?.into_iter().filter(was_shown)
+            {
                 let name = match (&usage.run, &usage.conversation) {
                     (Some(run), _) => format!("run:{run}"),
                     (None, Some(conversation)) => format!("conversation:{conversation}"),
@@ -92,19 +104,19 @@ impl Engine {
     }
 
     /// Everything made from these memories, directly or through others, in these states, oldest first.
-    pub(crate) fn descendants(
+    pub(crate) fn find_descendants(
         &self,
         tenant: TenantId,
         roots: &HashSet<MemoryId>,
         states: &[State],
     ) -> Result<Vec<Memory>, Error> {
         let filter = Filter { states: State::ALL.to_vec(), ..Filter::default() };
-        let mut derived = self.all(tenant, &filter, Order::Oldest)?;
+        let mut derived = self.list_all_memories(tenant, &filter, SortOrder::Oldest)?;
         derived.retain(|memory| !memory.derived_from.is_empty());
         let mut owner: HashMap<VersionId, MemoryId> = HashMap::new();
         for version in derived.iter().flat_map(|memory| &memory.derived_from) {
             if !owner.contains_key(version)
-                && let Some(found) = self.backend.version(&Readable::everything(tenant), *version)?
+                && let Some(found) = self.backend.get_version(&Readable::whole_tenant(tenant), *version)?
             {
                 owner.insert(*version, found.memory.id);
             }
@@ -131,13 +143,15 @@ impl Engine {
     /// What a memory was made from and what was made from it, as far as the caller may see.
     pub fn lineage(&self, caller: &Caller, memory: MemoryId) -> Result<Lineage, Error> {
         let memory = self.read_by_id(caller, memory)?;
-        let eyes = self.eyes(caller)?;
+        let eyes = self.visible_to(caller)?;
         let mut sources = Vec::new();
         for version in &memory.derived_from {
-            sources.extend(self.backend.version(&eyes, *version)?.filter(|v| eyes.shows(&v.memory)).map(|v| v.memory));
+            sources.extend(
+                self.backend.get_version(&eyes, *version)?.filter(|v| eyes.shows_memory(&v.memory)).map(|v| v.memory),
+            );
         }
-        let mut derived = self.descendants(caller.tenant, &HashSet::from([memory.id]), State::ALL)?;
-        derived.retain(|memory| eyes.shows(memory));
+        let mut derived = self.find_descendants(caller.tenant, &HashSet::from([memory.id]), State::ALL)?;
+        derived.retain(|memory| eyes.shows_memory(memory));
         Ok(Lineage { sources, derived })
     }
 }
@@ -152,6 +166,6 @@ pub struct Lineage {
 }
 
 /// Shown to a model, as opposed to written by one.
-fn was_shown(usage: &Usage) -> bool {
+fn was_shown(usage: &MemoryUsage) -> bool {
     matches!(usage.touch, Touch::Injected | Touch::Read)
 }

@@ -5,29 +5,29 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 
 use crate::Engine;
-use crate::gate::checked_path;
+use crate::gate::normalize_path;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::Event;
 use crate::model::id::{MemoryId, VersionId};
-use crate::model::limits::how_many;
+use crate::model::limits::resolve_limit;
 use crate::model::memory::{Memory, Version};
 use crate::model::vocabulary::State;
-use crate::ports::{Address, Cursor, Filter, Order, Page};
+use crate::ports::{Address, Filter, ListCursor, PageRequest, SortOrder};
 
 /// How people name a memory: by id, or by path in a store, or by a path that only one store has.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reference {
+pub enum MemoryReference {
     Id(MemoryId),
     Path { store: Option<String>, path: String },
 }
 
-impl Reference {
+impl MemoryReference {
     /// Reads an id, or else a path.
-    pub fn parse(store: Option<&str>, text: &str) -> Reference {
+    pub fn parse(store: Option<&str>, text: &str) -> MemoryReference {
         match text.parse() {
-            Ok(id) => Reference::Id(id),
-            Err(_) => Reference::Path { store: store.map(str::to_owned), path: text.to_owned() },
+            Ok(id) => MemoryReference::Id(id),
+            Err(_) => MemoryReference::Path { store: store.map(str::to_owned), path: text.to_owned() },
         }
     }
 }
@@ -36,70 +36,70 @@ impl Reference {
 #[derive(Clone, Debug)]
 pub struct Listing {
     pub memories: Vec<Memory>,
-    pub next: Option<Cursor>,
+    pub next: Option<ListCursor>,
 }
 
 /// Stretches of the log read for one page: a hundred thousand entries, some tenths of a second.
-const EVENT_STRETCHES_MAX: usize = 100;
+const EVENT_BATCHES_MAX: usize = 100;
 
 impl Engine {
     /// One memory, in whatever state, if the caller may see it. His run is known to have read it.
-    pub fn read(&self, caller: &Caller, reference: &Reference) -> Result<Memory, Error> {
+    pub fn read(&self, caller: &Caller, reference: &MemoryReference) -> Result<Memory, Error> {
         let memory = self.locate(caller, reference)?;
-        self.were_read(caller, [&memory]);
+        self.record_reads(caller, [&memory]);
         Ok(memory)
     }
 
     /// The same for who works on it and shows it to nobody: leaves no trace.
-    pub fn locate(&self, caller: &Caller, reference: &Reference) -> Result<Memory, Error> {
+    pub fn locate(&self, caller: &Caller, reference: &MemoryReference) -> Result<Memory, Error> {
         match reference {
-            Reference::Id(id) => self.read_by_id(caller, *id),
-            Reference::Path { store, path } => self.read_by_path(caller, store.as_deref(), path),
+            MemoryReference::Id(id) => self.read_by_id(caller, *id),
+            MemoryReference::Path { store, path } => self.read_by_path(caller, store.as_deref(), path),
         }
     }
 
     /// One memory as it stood at a past time, if the caller may see it as it was.
-    pub fn read_as_of(&self, caller: &Caller, reference: &Reference, at: Timestamp) -> Result<Memory, Error> {
-        let memory = self.stood_at(caller, reference, at)?;
-        self.were_read(caller, [&memory]);
+    pub fn read_as_of(&self, caller: &Caller, reference: &MemoryReference, at: Timestamp) -> Result<Memory, Error> {
+        let memory = self.load_as_of(caller, reference, at)?;
+        self.record_reads(caller, [&memory]);
         Ok(memory)
     }
 
-    fn stood_at(&self, caller: &Caller, reference: &Reference, at: Timestamp) -> Result<Memory, Error> {
+    fn load_as_of(&self, caller: &Caller, reference: &MemoryReference, at: Timestamp) -> Result<Memory, Error> {
         let missing = || Error::not_found(format!("a memory there at {at}"));
-        let eyes = self.eyes(caller)?;
+        let eyes = self.visible_to(caller)?;
         let id = match reference {
-            Reference::Id(id) => *id,
-            Reference::Path { store, path } => {
+            MemoryReference::Id(id) => *id,
+            MemoryReference::Path { store, path } => {
                 let filter = Filter {
                     stores: store.clone().into_iter().collect(),
-                    path: Some(checked_path(path, self.limits())?),
+                    path: Some(normalize_path(path, self.limits())?),
                     as_of: Some(at),
                     ..Filter::default()
                 };
-                let page = Page { order: Order::Newest, after: None, limit: 1 };
-                self.backend.list(&eyes, &filter, &page)?.first().ok_or_else(missing)?.id
+                let page = PageRequest { order: SortOrder::Newest, after: None, limit: 1 };
+                self.backend.list_memories(&eyes, &filter, &page)?.first().ok_or_else(missing)?.id
             }
         };
         let mut below = None;
         loop {
-            let versions = self.backend.versions(&eyes, id, below, self.limits().history_default)?;
+            let versions = self.backend.list_versions(&eyes, id, below, self.limits().history_default)?;
             let last = versions.last().map(|version| version.number).ok_or_else(missing)?;
             if let Some(version) = versions.into_iter().find(|version| version.at <= at) {
-                return Some(version.memory).filter(|memory| eyes.shows(memory)).ok_or_else(missing);
+                return Some(version.memory).filter(|memory| eyes.shows_memory(memory)).ok_or_else(missing);
             }
             below = Some(last);
         }
     }
 
     pub(crate) fn read_by_id(&self, caller: &Caller, id: MemoryId) -> Result<Memory, Error> {
-        let eyes = self.eyes(caller)?;
-        let memory = self.backend.get(&eyes, &Address::Id(id))?;
-        memory.filter(|memory| eyes.shows(memory)).ok_or_else(|| Error::not_found(format!("memory `{id}`")))
+        let eyes = self.visible_to(caller)?;
+        let memory = self.backend.get_memory(&eyes, &Address::Id(id))?;
+        memory.filter(|memory| eyes.shows_memory(memory)).ok_or_else(|| Error::not_found(format!("memory `{id}`")))
     }
 
     fn read_by_path(&self, caller: &Caller, store: Option<&str>, path: &str) -> Result<Memory, Error> {
-        let found = self.at_path(caller, store, path)?;
+        let found = self.list_at_path(caller, store, path)?;
         let missing = || Error::not_found(format!("memory at `{path}`"));
         match found.as_slice() {
             [] => {
@@ -107,7 +107,7 @@ impl Engine {
                 let (store, rest) =
                     path.trim_start_matches('/').split_once('/').filter(|_| store.is_none()).ok_or_else(missing)?;
                 self.open_store(caller, store).map_err(|_| missing())?;
-                self.at_path(caller, Some(store), rest)?.into_iter().next().ok_or_else(missing)
+                self.list_at_path(caller, Some(store), rest)?.into_iter().next().ok_or_else(missing)
             }
             [_] => Ok(found.into_iter().next().ok_or_else(missing)?),
             many => {
@@ -120,21 +120,22 @@ impl Engine {
     }
 
     /// The active memories at a path; where there is none, the one that stood there last.
-    fn at_path(&self, caller: &Caller, store: Option<&str>, path: &str) -> Result<Vec<Memory>, Error> {
-        let path = checked_path(path, self.limits())?;
+    fn list_at_path(&self, caller: &Caller, store: Option<&str>, path: &str) -> Result<Vec<Memory>, Error> {
+        let path = normalize_path(path, self.limits())?;
         let of = |states: Vec<State>| Filter {
             stores: store.map(str::to_owned).into_iter().collect(),
             path: Some(path.clone()),
             states,
             ..Filter::default()
         };
-        let page = |limit| Page { order: Order::Newest, after: None, limit };
-        let eyes = self.eyes(caller)?;
-        let mut found = self.backend.list(&eyes, &of(vec![State::Active]), &page(self.limits().list_default))?;
+        let page = |limit| PageRequest { order: SortOrder::Newest, after: None, limit };
+        let eyes = self.visible_to(caller)?;
+        let mut found =
+            self.backend.list_memories(&eyes, &of(vec![State::Active]), &page(self.limits().list_default))?;
         if found.is_empty() {
-            found = self.backend.list(&eyes, &of(State::ALL.to_vec()), &page(1))?;
+            found = self.backend.list_memories(&eyes, &of(State::ALL.to_vec()), &page(1))?;
         }
-        found.retain(|memory| eyes.shows(memory));
+        found.retain(|memory| eyes.shows_memory(memory));
         Ok(found)
     }
 
@@ -143,12 +144,12 @@ impl Engine {
         &self,
         caller: &Caller,
         filter: Filter,
-        order: Order,
-        after: Option<Cursor>,
+        order: SortOrder,
+        after: Option<ListCursor>,
         limit: Option<usize>,
     ) -> Result<Listing, Error> {
         let listing = self.list(caller, filter, order, after, limit)?;
-        self.were_read(caller, &listing.memories);
+        self.record_reads(caller, &listing.memories);
         Ok(listing)
     }
 
@@ -157,21 +158,21 @@ impl Engine {
         &self,
         caller: &Caller,
         filter: Filter,
-        order: Order,
-        after: Option<Cursor>,
+        order: SortOrder,
+        after: Option<ListCursor>,
         limit: Option<usize>,
     ) -> Result<Listing, Error> {
-        let eyes = self.eyes(caller)?;
-        self.stores_stand(caller, &eyes, &filter.stores)?;
-        let limit = how_many(limit, self.limits().list_default, self.limits().list_max)?;
-        let at = self.asked_at(&filter);
-        let filter = filter.unexpired(at);
-        let page = Page { order, after, limit: limit + 1 };
-        let mut memories = self.backend.list(&eyes, &filter, &page)?;
-        memories.retain(|memory| eyes.shows(memory));
+        let eyes = self.visible_to(caller)?;
+        self.ensure_stores_readable(caller, &eyes, &filter.stores)?;
+        let limit = resolve_limit(limit, self.limits().list_default, self.limits().list_max)?;
+        let at = self.query_time(&filter);
+        let filter = filter.without_expired(at);
+        let page = PageRequest { order, after, limit: limit + 1 };
+        let mut memories = self.backend.list_memories(&eyes, &filter, &page)?;
+        memories.retain(|memory| eyes.shows_memory(memory));
         let more = memories.len() > limit;
         memories.truncate(limit);
-        let next = memories.last().filter(|_| more).and_then(|last| cursor(order, last));
+        let next = memories.last().filter(|_| more).and_then(|last| cursor_after(order, last));
         Ok(Listing { memories, next })
     }
 
@@ -179,22 +180,22 @@ impl Engine {
     pub fn history(
         &self,
         caller: &Caller,
-        reference: &Reference,
+        reference: &MemoryReference,
         below: Option<u32>,
         limit: Option<usize>,
     ) -> Result<Vec<Version>, Error> {
         let memory = self.locate(caller, reference)?;
-        let limit = how_many(limit, self.limits().history_default, self.limits().history_max)?;
-        let versions = self.backend.versions(&self.eyes(caller)?, memory.id, below, limit)?;
-        self.were_read(caller, versions.iter().map(|version| &version.memory));
+        let limit = resolve_limit(limit, self.limits().history_default, self.limits().history_max)?;
+        let versions = self.backend.list_versions(&self.visible_to(caller)?, memory.id, below, limit)?;
+        self.record_reads(caller, versions.iter().map(|version| &version.memory));
         Ok(versions)
     }
 
     pub fn version(&self, caller: &Caller, version: VersionId) -> Result<Version, Error> {
-        let eyes = self.eyes(caller)?;
-        let found = self.backend.version(&eyes, version)?.filter(|version| eyes.shows(&version.memory));
+        let eyes = self.visible_to(caller)?;
+        let found = self.backend.get_version(&eyes, version)?.filter(|version| eyes.shows_memory(&version.memory));
         let found = found.ok_or_else(|| Error::not_found(format!("version `{version}`")))?;
-        self.were_read(caller, [&found.memory]);
+        self.record_reads(caller, [&found.memory]);
         Ok(found)
     }
 
@@ -207,16 +208,16 @@ impl Engine {
         limit: usize,
         wanted: impl Fn(&Event) -> bool,
     ) -> Result<(Vec<Event>, u64), Error> {
-        let witness = self.witness(caller)?;
-        let most = how_many(Some(limit), self.limits().list_default, self.limits().list_max)?;
+        let witness = self.event_visibility(caller)?;
+        let most = resolve_limit(Some(limit), self.limits().list_default, self.limits().list_max)?;
         let (mut seen, mut read_to, mut stretch) = (Vec::new(), after, most);
-        for _ in 0..EVENT_STRETCHES_MAX {
-            let events = self.backend.events(caller.tenant, read_to, stretch)?;
+        for _ in 0..EVENT_BATCHES_MAX {
+            let events = self.backend.events_after(caller.tenant, read_to, stretch)?;
             let last = events.len() < stretch;
             for event in events {
                 read_to = event.seq;
                 if wanted(&event)
-                    && let Some(shown) = witness.shown(&event)
+                    && let Some(shown) = witness.visible_event(&event)
                 {
                     seen.push(shown.into_owned());
                 }
@@ -240,15 +241,15 @@ impl Engine {
         limit: usize,
         wanted: impl Fn(&Event) -> bool,
     ) -> Result<(Vec<Event>, u64), Error> {
-        let witness = self.witness(caller)?;
-        let most = how_many(Some(limit), self.limits().list_default, self.limits().list_max)?;
-        let last = self.backend.last_event(caller.tenant)?;
+        let witness = self.event_visibility(caller)?;
+        let most = resolve_limit(Some(limit), self.limits().list_default, self.limits().list_max)?;
+        let last = self.backend.last_event_seq(caller.tenant)?;
         let (mut newest_first, mut upto, mut stretch) = (Vec::new(), last, most);
-        for _ in 0..EVENT_STRETCHES_MAX {
+        for _ in 0..EVENT_BATCHES_MAX {
             let after = upto.saturating_sub(stretch as u64);
-            let events = self.backend.events(caller.tenant, after, stretch)?;
+            let events = self.backend.events_after(caller.tenant, after, stretch)?;
             let of_stretch = events.iter().rev().filter(|event| event.seq <= upto && wanted(event));
-            newest_first.extend(of_stretch.filter_map(|event| witness.shown(event)).map(Cow::into_owned));
+            newest_first.extend(of_stretch.filter_map(|event| witness.visible_event(event)).map(Cow::into_owned));
             if newest_first.len() >= most || after == 0 {
                 break;
             }
@@ -261,12 +262,12 @@ impl Engine {
 }
 
 /// Where a listing goes on after this memory.
-pub(crate) fn cursor(order: Order, last: &Memory) -> Option<Cursor> {
+pub(crate) fn cursor_after(order: SortOrder, last: &Memory) -> Option<ListCursor> {
     match order {
-        Order::Path => Some(Cursor::Path(last.path.clone().unwrap_or_default(), last.id)),
-        Order::Newest => Some(Cursor::Time(last.updated_at, last.id)),
-        Order::Oldest => Some(Cursor::Time(last.created_at, last.id)),
-        Order::Expiring => last.expires_at.map(|at| Cursor::Time(at, last.id)),
-        Order::LastTurn | Order::Fading => None,
+        SortOrder::Path => Some(ListCursor::Path(last.path.clone().unwrap_or_default(), last.id)),
+        SortOrder::Newest => Some(ListCursor::Time(last.updated_at, last.id)),
+        SortOrder::Oldest => Some(ListCursor::Time(last.created_at, last.id)),
+        SortOrder::Expiring => last.expires_at.map(|at| ListCursor::Time(at, last.id)),
+        SortOrder::LastTurn | SortOrder::Fading => None,
     }
 }

@@ -9,7 +9,7 @@ use crate::model::error::Error;
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::memory::Memory;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self, Kept, RowFilter, RowKind};
+use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
 use crate::tenant::pipelines::admins_only;
 use crate::vocabulary;
 
@@ -25,7 +25,7 @@ vocabulary! {
 
 /// One memory's touch of one run or conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Usage {
+pub struct MemoryUsage {
     pub id: String,
     pub at: Timestamp,
     pub memory: MemoryId,
@@ -37,51 +37,51 @@ pub struct Usage {
     pub receipt: Option<String>,
 }
 
-impl Kept for Usage {
+impl SideRecord for MemoryUsage {
     const KIND: RowKind = RowKind::Usage;
-    fn id(&self) -> String {
+    fn row_id(&self) -> String {
         self.id.clone()
     }
-    fn at(&self) -> Timestamp {
+    fn row_time(&self) -> Timestamp {
         self.at
     }
-    fn state(&self) -> String {
+    fn row_state(&self) -> String {
         self.touch.to_string()
     }
-    fn subject(&self) -> String {
+    fn row_subject(&self) -> String {
         self.memory.to_string()
     }
-    fn parent(&self) -> String {
+    fn row_parent(&self) -> String {
         self.run.clone().unwrap_or_default()
     }
 }
 
 impl Engine {
     /// The memories that reached a run, newest touch first.
-    pub fn blame(&self, caller: &Caller, run: &str) -> Result<Vec<Usage>, Error> {
+    pub fn blame(&self, caller: &Caller, run: &str) -> Result<Vec<MemoryUsage>, Error> {
         admins_only(caller)?;
-        self.land();
+        self.wait_for_writes();
         let filter = RowFilter {
             parent: Some(run.to_owned()),
             newest_first: true,
             limit: self.limits().list_max,
             ..RowFilter::default()
         };
-        row::select(&*self.backend, caller.tenant, &filter)
+        row::select_records(&*self.backend, caller.tenant, &filter)
     }
 
     /// The runs and conversations a memory touched, newest first.
-    pub fn reach(&self, caller: &Caller, memory: MemoryId) -> Result<Vec<Usage>, Error> {
+    pub fn reach(&self, caller: &Caller, memory: MemoryId) -> Result<Vec<MemoryUsage>, Error> {
         admins_only(caller)?;
-        self.land();
+        self.wait_for_writes();
         let filter = RowFilter {
             subject: Some(memory.to_string()),
             newest_first: true,
             limit: self.limits().list_max,
             ..RowFilter::default()
         };
-        let mut touches: Vec<Usage> = row::select(&*self.backend, caller.tenant, &filter)?;
-        touches.extend(self.written_without_a_run(caller, memory)?);
+        let mut touches: Vec<MemoryUsage> = row::select_records(&*self.backend, caller.tenant, &filter)?;
+        touches.extend(self.usages_from_versions(caller, memory)?);
         touches.sort_by_key(|touch| std::cmp::Reverse(touch.at));
         // One that was erased left its touches; one that touched nothing is still there.
         if touches.is_empty() {
@@ -91,11 +91,11 @@ impl Engine {
     }
 
     /// The log says which conversations wrote it: a save there leaves no row besides.
-    fn written_without_a_run(&self, caller: &Caller, memory: MemoryId) -> Result<Vec<Usage>, Error> {
-        let versions = self.backend.versions(&self.eyes(caller)?, memory, None, self.limits().list_max)?;
+    fn usages_from_versions(&self, caller: &Caller, memory: MemoryId) -> Result<Vec<MemoryUsage>, Error> {
+        let versions = self.backend.list_versions(&self.visible_to(caller)?, memory, None, self.limits().list_max)?;
         let told = versions.into_iter().filter(|version| version.run.is_none() && version.conversation.is_some());
         Ok(told
-            .map(|version| Usage {
+            .map(|version| MemoryUsage {
                 id: version.id.to_string(),
                 at: version.at,
                 memory,
@@ -110,7 +110,7 @@ impl Engine {
     }
 
     /// What this caller's run is to be blamed with: nothing outside of one.
-    pub(crate) fn touches(
+    pub(crate) fn plan_usages(
         &self,
         caller: &Caller,
         touch: Touch,
@@ -119,14 +119,14 @@ impl Engine {
         if caller.run.is_none() {
             return Vec::new();
         }
-        let write = |(memory, version)| Write::Row(self.usage(caller, touch, memory, version, None).to_row());
+        let write = |(memory, version)| Write::Row(self.new_usage(caller, touch, memory, version, None).to_row());
         memories.map(write).collect()
     }
 
     /// Leaves behind that somebody was shown these. Written with the next group: the answer waits for no disk.
-    pub(crate) fn were_read<'a>(&self, caller: &Caller, memories: impl IntoIterator<Item = &'a Memory>) {
+    pub(crate) fn record_reads<'a>(&self, caller: &Caller, memories: impl IntoIterator<Item = &'a Memory>) {
         let memories = memories.into_iter().map(|memory| (memory.id, memory.version));
-        let writes = self.touches(caller, Touch::Read, memories);
+        let writes = self.plan_usages(caller, Touch::Read, memories);
         // A read still answers while memory is turned off, and leaves no trace.
         if !writes.is_empty() && !self.settings.memory_off {
             self.backend.commit_later(Change { writes, ..Change::new(caller.tenant, self.clock.now()) });
@@ -134,15 +134,15 @@ impl Engine {
     }
 
     /// A touch to be written with the deed it belongs to.
-    pub(crate) fn usage(
+    pub(crate) fn new_usage(
         &self,
         caller: &Caller,
         touch: Touch,
         memory: MemoryId,
         version: VersionId,
         receipt: Option<&str>,
-    ) -> Usage {
-        Usage {
+    ) -> MemoryUsage {
+        MemoryUsage {
             id: self.clock.fresh_id().to_string(),
             at: self.clock.now(),
             memory,

@@ -4,11 +4,11 @@
 use std::str::FromStr;
 
 use crate::model::id::{MemoryId, VersionId};
-use crate::receipts::receipt::Considered;
-use crate::receipts::render::Block;
+use crate::receipts::receipt::ConsideredMemory;
+use crate::receipts::render::ContextBlock;
 
 /// One line of the names of score parts, then one a candidate: its fields, then its parts in that order.
-pub(crate) fn pack(candidates: &[Considered]) -> String {
+pub(crate) fn encode_candidates(candidates: &[ConsideredMemory]) -> String {
     use std::fmt::Write as _;
     let mut names: Vec<&str> = candidates.iter().flat_map(|one| one.parts.keys().map(String::as_str)).collect();
     names.sort_unstable();
@@ -16,8 +16,8 @@ pub(crate) fn pack(candidates: &[Considered]) -> String {
     let mut text = names.join("\t");
     for one in candidates {
         let block = match one.block {
-            Some(Block::Trusted) => "t",
-            Some(Block::Untrusted) => "u",
+            Some(ContextBlock::Trusted) => "t",
+            Some(ContextBlock::Untrusted) => "u",
             None => "",
         };
         // Writing to a text cannot fail.
@@ -26,16 +26,16 @@ pub(crate) fn pack(candidates: &[Considered]) -> String {
             "\n{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{block}\t{}\t{}\t{}\t{}",
             one.memory.0.simple(),
             one.version.0.simple(),
-            escaped(&one.store),
-            escaped(one.path.as_deref().unwrap_or_default()),
+            escape_field(&one.store),
+            escape_field(one.path.as_deref().unwrap_or_default()),
             one.trust,
             one.kind,
-            escaped(one.author.as_deref().unwrap_or_default()),
+            escape_field(one.author.as_deref().unwrap_or_default()),
             u8::from(one.stale),
             one.score,
             one.tokens,
             one.content_tokens_max,
-            escaped(&one.reason),
+            escape_field(&one.reason),
         );
         for name in &names {
             text.push('\t');
@@ -48,58 +48,58 @@ pub(crate) fn pack(candidates: &[Considered]) -> String {
 }
 
 /// The candidates again; `None` where the lines are not ours.
-pub(crate) fn unpack(text: &str) -> Option<Vec<Considered>> {
+pub(crate) fn decode_candidates(text: &str) -> Option<Vec<ConsideredMemory>> {
     let mut lines = text.split('\n');
     let names: Vec<&str> = lines.next()?.split('\t').filter(|name| !name.is_empty()).collect();
-    lines.map(|line| candidate(line, &names)).collect()
+    lines.map(|line| decode_candidate(line, &names)).collect()
 }
 
-fn candidate(line: &str, names: &[&str]) -> Option<Considered> {
+fn decode_candidate(line: &str, names: &[&str]) -> Option<ConsideredMemory> {
     let mut fields = line.split('\t');
     let mut next = || fields.next();
-    Some(Considered {
-        memory: MemoryId(read(next()?)?),
-        version: VersionId(read(next()?)?),
-        store: unescaped(next()?),
-        path: some(next()?),
-        trust: read(next()?)?,
-        kind: read(next()?)?,
-        author: some(next()?),
+    Some(ConsideredMemory {
+        memory: MemoryId(parse_field(next()?)?),
+        version: VersionId(parse_field(next()?)?),
+        store: unescape_field(next()?),
+        path: optional_text(next()?),
+        trust: parse_field(next()?)?,
+        kind: parse_field(next()?)?,
+        author: optional_text(next()?),
         stale: next()? == "1",
         block: match next()? {
-            "t" => Some(Block::Trusted),
-            "u" => Some(Block::Untrusted),
+            "t" => Some(ContextBlock::Trusted),
+            "u" => Some(ContextBlock::Untrusted),
             _ => None,
         },
-        score: read(next()?)?,
-        tokens: read(next()?)?,
-        content_tokens_max: read(next()?)?,
-        reason: unescaped(next()?),
+        score: parse_field(next()?)?,
+        tokens: parse_field(next()?)?,
+        content_tokens_max: parse_field(next()?)?,
+        reason: unescape_field(next()?),
         parts: names
             .iter()
             .zip(fields)
             .filter(|(_, part)| !part.is_empty())
-            .map(|(name, part)| Some(((*name).to_owned(), read(part)?)))
+            .map(|(name, part)| Some(((*name).to_owned(), parse_field(part)?)))
             .collect::<Option<_>>()?,
     })
 }
 
-fn read<T: FromStr>(field: &str) -> Option<T> {
+fn parse_field<T: FromStr>(field: &str) -> Option<T> {
     field.parse().ok()
 }
 
-fn some(field: &str) -> Option<String> {
-    (!field.is_empty()).then(|| unescaped(field))
+fn optional_text(field: &str) -> Option<String> {
+    (!field.is_empty()).then(|| unescape_field(field))
 }
 
-fn escaped(text: &str) -> std::borrow::Cow<'_, str> {
+fn escape_field(text: &str) -> std::borrow::Cow<'_, str> {
     match text.contains(['\\', '\t', '\n']) {
         true => text.replace('\\', "\\\\").replace('\t', "\\t").replace('\n', "\\n").into(),
         false => text.into(),
     }
 }
 
-fn unescaped(text: &str) -> String {
+fn unescape_field(text: &str) -> String {
     let mut chars = text.chars();
     let mut plain = String::with_capacity(text.len());
     while let Some(c) = chars.next() {
@@ -129,9 +129,9 @@ mod tests {
                 0..5,
             ),
         ) {
-            let candidates: Vec<Considered> = rows
+            let candidates: Vec<ConsideredMemory> = rows
                 .into_iter()
-                .map(|(store, path, reason, number, score, parts)| Considered {
+                .map(|(store, path, reason, number, score, parts)| ConsideredMemory {
                     memory: MemoryId(uuid::Uuid::from_u128(u128::from(number))),
                     version: VersionId(uuid::Uuid::from_u128(u128::from(number) << 64)),
                     author: path.clone(),
@@ -142,19 +142,19 @@ mod tests {
                     stale: number % 2 == 1,
                     score,
                     parts: ["text", "text.words", "trust"][..parts].iter().map(|name| ((*name).to_owned(), score)).collect(),
-                    block: [None, Some(Block::Trusted), Some(Block::Untrusted)][parts],
+                    block: [None, Some(ContextBlock::Trusted), Some(ContextBlock::Untrusted)][parts],
                     reason,
                     tokens: number as usize,
                     content_tokens_max: 7,
                 })
                 .collect();
-            prop_assert_eq!(unpack(&pack(&candidates)), Some(candidates));
+            prop_assert_eq!(decode_candidates(&encode_candidates(&candidates)), Some(candidates));
         }
     }
 
     #[test]
     fn what_is_not_ours_is_told() {
-        assert_eq!(unpack("text\nnonsense"), None);
-        assert_eq!(unpack(""), Some(Vec::new()));
+        assert_eq!(decode_candidates("text\nnonsense"), None);
+        assert_eq!(decode_candidates(""), Some(Vec::new()));
     }
 }

@@ -13,20 +13,20 @@ use crate::context::decision_points::Purpose;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::id::{MemoryId, TenantId, VersionId};
-use crate::model::limits::how_many;
+use crate::model::limits::resolve_limit;
 use crate::model::memory::content_sha256;
 use crate::model::vocabulary::{Kind, Layer, Ranker, ScopeKind, State, Trust};
 use crate::policy::Readable;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self, Kept, Paging, Row, RowFilter, RowKind, Stretch};
-use crate::ports::{Answer, Filter, StoreError};
+use crate::ports::row::{self, Paging, RecordPage, Row, RowFilter, RowKind, SideRecord};
+use crate::ports::{Filter, StoreCallback, StoreError};
 use crate::recall::usage::Touch;
 use crate::receipts::codec;
-use crate::receipts::render::{self, Block, Shown};
+use crate::receipts::render::{self, ContextBlock, ShownMemory};
 use crate::safety;
 use crate::tenant::pipelines::admins_only;
-use crate::upkeep::lease::Shift;
-use crate::upkeep::{Upkeep, batches};
+use crate::upkeep::lease::WorkLease;
+use crate::upkeep::{UpkeepOptions, run_in_batches};
 
 /// The record of one injection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub struct Receipt {
     /// As asked, with secrets taken out.
     pub query: String,
     pub settings: ReceiptSettings,
-    pub candidates: Vec<Considered>,
+    pub candidates: Vec<ConsideredMemory>,
     pub tokens: usize,
     pub block_sha256: String,
     /// What could not be done.
@@ -91,7 +91,7 @@ pub struct ReceiptFilter {
 
 impl ReceiptFilter {
     /// `None` where nothing was narrowed. A secret asked for by mistake is not kept.
-    pub(crate) fn of(filter: &Filter) -> Option<ReceiptFilter> {
+    pub(crate) fn from_filter(filter: &Filter) -> Option<ReceiptFilter> {
         let narrowed = ReceiptFilter {
             stores: filter.stores.clone(),
             scopes: filter.scopes.clone(),
@@ -110,7 +110,7 @@ impl ReceiptFilter {
 
 /// One candidate and what became of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Considered {
+pub struct ConsideredMemory {
     pub memory: MemoryId,
     pub version: VersionId,
     pub store: String,
@@ -124,7 +124,7 @@ pub struct Considered {
     pub score: f64,
     pub parts: BTreeMap<String, f64>,
     /// The block it was shown in; `None`: it was not.
-    pub block: Option<Block>,
+    pub block: Option<ContextBlock>,
     pub reason: String,
     pub tokens: usize,
     pub content_tokens_max: usize,
@@ -132,7 +132,7 @@ pub struct Considered {
 
 impl Receipt {
     /// Everything but the candidates.
-    fn clone_bare(&self) -> Receipt {
+    fn clone_without_candidates(&self) -> Receipt {
         Receipt {
             id: self.id.clone(),
             at: self.at,
@@ -148,49 +148,49 @@ impl Receipt {
 
     /// Its own caller's, or any for admins. A program is only its own self while it speaks for the same person in the
     /// same conversation: the block holds what was read there.
-    pub(crate) fn is_seen_by(&self, caller: &Caller) -> bool {
-        let at_home = caller.is_at_home(self.caller.user.as_deref(), self.caller.conversation.as_deref());
+    pub(crate) fn is_visible_to(&self, caller: &Caller) -> bool {
+        let at_home = caller.is_in_same_conversation(self.caller.user.as_deref(), self.caller.conversation.as_deref());
         let own = self.caller.principal == caller.principal && (at_home || !caller.role.is_program());
         admins_only(caller).is_ok() || own
     }
 }
 
-impl Considered {
+impl ConsideredMemory {
     /// It ranked high enough and did not fit.
     pub fn is_over_budget(&self) -> bool {
-        self.block.is_none() && self.reason == OVER_BUDGET
+        self.block.is_none() && self.reason == OVER_BUDGET_REASON
     }
 }
 
 /// The reason of a candidate that did not fit.
-pub(crate) const NOTICE: &str = "a notice of a promotion or rollback: found by searches, not given to turns";
-pub(crate) const OVER_BUDGET: &str = "over the budget";
+pub(crate) const NOTICE_REASON: &str = "a notice of a promotion or rollback: found by searches, not given to turns";
+pub(crate) const OVER_BUDGET_REASON: &str = "over the budget";
 
-impl Kept for Receipt {
+impl SideRecord for Receipt {
     const KIND: RowKind = RowKind::Receipts;
-    fn id(&self) -> String {
+    fn row_id(&self) -> String {
         self.id.clone()
     }
-    fn at(&self) -> Timestamp {
+    fn row_time(&self) -> Timestamp {
         self.at
     }
-    fn subject(&self) -> String {
+    fn row_subject(&self) -> String {
         self.caller.conversation.clone().unwrap_or_default()
     }
-    fn parent(&self) -> String {
+    fn row_parent(&self) -> String {
         self.caller.run.clone().unwrap_or_default()
     }
 
     /// Most of a receipt is candidates that were not shown: they are kept as lines.
     fn to_row(&self) -> Row {
-        let mut body = serde_json::to_value(self.clone_bare()).unwrap_or(Value::Null);
-        body["candidates"] = Value::String(codec::pack(&self.candidates));
+        let mut body = serde_json::to_value(self.clone_without_candidates()).unwrap_or(Value::Null);
+        body["candidates"] = Value::String(codec::encode_candidates(&self.candidates));
         Row {
             kind: Self::KIND,
-            id: self.id(),
-            state: self.state(),
-            subject: self.subject(),
-            parent: self.parent(),
+            id: self.row_id(),
+            state: self.row_state(),
+            subject: self.row_subject(),
+            parent: self.row_parent(),
             at: self.at,
             body,
         }
@@ -198,8 +198,10 @@ impl Kept for Receipt {
 
     fn from_row(mut row: Row) -> Result<Receipt, Error> {
         let corrupt = || Error::Store(StoreError::Corrupt(format!("receipt `{}`", row.id)));
-        let lines =
-            row.body["candidates"].as_str().map(|lines| codec::unpack(lines).ok_or_else(corrupt)).transpose()?;
+        let lines = row.body["candidates"]
+            .as_str()
+            .map(|lines| codec::decode_candidates(lines).ok_or_else(corrupt))
+            .transpose()?;
         if lines.is_some() {
             row.body["candidates"] = Value::Array(Vec::new());
         }
@@ -225,44 +227,44 @@ pub struct Replay {
 
 /// Longest a turn waits for its receipt, and a reader for what others did: longer than a healthy disk ever takes,
 /// shorter than a person's patience.
-const PROOF_WAIT: Duration = Duration::from_secs(2);
+const RECEIPT_WAIT_MAX: Duration = Duration::from_secs(2);
 
 /// What the backend answers, where it does so in time.
-pub(crate) fn in_time<T: Send + 'static>(ask: impl FnOnce(Answer<T>)) -> Option<Result<T, StoreError>> {
+pub(crate) fn wait_for_answer<T: Send + 'static>(ask: impl FnOnce(StoreCallback<T>)) -> Option<Result<T, StoreError>> {
     let (tell, told) = sync_channel(1);
     // Nobody may listen any more.
     ask(Box::new(move |done| drop(tell.send(done))));
-    told.recv_timeout(PROOF_WAIT).ok()
+    told.recv_timeout(RECEIPT_WAIT_MAX).ok()
 }
 
 impl Engine {
     /// One receipt: its own caller's, or any for admins.
     pub fn receipt(&self, caller: &Caller, id: &str) -> Result<Receipt, Error> {
-        let mut found: Option<Receipt> = row::get(&*self.backend, caller.tenant, id)?;
+        let mut found: Option<Receipt> = row::get_record(&*self.backend, caller.tenant, id)?;
         if found.is_none() {
             // It may be on its way, while another process holds the database.
-            self.landed()?;
-            found = row::get(&*self.backend, caller.tenant, id)?;
+            self.try_wait_for_writes()?;
+            found = row::get_record(&*self.backend, caller.tenant, id)?;
         }
-        found.filter(|receipt| receipt.is_seen_by(caller)).ok_or_else(|| Error::not_found(format!("receipt `{id}`")))
+        found.filter(|receipt| receipt.is_visible_to(caller)).ok_or_else(|| Error::not_found(format!("receipt `{id}`")))
     }
 
     /// The same once it is on the disk, for a command that ends with its answer: else why it will not be there.
-    pub fn receipt_kept(&self, caller: &Caller, id: &str) -> Result<Receipt, Error> {
+    pub fn receipt_after_flush(&self, caller: &Caller, id: &str) -> Result<Receipt, Error> {
         self.backend.flush()?;
         self.receipt(caller, id)
     }
 
     /// Waits for what is on its way, so that a list holds it: no turn and no reader waited for the disk.
-    pub(crate) fn land(&self) {
+    pub(crate) fn wait_for_writes(&self) {
         // What could not be written is in no list; what stands is told all the same.
-        let _ = self.landed();
+        let _ = self.try_wait_for_writes();
     }
 
     /// As [`Engine::land`], and says where it took longer than a reader waits.
-    fn landed(&self) -> Result<(), Error> {
+    fn try_wait_for_writes(&self) -> Result<(), Error> {
         let late = || Err(StoreError::Busy("the database, and what was done is not written yet".to_owned()));
-        Ok(in_time(|answer| self.backend.flush_soon(answer)).unwrap_or_else(late)?)
+        Ok(wait_for_answer(|answer| self.backend.flush_with_callback(answer)).unwrap_or_else(late)?)
     }
 
     /// Receipts, newest first.
@@ -271,24 +273,24 @@ impl Engine {
         caller: &Caller,
         run: Option<&str>,
         Paging { after, limit }: &Paging,
-    ) -> Result<Stretch<Receipt>, Error> {
-        self.land();
+    ) -> Result<RecordPage<Receipt>, Error> {
+        self.wait_for_writes();
         // Without a run by state, which all of them share: that is how the table is sorted by time.
         let (state, parent) = if run.is_none() { (Some(String::new()), None) } else { (None, run.map(str::to_owned)) };
         let filter = RowFilter { state, parent, newest_first: true, ..RowFilter::default() };
-        let limit = how_many(*limit, self.limits().list_default, self.limits().list_max)?;
-        let sees = |receipt: &Receipt| receipt.is_seen_by(caller);
-        row::select_stretch(&*self.backend, caller.tenant, filter, after.as_deref(), limit, sees)
+        let limit = resolve_limit(*limit, self.limits().list_default, self.limits().list_max)?;
+        let sees = |receipt: &Receipt| receipt.is_visible_to(caller);
+        row::select_page(&*self.backend, caller.tenant, filter, after.as_deref(), limit, sees)
     }
 
     /// Rebuilds an injected block from the exact versions it was made of.
     pub fn replay(&self, caller: &Caller, id: &str) -> Result<Replay, Error> {
         let receipt = self.receipt(caller, id)?;
-        let everything = Readable::everything(caller.tenant);
+        let everything = Readable::whole_tenant(caller.tenant);
         let (mut redacted, mut missing) = (Vec::new(), Vec::new());
         let mut versions = Vec::new();
         for considered in receipt.candidates.iter().filter(|considered| considered.block.is_some()) {
-            let Some(version) = self.backend.version(&everything, considered.version)? else {
+            let Some(version) = self.backend.get_version(&everything, considered.version)? else {
                 missing.push(considered.version);
                 continue;
             };
@@ -297,67 +299,74 @@ impl Engine {
             }
             versions.push((considered, version));
         }
-        let shown = |block: Block| -> Vec<Shown<'_>> {
+        let shown = |block: ContextBlock| -> Vec<ShownMemory<'_>> {
             let of_block = versions.iter().filter(|(considered, _)| considered.block == Some(block));
-            of_block.map(|(considered, version)| show(considered, &version.memory)).collect()
+            of_block.map(|(considered, version)| to_shown_entry(considered, &version.memory)).collect()
         };
-        let text = render::render(&receipt.settings.tag_prefix, &shown(Block::Trusted), &shown(Block::Untrusted));
+        let text = render::render_blocks(
+            &receipt.settings.tag_prefix,
+            &shown(ContextBlock::Trusted),
+            &shown(ContextBlock::Untrusted),
+        );
         let exact = content_sha256(&text) == receipt.block_sha256;
         // The run it was made in was shown it already.
         if caller.run != receipt.caller.run {
-            self.were_read(caller, versions.iter().map(|(_, version)| &version.memory));
+            self.record_reads(caller, versions.iter().map(|(_, version)| &version.memory));
         }
         Ok(Replay { text, exact, redacted, missing })
     }
 
     /// Since when touches and receipts are kept; `None`: since ever.
-    pub fn kept_since(&self, caller: &Caller) -> Result<Option<Timestamp>, Error> {
-        let Some(since) = self.receipts_from() else { return Ok(None) };
+    pub fn receipts_kept_since(&self, caller: &Caller) -> Result<Option<Timestamp>, Error> {
+        let Some(since) = self.receipt_retention_start() else { return Ok(None) };
         // Nothing was kept before there was a tenant.
-        let tenant = self.backend.tenants()?.into_iter().find(|tenant| tenant.id == caller.tenant);
+        let tenant = self.backend.list_tenants()?.into_iter().find(|tenant| tenant.id == caller.tenant);
         Ok(Some(tenant.map_or(since, |tenant| since.max(tenant.created_at))))
     }
 
-    fn receipts_from(&self) -> Option<Timestamp> {
+    fn receipt_retention_start(&self) -> Option<Timestamp> {
         let days = i64::from(self.limits().receipt_days);
         let since = self.clock.now().checked_sub((days * 24).hours());
         (days > 0).then(|| since.unwrap_or(Timestamp::UNIX_EPOCH))
     }
 
     /// Deletes receipts and touches past their time; says how many.
-    pub(crate) fn forget_receipts(
+    pub(crate) fn purge_receipts(
         &self,
         tenant: TenantId,
-        upkeep: Upkeep,
-        shift: &mut Shift<'_>,
+        upkeep: UpkeepOptions,
+        shift: &mut WorkLease<'_>,
     ) -> Result<u64, Error> {
-        let Some(before) = self.receipts_from() else { return Ok(0) };
+        let Some(before) = self.receipt_retention_start() else { return Ok(0) };
         let mut gone = 0;
         // By state, because that is how the tables are sorted by time.
         let touches = Touch::ALL.iter().map(|touch| (RowKind::Usage, touch.as_str()));
         for (kind, state) in std::iter::once((RowKind::Receipts, "")).chain(touches) {
             let (state, before) = (Some(state.to_owned()), Some(before));
             let filter = RowFilter { state, before, limit: upkeep.batch, ..RowFilter::default() };
-            gone += batches(
+            gone += run_in_batches(
                 upkeep,
                 shift,
-                || Ok(self.backend.rows(tenant, kind, &filter)?),
-                |rows| self.forget_rows(tenant, kind, rows),
+                || Ok(self.backend.list_rows(tenant, kind, &filter)?),
+                |rows| self.delete_rows(tenant, kind, rows),
             )?;
         }
         Ok(gone)
     }
 
-    fn forget_rows(&self, tenant: TenantId, kind: RowKind, rows: &[Row]) -> Result<u64, Error> {
-        let going = |change: Change, row: &Row| change.write(Write::RowGone { kind, id: row.id.clone() });
+    fn delete_rows(&self, tenant: TenantId, kind: RowKind, rows: &[Row]) -> Result<u64, Error> {
+        let going = |change: Change, row: &Row| change.with_write(Write::DeleteRow { kind, id: row.id.clone() });
         self.backend.commit(rows.iter().fold(Change::new(tenant, self.clock.now()), going))?;
         Ok(rows.len() as u64)
     }
 }
 
 /// How a candidate is shown: what the receipt says of it, with the text of the version.
-pub(crate) fn show<'a>(considered: &'a Considered, memory: &'a crate::model::memory::Memory) -> Shown<'a> {
-    Shown {
+pub(crate) fn to_shown_entry<'a>(
+    considered: &'a ConsideredMemory,
+    memory: &'a crate::model::memory::Memory,
+) -> ShownMemory<'a> {
+    ShownMemory {
         store: &considered.store,
         path: considered.path.as_deref(),
         title: memory.title.as_deref(),

@@ -8,10 +8,10 @@ use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::id::MemoryId;
-use crate::model::memory::{Memory, hex};
+use crate::model::memory::{Memory, to_hex};
 use crate::policy::Readable;
 use crate::ports::Address;
-use crate::ports::row::{self, Kept, RowFilter, RowKind};
+use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
 use crate::removal::quarantine::reviewers_only;
 use crate::text::normalize;
 use crate::{safety, vocabulary};
@@ -52,24 +52,24 @@ pub struct Certificate {
 /// Ids and digests a certificate lists; of the rest it holds the count and the root.
 const LISTED_MAX: usize = 1_000;
 
-impl Kept for Certificate {
+impl SideRecord for Certificate {
     const KIND: RowKind = RowKind::Certificates;
-    fn id(&self) -> String {
+    fn row_id(&self) -> String {
         self.id.clone()
     }
-    fn at(&self) -> Timestamp {
+    fn row_time(&self) -> Timestamp {
         self.at
     }
-    fn state(&self) -> String {
+    fn row_state(&self) -> String {
         self.erasure.to_string()
     }
-    fn subject(&self) -> String {
+    fn row_subject(&self) -> String {
         self.subject.clone()
     }
 }
 
 /// What a certificate is made of besides who, when and why.
-pub(crate) struct Erased<'a> {
+pub(crate) struct ErasureDetails<'a> {
     pub erasure: Erasure,
     pub subject: String,
     pub memories: &'a [Memory],
@@ -78,9 +78,15 @@ pub(crate) struct Erased<'a> {
 }
 
 impl Certificate {
-    pub(crate) fn new(id: String, caller: &Caller, at: Timestamp, key: &str, erased: &Erased<'_>) -> Certificate {
+    pub(crate) fn new(
+        id: String,
+        caller: &Caller,
+        at: Timestamp,
+        key: &str,
+        erased: &ErasureDetails<'_>,
+    ) -> Certificate {
         let digests: Vec<String> =
-            erased.memories.iter().map(|memory| normalize::keyed_digest(key, &[&memory.content])).collect();
+            erased.memories.iter().map(|memory| normalize::hmac_sha256_hex(key, &[&memory.content])).collect();
         let mut root = Sha256::new();
         digests.iter().for_each(|digest| root.update(digest.as_bytes()));
         let certificate = Certificate {
@@ -95,24 +101,24 @@ impl Certificate {
             at,
             erased: erased.memories.iter().take(LISTED_MAX).map(|memory| memory.id).collect(),
             digests: digests.into_iter().take(LISTED_MAX).collect(),
-            root: hex(&root.finalize()),
+            root: to_hex(&root.finalize()),
             seal: String::new(),
         };
-        Certificate { seal: certificate.sealed(), ..certificate }
+        Certificate { seal: certificate.compute_seal(), ..certificate }
     }
 
     /// The seal its words should have.
-    fn sealed(&self) -> String {
+    fn compute_seal(&self) -> String {
         let unsealed = Certificate { seal: String::new(), ..self.clone() };
         // Nouns of the engine are maps of plain values, which always become JSON.
         let text = serde_json::to_string(&unsealed).unwrap_or_default();
-        hex(&Sha256::digest(text.as_bytes()))
+        to_hex(&Sha256::digest(text.as_bytes()))
     }
 }
 
 /// What a check of a certificate found.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Verified {
+pub struct CertificateCheck {
     pub valid: bool,
     /// Its words are the ones that were sealed.
     pub sealed: bool,
@@ -124,33 +130,34 @@ pub struct Verified {
 
 impl Engine {
     pub fn certificates(&self, caller: &Caller) -> Result<Vec<Certificate>, Error> {
-        deciders(caller)?;
+        ensure_reviewer(caller)?;
         let filter = RowFilter { newest_first: true, limit: self.limits().list_max, ..RowFilter::default() };
-        row::select(&*self.backend, caller.tenant, &filter)
+        row::select_records(&*self.backend, caller.tenant, &filter)
     }
 
     pub fn certificate(&self, caller: &Caller, id: &str) -> Result<Certificate, Error> {
-        deciders(caller)?;
-        row::get(&*self.backend, caller.tenant, id)?.ok_or_else(|| Error::not_found(format!("certificate `{id}`")))
+        ensure_reviewer(caller)?;
+        row::get_record(&*self.backend, caller.tenant, id)?
+            .ok_or_else(|| Error::not_found(format!("certificate `{id}`")))
     }
 
     /// Checks a certificate, from here or from a file, against itself, the log and what can be read now.
-    pub fn verify_certificate(&self, caller: &Caller, certificate: &Certificate) -> Result<Verified, Error> {
-        deciders(caller)?;
-        let sealed = certificate.sealed() == certificate.seal;
-        let logged = self.seal_logged(caller, &certificate.seal)?;
+    pub fn verify_certificate(&self, caller: &Caller, certificate: &Certificate) -> Result<CertificateCheck, Error> {
+        ensure_reviewer(caller)?;
+        let sealed = certificate.compute_seal() == certificate.seal;
+        let logged = self.is_seal_logged(caller, &certificate.seal)?;
         let mut gone = true;
         for id in &certificate.erased {
-            let found = self.backend.get(&Readable::everything(caller.tenant), &Address::Id(*id))?;
+            let found = self.backend.get_memory(&Readable::whole_tenant(caller.tenant), &Address::Id(*id))?;
             gone &= found.is_none_or(|memory| memory.content.is_empty());
         }
-        Ok(Verified { valid: sealed && logged && gone, sealed, logged, gone })
+        Ok(CertificateCheck { valid: sealed && logged && gone, sealed, logged, gone })
     }
 
-    fn seal_logged(&self, caller: &Caller, seal: &str) -> Result<bool, Error> {
+    fn is_seal_logged(&self, caller: &Caller, seal: &str) -> Result<bool, Error> {
         let mut after = 0;
         loop {
-            let events = self.backend.events(caller.tenant, after, self.limits().list_max)?;
+            let events = self.backend.events_after(caller.tenant, after, self.limits().list_max)?;
             let holds = |value: &serde_json::Value| value.as_str() == Some(seal);
             if events.iter().any(|event| event.happening.payload.get("seal").is_some_and(holds)) {
                 return Ok(true);
@@ -163,7 +170,7 @@ impl Engine {
     }
 }
 
-fn deciders(caller: &Caller) -> Result<(), Error> {
+fn ensure_reviewer(caller: &Caller) -> Result<(), Error> {
     match reviewers_only(caller) {
         None => Ok(()),
         Some(refusal) => Err(Error::Invalid { code: refusal.code, message: refusal.message }),

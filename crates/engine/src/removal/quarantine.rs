@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use crate::Engine;
-use crate::gate::{Entry, Stamp};
+use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{EventName, Happening};
+use crate::model::event::{EventBody, EventName};
 use crate::model::id::MemoryId;
 use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
@@ -14,18 +14,18 @@ use crate::model::vocabulary::{Operation, State};
 use crate::policy::Readable;
 use crate::ports::Address;
 use crate::ports::change::{Change, Guard, Write};
-use crate::ports::row::{self, Kept, RowFilter, RowKind};
-use crate::tenant::bans::{Ban, BanCause, Banning};
+use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
+use crate::tenant::bans::{Ban, BanCause, BanReason};
 
 /// What a quarantine, or its end, did.
 #[derive(Clone, Debug)]
-pub enum Quarantined {
-    Done(Box<Reach>),
+pub enum QuarantineOutcome {
+    Done(Box<QuarantineReach>),
     Refused(Refusal),
 }
 
 #[derive(Clone, Debug)]
-pub struct Reach {
+pub struct QuarantineReach {
     /// The memories held back or let go, the named one first.
     pub memories: Vec<Memory>,
     /// Runs and conversations that had been given one of them.
@@ -33,7 +33,7 @@ pub struct Reach {
 }
 
 /// Memories changed in one transaction.
-const BATCH: usize = 250;
+const MEMORIES_PER_BATCH: usize = 250;
 
 impl Engine {
     /// Takes a memory, and on request everything derived from it, out of use until a person lets it go.
@@ -43,12 +43,12 @@ impl Engine {
         memory: MemoryId,
         derived: bool,
         reason: Option<&str>,
-    ) -> Result<Quarantined, Error> {
-        self.is_on()?;
+    ) -> Result<QuarantineOutcome, Error> {
+        self.ensure_memory_enabled()?;
         if let Some(refusal) = reviewers_only(caller) {
-            return Ok(Quarantined::Refused(self.refuse(caller, "", refusal)?));
+            return Ok(QuarantineOutcome::Refused(self.log_refusal(caller, "", refusal)?));
         }
-        self.again(|| self.quarantine_once(caller, memory, derived, reason))
+        self.retry_lost_race(|| self.quarantine_once(caller, memory, derived, reason))
     }
 
     fn quarantine_once(
@@ -57,39 +57,39 @@ impl Engine {
         memory: MemoryId,
         derived: bool,
         reason: Option<&str>,
-    ) -> Result<Quarantined, Error> {
-        let root = self.any_memory(caller, memory)?;
+    ) -> Result<QuarantineOutcome, Error> {
+        let root = self.load_any_memory(caller, memory)?;
         let mut held: Vec<Memory> = Vec::from_iter(Some(root.clone()).filter(|root| root.state == State::Active));
         if derived {
-            held.extend(self.descendants(caller.tenant, &HashSet::from([root.id]), &[State::Active])?);
+            held.extend(self.find_descendants(caller.tenant, &HashSet::from([root.id]), &[State::Active])?);
         }
         if held.is_empty() {
             let reason = format!("the memory is {}, and nothing active is derived from it", root.state);
             return Err(Error::conflict("conflict.state", reason));
         }
-        let mark = mark_of(root.id, reason);
-        for batch in held.chunks(BATCH) {
-            self.backend.commit(self.holding(caller, batch, &mark)?)?;
+        let mark = quarantine_mark(root.id, reason);
+        for batch in held.chunks(MEMORIES_PER_BATCH) {
+            self.backend.commit(self.plan_quarantine(caller, batch, &mark)?)?;
         }
         let ids: Vec<MemoryId> = held.iter().map(|memory| memory.id).chain([root.id]).collect();
-        let reached = self.reached(caller.tenant, ids.iter())?;
-        Ok(Quarantined::Done(Box::new(Reach { memories: held, reached })))
+        let reached = self.list_audience(caller.tenant, ids.iter())?;
+        Ok(QuarantineOutcome::Done(Box::new(QuarantineReach { memories: held, reached })))
     }
 
     /// Lets go of what a quarantine of this memory held back.
-    pub fn release(&self, caller: &Caller, memory: MemoryId, reason: Option<&str>) -> Result<Quarantined, Error> {
-        self.is_on()?;
+    pub fn release(&self, caller: &Caller, memory: MemoryId, reason: Option<&str>) -> Result<QuarantineOutcome, Error> {
+        self.ensure_memory_enabled()?;
         if let Some(refusal) = reviewers_only(caller) {
-            return Ok(Quarantined::Refused(self.refuse(caller, "", refusal)?));
+            return Ok(QuarantineOutcome::Refused(self.log_refusal(caller, "", refusal)?));
         }
-        let root = self.any_memory(caller, memory)?;
+        let root = self.load_any_memory(caller, memory)?;
         let mut held: Vec<Memory> = vec![root.clone()];
-        held.extend(self.descendants(caller.tenant, &HashSet::from([root.id]), &[State::Constrained])?);
-        let everything = Readable::everything(caller.tenant);
-        let mark = mark_of(root.id, None);
+        held.extend(self.find_descendants(caller.tenant, &HashSet::from([root.id]), &[State::Constrained])?);
+        let everything = Readable::whole_tenant(caller.tenant);
+        let mark = quarantine_mark(root.id, None);
         let mut free = Vec::new();
         for memory in held.into_iter().filter(|memory| memory.state == State::Constrained) {
-            let last = self.backend.version(&everything, memory.version)?;
+            let last = self.backend.get_version(&everything, memory.version)?;
             let by_this = |reason: &String| reason.starts_with(&mark);
             if last.is_some_and(|v| v.operation == Operation::Constrain && v.reason.as_ref().is_some_and(by_this)) {
                 free.push(memory);
@@ -98,64 +98,65 @@ impl Engine {
         if free.is_empty() {
             return Err(Error::conflict("conflict.state", "nothing is held back by a quarantine of this memory"));
         }
-        for batch in free.chunks(BATCH) {
-            self.backend.commit(self.releasing(caller, batch, reason)?)?;
+        for batch in free.chunks(MEMORIES_PER_BATCH) {
+            self.backend.commit(self.plan_release(caller, batch, reason)?)?;
         }
-        Ok(Quarantined::Done(Box::new(Reach { memories: free, reached: Vec::new() })))
+        Ok(QuarantineOutcome::Done(Box::new(QuarantineReach { memories: free, reached: Vec::new() })))
     }
 
     /// What puts memories out of use. Their text is held back with them: saving it again is no way out.
-    pub(crate) fn holding(&self, caller: &Caller, batch: &[Memory], mark: &str) -> Result<Change, Error> {
+    pub(crate) fn plan_quarantine(&self, caller: &Caller, batch: &[Memory], mark: &str) -> Result<Change, Error> {
         let now = self.clock.now();
         let mut change = Change::new(caller.tenant, now);
-        let why = Banning { cause: BanCause::Quarantine, by: &caller.principal, why: None, at: now };
+        let why = BanReason { cause: BanCause::Quarantine, by: &caller.principal, why: None, at: now };
         for memory in batch {
             let value = std::iter::once((memory.id, memory.content.as_str()));
-            change.writes.extend(self.banning(caller.tenant, &memory.scope, value, &why)?);
-            let stamp = Stamp::new(caller, self.fresh_version_id(), now, Some(mark.to_owned()));
-            let entry = Entry::transition(memory, Operation::Constrain, stamp, Vec::new(), |memory| {
+            change.writes.extend(self.plan_bans(caller.tenant, &memory.scope, value, &why)?);
+            let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, Some(mark.to_owned()));
+            let entry = VersionedEntry::from_transition(memory, Operation::Constrain, stamp, Vec::new(), |memory| {
                 memory.state = State::Constrained;
             });
             change = change
-                .guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-                .event(Happening::new(EventName::Quarantined, caller, now).about(entry.memory()))
-                .write(Write::Entry(Box::new(entry)));
+                .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
+                .with_event(EventBody::new(EventName::Quarantined, caller, now).about_memory(entry.memory()))
+                .with_write(Write::Entry(Box::new(entry)));
         }
         Ok(change)
     }
 
-    fn releasing(&self, caller: &Caller, batch: &[Memory], reason: Option<&str>) -> Result<Change, Error> {
+    fn plan_release(&self, caller: &Caller, batch: &[Memory], reason: Option<&str>) -> Result<Change, Error> {
         let now = self.clock.now();
         let mut change = Change::new(caller.tenant, now);
         for memory in batch {
-            let about = RowFilter { subject: Some(memory.id.to_string()), limit: BATCH, ..RowFilter::default() };
-            for ban in row::select::<Ban>(&*self.backend, caller.tenant, &about)? {
+            let about =
+                RowFilter { subject: Some(memory.id.to_string()), limit: MEMORIES_PER_BATCH, ..RowFilter::default() };
+            for ban in row::select_records::<Ban>(&*self.backend, caller.tenant, &about)? {
                 if ban.cause == BanCause::Quarantine {
-                    change = change.write(Write::RowGone { kind: RowKind::Bans, id: ban.id() });
+                    change = change.with_write(Write::DeleteRow { kind: RowKind::Bans, id: ban.row_id() });
                 }
             }
-            let stamp = Stamp::new(caller, self.fresh_version_id(), now, reason.map(str::to_owned));
-            let entry = Entry::transition(memory, Operation::Restore, stamp, Vec::new(), |memory| {
+            let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, reason.map(str::to_owned));
+            let entry = VersionedEntry::from_transition(memory, Operation::Restore, stamp, Vec::new(), |memory| {
                 memory.state = State::Active;
             });
             change = change
-                .guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-                .event(Happening::new(EventName::Restored, caller, now).about(entry.memory()))
-                .write(Write::Entry(Box::new(entry)));
+                .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
+                .with_event(EventBody::new(EventName::Restored, caller, now).about_memory(entry.memory()))
+                .with_write(Write::Entry(Box::new(entry)));
         }
         Ok(change)
     }
 
     /// A memory of the tenant wherever it lives, for those who decide.
-    pub(crate) fn any_memory(&self, caller: &Caller, id: MemoryId) -> Result<Memory, Error> {
-        self.eyes(caller)?;
-        let memory = self.backend.get(&Readable::everything(caller.tenant), &Address::Id(id))?;
+    pub(crate) fn load_any_memory(&self, caller: &Caller, id: MemoryId) -> Result<Memory, Error> {
+        self.visible_to(caller)?;
+        let memory = self.backend.get_memory(&Readable::whole_tenant(caller.tenant), &Address::Id(id))?;
         memory.ok_or_else(|| Error::not_found(format!("memory `{id}`")))
     }
 }
 
 /// The reason by which a quarantine knows its own.
-pub(crate) fn mark_of(root: MemoryId, reason: Option<&str>) -> String {
+pub(crate) fn quarantine_mark(root: MemoryId, reason: Option<&str>) -> String {
     match reason {
         Some(reason) => format!("quarantine {root}: {reason}"),
         None => format!("quarantine {root}"),
@@ -163,6 +164,6 @@ pub(crate) fn mark_of(root: MemoryId, reason: Option<&str>) -> String {
 }
 
 pub(crate) fn reviewers_only(caller: &Caller) -> Option<Refusal> {
-    let entitled = caller.role.decides() && caller.rules.manage;
+    let entitled = caller.role.may_decide_reviews() && caller.rules.manage;
     (!entitled).then(|| Refusal::new("policy.reviewers_only", "only reviewers and admins may do this"))
 }

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::apply::Verdict;
-use super::decide::waits;
-use super::{Action, Decided, QueueFilter, Review, ReviewState};
+use super::apply::ApprovalPlan;
+use super::decide::ensure_open;
+use super::{Action, DecisionOutcome, QueueFilter, Review, ReviewState};
 use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
@@ -14,24 +14,24 @@ use crate::ports::change::{Change, Guard, Write};
 
 /// What a bulk decision did.
 #[derive(Debug, Clone, Default, serde::Serialize)]
-pub struct BulkDecided {
+pub struct BulkDecisionReport {
     pub decided: u64,
-    pub not_decided: Vec<NotDecided>,
+    pub not_decided: Vec<UndecidedReview>,
 }
 
 /// One that was left, and why.
 #[derive(Debug, Clone, serde::Serialize)]
-pub struct NotDecided {
+pub struct UndecidedReview {
     pub id: String,
     pub code: String,
     pub message: String,
 }
 
 /// Decisions in one transaction: enough to share a disk write, few enough that other writers do not wait.
-const BATCH: usize = 250;
+const DECISIONS_PER_BATCH: usize = 250;
 
 #[derive(Default)]
-struct Batch {
+struct DecisionBatch {
     change: Option<Change>,
     ids: Vec<String>,
     /// What the batch writes; a step that rests on one of these waits for the next batch.
@@ -41,7 +41,7 @@ struct Batch {
 
 impl Engine {
     /// Everything that waits and the caller may see, of one action or for one store where those are named.
-    pub fn waiting(
+    pub fn pending_review_ids(
         &self,
         caller: &Caller,
         action: Option<Action>,
@@ -67,60 +67,60 @@ impl Engine {
         ids: &[String],
         approve: bool,
         comment: Option<&str>,
-    ) -> Result<BulkDecided, Error> {
-        self.is_on()?;
-        let mut done = BulkDecided::default();
-        let mut batch = Batch::default();
+    ) -> Result<BulkDecisionReport, Error> {
+        self.ensure_memory_enabled()?;
+        let mut done = BulkDecisionReport::default();
+        let mut batch = DecisionBatch::default();
         for id in ids {
-            match self.step(caller, id, approve, comment) {
+            match self.plan_bulk_decision(caller, id, approve, comment) {
                 Ok(Ok(change)) => {
-                    if batch.ids.len() >= BATCH || !batch.takes(&change) {
-                        self.finish(caller, std::mem::take(&mut batch), approve, comment, &mut done)?;
+                    if batch.ids.len() >= DECISIONS_PER_BATCH || !batch.can_add(&change) {
+                        self.commit_decision_batch(caller, std::mem::take(&mut batch), approve, comment, &mut done)?;
                     }
-                    batch.add(id, change);
+                    batch.add_decision(id, change);
                 }
                 Ok(Err(not)) => done.not_decided.push(not),
                 Err(error @ (Error::Store(_) | Error::Invalid { .. })) => return Err(error),
-                Err(error) => done.not_decided.push(not_decided(id, error.code(), &error)),
+                Err(error) => done.not_decided.push(undecided_review(id, error.code(), &error)),
             }
         }
-        self.finish(caller, batch, approve, comment, &mut done)?;
+        self.commit_decision_batch(caller, batch, approve, comment, &mut done)?;
         Ok(done)
     }
 
-    fn step(
+    fn plan_bulk_decision(
         &self,
         caller: &Caller,
         id: &str,
         approve: bool,
         comment: Option<&str>,
-    ) -> Result<Result<Change, NotDecided>, Error> {
-        let review: Review = self.review_named(caller, id)?;
-        if let Some(Decided::Refused(refusal)) = self.kept_from_deciding(caller, &review)? {
-            return Ok(Err(not_decided(id, refusal.code, &refusal.message)));
+    ) -> Result<Result<Change, UndecidedReview>, Error> {
+        let review: Review = self.find_review(caller, id)?;
+        if let Some(DecisionOutcome::Refused(refusal)) = self.decision_refusal(caller, &review)? {
+            return Ok(Err(undecided_review(id, refusal.code, &refusal.message)));
         }
-        waits(&review)?;
+        ensure_open(&review)?;
         let comment = comment.map(str::to_owned);
         if !approve {
-            return Ok(Ok(self.closing(caller, &review, ReviewState::Rejected, comment)?));
+            return Ok(Ok(self.plan_closing(caller, &review, ReviewState::Rejected, comment)?));
         }
-        match self.approving(caller, &review, comment)? {
-            Verdict::Apply(change, _) => Ok(Ok(*change)),
-            Verdict::Refused(refusal) => {
-                let refusal = self.refuse(caller, &review.target_store, refusal)?;
-                Ok(Err(not_decided(id, refusal.code, &refusal.message)))
+        match self.plan_approval(caller, &review, comment)? {
+            ApprovalPlan::Apply(change, _) => Ok(Ok(*change)),
+            ApprovalPlan::Refused(refusal) => {
+                let refusal = self.log_refusal(caller, &review.target_store, refusal)?;
+                Ok(Err(undecided_review(id, refusal.code, &refusal.message)))
             }
-            Verdict::Outdated(why) => Err(self.superseding(caller, &review, &why)?),
+            ApprovalPlan::Outdated(why) => Err(self.supersede_review(caller, &review, &why)?),
         }
     }
 
-    fn finish(
+    fn commit_decision_batch(
         &self,
         caller: &Caller,
-        batch: Batch,
+        batch: DecisionBatch,
         approve: bool,
         comment: Option<&str>,
-        done: &mut BulkDecided,
+        done: &mut BulkDecisionReport,
     ) -> Result<(), Error> {
         let Some(change) = batch.change else { return Ok(()) };
         match self.backend.commit(change) {
@@ -131,12 +131,12 @@ impl Engine {
                     let decided =
                         if approve { self.approve(caller, id, comment) } else { self.reject(caller, id, comment) };
                     match decided {
-                        Ok(Decided::Refused(refusal)) => {
-                            done.not_decided.push(not_decided(id, refusal.code, &refusal.message))
+                        Ok(DecisionOutcome::Refused(refusal)) => {
+                            done.not_decided.push(undecided_review(id, refusal.code, &refusal.message))
                         }
                         Ok(_) => done.decided += 1,
                         Err(error @ Error::Store(_)) => return Err(error),
-                        Err(error) => done.not_decided.push(not_decided(id, error.code(), &error)),
+                        Err(error) => done.not_decided.push(undecided_review(id, error.code(), &error)),
                     }
                 }
             }
@@ -146,8 +146,8 @@ impl Engine {
     }
 }
 
-impl Batch {
-    fn takes(&self, change: &Change) -> bool {
+impl DecisionBatch {
+    fn can_add(&self, change: &Change) -> bool {
         let free = |write: &Write| match write {
             Write::Entry(entry) => {
                 let memory = entry.memory();
@@ -166,7 +166,7 @@ impl Batch {
         self.ids.is_empty() || (!alone && change.writes.iter().all(free))
     }
 
-    fn add(&mut self, id: &str, step: Change) {
+    fn add_decision(&mut self, id: &str, step: Change) {
         for write in &step.writes {
             if let Write::Entry(entry) = write {
                 let memory = entry.memory();
@@ -178,11 +178,11 @@ impl Batch {
         self.ids.push(id.to_owned());
         self.change = Some(match self.change.take() {
             None => step,
-            Some(change) => change.and(step),
+            Some(change) => change.with_change(step),
         });
     }
 }
 
-fn not_decided(id: &str, code: &str, message: &impl ToString) -> NotDecided {
-    NotDecided { id: id.to_owned(), code: code.to_owned(), message: message.to_string() }
+fn undecided_review(id: &str, code: &str, message: &impl ToString) -> UndecidedReview {
+    UndecidedReview { id: id.to_owned(), code: code.to_owned(), message: message.to_string() }
 }

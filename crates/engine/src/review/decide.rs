@@ -2,10 +2,10 @@
 
 use jiff::{Timestamp, ToSpan};
 
-use super::apply::Verdict;
+use super::apply::ApprovalPlan;
 use super::{Action, Review, ReviewState};
 use crate::Engine;
-use crate::gate::{Entry, Stamp};
+use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::EventName;
@@ -15,12 +15,12 @@ use crate::model::refusal::Refusal;
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::Readable;
 use crate::ports::change::{Change, Guard, Write};
-use crate::ports::row::{self, Kept, RowFilter, RowKind};
+use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
 use crate::ports::{Address, StoreError};
 
 /// The answer to a decision.
 #[derive(Debug, Clone)]
-pub enum Decided {
+pub enum DecisionOutcome {
     Approved(Box<Approval>),
     /// Rejected, or sent back.
     Closed(Box<Review>),
@@ -36,23 +36,23 @@ pub struct Approval {
 
 impl Engine {
     /// Lets a proposal stand: checked again, applied and recorded in one transaction.
-    pub fn approve(&self, caller: &Caller, id: &str, comment: Option<&str>) -> Result<Decided, Error> {
-        self.is_on()?;
-        let review = self.review_named(caller, id)?;
-        if let Some(refused) = self.kept_from_deciding(caller, &review)? {
+    pub fn approve(&self, caller: &Caller, id: &str, comment: Option<&str>) -> Result<DecisionOutcome, Error> {
+        self.ensure_memory_enabled()?;
+        let review = self.find_review(caller, id)?;
+        if let Some(refused) = self.decision_refusal(caller, &review)? {
             return Ok(refused);
         }
-        waits(&review)?;
+        ensure_open(&review)?;
         for _ in 0..self.limits().commit_attempts {
-            match self.approving(caller, &review, comment.map(str::to_owned))? {
-                Verdict::Refused(refusal) => {
-                    return Ok(Decided::Refused(self.refuse(caller, &review.target_store, refusal)?));
+            match self.plan_approval(caller, &review, comment.map(str::to_owned))? {
+                ApprovalPlan::Refused(refusal) => {
+                    return Ok(DecisionOutcome::Refused(self.log_refusal(caller, &review.target_store, refusal)?));
                 }
-                Verdict::Outdated(why) => return Err(self.superseding(caller, &review, &why)?),
-                Verdict::Apply(change, memory) => match self.backend.commit(*change) {
-                    Ok(_) => return self.approved(caller, &review, *memory),
-                    Err(StoreError::Guard(Guard::RowIs { kind: RowKind::Reviews, .. })) => {
-                        return Err(decided_already());
+                ApprovalPlan::Outdated(why) => return Err(self.supersede_review(caller, &review, &why)?),
+                ApprovalPlan::Apply(change, memory) => match self.backend.commit(*change) {
+                    Ok(_) => return self.load_approval(caller, &review, *memory),
+                    Err(StoreError::Guard(Guard::RowInState { kind: RowKind::Reviews, .. })) => {
+                        return Err(already_decided_error());
                     }
                     // Something it rests on moved: look at it again.
                     Err(StoreError::Guard(_)) => {}
@@ -64,84 +64,93 @@ impl Engine {
     }
 
     /// Closes a proposal without doing it. A candidate is tombstoned; the source of a promotion stays as it is.
-    pub fn reject(&self, caller: &Caller, id: &str, comment: Option<&str>) -> Result<Decided, Error> {
-        self.close(caller, id, ReviewState::Rejected, comment.map(str::to_owned))
+    pub fn reject(&self, caller: &Caller, id: &str, comment: Option<&str>) -> Result<DecisionOutcome, Error> {
+        self.close_review(caller, id, ReviewState::Rejected, comment.map(str::to_owned))
     }
 
     /// Sends a proposal back to whoever made it, saying what is missing.
-    pub fn request_changes(&self, caller: &Caller, id: &str, comment: &str) -> Result<Decided, Error> {
-        self.close(caller, id, ReviewState::ChangesRequested, Some(comment.to_owned()))
+    pub fn request_changes(&self, caller: &Caller, id: &str, comment: &str) -> Result<DecisionOutcome, Error> {
+        self.close_review(caller, id, ReviewState::ChangesRequested, Some(comment.to_owned()))
     }
 
-    fn close(&self, caller: &Caller, id: &str, state: ReviewState, comment: Option<String>) -> Result<Decided, Error> {
-        self.is_on()?;
-        let review = self.review_named(caller, id)?;
+    fn close_review(
+        &self,
+        caller: &Caller,
+        id: &str,
+        state: ReviewState,
+        comment: Option<String>,
+    ) -> Result<DecisionOutcome, Error> {
+        self.ensure_memory_enabled()?;
+        let review = self.find_review(caller, id)?;
         // Whoever proposed something may always take it back.
         let own = review.proposer == caller.principal && state == ReviewState::Rejected;
-        if let Some(refused) = self.kept_from_deciding(caller, &review)?.filter(|_| !own) {
+        if let Some(refused) = self.decision_refusal(caller, &review)?.filter(|_| !own) {
             return Ok(refused);
         }
-        waits(&review)?;
-        let change = self.closing(caller, &review, state, comment.clone())?;
+        ensure_open(&review)?;
+        let change = self.plan_closing(caller, &review, state, comment.clone())?;
         let at = change.at;
-        self.backend.commit(change).map_err(second_decision)?;
-        Ok(Decided::Closed(Box::new(review.decided(state, caller, comment, at))))
+        self.backend.commit(change).map_err(map_decision_conflict)?;
+        Ok(DecisionOutcome::Closed(Box::new(review.with_decision(state, caller, comment, at))))
     }
 
-    pub(super) fn kept_from_deciding(&self, caller: &Caller, review: &Review) -> Result<Option<Decided>, Error> {
-        match self.entitled(caller, review)? {
+    pub(super) fn decision_refusal(&self, caller: &Caller, review: &Review) -> Result<Option<DecisionOutcome>, Error> {
+        match self.check_may_decide(caller, review)? {
             Ok(()) => Ok(None),
-            Err(refusal) => Ok(Some(Decided::Refused(self.refuse(caller, &review.target_store, refusal)?))),
+            Err(refusal) => {
+                Ok(Some(DecisionOutcome::Refused(self.log_refusal(caller, &review.target_store, refusal)?)))
+            }
         }
     }
 
-    fn approved(&self, caller: &Caller, review: &Review, memory: Memory) -> Result<Decided, Error> {
-        let review = row::get(&*self.backend, caller.tenant, &review.id())?.unwrap_or_else(|| review.clone());
+    fn load_approval(&self, caller: &Caller, review: &Review, memory: Memory) -> Result<DecisionOutcome, Error> {
+        let review =
+            row::get_record(&*self.backend, caller.tenant, &review.row_id())?.unwrap_or_else(|| review.clone());
         // What was redacted is not told again in the answer.
         let memory = match review.action {
-            Action::Redact => self.any_memory(caller, memory.id)?,
+            Action::Redact => self.load_any_memory(caller, memory.id)?,
             _ => memory,
         };
-        Ok(Decided::Approved(Box::new(Approval { review, memory })))
+        Ok(DecisionOutcome::Approved(Box::new(Approval { review, memory })))
     }
 
     /// What ends a review without applying it.
-    pub(super) fn closing(
+    pub(super) fn plan_closing(
         &self,
         caller: &Caller,
         review: &Review,
         state: ReviewState,
         comment: Option<String>,
     ) -> Result<Change, Error> {
-        let mut change = self.deciding(caller, review);
+        let mut change = self.plan_decision(caller, review);
         let name = match state {
             ReviewState::ChangesRequested => EventName::ReviewChangesRequested,
             ReviewState::Superseded => EventName::ReviewSuperseded,
             _ => EventName::ReviewRejected,
         };
-        let everything = Readable::everything(caller.tenant);
+        let everything = Readable::whole_tenant(caller.tenant);
         let candidate =
-            review.candidate.map(|id| self.backend.get(&everything, &Address::Id(id))).transpose()?.flatten();
+            review.candidate.map(|id| self.backend.get_memory(&everything, &Address::Id(id))).transpose()?.flatten();
         let ends = state != ReviewState::ChangesRequested;
         if let Some(candidate) = candidate.filter(|memory| ends && memory.state == State::Constrained) {
-            let stamp = Stamp::new(caller, self.fresh_version_id(), change.at, comment.clone());
-            let entry = Entry::transition(&candidate, Operation::Forget, stamp, Vec::new(), |memory| {
+            let stamp = VersionStamp::new(caller, self.fresh_version_id(), change.at, comment.clone());
+            let entry = VersionedEntry::from_transition(&candidate, Operation::Forget, stamp, Vec::new(), |memory| {
                 memory.state = State::Tombstoned;
                 memory.always_inject = false;
             });
             change = change
-                .guard(Guard::VersionIs { memory: candidate.id, version: candidate.version })
-                .write(Write::Entry(Box::new(entry)));
+                .with_guard(Guard::VersionIs { memory: candidate.id, version: candidate.version })
+                .with_write(Write::Entry(Box::new(entry)));
         }
-        let decided = review.decided(state, caller, comment, change.at);
-        let event = decided.event(name, caller, change.at);
-        Ok(change.write(Write::Row(decided.to_row())).event(event))
+        let decided = review.with_decision(state, caller, comment, change.at);
+        let event = decided.to_event(name, caller, change.at);
+        Ok(change.with_write(Write::Row(decided.to_row())).with_event(event))
     }
 
     /// Marks a proposal as out of date, and says so to whoever wanted to decide it.
-    pub(super) fn superseding(&self, caller: &Caller, review: &Review, why: &str) -> Result<Error, Error> {
-        let change = self.closing(caller, review, ReviewState::Superseded, Some(why.to_owned()))?;
-        self.backend.commit(change).map_err(second_decision)?;
+    pub(super) fn supersede_review(&self, caller: &Caller, review: &Review, why: &str) -> Result<Error, Error> {
+        let change = self.plan_closing(caller, review, ReviewState::Superseded, Some(why.to_owned()))?;
+        self.backend.commit(change).map_err(map_decision_conflict)?;
         let reason = format!("{why}; the proposal is superseded, propose it again");
         Ok(Error::conflict("conflict.source_changed", reason))
     }
@@ -159,9 +168,9 @@ impl Engine {
                 limit: self.limits().list_max,
                 ..RowFilter::default()
             };
-            for review in row::select::<Review>(&*self.backend, tenant, &filter)? {
+            for review in row::select_records::<Review>(&*self.backend, tenant, &filter)? {
                 let why = format!("nobody decided it within {days} days");
-                match self.backend.commit(self.closing(&caller, &review, ReviewState::Superseded, Some(why))?) {
+                match self.backend.commit(self.plan_closing(&caller, &review, ReviewState::Superseded, Some(why))?) {
                     Ok(_) => expired += 1,
                     Err(StoreError::Guard(_)) => {}
                     Err(error) => return Err(error.into()),
@@ -172,7 +181,7 @@ impl Engine {
     }
 }
 
-pub(super) fn waits(review: &Review) -> Result<(), Error> {
+pub(super) fn ensure_open(review: &Review) -> Result<(), Error> {
     match review.state.is_open() {
         true => Ok(()),
         false => {
@@ -183,13 +192,13 @@ pub(super) fn waits(review: &Review) -> Result<(), Error> {
     }
 }
 
-fn decided_already() -> Error {
+fn already_decided_error() -> Error {
     Error::conflict("conflict.decided", "somebody else has decided this meanwhile")
 }
 
-fn second_decision(error: StoreError) -> Error {
+fn map_decision_conflict(error: StoreError) -> Error {
     match error {
-        StoreError::Guard(_) => decided_already(),
+        StoreError::Guard(_) => already_decided_error(),
         error => error.into(),
     }
 }

@@ -12,8 +12,8 @@ use crate::model::id::MemoryId;
 use crate::model::memory::Memory;
 use crate::model::vocabulary::{State, Trust};
 use crate::ports::row::Paging;
-use crate::ports::{Candidate, Filter, Find};
-use crate::recall::ranking::{self, Asked};
+use crate::ports::{Candidate, CandidateQuery, Filter};
+use crate::recall::ranking::{self, RankingQuery};
 use crate::receipts::receipt::Receipt;
 use crate::text::words;
 
@@ -44,32 +44,38 @@ impl Engine {
             updated_at: now,
             ..proposed.clone()
         };
-        let replaced: Vec<MemoryId> = seen.standing.iter().map(|memory| memory.id).chain([standing.id]).collect();
+        let replaced: Vec<MemoryId> =
+            seen.current_memories.iter().map(|memory| memory.id).chain([standing.id]).collect();
         let mut impacts = Vec::new();
         let paging = Paging { limit: Some(self.limits().impact_receipts), ..Paging::default() };
         for receipt in self.receipts(caller, None, &paging)?.items {
-            let sees = self.eyes(&receipt.caller).is_ok_and(|eyes| eyes.sees(&standing.scope));
-            if let (true, Some(score)) = (sees, self.score_then(&receipt, &standing, &replaced)?) {
-                impacts.extend(impact(&receipt, score, &replaced));
+            let sees = self.visible_to(&receipt.caller).is_ok_and(|eyes| eyes.sees_scope(&standing.scope));
+            if let (true, Some(score)) = (sees, self.score_against_receipt(&receipt, &standing, &replaced)?) {
+                impacts.extend(impact_on_turn(&receipt, score, &replaced));
             }
         }
         Ok(impacts)
     }
 
     /// What the candidate would score for a receipt's query, among what its caller finds now.
-    fn score_then(&self, receipt: &Receipt, candidate: &Memory, replaced: &[MemoryId]) -> Result<Option<f64>, Error> {
+    fn score_against_receipt(
+        &self,
+        receipt: &Receipt,
+        candidate: &Memory,
+        replaced: &[MemoryId],
+    ) -> Result<Option<f64>, Error> {
         let now = self.clock.now();
         let filter = Filter { unexpired_at: Some(now), ..Filter::default() };
-        let (words, vector) = (words::query(&receipt.query), self.embedding(&receipt.query));
-        let find = Find { filter, words, vector, pool: self.limits().pool_min, ..Find::default() };
-        let mut found = self.backend.find(&self.eyes(&receipt.caller)?, &find)?;
+        let (words, vector) = (words::parse_query(&receipt.query), self.embed_text(&receipt.query));
+        let find = CandidateQuery { filter, words, vector, pool: self.limits().pool_min, ..CandidateQuery::default() };
+        let mut found = self.backend.find_candidates(&self.visible_to(&receipt.caller)?, &find)?;
         found.candidates.retain(|found| !replaced.contains(&found.memory.id));
         found.candidates.push(Candidate {
             memory: candidate.clone(),
-            words: gate::words_of(candidate),
-            vector: self.embedding(&gate::embedding_text(candidate)).map(|embedding| embedding.vector),
+            words: gate::search_words(candidate),
+            vector: self.embed_text(&gate::embedding_text(candidate)).map(|embedding| embedding.vector),
         });
-        let asked = Asked {
+        let asked = RankingQuery {
             text: &receipt.query,
             words: &find.words,
             vector: find.vector.as_ref().map(|embedding| &embedding.vector),
@@ -78,13 +84,13 @@ impl Engine {
             weights: &self.limits().weights,
             now,
         };
-        let hits = ranking::rank(&asked, found);
+        let hits = ranking::rank_candidates(&asked, found);
         Ok(hits.into_iter().find(|hit| hit.memory.id == candidate.id).map(|hit| hit.score))
     }
 }
 
 /// Where a score would have stood among what a turn was shown by rank.
-fn impact(receipt: &Receipt, score: f64, replaced: &[MemoryId]) -> Option<Impact> {
+fn impact_on_turn(receipt: &Receipt, score: f64, replaced: &[MemoryId]) -> Option<Impact> {
     let shown: Vec<_> = receipt
         .candidates
         .iter()

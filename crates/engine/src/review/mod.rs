@@ -13,11 +13,11 @@ mod decide;
 mod impact;
 mod queue;
 
-pub use bulk::{BulkDecided, NotDecided};
-pub use decide::{Approval, Decided};
+pub use bulk::{BulkDecisionReport, UndecidedReview};
+pub use decide::{Approval, DecisionOutcome};
 pub use impact::Impact;
-pub(crate) use queue::{Put, concerns};
-pub use queue::{Queue, QueueFilter, QueueMark, ReviewView};
+pub(crate) use queue::{ProposalOrigin, may_see_proposal};
+pub use queue::{QueueCursor, QueueFilter, QueuePage, ReviewView};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -26,18 +26,18 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::model::caller::Caller;
-use crate::model::event::{EventName, Happening};
+use crate::model::event::{EventBody, EventName};
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::memory::{Evidence, Memory, Version};
 use crate::model::refusal::Refusal;
 use crate::model::scope::Scope;
 use crate::model::vocabulary::Role;
-use crate::ports::row::{Kept, RowKind};
-use crate::review::owners::Owners;
+use crate::ports::row::{RowKind, SideRecord};
+use crate::review::owners::PathOwners;
 use crate::{safety, vocabulary};
 
 /// Where an event of a review keeps for whom and in which conversation it was proposed; shown to deciders only.
-pub(crate) const PUT_FROM: &str = "from";
+pub(crate) const ORIGIN_FIELD: &str = "from";
 
 vocabulary! {
     /// What approval would do.
@@ -82,19 +82,19 @@ vocabulary! {
 
 /// A memory at the exact version a proposal was made on.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Source {
+pub struct SourceVersion {
     pub memory: MemoryId,
     pub version: VersionId,
     pub sha256: String,
 }
 
-impl Source {
-    pub(crate) fn of(memory: &Memory) -> Source {
-        Source { memory: memory.id, version: memory.version, sha256: memory.sha256.clone() }
+impl SourceVersion {
+    pub(crate) fn from_memory(memory: &Memory) -> SourceVersion {
+        SourceVersion { memory: memory.id, version: memory.version, sha256: memory.sha256.clone() }
     }
 
-    pub(crate) fn of_version(version: &Version) -> Source {
-        Source { memory: version.memory.id, version: version.id, sha256: version.memory.sha256.clone() }
+    pub(crate) fn from_version(version: &Version) -> SourceVersion {
+        SourceVersion { memory: version.memory.id, version: version.id, sha256: version.memory.sha256.clone() }
     }
 }
 
@@ -104,7 +104,7 @@ pub struct Review {
     pub id: Uuid,
     pub action: Action,
     pub state: ReviewState,
-    pub sources: Vec<Source>,
+    pub sources: Vec<SourceVersion>,
     /// The constrained memory that would become active; none for `promote`, `forget` and `redact`, where it is the source.
     pub candidate: Option<MemoryId>,
     pub target_store: String,
@@ -134,25 +134,25 @@ pub struct Review {
     pub decided_at: Option<Timestamp>,
 }
 
-impl Kept for Review {
+impl SideRecord for Review {
     const KIND: RowKind = RowKind::Reviews;
-    fn id(&self) -> String {
+    fn row_id(&self) -> String {
         self.id.to_string()
     }
-    fn at(&self) -> Timestamp {
+    fn row_time(&self) -> Timestamp {
         self.created_at
     }
-    fn state(&self) -> String {
+    fn row_state(&self) -> String {
         self.state.to_string()
     }
     /// The record it is about, by which people may name it too.
-    fn subject(&self) -> String {
+    fn row_subject(&self) -> String {
         self.candidate
             .or_else(|| self.sources.first().map(|source| source.memory))
             .map(|id| id.to_string())
             .unwrap_or_default()
     }
-    fn parent(&self) -> String {
+    fn row_parent(&self) -> String {
         self.target_store.clone()
     }
 }
@@ -160,7 +160,7 @@ impl Kept for Review {
 impl Review {
     /// The id of the nth proposal to do this with these versions: two that propose it at once make one review.
     /// The sources that must still be what they were: of a redaction the first, the others are versions of it.
-    pub(crate) fn standing_sources(&self) -> &[Source] {
+    pub(crate) fn required_sources(&self) -> &[SourceVersion] {
         match self.action {
             Action::Redact => self.sources.get(..1).unwrap_or_default(),
             _ => &self.sources,
@@ -173,7 +173,7 @@ impl Review {
         (!older.is_empty()).then_some(older)
     }
 
-    pub(crate) fn id_for(action: Action, sources: &[Source], store: &str, path: Option<&str>, nth: u32) -> Uuid {
+    pub(crate) fn id_for(action: Action, sources: &[SourceVersion], store: &str, path: Option<&str>, nth: u32) -> Uuid {
         let mut hash = Sha256::new();
         for part in [action.as_str(), store, path.unwrap_or_default()] {
             hash.update((part.len() as u64).to_be_bytes());
@@ -188,22 +188,22 @@ impl Review {
     }
 
     /// The event of what happened to it. Rationale and comment may quote content and stay out.
-    pub(crate) fn event(&self, name: EventName, caller: &Caller, at: Timestamp) -> Happening {
-        let mut event = Happening::new(name, caller, at)
-            .in_scope(Some(self.scope.clone()))
-            .with("review", self.id)
-            .with("proposer", &self.proposer)
-            .with(PUT_FROM, json!({ "user": self.user, "conversation": self.conversation }))
-            .with("action", self.action)
-            .with("store", &self.target_store)
-            .with("path", &self.target_path)
-            .with("risk", self.risk)
-            .with("sources", self.sources.iter().map(|source| source.memory).collect::<Vec<_>>());
+    pub(crate) fn to_event(&self, name: EventName, caller: &Caller, at: Timestamp) -> EventBody {
+        let mut event = EventBody::new(name, caller, at)
+            .with_scope(Some(self.scope.clone()))
+            .with_field("review", self.id)
+            .with_field("proposer", &self.proposer)
+            .with_field(ORIGIN_FIELD, json!({ "user": self.user, "conversation": self.conversation }))
+            .with_field("action", self.action)
+            .with_field("store", &self.target_store)
+            .with_field("path", &self.target_path)
+            .with_field("risk", self.risk)
+            .with_field("sources", self.sources.iter().map(|source| source.memory).collect::<Vec<_>>());
         event.memory = self.result.or(self.candidate);
         event
     }
 
-    pub(crate) fn decided(
+    pub(crate) fn with_decision(
         &self,
         state: ReviewState,
         caller: &Caller,
@@ -221,10 +221,10 @@ impl Review {
 pub(crate) fn may_decide(
     caller: &Caller,
     review: &Review,
-    owners: Option<&Owners>,
+    owners: Option<&PathOwners>,
     company: bool,
 ) -> Result<(), Refusal> {
-    let owned = review.target_path.as_deref().and_then(|path| owners?.of(path));
+    let owned = review.target_path.as_deref().and_then(|path| owners?.reviewers_of(path));
     let himself = matches!(&review.scope, Scope::User { user } if caller.user.as_ref() == Some(user));
     let entitled = caller.rules.manage
         && match (caller.role, owned) {

@@ -4,17 +4,17 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::Engine;
-use crate::gate::checked_label;
+use crate::gate::check_label;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{EventName, Happening};
+use crate::model::event::{EventBody, EventName};
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self, Kept, RowFilter, RowKind};
+use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
 use crate::tenant::pipelines::admins_only;
 
 /// The owners of one store's paths. Of the patterns that match a path, the last one counts.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Owners {
+pub struct PathOwners {
     pub store: String,
     pub rules: Vec<OwnerRule>,
     pub changed_at: Timestamp,
@@ -28,36 +28,36 @@ pub struct OwnerRule {
     pub reviewers: Vec<String>,
 }
 
-impl Kept for Owners {
+impl SideRecord for PathOwners {
     const KIND: RowKind = RowKind::Owners;
-    fn id(&self) -> String {
+    fn row_id(&self) -> String {
         self.store.clone()
     }
-    fn at(&self) -> Timestamp {
+    fn row_time(&self) -> Timestamp {
         self.changed_at
     }
 }
 
-impl Owners {
+impl PathOwners {
     /// The reviewers of a path, where a pattern says.
-    pub fn of(&self, path: &str) -> Option<&[String]> {
-        self.rules.iter().rev().find(|rule| matches(&rule.pattern, path)).map(|rule| rule.reviewers.as_slice())
+    pub fn reviewers_of(&self, path: &str) -> Option<&[String]> {
+        self.rules.iter().rev().find(|rule| pattern_matches(&rule.pattern, path)).map(|rule| rule.reviewers.as_slice())
     }
 }
 
 impl Engine {
-    pub(crate) fn owners_of(&self, caller: &Caller, store: &str) -> Result<Option<Owners>, Error> {
-        row::get(&*self.backend, caller.tenant, store)
+    pub(crate) fn load_path_owners(&self, caller: &Caller, store: &str) -> Result<Option<PathOwners>, Error> {
+        row::get_record(&*self.backend, caller.tenant, store)
     }
 
     /// All tables of owners.
-    pub fn owners(&self, caller: &Caller) -> Result<Vec<Owners>, Error> {
+    pub fn owners(&self, caller: &Caller) -> Result<Vec<PathOwners>, Error> {
         let filter = RowFilter { limit: self.limits().list_max, ..RowFilter::default() };
-        row::select(&*self.backend, caller.tenant, &filter)
+        row::select_records(&*self.backend, caller.tenant, &filter)
     }
 
     /// Replaces a store's table; an empty one leaves reviews to every reviewer.
-    pub fn set_owners(&self, caller: &Caller, store: &str, rules: Vec<OwnerRule>) -> Result<Owners, Error> {
+    pub fn set_owners(&self, caller: &Caller, store: &str, rules: Vec<OwnerRule>) -> Result<PathOwners, Error> {
         admins_only(caller)?;
         self.open_store(caller, store)?;
         let blank = |rule: &OwnerRule| {
@@ -67,26 +67,26 @@ impl Engine {
             return Err(Error::invalid("shape.owners", "an owner rule needs a pattern and at least one reviewer"));
         }
         for rule in &rules {
-            checked_label("pattern", &rule.pattern, self.limits())?;
-            rule.reviewers.iter().try_for_each(|name| checked_label("reviewer", name, self.limits()))?;
+            check_label("pattern", &rule.pattern, self.limits())?;
+            rule.reviewers.iter().try_for_each(|name| check_label("reviewer", name, self.limits()))?;
         }
         let now = self.clock.now();
-        let owners = Owners { store: store.to_owned(), rules, changed_at: now };
-        let event = Happening::new(EventName::AuditRecorded, caller, now)
-            .with("action", "owners.changed")
-            .with("store", store)
-            .with("rules", owners.rules.len());
+        let owners = PathOwners { store: store.to_owned(), rules, changed_at: now };
+        let event = EventBody::new(EventName::AuditRecorded, caller, now)
+            .with_field("action", "owners.changed")
+            .with_field("store", store)
+            .with_field("rules", owners.rules.len());
         let write = match owners.rules.is_empty() {
-            true => Write::RowGone { kind: RowKind::Owners, id: owners.id() },
+            true => Write::DeleteRow { kind: RowKind::Owners, id: owners.row_id() },
             false => Write::Row(owners.to_row()),
         };
-        self.backend.commit(Change::new(caller.tenant, now).write(write).event(event))?;
+        self.backend.commit(Change::new(caller.tenant, now).with_write(write).with_event(event))?;
         Ok(owners)
     }
 }
 
 /// Whether a pattern matches a path, segment by segment.
-fn matches(pattern: &str, path: &str) -> bool {
+fn pattern_matches(pattern: &str, path: &str) -> bool {
     let pattern = pattern.trim_start_matches('/');
     // As in CODEOWNERS, a folder means everything under it.
     let folder = pattern.ends_with('/').then(|| format!("{pattern}**"));
@@ -121,8 +121,9 @@ mod tests {
 
     #[test]
     fn patterns() {
-        let check =
-            |pattern: &str, path: &str, wanted: bool| assert_eq!(matches(pattern, path), wanted, "{pattern} {path}");
+        let check = |pattern: &str, path: &str, wanted: bool| {
+            assert_eq!(pattern_matches(pattern, path), wanted, "{pattern} {path}")
+        };
         check("nginx/*", "nginx/crashloop", true);
         check("nginx/*", "nginx/deep/er", false);
         check("nginx/", "nginx/deep/er", true);
@@ -139,8 +140,8 @@ mod tests {
     fn the_last_pattern_counts() {
         let rule = |pattern: &str, who: &str| OwnerRule { pattern: pattern.into(), reviewers: vec![who.into()] };
         let rules = vec![rule("**", "reviewer:all"), rule("db/**", "reviewer:dba")];
-        let owners = Owners { store: "s".into(), rules, changed_at: Timestamp::UNIX_EPOCH };
-        assert_eq!(owners.of("db/main"), Some(&["reviewer:dba".to_owned()][..]));
-        assert_eq!(owners.of("web/main"), Some(&["reviewer:all".to_owned()][..]));
+        let owners = PathOwners { store: "s".into(), rules, changed_at: Timestamp::UNIX_EPOCH };
+        assert_eq!(owners.reviewers_of("db/main"), Some(&["reviewer:dba".to_owned()][..]));
+        assert_eq!(owners.reviewers_of("web/main"), Some(&["reviewer:all".to_owned()][..]));
     }
 }

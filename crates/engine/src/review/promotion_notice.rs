@@ -3,62 +3,74 @@
 use serde_json::{Map, Value};
 
 use crate::Engine;
-use crate::gate::{Deed, Stamp};
+use crate::gate::{VersionStamp, WriteIntent};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::id::StoreId;
 use crate::model::memory::{Draft, Evidence, Memory};
 use crate::model::scope::Scope;
-use crate::model::store::{Store, find_builtin};
+use crate::model::store::{Store, find_builtin_store};
 use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation};
 use crate::ports::change::Change;
 use crate::ports::row;
-use crate::write::remember::Outcome;
+use crate::write::remember::SaveOutcome;
 
 /// Where everybody reads what happened.
-const LAYERS: &str = "layers";
+const LAYERS_STORE: &str = "layers";
 
 /// The feats, as they stand in an episode's metadata.
 pub(crate) const PROMOTION: &str = "promotion";
 pub(crate) const ROLLBACK: &str = "rollback";
 
 /// A deed worth remembering.
-pub(crate) struct Feat<'a> {
-    pub name: &'static str,
+pub(crate) struct Notice<'a> {
+    pub action: &'static str,
     /// What it was done to, as it stands afterwards.
     pub memory: &'a Memory,
-    pub told: String,
+    pub text: String,
 }
 
 impl Engine {
     /// Adds a feat's episode to the change that does it. What only some can see is not told to all.
-    pub(crate) fn chronicled(&self, caller: &Caller, change: Change, feat: &Feat<'_>) -> Result<Change, Error> {
+    pub(crate) fn plan_notice(&self, caller: &Caller, change: Change, feat: &Notice<'_>) -> Result<Change, Error> {
         if feat.memory.scope != Scope::Workspace {
             return Ok(change);
         }
         // The product keeps its own chronicle, in the name of whoever did it.
         let (principal, role, run) = (caller.principal.clone(), caller.role, caller.run.clone());
         let keeper = Caller { principal, role, run, ..Caller::admin(caller.tenant) };
-        let (store, change) = match row::get::<Store>(&*self.backend, caller.tenant, LAYERS)? {
+        let (store, change) = match row::get_record::<Store>(&*self.backend, caller.tenant, LAYERS_STORE)? {
             Some(store) if store.archived_at.is_some() => return Ok(change),
             Some(store) => (store, change),
-            None => match find_builtin(LAYERS) {
-                Some(builtin) => self.opening(&keeper, builtin.make(StoreId(self.clock.fresh_id()), change.at), change),
+            None => match find_builtin_store(LAYERS_STORE) {
+                Some(builtin) => self.add_store_creation(
+                    &keeper,
+                    builtin.to_store(StoreId(self.clock.fresh_id()), change.at),
+                    change,
+                ),
                 None => return Ok(change),
             },
         };
-        let Ok(cleared) = self.clear_as(&keeper, Deed::Own, &store, &Scope::Workspace, episode(feat))? else {
+        let Ok(cleared) =
+            self.clear_draft_as(&keeper, WriteIntent::SystemWrite, &store, &Scope::Workspace, notice_draft(feat))?
+        else {
             return Ok(change);
         };
-        let stamp = Stamp::new(&keeper, self.fresh_version_id(), change.at, None);
-        let entry = cleared.create(self.fresh_memory_id(), &keeper, self.ruleset(&store)?, Operation::Create, stamp);
-        let embedding = self.embedding_at_save(entry.memory());
-        Ok(self.written(&keeper, change, entry.with_embedding(embedding), Outcome::Created))
+        let stamp = VersionStamp::new(&keeper, self.fresh_version_id(), change.at, None);
+        let entry = cleared.into_new_memory(
+            self.fresh_memory_id(),
+            &keeper,
+            self.ruleset_of(&store)?,
+            Operation::Create,
+            stamp,
+        );
+        let embedding = self.embed_if_instant(entry.memory());
+        Ok(self.add_written_entry(&keeper, change, entry.with_embedding(embedding), SaveOutcome::Created))
     }
 
     /// The store is made with what is first written into it.
-    fn opening(&self, keeper: &Caller, store: Store, change: Change) -> (Store, Change) {
-        let making = self.making(keeper, &store);
+    fn add_store_creation(&self, keeper: &Caller, store: Store, change: Change) -> (Store, Change) {
+        let making = self.plan_new_store(keeper, &store);
         let mut change = change;
         // Somebody else may make it at the same moment: theirs is as good, so no guard.
         change.writes.extend(making.writes);
@@ -67,19 +79,19 @@ impl Engine {
     }
 }
 
-fn episode(feat: &Feat<'_>) -> Draft {
+fn notice_draft(feat: &Notice<'_>) -> Draft {
     let said = [
-        ("event", Value::from(feat.name)),
+        ("event", Value::from(feat.action)),
         ("memory", Value::from(feat.memory.id.to_string())),
         ("store", Value::from(feat.memory.store.as_str())),
     ];
     Draft {
-        store: LAYERS.to_owned(),
+        store: LAYERS_STORE.to_owned(),
         layer: Some(Layer::Episodic),
         kind: Some(Kind::Decision),
-        content: feat.told.clone(),
+        content: feat.text.clone(),
         metadata: Some(said.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>()),
-        evidence: vec![Evidence::new(EvidenceKind::ApprovedMutation, format!("{} of {}", feat.name, feat.memory.id))],
+        evidence: vec![Evidence::new(EvidenceKind::ApprovedMutation, format!("{} of {}", feat.action, feat.memory.id))],
         ..Draft::default()
     }
 }
@@ -88,11 +100,11 @@ fn episode(feat: &Feat<'_>) -> Draft {
 /// it would take the place of the note itself in a turn; searches and decision points still find it.
 pub(crate) fn is_notice(memory: &Memory) -> bool {
     let event = memory.metadata.get("event").and_then(Value::as_str);
-    memory.layer == Layer::Episodic && memory.store == LAYERS && matches!(event, Some(PROMOTION | ROLLBACK))
+    memory.layer == Layer::Episodic && memory.store == LAYERS_STORE && matches!(event, Some(PROMOTION | ROLLBACK))
 }
 
 /// How a memory is named to people.
-pub(crate) fn address(memory: &Memory) -> String {
+pub(crate) fn display_address(memory: &Memory) -> String {
     match &memory.path {
         Some(path) => format!("{}/{path}", memory.store),
         None => format!("{} {}", memory.store, memory.id),

@@ -1,7 +1,7 @@
 //! Propose: put something up for a person to decide.
 
 use crate::Engine;
-use crate::gate::{Deed, new_path};
+use crate::gate::{WriteIntent, normalize_new_path};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::EventName;
@@ -11,17 +11,17 @@ use crate::model::scope::Scope;
 use crate::model::vocabulary::{ScopeKind, State};
 use crate::policy::{self, Readable};
 use crate::ports::change::{Change, Guard, Place, Write};
-use crate::ports::row::{self, Kept, RowKind};
+use crate::ports::row::{self, RowKind, SideRecord};
 use crate::ports::{Address, StoreError};
-use crate::recall::read::Reference;
+use crate::recall::read::MemoryReference;
 use crate::recall::usage::Touch;
-use crate::review::{Action, Review, ReviewState, Risk, Source};
+use crate::review::{Action, Review, ReviewState, Risk, SourceVersion};
 use crate::safety;
 
 /// A memory that should be read by all.
 #[derive(Clone, Debug)]
 pub struct Promotion {
-    pub source: Reference,
+    pub source: MemoryReference,
     pub target_store: String,
     /// `None`: the source's own path.
     pub target_path: Option<String>,
@@ -31,7 +31,7 @@ pub struct Promotion {
 }
 
 #[derive(Debug, Clone)]
-pub enum Proposed {
+pub enum ProposalOutcome {
     /// `new`: false where the same was proposed before and still waits.
     Waiting {
         review: Box<Review>,
@@ -42,7 +42,7 @@ pub enum Proposed {
 
 impl Engine {
     /// Proposes a copy of a memory in a store of the workspace. Nothing stands there before a person approves.
-    pub fn propose(&self, caller: &Caller, promotion: Promotion) -> Result<Proposed, Error> {
+    pub fn propose(&self, caller: &Caller, promotion: Promotion) -> Result<ProposalOutcome, Error> {
         let source = self.locate(caller, &promotion.source)?;
         if source.state != State::Active {
             let reason = format!("the memory is {}, so it cannot be proposed", source.state);
@@ -55,39 +55,52 @@ impl Engine {
             return Err(Error::invalid("review.target_scope", message));
         }
         let path = promotion.target_path.or_else(|| source.path.clone());
-        let path = path.map(|path| new_path(&path, self.limits())).transpose()?;
+        let path = path.map(|path| normalize_new_path(&path, self.limits())).transpose()?;
         let review = Review {
             rationale: promotion.rationale,
             evidence: promotion.evidence,
             risk: promotion.risk,
-            ..self.drafted(caller, Action::Promote, vec![Source::of(&source)], &store.slug, path, Scope::Workspace)
+            ..self.new_review(
+                caller,
+                Action::Promote,
+                vec![SourceVersion::from_memory(&source)],
+                &store.slug,
+                path,
+                Scope::Workspace,
+            )
         };
-        if let Some(refusal) = self.unpromotable(caller, &review, &source)? {
-            return Ok(Proposed::Refused(self.refuse(caller, &store.slug, refusal)?));
+        if let Some(refusal) = self.promotion_refusal(caller, &review, &source)? {
+            return Ok(ProposalOutcome::Refused(self.log_refusal(caller, &store.slug, refusal)?));
         }
         self.store_for_write(caller, &store.slug)?;
-        self.put_up(caller, &review, EventName::PromotionProposed)
+        self.enqueue_review(caller, &review, EventName::PromotionProposed)
     }
 
     /// Proposes to forget a memory the caller may see but not take away.
-    pub fn propose_forget(&self, caller: &Caller, reference: &Reference, rationale: String) -> Result<Proposed, Error> {
-        self.is_on()?;
+    pub fn propose_forget(
+        &self,
+        caller: &Caller,
+        reference: &MemoryReference,
+        rationale: String,
+    ) -> Result<ProposalOutcome, Error> {
+        self.ensure_memory_enabled()?;
         let source = self.locate(caller, reference)?;
         if source.state == State::Tombstoned {
             return Err(Error::conflict("conflict.state", "the memory is forgotten already"));
         }
         let store = self.open_store(caller, &source.store)?;
-        if let Err(refusal) = policy::may_ask_to_forget(caller, &store) {
-            return Ok(Proposed::Refused(self.refuse(caller, &source.store, refusal)?));
+        if let Err(refusal) = policy::may_propose_forget(caller, &store) {
+            return Ok(ProposalOutcome::Refused(self.log_refusal(caller, &source.store, refusal)?));
         }
         let (store, path, scope) = (source.store.clone(), source.path.clone(), source.scope.clone());
-        let review = self.drafted(caller, Action::Forget, vec![Source::of(&source)], &store, path, scope);
+        let review =
+            self.new_review(caller, Action::Forget, vec![SourceVersion::from_memory(&source)], &store, path, scope);
         let rationale = safety::without_secrets(rationale);
-        self.put_up(caller, &Review { rationale, ..review }, EventName::ReviewProposed)
+        self.enqueue_review(caller, &Review { rationale, ..review }, EventName::ReviewProposed)
     }
 
     /// What would refuse the approval as well: said now, so that nobody reviews in vain.
-    fn unpromotable(&self, caller: &Caller, review: &Review, source: &Memory) -> Result<Option<Refusal>, Error> {
+    fn promotion_refusal(&self, caller: &Caller, review: &Review, source: &Memory) -> Result<Option<Refusal>, Error> {
         let store = self.open_store(caller, &review.target_store)?;
         if let Err(refusal) = policy::may_propose(caller, &store, &review.scope) {
             return Ok(Some(refusal));
@@ -95,15 +108,15 @@ impl Engine {
         let mut draft = self.promoted_draft(caller, review, source)?;
         // The rationale is kept too, and read by whoever decides.
         draft.reason = Some(review.rationale.clone());
-        Ok(self.clear_as(caller, Deed::Approve, &store, &review.scope, draft)?.err())
+        Ok(self.clear_draft_as(caller, WriteIntent::Approve, &store, &review.scope, draft)?.err())
     }
 
     /// A review without its words.
-    pub(crate) fn drafted(
+    pub(crate) fn new_review(
         &self,
         caller: &Caller,
         action: Action,
-        sources: Vec<Source>,
+        sources: Vec<SourceVersion>,
         store: &str,
         path: Option<String>,
         scope: Scope,
@@ -140,10 +153,12 @@ impl Engine {
     ) -> Result<Change, Error> {
         let place = Place { store: candidate.store.clone(), scope: candidate.scope.clone() };
         let standing = match candidate.path.clone() {
-            Some(path) => self.backend.get(&Readable::everything(caller.tenant), &Address::Path { place, path })?,
+            Some(path) => {
+                self.backend.get_memory(&Readable::whole_tenant(caller.tenant), &Address::Path { place, path })?
+            }
             None => None,
         };
-        let sources: Vec<Source> = standing.iter().map(Source::of).collect();
+        let sources: Vec<SourceVersion> = standing.iter().map(SourceVersion::from_memory).collect();
         let name = candidate.id.to_string();
         let id = Review::id_for(Action::Draft, &[], &candidate.store, Some(&name), 0);
         let (path, scope) = (candidate.path.clone(), candidate.scope.clone());
@@ -152,20 +167,25 @@ impl Engine {
             id,
             candidate: Some(candidate.id),
             rationale,
-            ..self.drafted(caller, Action::Draft, sources, &candidate.store, path, scope)
+            ..self.new_review(caller, Action::Draft, sources, &candidate.store, path, scope)
         };
-        let event = review.event(EventName::ReviewProposed, caller, change.at);
-        Ok(change.write(Write::Row(review.to_row())).event(event))
+        let event = review.to_event(EventName::ReviewProposed, caller, change.at);
+        Ok(change.with_write(Write::Row(review.to_row())).with_event(event))
     }
 
     /// What the caller's run put up: the versions a review is about.
-    pub(crate) fn proposed(&self, caller: &Caller, review: &Review) -> Vec<Write> {
+    pub(crate) fn plan_proposed_usage(&self, caller: &Caller, review: &Review) -> Vec<Write> {
         let sources = review.sources.iter().map(|source| (source.memory, source.version));
-        self.touches(caller, Touch::Proposed, sources)
+        self.plan_usages(caller, Touch::Proposed, sources)
     }
 
     /// Puts a review into the queue, unless the same waits there.
-    pub(crate) fn put_up(&self, caller: &Caller, review: &Review, name: EventName) -> Result<Proposed, Error> {
+    pub(crate) fn enqueue_review(
+        &self,
+        caller: &Caller,
+        review: &Review,
+        name: EventName,
+    ) -> Result<ProposalOutcome, Error> {
         for nth in 0.. {
             let id = Review::id_for(
                 review.action,
@@ -174,29 +194,29 @@ impl Engine {
                 review.target_path.as_deref(),
                 nth,
             );
-            match row::get::<Review>(&*self.backend, caller.tenant, &id.to_string())? {
-                Some(standing) if standing.state.is_open() || kept_by_a_person(&standing) => {
-                    let writes = self.proposed(caller, review);
+            match row::get_record::<Review>(&*self.backend, caller.tenant, &id.to_string())? {
+                Some(standing) if standing.state.is_open() || is_rejected_redaction(&standing) => {
+                    let writes = self.plan_proposed_usage(caller, review);
                     // Another run has nothing new to say, and said it all the same.
                     if !writes.is_empty() {
                         self.backend.commit_later(Change { writes, ..Change::new(caller.tenant, review.created_at) });
                     }
-                    return Ok(Proposed::Waiting { review: Box::new(standing), new: false });
+                    return Ok(ProposalOutcome::Waiting { review: Box::new(standing), new: false });
                 }
                 // Decided before: it may be proposed again, as the next.
                 Some(_) => {}
                 None => {
                     let review = Review { id, ..review.clone() };
-                    let guard = Guard::RowIs { kind: RowKind::Reviews, id: id.to_string(), state: None };
+                    let guard = Guard::RowInState { kind: RowKind::Reviews, id: id.to_string(), state: None };
                     let mut change = Change::new(caller.tenant, review.created_at)
-                        .guard(guard)
-                        .event(review.event(name, caller, review.created_at))
-                        .write(Write::Row(review.to_row()));
-                    change.writes.extend(self.proposed(caller, &review));
+                        .with_guard(guard)
+                        .with_event(review.to_event(name, caller, review.created_at))
+                        .with_write(Write::Row(review.to_row()));
+                    change.writes.extend(self.plan_proposed_usage(caller, &review));
                     match self.backend.commit(change) {
-                        Ok(_) => return Ok(Proposed::Waiting { review: Box::new(review), new: true }),
+                        Ok(_) => return Ok(ProposalOutcome::Waiting { review: Box::new(review), new: true }),
                         // Somebody proposed the same at the same moment: theirs is as good.
-                        Err(StoreError::Guard(_)) => return self.put_up(caller, &review, name),
+                        Err(StoreError::Guard(_)) => return self.enqueue_review(caller, &review, name),
                         Err(error) => return Err(error.into()),
                     }
                 }
@@ -207,6 +227,6 @@ impl Engine {
 }
 
 /// Somebody looked at what the scanner found and let it stand: at this version the scanner does not ask again.
-fn kept_by_a_person(review: &Review) -> bool {
+fn is_rejected_redaction(review: &Review) -> bool {
     review.action == Action::Redact && review.state == ReviewState::Rejected
 }

@@ -8,7 +8,7 @@ use crate::admin::keys::Key;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::id::MemoryId;
-use crate::model::limits::how_many;
+use crate::model::limits::resolve_limit;
 use crate::model::memory::{Evidence, Memory};
 use crate::model::refusal::Refusal;
 use crate::model::scope::Scope;
@@ -16,10 +16,10 @@ use crate::model::vocabulary::{Role, State};
 use crate::policy::Readable;
 use crate::ports::Address;
 use crate::ports::change::Place;
-use crate::ports::row::{self, Kept, RowFilter};
+use crate::ports::row::{self, RowFilter, SideRecord};
 
 /// A place in the queue: when a review was made, and its id.
-pub type QueueMark = (Timestamp, String);
+pub type QueueCursor = (Timestamp, String);
 
 /// Which reviews; empty fields do not filter.
 #[derive(Clone, Debug, Default)]
@@ -27,15 +27,15 @@ pub struct QueueFilter {
     pub state: Option<ReviewState>,
     pub action: Option<Action>,
     pub store: Option<String>,
-    pub after: Option<QueueMark>,
+    pub after: Option<QueueCursor>,
     pub limit: Option<usize>,
 }
 
 /// A stretch of the queue, oldest first, and where the next begins.
 #[derive(Clone, Debug)]
-pub struct Queue {
+pub struct QueuePage {
     pub reviews: Vec<Review>,
-    pub next: Option<QueueMark>,
+    pub next: Option<QueueCursor>,
 }
 
 /// One review with what a decision needs.
@@ -45,21 +45,21 @@ pub struct ReviewView {
     /// The text that would stand: the candidate, or the source of a promotion at its exact version.
     pub proposed: Option<Memory>,
     /// What stands at the target now, or what the candidate would replace.
-    pub standing: Vec<Memory>,
+    pub current_memories: Vec<Memory>,
     /// Evidence of the proposed version.
     pub evidence: Vec<Evidence>,
     /// What the strict scanner, policy and bans say of approving it now.
-    pub verdict: Option<Refusal>,
+    pub refusal: Option<Refusal>,
     /// Why approval would find the proposal out of date.
     pub outdated: Option<String>,
 }
 
 impl Engine {
     /// A stretch of the reviews the caller may see: deciders all they could decide, others their own.
-    pub fn reviews(&self, caller: &Caller, filter: &QueueFilter) -> Result<Queue, Error> {
-        self.eyes(caller)?;
-        let limit = how_many(filter.limit, self.limits().list_default, self.limits().list_max)?;
-        let mut queue = Queue { reviews: Vec::new(), next: None };
+    pub fn reviews(&self, caller: &Caller, filter: &QueueFilter) -> Result<QueuePage, Error> {
+        self.visible_to(caller)?;
+        let limit = resolve_limit(filter.limit, self.limits().list_default, self.limits().list_max)?;
+        let mut queue = QueuePage { reviews: Vec::new(), next: None };
         let mut after = filter.after.clone();
         loop {
             let rows = RowFilter {
@@ -69,15 +69,15 @@ impl Engine {
                 limit: self.limits().list_max,
                 ..RowFilter::default()
             };
-            let found: Vec<Review> = row::select(&*self.backend, caller.tenant, &rows)?;
+            let found: Vec<Review> = row::select_records(&*self.backend, caller.tenant, &rows)?;
             let last = found.len() < rows.limit;
             for review in found {
-                after = Some((review.at(), review.id()));
-                if filter.action.is_some_and(|action| action != review.action) || !sees(caller, &review) {
+                after = Some((review.row_time(), review.row_id()));
+                if filter.action.is_some_and(|action| action != review.action) || !can_see_review(caller, &review) {
                     continue;
                 }
                 if queue.reviews.len() == limit {
-                    queue.next = queue.reviews.last().map(|review| (review.at(), review.id()));
+                    queue.next = queue.reviews.last().map(|review| (review.row_time(), review.row_id()));
                     return Ok(queue);
                 }
                 queue.reviews.push(review);
@@ -90,38 +90,47 @@ impl Engine {
 
     /// A review by its id or by the id of the record it is about, with what a decision needs.
     pub fn review(&self, caller: &Caller, id: &str) -> Result<ReviewView, Error> {
-        let review = self.review_named(caller, id)?;
-        let everything = Readable::everything(caller.tenant);
+        let review = self.find_review(caller, id)?;
+        let everything = Readable::whole_tenant(caller.tenant);
         let proposed = match (review.candidate, review.sources.first()) {
-            (Some(candidate), _) => self.backend.get(&everything, &Address::Id(candidate))?,
-            (None, Some(source)) => self.backend.version(&everything, source.version)?.map(|version| version.memory),
+            (Some(candidate), _) => self.backend.get_memory(&everything, &Address::Id(candidate))?,
+            (None, Some(source)) => {
+                self.backend.get_version(&everything, source.version)?.map(|version| version.memory)
+            }
             (None, None) => None,
         };
         let evidence = match &proposed {
-            Some(memory) => self.backend.version(&everything, memory.version)?.map(|version| version.evidence),
+            Some(memory) => self.backend.get_version(&everything, memory.version)?.map(|version| version.evidence),
             None => None,
         };
         let mut standing = Vec::new();
         for source in review.sources.iter().filter(|_| review.candidate.is_some()) {
-            standing.extend(self.backend.get(&everything, &Address::Id(source.memory))?);
+            standing.extend(self.backend.get_memory(&everything, &Address::Id(source.memory))?);
         }
         if let (Some(path), None) = (&review.target_path, review.candidate) {
             let place = Place { store: review.target_store.clone(), scope: review.scope.clone() };
-            standing.extend(self.backend.get(&everything, &Address::Path { place, path: path.clone() })?);
+            standing.extend(self.backend.get_memory(&everything, &Address::Path { place, path: path.clone() })?);
         }
         let (verdict, outdated) = match review.state.is_open() {
-            true => self.foreseen(caller, &review)?,
+            true => self.preview_approval(caller, &review)?,
             false => (None, None),
         };
-        Ok(ReviewView { review, proposed, standing, evidence: evidence.unwrap_or_default(), verdict, outdated })
+        Ok(ReviewView {
+            review,
+            proposed,
+            current_memories: standing,
+            evidence: evidence.unwrap_or_default(),
+            refusal: verdict,
+            outdated,
+        })
     }
 
     /// By the review's id, or by the record's: then the one that waits, else the newest.
-    pub(crate) fn review_named(&self, caller: &Caller, id: &str) -> Result<Review, Error> {
-        self.eyes(caller)?;
+    pub(crate) fn find_review(&self, caller: &Caller, id: &str) -> Result<Review, Error> {
+        self.visible_to(caller)?;
         let missing = || Error::not_found(format!("review `{id}`"));
-        if let Some(review) = row::get::<Review>(&*self.backend, caller.tenant, id)? {
-            return Some(review).filter(|review| sees(caller, review)).ok_or_else(missing);
+        if let Some(review) = row::get_record::<Review>(&*self.backend, caller.tenant, id)? {
+            return Some(review).filter(|review| can_see_review(caller, review)).ok_or_else(missing);
         }
         let memory: MemoryId = id.parse().map_err(|_| missing())?;
         let about = RowFilter {
@@ -130,34 +139,35 @@ impl Engine {
             limit: self.limits().list_max,
             ..RowFilter::default()
         };
-        let mut reviews: Vec<Review> = row::select(&*self.backend, caller.tenant, &about)?;
-        reviews.retain(|review| sees(caller, review));
+        let mut reviews: Vec<Review> = row::select_records(&*self.backend, caller.tenant, &about)?;
+        reviews.retain(|review| can_see_review(caller, review));
         let waiting = reviews.iter().position(|review| review.state.is_open()).unwrap_or(0);
         if waiting < reviews.len() {
             return Ok(reviews.swap_remove(waiting));
         }
         // A record that is there but waits for nothing is a conflict, not a stranger.
         let memory = self.read_by_id(caller, memory).map_err(|_| missing())?;
-        Err(Error::conflict("conflict.not_constrained", not_waiting(memory.state)))
+        Err(Error::conflict("conflict.not_constrained", not_waiting_message(memory.state)))
     }
 
     /// Whether this caller may decide, with owners and company looked up.
-    pub(crate) fn entitled(&self, caller: &Caller, review: &Review) -> Result<Result<(), Refusal>, Error> {
-        let owners = self.owners_of(caller, &review.target_store)?;
-        let company =
-            review.action == Action::Promote && review.proposer == caller.principal && self.has_company(caller)?;
+    pub(crate) fn check_may_decide(&self, caller: &Caller, review: &Review) -> Result<Result<(), Refusal>, Error> {
+        let owners = self.load_path_owners(caller, &review.target_store)?;
+        let company = review.action == Action::Promote
+            && review.proposer == caller.principal
+            && self.has_other_decider(caller)?;
         Ok(may_decide(caller, review, owners.as_ref(), company))
     }
 
     /// Whether the tenant has somebody besides the caller who could decide: a holder of a key, or an owner of paths.
-    fn has_company(&self, caller: &Caller) -> Result<bool, Error> {
+    fn has_other_decider(&self, caller: &Caller) -> Result<bool, Error> {
         let filter = RowFilter { limit: self.limits().list_max, ..RowFilter::default() };
-        let keys: Vec<Key> = row::select(&*self.backend, caller.tenant, &filter)?;
+        let keys: Vec<Key> = row::select_records(&*self.backend, caller.tenant, &filter)?;
         let now = self.clock.now();
         let other = |name: &String| *name != caller.principal;
         let by_key = keys.iter().any(|key| {
-            let person = key.is_good(now) && !key.rights.role.is_program();
-            person && other(&key.caller(caller.tenant).principal)
+            let person = key.is_valid(now) && !key.rights.role.is_program();
+            person && other(&key.to_caller(caller.tenant).principal)
         });
         let owners = self.owners(caller)?;
         let mut owning = owners.iter().flat_map(|owners| &owners.rules).flat_map(|rule| &rule.reviewers);
@@ -165,17 +175,17 @@ impl Engine {
     }
 }
 
-pub(super) fn not_waiting(state: State) -> String {
+pub(super) fn not_waiting_message(state: State) -> String {
     format!("the memory is {state}, not constrained: nothing about it waits for a decision")
 }
 
-fn sees(caller: &Caller, review: &Review) -> bool {
+fn can_see_review(caller: &Caller, review: &Review) -> bool {
     let (user, conversation) = (review.user.as_deref(), review.conversation.as_deref());
-    concerns(caller, &Put { scope: &review.scope, proposer: &review.proposer, user, conversation })
+    may_see_proposal(caller, &ProposalOrigin { scope: &review.scope, proposer: &review.proposer, user, conversation })
 }
 
 /// By whom something was put up for review, from where, and for which place.
-pub(crate) struct Put<'a> {
+pub(crate) struct ProposalOrigin<'a> {
     pub scope: &'a Scope,
     pub proposer: &'a str,
     pub user: Option<&'a str>,
@@ -184,9 +194,9 @@ pub(crate) struct Put<'a> {
 
 /// Reviewers see what waits in their tenant; a person what concerns him; everybody his own proposals, a program only
 /// where it made them: for the same person, in the same conversation.
-pub(crate) fn concerns(caller: &Caller, put: &Put<'_>) -> bool {
+pub(crate) fn may_see_proposal(caller: &Caller, put: &ProposalOrigin<'_>) -> bool {
     let himself = matches!(put.scope, Scope::User { user } if caller.user.as_ref() == Some(user));
-    let at_home = caller.is_at_home(put.user, put.conversation);
+    let at_home = caller.is_in_same_conversation(put.user, put.conversation);
     let own = put.proposer == caller.principal && (at_home || !caller.role.is_program());
-    caller.role.decides() || own || (himself && caller.role == Role::User)
+    caller.role.may_decide_reviews() || own || (himself && caller.role == Role::User)
 }

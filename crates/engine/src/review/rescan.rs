@@ -4,7 +4,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::Engine;
-use crate::gate::{Stop, scan};
+use crate::gate::{GateError, scan_draft};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::EventName;
@@ -13,26 +13,26 @@ use crate::model::memory::{Draft, Memory, Version};
 use crate::model::refusal::{FieldFinding, Refusal};
 use crate::model::vocabulary::{SecretAction, State};
 use crate::policy::Readable;
-use crate::ports::{Cursor, Filter, Order, Page};
-use crate::review::propose::Proposed;
-use crate::review::{Action, Review, Risk, Source};
+use crate::ports::{Filter, ListCursor, PageRequest, SortOrder};
+use crate::review::propose::ProposalOutcome;
+use crate::review::{Action, Review, Risk, SourceVersion};
 use crate::safety::{Concern, RULES_VERSION, Severity};
 use crate::tenant::allow_list::AllowList;
 use crate::tenant::pipelines::admins_only;
 
 /// How the stretches of a rescan follow each other: what is saved meanwhile comes last.
-pub const RESCAN_ORDER: Order = Order::Oldest;
+pub const RESCAN_ORDER: SortOrder = SortOrder::Oldest;
 
 /// What a stretch of a rescan found.
 #[derive(Clone, Debug, Serialize)]
-pub struct Rescanned {
+pub struct RescanReport {
     pub scanned: u64,
     pub findings: Vec<StoredFinding>,
     /// Reviews that were made; those that waited already do not count.
     pub proposed: u64,
     /// Where the next stretch begins.
     #[serde(skip)]
-    pub next: Option<Cursor>,
+    pub next: Option<ListCursor>,
 }
 
 /// Something stored that would be refused today: where and by which rule, never the text.
@@ -53,16 +53,16 @@ pub struct StoredFinding {
 impl Engine {
     /// Scans a stretch of the tenant's memories, every version of each, as a save would be today; with `propose` each
     /// memory that would be refused gets a review whose approval redacts it, or only the older versions that would be.
-    pub fn rescan(&self, caller: &Caller, after: Option<Cursor>, propose: bool) -> Result<Rescanned, Error> {
+    pub fn rescan(&self, caller: &Caller, after: Option<ListCursor>, propose: bool) -> Result<RescanReport, Error> {
         admins_only(caller)?;
         let states = vec![State::Active, State::Constrained, State::Superseded, State::Archived];
         let filter = Filter { states, ..Filter::default() };
-        let page = Page { order: RESCAN_ORDER, after, limit: self.limits().list_max };
-        let memories = self.backend.list(&Readable::everything(caller.tenant), &filter, &page)?;
+        let page = PageRequest { order: RESCAN_ORDER, after, limit: self.limits().list_max };
+        let memories = self.backend.list_memories(&Readable::whole_tenant(caller.tenant), &filter, &page)?;
         let last = memories.last().filter(|_| memories.len() == page.limit);
-        let next = last.and_then(|memory| crate::recall::read::cursor(RESCAN_ORDER, memory));
-        let mut done = Rescanned { scanned: memories.len() as u64, findings: Vec::new(), proposed: 0, next };
-        let allowed = self.allow_list(caller.tenant)?;
+        let next = last.and_then(|memory| crate::recall::read::cursor_after(RESCAN_ORDER, memory));
+        let mut done = RescanReport { scanned: memories.len() as u64, findings: Vec::new(), proposed: 0, next };
+        let allowed = self.load_allow_list(caller.tenant)?;
         for memory in &memories {
             let refused = self.refused_versions(caller, memory, &allowed)?;
             if refused.is_empty() {
@@ -70,11 +70,11 @@ impl Engine {
             }
             let (review, new) = match propose {
                 true => self.propose_redaction(caller, memory, &refused)?,
-                false => (self.waiting_redaction(caller, memory)?, false),
+                false => (self.open_redaction_review(caller, memory)?, false),
             };
             done.proposed += u64::from(new);
             done.findings.extend(refused.iter().flat_map(|(version, refusal)| {
-                refusal.findings.iter().map(move |finding| stored(memory, version.id, finding, review))
+                refusal.findings.iter().map(move |finding| to_stored_finding(memory, version.id, finding, review))
             }));
         }
         Ok(done)
@@ -88,24 +88,24 @@ impl Engine {
         allowed: &AllowList,
     ) -> Result<Vec<(Version, Refusal)>, Error> {
         let mut refused = Vec::new();
-        for version in self.every_version(caller, memory.id)? {
+        for version in self.list_all_versions(caller, memory.id)? {
             let (evidence, reason) = (version.evidence.clone(), version.reason.clone());
-            let draft = Draft { evidence, reason, ..Draft::of(&version.memory) };
-            match scan(draft, memory.scope.kind(), SecretAction::Block, &|| Ok(allowed.clone()), None) {
+            let draft = Draft { evidence, reason, ..Draft::from_memory(&version.memory) };
+            match scan_draft(draft, memory.scope.kind(), SecretAction::Block, &|| Ok(allowed.clone()), None) {
                 Ok(_) => {}
-                Err(Stop::Failed(error)) => return Err(error),
-                Err(Stop::Refused(refusal)) => refused.push((version, refusal)),
+                Err(GateError::Failed(error)) => return Err(error),
+                Err(GateError::Refused(refusal)) => refused.push((version, refusal)),
             }
         }
         Ok(refused)
     }
 
     /// The review of a memory's redaction that somebody proposed before and nobody decided yet.
-    fn waiting_redaction(&self, caller: &Caller, memory: &Memory) -> Result<Option<Uuid>, Error> {
+    fn open_redaction_review(&self, caller: &Caller, memory: &Memory) -> Result<Option<Uuid>, Error> {
         let is_of = |review: &Review| {
             review.action == Action::Redact && review.sources.iter().any(|source| source.memory == memory.id)
         };
-        let open = self.open_reviews(caller, Some(&memory.store))?;
+        let open = self.list_open_reviews(caller, Some(&memory.store))?;
         Ok(open.iter().find(|review| is_of(review)).map(|review| review.id))
     }
 
@@ -118,26 +118,31 @@ impl Engine {
         let findings: Vec<&FieldFinding> = refused.iter().flat_map(|(_, refusal)| &refusal.findings).collect();
         let in_path = findings.iter().any(|finding| finding.field == "path");
         let path = memory.path.clone().filter(|_| !in_path);
-        let mut sources = vec![Source::of(memory)];
+        let mut sources = vec![SourceVersion::from_memory(memory)];
         // The present version takes the others with it.
         if refused.iter().all(|(version, _)| version.id != memory.version) {
-            sources.extend(refused.iter().map(|(version, _)| Source::of_version(version)));
+            sources.extend(refused.iter().map(|(version, _)| SourceVersion::from_version(version)));
         }
         let scope = memory.scope.clone();
         let review = Review {
-            rationale: rationale(&findings),
+            rationale: redaction_rationale(&findings),
             // What is redacted does not come back.
             risk: Risk::High,
-            ..self.drafted(caller, Action::Redact, sources, &memory.store, path, scope)
+            ..self.new_review(caller, Action::Redact, sources, &memory.store, path, scope)
         };
-        Ok(match self.put_up(caller, &review, EventName::ReviewProposed)? {
-            Proposed::Waiting { review, new } => (Some(review.id), new),
-            Proposed::Refused(_) => (None, false),
+        Ok(match self.enqueue_review(caller, &review, EventName::ReviewProposed)? {
+            ProposalOutcome::Waiting { review, new } => (Some(review.id), new),
+            ProposalOutcome::Refused(_) => (None, false),
         })
     }
 }
 
-fn stored(memory: &Memory, version: VersionId, finding: &FieldFinding, review: Option<Uuid>) -> StoredFinding {
+fn to_stored_finding(
+    memory: &Memory,
+    version: VersionId,
+    finding: &FieldFinding,
+    review: Option<Uuid>,
+) -> StoredFinding {
     StoredFinding {
         memory: memory.id,
         version,
@@ -150,7 +155,7 @@ fn stored(memory: &Memory, version: VersionId, finding: &FieldFinding, review: O
     }
 }
 
-fn rationale(findings: &[&FieldFinding]) -> String {
+fn redaction_rationale(findings: &[&FieldFinding]) -> String {
     let mut found: Vec<String> =
         findings.iter().map(|finding| format!("`{}` in {}", finding.rule, finding.field)).collect();
     found.sort();

@@ -1,10 +1,10 @@
 //! Passwords inside addresses: `scheme://user:password@host`.
-use super::scan::{Hit, Weight};
+use super::scan::{RuleHit, RuleWeight};
 use super::stand_in;
-use super::value::Look;
+use super::value::ValueStats;
 use super::{Severity, cost};
 
-const DATABASES: &[&str] = &[
+const DATABASE_SCHEMES: &[&str] = &[
     "postgres",
     "postgresql",
     "mysql",
@@ -48,9 +48,9 @@ const AUTHORITY_BYTES_MAX: usize = 300;
 const SCHEME_BYTES_MAX: usize = 24;
 
 /// Judges the address whose `://` starts at `at`, and says up to where no other one needs to be judged.
-pub(super) fn judge(text: &str, at: usize, hits: &mut Vec<Hit>) -> usize {
+pub(super) fn scan_url(text: &str, at: usize, hits: &mut Vec<RuleHit>) -> usize {
     let bytes = text.as_bytes();
-    cost::read(bytes.len().min(at + 3 + AUTHORITY_BYTES_MAX) - at);
+    cost::record_read(bytes.len().min(at + 3 + AUTHORITY_BYTES_MAX) - at);
     // Most addresses carry no user at all.
     let window = &bytes[at + 3..bytes.len().min(at + 3 + AUTHORITY_BYTES_MAX)];
     let token_len = window
@@ -59,15 +59,15 @@ pub(super) fn judge(text: &str, at: usize, hits: &mut Vec<Hit>) -> usize {
         .unwrap_or(window.len());
     let token = &window[..token_len];
     if !token.contains(&b'@') {
-        hits.extend(broken(window, token_len, at));
+        hits.extend(find_wrapped_password(window, token_len, at));
         return at + 3 + token_len;
     }
-    judge_user(text, at, token, hits);
+    scan_userinfo(text, at, token, hits);
     at + 3
 }
 
 /// Judges what stands before the host.
-fn judge_user(text: &str, at: usize, token: &[u8], hits: &mut Vec<Hit>) {
+fn scan_userinfo(text: &str, at: usize, token: &[u8], hits: &mut Vec<RuleHit>) {
     let bytes = text.as_bytes();
     let scheme_len = bytes[at.saturating_sub(SCHEME_BYTES_MAX)..at]
         .iter()
@@ -77,7 +77,8 @@ fn judge_user(text: &str, at: usize, token: &[u8], hits: &mut Vec<Hit>) {
     let scheme = text[at - scheme_len..at].to_ascii_lowercase();
     let start = at + 3;
     let authority_len = token.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#')).unwrap_or(token.len());
-    let is_database = DATABASES.contains(&scheme.trim_start_matches("jdbc:").split('+').next().unwrap_or_default())
+    let is_database = DATABASE_SCHEMES
+        .contains(&scheme.trim_start_matches("jdbc:").split('+').next().unwrap_or_default())
         || scheme.starts_with("mongodb");
     // A raw slash in a database password is common enough to look past it.
     let reach = if is_database { token.len() } else { authority_len };
@@ -91,7 +92,7 @@ fn judge_user(text: &str, at: usize, token: &[u8], hits: &mut Vec<Hit>) {
     let Ok(user) = std::str::from_utf8(&token[..user_len]) else { return };
     let host = String::from_utf8_lossy(&token[user_len + 1..]).to_ascii_lowercase();
     let Some((name, password)) = user.split_once(':') else {
-        lone_token(user, start, hits);
+        scan_lone_token(user, start, hits);
         return;
     };
     let local = LOCAL_HOSTS.iter().any(|other| {
@@ -103,17 +104,17 @@ fn judge_user(text: &str, at: usize, token: &[u8], hits: &mut Vec<Hit>) {
         return;
     }
     let rule = if is_database { "database_url" } else { "url_credentials" };
-    hits.push(Hit::secret(
+    hits.push(RuleHit::secret(
         rule,
         Severity::Critical,
-        Weight::Format,
+        RuleWeight::Format,
         at - scheme_len,
         start + token.len().min(user_len + 1 + host_len(&token[user_len + 1..])),
     ));
 }
 
 /// An address whose password runs over the end of its line.
-fn broken(window: &[u8], token_len: usize, at: usize) -> Option<Hit> {
+fn find_wrapped_password(window: &[u8], token_len: usize, at: usize) -> Option<RuleHit> {
     const GAP_BYTES_MAX: usize = 16;
     let head = window[..token_len].strip_suffix(b"\\").unwrap_or(&window[..token_len]);
     let cut = head.iter().position(|&byte| byte == b':')?;
@@ -125,12 +126,18 @@ fn broken(window: &[u8], token_len: usize, at: usize) -> Option<Hit> {
     let tail = window[token_len + gap..].split(u8::is_ascii_whitespace).next()?;
     let close = tail.iter().position(|&byte| byte == b'@')?;
     let password = [&head[cut + 1..], &tail[..close]].concat();
-    let look = Look::at(&password);
+    let look = ValueStats::from_bytes(&password);
     let plain = !head.contains(&b'/') && !tail[..close].contains(&b'/');
     let ends = window[token_len..token_len + gap].contains(&b'\n');
     let start = at + 3;
-    (ends && plain && look.random()).then(|| {
-        Hit::secret("url_credentials", Severity::Critical, Weight::Format, start, start + token_len + gap + tail.len())
+    (ends && plain && look.is_random()).then(|| {
+        RuleHit::secret(
+            "url_credentials",
+            Severity::Critical,
+            RuleWeight::Format,
+            start,
+            start + token_len + gap + tail.len(),
+        )
     })
 }
 
@@ -142,14 +149,14 @@ fn host_len(rest: &[u8]) -> usize {
 }
 
 /// `https://TOKEN@host`: believed only when it looks drawn.
-fn lone_token(user: &str, start: usize, hits: &mut Vec<Hit>) {
+fn scan_lone_token(user: &str, start: usize, hits: &mut Vec<RuleHit>) {
     const TOKEN_CHARS_MIN: usize = 20;
-    let look = Look::at(user.as_bytes());
+    let look = ValueStats::from_bytes(user.as_bytes());
     if user.len() >= TOKEN_CHARS_MIN
-        && look.random()
-        && !look.hex()
+        && look.is_random()
+        && !look.is_hex()
         && user.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
     {
-        hits.push(Hit::secret("url_credentials", Severity::High, Weight::Format, start, start + user.len()));
+        hits.push(RuleHit::secret("url_credentials", Severity::High, RuleWeight::Format, start, start + user.len()));
     }
 }

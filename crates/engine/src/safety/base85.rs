@@ -1,7 +1,7 @@
 //! Text in base 85, in its three alphabets: of PostScript, of RFC 1924 and of ZeroMQ.
 use super::cost;
 use super::decode;
-use super::entropy::Decoded;
+use super::entropy::DecodedSpan;
 
 /// Shorter runs decode to too little to be told from chance.
 const RUN_CHARS_MIN: usize = 20;
@@ -11,13 +11,13 @@ const RUN_CHARS_MAX: usize = 4096;
 const SIGNS_MIN: usize = 2;
 
 static RFC1924: [u8; 256] =
-    table(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~");
+    digit_table(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~");
 static ZEROMQ: [u8; 256] =
-    table(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#");
+    digit_table(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#");
 /// What is no digit of an alphabet.
 const NO_DIGIT: u8 = u8::MAX;
 
-const fn table(alphabet: &[u8; 85]) -> [u8; 256] {
+const fn digit_table(alphabet: &[u8; 85]) -> [u8; 256] {
     let mut table = [NO_DIGIT; 256];
     let mut place = 0;
     while place < alphabet.len() {
@@ -28,20 +28,20 @@ const fn table(alphabet: &[u8; 85]) -> [u8; 256] {
 }
 
 /// Decodes every run between white space that is text in one of the alphabets.
-pub(super) fn walk(text: &str, decoded: &mut Vec<Decoded>) {
-    cost::read(text.len());
+pub(super) fn decode_runs(text: &str, decoded: &mut Vec<DecodedSpan>) {
+    cost::record_read(text.len());
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
         let length = bytes[at..].iter().take_while(|byte| byte.is_ascii_graphic()).count();
         if (RUN_CHARS_MIN..=RUN_CHARS_MAX).contains(&length) {
-            decoded.extend(run(&bytes[at..at + length], at));
+            decoded.extend(decode_run(&bytes[at..at + length], at));
         }
         at += length + 1;
     }
 }
 
-fn run(run: &[u8], at: usize) -> Option<Decoded> {
+fn decode_run(run: &[u8], at: usize) -> Option<DecodedSpan> {
     let signs =
         run.iter().filter(|byte| byte.is_ascii_punctuation() && !matches!(byte, b'_' | b'-' | b'/' | b'.')).count();
     if signs < SIGNS_MIN {
@@ -52,19 +52,19 @@ fn run(run: &[u8], at: usize) -> Option<Decoded> {
     let named = value > 1
         && run[..value - 1].iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'"'));
     [Some(0), named.then_some(value)].into_iter().flatten().find_map(|from| {
-        let (from, to) = unquoted(run, from);
+        let (from, to) = unquoted_span(run, from);
         let body = run.get(from..to).filter(|body| body.len() >= RUN_CHARS_MIN)?;
-        cost::read(body.len());
-        let text = [postscript(body), by(&RFC1924, body), by(&ZEROMQ, body)]
+        cost::record_read(body.len());
+        let text = [decode_postscript(body), decode_with_table(&RFC1924, body), decode_with_table(&ZEROMQ, body)]
             .into_iter()
             .flatten()
-            .find_map(|bytes| decode::text(bytes).filter(|text| text.is_ascii()))?;
-        Some(Decoded { text, start: at + from, end: at + to })
+            .find_map(|bytes| decode::bytes_to_text(bytes).filter(|text| text.is_ascii()))?;
+        Some(DecodedSpan { text, start: at + from, end: at + to })
     })
 }
 
 /// The run without quotes, commas and PostScript's marks.
-fn unquoted(run: &[u8], mut from: usize) -> (usize, usize) {
+fn unquoted_span(run: &[u8], mut from: usize) -> (usize, usize) {
     let mut to = run.len();
     while to > from && matches!(run[to - 1], b'"' | b'\'' | b'`' | b',' | b';') {
         to -= 1;
@@ -78,16 +78,16 @@ fn unquoted(run: &[u8], mut from: usize) -> (usize, usize) {
     (from, to)
 }
 
-fn postscript(run: &[u8]) -> Option<Vec<u8>> {
-    groups(run, |byte| matches!(byte, b'!'..=b'u').then(|| u64::from(byte - b'!')))
+fn decode_postscript(run: &[u8]) -> Option<Vec<u8>> {
+    decode_groups(run, |byte| matches!(byte, b'!'..=b'u').then(|| u64::from(byte - b'!')))
 }
 
-fn by(table: &[u8; 256], run: &[u8]) -> Option<Vec<u8>> {
-    groups(run, |byte| Some(u64::from(table[usize::from(byte)])).filter(|&digit| digit != u64::from(NO_DIGIT)))
+fn decode_with_table(table: &[u8; 256], run: &[u8]) -> Option<Vec<u8>> {
+    decode_groups(run, |byte| Some(u64::from(table[usize::from(byte)])).filter(|&digit| digit != u64::from(NO_DIGIT)))
 }
 
 /// Five digits are four bytes; the last group may be shorter.
-fn groups(run: &[u8], digit: impl Fn(u8) -> Option<u64>) -> Option<Vec<u8>> {
+fn decode_groups(run: &[u8], digit: impl Fn(u8) -> Option<u64>) -> Option<Vec<u8>> {
     const BASE: u64 = 85;
     let mut out = Vec::with_capacity(run.len() / 5 * 4 + 4);
     for group in run.chunks(5) {
@@ -112,7 +112,7 @@ mod tests {
 
     fn check(text: &str, inside: &str) {
         let mut decoded = Vec::new();
-        walk(text, &mut decoded);
+        decode_runs(text, &mut decoded);
         assert!(decoded.iter().any(|found| found.text.contains(inside)), "{text}");
     }
 

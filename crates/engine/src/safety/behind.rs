@@ -1,18 +1,19 @@
 //! Values that stand before their label: "`X` is the api key".
 use super::Severity;
 use super::context::is_code;
-use super::labels::Claim;
-use super::public::is_public;
-use super::scan::{Hit, Weight};
+use super::labels::LabelClaim;
+use super::public::is_public_value;
+use super::scan::{RuleHit, RuleWeight};
 use super::stand_in::is_stand_in;
-use super::value::{Look, is_uuid};
+use super::value::{ValueStats, is_uuid};
 
 /// How far before its label a value may stand.
-pub(super) const BEHIND_BYTES: usize = 120;
+pub(super) const VALUE_BEFORE_BYTES: usize = 120;
 
 /// Judges the word before "… is the" and its like, which stand before the label at `from`.
-pub(super) fn judge(text: &str, from: usize, claim: Claim, hits: &mut Vec<Hit>) {
-    let start = (from.saturating_sub(BEHIND_BYTES)..=from).find(|&index| text.is_char_boundary(index)).unwrap_or(from);
+pub(super) fn judge_value_before(text: &str, from: usize, claim: LabelClaim, hits: &mut Vec<RuleHit>) {
+    let start =
+        (from.saturating_sub(VALUE_BEFORE_BYTES)..=from).find(|&index| text.is_char_boundary(index)).unwrap_or(from);
     let before = &text[start..from];
     if !before.bytes().any(|byte| byte.is_ascii_digit()) {
         return;
@@ -52,26 +53,26 @@ pub(super) fn judge(text: &str, from: usize, claim: Claim, hits: &mut Vec<Hit>) 
     let word_start =
         head.rfind(|mark: char| mark.is_whitespace() || matches!(mark, '"' | '\'' | '`')).map_or(0, |at| at + 1);
     let word = &head[word_start..];
-    let look = Look::at(word.as_bytes());
-    let strong = word.len() >= 16 && look.random() && !is_uuid(word.as_bytes())
-        || claim == Claim::Password
+    let look = ValueStats::from_bytes(word.as_bytes());
+    let strong = word.len() >= 16 && look.is_random() && !is_uuid(word.as_bytes())
+        || claim == LabelClaim::Password
             && word.len() >= 8
             && look.digits > 0
-            && look.letters() > 2
+            && look.letter_count() > 2
             && look.symbols + look.upper > 0
-            && look.symbols < look.letters();
+            && look.symbols < look.letter_count();
     let plain = word.is_ascii()
         && !word.contains("://")
         && !is_stand_in(word)
-        && !is_public(word)
+        && !is_public_value(word)
         && !is_code(word, false)
-        && !look.hex()
+        && !look.is_hex()
         && !word.contains(['/', '@', '(', ':']);
     if strong && plain {
-        hits.push(Hit::secret(
+        hits.push(RuleHit::secret(
             "assigned_secret",
             Severity::High,
-            Weight::Context,
+            RuleWeight::Context,
             start + word_start,
             start + word_start + word.len(),
         ));

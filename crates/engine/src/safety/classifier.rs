@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::safety::scan_counters::Tally;
+use crate::safety::scan_counters::ScanCounters;
 
 /// Says whether a text gives orders to whoever reads it.
 pub trait Classifier: Send + Sync + Debug {
@@ -12,13 +12,13 @@ pub trait Classifier: Send + Sync + Debug {
 
 /// A classifier whose silences are counted.
 #[derive(Debug)]
-pub(crate) struct Counted<'a> {
+pub(crate) struct CountedClassifier<'a> {
     pub classifier: &'a dyn Classifier,
-    pub tally: &'a Tally,
+    pub counters: &'a ScanCounters,
 }
 
-impl Classifier for Counted<'_> {
+impl Classifier for CountedClassifier<'_> {
     fn is_order(&self, text: &str) -> Result<bool, String> {
-        self.classifier.is_order(text).inspect_err(|_| self.tally.unanswered())
+        self.classifier.is_order(text).inspect_err(|_| self.counters.count_unanswered())
     }
 }

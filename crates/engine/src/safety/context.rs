@@ -1,30 +1,36 @@
 //! Values that only their surroundings give away: `password: …`, `API_KEY=…`, "the token is …".
 use super::Severity;
-use super::behind::{self, BEHIND_BYTES};
+use super::behind::{self, VALUE_BEFORE_BYTES};
 use super::documented;
-use super::join::{JUDGED_BYTES_MAX, Join, VALUE_BYTES_MAX, Value, join, read_value};
-use super::labels::Claim;
-use super::names::{drawn_name, in_resource_name, is_harmless, is_other};
-use super::public::is_public;
-use super::scan::{Hit, Weight};
+use super::join::{JUDGED_BYTES_MAX, LabelJoin, LabelValue, VALUE_BYTES_MAX, find_join, read_value};
+use super::labels::LabelClaim;
+use super::names::{has_other_meaning, is_harmless_label, is_in_resource_name, is_random_name};
+use super::public::is_public_value;
+use super::scan::{RuleHit, RuleWeight};
 use super::stand_in::is_stand_in;
-use super::value::{Look, is_uuid};
+use super::value::{ValueStats, is_uuid};
 
 const LABEL_REACH_BYTES: usize = 48;
 
 /// What a label turned out to be.
-pub(super) struct Label {
+pub(super) struct JudgedLabel {
     pub(super) end: usize,
     /// An unnamed value that follows nearby is probably this label's.
     pub(super) telling: bool,
 }
 
 /// Judges the value that a label at `start..end` announces.
-pub(super) fn judge(text: &str, claim: Claim, start: usize, end: usize, hits: &mut Vec<Hit>) -> Label {
+pub(super) fn judge_label(
+    text: &str,
+    claim: LabelClaim,
+    start: usize,
+    end: usize,
+    hits: &mut Vec<RuleHit>,
+) -> JudgedLabel {
     let bytes = text.as_bytes();
     // `pw` is a word of its own or the end of one.
     if bytes[..end].ends_with(b"pw") && bytes.get(end).is_some_and(u8::is_ascii_alphanumeric) {
-        return Label { end: start, telling: false };
+        return JudgedLabel { end: start, telling: false };
     }
     let in_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let from = start
@@ -34,29 +40,29 @@ pub(super) fn judge(text: &str, claim: Claim, start: usize, end: usize, hits: &m
     let label = text[from..to].trim_end_matches(['.', '-']);
     let to = from + label.len();
     // A weak word does not keep a stronger one in the same name from being seen.
-    let strong = matches!(claim, Claim::Key | Claim::Password);
-    let read = Label { end: if strong { to } else { end }, telling: strong };
+    let strong = matches!(claim, LabelClaim::Key | LabelClaim::Password);
+    let read = JudgedLabel { end: if strong { to } else { end }, telling: strong };
     // Plain prose on both sides: nothing to judge, and no value nearby that could be this label's.
-    let digits_before = bytes[from.saturating_sub(BEHIND_BYTES)..from].iter().any(u8::is_ascii_digit);
+    let digits_before = bytes[from.saturating_sub(VALUE_BEFORE_BYTES)..from].iter().any(u8::is_ascii_digit);
     let follows = could_hold_value(&bytes[to..]);
     if !follows && !digits_before {
-        return Label { telling: false, ..read };
+        return JudgedLabel { telling: false, ..read };
     }
-    if drawn_name(label)
-        || is_harmless(label, start - from, end - from)
-        || in_resource_name(text, from, to)
-        || is_other(claim, text, from, label, (start - from, end - from))
+    if is_random_name(label)
+        || is_harmless_label(label, start - from, end - from)
+        || is_in_resource_name(text, from, to)
+        || has_other_meaning(claim, text, from, label, (start - from, end - from))
     {
-        return Label { telling: false, ..read };
+        return JudgedLabel { telling: false, ..read };
     }
-    if follows && let Some((join, at)) = join(text, to, is_flag(bytes, from, label)) {
+    if follows && let Some((join, at)) = find_join(text, to, is_flag_or_variable(bytes, from, label)) {
         let (value, _) = read_value(text, at, JUDGED_BYTES_MAX);
-        if believable(claim, join, &value, label) || is_uuid_key(text, from, claim, join, value.text) {
+        if is_plausible_secret(claim, join, &value, label) || is_uuid_key(text, from, claim, join, value.text) {
             let (value, value_start) = read_value(text, at, VALUE_BYTES_MAX);
-            hits.push(Hit::secret(
+            hits.push(RuleHit::secret(
                 "assigned_secret",
                 Severity::High,
-                Weight::Context,
+                RuleWeight::Context,
                 value_start,
                 value_start + value.text.len(),
             ));
@@ -64,21 +70,21 @@ pub(super) fn judge(text: &str, claim: Claim, start: usize, end: usize, hits: &m
         }
     }
     if strong {
-        behind::judge(text, from, claim, hits);
+        behind::judge_value_before(text, from, claim, hits);
     }
     read
 }
 
 /// Plain prose after a label, without digits, quotes or signs of assignment, holds no value.
 fn could_hold_value(after: &[u8]) -> bool {
-    const GLANCE_BYTES: usize = 110;
-    after[..after.len().min(GLANCE_BYTES)]
+    const VALUE_REACH_BYTES: usize = 110;
+    after[..after.len().min(VALUE_REACH_BYTES)]
         .iter()
         .any(|byte| byte.is_ascii_digit() || matches!(byte, b'"' | b'\'' | b'`' | b'=' | b':' | b'>' | b'|'))
         || after.first() == Some(&b',')
 }
 
-fn is_flag(bytes: &[u8], from: usize, label: &str) -> bool {
+fn is_flag_or_variable(bytes: &[u8], from: usize, label: &str) -> bool {
     let before = &bytes[from.saturating_sub(8)..from];
     label.starts_with('-')
         || before.ends_with(b"-")
@@ -91,7 +97,7 @@ fn is_flag(bytes: &[u8], from: usize, label: &str) -> bool {
             && label.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
-fn believable(claim: Claim, join: Join, value: &Value, label: &str) -> bool {
+fn is_plausible_secret(claim: LabelClaim, join: LabelJoin, value: &LabelValue, label: &str) -> bool {
     const PASSWORD_CHARS_MIN: usize = 6;
     const KEY_CHARS_MIN: usize = 12;
     const WEAK_CHARS_MIN: usize = 24;
@@ -104,90 +110,90 @@ fn believable(claim: Claim, join: Join, value: &Value, label: &str) -> bool {
         || is_stand_in(text)
         || documented::is_documented(text.as_bytes())
         || text.contains("://")
-        || is_public(text)
+        || is_public_value(text)
         || is_code(text, value.quoted)
-        || !text.is_ascii() && claim != Claim::Password
+        || !text.is_ascii() && claim != LabelClaim::Password
     {
         return false;
     }
-    let look = Look::at(text.as_bytes());
+    let look = ValueStats::from_bytes(text.as_bytes());
     let kinds = usize::from(look.lower > 0)
         + usize::from(look.upper > 0)
         + usize::from(look.digits > 0)
         + usize::from(look.symbols > 0);
-    let named = reference_name(text, label, &look)
-        || tagged(text, claim)
-        || is_file(text)
-        || text.matches('/').count() >= 2 && look.wordy_share(4);
+    let named = is_reference_name(text, label, &look)
+        || is_hash_tagged(text, claim)
+        || is_file_path(text)
+        || text.matches('/').count() >= 2 && look.has_wordy_share(4);
     let sentence = text.split_whitespace().count() > 2;
     match (claim, join) {
         _ if sentence || named => false,
-        (Claim::Password, Join::Assign) if is_number_password(label, &look) => true,
-        (Claim::Password, Join::Assign | Join::Space) => {
+        (LabelClaim::Password, LabelJoin::Assign) if is_number_password(label, &look) => true,
+        (LabelClaim::Password, LabelJoin::Assign | LabelJoin::Space) => {
             text.len() >= PASSWORD_CHARS_MIN
                 && (look.digits > 0 && kinds >= 2
                     || kinds >= 3
-                    || value.quoted && text.len() >= 10 && join == Join::Assign && !look.wordy()
-                    || look.random())
+                    || value.quoted && text.len() >= 10 && join == LabelJoin::Assign && !look.is_wordy()
+                    || look.is_random())
         }
-        (Claim::Password, Join::Prose) => {
-            text.len() >= PASSWORD_CHARS_MIN && look.letters() > 2 && odd_case(text)
+        (LabelClaim::Password, LabelJoin::Prose) => {
+            text.len() >= PASSWORD_CHARS_MIN && look.letter_count() > 2 && has_odd_case(text)
                 || text.len() >= PASSWORD_CHARS_MIN
                     && look.digits > 0
                     && kinds >= 2
-                    && look.letters() > 0
-                    && !date_like(text)
-                || text.len() >= 8 && kinds >= 3 && look.upper * 2 <= look.chars && !look.wordy()
-                || text.len() >= 8 && look.random()
+                    && look.letter_count() > 0
+                    && !is_date_like(text)
+                || text.len() >= 8 && kinds >= 3 && look.upper * 2 <= look.chars && !look.is_wordy()
+                || text.len() >= 8 && look.is_random()
         }
-        (Claim::Key, Join::Assign | Join::Space) => {
-            text.len() >= KEY_CHARS_MIN && look.random()
-                || text.len() >= 8 && look.random() && look.digits > 0 && kinds >= 3 && label_is_secret(label)
+        (LabelClaim::Key, LabelJoin::Assign | LabelJoin::Space) => {
+            text.len() >= KEY_CHARS_MIN && look.is_random()
+                || text.len() >= 8 && look.is_random() && look.digits > 0 && kinds >= 3 && label_is_secret(label)
         }
-        (Claim::Key, Join::Prose) => {
-            text.len() >= 16 && look.random()
+        (LabelClaim::Key, LabelJoin::Prose) => {
+            text.len() >= 16 && look.is_random()
                 || text.len() >= KEY_CHARS_MIN
-                    && look.random()
+                    && look.is_random()
                     && look.symbols == 0
                     && look.digits > 1
                     && label_is_secret(label)
         }
-        (Claim::Password, Join::Bare) => {
+        (LabelClaim::Password, LabelJoin::Bare) => {
             text.len() >= 8
-                && look.random()
+                && look.is_random()
                 && look.digits > 0
                 && look.lower > 0
                 && look.upper + look.symbols > 0
-                && !date_like(text)
+                && !is_date_like(text)
                 && !text.contains(['/', '(', '='])
         }
-        (_, Join::Bare) => false,
+        (_, LabelJoin::Bare) => false,
         // `spotify:track:…` names a thing of the service.
-        (Claim::Vendor, Join::Prose) => false,
-        (Claim::Vendor, _)
+        (LabelClaim::Vendor, LabelJoin::Prose) => false,
+        (LabelClaim::Vendor, _)
             if text.split_once(':').is_some_and(|(kind, _)| kind.bytes().all(|byte| byte.is_ascii_lowercase())) =>
         {
             false
         }
-        (Claim::Vendor, _) => {
+        (LabelClaim::Vendor, _) => {
             text.len() >= VENDOR_CHARS_MIN
-                && look.random()
-                && (!is_uuid(text.as_bytes()) || join == Join::Assign && gives_uuids(label))
-                && (!look.hex() || text.len() >= HEX_CHARS_MIN)
+                && look.is_random()
+                && (!is_uuid(text.as_bytes()) || join == LabelJoin::Assign && issues_uuid_keys(label))
+                && (!look.is_hex() || text.len() >= HEX_CHARS_MIN)
         }
-        (Claim::Ending, _) => {
-            let bare = label.eq_ignore_ascii_case("key") && join != Join::Prose;
+        (LabelClaim::KeySuffix, _) => {
+            let bare = label.eq_ignore_ascii_case("key") && join != LabelJoin::Prose;
             text.len() >= VENDOR_CHARS_MIN
-                && look.random()
+                && look.is_random()
                 && !is_uuid(text.as_bytes())
-                && (!look.hex() || !bare && text.len() >= HEX_CHARS_MIN)
+                && (!look.is_hex() || !bare && text.len() >= HEX_CHARS_MIN)
         }
-        (Claim::Weak, _) => text.len() >= WEAK_CHARS_MIN && look.random() && !look.hex() && look.bits >= 3.5,
+        (LabelClaim::Weak, _) => text.len() >= WEAK_CHARS_MIN && look.is_random() && !look.is_hex() && look.bits >= 3.5,
     }
 }
 
 /// Capitals where no writer puts them: at the end of a lower-case word, as in `meadowZOX`.
-fn odd_case(text: &str) -> bool {
+fn has_odd_case(text: &str) -> bool {
     let bytes = text.as_bytes();
     let at_end =
         |at: usize| bytes[at..].iter().take_while(|byte| byte.is_ascii_alphabetic()).all(u8::is_ascii_uppercase);
@@ -197,18 +203,18 @@ fn odd_case(text: &str) -> bool {
 }
 
 /// `password: 48291057`: digits alone, under a name that can be nothing else.
-fn is_number_password(label: &str, look: &Look) -> bool {
+fn is_number_password(label: &str, look: &ValueStats) -> bool {
     const NAMES: &str = "password,passwd,pwd,passcode,passwort,kennwort,contraseña,senha,wachtwoord,hasło,пароль,pw";
     const DIGITS: std::ops::RangeInclusive<usize> = 6..=20;
     let lower = label.to_ascii_lowercase();
     look.digits == look.chars
         && DIGITS.contains(&look.chars)
-        && !look.climbs()
+        && !look.is_sequential()
         && NAMES.split(',').any(|name| lower.ends_with(name))
 }
 
 /// Services whose keys are UUIDs, so that one under their name is a key.
-fn gives_uuids(label: &str) -> bool {
+fn issues_uuid_keys(label: &str) -> bool {
     const SERVICES: &str = "heroku,scaleway,opsgenie,snyk,postmark,helius,axiom,launchdarkly,coda,frontegg,bunny,pendo,twelvelabs,\
         clickup,statuscake,nomad,consul,mailersend,logdna,honeybadger,fastspring,sumup,veriff,zoomeye,hubspot,squarespace,\
         moosend,blocknative,cliengo,duply,interseller,kucoin,loginradius,messagebird,postbacks,salesmate,shortcut,zenscrape,\
@@ -219,14 +225,14 @@ fn gives_uuids(label: &str) -> bool {
 }
 
 /// "the heroku key is 7c9e…": the word before `key` says whose it is.
-fn is_uuid_key(text: &str, from: usize, claim: Claim, join: Join, value: &str) -> bool {
+fn is_uuid_key(text: &str, from: usize, claim: LabelClaim, join: LabelJoin, value: &str) -> bool {
     const OWNER_CHARS_MAX: usize = 24;
-    if claim != Claim::Ending || join != Join::Prose || !is_uuid(value.as_bytes()) {
+    if claim != LabelClaim::KeySuffix || join != LabelJoin::Prose || !is_uuid(value.as_bytes()) {
         return false;
     }
     let before = text[..from].trim_end_matches(' ');
     let chars = before.bytes().rev().take(OWNER_CHARS_MAX).take_while(u8::is_ascii_alphanumeric).count();
-    gives_uuids(&before[before.len() - chars..])
+    issues_uuid_keys(&before[before.len() - chars..])
 }
 
 fn label_is_secret(label: &str) -> bool {
@@ -234,7 +240,7 @@ fn label_is_secret(label: &str) -> bool {
     lower.contains("secret") || lower.contains("token") || lower.contains("api")
 }
 
-fn date_like(text: &str) -> bool {
+fn is_date_like(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b':' | b'T' | b'Z' | b'.' | b'/' | b'%'))
         || text.as_bytes().first().is_some_and(u8::is_ascii_digit)
             && text
@@ -256,11 +262,11 @@ pub(super) fn is_code(text: &str, quoted: bool) -> bool {
     let generic = !quoted && (text.contains("::") || text.contains("->") || text.contains("?;") || text.ends_with('{'));
     // A prompt's text ends before its value: `getpass("Password: ", …)`.
     let rest = quoted && text.starts_with([',', ')', ';', ' ']);
-    call || dotted || generic || rest || camel(text)
+    call || dotted || generic || rest || is_camel_case(text)
 }
 
 /// `TextIOWrapper`: words in camel case, as code names its types.
-fn camel(text: &str) -> bool {
+fn is_camel_case(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut words = 0;
     let mut at = 0;
@@ -278,14 +284,14 @@ fn camel(text: &str) -> bool {
 }
 
 /// `certs/rsa-2048/end.key`: a place rather than a value.
-fn is_file(text: &str) -> bool {
+fn is_file_path(text: &str) -> bool {
     const ENDINGS: &str =
         ".key,.pem,.crt,.cer,.json,.yaml,.yml,.toml,.txt,.p12,.pfx,.jks,.env,.conf,.ini,.gpg,.asc,.pub,.md";
     text.contains(['/', '\\']) && ENDINGS.split(',').any(|ending| text.ends_with(ending))
 }
 
 /// `orders-db-password` and `DB_PASSWORD` name a secret kept elsewhere.
-fn reference_name(text: &str, label: &str, look: &Look) -> bool {
+fn is_reference_name(text: &str, label: &str, look: &ValueStats) -> bool {
     let lower = text.to_ascii_lowercase();
     let own = ["password", "passwd", "secret", "token", "credential", "api-key", "api_key", "apikey"]
         .iter()
@@ -293,15 +299,16 @@ fn reference_name(text: &str, label: &str, look: &Look) -> bool {
     let constant = text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit())
         && text.contains('_')
         && look.digits * 4 < look.chars;
-    let kebab = look.wordy() && look.upper == 0 && text.contains(['-', '_', '/', '.']) && look.digits * 5 < look.chars;
-    own && (look.wordy() || kebab)
-        || constant && look.wordy()
+    let kebab =
+        look.is_wordy() && look.upper == 0 && text.contains(['-', '_', '/', '.']) && look.digits * 5 < look.chars;
+    own && (look.is_wordy() || kebab)
+        || constant && look.is_wordy()
         || kebab && !label.to_ascii_lowercase().contains("pass")
         || lower == label.to_ascii_lowercase()
 }
 
 /// `orders-linux-3f9a…` and `v1.2.3-3f9a…`: names and versions that end in a hash.
-fn tagged(text: &str, claim: Claim) -> bool {
+fn is_hash_tagged(text: &str, claim: LabelClaim) -> bool {
     const HASH_CHARS_MIN: usize = 7;
     let Some((name, hash)) = text.rsplit_once(['-', '_', '+', ':']) else { return false };
     let hashed = hash.len() >= HASH_CHARS_MIN && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -310,6 +317,6 @@ fn tagged(text: &str, claim: Claim) -> bool {
         .split(['.', '-', '+'])
         .take(2)
         .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
-    let weak = !matches!(claim, Claim::Key | Claim::Password);
+    let weak = !matches!(claim, LabelClaim::Key | LabelClaim::Password);
     hashed && (version && name.contains('.') || weak && !name.contains(|mark: char| mark.is_ascii_digit()))
 }

@@ -7,7 +7,7 @@ thread_local! {
 
 /// Notes that so many bytes are about to be read once more.
 #[inline]
-pub(super) fn read(bytes: usize) {
+pub(super) fn record_read(bytes: usize) {
     #[cfg(test)]
     BYTES_READ.with(|count| count.set(count.get() + bytes as u64));
     #[cfg(not(test))]
@@ -16,6 +16,6 @@ pub(super) fn read(bytes: usize) {
 
 /// The bytes read since the last call.
 #[cfg(test)]
-pub(super) fn taken() -> u64 {
+pub(super) fn take_bytes_read() -> u64 {
     BYTES_READ.with(std::cell::Cell::take)
 }

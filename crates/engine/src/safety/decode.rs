@@ -8,8 +8,8 @@ const INFLATED_BYTES_MAX: usize = 256 * 1024;
 const TEXT_BYTES_MIN: usize = 8;
 
 /// Base64 in either alphabet, padding optional; line breaks and quote marks between lines are skipped.
-pub(super) fn base64(run: &[u8]) -> Option<Vec<u8>> {
-    cost::read(run.len());
+pub(super) fn decode_base64(run: &[u8]) -> Option<Vec<u8>> {
+    cost::record_read(run.len());
     let mut out = Vec::with_capacity(run.len() / 4 * 3 + 3);
     let mut word = 0_u32;
     let mut have = 0;
@@ -41,8 +41,8 @@ pub(super) fn base64(run: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Hexadecimal digits, also with spaces, colons or commas between the pairs.
-pub(super) fn hex(run: &[u8]) -> Option<Vec<u8>> {
-    cost::read(run.len());
+pub(super) fn decode_hex(run: &[u8]) -> Option<Vec<u8>> {
+    cost::record_read(run.len());
     let digits: Vec<u8> = run
         .iter()
         .filter(|byte| byte.is_ascii_hexdigit())
@@ -51,7 +51,7 @@ pub(super) fn hex(run: &[u8]) -> Option<Vec<u8>> {
     digits.len().is_multiple_of(2).then(|| digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }
 
-pub(super) fn base32(run: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn decode_base32(run: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(run.len() * 5 / 8);
     let mut word = 0_u64;
     let mut have = 0;
@@ -73,7 +73,7 @@ pub(super) fn base32(run: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The decoded bytes as text, after inflating gzip or zlib; none when they are not text.
-pub(super) fn text(bytes: Vec<u8>) -> Option<String> {
+pub(super) fn bytes_to_text(bytes: Vec<u8>) -> Option<String> {
     let bytes = match bytes.as_slice() {
         [0x1f, 0x8b, 8, flags, ..] if flags & 0x1e == 0 => inflate(bytes.get(10..)?)?,
         [0x1f, 0x8b, 8, 8, ..] => {

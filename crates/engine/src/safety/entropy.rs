@@ -1,6 +1,6 @@
 //! Long runs without a name: decoded where they can be, handed on to be judged where they cannot.
 use super::decode;
-use super::scan::Hit;
+use super::scan::RuleHit;
 use super::unnamed;
 
 /// Shorter runs are neither decoded nor looked at.
@@ -16,14 +16,14 @@ const NUMBERS_MIN: usize = 12;
 const NEARBY_BYTES: usize = 110;
 
 /// What a run turned out to be.
-pub(super) struct Decoded {
+pub(super) struct DecodedSpan {
     pub(super) text: String,
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
 /// What the first pass over a view learnt.
-pub(super) struct Known<'k> {
+pub(super) struct KnownRanges<'k> {
     /// Public blocks (certificates, public keys), in order.
     pub(super) exempt: &'k [(usize, usize)],
     /// Ends of labels that name a secret, in order.
@@ -31,17 +31,17 @@ pub(super) struct Known<'k> {
 }
 
 /// Walks the runs of a view: texts found inside go to `decoded`, secrets to `hits`.
-pub(super) fn walk(text: &str, known: &Known, hits: &mut Vec<Hit>, decoded: &mut Vec<Decoded>) {
+pub(super) fn scan_runs(text: &str, known: &KnownRanges, hits: &mut Vec<RuleHit>, decoded: &mut Vec<DecodedSpan>) {
     let bytes = text.as_bytes();
-    let mut cursor = Cursor::default();
+    let mut cursor = RunCursor::default();
     let mut at = 0;
     while at < bytes.len() {
-        if !in_run(bytes[at]) {
-            cursor.pass(bytes, at);
+        if !is_run_byte(bytes[at]) {
+            cursor.pass_separator(bytes, at);
             at += 1;
             continue;
         }
-        let end = at + bytes[at..].iter().take_while(|&&byte| in_run(byte)).count();
+        let end = at + bytes[at..].iter().take_while(|&&byte| is_run_byte(byte)).count();
         if end - at >= RUN_CHARS_MIN && !cursor.is_exempt(known.exempt, at) {
             let padded = end + bytes[end..].iter().take(2).take_while(|&&byte| byte == b'=').count();
             let wrapped = if at < cursor.wrapped { None } else { wrapped_end(bytes, at, padded) };
@@ -54,20 +54,20 @@ pub(super) fn walk(text: &str, known: &Known, hits: &mut Vec<Hit>, decoded: &mut
             }
             match decode_run(bytes, at, padded) {
                 Some(found) => decoded.push(found),
-                None => unnamed::judge(bytes, (at, end, padded), &mut cursor, known, hits),
+                None => unnamed::judge_run(bytes, (at, end, padded), &mut cursor, known, hits),
             }
         }
         at = end;
     }
     // A character as a number has a digit, in either base.
     if bytes.iter().filter(|byte| byte.is_ascii_digit()).take(NUMBERS_MIN).count() == NUMBERS_MIN {
-        spaced_hex(bytes, decoded);
-        numbers(bytes, decoded);
+        decode_spaced_hex(bytes, decoded);
+        decode_char_codes(bytes, decoded);
     }
 }
 
 /// Letters, digits and the signs of both base64 alphabets.
-const RUN: [bool; 256] = {
+const RUN_BYTES: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
     while byte < 256 {
@@ -78,13 +78,13 @@ const RUN: [bool; 256] = {
     table
 };
 
-fn in_run(byte: u8) -> bool {
-    RUN[usize::from(byte)]
+fn is_run_byte(byte: u8) -> bool {
+    RUN_BYTES[usize::from(byte)]
 }
 
 /// Where the walk stands in its line.
 #[derive(Default)]
-pub(super) struct Cursor {
+pub(super) struct RunCursor {
     pub(super) in_address: bool,
     exempt: usize,
     label: usize,
@@ -92,8 +92,8 @@ pub(super) struct Cursor {
     wrapped: usize,
 }
 
-impl Cursor {
-    fn pass(&mut self, bytes: &[u8], at: usize) {
+impl RunCursor {
+    fn pass_separator(&mut self, bytes: &[u8], at: usize) {
         match bytes[at] {
             b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'>' => self.in_address = false,
             b':' if bytes[at..].starts_with(b"://") => self.in_address = true,
@@ -129,7 +129,7 @@ fn wrapped_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
             break;
         }
         let next = last + gap;
-        let run = bytes[next..].iter().take_while(|&&byte| in_run(byte) || byte == b'=').count();
+        let run = bytes[next..].iter().take_while(|&&byte| is_run_byte(byte) || byte == b'=').count();
         let closed = matches!(bytes.get(next + run), None | Some(b'\n' | b'\r'));
         if run == 0 || !closed {
             break;
@@ -145,7 +145,7 @@ fn wrapped_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
     (last > end).then_some(last)
 }
 
-fn decode_run(bytes: &[u8], start: usize, end: usize) -> Option<Decoded> {
+fn decode_run(bytes: &[u8], start: usize, end: usize) -> Option<DecodedSpan> {
     let run = &bytes[start..end];
     if run.len() < DECODE_CHARS_MIN {
         return None;
@@ -153,17 +153,19 @@ fn decode_run(bytes: &[u8], start: usize, end: usize) -> Option<Decoded> {
     let plain = run.len() >= HEX_CHARS_MIN && run.iter().all(u8::is_ascii_hexdigit);
     let upper = run.len() >= HEX_CHARS_MIN && run.iter().all(|byte| matches!(byte, b'A'..=b'Z' | b'2'..=b'7' | b'='));
     let text = if plain {
-        decode::hex(run).and_then(decode::text)
+        decode::decode_hex(run).and_then(decode::bytes_to_text)
     } else if upper {
-        decode::base32(run).and_then(decode::text).or_else(|| decode::base64(run).and_then(decode::text))
+        decode::decode_base32(run)
+            .and_then(decode::bytes_to_text)
+            .or_else(|| decode::decode_base64(run).and_then(decode::bytes_to_text))
     } else {
-        decode::base64(run).and_then(decode::text)
+        decode::decode_base64(run).and_then(decode::bytes_to_text)
     };
-    text.map(|text| Decoded { text, start, end })
+    text.map(|text| DecodedSpan { text, start, end })
 }
 
 /// `73 6b 2d …`: pairs with separators between them, as hex dumps print them.
-fn spaced_hex(bytes: &[u8], decoded: &mut Vec<Decoded>) {
+fn decode_spaced_hex(bytes: &[u8], decoded: &mut Vec<DecodedSpan>) {
     let mut at = 0;
     while at + 2 < bytes.len() {
         let pair = |at: usize| {
@@ -185,16 +187,16 @@ fn spaced_hex(bytes: &[u8], decoded: &mut Vec<Decoded>) {
             end += 1;
         }
         if pairs >= NUMBERS_MIN
-            && let Some(text) = decode::hex(&bytes[at..end]).and_then(decode::text)
+            && let Some(text) = decode::decode_hex(&bytes[at..end]).and_then(decode::bytes_to_text)
         {
-            decoded.push(Decoded { text, start: at, end });
+            decoded.push(DecodedSpan { text, start: at, end });
         }
         at = end.max(at + 1);
     }
 }
 
 /// `0x67, 0x68, …` and `[103, 104, …]`: characters written as numbers.
-fn numbers(bytes: &[u8], decoded: &mut Vec<Decoded>) {
+fn decode_char_codes(bytes: &[u8], decoded: &mut Vec<DecodedSpan>) {
     let mut at = 0;
     while at < bytes.len() {
         if !bytes[at].is_ascii_digit() || at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'.') {
@@ -204,7 +206,7 @@ fn numbers(bytes: &[u8], decoded: &mut Vec<Decoded>) {
         let start = at;
         let mut text = String::new();
         let mut end = at;
-        while let Some((letter, used)) = number(&bytes[at..]) {
+        while let Some((letter, used)) = parse_char_code(&bytes[at..]) {
             text.push(letter);
             end = at + used;
             let gap = bytes[end..].iter().take(4).take_while(|byte| matches!(byte, b',' | b' ' | b'\n')).count();
@@ -214,14 +216,14 @@ fn numbers(bytes: &[u8], decoded: &mut Vec<Decoded>) {
             }
         }
         if text.len() >= NUMBERS_MIN {
-            decoded.push(Decoded { text, start, end });
+            decoded.push(DecodedSpan { text, start, end });
         }
         at = at.max(start + 1);
     }
 }
 
 /// One printable character as a number, and how many bytes it takes.
-fn number(bytes: &[u8]) -> Option<(char, usize)> {
+fn parse_char_code(bytes: &[u8]) -> Option<(char, usize)> {
     let (digits, base, lead) = match bytes {
         [b'0', b'x' | b'X', rest @ ..] => (rest, 16, 2),
         _ => (bytes, 10, 0),

@@ -1,32 +1,34 @@
 //! Whether a text fits a shape: all ways at once, so that the work is the text's length times the shape's pieces.
 use super::cost;
-use super::shape::{Class, Part, UUID_CHARS};
+use super::shape::{CharSet, ShapePart, UUID_CHARS};
 use super::value::is_uuid;
 
 /// Token patterns look no further than this; keys are shorter, keys with payloads are cut.
 pub(super) const TOKEN_BYTES_MAX: usize = 2048;
 
 /// Where the longest text of this shape that starts the bytes ends.
-pub(super) fn fit(parts: &[Part<'_>], bytes: &[u8]) -> Option<usize> {
+pub(super) fn match_prefix(parts: &[ShapePart<'_>], bytes: &[u8]) -> Option<usize> {
     let bytes = &bytes[..bytes.len().min(TOKEN_BYTES_MAX)];
-    fit_side(parts.iter(), Side { bytes, back: false })
+    match_parts(parts.iter(), DirectedBytes { bytes, back: false })
 }
 
 /// Where the longest text of this shape that ends the bytes starts.
-pub(super) fn fit_back(parts: &[Part<'_>], bytes: &[u8]) -> Option<usize> {
+pub(super) fn match_suffix(parts: &[ShapePart<'_>], bytes: &[u8]) -> Option<usize> {
     let near = &bytes[bytes.len().saturating_sub(TOKEN_BYTES_MAX)..];
-    let length = fit_side(parts.iter().rev(), Side { bytes: near, back: true })?;
+    let length = match_parts(parts.iter().rev(), DirectedBytes { bytes: near, back: true })?;
     Some(bytes.len() - length)
 }
 
-fn fit_side<'p, 's: 'p>(parts: impl Iterator<Item = &'p Part<'s>>, side: Side) -> Option<usize> {
-    let mut ends = Places::one(0);
+fn match_parts<'p, 's: 'p>(parts: impl Iterator<Item = &'p ShapePart<'s>>, side: DirectedBytes) -> Option<usize> {
+    let mut ends = PositionSet::single(0);
     for part in parts {
         ends = match part {
-            Part::Literal(text) => after(&ends, side, &[text]),
-            Part::Choice(texts) => after(&ends, side, texts),
-            Part::Run { class, least, most } => along(&ends, side, *class, (*least, most.unwrap_or(usize::MAX))),
-            Part::Uuid => uuids(&ends, side),
+            ShapePart::Literal(text) => ends_after_texts(&ends, side, &[text]),
+            ShapePart::Choice(texts) => ends_after_texts(&ends, side, texts),
+            ShapePart::Run { class, least, most } => {
+                ends_after_runs(&ends, side, *class, (*least, most.unwrap_or(usize::MAX)))
+            }
+            ShapePart::Uuid => ends_after_uuids(&ends, side),
         };
         if ends.is_empty() {
             return None;
@@ -37,35 +39,35 @@ fn fit_side<'p, 's: 'p>(parts: impl Iterator<Item = &'p Part<'s>>, side: Side) -
 
 /// Bytes that are read from their start, or from their end back; a place is how far one has got.
 #[derive(Clone, Copy)]
-struct Side<'b> {
+struct DirectedBytes<'b> {
     bytes: &'b [u8],
     back: bool,
 }
 
-impl<'b> Side<'b> {
-    fn rest(self, place: usize) -> &'b [u8] {
+impl<'b> DirectedBytes<'b> {
+    fn rest_from(self, place: usize) -> &'b [u8] {
         if self.back { &self.bytes[..self.bytes.len() - place] } else { &self.bytes[place..] }
     }
 
-    fn has(self, place: usize, text: &[u8]) -> bool {
-        let rest = self.rest(place);
+    fn has_text(self, place: usize, text: &[u8]) -> bool {
+        let rest = self.rest_from(place);
         if self.back { rest.ends_with(text) } else { rest.starts_with(text) }
     }
 
     /// How many bytes of the class follow, up to some number.
-    fn run(self, place: usize, class: Class, most: usize) -> usize {
-        let rest = self.rest(place);
+    fn class_run_len(self, place: usize, class: CharSet, most: usize) -> usize {
+        let rest = self.rest_from(place);
         let held = if self.back {
-            rest.iter().rev().take(most).take_while(|&&byte| class.has(byte)).count()
+            rest.iter().rev().take(most).take_while(|&&byte| class.contains(byte)).count()
         } else {
-            rest.iter().take(most).take_while(|&&byte| class.has(byte)).count()
+            rest.iter().take(most).take_while(|&&byte| class.contains(byte)).count()
         };
-        cost::read(held + 1);
+        cost::record_read(held + 1);
         held
     }
 
     fn has_uuid(self, place: usize) -> bool {
-        let rest = self.rest(place);
+        let rest = self.rest_from(place);
         let uuid = if self.back {
             rest.len().checked_sub(UUID_CHARS).map(|from| &rest[from..])
         } else {
@@ -79,20 +81,20 @@ const WORD_BITS: usize = u64::BITS as usize;
 const WORDS: usize = TOKEN_BYTES_MAX / WORD_BITS + 1;
 
 /// A set of places in a token, kept on the stack: fitting a shape allocates nothing.
-struct Places {
+struct PositionSet {
     first: usize,
     last: usize,
     /// Only the words from the first place's to the last place's mean anything.
     bits: [u64; WORDS],
 }
 
-impl Places {
-    fn none() -> Self {
-        Places { first: usize::MAX, last: 0, bits: [0; WORDS] }
+impl PositionSet {
+    fn empty() -> Self {
+        PositionSet { first: usize::MAX, last: 0, bits: [0; WORDS] }
     }
 
-    fn one(place: usize) -> Self {
-        let mut places = Places::none();
+    fn single(place: usize) -> Self {
+        let mut places = PositionSet::empty();
         places.add(place);
         places
     }
@@ -108,7 +110,7 @@ impl Places {
     }
 
     /// Adds every place from the first to the last, if there is one.
-    fn add_all(&mut self, first: usize, last: usize) {
+    fn add_range(&mut self, first: usize, last: usize) {
         if first > last {
             return;
         }
@@ -121,7 +123,7 @@ impl Places {
     }
 
     /// The places in order.
-    fn each(&self) -> impl Iterator<Item = usize> {
+    fn iter(&self) -> impl Iterator<Item = usize> {
         let words = if self.is_empty() { 0..0 } else { self.first / WORD_BITS..self.last / WORD_BITS + 1 };
         words.flat_map(|word| {
             let mut rest = self.bits[word];
@@ -135,11 +137,11 @@ impl Places {
 }
 
 /// The ends of one of the texts at any of the starts.
-fn after(starts: &Places, side: Side, texts: &[&str]) -> Places {
-    let mut ends = Places::none();
-    for start in starts.each() {
-        cost::read(texts.len());
-        for text in texts.iter().filter(|text| side.has(start, text.as_bytes())) {
+fn ends_after_texts(starts: &PositionSet, side: DirectedBytes, texts: &[&str]) -> PositionSet {
+    let mut ends = PositionSet::empty();
+    for start in starts.iter() {
+        cost::record_read(texts.len());
+        for text in texts.iter().filter(|text| side.has_text(start, text.as_bytes())) {
             ends.add(start + text.len());
         }
     }
@@ -147,27 +149,32 @@ fn after(starts: &Places, side: Side, texts: &[&str]) -> Places {
 }
 
 /// The ends of runs of the class from any of the starts, each end once.
-fn along(starts: &Places, side: Side, class: Class, (least, most): (usize, usize)) -> Places {
-    let mut ends = Places::none();
+fn ends_after_runs(
+    starts: &PositionSet,
+    side: DirectedBytes,
+    class: CharSet,
+    (least, most): (usize, usize),
+) -> PositionSet {
+    let mut ends = PositionSet::empty();
     // Up to where the class was seen to go on without a break, looking no further than asked.
     let mut solid = 0;
     let mut next = 0;
-    for start in starts.each() {
+    for start in starts.iter() {
         let last = start.saturating_add(most).min(side.bytes.len());
         solid = solid.max(start);
         if solid < last {
-            solid += side.run(solid, class, last - solid);
+            solid += side.class_run_len(solid, class, last - solid);
         }
         let last = solid.min(last);
-        ends.add_all((start + least).max(next), last);
+        ends.add_range((start + least).max(next), last);
         next = next.max(last + 1);
     }
     ends
 }
 
-fn uuids(starts: &Places, side: Side) -> Places {
-    let mut ends = Places::none();
-    starts.each().filter(|&start| side.has_uuid(start)).for_each(|start| ends.add(start + UUID_CHARS));
+fn ends_after_uuids(starts: &PositionSet, side: DirectedBytes) -> PositionSet {
+    let mut ends = PositionSet::empty();
+    starts.iter().filter(|&start| side.has_uuid(start)).for_each(|start| ends.add(start + UUID_CHARS));
     ends
 }
 
@@ -177,7 +184,7 @@ mod tests {
     use super::*;
 
     fn check(shape: &str, text: &str, end: Option<usize>) {
-        assert_eq!(fit(&parse(shape), text.as_bytes()), end, "{shape} on {text}");
+        assert_eq!(match_prefix(&parse(shape), text.as_bytes()), end, "{shape} on {text}");
     }
 
     #[test]
@@ -195,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_shape_is_read_backwards_too() {
-        let back = |shape: &str, text: &str| fit_back(&parse(shape), text.as_bytes());
+        let back = |shape: &str, text: &str| match_suffix(&parse(shape), text.as_bytes());
         assert_eq!(back("{w2-4}_{d3}", "x-abcd_123"), Some(2));
         assert_eq!(back("{w2-4}_{d3}", "abcdef_123"), Some(2));
         assert_eq!(back("{w2-4}_{d3}", "a_123"), None);

@@ -4,7 +4,7 @@ use super::cost;
 
 /// What joins the label to the value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Join {
+pub(super) enum LabelJoin {
     Assign,
     Prose,
     Space,
@@ -25,7 +25,7 @@ pub(super) const VALUE_BYTES_MAX: usize = 4096;
 pub(super) const JUDGED_BYTES_MAX: usize = 200;
 
 /// Finds what joins label and value, and where the value starts.
-pub(super) fn join(text: &str, to: usize, flag: bool) -> Option<(Join, usize)> {
+pub(super) fn find_join(text: &str, to: usize, flag: bool) -> Option<(LabelJoin, usize)> {
     let bytes = text.as_bytes();
     let mut at = to;
     let limit = bytes.len().min(to + JOIN_REACH_BYTES);
@@ -46,49 +46,51 @@ pub(super) fn join(text: &str, to: usize, flag: bool) -> Option<(Join, usize)> {
         | [b'-', b'>', ..]
         | [b'<', b'-', ..]
         | [b'?', b'=', ..]
-        | [b'+', b'=', ..] => (at + 2, Join::Assign),
-        [b'|', b'|', ..] => (at + 2, Join::Assign),
-        [b':' | b'=' | b'|', ..] => (at + 1, Join::Assign),
-        [b'>', ..] => (at + 1, Join::Assign),
-        [b'(', b'"' | b'\'', ..] => (at + 1, Join::Assign),
-        [b',', ..] if closed > to => (at + 1, Join::Assign),
+        | [b'+', b'=', ..] => (at + 2, LabelJoin::Assign),
+        [b'|', b'|', ..] => (at + 2, LabelJoin::Assign),
+        [b':' | b'=' | b'|', ..] => (at + 1, LabelJoin::Assign),
+        [b'>', ..] => (at + 1, LabelJoin::Assign),
+        [b'(', b'"' | b'\'', ..] => (at + 1, LabelJoin::Assign),
+        [b',', ..] if closed > to => (at + 1, LabelJoin::Assign),
         // A row of comma-separated values: name, then value.
-        [b',', next, ..] if !next.is_ascii_whitespace() => (at + 1, Join::Prose),
-        [b'(', ..] if at > to => (at + 1, Join::Bare),
+        [b',', next, ..] if !next.is_ascii_whitespace() => (at + 1, LabelJoin::Prose),
+        [b'(', ..] if at > to => (at + 1, LabelJoin::Bare),
         // "the password of the database is …": what it is of is no value.
-        [b'o', b'f', b' ', whose @ ..] if at > to && is_owned(whose) => return prose_gap(text, at),
-        _ if named_value(rest).is_some() => (at + named_value(rest).unwrap_or(0), Join::Assign),
+        [b'o', b'f', b' ', whose @ ..] if at > to && is_owner_phrase(whose) => return find_prose_join(text, at),
+        _ if named_value_offset(rest).is_some() => (at + named_value_offset(rest).unwrap_or(0), LabelJoin::Assign),
         // Builders' and configuration languages: `password 'value'`.
-        [b'"' | b'\'', ..] if at > to && closed == to => (at, Join::Prose),
+        [b'"' | b'\'', ..] if at > to && closed == to => (at, LabelJoin::Prose),
         _ => match JOIN_WORDS.split('|').find(|word| text[at..].starts_with(word)) {
-            Some(word) => (at + word.len(), Join::Prose),
-            None if at > to && flag => (at, Join::Space),
-            None if at > to => return prose_gap(text, at).or(Some((Join::Bare, at + cipher_type(rest)))),
+            Some(word) => (at + word.len(), LabelJoin::Prose),
+            None if at > to && flag => (at, LabelJoin::Space),
+            None if at > to => {
+                return find_prose_join(text, at).or(Some((LabelJoin::Bare, at + cipher_type_len(rest))));
+            }
             None => return None,
         },
     };
     next = skip(next, b" \t");
-    next += block_scalar(&bytes[next.min(bytes.len())..]);
+    next += block_scalar_len(&bytes[next.min(bytes.len())..]);
     // `- name: X\n  value: Y` and `"name": "X", "value": "Y"`.
-    if let Some(more) = named_value(&bytes[next.min(bytes.len())..]) {
+    if let Some(more) = named_value_offset(&bytes[next.min(bytes.len())..]) {
         next = skip(next + more, b" \t");
-        kind = Join::Assign;
+        kind = LabelJoin::Assign;
     }
     Some((kind, next))
 }
 
 /// Whether a thing follows whose password is told, not the password.
-fn is_owned(rest: &[u8]) -> bool {
+fn is_owner_phrase(rest: &[u8]) -> bool {
     [&b"the "[..], b"our ", b"this ", b"that ", b"my ", b"your ", b"their "].iter().any(|word| rest.starts_with(word))
 }
 
 /// Routers write `password 0 …` and `password 7 …`.
-fn cipher_type(rest: &[u8]) -> usize {
+fn cipher_type_len(rest: &[u8]) -> usize {
     if let [b'0' | b'5' | b'7', b' ', ..] = rest { 2 } else { 0 }
 }
 
 /// `|` or `>-` and the next line's indentation, as YAML opens a text; also `<![CDATA[` and `$'`.
-fn block_scalar(rest: &[u8]) -> usize {
+fn block_scalar_len(rest: &[u8]) -> usize {
     if rest.starts_with(b"<![CDATA[") {
         return 9;
     }
@@ -104,7 +106,7 @@ fn block_scalar(rest: &[u8]) -> usize {
 }
 
 /// `\n  value: `, `{ default = ` and their JSON forms: the value of something just named.
-fn named_value(rest: &[u8]) -> Option<usize> {
+fn named_value_offset(rest: &[u8]) -> Option<usize> {
     let mut at = 0;
     let limit = rest.len().min(JOIN_REACH_BYTES);
     while at < limit && matches!(rest[at], b' ' | b'\t' | b'\r' | b'\n' | b'"' | b'\'' | b',' | b'{' | b'>' | b'-') {
@@ -122,7 +124,7 @@ fn named_value(rest: &[u8]) -> Option<usize> {
 }
 
 /// "the password for the staging database is …": a joining word within the same clause.
-fn prose_gap(text: &str, at: usize) -> Option<(Join, usize)> {
+fn find_prose_join(text: &str, at: usize) -> Option<(LabelJoin, usize)> {
     const GAP_BYTES_MAX: usize = 60;
     let end = text.len().min(at + GAP_BYTES_MAX);
     let end = (at..=end).rev().find(|&index| text.is_char_boundary(index))?;
@@ -151,18 +153,18 @@ fn prose_gap(text: &str, at: usize) -> Option<(Join, usize)> {
     .iter()
     .filter_map(|word| clause.find(word).map(|found| (found, word.len())))
     .min()
-    .map(|(found, size)| (Join::Prose, at + found + size))
+    .map(|(found, size)| (LabelJoin::Prose, at + found + size))
 }
 
-pub(super) struct Value<'t> {
+pub(super) struct LabelValue<'t> {
     pub(super) text: &'t str,
     pub(super) quoted: bool,
 }
 
 /// Reads a quoted or bare value up to some length; quotes of any script were folded to ASCII before.
-pub(super) fn read_value(text: &str, at: usize, bytes_max: usize) -> (Value<'_>, usize) {
+pub(super) fn read_value(text: &str, at: usize, bytes_max: usize) -> (LabelValue<'_>, usize) {
     let rest = &text[at.min(text.len())..];
-    cost::read(rest.len().min(bytes_max));
+    cost::record_read(rest.len().min(bytes_max));
     let opening = rest.len() - rest.trim_start_matches(['*', '_', '[', '(']).len();
     let (prefix, rest) =
         if rest[opening..].starts_with(['"', '\'', '`']) { (opening, &rest[opening..]) } else { (0, rest) };
@@ -174,7 +176,7 @@ pub(super) fn read_value(text: &str, at: usize, bytes_max: usize) -> (Value<'_>,
         let inner = rest[1..].trim_start_matches(quote);
         let lead = rest.len() - inner.len();
         let inner = &inner[..inner.find([quote, '\n']).unwrap_or(inner.len())];
-        return (Value { text: inner, quoted: true }, start + lead);
+        return (LabelValue { text: inner, quoted: true }, start + lead);
     }
     let bare = &rest[..rest
         .find(|mark: char| {
@@ -185,5 +187,5 @@ pub(super) fn read_value(text: &str, at: usize, bytes_max: usize) -> (Value<'_>,
     let bare =
         bare.trim_end_matches(['.', ';', ')', '}', ']', ':', '!', '?', '*', '>']).split(';').next().unwrap_or_default();
     let bare = bare.split('&').next().unwrap_or_default();
-    (Value { text: bare, quoted: false }, start)
+    (LabelValue { text: bare, quoted: false }, start)
 }

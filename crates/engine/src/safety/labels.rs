@@ -1,19 +1,19 @@
 //! The words by which a secret is named, and those that make the name harmless. Lists are separated by commas.
 use std::sync::LazyLock;
 
-use super::list::List;
+use super::list::WordList;
 
 use super::vendors::VENDORS;
 
 /// How sure a label alone makes us.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
-pub(super) enum Claim {
+pub(super) enum LabelClaim {
     /// Names many harmless things too: the value must look drawn and long.
     Weak,
     /// A service's name as the whole label: `datadog: …`.
     Vendor,
     /// `key` at the end of a name or in prose, which labels caches and maps as well.
-    Ending,
+    KeySuffix,
     /// Names a machine's secret: the value must look drawn.
     Key,
     /// Names a person's password: a readable value can be real.
@@ -21,17 +21,17 @@ pub(super) enum Claim {
 }
 
 /// Words that name a secret, lower case, with what they claim; the index ignores ASCII case.
-pub(super) const LABELS: &[(Claim, &str)] = &[
-    (Claim::Vendor, VENDORS),
-    (Claim::Ending, "key"),
+pub(super) const LABELS: &[(LabelClaim, &str)] = &[
+    (LabelClaim::Vendor, VENDORS),
+    (LabelClaim::KeySuffix, "key"),
     (
-        Claim::Password,
+        LabelClaim::Password,
         "pass,pwd, pw,\npw,_pw,-pw,.pw,kennwort,mot de passe,contraseña,contraseÑa,contrasena,senha,wachtwoord,hasło,haslo,пароль,Пароль,парол,密码,密碼,口令,\
           パスワード,비밀번호,şifre,sifre,parola,parol,lösenord,كلمة المرور,drowssap,psk,presharedkey,preshared,\
           pre-shared key,geheimnis",
     ),
     (
-        Claim::Key,
+        LabelClaim::Key,
         "secret,token,nekot,terces,api key,apikey,api_key,api-key,api.key,yek_ipa,yek-ipa,access key,accesskey,\
           access_key,access-key,auth key,authkey,auth_key,auth-key,private key,privatekey,private_key,\
           private-key,signing_key,signing-key,signing key,signingkey,encryption_key,encryption-key,\
@@ -46,7 +46,7 @@ pub(super) const LABELS: &[(Claim, &str)] = &[
           connection string,connectionstring,connection_string,pat=,_pat,sas_,_sas,_dsn,jwt",
     ),
     (
-        Claim::Weak,
+        LabelClaim::Weak,
         "otp,pin code,bearer,cookie,client_id,oauth,salt,pepper,github,gitlab,bitbucket,gitea,circleci,travis,\
           buildkite,jfrog,codecov,jenkins,linear,notion,looker,segment,replicate,airship,square,resend,render,\
           railway,creds",
@@ -54,8 +54,8 @@ pub(super) const LABELS: &[(Claim, &str)] = &[
 ];
 
 /// Endings of an identifier that make it a name, a limit or a place instead of the secret.
-pub(super) static HARMLESS_ENDINGS: LazyLock<List> = LazyLock::new(|| {
-    List::new(
+pub(super) static HARMLESS_ENDINGS: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new(
         "name,names,id,ids,url,uri,urls,endpoint,type,types,ttl,expiry,expires,expiration,expires_at,\
           expires_in,expired,at,length,len,count,counts,limit,limits,budget,policy,policies,hash,hashes,hashed,\
           digest,checksum,file,files,path,paths,dir,ref,refs,field,fields,version,arn,class,regex,pattern,\
@@ -71,8 +71,8 @@ pub(super) static HARMLESS_ENDINGS: LazyLock<List> = LazyLock::new(|| {
 });
 
 /// Beginnings of an identifier that do the same.
-pub(super) static HARMLESS_STARTS: LazyLock<List> = LazyLock::new(|| {
-    List::new(
+pub(super) static HARMLESS_STARTS: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new(
         "public,pub,max,min,next,page,cursor,num,total,prompt,completion,sort,primary,foreign,partition,cache,\
           row,object,input,output,context,sha,sha1,sha256,hash,ssh_host,known,csrf,xsrf,idempotency,dedup,\
           continuation,lexer,parser,has,is,no,use,hot,short,translation,i18n,map,group,lookup,stop,eos,bos,pad,\
@@ -81,8 +81,8 @@ pub(super) static HARMLESS_STARTS: LazyLock<List> = LazyLock::new(|| {
 });
 
 /// Words before `key` that name a cache, a map or a table.
-pub(super) static KEYED: LazyLock<List> = LazyLock::new(|| {
-    List::new(
+pub(super) static HARMLESS_KEY_WORDS: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new(
         "routing,redis,s3,storage_object,message,event,job,request,task,query,cursor,state,data,file,dict,\
      config,registry,record,entity,issue,project,item,user,index,lock,shard,bucket,resource,parent,child,\
      node,etcd,memo,react,selection,hash,range,composite,unique,natural,surrogate,candidate,column,\

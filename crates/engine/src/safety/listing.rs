@@ -24,18 +24,18 @@ pub struct Rule {
 
 /// Every rule, in the order secrets, injections, raw logs.
 pub fn rules() -> &'static [Rule] {
-    static RULES: LazyLock<Vec<Rule>> = LazyLock::new(build);
+    static RULES: LazyLock<Vec<Rule>> = LazyLock::new(build_rules);
     &RULES
 }
 
-fn build() -> Vec<Rule> {
-    let formats = tokens::all().map(|token| Rule {
+fn build_rules() -> Vec<Rule> {
+    let formats = tokens::all_families().map(|token| Rule {
         name: token.name,
         concern: Concern::Secret,
         severity: token.severity,
         finds: token.finds.to_owned(),
-        positive: format!("use {} for the sync", shape::example(token.shapes[0], false)),
-        negative: format!("use {} for the sync", shape::example(token.shapes[0], true)),
+        positive: format!("use {} for the sync", shape::example_token(token.shapes[0], false)),
+        negative: format!("use {} for the sync", shape::example_token(token.shapes[0], true)),
         intent: None,
         shapes: token.shapes.to_vec(),
     });
@@ -44,12 +44,12 @@ fn build() -> Vec<Rule> {
         concern: Concern::Secret,
         severity: pattern.severity,
         finds: pattern.finds.to_owned(),
-        positive: shape::fill(pattern.positive),
-        negative: shape::fill(pattern.negative),
+        positive: shape::fill_template(pattern.positive),
+        negative: shape::fill_template(pattern.negative),
         intent: None,
         shapes: Vec::new(),
     });
-    let orders = injection::all().map(|order| Rule {
+    let orders = injection::all_orders().map(|order| Rule {
         name: order.name,
         concern: Concern::Injection,
         severity: order.severity,
@@ -69,11 +69,11 @@ fn build() -> Vec<Rule> {
         intent: Some(intent),
         shapes: Vec::new(),
     });
-    formats.chain(patterns).chain(judgements()).chain(orders).chain(wordings).chain([raw_log()]).collect()
+    formats.chain(patterns).chain(coded_rules()).chain(orders).chain(wordings).chain([raw_log_rule()]).collect()
 }
 
 /// Rules that are code rather than rows.
-fn judgements() -> impl Iterator<Item = Rule> {
+fn coded_rules() -> impl Iterator<Item = Rule> {
     const ROWS: &[(&str, Severity, &str, &str, &str)] = &[
         (
             "private_key",
@@ -144,14 +144,14 @@ fn judgements() -> impl Iterator<Item = Rule> {
         concern: Concern::Secret,
         severity,
         finds: finds.to_owned(),
-        positive: shape::fill(positive),
-        negative: shape::fill(negative),
+        positive: shape::fill_template(positive),
+        negative: shape::fill_template(negative),
         intent: None,
         shapes: Vec::new(),
     })
 }
 
-fn raw_log() -> Rule {
+fn raw_log_rule() -> Rule {
     let lines = |count: usize| {
         (0..count).map(|second| format!("2026-03-11T08:00:{:02}Z INFO tick\n", second % 60)).collect::<String>()
     };

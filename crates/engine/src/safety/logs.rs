@@ -1,5 +1,5 @@
 //! Raw log volume: lines that a program stamped with a time, counted.
-use super::scan::Hit;
+use super::scan::RuleHit;
 
 /// SPEC: thirty lines are an excerpt, thirty-one are a dump.
 pub(super) const LOG_LINES_MAX: usize = 30;
@@ -7,7 +7,7 @@ pub(super) const LOG_LINES_MAX: usize = 30;
 const STAMP_REACH_BYTES: usize = 160;
 
 /// A finding over all stamped lines when there are more than thirty.
-pub(super) fn judge(text: &str, hits: &mut Vec<Hit>) {
+pub(super) fn find_raw_log(text: &str, hits: &mut Vec<RuleHit>) {
     // Most notes have fewer lines than it takes.
     if text.bytes().filter(|&byte| byte == b'\n').count() < LOG_LINES_MAX {
         return;
@@ -17,7 +17,7 @@ pub(super) fn judge(text: &str, hits: &mut Vec<Hit>) {
     let mut last = 0;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        if is_stamped(line.as_bytes()) {
+        if has_timestamp(line.as_bytes()) {
             count += 1;
             first.get_or_insert(at);
             last = at + line.trim_end().len();
@@ -25,61 +25,62 @@ pub(super) fn judge(text: &str, hits: &mut Vec<Hit>) {
         at += line.len();
     }
     if count > LOG_LINES_MAX {
-        hits.push(Hit::raw_log(first.unwrap_or(0), last));
+        hits.push(RuleHit::raw_log(first.unwrap_or(0), last));
     }
 }
 
 /// True for a line with a machine's time stamp: a date with a time of day to the second, or an epoch.
-fn is_stamped(line: &[u8]) -> bool {
-    let line = strip_lead(line);
+fn has_timestamp(line: &[u8]) -> bool {
+    let line = strip_line_marks(line);
     // A list of bare clock times is a timeline that a person wrote.
-    let (line, listed) = line.strip_prefix(b"- ").map_or((line, false), |rest| (strip_lead(rest), true));
-    if line.len() < 10 || listed && clock(line) {
+    let (line, listed) = line.strip_prefix(b"- ").map_or((line, false), |rest| (strip_line_marks(rest), true));
+    if line.len() < 10 || listed && is_clock_time(line) {
         return false;
     }
     let head = &line[..line.len().min(STAMP_REACH_BYTES)];
-    epoch(head) || klog(head) || clocked(head)
+    is_epoch_stamp(head) || is_klog_stamp(head) || has_clock_stamp(head)
 }
 
 /// Quote marks, list marks, line numbers and brackets before the stamp.
-fn strip_lead(mut line: &[u8]) -> &[u8] {
+fn strip_line_marks(mut line: &[u8]) -> &[u8] {
     while let [b' ' | b'\t' | b'>' | b'|' | b'*' | b'[' | b'(' | b'`', rest @ ..] = line {
         line = rest;
     }
     line
 }
 
-fn digits(bytes: &[u8]) -> usize {
+fn leading_digits(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
 /// `1773216000.944 INFO …` and `[1773216000944] …`: seconds to nanoseconds since 1970.
-fn epoch(head: &[u8]) -> bool {
-    let size = digits(head);
+fn is_epoch_stamp(head: &[u8]) -> bool {
+    let size = leading_digits(head);
     let plausible = matches!(size, 10 | 13 | 16 | 19) && head[0] == b'1';
     let ends = matches!(head.get(size), Some(b'.' | b' ' | b'\t' | b':' | b']' | b',' | b'|'));
     // Kernel rings count from start-up: `[12345.678901] …`.
     let kernel = size > 0
         && head.get(size) == Some(&b'.')
-        && digits(&head[size + 1..]) == 6
+        && leading_digits(&head[size + 1..]) == 6
         && head.get(size + 7) == Some(&b']');
     plausible && ends || kernel
 }
 
 /// `E0311 08:00:00.556450 …`
-fn klog(head: &[u8]) -> bool {
+fn is_klog_stamp(head: &[u8]) -> bool {
     matches!(head[0], b'I' | b'W' | b'E' | b'F' | b'D')
-        && digits(&head[1..]) == 4
+        && leading_digits(&head[1..]) == 4
         && head.get(5) == Some(&b' ')
-        && clock(&head[6..])
+        && is_clock_time(&head[6..])
 }
 
 /// `hh:mm:ss` with nothing but a date, an address or a key before it.
-fn clocked(head: &[u8]) -> bool {
+fn has_clock_stamp(head: &[u8]) -> bool {
     let colons = head.iter().enumerate().filter(|&(at, &byte)| byte == b':' && at >= 2).map(|(at, _)| at - 2);
-    let Some(at) = colons.into_iter().find(|&at| clock(&head[at..]) && (at == 0 || !head[at - 1].is_ascii_digit()))
+    let Some(at) =
+        colons.into_iter().find(|&at| is_clock_time(&head[at..]) && (at == 0 || !head[at - 1].is_ascii_digit()))
     else {
-        return json_epoch(head);
+        return has_structured_epoch(head);
     };
     let before = &head[..at];
     if at == 0 || before.iter().all(|byte| byte.is_ascii_whitespace()) {
@@ -92,13 +93,13 @@ fn clocked(head: &[u8]) -> bool {
                 .all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'/' | b'.' | b' ' | b'[' | b'T'))
 }
 
-fn clock(bytes: &[u8]) -> bool {
+fn is_clock_time(bytes: &[u8]) -> bool {
     bytes.len() >= 8
-        && digits(bytes) == 2
+        && leading_digits(bytes) == 2
         && bytes[2] == b':'
-        && digits(&bytes[3..]) == 2
+        && leading_digits(&bytes[3..]) == 2
         && bytes[5] == b':'
-        && digits(&bytes[6..]) >= 2
+        && leading_digits(&bytes[6..]) >= 2
 }
 
 /// A calendar date right before the clock: ISO, slashed, dotted, compact or with a month's name.
@@ -116,7 +117,7 @@ fn has_date(before: &[u8]) -> bool {
 }
 
 /// `{"ts": 1773216000.1, …}` and `time=1773216000 level=…`.
-fn json_epoch(head: &[u8]) -> bool {
+fn has_structured_epoch(head: &[u8]) -> bool {
     let structured =
         head[0] == b'{' || head.starts_with(b"ts=") || head.starts_with(b"time=") || head.starts_with(b"timestamp=");
     let long = head

@@ -1,20 +1,20 @@
 //! Makes one list out of what all views found.
 use super::Concern;
 use super::Finding;
-use super::scan::Hit;
+use super::scan::RuleHit;
 
 /// Orders hits by start and joins the overlapping ones of a concern under the most telling rule.
-pub(super) fn merge(text: &str, mut hits: Vec<Hit>) -> Vec<Finding> {
+pub(super) fn merge_hits(text: &str, mut hits: Vec<RuleHit>) -> Vec<Finding> {
     for hit in &mut hits {
-        hit.finding.start = floor(text, hit.finding.start);
-        hit.finding.end = ceil(text, hit.finding.end.max(hit.finding.start));
+        hit.finding.start = floor_char_boundary(text, hit.finding.start);
+        hit.finding.end = ceil_char_boundary(text, hit.finding.end.max(hit.finding.start));
     }
     hits.retain(|hit| hit.finding.end > hit.finding.start);
     hits.sort_by_key(|hit| (hit.finding.concern, hit.finding.start, hit.finding.end));
-    let mut merged: Vec<Hit> = Vec::new();
+    let mut merged: Vec<RuleHit> = Vec::new();
     for hit in hits {
         match merged.last_mut() {
-            Some(last) if joins(last, &hit) => absorb(last, hit),
+            Some(last) if is_same_finding(last, &hit) => absorb_hit(last, hit),
             _ => merged.push(hit),
         }
     }
@@ -23,14 +23,14 @@ pub(super) fn merge(text: &str, mut hits: Vec<Hit>) -> Vec<Finding> {
     findings
 }
 
-fn joins(last: &Hit, next: &Hit) -> bool {
+fn is_same_finding(last: &RuleHit, next: &RuleHit) -> bool {
     last.finding.concern == next.finding.concern
         && next.finding.start < last.finding.end
         // Two orders that overlap may want different things; each is said.
         && (last.finding.concern != Concern::Injection || last.finding.intent == next.finding.intent)
 }
 
-fn absorb(last: &mut Hit, next: Hit) {
+fn absorb_hit(last: &mut RuleHit, next: RuleHit) {
     let end = last.finding.end.max(next.finding.end);
     let severity = last.finding.severity.max(next.finding.severity);
     if next.weight > last.weight {
@@ -42,7 +42,7 @@ fn absorb(last: &mut Hit, next: Hit) {
     last.finding.severity = severity;
 }
 
-fn floor(text: &str, mut at: usize) -> usize {
+fn floor_char_boundary(text: &str, mut at: usize) -> usize {
     at = at.min(text.len());
     while !text.is_char_boundary(at) {
         at -= 1;
@@ -50,7 +50,7 @@ fn floor(text: &str, mut at: usize) -> usize {
     at
 }
 
-fn ceil(text: &str, mut at: usize) -> usize {
+fn ceil_char_boundary(text: &str, mut at: usize) -> usize {
     at = at.min(text.len());
     while !text.is_char_boundary(at) {
         at += 1;

@@ -91,7 +91,7 @@ pub enum Strictness {
 /// What to do with the text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum ScanVerdict {
     Clean,
     Flagged,
     Blocked,
@@ -108,65 +108,65 @@ const READINGS_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub fn inspect(text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut logs = Vec::new();
-    logs::judge(text, &mut logs);
+    logs::find_raw_log(text, &mut logs);
     findings.extend(logs);
     let mut budget = READINGS_BYTES_MAX;
-    let mut waiting = vec![View::of(text)];
+    let mut waiting = vec![View::from_original(text)];
     while let Some(view) = waiting.pop() {
-        let mut undone = unescape::unescape(&view.text).map(|rewrite| view.derived(rewrite));
+        let mut undone = unescape::undo_escapes(&view.text).map(|rewrite| view.derive_view(rewrite));
         // Escapes inside escapes (`%2567`, JSON in JSON) take another turn, a bounded number of them.
         for _ in 0..UNESCAPES_MAX {
             let Some(reading) = undone else { break };
-            read(&reading, &mut findings, &mut waiting, &mut budget);
-            undone = unescape::unescape(&reading.text).map(|rewrite| reading.derived(rewrite));
+            scan_and_queue(&reading, &mut findings, &mut waiting, &mut budget);
+            undone = unescape::undo_escapes(&reading.text).map(|rewrite| reading.derive_view(rewrite));
         }
-        read(&view, &mut findings, &mut waiting, &mut budget);
+        scan_and_queue(&view, &mut findings, &mut waiting, &mut budget);
     }
-    merge::merge(text, findings)
+    merge::merge_hits(text, findings)
 }
 
 /// Scans one view, and queues what is hidden inside it.
-fn read<'a>(view: &View, findings: &mut Vec<scan::Hit>, waiting: &mut Vec<View<'a>>, budget: &mut usize) {
-    let report = scan::scan(view);
+fn scan_and_queue<'a>(view: &View, findings: &mut Vec<scan::RuleHit>, waiting: &mut Vec<View<'a>>, budget: &mut usize) {
+    let report = scan::scan_view(view);
     for mut hit in report.hits {
-        (hit.finding.start, hit.finding.end) = view.origin(hit.finding.start, hit.finding.end);
+        (hit.finding.start, hit.finding.end) = view.original_span(hit.finding.start, hit.finding.end);
         findings.push(hit);
     }
-    for disguise in report.disguises.into_iter().chain(injection::disguises(&view.text)) {
-        let reading = view.derived(injection::undo(disguise, &view.text));
-        injection::reread(&reading, findings);
+    for disguise in report.disguises.into_iter().chain(injection::detect_disguises(&view.text)) {
+        let reading = view.derive_view(injection::undo_disguise(disguise, &view.text));
+        injection::scan_undisguised(&reading, findings);
     }
     for found in report.decoded {
         if view.depth < DEPTH_MAX && *budget >= found.text.len() {
             *budget -= found.text.len();
-            waiting.push(View::decoded(&found.text, view.origin(found.start, found.end), view.depth + 1));
+            waiting.push(View::from_decoded(&found.text, view.original_span(found.start, found.end), view.depth + 1));
         }
     }
 }
 
 /// Whether the findings let the text be remembered.
-pub fn verdict(findings: &[Finding], strictness: Strictness) -> Verdict {
+pub fn decide_verdict(findings: &[Finding], strictness: Strictness) -> ScanVerdict {
     findings
         .iter()
         .map(|finding| match (finding.concern, finding.severity, strictness) {
-            (_, Severity::Low, _) => Verdict::Flagged,
-            (Concern::Injection, _, Strictness::Conversation) => Verdict::Flagged,
-            (Concern::Secret | Concern::RawLog | Concern::Injection, _, _) => Verdict::Blocked,
+            (_, Severity::Low, _) => ScanVerdict::Flagged,
+            (Concern::Injection, _, Strictness::Conversation) => ScanVerdict::Flagged,
+            (Concern::Secret | Concern::RawLog | Concern::Injection, _, _) => ScanVerdict::Blocked,
         })
         .max()
-        .unwrap_or(Verdict::Clean)
+        .unwrap_or(ScanVerdict::Clean)
 }
 
 /// What a person says beside a deed: kept, with every secret in it replaced.
 pub fn without_secrets(text: String) -> String {
     match inspect(&text).as_slice() {
         [] => text,
-        findings => redact(&text, findings),
+        findings => redact_secrets(&text, findings),
     }
 }
 
 /// The text with every secret replaced by its rule's name; all other bytes stay.
-pub fn redact(text: &str, findings: &[Finding]) -> String {
+pub fn redact_secrets(text: &str, findings: &[Finding]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for finding in findings.iter().filter(|finding| finding.concern == Concern::Secret) {

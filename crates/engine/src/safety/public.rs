@@ -1,11 +1,11 @@
 //! Values that may be shown: hashes, certificates, public keys, media, ids of resources.
 use std::sync::LazyLock;
 
-use super::list::List;
+use super::list::WordList;
 
 /// Starts of hashes, certificates, public keys and ciphertext, which may stand after any label.
-static PUBLIC_STARTS: LazyLock<List> = LazyLock::new(|| {
-    List::new(
+static PUBLIC_STARTS: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new(
         "sha1-,sha256-,sha384-,sha512-,sha1:,sha256:,sha384:,sha512:,SHA256:,MD5:,md5:,h1:,zh:,$2a$,$2b$,$2y$,\
      $argon2,$6$,$5$,$1$,$apr1$,$scrypt$,$pbkdf2,{SSHA},{SHA},pbkdf2_,scrypt:,ssh-rsa,ssh-ed25519,ecdsa-,\
      AAAAC3Nza,AAAAB3Nza,AAAAE2Vj,ENC[,AQICAH,arn:,vault:v,age1,-----BEGIN CERT,-----BEGIN PUB,did:,urn:,\
@@ -14,8 +14,8 @@ static PUBLIC_STARTS: LazyLock<List> = LazyLock::new(|| {
 });
 
 /// Starts of other public runs: media, addresses of chains, signatures.
-static RUN_STARTS: LazyLock<List> = LazyLock::new(|| {
-    List::new(
+static RUN_STARTS: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new(
         "sha1-,sha256-,sha384-,sha512-,md5-,0x,bafy,bafk,Qm,bc1,age1,npub1,addr1,cosmos1,AAAAC3Nza,AAAAB3Nza,\
      AAAAE2Vj,iVBORw0KGgo,/9j/,R0lGOD,UEsDB,JVBERi,AGFzbQ,d09GM,T2dnUw,SUQz,UklGR,Qk0,MII,MEUCI,MEQCI,MFkw,\
      MCow,MIGfMA0G,/nix/store/,/gnu/store/,AQICAH,LS0tLS1CRUdJTiBDRV,LS0tLS1CRUdJTiBQVUJ,Igw,RWQ,RWT",
@@ -23,7 +23,7 @@ static RUN_STARTS: LazyLock<List> = LazyLock::new(|| {
 });
 
 /// What stands right before a public run.
-const LEADS: &[&str] = &[
+const PUBLIC_LEADS: &[&str] = &[
     "h1:",
     "zh:",
     "sha1:",
@@ -53,8 +53,8 @@ const LEADS: &[&str] = &[
 ];
 
 /// Words in the name of a public value.
-static PUBLIC_LABELS: LazyLock<List> = LazyLock::new(|| {
-    List::new(
+static PUBLIC_LABELS: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new(
         "integrity,checksum,digest,hash,sha,etag,fingerprint,thumbprint,id-2,id2,request,trace,cursor,\
      nexttoken,pagetoken,continuation,signature,public,pubkey,pub,cert,csr,bundle,authority,encrypted,\
      cipher,cid,revision,message-id,boundary,spki,address,wallet,mint,txid,x5c,x5t,kid,\"n,\"x,\"y,\"e,\
@@ -63,21 +63,21 @@ static PUBLIC_LABELS: LazyLock<List> = LazyLock::new(|| {
 });
 
 /// Whole names and words after which a public value stands.
-static PUBLIC_WORDS: LazyLock<List> = LazyLock::new(|| {
-    List::new("b,bh,p,id,ids,uid,ray,rev,ref,commit,tag,build,image,event,account,customer,cluster,topic,run,job")
+static PUBLIC_WORDS: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new("b,bh,p,id,ids,uid,ray,rev,ref,commit,tag,build,image,event,account,customer,cluster,topic,run,job")
 });
 
 /// Password hashes in the syntax of `crypt` and its kin: what stands before their last part.
-static CRYPT_STARTS: LazyLock<List> = LazyLock::new(|| {
-    List::new(
+static CRYPT_STARTS: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new(
         "$2a$,$2b$,$2y$,$2x$,$argon2,$1$,$5$,$6$,$7$,$8$,$9$,$y$,$apr1$,$scrypt,$pbkdf2,$sha1$,$md5,pbkdf2_,pbkdf2:,scrypt:,\
      bcrypt$,bcrypt_sha256$,argon2$,{ssha,{sha,{pbkdf2,{crypt},|1|",
     )
 });
 
 /// Prefixes of identifiers that services show in the open.
-static RESOURCE_PREFIXES: LazyLock<List> = LazyLock::new(|| {
-    List::new(
+static RESOURCE_PREFIXES: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new(
         "cus_,pi_,ch_,evt_,req_,price_,prod_,sub_,in_,pm_,acct_,txn_,seti_,cs_,msg_,run_,asst_,thread_,file-,\
      chatcmpl-,resp_,batch_,call_,toolu_,step_,org-,proj_,prj_,dpl_,team_,pk_,pub_,trace_,span_,i-,vol-,\
      snap-,eni-,subnet-,sg-,vpc-,user_,usr_,org_,sess_,session_,app_,ep_,event_,customer_,cust_,order_,\
@@ -93,23 +93,23 @@ static RESOURCE_PREFIXES: LazyLock<List> = LazyLock::new(|| {
     )
 });
 
-pub(super) fn is_public(text: &str) -> bool {
-    PUBLIC_STARTS.opens(text)
+pub(super) fn is_public_value(text: &str) -> bool {
+    PUBLIC_STARTS.has_prefix_of(text)
 }
 
 pub(super) fn is_resource_id(run: &[u8]) -> bool {
-    std::str::from_utf8(run).is_ok_and(|run| RESOURCE_PREFIXES.opens(run))
+    std::str::from_utf8(run).is_ok_and(|run| RESOURCE_PREFIXES.has_prefix_of(run))
 }
 
 /// Hash syntaxes, media, addresses of chains, and labels of public values.
-pub(super) fn announced_public(bytes: &[u8], start: usize, run: &[u8]) -> bool {
+pub(super) fn is_announced_public(bytes: &[u8], start: usize, run: &[u8]) -> bool {
     const BEFORE_BYTES: usize = 72;
     const START_BYTES: usize = 24;
     let before = String::from_utf8_lossy(&bytes[start.saturating_sub(BEFORE_BYTES)..start]).to_ascii_lowercase();
     let run_text = String::from_utf8_lossy(&run[..run.len().min(START_BYTES)]);
-    if is_public(&run_text)
-        || RUN_STARTS.opens(&run_text)
-        || LEADS.iter().any(|lead| before.ends_with(lead))
+    if is_public_value(&run_text)
+        || RUN_STARTS.has_prefix_of(&run_text)
+        || PUBLIC_LEADS.iter().any(|lead| before.ends_with(lead))
         || before.ends_with("enc[")
         || before.contains("enc[aes")
         || is_hash_part(&before)
@@ -123,7 +123,7 @@ pub(super) fn announced_public(bytes: &[u8], start: usize, run: &[u8]) -> bool {
     let label = before.trim_end_matches([' ', '"', '\'', '`', '=', ':', '(', '>', '|', '<', '\t']);
     let label = &label[label.rfind([' ', '\n', ',', '{', '<', ';']).map_or(0, |at| at + 1)..];
     label.len() < before.len()
-        && (PUBLIC_LABELS.within(label) || PUBLIC_WORDS.has(label))
+        && (PUBLIC_LABELS.occurs_in(label) || PUBLIC_WORDS.contains(label))
         && !label.contains("secret")
         && !label.contains("private")
 }
@@ -135,6 +135,9 @@ fn is_hash_part(before: &str) -> bool {
     let whole = &before[before.rfind([' ', '\n', '"', '\'', '`', '\t']).map_or(0, |at| at + 1)..];
     // `/etc/shadow` and `htpasswd` write the account before it; Oracle's ids end in a drawn part.
     let behind_account =
-        whole.split_once(':').is_some_and(|(_, hash)| hash.starts_with('$') && CRYPT_STARTS.opens(hash));
-    CRYPT_STARTS.opens(token) || CRYPT_STARTS.opens(whole) || behind_account || whole.starts_with("ocid1.")
+        whole.split_once(':').is_some_and(|(_, hash)| hash.starts_with('$') && CRYPT_STARTS.has_prefix_of(hash));
+    CRYPT_STARTS.has_prefix_of(token)
+        || CRYPT_STARTS.has_prefix_of(whole)
+        || behind_account
+        || whole.starts_with("ocid1.")
 }

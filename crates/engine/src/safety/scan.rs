@@ -1,18 +1,18 @@
 //! Runs the rules over one view and gathers what they hit.
-use super::automaton::{AUTOMATON, Automaton, Form, Target};
-use super::entropy::{self, Decoded, Known};
+use super::automaton::{AUTOMATON, AnchorTarget, Automaton, TokenShape};
+use super::entropy::{self, DecodedSpan, KnownRanges};
 use super::fit::TOKEN_BYTES_MAX;
-use super::injection::{self, Orders};
-use super::pace::Pace;
-use super::pattern::Check;
-use super::structure::{self, Armour, Mark, Marks};
-use super::value::Look;
+use super::injection::{self, OrderAnchors};
+use super::pace::ScanProgress;
+use super::pattern::ValueCheck;
+use super::structure::{self, DocumentMark, DocumentMarks, PemBlock};
+use super::value::ValueStats;
 use super::view::View;
 use super::{Concern, Finding, Severity, address, base85, context, cost, decode, documented, split, stand_in};
 
 /// How telling a rule is: of overlapping hits the heaviest names the finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Weight {
+pub(super) enum RuleWeight {
     Entropy,
     Nearby,
     Context,
@@ -24,18 +24,18 @@ pub(super) enum Weight {
 
 /// A finding in a view's own offsets.
 #[derive(Debug)]
-pub(super) struct Hit {
+pub(super) struct RuleHit {
     pub(super) finding: Finding,
-    pub(super) weight: Weight,
+    pub(super) weight: RuleWeight,
 }
 
-impl Hit {
-    pub(super) fn secret(rule: &'static str, severity: Severity, weight: Weight, start: usize, end: usize) -> Self {
-        Hit { finding: Finding { rule, concern: Concern::Secret, severity, start, end, intent: None }, weight }
+impl RuleHit {
+    pub(super) fn secret(rule: &'static str, severity: Severity, weight: RuleWeight, start: usize, end: usize) -> Self {
+        RuleHit { finding: Finding { rule, concern: Concern::Secret, severity, start, end, intent: None }, weight }
     }
 
     pub(super) fn raw_log(start: usize, end: usize) -> Self {
-        Hit {
+        RuleHit {
             finding: Finding {
                 rule: "raw_log",
                 concern: Concern::RawLog,
@@ -44,7 +44,7 @@ impl Hit {
                 end,
                 intent: None,
             },
-            weight: Weight::Document,
+            weight: RuleWeight::Document,
         }
     }
 
@@ -55,55 +55,55 @@ impl Hit {
         start: usize,
         end: usize,
     ) -> Self {
-        Hit {
+        RuleHit {
             finding: Finding { rule, concern: Concern::Injection, severity, start, end, intent: Some(intent) },
-            weight: Weight::Format,
+            weight: RuleWeight::Format,
         }
     }
 }
 
 /// What one pass found: hits, texts hidden inside, and disguises that ask for another reading.
 #[derive(Default)]
-pub(super) struct Report {
-    pub(super) hits: Vec<Hit>,
-    pub(super) decoded: Vec<Decoded>,
+pub(super) struct ScanReport {
+    pub(super) hits: Vec<RuleHit>,
+    pub(super) decoded: Vec<DecodedSpan>,
     pub(super) disguises: Vec<injection::Disguise>,
 }
 
 /// Scans a view with every rule.
-pub(super) fn scan(view: &View) -> Report {
+pub(super) fn scan_view(view: &View) -> ScanReport {
     let text: &str = &view.text;
-    let mut pass = Pass { text, bytes: text.as_bytes(), ..Pass::empty() };
-    pass.run();
-    let Pass { mut hits, exempt, labels, marks, orders, disguises, .. } = pass;
-    marks.judge(text.as_bytes(), &mut hits);
+    let mut pass = ScanPass { text, bytes: text.as_bytes(), ..ScanPass::empty() };
+    pass.visit_anchors();
+    let ScanPass { mut hits, exempt, labels, marks, orders, disguises, .. } = pass;
+    marks.find_documents(text.as_bytes(), &mut hits);
     let mut decoded = Vec::new();
-    entropy::walk(text, &Known { exempt: &exempt, labels: &labels }, &mut hits, &mut decoded);
-    base85::walk(text, &mut decoded);
-    split::walk(text, &mut decoded);
-    orders.judge(text, &mut hits);
-    Report { hits, decoded, disguises }
+    entropy::scan_runs(text, &KnownRanges { exempt: &exempt, labels: &labels }, &mut hits, &mut decoded);
+    base85::decode_runs(text, &mut decoded);
+    split::join_split_keys(text, &mut decoded);
+    orders.find_orders(text, &mut hits);
+    ScanReport { hits, decoded, disguises }
 }
 
-struct Pass<'v> {
+struct ScanPass<'v> {
     text: &'v str,
     bytes: &'v [u8],
     automaton: &'static Automaton,
-    hits: Vec<Hit>,
+    hits: Vec<RuleHit>,
     exempt: Vec<(usize, usize)>,
     labels: Vec<usize>,
     label_end: usize,
-    marks: Marks,
-    orders: Orders,
+    marks: DocumentMarks,
+    orders: OrderAnchors,
     disguises: Vec<injection::Disguise>,
     /// Where the last match of the token rows that matched ended, so that one token is reported once.
-    done: Vec<(u16, usize)>,
-    pace: Pace,
+    matched_until: Vec<(u16, usize)>,
+    progress: ScanProgress,
 }
 
-impl<'v> Pass<'v> {
+impl<'v> ScanPass<'v> {
     fn empty() -> Self {
-        Pass {
+        ScanPass {
             text: "",
             bytes: b"",
             automaton: &AUTOMATON,
@@ -111,45 +111,45 @@ impl<'v> Pass<'v> {
             exempt: Vec::new(),
             labels: Vec::new(),
             label_end: 0,
-            marks: Marks::default(),
-            orders: Orders::default(),
+            marks: DocumentMarks::default(),
+            orders: OrderAnchors::default(),
             disguises: Vec::new(),
-            done: Vec::new(),
-            pace: Pace::default(),
+            matched_until: Vec::new(),
+            progress: ScanProgress::default(),
         }
     }
 
-    fn run(&mut self) {
+    fn visit_anchors(&mut self) {
         let automaton = self.automaton;
-        automaton.words.find(self.bytes, |target, start, end| self.visit(target, start, end));
+        automaton.words.find_all(self.bytes, |target, start, end| self.visit_anchor(target, start, end));
     }
 
-    fn visit(&mut self, target: Target, start: usize, end: usize) {
+    fn visit_anchor(&mut self, target: AnchorTarget, start: usize, end: usize) {
         match target {
-            Target::Shape(index) => self.shape(&self.automaton.forms[usize::from(index)], start),
-            Target::Backwards(index) => self.backwards(&self.automaton.forms[usize::from(index)], end),
-            Target::Pattern(index) => self.pattern(index, start, end),
-            Target::Label(claim) if start >= self.label_end => {
-                let label = context::judge(self.text, claim, start, end, &mut self.hits);
+            AnchorTarget::Shape(index) => self.match_shape(&self.automaton.forms[usize::from(index)], start),
+            AnchorTarget::Reversed(index) => self.match_reversed(&self.automaton.forms[usize::from(index)], end),
+            AnchorTarget::Pattern(index) => self.match_pattern(index, start, end),
+            AnchorTarget::Label(claim) if start >= self.label_end => {
+                let label = context::judge_label(self.text, claim, start, end, &mut self.hits);
                 self.label_end = label.end;
                 if label.telling {
                     self.labels.push(label.end);
                 }
             }
-            Target::Label(_) => {}
-            Target::Address if start >= self.pace.address => {
-                self.pace.address = address::judge(self.text, start, &mut self.hits)
+            AnchorTarget::Label(_) => {}
+            AnchorTarget::Address if start >= self.progress.address_until => {
+                self.progress.address_until = address::scan_url(self.text, start, &mut self.hits)
             }
-            Target::Address => {}
-            Target::Pem => self.armour(start),
-            Target::Mark(Mark::Ciphertext) => {
-                let close = structure::ciphertext_end(self.bytes, start, &mut self.pace.ciphertext);
+            AnchorTarget::Address => {}
+            AnchorTarget::Pem => self.match_pem_block(start),
+            AnchorTarget::Mark(DocumentMark::Ciphertext) => {
+                let close = structure::ciphertext_end(self.bytes, start, &mut self.progress.ciphertext_until);
                 self.exempt.extend(close.map(|close| (start, close)));
             }
-            Target::Mark(mark) => self.marks.add(mark, start, end),
-            Target::Order(index) => self.orders.note(self.text, index, start),
-            Target::Sentence => self.orders.note_sentence(self.text, start),
-            Target::Disguise(disguise) => {
+            AnchorTarget::Mark(mark) => self.marks.add_mark(mark, start, end),
+            AnchorTarget::Order(index) => self.orders.add_anchor(self.text, index, start),
+            AnchorTarget::Trigger => self.orders.add_trigger(self.text, start),
+            AnchorTarget::Disguise(disguise) => {
                 if !self.disguises.contains(&disguise) {
                     self.disguises.push(disguise);
                 }
@@ -157,40 +157,40 @@ impl<'v> Pass<'v> {
         }
     }
 
-    fn shape(&mut self, form: &Form, anchor: usize) {
-        if self.done.iter().any(|&(row, end)| row == form.row && anchor < end) {
+    fn match_shape(&mut self, form: &TokenShape, anchor: usize) {
+        if self.matched_until.iter().any(|&(row, end)| row == form.row && anchor < end) {
             return;
         }
-        if form.lead.1 == 0 && self.is_glued(form, anchor) {
+        if form.lead.1 == 0 && self.is_inside_word(form, anchor) {
             return;
         }
         let end = self.bytes.len().min(anchor + TOKEN_BYTES_MAX);
         // A whole token that is no secret does not become one by the next line.
-        let found = match form.fit_around(&self.bytes[..end], anchor) {
-            Some((from, to)) => self.is_token(form, &self.bytes[from..to], to).then_some((from, to)),
-            None => self.stitched(form, anchor, end),
+        let found = match form.match_around(&self.bytes[..end], anchor) {
+            Some((from, to)) => self.is_whole_token(form, &self.bytes[from..to], to).then_some((from, to)),
+            None => self.match_stitched(form, anchor, end),
         };
         if let Some((from, to)) = found {
-            self.done.retain(|done| done.0 != form.row);
-            self.done.push((form.row, to));
-            let weight = if form.token.random { Weight::Shape } else { Weight::Format };
-            self.hits.push(Hit::secret(form.token.name, form.token.severity, weight, from, to));
+            self.matched_until.retain(|done| done.0 != form.row);
+            self.matched_until.push((form.row, to));
+            let weight = if form.token.random { RuleWeight::Shape } else { RuleWeight::Format };
+            self.hits.push(RuleHit::secret(form.token.name, form.token.severity, weight, from, to));
         }
     }
 
     /// True when the anchor stands inside another word.
-    fn is_glued(&self, form: &Form, anchor: usize) -> bool {
+    fn is_inside_word(&self, form: &TokenShape, anchor: usize) -> bool {
         let before = anchor.checked_sub(1).map(|at| self.bytes[at]);
         before.is_some_and(|byte| byte.is_ascii_alphanumeric() || form.anchor_len <= 4 && matches!(byte, b'_' | b'-'))
     }
 
-    fn is_token(&self, form: &Form, token: &[u8], end: usize) -> bool {
+    fn is_whole_token(&self, form: &TokenShape, token: &[u8], end: usize) -> bool {
         let longer = form.token.exact && self.bytes.get(end).is_some_and(u8::is_ascii_alphanumeric);
-        !longer && is_drawn(form, token)
+        !longer && is_random_token(form, token)
     }
 
     /// The token broken over lines or by a seam: the breaks are taken out and the pattern tried again.
-    fn stitched(&self, form: &Form, start: usize, end: usize) -> Option<(usize, usize)> {
+    fn match_stitched(&self, form: &TokenShape, start: usize, end: usize) -> Option<(usize, usize)> {
         const STITCH_BYTES_MAX: usize = 400;
         const PIECE_BYTES_MIN: usize = 4;
         if form.lead.1 > 0 {
@@ -228,64 +228,70 @@ impl<'v> Pass<'v> {
         if at == size {
             return None;
         }
-        let length = form.fit(&text[..size])?;
+        let length = form.match_prefix(&text[..size])?;
         let longer = size > length && form.token.exact;
         let last: usize = *sources.get(length.checked_sub(1)?)?;
-        (!longer && is_drawn(form, &text[..length])).then_some((start, start + last + 1))
+        (!longer && is_random_token(form, &text[..length])).then_some((start, start + last + 1))
     }
 
     /// The token written from right to left.
-    fn backwards(&mut self, form: &Form, end: usize) {
+    fn match_reversed(&mut self, form: &TokenShape, end: usize) {
         const BACKWARDS_BYTES_MAX: usize = 300;
         if self.bytes.get(end).is_some_and(u8::is_ascii_alphanumeric) {
             return;
         }
         let from = end.saturating_sub(BACKWARDS_BYTES_MAX);
-        cost::read(end - from);
+        cost::record_read(end - from);
         let mut mirrored = [0; BACKWARDS_BYTES_MAX];
         let mirrored = &mut mirrored[..end - from];
         mirrored.copy_from_slice(&self.bytes[from..end]);
         mirrored.reverse();
-        if let Some(length) = form.fit(mirrored).filter(|&length| is_drawn(form, &mirrored[..length])) {
-            self.hits.push(Hit::secret(form.token.name, form.token.severity, Weight::Format, end - length, end));
+        if let Some(length) = form.match_prefix(mirrored).filter(|&length| is_random_token(form, &mirrored[..length])) {
+            self.hits.push(RuleHit::secret(
+                form.token.name,
+                form.token.severity,
+                RuleWeight::Format,
+                end - length,
+                end,
+            ));
         }
     }
 
-    fn pattern(&mut self, index: u16, start: usize, end: usize) {
-        let (pattern, regex) = self.automaton.pattern(index);
+    fn match_pattern(&mut self, index: u16, start: usize, end: usize) {
+        let (pattern, regex) = self.automaton.compiled_pattern(index);
         let glued =
             start > 0 && self.bytes[start - 1].is_ascii_alphanumeric() && self.bytes[start].is_ascii_alphanumeric();
         if pattern.window.0 == 0 && glued {
             return;
         }
-        if !self.pace.tries(index, start, pattern.window.1) {
+        if !self.progress.may_try_pattern(index, start, pattern.window.1) {
             return;
         }
         let from = start.saturating_sub(pattern.window.0);
         let to = self.bytes.len().min(end + pattern.window.1);
-        cost::read(to - from);
+        cost::record_read(to - from);
         let Some(captures) = regex.captures(&self.bytes[from..to]) else { return };
         let Some(found) = captures.iter().skip(1).flatten().next().or_else(|| captures.get(0)) else { return };
         if documented::is_documented(found.as_bytes()) {
             self.exempt.push((from + found.start(), from + found.end()));
-        } else if passes(pattern.check, found.as_bytes()) {
-            self.hits.push(Hit::secret(
+        } else if passes_check(pattern.check, found.as_bytes()) {
+            self.hits.push(RuleHit::secret(
                 pattern.name,
                 pattern.severity,
-                Weight::Format,
+                RuleWeight::Format,
                 from + found.start(),
                 from + found.end(),
             ));
         }
     }
 
-    fn armour(&mut self, start: usize) {
-        match structure::armour(self.bytes, start) {
-            Armour::Private(from, to) => {
-                self.hits.push(Hit::secret("private_key", Severity::Critical, Weight::Document, from, to))
+    fn match_pem_block(&mut self, start: usize) {
+        match structure::read_pem_block(self.bytes, start) {
+            PemBlock::Private(from, to) => {
+                self.hits.push(RuleHit::secret("private_key", Severity::Critical, RuleWeight::Document, from, to))
             }
-            Armour::Public(from, to) => self.exempt.push((from, to)),
-            Armour::Mention => {}
+            PemBlock::Public(from, to) => self.exempt.push((from, to)),
+            PemBlock::Mention => {}
         }
     }
 }
@@ -294,41 +300,42 @@ impl<'v> Pass<'v> {
 const MASK_CHARS_MIN: usize = 8;
 
 /// Not a mask, not words, not a literal from public documentation.
-fn is_drawn(form: &Form, token: &[u8]) -> bool {
+fn is_random_token(form: &TokenShape, token: &[u8]) -> bool {
     let body = &token[form.anchor_len.min(token.len())..];
-    let look = Look::at(body);
+    let look = ValueStats::from_bytes(body);
     let hollow = body
         .split(|byte| !byte.is_ascii_alphanumeric())
-        .any(|piece| piece.len() >= MASK_CHARS_MIN && Look::at(piece).masked());
+        .any(|piece| piece.len() >= MASK_CHARS_MIN && ValueStats::from_bytes(piece).is_masked());
     // `secret-3f9a…`: a word and a commit, as images are tagged.
     let tagged =
-        form.token.random && look.hex() && matches!(look.chars, 40 | 64) && token[..form.anchor_len].ends_with(b"-");
-    let long_words = look.wordy() && look.lower > 0 && look.chars >= 12 && look.digits * 8 < look.chars;
+        form.token.random && look.is_hex() && matches!(look.chars, 40 | 64) && token[..form.anchor_len].ends_with(b"-");
+    let long_words = look.is_wordy() && look.lower > 0 && look.chars >= 12 && look.digits * 8 < look.chars;
     !hollow
         && !tagged
-        && (form.lead.1 > 0 || !look.masked())
-        && !Look::at(token).masked()
+        && (form.lead.1 > 0 || !look.is_masked())
+        && !ValueStats::from_bytes(token).is_masked()
         && !long_words
-        && (!form.token.random || look.random() || Look::at(token).random() && form.lead.1 > 0)
+        && (!form.token.random || look.is_random() || ValueStats::from_bytes(token).is_random() && form.lead.1 > 0)
         && !documented::is_documented(token)
 }
 
-fn passes(check: Check, value: &[u8]) -> bool {
+fn passes_check(check: ValueCheck, value: &[u8]) -> bool {
     let text = String::from_utf8_lossy(value);
     match check {
-        Check::None => true,
-        Check::Real => !stand_in::is_stand_in(&text),
-        Check::Drawn => {
-            let look = Look::at(value);
-            !look.wordy() && !look.masked() && !stand_in::is_stand_in(&text)
+        ValueCheck::None => true,
+        ValueCheck::NotPlaceholder => !stand_in::is_stand_in(&text),
+        ValueCheck::NotReadable => {
+            let look = ValueStats::from_bytes(value);
+            !look.is_wordy() && !look.is_masked() && !stand_in::is_stand_in(&text)
         }
-        Check::Random => Look::at(value).random() && !stand_in::is_stand_in(&text),
-        Check::Password => {
-            let look = Look::at(value);
-            let mixed = look.digits > 0 && look.letters() > 0 || look.upper > 0 && look.lower > 0 && look.symbols > 0;
-            (mixed || look.random()) && !stand_in::is_stand_in(&text) && !text.contains("://")
+        ValueCheck::Random => ValueStats::from_bytes(value).is_random() && !stand_in::is_stand_in(&text),
+        ValueCheck::Password => {
+            let look = ValueStats::from_bytes(value);
+            let mixed =
+                look.digits > 0 && look.letter_count() > 0 || look.upper > 0 && look.lower > 0 && look.symbols > 0;
+            (mixed || look.is_random()) && !stand_in::is_stand_in(&text) && !text.contains("://")
         }
-        Check::BasicPair => decode::base64(value).and_then(decode::text).is_some_and(|pair| {
+        ValueCheck::BasicPair => decode::decode_base64(value).and_then(decode::bytes_to_text).is_some_and(|pair| {
             pair.split_once(':').is_some_and(|(name, password)| {
                 !password.is_empty() && name.len() + password.len() > 3 && !stand_in::is_stand_in(password)
             })

@@ -3,26 +3,26 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::gate::CLASSIFIER;
+use crate::gate::CLASSIFIER_RULE;
 use crate::model::refusal::Refusal;
 
 /// Findings by rule and by what became of the save: names of rules only, so it stays as small as the rules are many.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct ScanCounters {
     counts: Mutex<BTreeMap<(String, &'static str), u64>>,
 }
 
-impl Tally {
-    pub(crate) fn blocked(&self, refusal: &Refusal) {
-        refusal.findings.iter().for_each(|finding| self.count(finding.rule, "blocked"));
+impl ScanCounters {
+    pub(crate) fn count_blocked(&self, refusal: &Refusal) {
+        refusal.findings.iter().for_each(|finding| self.increment_count(finding.rule, "blocked"));
     }
 
-    pub(crate) fn flagged(&self, rules: &[String]) {
-        rules.iter().for_each(|rule| self.count(rule, "flagged"));
+    pub(crate) fn count_flagged(&self, rules: &[String]) {
+        rules.iter().for_each(|rule| self.increment_count(rule, "flagged"));
     }
 
-    pub(crate) fn unanswered(&self) {
-        self.count(CLASSIFIER, "unanswered");
+    pub(crate) fn count_unanswered(&self) {
+        self.increment_count(CLASSIFIER_RULE, "unanswered");
     }
 
     /// Rule, `blocked`, `flagged` or (of the classifier) `unanswered`, and how often.
@@ -30,7 +30,7 @@ impl Tally {
         self.lock().iter().map(|((rule, verdict), count)| (rule.clone(), *verdict, *count)).collect()
     }
 
-    fn count(&self, rule: &str, verdict: &'static str) {
+    fn increment_count(&self, rule: &str, verdict: &'static str) {
         *self.lock().entry((rule.to_owned(), verdict)).or_default() += 1;
     }
 

@@ -10,23 +10,23 @@ use std::borrow::Cow;
 use super::words::WORD_BYTES_MIN;
 
 /// One piece of a shape.
-pub(super) enum Part<'a> {
+pub(super) enum ShapePart<'a> {
     Literal(&'a str),
     Choice(Vec<&'a str>),
-    Run { class: Class, least: usize, most: Option<usize> },
+    Run { class: CharSet, least: usize, most: Option<usize> },
     Uuid,
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Class {
+pub(super) struct CharSet {
     /// A bit for every ASCII character of the class.
     mask: u128,
     sample: &'static [u8],
 }
 
-impl Class {
+impl CharSet {
     /// From ranges and single characters, as `a-z0-9_-`: a sign at the end stands for itself.
-    const fn of(set: &[u8], sample: &'static [u8]) -> Class {
+    const fn from_ranges(set: &[u8], sample: &'static [u8]) -> CharSet {
         let mut mask = 0;
         let mut at = 0;
         while at < set.len() {
@@ -39,10 +39,10 @@ impl Class {
             }
             at += if range { 3 } else { 1 };
         }
-        Class { mask, sample }
+        CharSet { mask, sample }
     }
 
-    pub(super) fn has(self, byte: u8) -> bool {
+    pub(super) fn contains(self, byte: u8) -> bool {
         byte.is_ascii() && self.mask >> byte & 1 == 1
     }
 }
@@ -51,7 +51,7 @@ pub(super) const UUID_CHARS: usize = 36;
 
 /// Where a shape's anchor stands in it, and how far it may reach.
 #[derive(Debug)]
-pub(super) struct Anchored<'a> {
+pub(super) struct ShapeAnchor<'a> {
     pub(super) anchor: &'a str,
     /// The words to look for: the anchor, or its continuations when it is too short to look for.
     pub(super) anchors: Vec<Cow<'a, str>>,
@@ -61,51 +61,55 @@ pub(super) struct Anchored<'a> {
     pub(super) piece: usize,
 }
 
-fn class(letter: char) -> Class {
+fn char_set(letter: char) -> CharSet {
     match letter {
-        'w' => const { Class::of(b"A-Za-z0-9", b"Kq7ZtB2xYv9LmR4cWn8HsD3jPf6G") },
-        'l' => const { Class::of(b"a-z0-9", b"k7qz2tb9xv4lm8rc3wn6hs1djp5f") },
-        'u' => const { Class::of(b"A-Z0-9", b"K7QZ2TB9XV4LM8RC3WN6HS1DJP5F") },
-        'h' => const { Class::of(b"0-9a-f", b"3f9a1c7e5b0d82f64ce91a7b5d3e") },
-        'H' => const { Class::of(b"0-9A-F", b"3F9A1C7E5B0D82F64CE91A7B5D3E") },
-        'x' => const { Class::of(b"0-9a-fA-F", b"3f9A1c7E5b0D82f64cE91a7B5d3e") },
-        'd' => const { Class::of(b"0-9", b"73920581649307251846") },
-        'a' => const { Class::of(b"A-Za-z", b"KqZtBxYvLmRcWnHsDjPfGwEuTiOa") },
-        'A' => const { Class::of(b"A-Z", b"KQZTBXYVLMRCWNHSDJPFG") },
-        'z' => const { Class::of(b"a-z", b"kqztbxyvlmrcwnhsdjpfg") },
-        's' => const { Class::of(b"A-Za-z0-9_-", b"Kq7ZtB2xYv9LmR4cWn8H_sD3j-Pf6G") },
-        'b' => const { Class::of(b"A-Za-z0-9+/", b"Kq7ZtB2xYv9LmR4cWn8H+sD3j/Pf6G") },
-        'm' => const { Class::of(b"A-Za-z0-9_", b"Kq7ZtB2xYv9LmR4cWn8H_sD3jPf6G") },
-        'p' => const { Class::of(b"A-Za-z0-9_.~-", b"Kq7ZtB2xYv9LmR4cWn8H_sD3j.Pf6G") },
-        'q' => const { Class::of(b"A-Za-z0-9_=.-", b"Kq7ZtB2xYv9LmR4cWn8H_sD3j-Pf6G") },
-        '2' => const { Class::of(b"A-Z2-7", b"KQ7ZT2BXY4VLM3RCW5NHS6DJPFGEU") },
-        '5' => const { Class::of(b"1-9A-HJ-NP-Za-km-z", b"Kq7ZtB2xYv9LmR4cWn8HsD3jPf6G") },
+        'w' => const { CharSet::from_ranges(b"A-Za-z0-9", b"Kq7ZtB2xYv9LmR4cWn8HsD3jPf6G") },
+        'l' => const { CharSet::from_ranges(b"a-z0-9", b"k7qz2tb9xv4lm8rc3wn6hs1djp5f") },
+        'u' => const { CharSet::from_ranges(b"A-Z0-9", b"K7QZ2TB9XV4LM8RC3WN6HS1DJP5F") },
+        'h' => const { CharSet::from_ranges(b"0-9a-f", b"3f9a1c7e5b0d82f64ce91a7b5d3e") },
+        'H' => const { CharSet::from_ranges(b"0-9A-F", b"3F9A1C7E5B0D82F64CE91A7B5D3E") },
+        'x' => const { CharSet::from_ranges(b"0-9a-fA-F", b"3f9A1c7E5b0D82f64cE91a7B5d3e") },
+        'd' => const { CharSet::from_ranges(b"0-9", b"73920581649307251846") },
+        'a' => const { CharSet::from_ranges(b"A-Za-z", b"KqZtBxYvLmRcWnHsDjPfGwEuTiOa") },
+        'A' => const { CharSet::from_ranges(b"A-Z", b"KQZTBXYVLMRCWNHSDJPFG") },
+        'z' => const { CharSet::from_ranges(b"a-z", b"kqztbxyvlmrcwnhsdjpfg") },
+        's' => const { CharSet::from_ranges(b"A-Za-z0-9_-", b"Kq7ZtB2xYv9LmR4cWn8H_sD3j-Pf6G") },
+        'b' => const { CharSet::from_ranges(b"A-Za-z0-9+/", b"Kq7ZtB2xYv9LmR4cWn8H+sD3j/Pf6G") },
+        'm' => const { CharSet::from_ranges(b"A-Za-z0-9_", b"Kq7ZtB2xYv9LmR4cWn8H_sD3jPf6G") },
+        'p' => const { CharSet::from_ranges(b"A-Za-z0-9_.~-", b"Kq7ZtB2xYv9LmR4cWn8H_sD3j.Pf6G") },
+        'q' => const { CharSet::from_ranges(b"A-Za-z0-9_=.-", b"Kq7ZtB2xYv9LmR4cWn8H_sD3j-Pf6G") },
+        '2' => const { CharSet::from_ranges(b"A-Z2-7", b"KQ7ZT2BXY4VLM3RCW5NHS6DJPFGEU") },
+        '5' => const { CharSet::from_ranges(b"1-9A-HJ-NP-Za-km-z", b"Kq7ZtB2xYv9LmR4cWn8HsD3jPf6G") },
         other => unreachable!("shape class `{other}` is not in the table"),
     }
 }
 
 /// The pieces of a shape, in order.
-pub(super) fn parse(shape: &str) -> Vec<Part<'_>> {
+pub(super) fn parse(shape: &str) -> Vec<ShapePart<'_>> {
     let mut parts = Vec::new();
     let mut rest = shape;
     while !rest.is_empty() {
         let cut = rest.find(['{', '(']).unwrap_or(rest.len());
         if cut > 0 {
-            parts.push(Part::Literal(&rest[..cut]));
+            parts.push(ShapePart::Literal(&rest[..cut]));
             rest = &rest[cut..];
             continue;
         }
         let close = rest.find(['}', ')']).unwrap_or(rest.len() - 1);
         let inner = &rest[1..close];
-        parts.push(if rest.starts_with('(') { Part::Choice(inner.split('|').collect()) } else { run(inner) });
+        parts.push(if rest.starts_with('(') {
+            ShapePart::Choice(inner.split('|').collect())
+        } else {
+            parse_run(inner)
+        });
         rest = &rest[close + 1..];
     }
     parts
 }
 
-fn run(inner: &str) -> Part<'_> {
+fn parse_run(inner: &str) -> ShapePart<'_> {
     if inner == "uuid" {
-        return Part::Uuid;
+        return ShapePart::Uuid;
     }
     let letter = inner.chars().next().unwrap_or('w');
     let count = &inner[letter.len_utf8()..];
@@ -115,17 +119,17 @@ fn run(inner: &str) -> Part<'_> {
         (None, Some((least, most))) => (number(least), Some(number(most))),
         (None, None) => (number(count), Some(number(count))),
     };
-    Part::Run { class: class(letter), least, most }
+    ShapePart::Run { class: char_set(letter), least, most }
 }
 
 /// The anchor of a shape is its first literal, or the longest when that is short.
-pub(super) fn anchored(shape: &str) -> Anchored<'_> {
+pub(super) fn shape_anchor(shape: &str) -> ShapeAnchor<'_> {
     let parts = parse(shape);
-    let (anchor, lead, piece) = anchor(&parts);
-    Anchored { anchor, anchors: continued(anchor, &parts), lead, piece }
+    let (anchor, lead, piece) = pick_anchor(&parts);
+    ShapeAnchor { anchor, anchors: searched_words(anchor, &parts), lead, piece }
 }
 
-fn anchor<'a>(parts: &[Part<'a>]) -> (&'a str, (usize, usize), usize) {
+fn pick_anchor<'a>(parts: &[ShapePart<'a>]) -> (&'a str, (usize, usize), usize) {
     const TELLING_CHARS: usize = 3;
     // One letter over and over fills whole pages of what is no token.
     let telling = |text: &str| text.len() >= TELLING_CHARS && text.bytes().any(|byte| byte != text.as_bytes()[0]);
@@ -133,18 +137,18 @@ fn anchor<'a>(parts: &[Part<'a>]) -> (&'a str, (usize, usize), usize) {
     let mut best: Option<(&'a str, (usize, usize), usize)> = None;
     for (piece, part) in parts.iter().enumerate() {
         let (least, most) = match part {
-            Part::Literal(text) => {
+            ShapePart::Literal(text) => {
                 if best.is_none_or(|(old, ..)| telling(text) && !telling(old)) {
                     best = Some((text, lead, piece));
                 }
                 (text.len(), text.len())
             }
-            Part::Choice(texts) => {
+            ShapePart::Choice(texts) => {
                 let sizes = || texts.iter().map(|text| text.len());
                 (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0))
             }
-            Part::Run { least, most, .. } => (*least, most.unwrap_or(*least)),
-            Part::Uuid => (UUID_CHARS, UUID_CHARS),
+            ShapePart::Run { least, most, .. } => (*least, most.unwrap_or(*least)),
+            ShapePart::Uuid => (UUID_CHARS, UUID_CHARS),
         };
         lead = (lead.0 + least, lead.1 + most);
     }
@@ -152,13 +156,13 @@ fn anchor<'a>(parts: &[Part<'a>]) -> (&'a str, (usize, usize), usize) {
 }
 
 /// `SK` with every hex digit after it: short anchors are continued by the class that follows.
-fn continued<'a>(anchor: &'a str, parts: &[Part<'a>]) -> Vec<Cow<'a, str>> {
+fn searched_words<'a>(anchor: &'a str, parts: &[ShapePart<'a>]) -> Vec<Cow<'a, str>> {
     match parts {
-        [Part::Literal(text), next @ (Part::Run { .. } | Part::Uuid), ..]
+        [ShapePart::Literal(text), next @ (ShapePart::Run { .. } | ShapePart::Uuid), ..]
             if *text == anchor && anchor.len() < WORD_BYTES_MIN =>
         {
-            let class = if let Part::Run { class, .. } = next { *class } else { class('h') };
-            let folds = |letter: u8| class.has(letter) || class.has(letter.to_ascii_uppercase());
+            let class = if let ShapePart::Run { class, .. } = next { *class } else { char_set('h') };
+            let folds = |letter: u8| class.contains(letter) || class.contains(letter.to_ascii_uppercase());
             let letters = (b'!'..=b'~').filter(|letter| !letter.is_ascii_uppercase() && folds(*letter));
             letters.map(|letter| format!("{anchor}{}", char::from(letter)).into()).collect()
         }
@@ -167,17 +171,17 @@ fn continued<'a>(anchor: &'a str, parts: &[Part<'a>]) -> Vec<Cow<'a, str>> {
 }
 
 /// A synthetic text of this shape; `masked` fills every run with one letter, as documentation does.
-pub(super) fn example(shape: &str, masked: bool) -> String {
+pub(super) fn example_token(shape: &str, masked: bool) -> String {
     const SPARE_CHARS: usize = 4;
     let mut text = String::new();
     let mut turn = 0_usize;
     for part in parse(shape) {
         match part {
-            Part::Literal(literal) => text.push_str(literal),
-            Part::Choice(texts) => text.push_str(texts.first().copied().unwrap_or_default()),
-            Part::Uuid if masked => text.push_str("00000000-0000-0000-0000-000000000000"),
-            Part::Uuid => text.push_str("7c9e6b1a-4d2f-4e83-9b57-d1f60a3c8e24"),
-            Part::Run { class, least, most } => {
+            ShapePart::Literal(literal) => text.push_str(literal),
+            ShapePart::Choice(texts) => text.push_str(texts.first().copied().unwrap_or_default()),
+            ShapePart::Uuid if masked => text.push_str("00000000-0000-0000-0000-000000000000"),
+            ShapePart::Uuid => text.push_str("7c9e6b1a-4d2f-4e83-9b57-d1f60a3c8e24"),
+            ShapePart::Run { class, least, most } => {
                 let count = if most.is_none() { least + SPARE_CHARS } else { least };
                 for index in 0..count {
                     // Striding by the turn keeps two runs of one shape from being equal.
@@ -192,7 +196,7 @@ pub(super) fn example(shape: &str, masked: bool) -> String {
 }
 
 /// A text in which every `{…}` of the shape language is replaced by an example; other braces stay.
-pub(super) fn fill(template: &str) -> String {
+pub(super) fn fill_template(template: &str) -> String {
     let mut out = String::new();
     let mut rest = template;
     while let Some(open) = rest.find('{') {
@@ -205,7 +209,7 @@ pub(super) fn fill(template: &str) -> String {
                 && "wluhHxdaAzsbmp25".contains(&inner[..1])
                 && inner[1..].bytes().all(|byte| byte.is_ascii_digit());
         if is_run {
-            out.push_str(&example(&tail[..close], false));
+            out.push_str(&example_token(&tail[..close], false));
             rest = &tail[close..];
         } else {
             out.push('{');

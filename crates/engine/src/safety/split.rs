@@ -1,6 +1,6 @@
 //! A key kept in pieces: `a = "AKIA…"`, `b = "…"`, then `key = a + b`.
 use super::cost;
-use super::entropy::Decoded;
+use super::entropy::DecodedSpan;
 
 /// More names than a note gives to pieces of a key.
 const PIECES_MAX: usize = 48;
@@ -9,7 +9,7 @@ const LINE_BYTES_MAX: usize = 400;
 /// Shorter wholes say nothing.
 const WHOLE_CHARS_MIN: usize = 8;
 
-struct Piece<'t> {
+struct KeyPiece<'t> {
     name: &'t str,
     text: &'t str,
     start: usize,
@@ -17,27 +17,27 @@ struct Piece<'t> {
 }
 
 /// Puts pieces together where a statement does, under the name that the statement gives the whole.
-pub(super) fn walk(text: &str, decoded: &mut Vec<Decoded>) {
-    cost::read(text.len());
+pub(super) fn join_split_keys(text: &str, decoded: &mut Vec<DecodedSpan>) {
+    cost::record_read(text.len());
     // Two pieces and the whole are three assignments.
     if text.bytes().filter(|&byte| byte == b'=').take(3).count() < 3 {
         return;
     }
-    let mut pieces: Vec<Piece> = Vec::new();
-    for (start, statement) in statements(text) {
-        let Some((name, value, at)) = assignment(statement, start) else { continue };
-        match literal(value) {
+    let mut pieces: Vec<KeyPiece> = Vec::new();
+    for (start, statement) in split_statements(text) {
+        let Some((name, value, at)) = parse_assignment(statement, start) else { continue };
+        match quoted_literal(value) {
             Some(piece) if pieces.len() < PIECES_MAX => {
-                pieces.push(Piece { name, text: piece, start: at + 1, end: at + 1 + piece.len() });
+                pieces.push(KeyPiece { name, text: piece, start: at + 1, end: at + 1 + piece.len() });
             }
             Some(_) => {}
-            None => decoded.extend(whole(name, value, &pieces)),
+            None => decoded.extend(join_pieces(name, value, &pieces)),
         }
     }
 }
 
 /// Lines, and what semicolons part in them, with where they start.
-fn statements(text: &str) -> impl Iterator<Item = (usize, &str)> {
+fn split_statements(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.split(['\n', ';']).scan(0, |at, statement| {
         let start = *at;
         *at += statement.len() + 1;
@@ -46,7 +46,7 @@ fn statements(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// `name = value`, and where the value starts.
-fn assignment(statement: &str, start: usize) -> Option<(&str, &str, usize)> {
+fn parse_assignment(statement: &str, start: usize) -> Option<(&str, &str, usize)> {
     if statement.len() > LINE_BYTES_MAX {
         return None;
     }
@@ -61,7 +61,7 @@ fn assignment(statement: &str, start: usize) -> Option<(&str, &str, usize)> {
 }
 
 /// What stands between one pair of quotes, and nothing else.
-fn literal(value: &str) -> Option<&str> {
+fn quoted_literal(value: &str) -> Option<&str> {
     let quote = value.chars().next().filter(|mark| matches!(mark, '"' | '\'' | '`'))?;
     let inner = value.strip_prefix(quote)?.strip_suffix(quote)?;
     let plain = !inner.is_empty() && !inner.contains([quote, ' ', '$', '{', '%']);
@@ -69,7 +69,7 @@ fn literal(value: &str) -> Option<&str> {
 }
 
 /// The whole that a statement makes out of two or more known pieces.
-fn whole(name: &str, value: &str, pieces: &[Piece]) -> Option<Decoded> {
+fn join_pieces(name: &str, value: &str, pieces: &[KeyPiece]) -> Option<DecodedSpan> {
     let is_name = |mark: char| mark.is_ascii_alphanumeric() || mark == '_';
     let mut text = String::new();
     let mut span: Option<(usize, usize)> = None;
@@ -82,5 +82,5 @@ fn whole(name: &str, value: &str, pieces: &[Piece]) -> Option<Decoded> {
         used += 1;
     }
     let (start, end) = span.filter(|_| used > 1 && text.len() >= WHOLE_CHARS_MIN)?;
-    Some(Decoded { text: format!("{name} = \"{text}\""), start, end })
+    Some(DecodedSpan { text: format!("{name} = \"{text}\""), start, end })
 }

@@ -1,12 +1,12 @@
 //! Values that stand in for a secret: placeholders, masks, references to where it is kept.
 use std::sync::LazyLock;
 
-use super::list::List;
-use super::value::Look;
+use super::list::WordList;
+use super::value::ValueStats;
 
 /// Starts of values that point at a secret instead of being one, separated by commas.
-static REFERENCES: LazyLock<List> = LazyLock::new(|| {
-    List::new(
+static REFERENCES: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new(
         "$,{,<,%(,%{,%s,%v,#{,@,!,*,&,?,[,(,/,./,../,~/,\\,`,vault:,vault://,secret/,secrets.,secret://,\
      secrets/,kv/,ssm:,ssm://,op://,bw://,arn:,projects/,ref+,env.,env:,env(,env[,os.,process.,system.,\
      getenv,sys.,config.,config[,settings.,self.,this.,options.,var.,local.,data.,module.,random_password.,\
@@ -20,8 +20,8 @@ static REFERENCES: LazyLock<List> = LazyLock::new(|| {
 });
 
 /// Values that stand for "put yours here", or that are settings rather than secrets.
-static STAND_INS: LazyLock<List> = LazyLock::new(|| {
-    List::new(
+static STAND_INS: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new(
         "changeme,change_me,change-me,changeit,password,passwd,passw0rd,pass,pwd,secret,token,apikey,api_key,\
      api-key,key,mypassword,mysecret,mytoken,yourpassword,placeholder,example,examplepassword,dummy,test,\
      testing,foo,bar,foobar,baz,todo,tbd,fixme,none,null,nil,undefined,true,false,yes,no,on,off,empty,\
@@ -34,8 +34,8 @@ static STAND_INS: LazyLock<List> = LazyLock::new(|| {
 });
 
 /// Words that no drawn value contains.
-static STAND_IN_PARTS: LazyLock<List> = LazyLock::new(|| {
-    List::new(
+static STAND_IN_PARTS: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new(
         "your,changeme,change_me,change-me,placeholder,redacted,example,insert,replace,dummy,xxxx,****,....,\
      ____,----,_here,-here,foobar,fake,sample,<,${,{{,%s,todo,notreal,not-real,not_real,my-secret,\
      my_secret,mysecret,my-password,my_password,mypassword,my-token,my_token",
@@ -51,10 +51,10 @@ pub(super) fn is_stand_in(value: &str) -> bool {
     }
     let lower = value.trim_start_matches(['"', '\'', '`']).to_ascii_lowercase();
     let bare = trimmed.to_ascii_lowercase();
-    let look = Look::at(trimmed.as_bytes());
-    look.masked()
-        || STAND_INS.has(&bare)
-        || REFERENCES.opens(&lower)
-        || STAND_IN_PARTS.within(&lower) && !(look.random() && look.digits * 5 > look.chars)
+    let look = ValueStats::from_bytes(trimmed.as_bytes());
+    look.is_masked()
+        || STAND_INS.contains(&bare)
+        || REFERENCES.has_prefix_of(&lower)
+        || STAND_IN_PARTS.occurs_in(&lower) && !(look.is_random() && look.digits * 5 > look.chars)
         || bare.ends_with(')') && bare.contains('(')
 }

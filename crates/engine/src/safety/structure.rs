@@ -5,12 +5,12 @@ use regex::bytes::Regex;
 
 use super::Severity;
 use super::cost;
-use super::scan::{Hit, Weight};
+use super::scan::{RuleHit, RuleWeight};
 use super::stand_in;
 
 /// A word that tells of a document's kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum DocumentMark {
     Config,
     Clusters,
     Users,
@@ -21,63 +21,66 @@ pub(super) enum Mark {
     Ciphertext,
 }
 
-pub(super) const MARKS: &[(&str, Mark)] = &[
-    ("enc[", Mark::Ciphertext),
-    ("kind: config", Mark::Config),
-    ("kind:config", Mark::Config),
-    ("kind: \"config\"", Mark::Config),
-    ("\"kind\": \"config\"", Mark::Config),
-    ("\"kind\":\"config\"", Mark::Config),
-    ("clusters:", Mark::Clusters),
-    ("\"clusters\"", Mark::Clusters),
-    ("users:", Mark::Users),
-    ("\"users\"", Mark::Users),
-    ("contexts:", Mark::Contexts),
-    ("\"contexts\"", Mark::Contexts),
-    ("current-context", Mark::Contexts),
-    ("client-key-data", Mark::Credential),
-    ("client-certificate-data", Mark::Credential),
-    ("certificate-authority-data", Mark::Credential),
-    ("kind: secret", Mark::Secret),
-    ("kind: \"secret\"", Mark::Secret),
-    ("\"kind\": \"secret\"", Mark::Secret),
-    ("\"kind\":\"secret\"", Mark::Secret),
+pub(super) const MARK_WORDS: &[(&str, DocumentMark)] = &[
+    ("enc[", DocumentMark::Ciphertext),
+    ("kind: config", DocumentMark::Config),
+    ("kind:config", DocumentMark::Config),
+    ("kind: \"config\"", DocumentMark::Config),
+    ("\"kind\": \"config\"", DocumentMark::Config),
+    ("\"kind\":\"config\"", DocumentMark::Config),
+    ("clusters:", DocumentMark::Clusters),
+    ("\"clusters\"", DocumentMark::Clusters),
+    ("users:", DocumentMark::Users),
+    ("\"users\"", DocumentMark::Users),
+    ("contexts:", DocumentMark::Contexts),
+    ("\"contexts\"", DocumentMark::Contexts),
+    ("current-context", DocumentMark::Contexts),
+    ("client-key-data", DocumentMark::Credential),
+    ("client-certificate-data", DocumentMark::Credential),
+    ("certificate-authority-data", DocumentMark::Credential),
+    ("kind: secret", DocumentMark::Secret),
+    ("kind: \"secret\"", DocumentMark::Secret),
+    ("\"kind\": \"secret\"", DocumentMark::Secret),
+    ("\"kind\":\"secret\"", DocumentMark::Secret),
 ];
 
 /// Which marks a view holds, and where the first and the last stand.
 #[derive(Default)]
-pub(super) struct Marks {
+pub(super) struct DocumentMarks {
     seen: [Option<usize>; 7],
     last: usize,
 }
 
-impl Marks {
-    pub(super) fn add(&mut self, mark: Mark, start: usize, end: usize) {
+impl DocumentMarks {
+    pub(super) fn add_mark(&mut self, mark: DocumentMark, start: usize, end: usize) {
         self.seen[mark as usize].get_or_insert(start);
         self.last = self.last.max(end);
     }
 
-    fn has(&self, mark: Mark) -> bool {
+    fn has_mark(&self, mark: DocumentMark) -> bool {
         self.seen[mark as usize].is_some()
     }
 
     /// The documents that the marks add up to.
-    pub(super) fn judge(&self, bytes: &[u8], hits: &mut Vec<Hit>) {
-        let parts = [Mark::Clusters, Mark::Users, Mark::Contexts].into_iter().filter(|&mark| self.has(mark)).count();
-        let is_config = self.has(Mark::Config) && parts >= 2
-            || self.has(Mark::Credential) && parts >= 2 && self.has(Mark::Clusters);
+    pub(super) fn find_documents(&self, bytes: &[u8], hits: &mut Vec<RuleHit>) {
+        let parts = [DocumentMark::Clusters, DocumentMark::Users, DocumentMark::Contexts]
+            .into_iter()
+            .filter(|&mark| self.has_mark(mark))
+            .count();
+        let is_config = self.has_mark(DocumentMark::Config) && parts >= 2
+            || self.has_mark(DocumentMark::Credential) && parts >= 2 && self.has_mark(DocumentMark::Clusters);
         if is_config {
             let start = self.seen[..5].iter().flatten().copied().min().unwrap_or(0);
-            hits.push(Hit::secret(
+            hits.push(RuleHit::secret(
                 "kubeconfig",
                 Severity::Critical,
-                Weight::Document,
+                RuleWeight::Document,
                 start,
                 document_end(bytes, self.last),
             ));
         }
-        if self.has(Mark::Secret) {
-            kubernetes_secret(bytes, hits);
+        if self.has_mark(DocumentMark::Secret) {
+            find_kubernetes_secrets(bytes, hits);
         }
     }
 }
@@ -104,7 +107,7 @@ fn line_end(bytes: &[u8], from: usize) -> usize {
 }
 
 /// Values below `data:` or `stringData:` of a Secret, in YAML or JSON.
-fn kubernetes_secret(bytes: &[u8], hits: &mut Vec<Hit>) {
+fn find_kubernetes_secrets(bytes: &[u8], hits: &mut Vec<RuleHit>) {
     static BLOCK: LazyLock<Regex> = LazyLock::new(|| {
         let pattern = r#"(?m)^[ \t>]*(?:data|stringData):[ \t]*\r?\n((?:[ \t>]+[A-Za-z0-9_.\-"']+:[ \t]*[^\n]+\n?)+)|"(?:data|stringData)"\s*:\s*\{([^{}]*)\}"#;
         regex::bytes::RegexBuilder::new(pattern).unicode(false).build().expect("a constant pattern")
@@ -113,7 +116,7 @@ fn kubernetes_secret(bytes: &[u8], hits: &mut Vec<Hit>) {
         let pattern = r#"["']?[A-Za-z0-9_.\-]+["']?[ \t]*:[ \t]*["']?([^\s"',}]+)"#;
         regex::bytes::RegexBuilder::new(pattern).unicode(false).build().expect("a constant pattern")
     });
-    cost::read(bytes.len());
+    cost::record_read(bytes.len());
     for block in BLOCK.captures_iter(bytes) {
         let Some(body) = block.get(1).or_else(|| block.get(2)) else { continue };
         for entry in ENTRY.captures_iter(body.as_bytes()) {
@@ -122,10 +125,10 @@ fn kubernetes_secret(bytes: &[u8], hits: &mut Vec<Hit>) {
             let block_scalar = matches!(found.as_bytes(), b"|" | b">" | b"|-" | b">-");
             if !block_scalar && !stand_in::is_stand_in(&text) {
                 let start = body.start() + found.start();
-                hits.push(Hit::secret(
+                hits.push(RuleHit::secret(
                     "kubernetes_secret",
                     Severity::Critical,
-                    Weight::Document,
+                    RuleWeight::Document,
                     start,
                     start + found.len(),
                 ));
@@ -139,14 +142,14 @@ pub(super) fn ciphertext_end(bytes: &[u8], start: usize, open: &mut usize) -> Op
     const CIPHERTEXT_BYTES_MAX: usize = 4096;
     let to = bytes.len().min(start + CIPHERTEXT_BYTES_MAX);
     let from = start.max(*open).min(to);
-    cost::read(to - from);
+    cost::record_read(to - from);
     let close = bytes[from..to].iter().position(|&byte| byte == b']' || byte == b'\n').map(|at| from + at);
     *open = close.unwrap_or(to);
     close
 }
 
 /// What an armoured block is, from its `-----BEGIN` line.
-pub(super) enum Armour {
+pub(super) enum PemBlock {
     Private(usize, usize),
     Public(usize, usize),
     /// The words of a header without a body, as in prose.
@@ -154,37 +157,39 @@ pub(super) enum Armour {
 }
 
 /// Reads the block whose dashes start at `start`; it ends at the next dashes after the header.
-pub(super) fn armour(bytes: &[u8], start: usize) -> Armour {
+pub(super) fn read_pem_block(bytes: &[u8], start: usize) -> PemBlock {
     const HEADER_BYTES_MAX: usize = 80;
     const BODY_CHARS_MIN: usize = 24;
     let header_window = &bytes[start..bytes.len().min(start + HEADER_BYTES_MAX)];
-    let Some(label_end) = find(&header_window[10.min(header_window.len())..], b"----").map(|at| at + 10) else {
-        return Armour::Mention;
+    let Some(label_end) = find_bytes(&header_window[10.min(header_window.len())..], b"----").map(|at| at + 10) else {
+        return PemBlock::Mention;
     };
     let label = &header_window[..label_end];
     let body_start = start + label_end + header_window[label_end..].iter().take_while(|&&byte| byte == b'-').count();
-    let body_end = find(&bytes[body_start..], b"----").map_or(bytes.len(), |at| body_start + at);
-    cost::read(body_end - body_start);
+    let body_end = find_bytes(&bytes[body_start..], b"----").map_or(bytes.len(), |at| body_start + at);
+    cost::record_read(body_end - body_start);
     let solid = bytes[body_start..body_end]
         .iter()
         .take(400)
         .filter(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
         .count();
     let spaced = bytes[body_start..body_end].iter().take(200).filter(|&&byte| byte == b' ').count();
-    let is_private = find(label, b"PRIVATE").is_some() || find(label, b"private").is_some();
+    let is_private = find_bytes(label, b"PRIVATE").is_some() || find_bytes(label, b"private").is_some();
     let closed = || bytes[body_end..].starts_with(b"-----END");
     let short_key = || is_private && closed() && is_key_material(&bytes[body_start..body_end]);
     if (solid < BODY_CHARS_MIN || spaced > solid / 3) && !short_key() {
-        return Armour::Mention;
+        return PemBlock::Mention;
     }
     let mut end = body_end + bytes[body_end..].iter().take_while(|&&byte| byte == b'-').count();
-    if let Some(close) = bytes.get(end..).and_then(|rest| find(&rest[..rest.len().min(HEADER_BYTES_MAX)], b"----")) {
+    if let Some(close) =
+        bytes.get(end..).and_then(|rest| find_bytes(&rest[..rest.len().min(HEADER_BYTES_MAX)], b"----"))
+    {
         end += close;
         end += bytes[end..].iter().take_while(|&&byte| byte == b'-').count();
     }
     match is_private {
-        true => Armour::Private(start, end),
-        false => Armour::Public(start, end),
+        true => PemBlock::Private(start, end),
+        false => PemBlock::Public(start, end),
     }
 }
 
@@ -199,6 +204,6 @@ fn is_key_material(body: &[u8]) -> bool {
     body.len() >= KEY_CHARS_MIN && is_base64 && (is_der || drawn == [true; 3])
 }
 
-pub(super) fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
+pub(super) fn find_bytes(bytes: &[u8], needle: &[u8]) -> Option<usize> {
     bytes.windows(needle.len()).position(|window| window == needle)
 }

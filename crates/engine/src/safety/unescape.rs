@@ -1,6 +1,6 @@
 //! Undoes the escapes and seams by which one string is written as another.
 use super::cost;
-use super::structure::find;
+use super::structure::find_bytes;
 use super::view::Rewrite;
 
 const ENTITIES: &[(&str, char)] = &[
@@ -37,34 +37,34 @@ const ENTITIES: &[(&str, char)] = &[
 const AROUND_BYTES: usize = 300;
 
 /// The parts of the text around escapes and seams with these undone, or none when it has neither.
-pub(super) fn unescape(text: &str) -> Option<Rewrite> {
-    let steps = steps(text);
+pub(super) fn undo_escapes(text: &str) -> Option<Rewrite> {
+    let steps = find_escapes(text);
     let (first, last) = (steps.first()?, steps.last()?);
-    let end = floor(text, text.len().min(last.at + last.used + AROUND_BYTES));
+    let end = floor_char_boundary(text, text.len().min(last.at + last.used + AROUND_BYTES));
     let mut out = Rewrite::with_capacity(steps.len() * 4 + AROUND_BYTES);
-    let mut at = floor(text, first.at.saturating_sub(AROUND_BYTES));
+    let mut at = floor_char_boundary(text, first.at.saturating_sub(AROUND_BYTES));
     for step in &steps {
         if step.at > at + 2 * AROUND_BYTES {
             // A long unchanged stretch is left to the plain reading.
-            copy(text, at, floor(text, at + AROUND_BYTES), &mut out);
+            copy_range(text, at, floor_char_boundary(text, at + AROUND_BYTES), &mut out);
             out.push('\n', at);
-            at = floor(text, step.at - AROUND_BYTES);
+            at = floor_char_boundary(text, step.at - AROUND_BYTES);
         }
-        copy(text, at, step.at, &mut out);
+        copy_range(text, at, step.at, &mut out);
         if let Some(letter) = step.letter {
             out.push(letter, step.at);
         }
         at = step.at + step.used;
     }
-    copy(text, at, end, &mut out);
+    copy_range(text, at, end, &mut out);
     Some(out)
 }
 
 /// Calls that join the strings they are given.
-const LISTS: &[&str] = &["concat(", "CONCAT(", "Concat(", "join(", "Join("];
+const JOINING_CALLS: &[&str] = &["concat(", "CONCAT(", "Concat(", "join(", "Join("];
 
 /// Where an escape or a seam may start.
-const OPENERS: [bool; 256] = {
+const OPENER_BYTES: [bool; 256] = {
     let mut table = [false; 256];
     let marks = b"&\\%\"'<=*`/";
     let mut at = 0;
@@ -76,41 +76,41 @@ const OPENERS: [bool; 256] = {
 };
 
 /// One escape or seam: what stands for it, and how many bytes it took.
-struct Step {
+struct EscapeSpan {
     at: usize,
     letter: Option<char>,
     used: usize,
 }
 
-fn steps(text: &str) -> Vec<Step> {
-    cost::read(text.len());
+fn find_escapes(text: &str) -> Vec<EscapeSpan> {
+    cost::record_read(text.len());
     let bytes = text.as_bytes();
     let mut steps = Vec::new();
     let mut at = 0;
     // Most notes have a quote somewhere, few a call that joins strings: asked once, where it matters.
     let mut listed = None;
-    while let Some(next) = bytes[at..].iter().position(|&byte| OPENERS[usize::from(byte)]) {
+    while let Some(next) = bytes[at..].iter().position(|&byte| OPENER_BYTES[usize::from(byte)]) {
         at += next;
         let rest = &bytes[at..];
         let undone = match bytes[at] {
-            b'&' => entity(&text[at..]),
-            b'\\' => backslash(rest),
-            b'%' => percent(rest),
-            b'<' => inline_tag(bytes, at).map(|used| (None, used)),
-            b'=' => quoted_printable(bytes, at),
-            b'*' => emphasis(bytes, at).map(|used| (None, used)),
-            b'/' => comment(bytes, at).map(|used| (None, used)),
-            _ => seam(rest)
+            b'&' => decode_entity(&text[at..]),
+            b'\\' => decode_backslash(rest),
+            b'%' => decode_percent(rest),
+            b'<' => inline_tag_len(bytes, at).map(|used| (None, used)),
+            b'=' => decode_quoted_printable(bytes, at),
+            b'*' => emphasis_len(bytes, at).map(|used| (None, used)),
+            b'/' => comment_len(bytes, at).map(|used| (None, used)),
+            _ => string_seam_len(rest)
                 .or_else(|| {
-                    let listed = *listed.get_or_insert_with(|| LISTS.iter().any(|word| text.contains(word)));
-                    if listed { listed_seam(bytes, at) } else { None }
+                    let listed = *listed.get_or_insert_with(|| JOINING_CALLS.iter().any(|word| text.contains(word)));
+                    if listed { list_seam_len(bytes, at) } else { None }
                 })
-                .or_else(|| emphasis(bytes, at))
+                .or_else(|| emphasis_len(bytes, at))
                 .map(|used| (None, used)),
         };
         match undone {
             Some((letter, used)) => {
-                steps.push(Step { at, letter, used });
+                steps.push(EscapeSpan { at, letter, used });
                 at += used;
             }
             None => at += 1,
@@ -120,22 +120,22 @@ fn steps(text: &str) -> Vec<Step> {
 }
 
 /// `/* … */` inside a word, which only a reader of the source sees.
-fn comment(bytes: &[u8], at: usize) -> Option<usize> {
+fn comment_len(bytes: &[u8], at: usize) -> Option<usize> {
     const COMMENT_BYTES_MAX: usize = 24;
     let rest = bytes[at..].strip_prefix(b"/*")?;
     let inside = at > 0 && bytes[at - 1].is_ascii_alphanumeric();
-    let close = find(&rest[..rest.len().min(COMMENT_BYTES_MAX)], b"*/")?;
+    let close = find_bytes(&rest[..rest.len().min(COMMENT_BYTES_MAX)], b"*/")?;
     let used = close + 4;
     (inside && bytes.get(at + used).is_some_and(u8::is_ascii_alphanumeric)).then_some(used)
 }
 
-fn copy(text: &str, from: usize, to: usize, out: &mut Rewrite) {
+fn copy_range(text: &str, from: usize, to: usize, out: &mut Rewrite) {
     for (index, letter) in text[from..to].char_indices() {
         out.push(letter, from + index);
     }
 }
 
-fn floor(text: &str, mut at: usize) -> usize {
+fn floor_char_boundary(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
         at -= 1;
     }
@@ -143,9 +143,9 @@ fn floor(text: &str, mut at: usize) -> usize {
 }
 
 /// The letter that an escape stands for, if any, and the bytes it takes.
-type Undone = Option<(Option<char>, usize)>;
+type DecodedEscape = Option<(Option<char>, usize)>;
 
-fn entity(text: &str) -> Undone {
+fn decode_entity(text: &str) -> DecodedEscape {
     let body = &text[1..];
     if let Some(number) = body.strip_prefix('#') {
         let (digits, radix, lead) = match number.strip_prefix(['x', 'X']) {
@@ -160,7 +160,7 @@ fn entity(text: &str) -> Undone {
     ENTITIES.iter().find(|(name, _)| body.starts_with(name)).map(|(name, letter)| (Some(*letter), name.len() + 1))
 }
 
-fn backslash(bytes: &[u8]) -> Undone {
+fn decode_backslash(bytes: &[u8]) -> DecodedEscape {
     let hex = |from: usize, count: usize| {
         let digits = std::str::from_utf8(bytes.get(from..from + count)?).ok()?;
         u32::from_str_radix(digits, 16).ok()
@@ -192,14 +192,14 @@ fn backslash(bytes: &[u8]) -> Undone {
     }
 }
 
-fn percent(bytes: &[u8]) -> Undone {
+fn decode_percent(bytes: &[u8]) -> DecodedEscape {
     let digits = std::str::from_utf8(bytes.get(1..3)?).ok()?;
     let byte = u8::from_str_radix(digits, 16).ok()?;
     byte.is_ascii().then_some((Some(char::from(byte)), 3))
 }
 
 /// `"abc" + "def"`: a closing quote, an operator or a line break, and an opening quote.
-fn seam(bytes: &[u8]) -> Option<usize> {
+fn string_seam_len(bytes: &[u8]) -> Option<usize> {
     const SEAM_BYTES_MAX: usize = 80;
     let quote = bytes[0];
     let mut at = 1;
@@ -219,7 +219,7 @@ fn seam(bytes: &[u8]) -> Option<usize> {
 }
 
 /// `concat("abc", "def")` and `["abc", "def"].join("")`: the comma between two strings of such a list.
-fn listed_seam(bytes: &[u8], at: usize) -> Option<usize> {
+fn list_seam_len(bytes: &[u8], at: usize) -> Option<usize> {
     const LIST_BYTES_MAX: usize = 160;
     let quote = bytes[at];
     let gap = bytes[at + 1..].iter().take(8).take_while(|byte| matches!(byte, b',' | b' ' | b'\n')).count();
@@ -228,11 +228,11 @@ fn listed_seam(bytes: &[u8], at: usize) -> Option<usize> {
         return None;
     }
     let around = &bytes[at.saturating_sub(LIST_BYTES_MAX)..bytes.len().min(at + LIST_BYTES_MAX)];
-    LISTS.iter().any(|word| find(around, word.as_bytes()).is_some()).then_some(gap + 2)
+    JOINING_CALLS.iter().any(|word| find_bytes(around, word.as_bytes()).is_some()).then_some(gap + 2)
 }
 
 /// `=67=68=70=5F`: quoted-printable, three letters or more in a row.
-fn quoted_printable(bytes: &[u8], at: usize) -> Undone {
+fn decode_quoted_printable(bytes: &[u8], at: usize) -> DecodedEscape {
     const ROW: usize = 3;
     let pair = |at: usize| {
         let digits = bytes.get(at..at + 3).filter(|three| three[0] == b'=')?;
@@ -246,7 +246,7 @@ fn quoted_printable(bytes: &[u8], at: usize) -> Undone {
 }
 
 /// `gh**p_**…` and ``ab``cd``: marks of emphasis or code inside a word.
-fn emphasis(bytes: &[u8], at: usize) -> Option<usize> {
+fn emphasis_len(bytes: &[u8], at: usize) -> Option<usize> {
     let mark = bytes[at];
     let in_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let double = matches!(mark, b'*' | b'`') && bytes.get(at + 1) == Some(&mark);
@@ -254,7 +254,7 @@ fn emphasis(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// `gh<b>p_</b>…`: inline mark-up inside a word.
-fn inline_tag(bytes: &[u8], at: usize) -> Option<usize> {
+fn inline_tag_len(bytes: &[u8], at: usize) -> Option<usize> {
     const TAG_BYTES_MAX: usize = 40;
     let before = *bytes.get(at.checked_sub(1)?)?;
     let size = bytes[at..].iter().take(TAG_BYTES_MAX).position(|&byte| byte == b'>')? + 1;

@@ -3,88 +3,94 @@ use std::sync::LazyLock;
 
 use super::Severity;
 use super::documented;
-use super::entropy::{Cursor, Known};
-use super::list::List;
-use super::public::{announced_public, is_resource_id};
-use super::scan::{Hit, Weight};
-use super::value::{Look, is_uuid};
+use super::entropy::{KnownRanges, RunCursor};
+use super::list::WordList;
+use super::public::{is_announced_public, is_resource_id};
+use super::scan::{RuleHit, RuleWeight};
+use super::value::{ValueStats, is_uuid};
 
 /// SPEC: 4.5 bits a character over 40 characters or more is a secret.
 const ENTROPY_BITS_MIN: f32 = 4.5;
 const ENTROPY_CHARS_MIN: usize = 40;
 const NEARBY_CHARS_MIN: usize = 18;
 /// A body behind a prefix that speaks of a secret, and one behind any other short prefix.
-const TOLD_BODY_CHARS_MIN: usize = 16;
+const TELLING_BODY_CHARS_MIN: usize = 16;
 const PREFIXED_BODY_CHARS_MIN: usize = 24;
 
 /// What an issuer writes before a token that is not meant to be shown.
-static TELLING_PIECES: LazyLock<List> = LazyLock::new(|| {
-    List::new(
+static TELLING_PIECES: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new(
         "sk,rk,key,apikey,api,secret,sec,token,tok,pat,live,priv,private,oauth,access,auth,sdk,bot,prv,\
      server,personal,pw,pwd",
     )
 });
 
 /// Judges one run: its start, its end, and its end with padding.
-pub(super) fn judge(
+pub(super) fn judge_run(
     bytes: &[u8],
     span: (usize, usize, usize),
-    cursor: &mut Cursor,
-    known: &Known,
-    hits: &mut Vec<Hit>,
+    cursor: &mut RunCursor,
+    known: &KnownRanges,
+    hits: &mut Vec<RuleHit>,
 ) {
     let (start, end, padded) = span;
     let run = &bytes[start..end];
-    let look = Look::at(run);
-    if cursor.in_address || look.masked() || look.wordy() || is_uuid(run) || is_path(run, &look) || is_tag(run) {
+    let look = ValueStats::from_bytes(run);
+    if cursor.in_address
+        || look.is_masked()
+        || look.is_wordy()
+        || is_uuid(run)
+        || is_readable_path(run, &look)
+        || is_hash_tag(run)
+    {
         return;
     }
-    let Some((rule, weight)) = suspect(bytes, span, &look, cursor, known) else { return };
-    if !documented::is_documented(run) && !announced_public(bytes, start, run) {
-        hits.push(Hit::secret(rule, Severity::High, weight, start, padded));
+    let Some((rule, weight)) = suspected_rule(bytes, span, &look, cursor, known) else { return };
+    if !documented::is_documented(run) && !is_announced_public(bytes, start, run) {
+        hits.push(RuleHit::secret(rule, Severity::High, weight, start, padded));
     }
 }
 
 /// The rule under which an unnamed run is suspected.
-fn suspect(
+fn suspected_rule(
     bytes: &[u8],
     span: (usize, usize, usize),
-    look: &Look,
-    cursor: &mut Cursor,
-    known: &Known,
-) -> Option<(&'static str, Weight)> {
+    look: &ValueStats,
+    cursor: &mut RunCursor,
+    known: &KnownRanges,
+) -> Option<(&'static str, RuleWeight)> {
     let (start, end, padded) = span;
     let run = &bytes[start..end];
     // Padding counts: it is part of what was written.
-    if padded - start >= ENTROPY_CHARS_MIN && Look::at(&bytes[start..padded]).bits >= ENTROPY_BITS_MIN {
-        return Some(("high_entropy", Weight::Entropy));
+    if padded - start >= ENTROPY_CHARS_MIN && ValueStats::from_bytes(&bytes[start..padded]).bits >= ENTROPY_BITS_MIN {
+        return Some(("high_entropy", RuleWeight::Entropy));
     }
-    if !look.random() {
+    if !look.is_random() {
         return None;
     }
-    if is_app_token(bytes, start, run.len()) {
-        return Some(("facebook_app_token", Weight::Shape));
+    if is_facebook_app_token(bytes, start, run.len()) {
+        return Some(("facebook_app_token", RuleWeight::Shape));
     }
-    let prefixed = prefixed(run);
+    let prefixed = split_prefix(run);
     let all_kinds = look.upper > 1 && look.lower > 1 && look.digits > 1;
     let body = prefixed.as_ref().map_or(0, |prefixed| prefixed.body_chars);
     let shown = is_resource_id(run);
     if run.len() >= NEARBY_CHARS_MIN
-        && !look.hex()
+        && !look.is_hex()
         && !shown
         && (all_kinds || body >= PREFIXED_BODY_CHARS_MIN)
         && cursor.is_labelled(known.labels, start)
     {
-        return Some(("nearby_secret", Weight::Nearby));
+        return Some(("nearby_secret", RuleWeight::Nearby));
     }
     let prefixed = prefixed?;
-    let told = prefixed.telling && body >= TOLD_BODY_CHARS_MIN;
+    let told = prefixed.telling && body >= TELLING_BODY_CHARS_MIN;
     let drawn = all_kinds && body >= PREFIXED_BODY_CHARS_MIN && !shown;
-    (told || drawn).then_some(("prefixed_token", Weight::Nearby))
+    (told || drawn).then_some(("prefixed_token", RuleWeight::Nearby))
 }
 
 /// `1234567890123456|Kq7Z…`: an app's number, a bar and its secret, as Facebook writes app tokens.
-fn is_app_token(bytes: &[u8], start: usize, chars: usize) -> bool {
+fn is_facebook_app_token(bytes: &[u8], start: usize, chars: usize) -> bool {
     const NUMBER_DIGITS: std::ops::RangeInclusive<usize> = 15..=16;
     const SECRET_CHARS: std::ops::RangeInclusive<usize> = 27..=40;
     let Some(before) = bytes[..start].strip_suffix(b"|").filter(|_| SECRET_CHARS.contains(&chars)) else {
@@ -95,14 +101,14 @@ fn is_app_token(bytes: &[u8], start: usize, chars: usize) -> bool {
 }
 
 /// A run put together as `abc_live_…` or `abc-…`.
-struct Prefixed {
+struct PrefixedRun {
     /// A piece of the prefix speaks of a secret, and the body is not a commit behind a dash.
     telling: bool,
     /// The longest piece of what follows, if that looks drawn.
     body_chars: usize,
 }
 
-fn prefixed(run: &[u8]) -> Option<Prefixed> {
+fn split_prefix(run: &[u8]) -> Option<PrefixedRun> {
     const PREFIX_CHARS_MAX: usize = 24;
     const PIECE_CHARS_MAX: usize = 12;
     let is_joint = |&byte: &u8| byte == b'_' || byte == b'-';
@@ -111,18 +117,18 @@ fn prefixed(run: &[u8]) -> Option<Prefixed> {
     let mut cut = 0;
     let mut telling = false;
     for piece in run.split(is_joint).take_while(in_prefix) {
-        telling |= std::str::from_utf8(piece).is_ok_and(|piece| TELLING_PIECES.has(piece));
+        telling |= std::str::from_utf8(piece).is_ok_and(|piece| TELLING_PIECES.contains(piece));
         cut += piece.len() + 1;
     }
     let body = run.get(cut..).filter(|_| cut > 0)?.split(is_joint).max_by_key(|piece| piece.len())?;
-    let look = Look::at(body);
-    let tagged = look.hex() && run[cut - 1] == b'-';
-    (cut > 2 && cut <= PREFIX_CHARS_MAX && look.random())
-        .then_some(Prefixed { telling: telling && !tagged, body_chars: body.len() })
+    let look = ValueStats::from_bytes(body);
+    let tagged = look.is_hex() && run[cut - 1] == b'-';
+    (cut > 2 && cut <= PREFIX_CHARS_MAX && look.is_random())
+        .then_some(PrefixedRun { telling: telling && !tagged, body_chars: body.len() })
 }
 
 /// `orders-linux-3f9a…`: plain words and a whole hash.
-fn is_tag(run: &[u8]) -> bool {
+fn is_hash_tag(run: &[u8]) -> bool {
     const HASH_CHARS: [usize; 3] = [32, 40, 64];
     let Some(cut) = run.iter().rposition(|&byte| byte == b'-') else { return false };
     let (words, hash) = (&run[..cut], &run[cut + 1..]);
@@ -132,8 +138,8 @@ fn is_tag(run: &[u8]) -> bool {
 }
 
 /// Slashes or dashes between mostly readable names.
-fn is_path(run: &[u8], look: &Look) -> bool {
+fn is_readable_path(run: &[u8], look: &ValueStats) -> bool {
     let slashes = run.iter().filter(|&&byte| byte == b'/').count();
     let dashes = run.iter().filter(|&&byte| byte == b'-' || byte == b'_').count();
-    (slashes >= 2 || dashes >= 3) && look.wordy_share(4)
+    (slashes >= 2 || dashes >= 3) && look.has_wordy_share(4)
 }

@@ -3,7 +3,7 @@
 use super::cost;
 
 /// Counts over one value, from which every judgement is made.
-pub(super) struct Look {
+pub(super) struct ValueStats {
     pub(super) chars: usize,
     pub(super) lower: usize,
     pub(super) upper: usize,
@@ -12,11 +12,11 @@ pub(super) struct Look {
     /// Shannon entropy in bits a character.
     pub(super) bits: f32,
     /// Letters that belong to something a person could read aloud.
-    worded: usize,
+    word_letters: usize,
     /// The share of the commonest character would hide a mask such as `xxxx`.
-    commonest: usize,
+    mode_count: usize,
     /// The longest stretch of neighbours such as `abcdef` or `123456`.
-    stair: usize,
+    longest_sequence: usize,
     hex: bool,
 }
 
@@ -24,22 +24,22 @@ pub(super) struct Look {
 const STAIR_CHARS: usize = 8;
 const VOWELS: &[u8] = b"aeiouyAEIOUY";
 
-impl Look {
-    pub(super) fn at(value: &[u8]) -> Self {
+impl ValueStats {
+    pub(super) fn from_bytes(value: &[u8]) -> Self {
         let mut counts = [0_u16; 256];
-        let mut look = Look {
+        let mut look = ValueStats {
             chars: value.len(),
             lower: 0,
             upper: 0,
             digits: 0,
             symbols: 0,
             bits: 0.0,
-            worded: 0,
-            commonest: 0,
-            stair: 0,
+            word_letters: 0,
+            mode_count: 0,
+            longest_sequence: 0,
             hex: true,
         };
-        cost::read(value.len());
+        cost::record_read(value.len());
         let mut climb = 1;
         for (index, &byte) in value.iter().enumerate() {
             counts[usize::from(byte)] = counts[usize::from(byte)].saturating_add(1);
@@ -51,53 +51,54 @@ impl Look {
             }
             look.hex &= byte.is_ascii_hexdigit() || byte == b'-';
             climb = if index > 0 && byte == value[index - 1].wrapping_add(1) { climb + 1 } else { 1 };
-            look.stair = look.stair.max(climb);
+            look.longest_sequence = look.longest_sequence.max(climb);
         }
-        (look.bits, look.commonest) = spread(&mut counts, value);
-        look.worded = worded(value);
+        (look.bits, look.mode_count) = entropy_and_mode(&mut counts, value);
+        look.word_letters = count_word_letters(value);
         look
     }
 
     /// A mask (`xxxx…`), a count (`1234…`) or an alphabet, as documentation writes.
-    pub(super) fn masked(&self) -> bool {
-        self.chars > 0 && (self.commonest * 2 > self.chars || self.stair >= STAIR_CHARS.max(self.chars / 3))
+    pub(super) fn is_masked(&self) -> bool {
+        self.chars > 0 && (self.mode_count * 2 > self.chars || self.longest_sequence >= STAIR_CHARS.max(self.chars / 3))
     }
 
     /// Counted up, or one digit over and over: typed as an example.
-    pub(super) fn climbs(&self) -> bool {
+    pub(super) fn is_sequential(&self) -> bool {
         const CLIMB_CHARS: usize = 4;
-        self.stair >= CLIMB_CHARS || self.masked() || self.bits < 1.5
+        self.longest_sequence >= CLIMB_CHARS || self.is_masked() || self.bits < 1.5
     }
 
     /// Mostly readable words, joined in any case style.
-    pub(super) fn wordy(&self) -> bool {
-        self.chars > 0 && self.worded * 10 >= self.chars * 6
+    pub(super) fn is_wordy(&self) -> bool {
+        self.chars > 0 && self.word_letters * 10 >= self.chars * 6
     }
 
     /// At least `tenths` of ten characters belong to readable words.
-    pub(super) fn wordy_share(&self, tenths: usize) -> bool {
-        self.worded * 10 >= self.chars * tenths
+    pub(super) fn has_wordy_share(&self, tenths: usize) -> bool {
+        self.word_letters * 10 >= self.chars * tenths
     }
 
-    pub(super) fn letters(&self) -> usize {
+    pub(super) fn letter_count(&self) -> usize {
         self.lower + self.upper
     }
 
     /// Hexadecimal digits with optional dashes: hashes, UUIDs and many keys.
-    pub(super) fn hex(&self) -> bool {
+    pub(super) fn is_hex(&self) -> bool {
         self.hex && self.digits > 0
     }
 
     /// Drawn from an alphabet by a machine: digits among letters, or cases mixed inside words.
-    pub(super) fn random(&self) -> bool {
+    pub(super) fn is_random(&self) -> bool {
         const BITS_MIN: f32 = 2.8;
-        let mixed = self.digits > 0 && self.letters() > 0 || self.upper * 5 > self.chars && self.lower * 5 > self.chars;
-        mixed && !self.masked() && !self.wordy() && self.bits >= BITS_MIN
+        let mixed =
+            self.digits > 0 && self.letter_count() > 0 || self.upper * 5 > self.chars && self.lower * 5 > self.chars;
+        mixed && !self.is_masked() && !self.is_wordy() && self.bits >= BITS_MIN
     }
 }
 
 /// Entropy in bits a character, and how often the commonest character occurs.
-fn spread(counts: &mut [u16; 256], value: &[u8]) -> (f32, usize) {
+fn entropy_and_mode(counts: &mut [u16; 256], value: &[u8]) -> (f32, usize) {
     let total = value.len() as f32;
     let mut bits = 0.0;
     let mut commonest = 0;
@@ -114,7 +115,7 @@ fn spread(counts: &mut [u16; 256], value: &[u8]) -> (f32, usize) {
 }
 
 /// Letters inside chunks (`[A-Z]?[a-z]+` or `[A-Z]+`) of four or more with believable vowels.
-fn worded(value: &[u8]) -> usize {
+fn count_word_letters(value: &[u8]) -> usize {
     let mut total = 0;
     let mut start = 0;
     while start < value.len() {
@@ -129,7 +130,7 @@ fn worded(value: &[u8]) -> usize {
         {
             end += 1;
         }
-        if readable(&value[start..end]) {
+        if is_readable(&value[start..end]) {
             total += end - start;
         }
         start = end;
@@ -139,14 +140,14 @@ fn worded(value: &[u8]) -> usize {
 
 /// For each letter, the letters that follow it in words: one bit each, `a` lowest.
 /// The pairs make up 98.8 % of those in technical English, with some of German and Polish.
-const NEIGHBOURS: [u32; 26] = [
+const LETTER_PAIRS: [u32; 26] = [
     0x1febd6e, 0x116cb15, 0x11ecd95, 0x11e4959, 0x1eff9ff, 0x11a5935, 0x01e69d1, 0x01a5111, 0x2aefc7f, 0x0140110,
     0x0140111, 0x11cc979, 0x01cd953, 0x13cfdfd, 0x0feff7f, 0x11ed999, 0x0120800, 0x17efd7d, 0x13fdd95, 0x15ed9bd,
     0x00eb97f, 0x0004151, 0x0466191, 0x0188115, 0x00ee910, 0x0004011,
 ];
 
 /// Enough vowels, and neighbours that words have; one pair in five may be odd.
-fn readable(chunk: &[u8]) -> bool {
+fn is_readable(chunk: &[u8]) -> bool {
     const WORD_CHARS_MIN: usize = 4;
     let upper = chunk[1..].iter().filter(|byte| byte.is_ascii_uppercase()).count();
     if chunk.len() < WORD_CHARS_MIN || (upper > 0 && upper + 1 < chunk.len()) {
@@ -154,7 +155,7 @@ fn readable(chunk: &[u8]) -> bool {
     }
     let vowels = chunk.iter().filter(|byte| VOWELS.contains(byte)).count();
     let place = |byte: u8| usize::from(byte.to_ascii_lowercase() - b'a');
-    let usual = chunk.windows(2).filter(|two| NEIGHBOURS[place(two[0])] >> place(two[1]) & 1 == 1).count();
+    let usual = chunk.windows(2).filter(|two| LETTER_PAIRS[place(two[0])] >> place(two[1]) & 1 == 1).count();
     vowels * 6 >= chunk.len() && usual * 5 >= (chunk.len() - 1) * 4
 }
 

@@ -8,63 +8,67 @@ use super::cost;
 /// A reading of the original text.
 pub(super) struct View<'a> {
     pub(super) text: Cow<'a, str>,
-    map: Map,
+    map: OffsetMap,
     /// How many decodings lie between the original and this view.
     pub(super) depth: u8,
 }
 
-enum Map {
+enum OffsetMap {
     /// The text is the original.
-    Same,
+    Identity,
     /// The original offset of every byte of the text, and the original's length at the end.
     Offsets(Vec<u32>),
     /// Everything came out of one encoded span.
-    Whole(usize, usize),
+    EncodedSpan(usize, usize),
 }
 
 impl<'a> View<'a> {
     /// The original with compatibility forms, look-alikes and invisible characters undone.
-    pub(super) fn of(original: &'a str) -> Self {
+    pub(super) fn from_original(original: &'a str) -> Self {
         if original.is_ascii() {
-            return View { text: Cow::Borrowed(original), map: Map::Same, depth: 0 };
+            return View { text: Cow::Borrowed(original), map: OffsetMap::Identity, depth: 0 };
         }
-        View::rewritten(original, &Rewrite::copy(original))
+        View::from_rewrite(original, &Rewrite::from_text(original))
     }
 
-    fn rewritten(original: &str, rewrite: &Rewrite) -> Self {
-        let folded = fold(rewrite, original.len());
-        View { text: Cow::Owned(folded.text), map: Map::Offsets(folded.offsets), depth: 0 }
+    fn from_rewrite(original: &str, rewrite: &Rewrite) -> Self {
+        let folded = fold_confusables(rewrite, original.len());
+        View { text: Cow::Owned(folded.text), map: OffsetMap::Offsets(folded.offsets), depth: 0 }
     }
 
     /// A text that was decoded from `start..end` of the parent's original.
-    pub(super) fn decoded(text: &str, span: (usize, usize), depth: u8) -> View<'static> {
-        let folded = if text.is_ascii() { text.to_owned() } else { fold(&Rewrite::copy(text), text.len()).text };
-        View { text: Cow::Owned(folded), map: Map::Whole(span.0, span.1), depth }
+    pub(super) fn from_decoded(text: &str, span: (usize, usize), depth: u8) -> View<'static> {
+        let folded = if text.is_ascii() {
+            text.to_owned()
+        } else {
+            fold_confusables(&Rewrite::from_text(text), text.len()).text
+        };
+        View { text: Cow::Owned(folded), map: OffsetMap::EncodedSpan(span.0, span.1), depth }
     }
 
     /// A rewriting of this view's own text, for example with escapes undone.
-    pub(super) fn derived(&self, rewrite: Rewrite) -> View<'static> {
-        let mut folded = if rewrite.text.is_ascii() { rewrite } else { fold(&rewrite, self.text.len()) };
+    pub(super) fn derive_view(&self, rewrite: Rewrite) -> View<'static> {
+        let mut folded = if rewrite.text.is_ascii() { rewrite } else { fold_confusables(&rewrite, self.text.len()) };
         let map = match &self.map {
-            Map::Whole(start, end) => Map::Whole(*start, *end),
-            Map::Same => {
+            OffsetMap::EncodedSpan(start, end) => OffsetMap::EncodedSpan(*start, *end),
+            OffsetMap::Identity => {
                 folded.offsets.push(self.text.len() as u32);
-                Map::Offsets(folded.offsets)
+                OffsetMap::Offsets(folded.offsets)
             }
-            Map::Offsets(parent) => {
+            OffsetMap::Offsets(parent) => {
                 folded.offsets.push(self.text.len() as u32);
-                Map::Offsets(folded.offsets.iter().map(|&at| parent[at as usize]).collect())
+                OffsetMap::Offsets(folded.offsets.iter().map(|&at| parent[at as usize]).collect())
             }
         };
         View { text: Cow::Owned(folded.text), map, depth: self.depth }
     }
 
     /// Where `start..end` of this view stands in the original.
-    pub(super) fn origin(&self, start: usize, end: usize) -> (usize, usize) {
+    pub(super) fn original_span(&self, start: usize, end: usize) -> (usize, usize) {
         match &self.map {
-            Map::Same => (start, end),
-            Map::Whole(start, end) => (*start, *end),
-            Map::Offsets(offsets) => {
+            OffsetMap::Identity => (start, end),
+            OffsetMap::EncodedSpan(start, end) => (*start, *end),
+            OffsetMap::Offsets(offsets) => {
                 let last = offsets.len() - 1;
                 let (from, to) = (offsets[start.min(last)] as usize, offsets[end.min(last)] as usize);
                 // Read from right to left, the span's end comes first.
@@ -88,7 +92,7 @@ impl Rewrite {
         Rewrite { text: String::with_capacity(bytes), offsets: Vec::with_capacity(bytes + 1) }
     }
 
-    fn copy(text: &str) -> Self {
+    fn from_text(text: &str) -> Self {
         Rewrite { text: text.to_owned(), offsets: (0..text.len() as u32).collect() }
     }
 
@@ -101,16 +105,16 @@ impl Rewrite {
 }
 
 /// Undoes what the eye does not see; the offsets end with the source's length.
-fn fold(source: &Rewrite, source_len: usize) -> Rewrite {
+fn fold_confusables(source: &Rewrite, source_len: usize) -> Rewrite {
     let mut out = Rewrite::with_capacity(source.text.len());
-    let mut word = Word { start: 0, latin: false, alike: false };
-    cost::read(source.text.len());
+    let mut word = FoldingWord { start: 0, latin: false, alike: false };
+    cost::record_read(source.text.len());
     let bytes = source.text.as_bytes();
     let mut index = 0;
     while index < bytes.len() {
         let plain = bytes[index..].iter().take_while(|byte| byte.is_ascii()).count();
         if plain > 0 {
-            word.pass(&source.text[index..index + plain], &mut out, &source.offsets[index..index + plain]);
+            word.copy_ascii(&source.text[index..index + plain], &mut out, &source.offsets[index..index + plain]);
             index += plain;
             continue;
         }
@@ -121,28 +125,28 @@ fn fold(source: &Rewrite, source_len: usize) -> Rewrite {
             let start = out.text.len();
             fold_char(letter, at, &mut out);
             if letter.is_alphanumeric() {
-                word.alike |= look_alike(letter).is_some();
+                word.alike |= latin_lookalike(letter).is_some();
                 word.latin |= out.text[start..].bytes().any(|byte| byte.is_ascii_alphabetic());
             } else {
-                word.close(&mut out);
+                word.finish_word(&mut out);
             }
         }
     }
-    word.close(&mut out);
+    word.finish_word(&mut out);
     out.offsets.push(source_len as u32);
     out
 }
 
 /// The word being copied: look-alikes are folded only where they stand among Latin letters.
-struct Word {
+struct FoldingWord {
     start: usize,
     latin: bool,
     alike: bool,
 }
 
-impl Word {
+impl FoldingWord {
     /// Copies plain text: only its first and last words can touch foreign letters.
-    fn pass(&mut self, text: &str, out: &mut Rewrite, offsets: &[u32]) {
+    fn copy_ascii(&mut self, text: &str, out: &mut Rewrite, offsets: &[u32]) {
         let in_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         let bytes = text.as_bytes();
         let head = bytes.iter().take_while(|byte| in_word(byte)).count();
@@ -152,7 +156,7 @@ impl Word {
         if head == bytes.len() {
             return;
         }
-        self.close(out);
+        self.finish_word(out);
         let tail = bytes.iter().rev().take_while(|byte| in_word(byte)).count();
         out.text.push_str(&text[head..]);
         out.offsets.extend_from_slice(&offsets[head..]);
@@ -160,15 +164,15 @@ impl Word {
         self.latin = bytes[bytes.len() - tail..].iter().any(u8::is_ascii_alphabetic);
     }
 
-    fn close(&mut self, out: &mut Rewrite) {
+    fn finish_word(&mut self, out: &mut Rewrite) {
         if self.latin && self.alike {
             let tail = out.text.split_off(self.start);
             let offsets = out.offsets.split_off(self.start);
             for (index, letter) in tail.char_indices() {
-                out.push(look_alike(letter).unwrap_or(letter), offsets[index] as usize);
+                out.push(latin_lookalike(letter).unwrap_or(letter), offsets[index] as usize);
             }
         }
-        *self = Word { start: out.text.len(), latin: false, alike: false };
+        *self = FoldingWord { start: out.text.len(), latin: false, alike: false };
     }
 }
 
@@ -210,7 +214,7 @@ fn is_invisible(letter: char) -> bool {
 }
 
 /// The Latin letter or digit that a foreign one is drawn like.
-fn look_alike(letter: char) -> Option<char> {
+fn latin_lookalike(letter: char) -> Option<char> {
     const PAIRS: &[(&str, &str)] = &[
         ("аеорсухіјѕһԁԛԝкмтпвӏ", "aeopcyxijshdqwkmtnbl"),
         ("АВЕКМНОРСТХІЈЅҮԌ", "ABEKMHOPCTXIJSYG"),

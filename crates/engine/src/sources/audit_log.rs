@@ -5,16 +5,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::Engine;
-use crate::gate::Deed;
+use crate::gate::WriteIntent;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{EventName, Happening};
+use crate::model::event::{EventBody, EventName};
 use crate::model::memory::{Draft, Evidence};
 use crate::model::scope::Scope;
 use crate::model::store::{AUDIT_LOG, WORKFLOW_STEPS};
 use crate::model::vocabulary::{EvidenceKind, Kind, Operation};
 use crate::ports::change::Change;
-use crate::ports::{Cursor, Filter, Order};
+use crate::ports::{Filter, ListCursor, SortOrder};
 use crate::recall::read::Listing;
 use crate::write::remember::Remembered;
 
@@ -44,14 +44,17 @@ pub struct StepOutput {
 }
 
 /// The metadata field that says when an entry happened.
-pub(crate) const HAPPENED_AT: &str = "at";
+pub(crate) const HAPPENED_AT_FIELD: &str = "at";
 
 impl Engine {
     /// Adds to the audit log; the whole tenant can read it.
     pub fn record_audit(&self, caller: &Caller, entry: AuditEntry) -> Result<Remembered, Error> {
-        let (action, at) = (named("action", &entry.action)?, entry.at.unwrap_or_else(|| self.clock.now()));
-        let metadata =
-            object([("action", json!(action)), (HAPPENED_AT, json!(at)), ("meta", Value::Object(entry.meta))]);
+        let (action, at) = (checked_entry_name("action", &entry.action)?, entry.at.unwrap_or_else(|| self.clock.now()));
+        let metadata = json_object([
+            ("action", json!(action)),
+            (HAPPENED_AT_FIELD, json!(at)),
+            ("meta", Value::Object(entry.meta)),
+        ]);
         let draft = Draft {
             store: AUDIT_LOG.to_owned(),
             kind: Some(Kind::Note),
@@ -60,14 +63,16 @@ impl Engine {
             metadata: Some(metadata),
             ..Draft::default()
         };
-        self.entered(caller, draft, EventName::AuditRecorded, &action)
+        self.append_entry(caller, draft, EventName::AuditRecorded, &action)
     }
 
     /// Keeps what a step of a workflow came to; the whole tenant can read it.
     pub fn record_step(&self, caller: &Caller, step: StepOutput) -> Result<Remembered, Error> {
-        let (workflow, name) = (named("workflow", &step.workflow)?, named("step", &step.step)?);
+        let (workflow, name) =
+            (checked_entry_name("workflow", &step.workflow)?, checked_entry_name("step", &step.step)?);
         let at = step.completed_at.unwrap_or_else(|| self.clock.now());
-        let metadata = object([("workflow", json!(workflow)), ("step", json!(name)), (HAPPENED_AT, json!(at))]);
+        let metadata =
+            json_object([("workflow", json!(workflow)), ("step", json!(name)), (HAPPENED_AT_FIELD, json!(at))]);
         let draft = Draft {
             store: WORKFLOW_STEPS.to_owned(),
             kind: Some(Kind::TaskCompletion),
@@ -77,18 +82,18 @@ impl Engine {
             metadata: Some(metadata),
             ..Draft::default()
         };
-        self.entered(caller, draft, EventName::WorkflowStep, &name)
+        self.append_entry(caller, draft, EventName::WorkflowStep, &name)
     }
 
     /// Entries of the audit log from outside, newest first.
     pub fn audit_entries(
         &self,
         caller: &Caller,
-        after: Option<Cursor>,
+        after: Option<ListCursor>,
         limit: Option<usize>,
     ) -> Result<Listing, Error> {
         let filter = Filter { stores: vec![AUDIT_LOG.to_owned()], ..Filter::default() };
-        self.read_list(caller, filter, Order::Newest, after, limit)
+        self.read_list(caller, filter, SortOrder::Newest, after, limit)
     }
 
     /// What the steps of a workflow came to, newest first; of all workflows where none is named.
@@ -96,29 +101,29 @@ impl Engine {
         &self,
         caller: &Caller,
         workflow: Option<&str>,
-        after: Option<Cursor>,
+        after: Option<ListCursor>,
         limit: Option<usize>,
     ) -> Result<Listing, Error> {
         let tags = workflow.map(workflow_tag).into_iter().collect();
         let filter = Filter { stores: vec![WORKFLOW_STEPS.to_owned()], tags, ..Filter::default() };
-        self.read_list(caller, filter, Order::Newest, after, limit)
+        self.read_list(caller, filter, SortOrder::Newest, after, limit)
     }
 
     /// Writes an entry in the caller's name where only this verb may write.
-    fn entered(&self, caller: &Caller, draft: Draft, name: EventName, what: &str) -> Result<Remembered, Error> {
+    fn append_entry(&self, caller: &Caller, draft: Draft, name: EventName, what: &str) -> Result<Remembered, Error> {
         let store = draft.store.clone();
         let evidence = Evidence::new(EvidenceKind::ToolResult, format!("recorded by {}", caller.principal));
         // Trust stays that of a draft: the store has no other.
         let draft = Draft { evidence: vec![evidence], ..draft };
-        let answer = self.remember_as(caller, draft, Deed::Enter, Operation::Create)?;
+        let answer = self.remember_as(caller, draft, WriteIntent::AppendToLog, Operation::Create)?;
         if let Remembered::Saved(saved) = &answer {
             let now = self.clock.now();
-            let event = Happening::new(name, caller, now)
-                .with("memory", saved.memory.id)
-                .with("store", store)
-                .with("what", what)
-                .in_scope(Some(Scope::Workspace));
-            self.backend.commit_later(Change::new(caller.tenant, now).event(event));
+            let event = EventBody::new(name, caller, now)
+                .with_field("memory", saved.memory.id)
+                .with_field("store", store)
+                .with_field("what", what)
+                .with_scope(Some(Scope::Workspace));
+            self.backend.commit_later(Change::new(caller.tenant, now).with_event(event));
         }
         Ok(answer)
     }
@@ -128,7 +133,7 @@ fn workflow_tag(workflow: &str) -> String {
     format!("workflow:{}", workflow.trim())
 }
 
-fn named(what: &str, text: &str) -> Result<String, Error> {
+fn checked_entry_name(what: &str, text: &str) -> Result<String, Error> {
     let text = text.trim();
     match text.is_empty() || text.chars().any(char::is_control) {
         true => Err(Error::invalid("shape.name", format!("the {what} is empty or holds a control character"))),
@@ -136,6 +141,6 @@ fn named(what: &str, text: &str) -> Result<String, Error> {
     }
 }
 
-fn object<const N: usize>(fields: [(&str, Value); N]) -> Map<String, Value> {
+fn json_object<const N: usize>(fields: [(&str, Value); N]) -> Map<String, Value> {
     fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }

@@ -13,18 +13,18 @@ use serde_json::json;
 use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{EventName, Happening};
+use crate::model::event::{EventBody, EventName};
 use crate::model::memory::{Draft, Memory};
 use crate::model::refusal::Refusal;
 use crate::model::vocabulary::Operation;
 use crate::ports::StoreError;
 use crate::ports::change::{Change, Guard, Write};
-use crate::ports::row::{Kept, Row, RowKind};
-use crate::sources::ingest::{IngestOutcome, Ingested, Removed};
+use crate::ports::row::{Row, RowKind, SideRecord};
+use crate::sources::ingest::{IngestOutcome, IngestReport, RemovedDocument};
 use crate::sources::knowledge::Document;
 
 /// What it takes to have a document as it should be.
-pub(crate) struct Due {
+pub(crate) struct DocumentDiff {
     pub(crate) before: Option<Document>,
     pub(crate) document: Document,
     /// Chunks that do not stand yet, by number.
@@ -36,31 +36,35 @@ pub(crate) struct Due {
 }
 
 /// A document that goes, and what stands of it.
-pub(crate) struct Outgoing {
+pub(crate) struct DocumentRemoval {
     pub(crate) document: Document,
     pub(crate) chunks: Vec<Memory>,
 }
 
 /// What the chunks of a document come to once they have been through the gate.
-struct Cleared {
+struct ClearedChunks {
     change: Change,
     written: usize,
     refused: Vec<(usize, Refusal)>,
 }
 
 /// One process's hold on a document, until another begins.
-pub(crate) struct Turn<'a> {
+pub(crate) struct DocumentLease<'a> {
     engine: &'a Engine,
     caller: &'a Caller,
-    begun: Timestamp,
-    lease: String,
-    state: String,
+    acquired_at: Timestamp,
+    lease_id: String,
+    lease_state: String,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> DocumentLease<'a> {
     /// Takes the document, from whoever is at it.
-    pub(crate) fn begin(engine: &'a Engine, caller: &'a Caller, path: &str) -> Result<Turn<'a>, Error> {
-        let (begun, lease, state) = (engine.clock.now(), lease(path), engine.clock.fresh_id().to_string());
+    pub(crate) fn acquire_lease(
+        engine: &'a Engine,
+        caller: &'a Caller,
+        path: &str,
+    ) -> Result<DocumentLease<'a>, Error> {
+        let (begun, lease, state) = (engine.clock.now(), ingest_lease_id(path), engine.clock.fresh_id().to_string());
         let taken = Row {
             kind: RowKind::Leases,
             id: lease.clone(),
@@ -70,28 +74,31 @@ impl<'a> Turn<'a> {
             at: begun,
             body: json!({}),
         };
-        engine.backend.prepare(Change::new(caller.tenant, begun).write(Write::Row(taken)))?;
-        Ok(Turn { engine, caller, begun, lease, state })
+        engine.backend.commit_setup(Change::new(caller.tenant, begun).with_write(Write::Row(taken)))?;
+        Ok(DocumentLease { engine, caller, acquired_at: begun, lease_id: lease, lease_state: state })
     }
 
     /// Puts one text in the place of the other.
-    pub(crate) fn switch(self, look: impl Fn() -> Result<Due, Error>) -> Result<Ingested, Error> {
-        self.settle(|| self.switching(look()?))
+    pub(crate) fn replace_text(self, look: impl Fn() -> Result<DocumentDiff, Error>) -> Result<IngestReport, Error> {
+        self.commit_with_retry(|| self.plan_replacement(look()?))
     }
 
     /// Takes a document out, all of it.
-    pub(crate) fn remove(self, look: impl Fn() -> Result<Outgoing, Error>) -> Result<Removed, Error> {
-        self.settle(|| Ok(self.removing(look()?)))
+    pub(crate) fn remove_document(
+        self,
+        look: impl Fn() -> Result<DocumentRemoval, Error>,
+    ) -> Result<RemovedDocument, Error> {
+        self.commit_with_retry(|| Ok(self.plan_removal(look()?)))
     }
 
     /// Does it. Where somebody wrote between the look and the switch, looks again.
-    fn settle<T>(&self, prepared: impl Fn() -> Result<(Change, T), Error>) -> Result<T, Error> {
+    fn commit_with_retry<T>(&self, prepared: impl Fn() -> Result<(Change, T), Error>) -> Result<T, Error> {
         for _ in 0..self.engine.limits().commit_attempts {
             let (change, done) = prepared()?;
             match self.engine.backend.commit(change) {
                 Ok(_) => return Ok(done),
-                Err(StoreError::Guard(guard)) if !is_lease(&guard) => {
-                    self.engine.unlearn(self.caller.tenant, &guard, self.begun)?;
+                Err(StoreError::Guard(guard)) if !is_lease_guard(&guard) => {
+                    self.engine.invalidate_cache(self.caller.tenant, &guard, self.acquired_at)?;
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -100,114 +107,114 @@ impl<'a> Turn<'a> {
     }
 
     /// The one transaction, which also ends the turn.
-    fn switching(&self, due: Due) -> Result<(Change, Ingested), Error> {
-        let Cleared { mut change, written, refused } = self.clear(&due)?;
-        let Due { before, document, standing, mut stale, .. } = due;
+    fn plan_replacement(&self, due: DocumentDiff) -> Result<(Change, IngestReport), Error> {
+        let ClearedChunks { mut change, written, refused } = self.clear_chunks(&due)?;
+        let DocumentDiff { before, document, standing, mut stale, .. } = due;
         stale.extend(refused.iter().filter_map(|(number, _)| standing.get(number)).cloned());
         let archived = stale.len() as u64;
-        change = self.retired(change, &stale, None);
+        change = self.plan_chunk_archival(change, &stale, None);
         let sha256 = if refused.is_empty() { document.sha256 } else { String::new() };
         let document = Document { sha256, chunks: document.chunks - refused.len(), ..document };
         // What was refused before is refused again: nothing changed.
-        let is_kept = |before: &&Document| written == 0 && archived == 0 && before.keeps(&document);
+        let is_kept = |before: &&Document| written == 0 && archived == 0 && before.has_same_record(&document);
         let kept = before.as_ref().filter(is_kept).cloned();
         if let Some(before) = kept.as_ref().filter(|before| before.source == document.source) {
-            return Ok((change, Ingested { refused, ..Ingested::unchanged(before.clone()) }));
+            return Ok((change, IngestReport { refused, ..IngestReport::for_unchanged(before.clone()) }));
         }
-        let event = Happening::new(EventName::Ingested, self.caller, document.ingested_at)
-            .with("path", &document.path)
-            .with("status", document.status)
-            .with("chunks", document.chunks)
-            .with("written", written)
-            .with("archived", archived);
-        let change = change.write(Write::Row(document.to_row())).event(event);
+        let event = EventBody::new(EventName::Ingested, self.caller, document.ingested_at)
+            .with_field("path", &document.path)
+            .with_field("status", document.status)
+            .with_field("chunks", document.chunks)
+            .with_field("written", written)
+            .with_field("archived", archived);
+        let change = change.with_write(Write::Row(document.to_row())).with_event(event);
         // The same text from another place: the record learns where it is now, and readers see no change.
         if kept.is_some() {
-            return Ok((change, Ingested { refused, ..Ingested::unchanged(document) }));
+            return Ok((change, IngestReport { refused, ..IngestReport::for_unchanged(document) }));
         }
         let outcome = if before.is_some() { IngestOutcome::Updated } else { IngestOutcome::Created };
         let replaces = |before: &Document| before.sha256 != document.sha256 && document.is_from_elsewhere(before);
         let replaced_other = before.as_ref().is_some_and(replaces);
-        Ok((change, Ingested { outcome, document, written, archived, refused, replaced_other }))
+        Ok((change, IngestReport { outcome, document, written, archived, refused, replaced_other }))
     }
 
-    fn removing(&self, Outgoing { document, chunks }: Outgoing) -> (Change, Removed) {
+    fn plan_removal(&self, DocumentRemoval { document, chunks }: DocumentRemoval) -> (Change, RemovedDocument) {
         let archived = chunks.len() as u64;
-        let event = Happening::new(EventName::Removed, self.caller, self.engine.clock.now())
-            .with("path", &document.path)
-            .with("status", document.status)
-            .with("archived", archived);
-        let gone = Write::RowGone { kind: Document::KIND, id: document.id() };
-        let change = self.retired(self.change(), &chunks, Some("its document was removed"));
-        (change.write(gone).event(event), Removed { document, archived })
+        let event = EventBody::new(EventName::Removed, self.caller, self.engine.clock.now())
+            .with_field("path", &document.path)
+            .with_field("status", document.status)
+            .with_field("archived", archived);
+        let gone = Write::DeleteRow { kind: Document::KIND, id: document.row_id() };
+        let change = self.plan_chunk_archival(self.leased_change(), &chunks, Some("its document was removed"));
+        (change.with_write(gone).with_event(event), RemovedDocument { document, archived })
     }
 
     /// With chunks that stand no longer, which the product takes away and no person.
-    fn retired(&self, mut change: Change, chunks: &[Memory], reason: Option<&str>) -> Change {
+    fn plan_chunk_archival(&self, mut change: Change, chunks: &[Memory], reason: Option<&str>) -> Change {
         let keeper = Caller { principal: "ingrain".to_owned(), ..Caller::admin(self.caller.tenant) };
         let (now, operation, name) = (self.engine.clock.now(), Operation::Archive, EventName::Archived);
         for memory in chunks {
             let reason = reason.map(str::to_owned);
-            change = change.and(self.engine.retiring(&keeper, memory, operation, name, now, reason));
+            change = change.with_change(self.engine.plan_archive(&keeper, memory, operation, name, now, reason));
         }
         change
     }
 
     /// The chunks through the gate, each as it would be saved alone.
-    fn clear(&self, due: &Due) -> Result<Cleared, Error> {
+    fn clear_chunks(&self, due: &DocumentDiff) -> Result<ClearedChunks, Error> {
         let (mut written, mut refused) = (0, Vec::new());
-        let mut change = self.change();
+        let mut change = self.leased_change();
         for (number, draft) in &due.drafts {
-            let (save, memory) = match self.engine.looked_up(self.caller, draft)? {
+            let (save, memory) = match self.engine.plan_save_at_path(self.caller, draft)? {
                 Ok(save) => save,
                 Err(refusal) => {
-                    change = change.and(self.engine.refusal(self.caller, &draft.store, &refusal));
+                    change = change.with_change(self.engine.plan_refusal_event(self.caller, &draft.store, &refusal));
                     refused.push((*number, refusal));
                     continue;
                 }
             };
             // The gate may have changed what was given into what stands.
-            if due.standing.get(number).is_some_and(|standing| reads_same(standing, &memory)) {
+            if due.standing.get(number).is_some_and(|standing| has_same_text(standing, &memory)) {
                 continue;
             }
             written += 1;
-            change = together(change, save);
+            change = merge_changes(change, save);
         }
-        Ok(Cleared { change, written, refused })
+        Ok(ClearedChunks { change, written, refused })
     }
 
     /// What is written in this turn, and in no other.
-    fn change(&self) -> Change {
-        let (kind, id, state) = (RowKind::Leases, self.lease.clone(), Some(self.state.clone()));
+    fn leased_change(&self) -> Change {
+        let (kind, id, state) = (RowKind::Leases, self.lease_id.clone(), Some(self.lease_state.clone()));
         Change::new(self.caller.tenant, self.engine.clock.now())
-            .guard(Guard::RowIs { kind, id: id.clone(), state })
-            .write(Write::RowGone { kind, id })
+            .with_guard(Guard::RowInState { kind, id: id.clone(), state })
+            .with_write(Write::DeleteRow { kind, id })
     }
 }
 
 /// Both changes as one; what each relies on about its tenant is asked once.
-fn together(change: Change, mut other: Change) -> Change {
+fn merge_changes(change: Change, mut other: Change) -> Change {
     let shared = &change.guards[..change.guards.len().min(SHARED_GUARDS_MAX)];
     other.guards.retain(|guard| !shared.contains(guard));
-    change.and(other)
+    change.with_change(other)
 }
 
 /// The guards that all saves share stand with the first of them.
 const SHARED_GUARDS_MAX: usize = 16;
 
-fn is_lease(guard: &Guard) -> bool {
-    matches!(guard, Guard::RowIs { kind: RowKind::Leases, .. })
+fn is_lease_guard(guard: &Guard) -> bool {
+    matches!(guard, Guard::RowInState { kind: RowKind::Leases, .. })
 }
 
 /// The row that says who is at a document.
-fn lease(path: &str) -> String {
+fn ingest_lease_id(path: &str) -> String {
     format!("ingest:{path}")
 }
 
 /// Somebody else began meanwhile.
-pub(crate) fn overtaken(error: Error, path: &str) -> Error {
+pub(crate) fn explain_overtaken(error: Error, path: &str) -> Error {
     match error {
-        Error::Store(StoreError::Guard(guard)) if is_lease(&guard) => {
+        Error::Store(StoreError::Guard(guard)) if is_lease_guard(&guard) => {
             let message =
                 format!("`{path}` was ingested again meanwhile, and that stands: ingest yours again to replace it");
             Error::conflict("conflict.overtaken", message)
@@ -216,6 +223,6 @@ pub(crate) fn overtaken(error: Error, path: &str) -> Error {
     }
 }
 
-fn reads_same(memory: &Memory, other: &Memory) -> bool {
+fn has_same_text(memory: &Memory, other: &Memory) -> bool {
     memory.sha256 == other.sha256 && memory.title == other.title && memory.tags == other.tags
 }

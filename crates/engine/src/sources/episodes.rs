@@ -13,15 +13,15 @@ use crate::model::memory::{Draft, Memory};
 use crate::model::vocabulary::{Kind, TtlClass, TurnRole};
 use crate::policy;
 use crate::ports::change::{Guard, Place};
-use crate::ports::{Filter, Order, Page};
-use crate::recall::read::cursor;
+use crate::ports::{Filter, PageRequest, SortOrder};
+use crate::recall::read::cursor_after;
 use crate::write::remember::Remembered;
 
 /// The store turns go to.
-pub const EPISODES: &str = "episodes";
+pub const EPISODES_STORE: &str = "episodes";
 
 /// Turns saved in one transaction: they wait for one disk, and other writers wait a few milliseconds for them.
-const TURNS_TOGETHER: usize = 100;
+const TURNS_PER_COMMIT: usize = 100;
 
 /// One turn of a conversation, as a host hands it over.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -56,18 +56,18 @@ pub struct SessionSummary {
 
 /// The number of the next turn.
 #[derive(Clone, Copy)]
-struct Count {
+struct TurnCounter {
     next: u32,
     /// Whether the host named a number: it goes on from there, whatever the session holds.
-    named: bool,
+    is_explicit: bool,
 }
 
-impl Count {
-    fn draft(&mut self, session: &str, turn: &Turn) -> Draft {
+impl TurnCounter {
+    fn next_draft(&mut self, session: &str, turn: &Turn) -> Draft {
         let number = turn.turn.unwrap_or(self.next);
-        *self = Count { next: number.saturating_add(1), named: self.named || turn.turn.is_some() };
+        *self = TurnCounter { next: number.saturating_add(1), is_explicit: self.is_explicit || turn.turn.is_some() };
         Draft {
-            store: EPISODES.to_owned(),
+            store: EPISODES_STORE.to_owned(),
             content: turn.content.clone(),
             kind: turn.kind,
             role: turn.role,
@@ -83,7 +83,7 @@ impl Count {
 
 impl Engine {
     /// The first of these turns that is malformed, by its place from 0, and what is wrong with it.
-    pub fn malformed_turn(&self, turns: &[Turn]) -> Option<(usize, Error)> {
+    pub fn find_malformed_turn(&self, turns: &[Turn]) -> Option<(usize, Error)> {
         turns.iter().enumerate().find_map(|(at, turn)| {
             let draft = Draft {
                 content: turn.content.clone(),
@@ -91,7 +91,7 @@ impl Engine {
                 importance: turn.importance,
                 ..Draft::default()
             };
-            gate::checked_shape(draft, self.limits()).err().map(|error| (at, error))
+            gate::normalize_draft(draft, self.limits()).err().map(|error| (at, error))
         })
     }
 
@@ -103,19 +103,19 @@ impl Engine {
             let message = format!("{} turns at once; at most {}", turns.len(), self.limits().list_max);
             return Err(Error::invalid("shape.too_many", message));
         }
-        if let Some((at, error)) = self.malformed_turn(turns) {
+        if let Some((at, error)) = self.find_malformed_turn(turns) {
             return Err(Error::invalid(error.code(), format!("`turns[{at}]`: {error}; none was saved")));
         }
-        let store = self.open_store(caller, EPISODES)?;
+        let store = self.open_store(caller, EPISODES_STORE)?;
         let place = Place { store: store.slug.clone(), scope: policy::scope_for(caller, store.scope, None)? };
-        let together = if self.goes_together(caller, &store, &place.scope)? { TURNS_TOGETHER } else { 1 };
-        let (begun, mut count) = (self.clock.now(), Count { next: 1, named: false });
+        let together = if self.can_save_as_batch(caller, &store, &place.scope)? { TURNS_PER_COMMIT } else { 1 };
+        let (begun, mut count) = (self.clock.now(), TurnCounter { next: 1, is_explicit: false });
         let mut answers = Vec::with_capacity(turns.len());
         for group in turns.chunks(together) {
             // Somebody else's turns may come between: then these come after them.
-            let (saved, counted) = self.again(|| {
-                self.unerased_since(caller.tenant, begun)?;
-                self.remember_next(caller, &place, session, group, count)
+            let (saved, counted) = self.retry_lost_race(|| {
+                self.ensure_not_erased_since(caller.tenant, begun)?;
+                self.remember_group(caller, &place, session, group, count)
             })?;
             answers.extend(saved);
             count = counted;
@@ -124,40 +124,40 @@ impl Engine {
     }
 
     /// Saves turns that follow one another, and how far the numbers are by then.
-    fn remember_next(
+    fn remember_group(
         &self,
         caller: &Caller,
         place: &Place,
         session: &str,
         turns: &[Turn],
-        mut count: Count,
-    ) -> Result<(Vec<Remembered>, Count), Error> {
-        if !count.named {
-            count.next = count.next.max(self.next_turn(caller, place, session)?);
+        mut count: TurnCounter,
+    ) -> Result<(Vec<Remembered>, TurnCounter), Error> {
+        if !count.is_explicit {
+            count.next = count.next.max(self.next_turn_number(caller, place, session)?);
         }
-        let follows = !count.named && turns.first().is_some_and(|turn| turn.turn.is_none());
+        let follows = !count.is_explicit && turns.first().is_some_and(|turn| turn.turn.is_none());
         let last =
             follows.then(|| Guard::TurnsBefore { place: place.clone(), session: session.to_owned(), turn: count.next });
-        let drafts: Vec<Draft> = turns.iter().map(|turn| count.draft(session, turn)).collect();
-        Ok((self.remember_together(caller, place, drafts, last.as_ref())?, count))
+        let drafts: Vec<Draft> = turns.iter().map(|turn| count.next_draft(session, turn)).collect();
+        Ok((self.remember_batch(caller, place, drafts, last.as_ref())?, count))
     }
 
     /// The number after the last turn of a session.
-    fn next_turn(&self, caller: &Caller, place: &Place, session: &str) -> Result<u32, Error> {
+    fn next_turn_number(&self, caller: &Caller, place: &Place, session: &str) -> Result<u32, Error> {
         let filter = Filter { places: vec![place.clone()], session: Some(session.to_owned()), ..Filter::default() };
-        let page = Page { order: Order::LastTurn, after: None, limit: 1 };
-        let last = self.backend.list(&self.eyes(caller)?, &filter, &page)?;
+        let page = PageRequest { order: SortOrder::LastTurn, after: None, limit: 1 };
+        let last = self.backend.list_memories(&self.visible_to(caller)?, &filter, &page)?;
         Ok(last.first().and_then(|memory| memory.turn).map_or(1, |last| last.saturating_add(1)))
     }
 
     fn episodes_filter(&self) -> Filter {
-        Filter { stores: vec![EPISODES.to_owned()], unexpired_at: Some(self.clock.now()), ..Filter::default() }
+        Filter { stores: vec![EPISODES_STORE.to_owned()], unexpired_at: Some(self.clock.now()), ..Filter::default() }
     }
 
     /// The sessions a caller can see, the latest first.
     pub fn sessions(&self, caller: &Caller) -> Result<Vec<SessionSummary>, Error> {
         let mut sessions: BTreeMap<Option<String>, SessionSummary> = BTreeMap::new();
-        for memory in self.all_episodes(caller)? {
+        for memory in self.list_episodes(caller)? {
             let at = memory.created_at;
             let summary = sessions.entry(memory.session.clone()).or_insert_with(|| SessionSummary {
                 session: memory.session.clone(),
@@ -174,15 +174,15 @@ impl Engine {
         Ok(sessions)
     }
 
-    fn all_episodes(&self, caller: &Caller) -> Result<Vec<Memory>, Error> {
-        let (eyes, filter) = (self.eyes(caller)?, self.episodes_filter());
+    fn list_episodes(&self, caller: &Caller) -> Result<Vec<Memory>, Error> {
+        let (eyes, filter) = (self.visible_to(caller)?, self.episodes_filter());
         let (mut all, mut after) = (Vec::new(), None);
         loop {
-            let page = Page { order: Order::Oldest, after, limit: self.limits().list_max };
-            let memories = self.backend.list(&eyes, &filter, &page)?;
-            after = memories.last().and_then(|last| cursor(Order::Oldest, last));
+            let page = PageRequest { order: SortOrder::Oldest, after, limit: self.limits().list_max };
+            let memories = self.backend.list_memories(&eyes, &filter, &page)?;
+            after = memories.last().and_then(|last| cursor_after(SortOrder::Oldest, last));
             let more = memories.len() == page.limit;
-            all.extend(memories.into_iter().filter(|memory| eyes.shows(memory)));
+            all.extend(memories.into_iter().filter(|memory| eyes.shows_memory(memory)));
             if !more {
                 return Ok(all);
             }

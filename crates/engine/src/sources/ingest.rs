@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::Engine;
-use crate::gate::{checked_label, checked_path, checked_text, new_path};
+use crate::gate::{check_label, check_text, normalize_new_path, normalize_path};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::memory::{Draft, Memory, content_sha256};
@@ -17,12 +17,12 @@ use crate::model::store::{KNOWLEDGE_BASE, KNOWLEDGE_DRAFTS};
 use crate::model::vocabulary::Kind;
 use crate::policy::Readable;
 use crate::ports::row;
-use crate::ports::{Filter, Order, Page};
+use crate::ports::{Filter, PageRequest, SortOrder};
 use crate::safety;
-use crate::sources::document_swap::{Due, Outgoing, Turn, overtaken};
+use crate::sources::document_swap::{DocumentDiff, DocumentLease, DocumentRemoval, explain_overtaken};
 use crate::sources::knowledge::{Document, DocumentStatus, category_tag};
 use crate::tenant::pipelines::admins_only;
-use crate::text::chunks::{self, Chunk, Format};
+use crate::text::chunks::{self, Chunk, DocumentFormat};
 use crate::text::html;
 use crate::text::markdown;
 
@@ -32,7 +32,7 @@ pub struct DocumentText {
     /// Its address among the documents.
     pub path: String,
     pub text: String,
-    pub format: Format,
+    pub format: DocumentFormat,
     /// `None` keeps the one the document has, an empty one takes it away.
     pub category: Option<String>,
     /// `None` keeps the one the document has; one that is new is published.
@@ -51,7 +51,7 @@ pub enum IngestOutcome {
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct Ingested {
+pub struct IngestReport {
     pub outcome: IngestOutcome,
     pub document: Document,
     pub written: usize,
@@ -65,94 +65,100 @@ pub struct Ingested {
 
 /// A document that is there no longer.
 #[derive(Clone, Debug, Serialize)]
-pub struct Removed {
+pub struct RemovedDocument {
     /// As it stood.
     pub document: Document,
     /// Chunks that went with it.
     pub archived: u64,
 }
 
-impl Ingested {
-    pub(crate) fn unchanged(document: Document) -> Ingested {
+impl IngestReport {
+    pub(crate) fn for_unchanged(document: Document) -> IngestReport {
         let (outcome, refused) = (IngestOutcome::Unchanged, Vec::new());
-        Ingested { outcome, document, written: 0, archived: 0, refused, replaced_other: false }
+        IngestReport { outcome, document, written: 0, archived: 0, refused, replaced_other: false }
     }
 }
 
 impl Engine {
     /// Takes a document into the knowledge base, chunk by chunk through the gate. Doing it again changes nothing; a
     /// changed document replaces its stale chunks, and a chunk that was changed by hand is as in the document again.
-    pub fn ingest(&self, caller: &Caller, given: &DocumentText) -> Result<Ingested, Error> {
-        self.is_on()?;
+    pub fn ingest(&self, caller: &Caller, given: &DocumentText) -> Result<IngestReport, Error> {
+        self.ensure_memory_enabled()?;
         admins_only(caller)?;
-        let path = new_path(&given.path, self.limits())?;
-        checked_text("document", &given.text)?;
+        let path = normalize_new_path(&given.path, self.limits())?;
+        check_text("document", &given.text)?;
         if let Some(category) = given.category.as_ref().filter(|category| !category.is_empty()) {
-            checked_label("category", category, self.limits())?;
+            check_label("category", category, self.limits())?;
         }
-        let (title, chunks) = cut(&path, given);
+        let (title, chunks) = split_document(&path, given);
         // The record keeps it whatever the gate says of the chunks.
         let title = safety::without_secrets(title);
-        let look = || self.compared(caller, given, &path, &title, &chunks);
+        let look = || self.diff_document(caller, given, &path, &title, &chunks);
         // Most documents of a folder are as they were: nobody needs to wait for a turn to find that out.
         match look()? {
-            Due { before: Some(before), document, drafts, stale, .. }
+            DocumentDiff { before: Some(before), document, drafts, stale, .. }
                 if drafts.is_empty()
                     && stale.is_empty()
-                    && before.keeps(&document)
+                    && before.has_same_record(&document)
                     && before.source == document.source =>
             {
-                Ok(Ingested::unchanged(before))
+                Ok(IngestReport::for_unchanged(before))
             }
-            _ => Turn::begin(self, caller, &path)?.switch(look).map_err(|error| overtaken(error, &path)),
+            _ => DocumentLease::acquire_lease(self, caller, &path)?
+                .replace_text(look)
+                .map_err(|error| explain_overtaken(error, &path)),
         }
     }
 
     /// Lets a draft be found: its chunks move to the published ones, through the gate again.
-    pub fn publish(&self, caller: &Caller, path: &str) -> Result<Ingested, Error> {
-        self.is_on()?;
+    pub fn publish(&self, caller: &Caller, path: &str) -> Result<IngestReport, Error> {
+        self.ensure_memory_enabled()?;
         admins_only(caller)?;
-        let path = checked_path(path, self.limits())?;
-        let standing = self.document(caller, &path)?;
+        let path = normalize_path(path, self.limits())?;
+        let standing = self.load_document(caller, &path)?;
         if standing.status == DocumentStatus::Published {
-            return Ok(Ingested::unchanged(standing));
+            return Ok(IngestReport::for_unchanged(standing));
         }
-        let look = || self.unpublished(caller, self.document(caller, &path)?);
-        Turn::begin(self, caller, &path)?.switch(look).map_err(|error| overtaken(error, &path))
+        let look = || self.diff_publication(caller, self.load_document(caller, &path)?);
+        DocumentLease::acquire_lease(self, caller, &path)?
+            .replace_text(look)
+            .map_err(|error| explain_overtaken(error, &path))
     }
 
     /// Takes a document out of the knowledge base: its chunks are archived, and its text may come back any time.
-    pub fn remove_document(&self, caller: &Caller, path: &str) -> Result<Removed, Error> {
-        self.is_on()?;
+    pub fn remove_document(&self, caller: &Caller, path: &str) -> Result<RemovedDocument, Error> {
+        self.ensure_memory_enabled()?;
         admins_only(caller)?;
-        let path = checked_path(path, self.limits())?;
-        let look = || -> Result<Outgoing, Error> {
-            let document = self.document(caller, &path)?;
+        let path = normalize_path(path, self.limits())?;
+        let look = || -> Result<DocumentRemoval, Error> {
+            let document = self.load_document(caller, &path)?;
             let (found, drafts) = (KNOWLEDGE_BASE, KNOWLEDGE_DRAFTS);
             let chunks =
-                self.chunks_of(caller, &path, found)?.into_iter().chain(self.chunks_of(caller, &path, drafts)?);
-            Ok(Outgoing { document, chunks: chunks.map(|(_, memory)| memory).collect() })
+                self.list_chunks(caller, &path, found)?.into_iter().chain(self.list_chunks(caller, &path, drafts)?);
+            Ok(DocumentRemoval { document, chunks: chunks.map(|(_, memory)| memory).collect() })
         };
         // Whoever names a document that is not there takes it from nobody.
-        self.document(caller, &path)?;
-        Turn::begin(self, caller, &path)?.remove(look).map_err(|error| overtaken(error, &path))
+        self.load_document(caller, &path)?;
+        DocumentLease::acquire_lease(self, caller, &path)?
+            .remove_document(look)
+            .map_err(|error| explain_overtaken(error, &path))
     }
 
-    fn document(&self, caller: &Caller, path: &str) -> Result<Document, Error> {
-        let document: Option<Document> = row::get(&*self.backend, caller.tenant, path)?;
+    fn load_document(&self, caller: &Caller, path: &str) -> Result<Document, Error> {
+        let document: Option<Document> = row::get_record(&*self.backend, caller.tenant, path)?;
         document.ok_or_else(|| Error::not_found(format!("document `{path}`")))
     }
 
     /// What it takes to have this text stand as the document.
-    fn compared(
+    fn diff_document(
         &self,
         caller: &Caller,
         given: &DocumentText,
         path: &str,
         title: &str,
         chunks: &[Chunk],
-    ) -> Result<Due, Error> {
-        let before: Option<Document> = row::get(&*self.backend, caller.tenant, path)?;
+    ) -> Result<DocumentDiff, Error> {
+        let before: Option<Document> = row::get_record(&*self.backend, caller.tenant, path)?;
         let category = match &given.category {
             Some(named) => Some(named.clone()).filter(|named| !named.is_empty()),
             None => before.as_ref().and_then(|document| document.category.clone()),
@@ -169,56 +175,59 @@ impl Engine {
             ingested_by: caller.principal.clone(),
             source: given.source.clone().or(before.as_ref().and_then(|document| document.source.clone())),
         };
-        let store = store_of(document.status);
-        let drafts =
-            chunks.iter().zip(1..).map(|(chunk, number)| (number, draft(store, &document, number, chunk))).collect();
-        self.due(caller, before, document, drafts)
+        let store = store_for_status(document.status);
+        let drafts = chunks
+            .iter()
+            .zip(1..)
+            .map(|(chunk, number)| (number, chunk_draft(store, &document, number, chunk)))
+            .collect();
+        self.diff_chunks(caller, before, document, drafts)
     }
 
     /// What it takes to have the chunks of a draft stand where they are found.
-    fn unpublished(&self, caller: &Caller, before: Document) -> Result<Due, Error> {
+    fn diff_publication(&self, caller: &Caller, before: Document) -> Result<DocumentDiff, Error> {
         let published = |(number, memory): &(usize, Memory)| {
             let (store, reason) = (KNOWLEDGE_BASE.to_owned(), Some("published".to_owned()));
-            (*number, Draft { store, reason, ..Draft::of(memory) })
+            (*number, Draft { store, reason, ..Draft::from_memory(memory) })
         };
-        let drafts: Vec<_> = self.chunks_of(caller, &before.path, KNOWLEDGE_DRAFTS)?.iter().map(published).collect();
+        let drafts: Vec<_> = self.list_chunks(caller, &before.path, KNOWLEDGE_DRAFTS)?.iter().map(published).collect();
         let (status, chunks, ingested_at) = (DocumentStatus::Published, drafts.len(), self.clock.now());
         let document = Document { status, chunks, ingested_at, ..before.clone() };
-        self.due(caller, Some(before), document, drafts)
+        self.diff_chunks(caller, Some(before), document, drafts)
     }
 
-    fn due(
+    fn diff_chunks(
         &self,
         caller: &Caller,
         before: Option<Document>,
         document: Document,
         mut drafts: Vec<(usize, Draft)>,
-    ) -> Result<Due, Error> {
+    ) -> Result<DocumentDiff, Error> {
         let elsewhere = match document.status {
             DocumentStatus::Published => KNOWLEDGE_DRAFTS,
             DocumentStatus::Draft => KNOWLEDGE_BASE,
         };
-        let standing = self.chunks_of(caller, &document.path, store_of(document.status))?;
+        let standing = self.list_chunks(caller, &document.path, store_for_status(document.status))?;
         let numbers: HashSet<usize> = drafts.iter().map(|(number, _)| *number).collect();
         let (standing, beyond): (Vec<_>, Vec<_>) =
             standing.into_iter().partition(|(number, _)| numbers.contains(number));
-        let stale = beyond.into_iter().chain(self.chunks_of(caller, &document.path, elsewhere)?);
+        let stale = beyond.into_iter().chain(self.list_chunks(caller, &document.path, elsewhere)?);
         let stale = stale.map(|(_, memory)| memory).collect();
         let standing: BTreeMap<usize, Memory> = standing.into_iter().collect();
-        drafts.retain(|(number, draft)| !standing.get(number).is_some_and(|memory| is_same(memory, draft)));
-        Ok(Due { before, document, drafts, standing, stale })
+        drafts.retain(|(number, draft)| !standing.get(number).is_some_and(|memory| is_chunk_unchanged(memory, draft)));
+        Ok(DocumentDiff { before, document, drafts, standing, stale })
     }
 
     /// The live chunks of a document in a store, by number.
-    fn chunks_of(&self, caller: &Caller, path: &str, store: &str) -> Result<Vec<(usize, Memory)>, Error> {
+    fn list_chunks(&self, caller: &Caller, path: &str, store: &str) -> Result<Vec<(usize, Memory)>, Error> {
         let prefix = format!("{path}#");
         let number = |memory: &Memory| memory.path.as_deref()?.strip_prefix(&prefix)?.parse::<usize>().ok();
         let filter = Filter { stores: vec![store.to_owned()], path_prefix: Some(prefix.clone()), ..Filter::default() };
         let (mut chunks, mut after) = (Vec::new(), None);
         loop {
-            let page = Page { order: Order::Path, after, limit: self.limits().list_max };
-            let found = self.backend.list(&Readable::everything(caller.tenant), &filter, &page)?;
-            after = found.last().and_then(|last| crate::recall::read::cursor(Order::Path, last));
+            let page = PageRequest { order: SortOrder::Path, after, limit: self.limits().list_max };
+            let found = self.backend.list_memories(&Readable::whole_tenant(caller.tenant), &filter, &page)?;
+            after = found.last().and_then(|last| crate::recall::read::cursor_after(SortOrder::Path, last));
             let more = found.len() == page.limit;
             chunks.extend(found.into_iter().filter_map(|memory| Some((number(&memory)?, memory))));
             if !more {
@@ -229,7 +238,7 @@ impl Engine {
 }
 
 /// Where the chunks of such documents stand.
-fn store_of(status: DocumentStatus) -> &'static str {
+fn store_for_status(status: DocumentStatus) -> &'static str {
     match status {
         DocumentStatus::Published => KNOWLEDGE_BASE,
         DocumentStatus::Draft => KNOWLEDGE_DRAFTS,
@@ -237,15 +246,15 @@ fn store_of(status: DocumentStatus) -> &'static str {
 }
 
 /// The title of a document and its chunks, each under the names it goes by.
-fn cut(path: &str, given: &DocumentText) -> (String, Vec<Chunk>) {
+fn split_document(path: &str, given: &DocumentText) -> (String, Vec<Chunk>) {
     let (text, page_title) = match given.format {
-        Format::Html => (html::to_markdown(&given.text), html::title(&given.text)),
-        Format::Markdown | Format::Text => (markdown::plain(&given.text), None),
+        DocumentFormat::Html => (html::to_markdown(&given.text), html::page_title(&given.text)),
+        DocumentFormat::Markdown | DocumentFormat::Text => (markdown::normalise_whitespace(&given.text), None),
     };
-    let mut chunks = chunks::cut(&text);
+    let mut chunks = chunks::chunk_markdown(&text);
     let first_heading = chunks.first().and_then(|chunk| chunk.trail.first().cloned());
     let file_name = || path.rsplit('/').next().unwrap_or(path).to_owned();
-    let named = page_title.or_else(|| markdown::title(&text).map(str::to_owned));
+    let named = page_title.or_else(|| markdown::front_matter_title(&text).map(str::to_owned));
     // Of headings beside one another the first is the title of the document, not the others' parent.
     let is_above = named.is_some();
     let title = named.or(first_heading).unwrap_or_else(file_name);
@@ -257,7 +266,7 @@ fn cut(path: &str, given: &DocumentText) -> (String, Vec<Chunk>) {
     (title, chunks)
 }
 
-fn draft(store: &str, document: &Document, number: usize, chunk: &Chunk) -> Draft {
+fn chunk_draft(store: &str, document: &Document, number: usize, chunk: &Chunk) -> Draft {
     let Document { path, category, .. } = document;
     let metadata: Map<String, Value> = [("document", json!(path)), ("chunk", json!(number))]
         .into_iter()
@@ -267,7 +276,7 @@ fn draft(store: &str, document: &Document, number: usize, chunk: &Chunk) -> Draf
         store: store.to_owned(),
         path: Some(format!("{path}#{number}")),
         kind: Some(Kind::Note),
-        title: Some(crate::text::tokens::head(&chunk.trail.join(" > "), TITLE_TOKENS_MAX).to_owned()),
+        title: Some(crate::text::tokens::truncate_to(&chunk.trail.join(" > "), TITLE_TOKENS_MAX).to_owned()),
         content: chunk.text.clone(),
         tags: Some(category.iter().map(|category| category_tag(category)).collect()),
         metadata: Some(metadata),
@@ -279,7 +288,7 @@ fn draft(store: &str, document: &Document, number: usize, chunk: &Chunk) -> Draf
 /// A trail of headings longer than this says no more.
 const TITLE_TOKENS_MAX: usize = 80;
 
-fn is_same(memory: &Memory, draft: &Draft) -> bool {
+fn is_chunk_unchanged(memory: &Memory, draft: &Draft) -> bool {
     memory.sha256 == content_sha256(&draft.content)
         && memory.title == draft.title
         && Some(&memory.tags) == draft.tags.as_ref()

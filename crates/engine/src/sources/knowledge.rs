@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::limits::how_many;
+use crate::model::limits::resolve_limit;
 use crate::model::store::KNOWLEDGE_BASE;
 use crate::model::vocabulary::Ranker;
 use crate::ports::Filter;
-use crate::ports::row::{self, Kept, Paging, RowFilter, RowKind, Stretch};
+use crate::ports::row::{self, Paging, RecordPage, RowFilter, RowKind, SideRecord};
 use crate::recall::ranking::Hit;
-use crate::recall::search::Query;
+use crate::recall::search::SearchQuery;
 use crate::vocabulary;
 
 vocabulary! {
@@ -41,25 +41,25 @@ pub struct Document {
     pub source: Option<String>,
 }
 
-impl Kept for Document {
+impl SideRecord for Document {
     const KIND: RowKind = RowKind::Documents;
-    fn id(&self) -> String {
+    fn row_id(&self) -> String {
         self.path.clone()
     }
-    fn at(&self) -> Timestamp {
+    fn row_time(&self) -> Timestamp {
         self.ingested_at
     }
-    fn state(&self) -> String {
+    fn row_state(&self) -> String {
         self.status.to_string()
     }
-    fn subject(&self) -> String {
+    fn row_subject(&self) -> String {
         self.category.clone().unwrap_or_default()
     }
 }
 
 impl Document {
     /// Whether this is the other, whoever ingested it, when and from where.
-    pub(crate) fn keeps(&self, other: &Document) -> bool {
+    pub(crate) fn has_same_record(&self, other: &Document) -> bool {
         let Document { ingested_at, ingested_by, source, .. } = self.clone();
         *self == Document { ingested_at, ingested_by, source, ..other.clone() }
     }
@@ -73,21 +73,24 @@ impl Document {
 impl Engine {
     /// The documents that stand at these addresses and that the caller sees, in the order of the addresses.
     pub fn documents_at(&self, caller: &Caller, addresses: &[String]) -> Result<Vec<Document>, Error> {
-        self.eyes(caller)?;
-        let at = |address: &String| row::get(&*self.backend, caller.tenant, address).transpose();
+        self.visible_to(caller)?;
+        let at = |address: &String| row::get_record(&*self.backend, caller.tenant, address).transpose();
         let standing = addresses.iter().filter_map(at).collect::<Result<Vec<Document>, Error>>()?;
-        Ok(standing.into_iter().filter(|document| lists(caller, document)).collect())
+        Ok(standing.into_iter().filter(|document| may_list(caller, document)).collect())
     }
 
     /// The documents, newest first. Where each was read is between its record and who ingests it.
-    pub fn documents(&self, caller: &Caller, Paging { after, limit }: &Paging) -> Result<Stretch<Document>, Error> {
-        self.eyes(caller)?;
+    pub fn documents(&self, caller: &Caller, Paging { after, limit }: &Paging) -> Result<RecordPage<Document>, Error> {
+        self.visible_to(caller)?;
         let filter = RowFilter { newest_first: true, ..RowFilter::default() };
-        let limit = how_many(*limit, self.limits().list_max, self.limits().list_max)?;
-        let sees = |document: &Document| lists(caller, document);
-        let Stretch { items, next } =
-            row::select_stretch(&*self.backend, caller.tenant, filter, after.as_deref(), limit, sees)?;
-        Ok(Stretch { items: items.into_iter().map(|document| Document { source: None, ..document }).collect(), next })
+        let limit = resolve_limit(*limit, self.limits().list_max, self.limits().list_max)?;
+        let sees = |document: &Document| may_list(caller, document);
+        let RecordPage { items, next } =
+            row::select_page(&*self.backend, caller.tenant, filter, after.as_deref(), limit, sees)?;
+        Ok(RecordPage {
+            items: items.into_iter().map(|document| Document { source: None, ..document }).collect(),
+            next,
+        })
     }
 
     /// The chunks of published documents that answer, of these categories where some are named. An agent that is
@@ -99,15 +102,15 @@ impl Engine {
         categories: &[String],
         limit: Option<usize>,
     ) -> Result<Vec<Hit>, Error> {
-        let limit = how_many(limit, self.limits().results_default, self.limits().results_max)?;
-        let mut hits = self.knowledge_hits(caller, text, categories, Ranker::Operational, limit)?;
-        let query = Query { text: text.to_owned(), ..Query::default() };
-        self.recalled(caller, &query, &mut hits);
+        let limit = resolve_limit(limit, self.limits().results_default, self.limits().results_max)?;
+        let mut hits = self.find_knowledge_hits(caller, text, categories, Ranker::Operational, limit)?;
+        let query = SearchQuery { text: text.to_owned(), ..SearchQuery::default() };
+        self.record_recall(caller, &query, &mut hits);
         Ok(hits)
     }
 
     /// As [`Engine::search_knowledge`], leaving no trace.
-    pub(crate) fn knowledge_hits(
+    pub(crate) fn find_knowledge_hits(
         &self,
         caller: &Caller,
         text: &str,
@@ -115,13 +118,13 @@ impl Engine {
         ranker: Ranker,
         limit: usize,
     ) -> Result<Vec<Hit>, Error> {
-        let eyes = self.eyes(caller)?;
+        let eyes = self.visible_to(caller)?;
         let mut hits: Vec<Hit> = Vec::new();
-        for tags in self.categories(caller, categories) {
+        for tags in self.category_filters(caller, categories) {
             let filter = Filter { stores: vec![KNOWLEDGE_BASE.to_owned()], tags, ..Filter::default() };
-            let query = Query { text: text.to_owned(), filter, ..Query::default() };
-            let (found, _) = self.found(&eyes, &query, ranker, limit)?;
-            hits.extend(found.into_iter().filter(|hit| eyes.shows(&hit.memory)));
+            let query = SearchQuery { text: text.to_owned(), filter, ..SearchQuery::default() };
+            let (found, _) = self.find_hits(&eyes, &query, ranker, limit)?;
+            hits.extend(found.into_iter().filter(|hit| eyes.shows_memory(&hit.memory)));
         }
         hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.memory.id.cmp(&other.memory.id)));
         hits.truncate(limit);
@@ -129,7 +132,7 @@ impl Engine {
     }
 
     /// The tags to look for, one search each: what was asked for, within what the agent is mapped to.
-    fn categories(&self, caller: &Caller, asked: &[String]) -> Vec<Vec<String>> {
+    fn category_filters(&self, caller: &Caller, asked: &[String]) -> Vec<Vec<String>> {
         let mapped = caller.agent.as_ref().and_then(|agent| self.settings.knowledge_categories.get(agent));
         let chosen: Vec<&String> = match (mapped, asked) {
             (None, []) => return vec![Vec::new()],
@@ -142,8 +145,8 @@ impl Engine {
 }
 
 /// Drafts are for those who decide.
-fn lists(caller: &Caller, document: &Document) -> bool {
-    caller.role.decides() || document.status == DocumentStatus::Published
+fn may_list(caller: &Caller, document: &Document) -> bool {
+    caller.role.may_decide_reviews() || document.status == DocumentStatus::Published
 }
 
 pub(crate) fn category_tag(category: &str) -> String {

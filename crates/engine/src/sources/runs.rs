@@ -5,18 +5,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::Engine;
-use crate::gate::{Entry, Stamp, checked_label, checked_name};
+use crate::gate::{VersionStamp, VersionedEntry, check_label, check_name};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{EventName, Happening};
-use crate::model::limits::how_many;
+use crate::model::event::{EventBody, EventName};
+use crate::model::limits::resolve_limit;
 use crate::model::memory::{Draft, Evidence, Memory};
 use crate::model::refusal::Refusal;
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation, State, TtlClass};
 use crate::ports::change::{Change, Guard, Write};
-use crate::ports::row::{self, Kept, Paging, RowFilter, RowKind, Stretch};
-use crate::ports::{Filter, Order, StoreError};
+use crate::ports::row::{self, Paging, RecordPage, RowFilter, RowKind, SideRecord};
+use crate::ports::{Filter, SortOrder, StoreError};
 use crate::vocabulary;
 use crate::write::remember::Remembered;
 
@@ -41,28 +41,28 @@ pub struct Run {
     pub closed_at: Option<Timestamp>,
 }
 
-impl Kept for Run {
+impl SideRecord for Run {
     const KIND: RowKind = RowKind::Runs;
-    fn id(&self) -> String {
+    fn row_id(&self) -> String {
         self.id.clone()
     }
-    fn at(&self) -> Timestamp {
+    fn row_time(&self) -> Timestamp {
         self.opened_at
     }
-    fn state(&self) -> String {
+    fn row_state(&self) -> String {
         if self.closed_at.is_some() { "closed" } else { "open" }.to_owned()
     }
-    fn subject(&self) -> String {
+    fn row_subject(&self) -> String {
         self.workflow.clone().unwrap_or_default()
     }
-    fn parent(&self) -> String {
+    fn row_parent(&self) -> String {
         self.opened_by.clone()
     }
 }
 
 /// How a run shall be closed.
 #[derive(Clone, Debug)]
-pub struct Closing {
+pub struct CloseRunRequest {
     pub run: String,
     pub outcome: RunOutcome,
     /// What came of it, in the words of whoever ran it.
@@ -73,7 +73,7 @@ pub struct Closing {
 
 /// What a closed run left behind.
 #[derive(Clone, Debug)]
-pub struct Closed {
+pub struct CloseRunReport {
     pub run: Run,
     /// Working memories that were tombstoned.
     pub tombstoned: u64,
@@ -83,13 +83,13 @@ pub struct Closed {
 }
 
 #[derive(Clone, Debug)]
-pub enum RunClosed {
-    Done(Box<Closed>),
+pub enum CloseRunOutcome {
+    Done(Box<CloseRunReport>),
     Refused(Refusal),
 }
 
 /// Working memories tombstoned in one transaction.
-const BATCH: usize = 250;
+const MEMORIES_PER_BATCH: usize = 250;
 
 impl Engine {
     /// Opens a run under the caller's run id, a given one or a fresh one.
@@ -100,10 +100,10 @@ impl Engine {
         goal: Option<String>,
         workflow: Option<String>,
     ) -> Result<Run, Error> {
-        self.is_on()?;
+        self.ensure_memory_enabled()?;
         let id = id.or_else(|| caller.run.clone()).unwrap_or_else(|| self.clock.fresh_id().to_string());
-        checked_name("run", &id, self.limits())?;
-        workflow.as_ref().map(|workflow| checked_label("workflow", workflow, self.limits())).transpose()?;
+        check_name("run", &id, self.limits())?;
+        workflow.as_ref().map(|workflow| check_label("workflow", workflow, self.limits())).transpose()?;
         let now = self.clock.now();
         let opened_by = caller.principal.clone();
         let run = Run { id, goal, workflow, opened_by, opened_at: now, outcome: None, closed_at: None };
@@ -114,14 +114,14 @@ impl Engine {
                 return Err(Error::invalid("safety.goal", "the goal holds a secret or an instruction: say it without"));
             }
         }
-        let event = Happening::new(EventName::RunOpened, caller, now)
-            .in_scope(Some(Scope::Run { run: run.id.clone() }))
-            .with("run", &run.id)
-            .with("workflow", &run.workflow);
+        let event = EventBody::new(EventName::RunOpened, caller, now)
+            .with_scope(Some(Scope::Run { run: run.id.clone() }))
+            .with_field("run", &run.id)
+            .with_field("workflow", &run.workflow);
         let change = Change::new(caller.tenant, now)
-            .guard(Guard::RowIs { kind: RowKind::Runs, id: run.id.clone(), state: None })
-            .write(Write::Row(run.to_row()))
-            .event(event);
+            .with_guard(Guard::RowInState { kind: RowKind::Runs, id: run.id.clone(), state: None })
+            .with_write(Write::Row(run.to_row()))
+            .with_event(event);
         match self.backend.commit(change) {
             Ok(_) => Ok(run),
             Err(StoreError::Guard(_)) => {
@@ -136,21 +136,22 @@ impl Engine {
         caller: &Caller,
         open_only: bool,
         Paging { after, limit }: &Paging,
-    ) -> Result<Stretch<Run>, Error> {
-        let eyes = self.eyes(caller)?;
+    ) -> Result<RecordPage<Run>, Error> {
+        let eyes = self.visible_to(caller)?;
         let state = open_only.then(|| "open".to_owned());
-        let limit = how_many(*limit, self.limits().list_default, self.limits().list_max)?;
+        let limit = resolve_limit(*limit, self.limits().list_default, self.limits().list_max)?;
         let filter = RowFilter { state, newest_first: true, ..RowFilter::default() };
-        let sees = |run: &Run| run.opened_by == caller.principal || eyes.sees(&Scope::Run { run: run.id.clone() });
-        row::select_stretch(&*self.backend, caller.tenant, filter, after.as_deref(), limit, sees)
+        let sees =
+            |run: &Run| run.opened_by == caller.principal || eyes.sees_scope(&Scope::Run { run: run.id.clone() });
+        row::select_page(&*self.backend, caller.tenant, filter, after.as_deref(), limit, sees)
     }
 
     /// Closes a run: its working memory is tombstoned, one episode stays, and of a success also how it was done.
-    pub fn close_run(&self, caller: &Caller, closing: &Closing) -> Result<RunClosed, Error> {
-        self.is_on()?;
+    pub fn close_run(&self, caller: &Caller, closing: &CloseRunRequest) -> Result<CloseRunOutcome, Error> {
+        self.ensure_memory_enabled()?;
         let missing = || Error::not_found(format!("run `{}`", closing.run));
-        let run: Run = row::get(&*self.backend, caller.tenant, &closing.run)?.ok_or_else(missing)?;
-        let inside = self.eyes(caller)?.sees(&Scope::Run { run: run.id.clone() });
+        let run: Run = row::get_record(&*self.backend, caller.tenant, &closing.run)?.ok_or_else(missing)?;
+        let inside = self.visible_to(caller)?.sees_scope(&Scope::Run { run: run.id.clone() });
         if !inside && run.opened_by != caller.principal {
             return Err(missing());
         }
@@ -161,53 +162,54 @@ impl Engine {
         let workflow = closing.workflow.clone().or(run.workflow.clone());
         let run = Run { workflow, outcome: Some(closing.outcome), closed_at: Some(now), ..run };
         // The episode first: if it is refused, the run is still open and can be closed with other words.
-        let episode = match self.remember(caller, episode_of(caller, &run, closing.summary.as_deref()))? {
+        let episode = match self.remember(caller, draft_episode(caller, &run, closing.summary.as_deref()))? {
             Remembered::Saved(saved) => saved.memory,
-            Remembered::Refused(refusal) => return Ok(RunClosed::Refused(refusal)),
+            Remembered::Refused(refusal) => return Ok(CloseRunOutcome::Refused(refusal)),
         };
         let mut procedure = None;
         if let (RunOutcome::Success, Some(workflow)) = (closing.outcome, &run.workflow) {
-            let draft = procedure_of(caller, &run, workflow, &episode, closing.summary.as_deref());
+            let draft = draft_procedure(caller, &run, workflow, &episode, closing.summary.as_deref());
             match self.remember(caller, draft)? {
                 Remembered::Saved(saved) => procedure = Some(saved.memory),
-                Remembered::Refused(refusal) => return Ok(RunClosed::Refused(refusal)),
+                Remembered::Refused(refusal) => return Ok(CloseRunOutcome::Refused(refusal)),
             }
         }
-        let tombstoned = self.clear_working_memory(caller, &run)?;
-        Ok(RunClosed::Done(Box::new(Closed { run, tombstoned, episode, procedure })))
+        let tombstoned = self.close_and_clear_memory(caller, &run)?;
+        Ok(CloseRunOutcome::Done(Box::new(CloseRunReport { run, tombstoned, episode, procedure })))
     }
 
-    fn clear_working_memory(&self, caller: &Caller, run: &Run) -> Result<u64, Error> {
+    fn close_and_clear_memory(&self, caller: &Caller, run: &Run) -> Result<u64, Error> {
         let now = self.clock.now();
-        let event = Happening::new(EventName::RunClosed, caller, now)
-            .in_scope(Some(Scope::Run { run: run.id.clone() }))
-            .with("run", &run.id)
-            .with("workflow", &run.workflow)
-            .with("outcome", run.outcome);
+        let event = EventBody::new(EventName::RunClosed, caller, now)
+            .with_scope(Some(Scope::Run { run: run.id.clone() }))
+            .with_field("run", &run.id)
+            .with_field("workflow", &run.workflow)
+            .with_field("outcome", run.outcome);
         let closed = Change::new(caller.tenant, now)
-            .guard(Guard::RowIs { kind: RowKind::Runs, id: run.id.clone(), state: Some("open".to_owned()) })
-            .write(Write::Row(run.to_row()))
-            .event(event);
+            .with_guard(Guard::RowInState { kind: RowKind::Runs, id: run.id.clone(), state: Some("open".to_owned()) })
+            .with_write(Write::Row(run.to_row()))
+            .with_event(event);
         // Closed before it is emptied: nothing is saved into it meanwhile.
         self.backend.commit(closed)?;
         let mut tombstoned = 0;
         loop {
-            let working = self.scratch_of(caller, run)?;
+            let working = self.list_working_memory(caller, run)?;
             if working.is_empty() {
                 return Ok(tombstoned);
             }
-            for batch in working.chunks(BATCH) {
+            for batch in working.chunks(MEMORIES_PER_BATCH) {
                 let mut change = Change::new(caller.tenant, now);
                 for memory in batch {
                     let stamp =
-                        Stamp::new(caller, self.fresh_version_id(), now, Some(format!("run {} closed", run.id)));
-                    let entry = Entry::transition(memory, Operation::Forget, stamp, Vec::new(), |memory| {
-                        memory.state = State::Tombstoned;
-                    });
+                        VersionStamp::new(caller, self.fresh_version_id(), now, Some(format!("run {} closed", run.id)));
+                    let entry =
+                        VersionedEntry::from_transition(memory, Operation::Forget, stamp, Vec::new(), |memory| {
+                            memory.state = State::Tombstoned;
+                        });
                     change = change
-                        .guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-                        .event(Happening::new(EventName::Forgotten, caller, now).about(entry.memory()))
-                        .write(Write::Entry(Box::new(entry)));
+                        .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
+                        .with_event(EventBody::new(EventName::Forgotten, caller, now).about_memory(entry.memory()))
+                        .with_write(Write::Entry(Box::new(entry)));
                 }
                 match self.backend.commit(change) {
                     Ok(_) => tombstoned += batch.len() as u64,
@@ -218,7 +220,7 @@ impl Engine {
         }
     }
 
-    fn scratch_of(&self, caller: &Caller, run: &Run) -> Result<Vec<Memory>, Error> {
+    fn list_working_memory(&self, caller: &Caller, run: &Run) -> Result<Vec<Memory>, Error> {
         let mut places = Vec::new();
         for store in
             self.stores(caller)?.into_iter().filter(|store| store.scope == crate::model::vocabulary::ScopeKind::Run)
@@ -229,20 +231,20 @@ impl Engine {
             return Ok(Vec::new());
         }
         let states = vec![State::Active, State::Constrained];
-        self.all(caller.tenant, &Filter { places, states, ..Filter::default() }, Order::Oldest)
+        self.list_all_memories(caller.tenant, &Filter { places, states, ..Filter::default() }, SortOrder::Oldest)
     }
 
     /// A closed run's scratch memory takes nothing more.
-    pub(crate) fn run_is_closed(&self, caller: &Caller, scope: &Scope) -> Result<Option<Refusal>, Error> {
+    pub(crate) fn closed_run_refusal(&self, caller: &Caller, scope: &Scope) -> Result<Option<Refusal>, Error> {
         let Scope::Run { run } = scope else { return Ok(None) };
-        let found: Option<Run> = row::get(&*self.backend, caller.tenant, run)?;
+        let found: Option<Run> = row::get_record(&*self.backend, caller.tenant, run)?;
         let closed = found.is_some_and(|run| run.closed_at.is_some());
         Ok(closed.then(|| Refusal::new("policy.run_closed", "this run is closed: its working memory is gone")))
     }
 }
 
 /// An agent's episodes are its own; an operator's go to the layers everybody reads.
-fn episode_of(caller: &Caller, run: &Run, summary: Option<&str>) -> Draft {
+fn draft_episode(caller: &Caller, run: &Run, summary: Option<&str>) -> Draft {
     let (kind, ttl, ended) = match run.outcome {
         Some(RunOutcome::Failure) => (Kind::Error, TtlClass::Error, "failed"),
         Some(RunOutcome::Cancelled) => (Kind::TaskCompletion, TtlClass::TaskCompletion, "was cancelled"),
@@ -257,18 +259,18 @@ fn episode_of(caller: &Caller, run: &Run, summary: Option<&str>) -> Draft {
         kind: Some(kind),
         ttl: Some(ttl),
         content: format!("Run {} {ended}{goal}{said}", run.id),
-        metadata: Some(metadata(&[
+        metadata: Some(string_metadata(&[
             ("run", &run.id),
             ("outcome", ended),
             ("workflow", run.workflow.as_deref().unwrap_or_default()),
         ])),
-        evidence: vec![evidence_of(run)],
+        evidence: vec![run_evidence(run)],
         ..Draft::default()
     }
 }
 
-fn procedure_of(caller: &Caller, run: &Run, workflow: &str, episode: &Memory, summary: Option<&str>) -> Draft {
-    let mut metadata = metadata(&[("workflow", workflow), ("run", &run.id)]);
+fn draft_procedure(caller: &Caller, run: &Run, workflow: &str, episode: &Memory, summary: Option<&str>) -> Draft {
+    let mut metadata = string_metadata(&[("workflow", workflow), ("run", &run.id)]);
     metadata.insert("canonical".to_owned(), Value::Bool(false));
     let how = summary.or(run.goal.as_deref()).unwrap_or("it succeeded");
     let by_agent = caller.agent.is_some();
@@ -279,18 +281,18 @@ fn procedure_of(caller: &Caller, run: &Run, workflow: &str, episode: &Memory, su
         recall_hint: Some(format!("workflow {workflow}")),
         content: format!("Workflow {workflow}: {how}"),
         metadata: Some(metadata),
-        evidence: vec![evidence_of(run)],
+        evidence: vec![run_evidence(run)],
         derived_from: vec![episode.version],
         ..Draft::default()
     }
 }
 
-fn metadata(pairs: &[(&str, &str)]) -> Map<String, Value> {
+fn string_metadata(pairs: &[(&str, &str)]) -> Map<String, Value> {
     let told = pairs.iter().filter(|(_, value)| !value.is_empty());
     told.map(|(key, value)| ((*key).to_owned(), Value::String((*value).to_owned()))).collect()
 }
 
-fn evidence_of(run: &Run) -> Evidence {
+fn run_evidence(run: &Run) -> Evidence {
     let outcome = run.outcome.map_or("ended", RunOutcome::as_str);
     Evidence {
         run: Some(run.id.clone()),

@@ -8,21 +8,21 @@ use crate::model::refusal::Refusal;
 use crate::safety::{self, Concern};
 
 /// Where configured skills are: a folder that is looked at when they are wanted, so that a change shows at once.
-pub trait Shelf: Send + Sync + std::fmt::Debug {
+pub trait SkillSource: Send + Sync + std::fmt::Debug {
     /// Every skill, in a fixed order, and what is none.
-    fn skills(&self) -> Shelved;
+    fn load_skills(&self) -> LoadedSkills;
 }
 
 /// What a shelf holds. One file that is no skill takes nothing from the others.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Shelved {
+pub struct LoadedSkills {
     pub skills: Vec<Skill>,
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<SkippedSkill>,
 }
 
 /// A file that is given to nobody.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct LeftOut {
+pub struct SkippedSkill {
     /// The folder it is in, by name: agents are told no more of where.
     pub name: String,
     pub file: String,
@@ -30,9 +30,9 @@ pub struct LeftOut {
     pub why: String,
 }
 
-impl LeftOut {
+impl SkippedSkill {
     /// What a window says of it.
-    pub fn note(&self) -> String {
+    pub fn to_note(&self) -> String {
         format!("skill `{}` left out: {} [{}]", self.name, self.why, self.code)
     }
 }
@@ -49,7 +49,7 @@ pub struct Skill {
 
 impl Skill {
     /// Reads a SKILL.md that goes into every window: one that holds a secret is none.
-    pub fn admitted(text: &str) -> Result<Skill, Error> {
+    pub fn parse_checked(text: &str) -> Result<Skill, Error> {
         let skill = Skill::parse(text)?;
         let secret = safety::inspect(text).into_iter().find(|finding| finding.concern == Concern::Secret);
         match secret {
@@ -81,8 +81,8 @@ impl Skill {
 
 impl Engine {
     /// The configured skills: global, never cut, never expired.
-    pub fn skills(&self) -> Shelved {
-        self.settings.skills.as_ref().map(|shelf| shelf.skills()).unwrap_or_default()
+    pub fn skills(&self) -> LoadedSkills {
+        self.settings.skills.as_ref().map(|shelf| shelf.load_skills()).unwrap_or_default()
     }
 }
 

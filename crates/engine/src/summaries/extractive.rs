@@ -11,44 +11,45 @@ use crate::text::tokens;
 
 /// Picks the sentences that matter most, in their order: the same turns always give the same summary.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Extractive;
+pub struct ExtractiveSummariser;
 
 /// A sentence is shown up to here.
 const SENTENCE_TOKENS_MAX: usize = 40;
 
-impl Summariser for Extractive {
+impl Summariser for ExtractiveSummariser {
     fn summarise(&self, turns: &[Turn], tokens_max: usize) -> Result<String, String> {
         let mut sentences = Vec::new();
         for turn in turns {
             let who = turn.speaker.clone().unwrap_or_else(|| turn.role.unwrap_or(TurnRole::User).to_string());
-            for sentence in split(&turn.content) {
-                let sentence = tokens::head(sentence, SENTENCE_TOKENS_MAX).trim();
-                sentences.push((lifecycle::worth(sentence).importance, format!("- {who}: {sentence}")));
+            for sentence in split_sentences(&turn.content) {
+                let sentence = tokens::truncate_to(sentence, SENTENCE_TOKENS_MAX).trim();
+                sentences.push((lifecycle::estimate_importance(sentence).importance, format!("- {who}: {sentence}")));
             }
         }
-        Ok(picked(sentences, tokens_max))
+        Ok(pick_lines(sentences, tokens_max))
     }
 }
 
 /// What of a summary matters most, within fewer tokens: it is made once, and windows are of many sizes.
-pub(crate) fn shortened(text: &str, tokens_max: usize) -> String {
+pub(crate) fn shorten_summary(text: &str, tokens_max: usize) -> String {
     if tokens::estimate(text) <= tokens_max {
         return text.to_owned();
     }
-    let sentences = split(text).map(|sentence| (lifecycle::worth(sentence).importance, sentence.to_owned()));
-    match picked(sentences.collect(), tokens_max) {
+    let sentences = split_sentences(text)
+        .map(|sentence| (lifecycle::estimate_importance(sentence).importance, sentence.to_owned()));
+    match pick_lines(sentences.collect(), tokens_max) {
         // Not one of them fits whole.
-        picked if picked.is_empty() => tokens::head(text, tokens_max).trim_end().to_owned(),
+        picked if picked.is_empty() => tokens::truncate_to(text, tokens_max).trim_end().to_owned(),
         picked => picked,
     }
 }
 
-fn split(text: &str) -> impl Iterator<Item = &str> {
+fn split_sentences(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(['.', '!', '?', '\n', '。']).map(str::trim).filter(|sentence| !sentence.is_empty())
 }
 
 /// The lines that matter most within so many tokens, in their order.
-fn picked(lines: Vec<(f64, String)>, tokens_max: usize) -> String {
+fn pick_lines(lines: Vec<(f64, String)>, tokens_max: usize) -> String {
     let mut lines: Vec<(usize, f64, String)> =
         lines.into_iter().enumerate().map(|(at, (worth, line))| (at, worth, line)).collect();
     // What matters most first; of equals the latest.
@@ -57,7 +58,7 @@ fn picked(lines: Vec<(f64, String)>, tokens_max: usize) -> String {
     for (at, _, line) in lines {
         let cost = tokens::estimate(&line) + 2;
         // What was said ten times is told once.
-        if cost <= left && said.insert(normalize::value(&line)) {
+        if cost <= left && said.insert(normalize::normalise_text(&line)) {
             left -= cost;
             kept.push((at, line));
         }
@@ -79,7 +80,7 @@ mod tests {
     fn decisions_outlive_small_talk_and_the_order_stays() {
         let turns =
             [said("hello there. We decided to use Postgres."), said("ok"), said("Approved the budget of $400.")];
-        let summary = Extractive.summarise(&turns, 40).expect("always works");
+        let summary = ExtractiveSummariser.summarise(&turns, 40).expect("always works");
         assert!(summary.contains("Postgres") && summary.contains("$400"), "{summary}");
         assert!(summary.find("Postgres") < summary.find("$400"));
     }
@@ -87,14 +88,14 @@ mod tests {
     #[test]
     fn what_was_said_twice_is_told_once() {
         let turns = [said("We decided to use Postgres."), said("We decided to use Postgres."), said("Ok.")];
-        let summary = Extractive.summarise(&turns, 100).expect("always works");
+        let summary = ExtractiveSummariser.summarise(&turns, 100).expect("always works");
         assert_eq!((summary.matches("Postgres").count(), summary.matches("Ok.").count()), (1, 1), "{summary}");
     }
 
     #[test]
     fn a_shorter_summary_keeps_what_matters_most() {
         let text = "They talked a while. They decided to use Postgres. It rained.";
-        let check = |tokens_max: usize, told: &str| assert_eq!(shortened(text, tokens_max), told, "{tokens_max}");
+        let check = |tokens_max: usize, told: &str| assert_eq!(shorten_summary(text, tokens_max), told, "{tokens_max}");
         check(100, text);
         check(12, "They decided to use Postgres.");
         check(3, "They talked a");
@@ -104,13 +105,13 @@ mod tests {
     proptest! {
         #[test]
         fn a_shortened_summary_keeps_its_bound(text in "(.{0,40}[.!\n]){0,8}", tokens_max in 0_usize..60) {
-            prop_assert!(tokens::estimate(&shortened(&text, tokens_max)) <= tokens_max);
+            prop_assert!(tokens::estimate(&shorten_summary(&text, tokens_max)) <= tokens_max);
         }
 
         #[test]
         fn a_summary_keeps_its_bound(texts in proptest::collection::vec(".{0,120}", 0..12), tokens_max in 0_usize..200) {
             let turns: Vec<Turn> = texts.iter().map(|text| said(text)).collect();
-            let summary = Extractive.summarise(&turns, tokens_max).expect("always works");
+            let summary = ExtractiveSummariser.summarise(&turns, tokens_max).expect("always works");
             prop_assert!(tokens::estimate(&summary) <= tokens_max);
         }
     }

@@ -6,37 +6,37 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::model::id::TenantId;
-use crate::ports::row::Kept;
-use crate::summaries::KeptSummary;
+use crate::ports::row::SideRecord;
+use crate::summaries::StoredSummary;
 
 /// How long an endpoint that failed is left alone: no turn waits for it meanwhile.
-const LEFT_ALONE: SignedDuration = SignedDuration::from_mins(5);
+const FAILURE_BACKOFF: SignedDuration = SignedDuration::from_mins(5);
 
 /// How long what was made is remembered here: written within moments, it is then found where it is kept.
-const ON_ITS_WAY: SignedDuration = SignedDuration::from_secs(10);
+const RECENT_SUMMARY_AGE: SignedDuration = SignedDuration::from_secs(10);
 /// Summaries remembered at once, a page each.
-const MADE_MAX: usize = 32;
+const RECENT_SUMMARIES_MAX: usize = 32;
 
 /// What is being asked for, what was just made, and when the endpoint last failed.
 #[derive(Debug, Default)]
-pub struct Asking {
+pub struct SummaryRequests {
     /// One entry for each summary that somebody makes or waits for, so the calls under way bound it.
-    making: Mutex<HashMap<String, Arc<Mutex<()>>>>,
+    in_progress: Mutex<HashMap<String, Arc<Mutex<()>>>>,
     /// Newest first.
-    made: Mutex<VecDeque<(TenantId, KeptSummary)>>,
+    recent: Mutex<VecDeque<(TenantId, StoredSummary)>>,
     failed_at: Mutex<Option<Timestamp>>,
 }
 
-impl Asking {
+impl SummaryRequests {
     /// Does the work while nobody else in this process does work of that name.
-    pub(crate) fn alone<T>(&self, name: &str, work: impl FnOnce() -> T) -> T {
-        let turn = Arc::clone(lock(&self.making).entry(name.to_owned()).or_default());
+    pub(crate) fn run_exclusive<T>(&self, name: &str, work: impl FnOnce() -> T) -> T {
+        let turn = Arc::clone(lock_unpoisoned(&self.in_progress).entry(name.to_owned()).or_default());
         let done = {
-            let _alone = lock(&turn);
+            let _alone = lock_unpoisoned(&turn);
             work()
         };
         drop(turn);
-        let mut making = lock(&self.making);
+        let mut making = lock_unpoisoned(&self.in_progress);
         // The last one out takes the name along.
         if making.get(name).is_some_and(|turn| Arc::strong_count(turn) == 1) {
             making.remove(name);
@@ -44,41 +44,42 @@ impl Asking {
         done
     }
 
-    pub(crate) fn made(&self, tenant: TenantId, summary: KeptSummary) {
-        let mut made = lock(&self.made);
-        made.truncate(MADE_MAX - 1);
+    pub(crate) fn record_summary(&self, tenant: TenantId, summary: StoredSummary) {
+        let mut made = lock_unpoisoned(&self.recent);
+        made.truncate(RECENT_SUMMARIES_MAX - 1);
         made.push_front((tenant, summary));
     }
 
     /// What was made of a conversation a moment ago and may not be written yet, newest first.
-    pub(crate) fn made_lately(&self, tenant: TenantId, conversation: &str, now: Timestamp) -> Vec<KeptSummary> {
-        let lately = |made: &KeptSummary| now.duration_since(made.at()).abs() < ON_ITS_WAY;
-        let made = lock(&self.made);
-        let its = made.iter().filter(|(whose, made)| *whose == tenant && made.parent() == conversation && lately(made));
+    pub(crate) fn recent_summaries(&self, tenant: TenantId, conversation: &str, now: Timestamp) -> Vec<StoredSummary> {
+        let lately = |made: &StoredSummary| now.duration_since(made.row_time()).abs() < RECENT_SUMMARY_AGE;
+        let made = lock_unpoisoned(&self.recent);
+        let its =
+            made.iter().filter(|(whose, made)| *whose == tenant && made.row_parent() == conversation && lately(made));
         its.map(|(_, made)| made.clone()).collect()
     }
 
     /// Something was forgotten that one of them may tell of.
-    pub(crate) fn forget_made(&self) {
-        lock(&self.made).clear();
+    pub(crate) fn clear_recent(&self) {
+        lock_unpoisoned(&self.recent).clear();
     }
 
-    pub(crate) fn failed(&self, at: Timestamp) {
-        *lock(&self.failed_at) = Some(at);
+    pub(crate) fn record_failure(&self, at: Timestamp) {
+        *lock_unpoisoned(&self.failed_at) = Some(at);
     }
 
     /// When the endpoint failed, if that is not long ago.
-    pub(crate) fn failed_lately(&self, now: Timestamp) -> Option<Timestamp> {
-        lock(&self.failed_at).filter(|at| is_lately(*at, now))
+    pub(crate) fn recent_failure(&self, now: Timestamp) -> Option<Timestamp> {
+        lock_unpoisoned(&self.failed_at).filter(|at| is_backing_off(*at, now))
     }
 }
 
 /// Whether what failed then is still left alone. A clock that was put back does not make it so for ever.
-pub(crate) fn is_lately(failed_at: Timestamp, now: Timestamp) -> bool {
-    now.duration_since(failed_at).abs() < LEFT_ALONE
+pub(crate) fn is_backing_off(failed_at: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(failed_at).abs() < FAILURE_BACKOFF
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -89,43 +90,43 @@ mod tests {
 
     #[test]
     fn work_of_one_name_is_done_one_after_the_other_and_leaves_nothing() {
-        let (asking, inside) = (Asking::default(), Mutex::new(()));
+        let (asking, inside) = (SummaryRequests::default(), Mutex::new(()));
         std::thread::scope(|scope| {
             for _ in 0..8 {
-                scope.spawn(|| asking.alone("one", || drop(inside.try_lock().expect("nobody else is here"))));
+                scope.spawn(|| asking.run_exclusive("one", || drop(inside.try_lock().expect("nobody else is here"))));
             }
         });
-        assert!(lock(&asking.making).is_empty());
+        assert!(lock_unpoisoned(&asking.in_progress).is_empty());
     }
 
     #[test]
     fn what_was_made_is_known_until_it_is_written_or_forgotten() {
-        let (asking, tenant) = (Asking::default(), TenantId(Uuid::nil()));
+        let (asking, tenant) = (SummaryRequests::default(), TenantId(Uuid::nil()));
         let at = |second: i64| Timestamp::from_second(second).expect("in range");
-        for number in 0..2 * MADE_MAX {
-            asking.made(tenant, KeptSummary::example(&format!("c{number}"), at(100)));
+        for number in 0..2 * RECENT_SUMMARIES_MAX {
+            asking.record_summary(tenant, StoredSummary::example(&format!("c{number}"), at(100)));
         }
         let check = |tenant: TenantId, conversation: &str, second: i64, known: usize| {
-            let made = asking.made_lately(tenant, conversation, at(second));
+            let made = asking.recent_summaries(tenant, conversation, at(second));
             assert_eq!(made.len(), known, "{conversation} {second}");
         };
-        let last = format!("c{}", 2 * MADE_MAX - 1);
+        let last = format!("c{}", 2 * RECENT_SUMMARIES_MAX - 1);
         check(tenant, &last, 101, 1);
         check(tenant, &last, 110, 0);
         check(tenant, "c0", 101, 0);
         check(TenantId(Uuid::max()), &last, 101, 0);
-        asking.forget_made();
+        asking.clear_recent();
         check(tenant, &last, 101, 0);
     }
 
     #[test]
     fn what_failed_is_left_alone_for_five_minutes() {
-        let asking = Asking::default();
+        let asking = SummaryRequests::default();
         let minute = |minute: i64| Timestamp::from_second(60 * (10 + minute)).expect("in range");
-        assert_eq!(asking.failed_lately(minute(0)), None);
-        asking.failed(minute(0));
+        assert_eq!(asking.recent_failure(minute(0)), None);
+        asking.record_failure(minute(0));
         for (later, lately) in [(0, true), (4, true), (5, false), (60, false), (-1, true), (-6, false)] {
-            assert_eq!(asking.failed_lately(minute(later)).is_some(), lately, "{later}");
+            assert_eq!(asking.recent_failure(minute(later)).is_some(), lately, "{later}");
         }
     }
 }

@@ -16,10 +16,10 @@ use crate::model::memory::{Draft, content_sha256};
 use crate::model::scope::Scope;
 use crate::model::vocabulary::TurnRole;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self, Kept, RowFilter, RowKind};
+use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
 use crate::safety;
 use crate::sources::episodes::Turn;
-use crate::summaries::extractive::Extractive;
+use crate::summaries::extractive::ExtractiveSummariser;
 use crate::tenant::bans::BanKey;
 use crate::text::normalize;
 use crate::text::tokens;
@@ -32,7 +32,7 @@ pub trait Summariser: Send + Sync + std::fmt::Debug {
 
 /// A summary as it is kept: of the first turns of one conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct KeptSummary {
+pub(crate) struct StoredSummary {
     id: String,
     /// Whose conversation or session, as a digest.
     conversation: String,
@@ -66,14 +66,14 @@ struct CoveredTurn {
 const SUMMARY_STATE: &str = "summary";
 const TURN_STATE: &str = "turn";
 /// Summaries kept of one conversation: the one in use, and the one of the window before it grew.
-const KEPT_MAX: usize = 2;
+const SUMMARIES_KEPT_MAX: usize = 2;
 /// Why the endpoint was not asked.
-const FAILED_LATELY: &str = "it failed a while ago";
+const FAILED_RECENTLY: &str = "it failed a while ago";
 
-impl KeptSummary {
+impl StoredSummary {
     #[cfg(test)]
-    pub(crate) fn example(conversation: &str, at: Timestamp) -> KeptSummary {
-        KeptSummary {
+    pub(crate) fn example(conversation: &str, at: Timestamp) -> StoredSummary {
+        StoredSummary {
             id: conversation.to_owned(),
             conversation: conversation.to_owned(),
             covers: 1,
@@ -92,37 +92,37 @@ impl KeptSummary {
     }
 }
 
-impl Kept for KeptSummary {
+impl SideRecord for StoredSummary {
     const KIND: RowKind = RowKind::Summaries;
-    fn id(&self) -> String {
+    fn row_id(&self) -> String {
         self.id.clone()
     }
-    fn at(&self) -> Timestamp {
+    fn row_time(&self) -> Timestamp {
         self.at
     }
-    fn state(&self) -> String {
+    fn row_state(&self) -> String {
         SUMMARY_STATE.to_owned()
     }
-    fn parent(&self) -> String {
+    fn row_parent(&self) -> String {
         self.conversation.clone()
     }
 }
 
-impl Kept for CoveredTurn {
+impl SideRecord for CoveredTurn {
     const KIND: RowKind = RowKind::Summaries;
-    fn id(&self) -> String {
+    fn row_id(&self) -> String {
         self.id.clone()
     }
-    fn at(&self) -> Timestamp {
+    fn row_time(&self) -> Timestamp {
         self.at
     }
-    fn state(&self) -> String {
+    fn row_state(&self) -> String {
         TURN_STATE.to_owned()
     }
-    fn subject(&self) -> String {
+    fn row_subject(&self) -> String {
         self.digest.clone()
     }
-    fn parent(&self) -> String {
+    fn row_parent(&self) -> String {
         self.conversation.clone()
     }
 }
@@ -135,46 +135,49 @@ pub(crate) struct Summary {
     pub note: Option<String>,
 }
 
-impl From<KeptSummary> for Summary {
-    fn from(kept: KeptSummary) -> Summary {
-        Summary {
-            covers: kept.covers,
-            note: kept.failed_at().map(|_| without_endpoint(FAILED_LATELY)),
-            text: kept.text,
-        }
+impl From<StoredSummary> for Summary {
+    fn from(kept: StoredSummary) -> Summary {
+        Summary { covers: kept.covers, note: kept.failed_at().map(|_| fallback_note(FAILED_RECENTLY)), text: kept.text }
     }
 }
 
 /// Why there is no summary of the endpoint, and since when.
-struct Failed {
+struct EndpointFailure {
     at: Timestamp,
     why: String,
 }
 
-fn without_endpoint(why: &str) -> String {
+fn fallback_note(why: &str) -> String {
     format!("summarised without the endpoint: {why}")
 }
 
 impl Engine {
     /// The kept summary that covers most of the first `until` turns and still tells what they say.
-    pub(crate) fn kept_summary(&self, caller: &Caller, turns: &[Turn], until: usize) -> Result<Option<Summary>, Error> {
-        let Some(conversation) = conversation(caller) else { return Ok(None) };
+    pub(crate) fn find_kept_summary(
+        &self,
+        caller: &Caller,
+        turns: &[Turn],
+        until: usize,
+    ) -> Result<Option<Summary>, Error> {
+        let Some(conversation) = conversation_key(caller) else { return Ok(None) };
         let now = self.clock.now();
-        let kept = self.kept_of(caller.tenant, &conversation)?;
-        let fresh = |kept: &KeptSummary| {
-            self.settings.summariser.is_none() || kept.failed_at().is_none_or(|at| in_flight::is_lately(at, now))
+        let kept = self.list_kept_summaries(caller.tenant, &conversation)?;
+        let fresh = |kept: &StoredSummary| {
+            self.settings.summariser.is_none() || kept.failed_at().is_none_or(|at| in_flight::is_backing_off(at, now))
         };
-        let holds = |kept: &KeptSummary| turns.get(..kept.covers).is_some_and(|said| digest_of(said) == kept.sha256);
+        let holds =
+            |kept: &StoredSummary| turns.get(..kept.covers).is_some_and(|said| digest_turns(said) == kept.sha256);
         let found = kept.into_iter().filter(|kept| kept.covers <= until && fresh(kept) && holds(kept));
         Ok(found.max_by_key(|kept| kept.covers).map(Summary::from))
     }
 
     /// Newest first, with what is on its way to be kept.
-    fn kept_of(&self, tenant: TenantId, conversation: &str) -> Result<Vec<KeptSummary>, Error> {
-        let mut kept = self.known.asking.made_lately(tenant, conversation, self.clock.now());
+    fn list_kept_summaries(&self, tenant: TenantId, conversation: &str) -> Result<Vec<StoredSummary>, Error> {
+        let mut kept = self.known.summary_requests.recent_summaries(tenant, conversation, self.clock.now());
         let (state, parent) = (Some(SUMMARY_STATE.to_owned()), Some(conversation.to_owned()));
-        let filter = RowFilter { state, parent, newest_first: true, limit: 4 * KEPT_MAX, ..RowFilter::default() };
-        for row in row::select::<KeptSummary>(&*self.backend, tenant, &filter)? {
+        let filter =
+            RowFilter { state, parent, newest_first: true, limit: 4 * SUMMARIES_KEPT_MAX, ..RowFilter::default() };
+        for row in row::select_records::<StoredSummary>(&*self.backend, tenant, &filter)? {
             if kept.iter().all(|known| known.id != row.id) {
                 kept.push(row);
             }
@@ -183,7 +186,7 @@ impl Engine {
     }
 
     /// A summary of the first `until` turns. An endpoint is asked for it once: whoever wants the same one waits for it.
-    pub(crate) fn summarised(
+    pub(crate) fn get_or_make_summary(
         &self,
         caller: &Caller,
         turns: &[Turn],
@@ -192,10 +195,10 @@ impl Engine {
     ) -> Result<Summary, Error> {
         let make = || self.make_summary(caller, turns, until, tokens_max);
         let shared = self.settings.summariser.is_some() && !self.settings.memory_off;
-        let Some(conversation) = conversation(caller).filter(|_| shared) else { return make() };
-        let name = format!("{}\n{conversation}\n{}", caller.tenant, digest_of(&turns[..until]));
-        self.known.asking.alone(&name, || {
-            match self.kept_summary(caller, turns, until)?.filter(|kept| kept.covers == until) {
+        let Some(conversation) = conversation_key(caller).filter(|_| shared) else { return make() };
+        let name = format!("{}\n{conversation}\n{}", caller.tenant, digest_turns(&turns[..until]));
+        self.known.summary_requests.run_exclusive(&name, || {
+            match self.find_kept_summary(caller, turns, until)?.filter(|kept| kept.covers == until) {
                 Some(kept) => Ok(kept),
                 None => make(),
             }
@@ -204,28 +207,28 @@ impl Engine {
 
     /// Makes a summary and keeps it.
     fn make_summary(&self, caller: &Caller, turns: &[Turn], until: usize, tokens_max: usize) -> Result<Summary, Error> {
-        let told = self.tellable(caller, &turns[..until])?;
-        let extractive = || Extractive.summarise(&told, tokens_max).unwrap_or_default();
-        let (text, failed) = match self.asked(caller, turns, until, &told, tokens_max)? {
+        let told = self.shareable_turns(caller, &turns[..until])?;
+        let extractive = || ExtractiveSummariser.summarise(&told, tokens_max).unwrap_or_default();
+        let (text, failed) = match self.ask_summariser(caller, turns, until, &told, tokens_max)? {
             None => (extractive(), None),
-            Some(Ok(text)) => (tokens::head(&text, tokens_max).to_owned(), None),
+            Some(Ok(text)) => (tokens::truncate_to(&text, tokens_max).to_owned(), None),
             Some(Err(failed)) => (extractive(), Some(failed)),
         };
         // A summary is kept beside memories and never passes their gate: no secret may ride along.
         let text = safety::without_secrets(text);
         if !self.settings.memory_off {
-            self.keep_summary(caller, &turns[..until], &text, failed.as_ref().map(|failed| failed.at))?;
+            self.store_summary(caller, &turns[..until], &text, failed.as_ref().map(|failed| failed.at))?;
         }
-        Ok(Summary { covers: until, text, note: failed.map(|failed| without_endpoint(&failed.why)) })
+        Ok(Summary { covers: until, text, note: failed.map(|failed| fallback_note(&failed.why)) })
     }
 
     /// What may be told of turns: nothing that was forgotten, and no secret. Taken out before anything is sent or cut
     /// up, for half a secret is not told from a word.
-    fn tellable(&self, caller: &Caller, covered: &[Turn]) -> Result<Vec<Turn>, Error> {
+    fn shareable_turns(&self, caller: &Caller, covered: &[Turn]) -> Result<Vec<Turn>, Error> {
         let mut told = Vec::with_capacity(covered.len());
-        let keys = self.ban_keys(caller.tenant)?;
+        let keys = self.load_ban_keys(caller.tenant)?;
         for turn in covered {
-            if !self.is_forgotten(caller, &keys, turn)? {
+            if !self.is_turn_forgotten(caller, &keys, turn)? {
                 let (content, speaker) = (turn.content.clone(), turn.speaker.clone());
                 let content = safety::without_secrets(content);
                 told.push(Turn { content, speaker: speaker.map(safety::without_secrets), ..turn.clone() });
@@ -235,139 +238,139 @@ impl Engine {
     }
 
     /// What the endpoint makes of the turns; `None` without one. Where it failed lately, nobody waits for it again.
-    fn asked(
+    fn ask_summariser(
         &self,
         caller: &Caller,
         turns: &[Turn],
         until: usize,
         told: &[Turn],
         tokens_max: usize,
-    ) -> Result<Option<Result<String, Failed>>, Error> {
+    ) -> Result<Option<Result<String, EndpointFailure>>, Error> {
         let Some(summariser) = &self.settings.summariser else { return Ok(None) };
-        if let Some(at) = self.failed_lately(caller)? {
-            return Ok(Some(Err(Failed { at, why: FAILED_LATELY.to_owned() })));
+        if let Some(at) = self.last_recent_failure(caller)? {
+            return Ok(Some(Err(EndpointFailure { at, why: FAILED_RECENTLY.to_owned() })));
         }
         // What an earlier summary tells is not read again: the endpoint's time goes by length.
-        let earlier = self.kept_summary(caller, turns, until)?.filter(|_| told.len() == until);
-        let told = earlier.map_or_else(|| told.to_vec(), |earlier| rolled(earlier, told));
+        let earlier = self.find_kept_summary(caller, turns, until)?.filter(|_| told.len() == until);
+        let told = earlier.map_or_else(|| told.to_vec(), |earlier| prepend_summary(earlier, told));
         let answer = summariser.summarise(&told, tokens_max).map_err(|why| {
             let at = self.clock.now();
-            self.known.asking.failed(at);
-            Failed { at, why }
+            self.known.summary_requests.record_failure(at);
+            EndpointFailure { at, why }
         });
         Ok(Some(answer))
     }
 
     /// When the endpoint failed, if that is not long ago: in this process, or in another for this conversation.
-    fn failed_lately(&self, caller: &Caller) -> Result<Option<Timestamp>, Error> {
+    fn last_recent_failure(&self, caller: &Caller) -> Result<Option<Timestamp>, Error> {
         let now = self.clock.now();
-        if let Some(at) = self.known.asking.failed_lately(now) {
+        if let Some(at) = self.known.summary_requests.recent_failure(now) {
             return Ok(Some(at));
         }
-        let Some(conversation) = conversation(caller) else { return Ok(None) };
-        let kept = self.kept_of(caller.tenant, &conversation)?;
-        Ok(kept.iter().filter_map(KeptSummary::failed_at).filter(|at| in_flight::is_lately(*at, now)).max())
+        let Some(conversation) = conversation_key(caller) else { return Ok(None) };
+        let kept = self.list_kept_summaries(caller.tenant, &conversation)?;
+        Ok(kept.iter().filter_map(StoredSummary::failed_at).filter(|at| in_flight::is_backing_off(*at, now)).max())
     }
 
     /// Whether what a turn says was forgotten where this caller speaks.
-    fn is_forgotten(&self, caller: &Caller, keys: &[BanKey], turn: &Turn) -> Result<bool, Error> {
+    fn is_turn_forgotten(&self, caller: &Caller, keys: &[BanKey], turn: &Turn) -> Result<bool, Error> {
         let conversation = caller.conversation.clone().map(|conversation| Scope::Conversation { conversation });
         let agent = caller.agent.clone().map(|agent| Scope::Agent { agent });
         let user = caller.user.clone().map(|user| Scope::User { user });
         let draft = Draft { content: turn.content.clone(), ..Draft::default() };
         for scope in [conversation, agent, user].into_iter().flatten() {
-            if self.banned(caller.tenant, keys, &scope, &draft)?.ban.is_some() {
+            if self.check_bans(caller.tenant, keys, &scope, &draft)?.ban.is_some() {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    fn keep_summary(
+    fn store_summary(
         &self,
         caller: &Caller,
         covered: &[Turn],
         text: &str,
         failed_at: Option<Timestamp>,
     ) -> Result<(), Error> {
-        let Some(conversation) = conversation(caller) else { return Ok(()) };
+        let Some(conversation) = conversation_key(caller) else { return Ok(()) };
         let at = self.clock.now();
-        let older = self.kept_of(caller.tenant, &conversation)?;
+        let older = self.list_kept_summaries(caller.tenant, &conversation)?;
         let id = content_sha256(&format!("{conversation}\n{}", covered.len()));
-        let kept = KeptSummary {
+        let kept = StoredSummary {
             id: id.clone(),
             conversation: conversation.clone(),
             covers: covered.len(),
-            sha256: digest_of(covered),
+            sha256: digest_turns(covered),
             text: text.to_owned(),
             fallback: failed_at.is_some(),
             failed_at,
             user: caller.user.clone(),
             at,
         };
-        let mut change = Change::new(caller.tenant, at).write(Write::Row(kept.to_row()));
-        self.known.asking.made(caller.tenant, kept);
+        let mut change = Change::new(caller.tenant, at).with_write(Write::Row(kept.to_row()));
+        self.known.summary_requests.record_summary(caller.tenant, kept);
         for turn in covered {
-            let digest = spelling(&turn.content);
+            let digest = normalised_digest(&turn.content);
             let id = content_sha256(&format!("{conversation}\n{digest}"));
             let turn = CoveredTurn { id, conversation: conversation.clone(), digest, at };
-            change = change.write(Write::Row(turn.to_row()));
+            change = change.with_write(Write::Row(turn.to_row()));
         }
-        for old in older.into_iter().filter(|old| old.id != id).skip(KEPT_MAX - 1) {
-            change = change.write(Write::RowGone { kind: RowKind::Summaries, id: old.id });
+        for old in older.into_iter().filter(|old| old.id != id).skip(SUMMARIES_KEPT_MAX - 1) {
+            change = change.with_write(Write::DeleteRow { kind: RowKind::Summaries, id: old.id });
         }
         self.backend.commit_later(change);
         Ok(())
     }
 
     /// What takes every kept summary away that covers one of these texts: forgetting a turn forgets its summary.
-    pub(crate) fn dropping_summaries<'a>(
+    pub(crate) fn plan_summary_removal<'a>(
         &self,
         tenant: TenantId,
         contents: impl Iterator<Item = &'a str>,
     ) -> Result<Vec<Write>, Error> {
         // A summary that is on its way is a summary.
-        self.known.asking.forget_made();
+        self.known.summary_requests.clear_recent();
         self.backend.flush()?;
         let any = RowFilter { limit: 1, ..RowFilter::default() };
-        if self.backend.rows(tenant, RowKind::Summaries, &any)?.is_empty() {
+        if self.backend.list_rows(tenant, RowKind::Summaries, &any)?.is_empty() {
             return Ok(Vec::new());
         }
         let mut conversations = BTreeSet::new();
         for content in contents {
-            let filter = RowFilter { subject: Some(spelling(content)), ..RowFilter::default() };
-            let rows = self.backend.rows(tenant, RowKind::Summaries, &filter)?;
+            let filter = RowFilter { subject: Some(normalised_digest(content)), ..RowFilter::default() };
+            let rows = self.backend.list_rows(tenant, RowKind::Summaries, &filter)?;
             conversations.extend(rows.into_iter().map(|row| row.parent));
         }
         let mut gone = Vec::new();
         for conversation in conversations {
             let filter = RowFilter { parent: Some(conversation), ..RowFilter::default() };
-            let rows = self.backend.rows(tenant, RowKind::Summaries, &filter)?;
-            gone.extend(rows.into_iter().map(|row| Write::RowGone { kind: RowKind::Summaries, id: row.id }));
+            let rows = self.backend.list_rows(tenant, RowKind::Summaries, &filter)?;
+            gone.extend(rows.into_iter().map(|row| Write::DeleteRow { kind: RowKind::Summaries, id: row.id }));
         }
         Ok(gone)
     }
 }
 
 /// The earlier summary as a turn of its own, then what was said since.
-fn rolled(earlier: Summary, told: &[Turn]) -> Vec<Turn> {
+fn prepend_summary(earlier: Summary, told: &[Turn]) -> Vec<Turn> {
     let since = told.get(earlier.covers..).unwrap_or_default().iter().cloned();
     let earlier = Turn { content: earlier.text, role: Some(TurnRole::System), ..Turn::default() };
     std::iter::once(earlier).chain(since).collect()
 }
 
 /// Names a conversation or session of one caller; `None`: there is none to keep anything for.
-fn conversation(caller: &Caller) -> Option<String> {
+fn conversation_key(caller: &Caller) -> Option<String> {
     let place = caller.conversation.as_ref().or(caller.session.as_ref())?;
     Some(content_sha256(&format!("{}\n{place}", caller.principal)))
 }
 
-fn digest_of(turns: &[Turn]) -> String {
+fn digest_turns(turns: &[Turn]) -> String {
     let said: Vec<&str> = turns.iter().map(|turn| turn.content.as_str()).collect();
     content_sha256(&said.join("\u{0}"))
 }
 
 /// One digest for every spelling of a text.
-fn spelling(content: &str) -> String {
-    content_sha256(&normalize::value(content))
+fn normalised_digest(content: &str) -> String {
+    content_sha256(&normalize::normalise_text(content))
 }

@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{EventName, Happening};
+use crate::model::event::{EventBody, EventName};
 use crate::model::id::TenantId;
 use crate::model::memory::content_sha256;
 use crate::ports::change::{Change, Guard, Write};
-use crate::ports::row::{self, Kept, RowFilter, RowKind};
+use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
 use crate::safety::{self, Finding};
 use crate::tenant::pipelines::admins_only;
 use crate::text::normalize;
 
 /// A value the scanner lets through. The value itself is not here.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Allowed {
+pub struct AllowedValue {
     /// Keyed digest of the value's SHA-256: without the tenant's key it cannot be compared with a guess.
     pub digest: String,
     pub reason: String,
@@ -28,22 +28,22 @@ pub struct Allowed {
     pub expires_at: Timestamp,
 }
 
-impl Kept for Allowed {
+impl SideRecord for AllowedValue {
     const KIND: RowKind = RowKind::Allowed;
-    fn id(&self) -> String {
+    fn row_id(&self) -> String {
         self.digest.clone()
     }
-    fn at(&self) -> Timestamp {
+    fn row_time(&self) -> Timestamp {
         self.at
     }
-    fn state(&self) -> String {
+    fn row_state(&self) -> String {
         "allowed".to_owned()
     }
 }
 
 /// What shall be let through.
 #[derive(Clone, Debug)]
-pub enum AllowWhat {
+pub enum AllowTarget {
     /// SHA-256 of exactly what a rule found, in hex.
     Digest(String),
     /// A text in which the scanner finds one thing: that is let through, not the rest of the text.
@@ -62,21 +62,22 @@ pub struct AllowList {
 
 impl AllowList {
     /// Without what is let through on purpose. Findings of another text could point between characters; those stay.
-    pub(crate) fn held_up(&self, text: &str, mut findings: Vec<Finding>) -> Vec<Finding> {
+    pub(crate) fn remove_allowed(&self, text: &str, mut findings: Vec<Finding>) -> Vec<Finding> {
         if !self.digests.is_empty() {
-            findings.retain(|finding| !text.get(finding.start..finding.end).is_some_and(|value| self.lets(value)));
+            findings
+                .retain(|finding| !text.get(finding.start..finding.end).is_some_and(|value| self.allows_value(value)));
         }
         findings
     }
 
-    fn lets(&self, value: &str) -> bool {
+    fn allows_value(&self, value: &str) -> bool {
         let sha256 = content_sha256(value);
-        self.keys.iter().any(|key| self.digests.contains(&keyed(key, &sha256)))
+        self.keys.iter().any(|key| self.digests.contains(&allow_digest(key, &sha256)))
     }
 }
 
-fn keyed(key: &str, sha256: &str) -> String {
-    normalize::keyed_digest(key, &["allowed", sha256])
+fn allow_digest(key: &str, sha256: &str) -> String {
+    normalize::hmac_sha256_hex(key, &["allowed", sha256])
 }
 
 impl Engine {
@@ -85,7 +86,7 @@ impl Engine {
         let findings = safety::inspect(text);
         match findings.is_empty() {
             true => Ok(findings),
-            false => Ok(self.allow_list(caller.tenant)?.held_up(text, findings)),
+            false => Ok(self.load_allow_list(caller.tenant)?.remove_allowed(text, findings)),
         }
     }
 
@@ -93,12 +94,12 @@ impl Engine {
     pub fn allow(
         &self,
         caller: &Caller,
-        what: &AllowWhat,
+        what: &AllowTarget,
         reason: &str,
         expires_at: Timestamp,
-    ) -> Result<Allowed, Error> {
+    ) -> Result<AllowedValue, Error> {
         admins_only(caller)?;
-        let sha256 = digest_of(what)?;
+        let sha256 = target_sha256(what)?;
         let now = self.clock.now();
         if reason.trim().is_empty() {
             return Err(Error::invalid("shape.reason_missing", "say why this may pass"));
@@ -106,75 +107,79 @@ impl Engine {
         if expires_at <= now {
             return Err(Error::invalid("shape.expires_at", "it would be over already: give a day to come"));
         }
-        let key = self.ban_key(caller.tenant)?;
+        let key = self.ensure_ban_key(caller.tenant)?;
         let reason = safety::without_secrets(reason.to_owned());
         let by = caller.principal.clone();
-        let allowed = Allowed { digest: keyed(&key.key, &sha256), reason, by, at: now, expires_at };
-        let standing = self.every_allowed(caller.tenant)?;
-        let (over, good): (Vec<Allowed>, Vec<Allowed>) =
+        let allowed = AllowedValue { digest: allow_digest(&key.key, &sha256), reason, by, at: now, expires_at };
+        let standing = self.load_allowed_values(caller.tenant)?;
+        let (over, good): (Vec<AllowedValue>, Vec<AllowedValue>) =
             standing.into_iter().filter(|old| old.digest != allowed.digest).partition(|old| old.expires_at <= now);
         if good.len() >= ALLOWED_MAX {
             let message = format!("{ALLOWED_MAX} values are let through already: disallow some");
             return Err(Error::invalid("scanner.allowed_full", message));
         }
-        let event = Happening::new(EventName::ScannerAllowed, caller, now)
-            .with("allowed", &allowed.digest)
-            .with("expires_at", expires_at);
-        let mut change = Change::new(caller.tenant, now).write(Write::Row(allowed.to_row())).event(event);
-        change.writes.extend(over.iter().map(|old| Write::RowGone { kind: RowKind::Allowed, id: old.id() }));
+        let event = EventBody::new(EventName::ScannerAllowed, caller, now)
+            .with_field("allowed", &allowed.digest)
+            .with_field("expires_at", expires_at);
+        let mut change = Change::new(caller.tenant, now).with_write(Write::Row(allowed.to_row())).with_event(event);
+        change.writes.extend(over.iter().map(|old| Write::DeleteRow { kind: RowKind::Allowed, id: old.row_id() }));
         self.backend.commit(change)?;
         Ok(allowed)
     }
 
     /// What is let through, newest first; what is over stays on the list until the next is added.
-    pub fn allowed(&self, caller: &Caller) -> Result<Vec<Allowed>, Error> {
+    pub fn allowed_values(&self, caller: &Caller) -> Result<Vec<AllowedValue>, Error> {
         admins_only(caller)?;
-        self.every_allowed(caller.tenant)
+        self.load_allowed_values(caller.tenant)
     }
 
     /// Ends what [`Engine::allow`] began.
-    pub fn disallow(&self, caller: &Caller, digest: &str) -> Result<Allowed, Error> {
+    pub fn disallow(&self, caller: &Caller, digest: &str) -> Result<AllowedValue, Error> {
         admins_only(caller)?;
         let missing = || Error::not_found(format!("allowed value `{digest}`"));
-        let allowed: Allowed = row::get(&*self.backend, caller.tenant, digest)?.ok_or_else(missing)?;
+        let allowed: AllowedValue = row::get_record(&*self.backend, caller.tenant, digest)?.ok_or_else(missing)?;
         let now = self.clock.now();
-        let event = Happening::new(EventName::AuditRecorded, caller, now)
-            .with("action", "scanner.disallowed")
-            .with("allowed", digest);
+        let event = EventBody::new(EventName::AuditRecorded, caller, now)
+            .with_field("action", "scanner.disallowed")
+            .with_field("allowed", digest);
         let change = Change::new(caller.tenant, now)
-            .guard(Guard::RowIs { kind: RowKind::Allowed, id: allowed.id(), state: Some(allowed.state()) })
-            .write(Write::RowGone { kind: RowKind::Allowed, id: allowed.id() })
-            .event(event);
+            .with_guard(Guard::RowInState {
+                kind: RowKind::Allowed,
+                id: allowed.row_id(),
+                state: Some(allowed.row_state()),
+            })
+            .with_write(Write::DeleteRow { kind: RowKind::Allowed, id: allowed.row_id() })
+            .with_event(event);
         self.backend.commit(change)?;
         Ok(allowed)
     }
 
     /// What the gate lets through now. Read where a rule found something, never from what is merely known.
-    pub(crate) fn allow_list(&self, tenant: TenantId) -> Result<AllowList, Error> {
+    pub(crate) fn load_allow_list(&self, tenant: TenantId) -> Result<AllowList, Error> {
         let now = self.clock.now();
-        let good = self.every_allowed(tenant)?.into_iter().filter(|allowed| allowed.expires_at > now);
+        let good = self.load_allowed_values(tenant)?.into_iter().filter(|allowed| allowed.expires_at > now);
         let digests: HashSet<String> = good.map(|allowed| allowed.digest).collect();
-        let keys = if digests.is_empty() { Vec::new() } else { self.ban_keys(tenant)? };
+        let keys = if digests.is_empty() { Vec::new() } else { self.load_ban_keys(tenant)? };
         Ok(AllowList { keys: keys.into_iter().map(|key| key.key).collect(), digests })
     }
 
-    fn every_allowed(&self, tenant: TenantId) -> Result<Vec<Allowed>, Error> {
+    fn load_allowed_values(&self, tenant: TenantId) -> Result<Vec<AllowedValue>, Error> {
         // Some that are over may stand beside the good ones.
         let filter = RowFilter { newest_first: true, limit: 2 * ALLOWED_MAX, ..RowFilter::default() };
-        row::select(&*self.backend, tenant, &filter)
+        row::select_records(&*self.backend, tenant, &filter)
     }
 }
 
-fn digest_of(what: &AllowWhat) -> Result<String, Error> {
+fn target_sha256(what: &AllowTarget) -> Result<String, Error> {
     match what {
-        AllowWhat::Digest(digest) => {
+        AllowTarget::Digest(digest) => {
             let digest = digest.trim().to_ascii_lowercase();
             match digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
                 true => Ok(digest),
                 false => Err(Error::invalid("shape.digest", "a digest is the SHA-256 of the value, 64 hex digits")),
             }
         }
-        AllowWhat::Text(text) => match safety::inspect(text).as_slice() {
+        AllowTarget::Text(text) => match safety::inspect(text).as_slice() {
             [only] => Ok(content_sha256(text.get(only.start..only.end).unwrap_or_default())),
             [] => Err(Error::invalid("scanner.nothing_found", "the scanner finds nothing in it: it passes already")),
             many => {
@@ -194,9 +199,9 @@ mod tests {
         let token = ["gh", "p_"].concat() + "R4nd0mLyDr4wnCh4r4ct3rsF0rTh1sT3st99";
         let list = |key: &str| AllowList {
             keys: vec![key.to_owned()],
-            digests: HashSet::from([keyed("mine", &content_sha256(&token))]),
+            digests: HashSet::from([allow_digest("mine", &content_sha256(&token))]),
         };
-        let held_up = |key: &str, text: &str| list(key).held_up(text, safety::inspect(text)).len();
+        let held_up = |key: &str, text: &str| list(key).remove_allowed(text, safety::inspect(text)).len();
         assert_eq!(held_up("mine", &format!("the token is {token} for now")), 0);
         assert_eq!(held_up("other", &format!("the token is {token} for now")), 1);
         assert_eq!(held_up("mine", &format!("the token is {}8 for now", &token[..39])), 1);

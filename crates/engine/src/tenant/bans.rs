@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{EventName, Happening};
+use crate::model::event::{EventBody, EventName};
 use crate::model::id::{MemoryId, TenantId};
 use crate::model::memory::Draft;
 use crate::model::refusal::Refusal;
 use crate::model::scope::Scope;
 use crate::ports::StoreError;
 use crate::ports::change::{Change, Guard, Write};
-use crate::ports::row::{self, Kept, RowFilter, RowKind};
+use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
 use crate::tenant::pipelines::admins_only;
 use crate::text::normalize;
 use crate::{safety, vocabulary};
@@ -46,21 +46,21 @@ pub struct Ban {
     pub at: Timestamp,
 }
 
-impl Kept for Ban {
+impl SideRecord for Ban {
     const KIND: RowKind = RowKind::Bans;
-    fn id(&self) -> String {
+    fn row_id(&self) -> String {
         self.digest.clone()
     }
-    fn at(&self) -> Timestamp {
+    fn row_time(&self) -> Timestamp {
         self.at
     }
-    fn state(&self) -> String {
+    fn row_state(&self) -> String {
         BAN_STATE.to_owned()
     }
-    fn subject(&self) -> String {
+    fn row_subject(&self) -> String {
         self.memory.to_string()
     }
-    fn parent(&self) -> String {
+    fn row_parent(&self) -> String {
         self.scope.to_string()
     }
 }
@@ -73,24 +73,24 @@ pub struct BanKey {
 }
 
 const BAN_STATE: &str = "ban";
-const KEY_STATE: &str = "key";
+const BAN_KEY_STATE: &str = "key";
 
-impl Kept for BanKey {
+impl SideRecord for BanKey {
     const KIND: RowKind = RowKind::Bans;
-    fn id(&self) -> String {
+    fn row_id(&self) -> String {
         format!("key-{}", &crate::model::memory::content_sha256(&self.key)[..16])
     }
-    fn at(&self) -> Timestamp {
+    fn row_time(&self) -> Timestamp {
         self.at
     }
-    fn state(&self) -> String {
-        KEY_STATE.to_owned()
+    fn row_state(&self) -> String {
+        BAN_KEY_STATE.to_owned()
     }
 }
 
 /// Why a value may be banned: what to write into the ban.
 #[derive(Clone, Debug)]
-pub(crate) struct Banning<'a> {
+pub(crate) struct BanReason<'a> {
     pub cause: BanCause,
     pub by: &'a str,
     pub why: Option<&'a str>,
@@ -98,78 +98,81 @@ pub(crate) struct Banning<'a> {
 }
 
 /// Bans of one scope compared in memory, with one query; beyond, each digest is asked for on its own.
-const BANS_AT_ONCE: usize = 2_000;
+const BANS_IN_MEMORY_MAX: usize = 2_000;
 /// Keys one tenant can have: its own and those of imports.
 pub(crate) const KEYS_MAX: usize = 16;
 /// Digests asked for one by one where a scope has more bans than fit in memory.
-const LOOKUPS_MAX: usize = 64;
+const DIGEST_LOOKUPS_MAX: usize = 64;
 
 impl Engine {
-    pub(crate) fn ban_keys(&self, tenant: TenantId) -> Result<Vec<BanKey>, Error> {
-        let filter = RowFilter { state: Some(KEY_STATE.to_owned()), limit: KEYS_MAX, ..RowFilter::default() };
-        row::select(&*self.backend, tenant, &filter)
+    pub(crate) fn load_ban_keys(&self, tenant: TenantId) -> Result<Vec<BanKey>, Error> {
+        let filter = RowFilter { state: Some(BAN_KEY_STATE.to_owned()), limit: KEYS_MAX, ..RowFilter::default() };
+        row::select_records(&*self.backend, tenant, &filter)
     }
 
     /// As [`Engine::ban_keys`], as last read.
-    pub(crate) fn known_ban_keys(&self, tenant: TenantId) -> Result<Arc<[BanKey]>, Error> {
+    pub(crate) fn cached_ban_keys(&self, tenant: TenantId) -> Result<Arc<[BanKey]>, Error> {
         if let Some(keys) = self.known.ban_keys(tenant) {
             return Ok(keys);
         }
-        let keys: Arc<[BanKey]> = self.ban_keys(tenant)?.into();
-        self.known.learn_ban_keys(tenant, &keys);
+        let keys: Arc<[BanKey]> = self.load_ban_keys(tenant)?.into();
+        self.known.cache_ban_keys(tenant, &keys);
         Ok(keys)
     }
 
     /// The tenant's own key. Made on its own, before the deed that needs it: a deed over many memories, or many deeds at
     /// once, must not make one each.
-    pub(crate) fn ban_key(&self, tenant: TenantId) -> Result<BanKey, Error> {
-        if let Some(key) = self.ban_keys(tenant)?.into_iter().next() {
+    pub(crate) fn ensure_ban_key(&self, tenant: TenantId) -> Result<BanKey, Error> {
+        if let Some(key) = self.load_ban_keys(tenant)?.into_iter().next() {
             return Ok(key);
         }
         // Two fresh ids hold some 140 bits of chance, more than a digest can be searched for.
         let key = format!("{}{}", self.clock.fresh_id().simple(), self.clock.fresh_id().simple());
         let key = BanKey { key, at: self.clock.now() };
-        let change = Change::new(tenant, key.at).guard(keys_are(&[])).write(Write::Row(key.to_row()));
+        let change =
+            Change::new(tenant, key.at).with_guard(ban_key_count_guard(&[])).with_write(Write::Row(key.to_row()));
         match self.backend.commit(change) {
             Ok(_) => Ok(key),
             // Somebody else made it meanwhile.
-            Err(error @ StoreError::Guard(_)) => self.ban_keys(tenant)?.into_iter().next().ok_or_else(|| error.into()),
+            Err(error @ StoreError::Guard(_)) => {
+                self.load_ban_keys(tenant)?.into_iter().next().ok_or_else(|| error.into())
+            }
             Err(error) => Err(error.into()),
         }
     }
 
     /// Why these texts may not be written here, and what must still hold when they are.
-    pub(crate) fn banned(
+    pub(crate) fn check_bans(
         &self,
         tenant: TenantId,
         keys: &[BanKey],
         scope: &Scope,
         draft: &Draft,
-    ) -> Result<Banned, Error> {
+    ) -> Result<BanCheck, Error> {
         if keys.is_empty() {
-            return Ok(Banned::default());
+            return Ok(BanCheck::default());
         }
-        let filter = RowFilter { parent: Some(scope.to_string()), limit: BANS_AT_ONCE, ..RowFilter::default() };
-        let bans: Vec<Ban> = row::select(&*self.backend, tenant, &filter)?;
-        let mut banned = Banned::default();
-        let whole = normalize::value(&draft.content);
+        let filter = RowFilter { parent: Some(scope.to_string()), limit: BANS_IN_MEMORY_MAX, ..RowFilter::default() };
+        let bans: Vec<Ban> = row::select_records(&*self.backend, tenant, &filter)?;
+        let mut banned = BanCheck::default();
+        let whole = normalize::normalise_text(&draft.content);
         banned.guards = keys
             .iter()
-            .map(|key| Guard::RowIs { kind: RowKind::Bans, id: digest(&key.key, scope, &whole), state: None })
+            .map(|key| Guard::RowInState { kind: RowKind::Bans, id: ban_digest(&key.key, scope, &whole), state: None })
             .collect();
         let digests = |values: &[String]| -> Vec<String> {
-            values.iter().flat_map(|value| keys.iter().map(move |key| digest(&key.key, scope, value))).collect()
+            values.iter().flat_map(|value| keys.iter().map(move |key| ban_digest(&key.key, scope, value))).collect()
         };
-        if bans.len() < BANS_AT_ONCE {
+        if bans.len() < BANS_IN_MEMORY_MAX {
             if bans.is_empty() {
                 return Ok(banned);
             }
             let lengths: std::collections::BTreeSet<usize> = bans.iter().map(|ban| ban.sentences).collect();
-            let said = digests(&values_of(draft, lengths.into_iter()));
+            let said = digests(&normalized_values(draft, lengths.into_iter()));
             banned.ban = bans.into_iter().find(|ban| said.contains(&ban.digest));
         } else {
-            for digest in digests(&values_of(draft, 1..=1)).into_iter().take(LOOKUPS_MAX) {
-                banned.ban = banned.ban.or(row::get(&*self.backend, tenant, &digest)?);
+            for digest in digests(&normalized_values(draft, 1..=1)).into_iter().take(DIGEST_LOOKUPS_MAX) {
+                banned.ban = banned.ban.or(row::get_record(&*self.backend, tenant, &digest)?);
             }
         }
         Ok(banned)
@@ -180,43 +183,43 @@ impl Engine {
         admins_only(caller)?;
         let (state, limit) = (Some(BAN_STATE.to_owned()), self.limits().list_max);
         let filter = RowFilter { state, newest_first: true, limit, ..RowFilter::default() };
-        row::select(&*self.backend, caller.tenant, &filter)
+        row::select_records(&*self.backend, caller.tenant, &filter)
     }
 
     /// Lets a value return.
     pub fn lift_ban(&self, caller: &Caller, digest: &str) -> Result<Ban, Error> {
         admins_only(caller)?;
         let missing = || Error::not_found(format!("ban `{digest}`"));
-        let found = self.backend.row(caller.tenant, RowKind::Bans, digest)?.filter(|row| row.state == BAN_STATE);
+        let found = self.backend.get_row(caller.tenant, RowKind::Bans, digest)?.filter(|row| row.state == BAN_STATE);
         let ban = Ban::from_row(found.ok_or_else(missing)?)?;
         let now = self.clock.now();
-        let event = Happening::new(EventName::AuditRecorded, caller, now)
-            .in_scope(Some(ban.scope.clone()))
-            .with("action", "ban.lifted")
-            .with("ban", digest);
+        let event = EventBody::new(EventName::AuditRecorded, caller, now)
+            .with_scope(Some(ban.scope.clone()))
+            .with_field("action", "ban.lifted")
+            .with_field("ban", digest);
         let change = Change::new(caller.tenant, now)
-            .guard(Guard::RowIs { kind: RowKind::Bans, id: ban.id(), state: Some(ban.state()) })
-            .write(Write::RowGone { kind: RowKind::Bans, id: ban.id() })
-            .event(event);
+            .with_guard(Guard::RowInState { kind: RowKind::Bans, id: ban.row_id(), state: Some(ban.row_state()) })
+            .with_write(Write::DeleteRow { kind: RowKind::Bans, id: ban.row_id() })
+            .with_event(event);
         self.backend.commit(change)?;
         Ok(ban)
     }
 
     /// The rows that keep these values from coming back to a scope.
-    pub(crate) fn banning<'a>(
+    pub(crate) fn plan_bans<'a>(
         &self,
         tenant: TenantId,
         scope: &Scope,
         values: impl Iterator<Item = (MemoryId, &'a str)>,
-        why: &Banning<'_>,
+        why: &BanReason<'_>,
     ) -> Result<Vec<Write>, Error> {
-        let key = self.ban_key(tenant)?;
+        let key = self.ensure_ban_key(tenant)?;
         let mut writes = Vec::new();
         for (memory, content) in values.filter(|(_, content)| !content.is_empty()) {
             let ban = Ban {
-                digest: digest(&key.key, scope, &normalize::value(content)),
+                digest: ban_digest(&key.key, scope, &normalize::normalise_text(content)),
                 scope: scope.clone(),
-                sentences: normalize::sentences(content).len(),
+                sentences: normalize::normalised_sentences(content).len(),
                 cause: why.cause,
                 memory,
                 by: why.by.to_owned(),
@@ -225,7 +228,7 @@ impl Engine {
             };
             // A quarantine ends one day; it must not take the place of a ban that does not.
             let held = why.cause == BanCause::Quarantine;
-            if !held || self.backend.row(tenant, RowKind::Bans, &ban.digest)?.is_none() {
+            if !held || self.backend.get_row(tenant, RowKind::Bans, &ban.digest)?.is_none() {
                 writes.push(Write::Row(ban.to_row()));
             }
         }
@@ -234,20 +237,20 @@ impl Engine {
 }
 
 /// No other key was made or brought.
-pub(crate) fn keys_are(keys: &[BanKey]) -> Guard {
-    Guard::RowsAre { kind: RowKind::Bans, state: KEY_STATE, count: keys.len() as u64 }
+pub(crate) fn ban_key_count_guard(keys: &[BanKey]) -> Guard {
+    Guard::RowCountIs { kind: RowKind::Bans, state: BAN_KEY_STATE, count: keys.len() as u64 }
 }
 
 /// What [`Engine::banned`] found.
 #[derive(Debug, Default)]
-pub(crate) struct Banned {
+pub(crate) struct BanCheck {
     pub ban: Option<Ban>,
     pub guards: Vec<Guard>,
 }
 
 impl Ban {
     /// Says when and why, never what.
-    pub fn refusal(&self) -> Refusal {
+    pub fn to_refusal(&self) -> Refusal {
         let day = self.at.to_string();
         let day = day.get(..10).unwrap_or(&day).to_owned();
         let why = self.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
@@ -259,25 +262,25 @@ impl Ban {
         };
         let message = format!("this was {deed} on {day} by {}{why}; it may not return to {}", self.by, self.scope);
         Refusal::new("policy.forgotten", message)
-            .hint("leave it out; whoever forgot it can lift that with `ingrain ban lift`")
+            .with_hint("leave it out; whoever forgot it can lift that with `ingrain ban lift`")
     }
 }
 
 /// The normalised values a draft says: its fields, and its sentences in runs of these lengths.
-fn values_of(draft: &Draft, lengths: impl Iterator<Item = usize>) -> Vec<String> {
+fn normalized_values(draft: &Draft, lengths: impl Iterator<Item = usize>) -> Vec<String> {
     let profile = draft.metadata.as_ref().and_then(|metadata| metadata.get("value")).and_then(|value| value.as_str());
     let fields = [Some(draft.content.as_str()), draft.title.as_deref(), draft.recall_hint.as_deref(), profile];
-    let mut values: Vec<String> = fields.into_iter().flatten().map(normalize::value).collect();
-    let sentences = normalize::sentences(&draft.content);
+    let mut values: Vec<String> = fields.into_iter().flatten().map(normalize::normalise_text).collect();
+    let sentences = normalize::normalised_sentences(&draft.content);
     for length in lengths.filter(|length| *length > 0) {
-        values.extend(sentences.windows(length).map(|run| run.concat()).filter(|run| normalize::is_telling(run)));
+        values.extend(sentences.windows(length).map(|run| run.concat()).filter(|run| normalize::is_distinctive(run)));
     }
     values.sort();
     values.dedup();
     values
 }
 
-fn digest(key: &str, scope: &Scope, value: &str) -> String {
+fn ban_digest(key: &str, scope: &Scope, value: &str) -> String {
     let scope = serde_json::to_string(scope).unwrap_or_default();
-    normalize::keyed_digest(key, &[&scope, value])
+    normalize::hmac_sha256_hex(key, &[&scope, value])
 }

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::model::id::TenantId;
 use crate::model::store::Store;
 use crate::ports::change::Guard;
-use crate::ports::row::{Kept, RowKind};
-use crate::safety::scan_counters::Tally;
-use crate::summaries::in_flight::Asking;
+use crate::ports::row::{RowKind, SideRecord};
+use crate::safety::scan_counters::ScanCounters;
+use crate::summaries::in_flight::SummaryRequests;
 use crate::tenant::bans::BanKey;
 
 /// Tenants kept at once. Beyond, all are forgotten and read anew as they come.
@@ -17,63 +17,63 @@ const TENANTS_MAX: usize = 1_024;
 
 /// What one process knows of its tenants and of its summary endpoint, and how often it saw the scanner find something.
 #[derive(Debug, Default)]
-pub struct Known {
-    pub tally: Tally,
-    pub(crate) asking: Asking,
-    tenants: Mutex<HashMap<TenantId, Tenant>>,
+pub struct TenantCache {
+    pub scan_counters: ScanCounters,
+    pub(crate) summary_requests: SummaryRequests,
+    tenants: Mutex<HashMap<TenantId, CachedTenant>>,
 }
 
 #[derive(Debug, Default)]
-struct Tenant {
+struct CachedTenant {
     stores: HashMap<String, Arc<Store>>,
     ban_keys: Option<Arc<[BanKey]>>,
     erasures: Option<u64>,
 }
 
-impl Known {
+impl TenantCache {
     pub(crate) fn store(&self, tenant: TenantId, slug: &str) -> Option<Arc<Store>> {
-        self.lock().get(&tenant)?.stores.get(slug).cloned()
+        self.lock_tenants().get(&tenant)?.stores.get(slug).cloned()
     }
 
-    pub(crate) fn learn_store(&self, tenant: TenantId, store: &Arc<Store>) {
-        self.learn(tenant, |known| drop(known.stores.insert(store.slug.clone(), store.clone())));
+    pub(crate) fn cache_store(&self, tenant: TenantId, store: &Arc<Store>) {
+        self.update_tenant(tenant, |known| drop(known.stores.insert(store.slug.clone(), store.clone())));
     }
 
     pub(crate) fn ban_keys(&self, tenant: TenantId) -> Option<Arc<[BanKey]>> {
-        self.lock().get(&tenant)?.ban_keys.clone()
+        self.lock_tenants().get(&tenant)?.ban_keys.clone()
     }
 
-    pub(crate) fn learn_ban_keys(&self, tenant: TenantId, keys: &Arc<[BanKey]>) {
-        self.learn(tenant, |known| known.ban_keys = Some(keys.clone()));
+    pub(crate) fn cache_ban_keys(&self, tenant: TenantId, keys: &Arc<[BanKey]>) {
+        self.update_tenant(tenant, |known| known.ban_keys = Some(keys.clone()));
     }
 
-    pub(crate) fn erasures(&self, tenant: TenantId) -> Option<u64> {
-        self.lock().get(&tenant)?.erasures
+    pub(crate) fn erasure_count(&self, tenant: TenantId) -> Option<u64> {
+        self.lock_tenants().get(&tenant)?.erasures
     }
 
-    pub(crate) fn learn_erasures(&self, tenant: TenantId, count: u64) {
-        self.learn(tenant, |known| known.erasures = Some(count));
+    pub(crate) fn cache_erasure_count(&self, tenant: TenantId, count: u64) {
+        self.update_tenant(tenant, |known| known.erasures = Some(count));
     }
 
     /// Something was not as it was known.
-    pub(crate) fn forget(&self, tenant: TenantId) {
-        self.lock().remove(&tenant);
+    pub(crate) fn forget_tenant(&self, tenant: TenantId) {
+        self.lock_tenants().remove(&tenant);
     }
 
-    fn learn(&self, tenant: TenantId, lesson: impl FnOnce(&mut Tenant)) {
-        let mut tenants = self.lock();
+    fn update_tenant(&self, tenant: TenantId, lesson: impl FnOnce(&mut CachedTenant)) {
+        let mut tenants = self.lock_tenants();
         if tenants.len() >= TENANTS_MAX && !tenants.contains_key(&tenant) {
             tenants.clear();
         }
         lesson(tenants.entry(tenant).or_default());
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<TenantId, Tenant>> {
+    fn lock_tenants(&self) -> MutexGuard<'_, HashMap<TenantId, CachedTenant>> {
         self.tenants.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The store still takes writes. Nothing else about a store ever changes.
-pub(crate) fn store_is_open(store: &Store) -> Guard {
-    Guard::RowIs { kind: RowKind::Stores, id: store.slug.clone(), state: Some(store.state()) }
+pub(crate) fn open_store_guard(store: &Store) -> Guard {
+    Guard::RowInState { kind: RowKind::Stores, id: store.slug.clone(), state: Some(store.row_state()) }
 }

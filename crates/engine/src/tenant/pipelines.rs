@@ -4,14 +4,14 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::Engine;
-use crate::gate::checked_label;
+use crate::gate::check_label;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{EventName, Happening};
+use crate::model::event::{EventBody, EventName};
 use crate::model::scope::Scope;
 use crate::model::vocabulary::Role;
 use crate::ports::change::{Change, Place, Write};
-use crate::ports::row::{self, Kept, RowFilter, RowKind};
+use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
 
 /// One agent's opt-in.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -26,18 +26,18 @@ pub struct OptIn {
     pub changed_at: Timestamp,
 }
 
-impl Kept for OptIn {
+impl SideRecord for OptIn {
     const KIND: RowKind = RowKind::Pipelines;
-    fn id(&self) -> String {
+    fn row_id(&self) -> String {
         opt_in_id(&self.pipeline, &self.agent)
     }
-    fn at(&self) -> Timestamp {
+    fn row_time(&self) -> Timestamp {
         self.changed_at
     }
-    fn state(&self) -> String {
+    fn row_state(&self) -> String {
         if self.enabled { "enabled" } else { "disabled" }.to_owned()
     }
-    fn parent(&self) -> String {
+    fn row_parent(&self) -> String {
         self.pipeline.clone()
     }
 }
@@ -51,22 +51,23 @@ impl Engine {
     /// The caller's own opt-in, where its pipeline gave one.
     pub fn opt_in(&self, caller: &Caller) -> Result<Option<OptIn>, Error> {
         let (Some(pipeline), Some(agent)) = (&caller.pipeline, &caller.agent) else { return Ok(None) };
-        let found: Option<OptIn> = row::get(&*self.backend, caller.tenant, &opt_in_id(pipeline, agent))?;
+        let found: Option<OptIn> = row::get_record(&*self.backend, caller.tenant, &opt_in_id(pipeline, agent))?;
         Ok(found.filter(|opt_in| opt_in.enabled))
     }
 
     /// Turns an agent's memory in a pipeline on or off. Turning it off keeps what was saved.
     pub fn set_opt_in(&self, caller: &Caller, opt_in: OptIn) -> Result<OptIn, Error> {
         admins_only(caller)?;
-        checked_label("pipeline", &opt_in.pipeline, self.limits())?;
-        checked_label("agent", &opt_in.agent, self.limits())?;
+        check_label("pipeline", &opt_in.pipeline, self.limits())?;
+        check_label("agent", &opt_in.agent, self.limits())?;
         let now = self.clock.now();
         let opt_in = OptIn { changed_at: now, ..opt_in };
-        let event = Happening::new(EventName::PipelineChanged, caller, now)
-            .with("pipeline", &opt_in.pipeline)
-            .with("agent", &opt_in.agent)
-            .with("enabled", opt_in.enabled);
-        self.backend.commit(Change::new(caller.tenant, now).write(Write::Row(opt_in.to_row())).event(event))?;
+        let event = EventBody::new(EventName::PipelineChanged, caller, now)
+            .with_field("pipeline", &opt_in.pipeline)
+            .with_field("agent", &opt_in.agent)
+            .with_field("enabled", opt_in.enabled);
+        self.backend
+            .commit(Change::new(caller.tenant, now).with_write(Write::Row(opt_in.to_row())).with_event(event))?;
         Ok(opt_in)
     }
 
@@ -74,7 +75,7 @@ impl Engine {
         admins_only(caller)?;
         let filter =
             RowFilter { parent: pipeline.map(str::to_owned), limit: self.limits().list_max, ..RowFilter::default() };
-        row::select(&*self.backend, caller.tenant, &filter)
+        row::select_records(&*self.backend, caller.tenant, &filter)
     }
 
     /// Deletes a pipeline: its opt-ins and, with all history, its memories. Answers how many memories went.
@@ -84,20 +85,20 @@ impl Engine {
         let now = self.clock.now();
         let mut change = Change::new(caller.tenant, now);
         for opt_in in &opt_ins {
-            change = change.write(Write::RowGone { kind: RowKind::Pipelines, id: opt_in.id() });
+            change = change.with_write(Write::DeleteRow { kind: RowKind::Pipelines, id: opt_in.row_id() });
             let scope = Scope::Pipeline { pipeline: opt_in.pipeline.clone(), agent: opt_in.agent.clone() };
             for store in stores.iter().filter(|store| store.scope == scope.kind()) {
                 let place = Place { store: store.slug.clone(), scope: scope.clone() };
-                change = change.write(Write::Erase { place });
+                change = change.with_write(Write::Erase { place });
             }
         }
         if opt_ins.is_empty() {
             return Err(Error::not_found(format!("pipeline `{pipeline}`")));
         }
-        let event = Happening::new(EventName::PipelineDeleted, caller, now)
-            .with("pipeline", pipeline)
-            .with("agents", opt_ins.len());
-        Ok(self.backend.commit(change.event(event))?.erased)
+        let event = EventBody::new(EventName::PipelineDeleted, caller, now)
+            .with_field("pipeline", pipeline)
+            .with_field("agents", opt_ins.len());
+        Ok(self.backend.commit(change.with_event(event))?.erased_count)
     }
 }
 

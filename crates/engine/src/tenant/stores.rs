@@ -5,18 +5,18 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::Engine;
-use crate::gate::checked_label;
+use crate::gate::check_label;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{EventName, Happening};
+use crate::model::event::{EventBody, EventName};
 use crate::model::id::StoreId;
 use crate::model::scope::Scope;
-use crate::model::store::{Store, find_builtin};
+use crate::model::store::{Store, find_builtin_store};
 use crate::model::vocabulary::{Access, ScopeKind, Trust};
 use crate::policy::Readable;
 use crate::ports::StoreError;
 use crate::ports::change::{Change, Guard, Place, Write};
-use crate::ports::row::{self, Kept, RowFilter, RowKind};
+use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
 use crate::tenant::pipelines::admins_only;
 
 /// What a new store shall be.
@@ -30,18 +30,18 @@ pub struct NewStore {
     pub access: Access,
 }
 
-impl Kept for Store {
+impl SideRecord for Store {
     const KIND: RowKind = RowKind::Stores;
-    fn id(&self) -> String {
+    fn row_id(&self) -> String {
         self.slug.clone()
     }
-    fn at(&self) -> Timestamp {
+    fn row_time(&self) -> Timestamp {
         self.created_at
     }
-    fn state(&self) -> String {
+    fn row_state(&self) -> String {
         if self.archived_at.is_some() { "archived" } else { "open" }.to_owned()
     }
-    fn subject(&self) -> String {
+    fn row_subject(&self) -> String {
         self.scope.to_string()
     }
 }
@@ -50,7 +50,7 @@ impl Engine {
     /// All stores, archived ones too: their names are no secret, their contents are.
     pub fn stores(&self, caller: &Caller) -> Result<Vec<Store>, Error> {
         let filter = RowFilter { limit: self.limits().list_max, ..RowFilter::default() };
-        row::select(&*self.backend, caller.tenant, &filter)
+        row::select_records(&*self.backend, caller.tenant, &filter)
     }
 
     /// A system's place in every store kept by system, for who looks nowhere else.
@@ -69,7 +69,7 @@ impl Engine {
     pub fn create_store(&self, caller: &Caller, new: NewStore) -> Result<Store, Error> {
         admins_only(caller)?;
         checked_slug(&new.slug)?;
-        new.title.as_ref().map(|title| checked_label("title", title, self.limits())).transpose()?;
+        new.title.as_ref().map(|title| check_label("title", title, self.limits())).transpose()?;
         if self.settings.rulesets.get(&new.ruleset).is_none() {
             let known: Vec<&str> = self.settings.rulesets.names().collect();
             let message = format!("unknown ruleset `{}`; one of: {}", new.ruleset, known.join(", "));
@@ -89,7 +89,7 @@ impl Engine {
             archived_at: None,
         };
         let taken = |_| Error::conflict("conflict.store_exists", format!("store `{}` exists already", store.slug));
-        self.backend.commit(self.making(caller, &store)).map_err(taken)?;
+        self.backend.commit(self.plan_new_store(caller, &store)).map_err(taken)?;
         Ok(store)
     }
 
@@ -98,31 +98,38 @@ impl Engine {
         admins_only(caller)?;
         let now = self.clock.now();
         let store = Store { archived_at: Some(now), ..self.open_store(caller, slug)? };
-        let event = Happening::new(EventName::StoreArchived, caller, now).with("store", slug);
-        self.backend.commit(Change::new(caller.tenant, now).write(Write::Row(store.to_row())).event(event))?;
+        let event = EventBody::new(EventName::StoreArchived, caller, now).with_field("store", slug);
+        self.backend
+            .commit(Change::new(caller.tenant, now).with_write(Write::Row(store.to_row())).with_event(event))?;
         Ok(store)
     }
 
     /// A store that can be read and written now. A built-in one that nobody used yet is there, and empty.
     pub(crate) fn open_store(&self, caller: &Caller, slug: &str) -> Result<Store, Error> {
-        let store: Option<Store> = row::get(&*self.backend, caller.tenant, slug)?;
-        let unused =
-            || find_builtin(slug).map(|builtin| builtin.make(StoreId(self.clock.fresh_id()), self.clock.now()));
+        let store: Option<Store> = row::get_record(&*self.backend, caller.tenant, slug)?;
+        let unused = || {
+            find_builtin_store(slug).map(|builtin| builtin.to_store(StoreId(self.clock.fresh_id()), self.clock.now()))
+        };
         let store = store.or_else(unused);
         store.filter(|store| store.archived_at.is_none()).ok_or_else(|| Error::not_found(format!("store `{slug}`")))
     }
 
     /// Whether the stores asked for by name are there to be read; one the caller may not look into is not.
-    pub(crate) fn stores_stand(&self, caller: &Caller, eyes: &Readable, slugs: &[String]) -> Result<(), Error> {
+    pub(crate) fn ensure_stores_readable(
+        &self,
+        caller: &Caller,
+        eyes: &Readable,
+        slugs: &[String],
+    ) -> Result<(), Error> {
         for slug in slugs {
-            self.store_stands(caller, eyes, slug)?;
+            self.open_readable_store(caller, eyes, slug)?;
         }
         Ok(())
     }
 
     /// As [`Engine::open_store`], to be read with these eyes.
-    pub(crate) fn store_stands(&self, caller: &Caller, eyes: &Readable, slug: &str) -> Result<Store, Error> {
-        match eyes.closed.iter().any(|closed| closed == slug) {
+    pub(crate) fn open_readable_store(&self, caller: &Caller, eyes: &Readable, slug: &str) -> Result<Store, Error> {
+        match eyes.hidden_stores.iter().any(|closed| closed == slug) {
             true => Err(Error::not_found(format!("store `{slug}`"))),
             false => self.open_store(caller, slug),
         }
@@ -130,12 +137,12 @@ impl Engine {
 
     /// As [`Engine::open_store`]; a built-in store that is not there yet is made.
     pub(crate) fn store_for_write(&self, caller: &Caller, slug: &str) -> Result<Store, Error> {
-        let store: Option<Store> = row::get(&*self.backend, caller.tenant, slug)?;
-        match (store, find_builtin(slug)) {
+        let store: Option<Store> = row::get_record(&*self.backend, caller.tenant, slug)?;
+        match (store, find_builtin_store(slug)) {
             (Some(store), _) if store.archived_at.is_none() => Ok(store),
             (None, Some(builtin)) => {
-                let store = builtin.make(StoreId(self.clock.fresh_id()), self.clock.now());
-                match self.backend.prepare(self.making(caller, &store)) {
+                let store = builtin.to_store(StoreId(self.clock.fresh_id()), self.clock.now());
+                match self.backend.commit_setup(self.plan_new_store(caller, &store)) {
                     // Nobody waits twice: who could not make it could not save either.
                     Err(error @ (StoreError::Busy(_) | StoreError::Unavailable(_))) => Err(error.into()),
                     // Somebody else may have made it at the same moment: theirs is as good.
@@ -147,23 +154,23 @@ impl Engine {
     }
 
     /// As [`Engine::store_for_write`], as last read.
-    pub(crate) fn known_store(&self, caller: &Caller, slug: &str) -> Result<Arc<Store>, Error> {
+    pub(crate) fn cached_store_for_write(&self, caller: &Caller, slug: &str) -> Result<Arc<Store>, Error> {
         if let Some(known) = self.known.store(caller.tenant, slug) {
             return Ok(known);
         }
         let store = Arc::new(self.store_for_write(caller, slug)?);
-        self.known.learn_store(caller.tenant, &store);
+        self.known.cache_store(caller.tenant, &store);
         Ok(store)
     }
 
-    pub(crate) fn making(&self, caller: &Caller, store: &Store) -> Change {
-        let event = Happening::new(EventName::StoreCreated, caller, store.created_at)
-            .with("store", &store.slug)
-            .with("ruleset", &store.ruleset);
+    pub(crate) fn plan_new_store(&self, caller: &Caller, store: &Store) -> Change {
+        let event = EventBody::new(EventName::StoreCreated, caller, store.created_at)
+            .with_field("store", &store.slug)
+            .with_field("ruleset", &store.ruleset);
         Change::new(caller.tenant, store.created_at)
-            .guard(Guard::RowIs { kind: RowKind::Stores, id: store.slug.clone(), state: None })
-            .write(Write::Row(store.to_row()))
-            .event(event)
+            .with_guard(Guard::RowInState { kind: RowKind::Stores, id: store.slug.clone(), state: None })
+            .with_write(Write::Row(store.to_row()))
+            .with_event(event)
     }
 }
 

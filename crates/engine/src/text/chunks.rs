@@ -1,6 +1,6 @@
 //! Documents cut into pieces a model can be shown: along their headings, never over the size, with a little overlap.
 
-use crate::text::markdown::{self, Block};
+use crate::text::markdown::{self, MarkdownBlock};
 use crate::text::tokens;
 
 /// Tokens of a chunk (seed 001): small enough to show five, large enough to stand alone.
@@ -22,140 +22,141 @@ pub struct Chunk {
 
 /// What a document is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum DocumentFormat {
     Markdown,
     Text,
     Html,
 }
 
-impl Format {
+impl DocumentFormat {
     /// What a file is written in, by its name; `None`: not known to be a document.
-    pub fn of(path: &str) -> Option<Format> {
+    pub fn from_path(path: &str) -> Option<DocumentFormat> {
         match path.rsplit(['/', '\\']).next()?.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
-            "md" | "markdown" => Some(Format::Markdown),
-            "txt" | "text" => Some(Format::Text),
-            "html" | "htm" => Some(Format::Html),
+            "md" | "markdown" => Some(DocumentFormat::Markdown),
+            "txt" | "text" => Some(DocumentFormat::Text),
+            "html" | "htm" => Some(DocumentFormat::Html),
             _ => None,
         }
     }
 }
 
 /// Cuts a Markdown text; plain text is Markdown without headings.
-pub fn cut(text: &str) -> Vec<Chunk> {
-    let text = markdown::plain(text);
-    let mut cutter = Cutter::default();
-    for block in markdown::blocks(&text) {
+pub fn chunk_markdown(text: &str) -> Vec<Chunk> {
+    let text = markdown::normalise_whitespace(text);
+    let mut cutter = Chunker::default();
+    for block in markdown::parse_blocks(&text) {
         match block {
-            Block::Heading(level, title) => cutter.heading(level, title),
-            Block::Text(text) => cutter.text(text),
+            MarkdownBlock::Heading(level, title) => cutter.add_heading(level, title),
+            MarkdownBlock::Text(text) => cutter.add_block(text),
         }
     }
-    cutter.leave(0);
-    cutter.finish();
+    cutter.close_headings(0);
+    cutter.finish_chunk();
     cutter.chunks
 }
 
 #[derive(Default)]
-struct Cutter {
+struct Chunker {
     chunks: Vec<Chunk>,
     /// The headings in force.
-    trail: Vec<Heading>,
+    trail: Vec<TrailHeading>,
     /// The headings in force where the current chunk began.
-    began: Vec<String>,
+    start_trail: Vec<String>,
     current: String,
     /// Between what the current chunk repeats and what is new; `None` once something is.
     seam: Option<&'static str>,
 }
 
-struct Heading {
+struct TrailHeading {
     level: usize,
     title: String,
     /// Whether some chunk has it.
-    said: bool,
+    is_written: bool,
 }
 
-impl Cutter {
-    fn heading(&mut self, level: usize, title: &str) {
+impl Chunker {
+    fn add_heading(&mut self, level: usize, title: &str) {
         if tokens::estimate(&self.current) >= SECTION_TOKENS_MIN {
-            self.finish();
+            self.finish_chunk();
         }
-        self.leave(level);
-        let short = tokens::head(title, TRAIL_TOKENS_MAX / 2).trim().to_owned();
-        self.trail.push(Heading { level, title: short.clone(), said: false });
+        self.close_headings(level);
+        let short = tokens::truncate_to(title, TRAIL_TOKENS_MAX / 2).trim().to_owned();
+        self.trail.push(TrailHeading { level, title: short.clone(), is_written: false });
         // Inside a chunk the heading stays where it stood; at its start the trail says it.
         if !self.current.is_empty() {
-            self.push(&marked(level, &short));
+            self.append_text(&heading_line(level, &short));
         }
         if short.len() < title.len() {
-            self.text(title);
+            self.add_block(title);
         }
     }
 
     /// Ends the headings from this level on. One with nothing below it is all there is to say.
-    fn leave(&mut self, level: usize) {
+    fn close_headings(&mut self, level: usize) {
         let ended = self.trail.iter().take_while(|heading| heading.level < level).count();
         let unsaid: Vec<String> = self.trail[ended..]
             .iter()
-            .filter(|heading| !heading.said)
-            .map(|heading| marked(heading.level, &heading.title))
+            .filter(|heading| !heading.is_written)
+            .map(|heading| heading_line(heading.level, &heading.title))
             .collect();
         for heading in unsaid {
-            self.push(&heading);
+            self.append_text(&heading);
         }
         self.trail.truncate(ended);
     }
 
-    fn names(&self) -> Vec<String> {
+    fn heading_titles(&self) -> Vec<String> {
         self.trail.iter().map(|heading| heading.title.clone()).collect()
     }
 
-    fn text(&mut self, text: &str) {
-        match markdown::fenced(text).filter(|_| !fits(text, OWN_TOKENS_MAX)) {
-            Some((open, code, close)) if fits(open, OVERLAP_TOKENS) => self.code(open, code, close),
-            _ => self.words(text),
+    fn add_block(&mut self, text: &str) {
+        match markdown::split_fenced_code(text).filter(|_| !fits_tokens(text, OWN_TOKENS_MAX)) {
+            Some((open, code, close)) if fits_tokens(open, OVERLAP_TOKENS) => self.add_code(open, code, close),
+            _ => self.add_prose(text),
         }
     }
 
     /// Code too long for a chunk: each piece stands in a fence of its own. What introduces it stays with the first.
-    fn code(&mut self, open: &str, code: &str, close: &str) {
+    fn add_code(&mut self, open: &str, code: &str, close: &str) {
         let fence = tokens::estimate(open) + tokens::estimate(close) + 4;
         let mut rest = code;
         if tokens::estimate(&self.current) >= SECTION_TOKENS_MIN {
-            self.finish();
+            self.finish_chunk();
         }
         loop {
             let room = OWN_TOKENS_MAX.saturating_sub(fence + tokens::estimate(&self.current));
             let head = whole_lines(rest, room);
-            self.push(&format!("{open}\n{}\n{close}", head.trim_matches('\n')));
+            self.append_text(&format!("{open}\n{}\n{close}", head.trim_matches('\n')));
             let after = &rest[head.len()..];
             if after.trim().is_empty() {
                 return;
             }
-            let repeated = if fits(head, 2 * OVERLAP_TOKENS) { 0 } else { last_lines(head, OVERLAP_TOKENS).len() };
+            let repeated =
+                if fits_tokens(head, 2 * OVERLAP_TOKENS) { 0 } else { last_lines(head, OVERLAP_TOKENS).len() };
             rest = rest[head.len() - repeated..].trim_start_matches('\n');
-            self.finish();
+            self.finish_chunk();
         }
     }
 
-    fn words(&mut self, text: &str) {
+    fn add_prose(&mut self, text: &str) {
         let mut rest = text;
         while !rest.trim().is_empty() {
             rest = without_blank_lines(rest);
             let room = CHUNK_TOKENS.saturating_sub(tokens::estimate(&self.current) + 2);
-            if fits(rest, room) {
-                return self.push(rest);
+            if fits_tokens(rest, room) {
+                return self.append_text(rest);
             }
             // A block that fits into a chunk of its own is not torn.
-            if !self.current.is_empty() && fits(rest, OWN_TOKENS_MAX) {
-                self.go_on(BETWEEN_BLOCKS);
+            if !self.current.is_empty() && fits_tokens(rest, OWN_TOKENS_MAX) {
+                self.continue_section(BETWEEN_BLOCKS);
                 continue;
             }
             let head = whole_lines(rest, room);
             if head.trim().is_empty() {
-                self.go_on(BETWEEN_BLOCKS);
+                self.continue_section(BETWEEN_BLOCKS);
                 continue;
             }
-            self.push(head);
+            self.append_text(head);
             rest = &rest[head.len()..];
             let seam = match rest.chars().next() {
                 Some('\n') => "\n",
@@ -163,36 +164,36 @@ impl Cutter {
                 _ => "",
             };
             rest = rest.strip_prefix(char::is_whitespace).unwrap_or(rest);
-            self.go_on(seam);
+            self.continue_section(seam);
         }
     }
 
-    fn push(&mut self, text: &str) {
+    fn append_text(&mut self, text: &str) {
         if self.current.is_empty() {
-            self.began = self.names();
+            self.start_trail = self.heading_titles();
         } else {
             self.current.push_str(self.seam.unwrap_or(BETWEEN_BLOCKS));
         }
         self.seam = None;
         self.current.push_str(text.trim_end());
-        self.trail.iter_mut().for_each(|heading| heading.said = true);
+        self.trail.iter_mut().for_each(|heading| heading.is_written = true);
     }
 
     /// The section goes on in the next chunk, which repeats the end of this one.
-    fn go_on(&mut self, seam: &'static str) {
+    fn continue_section(&mut self, seam: &'static str) {
         let lines = last_lines(&self.current, OVERLAP_TOKENS);
         // After a whole line, half of one says nothing.
         let tail = if lines.is_empty() && seam != "\n" { last_words(&self.current, OVERLAP_TOKENS) } else { lines };
         let tail = tail.to_owned();
-        self.finish();
-        self.began = self.names();
+        self.finish_chunk();
+        self.start_trail = self.heading_titles();
         self.current = tail;
         self.seam = Some(seam);
     }
 
-    fn finish(&mut self) {
+    fn finish_chunk(&mut self) {
         let text = std::mem::take(&mut self.current);
-        let trail = std::mem::take(&mut self.began);
+        let trail = std::mem::take(&mut self.start_trail);
         // What only repeats the chunk before says nothing new.
         let repeats = self.seam.take().is_some();
         if !text.trim().is_empty() && !repeats {
@@ -206,13 +207,13 @@ const BETWEEN_BLOCKS: &str = "\n\n";
 /// Tokens that fit into a chunk below what it repeats.
 const OWN_TOKENS_MAX: usize = CHUNK_TOKENS - OVERLAP_TOKENS - 2;
 
-fn marked(level: usize, title: &str) -> String {
+fn heading_line(level: usize, title: &str) -> String {
     format!("{} {title}", "#".repeat(level))
 }
 
 /// Whether a text is within the tokens. Reads no further than that, as it may be a whole file.
-fn fits(text: &str, tokens_max: usize) -> bool {
-    tokens::head(text, tokens_max).len() == text.len()
+fn fits_tokens(text: &str, tokens_max: usize) -> bool {
+    tokens::truncate_to(text, tokens_max).len() == text.len()
 }
 
 /// The text from its first line that says something; the indentation of that line stays.
@@ -223,14 +224,14 @@ fn without_blank_lines(text: &str) -> &str {
 
 /// The longest head within the tokens that ends with a line; where the next line is too long for any chunk, with a word.
 fn whole_lines(text: &str, tokens_max: usize) -> &str {
-    let head = tokens::head(text, tokens_max);
+    let head = tokens::truncate_to(text, tokens_max);
     if head.len() == text.len() || text[head.len()..].starts_with('\n') {
         return head;
     }
     let end = head.rfind('\n').unwrap_or(0);
     let next_fits = || {
         let next = text[end..].trim_start_matches('\n').lines().next();
-        next.is_none_or(|next| fits(next, OWN_TOKENS_MAX))
+        next.is_none_or(|next| fits_tokens(next, OWN_TOKENS_MAX))
     };
     match !head[..end].trim().is_empty() && next_fits() {
         true => &head[..end],
@@ -249,7 +250,10 @@ fn whole_words(head: &str) -> &str {
 /// The last whole lines of a text within the tokens.
 fn last_lines(text: &str, tokens_max: usize) -> &str {
     let starts = text.char_indices().rev().filter(|(_, c)| *c == '\n').map(|(at, _)| at + 1);
-    starts.take_while(|at| fits(&text[*at..], tokens_max)).last().map_or("", |at| text[at..].trim_start_matches('\n'))
+    starts
+        .take_while(|at| fits_tokens(&text[*at..], tokens_max))
+        .last()
+        .map_or("", |at| text[at..].trim_start_matches('\n'))
 }
 
 /// The last words of a text within the tokens.
@@ -258,7 +262,7 @@ fn last_words(text: &str, tokens_max: usize) -> &str {
         .char_indices()
         .filter(|(at, c)| !c.is_whitespace() && (*at == 0 || text[..*at].ends_with(char::is_whitespace)));
     let starts: Vec<usize> = starts.map(|(at, _)| at).collect();
-    starts.iter().rev().take_while(|at| fits(&text[**at..], tokens_max)).last().map_or("", |at| &text[*at..])
+    starts.iter().rev().take_while(|at| fits_tokens(&text[**at..], tokens_max)).last().map_or("", |at| &text[*at..])
 }
 
 #[cfg(test)]
@@ -269,19 +273,19 @@ mod tests {
     #[test]
     fn headings_are_kept_and_fences_are_not_torn_open() {
         let text = "# Guide\n\nintro words\n\n## Install\n\n```\n# not a heading\nrun it\n```\n\nafter\n";
-        let chunks = cut(text);
+        let chunks = chunk_markdown(text);
         assert_eq!(chunks.len(), 1);
         assert_eq!(chunks[0].trail, ["Guide"]);
         assert!(chunks[0].text.contains("## Install") && chunks[0].text.contains("# not a heading\nrun it"));
         let long = format!("# Guide\n\n{}\n\n## Install\n\nrun it\n", "several plain words here. ".repeat(60));
-        let chunks = cut(&long);
+        let chunks = chunk_markdown(&long);
         assert_eq!(chunks.last().map(|chunk| chunk.trail.join(" > ")), Some("Guide > Install".to_owned()));
     }
 
     #[test]
     fn a_long_section_overlaps_where_it_is_cut() {
         let words: Vec<String> = (0..1_500).map(|number| format!("word{number}")).collect();
-        let chunks = cut(&format!("# One\n\n{}", words.join(" ")));
+        let chunks = chunk_markdown(&format!("# One\n\n{}", words.join(" ")));
         assert!(chunks.len() > 2);
         for pair in chunks.windows(2) {
             let opening: Vec<&str> = pair[1].text.split_whitespace().take(3).collect();
@@ -294,7 +298,7 @@ mod tests {
     #[test]
     fn headings_alone_are_kept() {
         let check = |text: &str, expected: &[(&str, &str)]| {
-            let chunks = cut(text);
+            let chunks = chunk_markdown(text);
             let said: Vec<(String, &str)> = chunks.iter().map(|c| (c.trail.join(" > "), c.text.as_str())).collect();
             let expected: Vec<(String, &str)> =
                 expected.iter().map(|(trail, text)| (trail.to_string(), *text)).collect();
@@ -313,7 +317,7 @@ mod tests {
     fn tables_and_lists_are_cut_between_their_lines() {
         let row = |number: usize| format!("| part {number} | {} |", "kept in the long shed ".repeat(3));
         let table: Vec<String> = (0..200).map(row).collect();
-        let chunks = cut(&table.join("\n"));
+        let chunks = chunk_markdown(&table.join("\n"));
         assert!(chunks.len() > 3);
         for chunk in &chunks {
             assert!(chunk.text.lines().all(|line| table.iter().any(|row| row == line)), "{}", chunk.text);
@@ -321,20 +325,21 @@ mod tests {
         assert!(table.iter().all(|row| chunks.iter().any(|chunk| chunk.text.contains(row.as_str()))));
         // A list of lines that are long themselves is not repeated by halves, and a line that fits nowhere is cut.
         let items: Vec<String> = (0..40).map(|n| format!("- item {n} {}", "of many words ".repeat(30))).collect();
-        for chunk in cut(&items.join("\n")) {
+        for chunk in chunk_markdown(&items.join("\n")) {
             assert!(
                 chunk.text.lines().all(|line| items.iter().any(|item| item.trim_end() == line.trim_end())),
                 "{}",
                 chunk.text
             );
         }
-        assert!(cut(&format!("key:\n{}", "word ".repeat(2_000)))[0].text.starts_with("key:\nword word"));
+        assert!(chunk_markdown(&format!("key:\n{}", "word ".repeat(2_000)))[0].text.starts_with("key:\nword word"));
     }
 
     #[test]
     fn code_too_long_for_a_chunk_stands_in_fences() {
         let lines: Vec<String> = (0..300).map(|n| format!("    step_{n}(with=\"some words\")")).collect();
-        let chunks = cut(&format!("# Run\n\nSo it goes:\n\n```python\n{}\n```\n\nand then\n", lines.join("\n")));
+        let chunks =
+            chunk_markdown(&format!("# Run\n\nSo it goes:\n\n```python\n{}\n```\n\nand then\n", lines.join("\n")));
         assert!(chunks.len() > 3);
         assert!(chunks[0].text.starts_with("So it goes:\n\n```python\n    step_0("), "{}", chunks[0].text);
         for chunk in &chunks {
@@ -347,30 +352,32 @@ mod tests {
 
     #[test]
     fn white_space_fills_no_chunk() {
-        let far = cut(&format!("alphaword{}betaword", " ".repeat(300_000)));
+        let far = chunk_markdown(&format!("alphaword{}betaword", " ".repeat(300_000)));
         assert!(far.len() == 1 && far[0].text.len() < 100 && far[0].text.ends_with("betaword"), "{far:?}");
         let deep: Vec<String> = (0..600).map(|n| format!("{}word{n}", "\t".repeat(2_000))).collect();
         for text in [deep.join("\n"), format!("```\n{}\n```", deep.join("\n")), deep.join(&"\n".repeat(500))] {
-            let chunks = cut(&text);
+            let chunks = chunk_markdown(&text);
             assert!(chunks.iter().all(|chunk| chunk.text.len() < 40_000));
             assert!((0..600).all(|n| chunks.iter().any(|chunk| chunk.text.contains(&format!("word{n}")))));
         }
         // Two lines stay two.
-        assert_eq!(cut(&format!("one{}\n\ttwo", " ".repeat(200)))[0].text.lines().count(), 2);
+        assert_eq!(chunk_markdown(&format!("one{}\n\ttwo", " ".repeat(200)))[0].text.lines().count(), 2);
     }
 
     #[test]
     fn a_heading_too_long_for_a_trail_is_text_too() {
         let title: String = (0..80).map(|number| format!("word{number} ")).collect();
-        assert!(cut(&format!("# {title}\n\nmore\n"))[0].text.contains("word79"));
+        assert!(chunk_markdown(&format!("# {title}\n\nmore\n"))[0].text.contains("word79"));
     }
 
     #[test]
     fn a_name_says_the_format() {
-        let check = |path: &str, expected: Option<Format>| assert_eq!(Format::of(path), expected, "{path}");
-        check("guides/page.HTML", Some(Format::Html));
-        check("a.b/notes.txt", Some(Format::Text));
-        check("plan.md", Some(Format::Markdown));
+        let check = |path: &str, expected: Option<DocumentFormat>| {
+            assert_eq!(DocumentFormat::from_path(path), expected, "{path}")
+        };
+        check("guides/page.HTML", Some(DocumentFormat::Html));
+        check("a.b/notes.txt", Some(DocumentFormat::Text));
+        check("plan.md", Some(DocumentFormat::Markdown));
         check("a.html/plan", None);
         check("plan", None);
     }
@@ -378,7 +385,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_chunk_is_over_the_size(text in "(# [a-z]{1,9}\n|\n~~~sh\n(([a-z =;]{0,90}\n){0,60}|[a-z一-龥]{0,900}\n)~~~\n\n|[a-zA-Z0-9 ]{0,400}\n|\n|[一-龥]{0,300}|[🚀🙂 ]{0,200}){0,12}") {
-            for chunk in cut(&text) {
+            for chunk in chunk_markdown(&text) {
                 prop_assert!(tokens::estimate(&chunk.text) <= CHUNK_TOKENS, "{}", tokens::estimate(&chunk.text));
             }
         }

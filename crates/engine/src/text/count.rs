@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 /// `1 memory`, `2 memories`, `0 memories`.
-pub fn counted<N: Copy + Display + From<u8> + PartialEq>(count: N, one: &str, many: &str) -> String {
+pub fn format_count<N: Copy + Display + From<u8> + PartialEq>(count: N, one: &str, many: &str) -> String {
     let noun = if count == N::from(1) { one } else { many };
     format!("{count} {noun}")
 }
@@ -15,7 +15,7 @@ mod tests {
     #[test]
     fn one_is_one() {
         for (count, said) in [(0, "0 memories"), (1, "1 memory"), (2, "2 memories"), (11, "11 memories")] {
-            assert_eq!(counted::<u64>(count, "memory", "memories"), said);
+            assert_eq!(format_count::<u64>(count, "memory", "memories"), said);
         }
     }
 }

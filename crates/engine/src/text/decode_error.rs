@@ -10,10 +10,13 @@ const WORDS_CHARS: usize = 1_000;
 
 /// Reads a JSON text; what does not fit is told by its place in it.
 pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
-    let mut json = serde_json::Deserializer::from_slice(unmarked(bytes));
+    let mut json = serde_json::Deserializer::from_slice(strip_bom(bytes));
     let read = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let (line, column) = (error.inner().line(), error.inner().column());
-        format!("at line {line}, column {column}: {}", told(&error.path().to_string(), &error.inner().to_string()))
+        format!(
+            "at line {line}, column {column}: {}",
+            describe_error(&error.path().to_string(), &error.inner().to_string())
+        )
     })?;
     let trailing =
         |error: serde_json::Error| format!("at line {}, column {}: it goes on", error.line(), error.column());
@@ -21,23 +24,24 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
 }
 
 /// A text without the mark of its encoding, which some editors put before it.
-pub fn unmarked(bytes: &[u8]) -> &[u8] {
+pub fn strip_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
 /// As [`from_slice`], for what is read often: keeps track of the place only in what does not fit. Twice the code.
-pub fn from_slice_often<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+pub fn from_slice_fast<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     serde_json::from_slice(bytes).or_else(|_| from_slice(bytes))
 }
 
 /// As [`from_slice`], of a value that was read already.
 pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, String> {
-    serde_path_to_error::deserialize(value).map_err(|error| told(&error.path().to_string(), &error.inner().to_string()))
+    serde_path_to_error::deserialize(value)
+        .map_err(|error| describe_error(&error.path().to_string(), &error.inner().to_string()))
 }
 
 /// A parser's words, with their place and without the value they quote.
-pub fn told(place: &str, error: &str) -> String {
-    let words = words(error);
+pub fn describe_error(place: &str, error: &str) -> String {
+    let words = reword_serde_error(error);
     let place: String = place.chars().filter(|c| !c.is_control()).take(PLACE_CHARS).collect();
     match place.as_str() {
         "" | "." | "?" => words,
@@ -48,9 +52,9 @@ pub fn told(place: &str, error: &str) -> String {
 }
 
 /// Serde's words without the value they quote.
-fn words(error: &str) -> String {
+fn reword_serde_error(error: &str) -> String {
     let text = error.split(" at line ").next().unwrap_or_default();
-    if let Some((_, ours)) = LIBRARY.iter().find(|(theirs, _)| *theirs == text) {
+    if let Some((_, ours)) = PARSER_MESSAGES.iter().find(|(theirs, _)| *theirs == text) {
         return (*ours).to_owned();
     }
     let quotes = ["invalid type", "invalid value", "invalid length", "unknown variant"];
@@ -58,8 +62,8 @@ fn words(error: &str) -> String {
         return text.chars().filter(|c| !c.is_control()).take(WORDS_CHARS).collect();
     }
     let expected = text.rsplit_once(", expected ").or_else(|| text.rsplit_once(" expected "));
-    let expected = expected.map_or("a value of another sort", |(_, expected)| plain(expected));
-    let sort = text.strip_prefix("invalid type: ").and_then(sort_of);
+    let expected = expected.map_or("a value of another sort", |(_, expected)| expected_type_name(expected));
+    let sort = text.strip_prefix("invalid type: ").and_then(received_type_name);
     match sort {
         Some(sort) => format!("expected {expected}, not {sort}"),
         None => format!("expected {expected}"),
@@ -67,7 +71,7 @@ fn words(error: &str) -> String {
 }
 
 /// What parsers of texts say, in our words.
-const LIBRARY: [(&str, &str); 7] = [
+const PARSER_MESSAGES: [(&str, &str); 7] = [
     ("invalid digit found in string", "expected a whole number"),
     ("cannot parse integer from empty string", "expected a whole number"),
     ("number too large to fit in target type", "expected a smaller number"),
@@ -78,7 +82,7 @@ const LIBRARY: [(&str, &str); 7] = [
 ];
 
 /// What a type is to somebody who writes JSON.
-fn plain(expected: &str) -> &str {
+fn expected_type_name(expected: &str) -> &str {
     match expected {
         "i64" | "u64" | "u32" | "usize" | "i32" => "a whole number",
         "f64" => "a number",
@@ -90,7 +94,7 @@ fn plain(expected: &str) -> &str {
 }
 
 /// The sort of a value, from serde's words for it.
-fn sort_of(came: &str) -> Option<&'static str> {
+fn received_type_name(came: &str) -> Option<&'static str> {
     const SORTS: [(&str, &str); 7] = [
         ("string", "a text"),
         ("integer", "a number"),

@@ -2,7 +2,7 @@
 
 /// A stretch that belongs together: a heading, a paragraph, a list, a fenced block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Block<'a> {
+pub(crate) enum MarkdownBlock<'a> {
     Heading(usize, &'a str),
     Text(&'a str),
 }
@@ -19,7 +19,7 @@ const BLANKS_MAX: usize = 64;
 
 /// A text as it is read: every line ends in one way, no mark of an encoding stands before the first, and nothing is so
 /// far from the rest that it would fill a chunk with white space.
-pub(crate) fn plain(text: &str) -> String {
+pub(crate) fn normalise_whitespace(text: &str) -> String {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
     let (mut plain, mut blanks, mut broken) = (String::with_capacity(text.len()), 0, true);
     for c in text.chars() {
@@ -34,27 +34,30 @@ pub(crate) fn plain(text: &str) -> String {
 }
 
 /// The blocks of a [plain] text. What a front matter says besides the title goes below the first heading.
-pub(crate) fn blocks(text: &str) -> Vec<Block<'_>> {
-    let (front, body) = split(text);
-    let mut reader = Reader { text: body, ..Reader::default() };
+pub(crate) fn parse_blocks(text: &str) -> Vec<MarkdownBlock<'_>> {
+    let (front, body) = split_front_matter(text);
+    let mut reader = BlockReader { text: body, ..BlockReader::default() };
     for line in body.split_inclusive('\n') {
-        reader.read(line);
+        reader.read_line(line);
     }
-    reader.end(body.len());
+    reader.close_block(body.len());
     let mut blocks = reader.blocks;
-    let below = usize::from(matches!(blocks.first(), Some(Block::Heading(..))));
+    let below = usize::from(matches!(blocks.first(), Some(MarkdownBlock::Heading(..))));
     let (before, after) = title_line(front).map_or((front, ""), |(from, to, _)| (&front[..from], &front[to..]));
-    blocks.splice(below..below, [before, after].into_iter().filter(|text| !text.trim().is_empty()).map(Block::Text));
+    blocks.splice(
+        below..below,
+        [before, after].into_iter().filter(|text| !text.trim().is_empty()).map(MarkdownBlock::Text),
+    );
     blocks
 }
 
 /// The title a front matter gives a [plain] text.
-pub(crate) fn title(text: &str) -> Option<&str> {
-    title_line(split(text).0).map(|(.., title)| title)
+pub(crate) fn front_matter_title(text: &str) -> Option<&str> {
+    title_line(split_front_matter(text).0).map(|(.., title)| title)
 }
 
 /// The front matter, between two lines of `---` at the very top, and what follows it.
-fn split(text: &str) -> (&str, &str) {
+fn split_front_matter(text: &str) -> (&str, &str) {
     let none = ("", text);
     let Some(rest) = text.strip_prefix("---").and_then(|rest| rest.trim_start_matches(' ').strip_prefix('\n')) else {
         return none;
@@ -92,9 +95,9 @@ fn title_line(front: &str) -> Option<(usize, usize, &str)> {
 }
 
 #[derive(Default)]
-struct Reader<'a> {
+struct BlockReader<'a> {
     text: &'a str,
-    blocks: Vec<Block<'a>>,
+    blocks: Vec<MarkdownBlock<'a>>,
     /// Where the block that is being read began, and where the next line does.
     start: usize,
     at: usize,
@@ -102,11 +105,11 @@ struct Reader<'a> {
     in_list: bool,
 }
 
-impl<'a> Reader<'a> {
-    fn read(&mut self, line: &'a str) {
+impl<'a> BlockReader<'a> {
+    fn read_line(&mut self, line: &'a str) {
         let from = self.at;
         self.at += line.len();
-        let (indent, bare) = (indent(line), line.trim());
+        let (indent, bare) = (indent_columns(line), line.trim());
         if let Some(fence) = &self.fence {
             let (closed, left) = (fence.is_closed_by(bare), fence.in_list && indent == 0 && !bare.is_empty());
             if closed || left {
@@ -117,49 +120,50 @@ impl<'a> Reader<'a> {
             }
         }
         if bare.is_empty() {
-            return self.end(self.at);
+            return self.close_block(self.at);
         }
         let is_code = indent > INDENT_MAX;
         self.fence = Fence::opened_by(bare, self.in_list && indent > 0).filter(|_| !is_code || self.in_list);
         if self.fence.is_some() || is_code {
             return;
         }
-        if let Some((level, title)) = heading(bare) {
-            self.end(from);
-            return self.head(level, title);
+        if let Some((level, title)) = parse_heading(bare) {
+            self.close_block(from);
+            return self.push_heading(level, title);
         }
-        if let (Some(level), Some(title)) = (underline(bare), self.one_line(from)) {
-            return self.head(level, title);
+        if let (Some(level), Some(title)) = (underline_level(bare), self.underlinable_line(from)) {
+            return self.push_heading(level, title);
         }
-        self.in_list = is_item(bare) || self.in_list && indent > 0;
+        self.in_list = is_list_item(bare) || self.in_list && indent > 0;
     }
 
-    fn head(&mut self, level: usize, title: &'a str) {
-        self.blocks.push(Block::Heading(level, title));
+    fn push_heading(&mut self, level: usize, title: &'a str) {
+        self.blocks.push(MarkdownBlock::Heading(level, title));
         self.start = self.at;
         self.in_list = false;
     }
 
-    fn end(&mut self, to: usize) {
+    fn close_block(&mut self, to: usize) {
         let text = &self.text[self.start..to];
         if !text.trim().is_empty() {
-            self.blocks.push(Block::Text(text));
+            self.blocks.push(MarkdownBlock::Text(text));
         }
         self.start = to;
     }
 
     /// The block read so far, where it is a line of words that can be underlined.
-    fn one_line(&self, to: usize) -> Option<&'a str> {
+    fn underlinable_line(&self, to: usize) -> Option<&'a str> {
         let line = self.text[self.start..to].strip_suffix('\n')?;
-        let is_words = !line.contains('\n') && indent(line) <= INDENT_MAX && line.contains(char::is_alphanumeric);
+        let is_words =
+            !line.contains('\n') && indent_columns(line) <= INDENT_MAX && line.contains(char::is_alphanumeric);
         let bare = line.trim();
-        let is_other = self.in_list || is_item(bare) || bare.starts_with(['>', '|', '<']);
+        let is_other = self.in_list || is_list_item(bare) || bare.starts_with(['>', '|', '<']);
         (is_words && !is_other).then_some(bare)
     }
 }
 
 /// A text that is nothing but code in a fence: the line that opens it, the code, the line that closes it.
-pub(crate) fn fenced(text: &str) -> Option<(&str, &str, &str)> {
+pub(crate) fn split_fenced_code(text: &str) -> Option<(&str, &str, &str)> {
     let (open, rest) = text.trim_end().split_once('\n')?;
     let (code, close) = rest.rsplit_once('\n')?;
     let fence = Fence::opened_by(open.trim(), false)?;
@@ -189,13 +193,13 @@ impl Fence {
 }
 
 /// Columns before the first word of a line.
-fn indent(line: &str) -> usize {
+fn indent_columns(line: &str) -> usize {
     let space = line.chars().take_while(|c| matches!(c, ' ' | '\t'));
     space.fold(0, |at, c| if c == '\t' { at / TAB_COLUMNS * TAB_COLUMNS + TAB_COLUMNS } else { at + 1 })
 }
 
 /// `## Title`: its level and words.
-fn heading(bare: &str) -> Option<(usize, &str)> {
+fn parse_heading(bare: &str) -> Option<(usize, &str)> {
     let level = bare.bytes().take_while(|byte| *byte == b'#').count();
     let title = bare.get(level..)?.strip_prefix([' ', '\t'])?.trim();
     let opened = title.trim_end_matches('#');
@@ -205,13 +209,13 @@ fn heading(bare: &str) -> Option<(usize, &str)> {
 }
 
 /// `====` or `----`: the level of the heading above it.
-fn underline(bare: &str) -> Option<usize> {
+fn underline_level(bare: &str) -> Option<usize> {
     let all = |mark| bare.len() >= UNDERLINE_MIN && bare.chars().all(|c| c == mark);
     if all('=') { Some(1) } else { all('-').then_some(2) }
 }
 
 /// `- one`, `* one`, `1. one`.
-fn is_item(bare: &str) -> bool {
+fn is_list_item(bare: &str) -> bool {
     let after = bare.trim_start_matches(|c: char| c.is_ascii_digit());
     let mark = after.starts_with(if after.len() < bare.len() { &['.', ')'][..] } else { &['-', '*', '+'][..] });
     mark && after[1..].chars().next().is_none_or(char::is_whitespace)
@@ -224,11 +228,11 @@ mod tests {
 
     /// Headings as `1:Title`, other blocks by their first line.
     fn read(text: &str) -> Vec<String> {
-        let said = |block: &Block<'_>| match block {
-            Block::Heading(level, title) => format!("{level}:{title}"),
-            Block::Text(text) => text.lines().next().unwrap_or_default().to_owned(),
+        let said = |block: &MarkdownBlock<'_>| match block {
+            MarkdownBlock::Heading(level, title) => format!("{level}:{title}"),
+            MarkdownBlock::Text(text) => text.lines().next().unwrap_or_default().to_owned(),
         };
-        blocks(&plain(text)).iter().map(said).collect()
+        parse_blocks(&normalise_whitespace(text)).iter().map(said).collect()
     }
 
     #[test]
@@ -256,26 +260,26 @@ mod tests {
     #[test]
     fn a_front_matter_gives_the_title_and_is_text_below_it() {
         let text = "---\nlayout: page\ntitle: \"Cranes\"\ntags: [a]\n---\n# Lifting\n\nwords\n";
-        assert_eq!(title(text), Some("Cranes"));
+        assert_eq!(front_matter_title(text), Some("Cranes"));
         assert_eq!(read(text), ["1:Lifting", "layout: page", "tags: [a]", "words"]);
         for other in ["---\nwords\n---\n", "---\ntitle: Cranes\n", "words\n---\ntitle: Cranes\n---\n", "---\n"] {
-            assert_eq!(title(other), None, "{other:?}");
+            assert_eq!(front_matter_title(other), None, "{other:?}");
         }
     }
 
     proptest! {
         #[test]
         fn no_words_are_lost(text in "(---\n|===\n|```\n|#+ |title: |- |    |[a-z]{1,4}[ \n]|\n|\r){0,30}") {
-            let text = plain(&text);
-            let said: String = blocks(&text).iter().map(|block| match block {
-                Block::Heading(_, text) | Block::Text(text) => *text,
-            }).chain(title(&text)).collect();
+            let text = normalise_whitespace(&text);
+            let said: String = parse_blocks(&text).iter().map(|block| match block {
+                MarkdownBlock::Heading(_, text) | MarkdownBlock::Text(text) => *text,
+            }).chain(front_matter_title(&text)).collect();
             let letters = |text: &str| {
                 let mut letters: Vec<char> = text.chars().filter(char::is_ascii_lowercase).collect();
                 letters.sort_unstable();
                 letters
             };
-            let without = text.replacen("title:", "", usize::from(title(&text).is_some()));
+            let without = text.replacen("title:", "", usize::from(front_matter_title(&text).is_some()));
             prop_assert_eq!(letters(&said), letters(&without));
         }
     }

@@ -3,12 +3,13 @@
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::model::memory::hex;
+use crate::model::memory::to_hex;
 use crate::text::words;
 
 /// Letters and digits only, folded. A text without any keeps its characters.
-pub(crate) fn value(text: &str) -> String {
-    let folded: String = words::tokens(text).iter().flat_map(|token| token.chars()).filter_map(letter).collect();
+pub(crate) fn normalise_text(text: &str) -> String {
+    let folded: String =
+        words::folded_words(text).iter().flat_map(|token| token.chars()).filter_map(fold_confusable).collect();
     match folded.is_empty() {
         true => text.nfkc().filter(|c| !c.is_whitespace()).collect(),
         false => folded,
@@ -16,23 +17,23 @@ pub(crate) fn value(text: &str) -> String {
 }
 
 /// The sentences and lines of a text, each normalised, none empty.
-pub(crate) fn sentences(text: &str) -> Vec<String> {
+pub(crate) fn normalised_sentences(text: &str) -> Vec<String> {
     let ends =
         |c: char| matches!(c, '\n' | '\r' | '.' | '!' | '?' | ';' | '。' | '！' | '？' | '\u{2028}' | '\u{2029}');
     let normalised = |part: &str| -> String {
-        words::tokens(part).iter().flat_map(|token| token.chars()).filter_map(letter).collect()
+        words::folded_words(part).iter().flat_map(|token| token.chars()).filter_map(fold_confusable).collect()
     };
     text.split(ends).map(normalised).filter(|part| !part.is_empty()).collect()
 }
 
 /// Long enough that two texts share it for a reason: `ok` in a longer text is no return of a forgotten `ok`.
-pub(crate) fn is_telling(value: &str) -> bool {
+pub(crate) fn is_distinctive(value: &str) -> bool {
     const LETTERS_MIN: usize = 12;
     value.chars().count() >= LETTERS_MIN
 }
 
 /// Letters of other scripts that pass for Latin ones, as the Latin one; marks and joiners as nothing.
-fn letter(c: char) -> Option<char> {
+fn fold_confusable(c: char) -> Option<char> {
     Some(match c {
         'а' | 'α' => 'a',
         'в' | 'β' => 'b',
@@ -58,7 +59,7 @@ fn letter(c: char) -> Option<char> {
 }
 
 /// HMAC-SHA-256 over the parts, as hex.
-pub(crate) fn keyed_digest(key: &str, parts: &[&str]) -> String {
+pub(crate) fn hmac_sha256_hex(key: &str, parts: &[&str]) -> String {
     const BLOCK_BYTES: usize = 64;
     let mut block = [0_u8; BLOCK_BYTES];
     // A longer key is hashed first, as the standard says.
@@ -75,7 +76,7 @@ pub(crate) fn keyed_digest(key: &str, parts: &[&str]) -> String {
     let mut outer = Sha256::new();
     outer.update(block.map(|byte| byte ^ 0x5c));
     outer.update(inner.finalize());
-    hex(&outer.finalize())
+    to_hex(&outer.finalize())
 }
 
 #[cfg(test)]
@@ -84,7 +85,7 @@ mod tests {
 
     #[test]
     fn disguises_are_seen_through() {
-        let plain = value("The door code is 4711.");
+        let plain = normalise_text("The door code is 4711.");
         for disguise in [
             "the DOOR code is 4711",
             "  The\tdoor\n\ncode   is: 4711 !!",
@@ -95,23 +96,23 @@ mod tests {
             "T-h-e door, code is \u{201c}4711\u{201d}",
             "𝐓𝐡𝐞 𝐝𝐨𝐨𝐫 𝐜𝐨𝐝𝐞 𝐢𝐬 𝟒𝟕𝟏𝟏",
         ] {
-            assert_eq!(value(disguise), plain, "{disguise}");
+            assert_eq!(normalise_text(disguise), plain, "{disguise}");
         }
         for other in ["The door code is 4712", "The code is 4711", ""] {
-            assert_ne!(value(other), plain, "{other}");
+            assert_ne!(normalise_text(other), plain, "{other}");
         }
     }
 
     #[test]
     fn a_text_without_letters_is_still_itself() {
-        assert_eq!(value("🦀 🦀"), "🦀🦀");
-        assert_ne!(value("🦀"), value("🐍"));
+        assert_eq!(normalise_text("🦀 🦀"), "🦀🦀");
+        assert_ne!(normalise_text("🦀"), normalise_text("🐍"));
     }
 
     #[test]
     fn digests_need_the_key_and_know_where_a_part_ends() {
-        assert_ne!(keyed_digest("a", &["x"]), keyed_digest("b", &["x"]));
-        assert_ne!(keyed_digest("a", &["x", "y"]), keyed_digest("a", &["xy"]));
-        assert_eq!(keyed_digest("a", &["x"]).len(), 64);
+        assert_ne!(hmac_sha256_hex("a", &["x"]), hmac_sha256_hex("b", &["x"]));
+        assert_ne!(hmac_sha256_hex("a", &["x", "y"]), hmac_sha256_hex("a", &["xy"]));
+        assert_eq!(hmac_sha256_hex("a", &["x"]).len(), 64);
     }
 }

@@ -18,7 +18,7 @@ const MARKS_PER_TOKEN: usize = 2;
 const TOKENS_PER_SYMBOL: usize = 3;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum CharClass {
     Lower,
     Upper,
     Other,
@@ -36,76 +36,76 @@ enum Class {
 /// 1.1 to 1.8 on Thai, Greek, Hindi, Arabic and Russian, 0.95 and more on rare scripts, 0.9 on base64; so a budget kept
 /// by this is kept but for that tenth.
 pub fn estimate(text: &str) -> usize {
-    let (mut tokens, mut class, mut length) = (0, Class::Space, 0);
+    let (mut tokens, mut class, mut length) = (0, CharClass::Space, 0);
     for c in text.chars() {
-        let next = classify(c);
+        let next = classify_char(c);
         if next == class {
             length += 1;
             continue;
         }
         // The capital that opens a word belongs to it.
-        let opens_word = class == Class::Upper && next == Class::Lower;
-        tokens += cost(class, length - usize::from(opens_word));
+        let opens_word = class == CharClass::Upper && next == CharClass::Lower;
+        tokens += run_tokens(class, length - usize::from(opens_word));
         (class, length) = (next, 1 + usize::from(opens_word));
     }
-    tokens + cost(class, length)
+    tokens + run_tokens(class, length)
 }
 
-fn classify(c: char) -> Class {
+fn classify_char(c: char) -> CharClass {
     match c {
-        'a'..='z' => Class::Lower,
-        'A'..='Z' => Class::Upper,
-        '0'..='9' => Class::Digit,
-        '\n' | '\r' => Class::Newline,
-        c if c.is_whitespace() => Class::Space,
+        'a'..='z' => CharClass::Lower,
+        'A'..='Z' => CharClass::Upper,
+        '0'..='9' => CharClass::Digit,
+        '\n' | '\r' => CharClass::Newline,
+        c if c.is_whitespace() => CharClass::Space,
         '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' => {
-            Class::Ideograph
+            CharClass::Ideograph
         }
-        c if c.is_ascii() => Class::Mark,
+        c if c.is_ascii() => CharClass::Mark,
         // With their accents and vowel signs: Latin, Greek, Cyrillic, Hebrew, Arabic, those of India, Thai, Georgian.
         '\u{80}'..'\u{300}'
         | '\u{370}'..'\u{700}'
         | '\u{900}'..'\u{e80}'
         | '\u{10a0}'..'\u{1100}'
-        | '\u{1e00}'..'\u{1f00}' => Class::Other,
-        c if c < '\u{2000}' => Class::Rare,
-        c if c.is_alphabetic() && c > '\u{ffff}' => Class::Far,
-        c if c.is_alphabetic() => Class::Rare,
-        _ => Class::Symbol,
+        | '\u{1e00}'..'\u{1f00}' => CharClass::Other,
+        c if c < '\u{2000}' => CharClass::Rare,
+        c if c.is_alphabetic() && c > '\u{ffff}' => CharClass::Far,
+        c if c.is_alphabetic() => CharClass::Rare,
+        _ => CharClass::Symbol,
     }
 }
 
-fn cost(class: Class, length: usize) -> usize {
+fn run_tokens(class: CharClass, length: usize) -> usize {
     match class {
-        Class::Lower => length.div_ceil(LOWER_PER_TOKEN),
-        Class::Upper => (length * 2).div_ceil(UPPER_PER_TWO_TOKENS),
-        Class::Other => length.div_ceil(OTHER_LETTERS_PER_TOKEN),
-        Class::Rare => length * TOKENS_PER_RARE_LETTER,
-        Class::Far => length * TOKENS_PER_FAR_LETTER,
-        Class::Digit => length.div_ceil(DIGITS_PER_TOKEN),
+        CharClass::Lower => length.div_ceil(LOWER_PER_TOKEN),
+        CharClass::Upper => (length * 2).div_ceil(UPPER_PER_TWO_TOKENS),
+        CharClass::Other => length.div_ceil(OTHER_LETTERS_PER_TOKEN),
+        CharClass::Rare => length * TOKENS_PER_RARE_LETTER,
+        CharClass::Far => length * TOKENS_PER_FAR_LETTER,
+        CharClass::Digit => length.div_ceil(DIGITS_PER_TOKEN),
         // One space belongs to the word after it; many come in long pieces.
-        Class::Space => usize::from(length > 1) + length / SPACES_PER_TOKEN,
-        Class::Newline => length,
-        Class::Mark => length.div_ceil(MARKS_PER_TOKEN),
-        Class::Ideograph => (length * 3).div_ceil(IDEOGRAPHS_PER_THREE_TOKENS),
-        Class::Symbol => length * TOKENS_PER_SYMBOL,
+        CharClass::Space => usize::from(length > 1) + length / SPACES_PER_TOKEN,
+        CharClass::Newline => length,
+        CharClass::Mark => length.div_ceil(MARKS_PER_TOKEN),
+        CharClass::Ideograph => (length * 3).div_ceil(IDEOGRAPHS_PER_THREE_TOKENS),
+        CharClass::Symbol => length * TOKENS_PER_SYMBOL,
     }
 }
 
 /// The longest head of a text that costs at most `tokens_max`, cut between characters. Reads no further than the cut.
-pub fn head(text: &str, tokens_max: usize) -> &str {
-    let (mut tokens, mut class, mut length) = (0, Class::Space, 0);
+pub fn truncate_to(text: &str, tokens_max: usize) -> &str {
+    let (mut tokens, mut class, mut length) = (0, CharClass::Space, 0);
     for (at, c) in text.char_indices() {
-        let next = classify(c);
+        let next = classify_char(c);
         if next == class {
             length += 1;
         } else {
-            let opens_word = class == Class::Upper && next == Class::Lower;
-            tokens += cost(class, length - usize::from(opens_word));
+            let opens_word = class == CharClass::Upper && next == CharClass::Lower;
+            tokens += run_tokens(class, length - usize::from(opens_word));
             (class, length) = (next, 1 + usize::from(opens_word));
         }
         // The cost of a head never falls as it grows, so the first that is over ends the search.
-        if tokens + cost(class, length) > tokens_max {
+        if tokens + run_tokens(class, length) > tokens_max {
             return &text[..at];
         }
     }
@@ -134,7 +134,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_head_keeps_its_bound(text in ".{0,200}", tokens_max in 0_usize..60) {
-            let head = head(&text, tokens_max);
+            let head = truncate_to(&text, tokens_max);
             prop_assert!(estimate(head) <= tokens_max);
             prop_assert!(text.starts_with(head));
             if let Some(next) = text[head.len()..].chars().next() {

@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use jiff::ToSpan as _;
 
 use crate::Engine;
-use crate::gate::{Entry, Stamp};
+use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{EventName, Happening};
+use crate::model::event::{EventBody, EventName};
 use crate::model::id::TenantId;
 use crate::model::memory::Memory;
 use crate::model::scope::Scope;
@@ -17,14 +17,14 @@ use crate::model::vocabulary::{Operation, ScopeKind, State, Trust};
 use crate::policy::Readable;
 use crate::ports::change::{Change, Guard, Place, Write};
 use crate::ports::row::{self, RowFilter};
-use crate::ports::{Filter, Order, Page, StoreError};
-use crate::recall::read::cursor;
+use crate::ports::{Filter, PageRequest, SortOrder, StoreError};
+use crate::recall::read::cursor_after;
 use crate::receipts::receipt::Receipt;
 
 /// How long before its expiry a draft is looked at: upkeep that runs once a day never comes too late.
 const LOOK_AHEAD_HOURS: i64 = 48;
 /// The newest memories of a conversation that tell of its last activity.
-const NEWEST: usize = 20;
+const NEWEST_MEMORIES_MAX: usize = 20;
 
 impl Engine {
     /// Moves the expiry of drafts whose conversation was active after them.
@@ -38,21 +38,21 @@ impl Engine {
         let mut lasts: HashMap<Place, Option<Timestamp>> = HashMap::new();
         let (mut extended, mut after) = (0, None);
         loop {
-            let page = Page { order: Order::Expiring, after, limit: batch };
-            let due = self.backend.list(&Readable::everything(tenant), &filter, &page)?;
-            after = due.last().and_then(|last| cursor(Order::Expiring, last));
-            for memory in due.iter().filter(|memory| self.by_activity(tenant, memory)) {
+            let page = PageRequest { order: SortOrder::Expiring, after, limit: batch };
+            let due = self.backend.list_memories(&Readable::whole_tenant(tenant), &filter, &page)?;
+            after = due.last().and_then(|last| cursor_after(SortOrder::Expiring, last));
+            for memory in due.iter().filter(|memory| self.expires_by_activity(tenant, memory)) {
                 let place = Place { store: memory.store.clone(), scope: memory.scope.clone() };
                 let last = match lasts.get(&place) {
                     Some(last) => *last,
                     None => {
-                        let last = self.lasts_until(tenant, &place)?;
+                        let last = self.draft_expiry_time(tenant, &place)?;
                         lasts.insert(place, last);
                         last
                     }
                 };
                 if let Some(until) = last.filter(|until| Some(*until) > memory.expires_at) {
-                    extended += u64::from(self.extend(tenant, memory, until, now)?);
+                    extended += u64::from(self.commit_extension(tenant, memory, until, now)?);
                 }
             }
             if due.len() < batch {
@@ -62,47 +62,54 @@ impl Engine {
     }
 
     /// Days a draft of this store's conversations lives after the last activity.
-    fn draft_days(&self, tenant: TenantId, slug: &str) -> Option<i64> {
+    fn draft_lifetime_days(&self, tenant: TenantId, slug: &str) -> Option<i64> {
         let store = self.open_store(&Caller::admin(tenant), slug).ok()?;
-        self.ruleset(&store).ok()?.conversation_draft_days.map(i64::from)
+        self.ruleset_of(&store).ok()?.conversation_draft_days.map(i64::from)
     }
 
     /// A draft whose expiry nobody chose: one that was chosen is sooner than activity gives.
-    fn by_activity(&self, tenant: TenantId, memory: &Memory) -> bool {
-        let days = self.draft_days(tenant, &memory.store);
-        let given = days.and_then(|days| after_days(memory.updated_at, days));
+    fn expires_by_activity(&self, tenant: TenantId, memory: &Memory) -> bool {
+        let days = self.draft_lifetime_days(tenant, &memory.store);
+        let given = days.and_then(|days| add_days(memory.updated_at, days));
         memory.trust == Trust::AgentDraft && given.is_some() && memory.expires_at >= given
     }
 
     /// When the drafts of a conversation expire, by its last save and the last context made for it.
-    fn lasts_until(&self, tenant: TenantId, place: &Place) -> Result<Option<Timestamp>, Error> {
+    fn draft_expiry_time(&self, tenant: TenantId, place: &Place) -> Result<Option<Timestamp>, Error> {
         let Scope::Conversation { conversation } = &place.scope else { return Ok(None) };
-        let Some(days) = self.draft_days(tenant, &place.store) else { return Ok(None) };
+        let Some(days) = self.draft_lifetime_days(tenant, &place.store) else { return Ok(None) };
         let filter = Filter { places: vec![place.clone()], states: State::ALL.to_vec(), ..Filter::default() };
-        let page = Page { order: Order::Newest, after: None, limit: NEWEST };
-        let saved = self.backend.list(&Readable::everything(tenant), &filter, &page)?;
+        let page = PageRequest { order: SortOrder::Newest, after: None, limit: NEWEST_MEMORIES_MAX };
+        let saved = self.backend.list_memories(&Readable::whole_tenant(tenant), &filter, &page)?;
         // What upkeep itself archived is no activity.
         let saved = saved.iter().filter(|memory| memory.archived_at.is_none()).map(|memory| memory.updated_at).max();
         let of_conversation =
             RowFilter { subject: Some(conversation.clone()), newest_first: true, limit: 1, ..RowFilter::default() };
-        let asked: Vec<Receipt> = row::select(&*self.backend, tenant, &of_conversation)?;
+        let asked: Vec<Receipt> = row::select_records(&*self.backend, tenant, &of_conversation)?;
         let asked = asked.first().map(|receipt| receipt.at);
-        Ok(saved.max(asked).and_then(|last| after_days(last, days)))
+        Ok(saved.max(asked).and_then(|last| add_days(last, days)))
     }
 
     /// A version that says so; the memory itself did not change, so its date stays.
-    fn extend(&self, tenant: TenantId, memory: &Memory, until: Timestamp, now: Timestamp) -> Result<bool, Error> {
+    fn commit_extension(
+        &self,
+        tenant: TenantId,
+        memory: &Memory,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, Error> {
         let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
         let reason = Some("its conversation goes on".to_owned());
-        let stamp = Stamp::new(&caller, self.fresh_version_id(), now, reason);
-        let entry = Entry::transition(memory, Operation::Extend, stamp, Vec::new(), |memory| {
+        let stamp = VersionStamp::new(&caller, self.fresh_version_id(), now, reason);
+        let entry = VersionedEntry::from_transition(memory, Operation::Extend, stamp, Vec::new(), |memory| {
             memory.expires_at = Some(until);
         });
-        let event = Happening::new(EventName::Extended, &caller, now).about(memory).with("expires_at", until);
+        let event =
+            EventBody::new(EventName::Extended, &caller, now).about_memory(memory).with_field("expires_at", until);
         let change = Change::new(tenant, now)
-            .event(event)
-            .guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-            .write(Write::Entry(Box::new(entry.dated(memory.updated_at))));
+            .with_event(event)
+            .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
+            .with_write(Write::Entry(Box::new(entry.with_updated_at(memory.updated_at))));
         match self.backend.commit(change) {
             Ok(_) => Ok(true),
             Err(StoreError::Guard(_)) => Ok(false),
@@ -111,6 +118,6 @@ impl Engine {
     }
 }
 
-fn after_days(at: Timestamp, days: i64) -> Option<Timestamp> {
+fn add_days(at: Timestamp, days: i64) -> Option<Timestamp> {
     at.checked_add((days * 24).hours()).ok()
 }

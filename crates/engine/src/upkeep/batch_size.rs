@@ -6,28 +6,28 @@ use crate::model::error::Error;
 use crate::ports::Clock;
 
 /// Memories or rows written in one transaction where the machine is quick: enough to share a wait for the disk.
-const TOGETHER_MAX: usize = 20;
+const BATCH_SIZE_MAX: usize = 20;
 /// Milliseconds one transaction should take: half of the 50 a writer may be held up, as the disk has its say too.
-const MILLIS_MAX: i128 = 25;
+const TRANSACTION_MILLIS_MAX: i128 = 25;
 /// Below this share of it there is room for one more.
 const QUICK_SHARE: i128 = 4;
 
 /// How many go together, by how long the last ones took.
-pub(crate) struct Pace {
-    together: usize,
+pub(crate) struct BatchSizer {
+    batch_size: usize,
     transactions: u64,
     longest: SignedDuration,
 }
 
-impl Default for Pace {
-    fn default() -> Pace {
-        Pace { together: TOGETHER_MAX, transactions: 0, longest: SignedDuration::ZERO }
+impl Default for BatchSizer {
+    fn default() -> BatchSizer {
+        BatchSizer { batch_size: BATCH_SIZE_MAX, transactions: 0, longest: SignedDuration::ZERO }
     }
 }
 
-impl Pace {
+impl BatchSizer {
     /// Works through what is due, a few in one transaction.
-    pub(crate) fn through<T>(
+    pub(crate) fn run_batches<T>(
         &mut self,
         clock: &dyn Clock,
         due: &[T],
@@ -35,27 +35,27 @@ impl Pace {
     ) -> Result<u64, Error> {
         let (mut worked, mut rest) = (0, due);
         while !rest.is_empty() {
-            let (group, after) = rest.split_at(self.together.min(rest.len()));
+            let (group, after) = rest.split_at(self.batch_size.min(rest.len()));
             let begun = clock.now();
             worked += work(group)?;
-            self.learn(clock.now().duration_since(begun));
+            self.adjust_size(clock.now().duration_since(begun));
             rest = after;
         }
         Ok(worked)
     }
 
     /// Transactions so far, and the longest of them.
-    pub(crate) fn took(&self) -> (u64, SignedDuration) {
+    pub(crate) fn transaction_stats(&self) -> (u64, SignedDuration) {
         (self.transactions, self.longest)
     }
 
-    fn learn(&mut self, took: SignedDuration) {
+    fn adjust_size(&mut self, took: SignedDuration) {
         self.transactions += 1;
         self.longest = self.longest.max(took);
-        self.together = match took.as_millis() {
-            millis if millis > MILLIS_MAX => (self.together / 2).max(1),
-            millis if millis < MILLIS_MAX / QUICK_SHARE => (self.together + 1).min(TOGETHER_MAX),
-            _ => self.together,
+        self.batch_size = match took.as_millis() {
+            millis if millis > TRANSACTION_MILLIS_MAX => (self.batch_size / 2).max(1),
+            millis if millis < TRANSACTION_MILLIS_MAX / QUICK_SHARE => (self.batch_size + 1).min(BATCH_SIZE_MAX),
+            _ => self.batch_size,
         };
     }
 }
@@ -66,16 +66,16 @@ mod tests {
 
     #[test]
     fn slow_groups_shrink_to_one_and_quick_ones_grow_back() {
-        let mut pace = Pace::default();
+        let mut pace = BatchSizer::default();
         let mut after = |millis: i64, times: usize| {
-            (0..times).for_each(|_| pace.learn(SignedDuration::from_millis(millis)));
-            pace.together
+            (0..times).for_each(|_| pace.adjust_size(SignedDuration::from_millis(millis)));
+            pace.batch_size
         };
-        assert_eq!(after(2, 3), TOGETHER_MAX);
-        assert_eq!(after(60, 1), TOGETHER_MAX / 2);
+        assert_eq!(after(2, 3), BATCH_SIZE_MAX);
+        assert_eq!(after(60, 1), BATCH_SIZE_MAX / 2);
         assert_eq!(after(60, 9), 1);
         assert_eq!(after(15, 5), 1, "neither slow nor quick");
         assert_eq!(after(2, 4), 5);
-        assert_eq!(after(0, 100), TOGETHER_MAX);
+        assert_eq!(after(0, 100), BATCH_SIZE_MAX);
     }
 }

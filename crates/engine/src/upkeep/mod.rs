@@ -9,10 +9,10 @@ use std::cell::Cell;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::Engine;
-use crate::gate::{self, Entry, Stamp};
+use crate::gate::{self, VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{EventName, Happening};
+use crate::model::event::{EventBody, EventName};
 use crate::model::id::TenantId;
 use crate::model::lifecycle;
 use crate::model::memory::Memory;
@@ -21,28 +21,28 @@ use crate::model::vector::{Embedding, Vector};
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::Readable;
 use crate::ports::change::{Change, Guard, Place, Write};
-use crate::ports::{EmbedError, Filter, Order, Page, StoreError};
+use crate::ports::{EmbedError, Filter, PageRequest, SortOrder, StoreError};
 use crate::tenant::pipelines::admins_only;
-use crate::upkeep::lease::{Hold, Shift};
+use crate::upkeep::lease::{LeaseStatus, WorkLease};
 
 /// How much one call does.
 #[derive(Clone, Copy, Debug)]
-pub struct Upkeep {
+pub struct UpkeepOptions {
     /// Memories looked up at once; fewer are changed in one transaction, so that writers never wait long.
     pub batch: usize,
     /// Batches of each sort before the call returns.
     pub batches_max: usize,
 }
 
-impl Default for Upkeep {
+impl Default for UpkeepOptions {
     fn default() -> Self {
-        Upkeep { batch: 200, batches_max: 10_000 }
+        UpkeepOptions { batch: 200, batches_max: 10_000 }
     }
 }
 
 /// What a call did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct UpkeepDone {
+pub struct UpkeepReport {
     pub expired: u64,
     /// Faded away: nobody recalled them.
     pub archived: u64,
@@ -70,73 +70,78 @@ pub struct UpkeepDone {
 
 impl Engine {
     /// As [`Engine::upkeep`], because somebody asks for it now.
-    pub fn upkeep_now(&self, caller: &Caller, upkeep: Upkeep) -> Result<UpkeepDone, Error> {
+    pub fn upkeep_now(&self, caller: &Caller, upkeep: UpkeepOptions) -> Result<UpkeepReport, Error> {
         admins_only(caller)?;
         self.upkeep(caller.tenant, upkeep)
     }
 
     /// Does what is due for one tenant. Of several processes at once one does it; the others come back with nothing.
-    pub fn upkeep(&self, tenant: TenantId, upkeep: Upkeep) -> Result<UpkeepDone, Error> {
-        let mut shift = Shift::new(self, tenant, "upkeep");
-        let done = self.keep(tenant, upkeep, &mut shift);
-        let (elsewhere, (transactions, longest)) = (shift.was_elsewhere(), shift.took());
-        shift.end()?;
-        Ok(UpkeepDone { elsewhere, transactions, longest, ..done? })
+    pub fn upkeep(&self, tenant: TenantId, upkeep: UpkeepOptions) -> Result<UpkeepReport, Error> {
+        let mut shift = WorkLease::new(self, tenant, "upkeep");
+        let done = self.run_upkeep(tenant, upkeep, &mut shift);
+        let (elsewhere, (transactions, longest)) = (shift.was_held_elsewhere(), shift.batch_stats());
+        shift.release_lease()?;
+        Ok(UpkeepReport { elsewhere, transactions, longest, ..done? })
     }
 
     /// The part of upkeep that gives vectors, under the same lease, while `going_on`: for a process with one client.
     pub fn upkeep_vectors(
         &self,
         tenant: TenantId,
-        upkeep: Upkeep,
+        upkeep: UpkeepOptions,
         going_on: &dyn Fn() -> bool,
-    ) -> Result<UpkeepDone, Error> {
-        let mut shift = Shift::new(self, tenant, "upkeep");
-        let done = self.give_vectors(tenant, upkeep, &mut shift, going_on);
-        shift.end()?;
+    ) -> Result<UpkeepReport, Error> {
+        let mut shift = WorkLease::new(self, tenant, "upkeep");
+        let done = self.embed_missing(tenant, upkeep, &mut shift, going_on);
+        shift.release_lease()?;
         done
     }
 
-    fn keep(&self, tenant: TenantId, upkeep: Upkeep, shift: &mut Shift<'_>) -> Result<UpkeepDone, Error> {
+    fn run_upkeep(
+        &self,
+        tenant: TenantId,
+        upkeep: UpkeepOptions,
+        shift: &mut WorkLease<'_>,
+    ) -> Result<UpkeepReport, Error> {
         let now = self.clock.now();
-        let retire = |due: &[Memory], operation, name| self.retire_together(tenant, due, operation, name, now);
+        let retire = |due: &[Memory], operation, name| self.archive_batch(tenant, due, operation, name, now);
         // Before anything expires: what goes on does not.
         let extended = self.extend_drafts(tenant, upkeep.batch)?;
-        Ok(UpkeepDone {
+        Ok(UpkeepReport {
             extended,
-            expired: batches(
+            expired: run_in_batches(
                 upkeep,
                 shift,
-                || self.expired(tenant, upkeep.batch, now),
+                || self.list_expired(tenant, upkeep.batch, now),
                 |due| retire(due, Operation::Expire, EventName::Expired),
             )?,
-            archived: batches(
+            archived: run_in_batches(
                 upkeep,
                 shift,
-                || self.faded(tenant, upkeep.batch, now),
+                || self.list_faded(tenant, upkeep.batch, now),
                 |due| retire(due, Operation::Archive, EventName::Archived),
             )?,
             lapsed: self.expire_reviews(tenant, now)?,
-            receipts: self.forget_receipts(tenant, upkeep, shift)?,
-            ..self.give_vectors(tenant, upkeep, shift, &|| true)?
+            receipts: self.purge_receipts(tenant, upkeep, shift)?,
+            ..self.embed_missing(tenant, upkeep, shift, &|| true)?
         })
     }
 
     /// Gives vectors to what has none of the current model, and says what is left where the embedder gives none.
-    fn give_vectors(
+    fn embed_missing(
         &self,
         tenant: TenantId,
-        upkeep: Upkeep,
-        shift: &mut Shift<'_>,
+        upkeep: UpkeepOptions,
+        shift: &mut WorkLease<'_>,
         going_on: &dyn Fn() -> bool,
-    ) -> Result<UpkeepDone, Error> {
+    ) -> Result<UpkeepReport, Error> {
         let due = || match going_on() {
-            true => Ok(self.backend.unembedded(tenant, self.embedder.model(), upkeep.batch)?),
+            true => Ok(self.backend.list_unembedded(tenant, self.embedder.model(), upkeep.batch)?),
             false => Ok(Vec::new()),
         };
         let down = Cell::new(None);
-        let embedded = batches(upkeep, shift, due, |due| match self.vectors_of(due) {
-            Ok(vectors) => self.embed(tenant, due, &vectors),
+        let embedded = run_in_batches(upkeep, shift, due, |due| match self.embed_memories(due) {
+            Ok(vectors) => self.write_vectors(tenant, due, &vectors),
             // An embedder that is down is not a failure of upkeep: the next one tries again.
             Err(error) => {
                 down.set(Some(error));
@@ -144,26 +149,26 @@ impl Engine {
             }
         })?;
         Ok(match down.take() {
-            None | Some(EmbedError::Off) => UpkeepDone { embedded, ..UpkeepDone::default() },
+            None | Some(EmbedError::Off) => UpkeepReport { embedded, ..UpkeepReport::default() },
             Some(error) => {
                 let (unembedded, embedder_down) = (due()?.len() as u64, Some(error.to_string()));
-                UpkeepDone { embedded, unembedded, embedder_down, ..UpkeepDone::default() }
+                UpkeepReport { embedded, unembedded, embedder_down, ..UpkeepReport::default() }
             }
         })
     }
 
-    fn expired(&self, tenant: TenantId, limit: usize, now: Timestamp) -> Result<Vec<Memory>, Error> {
+    fn list_expired(&self, tenant: TenantId, limit: usize, now: Timestamp) -> Result<Vec<Memory>, Error> {
         let filter =
             Filter { expired_by: Some(now), states: vec![State::Active, State::Constrained], ..Filter::default() };
-        let page = Page { order: Order::Expiring, after: None, limit };
-        Ok(self.backend.list(&Readable::everything(tenant), &filter, &page)?)
+        let page = PageRequest { order: SortOrder::Expiring, after: None, limit };
+        Ok(self.backend.list_memories(&Readable::whole_tenant(tenant), &filter, &page)?)
     }
 
     /// What has faded, in stores whose ruleset lets importance decay.
-    fn faded(&self, tenant: TenantId, limit: usize, now: Timestamp) -> Result<Vec<Memory>, Error> {
+    fn list_faded(&self, tenant: TenantId, limit: usize, now: Timestamp) -> Result<Vec<Memory>, Error> {
         let (mut stores, mut layers) = (Vec::new(), Vec::new());
         for store in self.stores(&Caller::admin(tenant))? {
-            if let Some(ruleset) = self.ruleset(&store).ok().filter(|ruleset| ruleset.importance) {
+            if let Some(ruleset) = self.ruleset_of(&store).ok().filter(|ruleset| ruleset.importance) {
                 layers.extend(
                     ruleset.layers.iter().filter(|layer| !layers.contains(*layer)).copied().collect::<Vec<_>>(),
                 );
@@ -175,15 +180,15 @@ impl Engine {
         }
         let fade_below = Some(lifecycle::fade_key(lifecycle::ARCHIVE_BELOW, now));
         let filter = Filter { stores, layers, fade_below, ..Filter::default() };
-        let page = Page { order: Order::Fading, after: None, limit };
-        let mut due = self.backend.list(&Readable::everything(tenant), &filter, &page)?;
+        let page = PageRequest { order: SortOrder::Fading, after: None, limit };
+        let mut due = self.backend.list_memories(&Readable::whole_tenant(tenant), &filter, &page)?;
         due.retain(|memory| memory.decayed_importance(now) < lifecycle::ARCHIVE_BELOW);
         Ok(due)
     }
 
     /// Archives memories in one transaction; where one of them changed meanwhile, each on its own, so that it does not
     /// hold up the rest.
-    fn retire_together(
+    fn archive_batch(
         &self,
         tenant: TenantId,
         group: &[Memory],
@@ -193,15 +198,15 @@ impl Engine {
     ) -> Result<u64, Error> {
         let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
         let steps: Vec<Change> =
-            group.iter().map(|memory| self.retiring(&caller, memory, operation, name, now, None)).collect();
-        match self.backend.prepare(steps.iter().cloned().fold(Change::new(tenant, now), Change::and)) {
+            group.iter().map(|memory| self.plan_archive(&caller, memory, operation, name, now, None)).collect();
+        match self.backend.commit_setup(steps.iter().cloned().fold(Change::new(tenant, now), Change::with_change)) {
             Ok(_) => return Ok(group.len() as u64),
             Err(StoreError::Guard(_)) => {}
             Err(error) => return Err(error.into()),
         }
         let mut retired = 0;
         for step in steps {
-            match self.backend.prepare(step) {
+            match self.backend.commit_setup(step) {
                 Ok(_) => retired += 1,
                 Err(StoreError::Guard(_)) => {}
                 Err(error) => return Err(error.into()),
@@ -210,7 +215,7 @@ impl Engine {
         Ok(retired)
     }
 
-    pub(crate) fn retiring(
+    pub(crate) fn plan_archive(
         &self,
         caller: &Caller,
         memory: &Memory,
@@ -219,20 +224,20 @@ impl Engine {
         now: Timestamp,
         reason: Option<String>,
     ) -> Change {
-        let stamp = Stamp::new(caller, self.fresh_version_id(), now, reason);
-        let entry = Entry::transition(memory, operation, stamp, Vec::new(), |memory| {
+        let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, reason);
+        let entry = VersionedEntry::from_transition(memory, operation, stamp, Vec::new(), |memory| {
             memory.state = State::Archived;
             memory.archived_at = Some(now);
         });
         Change::new(caller.tenant, now)
-            .guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-            .event(Happening::new(name, caller, now).about(entry.memory()))
-            .write(Write::Entry(Box::new(entry)))
+            .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
+            .with_event(EventBody::new(name, caller, now).about_memory(entry.memory()))
+            .with_write(Write::Entry(Box::new(entry)))
     }
 
     /// Adds to a save what keeps its place within the quota: the least important is archived with it. In a nearly full
     /// place what has all but faded goes even earlier.
-    pub(crate) fn making_room(
+    pub(crate) fn plan_quota_room(
         &self,
         caller: &Caller,
         place: &Place,
@@ -241,42 +246,42 @@ impl Engine {
         change: Change,
     ) -> Result<Change, Error> {
         let Some(live_max) = ruleset.live_max else { return Ok(change) };
-        let state = self.backend.place(caller.tenant, place)?;
+        let state = self.backend.place_state(caller.tenant, place)?;
         // The guard asks for room for one: with so many coming, that much less is full.
         let room = Guard::RoomLeft { place: place.clone(), live_max: (live_max + 1).saturating_sub(incoming) };
-        if ((state.live + incoming) as f64) < live_max as f64 * lifecycle::NEARLY_FULL {
-            return Ok(change.guard(room));
+        if ((state.live + incoming) as f64) < live_max as f64 * lifecycle::NEARLY_FULL_SHARE {
+            return Ok(change.with_guard(room));
         }
         let over = (state.live + incoming).saturating_sub(live_max) as usize;
         let filter = Filter { places: vec![place.clone()], layers: ruleset.layers.clone(), ..Filter::default() };
-        let page = Page { order: Order::Fading, after: None, limit: over.max(1) };
-        let mut fading = self.backend.list(&Readable::everything(caller.tenant), &filter, &page)?;
+        let page = PageRequest { order: SortOrder::Fading, after: None, limit: over.max(1) };
+        let mut fading = self.backend.list_memories(&Readable::whole_tenant(caller.tenant), &filter, &page)?;
         let mut change = change;
         if over == 0 {
-            fading.retain(|memory| memory.decayed_importance(change.at) < lifecycle::EARLY_BELOW);
-            change = change.guard(room);
+            fading.retain(|memory| memory.decayed_importance(change.at) < lifecycle::EARLY_ARCHIVE_BELOW);
+            change = change.with_guard(room);
         }
         for memory in fading {
             let reason = Some(format!("made room: at most {live_max} stay in use here (`live_max`)"));
-            let step = self.retiring(caller, &memory, Operation::Archive, EventName::Archived, change.at, reason);
-            change = change.and(step);
+            let step = self.plan_archive(caller, &memory, Operation::Archive, EventName::Archived, change.at, reason);
+            change = change.with_change(step);
         }
         Ok(change)
     }
 
-    fn vectors_of(&self, due: &[Memory]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    fn embed_memories(&self, due: &[Memory]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let texts: Vec<String> = due.iter().map(gate::embedding_text).collect();
         self.embedder.embed(&texts.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     /// Writes the vectors of memories that have none of the current model: the embedder was down, or is new.
-    fn embed(&self, tenant: TenantId, due: &[Memory], vectors: &[Vec<f32>]) -> Result<u64, Error> {
+    fn write_vectors(&self, tenant: TenantId, due: &[Memory], vectors: &[Vec<f32>]) -> Result<u64, Error> {
         let model = self.embedder.model().to_owned();
         let mut change = Change::new(tenant, self.clock.now());
         for (memory, values) in due.iter().zip(vectors) {
             let Some(vector) = Vector::quantise(values) else { continue };
             let embedding = Embedding { model: model.clone(), vector };
-            change = change.write(Write::Embedded { memory: memory.id, version: memory.version, embedding });
+            change = change.with_write(Write::SetEmbedding { memory: memory.id, version: memory.version, embedding });
         }
         let embedded = change.writes.len() as u64;
         if embedded > 0 {
@@ -288,20 +293,20 @@ impl Engine {
 
 /// Works on what is due, batch by batch, for as long as the turn is ours and something comes of it. `work` is one
 /// transaction.
-pub(crate) fn batches<T>(
-    upkeep: Upkeep,
-    shift: &mut Shift<'_>,
+pub(crate) fn run_in_batches<T>(
+    upkeep: UpkeepOptions,
+    shift: &mut WorkLease<'_>,
     due: impl Fn() -> Result<Vec<T>, Error>,
     work: impl Fn(&[T]) -> Result<u64, Error>,
 ) -> Result<u64, Error> {
     let mut worked = 0;
     for _ in 0..upkeep.batches_max {
         let batch = due()?;
-        let hold = if batch.is_empty() { Hold::Elsewhere } else { shift.hold()? };
+        let hold = if batch.is_empty() { LeaseStatus::HeldElsewhere } else { shift.acquire_or_renew()? };
         let done = match hold {
-            Hold::Elsewhere => break,
-            Hold::Begun => continue,
-            Hold::Held => shift.paced(&batch, &work)?,
+            LeaseStatus::HeldElsewhere => break,
+            LeaseStatus::Acquired => continue,
+            LeaseStatus::Held => shift.run_in_batches(&batch, &work)?,
         };
         worked += done;
         if done == 0 {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::Engine;
-use crate::admin::erase::erasures_are;
-use crate::gate::{ClearedDraft, Deed};
+use crate::admin::erase::erasure_count_guard;
+use crate::gate::{ClearedDraft, WriteIntent};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::id::TenantId;
@@ -17,54 +17,54 @@ use crate::model::store::Store;
 use crate::model::vocabulary::Operation;
 use crate::policy;
 use crate::ports::StoreError;
-use crate::ports::change::{Change, Committed, Guard};
+use crate::ports::change::{Change, CommitResult, Guard};
 use crate::ports::row::RowKind;
 use crate::tenant::bans;
 use crate::tenant::cache;
-use crate::write::remember::{Remembered, Saved};
+use crate::write::remember::{Remembered, SavedMemory};
 
 /// What a save needs next.
-pub enum Step {
+pub enum SaveStep {
     /// This is to be written; [`Engine::hear`] wants to know how that went.
-    Write(Change, Saving),
+    Write(Change, PendingSave),
     Done(Remembered),
 }
 
 /// A save whose change is being written.
-pub struct Saving(Then);
+pub struct PendingSave(PendingOutcome);
 
 /// What it comes to once that is written.
-enum Then {
-    Saved(Box<Attempt>),
+enum PendingOutcome {
+    Saved(Box<SaveAttempt>),
     Refused(Refusal),
 }
 
 /// A save that stands once its change does, and what it takes to try again.
-struct Attempt {
-    asked: Asked,
-    saved: Box<Saved>,
+struct SaveAttempt {
+    asked: SaveRequest,
+    saved: Box<SavedMemory>,
 }
 
 /// What was asked for.
-struct Asked {
+struct SaveRequest {
     draft: Draft,
-    deed: Deed,
+    deed: WriteIntent,
     operation: Operation,
     attempt: usize,
     begun: Timestamp,
 }
 
 /// A draft that passed the gate, and where it goes.
-struct Ready {
+struct ReadyDraft {
     store: Arc<Store>,
     cleared: ClearedDraft,
 }
 
 impl Engine {
     /// Whether the steps of this save look at next to nothing: then they may be taken where others wait.
-    pub fn is_light(&self, caller: &Caller, draft: &Draft) -> bool {
+    pub fn is_cheap_save(&self, caller: &Caller, draft: &Draft) -> bool {
         let looks_around = caller.run.is_some() || draft.recall_hint.is_some() || !draft.derived_from.is_empty();
-        self.backend.writes_beside()
+        self.backend.submits_in_background()
             && self.embedder.is_instant()
             && self.settings.classifier.is_none()
             && !looks_around
@@ -76,61 +76,68 @@ impl Engine {
         &self,
         caller: &Caller,
         draft: Draft,
-        deed: Deed,
+        deed: WriteIntent,
         operation: Operation,
     ) -> Result<Remembered, Error> {
-        let step = self.begin_as(caller, draft, deed, operation)?;
-        self.carry_out(caller, step, |change| self.backend.commit(change))
+        let step = self.begin_remember_as(caller, draft, deed, operation)?;
+        self.run_save_steps(caller, step, |change| self.backend.commit(change))
     }
 
     /// The steps that are left, written in this way.
-    pub(crate) fn carry_out(
+    pub(crate) fn run_save_steps(
         &self,
         caller: &Caller,
-        mut step: Step,
-        write: impl Fn(Change) -> Result<Committed, StoreError>,
+        mut step: SaveStep,
+        write: impl Fn(Change) -> Result<CommitResult, StoreError>,
     ) -> Result<Remembered, Error> {
         loop {
             step = match step {
-                Step::Done(remembered) => return Ok(remembered),
-                Step::Write(change, saving) => self.hear(caller, saving, write(change))?,
+                SaveStep::Done(remembered) => return Ok(remembered),
+                SaveStep::Write(change, saving) => self.resume_save(caller, saving, write(change))?,
             };
         }
     }
 
-    pub(crate) fn begin_as(
+    pub(crate) fn begin_remember_as(
         &self,
         caller: &Caller,
         mut draft: Draft,
-        deed: Deed,
+        deed: WriteIntent,
         operation: Operation,
-    ) -> Result<Step, Error> {
-        if draft.derived_from.is_empty() && deed == Deed::Write {
-            draft.derived_from = self.echoes(caller, &draft)?;
+    ) -> Result<SaveStep, Error> {
+        if draft.derived_from.is_empty() && deed == WriteIntent::Write {
+            draft.derived_from = self.find_repeated_versions(caller, &draft)?;
         }
-        self.attempt(caller, Asked { draft, deed, operation, attempt: 0, begun: self.clock.now() })
+        self.attempt_save(caller, SaveRequest { draft, deed, operation, attempt: 0, begun: self.clock.now() })
     }
 
     /// The next step, once it is known how the writing went.
-    pub fn hear(&self, caller: &Caller, saving: Saving, written: Result<Committed, StoreError>) -> Result<Step, Error> {
-        let Attempt { asked, saved } = match saving.0 {
-            Then::Saved(attempt) => *attempt,
-            Then::Refused(refusal) => return Ok(written.map(|_| Step::Done(Remembered::Refused(refusal)))?),
+    pub fn resume_save(
+        &self,
+        caller: &Caller,
+        saving: PendingSave,
+        written: Result<CommitResult, StoreError>,
+    ) -> Result<SaveStep, Error> {
+        let SaveAttempt { asked, saved } = match saving.0 {
+            PendingOutcome::Saved(attempt) => *attempt,
+            PendingOutcome::Refused(refusal) => {
+                return Ok(written.map(|_| SaveStep::Done(Remembered::Refused(refusal)))?);
+            }
         };
-        let again = Asked { attempt: asked.attempt + 1, ..asked };
+        let again = SaveRequest { attempt: asked.attempt + 1, ..asked };
         match written {
-            Ok(_) => Ok(Step::Done(Remembered::Saved(saved))),
+            Ok(_) => Ok(SaveStep::Done(Remembered::Saved(saved))),
             Err(StoreError::Guard(Guard::RunSavesLeft { saves_max, .. })) => {
-                Ok(self.refusing(caller, &again.draft.store, run_cap(saves_max)))
+                Ok(self.refusal_step(caller, &again.draft.store, run_cap_refusal(saves_max)))
             }
             // Not a save's own: whoever adds these knows what it means that they fail.
-            Err(error @ StoreError::Guard(Guard::TurnsBefore { .. } | Guard::RowIs { kind: RowKind::Leases, .. })) => {
-                Err(error.into())
-            }
+            Err(
+                error @ StoreError::Guard(Guard::TurnsBefore { .. } | Guard::RowInState { kind: RowKind::Leases, .. }),
+            ) => Err(error.into()),
             // Somebody stands there, or wrote between the look and the leap: look again.
             Err(StoreError::Guard(guard)) => {
-                self.unlearn(caller.tenant, &guard, again.begun)?;
-                self.attempt(caller, again)
+                self.invalidate_cache(caller.tenant, &guard, again.begun)?;
+                self.attempt_save(caller, again)
             }
             Err(error) => Err(error.into()),
         }
@@ -138,70 +145,81 @@ impl Engine {
 
     /// Before looking again: where what was known of the tenant is no longer so, or a text was forgotten meanwhile, the
     /// gate is to tell.
-    pub(crate) fn unlearn(&self, tenant: TenantId, guard: &Guard, begun: Timestamp) -> Result<(), Error> {
-        if matches!(guard, Guard::RowIs { .. } | Guard::RowsAre { .. }) {
-            self.known.forget(tenant);
+    pub(crate) fn invalidate_cache(&self, tenant: TenantId, guard: &Guard, begun: Timestamp) -> Result<(), Error> {
+        if matches!(guard, Guard::RowInState { .. } | Guard::RowCountIs { .. }) {
+            self.known.forget_tenant(tenant);
         }
         match guard {
-            Guard::RowsAre { kind: RowKind::Certificates, .. } => self.unerased_since(tenant, begun),
+            Guard::RowCountIs { kind: RowKind::Certificates, .. } => self.ensure_not_erased_since(tenant, begun),
             _ => Ok(()),
         }
     }
 
     /// What a save to a path would write, for whoever writes many as one.
-    pub(crate) fn looked_up(&self, caller: &Caller, draft: &Draft) -> Result<Result<(Change, Memory), Refusal>, Error> {
-        let Ready { store, cleared } = match self.ready(caller, Deed::Write, draft)? {
+    pub(crate) fn plan_save_at_path(
+        &self,
+        caller: &Caller,
+        draft: &Draft,
+    ) -> Result<Result<(Change, Memory), Refusal>, Error> {
+        let ReadyDraft { store, cleared } = match self.prepare_draft(caller, WriteIntent::Write, draft)? {
             Ok(ready) => ready,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        let (change, saved) = self.put(caller, &store, cleared, Operation::Create, false)?;
+        let (change, saved) = self.plan_save(caller, &store, cleared, Operation::Create, false)?;
         let change = change.unwrap_or_else(|| Change::new(caller.tenant, self.clock.now()));
         Ok(Ok((change, saved.memory)))
     }
 
-    fn attempt(&self, caller: &Caller, asked: Asked) -> Result<Step, Error> {
+    fn attempt_save(&self, caller: &Caller, asked: SaveRequest) -> Result<SaveStep, Error> {
         if asked.attempt >= self.limits().commit_attempts {
             return Err(Error::conflict("conflict.lost_race", "many writers are at this place; try again"));
         }
-        let Ready { store, cleared } = match self.ready(caller, asked.deed, &asked.draft)? {
+        let ReadyDraft { store, cleared } = match self.prepare_draft(caller, asked.deed, &asked.draft)? {
             Ok(ready) => ready,
-            Err(refusal) => return Ok(self.refusing(caller, &asked.draft.store, refusal)),
+            Err(refusal) => return Ok(self.refusal_step(caller, &asked.draft.store, refusal)),
         };
-        let (change, saved) = self.put(caller, &store, cleared, asked.operation, asked.attempt == 0)?;
+        let (change, saved) = self.plan_save(caller, &store, cleared, asked.operation, asked.attempt == 0)?;
         let saved = Box::new(saved);
         Ok(match change {
-            Some(change) => Step::Write(change, Saving(Then::Saved(Box::new(Attempt { asked, saved })))),
-            None => Step::Done(Remembered::Saved(saved)),
+            Some(change) => {
+                SaveStep::Write(change, PendingSave(PendingOutcome::Saved(Box::new(SaveAttempt { asked, saved }))))
+            }
+            None => SaveStep::Done(Remembered::Saved(saved)),
         })
     }
 
-    fn refusing(&self, caller: &Caller, store: &str, refusal: Refusal) -> Step {
-        Step::Write(self.refusal(caller, store, &refusal), Saving(Then::Refused(refusal)))
+    fn refusal_step(&self, caller: &Caller, store: &str, refusal: Refusal) -> SaveStep {
+        SaveStep::Write(self.plan_refusal_event(caller, store, &refusal), PendingSave(PendingOutcome::Refused(refusal)))
     }
 
     /// Through the gate on what is known of the tenant; what that was is checked again when it is written.
-    fn ready(&self, caller: &Caller, deed: Deed, draft: &Draft) -> Result<Result<Ready, Refusal>, Error> {
+    fn prepare_draft(
+        &self,
+        caller: &Caller,
+        deed: WriteIntent,
+        draft: &Draft,
+    ) -> Result<Result<ReadyDraft, Refusal>, Error> {
         // A store that is made on first use is made by a save that passes, not by one that is refused.
         let store = match self.known.store(caller.tenant, &draft.store) {
             Some(store) => store,
             None => Arc::new(self.open_store(caller, &draft.store)?),
         };
         let scope = policy::scope_for(caller, store.scope, draft.system.as_deref())?;
-        if let Some(refusal) = self.run_is_closed(caller, &scope)? {
+        if let Some(refusal) = self.closed_run_refusal(caller, &scope)? {
             return Ok(Err(refusal));
         }
-        let (keys, erasures) = (self.known_ban_keys(caller.tenant)?, self.known_erasures(caller.tenant)?);
-        let cleared = match self.clear_with(caller, deed, &store, &scope, draft.clone(), &keys)? {
+        let (keys, erasures) = (self.cached_ban_keys(caller.tenant)?, self.cached_erasure_count(caller.tenant)?);
+        let cleared = match self.clear_draft_with_keys(caller, deed, &store, &scope, draft.clone(), &keys)? {
             Ok(cleared) => cleared,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        let store = self.known_store(caller, &draft.store)?;
-        let known = [bans::keys_are(&keys), cache::store_is_open(&store), erasures_are(erasures)];
-        Ok(Ok(Ready { store, cleared: cleared.guarded(known) }))
+        let store = self.cached_store_for_write(caller, &draft.store)?;
+        let known = [bans::ban_key_count_guard(&keys), cache::open_store_guard(&store), erasure_count_guard(erasures)];
+        Ok(Ok(ReadyDraft { store, cleared: cleared.with_guards(known) }))
     }
 }
 
-fn run_cap(saves_max: u32) -> Refusal {
+fn run_cap_refusal(saves_max: u32) -> Refusal {
     Refusal::new("policy.run_cap", format!("an unattended run may save {saves_max} memories, and this one has"))
-        .hint("go on without saving; a person can save it later")
+        .with_hint("go on without saving; a person can save it later")
 }

@@ -1,7 +1,7 @@
 //! Remember many at once: turns of one conversation share a place and wait for one disk.
 
 use crate::Engine;
-use crate::gate::{Entry, Stamp};
+use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::memory::Draft;
@@ -9,21 +9,21 @@ use crate::model::scope::Scope;
 use crate::model::store::Store;
 use crate::model::vocabulary::{Access, Dedup, Operation};
 use crate::ports::change::{Change, Guard, Place};
-use crate::write::remember::{Outcome, Remembered, Saved};
+use crate::write::remember::{Remembered, SaveOutcome, SavedMemory};
 
 impl Engine {
     /// Whether saves without a path need no look at what stands in this place, so that many can go in one transaction.
-    pub(crate) fn goes_together(&self, caller: &Caller, store: &Store, scope: &Scope) -> Result<bool, Error> {
-        Ok(self.ruleset(store)?.dedup == Dedup::None
+    pub(crate) fn can_save_as_batch(&self, caller: &Caller, store: &Store, scope: &Scope) -> Result<bool, Error> {
+        Ok(self.ruleset_of(store)?.dedup == Dedup::None
             && store.access != Access::DraftWrite
             && !caller.unattended
-            && self.run_is_closed(caller, scope)?.is_none())
+            && self.closed_run_refusal(caller, scope)?.is_none())
     }
 
     /// Saves drafts of one place in one transaction, each through the gate: one that is refused does not hold up the
     /// others. Where they cannot [go together](Engine::goes_together), one after the other. A guard that fails, this
     /// one or another, is an error of the store: look again.
-    pub(crate) fn remember_together(
+    pub(crate) fn remember_batch(
         &self,
         caller: &Caller,
         place: &Place,
@@ -31,21 +31,24 @@ impl Engine {
         guard: Option<&Guard>,
     ) -> Result<Vec<Remembered>, Error> {
         let store = self.open_store(caller, &place.store)?;
-        let guarded = |change: Change| guard.into_iter().cloned().fold(change, Change::guard);
-        if !self.goes_together(caller, &store, &place.scope)? {
+        let guarded = |change: Change| guard.into_iter().cloned().fold(change, Change::with_guard);
+        if !self.can_save_as_batch(caller, &store, &place.scope)? {
             let write = |change| self.backend.commit(guarded(change));
-            return drafts.into_iter().map(|draft| self.carry_out(caller, self.begin(caller, draft)?, write)).collect();
+            return drafts
+                .into_iter()
+                .map(|draft| self.run_save_steps(caller, self.begin_remember(caller, draft)?, write))
+                .collect();
         }
         let mut cleared = Vec::with_capacity(drafts.len());
         for mut draft in drafts {
-            draft.derived_from = self.echoes(caller, &draft)?;
-            cleared.push(self.clear(caller, &store, &place.scope, draft)?);
+            draft.derived_from = self.find_repeated_versions(caller, &draft)?;
+            cleared.push(self.clear_for_write(caller, &store, &place.scope, draft)?);
         }
         if cleared.iter().any(Result::is_ok) {
             self.store_for_write(caller, &place.store)?;
         }
         let now = self.clock.now();
-        let (ruleset, mut change) = (self.ruleset(&store)?, guarded(Change::new(caller.tenant, now)));
+        let (ruleset, mut change) = (self.ruleset_of(&store)?, guarded(Change::new(caller.tenant, now)));
         let mut answers = Vec::with_capacity(cleared.len());
         for cleared in cleared {
             let cleared = match cleared {
@@ -56,28 +59,29 @@ impl Engine {
                 }
             };
             let warnings = cleared.warnings().to_vec();
-            let stamp = Stamp::new(caller, self.fresh_version_id(), now, cleared.draft().reason.clone());
-            let entry: Entry = cleared.create(self.fresh_memory_id(), caller, ruleset, Operation::Create, stamp);
-            let embedding = self.embedding_at_save(entry.memory());
+            let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, cleared.draft().reason.clone());
+            let entry: VersionedEntry =
+                cleared.into_new_memory(self.fresh_memory_id(), caller, ruleset, Operation::Create, stamp);
+            let embedding = self.embed_if_instant(entry.memory());
             let entry = entry.with_embedding(embedding);
-            let (memory, outcome) = (entry.memory().clone(), Outcome::Created);
-            answers.push(Remembered::Saved(Box::new(Saved {
+            let (memory, outcome) = (entry.memory().clone(), SaveOutcome::Created);
+            answers.push(Remembered::Saved(Box::new(SavedMemory {
                 memory,
                 outcome,
                 deduped_by: None,
                 near: None,
                 warnings,
             })));
-            change = self.written(caller, change, entry, outcome);
+            change = self.add_written_entry(caller, change, entry, outcome);
         }
         let saved = answers.iter().filter(|answer| matches!(answer, Remembered::Saved(_))).count();
         if saved > 0 {
-            let change = self.making_room(caller, place, ruleset, saved as u64, change)?;
+            let change = self.plan_quota_room(caller, place, ruleset, saved as u64, change)?;
             self.backend.commit(change)?;
         }
         for answer in &answers {
             if let Remembered::Refused(refusal) = answer {
-                self.refuse(caller, &place.store, refusal.clone())?;
+                self.log_refusal(caller, &place.store, refusal.clone())?;
             }
         }
         Ok(answers)

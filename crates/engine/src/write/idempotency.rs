@@ -11,14 +11,14 @@ use crate::model::id::TenantId;
 use crate::model::memory::content_sha256;
 use crate::ports::StoreError;
 use crate::ports::change::{Change, Guard, Write};
-use crate::ports::row::{self, Kept, RowFilter, RowKind};
+use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
 
 /// How long an answer can be asked for again.
-pub const REPEAT_HOURS: i64 = 24;
+pub const ANSWER_KEPT_HOURS: i64 = 24;
 /// A call that has not answered after this died with its process: the next may do it, if nothing of it was written.
 const ABANDONED_SECS: i64 = 120;
 /// Looks at a key that others change meanwhile.
-const CLAIMS_MAX: usize = 3;
+const CLAIM_ATTEMPTS_MAX: usize = 3;
 /// Rows removed in one transaction, so that writers never wait long.
 const PURGE_BATCH: usize = 200;
 
@@ -29,7 +29,7 @@ const ANSWERED: &str = "answered";
 
 /// A call under an idempotency key. Holds ids and codes of its answer, never content.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Repeat {
+pub struct IdempotentCall {
     pub id: String,
     /// Of the request: another one under the same key is a mistake.
     pub request_sha256: String,
@@ -41,15 +41,15 @@ pub struct Repeat {
     pub answer: Option<Value>,
 }
 
-impl Kept for Repeat {
+impl SideRecord for IdempotentCall {
     const KIND: RowKind = RowKind::Idempotency;
-    fn id(&self) -> String {
+    fn row_id(&self) -> String {
         self.id.clone()
     }
-    fn at(&self) -> Timestamp {
+    fn row_time(&self) -> Timestamp {
         self.at
     }
-    fn state(&self) -> String {
+    fn row_state(&self) -> String {
         let state = match self.answer {
             Some(_) => ANSWERED,
             None if self.done => DONE,
@@ -59,10 +59,10 @@ impl Kept for Repeat {
     }
 }
 
-impl Repeat {
+impl IdempotentCall {
     /// What whoever comes again hears; nothing where the key is free again.
-    fn met(&self, now: Timestamp, request_sha256: &str) -> Result<Option<Value>, Error> {
-        if self.at <= before(now, REPEAT_HOURS * 3600) {
+    fn outcome_for_repeat(&self, now: Timestamp, request_sha256: &str) -> Result<Option<Value>, Error> {
+        if self.at <= seconds_before(now, ANSWER_KEPT_HOURS * 3600) {
             return Ok(None);
         }
         if self.request_sha256 != request_sha256 {
@@ -71,8 +71,8 @@ impl Repeat {
         }
         match &self.answer {
             Some(answer) => Ok(Some(answer.clone())),
-            None if self.at > before(now, ABANDONED_SECS) => Err(at_it()),
-            None if self.done => Err(lost()),
+            None if self.at > seconds_before(now, ABANDONED_SECS) => Err(in_progress_error()),
+            None if self.done => Err(answer_lost_error()),
             None => Ok(None),
         }
     }
@@ -80,69 +80,83 @@ impl Repeat {
 
 /// What a call under an idempotency key meets.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Begun {
+pub enum IdempotencyClaim {
     /// Nobody was here: do it, then say what was answered.
-    First(Repeat),
+    Claimed(IdempotentCall),
     /// It was done: this was the answer.
     Answered(Value),
 }
 
 impl Engine {
     /// Claims an idempotency key for a request, or finds what was answered.
-    pub fn begin_once(&self, caller: &Caller, door: &str, key: &str, request_sha256: &str) -> Result<Begun, Error> {
-        let id = content_sha256(&format!("{}\n{door}\n{key}", asker(caller)));
-        for _ in 0..CLAIMS_MAX {
+    pub fn claim_idempotency_key(
+        &self,
+        caller: &Caller,
+        door: &str,
+        key: &str,
+        request_sha256: &str,
+    ) -> Result<IdempotencyClaim, Error> {
+        let id = content_sha256(&format!("{}\n{door}\n{key}", caller_identity(caller)));
+        for _ in 0..CLAIM_ATTEMPTS_MAX {
             let now = self.clock.now();
-            let found: Option<Repeat> = row::get(&*self.backend, caller.tenant, &id)?;
-            if let Some(answer) = found.as_ref().map_or(Ok(None), |found| found.met(now, request_sha256))? {
-                return Ok(Begun::Answered(answer));
+            let found: Option<IdempotentCall> = row::get_record(&*self.backend, caller.tenant, &id)?;
+            if let Some(answer) =
+                found.as_ref().map_or(Ok(None), |found| found.outcome_for_repeat(now, request_sha256))?
+            {
+                return Ok(IdempotencyClaim::Answered(answer));
             }
-            let repeat = Repeat {
+            let repeat = IdempotentCall {
                 id: id.clone(),
                 request_sha256: request_sha256.to_owned(),
                 at: now,
                 done: false,
                 answer: None,
             };
-            let state = found.as_ref().map(Kept::state);
-            let guard = Guard::RowIs { kind: RowKind::Idempotency, id: id.clone(), state };
-            let change = Change::new(caller.tenant, now).guard(guard).write(Write::Row(repeat.to_row()));
+            let state = found.as_ref().map(SideRecord::row_state);
+            let guard = Guard::RowInState { kind: RowKind::Idempotency, id: id.clone(), state };
+            let change = Change::new(caller.tenant, now).with_guard(guard).with_write(Write::Row(repeat.to_row()));
             match self.backend.commit(change) {
-                Ok(_) => return Ok(Begun::First(repeat)),
+                Ok(_) => return Ok(IdempotencyClaim::Claimed(repeat)),
                 // Another took it meanwhile, or what a dead process had sent came to its end: look again.
                 Err(StoreError::Guard(_)) => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(at_it())
+        Err(in_progress_error())
     }
 
     /// Keeps the answer for those who ask again; without one, the key is free again.
-    pub fn finish_once(&self, caller: &Caller, repeat: Repeat, answer: Option<Value>) -> Result<(), Error> {
+    pub fn finish_idempotent_call(
+        &self,
+        caller: &Caller,
+        repeat: IdempotentCall,
+        answer: Option<Value>,
+    ) -> Result<(), Error> {
         let write = match answer {
-            Some(answer) => Write::Row(Repeat { answer: Some(answer), ..repeat }.to_row()),
-            None => Write::RowGone { kind: RowKind::Idempotency, id: repeat.id },
+            Some(answer) => Write::Row(IdempotentCall { answer: Some(answer), ..repeat }.to_row()),
+            None => Write::DeleteRow { kind: RowKind::Idempotency, id: repeat.id },
         };
-        self.backend.commit(Change::new(caller.tenant, self.clock.now()).write(write))?;
+        self.backend.commit(Change::new(caller.tenant, self.clock.now()).with_write(write))?;
         Ok(())
     }
 
     /// Removes answers nobody can ask for any more; says how many.
-    pub fn purge_repeats(&self, tenant: TenantId) -> Result<u64, Error> {
+    pub fn purge_idempotency_keys(&self, tenant: TenantId) -> Result<u64, Error> {
         let now = self.clock.now();
-        let before = Some(before(now, REPEAT_HOURS * 3600));
+        let before = Some(seconds_before(now, ANSWER_KEPT_HOURS * 3600));
         let mut purged = 0;
         // By state, because that is how the table is sorted by time.
         for state in [ANSWERED, DONE, STARTED] {
             let state = Some(state.to_owned());
             let old = RowFilter { state, before, limit: PURGE_BATCH, ..RowFilter::default() };
             loop {
-                let rows = self.backend.rows(tenant, RowKind::Idempotency, &old)?;
+                let rows = self.backend.list_rows(tenant, RowKind::Idempotency, &old)?;
                 if rows.is_empty() {
                     break;
                 }
                 purged += rows.len() as u64;
-                let gone = |change: Change, row: row::Row| change.write(Write::RowGone { kind: row.kind, id: row.id });
+                let gone =
+                    |change: Change, row: row::Row| change.with_write(Write::DeleteRow { kind: row.kind, id: row.id });
                 self.backend.commit(rows.into_iter().fold(Change::new(tenant, now), gone))?;
             }
         }
@@ -151,20 +165,20 @@ impl Engine {
 }
 
 /// Who asks and for whom, whole: the same words for somebody else are another call.
-fn asker(caller: &Caller) -> String {
+fn caller_identity(caller: &Caller) -> String {
     let Caller { principal, role, agent, user, conversation, session, run, pipeline, .. } = caller;
     serde_json::json!([principal, role, agent, user, conversation, session, run, pipeline]).to_string()
 }
 
-fn before(now: Timestamp, secs: i64) -> Timestamp {
+fn seconds_before(now: Timestamp, secs: i64) -> Timestamp {
     now.checked_sub(SignedDuration::from_secs(secs)).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
-fn at_it() -> Error {
+fn in_progress_error() -> Error {
     Error::conflict("idempotency.in_progress", "the first call under this idempotency key has not answered yet")
 }
 
-fn lost() -> Error {
+fn answer_lost_error() -> Error {
     let message = "a call under this idempotency key was cut off with its process, after all or a part of it was \
                    written: look, and send what is missing under another key";
     Error::conflict("idempotency.answer_lost", message)

@@ -3,16 +3,16 @@
 use jiff::Timestamp;
 
 use crate::Engine;
-use crate::gate::{Entry, Stamp};
+use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{EventName, Happening};
+use crate::model::event::{EventBody, EventName};
 use crate::model::id::MemoryId;
 use crate::model::refusal::Refusal;
 use crate::model::vocabulary::{Operation, State};
 use crate::policy;
 use crate::ports::change::{Change, Guard, Write};
-use crate::removal::forget::Forgotten;
+use crate::removal::forget::TransitionOutcome;
 
 impl Engine {
     /// A person confirms that a memory still holds, until the given date or for good.
@@ -22,8 +22,8 @@ impl Engine {
         memory: MemoryId,
         until: Option<Timestamp>,
         reason: Option<String>,
-    ) -> Result<Forgotten, Error> {
-        self.is_on()?;
+    ) -> Result<TransitionOutcome, Error> {
+        self.ensure_memory_enabled()?;
         let current = self.read_by_id(caller, memory)?;
         let store = self.open_store(caller, &current.store)?;
         let programs = Refusal::new("policy.people_only", "only a person can say that a memory still holds");
@@ -32,7 +32,7 @@ impl Engine {
             false => policy::may_write(caller, &store, &current.scope, current.kind, true),
         };
         if let Err(refusal) = permit {
-            return Ok(Forgotten::Refused(self.refuse(caller, &store.slug, refusal)?));
+            return Ok(TransitionOutcome::Refused(self.log_refusal(caller, &store.slug, refusal)?));
         }
         if current.state != State::Active {
             return Err(Error::conflict("conflict.not_active", format!("the memory is {}", current.state)));
@@ -41,19 +41,20 @@ impl Engine {
         if until.is_some_and(|until| until <= now) {
             return Err(Error::invalid("shape.verify_by", "the date has passed already"));
         }
-        let stamp = Stamp::new(caller, self.fresh_version_id(), now, reason);
-        let entry =
-            Entry::transition(&current, Operation::Confirm, stamp, Vec::new(), |memory| memory.verify_by = until);
+        let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, reason);
+        let entry = VersionedEntry::from_transition(&current, Operation::Confirm, stamp, Vec::new(), |memory| {
+            memory.verify_by = until
+        });
         let confirmed = entry.memory().clone();
-        let event = Happening::new(EventName::WriteUpdated, caller, now)
-            .about(&confirmed)
-            .with("operation", Operation::Confirm)
-            .with("verify_by", until);
+        let event = EventBody::new(EventName::WriteUpdated, caller, now)
+            .about_memory(&confirmed)
+            .with_field("operation", Operation::Confirm)
+            .with_field("verify_by", until);
         let change = Change::new(caller.tenant, now)
-            .guard(Guard::VersionIs { memory: current.id, version: current.version })
-            .event(event)
-            .write(Write::Entry(Box::new(entry)));
+            .with_guard(Guard::VersionIs { memory: current.id, version: current.version })
+            .with_event(event)
+            .with_write(Write::Entry(Box::new(entry)));
         self.backend.commit(change)?;
-        Ok(Forgotten::Done(Box::new(confirmed)))
+        Ok(TransitionOutcome::Done(Box::new(confirmed)))
     }
 }

@@ -1,16 +1,16 @@
 //! `scan allow|allowed|disallow`: what the scanner lets through on purpose.
 
 use clap::Subcommand;
-use engine::tenant::allow_list::{AllowWhat, Allowed};
+use engine::tenant::allow_list::{AllowTarget, AllowedValue};
 use serde_json::json;
 
 use crate::commands::Job;
 use crate::error::Failure;
 use crate::output::Tone;
-use crate::text::{moment, stdin};
+use crate::text::{parse_time, read_stdin};
 
 #[derive(Debug, Subcommand)]
-pub enum Deed {
+pub enum AllowlistCommand {
     /// Let one exact value through, in this tenant, until a day; admins only
     Allow {
         /// SHA-256 of exactly what a rule found (`scan --json` says it)
@@ -36,43 +36,45 @@ pub enum Deed {
     },
 }
 
-impl Deed {
+impl AllowlistCommand {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self {
-            Deed::Allow { digest, text, reason, expires } => {
+            AllowlistCommand::Allow { digest, text, reason, expires } => {
                 let what = match (digest, text) {
-                    (Some(digest), _) => AllowWhat::Digest(digest),
-                    (None, Some(text)) if text == "-" => AllowWhat::Text(stdin()?),
-                    (None, text) => AllowWhat::Text(text.unwrap_or_default()),
+                    (Some(digest), _) => AllowTarget::Digest(digest),
+                    (None, Some(text)) if text == "-" => AllowTarget::Text(read_stdin()?),
+                    (None, text) => AllowTarget::Text(text.unwrap_or_default()),
                 };
-                let expires_at = moment(&*engine.clock, &expires, true)?;
+                let expires_at = parse_time(&*engine.clock, &expires, true)?;
                 let allowed = engine.allow(caller, &what, &reason, expires_at)?;
-                told(job, "allowed", &allowed)?;
+                print_allowed(job, "allowed", &allowed)?;
                 if !job.output.json {
-                    job.output.note("note: saves pass with it, and `ingrain scan --allowed`; `ingrain scan` goes by the rules alone");
+                    job.output.print_note("note: saves pass with it, and `ingrain scan --allowed`; `ingrain scan` goes by the rules alone");
                 }
                 Ok(())
             }
-            Deed::Allowed => {
-                let allowed = engine.allowed(caller)?;
-                job.output.answer(&json!({ "allowed": allowed }), || {
+            AllowlistCommand::Allowed => {
+                let allowed = engine.allowed_values(caller)?;
+                job.output.print_answer(&json!({ "allowed": allowed }), || {
                     let now = engine.clock.now();
-                    let row = |allowed: &Allowed| {
+                    let row = |allowed: &AllowedValue| {
                         let over = if allowed.expires_at <= now { " (over)" } else { "" };
                         let until = format!("{}{over}", allowed.expires_at);
                         vec![allowed.digest.clone(), until, allowed.by.clone(), allowed.reason.clone()]
                     };
-                    job.output.table(&["digest", "until", "by", "why"], allowed.iter().map(row))
+                    job.output.render_table(&["digest", "until", "by", "why"], allowed.iter().map(row))
                 })
             }
-            Deed::Disallow { digest } => told(job, "disallowed", &engine.disallow(caller, &digest)?),
+            AllowlistCommand::Disallow { digest } => {
+                print_allowed(job, "disallowed", &engine.disallow(caller, &digest)?)
+            }
         }
     }
 }
 
-fn told(job: &Job<'_>, status: &str, allowed: &Allowed) -> Result<(), Failure> {
-    job.output.answer(&json!({ "status": status, "allowed": allowed }), || {
+fn print_allowed(job: &Job<'_>, status: &str, allowed: &AllowedValue) -> Result<(), Failure> {
+    job.output.print_answer(&json!({ "status": status, "allowed": allowed }), || {
         format!("{} {} until {}", job.output.paint(Tone::Good, status), allowed.digest, allowed.expires_at)
     })
 }

@@ -10,31 +10,31 @@ use crate::error::Failure;
 use crate::output::Output;
 
 #[derive(Debug, Args)]
-pub struct Completions {
+pub struct CompletionsArgs {
     /// bash, zsh, fish, elvish or powershell
     shell: Shell,
 }
 
-impl Completions {
+impl CompletionsArgs {
     pub fn run(self, output: &Output) -> Result<(), Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "ingrain", &mut script);
-        output.text(&String::from_utf8_lossy(&script))
+        output.print_text(&String::from_utf8_lossy(&script))
     }
 }
 
 #[derive(Debug, Args)]
-pub struct Man {
+pub struct ManArgs {
     /// Where to write the pages
     directory: PathBuf,
 }
 
-impl Man {
+impl ManArgs {
     pub fn run(self, output: &Output) -> Result<(), Failure> {
         std::fs::create_dir_all(&self.directory)
             .and_then(|()| clap_mangen::generate_to(Cli::command(), &self.directory))
-            .map_err(|error| Failure::broken("output.write", format!("cannot write manual pages: {error}")))?;
-        output.note(&format!("manual pages are in {}", self.directory.display()));
+            .map_err(|error| Failure::system_error("output.write", format!("cannot write manual pages: {error}")))?;
+        output.print_note(&format!("manual pages are in {}", self.directory.display()));
         Ok(())
     }
 }

@@ -3,37 +3,37 @@
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use crate::config::{Loaded, Setting};
+use crate::config::{LoadedConfig, Setting};
 use crate::error::Failure;
 use crate::output::Output;
 use crate::text::one_line;
 
 #[derive(Debug, Args)]
-pub struct ConfigCommand {
+pub struct ConfigArgs {
     #[command(subcommand)]
-    deed: Deed,
+    deed: ConfigSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Deed {
+enum ConfigSubcommand {
     /// Print each setting, its value, where that came from, and the variable that sets it
     Show,
 }
 
-impl ConfigCommand {
-    pub fn run(self, loaded: &Loaded, output: &Output) -> Result<(), Failure> {
-        let Deed::Show = self.deed;
+impl ConfigArgs {
+    pub fn run(self, loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
+        let ConfigSubcommand::Show = self.deed;
         let view = json!({ "file": loaded.file, "file_exists": loaded.file.exists(), "settings": loaded.settings() });
-        output.answer(&view, || table(output, loaded))
+        output.print_answer(&view, || render_settings(output, loaded))
     }
 }
 
-fn table(output: &Output, loaded: &Loaded) -> String {
+fn render_settings(output: &Output, loaded: &LoadedConfig) -> String {
     let row = |setting: &Setting| {
         let value = setting.value.as_str().map_or_else(|| setting.value.to_string(), str::to_owned);
         vec![setting.key.clone(), one_line(&value), setting.from.clone(), setting.variable.clone()]
     };
     let there = if loaded.file.exists() { "" } else { " (not there)" };
-    let table = output.table(&["setting", "value", "from", "variable"], loaded.settings().iter().map(row));
+    let table = output.render_table(&["setting", "value", "from", "variable"], loaded.settings().iter().map(row));
     format!("config file: {}{there}\n{table}", loaded.file.display())
 }

@@ -4,54 +4,54 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use engine::context::decision_points::Purpose;
-use engine::receipts::receipt::Considered;
+use engine::receipts::receipt::ConsideredMemory;
 use engine::text::decode_error;
-use engine::{Context, ContextRequest, LeftOut, WindowRequest};
+use engine::{Context, ContextRequest, SkippedSkill, WindowRequest};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::commands::Job;
-use crate::commands::filters::Filters;
-use crate::commands::limit::number;
+use crate::commands::filters::FilterArgs;
+use crate::commands::limit::parse_count;
 use crate::error::Failure;
 use crate::skills;
-use crate::text::{content, file_text, stdin};
+use crate::text::{read_content, read_stdin, read_text_file};
 
 /// What is asked of a turn says nothing about a window.
-const OF_A_TURN: [&str; 15] = [
+const TURN_ONLY_FLAGS: [&str; 15] = [
     "message", "budget", "max", "format", "store", "scope", "layer", "kind", "tag", "state", "trust", "since", "until",
     "prefix", "as_of",
 ];
 
 #[derive(Debug, Args)]
-pub struct ContextCommand {
+pub struct ContextArgs {
     /// The latest message of the user; `-` reads stdin
     #[arg(value_name = "MESSAGE", required_unless_present = "window")]
     message: Option<String>,
     /// Everything a model's next call is made of, as a JSON file: window_tokens, system_prompt, skills, turns,
     /// tool_results, message. Answers the messages that fit; `-` reads stdin
-    #[arg(long, value_name = "FILE", conflicts_with_all = OF_A_TURN)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = TURN_ONLY_FLAGS)]
     window: Option<PathBuf>,
     /// A folder whose SKILL.md files go into the window, uncut (repeatable)
     #[arg(long, value_name = "DIR", requires = "window")]
     skills: Vec<PathBuf>,
     /// Tokens it may cost; default: `limits.context_budget_tokens`
-    #[arg(long, value_name = "TOKENS", allow_negative_numbers = true, value_parser = number)]
+    #[arg(long, value_name = "TOKENS", allow_negative_numbers = true, value_parser = parse_count)]
     budget: Option<usize>,
     /// Ranked memories shown at most
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count)]
     max: Option<usize>,
-    #[arg(long, value_enum, default_value_t = Format::Text, help = "How to answer")]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = ContextFormat::Text, help = "How to answer")]
+    format: ContextFormat,
     /// A decision point: task, tool, approval, content or delegation. Finds what helped at similar ones
     #[arg(long = "for", value_name = "PURPOSE", conflicts_with = "window")]
     purpose: Option<Purpose>,
     #[command(flatten)]
-    filters: Filters,
+    filters: FilterArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ContextFormat {
     /// The two blocks, ready for a system message
     Text,
     /// Everything, with the candidates and what became of them
@@ -65,70 +65,70 @@ struct ContextView<'a> {
     text: &'a str,
     tokens: usize,
     receipt: Option<&'a str>,
-    candidates: &'a [Considered],
+    candidates: &'a [ConsideredMemory],
     skipped: &'a [String],
 }
 
-impl ContextCommand {
+impl ContextArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         if let Some(file) = &self.window {
-            return window(job, file, &self.skills);
+            return print_window(job, file, &self.skills);
         }
-        let message = content(self.message.as_deref(), None)?;
+        let message = read_content(self.message.as_deref(), None)?;
         let request = ContextRequest {
             message: message.clone(),
             budget_tokens: self.budget,
             memories_max: self.max,
             purpose: self.purpose,
-            filter: self.filters.filter(job)?,
+            filter: self.filters.to_filter(job)?,
         };
         let mut context = job.session.engine.context(&job.session.caller, &request)?;
-        prove(job, &mut context.receipt, &mut context.skipped);
+        confirm_receipt(job, &mut context.receipt, &mut context.skipped);
         match self.format {
-            Format::Messages => {
-                let (messages, receipt) = (context.messages(&message), &context.receipt);
-                job.output.value(&json!({ "messages": messages, "receipt": receipt, "skipped": context.skipped }))
+            ContextFormat::Messages => {
+                let (messages, receipt) = (context.to_messages(&message), &context.receipt);
+                job.output.print_json(&json!({ "messages": messages, "receipt": receipt, "skipped": context.skipped }))
             }
-            Format::Text if !job.output.json => {
-                context.skipped.iter().for_each(|what| job.output.note(&format!("note: {what}")));
-                job.output.text(&context.text)
+            ContextFormat::Text if !job.output.json => {
+                context.skipped.iter().for_each(|what| job.output.print_note(&format!("note: {what}")));
+                job.output.print_text(&context.text)
             }
-            Format::Text | Format::Json => job.output.value(&view(&context)),
+            ContextFormat::Text | ContextFormat::Json => job.output.print_json(&context_view(&context)),
         }
     }
 }
 
 /// Names no receipt that is not there. The process waits for the disk anyway before it ends.
-fn prove(job: &Job<'_>, receipt: &mut Option<String>, skipped: &mut Vec<String>) {
+fn confirm_receipt(job: &Job<'_>, receipt: &mut Option<String>, skipped: &mut Vec<String>) {
     let Some(id) = receipt.as_deref() else { return };
-    if let Err(error) = job.session.engine.receipt_kept(&job.session.caller, id) {
-        skipped.retain(|what| what != engine::RECEIPT_NOT_YET);
+    if let Err(error) = job.session.engine.receipt_after_flush(&job.session.caller, id) {
+        skipped.retain(|what| what != engine::RECEIPT_PENDING);
         skipped.push(format!("the receipt was not kept: {error}"));
         *receipt = None;
     }
 }
 
 /// Working memory: the messages that fit, and what was cut.
-fn window(job: &Job<'_>, file: &Path, folders: &[PathBuf]) -> Result<(), Failure> {
+fn print_window(job: &Job<'_>, file: &Path, folders: &[PathBuf]) -> Result<(), Failure> {
     let text = match file.as_os_str() == "-" {
-        true => stdin()?,
-        false => file_text(file)?,
+        true => read_stdin()?,
+        false => read_text_file(file)?,
     };
-    let wrong = |words: String| Failure::wrong("shape.window", format!("the window does not fit {words}"));
+    let wrong = |words: String| Failure::user_error("shape.window", format!("the window does not fit {words}"));
     let mut request: WindowRequest = decode_error::from_slice(text.as_bytes()).map_err(wrong)?;
     let mut left_out = Vec::new();
     for folder in folders {
-        let found = skills::of_folder(folder)?;
+        let found = skills::read_folder(folder)?;
         request.skills.extend(found.skills.into_iter().map(|(_, skill)| skill));
-        left_out.extend(found.left_out.iter().map(LeftOut::note));
+        left_out.extend(found.left_out.iter().map(SkippedSkill::to_note));
     }
     let mut window = job.session.engine.working_memory(&job.session.caller, &request)?;
     window.notes.extend(left_out);
-    prove(job, &mut window.receipt, &mut window.notes);
-    job.output.value(&window)
+    confirm_receipt(job, &mut window.receipt, &mut window.notes);
+    job.output.print_json(&window)
 }
 
-fn view(context: &Context) -> ContextView<'_> {
+fn context_view(context: &Context) -> ContextView<'_> {
     ContextView {
         text: &context.text,
         tokens: context.tokens,

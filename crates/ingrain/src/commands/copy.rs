@@ -1,10 +1,10 @@
 //! `copy`: everything from one database to another, of either sort, compared at the end.
 
-use engine::text::count::counted;
+use engine::text::count::format_count;
 use std::io::{IsTerminal, Write};
 
 use serde::Serialize;
-use store::{Compared, Copied, CopyError, Progress, Stage};
+use store::{CopyError, CopyProgress, CopyReport, CopyStage, TableComparison};
 
 use crate::assemble;
 use crate::config::Config;
@@ -16,7 +16,7 @@ use crate::output::{Output, Tone};
 /// A copy that broke goes on where it stopped, and one that is complete only compares. Stop whoever writes to the
 /// source first: what is written later is not copied.
 #[derive(Debug, clap::Args)]
-pub struct Copy {
+pub struct CopyArgs {
     /// The database to read: a path, `sqlite:PATH` or `postgres://…`
     #[arg(long, value_name = "URL")]
     from: String,
@@ -26,7 +26,7 @@ pub struct Copy {
 }
 
 #[derive(Serialize)]
-struct Done {
+struct CopyView {
     status: &'static str,
     equal: bool,
     tenants: usize,
@@ -34,11 +34,11 @@ struct Done {
     written: u64,
     /// Rows of the source.
     rows: u64,
-    tables: Vec<OfTable>,
+    tables: Vec<TableView>,
 }
 
 #[derive(Serialize)]
-struct OfTable {
+struct TableView {
     table: &'static str,
     equal: bool,
     rows_from: u64,
@@ -47,33 +47,36 @@ struct OfTable {
     sha256_to: String,
 }
 
-impl Copy {
+impl CopyArgs {
     pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
-        let from = assemble::database(&self.from, &config.home)?;
-        let to = assemble::database(&self.to, &config.home)?;
+        let from = assemble::parse_database(&self.from, &config.home)?;
+        let to = assemble::parse_database(&self.to, &config.home)?;
         if from == to {
-            return Err(Failure::wrong("copy.same", "source and target are the same database"));
+            return Err(Failure::user_error("copy.same", "source and target are the same database"));
         }
-        let mut bar = Bar { shown: !output.json && std::io::stderr().is_terminal(), width: 0 };
-        let copied = store::copy(&from, &to, &mut |progress| bar.show(progress));
+        let mut bar = ProgressBar { shown: !output.json && std::io::stderr().is_terminal(), width: 0 };
+        let copied = store::copy_database(&from, &to, &mut |progress| bar.show_progress(progress));
         bar.clear();
-        let done = done(copied.map_err(failure)?);
-        output.answer(&done, || words(output, &done))?;
-        if done.equal { Ok(()) } else { Err(Failure::Told(1)) }
+        let done = build_view(copied.map_err(copy_failure)?);
+        output.print_answer(&done, || render_report(output, &done))?;
+        if done.equal { Ok(()) } else { Err(Failure::AlreadyReported(1)) }
     }
 }
 
-fn failure(error: CopyError) -> Failure {
+fn copy_failure(error: CopyError) -> Failure {
     match error {
-        CopyError::Occupied(why) => Failure::wrong("copy.occupied", format!("the target holds something else: {why}"))
-            .hint("copy into an empty database, or into one that an unfinished copy of this source left behind"),
+        CopyError::Occupied(why) => {
+            Failure::user_error("copy.occupied", format!("the target holds something else: {why}")).with_hint(
+                "copy into an empty database, or into one that an unfinished copy of this source left behind",
+            )
+        }
         CopyError::From(error) | CopyError::To(error) => error.into(),
     }
 }
 
-fn done(copied: Copied) -> Done {
+fn build_view(copied: CopyReport) -> CopyView {
     let equal = copied.is_equal();
-    let of_table = |compared: Compared| OfTable {
+    let of_table = |compared: TableComparison| TableView {
         table: compared.table,
         equal: compared.is_equal(),
         rows_from: compared.rows_from,
@@ -81,7 +84,7 @@ fn done(copied: Copied) -> Done {
         sha256_from: compared.sha256_from,
         sha256_to: compared.sha256_to,
     };
-    Done {
+    CopyView {
         status: if equal { "copied" } else { "different" },
         equal,
         tenants: copied.tenants,
@@ -91,10 +94,10 @@ fn done(copied: Copied) -> Done {
     }
 }
 
-fn words(output: &Output, done: &Done) -> String {
+fn render_report(output: &Output, done: &CopyView) -> String {
     // Twelve digits tell two hashes apart for a person; `--json` has all of them.
     let short = |hash: &str| hash.get(..12).unwrap_or(hash).to_owned();
-    let row = |table: &OfTable| {
+    let row = |table: &TableView| {
         let verdict = match table.equal {
             true => output.paint(Tone::Good, "equal"),
             false => output.paint(Tone::Bad, &format!("different: {} of {}", short(&table.sha256_to), table.rows_to)),
@@ -102,37 +105,38 @@ fn words(output: &Output, done: &Done) -> String {
         vec![table.table.to_owned(), table.rows_from.to_string(), short(&table.sha256_from), verdict]
     };
     let filled = done.tables.iter().filter(|table| table.rows_from > 0 || table.rows_to > 0);
-    let table = output.table(&["table", "rows", "sha256", ""], filled.map(row));
+    let table = output.render_table(&["table", "rows", "sha256", ""], filled.map(row));
     let verdict = match done.equal {
         true => output.paint(Tone::Good, "both hold the same"),
         false => {
             output.paint(Tone::Bad, "the two differ: was the source written to, or the target? begin with an empty one")
         }
     };
-    let (written, tenants) = (counted(done.written, "row", "rows"), counted(done.tenants, "tenant", "tenants"));
+    let (written, tenants) =
+        (format_count(done.written, "row", "rows"), format_count(done.tenants, "tenant", "tenants"));
     format!("{table}\n{written} written, {} in all, {tenants}: {verdict}", done.rows)
 }
 
 /// One line on a terminal that is written over.
-struct Bar {
+struct ProgressBar {
     shown: bool,
     width: usize,
 }
 
-impl Bar {
+impl ProgressBar {
     const CELLS: u64 = 30;
 
-    fn show(&mut self, progress: Progress) {
+    fn show_progress(&mut self, progress: CopyProgress) {
         if !self.shown {
             return;
         }
-        let Progress { stage, table, done, total } = progress;
+        let CopyProgress { stage, table, done, total } = progress;
         let stage = match stage {
-            Stage::Copying => "copying",
-            Stage::Comparing => "comparing",
+            CopyStage::Copying => "copying",
+            CopyStage::Comparing => "comparing",
         };
-        let full = (done.min(total) * Bar::CELLS / total.max(1)) as usize;
-        let cells = format!("{}{}", "█".repeat(full), "░".repeat(Bar::CELLS as usize - full));
+        let full = (done.min(total) * ProgressBar::CELLS / total.max(1)) as usize;
+        let cells = format!("{}{}", "█".repeat(full), "░".repeat(ProgressBar::CELLS as usize - full));
         let line = format!("{stage:<9} {cells} {done} of {total} {table}");
         let width = line.chars().count();
         // Nothing sensible is left to do when even stderr is closed.

@@ -5,28 +5,28 @@ use std::path::PathBuf;
 use engine::model::caller::Caller;
 use engine::model::memory::{Draft, Evidence};
 use engine::model::vocabulary::{EvidenceKind, Kind};
-use engine::text::count::counted;
-use engine::{Engine, Patch, Patched, Query, Reference, Remembered, Saved};
+use engine::text::count::format_count;
+use engine::{Engine, MemoryReference, Patch, PatchOutcome, Remembered, SavedMemory, SearchQuery};
 use serde_json::{Value, json};
 
 use crate::assemble::Session;
-use crate::config::{Config, Embeddings};
+use crate::config::{Config, EmbeddingSettings};
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 
 /// A directory that goes when the tour is over, however it ends.
-pub struct Throwaway(PathBuf);
+pub struct TempHome(PathBuf);
 
-impl Throwaway {
-    pub fn new(purpose: &str) -> Result<Throwaway, Failure> {
+impl TempHome {
+    pub fn new(purpose: &str) -> Result<TempHome, Failure> {
         use std::os::unix::fs::DirBuilderExt;
         let mut random = [0_u8; 8];
         let name = getrandom::fill(&mut random).map(|()| u64::from_le_bytes(random)).unwrap_or_default();
         let place = std::env::temp_dir().join(format!("ingrain-{purpose}-{}-{name:016x}", std::process::id()));
         std::fs::DirBuilder::new().mode(0o700).create(&place).map_err(|error| {
-            Failure::broken("store.unwritable", format!("cannot make `{}`: {error}", place.display()))
+            Failure::system_error("store.unwritable", format!("cannot make `{}`: {error}", place.display()))
         })?;
-        Ok(Throwaway(place))
+        Ok(TempHome(place))
     }
 
     pub fn path(&self) -> &std::path::Path {
@@ -34,19 +34,19 @@ impl Throwaway {
     }
 
     /// The settings of the user, but on a database in here.
-    pub fn config(&self, config: &Config) -> Config {
+    pub fn redirect_config(&self, config: &Config) -> Config {
         let weights = config.transformer_weights().display().to_string();
         Config {
             home: self.0.clone(),
             db: String::new(),
             tenant: "default".to_owned(),
-            embeddings: Embeddings { weights, ..config.embeddings.clone() },
+            embeddings: EmbeddingSettings { weights, ..config.embeddings.clone() },
             ..config.clone()
         }
     }
 }
 
-impl Drop for Throwaway {
+impl Drop for TempHome {
     fn drop(&mut self) {
         // Left-overs in the temporary directory are the system's to sweep.
         let _ = std::fs::remove_dir_all(&self.0);
@@ -54,33 +54,33 @@ impl Drop for Throwaway {
 }
 
 /// The tour's steps, told as they happen, kept for programs.
-struct Tour<'a> {
+struct DemoTour<'a> {
     engine: Engine,
     output: &'a Output,
     steps: Vec<Value>,
 }
 
 pub fn run(config: &Config, output: &Output) -> Result<(), Failure> {
-    let place = Throwaway::new("demo")?;
-    let session = Session::open(&place.config(config))?;
+    let place = TempHome::new("demo")?;
+    let session = Session::open(&place.redirect_config(config))?;
     let tenant = session.caller.tenant;
     let agent = Caller::agent(tenant, "triage").in_conversation("incident-42");
     let stranger = Caller::agent(tenant, "triage").in_conversation("incident-43");
-    let mut tour = Tour { engine: session.engine.clone(), output, steps: Vec::new() };
-    tour.seeds(&session.caller)?;
-    let saved = tour.remembers(&agent)?;
-    tour.refuses_a_secret(&agent)?;
-    tour.refuses_a_runbook(&agent)?;
-    tour.searches(&agent)?;
-    tour.hides(&stranger)?;
-    tour.patches(&agent, &saved)?;
-    tour.proves(&session.caller)?;
+    let mut tour = DemoTour { engine: session.engine.clone(), output, steps: Vec::new() };
+    tour.show_seeding(&session.caller)?;
+    let saved = tour.show_saving(&agent)?;
+    tour.show_secret_refused(&agent)?;
+    tour.show_runbook_refused(&agent)?;
+    tour.show_search(&agent)?;
+    tour.show_isolation(&stranger)?;
+    tour.show_patching(&agent, &saved)?;
+    tour.show_log_check(&session.caller)?;
     session.close()?;
-    tour.ends()
+    tour.finish_tour()
 }
 
-impl Tour<'_> {
-    fn step(&mut self, title: &str, lines: &[String], facts: &Value) -> Result<(), Failure> {
+impl DemoTour<'_> {
+    fn add_step(&mut self, title: &str, lines: &[String], facts: &Value) -> Result<(), Failure> {
         let number = self.steps.len() + 1;
         self.steps.push(json!({ "step": title, "facts": facts }));
         if self.output.json {
@@ -88,20 +88,24 @@ impl Tour<'_> {
         }
         let head = self.output.paint(Tone::Strong, &format!("{number}. {title}"));
         let body: String = lines.iter().map(|line| format!("   {line}\n")).collect();
-        self.output.text(&format!("{head}\n{body}\n"))
+        self.output.print_text(&format!("{head}\n{body}\n"))
     }
 
-    fn seeds(&mut self, admin: &Caller) -> Result<(), Failure> {
+    fn show_seeding(&mut self, admin: &Caller) -> Result<(), Failure> {
         let stores = self.engine.stores(admin)?;
         let lines: Vec<String> = stores
             .iter()
             .map(|store| format!("{:<22} {:<13} {:<14} {}", store.slug, store.scope, store.default_trust, store.access))
             .collect();
         let slugs: Vec<&str> = stores.iter().map(|store| store.slug.as_str()).collect();
-        self.step("A new database seeds itself: three stores and four policies", &lines, &json!({ "stores": slugs }))
+        self.add_step(
+            "A new database seeds itself: three stores and four policies",
+            &lines,
+            &json!({ "stores": slugs }),
+        )
     }
 
-    fn remembers(&mut self, agent: &Caller) -> Result<Saved, Failure> {
+    fn show_saving(&mut self, agent: &Caller) -> Result<SavedMemory, Failure> {
         let draft = Draft {
             store: "conversation_memory".to_owned(),
             path: Some("notes/nginx".to_owned()),
@@ -120,23 +124,27 @@ impl Tour<'_> {
                 let memory = &saved.memory;
                 let lines = [
                     format!("saved {}/{} as {}", memory.store, "notes/nginx", memory.trust),
-                    format!("found in it: {}", listed(memory.entities.iter().map(|entity| entity.to_string()))),
+                    format!("found in it: {}", join_words(memory.entities.iter().map(|entity| entity.to_string()))),
                 ];
-                self.step("An agent remembers what it found out, with evidence", &lines, &json!({ "id": memory.id }))?;
+                self.add_step(
+                    "An agent remembers what it found out, with evidence",
+                    &lines,
+                    &json!({ "id": memory.id }),
+                )?;
                 Ok(*saved)
             }
         }
     }
 
-    fn refuses_a_secret(&mut self, agent: &Caller) -> Result<(), Failure> {
+    fn show_secret_refused(&mut self, agent: &Caller) -> Result<(), Failure> {
         // Put together here, so that no scanner takes this file for a leak.
         let content = format!("deploy with AWS key {}{}", "AKIA", "Q3ZT7WGLB5XKPN2M");
         let evidence = vec![Evidence::new(EvidenceKind::ToolResult, "tool call 18")];
         let draft = Draft { store: "conversation_memory".to_owned(), content, evidence, ..Draft::default() };
-        self.refuses("A secret is refused: neither stored, nor indexed, nor logged", agent, draft)
+        self.show_refusal("A secret is refused: neither stored, nor indexed, nor logged", agent, draft)
     }
 
-    fn refuses_a_runbook(&mut self, agent: &Caller) -> Result<(), Failure> {
+    fn show_runbook_refused(&mut self, agent: &Caller) -> Result<(), Failure> {
         let draft = Draft {
             store: "workspace_runbooks".to_owned(),
             path: Some("runbooks/nginx".to_owned()),
@@ -145,50 +153,52 @@ impl Tour<'_> {
             evidence: vec![Evidence::new(EvidenceKind::ToolResult, "tool call 19")],
             ..Draft::default()
         };
-        self.refuses("What everybody relies on is not an agent's to write", agent, draft)
+        self.show_refusal("What everybody relies on is not an agent's to write", agent, draft)
     }
 
-    fn refuses(&mut self, title: &str, agent: &Caller, draft: Draft) -> Result<(), Failure> {
+    fn show_refusal(&mut self, title: &str, agent: &Caller, draft: Draft) -> Result<(), Failure> {
         let Remembered::Refused(refusal) = self.engine.remember(agent, draft)? else {
-            return Err(Failure::broken("demo", "what should have been refused was saved"));
+            return Err(Failure::system_error("demo", "what should have been refused was saved"));
         };
         let lines = [
             format!("{} {}: {}", self.output.paint(Tone::Bad, "refused"), refusal.code, refusal.message),
             format!("next: {}", refusal.hint.as_deref().unwrap_or("leave it out")),
         ];
-        self.step(title, &lines, &json!({ "code": refusal.code }))
+        self.add_step(title, &lines, &json!({ "code": refusal.code }))
     }
 
-    fn searches(&mut self, agent: &Caller) -> Result<(), Failure> {
+    fn show_search(&mut self, agent: &Caller) -> Result<(), Failure> {
         let text = "why did nginx crash in prod?";
-        let answer = self.engine.search(agent, &Query { text: text.to_owned(), limit: Some(2), ..Query::default() })?;
+        let answer = self
+            .engine
+            .search(agent, &SearchQuery { text: text.to_owned(), limit: Some(2), ..SearchQuery::default() })?;
         let mut lines = vec![format!("? {text}")];
         for hit in &answer.hits {
             let name = hit.memory.path.as_deref().unwrap_or_default();
             lines.push(format!("{:.4}  {}/{name}  ({})", hit.score, hit.memory.store, hit.memory.trust));
             let parts = hit.parts.iter().filter(|(name, _)| !name.contains('.'));
-            lines.push(format!("        {}", listed(parts.map(|(name, part)| format!("{name} {part:.2}")))));
+            lines.push(format!("        {}", join_words(parts.map(|(name, part)| format!("{name} {part:.2}")))));
         }
         let first = answer.hits.first().and_then(|hit| hit.memory.path.clone());
-        self.step(
+        self.add_step(
             "Search ranks by words, meaning, entities, trust and age, and says why",
             &lines,
             &json!({ "first": first }),
         )
     }
 
-    fn hides(&mut self, stranger: &Caller) -> Result<(), Failure> {
-        let query = Query { text: "why did nginx crash in prod?".to_owned(), ..Query::default() };
+    fn show_isolation(&mut self, stranger: &Caller) -> Result<(), Failure> {
+        let query = SearchQuery { text: "why did nginx crash in prod?".to_owned(), ..SearchQuery::default() };
         let answer = self.engine.search(stranger, &query)?;
         let seen = answer.hits.iter().any(|hit| hit.memory.path.as_deref() == Some("notes/nginx"));
         let lines = [format!(
             "the same question from another conversation: the note is {}there",
             if seen { "" } else { "not " }
         )];
-        self.step("Conversations do not leak into each other", &lines, &json!({ "seen": seen }))
+        self.add_step("Conversations do not leak into each other", &lines, &json!({ "seen": seen }))
     }
 
-    fn patches(&mut self, agent: &Caller, saved: &Saved) -> Result<(), Failure> {
+    fn show_patching(&mut self, agent: &Caller, saved: &SavedMemory) -> Result<(), Failure> {
         let patch = |expected: &str| Patch {
             memory: saved.memory.id,
             expected_sha256: expected.to_owned(),
@@ -196,36 +206,41 @@ impl Tour<'_> {
             summary: Some("what to do next time".to_owned()),
             evidence: vec![Evidence::new(EvidenceKind::VerificationResult, "tool call 23")],
         };
-        let Patched::Saved(memory) = self.engine.patch(agent, patch(&saved.memory.sha256))? else {
-            return Err(Failure::broken("demo", "the patch was refused"));
+        let PatchOutcome::Saved(memory) = self.engine.patch(agent, patch(&saved.memory.sha256))? else {
+            return Err(Failure::system_error("demo", "the patch was refused"));
         };
         let stale = self.engine.patch(agent, patch(&saved.memory.sha256)).err().map(|error| error.code());
-        let history = self.engine.history(agent, &Reference::Id(memory.id), None, None)?;
+        let history = self.engine.history(agent, &MemoryReference::Id(memory.id), None, None)?;
         let mut lines: Vec<String> = history
             .iter()
             .map(|version| format!("version {}  {:<7} by {}", version.number, version.operation, version.actor))
             .collect();
         lines.push(format!("a second patch from the old text: {}", stale.unwrap_or("passed")));
-        self.step("Every change is a version; stale writers are told, not obeyed", &lines, &json!({ "stale": stale }))
+        self.add_step(
+            "Every change is a version; stale writers are told, not obeyed",
+            &lines,
+            &json!({ "stale": stale }),
+        )
     }
 
-    fn proves(&mut self, admin: &Caller) -> Result<(), Failure> {
+    fn show_log_check(&mut self, admin: &Caller) -> Result<(), Failure> {
         self.engine.backend.flush()?;
         let verified = self.engine.verify(admin)?;
         let word = if verified.broken.is_none() { "intact" } else { "broken" };
         let hash: String = verified.hash.chars().take(16).collect();
-        let lines = [format!("{}, hash-chained: {word} ({hash}…)", counted(verified.entries, "event", "events"))];
-        self.step("The log proves what happened", &lines, &json!({ "entries": verified.entries, "log": word }))
+        let lines = [format!("{}, hash-chained: {word} ({hash}…)", format_count(verified.entries, "event", "events"))];
+        self.add_step("The log proves what happened", &lines, &json!({ "entries": verified.entries, "log": word }))
     }
 
-    fn ends(self) -> Result<(), Failure> {
+    fn finish_tour(self) -> Result<(), Failure> {
         if self.output.json {
-            return self.output.value(&json!({ "status": "done", "steps": self.steps }));
+            return self.output.print_json(&json!({ "status": "done", "steps": self.steps }));
         }
-        self.output.text("The database of this tour is gone. Yours begins with: ingrain remember 'what you learnt'")
+        self.output
+            .print_text("The database of this tour is gone. Yours begins with: ingrain remember 'what you learnt'")
     }
 }
 
-fn listed(words: impl Iterator<Item = String>) -> String {
+fn join_words(words: impl Iterator<Item = String>) -> String {
     words.collect::<Vec<_>>().join(", ")
 }

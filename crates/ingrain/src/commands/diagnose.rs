@@ -1,15 +1,15 @@
 //! `why-not`, `diagnose`: why a memory did not come. Asking leaves no trace.
 
 use clap::{Args, Subcommand};
-use engine::{Diagnosis, Query, Reference, SessionMemory, SessionReceipt, SessionReport};
+use engine::{Diagnosis, MemoryReference, SearchQuery, SessionMemory, SessionReceipt, SessionReport};
 
 use crate::commands::Job;
-use crate::commands::filters::Filters;
+use crate::commands::filters::FilterArgs;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 
 #[derive(Debug, Args)]
-pub struct WhyNot {
+pub struct WhyNotArgs {
     /// What was asked
     #[arg(long, value_name = "TEXT")]
     query: String,
@@ -17,17 +17,17 @@ pub struct WhyNot {
     #[arg(long, value_name = "MEMORY")]
     id: String,
     #[command(flatten)]
-    filters: Filters,
+    filters: FilterArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct Diagnose {
+pub struct DiagnoseArgs {
     #[command(subcommand)]
-    what: What,
+    what: DiagnoseCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum DiagnoseCommand {
     /// One session or conversation
     Session {
         #[arg(value_name = "ID")]
@@ -35,17 +35,17 @@ enum What {
     },
 }
 
-impl WhyNot {
+impl WhyNotArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        let id = engine.locate(caller, &Reference::parse(None, &self.id))?.id;
-        let query = Query { text: self.query, filter: self.filters.filter(job)?, ..Query::default() };
+        let id = engine.locate(caller, &MemoryReference::parse(None, &self.id))?.id;
+        let query = SearchQuery { text: self.query, filter: self.filters.to_filter(job)?, ..SearchQuery::default() };
         let diagnosis = engine.diagnose(caller, &query, id)?;
-        job.output.answer(&diagnosis, || told(job.output, &diagnosis))
+        job.output.print_answer(&diagnosis, || render_diagnosis(job.output, &diagnosis))
     }
 }
 
-fn told(output: &Output, diagnosis: &Diagnosis) -> String {
+fn render_diagnosis(output: &Output, diagnosis: &Diagnosis) -> String {
     let search = &diagnosis.search;
     let mut text = format!("{} {}", output.paint(Tone::Strong, "search "), search.reason);
     if let (Some(score), Some(cutoff)) = (search.score, search.cutoff) {
@@ -68,15 +68,15 @@ fn told(output: &Output, diagnosis: &Diagnosis) -> String {
     text
 }
 
-impl Diagnose {
+impl DiagnoseArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let What::Session { id } = self.what;
+        let DiagnoseCommand::Session { id } = self.what;
         let report = job.session.engine.diagnose_session(&job.session.caller, &id)?;
-        job.output.answer(&report, || told_session(job.output, &report))
+        job.output.print_answer(&report, || render_session(job.output, &report))
     }
 }
 
-fn told_session(output: &Output, report: &SessionReport) -> String {
+fn render_session(output: &Output, report: &SessionReport) -> String {
     let memory = |memory: &SessionMemory| {
         vec![
             memory.turn.map(|turn| turn.to_string()).unwrap_or_default(),
@@ -100,6 +100,9 @@ fn told_session(output: &Output, report: &SessionReport) -> String {
     };
     let kept = ["turn", "store", "state", "importance", "recall", "id"];
     let told = ["receipt", "at", "tokens", "shown", "over budget", "below", "skipped"];
-    [output.table(&kept, report.memories.iter().map(memory)), output.table(&told, report.receipts.iter().map(receipt))]
-        .join("\n")
+    [
+        output.render_table(&kept, report.memories.iter().map(memory)),
+        output.render_table(&told, report.receipts.iter().map(receipt)),
+    ]
+    .join("\n")
 }

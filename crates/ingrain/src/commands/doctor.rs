@@ -4,23 +4,23 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use engine::ports::StoreError;
-use engine::text::count::counted;
-use engine::{Shelf as _, Shelved};
+use engine::text::count::format_count;
+use engine::{LoadedSkills, SkillSource as _};
 use serde::Serialize;
 
 use crate::assemble;
 use crate::clock::SystemClock;
-use crate::config::{Config, Loaded};
+use crate::config::{Config, LoadedConfig};
 use crate::error::Failure;
 use crate::output::Output;
-use crate::skills::Folders;
+use crate::skills::SkillFolders;
 
 /// Less room than this and the next saves may fail.
 const FREE_BYTES_MIN: u64 = 64 * 1024 * 1024;
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Verdict {
+enum CheckStatus {
     Good,
     Warning,
     Failed,
@@ -29,249 +29,256 @@ enum Verdict {
 #[derive(Serialize)]
 struct Check {
     name: &'static str,
-    verdict: Verdict,
+    verdict: CheckStatus,
     detail: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
 }
 
 #[derive(Serialize)]
-struct Report {
+struct DoctorReport {
     status: &'static str,
     checks: Vec<Check>,
 }
 
-pub fn run(loaded: &Loaded, output: &Output) -> Result<(), Failure> {
+pub fn run(loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
     let config = &loaded.config;
     let mut checks = vec![
-        binary(),
-        settings(loaded),
-        clock(config),
-        embedder(config),
-        rulesets(config),
-        skills(config),
-        summaries(config),
-        classifier(config),
+        check_binary(),
+        check_settings(loaded),
+        check_clock(config),
+        check_embedder(config),
+        check_rulesets(config),
+        check_skills(config),
+        check_summaries(config),
+        check_classifier(config),
     ];
-    checks.extend(database(config));
+    checks.extend(check_database(config));
     if let Ok(path) = assemble::database_path(config) {
-        checks.extend([permissions(&config.home, &path), disk(&path)]);
+        checks.extend([check_permissions(&config.home, &path), check_disk(&path)]);
     }
-    let failed = checks.iter().any(|check| check.verdict == Verdict::Failed);
-    let report = Report { status: if failed { "failed" } else { "good" }, checks };
-    output.answer(&report, || table(output, &report.checks))?;
-    if failed { Err(Failure::Told(1)) } else { Ok(()) }
+    let failed = checks.iter().any(|check| check.verdict == CheckStatus::Failed);
+    let report = DoctorReport { status: if failed { "failed" } else { "good" }, checks };
+    output.print_answer(&report, || render_checks(output, &report.checks))?;
+    if failed { Err(Failure::AlreadyReported(1)) } else { Ok(()) }
 }
 
-fn good(name: &'static str, detail: impl Into<String>) -> Check {
-    Check { name, verdict: Verdict::Good, detail: detail.into(), hint: None }
+fn good_check(name: &'static str, detail: impl Into<String>) -> Check {
+    Check { name, verdict: CheckStatus::Good, detail: detail.into(), hint: None }
 }
 
-fn warning(name: &'static str, detail: impl Into<String>, hint: &str) -> Check {
-    Check { name, verdict: Verdict::Warning, detail: detail.into(), hint: Some(hint.to_owned()) }
+fn warning_check(name: &'static str, detail: impl Into<String>, hint: &str) -> Check {
+    Check { name, verdict: CheckStatus::Warning, detail: detail.into(), hint: Some(hint.to_owned()) }
 }
 
-fn failed(name: &'static str, failure: &Failure) -> Check {
+fn failed_check(name: &'static str, failure: &Failure) -> Check {
     let detail = format!("{} [{}]", failure.message(), failure.code());
-    Check { name, verdict: Verdict::Failed, detail, hint: failure.next_step() }
+    Check { name, verdict: CheckStatus::Failed, detail, hint: failure.next_step() }
 }
 
-fn checked(name: &'static str, outcome: Result<String, Failure>) -> Check {
-    outcome.map_or_else(|failure| failed(name, &failure), |detail| good(name, detail))
+fn check_from_result(name: &'static str, outcome: Result<String, Failure>) -> Check {
+    outcome.map_or_else(|failure| failed_check(name, &failure), |detail| good_check(name, detail))
 }
 
-fn binary() -> Check {
+fn check_binary() -> Check {
     let place = std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default();
-    good("binary", format!("ingrain {} {place}", env!("CARGO_PKG_VERSION")))
+    good_check("binary", format!("ingrain {} {place}", env!("CARGO_PKG_VERSION")))
 }
 
-fn settings(loaded: &Loaded) -> Check {
+fn check_settings(loaded: &LoadedConfig) -> Check {
     let set = loaded.settings().iter().filter(|setting| setting.from != "default").count();
     let there = if loaded.file.exists() { "" } else { " (not there, which is fine)" };
-    good("settings", format!("{}{there}; {set} not at their defaults", loaded.file.display()))
+    good_check("settings", format!("{}{there}; {set} not at their defaults", loaded.file.display()))
 }
 
-fn clock(config: &Config) -> Check {
+fn check_clock(config: &Config) -> Check {
     use engine::ports::Clock;
     /// The day this was written: a clock before it is wrong.
     const EARLIEST: &str = "2026-01-01T00:00:00Z";
     match config.fixed_now() {
-        Err(failure) => failed("clock", &failure),
-        Ok(Some(at)) => warning("clock", format!("fixed at {at}"), "unset INGRAIN_NOW to use the system's clock"),
+        Err(failure) => failed_check("clock", &failure),
+        Ok(Some(at)) => warning_check("clock", format!("fixed at {at}"), "unset INGRAIN_NOW to use the system's clock"),
         Ok(None) => {
             let now = SystemClock::new(None).now();
             match EARLIEST.parse().is_ok_and(|earliest| now < earliest) {
-                true => {
-                    warning("clock", now.to_string(), "the system's clock is behind: recency and expiry depend on it")
-                }
-                false => good("clock", now.to_string()),
+                true => warning_check(
+                    "clock",
+                    now.to_string(),
+                    "the system's clock is behind: recency and expiry depend on it",
+                ),
+                false => good_check("clock", now.to_string()),
             }
         }
     }
 }
 
-fn embedder(config: &Config) -> Check {
-    let opened = assemble::embedder(config);
+fn check_embedder(config: &Config) -> Check {
+    let opened = assemble::open_embedder(config);
     let tried = opened.and_then(|embedder| {
         let made = embedder.embed(&["a test sentence"]);
-        let vectors = made.map_err(|error| Failure::broken("embed.unavailable", error.to_string()))?;
+        let vectors = made.map_err(|error| Failure::system_error("embed.unavailable", error.to_string()))?;
         let dimensions = vectors.first().map_or(0, Vec::len);
         Ok(format!("{}, {dimensions} dimensions", embedder.model()))
     });
     match tried {
-        Ok(detail) => good("embedder", detail),
-        Err(failure) if failure.code() == "embed.unavailable" => warning(
+        Ok(detail) => good_check("embedder", detail),
+        Err(failure) if failure.code() == "embed.unavailable" => warning_check(
             "embedder",
             failure.message(),
             "search goes by words only until it answers; upkeep fills vectors in",
         ),
-        Err(failure) => failed("embedder", &failure),
+        Err(failure) => failed_check("embedder", &failure),
     }
 }
 
-fn rulesets(config: &Config) -> Check {
-    let names = assemble::settings(config).map(|settings| settings.rulesets.names().collect::<Vec<_>>().join(", "));
-    checked("rulesets", names)
+fn check_rulesets(config: &Config) -> Check {
+    let names =
+        assemble::engine_settings(config).map(|settings| settings.rulesets.names().collect::<Vec<_>>().join(", "));
+    check_from_result("rulesets", names)
 }
 
-fn skills(config: &Config) -> Check {
-    let folders = Folders::of(config);
-    let Shelved { skills, left_out } = folders.skills();
+fn check_skills(config: &Config) -> Check {
+    let folders = SkillFolders::from_config(config);
+    let LoadedSkills { skills, left_out } = folders.load_skills();
     let names: Vec<&str> = skills.iter().map(|skill| skill.name.as_str()).collect();
     let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     let named: Vec<String> =
         left_out.iter().map(|out| format!("left out `{}`: {} [{}]", out.file, out.why, out.code)).collect();
     let detail = std::iter::once(format!("{names} in {folders}")).chain(named).collect::<Vec<_>>().join("; ");
     match left_out.first() {
-        None => good("skills", detail),
+        None => good_check("skills", detail),
         Some(_) => {
             let hint = "correct the file or take it away; the others are given to every window".to_owned();
-            Check { name: "skills", verdict: Verdict::Failed, detail, hint: Some(hint) }
+            Check { name: "skills", verdict: CheckStatus::Failed, detail, hint: Some(hint) }
         }
     }
 }
 
-fn summaries(config: &Config) -> Check {
-    let said = assemble::settings(config).map(|settings| match settings.summariser {
+fn check_summaries(config: &Config) -> Check {
+    let said = assemble::engine_settings(config).map(|settings| match settings.summariser {
         Some(_) => format!("by model {} at an endpoint, extracted here where it fails", config.summaries.model),
         None => "extracted here, no endpoint".to_owned(),
     });
-    checked("summaries", said)
+    check_from_result("summaries", said)
 }
 
-fn classifier(config: &Config) -> Check {
+fn check_classifier(config: &Config) -> Check {
     let model = &config.scanner.classifier_model;
-    let asked = assemble::settings(config)
+    let asked = assemble::engine_settings(config)
         .map(|settings| settings.classifier.map(|classifier| classifier.is_order("the retry budget is three")));
     match asked {
-        Ok(None) => good("classifier", "none configured, the scanner's rules decide alone"),
-        Ok(Some(Ok(_))) => good("classifier", format!("model {model} answers, beside the rules")),
-        Ok(Some(Err(why))) => warning(
+        Ok(None) => good_check("classifier", "none configured, the scanner's rules decide alone"),
+        Ok(Some(Ok(_))) => good_check("classifier", format!("model {model} answers, beside the rules")),
+        Ok(Some(Err(why))) => warning_check(
             "classifier",
             format!("model {model} does not answer: {why}"),
             "saves go by the rules alone until it does; check scanner.classifier_url",
         ),
-        Err(failure) => failed("classifier", &failure),
+        Err(failure) => failed_check("classifier", &failure),
     }
 }
 
 /// The database: it opens, its migrations are in, its pages fit together.
-fn database(config: &Config) -> Vec<Check> {
-    if let Some(check) = assemble::database_path(config).ok().and_then(|path| emptied(&path)) {
+fn check_database(config: &Config) -> Vec<Check> {
+    if let Some(check) = assemble::database_path(config).ok().and_then(|path| check_empty_file(&path)) {
         return vec![check];
     }
     let session = match assemble::Session::open(config) {
         Ok(session) => session,
-        Err(failure) => return vec![failed("database", &failure)],
+        Err(failure) => return vec![failed_check("database", &failure)],
     };
     let health = match session.engine.backend.health() {
         Ok(health) => health,
-        Err(error) => return vec![failed("database", &error.into())],
+        Err(error) => return vec![failed_check("database", &error.into())],
     };
     let opened = format!("{} {} at {}", health.backend, health.version, health.location);
-    let kept = format!("{} in {} bytes", counted(health.memories, "memory", "memories"), health.bytes);
+    let kept = format!("{} in {} bytes", format_count(health.memories, "memory", "memories"), health.bytes);
     let file = assemble::database_path(config).is_ok();
-    let mut checks = vec![good("database", opened)];
+    let mut checks = vec![good_check("database", opened)];
     // A server looks after its own pages.
-    checks.extend(file.then(|| pages(session.engine.backend.damage())));
+    checks.extend(file.then(|| check_pages(session.engine.backend.check_integrity())));
     checks.extend([
-        good("migrations", format!("at number {}", health.migration)),
-        good("memories", kept),
-        good("vectors", health.vectors),
-        stores(&session),
+        good_check("migrations", format!("at number {}", health.migration)),
+        good_check("memories", kept),
+        good_check("vectors", health.vectors),
+        check_stores(&session),
     ]);
     checks
 }
 
 /// Every store has the ruleset it was made with: without it nothing can be saved there.
-fn stores(session: &assemble::Session) -> Check {
+fn check_stores(session: &assemble::Session) -> Check {
     let stores = match session.engine.stores(&session.caller) {
         Ok(stores) => stores,
-        Err(error) => return failed("stores", &error.into()),
+        Err(error) => return failed_check("stores", &error.into()),
     };
     let rulesets = &session.engine.settings.rulesets;
     let orphans: Vec<_> = stores.iter().filter(|store| rulesets.get(&store.ruleset).is_none()).collect();
-    let Some(first) = orphans.first() else { return good("stores", format!("{} with their rulesets", stores.len())) };
+    let Some(first) = orphans.first() else {
+        return good_check("stores", format!("{} with their rulesets", stores.len()));
+    };
     let named: Vec<String> =
         orphans.iter().map(|store| format!("store `{}` needs ruleset `{}`", store.slug, store.ruleset)).collect();
     let message = format!("{}, not configured", named.join("; "));
     let hint = format!("put `[rulesets.{}]` back into config.toml: until then nothing is saved there", first.ruleset);
-    failed("stores", &Failure::wrong("config.ruleset_missing", message).hint(hint))
+    failed_check("stores", &Failure::user_error("config.ruleset_missing", message).with_hint(hint))
 }
 
 /// An empty file is told and left alone: to open it is to start anew in it, and whoever asks may look for what was there.
-fn emptied(path: &Path) -> Option<Check> {
+fn check_empty_file(path: &Path) -> Option<Check> {
     let empty = std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0);
     empty.then(|| {
         let message = format!("the file `{}` is empty", path.display());
         let hint = "restore a backup if it held memories; otherwise the next command starts a new database in it";
-        failed("database", &Failure::wrong("store.empty", message).hint(hint))
+        failed_check("database", &Failure::user_error("store.empty", message).with_hint(hint))
     })
 }
 
-fn pages(damage: Result<Vec<String>, StoreError>) -> Check {
+fn check_pages(damage: Result<Vec<String>, StoreError>) -> Check {
     match damage {
-        Ok(found) if found.is_empty() => good("pages", "they fit together; `ingrain verify` reads what they say"),
-        Ok(found) => failed("pages", &StoreError::Corrupt(found.join("; ")).into()),
-        Err(error) => failed("pages", &error.into()),
+        Ok(found) if found.is_empty() => good_check("pages", "they fit together; `ingrain verify` reads what they say"),
+        Ok(found) => failed_check("pages", &StoreError::Corrupt(found.join("; ")).into()),
+        Err(error) => failed_check("pages", &error.into()),
     }
 }
 
-fn permissions(home: &Path, database: &Path) -> Check {
+fn check_permissions(home: &Path, database: &Path) -> Check {
     let open_to_others = |path: &Path| {
         let mode = std::fs::metadata(path).ok()?.permissions().mode();
         (mode & 0o077 != 0).then(|| format!("{} has mode {:o}", path.display(), mode & 0o777))
     };
     let found: Vec<String> = [home, database].into_iter().filter_map(open_to_others).collect();
     match found.is_empty() {
-        true => good("permissions", "data is readable by its owner only"),
-        false => warning("permissions", found.join("; "), "others can read it: chmod 700 the folder, 600 the file"),
+        true => good_check("permissions", "data is readable by its owner only"),
+        false => {
+            warning_check("permissions", found.join("; "), "others can read it: chmod 700 the folder, 600 the file")
+        }
     }
 }
 
-fn disk(database: &Path) -> Check {
+fn check_disk(database: &Path) -> Check {
     let folder = database.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match rustix::fs::statvfs(folder) {
         Ok(room) => {
             let free = room.f_bavail.saturating_mul(room.f_frsize);
             match free < FREE_BYTES_MIN {
-                true => warning("disk", format!("{free} bytes free"), "make room before saves fail"),
-                false => good("disk", format!("{} MB free", free / 1_000_000)),
+                true => warning_check("disk", format!("{free} bytes free"), "make room before saves fail"),
+                false => good_check("disk", format!("{} MB free", free / 1_000_000)),
             }
         }
-        Err(error) => warning("disk", format!("cannot tell: {error}"), "check that the folder exists"),
+        Err(error) => warning_check("disk", format!("cannot tell: {error}"), "check that the folder exists"),
     }
 }
 
-fn table(output: &Output, checks: &[Check]) -> String {
+fn render_checks(output: &Output, checks: &[Check]) -> String {
     let row = |check: &Check| {
         let word = match check.verdict {
-            Verdict::Good => "good",
-            Verdict::Warning => "warning",
-            Verdict::Failed => "failed",
+            CheckStatus::Good => "good",
+            CheckStatus::Warning => "warning",
+            CheckStatus::Failed => "failed",
         };
         let hint = check.hint.as_deref().map(|hint| format!("\nnext: {hint}")).unwrap_or_default();
         vec![check.name.to_owned(), word.to_owned(), format!("{}{hint}", check.detail)]
     };
-    output.table(&["check", "", "detail"], checks.iter().map(row))
+    output.render_table(&["check", "", "detail"], checks.iter().map(row))
 }

@@ -6,30 +6,30 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use engine::model::memory::Memory;
 use engine::model::vocabulary::{Kind, TtlClass, TurnRole};
-use engine::ports::{Cursor, Filter, Order};
-use engine::text::count::counted;
-use engine::{EPISODES, Remembered, SessionSummary, Turn};
+use engine::ports::{Filter, ListCursor, SortOrder};
+use engine::text::count::format_count;
+use engine::{EPISODES_STORE, Remembered, SessionSummary, Turn};
 use serde_json::{Value, json};
 
 use crate::commands::Job;
-use crate::commands::limit::Limit;
+use crate::commands::limit::LimitArgs;
 use crate::error::Failure;
-use crate::text::{content, one_line};
+use crate::text::{one_line, read_content};
 use crate::view::{MemoryView, SavedView};
 
 #[derive(Debug, Args)]
-pub struct Episodes {
+pub struct EpisodesArgs {
     /// Default: the turns of --session, else the sessions
     #[command(subcommand)]
-    deed: Option<Deed>,
+    deed: Option<EpisodesCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Deed {
+enum EpisodesCommand {
     /// Turns, newest first; with --session, that session's in order
     List {
         #[command(flatten)]
-        limit: Limit,
+        limit: LimitArgs,
         /// Go on where a page ended
         #[arg(long, value_name = "CURSOR")]
         after: Option<String>,
@@ -37,11 +37,11 @@ enum Deed {
     /// The sessions, the latest first
     Sessions,
     /// Save one turn of --session, or a whole conversation from a file of JSON lines
-    Add(Add),
+    Add(AddTurnsArgs),
 }
 
 #[derive(Debug, Args)]
-struct Add {
+struct AddTurnsArgs {
     /// What was said; `-` reads stdin
     content: Option<String>,
     /// Turns as JSON lines: {"role", "content", "speaker"}; `-` reads stdin. A malformed line is named and nothing is
@@ -63,25 +63,25 @@ struct Add {
     ttl: Option<TtlClass>,
 }
 
-impl Episodes {
+impl EpisodesArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         match self.deed {
-            Some(Deed::List { limit, after }) => list(job, limit.asked(), after.as_deref()),
-            None if job.session.caller.session.is_some() => list(job, None, None),
-            None | Some(Deed::Sessions) => sessions(job),
-            Some(Deed::Add(add)) => add.run(job),
+            Some(EpisodesCommand::List { limit, after }) => list_turns(job, limit.requested_count(), after.as_deref()),
+            None if job.session.caller.session.is_some() => list_turns(job, None, None),
+            None | Some(EpisodesCommand::Sessions) => list_sessions(job),
+            Some(EpisodesCommand::Add(add)) => add.run(job),
         }
     }
 }
 
-fn list(job: &Job<'_>, limit: Option<usize>, after: Option<&str>) -> Result<(), Failure> {
+fn list_turns(job: &Job<'_>, limit: Option<usize>, after: Option<&str>) -> Result<(), Failure> {
     let session = job.session.caller.session.clone();
-    let order = if session.is_some() { Order::Oldest } else { Order::Newest };
-    let filter = Filter { stores: vec![EPISODES.to_owned()], session, ..Filter::default() };
+    let order = if session.is_some() { SortOrder::Oldest } else { SortOrder::Newest };
+    let filter = Filter { stores: vec![EPISODES_STORE.to_owned()], session, ..Filter::default() };
     let in_order = filter.session.is_some();
-    let after = after.map(|word| Cursor::read(order, word)).transpose()?;
+    let after = after.map(|word| ListCursor::from_token(order, word)).transpose()?;
     let mut listing = job.session.engine.read_list(&job.session.caller, filter, order, after, limit)?;
-    let next = listing.next.as_ref().map(|next| next.word(order));
+    let next = listing.next.as_ref().map(|next| next.to_token(order));
     if in_order {
         // Turns saved at one moment have no order in time.
         listing.memories.sort_by_key(|memory| (memory.turn, memory.created_at));
@@ -99,33 +99,33 @@ fn list(job: &Job<'_>, limit: Option<usize>, after: Option<&str>) -> Result<(), 
         ]
     };
     let header = ["session", "turn", "role", "said", "importance", "expires", "id"];
-    job.output.answer(&view, || {
+    job.output.print_answer(&view, || {
         let more = next.as_ref().map(|next| format!("\nmore: --after {next}")).unwrap_or_default();
-        job.output.table(&header, listing.memories.iter().map(row)) + &more
+        job.output.render_table(&header, listing.memories.iter().map(row)) + &more
     })
 }
 
-fn sessions(job: &Job<'_>) -> Result<(), Failure> {
+fn list_sessions(job: &Job<'_>) -> Result<(), Failure> {
     let sessions = job.session.engine.sessions(&job.session.caller)?;
     let row = |session: &SessionSummary| {
         let name = session.session.clone().unwrap_or_else(|| "(none)".to_owned());
         let day = |at: jiff::Timestamp| at.strftime("%F %R").to_string();
         vec![name, session.turns.to_string(), day(session.first), day(session.last)]
     };
-    job.output.answer(&json!({ "sessions": sessions }), || {
-        job.output.table(&["session", "turns", "first", "last"], sessions.iter().map(row))
+    job.output.print_answer(&json!({ "sessions": sessions }), || {
+        job.output.render_table(&["session", "turns", "first", "last"], sessions.iter().map(row))
     })
 }
 
-impl Add {
+impl AddTurnsArgs {
     fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let caller = &job.session.caller;
-        let missing = || Failure::wrong("usage", "which session? give `--session ID`");
+        let missing = || Failure::user_error("usage", "which session? give `--session ID`");
         let session = caller.session.clone().ok_or_else(missing)?;
         let alone = self.turns.is_none();
-        let (turns, lines) = self.given()?;
+        let (turns, lines) = self.read_turns()?;
         // Before any is saved: a file can be mended and brought again.
-        if let Some((at, error)) = job.session.engine.malformed_turn(&turns) {
+        if let Some((at, error)) = job.session.engine.find_malformed_turn(&turns) {
             let place = lines.get(at).map(|line| format!("line {line}: ")).unwrap_or_default();
             return Err(engine::model::error::Error::invalid(error.code(), format!("{place}{error}")).into());
         }
@@ -136,42 +136,42 @@ impl Add {
         match answers.as_slice() {
             [Remembered::Refused(refusal)] if alone => Err(refusal.clone().into()),
             [Remembered::Saved(saved)] if alone => {
-                job.output.answer(&SavedView::from(&**saved), || format!("saved turn {}", saved.memory.id))
+                job.output.print_answer(&SavedView::from(&**saved), || format!("saved turn {}", saved.memory.id))
             }
             answers => {
                 let saved = answers.iter().filter(|answer| matches!(answer, Remembered::Saved(_))).count();
                 let refused = answers.len() - saved;
-                let turns: Vec<Value> = answers.iter().map(view).collect();
+                let turns: Vec<Value> = answers.iter().map(answer_view).collect();
                 let all = json!({ "session": session, "saved": saved, "refused": refused, "turns": turns });
-                job.output.answer(&all, || {
-                    let saved = counted(saved, "turn", "turns");
+                job.output.print_answer(&all, || {
+                    let saved = format_count(saved, "turn", "turns");
                     let head = format!("saved {saved} of session {session}, refused {refused}");
-                    iter::once(head).chain(refusals(answers, &lines)).collect::<Vec<_>>().join("\n")
+                    iter::once(head).chain(refusal_lines(answers, &lines)).collect::<Vec<_>>().join("\n")
                 })?;
-                if saved == 0 && refused > 0 { Err(Failure::TOLD_REFUSED) } else { Ok(()) }
+                if saved == 0 && refused > 0 { Err(Failure::REFUSAL_REPORTED) } else { Ok(()) }
             }
         }
     }
 
     /// The turns, and where they come from a file, their lines.
-    fn given(self) -> Result<(Vec<Turn>, Vec<usize>), Failure> {
+    fn read_turns(self) -> Result<(Vec<Turn>, Vec<usize>), Failure> {
         let Some(file) = &self.turns else {
-            let content = content(self.content.as_deref(), None)?;
-            let Add { role, speaker, turn, kind, ttl, .. } = self;
+            let content = read_content(self.content.as_deref(), None)?;
+            let AddTurnsArgs { role, speaker, turn, kind, ttl, .. } = self;
             return Ok((vec![Turn { content, role, speaker, turn, kind, ttl, importance: None }], Vec::new()));
         };
         let text = match file.as_os_str() == "-" {
-            true => content(Some("-"), None)?,
-            false => content(None, Some(file))?,
+            true => read_content(Some("-"), None)?,
+            false => read_content(None, Some(file))?,
         };
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        let read = |(at, line)| Ok((turn_of(at + 1, line)?, at + 1));
+        let read = |(at, line)| Ok((parse_turn_line(at + 1, line)?, at + 1));
         Ok(lines.map(read).collect::<Result<Vec<_>, Failure>>()?.into_iter().unzip())
     }
 }
 
-fn turn_of(number: usize, line: &str) -> Result<Turn, Failure> {
+fn parse_turn_line(number: usize, line: &str) -> Result<Turn, Failure> {
     let mut json = serde_json::Deserializer::from_str(line);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let (path, column) = (error.path().to_string(), error.inner().column());
@@ -184,12 +184,13 @@ fn turn_of(number: usize, line: &str) -> Result<Turn, Failure> {
             None => "not a turn".to_owned(),
         };
         let message = format!("line {number}, column {column}{}: {what}", field.unwrap_or_default());
-        Failure::wrong("shape.turn", message).hint(r#"one JSON object a line: {"role": "user", "content": "..."}"#)
+        Failure::user_error("shape.turn", message)
+            .with_hint(r#"one JSON object a line: {"role": "user", "content": "..."}"#)
     })
 }
 
 /// What was refused of a file, by its line.
-fn refusals<'a>(answers: &'a [Remembered], lines: &'a [usize]) -> impl Iterator<Item = String> + 'a {
+fn refusal_lines<'a>(answers: &'a [Remembered], lines: &'a [usize]) -> impl Iterator<Item = String> + 'a {
     answers.iter().zip(lines).filter_map(|(answer, line)| match answer {
         Remembered::Refused(refusal) => Some(format!("  refused line {line}: {} [{}]", refusal.message, refusal.code)),
         Remembered::Saved(_) => None,
@@ -197,7 +198,7 @@ fn refusals<'a>(answers: &'a [Remembered], lines: &'a [usize]) -> impl Iterator<
 }
 
 /// One answer of a batch.
-fn view(answer: &Remembered) -> Value {
+fn answer_view(answer: &Remembered) -> Value {
     match answer {
         Remembered::Saved(saved) => json!(SavedView::from(&**saved)),
         Remembered::Refused(refusal) => json!({ "status": "refused", "code": refusal.code, "error": refusal.message }),

@@ -5,7 +5,7 @@ use engine::model::event::Event;
 use serde::Serialize;
 
 use crate::commands::Job;
-use crate::commands::limit::Limit;
+use crate::commands::limit::LimitArgs;
 use crate::error::Failure;
 use crate::output::Output;
 use crate::text::one_line;
@@ -14,12 +14,12 @@ use crate::text::one_line;
 const ENTRIES_DEFAULT: usize = 100;
 
 #[derive(Debug, Args)]
-pub struct Events {
+pub struct EventsArgs {
     /// The entries after this number, from the first on (0: all of them); left out, the newest, in order of time
     #[arg(long, value_name = "SEQ")]
     after: Option<u64>,
     #[command(flatten)]
-    limit: Limit,
+    limit: LimitArgs,
     /// Only entries whose name begins so, such as memory.write
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -32,9 +32,9 @@ struct EventsView {
     read_to: u64,
 }
 
-impl Events {
+impl EventsArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let limit = self.limit.asked().unwrap_or(ENTRIES_DEFAULT);
+        let limit = self.limit.requested_count().unwrap_or(ENTRIES_DEFAULT);
         let wanted =
             |event: &Event| self.name.as_deref().is_none_or(|name| event.happening.name.as_str().starts_with(name));
         let (engine, caller) = (&job.session.engine, &job.session.caller);
@@ -43,11 +43,11 @@ impl Events {
             None => engine.latest_events(caller, limit, wanted)?,
         };
         let view = EventsView { events, read_to };
-        job.output.answer(&view, || table(job.output, &view))
+        job.output.print_answer(&view, || render_events(job.output, &view))
     }
 }
 
-fn table(output: &Output, view: &EventsView) -> String {
+fn render_events(output: &Output, view: &EventsView) -> String {
     let row = |event: &Event| {
         let happening = &event.happening;
         let payload = serde_json::to_string(&happening.payload).unwrap_or_default();
@@ -59,5 +59,5 @@ fn table(output: &Output, view: &EventsView) -> String {
             one_line(&payload),
         ]
     };
-    output.table(&["seq", "at", "event", "actor", "what"], view.events.iter().map(row))
+    output.render_table(&["seq", "at", "event", "actor", "what"], view.events.iter().map(row))
 }

@@ -9,9 +9,11 @@ use clap::{Args, ValueEnum};
 use engine::model::memory::Memory;
 use engine::model::refusal::Refusal;
 use engine::model::scope::Scope;
-use engine::text::count::counted;
+use engine::text::count::format_count;
 use engine::text::decode_error;
-use engine::{EXPORT_FORMAT, ExportFile, ExportLines, ExportText, Exported, ImportDone, Layout, markdown};
+use engine::{
+    EXPORT_FORMAT, ExportFile, ExportLayout, ExportLineReader, ExportPiece, ExportWriter, ImportReport, markdown,
+};
 use serde_json::json;
 
 use crate::commands::Job;
@@ -19,11 +21,11 @@ use crate::error::Failure;
 use crate::output::{Output, Tone};
 
 #[derive(Debug, Args)]
-pub struct Export {
+pub struct ExportArgs {
     /// json: one file with every state and all history; jsonl: the same, a piece a line; markdown: a folder a store, a
     /// file a memory
-    #[arg(long, value_enum, default_value_t = Format::Json)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
+    format: ExportFormat,
     /// Where to; default: exports/ in the data directory, named by the time
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
@@ -36,59 +38,59 @@ pub struct Export {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ExportFormat {
     Json,
     Jsonl,
     Markdown,
 }
 
-impl Format {
+impl ExportFormat {
     /// How such a file's name ends; a folder's does not.
-    fn ending(self) -> Option<&'static str> {
+    fn file_extension(self) -> Option<&'static str> {
         match self {
-            Format::Json => Some(".json"),
-            Format::Jsonl => Some(".jsonl"),
-            Format::Markdown => None,
+            ExportFormat::Json => Some(".json"),
+            ExportFormat::Jsonl => Some(".jsonl"),
+            ExportFormat::Markdown => None,
         }
     }
 }
 
-impl Export {
+impl ExportArgs {
     pub fn run(self, job: &Job<'_>, home: &Path) -> Result<(), Failure> {
-        let path = self.place(job, home)?;
-        let mut progress = Progress::new(job.output, "exported");
+        let path = self.resolve_path(job, home)?;
+        let mut progress = ProgressCounter::new(job.output, "exported");
         let counts = match self.format {
-            Format::Json => to_file(job, Layout::Document, &self.store, &path, &mut progress)?,
-            Format::Jsonl => to_file(job, Layout::Lines, &self.store, &path, &mut progress)?,
-            Format::Markdown => to_markdown(job, &self.store, &path, &mut progress)?,
+            ExportFormat::Json => export_to_file(job, ExportLayout::Document, &self.store, &path, &mut progress)?,
+            ExportFormat::Jsonl => export_to_file(job, ExportLayout::Lines, &self.store, &path, &mut progress)?,
+            ExportFormat::Markdown => export_markdown(job, &self.store, &path, &mut progress)?,
         };
-        progress.end();
+        progress.finish();
         let view = json!({ "status": "exported", "path": path, "format": EXPORT_FORMAT, "counts": counts });
-        job.output.answer(&view, || {
+        job.output.print_answer(&view, || {
             let memories = counts.get("memories").copied().unwrap_or_default();
-            let memories = counted(memories, "memory", "memories");
+            let memories = format_count(memories, "memory", "memories");
             format!("{} {memories} to {}", job.output.paint(Tone::Good, "exported"), path.display())
         })
     }
 
     /// Where the export goes; outside the data directory only where that was asked for.
-    fn place(&self, job: &Job<'_>, home: &Path) -> Result<PathBuf, Failure> {
+    fn resolve_path(&self, job: &Job<'_>, home: &Path) -> Result<PathBuf, Failure> {
         let path = match &self.output {
-            Some(path) => std::path::absolute(path).map_err(|error| unwritable(path, &error))?,
+            Some(path) => std::path::absolute(path).map_err(|error| write_failure(path, &error))?,
             None => {
                 let name = job.session.engine.clock.now().strftime("%Y%m%dT%H%M%S%.6fZ").to_string();
-                let name = name + self.format.ending().unwrap_or_default();
-                std::path::absolute(home.join("exports")).map_err(|error| unwritable(home, &error))?.join(name)
+                let name = name + self.format.file_extension().unwrap_or_default();
+                std::path::absolute(home.join("exports")).map_err(|error| write_failure(home, &error))?.join(name)
             }
         };
         if !self.output_anywhere && !is_inside(&path, home) {
             let message = format!("`{}` is outside the data directory", path.display());
             return Err(Refusal::new("policy.export_outside", message)
-                .hint("an export holds everything: repeat with `--output-anywhere` if you mean it")
+                .with_hint("an export holds everything: repeat with `--output-anywhere` if you mean it")
                 .into());
         }
-        let folder = if self.format.ending().is_some() { path.parent() } else { Some(path.as_path()) };
-        folder.map_or(Ok(()), std::fs::create_dir_all).map_err(|error| unwritable(&path, &error))?;
+        let folder = if self.format.file_extension().is_some() { path.parent() } else { Some(path.as_path()) };
+        folder.map_or(Ok(()), std::fs::create_dir_all).map_err(|error| write_failure(&path, &error))?;
         Ok(path)
     }
 }
@@ -101,23 +103,23 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
     !climbs && standing.is_some_and(|standing| standing.starts_with(folder))
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::broken("output.write", format!("cannot write `{}`: {error}", path.display()))
+fn write_failure(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::system_error("output.write", format!("cannot write `{}`: {error}", path.display()))
 }
 
 type Counts = BTreeMap<&'static str, u64>;
 
 /// Written piece by piece under a name of its own, then renamed: a torn export never looks whole.
-fn to_file(
+fn export_to_file(
     job: &Job<'_>,
-    layout: Layout,
+    layout: ExportLayout,
     stores: &[String],
     path: &Path,
-    progress: &mut Progress<'_>,
+    progress: &mut ProgressCounter<'_>,
 ) -> Result<Counts, Failure> {
     let unfinished = path.with_extension("unfinished");
-    let counts = write_file(job, layout, stores, &unfinished, progress).and_then(|counts| {
-        std::fs::rename(&unfinished, path).map(|()| counts).map_err(|error| unwritable(&unfinished, &error))
+    let counts = write_pieces(job, layout, stores, &unfinished, progress).and_then(|counts| {
+        std::fs::rename(&unfinished, path).map(|()| counts).map_err(|error| write_failure(&unfinished, &error))
     });
     if counts.is_err() {
         // Half an export is of no use to anybody; the failure is told.
@@ -126,51 +128,51 @@ fn to_file(
     counts
 }
 
-fn write_file(
+fn write_pieces(
     job: &Job<'_>,
-    layout: Layout,
+    layout: ExportLayout,
     stores: &[String],
     path: &Path,
-    progress: &mut Progress<'_>,
+    progress: &mut ProgressCounter<'_>,
 ) -> Result<Counts, Failure> {
-    let failed = |error: std::io::Error| unwritable(path, &error);
-    let mut file = BufWriter::new(private_file(path).map_err(failed)?);
-    let mut text = ExportText::new(layout);
-    file.write_all(text.start(job.session.engine.clock.now())?.as_bytes()).map_err(failed)?;
+    let failed = |error: std::io::Error| write_failure(path, &error);
+    let mut file = BufWriter::new(create_private_file(path).map_err(failed)?);
+    let mut text = ExportWriter::new(layout);
+    file.write_all(text.write_header(job.session.engine.clock.now())?.as_bytes()).map_err(failed)?;
     job.session.engine.export(&job.session.caller, stores, |piece| -> Result<(), Failure> {
-        progress.step();
-        file.write_all(text.piece(&piece)?.as_bytes()).map_err(failed)
+        progress.count_piece();
+        file.write_all(text.write_piece(&piece)?.as_bytes()).map_err(failed)
     })?;
-    let (end, counts) = text.end()?;
+    let (end, counts) = text.write_footer()?;
     file.write_all(end.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
     file.get_ref().sync_all().map_err(failed)?;
     Ok(counts)
 }
 
 /// Only its owner may read an export.
-fn private_file(path: &Path) -> std::io::Result<File> {
+fn create_private_file(path: &Path) -> std::io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
 }
 
-fn to_markdown(
+fn export_markdown(
     job: &Job<'_>,
     stores: &[String],
     folder: &Path,
-    progress: &mut Progress<'_>,
+    progress: &mut ProgressCounter<'_>,
 ) -> Result<Counts, Failure> {
     let mut counts = Counts::new();
     job.session.engine.export(&job.session.caller, stores, |piece| -> Result<(), Failure> {
-        let Exported::Memory(story) = piece else { return Ok(()) };
+        let ExportPiece::Memory(story) = piece else { return Ok(()) };
         let memory = Memory { content: story.content, ..story.memory };
         let path = folder.join(markdown_path(&memory));
-        let failed = |error: std::io::Error| unwritable(&path, &error);
+        let failed = |error: std::io::Error| write_failure(&path, &error);
         path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;
-        private_file(&path)
-            .and_then(|mut file| file.write_all(markdown::render(&memory).as_bytes()))
+        create_private_file(&path)
+            .and_then(|mut file| file.write_all(markdown::render_memory(&memory).as_bytes()))
             .map_err(failed)?;
         *counts.entry("memories").or_default() += 1;
-        progress.step();
+        progress.count_piece();
         Ok(())
     })?;
     Ok(counts)
@@ -192,7 +194,7 @@ fn markdown_path(memory: &Memory) -> PathBuf {
 }
 
 #[derive(Debug, Args)]
-pub struct Import {
+pub struct ImportArgs {
     /// An export (.json, or .jsonl for one of lines), a Markdown file, or a folder of Markdown (a folder a store)
     #[arg(value_name = "PATH")]
     path: PathBuf,
@@ -201,18 +203,18 @@ pub struct Import {
     store: Option<String>,
 }
 
-impl Import {
+impl ImportArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let mut done = ImportDone::default();
-        let mut progress = Progress::new(job.output, "imported");
+        let mut done = ImportReport::default();
+        let mut progress = ProgressCounter::new(job.output, "imported");
         match self.path.extension().and_then(|ending| ending.to_str()) {
-            _ if self.path.is_dir() => self.markdown(job, &mut done, &mut progress)?,
-            Some("md") => self.markdown(job, &mut done, &mut progress)?,
-            Some("jsonl" | "ndjson") => self.lines(job, &mut done, &mut progress)?,
-            _ => self.json(job, &mut done, &mut progress)?,
+            _ if self.path.is_dir() => self.import_markdown(job, &mut done, &mut progress)?,
+            Some("md") => self.import_markdown(job, &mut done, &mut progress)?,
+            Some("jsonl" | "ndjson") => self.import_lines(job, &mut done, &mut progress)?,
+            _ => self.import_json(job, &mut done, &mut progress)?,
         }
-        progress.end();
-        job.output.answer(&done, || {
+        progress.finish();
+        job.output.print_answer(&done, || {
             let mut text = format!(
                 "{} {}, unchanged {}, left behind {} that were not active, refused {}",
                 job.output.paint(Tone::Good, "imported"),
@@ -226,54 +228,69 @@ impl Import {
             }
             text
         })?;
-        if done.refused.is_empty() { Ok(()) } else { Err(Failure::TOLD_REFUSED) }
+        if done.refused.is_empty() { Ok(()) } else { Err(Failure::REFUSAL_REPORTED) }
     }
 
-    fn json(&self, job: &Job<'_>, done: &mut ImportDone, progress: &mut Progress<'_>) -> Result<(), Failure> {
-        let read: ExportFile = serde_json::from_reader(self.open()?).map_err(|_| self.misfit())?;
-        for piece in read.pieces()? {
+    fn import_json(
+        &self,
+        job: &Job<'_>,
+        done: &mut ImportReport,
+        progress: &mut ProgressCounter<'_>,
+    ) -> Result<(), Failure> {
+        let read: ExportFile = serde_json::from_reader(self.open_file()?).map_err(|_| self.parse_failure())?;
+        for piece in read.into_pieces()? {
             job.session.engine.import(&job.session.caller, piece, done)?;
-            progress.step();
+            progress.count_piece();
         }
         Ok(())
     }
 
     /// Holds one line at a time. What was taken before a bad line stays; importing again takes the rest.
-    fn lines(&self, job: &Job<'_>, done: &mut ImportDone, progress: &mut Progress<'_>) -> Result<(), Failure> {
-        let mut export = ExportLines::default();
-        for line in self.open()?.lines() {
-            if let Some(piece) = export.next(&line.map_err(|error| self.unreadable(&error))?)? {
+    fn import_lines(
+        &self,
+        job: &Job<'_>,
+        done: &mut ImportReport,
+        progress: &mut ProgressCounter<'_>,
+    ) -> Result<(), Failure> {
+        let mut export = ExportLineReader::default();
+        for line in self.open_file()?.lines() {
+            if let Some(piece) = export.parse_line(&line.map_err(|error| self.read_failure(&error))?)? {
                 job.session.engine.import(&job.session.caller, piece, done)?;
-                progress.step();
+                progress.count_piece();
             }
         }
-        Ok(export.end()?)
+        Ok(export.check_complete()?)
     }
 
     /// Says what does not fit: read anew, whole, as only what went wrong pays for it.
-    fn misfit(&self) -> Failure {
+    fn parse_failure(&self) -> Failure {
         let name = self.path.display();
         match std::fs::read(&self.path).map(|bytes| decode_error::from_slice::<ExportFile>(&bytes)) {
-            Err(error) => self.unreadable(&error),
-            Ok(Err(words)) => Failure::wrong("shape.export", format!("`{name}` is not an export {words}")),
-            Ok(Ok(_)) => Failure::wrong("input.unreadable", format!("`{name}` changed while it was read")),
+            Err(error) => self.read_failure(&error),
+            Ok(Err(words)) => Failure::user_error("shape.export", format!("`{name}` is not an export {words}")),
+            Ok(Ok(_)) => Failure::user_error("input.unreadable", format!("`{name}` changed while it was read")),
         }
     }
 
-    fn open(&self) -> Result<BufReader<File>, Failure> {
-        Ok(BufReader::new(File::open(&self.path).map_err(|error| self.unreadable(&error))?))
+    fn open_file(&self) -> Result<BufReader<File>, Failure> {
+        Ok(BufReader::new(File::open(&self.path).map_err(|error| self.read_failure(&error))?))
     }
 
-    fn unreadable(&self, error: &std::io::Error) -> Failure {
-        Failure::wrong("input.unreadable", format!("cannot read `{}`: {error}", self.path.display()))
+    fn read_failure(&self, error: &std::io::Error) -> Failure {
+        Failure::user_error("input.unreadable", format!("cannot read `{}`: {error}", self.path.display()))
     }
 
-    fn markdown(&self, job: &Job<'_>, done: &mut ImportDone, progress: &mut Progress<'_>) -> Result<(), Failure> {
+    fn import_markdown(
+        &self,
+        job: &Job<'_>,
+        done: &mut ImportReport,
+        progress: &mut ProgressCounter<'_>,
+    ) -> Result<(), Failure> {
         let mut files = Vec::new();
-        collect(&self.path, &mut files)?;
+        collect_markdown_files(&self.path, &mut files)?;
         if files.is_empty() {
             let message = format!("there is no Markdown file in `{}`", self.path.display());
-            return Err(Failure::wrong("not_found", message));
+            return Err(Failure::user_error("not_found", message));
         }
         files.sort();
         for file in &files {
@@ -282,21 +299,21 @@ impl Import {
                 .map(|part| part.as_os_str().to_string_lossy().into_owned())
                 .filter(|part| !part.ends_with(".md"));
             let store = self.store.clone().or(folder).unwrap_or_else(|| "user_notes".to_owned());
-            let text = crate::text::file_text(file)?;
+            let text = crate::text::read_text_file(file)?;
             let before = done.refused.len();
             job.session.engine.import_markdown(&job.session.caller, &store, &text, done)?;
             for refused in &mut done.refused[before..] {
                 refused.what = format!("{} ({})", file.display(), refused.what);
             }
-            progress.step();
+            progress.count_piece();
         }
         Ok(())
     }
 }
 
-fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+fn collect_markdown_files(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let unreadable = |error: std::io::Error| {
-        Failure::wrong("input.unreadable", format!("cannot read `{}`: {error}", path.display()))
+        Failure::user_error("input.unreadable", format!("cannot read `{}`: {error}", path.display()))
     };
     if !path.is_dir() {
         files.push(path.to_owned());
@@ -307,14 +324,14 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
         // A link could lead anywhere, also back up.
         let kind = entry.file_type().map_err(unreadable)?;
         if kind.is_dir() || (kind.is_file() && entry.path().extension().is_some_and(|ending| ending == "md")) {
-            collect(&entry.path(), files)?;
+            collect_markdown_files(&entry.path(), files)?;
         }
     }
     Ok(())
 }
 
 /// A counter on stderr while a person waits; programs and files see nothing of it.
-pub(super) struct Progress<'a> {
+pub(super) struct ProgressCounter<'a> {
     output: &'a Output,
     word: &'static str,
     shown: bool,
@@ -324,12 +341,12 @@ pub(super) struct Progress<'a> {
 /// Pieces between two signs of life.
 const PROGRESS_STEP: u64 = 250;
 
-impl<'a> Progress<'a> {
-    pub(super) fn new(output: &'a Output, word: &'static str) -> Progress<'a> {
-        Progress { output, word, shown: std::io::stderr().is_terminal() && !output.json, count: 0 }
+impl<'a> ProgressCounter<'a> {
+    pub(super) fn new(output: &'a Output, word: &'static str) -> ProgressCounter<'a> {
+        ProgressCounter { output, word, shown: std::io::stderr().is_terminal() && !output.json, count: 0 }
     }
 
-    pub(super) fn step(&mut self) {
+    pub(super) fn count_piece(&mut self) {
         self.count += 1;
         if self.shown && self.count.is_multiple_of(PROGRESS_STEP) {
             // A terminal that has gone away is no reason to stop.
@@ -337,9 +354,9 @@ impl<'a> Progress<'a> {
         }
     }
 
-    pub(super) fn end(&self) {
+    pub(super) fn finish(&self) {
         if self.shown && self.count >= PROGRESS_STEP {
-            self.output.note("");
+            self.output.print_note("");
         }
     }
 }

@@ -1,17 +1,17 @@
 //! Which memories: the flags that `search` and `list` share.
 
 use clap::Args;
-use engine::gate::checked_path;
+use engine::gate::normalize_path;
 use engine::model::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
 use engine::ports::Filter;
 use engine::ports::change::Place;
 
 use crate::commands::Job;
 use crate::error::Failure;
-use crate::text::{as_of, moment};
+use crate::text::{parse_as_of, parse_time};
 
 #[derive(Debug, Args)]
-pub struct Filters {
+pub struct FilterArgs {
     /// Only these stores (repeatable)
     #[arg(long, value_name = "SLUG")]
     pub store: Vec<String>,
@@ -28,8 +28,8 @@ pub struct Filters {
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
     /// Only these states: active (default), constrained, superseded, archived, tombstoned, or all
-    #[arg(long, value_name = "STATE", value_parser = states)]
-    state: Vec<States>,
+    #[arg(long, value_name = "STATE", value_parser = parse_states)]
+    state: Vec<StateList>,
     /// At least this trust: agent_draft, user_authored, system_seeded, admin_approved
     #[arg(long, value_name = "TRUST")]
     trust: Option<Trust>,
@@ -48,9 +48,9 @@ pub struct Filters {
 }
 
 /// The states one `--state` names.
-type States = &'static [State];
+type StateList = &'static [State];
 
-fn states(word: &str) -> Result<States, String> {
+fn parse_states(word: &str) -> Result<StateList, String> {
     match word {
         "all" => Ok(State::ALL),
         word => {
@@ -61,14 +61,14 @@ fn states(word: &str) -> Result<States, String> {
     }
 }
 
-impl Filters {
-    pub fn filter(&self, job: &Job<'_>) -> Result<Filter, Failure> {
+impl FilterArgs {
+    pub fn to_filter(&self, job: &Job<'_>) -> Result<Filter, Failure> {
         let clock = &*job.session.engine.clock;
-        let time = |text: &Option<String>| text.as_deref().map(|text| moment(clock, text, false)).transpose();
+        let time = |text: &Option<String>| text.as_deref().map(|text| parse_time(clock, text, false)).transpose();
         Ok(Filter {
             stores: self.store.clone(),
             scopes: self.scope.clone(),
-            places: systems(job)?,
+            places: system_places(job)?,
             layers: self.layer.clone(),
             kinds: self.kind.clone(),
             tags: self.tag.clone(),
@@ -76,24 +76,24 @@ impl Filters {
             trust_min: self.trust,
             updated_after: time(&self.since)?,
             updated_before: time(&self.until)?,
-            path_prefix: self.prefix.as_deref().map(|prefix| path_prefix(job, prefix)).transpose()?,
-            as_of: self.as_of.as_deref().map(|text| as_of(clock, text)).transpose()?,
+            path_prefix: self.prefix.as_deref().map(|prefix| normalize_prefix(job, prefix)).transpose()?,
+            as_of: self.as_of.as_deref().map(|text| parse_as_of(clock, text)).transpose()?,
             ..Filter::default()
         })
     }
 }
 
 /// The prefix in the spelling paths are kept in; its last slash is kept, for it means "below".
-fn path_prefix(job: &Job<'_>, prefix: &str) -> Result<String, Failure> {
+fn normalize_prefix(job: &Job<'_>, prefix: &str) -> Result<String, Failure> {
     let below = if prefix.ends_with('/') { "/" } else { "" };
     match prefix.trim_matches('/') {
         "" => Ok(String::new()),
-        path => Ok(checked_path(path, &job.session.engine.settings.limits)? + below),
+        path => Ok(normalize_path(path, &job.session.engine.settings.limits)? + below),
     }
 }
 
 /// `--system ID`: that system's place in every store kept by system.
-fn systems(job: &Job<'_>) -> Result<Vec<Place>, Failure> {
+fn system_places(job: &Job<'_>) -> Result<Vec<Place>, Failure> {
     let Some(system) = &job.global.system else { return Ok(Vec::new()) };
     Ok(job.session.engine.places_of_system(&job.session.caller, system)?)
 }

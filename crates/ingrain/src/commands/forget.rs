@@ -1,18 +1,18 @@
 //! `forget`: take a memory out of use.
 
 use clap::Args;
-use engine::{Forgetting, Forgotten};
+use engine::{ForgetOptions, TransitionOutcome};
 
 use crate::commands::Job;
-use crate::commands::read::Which;
+use crate::commands::read::MemoryReferenceArgs;
 use crate::error::Failure;
 use crate::output::Tone;
-use crate::view::DoneView;
+use crate::view::StatusView;
 
 #[derive(Debug, Args)]
-pub struct Forget {
+pub struct ForgetArgs {
     #[command(flatten)]
-    which: Which,
+    which: MemoryReferenceArgs,
     #[arg(long, help = "Why, for the history")]
     reason: Option<String>,
     /// The same text may be saved again
@@ -20,13 +20,13 @@ pub struct Forget {
     may_return: bool,
 }
 
-impl Forget {
+impl ForgetArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let id = self.which.id(job)?;
-        let how = Forgetting { reason: self.reason, may_return: self.may_return, expected: None };
-        match job.session.engine.forget_as(&job.session.caller, id, &how)? {
-            Forgotten::Refused(refusal) => Err(refusal.into()),
-            Forgotten::Done(memory) => job.output.answer(&DoneView::new("forgotten", &memory), || {
+        let id = self.which.resolve_id(job)?;
+        let how = ForgetOptions { reason: self.reason, may_return: self.may_return, expected_version: None };
+        match job.session.engine.forget_with_options(&job.session.caller, id, &how)? {
+            TransitionOutcome::Refused(refusal) => Err(refusal.into()),
+            TransitionOutcome::Done(memory) => job.output.print_answer(&StatusView::new("forgotten", &memory), || {
                 format!("{} {}; its history stays", job.output.paint(Tone::Good, "forgotten"), memory.id)
             }),
         }

@@ -6,19 +6,19 @@ use serde::Serialize;
 use similar::TextDiff;
 
 use crate::commands::Job;
-use crate::commands::limit::Limit;
-use crate::commands::read::Which;
+use crate::commands::limit::LimitArgs;
+use crate::commands::read::MemoryReferenceArgs;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
-use crate::text::{one_line, printable};
+use crate::text::{escape_controls, one_line};
 use crate::view::VersionView;
 
 #[derive(Debug, Args)]
-pub struct History {
+pub struct HistoryArgs {
     #[command(flatten)]
-    which: Which,
+    which: MemoryReferenceArgs,
     #[command(flatten)]
-    limit: Limit,
+    limit: LimitArgs,
     /// Only versions before this number
     #[arg(long, value_name = "NUMBER")]
     below: Option<u32>,
@@ -29,36 +29,37 @@ struct HistoryView<'a> {
     versions: Vec<VersionView<'a>>,
 }
 
-impl History {
+impl HistoryArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let reference = self.which.reference();
-        let versions = job.session.engine.history(&job.session.caller, &reference, self.below, self.limit.asked())?;
+        let reference = self.which.to_reference();
+        let versions =
+            job.session.engine.history(&job.session.caller, &reference, self.below, self.limit.requested_count())?;
         let view = HistoryView { versions: versions.iter().map(VersionView::from).collect() };
-        job.output.answer(&view, || told(job.output, &versions))
+        job.output.print_answer(&view, || render_versions(job.output, &versions))
     }
 }
 
-fn told(output: &Output, versions: &[Version]) -> String {
+fn render_versions(output: &Output, versions: &[Version]) -> String {
     if versions.is_empty() {
         return "nothing here".to_owned();
     }
     let mut text = String::new();
     for (at, version) in versions.iter().enumerate() {
         let head = format!("version {}  {} by {}  {}", version.number, version.operation, version.actor, version.at);
-        text += &format!("{}\n", output.paint(Tone::Strong, &printable(&head)));
+        text += &format!("{}\n", output.paint(Tone::Strong, &escape_controls(&head)));
         if let Some(reason) = &version.reason {
             text += &format!("  why: {}\n", one_line(reason));
         }
         for piece in &version.evidence {
             text += &format!("  {}: {}\n", piece.kind, one_line(&piece.summary));
         }
-        text += &changed(output, versions.get(at + 1), version);
+        text += &render_changes(output, versions.get(at + 1), version);
     }
     text
 }
 
 /// What this version changed: a unified diff of the content, and the fields beside it.
-fn changed(output: &Output, before: Option<&Version>, version: &Version) -> String {
+fn render_changes(output: &Output, before: Option<&Version>, version: &Version) -> String {
     if version.redacted_at.is_some() {
         return "  the text was redacted\n".to_owned();
     }
@@ -78,7 +79,7 @@ fn changed(output: &Output, before: Option<&Version>, version: &Version) -> Stri
     let diff = TextDiff::from_lines(old, &version.memory.content);
     let unified = diff.unified_diff().missing_newline_hint(false).to_string();
     for line in unified.lines() {
-        let shown = printable(line);
+        let shown = escape_controls(line);
         text += &match line.chars().next() {
             Some('+') => output.paint(Tone::Good, &shown),
             Some('-') => output.paint(Tone::Bad, &shown),

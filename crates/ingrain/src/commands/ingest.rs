@@ -8,22 +8,22 @@ use clap::{Args, Subcommand};
 use engine::model::memory::content_sha256;
 use engine::model::refusal::Refusal;
 use engine::model::vocabulary::Role;
-use engine::ports::row::{Paging, Stretch};
-use engine::text::count::counted;
-use engine::{Document, DocumentStatus, DocumentText, IngestOutcome, Ingested};
+use engine::ports::row::{Paging, RecordPage};
+use engine::text::count::format_count;
+use engine::{Document, DocumentStatus, DocumentText, IngestOutcome, IngestReport};
 use serde_json::{Value, json};
 
-use crate::address::{self, Claim};
+use crate::address::{self, AddressResolver};
 use crate::commands::Job;
 use crate::error::Failure;
-use crate::files::{self, Gathered, Source};
+use crate::files::{self, GatheredFiles, SourceFile};
 use crate::skills;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct Ingest {
+pub struct IngestArgs {
     #[command(subcommand)]
-    deed: Option<Deed>,
+    deed: Option<IngestCommand>,
     /// Files and folders of Markdown, text, HTML and, where `pdftotext` is installed, PDF; without any, the documents
     /// there are. A document's address is its folder's name and its own; a file that came before keeps its address,
     /// whether it comes alone or with a folder
@@ -41,7 +41,7 @@ pub struct Ingest {
 }
 
 #[derive(Debug, Subcommand)]
-enum Deed {
+enum IngestCommand {
     /// Let a draft be found from now on
     Publish {
         /// The document's address, as `ingest` lists it
@@ -56,87 +56,94 @@ enum Deed {
     },
 }
 
-impl Ingest {
+impl IngestArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         match &self.deed {
-            Some(Deed::Publish { document }) => {
+            Some(IngestCommand::Publish { document }) => {
                 let done = job.session.engine.publish(&job.session.caller, document)?;
-                return told(job, &[done], &[]);
+                return print_ingested(job, &[done], &[]);
             }
-            Some(Deed::Remove { document }) => return remove(job, document),
+            Some(IngestCommand::Remove { document }) => return remove_document(job, document),
             None => {}
         }
         if !self.skills.is_empty() {
-            return install(job, &self.skills);
+            return install_skills(job, &self.skills);
         }
         if self.paths.is_empty() {
-            return documents(job);
+            return list_documents(job);
         }
-        let mut gathered = Gathered::default();
+        let mut gathered = GatheredFiles::default();
         for path in &self.paths {
-            gathered.add(path)?;
+            gathered.add_path(path)?;
         }
-        let mut left_out = passed_over(job, &gathered);
-        let Gathered { sources, .. } = gathered;
+        let mut left_out = report_left_out(job, &gathered);
+        let GatheredFiles { sources, .. } = gathered;
         if sources.is_empty() {
-            return Err(Failure::wrong("not_found", "there is no Markdown, text, HTML or PDF file in these places"));
+            return Err(Failure::user_error(
+                "not_found",
+                "there is no Markdown, text, HTML or PDF file in these places",
+            ));
         }
         let status = self.draft.then_some(DocumentStatus::Draft);
         let shows_progress = !job.output.json && std::io::stderr().is_terminal();
         let (mut done, mut taken) = (Vec::with_capacity(sources.len()), HashSet::new());
         for (at, source) in sources.iter().enumerate() {
             if shows_progress {
-                job.output.note(&format!("[{}/{}] {}", at + 1, sources.len(), source.address));
+                job.output.print_note(&format!("[{}/{}] {}", at + 1, sources.len(), source.address));
             }
-            let text = match source.text() {
+            let text = match source.read_text() {
                 // One file that cannot be read does not hold up the folder it is in.
-                Err(failure) if !source.is_named => {
+                Err(failure) if !source.is_explicit => {
                     left_out.push(source.address.clone());
-                    job.output.note(&format!("note: left out: {}", failure.message()));
+                    job.output.print_note(&format!("note: left out: {}", failure.message()));
                     continue;
                 }
                 text => text?,
             };
-            let given = DocumentText { category: self.category.clone(), status, ..given(job, source, text, &taken)? };
+            let given = DocumentText {
+                category: self.category.clone(),
+                status,
+                ..build_document_text(job, source, text, &taken)?
+            };
             taken.insert(given.path.clone());
             match job.session.engine.ingest(&job.session.caller, &given) {
                 // Nor does one that nobody could keep, or that somebody else brought meanwhile from the same folder.
-                Err(error) if is_about_one(error.code()) && !source.is_named => {
+                Err(error) if is_file_specific(error.code()) && !source.is_explicit => {
                     left_out.push(source.address.clone());
-                    job.output.note(&format!("note: left out: `{}`: {error}", source.address));
+                    job.output.print_note(&format!("note: left out: `{}`: {error}", source.address));
                 }
                 ingested => done.push(ingested?),
             }
         }
-        told(job, &done, &left_out)
+        print_ingested(job, &done, &left_out)
     }
 }
 
 /// Whether what went wrong says nothing about the other files.
-fn is_about_one(code: &str) -> bool {
+fn is_file_specific(code: &str) -> bool {
     ["shape.control_character", "shape.path", "conflict.overtaken"].contains(&code)
 }
 
-fn remove(job: &Job<'_>, document: &str) -> Result<(), Failure> {
+fn remove_document(job: &Job<'_>, document: &str) -> Result<(), Failure> {
     let removed = job.session.engine.remove_document(&job.session.caller, document)?;
     let archived = usize::try_from(removed.archived).unwrap_or(usize::MAX);
-    job.output.answer(&json!(removed), || {
-        format!("removed {}: {} archived", removed.document.path, counted(archived, "chunk", "chunks"))
+    job.output.print_answer(&json!(removed), || {
+        format!("removed {}: {} archived", removed.document.path, format_count(archived, "chunk", "chunks"))
     })
 }
 
 /// Names what a folder holds and the knowledge base is not given: what cannot be read, and links.
-fn passed_over(job: &Job<'_>, gathered: &Gathered) -> Vec<String> {
-    let Gathered { closed, links, .. } = gathered;
+fn report_left_out(job: &Job<'_>, gathered: &GatheredFiles) -> Vec<String> {
+    let GatheredFiles { unreadable: closed, links, .. } = gathered;
     for (_, failure) in closed {
-        job.output.note(&format!("note: left out: {}", failure.message()));
+        job.output.print_note(&format!("note: left out: {}", failure.message()));
     }
     if !links.is_empty() {
         let named = links.iter().take(LINKS_NAMED_MAX).map(|link| format!("`{link}`")).collect::<Vec<_>>().join(", ");
         let more = links.len().saturating_sub(LINKS_NAMED_MAX);
         let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let count = counted(links.len(), "link", "links");
-        job.output.note(&format!("note: left out: {count}, which nobody follows: {named}{rest}"));
+        let count = format_count(links.len(), "link", "links");
+        job.output.print_note(&format!("note: left out: {count}, which nobody follows: {named}{rest}"));
     }
     closed.iter().map(|(address, _)| address).chain(links).cloned().collect()
 }
@@ -145,11 +152,22 @@ fn passed_over(job: &Job<'_>, gathered: &Gathered) -> Vec<String> {
 const LINKS_NAMED_MAX: usize = 5;
 
 /// A file's text, addressed to the document it is.
-fn given(job: &Job<'_>, file: &Source, text: String, taken: &HashSet<String>) -> Result<DocumentText, Failure> {
-    let (ends, source, sha256) = (address::ends(&file.file), files::digest(&file.file), content_sha256(&text));
+fn build_document_text(
+    job: &Job<'_>,
+    file: &SourceFile,
+    text: String,
+    taken: &HashSet<String>,
+) -> Result<DocumentText, Failure> {
+    let (ends, source, sha256) =
+        (address::path_suffixes(&file.file), files::path_digest(&file.file), content_sha256(&text));
     let standing = job.session.engine.documents_at(&job.session.caller, &ends)?;
-    let claim = Claim { own: &file.address, ends: &ends, source: source.as_deref(), sha256: &sha256 };
-    let path = claim.address(&standing, taken);
+    let claim = AddressResolver {
+        default_address: &file.address,
+        path_suffixes: &ends,
+        source: source.as_deref(),
+        sha256: &sha256,
+    };
+    let path = claim.resolve_address(&standing, taken);
     Ok(DocumentText { path, text, format: file.format, category: None, status: None, source })
 }
 
@@ -157,23 +175,23 @@ fn given(job: &Job<'_>, file: &Source, text: String, taken: &HashSet<String>) ->
 const REPLACED_OTHER: &str =
     "was read from another place before, and that text is replaced: to have both, ingest the folder above this one";
 
-fn told(job: &Job<'_>, done: &[Ingested], left_out: &[String]) -> Result<(), Failure> {
+fn print_ingested(job: &Job<'_>, done: &[IngestReport], left_out: &[String]) -> Result<(), Failure> {
     let refused: usize = done.iter().map(|ingested| ingested.refused.len()).sum();
     // Of which the gate let nothing in: neither new nor changed to anybody.
-    let (kept_out, taken): (Vec<&Ingested>, Vec<&Ingested>) =
+    let (kept_out, taken): (Vec<&IngestReport>, Vec<&IngestReport>) =
         done.iter().partition(|ingested| ingested.document.chunks == 0 && !ingested.refused.is_empty());
     let count = |outcome| taken.iter().filter(|ingested| ingested.outcome == outcome).count();
     let written: usize = done.iter().map(|ingested| ingested.written).sum();
     let view: Vec<Value> = done.iter().map(|ingested| json!(ingested)).collect();
     let answer = json!({ "documents": view, "written": written, "refused": refused, "left_out": left_out });
-    job.output.answer(&answer, || {
+    job.output.print_answer(&answer, || {
         let mut text = format!(
             "documents: {} new, {} changed, {} unchanged, {} refused; {} written",
             count(IngestOutcome::Created),
             count(IngestOutcome::Updated),
             count(IngestOutcome::Unchanged),
             kept_out.len(),
-            counted(written, "chunk", "chunks")
+            format_count(written, "chunk", "chunks")
         );
         for ingested in done {
             if ingested.document.chunks == 0 && ingested.refused.is_empty() {
@@ -189,11 +207,11 @@ fn told(job: &Job<'_>, done: &[Ingested], left_out: &[String]) -> Result<(), Fai
         }
         text
     })?;
-    if refused == 0 { Ok(()) } else { Err(Failure::TOLD_REFUSED) }
+    if refused == 0 { Ok(()) } else { Err(Failure::REFUSAL_REPORTED) }
 }
 
 /// Copies skills into the folder every window takes them from. Global, so an operator's to do.
-fn install(job: &Job<'_>, folders: &[PathBuf]) -> Result<(), Failure> {
+fn install_skills(job: &Job<'_>, folders: &[PathBuf]) -> Result<(), Failure> {
     if job.session.caller.role != Role::Admin {
         return Err(
             Refusal::new("policy.admins_only", "only an admin installs skills: every agent is given them").into()
@@ -201,9 +219,9 @@ fn install(job: &Job<'_>, folders: &[PathBuf]) -> Result<(), Failure> {
     }
     let (mut installed, mut refused) = (Vec::new(), Vec::new());
     for folder in folders {
-        let found = skills::of_folder(folder)?;
+        let found = skills::read_folder(folder)?;
         for (file, skill) in found.skills {
-            match skills::install(&job.skills, &file, &skill)? {
+            match skills::install_skill(&job.skills_folder, &file, &skill)? {
                 None => installed.push(skill.name),
                 Some(out) => refused.push(out),
             }
@@ -215,25 +233,25 @@ fn install(job: &Job<'_>, folders: &[PathBuf]) -> Result<(), Failure> {
             Some(out) if out.code == "safety.secret_found" => {
                 Refusal::new("safety.secret_found", format!("`{}`: {}", out.file, out.why)).into()
             }
-            Some(out) => Failure::wrong(out.code, format!("`{}`: {}", out.file, out.why)),
-            None => Failure::wrong("not_found", "there is no SKILL.md in these folders"),
+            Some(out) => Failure::user_error(out.code, format!("`{}`: {}", out.file, out.why)),
+            None => Failure::user_error("not_found", "there is no SKILL.md in these folders"),
         });
     }
-    let view = json!({ "skills": installed, "folder": job.skills, "refused": refused });
-    job.output.answer(&view, || {
-        let mut text = format!("installed {} into {}", installed.join(", "), job.skills.display());
+    let view = json!({ "skills": installed, "folder": job.skills_folder, "refused": refused });
+    job.output.print_answer(&view, || {
+        let mut text = format!("installed {} into {}", installed.join(", "), job.skills_folder.display());
         for out in &refused {
             text += &format!("\n  refused {}: {} [{}]", out.file, out.why, out.code);
         }
         text
     })?;
-    if refused.is_empty() { Ok(()) } else { Err(Failure::TOLD_REFUSED) }
+    if refused.is_empty() { Ok(()) } else { Err(Failure::REFUSAL_REPORTED) }
 }
 
-fn documents(job: &Job<'_>) -> Result<(), Failure> {
+fn list_documents(job: &Job<'_>) -> Result<(), Failure> {
     let (mut documents, mut paging) = (Vec::new(), Paging::default());
     loop {
-        let Stretch { items, next } = job.session.engine.documents(&job.session.caller, &paging)?;
+        let RecordPage { items, next } = job.session.engine.documents(&job.session.caller, &paging)?;
         documents.extend(items);
         paging.after = next;
         if paging.after.is_none() {
@@ -250,7 +268,8 @@ fn documents(job: &Job<'_>) -> Result<(), Failure> {
             document.ingested_at.strftime("%F %R").to_string(),
         ]
     };
-    job.output.answer(&json!({ "documents": documents }), || {
-        job.output.table(&["document", "title", "category", "status", "chunks", "ingested"], documents.iter().map(row))
+    job.output.print_answer(&json!({ "documents": documents }), || {
+        job.output
+            .render_table(&["document", "title", "category", "status", "chunks", "ingested"], documents.iter().map(row))
     })
 }

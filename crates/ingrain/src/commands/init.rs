@@ -8,12 +8,12 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::assemble::{Session, database_path};
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 
 /// What a new config.toml says: everything stands at its default until a line is uncommented.
-const CONFIG: &str = "\
+const CONFIG_TEMPLATE: &str = "\
 # Settings of ingrain. Flags and environment variables (INGRAIN_…) go before this file; what is not here has its default.
 # `ingrain config show` lists every setting, its value and where that comes from.
 
@@ -37,15 +37,15 @@ const CONFIG: &str = "\
 # rules = [\"memory.read\", \"memory.manage\"]
 ";
 
-pub fn run(loaded: &Loaded, output: &Output) -> Result<(), Failure> {
+pub fn run(loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
     let config = &loaded.config;
     let home = &config.home;
     let unwritable = |path: &Path, error: &std::io::Error| {
-        Failure::broken("init.unwritable", format!("cannot make `{}`: {error}", path.display()))
+        Failure::system_error("init.unwritable", format!("cannot make `{}`: {error}", path.display()))
     };
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home).map_err(|error| unwritable(home, &error))?;
     let written = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&loaded.file) {
-        Ok(mut file) => file.write_all(CONFIG.as_bytes()).map(|()| true),
+        Ok(mut file) => file.write_all(CONFIG_TEMPLATE.as_bytes()).map(|()| true),
         // Somebody's settings are never touched.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(error),
@@ -53,7 +53,7 @@ pub fn run(loaded: &Loaded, output: &Output) -> Result<(), Failure> {
     let written = written.map_err(|error| unwritable(&loaded.file, &error))?;
     let session = Session::open(config)?;
     let health = session.engine.backend.health()?;
-    let client = client(loaded)?;
+    let client = mcp_client_config(loaded)?;
     let view = json!({
         "status": if written { "created" } else { "unchanged" },
         "home": home,
@@ -61,7 +61,7 @@ pub fn run(loaded: &Loaded, output: &Output) -> Result<(), Failure> {
         "database": health.location,
         "mcp_client": client,
     });
-    output.answer(&view, || {
+    output.print_answer(&view, || {
         let (config, made) = (loaded.file.display(), if written { "written" } else { "there already, left as it is" });
         let snippet = serde_json::to_string_pretty(&client).unwrap_or_default();
         let head = output.paint(Tone::Good, "ready");
@@ -78,9 +78,10 @@ pub fn run(loaded: &Loaded, output: &Output) -> Result<(), Failure> {
 }
 
 /// What an MCP client's configuration needs to know: it starts us without the variables of this shell.
-fn client(loaded: &Loaded) -> Result<Value, Failure> {
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::broken("init.program", format!("cannot tell where this program is: {error}")))?;
+fn mcp_client_config(loaded: &LoadedConfig) -> Result<Value, Failure> {
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::system_error("init.program", format!("cannot tell where this program is: {error}"))
+    })?;
     let mut arguments = vec![json!("mcp")];
     if loaded.is_set("home") {
         let home = std::path::absolute(&loaded.config.home).unwrap_or_else(|_| loaded.config.home.clone());

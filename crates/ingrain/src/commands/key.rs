@@ -1,13 +1,13 @@
 //! `key`: create, list, rotate and revoke the keys callers of the server show.
 
 use clap::{Args, Subcommand};
-use engine::admin::keys::{Issued, Key as Kept, NewKey, Rights, Settable};
-use engine::model::caller::{Grant, Rules};
+use engine::admin::keys::{IssuedKey, Key as Kept, KeyRights, NewKey, Settable};
+use engine::model::caller::{Grant, MemoryPermissions};
 use engine::model::vocabulary::Role;
 use jiff::SignedDuration;
 use serde::Serialize;
 
-use super::serve::dice;
+use super::serve::random_key_bytes;
 use crate::caller::{Identity, SystemGrant};
 use crate::commands::Job;
 use crate::error::Failure;
@@ -16,17 +16,17 @@ use crate::output::{Output, Tone};
 const HOURS_PER_DAY: i64 = 24;
 
 #[derive(Debug, Args)]
-pub struct Key {
+pub struct KeyArgs {
     #[command(subcommand)]
-    deed: Deed,
+    deed: KeyCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Deed {
+enum KeyCommand {
     /// Show all keys, newest first; their texts are not known
     List,
     /// Make a key; its text is shown this once
-    Create(Create),
+    Create(CreateKeyArgs),
     /// Make a key with the same rights; the old one ends
     Rotate {
         /// Id of the key
@@ -43,7 +43,7 @@ enum Deed {
 }
 
 #[derive(Debug, Args)]
-struct Create {
+struct CreateKeyArgs {
     /// A name for people
     name: String,
     /// Whose key: admin, reviewer, user:ID, agent:NAME or service:NAME
@@ -64,12 +64,12 @@ struct Create {
     operator: bool,
 }
 
-impl Create {
-    fn rights(&self) -> Rights {
-        let named = |role, agent: Option<&String>, user: Option<&String>| Rights {
+impl CreateKeyArgs {
+    fn to_rights(&self) -> KeyRights {
+        let named = |role, agent: Option<&String>, user: Option<&String>| KeyRights {
             agent: agent.cloned(),
             user: user.cloned(),
-            ..Rights::of(role)
+            ..KeyRights::for_role(role)
         };
         let rights = match &self.holder {
             Identity::Admin => named(Role::Admin, None, None),
@@ -79,8 +79,8 @@ impl Create {
             Identity::Service(name) => named(Role::Service, Some(name), None),
         };
         let grant = |granted: &SystemGrant| -> (String, Grant) { (granted.system.clone(), granted.grant) };
-        Rights {
-            rules: Rules { read: true, manage: !self.read_only },
+        KeyRights {
+            rules: MemoryPermissions { read: true, manage: !self.read_only },
             grants: self.grants.iter().map(grant).collect(),
             may_set: self.may_set.clone(),
             operator: self.operator,
@@ -96,7 +96,7 @@ struct KeyView<'a> {
     name: &'a str,
     prefix: &'a str,
     #[serde(flatten)]
-    rights: &'a Rights,
+    rights: &'a KeyRights,
     created_at: String,
     expires_at: Option<String>,
     last_used_at: Option<String>,
@@ -106,7 +106,7 @@ struct KeyView<'a> {
 }
 
 impl<'a> KeyView<'a> {
-    fn of(key: &'a Kept, text: Option<&'a str>) -> KeyView<'a> {
+    fn from_key(key: &'a Kept, text: Option<&'a str>) -> KeyView<'a> {
         let said = |at: Option<jiff::Timestamp>| at.map(|at| at.to_string());
         KeyView {
             id: &key.id,
@@ -127,51 +127,51 @@ struct KeysView<'a> {
     keys: Vec<KeyView<'a>>,
 }
 
-impl Key {
+impl KeyArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self.deed {
-            Deed::List => {
+            KeyCommand::List => {
                 let keys = engine.keys(caller)?;
-                let view = KeysView { keys: keys.iter().map(|key| KeyView::of(key, None)).collect() };
-                job.output.answer(&view, || table(job.output, &view.keys))
+                let view = KeysView { keys: keys.iter().map(|key| KeyView::from_key(key, None)).collect() };
+                job.output.print_answer(&view, || render_keys(job.output, &view.keys))
             }
-            Deed::Create(create) => {
+            KeyCommand::Create(create) => {
                 let length = |days| SignedDuration::from_hours(i64::from(days) * HOURS_PER_DAY);
                 // Never bent to a key without an end.
                 let too_long = |_| {
-                    Failure::wrong("shape.out_of_range", "`days`: a key cannot last that long")
-                        .hint("without `--days` it has no end")
+                    Failure::user_error("shape.out_of_range", "`days`: a key cannot last that long")
+                        .with_hint("without `--days` it has no end")
                 };
                 let ends = |days| engine.clock.now().checked_add(length(days)).map_err(too_long);
                 let expires_at = create.days.map(ends).transpose()?;
-                let new = NewKey { name: create.name.clone(), rights: create.rights(), expires_at };
-                issued(job.output, &engine.create_key(caller, new, dice()?)?)
+                let new = NewKey { name: create.name.clone(), rights: create.to_rights(), expires_at };
+                print_issued(job.output, &engine.create_key(caller, new, random_key_bytes()?)?)
             }
-            Deed::Rotate { id, overlap } => {
+            KeyCommand::Rotate { id, overlap } => {
                 let overlap = SignedDuration::from_secs(i64::from(overlap));
-                issued(job.output, &engine.rotate_key(caller, &id, overlap, dice()?)?)
+                print_issued(job.output, &engine.rotate_key(caller, &id, overlap, random_key_bytes()?)?)
             }
-            Deed::Revoke { id } => {
+            KeyCommand::Revoke { id } => {
                 let key = engine.revoke_key(caller, &id)?;
                 let words = || format!("{} key {}", job.output.paint(Tone::Good, "revoked"), key.name);
-                job.output.answer(&KeyView::of(&key, None), words)
+                job.output.print_answer(&KeyView::from_key(&key, None), words)
             }
         }
     }
 }
 
-fn issued(output: &Output, issued: &Issued) -> Result<(), Failure> {
+fn print_issued(output: &Output, issued: &IssuedKey) -> Result<(), Failure> {
     let words = || format!("{}\n{}", issued.text, output.paint(Tone::Faint, "shown this once: keep it"));
-    output.answer(&KeyView::of(&issued.key, Some(&issued.text)), words)
+    output.print_answer(&KeyView::from_key(&issued.key, Some(&issued.text)), words)
 }
 
-fn table(output: &Output, keys: &[KeyView<'_>]) -> String {
+fn render_keys(output: &Output, keys: &[KeyView<'_>]) -> String {
     let row = |key: &KeyView<'_>| {
         let ends = key.revoked_at.clone().map(|at| format!("revoked {at}")).or(key.expires_at.clone());
         let used = key.last_used_at.clone().unwrap_or_default();
         let role = key.rights.role.to_string();
         vec![key.name.to_owned(), role, key.prefix.to_owned(), used, ends.unwrap_or_default(), key.id.to_owned()]
     };
-    output.table(&["name", "role", "begins", "last used", "ends", "id"], keys.iter().map(row))
+    output.render_table(&["name", "role", "begins", "last used", "ends", "id"], keys.iter().map(row))
 }

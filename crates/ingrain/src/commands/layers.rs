@@ -1,8 +1,8 @@
 //! `profile`, `semantic`, `procedural`: the layers of 003, always through review.
 
 use clap::{Args, Subcommand};
-use engine::text::count::counted;
-use engine::{Group, ProfileProposal};
+use engine::text::count::format_count;
+use engine::{ConsolidationGroup, ProfileProposal};
 use serde_json::{Value, json};
 
 use crate::commands::{Job, propose};
@@ -12,13 +12,13 @@ use crate::text::one_line;
 use crate::view::HitView;
 
 #[derive(Debug, Args)]
-pub struct Profile {
+pub struct ProfileArgs {
     #[command(subcommand)]
-    deed: ProfileDeed,
+    deed: ProfileCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum ProfileDeed {
+enum ProfileCommand {
     /// Propose a fact that should stand, such as a preference
     Propose {
         /// What it is about, such as `editor`
@@ -36,57 +36,62 @@ enum ProfileDeed {
     },
 }
 
-impl Profile {
+impl ProfileArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let ProfileDeed::Propose { key, value, reason, store } = self.deed;
+        let ProfileCommand::Propose { key, value, reason, store } = self.deed;
         let proposal = ProfileProposal { store, key, value, reason };
-        propose::answer(job, job.session.engine.propose_profile(&job.session.caller, proposal)?)
+        propose::print_proposal(job, job.session.engine.propose_profile(&job.session.caller, proposal)?)
     }
 }
 
 #[derive(Debug, Args)]
-pub struct Semantic {
+pub struct SemanticArgs {
     #[command(subcommand)]
-    deed: SemanticDeed,
+    deed: SemanticCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum SemanticDeed {
+enum SemanticCommand {
     /// Find memories that say the same; without the flag nothing is written
-    Compact(Grouping),
+    Compact(GroupingArgs),
 }
 
-impl Semantic {
+impl SemanticArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let SemanticDeed::Compact(grouping) = self.deed;
+        let SemanticCommand::Compact(grouping) = self.deed;
         let engine = &job.session.engine;
-        grouping
-            .answer(job, &engine.compact(&job.session.caller, grouping.store.as_deref(), grouping.create_proposals)?)
+        grouping.print_groups(
+            job,
+            &engine.compact(&job.session.caller, grouping.store.as_deref(), grouping.create_proposals)?,
+        )
     }
 }
 
 #[derive(Debug, Args)]
-pub struct Procedural {
+pub struct ProceduralArgs {
     #[command(subcommand)]
-    deed: ProceduralDeed,
+    deed: ProceduralCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum ProceduralDeed {
+enum ProceduralCommand {
     /// Find procedures of the same workflow; without the flag nothing is written
-    Dedup(Grouping),
+    Dedup(GroupingArgs),
 }
 
-impl Procedural {
+impl ProceduralArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let ProceduralDeed::Dedup(grouping) = self.deed;
+        let ProceduralCommand::Dedup(grouping) = self.deed;
         let engine = &job.session.engine;
-        grouping.answer(job, &engine.dedup(&job.session.caller, grouping.store.as_deref(), grouping.create_proposals)?)
+        grouping.print_groups(
+            job,
+            &engine.dedup(&job.session.caller, grouping.store.as_deref(), grouping.create_proposals)?,
+        )
     }
 }
 
 #[derive(Debug, Args)]
-struct Grouping {
+struct GroupingArgs {
     /// Propose what was found, for a person to confirm
     #[arg(long)]
     create_proposals: bool,
@@ -95,9 +100,9 @@ struct Grouping {
     store: Option<String>,
 }
 
-impl Grouping {
-    fn answer(&self, job: &Job<'_>, groups: &[Group]) -> Result<(), Failure> {
-        let group = |group: &Group| {
+impl GroupingArgs {
+    fn print_groups(&self, job: &Job<'_>, groups: &[ConsolidationGroup]) -> Result<(), Failure> {
+        let group = |group: &ConsolidationGroup| {
             json!({
                 "shared": group.key,
                 "members": group.members.iter().map(|memory| memory.id).collect::<Vec<_>>(),
@@ -114,11 +119,11 @@ impl Grouping {
             "proposals": groups.iter().filter_map(|group| group.review.as_deref()).collect::<Vec<_>>(),
             "proposed": proposed,
         });
-        job.output.answer(&view, || {
+        job.output.print_answer(&view, || {
             if groups.is_empty() {
                 return "nothing to propose".to_owned();
             }
-            let line = |group: &Group| {
+            let line = |group: &ConsolidationGroup| {
                 let ids: Vec<String> = group.members.iter().map(|memory| memory.id.to_string()).collect();
                 let review = match (&group.review, &group.refused) {
                     (Some(review), _) => format!("review {}", review.id),
@@ -127,11 +132,11 @@ impl Grouping {
                 };
                 vec![one_line(&group.key), ids.join(" "), one_line(&group.content), review]
             };
-            let table = job.output.table(&["share", "members", "would stand", ""], groups.iter().map(line));
+            let table = job.output.render_table(&["share", "members", "would stand", ""], groups.iter().map(line));
             let end = match self.create_proposals {
                 true => {
                     let made = job.output.paint(Tone::Good, "made");
-                    format!("{made} {}", counted(proposed, "proposal", "proposals"))
+                    format!("{made} {}", format_count(proposed, "proposal", "proposals"))
                 }
                 false => "a dry run: `--create-proposals` puts these up for review".to_owned(),
             };
@@ -142,12 +147,12 @@ impl Grouping {
 
 /// `memory context`: what planning is given.
 #[derive(Debug, Args)]
-pub struct PlanContext {
+pub struct PlanContextArgs {
     /// What is to be done
     goal: String,
 }
 
-impl PlanContext {
+impl PlanContextArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let context = job.session.engine.layer_context(&job.session.caller, &self.goal)?;
         let layers =
@@ -155,12 +160,12 @@ impl PlanContext {
         let of = |hits: &Vec<engine::recall::ranking::Hit>| json!(hits.iter().map(HitView::from).collect::<Vec<_>>());
         let told: serde_json::Map<String, Value> =
             layers.iter().map(|(name, hits)| ((*name).to_owned(), of(hits))).collect();
-        job.output.answer(&json!({ "memory_context": told }), || {
+        job.output.print_answer(&json!({ "memory_context": told }), || {
             let rows = layers.iter().flat_map(|(name, hits)| {
                 hits.iter()
-                    .map(|hit| vec![(*name).to_owned(), one_line(hit.memory.summary()), hit.memory.id.to_string()])
+                    .map(|hit| vec![(*name).to_owned(), one_line(hit.memory.summary_line()), hit.memory.id.to_string()])
             });
-            job.output.table(&["layer", "summary", "id"], rows)
+            job.output.render_table(&["layer", "summary", "id"], rows)
         })
     }
 }

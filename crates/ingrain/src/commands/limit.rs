@@ -4,37 +4,37 @@ use clap::Args;
 use engine::ports::row::Paging;
 
 #[derive(Debug, Default, Args)]
-pub struct Limit {
+pub struct LimitArgs {
     /// How many, from 1 on
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count)]
     limit: Option<usize>,
 }
 
-impl Limit {
+impl LimitArgs {
     /// What was asked for; the engine says what is too few or too many.
-    pub fn asked(&self) -> Option<usize> {
+    pub fn requested_count(&self) -> Option<usize> {
         self.limit
     }
 }
 
 /// Which stretch of a listing.
 #[derive(Debug, Args)]
-pub struct Stretched {
+pub struct PageArgs {
     #[command(flatten)]
-    limit: Limit,
+    limit: LimitArgs,
     /// Go on where a page ended
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
 }
 
-impl Stretched {
-    pub fn paging(self) -> Paging {
-        Paging { after: self.after, limit: self.limit.asked() }
+impl PageArgs {
+    pub fn into_paging(self) -> Paging {
+        Paging { after: self.after, limit: self.limit.requested_count() }
     }
 }
 
 /// A line below a listing that goes on.
-pub fn more(text: String, next: Option<&str>) -> String {
+pub fn append_next_cursor(text: String, next: Option<&str>) -> String {
     match next {
         Some(next) => format!("{text}\nmore: --after {next}"),
         None => text,
@@ -42,7 +42,7 @@ pub fn more(text: String, next: Option<&str>) -> String {
 }
 
 /// A whole number; all that are below zero mean the same.
-pub fn number(text: &str) -> Result<usize, String> {
+pub fn parse_count(text: &str) -> Result<usize, String> {
     match text.parse::<i64>() {
         Ok(negative) if negative < 0 => Ok(0),
         _ => text.parse().map_err(|_| "not a whole number".to_owned()),

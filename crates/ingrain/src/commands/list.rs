@@ -7,28 +7,28 @@ use engine::ports;
 use serde::Serialize;
 
 use crate::commands::Job;
-use crate::commands::filters::Filters;
-use crate::commands::limit::{Limit, more};
+use crate::commands::filters::FilterArgs;
+use crate::commands::limit::{LimitArgs, append_next_cursor};
 use crate::error::Failure;
 use crate::output::Output;
 use crate::text::one_line;
 use crate::view::MemoryView;
 
 #[derive(Debug, Args)]
-pub struct List {
+pub struct ListArgs {
     #[command(flatten)]
-    filters: Filters,
-    #[arg(long, value_enum, default_value_t = Order::Path, help = "How to sort")]
-    order: Order,
+    filters: FilterArgs,
+    #[arg(long, value_enum, default_value_t = ListOrder::Path, help = "How to sort")]
+    order: ListOrder,
     #[command(flatten)]
-    limit: Limit,
+    limit: LimitArgs,
     /// Go on where a page ended
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Order {
+enum ListOrder {
     Path,
     /// Updated last comes first
     Newest,
@@ -44,26 +44,27 @@ struct ListingView<'a> {
     next: Option<String>,
 }
 
-impl List {
+impl ListArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let order = match self.order {
-            Order::Path => ports::Order::Path,
-            Order::Newest => ports::Order::Newest,
-            Order::Oldest => ports::Order::Oldest,
-            Order::Fading => ports::Order::Fading,
+            ListOrder::Path => ports::SortOrder::Path,
+            ListOrder::Newest => ports::SortOrder::Newest,
+            ListOrder::Oldest => ports::SortOrder::Oldest,
+            ListOrder::Fading => ports::SortOrder::Fading,
         };
-        let after = self.after.as_deref().map(|word| ports::Cursor::read(order, word)).transpose()?;
-        let filter = self.filters.filter(job)?;
-        let listing = job.session.engine.read_list(&job.session.caller, filter, order, after, self.limit.asked())?;
-        let next = listing.next.as_ref().map(|next| next.word(order));
+        let after = self.after.as_deref().map(|word| ports::ListCursor::from_token(order, word)).transpose()?;
+        let filter = self.filters.to_filter(job)?;
+        let listing =
+            job.session.engine.read_list(&job.session.caller, filter, order, after, self.limit.requested_count())?;
+        let next = listing.next.as_ref().map(|next| next.to_token(order));
         let view = ListingView { memories: listing.memories.iter().map(MemoryView::from).collect(), next };
-        job.output.answer(&view, || told(job.output, &listing, view.next.as_deref()))
+        job.output.print_answer(&view, || render_listing(job.output, &listing, view.next.as_deref()))
     }
 }
 
-fn told(output: &Output, listing: &Listing, next: Option<&str>) -> String {
+fn render_listing(output: &Output, listing: &Listing, next: Option<&str>) -> String {
     let row = |memory: &Memory| {
-        let name = memory.path.as_deref().unwrap_or_else(|| memory.summary());
+        let name = memory.path.as_deref().unwrap_or_else(|| memory.summary_line());
         vec![
             memory.store.clone(),
             one_line(name),
@@ -75,5 +76,5 @@ fn told(output: &Output, listing: &Listing, next: Option<&str>) -> String {
         ]
     };
     let header = ["store", "path or summary", "kind", "trust", "state", "updated", "id"];
-    more(output.table(&header, listing.memories.iter().map(row)), next)
+    append_next_cursor(output.render_table(&header, listing.memories.iter().map(row)), next)
 }

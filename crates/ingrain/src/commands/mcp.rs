@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use clap::Args;
 use engine::ports::Clock;
-use server::mcp::{Door, Setup, Toolset, WriteTools, serve_stdio};
+use server::mcp::{Door, DoorSetup, Toolset, WriteTools, serve_stdio};
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::assemble::{Session, works_locally};
+use crate::assemble::{Session, is_local_only};
 use crate::clock::SystemClock;
-use crate::config::{Config, Loaded};
+use crate::config::{Config, LoadedConfig};
 use crate::error::Failure;
 
 /// What an agent is called whose client does not say.
 const AGENT_UNNAMED: &str = "mcp";
 
 #[derive(Debug, Args)]
-pub struct Mcp {
+pub struct McpArgs {
     /// Families of tools to offer: core, lesson, note, episodic, anthropic
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "core")]
     tools: Vec<Toolset>,
@@ -28,34 +28,34 @@ pub struct Mcp {
     agent: Option<String>,
 }
 
-impl Mcp {
-    pub fn run(self, loaded: &Loaded) -> Result<(), Failure> {
+impl McpArgs {
+    pub fn run(self, loaded: &LoadedConfig) -> Result<(), Failure> {
         let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(LevelFilter::ERROR);
-        log.with_ansi(false).with_target(false).try_init().map_err(|error| broken(&error))?;
+        log.with_ansi(false).with_target(false).try_init().map_err(|error| mcp_failure(&error))?;
         let chosen = loaded.is_set("as");
         let named_by_client = self.agent.is_none() && !chosen;
-        let session = Session::open(&caller_settings(&loaded.config, self.agent, chosen))?;
-        let setup = Setup { toolsets: self.tools, write_tools: self.write_tools };
-        let mut door = Door::new(session.engine.clone(), session.caller.clone(), setup).in_order();
+        let session = Session::open(&agent_config(&loaded.config, self.agent, chosen))?;
+        let setup = DoorSetup { toolsets: self.tools, write_tools: self.write_tools };
+        let mut door = Door::new(session.engine.clone(), session.caller.clone(), setup).with_ordered_calls();
         if named_by_client {
-            door = door.named_by_client();
+            door = door.with_client_name();
         }
-        if works_locally(&loaded.config) {
-            door = door.at_once();
+        if is_local_only(&loaded.config) {
+            door = door.with_inline_calls();
         }
         let upkeep_every = Duration::from_secs(loaded.config.server.limits.upkeep_secs);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| broken(&error))?;
+        let runtime = runtime.map_err(|error| mcp_failure(&error))?;
         let served = runtime.block_on(serve_stdio(door, upkeep_every));
         // A reader still waiting on an open stdin must not keep the process; what was acknowledged is flushed below.
         runtime.shutdown_background();
         let closed = session.close();
-        served.map_err(|error| broken(&error)).and(closed)
+        served.map_err(|error| mcp_failure(&error)).and(closed)
     }
 }
 
 /// A model is an agent unless the operator says otherwise, and speaks for the person who started its client.
-fn caller_settings(config: &Config, agent: Option<String>, chosen: bool) -> Config {
+fn agent_config(config: &Config, agent: Option<String>, chosen: bool) -> Config {
     let mut config = config.clone();
     match agent {
         Some(agent) => config.identity = format!("agent:{agent}"),
@@ -75,6 +75,6 @@ fn caller_settings(config: &Config, agent: Option<String>, chosen: bool) -> Conf
     config
 }
 
-fn broken(error: &dyn std::fmt::Display) -> Failure {
-    Failure::broken("mcp.stopped", error.to_string())
+fn mcp_failure(error: &dyn std::fmt::Display) -> Failure {
+    Failure::system_error("mcp.stopped", error.to_string())
 }

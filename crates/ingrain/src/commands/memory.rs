@@ -3,72 +3,72 @@
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use crate::commands::read::Which;
+use crate::commands::read::MemoryReferenceArgs;
 use crate::commands::{Job, export, layers, list, review, rollback, search};
 use crate::error::Failure;
-use crate::text::{one_line, printable};
+use crate::text::{escape_controls, one_line};
 use crate::view::{MemoryView, VersionView};
 
 #[derive(Debug, Args)]
-pub struct Memory {
+pub struct MemoryArgs {
     #[command(subcommand)]
-    deed: Deed,
+    deed: MemoryCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Deed {
+enum MemoryCommand {
     /// List memories
-    List(list::List),
+    List(list::ListArgs),
     /// One memory with its history, lineage and review
-    Inspect(Inspect),
+    Inspect(InspectArgs),
     /// Find memories, best first
-    Search(search::Search),
+    Search(search::SearchArgs),
     /// Propose a profile fact
-    Profile(layers::Profile),
+    Profile(layers::ProfileArgs),
     /// What waits for a decision, and the decision
-    Review(review::Review),
+    Review(review::ReviewArgs),
     /// Find semantic memories that say the same
-    Semantic(layers::Semantic),
+    Semantic(layers::SemanticArgs),
     /// Find procedures of the same workflow
-    Procedural(layers::Procedural),
+    Procedural(layers::ProceduralArgs),
     /// Take back what was activated
-    Rollback(rollback::Rollback),
+    Rollback(rollback::RollbackArgs),
     /// What planning is given for a goal: at most three of each layer
-    Context(layers::PlanContext),
+    Context(layers::PlanContextArgs),
     /// Write everything into a file
-    Export(export::Export),
+    Export(export::ExportArgs),
 }
 
-impl Memory {
+impl MemoryArgs {
     pub fn run(self, job: &Job<'_>, home: &std::path::Path) -> Result<(), Failure> {
         match self.deed {
-            Deed::List(command) => command.run(job),
-            Deed::Inspect(command) => command.run(job),
-            Deed::Search(command) => command.run(job),
-            Deed::Profile(command) => command.run(job),
-            Deed::Review(command) => command.run(job),
-            Deed::Semantic(command) => command.run(job),
-            Deed::Procedural(command) => command.run(job),
-            Deed::Rollback(command) => command.run(job),
-            Deed::Context(command) => command.run(job),
-            Deed::Export(command) => command.run(job, home),
+            MemoryCommand::List(command) => command.run(job),
+            MemoryCommand::Inspect(command) => command.run(job),
+            MemoryCommand::Search(command) => command.run(job),
+            MemoryCommand::Profile(command) => command.run(job),
+            MemoryCommand::Review(command) => command.run(job),
+            MemoryCommand::Semantic(command) => command.run(job),
+            MemoryCommand::Procedural(command) => command.run(job),
+            MemoryCommand::Rollback(command) => command.run(job),
+            MemoryCommand::Context(command) => command.run(job),
+            MemoryCommand::Export(command) => command.run(job, home),
         }
     }
 }
 
 /// Everything about one memory.
 #[derive(Debug, Args)]
-pub struct Inspect {
+pub struct InspectArgs {
     #[command(flatten)]
-    which: Which,
+    which: MemoryReferenceArgs,
 }
 
-impl Inspect {
+impl InspectArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        let reference = self.which.reference();
+        let reference = self.which.to_reference();
         let memory = engine.read(caller, &reference)?;
-        let versions = engine.history(caller, &engine::Reference::Id(memory.id), None, None)?;
+        let versions = engine.history(caller, &engine::MemoryReference::Id(memory.id), None, None)?;
         let lineage = engine.lineage(caller, memory.id)?;
         // A memory nothing was ever proposed about has no review, which is no failure.
         let review = engine.review(caller, &memory.id.to_string()).ok().map(|seen| seen.review);
@@ -82,9 +82,9 @@ impl Inspect {
             "derived": ids(&lineage.derived),
             "review": review,
         });
-        job.output.answer(&view, || {
+        job.output.print_answer(&view, || {
             let mut text = format!("{} {} {} {}\n", memory.id, memory.layer, memory.state, memory.trust);
-            text += &format!("{}\n\n{}\n", one_line(memory.summary()), printable(&memory.content));
+            text += &format!("{}\n\n{}\n", one_line(memory.summary_line()), escape_controls(&memory.content));
             for version in &versions {
                 text +=
                     &format!("\nversion {} {} by {} {}", version.number, version.operation, version.actor, version.at);

@@ -11,28 +11,28 @@ use crate::output::Output;
 
 /// Prepare or update a Postgres database, with its owner's URL
 #[derive(Debug, clap::Args)]
-pub struct Migrate {
+pub struct MigrateArgs {
     /// Spread the tables over a Citus cluster by tenant; does nothing on a plain Postgres
     #[arg(long)]
     citus: bool,
 }
 
 #[derive(Serialize)]
-struct Done {
+struct MigrateReport {
     from: u32,
     to: u32,
     notes: Vec<String>,
 }
 
-impl Migrate {
+impl MigrateArgs {
     pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
-        let Database::Postgres(url) = assemble::database(&config.db, &config.home)? else {
-            return Err(Failure::wrong("config.db", "a SQLite file is brought up to date when it is opened")
-                .hint("for Postgres: `ingrain migrate --db postgres://OWNER@HOST/DATABASE`"));
+        let Database::Postgres(url) = assemble::parse_database(&config.db, &config.home)? else {
+            return Err(Failure::user_error("config.db", "a SQLite file is brought up to date when it is opened")
+                .with_hint("for Postgres: `ingrain migrate --db postgres://OWNER@HOST/DATABASE`"));
         };
         let migrated = store::migrate_postgres(&url, &store::MigrateOptions { citus: self.citus })?;
-        let done = Done { from: migrated.from, to: migrated.to, notes: migrated.notes };
-        output.answer(&done, || {
+        let done = MigrateReport { from: migrated.from, to: migrated.to, notes: migrated.notes };
+        output.print_answer(&done, || {
             let head = match done.from == done.to {
                 true => format!("up to date at migration {}", done.to),
                 false => format!("migrated from {} to {}", done.from, done.to),

@@ -48,18 +48,18 @@ mod upkeep;
 mod verify;
 
 use crate::assemble::Session;
-use crate::cli::{Cli, Command, Global};
-use crate::config::{Environment, Loaded, load, load_before_init};
+use crate::cli::{Cli, Command, GlobalArgs};
+use crate::config::{Environment, LoadedConfig, load_before_init, load_config};
 use crate::error::Failure;
 use crate::output::Output;
 
 /// What a command works with.
 pub struct Job<'a> {
     pub session: Session,
-    pub global: &'a Global,
+    pub global: &'a GlobalArgs,
     pub output: &'a Output,
     /// Where skills are installed.
-    pub skills: std::path::PathBuf,
+    pub skills_folder: std::path::PathBuf,
 }
 
 /// Runs the command that was asked for.
@@ -69,12 +69,12 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
     match command {
         Command::Completions(command) => return command.run(output),
         Command::Man(command) => return command.run(output),
-        Command::Scan(command) if !command.asks_the_database() => return command.run(output),
+        Command::Scan(command) if !command.needs_database() => return command.run(output),
         _ => {}
     }
     let loaded = match command {
         Command::Init => load_before_init(&global, environment)?,
-        _ => load(&global, environment)?,
+        _ => load_config(&global, environment)?,
     };
     match command {
         Command::Config(command) => command.run(&loaded, output),
@@ -87,18 +87,23 @@ pub fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<(), F
         Command::Copy(command) => command.run(&loaded.config, output),
         Command::Serve(command) => command.run(&loaded.config, output),
         Command::Mcp(command) => command.run(&loaded),
-        command => with_session(command, &loaded, &global, output),
+        command => run_with_session(command, &loaded, &global, output),
     }
 }
 
-fn with_session(command: Command, loaded: &Loaded, global: &Global, output: &Output) -> Result<(), Failure> {
-    let skills = crate::skills::home(&loaded.config);
+fn run_with_session(
+    command: Command,
+    loaded: &LoadedConfig,
+    global: &GlobalArgs,
+    output: &Output,
+) -> Result<(), Failure> {
+    let skills = crate::skills::install_folder(&loaded.config);
     let mut config = loaded.config.clone();
     if matches!(command, Command::Search(_) | Command::Context(_)) {
         // One question and the end: an index would be made and thrown away.
         config.sqlite.index_mib = 0;
     }
-    let job = Job { session: Session::open(&config)?, global, output, skills };
+    let job = Job { session: Session::open(&config)?, global, output, skills_folder: skills };
     let done = match command {
         Command::Remember(command) => command.run(&job),
         Command::Search(command) => command.run(&job),
@@ -145,7 +150,7 @@ fn with_session(command: Command, loaded: &Loaded, global: &Global, output: &Out
         Command::Upkeep => upkeep::run(&job),
         Command::Events(command) => command.run(&job),
         Command::Verify => verify::run(&job),
-        Command::Scan(command) => command.run_on_kept(&job),
+        Command::Scan(command) => command.run_on_database(&job),
         Command::Tenant(_)
         | Command::Migrate(_)
         | Command::Copy(_)
@@ -162,7 +167,7 @@ fn with_session(command: Command, loaded: &Loaded, global: &Global, output: &Out
     // What a recall left behind is written even when the reader of the answer has gone. The answer is out, and holds
     // without it.
     if let (Ok(()), Err(failure)) = (&done, job.session.close()) {
-        output.note(&format!("what this recall leaves behind is lost: {}", failure.message()));
+        output.print_note(&format!("what this recall leaves behind is lost: {}", failure.message()));
     }
     done
 }

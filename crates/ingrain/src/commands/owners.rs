@@ -1,20 +1,20 @@
 //! `owners`: who reviews which paths.
 
 use clap::{Args, Subcommand};
-use engine::review::owners::{OwnerRule, Owners as Table};
+use engine::review::owners::{OwnerRule, PathOwners as Table};
 use serde_json::json;
 
 use crate::commands::Job;
 use crate::error::Failure;
 
 #[derive(Debug, Args)]
-pub struct Owners {
+pub struct OwnersArgs {
     #[command(subcommand)]
-    deed: Deed,
+    deed: OwnersCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Deed {
+enum OwnersCommand {
     /// Show every table
     List,
     /// Replace a store's table; the last pattern that matches a path counts
@@ -22,7 +22,7 @@ enum Deed {
         #[arg(value_name = "STORE")]
         store: String,
         /// PATTERN=REVIEWER[,REVIEWER], such as 'nginx/**=reviewer:ana' (repeatable)
-        #[arg(long, value_name = "RULE", required = true, value_parser = rule)]
+        #[arg(long, value_name = "RULE", required = true, value_parser = parse_rule)]
         rule: Vec<OwnerRule>,
     },
     /// Leave a store's reviews to every reviewer
@@ -32,21 +32,21 @@ enum Deed {
     },
 }
 
-fn rule(text: &str) -> Result<OwnerRule, String> {
+fn parse_rule(text: &str) -> Result<OwnerRule, String> {
     let (pattern, reviewers) = text.split_once('=').ok_or("write PATTERN=REVIEWER[,REVIEWER]")?;
     let reviewers = reviewers.split(',').map(|name| name.trim().to_owned()).collect();
     Ok(OwnerRule { pattern: pattern.trim().to_owned(), reviewers })
 }
 
-impl Owners {
+impl OwnersArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         let tables = match self.deed {
-            Deed::List => engine.owners(caller)?,
-            Deed::Set { store, rule } => vec![engine.set_owners(caller, &store, rule)?],
-            Deed::Clear { store } => vec![engine.set_owners(caller, &store, Vec::new())?],
+            OwnersCommand::List => engine.owners(caller)?,
+            OwnersCommand::Set { store, rule } => vec![engine.set_owners(caller, &store, rule)?],
+            OwnersCommand::Clear { store } => vec![engine.set_owners(caller, &store, Vec::new())?],
         };
-        job.output.answer(&json!({ "owners": tables }), || {
+        job.output.print_answer(&json!({ "owners": tables }), || {
             let rows = |table: &Table| {
                 let store = table.store.clone();
                 table
@@ -55,7 +55,7 @@ impl Owners {
                     .into_iter()
                     .map(move |rule| vec![store.clone(), rule.pattern, rule.reviewers.join(", ")])
             };
-            job.output.table(&["store", "pattern", "reviewers"], tables.iter().flat_map(rows))
+            job.output.render_table(&["store", "pattern", "reviewers"], tables.iter().flat_map(rows))
         })
     }
 }

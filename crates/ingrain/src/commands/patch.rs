@@ -3,20 +3,20 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use engine::{Patch as Change, Patched};
+use engine::{Patch as Change, PatchOutcome};
 
 use crate::commands::Job;
-use crate::commands::read::Which;
-use crate::commands::remember::Proof;
+use crate::commands::read::MemoryReferenceArgs;
+use crate::commands::remember::EvidenceArgs;
 use crate::error::Failure;
 use crate::output::Tone;
-use crate::text::content;
-use crate::view::DoneView;
+use crate::text::read_content;
+use crate::view::StatusView;
 
 #[derive(Debug, Args)]
-pub struct Patch {
+pub struct PatchArgs {
     #[command(flatten)]
-    which: Which,
+    which: MemoryReferenceArgs,
     /// The new content; `-` reads stdin
     content: Option<String>,
     /// Read the new content from a file
@@ -28,22 +28,22 @@ pub struct Patch {
     #[arg(long, help = "Why, for the history")]
     reason: Option<String>,
     #[command(flatten)]
-    proof: Proof,
+    proof: EvidenceArgs,
 }
 
-impl Patch {
+impl PatchArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let caller = &job.session.caller;
         let change = Change {
-            memory: self.which.id(job)?,
+            memory: self.which.resolve_id(job)?,
             expected_sha256: self.expect,
-            content: content(self.content.as_deref(), self.file.as_deref())?,
+            content: read_content(self.content.as_deref(), self.file.as_deref())?,
             summary: self.reason,
-            evidence: self.proof.pieces(caller),
+            evidence: self.proof.into_evidence(caller),
         };
         match job.session.engine.patch(caller, change)? {
-            Patched::Refused(refusal) => Err(refusal.into()),
-            Patched::Saved(memory) => job.output.answer(&DoneView::new("patched", &memory), || {
+            PatchOutcome::Refused(refusal) => Err(refusal.into()),
+            PatchOutcome::Saved(memory) => job.output.print_answer(&StatusView::new("patched", &memory), || {
                 let word = job.output.paint(Tone::Good, "patched");
                 format!("{word} {}, version {}\n  sha256  {}", memory.id, memory.version_number, memory.sha256)
             }),

@@ -1,26 +1,26 @@
 //! `pin` and `unpin`: whether a memory is always given to the model.
 
 use clap::Args;
-use engine::Forgotten;
+use engine::TransitionOutcome;
 
 use crate::commands::Job;
-use crate::commands::read::Which;
+use crate::commands::read::MemoryReferenceArgs;
 use crate::error::Failure;
 use crate::output::Tone;
-use crate::view::DoneView;
+use crate::view::StatusView;
 
 #[derive(Debug, Args)]
-pub struct Pin {
+pub struct PinArgs {
     #[command(flatten)]
-    which: Which,
+    which: MemoryReferenceArgs,
 }
 
-impl Pin {
+impl PinArgs {
     pub fn run(self, job: &Job<'_>, always_inject: bool) -> Result<(), Failure> {
         let word = if always_inject { "pinned" } else { "unpinned" };
-        match job.session.engine.pin(&job.session.caller, self.which.id(job)?, always_inject)? {
-            Forgotten::Refused(refusal) => Err(refusal.into()),
-            Forgotten::Done(memory) => job.output.answer(&DoneView::new(word, &memory), || {
+        match job.session.engine.pin(&job.session.caller, self.which.resolve_id(job)?, always_inject)? {
+            TransitionOutcome::Refused(refusal) => Err(refusal.into()),
+            TransitionOutcome::Done(memory) => job.output.print_answer(&StatusView::new(word, &memory), || {
                 format!("{} {}", job.output.paint(Tone::Good, word), memory.id)
             }),
         }

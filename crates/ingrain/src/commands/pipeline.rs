@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use engine::tenant::pipelines::OptIn;
-use engine::text::count::counted;
+use engine::text::count::format_count;
 use serde::Serialize;
 use serde_json::json;
 
@@ -11,15 +11,15 @@ use crate::error::Failure;
 use crate::output::{Output, Tone};
 
 #[derive(Debug, Args)]
-pub struct Pipeline {
+pub struct PipelineArgs {
     #[command(subcommand)]
-    deed: Deed,
+    deed: PipelineCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Deed {
+enum PipelineCommand {
     /// Turn an agent's memory on
-    Enable(Enable),
+    Enable(EnableMemoryArgs),
     /// Turn an agent's memory off; what was saved is kept
     Disable {
         #[arg(help = "Name of the pipeline")]
@@ -40,7 +40,7 @@ enum Deed {
 }
 
 #[derive(Debug, Args)]
-struct Enable {
+struct EnableMemoryArgs {
     #[arg(help = "Name of the pipeline")]
     name: String,
     #[arg(long, help = "Name of the agent")]
@@ -58,47 +58,47 @@ struct PipelinesView {
     pipelines: Vec<OptIn>,
 }
 
-impl Pipeline {
+impl PipelineArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self.deed {
-            Deed::Enable(enable) => set(job, enable, true),
-            Deed::Disable { name, agent } => {
+            PipelineCommand::Enable(enable) => set_opt_in(job, enable, true),
+            PipelineCommand::Disable { name, agent } => {
                 let known = engine.opt_ins(caller, Some(&name))?.into_iter().find(|opt_in| opt_in.agent == agent);
                 let missing =
                     || engine::model::error::Error::not_found(format!("agent `{agent}` of pipeline `{name}`"));
                 let OptIn { max_recall, max_content_bytes, .. } = known.ok_or_else(missing)?;
-                set(job, Enable { name, agent, max_recall, max_content_bytes }, false)
+                set_opt_in(job, EnableMemoryArgs { name, agent, max_recall, max_content_bytes }, false)
             }
-            Deed::Delete { name } => {
+            PipelineCommand::Delete { name } => {
                 let erased = engine.delete_pipeline(caller, &name)?;
                 let view = json!({ "status": "deleted", "pipeline": name, "memories": erased });
-                job.output.answer(&view, || {
-                    let erased = counted(erased, "memory", "memories");
+                job.output.print_answer(&view, || {
+                    let erased = format_count(erased, "memory", "memories");
                     format!("{} pipeline {name} and {erased}", job.output.paint(Tone::Good, "deleted"))
                 })
             }
-            Deed::List { name } => {
+            PipelineCommand::List { name } => {
                 let view = PipelinesView { pipelines: engine.opt_ins(caller, name.as_deref())? };
-                job.output.answer(&view, || table(job.output, &view.pipelines))
+                job.output.print_answer(&view, || render_opt_ins(job.output, &view.pipelines))
             }
         }
     }
 }
 
-fn set(job: &Job<'_>, enable: Enable, enabled: bool) -> Result<(), Failure> {
-    let Enable { name, agent, max_recall, max_content_bytes } = enable;
+fn set_opt_in(job: &Job<'_>, enable: EnableMemoryArgs, enabled: bool) -> Result<(), Failure> {
+    let EnableMemoryArgs { name, agent, max_recall, max_content_bytes } = enable;
     let changed_at = job.session.engine.clock.now();
     let opt_in = OptIn { pipeline: name, agent, enabled, max_recall, max_content_bytes, changed_at };
     let opt_in = job.session.engine.set_opt_in(&job.session.caller, opt_in)?;
     let word = if enabled { "enabled" } else { "disabled" };
-    job.output.answer(&opt_in, || {
+    job.output.print_answer(&opt_in, || {
         let word = job.output.paint(Tone::Good, word);
         format!("{word} memory of agent {} in pipeline {}", opt_in.agent, opt_in.pipeline)
     })
 }
 
-fn table(output: &Output, opt_ins: &[OptIn]) -> String {
+fn render_opt_ins(output: &Output, opt_ins: &[OptIn]) -> String {
     let or_default = |value: Option<u64>| value.map_or_else(|| "default".to_owned(), |value| value.to_string());
     let row = |opt_in: &OptIn| {
         vec![
@@ -109,5 +109,5 @@ fn table(output: &Output, opt_ins: &[OptIn]) -> String {
             or_default(opt_in.max_content_bytes),
         ]
     };
-    output.table(&["pipeline", "agent", "memory", "max recall", "max bytes"], opt_ins.iter().map(row))
+    output.render_table(&["pipeline", "agent", "memory", "max recall", "max bytes"], opt_ins.iter().map(row))
 }

@@ -2,19 +2,19 @@
 
 use clap::Args;
 use engine::review::{Review, Risk};
-use engine::{Promotion, Proposed};
+use engine::{Promotion, ProposalOutcome};
 use serde_json::json;
 
 use crate::commands::Job;
-use crate::commands::read::Which;
-use crate::commands::remember::Proof;
+use crate::commands::read::MemoryReferenceArgs;
+use crate::commands::remember::EvidenceArgs;
 use crate::error::Failure;
 use crate::output::Tone;
 
 #[derive(Debug, Args)]
-pub struct Propose {
+pub struct ProposeArgs {
     #[command(flatten)]
-    which: Which,
+    which: MemoryReferenceArgs,
     /// The store everybody reads
     #[arg(long = "to", alias = "target-store", value_name = "SLUG", default_value = "workspace_runbooks")]
     target_store: String,
@@ -25,7 +25,7 @@ pub struct Propose {
     #[arg(long, alias = "rationale", value_name = "TEXT", default_value = "")]
     reason: String,
     #[command(flatten)]
-    proof: Proof,
+    proof: EvidenceArgs,
     /// What a wrong approval would cost: low, medium or high
     #[arg(long, default_value = "low")]
     risk: Risk,
@@ -34,31 +34,31 @@ pub struct Propose {
     forget: bool,
 }
 
-impl Propose {
+impl ProposeArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         let proposed = if self.forget {
-            engine.propose_forget(caller, &self.which.reference(), self.reason)?
+            engine.propose_forget(caller, &self.which.to_reference(), self.reason)?
         } else {
             let promotion = Promotion {
-                source: self.which.reference(),
+                source: self.which.to_reference(),
                 target_store: self.target_store,
                 target_path: self.target_path,
                 rationale: self.reason,
-                evidence: self.proof.pieces(caller),
+                evidence: self.proof.into_evidence(caller),
                 risk: self.risk,
             };
             engine.propose(caller, promotion)?
         };
-        answer(job, proposed)
+        print_proposal(job, proposed)
     }
 }
 
 /// What every proposal answers.
-pub fn answer(job: &Job<'_>, proposed: Proposed) -> Result<(), Failure> {
+pub fn print_proposal(job: &Job<'_>, proposed: ProposalOutcome) -> Result<(), Failure> {
     match proposed {
-        Proposed::Refused(refusal) => Err(refusal.into()),
-        Proposed::Waiting { review, new } => {
+        ProposalOutcome::Refused(refusal) => Err(refusal.into()),
+        ProposalOutcome::Waiting { review, new } => {
             let review: Review = *review;
             let view = json!({
                 "status": review.state,
@@ -67,7 +67,7 @@ pub fn answer(job: &Job<'_>, proposed: Proposed) -> Result<(), Failure> {
                 "new": new,
                 "review": review,
             });
-            job.output.answer(&view, || {
+            job.output.print_answer(&view, || {
                 let word = if new { "proposed" } else { "waiting already" };
                 format!(
                     "{} {}; decide with `ingrain review confirm {}`",

@@ -1,21 +1,21 @@
 //! `quarantine`, `lineage`, `verify-by`, `ban`: how far a memory reaches, and holding it back.
 
 use clap::{Args, Subcommand};
-use engine::text::count::counted;
-use engine::{Forgotten, Quarantined};
+use engine::text::count::format_count;
+use engine::{QuarantineOutcome, TransitionOutcome};
 use serde_json::json;
 
 use crate::commands::Job;
-use crate::commands::read::Which;
+use crate::commands::read::MemoryReferenceArgs;
 use crate::error::Failure;
 use crate::output::Tone;
-use crate::text::{moment, one_line};
-use crate::view::{DoneView, MemoryView};
+use crate::text::{one_line, parse_time};
+use crate::view::{MemoryView, StatusView};
 
 #[derive(Debug, Args)]
-pub struct Quarantine {
+pub struct QuarantineArgs {
     #[command(flatten)]
-    which: Which,
+    which: MemoryReferenceArgs,
     /// Also everything made from it
     #[arg(long)]
     derived: bool,
@@ -26,23 +26,23 @@ pub struct Quarantine {
     reason: Option<String>,
 }
 
-impl Quarantine {
+impl QuarantineArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        let (id, reason) = (self.which.id(job)?, self.reason.as_deref());
+        let (id, reason) = (self.which.resolve_id(job)?, self.reason.as_deref());
         let (done, status) = match self.undo {
             true => (engine.release(caller, id, reason)?, "released"),
             false => (engine.quarantine(caller, id, self.derived, reason)?, "quarantined"),
         };
         match done {
-            Quarantined::Refused(refusal) => Err(refusal.into()),
-            Quarantined::Done(reach) => {
+            QuarantineOutcome::Refused(refusal) => Err(refusal.into()),
+            QuarantineOutcome::Done(reach) => {
                 let ids: Vec<_> = reach.memories.iter().map(|memory| memory.id).collect();
-                job.output.answer(&json!({ "status": status, "memories": ids, "reached": reach.reached }), || {
-                    let reached = counted(ids.len(), "memory", "memories");
+                job.output.print_answer(&json!({ "status": status, "memories": ids, "reached": reach.reached }), || {
+                    let reached = format_count(ids.len(), "memory", "memories");
                     let mut text = format!("{} {reached}", job.output.paint(Tone::Good, status));
                     for memory in &reach.memories {
-                        text += &format!("\n  {} {}: {}", memory.id, memory.store, one_line(memory.summary()));
+                        text += &format!("\n  {} {}: {}", memory.id, memory.store, one_line(memory.summary_line()));
                     }
                     reach.reached.iter().for_each(|name| text += &format!("\n  had reached {name}"));
                     text
@@ -53,40 +53,43 @@ impl Quarantine {
 }
 
 #[derive(Debug, Args)]
-pub struct Lineage {
+pub struct LineageArgs {
     #[command(flatten)]
-    which: Which,
+    which: MemoryReferenceArgs,
 }
 
-impl Lineage {
+impl LineageArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let lineage = job.session.engine.lineage(&job.session.caller, self.which.id(job)?)?;
+        let lineage = job.session.engine.lineage(&job.session.caller, self.which.resolve_id(job)?)?;
         let views = |memories: &'_ [engine::model::memory::Memory]| {
             json!(memories.iter().map(MemoryView::from).collect::<Vec<_>>())
         };
-        job.output.answer(&json!({ "sources": views(&lineage.sources), "derived": views(&lineage.derived) }), || {
-            let row = |word: &'static str| {
-                move |memory: &engine::model::memory::Memory| {
-                    vec![
-                        word.to_owned(),
-                        memory.id.to_string(),
-                        memory.store.clone(),
-                        memory.state.to_string(),
-                        one_line(memory.summary()),
-                    ]
-                }
-            };
-            let rows =
-                lineage.sources.iter().map(row("made from")).chain(lineage.derived.iter().map(row("gave rise to")));
-            job.output.table(&["", "id", "store", "state", "summary"], rows)
-        })
+        job.output.print_answer(
+            &json!({ "sources": views(&lineage.sources), "derived": views(&lineage.derived) }),
+            || {
+                let row = |word: &'static str| {
+                    move |memory: &engine::model::memory::Memory| {
+                        vec![
+                            word.to_owned(),
+                            memory.id.to_string(),
+                            memory.store.clone(),
+                            memory.state.to_string(),
+                            one_line(memory.summary_line()),
+                        ]
+                    }
+                };
+                let rows =
+                    lineage.sources.iter().map(row("made from")).chain(lineage.derived.iter().map(row("gave rise to")));
+                job.output.render_table(&["", "id", "store", "state", "summary"], rows)
+            },
+        )
     }
 }
 
 #[derive(Debug, Args)]
-pub struct VerifyBy {
+pub struct VerifyByArgs {
     #[command(flatten)]
-    which: Which,
+    which: MemoryReferenceArgs,
     /// It holds until this time or for this span (90d); then it counts as a draft
     #[arg(long, value_name = "TIME", required_unless_present = "never")]
     until: Option<String>,
@@ -97,13 +100,13 @@ pub struct VerifyBy {
     reason: Option<String>,
 }
 
-impl VerifyBy {
+impl VerifyByArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let engine = &job.session.engine;
-        let until = self.until.as_deref().map(|text| moment(&*engine.clock, text, true)).transpose()?;
-        match engine.verify_by(&job.session.caller, self.which.id(job)?, until, self.reason)? {
-            Forgotten::Refused(refusal) => Err(refusal.into()),
-            Forgotten::Done(memory) => job.output.answer(&DoneView::new("confirmed", &memory), || {
+        let until = self.until.as_deref().map(|text| parse_time(&*engine.clock, text, true)).transpose()?;
+        match engine.verify_by(&job.session.caller, self.which.resolve_id(job)?, until, self.reason)? {
+            TransitionOutcome::Refused(refusal) => Err(refusal.into()),
+            TransitionOutcome::Done(memory) => job.output.print_answer(&StatusView::new("confirmed", &memory), || {
                 let until = memory.verify_by.map_or("for good".to_owned(), |at| format!("until {at}"));
                 format!("{} {} {until}", job.output.paint(Tone::Good, "confirmed"), memory.id)
             }),
@@ -112,13 +115,13 @@ impl VerifyBy {
 }
 
 #[derive(Debug, Args)]
-pub struct Ban {
+pub struct BanArgs {
     #[command(subcommand)]
-    deed: BanDeed,
+    deed: BanCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum BanDeed {
+enum BanCommand {
     /// What may not return, newest first: when, why and where, not what
     List,
     /// Let a value return
@@ -128,13 +131,13 @@ enum BanDeed {
     },
 }
 
-impl Ban {
+impl BanArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self.deed {
-            BanDeed::List => {
+            BanCommand::List => {
                 let bans = engine.bans(caller)?;
-                job.output.answer(&json!({ "bans": bans }), || {
+                job.output.print_answer(&json!({ "bans": bans }), || {
                     let row = |ban: &engine::tenant::bans::Ban| {
                         vec![
                             ban.digest.clone(),
@@ -144,12 +147,12 @@ impl Ban {
                             ban.why.clone().unwrap_or_default(),
                         ]
                     };
-                    job.output.table(&["digest", "scope", "cause", "when", "why"], bans.iter().map(row))
+                    job.output.render_table(&["digest", "scope", "cause", "when", "why"], bans.iter().map(row))
                 })
             }
-            BanDeed::Lift { digest } => {
+            BanCommand::Lift { digest } => {
                 let ban = engine.lift_ban(caller, &digest)?;
-                job.output.answer(&json!({ "status": "lifted", "ban": ban }), || {
+                job.output.print_answer(&json!({ "status": "lifted", "ban": ban }), || {
                     format!("{} it may return to {}", job.output.paint(Tone::Good, "lifted;"), ban.scope)
                 })
             }

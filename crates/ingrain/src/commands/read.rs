@@ -1,19 +1,19 @@
 //! `read`: one memory, whole.
 
 use clap::Args;
-use engine::Reference;
+use engine::MemoryReference;
 use engine::model::id::MemoryId;
 use engine::model::memory::Memory;
 
 use crate::commands::Job;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
-use crate::text::{as_of, one_line, printable};
+use crate::text::{escape_controls, one_line, parse_as_of};
 use crate::view::MemoryView;
 
 /// Which memory: what every command on one of them takes.
 #[derive(Debug, Args)]
-pub struct Which {
+pub struct MemoryReferenceArgs {
     /// An id, a path, or store/path
     #[arg(value_name = "PATH_OR_ID")]
     memory: String,
@@ -22,24 +22,24 @@ pub struct Which {
     store: Option<String>,
 }
 
-impl Which {
-    pub fn reference(&self) -> Reference {
-        Reference::parse(self.store.as_deref(), &self.memory)
+impl MemoryReferenceArgs {
+    pub fn to_reference(&self) -> MemoryReference {
+        MemoryReference::parse(self.store.as_deref(), &self.memory)
     }
 
     /// The id, looked up where a path was given.
-    pub fn id(&self, job: &Job<'_>) -> Result<MemoryId, Failure> {
-        match self.reference() {
-            Reference::Id(id) => Ok(id),
+    pub fn resolve_id(&self, job: &Job<'_>) -> Result<MemoryId, Failure> {
+        match self.to_reference() {
+            MemoryReference::Id(id) => Ok(id),
             reference => Ok(job.session.engine.locate(&job.session.caller, &reference)?.id),
         }
     }
 }
 
 #[derive(Debug, Args)]
-pub struct Read {
+pub struct ReadArgs {
     #[command(flatten)]
-    which: Which,
+    which: MemoryReferenceArgs,
     /// Print the content alone
     #[arg(long)]
     raw: bool,
@@ -48,21 +48,21 @@ pub struct Read {
     as_of: Option<String>,
 }
 
-impl Read {
+impl ReadArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let (engine, caller, reference) = (&job.session.engine, &job.session.caller, self.which.reference());
+        let (engine, caller, reference) = (&job.session.engine, &job.session.caller, self.which.to_reference());
         let memory = match &self.as_of {
-            Some(time) => engine.read_as_of(caller, &reference, as_of(&*engine.clock, time)?)?,
+            Some(time) => engine.read_as_of(caller, &reference, parse_as_of(&*engine.clock, time)?)?,
             None => engine.read(caller, &reference)?,
         };
         match self.raw {
-            true => job.output.text(&memory.content),
-            false => job.output.answer(&MemoryView::from(&memory), || told(job.output, &memory)),
+            true => job.output.print_text(&memory.content),
+            false => job.output.print_answer(&MemoryView::from(&memory), || render_memory(job.output, &memory)),
         }
     }
 }
 
-fn told(output: &Output, memory: &Memory) -> String {
+fn render_memory(output: &Output, memory: &Memory) -> String {
     let row = |name: &str, value: String| format!("{}{value}", output.paint(Tone::Faint, &format!("{name:<9}")));
     let mut rows = vec![
         row("id", memory.id.to_string()),
@@ -84,5 +84,5 @@ fn told(output: &Output, memory: &Memory) -> String {
         ("pinned", memory.always_inject.then(|| "yes".to_owned())),
     ];
     rows.extend(optional.into_iter().filter_map(|(name, value)| Some(row(name, one_line(&value?)))));
-    format!("{}\n\n{}", rows.join("\n"), printable(&memory.content))
+    format!("{}\n\n{}", rows.join("\n"), escape_controls(&memory.content))
 }

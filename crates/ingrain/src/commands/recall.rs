@@ -1,18 +1,18 @@
 //! `recall`, `audit`, `workflow`: four sources searched at once, and the two that are told from outside.
 
 use clap::{Args, Subcommand};
-use engine::{AuditEntry, MyQuery, Recalled, Remembered, StepOutput};
+use engine::{AuditEntry, RecallQuery, RecallResults, Remembered, StepOutput};
 use serde_json::{Map, Value};
 
 use crate::commands::Job;
-use crate::commands::limit::Limit;
+use crate::commands::limit::LimitArgs;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
-use crate::text::{content, moment, one_line};
+use crate::text::{one_line, parse_time, read_content};
 use crate::view::SavedView;
 
 #[derive(Debug, Args)]
-pub struct Recall {
+pub struct RecallArgs {
     /// What to look for in episodes, audit log, workflow steps and documents
     #[arg(value_name = "QUERY", required = true)]
     words: Vec<String>,
@@ -20,17 +20,17 @@ pub struct Recall {
     #[arg(long, value_name = "0..1")]
     similarity: Option<f64>,
     #[command(flatten)]
-    limit: Limit,
+    limit: LimitArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct Audit {
+pub struct AuditArgs {
     #[command(subcommand)]
-    deed: AuditDeed,
+    deed: AuditCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum AuditDeed {
+enum AuditCommand {
     /// Add an entry that the whole tenant can find
     Add {
         /// What happened, in words; `-` reads stdin
@@ -46,13 +46,13 @@ enum AuditDeed {
 }
 
 #[derive(Debug, Args)]
-pub struct Workflow {
+pub struct WorkflowArgs {
     #[command(subcommand)]
-    deed: WorkflowDeed,
+    deed: WorkflowCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum WorkflowDeed {
+enum WorkflowCommand {
     /// Keep what a step came to, for the whole tenant to find
     Step {
         #[arg(value_name = "WORKFLOW")]
@@ -66,15 +66,19 @@ enum WorkflowDeed {
     },
 }
 
-impl Recall {
+impl RecallArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let asked = MyQuery { text: self.words.join(" "), similarity_min: self.similarity, limit: self.limit.asked() };
+        let asked = RecallQuery {
+            text: self.words.join(" "),
+            similarity_min: self.similarity,
+            limit: self.limit.requested_count(),
+        };
         let recalled = job.session.engine.search_my_memories(&job.session.caller, &asked)?;
-        job.output.answer(&recalled, || told(job.output, &recalled))
+        job.output.print_answer(&recalled, || render_recalled(job.output, &recalled))
     }
 }
 
-fn told(output: &Output, recalled: &Recalled) -> String {
+fn render_recalled(output: &Output, recalled: &RecallResults) -> String {
     let mut text = String::new();
     for (rank, found) in recalled.recollections.iter().enumerate() {
         let head = format!("{}. {}", rank + 1, found.title.as_deref().map(one_line).unwrap_or_default());
@@ -99,35 +103,35 @@ fn told(output: &Output, recalled: &Recalled) -> String {
     text
 }
 
-impl Audit {
+impl AuditArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let AuditDeed::Add { message, action, meta, at } = self.deed;
-        let at = at.as_deref().map(|text| moment(&*job.session.engine.clock, text, false)).transpose()?;
-        let meta = meta.as_deref().map(object).transpose()?.unwrap_or_default();
-        let entry = AuditEntry { action, message: content(Some(&message), None)?, meta, at };
-        saved(job, job.session.engine.record_audit(&job.session.caller, entry)?)
+        let AuditCommand::Add { message, action, meta, at } = self.deed;
+        let at = at.as_deref().map(|text| parse_time(&*job.session.engine.clock, text, false)).transpose()?;
+        let meta = meta.as_deref().map(parse_object).transpose()?.unwrap_or_default();
+        let entry = AuditEntry { action, message: read_content(Some(&message), None)?, meta, at };
+        print_recorded(job, job.session.engine.record_audit(&job.session.caller, entry)?)
     }
 }
 
-impl Workflow {
+impl WorkflowArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let WorkflowDeed::Step { workflow, step, output, at } = self.deed;
-        let completed_at = at.as_deref().map(|text| moment(&*job.session.engine.clock, text, false)).transpose()?;
-        let output = content(Some(&output), None)?;
+        let WorkflowCommand::Step { workflow, step, output, at } = self.deed;
+        let completed_at = at.as_deref().map(|text| parse_time(&*job.session.engine.clock, text, false)).transpose()?;
+        let output = read_content(Some(&output), None)?;
         let step = StepOutput { workflow, step, output, completed_at };
-        saved(job, job.session.engine.record_step(&job.session.caller, step)?)
+        print_recorded(job, job.session.engine.record_step(&job.session.caller, step)?)
     }
 }
 
-fn saved(job: &Job<'_>, answer: Remembered) -> Result<(), Failure> {
+fn print_recorded(job: &Job<'_>, answer: Remembered) -> Result<(), Failure> {
     match answer {
         Remembered::Refused(refusal) => Err(refusal.into()),
         Remembered::Saved(saved) => {
-            job.output.answer(&SavedView::from(&*saved), || format!("recorded {}", saved.memory.id))
+            job.output.print_answer(&SavedView::from(&*saved), || format!("recorded {}", saved.memory.id))
         }
     }
 }
 
-fn object(text: &str) -> Result<Map<String, Value>, Failure> {
-    serde_json::from_str(text).map_err(|_| Failure::wrong("shape.metadata", "`--meta` is not a JSON object"))
+fn parse_object(text: &str) -> Result<Map<String, Value>, Failure> {
+    serde_json::from_str(text).map_err(|_| Failure::user_error("shape.metadata", "`--meta` is not a JSON object"))
 }

@@ -1,33 +1,33 @@
 //! `receipt`, `blame`, `reach`: what was injected, why, and where it went.
 
 use clap::{Args, Subcommand};
-use engine::Reference;
+use engine::MemoryReference;
 use engine::model::id::MemoryId;
-use engine::ports::row::Stretch;
-use engine::recall::usage::Usage;
-use engine::receipts::receipt::{Considered, Receipt as Record};
-use engine::receipts::render::Block;
-use engine::text::count::counted;
+use engine::ports::row::RecordPage;
+use engine::recall::usage::MemoryUsage;
+use engine::receipts::receipt::{ConsideredMemory, Receipt as Record};
+use engine::receipts::render::ContextBlock;
+use engine::text::count::format_count;
 use serde_json::json;
 
 use crate::commands::Job;
-use crate::commands::limit::{Stretched, more};
+use crate::commands::limit::{PageArgs, append_next_cursor};
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 use crate::text::one_line;
 
 #[derive(Debug, Args)]
-pub struct Receipt {
+pub struct ReceiptArgs {
     #[command(subcommand)]
-    deed: Deed,
+    deed: ReceiptCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Deed {
+enum ReceiptCommand {
     /// Receipts, newest first; with --run, that run's
     List {
         #[command(flatten)]
-        stretch: Stretched,
+        stretch: PageArgs,
     },
     /// One receipt: every candidate and what became of it
     Show {
@@ -42,55 +42,57 @@ enum Deed {
 }
 
 #[derive(Debug, Args)]
-pub struct Blame {
+pub struct BlameArgs {
     /// The run
     #[arg(value_name = "RUN")]
     run_id: String,
 }
 
 #[derive(Debug, Args)]
-pub struct Reach {
+pub struct ReachArgs {
     /// The memory: its id or path
     #[arg(value_name = "MEMORY")]
     memory: String,
 }
 
 /// A replay that is not byte for byte what was injected ends with this code: something was redacted or changed.
-const NOT_EXACT: u8 = 1;
+const NOT_EXACT_EXIT_CODE: u8 = 1;
 
-impl Receipt {
+impl ReceiptArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self.deed {
-            Deed::List { stretch } => {
-                let Stretch { items, next } = engine.receipts(caller, caller.run.as_deref(), &stretch.paging())?;
+            ReceiptCommand::List { stretch } => {
+                let RecordPage { items, next } =
+                    engine.receipts(caller, caller.run.as_deref(), &stretch.into_paging())?;
                 let view = json!({ "receipts": items, "next": next });
-                job.output.answer(&view, || more(list(job.output, &items), next.as_deref()))
+                job.output
+                    .print_answer(&view, || append_next_cursor(render_receipts(job.output, &items), next.as_deref()))
             }
-            Deed::Show { id } => {
+            ReceiptCommand::Show { id } => {
                 let receipt = engine.receipt(caller, &id)?;
-                job.output.answer(&receipt, || shown(job.output, &receipt))
+                job.output.print_answer(&receipt, || render_receipt(job.output, &receipt))
             }
-            Deed::Replay { id } => {
+            ReceiptCommand::Replay { id } => {
                 let replay = engine.replay(caller, &id)?;
-                job.output.answer(&replay, || replay.text.clone())?;
+                job.output.print_answer(&replay, || replay.text.clone())?;
                 if replay.exact {
                     return Ok(());
                 }
                 if !job.output.json {
-                    let redacted = counted(replay.redacted.len(), "version was", "versions were");
-                    let missing = counted(replay.missing.len(), "is", "are");
-                    job.output.note(&format!(
+                    let redacted = format_count(replay.redacted.len(), "version was", "versions were");
+                    let missing = format_count(replay.missing.len(), "is", "are");
+                    job.output.print_note(&format!(
                         "note: not what was injected; {redacted} redacted since, {missing} erased or in an archived store"
                     ));
                 }
-                Err(Failure::Told(NOT_EXACT))
+                Err(Failure::AlreadyReported(NOT_EXACT_EXIT_CODE))
             }
         }
     }
 }
 
-fn list(output: &Output, receipts: &[Record]) -> String {
+fn render_receipts(output: &Output, receipts: &[Record]) -> String {
     let row = |receipt: &Record| {
         let shown = receipt.candidates.iter().filter(|considered| considered.block.is_some()).count();
         vec![
@@ -103,14 +105,14 @@ fn list(output: &Output, receipts: &[Record]) -> String {
             one_line(&receipt.query),
         ]
     };
-    output.table(&["receipt", "at", "caller", "run", "shown", "tokens", "query"], receipts.iter().map(row))
+    output.render_table(&["receipt", "at", "caller", "run", "shown", "tokens", "query"], receipts.iter().map(row))
 }
 
-fn shown(output: &Output, receipt: &Record) -> String {
-    let row = |considered: &Considered| {
+fn render_receipt(output: &Output, receipt: &Record) -> String {
+    let row = |considered: &ConsideredMemory| {
         let block = match considered.block {
-            Some(Block::Trusted) => "trusted",
-            Some(Block::Untrusted) => "untrusted",
+            Some(ContextBlock::Trusted) => "trusted",
+            Some(ContextBlock::Untrusted) => "untrusted",
             None => "-",
         };
         vec![
@@ -134,35 +136,35 @@ fn shown(output: &Output, receipt: &Record) -> String {
     );
     let skipped: String = receipt.skipped.iter().map(|what| format!("  skipped {what}\n")).collect();
     let header = ["block", "score", "tokens", "memory", "reason", "id"];
-    head + &skipped + &output.table(&header, receipt.candidates.iter().map(row))
+    head + &skipped + &output.render_table(&header, receipt.candidates.iter().map(row))
 }
 
-impl Blame {
+impl BlameArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let usages = job.session.engine.blame(&job.session.caller, &self.run_id)?;
-        let since = job.session.engine.kept_since(&job.session.caller)?;
+        let since = job.session.engine.receipts_kept_since(&job.session.caller)?;
         let view = json!({ "run": self.run_id, "memories": usages, "kept_since": since });
-        job.output.answer(&view, || touches(job.output, &usages, since))
+        job.output.print_answer(&view, || render_usages(job.output, &usages, since))
     }
 }
 
-impl Reach {
+impl ReachArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        let id: MemoryId = engine.locate(caller, &Reference::parse(None, &self.memory))?.id;
+        let id: MemoryId = engine.locate(caller, &MemoryReference::parse(None, &self.memory))?.id;
         let usages = engine.reach(caller, id)?;
-        let since = engine.kept_since(caller)?;
+        let since = engine.receipts_kept_since(caller)?;
         let view = json!({ "memory": id, "touches": usages, "kept_since": since });
-        job.output.answer(&view, || touches(job.output, &usages, since))
+        job.output.print_answer(&view, || render_usages(job.output, &usages, since))
     }
 }
 
-fn touches(output: &Output, usages: &[Usage], since: Option<jiff::Timestamp>) -> String {
+fn render_usages(output: &Output, usages: &[MemoryUsage], since: Option<jiff::Timestamp>) -> String {
     let kept = since.map(|since| format!("\nkept since {}", since.strftime("%F"))).unwrap_or_default();
     if usages.is_empty() {
         return format!("nothing{kept}");
     }
-    let row = |usage: &Usage| {
+    let row = |usage: &MemoryUsage| {
         vec![
             usage.touch.to_string(),
             usage.at.strftime("%F %T").to_string(),
@@ -173,5 +175,6 @@ fn touches(output: &Output, usages: &[Usage], since: Option<jiff::Timestamp>) ->
             usage.version.to_string(),
         ]
     };
-    output.table(&["touch", "at", "actor", "run", "conversation", "memory", "version"], usages.iter().map(row)) + &kept
+    output.render_table(&["touch", "at", "actor", "run", "conversation", "memory", "version"], usages.iter().map(row))
+        + &kept
 }

@@ -5,21 +5,21 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use engine::model::id::VersionId;
 use engine::removal::certificate::Certificate as Proof;
-use engine::text::count::counted;
+use engine::text::count::format_count;
 use engine::text::decode_error;
-use engine::{EraseWhat, Redacted, Redaction};
+use engine::{EraseTarget, RedactionOutcome, RedactionRequest};
 use serde_json::json;
 
 use crate::commands::Job;
-use crate::commands::read::Which;
+use crate::commands::read::MemoryReferenceArgs;
 use crate::error::Failure;
 use crate::output::Tone;
-use crate::text::file_text;
+use crate::text::read_text_file;
 
 #[derive(Debug, Args)]
-pub struct Redact {
+pub struct RedactArgs {
     #[command(flatten)]
-    which: Which,
+    which: MemoryReferenceArgs,
     #[arg(long, help = "Why, for the history and the certificate")]
     reason: String,
     /// Only this version (repeatable); default: all of them
@@ -30,14 +30,18 @@ pub struct Redact {
     may_return: bool,
 }
 
-impl Redact {
+impl RedactArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let versions = (!self.version_id.is_empty()).then_some(self.version_id);
-        let redaction =
-            Redaction { memory: self.which.id(job)?, versions, reason: self.reason, may_return: self.may_return };
+        let redaction = RedactionRequest {
+            memory: self.which.resolve_id(job)?,
+            versions,
+            reason: self.reason,
+            may_return: self.may_return,
+        };
         match job.session.engine.redact(&job.session.caller, &redaction)? {
-            Redacted::Refused(refusal) => Err(refusal.into()),
-            Redacted::Done(done) => {
+            RedactionOutcome::Refused(refusal) => Err(refusal.into()),
+            RedactionOutcome::Done(done) => {
                 let view = json!({
                     "status": "redacted",
                     "id": done.memory.id,
@@ -46,11 +50,11 @@ impl Redact {
                     "certificate": done.certificate,
                     "held_back": done.held_back,
                 });
-                job.output.answer(&view, || {
+                job.output.print_answer(&view, || {
                     let mut text = format!(
                         "{} {} of {}",
                         job.output.paint(Tone::Good, "redacted"),
-                        counted(done.versions, "version", "versions"),
+                        format_count(done.versions, "version", "versions"),
                         done.memory.id
                     );
                     text += &format!("\n  certificate {}", done.certificate.id);
@@ -64,7 +68,7 @@ impl Redact {
 
 /// Whose memories go: the shared flags --user, --pipeline or --tenant say.
 #[derive(Debug, Args)]
-pub struct Erase {
+pub struct EraseArgs {
     #[arg(long, help = "Why, for the certificate")]
     reason: Option<String>,
     /// A user's values may be saved again
@@ -75,27 +79,27 @@ pub struct Erase {
     yes: bool,
 }
 
-impl Erase {
+impl EraseArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let what = match job.global.erasable() {
-            (Some(user), _, _) => EraseWhat::User(user),
-            (None, Some(pipeline), _) => EraseWhat::Pipeline(pipeline),
-            (None, None, Some(tenant)) if self.yes => EraseWhat::Tenant(tenant),
+        let what = match job.global.erase_targets() {
+            (Some(user), _, _) => EraseTarget::User(user),
+            (None, Some(pipeline), _) => EraseTarget::Pipeline(pipeline),
+            (None, None, Some(tenant)) if self.yes => EraseTarget::Tenant(tenant),
             (None, None, Some(tenant)) => {
-                return Err(Failure::wrong("usage", format!("this erases everything of tenant `{tenant}`"))
-                    .hint("repeat with `--yes`"));
+                return Err(Failure::user_error("usage", format!("this erases everything of tenant `{tenant}`"))
+                    .with_hint("repeat with `--yes`"));
             }
             (None, None, None) => {
-                return Err(Failure::wrong("usage", "what shall be erased? give --user, --pipeline or --tenant"));
+                return Err(Failure::user_error("usage", "what shall be erased? give --user, --pipeline or --tenant"));
             }
         };
         let certificate = job.session.engine.erase(&job.session.caller, &what, self.reason, self.may_return)?;
         let view = json!({ "status": "erased", "memories": certificate.memories, "certificate": certificate });
-        job.output.answer(&view, || {
+        job.output.print_answer(&view, || {
             format!(
                 "{} {} of {} `{}`\n  certificate {}",
                 job.output.paint(Tone::Good, "erased"),
-                counted(certificate.memories, "memory", "memories"),
+                format_count(certificate.memories, "memory", "memories"),
                 certificate.erasure,
                 certificate.subject,
                 certificate.id
@@ -105,13 +109,13 @@ impl Erase {
 }
 
 #[derive(Debug, Args)]
-pub struct Certificate {
+pub struct CertificateArgs {
     #[command(subcommand)]
-    deed: Deed,
+    deed: CertificateCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Deed {
+enum CertificateCommand {
     /// Every erasure, newest first
     List,
     /// Print one; with --json it can be kept and verified elsewhere
@@ -131,26 +135,27 @@ enum Deed {
     },
 }
 
-impl Certificate {
+impl CertificateArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self.deed {
-            Deed::List => {
+            CertificateCommand::List => {
                 let certificates = engine.certificates(caller)?;
-                job.output.answer(&json!({ "certificates": certificates }), || table(job, &certificates))
+                job.output
+                    .print_answer(&json!({ "certificates": certificates }), || render_certificates(job, &certificates))
             }
-            Deed::Show { id } => {
+            CertificateCommand::Show { id } => {
                 let certificate = engine.certificate(caller, &id)?;
-                job.output.answer(&certificate, || table(job, std::slice::from_ref(&certificate)))
+                job.output.print_answer(&certificate, || render_certificates(job, std::slice::from_ref(&certificate)))
             }
-            Deed::Verify { id, file } => {
+            CertificateCommand::Verify { id, file } => {
                 let certificate = match (id, file) {
                     (Some(id), _) => engine.certificate(caller, &id)?,
-                    (None, Some(file)) => read(&file_text(&file)?)?,
-                    (None, None) => return Err(Failure::wrong("usage", "which certificate?")),
+                    (None, Some(file)) => parse_certificate(&read_text_file(&file)?)?,
+                    (None, None) => return Err(Failure::user_error("usage", "which certificate?")),
                 };
                 let verified = engine.verify_certificate(caller, &certificate)?;
-                job.output.answer(&verified, || {
+                job.output.print_answer(&verified, || {
                     let word = if verified.valid { (Tone::Good, "valid") } else { (Tone::Bad, "not valid") };
                     let check = |name: &str, holds: bool| format!("\n  {} {name}", if holds { "yes" } else { "no " });
                     job.output.paint(word.0, word.1)
@@ -158,31 +163,31 @@ impl Certificate {
                         + &check("the log holds its seal", verified.logged)
                         + &check("nothing it lists can be read here", verified.gone)
                 })?;
-                if verified.valid { Ok(()) } else { Err(Failure::Told(2)) }
+                if verified.valid { Ok(()) } else { Err(Failure::AlreadyReported(2)) }
             }
         }
     }
 }
 
-fn read(text: &str) -> Result<Proof, Failure> {
+fn parse_certificate(text: &str) -> Result<Proof, Failure> {
     decode_error::from_slice(text.as_bytes())
-        .map_err(|words| Failure::wrong("shape.certificate", format!("the certificate does not fit {words}")))
+        .map_err(|words| Failure::user_error("shape.certificate", format!("the certificate does not fit {words}")))
 }
 
-fn table(job: &Job<'_>, certificates: &[Proof]) -> String {
+fn render_certificates(job: &Job<'_>, certificates: &[Proof]) -> String {
     let row = |proof: &Proof| {
         vec![
             proof.id.clone(),
             format!("{} {}", proof.erasure, proof.subject),
             format!(
                 "{}, {}",
-                counted(proof.memories, "memory", "memories"),
-                counted(proof.versions, "version", "versions")
+                format_count(proof.memories, "memory", "memories"),
+                format_count(proof.versions, "version", "versions")
             ),
             proof.by.clone(),
             proof.at.to_string(),
             proof.why.clone().unwrap_or_default(),
         ]
     };
-    job.output.table(&["id", "what", "how many", "by", "when", "why"], certificates.iter().map(row))
+    job.output.render_table(&["id", "what", "how many", "by", "when", "why"], certificates.iter().map(row))
 }

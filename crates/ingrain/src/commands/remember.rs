@@ -7,17 +7,17 @@ use engine::model::caller::Caller;
 use engine::model::id::VersionId;
 use engine::model::memory::{Draft, Evidence};
 use engine::model::vocabulary::{EvidenceKind, Kind, Layer, Role, TtlClass, TurnRole};
-use engine::{Outcome, Remembered, Saved};
+use engine::{Remembered, SaveOutcome, SavedMemory};
 use serde_json::{Map, Value};
 
 use crate::commands::Job;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
-use crate::text::{content, moment};
+use crate::text::{parse_time, read_content};
 use crate::view::SavedView;
 
 #[derive(Debug, Args)]
-pub struct Remember {
+pub struct RememberArgs {
     /// What to remember; `-` reads stdin
     content: Option<String>,
     /// Read the content from a file
@@ -47,7 +47,7 @@ pub struct Remember {
     #[arg(long, value_name = "KEY=VALUE")]
     metadata: Vec<String>,
     #[command(flatten)]
-    proof: Proof,
+    proof: EvidenceArgs,
     #[arg(long, value_name = "0..1", help = "How sure you are")]
     confidence: Option<f64>,
     #[arg(long, value_name = "0..1", help = "How much it matters")]
@@ -88,7 +88,7 @@ pub struct Remember {
 
 /// What shows it: the flags that `remember` and `patch` share.
 #[derive(Debug, Args)]
-pub struct Proof {
+pub struct EvidenceArgs {
     /// What showed it (repeatable)
     #[arg(long, value_name = "TEXT")]
     evidence: Vec<String>,
@@ -100,21 +100,23 @@ pub struct Proof {
     tool_call: Vec<String>,
 }
 
-impl Remember {
+impl RememberArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let draft = self.draft(job)?;
+        let draft = self.into_draft(job)?;
         match job.session.engine.remember(&job.session.caller, draft)? {
             Remembered::Refused(refusal) => Err(refusal.into()),
-            Remembered::Saved(saved) => job.output.answer(&SavedView::from(&*saved), || told(job.output, &saved)),
+            Remembered::Saved(saved) => {
+                job.output.print_answer(&SavedView::from(&*saved), || render_saved(job.output, &saved))
+            }
         }
     }
 
-    fn draft(self, job: &Job<'_>) -> Result<Draft, Failure> {
+    fn into_draft(self, job: &Job<'_>) -> Result<Draft, Failure> {
         let caller = &job.session.caller;
-        let expires = self.expires.as_deref().map(|text| moment(&*job.session.engine.clock, text, true));
-        let verify_by = self.verify_by.as_deref().map(|text| moment(&*job.session.engine.clock, text, true));
+        let expires = self.expires.as_deref().map(|text| parse_time(&*job.session.engine.clock, text, true));
+        let verify_by = self.verify_by.as_deref().map(|text| parse_time(&*job.session.engine.clock, text, true));
         Ok(Draft {
-            content: content(self.content.as_deref(), self.file.as_deref())?,
+            content: read_content(self.content.as_deref(), self.file.as_deref())?,
             store: self.store.map_or_else(|| default_store(caller, job.global.system.as_deref()), Ok)?,
             system: job.global.system.clone(),
             path: self.path,
@@ -123,7 +125,7 @@ impl Remember {
             title: self.title,
             recall_hint: self.hint,
             tags: (!self.tag.is_empty()).then_some(self.tag),
-            metadata: metadata(&self.metadata)?,
+            metadata: parse_metadata(&self.metadata)?,
             confidence: self.confidence,
             importance: self.importance,
             always_inject: self.always_inject.then_some(true),
@@ -134,7 +136,7 @@ impl Remember {
             session: self.turn_session.or_else(|| caller.session.clone()),
             turn: self.turn,
             speaker: self.speaker,
-            evidence: self.proof.pieces(caller),
+            evidence: self.proof.into_evidence(caller),
             derived_from: self.derived_from,
             expected_sha256: self.expect,
             create_only: false,
@@ -152,16 +154,16 @@ fn default_store(caller: &Caller, system: Option<&str>) -> Result<String, Failur
         Caller { user: Some(_), .. } => "user_notes",
         Caller { agent: Some(_), .. } => "episodes",
         _ => {
-            return Err(Failure::wrong("shape.store_missing", "it is not clear where to keep this")
-                .hint("name a store with `--store`; `ingrain store list` shows them"));
+            return Err(Failure::user_error("shape.store_missing", "it is not clear where to keep this")
+                .with_hint("name a store with `--store`; `ingrain store list` shows them"));
         }
     };
     Ok(slug.to_owned())
 }
 
-impl Proof {
+impl EvidenceArgs {
     /// Each evidence as one piece; tool calls join the texts in order, the rest stand alone.
-    pub fn pieces(self, caller: &Caller) -> Vec<Evidence> {
+    pub fn into_evidence(self, caller: &Caller) -> Vec<Evidence> {
         let kind = self.evidence_kind.unwrap_or(match caller.role {
             Role::Admin | Role::Reviewer => EvidenceKind::AdminEntry,
             Role::User => EvidenceKind::UserStatement,
@@ -181,15 +183,16 @@ impl Proof {
 }
 
 /// `KEY=VALUE` keeps the value as text; a JSON object keeps its types.
-fn metadata(given: &[String]) -> Result<Option<Map<String, Value>>, Failure> {
+fn parse_metadata(given: &[String]) -> Result<Option<Map<String, Value>>, Failure> {
     let mut map = Map::new();
     for text in given {
         if text.trim_start().starts_with('{') {
-            let object: Map<String, Value> = serde_json::from_str(text)
-                .map_err(|error| Failure::wrong("shape.metadata", format!("metadata is not a JSON object: {error}")))?;
+            let object: Map<String, Value> = serde_json::from_str(text).map_err(|error| {
+                Failure::user_error("shape.metadata", format!("metadata is not a JSON object: {error}"))
+            })?;
             map.extend(object);
         } else {
-            let wrong = || Failure::wrong("shape.metadata", "metadata is neither KEY=VALUE nor a JSON object");
+            let wrong = || Failure::user_error("shape.metadata", "metadata is neither KEY=VALUE nor a JSON object");
             let (key, value) = text.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(wrong)?;
             map.insert(key.to_owned(), Value::String(value.to_owned()));
         }
@@ -197,12 +200,12 @@ fn metadata(given: &[String]) -> Result<Option<Map<String, Value>>, Failure> {
     Ok((!given.is_empty()).then_some(map))
 }
 
-fn told(output: &Output, saved: &Saved) -> String {
+fn render_saved(output: &Output, saved: &SavedMemory) -> String {
     let memory = &saved.memory;
     let word = match saved.outcome {
-        Outcome::Created => "saved",
-        Outcome::Updated => "updated",
-        Outcome::Unchanged => "known already",
+        SaveOutcome::Created => "saved",
+        SaveOutcome::Updated => "updated",
+        SaveOutcome::Unchanged => "known already",
     };
     let place = memory.path.as_deref().map(|path| format!("/{path}")).unwrap_or_default();
     let mut lines = vec![
@@ -227,7 +230,7 @@ mod tests {
     fn metadata_keeps_text_as_text() {
         let read = |given: &[&str]| {
             let given: Vec<String> = given.iter().map(|text| (*text).to_owned()).collect();
-            metadata(&given).ok().flatten().map(|map| Value::Object(map).to_string())
+            parse_metadata(&given).ok().flatten().map(|map| Value::Object(map).to_string())
         };
         assert_eq!(read(&["version=1.10", r#"{"count": 3}"#]).as_deref(), Some(r#"{"count":3,"version":"1.10"}"#));
         assert_eq!(read(&[]), None);

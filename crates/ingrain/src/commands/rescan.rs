@@ -4,21 +4,21 @@ use std::collections::HashSet;
 
 use engine::StoredFinding;
 use engine::safety::RULES_VERSION;
-use engine::text::count::counted;
+use engine::text::count::format_count;
 use serde_json::json;
 
 use crate::commands::Job;
-use crate::commands::export::Progress;
+use crate::commands::export::ProgressCounter;
 use crate::error::Failure;
 
 pub fn run(job: &Job<'_>, propose: bool) -> Result<(), Failure> {
     let (engine, caller) = (&job.session.engine, &job.session.caller);
-    let mut progress = Progress::new(job.output, "scanned");
+    let mut progress = ProgressCounter::new(job.output, "scanned");
     let (mut scanned, mut proposed, mut findings) = (0, 0, Vec::new());
     let mut after = None;
     loop {
         let stretch = engine.rescan(caller, after, propose)?;
-        (0..stretch.scanned).for_each(|_| progress.step());
+        (0..stretch.scanned).for_each(|_| progress.count_piece());
         scanned += stretch.scanned;
         proposed += stretch.proposed;
         findings.extend(stretch.findings);
@@ -27,10 +27,10 @@ pub fn run(job: &Job<'_>, propose: bool) -> Result<(), Failure> {
             break;
         }
     }
-    progress.end();
+    progress.finish();
     let view =
         json!({ "rules_version": RULES_VERSION, "scanned": scanned, "proposed": proposed, "findings": findings });
-    job.output.answer(&view, || {
+    job.output.print_answer(&view, || {
         let review = |finding: &StoredFinding| finding.review.map(|id| id.to_string()).unwrap_or_default();
         let row = |finding: &StoredFinding| {
             let severity = format!("{:?}", finding.severity).to_lowercase();
@@ -41,21 +41,21 @@ pub fn run(job: &Job<'_>, propose: bool) -> Result<(), Failure> {
         let waiting: HashSet<_> = findings.iter().filter_map(|finding| finding.review).collect();
         let told = format!(
             "{}, {}, {proposed} proposed now, {} (`ingrain review list --action redact`)",
-            counted(scanned, "memory", "memories"),
-            counted(findings.len(), "finding", "findings"),
-            counted(waiting.len(), "review", "reviews")
+            format_count(scanned, "memory", "memories"),
+            format_count(findings.len(), "finding", "findings"),
+            format_count(waiting.len(), "review", "reviews")
         );
         match findings.is_empty() {
             true => told,
             false => {
                 let header = ["memory", "version", "store", "field", "rule", "severity", "review"];
-                format!("{}\n{told}", job.output.table(&header, findings.iter().map(row)))
+                format!("{}\n{told}", job.output.render_table(&header, findings.iter().map(row)))
             }
         }
     })?;
     // Somebody has still to look, as with a file that would be refused: what was proposed is not redacted yet.
     match findings.is_empty() {
         true => Ok(()),
-        false => Err(Failure::TOLD_REFUSED),
+        false => Err(Failure::REFUSAL_REPORTED),
     }
 }

@@ -1,27 +1,29 @@
 //! `review`: what waits for a person, and the decision.
 
 use clap::{Args, Subcommand};
-use engine::review::{Action, BulkDecided, Decided, Queue, QueueFilter, Review as Waiting, ReviewState, ReviewView};
+use engine::review::{
+    Action, BulkDecisionReport, DecisionOutcome, QueueFilter, QueuePage, Review as Waiting, ReviewState, ReviewView,
+};
 use serde_json::json;
 use similar::TextDiff;
 
 use crate::commands::Job;
-use crate::commands::limit::Limit;
+use crate::commands::limit::LimitArgs;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
-use crate::text::{one_line, printable};
+use crate::text::{escape_controls, one_line};
 use crate::view::MemoryView;
 
 #[derive(Debug, Args)]
-pub struct Review {
+pub struct ReviewArgs {
     #[command(subcommand)]
-    deed: Deed,
+    deed: ReviewCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Deed {
+enum ReviewCommand {
     /// What waits, oldest first
-    List(List),
+    List(ListReviewsArgs),
     /// One proposal: what would stand, what stands now, what speaks for it
     Show {
         /// The review's id or the record's
@@ -30,9 +32,9 @@ enum Deed {
     },
     /// Let it stand
     #[command(visible_alias = "approve")]
-    Confirm(Decision),
+    Confirm(DecisionArgs),
     /// Close it without doing it
-    Reject(Decision),
+    Reject(DecisionArgs),
     /// Send it back to whoever proposed it
     RequestChanges {
         /// The review's id or the record's
@@ -44,10 +46,10 @@ enum Deed {
 }
 
 #[derive(Debug, Args)]
-struct List {
+struct ListReviewsArgs {
     /// Only this state: pending (default), changes_requested, approved, rejected, superseded, or all
-    #[arg(long, value_name = "STATE", default_value = "pending", value_parser = state)]
-    state: Wanted,
+    #[arg(long, value_name = "STATE", default_value = "pending", value_parser = parse_state_filter)]
+    state: StateFilter,
     /// Only this action, such as promote or profile_update
     #[arg(long)]
     action: Option<Action>,
@@ -55,7 +57,7 @@ struct List {
     #[arg(long, value_name = "SLUG")]
     store: Option<String>,
     #[command(flatten)]
-    limit: Limit,
+    limit: LimitArgs,
     /// Go on where a page ended
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
@@ -63,20 +65,20 @@ struct List {
 
 /// One state, or every one.
 #[derive(Clone, Copy, Debug)]
-struct Wanted(Option<ReviewState>);
+struct StateFilter(Option<ReviewState>);
 
-fn state(word: &str) -> Result<Wanted, String> {
+fn parse_state_filter(word: &str) -> Result<StateFilter, String> {
     match word {
-        "all" => Ok(Wanted(None)),
+        "all" => Ok(StateFilter(None)),
         word => word
             .parse()
-            .map(|state| Wanted(Some(state)))
+            .map(|state| StateFilter(Some(state)))
             .map_err(|error: engine::model::error::Error| error.to_string()),
     }
 }
 
 #[derive(Debug, Args)]
-struct Decision {
+struct DecisionArgs {
     /// The review's id or the record's (repeatable)
     #[arg(value_name = "ID", required_unless_present = "all")]
     ids: Vec<String>,
@@ -91,37 +93,39 @@ struct Decision {
     comment: Option<String>,
 }
 
-impl Review {
+impl ReviewArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self.deed {
-            Deed::List(list) => list.run(job),
-            Deed::Show { id } => shown(job, &engine.review(caller, &id)?),
-            Deed::Confirm(decision) => decision.run(job, true),
-            Deed::Reject(decision) => decision.run(job, false),
-            Deed::RequestChanges { id, comment } => told(job, engine.request_changes(caller, &id, &comment)?),
+            ReviewCommand::List(list) => list.run(job),
+            ReviewCommand::Show { id } => print_review(job, &engine.review(caller, &id)?),
+            ReviewCommand::Confirm(decision) => decision.run(job, true),
+            ReviewCommand::Reject(decision) => decision.run(job, false),
+            ReviewCommand::RequestChanges { id, comment } => {
+                print_decision(job, engine.request_changes(caller, &id, &comment)?)
+            }
         }
     }
 }
 
-impl List {
+impl ListReviewsArgs {
     fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let after = self.after.as_deref().map(Queue::read_word).transpose()?;
+        let after = self.after.as_deref().map(QueuePage::mark_from_token).transpose()?;
         let filter = QueueFilter {
             state: self.state.0,
             action: self.action,
             store: self.store,
             after,
-            limit: self.limit.asked(),
+            limit: self.limit.requested_count(),
         };
         let queue = job.session.engine.reviews(&job.session.caller, &filter)?;
-        let next = queue.next_word();
+        let next = queue.next_token();
         let view = json!({ "reviews": queue.reviews, "next": next });
-        job.output.answer(&view, || {
+        job.output.print_answer(&view, || {
             if queue.reviews.is_empty() {
                 return "nothing waits".to_owned();
             }
-            let mut text = table(job.output, &queue.reviews);
+            let mut text = render_reviews(job.output, &queue.reviews);
             if let Some(next) = &next {
                 text += &format!("\nmore: --after {next}");
             }
@@ -130,7 +134,7 @@ impl List {
     }
 }
 
-fn table(output: &Output, reviews: &[Waiting]) -> String {
+fn render_reviews(output: &Output, reviews: &[Waiting]) -> String {
     let row = |review: &Waiting| {
         let place = review.target_path.as_deref().map(|path| format!("/{path}")).unwrap_or_default();
         vec![
@@ -143,35 +147,35 @@ fn table(output: &Output, reviews: &[Waiting]) -> String {
             one_line(&review.rationale),
         ]
     };
-    output.table(&["id", "action", "target", "risk", "state", "by", "why"], reviews.iter().map(row))
+    output.render_table(&["id", "action", "target", "risk", "state", "by", "why"], reviews.iter().map(row))
 }
 
-fn shown(job: &Job<'_>, seen: &ReviewView) -> Result<(), Failure> {
+fn print_review(job: &Job<'_>, seen: &ReviewView) -> Result<(), Failure> {
     let impact = job.session.engine.review_impact(&job.session.caller, seen)?;
-    let before = seen.standing.first().map(|memory| memory.content.as_str()).unwrap_or_default();
+    let before = seen.current_memories.first().map(|memory| memory.content.as_str()).unwrap_or_default();
     let after = seen.proposed.as_ref().map(|memory| memory.content.as_str()).unwrap_or_default();
     let diff = TextDiff::from_lines(before, after).unified_diff().header("now", "proposed").to_string();
     let view = json!({
         "review": seen.review,
         "proposed": seen.proposed.as_ref().map(MemoryView::from),
-        "standing": seen.standing.iter().map(MemoryView::from).collect::<Vec<_>>(),
+        "standing": seen.current_memories.iter().map(MemoryView::from).collect::<Vec<_>>(),
         "evidence": seen.evidence,
         "diff": diff,
-        "verdict": seen.verdict,
+        "verdict": seen.refusal,
         "outdated": seen.outdated,
         "impact": impact,
     });
-    job.output.answer(&view, || {
-        let mut text = table(job.output, std::slice::from_ref(&seen.review));
+    job.output.print_answer(&view, || {
+        let mut text = render_reviews(job.output, std::slice::from_ref(&seen.review));
         for piece in &seen.evidence {
             text += &format!("\n{}: {}", piece.kind, one_line(&piece.summary));
         }
-        text += &format!("\n\n{}", printable(&diff));
+        text += &format!("\n\n{}", escape_controls(&diff));
         for turn in &impact {
             let lost = turn.pushes_out.map(|id| format!(", instead of {id}")).unwrap_or_default();
             text += &format!("\nwould be shown at rank {}{lost} for: {}", turn.rank, one_line(&turn.query));
         }
-        match &seen.verdict {
+        match &seen.refusal {
             Some(refusal) => {
                 let word = job.output.paint(Tone::Bad, "approval would be refused");
                 text += &format!("\n{word}: {}", refusal.message);
@@ -189,7 +193,7 @@ fn shown(job: &Job<'_>, seen: &ReviewView) -> Result<(), Failure> {
     })
 }
 
-impl Decision {
+impl DecisionArgs {
     fn run(self, job: &Job<'_>, approve: bool) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         if let ([id], false) = (self.ids.as_slice(), self.all) {
@@ -197,17 +201,17 @@ impl Decision {
                 true => engine.approve(caller, id, self.comment.as_deref())?,
                 false => engine.reject(caller, id, self.comment.as_deref())?,
             };
-            return told(job, decided);
+            return print_decision(job, decided);
         }
-        let ids = if self.all { engine.waiting(caller, self.action, self.store)? } else { self.ids };
+        let ids = if self.all { engine.pending_review_ids(caller, self.action, self.store)? } else { self.ids };
         let done = engine.decide_all(caller, &ids, approve, self.comment.as_deref())?;
         let left = !done.not_decided.is_empty();
-        job.output.answer(&done, || bulk_told(job.output, &done))?;
-        if left { Err(Failure::Told(2)) } else { Ok(()) }
+        job.output.print_answer(&done, || render_bulk(job.output, &done))?;
+        if left { Err(Failure::AlreadyReported(2)) } else { Ok(()) }
     }
 }
 
-fn bulk_told(output: &Output, done: &BulkDecided) -> String {
+fn render_bulk(output: &Output, done: &BulkDecisionReport) -> String {
     let mut text = format!("{} decided, {} left", done.decided, done.not_decided.len());
     for not in &done.not_decided {
         text += &format!("\n  {} {} [{}]", output.paint(Tone::Bad, &not.id), not.message, not.code);
@@ -215,13 +219,13 @@ fn bulk_told(output: &Output, done: &BulkDecided) -> String {
     text
 }
 
-fn told(job: &Job<'_>, decided: Decided) -> Result<(), Failure> {
+fn print_decision(job: &Job<'_>, decided: DecisionOutcome) -> Result<(), Failure> {
     match decided {
-        Decided::Refused(refusal) => Err(refusal.into()),
-        Decided::Approved(approval) => {
+        DecisionOutcome::Refused(refusal) => Err(refusal.into()),
+        DecisionOutcome::Approved(approval) => {
             let (review, memory) = (&approval.review, &approval.memory);
             let view = json!({ "status": review.state, "review": review, "memory": MemoryView::from(memory) });
-            job.output.answer(&view, || {
+            job.output.print_answer(&view, || {
                 let place = memory.path.as_deref().map(|path| format!("/{path}")).unwrap_or_default();
                 format!(
                     "{} {}: {}{place} {}",
@@ -232,10 +236,11 @@ fn told(job: &Job<'_>, decided: Decided) -> Result<(), Failure> {
                 )
             })
         }
-        Decided::Closed(review) => {
+        DecisionOutcome::Closed(review) => {
             let view = json!({ "status": review.state, "review": review });
-            job.output
-                .answer(&view, || format!("{} {}", job.output.paint(Tone::Good, review.state.as_str()), review.id))
+            job.output.print_answer(&view, || {
+                format!("{} {}", job.output.paint(Tone::Good, review.state.as_str()), review.id)
+            })
         }
     }
 }

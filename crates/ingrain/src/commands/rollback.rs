@@ -1,18 +1,18 @@
 //! `rollback`: take back what was activated.
 
 use clap::Args;
-use engine::RolledBack;
+use engine::RollbackOutcome;
 use serde_json::json;
 
 use crate::commands::Job;
-use crate::commands::read::Which;
+use crate::commands::read::MemoryReferenceArgs;
 use crate::error::Failure;
 use crate::output::Tone;
 
 #[derive(Debug, Args)]
-pub struct Rollback {
+pub struct RollbackArgs {
     #[command(flatten)]
-    which: Which,
+    which: MemoryReferenceArgs,
     /// Bring back what it had replaced: another memory, or the version of this one that stood before
     #[arg(long)]
     restore: bool,
@@ -20,12 +20,12 @@ pub struct Rollback {
     reason: Option<String>,
 }
 
-impl Rollback {
+impl RollbackArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let id = self.which.id(job)?;
+        let id = self.which.resolve_id(job)?;
         match job.session.engine.rollback(&job.session.caller, id, self.restore, self.reason.as_deref())? {
-            RolledBack::Refused(refusal) => Err(refusal.into()),
-            RolledBack::Done(done) => {
+            RollbackOutcome::Refused(refusal) => Err(refusal.into()),
+            RollbackOutcome::Done(done) => {
                 let restored: Vec<_> = done.restored.iter().map(|memory| memory.id).collect();
                 let view = json!({
                     "status": "rolled_back",
@@ -34,7 +34,7 @@ impl Rollback {
                     "restored": restored,
                     "not_restored": done.not_restored.iter().map(|(id, why)| json!({ "id": id, "why": why })).collect::<Vec<_>>(),
                 });
-                job.output.answer(&view, || {
+                job.output.print_answer(&view, || {
                     let mut text = format!("{} {}", job.output.paint(Tone::Good, "rolled back"), done.memory.id);
                     for id in &restored {
                         let how = if *id == done.memory.id { "as it was before" } else { "active again" };

@@ -1,24 +1,24 @@
 //! `run`: a stretch of work with a scratch memory of its own.
 
 use clap::{Args, Subcommand};
-use engine::ports::row::Stretch;
-use engine::{Closing, RunClosed, RunOutcome};
+use engine::ports::row::RecordPage;
+use engine::{CloseRunOutcome, CloseRunRequest, RunOutcome};
 use serde_json::json;
 
 use crate::commands::Job;
-use crate::commands::limit::{Stretched, more};
+use crate::commands::limit::{PageArgs, append_next_cursor};
 use crate::error::Failure;
 use crate::output::Tone;
 use crate::view::MemoryView;
 
 #[derive(Debug, Args)]
-pub struct Run {
+pub struct RunArgs {
     #[command(subcommand)]
-    deed: Deed,
+    deed: RunCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Deed {
+enum RunCommand {
     /// Open a run; its working memory is seen only inside it
     Open {
         /// Its id; default: --run, else a fresh one
@@ -49,43 +49,43 @@ enum Deed {
         #[arg(long, help = "Only open ones")]
         open: bool,
         #[command(flatten)]
-        stretch: Stretched,
+        stretch: PageArgs,
     },
 }
 
-impl Run {
+impl RunArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self.deed {
-            Deed::Open { id, goal, workflow } => {
+            RunCommand::Open { id, goal, workflow } => {
                 let run = engine.open_run(caller, id, goal, workflow)?;
                 let view = json!({ "status": "open", "id": run.id, "run": run });
-                job.output.answer(&view, || format!("{} run {}", job.output.paint(Tone::Good, "opened"), run.id))
+                job.output.print_answer(&view, || format!("{} run {}", job.output.paint(Tone::Good, "opened"), run.id))
             }
-            Deed::Close { id, outcome, summary, workflow } => {
-                let missing = || Failure::wrong("usage", "which run? give its id or `--run ID`");
+            RunCommand::Close { id, outcome, summary, workflow } => {
+                let missing = || Failure::user_error("usage", "which run? give its id or `--run ID`");
                 let run = id.or_else(|| caller.run.clone()).ok_or_else(missing)?;
-                close(job, &Closing { run, outcome, summary, workflow })
+                close_run(job, &CloseRunRequest { run, outcome, summary, workflow })
             }
-            Deed::List { open, stretch } => {
-                let Stretch { items, next } = engine.runs(caller, open, &stretch.paging())?;
-                job.output.answer(&json!({ "runs": items, "next": next }), || {
+            RunCommand::List { open, stretch } => {
+                let RecordPage { items, next } = engine.runs(caller, open, &stretch.into_paging())?;
+                job.output.print_answer(&json!({ "runs": items, "next": next }), || {
                     let row = |run: &engine::Run| {
                         let ended = run.outcome.map_or("open", RunOutcome::as_str).to_owned();
                         vec![run.id.clone(), ended, run.workflow.clone().unwrap_or_default(), run.opened_by.clone()]
                     };
-                    let text = job.output.table(&["run", "outcome", "workflow", "by"], items.iter().map(row));
-                    more(text, next.as_deref())
+                    let text = job.output.render_table(&["run", "outcome", "workflow", "by"], items.iter().map(row));
+                    append_next_cursor(text, next.as_deref())
                 })
             }
         }
     }
 }
 
-fn close(job: &Job<'_>, closing: &Closing) -> Result<(), Failure> {
+fn close_run(job: &Job<'_>, closing: &CloseRunRequest) -> Result<(), Failure> {
     match job.session.engine.close_run(&job.session.caller, closing)? {
-        RunClosed::Refused(refusal) => Err(refusal.into()),
-        RunClosed::Done(closed) => {
+        CloseRunOutcome::Refused(refusal) => Err(refusal.into()),
+        CloseRunOutcome::Done(closed) => {
             let view = json!({
                 "status": "closed",
                 "id": closed.run.id,
@@ -94,7 +94,7 @@ fn close(job: &Job<'_>, closing: &Closing) -> Result<(), Failure> {
                 "episode": MemoryView::from(&closed.episode),
                 "procedure": closed.procedure.as_ref().map(MemoryView::from),
             });
-            job.output.answer(&view, || {
+            job.output.print_answer(&view, || {
                 let word = job.output.paint(Tone::Good, "closed");
                 let mut text = format!("{word} run {}; {} working memories went", closed.run.id, closed.tombstoned);
                 text += &format!("\n  episode   {}", closed.episode.id);

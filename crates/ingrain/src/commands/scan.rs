@@ -5,21 +5,21 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use engine::model::memory::content_sha256;
-use engine::safety::{self, Finding, Severity, Strictness, Verdict};
+use engine::safety::{self, Finding, ScanVerdict, Severity, Strictness};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::commands::allow::Deed;
+use crate::commands::allow::AllowlistCommand;
 use crate::commands::{Job, rescan};
 use crate::error::Failure;
-use crate::output::{Output, Tone, written};
-use crate::text::{file_text, printable, stdin};
+use crate::output::{Output, Tone, map_write_error};
+use crate::text::{escape_controls, read_stdin, read_text_file};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-pub struct Scan {
+pub struct ScanArgs {
     #[command(subcommand)]
-    deed: Option<Deed>,
+    deed: Option<AllowlistCommand>,
     /// Files to scan; `-` is stdin
     #[arg(value_name = "FILE", required_unless_present_any = ["jsonl", "all"])]
     files: Vec<PathBuf>,
@@ -36,15 +36,15 @@ pub struct Scan {
     #[arg(long, conflicts_with = "all")]
     allowed: bool,
     /// Judge as a save in this place would be
-    #[arg(long, value_enum, default_value_t = Judged::Strict)]
-    scope: Judged,
+    #[arg(long, value_enum, default_value_t = ScanScope::Strict)]
+    scope: ScanScope,
 }
 
 /// What finds: the rules alone, or the rules and what a tenant lets through.
-type Inspect<'a> = dyn Fn(&str) -> Result<Vec<Finding>, Failure> + 'a;
+type Inspector<'a> = dyn Fn(&str) -> Result<Vec<Finding>, Failure> + 'a;
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Judged {
+enum ScanScope {
     Strict,
     /// Planted orders are flagged, not blocked
     Conversation,
@@ -61,7 +61,7 @@ struct FindingView {
 }
 
 #[derive(Serialize)]
-struct Scanned {
+struct ScanResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,48 +72,48 @@ struct Scanned {
 
 /// One line of a JSON Lines file.
 #[derive(Deserialize)]
-struct Line {
+struct JsonLine {
     #[serde(default)]
     id: Option<Value>,
     text: String,
 }
 
-impl Scan {
+impl ScanArgs {
     /// Whether it is about what is kept rather than about a text.
-    pub fn asks_the_database(&self) -> bool {
+    pub fn needs_database(&self) -> bool {
         self.deed.is_some() || self.all || self.allowed
     }
 
-    pub fn run_on_kept(self, job: &Job<'_>) -> Result<(), Failure> {
+    pub fn run_on_database(self, job: &Job<'_>) -> Result<(), Failure> {
         match self.deed {
             Some(deed) => deed.run(job),
             None if self.all => rescan::run(job, self.propose),
-            None => self.judged(job.output, &|text| Ok(job.session.engine.scan(&job.session.caller, text)?)),
+            None => self.scan_inputs(job.output, &|text| Ok(job.session.engine.scan(&job.session.caller, text)?)),
         }
     }
 
     /// By the rules alone.
     pub fn run(self, output: &Output) -> Result<(), Failure> {
-        self.judged(output, &|text| Ok(safety::inspect(text)))
+        self.scan_inputs(output, &|text| Ok(safety::inspect(text)))
     }
 
-    fn judged(self, output: &Output, inspect: &Inspect<'_>) -> Result<(), Failure> {
+    fn scan_inputs(self, output: &Output, inspect: &Inspector<'_>) -> Result<(), Failure> {
         match &self.jsonl {
-            Some(file) => self.lines(file, inspect),
-            None => self.whole_files(output, inspect),
+            Some(file) => self.scan_lines(file, inspect),
+            None => self.scan_files(output, inspect),
         }
     }
 
-    fn judge(&self, text: &str, inspect: &Inspect<'_>) -> Result<(&'static str, Vec<FindingView>), Failure> {
+    fn judge_text(&self, text: &str, inspect: &Inspector<'_>) -> Result<(&'static str, Vec<FindingView>), Failure> {
         let findings = inspect(text)?;
         let strictness = match self.scope {
-            Judged::Strict => Strictness::Strict,
-            Judged::Conversation => Strictness::Conversation,
+            ScanScope::Strict => Strictness::Strict,
+            ScanScope::Conversation => Strictness::Conversation,
         };
-        let verdict = match safety::verdict(&findings, strictness) {
-            Verdict::Clean => "clean",
-            Verdict::Flagged => "flagged",
-            Verdict::Blocked => "blocked",
+        let verdict = match safety::decide_verdict(&findings, strictness) {
+            ScanVerdict::Clean => "clean",
+            ScanVerdict::Flagged => "flagged",
+            ScanVerdict::Blocked => "blocked",
         };
         let view = |f: &Finding| FindingView {
             rule: f.rule,
@@ -125,30 +125,30 @@ impl Scan {
         Ok((verdict, findings.iter().map(view).collect()))
     }
 
-    fn whole_files(&self, output: &Output, inspect: &Inspect<'_>) -> Result<(), Failure> {
+    fn scan_files(&self, output: &Output, inspect: &Inspector<'_>) -> Result<(), Failure> {
         let mut scanned = Vec::new();
         for file in &self.files {
-            let text = if file == Path::new("-") { stdin()? } else { file_text(file)? };
-            let (verdict, findings) = self.judge(&text, inspect)?;
+            let text = if file == Path::new("-") { read_stdin()? } else { read_text_file(file)? };
+            let (verdict, findings) = self.judge_text(&text, inspect)?;
             let name = file.display().to_string();
             if !output.json {
-                output.text(&told(output, &name, &text, verdict, &findings))?;
+                output.print_text(&render_findings(output, &name, &text, verdict, &findings))?;
             }
-            scanned.push(Scanned { file: Some(name), id: None, verdict, findings });
+            scanned.push(ScanResult { file: Some(name), id: None, verdict, findings });
         }
         if output.json {
-            output.value(&json!({ "files": scanned }))?;
+            output.print_json(&json!({ "files": scanned }))?;
         }
         match scanned.iter().any(|scanned| scanned.verdict == "blocked") {
-            true => Err(Failure::TOLD_REFUSED),
+            true => Err(Failure::REFUSAL_REPORTED),
             false => Ok(()),
         }
     }
 
     /// Answers while reading, so that a file larger than memory is no trouble.
-    fn lines(&self, file: &Path, inspect: &Inspect<'_>) -> Result<(), Failure> {
+    fn scan_lines(&self, file: &Path, inspect: &Inspector<'_>) -> Result<(), Failure> {
         let unreadable =
-            |error| Failure::wrong("input.unreadable", format!("cannot read `{}`: {error}", file.display()));
+            |error| Failure::user_error("input.unreadable", format!("cannot read `{}`: {error}", file.display()));
         let reader: Box<dyn Read> = match file == Path::new("-") {
             true => Box::new(std::io::stdin().lock()),
             false => Box::new(std::fs::File::open(file).map_err(unreadable)?),
@@ -160,40 +160,41 @@ impl Scan {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            let answer = match serde_json::from_slice::<Line>(&line) {
-                Ok(Line { id, text }) => {
-                    let (verdict, findings) = self.judge(&text, inspect)?;
+            let answer = match serde_json::from_slice::<JsonLine>(&line) {
+                Ok(JsonLine { id, text }) => {
+                    let (verdict, findings) = self.judge_text(&text, inspect)?;
                     let id = id.unwrap_or_else(|| json!(at + 1));
-                    serde_json::to_string(&Scanned { file: None, id: Some(id), verdict, findings }).unwrap_or_default()
+                    serde_json::to_string(&ScanResult { file: None, id: Some(id), verdict, findings })
+                        .unwrap_or_default()
                 }
                 Err(error) => {
                     odd += 1;
-                    let id = own_id(&line).unwrap_or_else(|| json!(at + 1));
+                    let id = line_id(&line).unwrap_or_else(|| json!(at + 1));
                     json!({ "id": id, "line": at + 1, "status": "error", "code": "input.line", "error": error.to_string() })
                         .to_string()
                 }
             };
-            written(writeln!(answers, "{answer}"))?;
+            map_write_error(writeln!(answers, "{answer}"))?;
         }
-        written(answers.flush())?;
+        map_write_error(answers.flush())?;
         match odd {
             0 => Ok(()),
             // Each was named in its place already.
-            _ => Err(Failure::Told(2)),
+            _ => Err(Failure::AlreadyReported(2)),
         }
     }
 }
 
 /// The id a line gave itself, although the rest of it does not fit.
-fn own_id(line: &[u8]) -> Option<Value> {
+fn line_id(line: &[u8]) -> Option<Value> {
     let line: Value = serde_json::from_slice(line).ok()?;
     line.get("id").filter(|id| !id.is_null()).cloned()
 }
 
 /// Where and which rule, never the text itself.
-fn told(output: &Output, name: &str, text: &str, verdict: &str, findings: &[FindingView]) -> String {
+fn render_findings(output: &Output, name: &str, text: &str, verdict: &str, findings: &[FindingView]) -> String {
     let tone = if verdict == "clean" { Tone::Good } else { Tone::Bad };
-    let mut told = format!("{}: {}\n", printable(name), output.paint(tone, verdict));
+    let mut told = format!("{}: {}\n", escape_controls(name), output.paint(tone, verdict));
     for finding in findings {
         let before = &text[..text.floor_char_boundary(finding.start)];
         let line = before.matches('\n').count() + 1;

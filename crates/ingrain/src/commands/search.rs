@@ -6,25 +6,25 @@ use clap::Args;
 use engine::model::id::MemoryId;
 use engine::model::vocabulary::Ranker;
 use engine::recall::ranking::Hit;
-use engine::{Answer, Query};
+use engine::{SearchQuery, SearchResults};
 
 use crate::commands::Job;
-use crate::commands::filters::Filters;
-use crate::commands::limit::Limit;
+use crate::commands::filters::FilterArgs;
+use crate::commands::limit::LimitArgs;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
-use crate::text::{one_line, printable, stdin};
+use crate::text::{escape_controls, one_line, read_stdin};
 use crate::view::AnswerView;
 
 #[derive(Debug, Args)]
-pub struct Search {
+pub struct SearchArgs {
     /// What to look for, or `-` for stdin; without words, everything by trust, kind and age
     #[arg(value_name = "QUERY")]
     words: Vec<String>,
     #[command(flatten)]
-    filters: Filters,
+    filters: FilterArgs,
     #[command(flatten)]
-    limit: Limit,
+    limit: LimitArgs,
     /// How to score: operational, episodic, lesson, layered, hint
     #[arg(long)]
     ranker: Option<Ranker>,
@@ -36,13 +36,13 @@ pub struct Search {
     words_only: bool,
 }
 
-impl Search {
+impl SearchArgs {
     pub fn run(mut self, job: &Job<'_>) -> Result<(), Failure> {
-        let explain = self.explained()?;
-        let query = Query {
-            text: self.text()?,
-            filter: self.filters.filter(job)?,
-            limit: self.limit.asked(),
+        let explain = self.take_explain_id()?;
+        let query = SearchQuery {
+            text: self.query_text()?,
+            filter: self.filters.to_filter(job)?,
+            limit: self.limit.requested_count(),
             ranker: self.ranker,
             entities: Vec::new(),
             explain,
@@ -50,22 +50,24 @@ impl Search {
         };
         let answer = job.session.engine.search(&job.session.caller, &query)?;
         if !job.output.json {
-            answer.warnings.iter().for_each(|warning| job.output.note(&format!("note: {warning}")));
+            answer.warnings.iter().for_each(|warning| job.output.print_note(&format!("note: {warning}")));
         }
-        job.output.answer(&AnswerView::from(&answer), || told(job.output, &answer, self.explain.is_some()))
+        job.output
+            .print_answer(&AnswerView::from(&answer), || render_answer(job.output, &answer, self.explain.is_some()))
     }
 
     /// The words, or `-` for stdin.
-    fn text(&self) -> Result<String, Failure> {
+    fn query_text(&self) -> Result<String, Failure> {
         match self.words.as_slice() {
-            [dash] if dash == "-" => stdin(),
+            [dash] if dash == "-" => read_stdin(),
             words => Ok(words.join(" ")),
         }
     }
 
     /// `--explain=ID`, and `--explain ID words…` as people type it.
-    fn explained(&mut self) -> Result<Option<MemoryId>, Failure> {
-        let wrong = |_| Failure::wrong("usage", "`--explain` takes the id of a memory").hint("`--explain=ID`");
+    fn take_explain_id(&mut self) -> Result<Option<MemoryId>, Failure> {
+        let wrong =
+            |_| Failure::user_error("usage", "`--explain` takes the id of a memory").with_hint("`--explain=ID`");
         match self.explain.as_deref() {
             None => Ok(None),
             Some("") if self.words.len() > 1 => {
@@ -81,18 +83,18 @@ impl Search {
     }
 }
 
-fn told(output: &Output, answer: &Answer, explain: bool) -> String {
+fn render_answer(output: &Output, answer: &SearchResults, explain: bool) -> String {
     let mut text = String::new();
     for (rank, hit) in answer.hits.iter().enumerate() {
-        text += &told_hit(output, rank + 1, hit);
+        text += &render_hit(output, rank + 1, hit);
         if explain {
-            text += &bars(hit);
+            text += &render_score_bars(hit);
         }
     }
     if answer.hits.is_empty() {
         text += "nothing found\n";
     }
-    if let Some(why) = &answer.why_not {
+    if let Some(why) = &answer.explanation {
         let word = if why.returned { "why" } else { "why not" };
         let _ = writeln!(text, "{} {}: {}", output.paint(Tone::Strong, word), why.memory, why.reason);
         if let (Some(score), Some(cutoff)) = (why.score, why.cutoff) {
@@ -102,10 +104,10 @@ fn told(output: &Output, answer: &Answer, explain: bool) -> String {
     text
 }
 
-fn told_hit(output: &Output, rank: usize, hit: &Hit) -> String {
+fn render_hit(output: &Output, rank: usize, hit: &Hit) -> String {
     let memory = &hit.memory;
     let name = memory.path.as_deref().or(memory.title.as_deref()).unwrap_or_default();
-    let head = format!("{rank}. {}/{}", memory.store, printable(name));
+    let head = format!("{rank}. {}/{}", memory.store, escape_controls(name));
     format!(
         "{}  {}\n   {}\n   {}\n",
         output.paint(Tone::Strong, &head),
@@ -119,7 +121,7 @@ fn told_hit(output: &Output, rank: usize, hit: &Hit) -> String {
 }
 
 /// The score's parts as bars, so that a person sees at a glance what carried it.
-fn bars(hit: &Hit) -> String {
+fn render_score_bars(hit: &Hit) -> String {
     const WIDTH: f64 = 24.0;
     let most = hit.parts.values().fold(1.0_f64, |most, part| most.max(*part));
     hit.parts.iter().fold(String::new(), |mut text, (name, part)| {

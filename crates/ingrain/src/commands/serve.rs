@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use clap::Args;
 use engine::Engine;
-use engine::admin::keys::{KEY_RANDOM_BYTES, NewKey, Rights};
-use engine::model::caller::{Caller, Rules};
+use engine::admin::keys::{KEY_RANDOM_BYTES, KeyRights, NewKey};
+use engine::model::caller::{Caller, MemoryPermissions};
 use engine::model::id::TenantId;
 use engine::model::vocabulary::Role;
 use engine::ports::Clock;
@@ -23,11 +23,11 @@ use crate::assemble::Session;
 use crate::clock::SystemClock;
 use crate::config::{Config, RULE_MANAGE, RULE_READ};
 use crate::error::Failure;
-use crate::log::Log;
+use crate::log::LogWriter;
 use crate::output::{Output, Tone};
 
 #[derive(Debug, Args)]
-pub struct Serve {
+pub struct ServeArgs {
     /// Address to listen at
     #[arg(long, value_name = "ADDRESS")]
     host: Option<IpAddr>,
@@ -41,7 +41,7 @@ pub struct Serve {
 
 /// What a start says, once.
 #[derive(Serialize)]
-struct Started {
+struct StartupInfo {
     address: String,
     docs: String,
     data: String,
@@ -51,30 +51,29 @@ struct Started {
     local: bool,
 }
 
-impl Serve {
+impl ServeArgs {
     pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
         let settings = &config.server;
         let host = match self.host {
             Some(host) => host,
             None => settings.host.parse().map_err(|_| {
-                Failure::wrong("config.host", format!("`server.host` is `{}`, not an address", settings.host))
+                Failure::user_error("config.host", format!("`server.host` is `{}`, not an address", settings.host))
             })?,
         };
         if self.local && !host.is_loopback() {
             let message = format!("without keys, only this machine may call, and `{host}` is open to others");
-            return Err(
-                Failure::wrong("serve.local_elsewhere", message).hint("leave out `--local`, or listen at 127.0.0.1")
-            );
+            return Err(Failure::user_error("serve.local_elsewhere", message)
+                .with_hint("leave out `--local`, or listen at 127.0.0.1"));
         }
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new(config.fixed_now()?));
         log_to_stderr(settings, &clock)?;
-        let Session { engine, caller } = Session::open(&hearing(config))?;
+        let Session { engine, caller } = Session::open(&cap_database_wait(config))?;
         // A skill that cannot be read is better told now, in the log, than at the first turn.
         engine.skills();
-        let admin_key = if self.local { None } else { first_key(&engine, caller.tenant)? };
+        let admin_key = if self.local { None } else { create_first_key(&engine, caller.tenant)? };
         let address = SocketAddr::new(host, self.port.unwrap_or(settings.port));
         let settings = ServerConfig {
-            rules: rules(config),
+            rules: rules_by_role(config),
             grants: config.grants.clone(),
             local: self.local.then_some(caller),
             ..settings.clone()
@@ -82,12 +81,13 @@ impl Serve {
         let data = engine.backend.health()?.location;
         let tell = |bound: SocketAddr| {
             let docs = format!("http://{bound}/docs");
-            let started = Started { address: format!("http://{bound}"), docs, data, admin_key, local: self.local };
-            output.answer(&started, || words(output, &started))
+            let started = StartupInfo { address: format!("http://{bound}"), docs, data, admin_key, local: self.local };
+            output.print_answer(&started, || render_startup(output, &started))
         };
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads()).enable_all().build();
-        let (runtime, kept) = (runtime.map_err(broken)?, engine.clone());
-        let served = runtime.block_on(serve(App::new(engine, settings), address, tell));
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(worker_thread_count()).enable_all().build();
+        let (runtime, kept) = (runtime.map_err(serve_failure)?, engine.clone());
+        let served = runtime.block_on(serve_until_stopped(App::new(engine, settings), address, tell));
         if served.is_err() {
             // What hangs is not waited for: neither calls that wait for the database nor the thread that writes to it.
             runtime.shutdown_background();
@@ -98,26 +98,26 @@ impl Serve {
 }
 
 /// The settings with a wait for another process that ends before a request does, so that callers hear what they wait for.
-fn hearing(config: &Config) -> Config {
+fn cap_database_wait(config: &Config) -> Config {
     let mut config = config.clone();
     config.sqlite.wait_ms = config.sqlite.wait_ms.min(config.server.limits.timeout_secs * 1_000 * 5 / 6);
     config
 }
 
 /// Threads for the sockets: one core is the writer's. One thread too many costs a lone request two vain wakes.
-fn threads() -> usize {
+fn worker_thread_count() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get() - 1).max(1)
 }
 
-async fn serve(
+async fn serve_until_stopped(
     app: App,
     address: SocketAddr,
     tell: impl FnOnce(SocketAddr) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let taken = |error| Failure::broken("serve.address", format!("cannot listen at {address}: {error}"));
+    let taken = |error| Failure::system_error("serve.address", format!("cannot listen at {address}: {error}"));
     let listener = TcpListener::bind(address).await.map_err(taken)?;
-    let mut term = signal(SignalKind::terminate()).map_err(broken)?;
-    tell(listener.local_addr().map_err(broken)?)?;
+    let mut term = signal(SignalKind::terminate()).map_err(serve_failure)?;
+    tell(listener.local_addr().map_err(serve_failure)?)?;
     let ending = async move {
         tokio::select! {
             _ = tokio::signal::ctrl_c() => {}
@@ -125,56 +125,60 @@ async fn serve(
         }
         tracing::info!("closing: finishing what was begun");
     };
-    server::serve(app, listener, ending).await.map_err(broken)
+    server::serve(app, listener, ending).await.map_err(serve_failure)
 }
 
 /// The operator's key, made where the tenant has none yet.
-fn first_key(engine: &Engine, tenant: TenantId) -> Result<Option<String>, Failure> {
+fn create_first_key(engine: &Engine, tenant: TenantId) -> Result<Option<String>, Failure> {
     let admin = Caller::admin(tenant);
     if !engine.keys(&admin)?.is_empty() {
         return Ok(None);
     }
-    let rights =
-        Rights { operator: true, may_set: engine::admin::keys::Settable::ALL.to_vec(), ..Rights::of(Role::Admin) };
+    let rights = KeyRights {
+        operator: true,
+        may_set: engine::admin::keys::Settable::ALL.to_vec(),
+        ..KeyRights::for_role(Role::Admin)
+    };
     let new = NewKey { name: "operator".to_owned(), rights, expires_at: None };
-    Ok(Some(engine.create_key(&admin, new, dice()?)?.text))
+    Ok(Some(engine.create_key(&admin, new, random_key_bytes()?)?.text))
 }
 
 /// Fresh random bytes for a key.
-pub fn dice() -> Result<[u8; KEY_RANDOM_BYTES], Failure> {
+pub fn random_key_bytes() -> Result<[u8; KEY_RANDOM_BYTES], Failure> {
     let mut random = [0; KEY_RANDOM_BYTES];
-    getrandom::fill(&mut random).map_err(|error| Failure::broken("random", error.to_string()))?;
+    getrandom::fill(&mut random).map_err(|error| Failure::system_error("random", error.to_string()))?;
     Ok(random)
 }
 
-fn rules(config: &Config) -> std::collections::BTreeMap<Role, Rules> {
+fn rules_by_role(config: &Config) -> std::collections::BTreeMap<Role, MemoryPermissions> {
     let held = |names: &[String], rule: &str| names.iter().any(|name| name == rule);
-    let of = |names: &[String]| Rules { read: held(names, RULE_READ), manage: held(names, RULE_MANAGE) };
+    let of = |names: &[String]| MemoryPermissions { read: held(names, RULE_READ), manage: held(names, RULE_MANAGE) };
     config.roles.iter().map(|(role, held)| (*role, of(&held.rules))).collect()
 }
 
 /// Words for people and machines on stderr, spans for a collector.
 fn log_to_stderr(settings: &ServerConfig, clock: &Arc<dyn Clock>) -> Result<(), Failure> {
     let level: LevelFilter = settings.log_level.parse().map_err(|_| {
-        Failure::wrong("config.log_level", format!("unknown log level `{}`", settings.log_level))
-            .hint("one of: off, error, warn, info, debug")
+        Failure::user_error("config.log_level", format!("unknown log level `{}`", settings.log_level))
+            .with_hint("one of: off, error, warn, info, debug")
     })?;
-    let log = tracing_subscriber::fmt::layer().with_writer(Log { json: settings.log == "json" }).with_target(false);
+    let log =
+        tracing_subscriber::fmt::layer().with_writer(LogWriter { json: settings.log == "json" }).with_target(false);
     let log = match settings.log.as_str() {
         "json" => log.json().with_filter(level).boxed(),
         "text" => log.with_ansi(false).with_filter(level).boxed(),
         other => {
             let message = format!("unknown log form `{other}`");
-            return Err(Failure::wrong("config.log", message).hint("one of: text, json"));
+            return Err(Failure::user_error("config.log", message).with_hint("one of: text, json"));
         }
     };
     let set = tracing_subscriber::registry().with(log).with(collector(settings, clock)?).try_init();
-    set.map_err(|error| Failure::broken("serve.log", error.to_string()))
+    set.map_err(|error| Failure::system_error("serve.log", error.to_string()))
 }
 
 #[cfg(feature = "otlp")]
 fn collector(settings: &ServerConfig, clock: &Arc<dyn Clock>) -> Result<Option<server::Otlp>, Failure> {
-    server::Otlp::new(settings, clock.clone()).map_err(|error| Failure::broken("serve.otlp", error.to_string()))
+    server::Otlp::new(settings, clock.clone()).map_err(|error| Failure::system_error("serve.otlp", error.to_string()))
 }
 
 #[cfg(not(feature = "otlp"))]
@@ -189,7 +193,7 @@ fn collector(
     }
 }
 
-fn words(output: &Output, started: &Started) -> String {
+fn render_startup(output: &Output, started: &StartupInfo) -> String {
     let mut text = format!("{} {}\n", output.paint(Tone::Good, "listening at"), started.address);
     text.push_str(&format!("the API      {}\n", started.docs));
     text.push_str(&format!("your data    {}\n", started.data));
@@ -204,6 +208,6 @@ fn words(output: &Output, started: &Started) -> String {
     text
 }
 
-fn broken(error: impl std::fmt::Display) -> Failure {
-    Failure::broken("serve.failed", error.to_string())
+fn serve_failure(error: impl std::fmt::Display) -> Failure {
+    Failure::system_error("serve.failed", error.to_string())
 }

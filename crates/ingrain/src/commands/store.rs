@@ -11,17 +11,17 @@ use crate::error::Failure;
 use crate::output::{Output, Tone};
 
 #[derive(Debug, Args)]
-pub struct Store {
+pub struct StoreArgs {
     #[command(subcommand)]
-    deed: Deed,
+    deed: StoreCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Deed {
+enum StoreCommand {
     /// Show all stores; some appear on first use
     List,
     /// Make a store (admins)
-    Create(Create),
+    Create(CreateStoreArgs),
     /// Close a store to reading and writing; nothing in it is deleted (admins)
     Archive {
         /// Slug of the store
@@ -30,7 +30,7 @@ enum Deed {
 }
 
 #[derive(Debug, Args)]
-struct Create {
+struct CreateStoreArgs {
     /// Slug: a-z, 0-9, `_` and `-`
     store: String,
     #[arg(long, help = "A title for people")]
@@ -54,15 +54,15 @@ struct StoresView {
     stores: Vec<Container>,
 }
 
-impl Store {
+impl StoreArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self.deed {
-            Deed::List => {
+            StoreCommand::List => {
                 let view = StoresView { stores: engine.stores(caller)? };
-                job.output.answer(&view, || table(job.output, &view.stores))
+                job.output.print_answer(&view, || render_stores(job.output, &view.stores))
             }
-            Deed::Create(create) => {
+            StoreCommand::Create(create) => {
                 let new = NewStore {
                     slug: create.store,
                     title: create.title,
@@ -72,18 +72,20 @@ impl Store {
                     access: create.access,
                 };
                 let store = engine.create_store(caller, new)?;
-                job.output.answer(&store, || format!("{} store {}", job.output.paint(Tone::Good, "made"), store.slug))
-            }
-            Deed::Archive { store } => {
-                let store = engine.archive_store(caller, &store)?;
                 job.output
-                    .answer(&store, || format!("{} store {}", job.output.paint(Tone::Good, "archived"), store.slug))
+                    .print_answer(&store, || format!("{} store {}", job.output.paint(Tone::Good, "made"), store.slug))
+            }
+            StoreCommand::Archive { store } => {
+                let store = engine.archive_store(caller, &store)?;
+                job.output.print_answer(&store, || {
+                    format!("{} store {}", job.output.paint(Tone::Good, "archived"), store.slug)
+                })
             }
         }
     }
 }
 
-fn table(output: &Output, stores: &[Container]) -> String {
+fn render_stores(output: &Output, stores: &[Container]) -> String {
     let row = |store: &Container| {
         vec![
             store.slug.clone(),
@@ -94,5 +96,5 @@ fn table(output: &Output, stores: &[Container]) -> String {
             if store.archived_at.is_some() { "archived".to_owned() } else { store.access.to_string() },
         ]
     };
-    output.table(&["store", "title", "scope", "ruleset", "trust", "access"], stores.iter().map(row))
+    output.render_table(&["store", "title", "scope", "ruleset", "trust", "access"], stores.iter().map(row))
 }

@@ -1,7 +1,7 @@
 //! `tenant`: list and create the hard walls.
 
 use clap::{Args, Subcommand};
-use engine::TenantStanding;
+use engine::TenantStatus;
 use engine::model::vocabulary::Role;
 use serde::Serialize;
 
@@ -15,13 +15,13 @@ use crate::output::{Output, Tone};
 const SLUG_BYTES_MAX: usize = 64;
 
 #[derive(Debug, Args)]
-pub struct Tenant {
+pub struct TenantArgs {
     #[command(subcommand)]
-    deed: Deed,
+    deed: TenantCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Deed {
+enum TenantCommand {
     /// Show all tenants
     List,
     /// Make a tenant and seed it
@@ -33,44 +33,50 @@ enum Deed {
 
 #[derive(Serialize)]
 struct TenantsView {
-    tenants: Vec<TenantStanding>,
+    tenants: Vec<TenantStatus>,
 }
 
-impl Tenant {
+impl TenantArgs {
     pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
         // Tenants are above every caller inside one: only the operator of this machine sees over the walls.
         if config.identity.parse() != Ok(Identity::Admin) {
             let message = format!("only an {} may see or make tenants", Role::Admin);
             return Err(engine::model::refusal::Refusal::new("policy.admins_only", message).into());
         }
-        let engine = assemble::engine(config)?;
+        let engine = assemble::open_engine(config)?;
         match self.deed {
-            Deed::List => {
+            TenantCommand::List => {
                 engine.start_tenant("default")?;
                 let view = TenantsView { tenants: engine.tenants()? };
-                let row = |TenantStanding { tenant, erased_at }: &TenantStanding| {
+                let row = |TenantStatus { tenant, erased_at }: &TenantStatus| {
                     let erased = erased_at.map(|at| at.to_string()).unwrap_or_default();
                     vec![tenant.slug.clone(), tenant.id.to_string(), tenant.created_at.to_string(), erased]
                 };
-                output
-                    .answer(&view, || output.table(&["slug", "id", "created", "erased"], view.tenants.iter().map(row)))
+                output.print_answer(&view, || {
+                    output.render_table(&["slug", "id", "created", "erased"], view.tenants.iter().map(row))
+                })
             }
-            Deed::Create { slug } => {
+            TenantCommand::Create { slug } => {
                 let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';
                 if slug.is_empty() || slug.len() > SLUG_BYTES_MAX || !slug.bytes().all(plain) {
-                    return Err(Failure::wrong("shape.slug", "a tenant's slug is 1 to 64 of a-z, 0-9, `_` and `-`"));
+                    return Err(Failure::user_error(
+                        "shape.slug",
+                        "a tenant's slug is 1 to 64 of a-z, 0-9, `_` and `-`",
+                    ));
                 }
                 if let Some(standing) = engine.tenants()?.iter().find(|standing| standing.tenant.slug == slug) {
-                    return Err(exists(standing));
+                    return Err(tenant_exists_failure(standing));
                 }
                 let tenant = engine.create_tenant(&slug)?;
-                output.answer(&tenant, || format!("{} tenant {slug} ({})", output.paint(Tone::Good, "made"), tenant.id))
+                output.print_answer(&tenant, || {
+                    format!("{} tenant {slug} ({})", output.paint(Tone::Good, "made"), tenant.id)
+                })
             }
         }
     }
 }
 
-fn exists(TenantStanding { tenant, erased_at }: &TenantStanding) -> Failure {
+fn tenant_exists_failure(TenantStatus { tenant, erased_at }: &TenantStatus) -> Failure {
     let slug = &tenant.slug;
     let (told, hint) = match erased_at {
         Some(at) => (
@@ -81,5 +87,5 @@ fn exists(TenantStanding { tenant, erased_at }: &TenantStanding) -> Failure {
         ),
         None => (format!("tenant `{slug}` exists already"), format!("use it: `--tenant {slug}`")),
     };
-    Failure::wrong("conflict.tenant_exists", told).hint(hint)
+    Failure::user_error("conflict.tenant_exists", told).with_hint(hint)
 }

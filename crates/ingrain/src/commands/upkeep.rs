@@ -1,20 +1,20 @@
 //! `upkeep`: do what is due.
 
-use engine::{Upkeep, UpkeepDone};
+use engine::{UpkeepOptions, UpkeepReport};
 use serde_json::json;
 
 use crate::commands::Job;
 use crate::error::Failure;
 
 pub fn run(job: &Job<'_>) -> Result<(), Failure> {
-    let upkeep = Upkeep::default();
+    let upkeep = UpkeepOptions::default();
     let done = job.session.engine.upkeep_now(&job.session.caller, upkeep)?;
-    let warning = without_vectors(&done, upkeep);
+    let warning = missing_vectors_warning(&done, upkeep);
     let mut view = json!(done);
     if let (Some(view), Some(warning)) = (view.as_object_mut(), &warning) {
         view.insert("warnings".to_owned(), json!([warning]));
     }
-    job.output.answer(&view, || {
+    job.output.print_answer(&view, || {
         let words = format!(
             "{} expired, {} faded, {} given vectors, {} drafts of live conversations kept, {} old receipts gone",
             done.expired, done.archived, done.embedded, done.extended, done.receipts
@@ -25,7 +25,7 @@ pub fn run(job: &Job<'_>) -> Result<(), Failure> {
 }
 
 /// How many still wait for a vector, and why: until they have one, they are found by their words only.
-fn without_vectors(done: &UpkeepDone, upkeep: Upkeep) -> Option<String> {
+fn missing_vectors_warning(done: &UpkeepReport, upkeep: UpkeepOptions) -> Option<String> {
     let why = done.embedder_down.as_ref()?;
     // They are counted no further than one batch.
     let least = if done.unembedded >= upkeep.batch as u64 { "at least " } else { "" };

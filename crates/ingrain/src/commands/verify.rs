@@ -3,21 +3,21 @@
 use crate::commands::Job;
 use crate::error::Failure;
 use crate::output::Tone;
-use engine::text::count::counted;
+use engine::text::count::format_count;
 
 pub fn run(job: &Job<'_>) -> Result<(), Failure> {
     let verified = job.session.engine.verify(&job.session.caller)?;
-    job.output.answer(&verified, || match &verified.broken {
+    job.output.print_answer(&verified, || match &verified.broken {
         None => format!(
             "{}: {}, last hash {}",
             job.output.paint(Tone::Good, "intact"),
-            counted(verified.entries, "entry", "entries"),
+            format_count(verified.entries, "entry", "entries"),
             verified.hash
         ),
         Some(broken) => format!("{} at entry {}: {}", job.output.paint(Tone::Bad, "broken"), broken.seq, broken.reason),
     })?;
     match verified.broken {
         None => Ok(()),
-        Some(_) => Err(Failure::Told(1)),
+        Some(_) => Err(Failure::AlreadyReported(1)),
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sqlite {
+pub struct SqliteSettings {
     /// Longest wait for another process that writes, in milliseconds; then the call fails with `store.busy`.
     pub wait_ms: u64,
     /// Mebibytes of the search index kept in memory; with none, every search reads its places anew.
@@ -17,30 +17,30 @@ pub struct Sqlite {
 
 const MIB: usize = 1024 * 1024;
 
-impl Sqlite {
-    pub(super) fn of(options: &store::Options) -> Sqlite {
-        Sqlite { wait_ms: options.wait_max.as_millis() as u64, index_mib: options.recall_bytes_max / MIB }
+impl SqliteSettings {
+    pub(super) fn from_options(options: &store::SqliteOptions) -> SqliteSettings {
+        SqliteSettings { wait_ms: options.wait_max.as_millis() as u64, index_mib: options.recall_bytes_max / MIB }
     }
 
-    pub fn options(&self) -> store::Options {
-        let waiting: Option<fn(&Path)> = std::io::stderr().is_terminal().then_some(say_waiting);
-        store::Options {
+    pub fn to_options(&self) -> store::SqliteOptions {
+        let waiting: Option<fn(&Path)> = std::io::stderr().is_terminal().then_some(print_waiting);
+        store::SqliteOptions {
             recall_bytes_max: self.index_mib.saturating_mul(MIB),
             wait_max: Duration::from_millis(self.wait_ms),
-            waiting,
+            on_wait: waiting,
         }
     }
 }
 
 /// A person who waits is told what for.
-fn say_waiting(file: &Path) {
+fn print_waiting(file: &Path) {
     // A terminal that has gone away is no reason to stop.
     let _ = writeln!(std::io::stderr(), "waiting: another process is writing to `{}`", file.display());
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Postgres {
+pub struct PostgresSettings {
     /// Connections of this process at most; one more listens for events.
     pub connections_max: usize,
     /// Longest wait for a free connection or a server that is away, in milliseconds; then callers are told to come back.
@@ -51,9 +51,9 @@ pub struct Postgres {
     pub exact_max: u64,
 }
 
-impl Postgres {
-    pub(super) fn of(options: &store::PostgresOptions) -> Postgres {
-        Postgres {
+impl PostgresSettings {
+    pub(super) fn from_options(options: &store::PostgresOptions) -> PostgresSettings {
+        PostgresSettings {
             connections_max: options.connections_max,
             wait_ms: options.wait_max.as_millis() as u64,
             statement_ms: options.statement_max.as_millis() as u64,
@@ -61,7 +61,7 @@ impl Postgres {
         }
     }
 
-    pub fn options(&self) -> store::PostgresOptions {
+    pub fn to_options(&self) -> store::PostgresOptions {
         store::PostgresOptions {
             connections_max: self.connections_max,
             wait_max: Duration::from_millis(self.wait_ms),

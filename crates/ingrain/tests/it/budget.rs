@@ -11,11 +11,14 @@ use engine::model::id::{MemoryId, TenantId, VersionId, uuid_v7};
 use engine::model::memory::{Draft, Evidence, Memory, Version};
 use engine::model::vocabulary::{EvidenceKind, Kind};
 use engine::policy::Readable;
-use engine::ports::change::{Change, Committed, Place};
+use engine::ports::change::{Change, CommitResult, Place};
 use engine::ports::row::{Row, RowFilter, RowKind};
-use engine::ports::{Address, Backend, Clock, Filter, Find, Found, Health, Page, PlaceState, StoreError, Tenant};
+use engine::ports::{
+    Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Clock, Filter, PageRequest, PlaceState, StoreError,
+    Tenant,
+};
 use engine::text::tokens;
-use engine::{ContextRequest, Engine, MyQuery, Settings, Turn, WindowRequest};
+use engine::{ContextRequest, Engine, RecallQuery, Settings, Turn, WindowRequest};
 use jiff::Timestamp;
 use proptest::prelude::*;
 
@@ -37,7 +40,7 @@ impl Clock for Ticks {
 }
 
 fn engine_on(backend: Arc<dyn Backend>) -> (Engine, TenantId) {
-    let embedder = embed::open(&embed::EmbedConfig::Off).expect("no embedder");
+    let embedder = embed::open_embedder(&embed::EmbedConfig::Off).expect("no embedder");
     let settings = Arc::new(Settings::default());
     let engine = Engine { backend, embedder, clock: Arc::new(Ticks::default()), settings, known: Arc::default() };
     let tenant = engine.start_tenant("default").expect("a tenant").id;
@@ -45,7 +48,7 @@ fn engine_on(backend: Arc<dyn Backend>) -> (Engine, TenantId) {
 }
 
 fn sqlite() -> Arc<dyn Backend> {
-    store::open_sqlite(&store::Location::Memory, &store::Options::default()).expect("a database")
+    store::open_sqlite(&store::Location::Memory, &store::SqliteOptions::default()).expect("a database")
 }
 
 fn agent(tenant: TenantId) -> Caller {
@@ -140,17 +143,17 @@ struct Torn {
 }
 
 impl Backend for Torn {
-    fn find(&self, readable: &Readable, find: &Find) -> Result<Found, StoreError> {
+    fn find_candidates(&self, readable: &Readable, find: &CandidateQuery) -> Result<CandidateSet, StoreError> {
         match find.filter.stores.iter().any(|store| store == self.store) {
             true => Err(StoreError::Unavailable("torn".to_owned())),
-            false => self.whole.find(readable, find),
+            false => self.whole.find_candidates(readable, find),
         }
     }
-    fn commit(&self, change: Change) -> Result<Committed, StoreError> {
+    fn commit(&self, change: Change) -> Result<CommitResult, StoreError> {
         self.whole.commit(change)
     }
-    fn live(&self, tenant: TenantId) -> Result<Vec<(String, u64)>, StoreError> {
-        self.whole.live(tenant)
+    fn live_counts(&self, tenant: TenantId) -> Result<Vec<(String, u64)>, StoreError> {
+        self.whole.live_counts(tenant)
     }
     fn commit_later(&self, change: Change) {
         self.whole.commit_later(change);
@@ -158,55 +161,60 @@ impl Backend for Torn {
     fn flush(&self) -> Result<(), StoreError> {
         self.whole.flush()
     }
-    fn tenants(&self) -> Result<Vec<Tenant>, StoreError> {
-        self.whole.tenants()
+    fn list_tenants(&self) -> Result<Vec<Tenant>, StoreError> {
+        self.whole.list_tenants()
     }
     fn ensure_tenant(&self, tenant: &Tenant) -> Result<Tenant, StoreError> {
         self.whole.ensure_tenant(tenant)
     }
-    fn row(&self, tenant: TenantId, kind: RowKind, id: &str) -> Result<Option<Row>, StoreError> {
-        self.whole.row(tenant, kind, id)
+    fn get_row(&self, tenant: TenantId, kind: RowKind, id: &str) -> Result<Option<Row>, StoreError> {
+        self.whole.get_row(tenant, kind, id)
     }
-    fn rows(&self, tenant: TenantId, kind: RowKind, filter: &RowFilter) -> Result<Vec<Row>, StoreError> {
-        self.whole.rows(tenant, kind, filter)
+    fn list_rows(&self, tenant: TenantId, kind: RowKind, filter: &RowFilter) -> Result<Vec<Row>, StoreError> {
+        self.whole.list_rows(tenant, kind, filter)
     }
-    fn get(&self, readable: &Readable, address: &Address) -> Result<Option<Memory>, StoreError> {
-        self.whole.get(readable, address)
+    fn get_memory(&self, readable: &Readable, address: &Address) -> Result<Option<Memory>, StoreError> {
+        self.whole.get_memory(readable, address)
     }
-    fn list(&self, readable: &Readable, filter: &Filter, page: &Page) -> Result<Vec<Memory>, StoreError> {
-        self.whole.list(readable, filter, page)
+    fn list_memories(
+        &self,
+        readable: &Readable,
+        filter: &Filter,
+        page: &PageRequest,
+    ) -> Result<Vec<Memory>, StoreError> {
+        self.whole.list_memories(readable, filter, page)
     }
-    fn versions(
+    fn list_versions(
         &self,
         readable: &Readable,
         memory: MemoryId,
         below: Option<u32>,
         limit: usize,
     ) -> Result<Vec<Version>, StoreError> {
-        self.whole.versions(readable, memory, below, limit)
+        self.whole.list_versions(readable, memory, below, limit)
     }
-    fn version(&self, readable: &Readable, version: VersionId) -> Result<Option<Version>, StoreError> {
-        self.whole.version(readable, version)
+    fn get_version(&self, readable: &Readable, version: VersionId) -> Result<Option<Version>, StoreError> {
+        self.whole.get_version(readable, version)
     }
-    fn place(&self, tenant: TenantId, place: &Place) -> Result<PlaceState, StoreError> {
-        self.whole.place(tenant, place)
+    fn place_state(&self, tenant: TenantId, place: &Place) -> Result<PlaceState, StoreError> {
+        self.whole.place_state(tenant, place)
     }
-    fn unembedded(&self, tenant: TenantId, model: &str, limit: usize) -> Result<Vec<Memory>, StoreError> {
-        self.whole.unembedded(tenant, model, limit)
+    fn list_unembedded(&self, tenant: TenantId, model: &str, limit: usize) -> Result<Vec<Memory>, StoreError> {
+        self.whole.list_unembedded(tenant, model, limit)
     }
-    fn events(&self, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
-        self.whole.events(tenant, after, limit)
+    fn events_after(&self, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
+        self.whole.events_after(tenant, after, limit)
     }
-    fn last_event(&self, tenant: TenantId) -> Result<u64, StoreError> {
-        self.whole.last_event(tenant)
+    fn last_event_seq(&self, tenant: TenantId) -> Result<u64, StoreError> {
+        self.whole.last_event_seq(tenant)
     }
     fn wait_events(&self, tenant: TenantId, after: u64, at_most: Duration) -> Result<u64, StoreError> {
         self.whole.wait_events(tenant, after, at_most)
     }
-    fn damage(&self) -> Result<Vec<String>, StoreError> {
-        self.whole.damage()
+    fn check_integrity(&self) -> Result<Vec<String>, StoreError> {
+        self.whole.check_integrity()
     }
-    fn health(&self) -> Result<Health, StoreError> {
+    fn health(&self) -> Result<BackendHealth, StoreError> {
         self.whole.health()
     }
 }
@@ -229,7 +237,7 @@ fn fact_19_a_broken_source_is_named_and_the_others_answer() {
             ..engine::AuditEntry::default()
         };
         engine.record_audit(&agent, entry).expect("recorded");
-        let asked = MyQuery { text: "harbour crane".to_owned(), ..MyQuery::default() };
+        let asked = RecallQuery { text: "harbour crane".to_owned(), ..RecallQuery::default() };
         let recalled = engine.search_my_memories(&agent, &asked).expect("an answer");
         let failed = serde_json::to_value(&recalled.failed).expect("plain");
         assert_eq!(failed, serde_json::json!([{ "source": source, "code": "store.unavailable" }]), "{store}");

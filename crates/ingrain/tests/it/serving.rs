@@ -160,7 +160,7 @@ fn a_turn_does_not_wait_for_another_process_and_its_receipt_is_written_later() {
     let (status, _, said) = serving.ask("POST", "/v1/context", r#"{"message":"drain the gateway"}"#);
     let context: serde_json::Value = serde_json::from_str(&said).expect("an answer");
     assert!(status == 200 && text(&context["text"]).contains("drain the gateway first"), "{said}");
-    assert_eq!(context["skipped"], serde_json::json!([engine::RECEIPT_NOT_YET]));
+    assert_eq!(context["skipped"], serde_json::json!([engine::RECEIPT_PENDING]));
     // Whoever looks for it meanwhile hears that it is busy, and takes it from nobody.
     let (status, _, busy) = serving.ask("GET", &format!("/v1/receipts/{}", text(&context["receipt"])), "");
     assert!(status == 503 && busy.contains("store.busy"), "{busy}");

@@ -8,45 +8,45 @@ use engine::model::caller::{Caller, Grant};
 use serde::Deserialize;
 
 use crate::config::ServerConfig;
-use crate::outbound::Outbound;
+use crate::outbound::OutboundClient;
 
 /// Answers kept before all are thrown away: a bound on memory.
 const CACHED_MAX: usize = 10_000;
 
-type ByEverySystem = BTreeMap<String, Grant>;
+type GrantsBySystem = BTreeMap<String, Grant>;
 
 pub(super) struct Grants {
-    configured: BTreeMap<String, ByEverySystem>,
-    resolver: Option<Resolver>,
+    configured: BTreeMap<String, GrantsBySystem>,
+    resolver: Option<GrantResolver>,
 }
 
-struct Resolver {
+struct GrantResolver {
     url: String,
-    outbound: Outbound,
-    believed: Duration,
-    cached: Mutex<HashMap<String, (Instant, ByEverySystem)>>,
+    outbound: OutboundClient,
+    cache_ttl: Duration,
+    cache: Mutex<HashMap<String, (Instant, GrantsBySystem)>>,
 }
 
 #[derive(Deserialize)]
-struct Resolved {
-    grants: ByEverySystem,
+struct ResolverAnswer {
+    grants: GrantsBySystem,
 }
 
 impl Grants {
-    pub(super) fn new(config: &ServerConfig, outbound: Outbound) -> Grants {
-        let resolver = (!config.grants_url.is_empty()).then(|| Resolver {
+    pub(super) fn new(config: &ServerConfig, outbound: OutboundClient) -> Grants {
+        let resolver = (!config.grants_url.is_empty()).then(|| GrantResolver {
             url: config.grants_url.clone(),
             outbound,
-            believed: Duration::from_secs(config.limits.grants_cache_secs),
-            cached: Mutex::default(),
+            cache_ttl: Duration::from_secs(config.limits.grants_cache_secs),
+            cache: Mutex::default(),
         });
         Grants { configured: config.grants.clone(), resolver }
     }
 
     /// Adds what the caller holds beyond its key or token. Blocks where a resolver is asked.
-    pub(super) fn add(&self, caller: &mut Caller) {
+    pub(super) fn add_grants(&self, caller: &mut Caller) {
         let configured = self.configured.get(&caller.principal).cloned().unwrap_or_default();
-        let resolved = self.resolver.as_ref().map(|resolver| resolver.grants(caller)).unwrap_or_default();
+        let resolved = self.resolver.as_ref().map(|resolver| resolver.resolve_grants(caller)).unwrap_or_default();
         for (system, grant) in configured.into_iter().chain(resolved) {
             let held = caller.grants.entry(system).or_insert(grant);
             *held = (*held).max(grant);
@@ -54,23 +54,23 @@ impl Grants {
     }
 }
 
-impl Resolver {
-    fn grants(&self, caller: &Caller) -> ByEverySystem {
+impl GrantResolver {
+    fn resolve_grants(&self, caller: &Caller) -> GrantsBySystem {
         let name = format!("{}/{}", caller.tenant, caller.principal);
-        if let Some((at, grants)) = self.cached().get(&name)
-            && at.elapsed() < self.believed
+        if let Some((at, grants)) = self.lock_cache().get(&name)
+            && at.elapsed() < self.cache_ttl
         {
             return grants.clone();
         }
         let query = [("tenant", caller.tenant.to_string()), ("principal", caller.principal.clone())];
-        let grants = match self.outbound.get_json::<Resolved>(&self.url, &query) {
+        let grants = match self.outbound.get_json::<ResolverAnswer>(&self.url, &query) {
             Ok(resolved) => resolved.grants,
             Err(reason) => {
                 tracing::warn!(%reason, "the grant resolver failed: no grants from it");
-                return ByEverySystem::new();
+                return GrantsBySystem::new();
             }
         };
-        let mut cached = self.cached();
+        let mut cached = self.lock_cache();
         if cached.len() >= CACHED_MAX {
             cached.clear();
         }
@@ -78,7 +78,7 @@ impl Resolver {
         grants
     }
 
-    fn cached(&self) -> std::sync::MutexGuard<'_, HashMap<String, (Instant, ByEverySystem)>> {
-        self.cached.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn lock_cache(&self) -> std::sync::MutexGuard<'_, HashMap<String, (Instant, GrantsBySystem)>> {
+        self.cache.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }

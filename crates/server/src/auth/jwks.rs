@@ -8,24 +8,24 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::signature::{self, RsaPublicKeyComponents, UnparsedPublicKey};
 use serde::Deserialize;
 
-use crate::outbound::Outbound;
+use crate::outbound::OutboundClient;
 
 /// Keys are believed so long.
-const BELIEVED: Duration = Duration::from_secs(600);
+const KEY_SET_TTL: Duration = Duration::from_secs(600);
 /// A token with an unknown key id makes us look again, but not more often than this.
-const LOOK_AGAIN: Duration = Duration::from_secs(10);
+const REFETCH_PAUSE: Duration = Duration::from_secs(10);
 
 pub(super) struct KeySet {
     url: String,
-    outbound: Outbound,
-    cached: Mutex<Cached>,
+    outbound: OutboundClient,
+    cache: Mutex<CachedKeySet>,
 }
 
 #[derive(Default)]
-struct Cached {
+struct CachedKeySet {
     keys: Vec<Jwk>,
-    fetched: Option<Instant>,
-    tried: Option<Instant>,
+    fetched_at: Option<Instant>,
+    tried_at: Option<Instant>,
 }
 
 #[derive(Clone, Deserialize)]
@@ -54,41 +54,41 @@ struct Jwks {
 }
 
 impl KeySet {
-    pub(super) fn new(url: String, outbound: Outbound) -> KeySet {
-        KeySet { url, outbound, cached: Mutex::default() }
+    pub(super) fn new(url: String, outbound: OutboundClient) -> KeySet {
+        KeySet { url, outbound, cache: Mutex::default() }
     }
 
     /// Whether one of the provider's keys signed this.
-    pub(super) fn verify(&self, alg: &str, kid: Option<&str>, signed: &[u8], signature: &[u8]) -> bool {
-        let good = |keys: Vec<Jwk>| keys.iter().any(|key| key.verify(alg, signed, signature));
+    pub(super) fn verify_signature(&self, alg: &str, kid: Option<&str>, signed: &[u8], signature: &[u8]) -> bool {
+        let good = |keys: Vec<Jwk>| keys.iter().any(|key| key.verify_signature(alg, signed, signature));
         let matching = |keys: Vec<Jwk>| -> Vec<Jwk> {
             keys.into_iter().filter(|key| kid.is_none() || key.kid.as_deref() == kid).collect()
         };
-        let known = matching(self.keys(false));
+        let known = matching(self.load_keys(false));
         match known.is_empty() {
             // The provider may have turned its keys since.
-            true => good(matching(self.keys(true))),
+            true => good(matching(self.load_keys(true))),
             false => good(known),
         }
     }
 
-    fn keys(&self, again: bool) -> Vec<Jwk> {
-        let mut cached = self.cached.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let fresh = cached.fetched.is_some_and(|at| at.elapsed() < BELIEVED);
-        let too_soon = cached.tried.is_some_and(|at| at.elapsed() < LOOK_AGAIN);
+    fn load_keys(&self, again: bool) -> Vec<Jwk> {
+        let mut cached = self.cache.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let fresh = cached.fetched_at.is_some_and(|at| at.elapsed() < KEY_SET_TTL);
+        let too_soon = cached.tried_at.is_some_and(|at| at.elapsed() < REFETCH_PAUSE);
         if too_soon || (fresh && !again) {
             // Keys that could not be fetched anew are not believed for ever.
             return if fresh { cached.keys.clone() } else { Vec::new() };
         }
-        cached.tried = Some(Instant::now());
+        cached.tried_at = Some(Instant::now());
         match self.outbound.get_json::<Jwks>(&self.url, &[]) {
             Ok(jwks) => {
                 cached.keys = jwks.keys.into_iter().filter_map(|key| serde_json::from_value(key).ok()).collect();
-                cached.fetched = Some(Instant::now());
+                cached.fetched_at = Some(Instant::now());
             }
             Err(reason) => tracing::warn!(%reason, "the key set of the identity provider could not be fetched"),
         }
-        match cached.fetched.is_some_and(|at| at.elapsed() < BELIEVED) {
+        match cached.fetched_at.is_some_and(|at| at.elapsed() < KEY_SET_TTL) {
             true => cached.keys.clone(),
             false => Vec::new(),
         }
@@ -97,19 +97,19 @@ impl KeySet {
 
 impl Jwk {
     /// The key's own sort decides the algorithm; the token's word must agree with it, so it cannot choose a weaker one.
-    fn verify(&self, alg: &str, signed: &[u8], signature: &[u8]) -> bool {
+    fn verify_signature(&self, alg: &str, signed: &[u8], signature: &[u8]) -> bool {
         if self.purpose.as_deref().is_some_and(|purpose| purpose != "sig") {
             return false;
         }
         let verified = match (self.kty.as_str(), self.crv.as_deref(), alg) {
-            ("RSA", _, "RS256") => self.rsa(&signature::RSA_PKCS1_2048_8192_SHA256, signed, signature),
-            ("RSA", _, "RS384") => self.rsa(&signature::RSA_PKCS1_2048_8192_SHA384, signed, signature),
-            ("RSA", _, "RS512") => self.rsa(&signature::RSA_PKCS1_2048_8192_SHA512, signed, signature),
-            ("RSA", _, "PS256") => self.rsa(&signature::RSA_PSS_2048_8192_SHA256, signed, signature),
-            ("EC", Some("P-256"), "ES256") => self.curve(&signature::ECDSA_P256_SHA256_FIXED, signed, signature),
-            ("EC", Some("P-384"), "ES384") => self.curve(&signature::ECDSA_P384_SHA384_FIXED, signed, signature),
+            ("RSA", _, "RS256") => self.verify_rsa(&signature::RSA_PKCS1_2048_8192_SHA256, signed, signature),
+            ("RSA", _, "RS384") => self.verify_rsa(&signature::RSA_PKCS1_2048_8192_SHA384, signed, signature),
+            ("RSA", _, "RS512") => self.verify_rsa(&signature::RSA_PKCS1_2048_8192_SHA512, signed, signature),
+            ("RSA", _, "PS256") => self.verify_rsa(&signature::RSA_PSS_2048_8192_SHA256, signed, signature),
+            ("EC", Some("P-256"), "ES256") => self.verify_ecdsa(&signature::ECDSA_P256_SHA256_FIXED, signed, signature),
+            ("EC", Some("P-384"), "ES384") => self.verify_ecdsa(&signature::ECDSA_P384_SHA384_FIXED, signed, signature),
             ("OKP", Some("Ed25519"), "EdDSA") => {
-                let x = self.x.as_deref().and_then(decoded);
+                let x = self.x.as_deref().and_then(decode_base64url);
                 x.map(|x| UnparsedPublicKey::new(&signature::ED25519, x).verify(signed, signature).is_ok())
             }
             _ => None,
@@ -117,12 +117,17 @@ impl Jwk {
         verified.unwrap_or(false)
     }
 
-    fn rsa(&self, parameters: &'static signature::RsaParameters, signed: &[u8], signature: &[u8]) -> Option<bool> {
-        let (n, e) = (decoded(self.n.as_deref()?)?, decoded(self.e.as_deref()?)?);
+    fn verify_rsa(
+        &self,
+        parameters: &'static signature::RsaParameters,
+        signed: &[u8],
+        signature: &[u8],
+    ) -> Option<bool> {
+        let (n, e) = (decode_base64url(self.n.as_deref()?)?, decode_base64url(self.e.as_deref()?)?);
         Some(RsaPublicKeyComponents { n, e }.verify(parameters, signed, signature).is_ok())
     }
 
-    fn curve(
+    fn verify_ecdsa(
         &self,
         algorithm: &'static signature::EcdsaVerificationAlgorithm,
         signed: &[u8],
@@ -131,12 +136,12 @@ impl Jwk {
         /// Says that both coordinates follow, uncompressed.
         const UNCOMPRESSED: u8 = 4;
         let mut point = vec![UNCOMPRESSED];
-        point.extend(decoded(self.x.as_deref()?)?);
-        point.extend(decoded(self.y.as_deref()?)?);
+        point.extend(decode_base64url(self.x.as_deref()?)?);
+        point.extend(decode_base64url(self.y.as_deref()?)?);
         Some(UnparsedPublicKey::new(algorithm, point).verify(signed, signature).is_ok())
     }
 }
 
-fn decoded(text: &str) -> Option<Vec<u8>> {
+fn decode_base64url(text: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text).ok()
 }

@@ -17,7 +17,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use engine::Engine;
 use engine::admin::keys::{KEY_MARK, Key, Settable};
-use engine::gate::checked_name;
+use engine::gate::check_name;
 use engine::model::caller::Caller;
 use engine::model::id::TenantId;
 use engine::model::memory::content_sha256;
@@ -25,19 +25,19 @@ use engine::model::vocabulary::Role;
 
 use crate::app::App;
 use crate::config::ServerConfig;
-use crate::outbound::Outbound;
+use crate::outbound::OutboundClient;
 use crate::problem::Problem;
-use crate::rate::Rates;
+use crate::rate::RateLimiter;
 use crate::repeat;
-pub(crate) use believed::BELIEVED;
-use believed::Believed;
+pub(crate) use believed::KEY_CACHE_TTL;
+use believed::KeyCache;
 use grants::Grants;
-use token::Tokens;
+use token::TokenVerifier;
 
 /// One failed credential is forgiven this often, per second: guessing stays hopeless, a typo costs little.
-const FORGIVEN_PER_SECOND: f64 = 1.0 / 3.0;
+const FAILURES_FORGIVEN_PER_SECOND: f64 = 1.0 / 3.0;
 /// Good credentials remembered as such, so that a flood of bad ones from the same address cannot lock them out.
-const KNOWN_MAX: usize = 10_000;
+const KNOWN_GOOD_MAX: usize = 10_000;
 /// Longest credential looked at: a token with many claims.
 const CREDENTIAL_BYTES_MAX: usize = 8_192;
 
@@ -53,26 +53,26 @@ pub(crate) const IDENTITY_HEADERS: [(&str, Settable); 6] = [
 
 /// Who asks, settled.
 #[derive(Clone)]
-pub(crate) struct Who {
+pub(crate) struct AuthenticatedCaller {
     pub(crate) caller: Caller,
     /// Runs the installation, not just a tenant of it.
     pub(crate) operator: bool,
-    pub(crate) proof: Arc<Proof>,
+    pub(crate) proof: Arc<CallerProof>,
 }
 
 #[cfg(test)]
-impl Who {
+impl AuthenticatedCaller {
     /// Somebody who needed to show nothing.
-    pub(crate) fn of(caller: Caller) -> Who {
-        Who { caller, operator: false, proof: Arc::default() }
+    pub(crate) fn from_caller(caller: Caller) -> AuthenticatedCaller {
+        AuthenticatedCaller { caller, operator: false, proof: Arc::default() }
     }
 }
 
 /// What the caller showed: kept so that a long stream can ask again whether it is still good.
 #[derive(Default)]
-pub(crate) struct Proof {
+pub(crate) struct CallerProof {
     credential: Option<Credential>,
-    said: Vec<(Settable, String)>,
+    identity_headers: Vec<(Settable, String)>,
 }
 
 /// A key or a token, and the hash it is known by.
@@ -82,163 +82,167 @@ struct Credential {
 }
 
 /// A caller before its headers are read.
-struct Identity {
+struct CredentialIdentity {
     caller: Caller,
     operator: bool,
     may_set: Vec<Settable>,
 }
 
 /// Checks credentials, and how often they fail.
-pub(crate) struct Doorman {
-    failures: Rates,
-    known: Mutex<HashSet<String>>,
-    keys: Believed,
+pub(crate) struct Authenticator {
+    failures: RateLimiter,
+    known_good: Mutex<HashSet<String>>,
+    key_cache: KeyCache,
     /// Whether asking for grants may take a while.
-    asks_out: bool,
-    tokens: Option<Tokens>,
+    has_grant_resolver: bool,
+    tokens: Option<TokenVerifier>,
     grants: Grants,
 }
 
-impl Doorman {
-    pub(crate) fn new(config: &ServerConfig) -> Doorman {
-        let outbound = Outbound::new(config.private_endpoints);
-        Doorman {
-            failures: Rates::slow(FORGIVEN_PER_SECOND, config.limits.failures_burst),
-            known: Mutex::default(),
-            keys: Believed::default(),
-            asks_out: !config.grants_url.is_empty(),
-            tokens: (!config.token.issuer.is_empty()).then(|| Tokens::new(config.token.clone(), outbound.clone())),
+impl Authenticator {
+    pub(crate) fn new(config: &ServerConfig) -> Authenticator {
+        let outbound = OutboundClient::new(config.private_endpoints);
+        Authenticator {
+            failures: RateLimiter::with_rate(FAILURES_FORGIVEN_PER_SECOND, config.limits.failures_burst),
+            known_good: Mutex::default(),
+            key_cache: KeyCache::default(),
+            has_grant_resolver: !config.grants_url.is_empty(),
+            tokens: (!config.token.issuer.is_empty())
+                .then(|| TokenVerifier::new(config.token.clone(), outbound.clone())),
             grants: Grants::new(config, outbound),
         }
     }
 
     /// Asks the engine or the provider who this is. Blocks.
-    pub(crate) fn identify(&self, app: &App, proof: &Arc<Proof>) -> Result<Who, Problem> {
+    pub(crate) fn identify_caller(&self, app: &App, proof: &Arc<CallerProof>) -> Result<AuthenticatedCaller, Problem> {
         let identity = match (&proof.credential, &app.config.local) {
-            (None, Some(caller)) => local(caller.clone()),
+            (None, Some(caller)) => local_operator(caller.clone()),
             (None, None) => return Err(Problem::unauthorized("send a key: `Authorization: Bearer ing_…`")),
-            (Some(credential), _) => self.credential(&app.engine, credential)?,
+            (Some(credential), _) => self.identify_credential(&app.engine, credential)?,
         };
-        let mut caller = said(identity.caller, &identity.may_set, &proof.said, &app.engine)?;
+        let mut caller =
+            apply_identity_headers(identity.caller, &identity.may_set, &proof.identity_headers, &app.engine)?;
         if let Some(rules) = app.config.rules.get(&caller.role) {
             caller.rules.read &= rules.read;
             caller.rules.manage &= rules.manage;
         }
-        self.grants.add(&mut caller);
-        Ok(Who { caller, operator: identity.operator, proof: proof.clone() })
+        self.grants.add_grants(&mut caller);
+        Ok(AuthenticatedCaller { caller, operator: identity.operator, proof: proof.clone() })
     }
 
-    fn credential(&self, engine: &Engine, credential: &Credential) -> Result<Identity, Problem> {
+    fn identify_credential(&self, engine: &Engine, credential: &Credential) -> Result<CredentialIdentity, Problem> {
         let unknown = || Problem::unauthorized("this key or token is not good here");
         let text = &credential.text;
-        if let Some((tenant, key)) = self.key(engine, credential)? {
+        if let Some((tenant, key)) = self.find_key(engine, credential)? {
             let (operator, may_set) = (key.rights.operator, key.rights.may_set.clone());
-            return Ok(Identity { caller: key.caller(tenant), operator, may_set });
+            return Ok(CredentialIdentity { caller: key.to_caller(tenant), operator, may_set });
         }
         let tokens = self.tokens.as_ref().filter(|_| text.split('.').count() == 3).ok_or_else(unknown)?;
-        let (caller, may_set) = tokens.caller(engine, text)?;
-        Ok(Identity { caller, operator: false, may_set })
+        let (caller, may_set) = tokens.caller_from_token(engine, text)?;
+        Ok(CredentialIdentity { caller, operator: false, may_set })
     }
 
-    fn key(&self, engine: &Engine, credential: &Credential) -> Result<Option<(TenantId, Arc<Key>)>, Problem> {
-        let era = self.keys.era();
-        if let Some(believed) = self.keys.get(&credential.sha256, engine.clock.now()) {
+    fn find_key(&self, engine: &Engine, credential: &Credential) -> Result<Option<(TenantId, Arc<Key>)>, Problem> {
+        let era = self.key_cache.generation();
+        if let Some(believed) = self.key_cache.get(&credential.sha256, engine.clock.now()) {
             return Ok(Some(believed));
         }
-        let Some((tenant, key)) = engine.key_by_text(&credential.text)? else { return Ok(None) };
-        engine.touch_key(tenant, &key);
+        let Some((tenant, key)) = engine.find_key_by_text(&credential.text)? else { return Ok(None) };
+        engine.record_key_use(tenant, &key);
         let key = Arc::new(key);
-        self.keys.keep(era, &credential.sha256, tenant, &key);
+        self.key_cache.insert_key(era, &credential.sha256, tenant, &key);
         Ok(Some((tenant, key)))
     }
 
     /// Looks every key up anew: some were changed here.
-    pub(crate) fn keys_changed(&self) {
-        self.keys.drop_all();
+    pub(crate) fn invalidate_keys(&self) {
+        self.key_cache.invalidate_keys();
     }
 
     /// Moves each time keys were changed here.
-    pub(crate) fn era(&self) -> tokio::sync::watch::Receiver<u64> {
-        self.keys.eras()
+    pub(crate) fn watch_key_generation(&self) -> tokio::sync::watch::Receiver<u64> {
+        self.key_cache.watch_generation()
     }
 
     /// Whether the key shown was just looked up and is good. What is no key speaks for itself until it is asked again.
-    pub(crate) fn believes(&self, app: &App, proof: &Proof) -> bool {
+    pub(crate) fn is_key_fresh(&self, app: &App, proof: &CallerProof) -> bool {
         let key = proof.credential.as_ref().filter(|credential| credential.text.starts_with(KEY_MARK));
-        key.is_none_or(|key| self.keys.get(&key.sha256, app.engine.clock.now()).is_some())
+        key.is_none_or(|key| self.key_cache.get(&key.sha256, app.engine.clock.now()).is_some())
     }
 
     /// Who this is, where that is known without asking anybody.
-    fn at_once(&self, app: &App, proof: &Arc<Proof>) -> Option<Result<Who, Problem>> {
+    fn identify_from_cache(&self, app: &App, proof: &Arc<CallerProof>) -> Option<Result<AuthenticatedCaller, Problem>> {
         let known = match &proof.credential {
-            Some(credential) => self.keys.get(&credential.sha256, app.engine.clock.now()).is_some(),
+            Some(credential) => self.key_cache.get(&credential.sha256, app.engine.clock.now()).is_some(),
             None => true,
         };
-        (known && !self.asks_out).then(|| self.identify(app, proof))
+        (known && !self.has_grant_resolver).then(|| self.identify_caller(app, proof))
     }
 
     /// Whether an address has failed too often to be believed once more. Good credentials seen before always pass.
-    fn throttled(&self, peer: IpAddr, proof: &Proof) -> Result<(), Problem> {
+    fn check_failure_rate(&self, peer: IpAddr, proof: &CallerProof) -> Result<(), Problem> {
         let Some(credential) = &proof.credential else { return Ok(()) };
-        let verdict = self.failures.look(&peer.to_string(), Instant::now());
-        let known = || self.known().contains(&credential.sha256);
+        let verdict = self.failures.peek_tokens(&peer.to_string(), Instant::now());
+        let known = || self.lock_known_good().contains(&credential.sha256);
         if verdict.allowed || known() {
             return Ok(());
         }
         let secs = verdict.reset.as_secs() + 1;
         let message = "too many keys from this address were not good";
-        Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "auth.throttled", message).retry_after(secs))
+        Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "auth.throttled", message).with_retry_after(secs))
     }
 
-    fn noted(&self, peer: IpAddr, proof: &Proof, good: bool) {
+    fn record_attempt(&self, peer: IpAddr, proof: &CallerProof, good: bool) {
         let Some(credential) = &proof.credential else { return };
         if !good {
-            self.failures.take(&peer.to_string(), Instant::now());
+            self.failures.take_token(&peer.to_string(), Instant::now());
             return;
         }
-        let mut known = self.known();
+        let mut known = self.lock_known_good();
         if known.contains(&credential.sha256) {
             return;
         }
-        if known.len() >= KNOWN_MAX {
+        if known.len() >= KNOWN_GOOD_MAX {
             known.clear();
         }
         known.insert(credential.sha256.clone());
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
-        self.known.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn lock_known_good(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+        self.known_good.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
 /// The layer before every guarded route: who, then how often, then whether it was done before. One layer for all of it,
 /// as each copies those below it for every call.
-pub(crate) async fn gatekeeper(
+pub(crate) async fn guard_request(
     State(app): State<App>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let who = match admitted(&app, peer.ip(), request.headers()).await {
+    let who = match authenticate_request(&app, peer.ip(), request.headers()).await {
         Ok(who) => who,
         Err(problem) => return problem.into_response(),
     };
     let principal = format!("{}/{}", who.caller.tenant, who.caller.principal);
     // The person at this machine is not rationed.
     let verdict = (app.config.local.is_none() || who.proof.credential.is_some())
-        .then(|| app.rates.take(&principal, Instant::now()));
+        .then(|| app.rate_limiter.take_token(&principal, Instant::now()));
     tracing::Span::current().record("principal", who.caller.principal.as_str());
     request.extensions_mut().insert(who);
     let mut response = match verdict {
         Some(verdict) if !verdict.allowed => {
             let secs = verdict.reset.as_secs() + 1;
             let message = "too many calls; slow down";
-            Problem::new(StatusCode::TOO_MANY_REQUESTS, "http.rate_limited", message).retry_after(secs).into_response()
+            Problem::new(StatusCode::TOO_MANY_REQUESTS, "http.rate_limited", message)
+                .with_retry_after(secs)
+                .into_response()
         }
-        _ => repeat::once(&app, request, next).await,
+        _ => repeat::run_once(&app, request, next).await,
     };
     if let Some(verdict) = verdict {
-        let policy = format!("\"principal\";q={};w=1", app.rates.burst());
+        let policy = format!("\"principal\";q={};w=1", app.rate_limiter.burst());
         let left = format!("\"principal\";r={};t={}", verdict.remaining, verdict.reset.as_secs() + 1);
         for (name, value) in [("ratelimit-policy", policy), ("ratelimit", left)] {
             if let Ok(value) = value.parse() {
@@ -249,29 +253,33 @@ pub(crate) async fn gatekeeper(
     response
 }
 
-pub(crate) async fn admitted(app: &App, peer: IpAddr, headers: &HeaderMap) -> Result<Who, Problem> {
-    let proof = Arc::new(Proof::read(headers)?);
-    app.doorman.throttled(peer, &proof)?;
-    let who = match app.doorman.at_once(app, &proof) {
+pub(crate) async fn authenticate_request(
+    app: &App,
+    peer: IpAddr,
+    headers: &HeaderMap,
+) -> Result<AuthenticatedCaller, Problem> {
+    let proof = Arc::new(CallerProof::from_headers(headers)?);
+    app.authenticator.check_failure_rate(peer, &proof)?;
+    let who = match app.authenticator.identify_from_cache(app, &proof) {
         Some(who) => who,
         None => {
             let (doorman, shown) = (app.clone(), proof.clone());
-            app.call("authenticate", move |_| doorman.doorman.identify(&doorman, &shown)).await
+            app.call_engine("authenticate", move |_| doorman.authenticator.identify_caller(&doorman, &shown)).await
         }
     };
     match &who {
-        Ok(_) => app.doorman.noted(peer, &proof, true),
+        Ok(_) => app.authenticator.record_attempt(peer, &proof, true),
         Err(problem) if problem.status == StatusCode::UNAUTHORIZED => {
-            app.metrics.failed_credential();
-            app.doorman.noted(peer, &proof, false);
+            app.metrics.record_failed_credential();
+            app.authenticator.record_attempt(peer, &proof, false);
         }
         Err(_) => {}
     }
     who
 }
 
-impl Proof {
-    fn read(headers: &HeaderMap) -> Result<Proof, Problem> {
+impl CallerProof {
+    fn from_headers(headers: &HeaderMap) -> Result<CallerProof, Problem> {
         let unreadable = || Problem::unauthorized("the credential cannot be read: `Authorization: Bearer ing_…`");
         let credential = match (headers.get("authorization"), headers.get("x-api-key")) {
             (Some(value), _) => {
@@ -297,12 +305,12 @@ impl Proof {
             said.push((settable, text.to_owned()));
         }
         let credential = credential.map(|text| Credential { text: text.to_owned(), sha256: content_sha256(text) });
-        Ok(Proof { credential, said })
+        Ok(CallerProof { credential, identity_headers: said })
     }
 }
 
 /// What the headers say, where they may.
-fn said(
+fn apply_identity_headers(
     mut caller: Caller,
     may_set: &[Settable],
     said: &[(Settable, String)],
@@ -313,7 +321,7 @@ fn said(
             let message = format!("this key may not say its {settable}; an admin makes one with `may_set`");
             return Err(Problem::forbidden("auth.header_not_allowed", message));
         }
-        checked_name(settable.as_str(), name, &engine.settings.limits)?;
+        check_name(settable.as_str(), name, &engine.settings.limits)?;
         let name = Some(name.clone());
         match settable {
             Settable::Agent => caller.agent = name,
@@ -337,15 +345,15 @@ fn said(
 }
 
 /// The operator at this machine, who may be whoever he says.
-fn local(caller: Caller) -> Identity {
-    Identity { caller, operator: true, may_set: Settable::ALL.to_vec() }
+fn local_operator(caller: Caller) -> CredentialIdentity {
+    CredentialIdentity { caller, operator: true, may_set: Settable::ALL.to_vec() }
 }
 
-impl<S: Sync> FromRequestParts<S> for Who {
+impl<S: Sync> FromRequestParts<S> for AuthenticatedCaller {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Who, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<AuthenticatedCaller, Problem> {
         // INVARIANT: every guarded route passed the gatekeeper, which put this here.
-        parts.extensions.get::<Who>().cloned().ok_or_else(Problem::internal)
+        parts.extensions.get::<AuthenticatedCaller>().cloned().ok_or_else(Problem::internal)
     }
 }

@@ -6,27 +6,27 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use engine::Engine;
 use engine::admin::keys::Settable;
-use engine::gate::checked_name;
-use engine::model::caller::{Caller, Grant, Rules};
+use engine::gate::check_name;
+use engine::model::caller::{Caller, Grant, MemoryPermissions};
 use engine::model::vocabulary::Role;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::jwks::KeySet;
 use crate::config::TokenConfig;
-use crate::outbound::Outbound;
+use crate::outbound::OutboundClient;
 use crate::problem::Problem;
 
 /// Clocks of two machines may differ so much, in seconds.
 const LEEWAY_SECS: i64 = 30;
 
-pub(super) struct Tokens {
+pub(super) struct TokenVerifier {
     config: TokenConfig,
-    keys: KeySet,
+    key_set: KeySet,
 }
 
 #[derive(Deserialize)]
-struct Header {
+struct TokenHeader {
     alg: String,
     #[serde(default)]
     kid: Option<String>,
@@ -35,33 +35,35 @@ struct Header {
     crit: Option<Value>,
 }
 
-impl Tokens {
-    pub(super) fn new(config: TokenConfig, outbound: Outbound) -> Tokens {
-        let keys = KeySet::new(config.jwks_url.clone(), outbound);
-        Tokens { config, keys }
+impl TokenVerifier {
+    pub(super) fn new(config: TokenConfig, outbound: OutboundClient) -> TokenVerifier {
+        let key_set = KeySet::new(config.jwks_url.clone(), outbound);
+        TokenVerifier { config, key_set }
     }
 
     /// Who the token speaks for, and what its holder may say in headers.
-    pub(super) fn caller(&self, engine: &Engine, text: &str) -> Result<(Caller, Vec<Settable>), Problem> {
-        let claims = self.verified(text).ok_or_else(|| bad("this token is not good here"))?;
-        self.in_time(&claims, engine.clock.now().as_second())?;
-        let caller = self.mapped(engine, &claims)?;
+    pub(super) fn caller_from_token(&self, engine: &Engine, text: &str) -> Result<(Caller, Vec<Settable>), Problem> {
+        let claims = self.verify_token(text).ok_or_else(|| invalid_token("this token is not good here"))?;
+        self.check_claims(&claims, engine.clock.now().as_second())?;
+        let caller = self.caller_from_claims(engine, &claims)?;
         Ok((caller, self.config.may_set.clone()))
     }
 
-    fn verified(&self, text: &str) -> Option<Map<String, Value>> {
+    fn verify_token(&self, text: &str) -> Option<Map<String, Value>> {
         let (signed, signature) = text.rsplit_once('.')?;
         let (header, payload) = signed.split_once('.')?;
-        let header: Header = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).ok()?).ok()?;
+        let header: TokenHeader = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).ok()?).ok()?;
         if header.crit.is_some() {
             return None;
         }
         let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
-        self.keys.verify(&header.alg, header.kid.as_deref(), signed.as_bytes(), &signature).then_some(())?;
+        self.key_set
+            .verify_signature(&header.alg, header.kid.as_deref(), signed.as_bytes(), &signature)
+            .then_some(())?;
         serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).ok()?).ok()
     }
 
-    fn in_time(&self, claims: &Map<String, Value>, now: i64) -> Result<(), Problem> {
+    fn check_claims(&self, claims: &Map<String, Value>, now: i64) -> Result<(), Problem> {
         let time = |name: &str| claims.get(name).and_then(Value::as_f64).map(|secs| secs as i64);
         let audience = match claims.get("aud") {
             Some(Value::String(one)) => *one == self.config.audience,
@@ -70,31 +72,33 @@ impl Tokens {
         };
         match () {
             () if claims.get("iss").and_then(Value::as_str) != Some(&self.config.issuer) => {
-                Err(bad("the token is of another issuer"))
+                Err(invalid_token("the token is of another issuer"))
             }
-            () if !audience => Err(bad("the token is for another audience")),
+            () if !audience => Err(invalid_token("the token is for another audience")),
             // A token that never ends cannot be taken back.
-            () if time("exp").is_none_or(|exp| exp + LEEWAY_SECS <= now) => Err(bad("the token has expired")),
-            () if time("nbf").is_some_and(|nbf| nbf - LEEWAY_SECS > now) => Err(bad("the token is not valid yet")),
+            () if time("exp").is_none_or(|exp| exp + LEEWAY_SECS <= now) => Err(invalid_token("the token has expired")),
+            () if time("nbf").is_some_and(|nbf| nbf - LEEWAY_SECS > now) => {
+                Err(invalid_token("the token is not valid yet"))
+            }
             () => Ok(()),
         }
     }
 
-    fn mapped(&self, engine: &Engine, claims: &Map<String, Value>) -> Result<Caller, Problem> {
+    fn caller_from_claims(&self, engine: &Engine, claims: &Map<String, Value>) -> Result<Caller, Problem> {
         let names = &self.config.claims;
-        let text = |path: &str| claim(claims, path).and_then(Value::as_str);
-        let subject = text(&names.subject).ok_or_else(|| bad("the token names no subject"))?;
-        checked_name("subject", subject, &engine.settings.limits)?;
+        let text = |path: &str| find_claim(claims, path).and_then(Value::as_str);
+        let subject = text(&names.subject).ok_or_else(|| invalid_token("the token names no subject"))?;
+        check_name("subject", subject, &engine.settings.limits)?;
         let slug = text(&names.tenant).or(Some(self.config.tenant.as_str())).filter(|slug| !slug.is_empty());
-        let slug = slug.ok_or_else(|| bad("the token names no tenant"))?;
+        let slug = slug.ok_or_else(|| invalid_token("the token names no tenant"))?;
         // A token opens no tenant that is not there: strangers cannot fill the database with them.
-        let tenant = engine.backend.tenants().map_err(engine::model::error::Error::from)?;
+        let tenant = engine.backend.list_tenants().map_err(engine::model::error::Error::from)?;
         let tenant = tenant.into_iter().find(|tenant| tenant.slug == slug || tenant.id.to_string() == slug);
-        let tenant = tenant.ok_or_else(|| bad("the token names an unknown tenant"))?;
+        let tenant = tenant.ok_or_else(|| invalid_token("the token names an unknown tenant"))?;
         let role = match text(&names.role) {
             Some(word) => match self.config.roles.get(word) {
                 Some(role) => *role,
-                None => word.parse().map_err(|_| bad("the token names an unknown role"))?,
+                None => word.parse().map_err(|_| invalid_token("the token names an unknown role"))?,
             },
             None => self.config.role,
         };
@@ -105,35 +109,36 @@ impl Tokens {
             Role::Agent => Caller::agent(tenant.id, text(&names.agent).unwrap_or(subject)),
             Role::Service => Caller::service(tenant.id, text(&names.agent).unwrap_or(subject)),
         };
-        let (rules, grants) = (rules(claim(claims, &names.rules)), grants(claim(claims, &names.grants)));
+        let (rules, grants) =
+            (rules_from_claim(find_claim(claims, &names.rules)), grants_from_claim(find_claim(claims, &names.grants)));
         Ok(Caller { rules, grants, ..caller })
     }
 }
 
-fn bad(detail: &str) -> Problem {
+fn invalid_token(detail: &str) -> Problem {
     Problem::unauthorized(detail)
 }
 
 /// A claim by its dotted name; a claim whose own name holds dots (a URL) is found first.
-fn claim<'a>(claims: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
+fn find_claim<'a>(claims: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
     if let Some(value) = claims.get(path) {
         return Some(value);
     }
     let (first, rest) = path.split_once('.')?;
-    claim(claims.get(first)?.as_object()?, rest)
+    find_claim(claims.get(first)?.as_object()?, rest)
 }
 
-fn rules(claim: Option<&Value>) -> Rules {
-    let Some(claim) = claim else { return Rules::default() };
+fn rules_from_claim(claim: Option<&Value>) -> MemoryPermissions {
+    let Some(claim) = claim else { return MemoryPermissions::default() };
     let held = |rule: &str| match claim {
         Value::Array(words) => words.iter().any(|word| word.as_str() == Some(rule)),
         Value::String(words) => words.split_whitespace().any(|word| word == rule),
         _ => false,
     };
-    Rules { read: held("memory.read"), manage: held("memory.manage") }
+    MemoryPermissions { read: held("memory.read"), manage: held("memory.manage") }
 }
 
-fn grants(claim: Option<&Value>) -> BTreeMap<String, Grant> {
+fn grants_from_claim(claim: Option<&Value>) -> BTreeMap<String, Grant> {
     let pairs = claim.and_then(Value::as_object).into_iter().flatten();
     let granted = pairs.filter_map(|(system, word)| {
         let grant = match word.as_str()? {

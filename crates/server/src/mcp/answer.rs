@@ -5,10 +5,10 @@ use engine::model::refusal::Refusal;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
-pub(super) type Answer = Result<Value, Problem>;
+pub(super) type ToolAnswer = Result<Value, ToolProblem>;
 
 /// The answer with what a search could not do, where there is something.
-pub(super) fn warned(mut answer: Value, warnings: Vec<String>) -> Value {
+pub(super) fn with_warnings(mut answer: Value, warnings: Vec<String>) -> Value {
     if !warnings.is_empty() {
         answer["warnings"] = warnings.into();
     }
@@ -17,28 +17,28 @@ pub(super) fn warned(mut answer: Value, warnings: Vec<String>) -> Value {
 
 /// A "no" or a failure, as the model sees it.
 #[derive(Debug)]
-pub(super) struct Problem {
+pub(super) struct ToolProblem {
     body: Value,
 }
 
-impl Problem {
-    pub(super) fn new(code: &str, message: impl Into<String>) -> Problem {
-        Problem { body: json!({ "code": code, "error": message.into() }) }
+impl ToolProblem {
+    pub(super) fn new(code: &str, message: impl Into<String>) -> ToolProblem {
+        ToolProblem { body: json!({ "code": code, "error": message.into() }) }
     }
 
-    pub(super) fn is(&self, code: &str) -> bool {
+    pub(super) fn has_code(&self, code: &str) -> bool {
         self.body["code"] == code
     }
 
-    pub(super) fn hint(mut self, hint: &str) -> Problem {
+    pub(super) fn with_hint(mut self, hint: &str) -> ToolProblem {
         self.body["hint"] = hint.into();
         self
     }
 }
 
-impl From<Refusal> for Problem {
-    fn from(refusal: Refusal) -> Problem {
-        let mut problem = Problem::new(refusal.code, refusal.message);
+impl From<Refusal> for ToolProblem {
+    fn from(refusal: Refusal) -> ToolProblem {
+        let mut problem = ToolProblem::new(refusal.code, refusal.message);
         if let Some(hint) = refusal.hint {
             problem.body["hint"] = hint.into();
         }
@@ -54,12 +54,12 @@ impl From<Refusal> for Problem {
     }
 }
 
-impl From<Error> for Problem {
-    fn from(error: Error) -> Problem {
+impl From<Error> for ToolProblem {
+    fn from(error: Error) -> ToolProblem {
         let code = error.code();
         match error {
             Error::Conflict(conflict) => {
-                let mut problem = Problem::new(code, conflict.reason);
+                let mut problem = ToolProblem::new(code, conflict.reason);
                 if let Some(current) = conflict.current {
                     problem.body["conflict"] = true.into();
                     problem.body["current_sha256"] = current.sha256.into();
@@ -71,25 +71,26 @@ impl From<Error> for Problem {
             // What broke inside is for the log, not for a model.
             Error::Store(_) => {
                 tracing::error!(code, "a tool call failed: {error}");
-                Problem::new(code, "the memory is not reachable right now").hint("go on without it, or try again later")
+                ToolProblem::new(code, "the memory is not reachable right now")
+                    .with_hint("go on without it, or try again later")
             }
-            other => Problem::new(code, other.to_string()),
+            other => ToolProblem::new(code, other.to_string()),
         }
     }
 }
 
-pub(super) fn to_result(answer: Answer) -> CallToolResult {
+pub(super) fn to_result(answer: ToolAnswer) -> CallToolResult {
     match answer {
         // Tools that speak to a model in sentences put them here; the text is then just that.
         Ok(value) => match value.get("text").and_then(Value::as_str).filter(|_| value.get("is_error").is_some()) {
-            Some(text) => spoken(text, &value),
+            Some(text) => to_text_result(text, &value),
             None => CallToolResult::structured(value),
         },
         Err(problem) => CallToolResult::structured_error(problem.body),
     }
 }
 
-fn spoken(text: &str, value: &Value) -> CallToolResult {
+fn to_text_result(text: &str, value: &Value) -> CallToolResult {
     let content = vec![ContentBlock::text(text)];
     let mut result = match value.get("is_error") {
         Some(Value::Bool(true)) => CallToolResult::error(content),

@@ -10,25 +10,25 @@ use rmcp::model::{ErrorData, ProtocolVersion};
 use rmcp::service::RequestContext;
 
 use super::{Door, http};
-use crate::auth::Who;
+use crate::auth::AuthenticatedCaller;
 
 /// Longest name taken from a client, in characters: names of agents are short.
 const CLIENT_NAME_CHARS_MAX: usize = 64;
 
 /// Where a door learns who asks.
 #[derive(Clone)]
-pub(super) enum Origin {
+pub(super) enum CallerSource {
     /// The flags said so.
-    Start,
+    Fixed,
     /// The flags said all but the agent's name.
-    Client,
+    ClientName,
     /// The key or token of each request does.
-    Request(Session),
+    Request(HttpSession),
 }
 
 /// What a session of the older era keeps.
 #[derive(Clone)]
-pub(super) struct Session {
+pub(super) struct HttpSession {
     /// The conversation of callers that name none, and the run of those among them that nobody watches.
     pub(super) conversation: String,
     /// The principal that opened it: a session is not shared.
@@ -36,29 +36,29 @@ pub(super) struct Session {
 }
 
 /// The door as this request's caller stands before it.
-pub(super) fn seen(door: &Door, context: &RequestContext<RoleServer>) -> Result<Door, ErrorData> {
-    match &door.origin {
-        Origin::Start => Ok(door.clone()),
-        Origin::Client => {
-            let name = context.client_info().and_then(|info| plain_name(&info.name));
+pub(super) fn door_for_request(door: &Door, context: &RequestContext<RoleServer>) -> Result<Door, ErrorData> {
+    match &door.caller_source {
+        CallerSource::Fixed => Ok(door.clone()),
+        CallerSource::ClientName => {
+            let name = context.client_info().and_then(|info| sanitize_client_name(&info.name));
             Ok(match name {
-                Some(name) => Door { caller: Arc::new(named(&door.caller, &name)), ..door.clone() },
+                Some(name) => Door { caller: Arc::new(with_agent_name(&door.caller, &name)), ..door.clone() },
                 None => door.clone(),
             })
         }
-        Origin::Request(session) => {
+        CallerSource::Request(session) => {
             let parts = context.extensions.get::<Parts>();
-            let who = parts.and_then(|parts| Some((parts, parts.extensions.get::<Who>()?)));
+            let who = parts.and_then(|parts| Some((parts, parts.extensions.get::<AuthenticatedCaller>()?)));
             // INVARIANT: the gatekeeper stands before this door; a request without a caller is nobody's.
             let (parts, who) = who.ok_or_else(|| ErrorData::invalid_request("nobody is asking", None))?;
-            let caller = in_session(&who.caller, session, context)?;
-            let setup = http::setup(&door.setup, parts.uri.query().unwrap_or_default())?;
+            let caller = caller_in_session(&who.caller, session, context)?;
+            let setup = http::setup_from_query(&door.setup, parts.uri.query().unwrap_or_default())?;
             Ok(Door { caller: Arc::new(caller), setup: Arc::new(setup), ..door.clone() })
         }
     }
 }
 
-fn named(caller: &Caller, agent: &str) -> Caller {
+fn with_agent_name(caller: &Caller, agent: &str) -> Caller {
     match caller.role {
         Role::Agent => Caller { agent: Some(agent.to_owned()), principal: format!("agent:{agent}"), ..caller.clone() },
         _ => caller.clone(),
@@ -66,7 +66,7 @@ fn named(caller: &Caller, agent: &str) -> Caller {
 }
 
 /// Letters, digits and a few marks of what a client calls itself.
-fn plain_name(name: &str) -> Option<String> {
+fn sanitize_client_name(name: &str) -> Option<String> {
     let kept = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
     let name: String = name.trim().chars().take(CLIENT_NAME_CHARS_MAX).map(kept).collect();
     let name = name.trim_matches('-').to_lowercase();
@@ -80,7 +80,11 @@ pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
 }
 
 /// Sessions are of the older era; the newer has none, and there a conversation is named by header or not at all.
-fn in_session(caller: &Caller, session: &Session, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
+fn caller_in_session(
+    caller: &Caller,
+    session: &HttpSession,
+    context: &RequestContext<RoleServer>,
+) -> Result<Caller, ErrorData> {
     if is_stateless(context) {
         return Ok(caller.clone());
     }
@@ -107,8 +111,8 @@ mod tests {
             ("::", None),
             ("ümlaut_1.2", Some("ümlaut_1.2")),
         ] {
-            assert_eq!(plain_name(given).as_deref(), name, "{given:?}");
+            assert_eq!(sanitize_client_name(given).as_deref(), name, "{given:?}");
         }
-        assert_eq!(plain_name(&"x".repeat(500)).map(|name| name.len()), Some(CLIENT_NAME_CHARS_MAX));
+        assert_eq!(sanitize_client_name(&"x".repeat(500)).map(|name| name.len()), Some(CLIENT_NAME_CHARS_MAX));
     }
 }

@@ -48,44 +48,46 @@ const TOOLS: &[&str] = &[
     "test_input_required_result_capabilities",
 ];
 
-fn typed<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
+fn from_json<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
     serde_json::from_value(value).map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }
 
 /// The fixtures also log and are watched.
-pub(super) fn capabilities(standing: ServerCapabilities) -> ServerCapabilities {
+pub(super) fn extend_capabilities(standing: ServerCapabilities) -> ServerCapabilities {
     let mut value = serde_json::to_value(&standing).unwrap_or_default();
     value["logging"] = json!({});
     value["resources"] = json!({ "subscribe": true });
-    typed(value).unwrap_or(standing)
+    from_json(value).unwrap_or(standing)
 }
 
-pub(super) fn tools() -> Vec<Tool> {
+pub(super) fn list_tools() -> Vec<Tool> {
     let tool = |name: &&str| json!({ "name": name, "description": "a fixture", "inputSchema": { "type": "object" } });
-    TOOLS.iter().map(tool).filter_map(|tool| typed(tool).ok()).collect()
+    TOOLS.iter().map(tool).filter_map(|tool| from_json(tool).ok()).collect()
 }
 
-pub(super) fn resources() -> Vec<Resource> {
+pub(super) fn list_resources() -> Vec<Resource> {
     let resource = |name: &str, kind: &str| {
-        typed(json!({ "uri": format!("test://{name}"), "name": name, "description": "a fixture", "mimeType": kind }))
+        from_json(
+            json!({ "uri": format!("test://{name}"), "name": name, "description": "a fixture", "mimeType": kind }),
+        )
     };
     let all = [("static-text", "text/plain"), ("static-binary", "image/png"), ("watched-resource", "text/plain")];
     all.iter().filter_map(|(name, kind)| resource(name, kind).ok()).collect()
 }
 
-pub(super) fn templates() -> Vec<ResourceTemplate> {
+pub(super) fn list_templates() -> Vec<ResourceTemplate> {
     let template =
         json!({ "uriTemplate": "test://template/{id}/data", "name": "template", "mimeType": "application/json" });
-    typed(template).into_iter().collect()
+    from_json(template).into_iter().collect()
 }
 
-pub(super) fn prompts() -> Vec<Prompt> {
+pub(super) fn list_prompts() -> Vec<Prompt> {
     let prompt = |name: &str, arguments: &[&str]| {
         let arguments: Vec<Value> = arguments
             .iter()
             .map(|name| json!({ "name": name, "description": "a fixture", "required": true }))
             .collect();
-        typed(json!({ "name": name, "description": "a fixture", "arguments": arguments }))
+        from_json(json!({ "name": name, "description": "a fixture", "arguments": arguments }))
     };
     let all: [(&str, &[&str]); 5] = [
         ("test_simple_prompt", &[]),
@@ -97,7 +99,7 @@ pub(super) fn prompts() -> Vec<Prompt> {
     all.iter().filter_map(|(name, arguments)| prompt(name, arguments).ok()).collect()
 }
 
-pub(super) fn read(uri: &str) -> Option<Result<ReadResourceResponse, ErrorData>> {
+pub(super) fn read_resource(uri: &str) -> Option<Result<ReadResourceResponse, ErrorData>> {
     let contents = match uri {
         "test://static-text" => {
             json!({ "mimeType": "text/plain", "text": "This is the content of the static text resource." })
@@ -112,7 +114,7 @@ pub(super) fn read(uri: &str) -> Option<Result<ReadResourceResponse, ErrorData>>
     };
     let mut contents = contents;
     contents["uri"] = uri.into();
-    Some(typed(json!({ "resultType": "complete", "contents": [contents] })).map(ReadResourceResponse::Complete))
+    Some(from_json(json!({ "resultType": "complete", "contents": [contents] })).map(ReadResourceResponse::Complete))
 }
 
 pub(super) fn get_prompt(request: &GetPromptRequestParams) -> Option<Result<GetPromptResponse, ErrorData>> {
@@ -135,54 +137,56 @@ pub(super) fn get_prompt(request: &GetPromptRequestParams) -> Option<Result<GetP
             json!([{ "role": "user", "content": { "type": "image", "data": PIXEL, "mimeType": "image/png" } },
                 text("Please analyze the image above.".to_owned())])
         }
-        "test_input_required_result_prompt" => match replied(request.input_responses.as_ref(), "user_context") {
+        "test_input_required_result_prompt" => match find_reply(request.input_responses.as_ref(), "user_context") {
             Some(reply) => json!([text(format!("Use this context: {}", reply["content"]["context"]))]),
             None => {
-                let question =
-                    elicit("What context should the prompt use?", &json!({ "context": { "type": "string" } }));
+                let question = elicitation_request(
+                    "What context should the prompt use?",
+                    &json!({ "context": { "type": "string" } }),
+                );
                 let required = json!({ "resultType": "input_required", "inputRequests": { "user_context": question } });
-                return Some(typed(required).map(GetPromptResponse::InputRequired));
+                return Some(from_json(required).map(GetPromptResponse::InputRequired));
             }
         },
         _ => return None,
     };
-    Some(typed(json!({ "resultType": "complete", "messages": messages })).map(GetPromptResponse::Complete))
+    Some(from_json(json!({ "resultType": "complete", "messages": messages })).map(GetPromptResponse::Complete))
 }
 
-fn replied(replies: Option<&InputResponses>, key: &str) -> Option<Value> {
+fn find_reply(replies: Option<&InputResponses>, key: &str) -> Option<Value> {
     let replies = serde_json::to_value(replies?).ok()?;
     replies.get(key).filter(|reply| reply.is_object()).cloned()
 }
 
-fn elicit(message: &str, properties: &Value) -> Value {
+fn elicitation_request(message: &str, properties: &Value) -> Value {
     let required: Vec<&String> = properties.as_object().into_iter().flat_map(|map| map.keys()).collect();
     let schema = json!({ "type": "object", "properties": properties, "required": required });
     json!({ "method": "elicitation/create", "params": { "message": message, "requestedSchema": schema } })
 }
 
-fn sample(text: &str) -> Value {
+fn sampling_request(text: &str) -> Value {
     let message = json!({ "role": "user", "content": { "type": "text", "text": text } });
     json!({ "method": "sampling/createMessage", "params": { "messages": [message], "maxTokens": 100 } })
 }
 
-fn said(text: impl Into<String>) -> Result<CallToolResponse, ErrorData> {
-    content(json!([{ "type": "text", "text": text.into() }]), false)
+fn text_response(text: impl Into<String>) -> Result<CallToolResponse, ErrorData> {
+    content_response(json!([{ "type": "text", "text": text.into() }]), false)
 }
 
-fn content(content: Value, error: bool) -> Result<CallToolResponse, ErrorData> {
-    typed(json!({ "resultType": "complete", "content": content, "isError": error })).map(CallToolResponse::Complete)
+fn content_response(content: Value, error: bool) -> Result<CallToolResponse, ErrorData> {
+    from_json(json!({ "resultType": "complete", "content": content, "isError": error })).map(CallToolResponse::Complete)
 }
 
-fn ask(requests: Value, state: Option<&str>) -> Result<CallToolResponse, ErrorData> {
+fn input_required(requests: Value, state: Option<&str>) -> Result<CallToolResponse, ErrorData> {
     let mut required = json!({ "resultType": "input_required", "inputRequests": requests });
     if let Some(state) = state {
         required["requestState"] = state.into();
     }
-    typed(required).map(CallToolResponse::InputRequired)
+    from_json(required).map(CallToolResponse::InputRequired)
 }
 
 /// A fixture's answer; `None` where the tool is one of the product's.
-pub(super) async fn call(
+pub(super) async fn call_tool(
     door: &Door,
     request: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
@@ -192,74 +196,79 @@ pub(super) async fn call(
         return None;
     }
     Some(match name.strip_prefix("test_input_required_result_") {
-        Some(which) => required(which, request, context),
-        None => spoken(door, name, request, context).await,
+        Some(which) => call_input_tool(which, request, context),
+        None => call_plain_tool(door, name, request, context).await,
     })
 }
 
-fn required(
+fn call_input_tool(
     which: &str,
     request: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
-    let reply = |key: &str| replied(request.input_responses.as_ref(), key);
+    let reply = |key: &str| find_reply(request.input_responses.as_ref(), key);
     let state = request.request_state.as_deref();
-    let name = || elicit("What is your name?", &json!({ "name": { "type": "string" } }));
-    let confirm = || json!({ "confirm": elicit("Please confirm", &json!({ "ok": { "type": "boolean" } })) });
+    let name = || elicitation_request("What is your name?", &json!({ "name": { "type": "string" } }));
+    let confirm =
+        || json!({ "confirm": elicitation_request("Please confirm", &json!({ "ok": { "type": "boolean" } })) });
     let roots = || json!({ "method": "roots/list", "params": {} });
     match which {
         "elicitation" => match reply("user_name") {
-            Some(reply) => said(format!("Hello, {}!", reply["content"]["name"].as_str().unwrap_or_default())),
-            None => ask(json!({ "user_name": name() }), None),
+            Some(reply) => text_response(format!("Hello, {}!", reply["content"]["name"].as_str().unwrap_or_default())),
+            None => input_required(json!({ "user_name": name() }), None),
         },
         "sampling" => match reply("capital_question") {
-            Some(reply) => said(reply["content"]["text"].as_str().unwrap_or_default()),
-            None => ask(json!({ "capital_question": sample("What is the capital of France?") }), None),
+            Some(reply) => text_response(reply["content"]["text"].as_str().unwrap_or_default()),
+            None => {
+                input_required(json!({ "capital_question": sampling_request("What is the capital of France?") }), None)
+            }
         },
         "list_roots" => match reply("client_roots") {
-            Some(reply) => said(format!("Roots: {}", reply["roots"])),
-            None => ask(json!({ "client_roots": roots() }), None),
+            Some(reply) => text_response(format!("Roots: {}", reply["roots"])),
+            None => input_required(json!({ "client_roots": roots() }), None),
         },
         "request_state" | "tampered_state" => match (reply("confirm"), state) {
-            (Some(_), Some(STATE_ONE)) => said("state-ok"),
+            (Some(_), Some(STATE_ONE)) => text_response("state-ok"),
             (_, Some(state)) if state != STATE_ONE => Err(ErrorData::invalid_params("the state was changed", None)),
-            _ => ask(confirm(), Some(STATE_ONE)),
+            _ => input_required(confirm(), Some(STATE_ONE)),
         },
         "multiple_inputs" => match (reply("user_name"), reply("greeting"), reply("client_roots"), state) {
-            (Some(_), Some(_), Some(_), Some(STATE_ONE)) => said("all inputs received"),
+            (Some(_), Some(_), Some(_), Some(STATE_ONE)) => text_response("all inputs received"),
             _ => {
-                let all =
-                    json!({ "user_name": name(), "greeting": sample("Generate a greeting"), "client_roots": roots() });
-                ask(all, Some(STATE_ONE))
+                let all = json!({ "user_name": name(), "greeting": sampling_request("Generate a greeting"), "client_roots": roots() });
+                input_required(all, Some(STATE_ONE))
             }
         },
         "multi_round" => match (state, reply("step1"), reply("step2")) {
-            (Some(STATE_TWO), _, Some(_)) => said("both steps done"),
+            (Some(STATE_TWO), _, Some(_)) => text_response("both steps done"),
             (Some(STATE_ONE), Some(_), _) => {
-                let step = elicit("Step 2: What is your favorite color?", &json!({ "color": { "type": "string" } }));
-                ask(json!({ "step2": step }), Some(STATE_TWO))
+                let step = elicitation_request(
+                    "Step 2: What is your favorite color?",
+                    &json!({ "color": { "type": "string" } }),
+                );
+                input_required(json!({ "step2": step }), Some(STATE_TWO))
             }
             _ => {
-                let step = elicit("Step 1: What is your name?", &json!({ "name": { "type": "string" } }));
-                ask(json!({ "step1": step }), Some(STATE_ONE))
+                let step = elicitation_request("Step 1: What is your name?", &json!({ "name": { "type": "string" } }));
+                input_required(json!({ "step1": step }), Some(STATE_ONE))
             }
         },
         _ => {
             let can = context.client_capabilities().unwrap_or_default();
             let mut requests = json!({});
             if can.sampling.is_some() {
-                requests["greeting"] = sample("Generate a greeting");
+                requests["greeting"] = sampling_request("Generate a greeting");
             }
             if can.elicitation.is_some() {
                 requests["user_name"] = name();
             }
-            ask(requests, None)
+            input_required(requests, None)
         }
     }
 }
 
 #[expect(deprecated, reason = "the older era, which the suite tests too, has logging and sampling")]
-async fn spoken(
+async fn call_plain_tool(
     door: &Door,
     name: &str,
     request: &CallToolRequestParams,
@@ -269,77 +278,82 @@ async fn spoken(
     let image = json!({ "type": "image", "data": PIXEL, "mimeType": "image/png" });
     let given = |key: &str| request.arguments.as_ref().and_then(|map| map.get(key)).cloned().unwrap_or_default();
     match name {
-        "test_simple_text" => said("This is a simple text response for testing."),
-        "test_image_content" => content(json!([image]), false),
-        "test_audio_content" => content(json!([{ "type": "audio", "data": SILENCE, "mimeType": "audio/wav" }]), false),
+        "test_simple_text" => text_response("This is a simple text response for testing."),
+        "test_image_content" => content_response(json!([image]), false),
+        "test_audio_content" => {
+            content_response(json!([{ "type": "audio", "data": SILENCE, "mimeType": "audio/wav" }]), false)
+        }
         "test_embedded_resource" => {
             let resource = embedded("test://embedded-resource", "text/plain", "This is an embedded resource content.");
-            content(json!([resource]), false)
+            content_response(json!([resource]), false)
         }
         "test_multiple_content_types" => {
             let text = json!({ "type": "text", "text": "Multiple content types test:" });
             let data =
                 embedded("test://mixed-content-resource", "application/json", "{\"test\":\"data\",\"value\":123}");
-            content(json!([text, image, data]), false)
+            content_response(json!([text, image, data]), false)
         }
-        "test_error_handling" => {
-            content(json!([{ "type": "text", "text": "This tool intentionally returns an error for testing" }]), true)
-        }
+        "test_error_handling" => content_response(
+            json!([{ "type": "text", "text": "This tool intentionally returns an error for testing" }]),
+            true,
+        ),
         "test_tool_with_logging" => {
             for text in ["Tool execution started", "Tool processing data", "Tool execution completed"] {
-                let message = typed(json!({ "level": "info", "data": text }))?;
+                let message = from_json(json!({ "level": "info", "data": text }))?;
                 let _ = context.peer.notify_logging_message(message).await;
             }
-            said("Tool with logging executed successfully")
+            text_response("Tool with logging executed successfully")
         }
         // The newer era logs only where a request asks for it; this one never does.
-        "test_logging_tool" | "test_trigger_prompt_change" => said("done"),
+        "test_logging_tool" | "test_trigger_prompt_change" => text_response("done"),
         "test_trigger_tool_change" => {
-            door.changed(context).await;
-            said("done")
+            door.notify_tools_changed(context).await;
+            text_response("done")
         }
         "test_tool_with_progress" => {
             if let Some(token) = context.meta.get_progress_token() {
                 for progress in [0, 50, 100] {
-                    let note = typed(json!({ "progressToken": token, "progress": progress, "total": 100 }))?;
+                    let note = from_json(json!({ "progressToken": token, "progress": progress, "total": 100 }))?;
                     let _ = context.peer.notify_progress(note).await;
                 }
             }
-            said("Tool with progress executed successfully")
+            text_response("Tool with progress executed successfully")
         }
         "test_missing_capability" => match context.client_capabilities().unwrap_or_default().sampling {
-            Some(_) => said("done"),
+            Some(_) => text_response("done"),
             None => {
                 let data = json!({ "requiredCapabilities": { "sampling": {} } });
                 let code = ErrorCode(MISSING_CAPABILITY);
                 Err(ErrorData::new(code, "this needs the client's `sampling`", Some(data)))
             }
         },
-        "test_streaming_elicitation" => {
-            ask(json!({ "user_name": elicit("What is your name?", &json!({ "name": { "type": "string" } })) }), None)
-        }
+        "test_streaming_elicitation" => input_required(
+            json!({ "user_name": elicitation_request("What is your name?", &json!({ "name": { "type": "string" } })) }),
+            None,
+        ),
         "test_sampling" => {
-            let params = sample(given("prompt").as_str().unwrap_or_default())["params"].clone();
-            let answer = context.peer.create_message(typed(params)?).await.map_err(broke)?;
+            let params = sampling_request(given("prompt").as_str().unwrap_or_default())["params"].clone();
+            let answer = context.peer.create_message(from_json(params)?).await.map_err(internal_error)?;
             let answer = serde_json::to_value(&answer).unwrap_or_default();
-            said(format!("LLM response: {}", answer["content"]["text"].as_str().unwrap_or_default()))
+            text_response(format!("LLM response: {}", answer["content"]["text"].as_str().unwrap_or_default()))
         }
         _ => {
-            let properties = properties(name);
+            let properties = elicitation_properties(name);
             let message = given("message");
-            let params = elicit(message.as_str().unwrap_or("Please answer"), &properties)["params"].clone();
-            let answer = context.peer.create_elicitation(typed(params)?).await.map_err(broke)?;
+            let params =
+                elicitation_request(message.as_str().unwrap_or("Please answer"), &properties)["params"].clone();
+            let answer = context.peer.create_elicitation(from_json(params)?).await.map_err(internal_error)?;
             let answer = serde_json::to_value(&answer).unwrap_or_default();
-            said(format!("User response: action={}, content={}", answer["action"], answer["content"]))
+            text_response(format!("User response: action={}, content={}", answer["action"], answer["content"]))
         }
     }
 }
 
-fn broke(error: impl std::fmt::Display) -> ErrorData {
+fn internal_error(error: impl std::fmt::Display) -> ErrorData {
     ErrorData::internal_error(error.to_string(), None)
 }
 
-fn properties(name: &str) -> Value {
+fn elicitation_properties(name: &str) -> Value {
     let titled = |word: &str| {
         let option = |(number, which)| json!({ "const": format!("value{number}"), "title": format!("{which} {word}") });
         [(1, "First"), (2, "Second"), (3, "Third")].map(option).to_vec()

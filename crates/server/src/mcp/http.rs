@@ -18,19 +18,19 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::sync::watch;
 
-use super::caller::{Origin, Session};
-use super::{Door, Setup, Toolset, stdio};
+use super::caller::{CallerSource, HttpSession};
+use super::{Door, DoorSetup, Toolset, stdio};
 use crate::app::App;
 use crate::config::ServerConfig;
-use crate::extract::whole_body;
+use crate::extract::read_body;
 use crate::problem::Problem;
 
-const STREAM: &[u8] = b"text/event-stream";
+const EVENT_STREAM_TYPE: &[u8] = b"text/event-stream";
 /// What a call under way gets at the end: far more than one takes.
-const LAST_ANSWERS: Duration = Duration::from_secs(1);
+const CLOSING_GRACE: Duration = Duration::from_secs(1);
 
 /// The service behind `/mcp`. Hosts and origins were checked by the layers before it, which know the configuration.
-pub(crate) fn service(engine: Engine, config: &ServerConfig) -> StreamableHttpService<Door, LocalSessionManager> {
+pub(crate) fn build_service(engine: Engine, config: &ServerConfig) -> StreamableHttpService<Door, LocalSessionManager> {
     let transport = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
@@ -38,42 +38,44 @@ pub(crate) fn service(engine: Engine, config: &ServerConfig) -> StreamableHttpSe
     // One for all: over HTTP in the newer era, who changes the tools and who listens are different requests.
     let changes = watch::Sender::new(0);
     let door = move || {
-        let session = Session { conversation: engine.clock.fresh_id().to_string(), holder: Arc::new(OnceLock::new()) };
+        let session =
+            HttpSession { conversation: engine.clock.fresh_id().to_string(), holder: Arc::new(OnceLock::new()) };
         // Replaced by the caller of each request; until then it is a nobody without a tenant.
         let nobody = Caller::agent(engine::model::id::TenantId(uuid::Uuid::nil()), "nobody");
-        let door = Door::new(engine.clone(), nobody, Setup::default());
-        Ok(Door { origin: Origin::Request(session), changes: changes.clone(), ..door })
+        let door = Door::new(engine.clone(), nobody, DoorSetup::default());
+        Ok(Door { caller_source: CallerSource::Request(session), tool_changes: changes.clone(), ..door })
     };
     StreamableHttpService::new(door, Arc::new(LocalSessionManager::default()), transport)
 }
 
 /// What the library says of odd requests, in the words of the protocol.
-pub(crate) async fn spoken(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(crate) async fn translate_response(State(app): State<App>, request: Request, next: Next) -> Response {
     let method = request.method().clone();
-    let response = answered(&app, request, next).await;
+    let response = forward_request(&app, request, next).await;
     // The library says in plain text what every other address here says as a problem.
     let plain = response.headers().get(CONTENT_TYPE).is_none_or(|kind| kind.as_bytes().starts_with(b"text/plain"));
     match response.status().is_client_error() && plain && response.extensions().get::<Problem>().is_none() {
-        true => problem(&method, response.status()).into_response(),
-        false => ending(&app, response),
+        true => problem_for_status(&method, response.status()).into_response(),
+        false => close_on_shutdown(&app, response),
     }
 }
 
 /// Streams end with the server. A call still at work has a moment to answer; who only listens cannot be told apart.
-fn ending(app: &App, response: Response) -> Response {
-    let streams = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(STREAM));
+fn close_on_shutdown(app: &App, response: Response) -> Response {
+    let streams =
+        response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(EVENT_STREAM_TYPE));
     if !streams {
         return response;
     }
-    let mut closing = app.closing();
+    let mut closing = app.closing_signal();
     let end = async move {
         let _ = closing.wait_for(|closing| *closing).await;
-        tokio::time::sleep(LAST_ANSWERS).await;
+        tokio::time::sleep(CLOSING_GRACE).await;
     };
     response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(end))))
 }
 
-fn problem(method: &Method, status: StatusCode) -> Problem {
+fn problem_for_status(method: &Method, status: StatusCode) -> Problem {
     let (code, detail) = match status {
         StatusCode::NOT_ACCEPTABLE if *method == Method::GET => ("http.accept", "send `accept: text/event-stream`"),
         StatusCode::NOT_ACCEPTABLE => ("http.accept", "send `accept: application/json, text/event-stream`"),
@@ -85,9 +87,9 @@ fn problem(method: &Method, status: StatusCode) -> Problem {
     Problem::new(status, code, detail)
 }
 
-async fn answered(app: &App, request: Request, next: Next) -> Response {
+async fn forward_request(app: &App, request: Request, next: Next) -> Response {
     match *request.method() {
-        Method::POST => checked(app, request, next).await.unwrap_or_else(Problem::into_response),
+        Method::POST => forward_post(app, request, next).await.unwrap_or_else(Problem::into_response),
         Method::DELETE => {
             let mut response = next.run(request).await;
             // A session's end leaves nothing to say: some clients take 202 for a failure.
@@ -101,18 +103,18 @@ async fn answered(app: &App, request: Request, next: Next) -> Response {
 }
 
 /// The library answers what it cannot read as if it were another media type, and quotes it.
-async fn checked(app: &App, request: Request, next: Next) -> Result<Response, Problem> {
+async fn forward_post(app: &App, request: Request, next: Next) -> Result<Response, Problem> {
     let (parts, body) = request.into_parts();
-    let bytes = whole_body(Request::new(body), app).await?;
+    let bytes = read_body(Request::new(body), app).await?;
     let read = serde_json::from_slice::<ClientJsonRpcMessage>(&bytes);
-    match read.err().and_then(|_| stdio::unread(&bytes)) {
+    match read.err().and_then(|_| stdio::reject_unreadable(&bytes)) {
         Some(answer) => Ok((StatusCode::BAD_REQUEST, Json(answer)).into_response()),
         None => Ok(next.run(Request::from_parts(parts, Body::from(bytes))).await),
     }
 }
 
 /// The address may choose the tools: `/mcp?tools=core,note&write_tools=never`. It grants nothing the caller lacks.
-pub(super) fn setup(standing: &Setup, query: &str) -> Result<Setup, ErrorData> {
+pub(super) fn setup_from_query(standing: &DoorSetup, query: &str) -> Result<DoorSetup, ErrorData> {
     let mut setup = standing.clone();
     let wrong = |error: engine::model::error::Error| ErrorData::invalid_params(error.to_string(), None);
     for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {

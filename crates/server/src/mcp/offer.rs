@@ -4,8 +4,8 @@ use engine::Engine;
 use engine::model::caller::Caller;
 use engine::vocabulary;
 
-use super::Setup;
-use super::tool::{Effect, Spec};
+use super::DoorSetup;
+use super::tool::{ToolEffect, ToolSpec};
 use super::toolsets::{anthropic, core, episodic, lesson, note};
 
 vocabulary! {
@@ -30,12 +30,17 @@ vocabulary! {
 }
 
 /// The tools in their one order.
-pub(super) fn offered(engine: &Engine, caller: &Caller, setup: &Setup, writes_loaded: bool) -> Vec<&'static Spec> {
-    let mut specs: Vec<&'static Spec> = Vec::new();
+pub(super) fn select_tools(
+    engine: &Engine,
+    caller: &Caller,
+    setup: &DoorSetup,
+    writes_loaded: bool,
+) -> Vec<&'static ToolSpec> {
+    let mut specs: Vec<&'static ToolSpec> = Vec::new();
     for toolset in Toolset::ALL.iter().filter(|toolset| setup.toolsets.contains(toolset)) {
         match toolset {
             Toolset::Core => {
-                specs.extend(core::TOOLS.iter().filter(|spec| writes_loaded || spec.effect == Effect::Read))
+                specs.extend(core::TOOLS.iter().filter(|spec| writes_loaded || spec.effect == ToolEffect::Read))
             }
             // Memory of a pipeline's agent is opt-in: without it the tools are not there.
             Toolset::Lesson if matches!(engine.opt_in(caller), Ok(Some(_))) => specs.extend(lesson::TOOLS),
@@ -48,11 +53,11 @@ pub(super) fn offered(engine: &Engine, caller: &Caller, setup: &Setup, writes_lo
     if setup.write_tools == WriteTools::OnDemand && setup.toolsets.contains(&Toolset::Core) {
         specs.push(&core::LOAD_TOOLSET);
     }
-    let allowed = |spec: &&'static Spec| match spec.effect {
+    let allowed = |spec: &&'static ToolSpec| match spec.effect {
         _ if !caller.rules.read => false,
-        Effect::Read => true,
-        Effect::Write | Effect::Files => caller.rules.manage && setup.write_tools != WriteTools::Never,
-        Effect::Delete => caller.rules.manage && !caller.unattended && setup.write_tools != WriteTools::Never,
+        ToolEffect::Read => true,
+        ToolEffect::Write | ToolEffect::Files => caller.rules.manage && setup.write_tools != WriteTools::Never,
+        ToolEffect::Delete => caller.rules.manage && !caller.unattended && setup.write_tools != WriteTools::Never,
     };
     specs.retain(allowed);
     specs

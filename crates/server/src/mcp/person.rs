@@ -11,61 +11,61 @@ use super::caller::is_stateless;
 
 /// What the person said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum Confirmation {
     Yes,
     No,
     /// The client cannot ask, or there was nothing to ask.
     NotAsked,
 }
 
-pub(super) enum Word {
-    Said(Said),
+pub(super) enum AskOutcome {
+    Answered(Confirmation),
     /// The question goes out with this answer; the client calls again with the reply.
-    Asked(Box<CallToolResponse>),
+    QuestionSent(Box<CallToolResponse>),
 }
 
-const QUESTION: &str = "confirm";
+const CONFIRM_FIELD: &str = "confirm";
 
-pub(super) async fn ask(
+pub(super) async fn ask_person(
     context: &RequestContext<RoleServer>,
     request: &CallToolRequestParams,
     question: String,
-) -> Result<Word, ErrorData> {
-    if let Some(reply) = request.input_responses.as_ref().and_then(|replies| replies.get(QUESTION)) {
+) -> Result<AskOutcome, ErrorData> {
+    if let Some(reply) = request.input_responses.as_ref().and_then(|replies| replies.get(CONFIRM_FIELD)) {
         let result: Option<ElicitResult> = serde_json::from_value(reply.clone()).ok();
-        return Ok(Word::Said(result.map_or(Said::No, |result| judge(&result))));
+        return Ok(AskOutcome::Answered(result.map_or(Confirmation::No, |result| to_confirmation(&result))));
     }
     let can = context.client_capabilities().is_some_and(|capabilities| capabilities.elicitation.is_some());
     if !can {
-        return Ok(Word::Said(Said::NotAsked));
+        return Ok(AskOutcome::Answered(Confirmation::NotAsked));
     }
     let schema = ElicitationSchema::builder()
-        .required_bool(QUESTION)
+        .required_bool(CONFIRM_FIELD)
         .build()
         .map_err(|error| ErrorData::internal_error(error, None))?;
     let params = ElicitRequestParams::FormElicitationParams { meta: None, message: question, requested_schema: schema };
     if is_stateless(context) {
         let requests =
-            InputRequests::from([(QUESTION.to_owned(), InputRequest::Elicitation(ElicitRequest::new(params)))]);
+            InputRequests::from([(CONFIRM_FIELD.to_owned(), InputRequest::Elicitation(ElicitRequest::new(params)))]);
         let required = InputRequiredResult::from_input_requests(requests);
-        return Ok(Word::Asked(Box::new(CallToolResponse::InputRequired(required))));
+        return Ok(AskOutcome::QuestionSent(Box::new(CallToolResponse::InputRequired(required))));
     }
     tokio::select! {
         // What was called off is not done, whatever is said to it later.
         () = context.ct.cancelled() => Err(ErrorData::invalid_request("the call was called off", None)),
         said = context.peer.create_elicitation(params) => match said {
-            Ok(result) => Ok(Word::Said(judge(&result))),
+            Ok(result) => Ok(AskOutcome::Answered(to_confirmation(&result))),
             // A client that says it can and then cannot has asked nobody.
-            Err(_) => Ok(Word::Said(Said::NotAsked)),
+            Err(_) => Ok(AskOutcome::Answered(Confirmation::NotAsked)),
         },
     }
 }
 
-fn judge(result: &ElicitResult) -> Said {
+fn to_confirmation(result: &ElicitResult) -> Confirmation {
     let confirmed =
-        result.content.as_ref().and_then(|content| content.get(QUESTION)).and_then(serde_json::Value::as_bool);
+        result.content.as_ref().and_then(|content| content.get(CONFIRM_FIELD)).and_then(serde_json::Value::as_bool);
     match (&result.action, confirmed) {
-        (ElicitationAction::Accept, Some(true)) => Said::Yes,
-        _ => Said::No,
+        (ElicitationAction::Accept, Some(true)) => Confirmation::Yes,
+        _ => Confirmation::No,
     }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::Door;
 
-struct Words {
+struct PromptSpec {
     name: &'static str,
     title: &'static str,
     description: &'static str,
@@ -19,34 +19,34 @@ struct Words {
 }
 
 /// The prompt that is a turn's context.
-const CONTEXT: &str = "session-context";
+const CONTEXT_PROMPT: &str = "session-context";
 
-const PROMPTS: &[Words] = &[
-    Words {
+const PROMPTS: &[PromptSpec] = &[
+    PromptSpec {
         name: "recall",
         title: "Recall",
         description: "What memory says about a topic, fenced as data, with a request to use it.",
         argument: ("topic", "what to recall"),
     },
-    Words {
+    PromptSpec {
         name: "remember-this",
         title: "Remember this",
         description: "Ask the agent to save something durable, with evidence.",
         argument: ("what", "what shall be remembered"),
     },
-    Words {
-        name: CONTEXT,
+    PromptSpec {
+        name: CONTEXT_PROMPT,
         title: "Context for this turn",
         description: "The memory block for a message, as it would be put before a model's turn.",
         argument: ("message", "the latest message of the user"),
     },
 ];
 
-pub(super) fn list() -> ListPromptsResult {
-    let prompt = |words: &Words| {
+pub(super) fn list_prompts() -> ListPromptsResult {
+    let prompt = |words: &PromptSpec| {
         let argument = PromptArgument::new(words.argument.0).with_description(words.argument.1).with_required(true);
         let purposes: Vec<&str> = Purpose::ALL.iter().map(|purpose| purpose.as_str()).collect();
-        let purpose = (words.name == CONTEXT).then(|| {
+        let purpose = (words.name == CONTEXT_PROMPT).then(|| {
             let about = format!("a decision point: {}", purposes.join(", "));
             PromptArgument::new("for").with_description(about).with_required(false)
         });
@@ -56,7 +56,7 @@ pub(super) fn list() -> ListPromptsResult {
     ListPromptsResult::with_all_items(PROMPTS.iter().map(prompt).collect())
 }
 
-pub(super) fn get(door: &Door, request: &GetPromptRequestParams) -> Result<GetPromptResponse, ErrorData> {
+pub(super) fn get_prompt(door: &Door, request: &GetPromptRequestParams) -> Result<GetPromptResponse, ErrorData> {
     let words = PROMPTS.iter().find(|words| words.name == request.name);
     let words = words.ok_or_else(|| {
         let names: Vec<&str> = PROMPTS.iter().map(|words| words.name).collect();
@@ -79,7 +79,7 @@ pub(super) fn get(door: &Door, request: &GetPromptRequestParams) -> Result<GetPr
             "Please remember the following with memory_remember, as a durable lesson in your own words, with evidence of where it comes from:\n\n{given}"
         ),
         name => {
-            let block = context(door, given, purpose)?;
+            let block = context_block(door, given, purpose)?;
             match (name, block.is_empty()) {
                 ("recall", true) => format!("Memory holds nothing about: {given}"),
                 ("recall", false) => format!("{block}\nUse what is relevant of this about: {given}"),
@@ -91,7 +91,7 @@ pub(super) fn get(door: &Door, request: &GetPromptRequestParams) -> Result<GetPr
     Ok(GetPromptResult::new(vec![message]).with_description(words.description).into())
 }
 
-fn context(door: &Door, message: &str, purpose: Option<Purpose>) -> Result<String, ErrorData> {
+fn context_block(door: &Door, message: &str, purpose: Option<Purpose>) -> Result<String, ErrorData> {
     let request = ContextRequest { message: message.to_owned(), purpose, ..ContextRequest::default() };
     let context = door.engine.context(&door.caller, &request);
     let context = context.map_err(|error| ErrorData::internal_error(error.code(), None))?;

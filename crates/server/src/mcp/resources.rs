@@ -1,10 +1,10 @@
 //! Resources: stores and documents by address, with completions for both.
 
-use engine::Reference;
+use engine::MemoryReference;
 use engine::model::error::Error;
 use engine::model::id::VersionId;
 use engine::model::memory::Memory;
-use engine::ports::{Cursor, Filter, Order};
+use engine::ports::{Filter, ListCursor, SortOrder};
 use rmcp::model::{
     CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, ListResourceTemplatesResult,
     ListResourcesResult, PaginatedRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
@@ -13,13 +13,13 @@ use rmcp::model::{
 
 use super::Door;
 
-const ROOT: &str = "memory://stores";
-const PAGE: usize = 100;
-const ORDER: Order = Order::Newest;
+const STORES_URI: &str = "memory://stores";
+const PAGE_ROWS: usize = 100;
+const LIST_ORDER: SortOrder = SortOrder::Newest;
 /// The protocol's bound on one completion.
 const COMPLETIONS_MAX: usize = 100;
 
-pub(super) fn templates() -> ListResourceTemplatesResult {
+pub(super) fn list_templates() -> ListResourceTemplatesResult {
     let document = ResourceTemplate::new("memory://stores/{store}/docs/{+path}", "document")
         .with_title("A document")
         .with_description("A memory by store and path; add @{version} for one of its versions.")
@@ -31,67 +31,72 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 }
 
 /// The stores, then the documents the caller sees, a page at a time.
-pub(super) fn list(door: &Door, request: Option<PaginatedRequestParams>) -> Result<ListResourcesResult, ErrorData> {
+pub(super) fn list_resources(
+    door: &Door,
+    request: Option<PaginatedRequestParams>,
+) -> Result<ListResourcesResult, ErrorData> {
     let cursor = request.and_then(|request| request.cursor);
-    let read = |word: &str| Cursor::read(ORDER, word);
+    let read = |word: &str| ListCursor::from_token(LIST_ORDER, word);
     let wrong = |error: Error| ErrorData::invalid_params(error.to_string(), None);
     let after = cursor.as_deref().map(read).transpose().map_err(wrong)?;
     let mut resources = Vec::new();
     if after.is_none() {
-        resources.push(Resource::new(ROOT, "stores").with_title("Stores").with_mime_type("application/json"));
+        resources.push(Resource::new(STORES_URI, "stores").with_title("Stores").with_mime_type("application/json"));
     }
-    let listing =
-        door.engine.list(&door.caller, Filter::default(), ORDER, after, Some(PAGE)).map_err(|error| failed(&error))?;
-    resources.extend(listing.memories.iter().filter_map(resource));
+    let listing = door
+        .engine
+        .list(&door.caller, Filter::default(), LIST_ORDER, after, Some(PAGE_ROWS))
+        .map_err(|error| log_internal_error(&error))?;
+    resources.extend(listing.memories.iter().filter_map(to_resource));
     let mut result = ListResourcesResult::with_all_items(resources).with_cache_scope(CacheScope::Private);
-    result.next_cursor = listing.next.map(|next| next.word(ORDER));
+    result.next_cursor = listing.next.map(|next| next.to_token(LIST_ORDER));
     Ok(result)
 }
 
-fn resource(memory: &Memory) -> Option<Resource> {
+fn to_resource(memory: &Memory) -> Option<Resource> {
     let path = memory.path.as_deref()?;
     let name = memory.title.clone().unwrap_or_else(|| path.to_owned());
-    let resource = Resource::new(format!("{ROOT}/{}/docs/{path}", memory.store), path).with_title(name);
+    let resource = Resource::new(format!("{STORES_URI}/{}/docs/{path}", memory.store), path).with_title(name);
     Some(resource.with_mime_type("text/markdown").with_size(memory.size_bytes))
 }
 
-pub(super) fn read(door: &Door, uri: &str) -> Result<ReadResourceResponse, ErrorData> {
+pub(super) fn read_resource(door: &Door, uri: &str) -> Result<ReadResourceResponse, ErrorData> {
     let missing = || ErrorData::resource_not_found("no such resource", Some(serde_json::json!({ "uri": uri })));
-    if uri == ROOT {
-        let stores = door.engine.stores(&door.caller).map_err(|error| failed(&error))?;
+    if uri == STORES_URI {
+        let stores = door.engine.stores(&door.caller).map_err(|error| log_internal_error(&error))?;
         let text = serde_json::to_string_pretty(&stores).map_err(|_| missing())?;
-        return Ok(contents(ResourceContents::text(text, uri).with_mime_type("application/json")));
+        return Ok(to_read_response(ResourceContents::text(text, uri).with_mime_type("application/json")));
     }
     let (store, path) =
         uri.strip_prefix("memory://stores/").and_then(|rest| rest.split_once("/docs/")).ok_or_else(missing)?;
-    let text = document(door, store, path).map_err(|error| match error {
+    let text = read_document(door, store, path).map_err(|error| match error {
         Error::NotFound { .. } | Error::Invalid { .. } => missing(),
-        other => failed(&other),
+        other => log_internal_error(&other),
     })?;
-    Ok(contents(ResourceContents::text(text, uri).with_mime_type("text/markdown")))
+    Ok(to_read_response(ResourceContents::text(text, uri).with_mime_type("text/markdown")))
 }
 
-fn document(door: &Door, store: &str, path: &str) -> Result<String, Error> {
+fn read_document(door: &Door, store: &str, path: &str) -> Result<String, Error> {
     let versioned = path.rsplit_once('@').and_then(|(path, version)| Some((path, version.parse::<VersionId>().ok()?)));
     if let Some((path, version)) = versioned {
         let version = door.engine.version(&door.caller, version)?;
         let same = version.memory.store == store && version.memory.path.as_deref() == Some(path);
         return same.then_some(version.memory.content).ok_or_else(|| Error::not_found("version"));
     }
-    let reference = Reference::Path { store: Some(store.to_owned()), path: path.to_owned() };
+    let reference = MemoryReference::Path { store: Some(store.to_owned()), path: path.to_owned() };
     Ok(door.engine.read(&door.caller, &reference)?.content)
 }
 
-fn contents(contents: ResourceContents) -> ReadResourceResponse {
+fn to_read_response(contents: ResourceContents) -> ReadResourceResponse {
     ReadResourceResult::new(vec![contents]).with_cache_scope(CacheScope::Private).into()
 }
 
 /// Stores for `store`, paths for `path`.
-pub(super) fn complete(door: &Door, request: &CompleteRequestParams) -> Result<CompleteResult, ErrorData> {
+pub(super) fn complete_argument(door: &Door, request: &CompleteRequestParams) -> Result<CompleteResult, ErrorData> {
     let typed = request.argument.value.as_str();
     let values = match request.argument.name.as_str() {
         "store" => {
-            let stores = door.engine.stores(&door.caller).map_err(|error| failed(&error))?;
+            let stores = door.engine.stores(&door.caller).map_err(|error| log_internal_error(&error))?;
             stores.into_iter().map(|store| store.slug).filter(|slug| slug.starts_with(typed)).collect()
         }
         "path" => {
@@ -99,8 +104,8 @@ pub(super) fn complete(door: &Door, request: &CompleteRequestParams) -> Result<C
             let filter = Filter { path_prefix: prefix, ..Filter::default() };
             let listing = door
                 .engine
-                .list(&door.caller, filter, Order::Path, None, Some(COMPLETIONS_MAX))
-                .map_err(|error| failed(&error))?;
+                .list(&door.caller, filter, SortOrder::Path, None, Some(COMPLETIONS_MAX))
+                .map_err(|error| log_internal_error(&error))?;
             listing.memories.into_iter().filter_map(|memory| memory.path).collect()
         }
         _ => Vec::new(),
@@ -110,7 +115,7 @@ pub(super) fn complete(door: &Door, request: &CompleteRequestParams) -> Result<C
     Ok(CompleteResult::new(info))
 }
 
-fn failed(error: &Error) -> ErrorData {
+fn log_internal_error(error: &Error) -> ErrorData {
     tracing::error!("a resource could not be read: {error}");
     ErrorData::internal_error(error.code(), None)
 }

@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::Mutex;
 
 use super::Door;
-use crate::rounds::while_giving_vectors;
+use crate::rounds::serve_with_vector_upkeep;
 
 /// Longest line that is read: far above any tool's own limits, and no more than a process can spare.
 const LINE_BYTES_MAX: usize = 16 << 20;
@@ -25,12 +25,12 @@ pub(super) const INVALID_REQUEST: i32 = -32_600;
 /// vector get one: there may be no other process to see to it.
 pub async fn serve_stdio(door: Door, upkeep_every: Duration) -> Result<(), String> {
     let (engine, tenant) = (door.engine.clone(), door.caller.tenant);
-    while_giving_vectors(engine, tenant, upkeep_every, client(door)).await
+    serve_with_vector_upkeep(engine, tenant, upkeep_every, serve_client(door)).await
 }
 
-async fn client(door: Door) -> Result<(), String> {
+async fn serve_client(door: Door) -> Result<(), String> {
     let (reader, writer) = rmcp::transport::io::stdio_pipes();
-    match door.serve(Lines::new(reader, writer)).await {
+    match door.serve(LineTransport::new(reader, writer)).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
         // A client that closes before it says anything is no failure.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
@@ -38,7 +38,7 @@ async fn client(door: Door) -> Result<(), String> {
     }
 }
 
-struct Lines<R, W> {
+struct LineTransport<R, W> {
     reader: BufReader<R>,
     /// A line on its way; kept here, as a read may be broken off and taken up again.
     line: Vec<u8>,
@@ -48,28 +48,28 @@ struct Lines<R, W> {
 }
 
 /// What came in.
-enum Read {
+enum LineRead {
     Line,
     TooLong,
     End,
 }
 
-impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Lines<R, W> {
-    fn new(reader: R, writer: W) -> Lines<R, W> {
+impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> LineTransport<R, W> {
+    fn new(reader: R, writer: W) -> LineTransport<R, W> {
         let writer = Arc::new(Mutex::new(Some(writer)));
-        Lines { reader: BufReader::new(reader), line: Vec::new(), skipping: false, writer }
+        LineTransport { reader: BufReader::new(reader), line: Vec::new(), skipping: false, writer }
     }
 
     /// Nothing is lost where this is dropped half-way: bytes are taken and kept in one step.
-    async fn read(&mut self) -> Read {
+    async fn read_line(&mut self) -> LineRead {
         loop {
-            let Ok(bytes) = self.reader.fill_buf().await else { return Read::End };
+            let Ok(bytes) = self.reader.fill_buf().await else { return LineRead::End };
             if bytes.is_empty() {
                 // The last line need not end like one.
                 return match (std::mem::take(&mut self.skipping), self.line.is_empty()) {
-                    (true, _) => Read::TooLong,
-                    (false, false) => Read::Line,
-                    (false, true) => Read::End,
+                    (true, _) => LineRead::TooLong,
+                    (false, false) => LineRead::Line,
+                    (false, true) => LineRead::End,
                 };
             }
             let end = bytes.iter().position(|byte| *byte == b'\n');
@@ -81,15 +81,17 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Lines<
             self.reader.consume(taken);
             self.skipping |= !fits;
             match end {
-                Some(_) if std::mem::take(&mut self.skipping) => return Read::TooLong,
-                Some(_) => return Read::Line,
+                Some(_) if std::mem::take(&mut self.skipping) => return LineRead::TooLong,
+                Some(_) => return LineRead::Line,
                 None => {}
             }
         }
     }
 }
 
-impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for Lines<R, W> {
+impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer>
+    for LineTransport<R, W>
+{
     type Error = io::Error;
 
     fn send(
@@ -97,20 +99,20 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Transp
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
         let writer = Arc::clone(&self.writer);
-        async move { write(&writer, serde_json::to_vec(&message)?).await }
+        async move { write_line(&writer, serde_json::to_vec(&message)?).await }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            let read = match self.read().await {
-                Read::End => return None,
-                Read::TooLong => Err(Some(failure(INVALID_REQUEST, "the message is too long", &Value::Null))),
-                Read::Line => message(&self.line),
+            let read = match self.read_line().await {
+                LineRead::End => return None,
+                LineRead::TooLong => Err(Some(error_reply(INVALID_REQUEST, "the message is too long", &Value::Null))),
+                LineRead::Line => parse_message(&self.line),
             };
             self.line.clear();
             match read {
                 Ok(message) => return Some(message),
-                Err(Some(answer)) => write(&self.writer, answer.to_string().into_bytes()).await.ok()?,
+                Err(Some(answer)) => write_line(&self.writer, answer.to_string().into_bytes()).await.ok()?,
                 Err(None) => {}
             }
         }
@@ -122,7 +124,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Transp
     }
 }
 
-async fn write<W: AsyncWrite + Unpin>(writer: &Mutex<Option<W>>, mut line: Vec<u8>) -> io::Result<()> {
+async fn write_line<W: AsyncWrite + Unpin>(writer: &Mutex<Option<W>>, mut line: Vec<u8>) -> io::Result<()> {
     line.push(b'\n');
     match writer.lock().await.as_mut() {
         Some(writer) => {
@@ -134,29 +136,29 @@ async fn write<W: AsyncWrite + Unpin>(writer: &Mutex<Option<W>>, mut line: Vec<u
 }
 
 /// A line as a message; else what to answer, if anything.
-fn message(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Option<Value>> {
+fn parse_message(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Option<Value>> {
     let line = line.trim_ascii();
     if line.is_empty() {
         return Err(None);
     }
-    serde_json::from_slice(line).map_err(|_| unread(line))
+    serde_json::from_slice(line).map_err(|_| reject_unreadable(line))
 }
 
 /// What somebody is told whose message is none. The words never quote it.
-pub(super) fn unread(body: &[u8]) -> Option<Value> {
+pub(super) fn reject_unreadable(body: &[u8]) -> Option<Value> {
     match serde_json::from_slice::<Value>(body) {
-        Err(_) => Some(failure(PARSE_ERROR, "this is not JSON", &Value::Null)),
+        Err(_) => Some(error_reply(PARSE_ERROR, "this is not JSON", &Value::Null)),
         // Replies and notifications want no answer, also where they are not understood.
         Ok(value) if value.get("result").is_some() || value.get("error").is_some() => None,
         Ok(value) if value.get("method").is_some_and(Value::is_string) && value.get("id").is_none() => None,
         Ok(value) => {
             let id = value.get("id").filter(|id| id.is_string() || id.is_number());
-            Some(failure(INVALID_REQUEST, "this is not a request", id.unwrap_or(&Value::Null)))
+            Some(error_reply(INVALID_REQUEST, "this is not a request", id.unwrap_or(&Value::Null)))
         }
     }
 }
 
-fn failure(code: i32, message: &str, id: &Value) -> Value {
+fn error_reply(code: i32, message: &str, id: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } })
 }
 
@@ -175,10 +177,10 @@ mod tests {
             ("{\"jsonrpc\":\"2.0\",\"method\":\"odd/news\"}", None),
             ("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{}}", None),
         ] {
-            let answered = unread(body.as_bytes()).map(|answer| answer["error"]["code"].clone());
+            let answered = reject_unreadable(body.as_bytes()).map(|answer| answer["error"]["code"].clone());
             assert_eq!(answered, code.map(Value::from), "{body}");
         }
-        assert_eq!(unread(b"{\"id\":\"a\"}").map(|answer| answer["id"].clone()), Some("a".into()));
+        assert_eq!(reject_unreadable(b"{\"id\":\"a\"}").map(|answer| answer["id"].clone()), Some("a".into()));
     }
 
     #[tokio::test]
@@ -186,7 +188,7 @@ mod tests {
         let long = "x".repeat(LINE_BYTES_MAX + 1);
         let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
         let input = format!("{long}\nnonsense\n\r\n{ping}\r\n");
-        let mut lines = Lines::new(input.as_bytes(), Vec::new());
+        let mut lines = LineTransport::new(input.as_bytes(), Vec::new());
         assert!(lines.receive().await.is_some());
         assert!(lines.receive().await.is_none());
         let written = lines.writer.lock().await.take().unwrap_or_default();
@@ -208,7 +210,7 @@ mod tests {
             (format!("{ping}\n{long}"), 1, 1),
             (String::new(), 0, 0),
         ] {
-            let mut lines = Lines::new(input.as_bytes(), Vec::new());
+            let mut lines = LineTransport::new(input.as_bytes(), Vec::new());
             for _ in 0..messages {
                 assert!(lines.receive().await.is_some());
             }

@@ -8,25 +8,25 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::answer::{Answer, Problem};
-use super::person::Said;
+use super::answer::{ToolAnswer, ToolProblem};
+use super::person::Confirmation;
 use crate::misfit;
 
 /// One tool.
-pub(super) struct Spec {
+pub(super) struct ToolSpec {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
     /// When to use it and when not; models read this.
     pub(super) description: &'static str,
-    pub(super) effect: Effect,
+    pub(super) effect: ToolEffect,
     pub(super) input: fn() -> Value,
     pub(super) output: fn() -> Value,
-    pub(super) run: fn(&Call<'_>, JsonObject) -> Answer,
+    pub(super) run: fn(&ToolCall<'_>, JsonObject) -> ToolAnswer,
 }
 
 /// What a call does to what is kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(super) enum ToolEffect {
     Read,
     /// Adds a version; history is kept, and doing it again changes nothing more.
     Write,
@@ -37,31 +37,31 @@ pub(super) enum Effect {
 }
 
 /// A call with who makes it. Identity comes from the door, never from the arguments.
-pub(super) struct Call<'a> {
+pub(super) struct ToolCall<'a> {
     pub(super) engine: &'a Engine,
     pub(super) caller: &'a Caller,
-    pub(super) said: Said,
+    pub(super) confirmation: Confirmation,
 }
 
-impl Spec {
-    pub(super) fn describe(&self) -> Tool {
+impl ToolSpec {
+    pub(super) fn to_tool(&self) -> Tool {
         let hints = ToolAnnotations::new()
-            .read_only(self.effect == Effect::Read)
-            .destructive(matches!(self.effect, Effect::Delete | Effect::Files))
-            .idempotent(self.effect != Effect::Files)
+            .read_only(self.effect == ToolEffect::Read)
+            .destructive(matches!(self.effect, ToolEffect::Delete | ToolEffect::Files))
+            .idempotent(self.effect != ToolEffect::Files)
             .open_world(false);
-        Tool::new(self.name, self.description, object(&(self.input)()))
+        Tool::new(self.name, self.description, to_json_object(&(self.input)()))
             .with_title(self.title)
-            .with_raw_output_schema(object(&(self.output)()))
+            .with_raw_output_schema(to_json_object(&(self.output)()))
             .with_annotations(hints)
     }
 
     /// What a person is asked before this is done, if anything.
-    pub(super) fn question(&self, arguments: Option<&JsonObject>) -> Option<String> {
+    pub(super) fn confirmation_question(&self, arguments: Option<&JsonObject>) -> Option<String> {
         let flag = |name: &str| arguments.and_then(|map| map.get(name)) == Some(&Value::Bool(true));
         match self.effect {
-            Effect::Delete => Some("An agent wants to forget a memory. Its history is kept. Forget it?".to_owned()),
-            Effect::Write if flag("alwaysInject") => {
+            ToolEffect::Delete => Some("An agent wants to forget a memory. Its history is kept. Forget it?".to_owned()),
+            ToolEffect::Write if flag("alwaysInject") => {
                 Some("An agent wants this preference to be shown in every turn. Keep it as yours?".to_owned())
             }
             _ => None,
@@ -69,12 +69,12 @@ impl Spec {
     }
 }
 
-fn object(schema: &Value) -> Arc<JsonObject> {
+fn to_json_object(schema: &Value) -> Arc<JsonObject> {
     Arc::new(schema.as_object().cloned().unwrap_or_default())
 }
 
 /// Reads a tool's arguments; what the tool does not know, identities among it, is dropped.
-pub(super) fn arguments<T: DeserializeOwned>(map: JsonObject) -> Result<T, Problem> {
+pub(super) fn parse_arguments<T: DeserializeOwned>(map: JsonObject) -> Result<T, ToolProblem> {
     let read = misfit::from_value(Value::Object(map));
-    read.map_err(|misfit| Problem::new("shape.arguments", format!("wrong arguments: {misfit}")))
+    read.map_err(|misfit| ToolProblem::new("shape.arguments", format!("wrong arguments: {misfit}")))
 }

@@ -3,70 +3,71 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use engine::ports::{Cursor, Order};
+use engine::ports::{ListCursor, SortOrder};
 use engine::{Engine, Listing, Remembered};
 use serde_json::json;
 
 use super::{REFUSED, memories};
 use crate::app::App;
-use crate::auth::Who;
+use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
-use crate::extract::{Params, Sent};
+use crate::extract::{JsonBody, QueryParams};
 use crate::problem::Problem;
 use crate::wire::Page;
 use crate::wire::episodic::{AuditBody, EntryParams, EntryView};
 use crate::wire::memory::SavedView;
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn audit_endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::POST, "/v1/audit", "record_audit", record)
-            .says(
+        Endpoint::new(Method::POST, "/v1/audit", "record_audit", record_audit)
+            .with_description(
                 "logs",
                 "Tell the audit log",
                 "An entry that the whole tenant finds with `POST /v1/recall`. Never changed; ordinary searches leave it out.",
             )
-            .body::<AuditBody>(json!({
+            .with_body::<AuditBody>(json!({
                 "action": "deploy.finished", "message": "billing 4.2 is live in prod", "meta": { "version": "4.2" },
             }))
-            .answer::<SavedView>(StatusCode::CREATED, "Recorded", memories::saved_example("created"))
-            .problems(&[REFUSED])
-            .once(),
-        Endpoint::new(Method::GET, "/v1/audit", "audit", list)
-            .says("logs", "Read the audit log", "Entries from outside, the last recorded first. Our own are `GET /v1/events`.")
-            .query::<EntryParams>()
-            .answer::<Page<EntryView>>(StatusCode::OK, "Entries", json!({ "items": [] })),
+            .with_json_answer::<SavedView>(StatusCode::CREATED, "Recorded", memories::saved_example("created"))
+            .with_problems(&[REFUSED])
+            .with_idempotency_key(),
+        Endpoint::new(Method::GET, "/v1/audit", "audit", list_audit_entries)
+            .with_description("logs", "Read the audit log", "Entries from outside, the last recorded first. Our own are `GET /v1/events`.")
+            .with_query::<EntryParams>()
+            .with_json_answer::<Page<EntryView>>(StatusCode::OK, "Entries", json!({ "items": [] })),
     ]
 }
 
-async fn record(
+async fn record_audit(
     State(app): State<App>,
-    who: Who,
-    Sent(body): Sent<AuditBody>,
+    who: AuthenticatedCaller,
+    JsonBody(body): JsonBody<AuditBody>,
 ) -> Result<(StatusCode, Json<SavedView>), Problem> {
-    let answer = app.call("record_audit", move |engine| Ok(engine.record_audit(&who.caller, body.into())?)).await?;
-    recorded(answer)
+    let answer =
+        app.call_engine("record_audit", move |engine| Ok(engine.record_audit(&who.caller, body.into())?)).await?;
+    to_saved_response(answer)
 }
 
 /// What was recorded, or why not.
-pub(super) fn recorded(answer: Remembered) -> Result<(StatusCode, Json<SavedView>), Problem> {
+pub(super) fn to_saved_response(answer: Remembered) -> Result<(StatusCode, Json<SavedView>), Problem> {
     match answer {
         Remembered::Saved(saved) => Ok((StatusCode::CREATED, Json(SavedView::new(&saved)))),
         Remembered::Refused(refusal) => Err(refusal.into()),
     }
 }
 
-async fn list(
+async fn list_audit_entries(
     State(app): State<App>,
-    who: Who,
-    Params(params): Params<EntryParams>,
+    who: AuthenticatedCaller,
+    QueryParams(params): QueryParams<EntryParams>,
 ) -> Result<Json<Page<EntryView>>, Problem> {
-    let after = params.cursor.as_deref().map(|text| Cursor::read(Order::Newest, text)).transpose()?;
+    let after = params.cursor.as_deref().map(|text| ListCursor::from_token(SortOrder::Newest, text)).transpose()?;
     let work = move |engine: &Engine| Ok(engine.audit_entries(&who.caller, after, params.limit)?);
-    Ok(Json(page(app.call("audit", work).await?)))
+    Ok(Json(to_entry_page(app.call_engine("audit", work).await?)))
 }
 
 /// A stretch of a log.
-pub(super) fn page(listing: Listing) -> Page<EntryView> {
-    let next_cursor = listing.next.as_ref().map(|next| next.word(Order::Newest));
+pub(super) fn to_entry_page(listing: Listing) -> Page<EntryView> {
+    let next_cursor = listing.next.as_ref().map(|next| next.to_token(SortOrder::Newest));
     Page { items: listing.memories.into_iter().map(EntryView::from).collect(), next_cursor }
 }

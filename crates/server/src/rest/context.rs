@@ -5,15 +5,15 @@ use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use engine::ContextRequest;
 use engine::ports::row::Paging;
-use engine::recall::usage::Usage;
+use engine::recall::usage::MemoryUsage;
 use jiff::Timestamp;
 use serde_json::json;
 
 use super::NOT_FOUND;
 use crate::app::App;
-use crate::auth::Who;
+use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
-use crate::extract::{MemoryName, Named, Params, Sent};
+use crate::extract::{JsonBody, MemoryIdParam, PathParam, QueryParams};
 use crate::problem::Problem;
 use crate::wire::Page;
 use crate::wire::context::{
@@ -23,43 +23,43 @@ use crate::wire::context::{
 
 const TAG: &str = "context";
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn context_endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::POST, "/v1/context", "context", context)
-            .says(
+        Endpoint::new(Method::POST, "/v1/context", "context", build_context)
+            .with_description(
                 TAG,
                 "Context for a turn",
                 "The memories for the latest message, within a budget, trusted apart from unverified, with a receipt. `for` \
                  asks what helped at similar decision points; `format: messages` adds ready chat messages. With `window`, the answer is all messages of the model's next \
                  call, cut to fit in a fixed order: `messages`, `tokens`, `cuts`, `receipt`, `notes`.",
             )
-            .body::<ContextBody>(json!({ "message": "why did billing stop retrying?" }))
-            .answer::<ContextAnswer>(
+            .with_body::<ContextBody>(json!({ "message": "why did billing stop retrying?" }))
+            .with_json_answer::<ContextAnswer>(
                 StatusCode::OK,
                 "What to put before the turn",
                 json!({ "text": "", "tokens": 0, "candidates": [], "receipt": null, "skipped": [] }),
             ),
-        Endpoint::new(Method::GET, "/v1/receipts", "receipts", receipts)
-            .says(TAG, "List receipts", "Your own, newest first; all of the tenant's for admins.")
-            .query::<ReceiptParams>()
-            .answer::<Page<ReceiptView>>(StatusCode::OK, "Receipts", json!({ "items": [] })),
-        Endpoint::new(Method::GET, "/v1/receipts/{id}", "receipt", receipt)
-            .says(TAG, "One receipt", "Every candidate with its score parts, and why it was or was not shown.")
-            .answer::<ReceiptView>(StatusCode::OK, "The receipt", json!({}))
-            .problems(&[NOT_FOUND]),
-        Endpoint::new(Method::GET, "/v1/receipts/{id}/replay", "replay", replay)
-            .says(TAG, "Replay a receipt", "Rebuilds the injected block from the exact versions it was made of.")
-            .answer::<ReplayView>(StatusCode::OK, "The block", json!({ "text": "", "exact": true, "redacted": [], "missing": [] }))
-            .problems(&[NOT_FOUND]),
-        Endpoint::new(Method::GET, "/v1/runs/{run}/blame", "blame", blame)
-            .says(TAG, "What reached a run", "The memories that touched it, newest first. Admins only.")
-            .answer::<TouchesView>(StatusCode::OK, "Touches", json!({ "items": [] })),
-        Endpoint::new(Method::GET, "/v1/memories/{id}/reach", "reach", reach)
-            .says(TAG, "What a memory reached", "The runs and conversations it touched, newest first. Admins only.")
-            .answer::<TouchesView>(StatusCode::OK, "Touches", json!({ "items": [] })),
-        Endpoint::new(Method::GET, "/v1/verify", "verify", verify)
-            .says("events", "Check the log", "Follows the chain of hashes from the first entry. Admins only.")
-            .answer::<VerifiedView>(
+        Endpoint::new(Method::GET, "/v1/receipts", "receipts", list_receipts)
+            .with_description(TAG, "List receipts", "Your own, newest first; all of the tenant's for admins.")
+            .with_query::<ReceiptParams>()
+            .with_json_answer::<Page<ReceiptView>>(StatusCode::OK, "Receipts", json!({ "items": [] })),
+        Endpoint::new(Method::GET, "/v1/receipts/{id}", "receipt", show_receipt)
+            .with_description(TAG, "One receipt", "Every candidate with its score parts, and why it was or was not shown.")
+            .with_json_answer::<ReceiptView>(StatusCode::OK, "The receipt", json!({}))
+            .with_problems(&[NOT_FOUND]),
+        Endpoint::new(Method::GET, "/v1/receipts/{id}/replay", "replay", replay_receipt)
+            .with_description(TAG, "Replay a receipt", "Rebuilds the injected block from the exact versions it was made of.")
+            .with_json_answer::<ReplayView>(StatusCode::OK, "The block", json!({ "text": "", "exact": true, "redacted": [], "missing": [] }))
+            .with_problems(&[NOT_FOUND]),
+        Endpoint::new(Method::GET, "/v1/runs/{run}/blame", "blame", blame_run)
+            .with_description(TAG, "What reached a run", "The memories that touched it, newest first. Admins only.")
+            .with_json_answer::<TouchesView>(StatusCode::OK, "Touches", json!({ "items": [] })),
+        Endpoint::new(Method::GET, "/v1/memories/{id}/reach", "reach", show_memory_reach)
+            .with_description(TAG, "What a memory reached", "The runs and conversations it touched, newest first. Admins only.")
+            .with_json_answer::<TouchesView>(StatusCode::OK, "Touches", json!({ "items": [] })),
+        Endpoint::new(Method::GET, "/v1/verify", "verify", verify_log)
+            .with_description("events", "Check the log", "Follows the chain of hashes from the first entry. Admins only.")
+            .with_json_answer::<VerifiedView>(
                 StatusCode::OK,
                 "What was found",
                 json!({ "entries": 12, "hash": "…", "broken": null }),
@@ -67,67 +67,85 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn context(
+async fn build_context(
     State(app): State<App>,
-    who: Who,
-    Sent(mut body): Sent<ContextBody>,
+    who: AuthenticatedCaller,
+    JsonBody(mut body): JsonBody<ContextBody>,
 ) -> Result<Json<ContextAnswer>, Problem> {
     let work = move |engine: &engine::Engine| match body.window.take() {
-        Some(_) if body.is_of_turn() => {
+        Some(_) if body.has_turn_options() => {
             let message =
                 "a window stands alone: filters, budgets, `for`, `as_of` and `format` are of a turn's context";
             Err(Problem::bad_request("shape.window", message))
         }
         Some(window) => {
-            let window = engine.working_memory(&who.caller, &window.with(body.message))?;
+            let window = engine.working_memory(&who.caller, &window.into_window_request(body.message))?;
             Ok(ContextAnswer::Window(Box::new(WindowView { window })))
         }
         None => {
             let format = body.format;
             let request = ContextRequest::from(body);
             let context = engine.context(&who.caller, &request)?;
-            let messages = (format == ContextFormat::Messages).then(|| context.messages(&request.message));
+            let messages = (format == ContextFormat::Messages).then(|| context.to_messages(&request.message));
             Ok(ContextAnswer::Turn(Box::new(ContextView::new(context, messages))))
         }
     };
-    Ok(Json(app.call("context", work).await?))
+    Ok(Json(app.call_engine("context", work).await?))
 }
 
-async fn receipts(
+async fn list_receipts(
     State(app): State<App>,
-    who: Who,
-    Params(params): Params<ReceiptParams>,
+    who: AuthenticatedCaller,
+    QueryParams(params): QueryParams<ReceiptParams>,
 ) -> Result<Json<Page<ReceiptView>>, Problem> {
     let paging = Paging { after: params.cursor, limit: params.limit };
     let work = move |engine: &engine::Engine| Ok(engine.receipts(&who.caller, params.run.as_deref(), &paging)?);
-    Ok(Json(Page::of(app.call("receipts", work).await?, |receipt| ReceiptView { receipt })))
+    Ok(Json(Page::from_stretch(app.call_engine("receipts", work).await?, |receipt| ReceiptView { receipt })))
 }
 
-async fn receipt(State(app): State<App>, who: Who, Named(id): Named<uuid::Uuid>) -> Result<Json<ReceiptView>, Problem> {
-    let receipt = app.call("receipt", move |engine| Ok(engine.receipt(&who.caller, &id.to_string())?)).await?;
+async fn show_receipt(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    PathParam(id): PathParam<uuid::Uuid>,
+) -> Result<Json<ReceiptView>, Problem> {
+    let receipt = app.call_engine("receipt", move |engine| Ok(engine.receipt(&who.caller, &id.to_string())?)).await?;
     Ok(Json(ReceiptView { receipt }))
 }
 
-async fn replay(State(app): State<App>, who: Who, Named(id): Named<uuid::Uuid>) -> Result<Json<ReplayView>, Problem> {
-    let replay = app.call("replay", move |engine| Ok(engine.replay(&who.caller, &id.to_string())?)).await?;
+async fn replay_receipt(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    PathParam(id): PathParam<uuid::Uuid>,
+) -> Result<Json<ReplayView>, Problem> {
+    let replay = app.call_engine("replay", move |engine| Ok(engine.replay(&who.caller, &id.to_string())?)).await?;
     Ok(Json(ReplayView { replay }))
 }
 
-async fn blame(State(app): State<App>, who: Who, Named(run): Named<String>) -> Result<Json<TouchesView>, Problem> {
-    let work = move |engine: &engine::Engine| Ok((engine.blame(&who.caller, &run)?, engine.kept_since(&who.caller)?));
-    Ok(Json(touches(app.call("blame", work).await?)))
+async fn blame_run(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    PathParam(run): PathParam<String>,
+) -> Result<Json<TouchesView>, Problem> {
+    let work =
+        move |engine: &engine::Engine| Ok((engine.blame(&who.caller, &run)?, engine.receipts_kept_since(&who.caller)?));
+    Ok(Json(to_touches_view(app.call_engine("blame", work).await?)))
 }
 
-async fn reach(State(app): State<App>, who: Who, Named(id): MemoryName) -> Result<Json<TouchesView>, Problem> {
-    let work = move |engine: &engine::Engine| Ok((engine.reach(&who.caller, id)?, engine.kept_since(&who.caller)?));
-    Ok(Json(touches(app.call("reach", work).await?)))
+async fn show_memory_reach(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    PathParam(id): MemoryIdParam,
+) -> Result<Json<TouchesView>, Problem> {
+    let work =
+        move |engine: &engine::Engine| Ok((engine.reach(&who.caller, id)?, engine.receipts_kept_since(&who.caller)?));
+    Ok(Json(to_touches_view(app.call_engine("reach", work).await?)))
 }
 
-fn touches((usages, kept_since): (Vec<Usage>, Option<Timestamp>)) -> TouchesView {
+fn to_touches_view((usages, kept_since): (Vec<MemoryUsage>, Option<Timestamp>)) -> TouchesView {
     TouchesView { items: usages.into_iter().map(|usage| TouchView { usage }).collect(), kept_since }
 }
 
-async fn verify(State(app): State<App>, who: Who) -> Result<Json<VerifiedView>, Problem> {
-    let verified = app.call("verify", move |engine| Ok(engine.verify(&who.caller)?)).await?;
+async fn verify_log(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<VerifiedView>, Problem> {
+    let verified = app.call_engine("verify", move |engine| Ok(engine.verify(&who.caller)?)).await?;
     Ok(Json(VerifiedView { verified }))
 }

@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use engine::Witness;
+use engine::EventVisibility;
 use engine::model::event::Event;
 use futures_util::{StreamExt, stream};
 use serde_json::json;
@@ -18,11 +18,11 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 
 use crate::app::App;
-use crate::auth::{BELIEVED, Who};
+use crate::auth::{AuthenticatedCaller, KEY_CACHE_TTL};
 use crate::endpoint::Endpoint;
-use crate::extract::Params;
+use crate::extract::QueryParams;
 use crate::problem::Problem;
-use crate::stream::{self as tails, Batch, Tail};
+use crate::stream::{self as event_reader, EventBatch, EventReader};
 use crate::wire::events::{EventParams, EventsView};
 
 /// A client that lost its stream tries again after this.
@@ -30,22 +30,22 @@ const RETRY_MS: u32 = 2_000;
 /// Names one stream may ask for.
 const NAMES_MAX: usize = 64;
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn event_endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::GET, "/v1/events", "events", events)
-            .says("events", "What happened", "A page of the log, or, with `Accept: text/event-stream`, a live stream of it: each event has its number as id, and a stream that breaks off resumes after `Last-Event-ID` without loss or repetition. You see what you did and what happened where you may look; of a review, only if you may see it. Conversations and runs that are not yours are left out for all but admins and reviewers. A stream that falls too far behind is closed with the event `stream.closed` and a reason.")
-            .query::<EventParams>()
-            .header("Last-Event-ID", "The number of the last event you have")
-            .answer::<EventsView>(StatusCode::OK, "A page of the log", json!({ "items": [], "next_after": 12 }))
-            .plain(StatusCode::OK, "A live stream", "text/event-stream"),
+        Endpoint::new(Method::GET, "/v1/events", "events", serve_events)
+            .with_description("events", "What happened", "A page of the log, or, with `Accept: text/event-stream`, a live stream of it: each event has its number as id, and a stream that breaks off resumes after `Last-Event-ID` without loss or repetition. You see what you did and what happened where you may look; of a review, only if you may see it. Conversations and runs that are not yours are left out for all but admins and reviewers. A stream that falls too far behind is closed with the event `stream.closed` and a reason.")
+            .with_query::<EventParams>()
+            .with_header("Last-Event-ID", "The number of the last event you have")
+            .with_json_answer::<EventsView>(StatusCode::OK, "A page of the log", json!({ "items": [], "next_after": 12 }))
+            .with_plain_answer(StatusCode::OK, "A live stream", "text/event-stream"),
     ]
 }
 
-async fn events(
+async fn serve_events(
     State(app): State<App>,
-    who: Who,
+    who: AuthenticatedCaller,
     headers: HeaderMap,
-    Params(params): Params<EventParams>,
+    QueryParams(params): QueryParams<EventParams>,
 ) -> Result<Response, Problem> {
     if params.name.len() > NAMES_MAX {
         return Err(Problem::bad_request("shape.query", format!("at most {NAMES_MAX} names")));
@@ -58,23 +58,28 @@ async fn events(
     let live =
         headers.get(ACCEPT).and_then(|value| value.to_str().ok()).is_some_and(|v| v.contains("text/event-stream"));
     match live {
-        true => stream(app, who, asked, params).await,
-        false => page(&app, who, asked, params).await.map(IntoResponse::into_response),
+        true => stream_events(app, who, asked, params).await,
+        false => list_events(&app, who, asked, params).await.map(IntoResponse::into_response),
     }
 }
 
-async fn page(app: &App, who: Who, asked: Option<u64>, params: EventParams) -> Result<Json<EventsView>, Problem> {
+async fn list_events(
+    app: &App,
+    who: AuthenticatedCaller,
+    asked: Option<u64>,
+    params: EventParams,
+) -> Result<Json<EventsView>, Problem> {
     let limits = &app.engine.settings.limits;
     let limit = params.limit.unwrap_or(limits.list_default.min(limits.list_max));
     let after = asked.unwrap_or(0);
-    let wanted = move |event: &Event| is_named(&params.name, event);
+    let wanted = move |event: &Event| matches_names(&params.name, event);
     let (items, next_after) =
-        app.call("events", move |engine| Ok(engine.events(&who.caller, after, limit, wanted)?)).await?;
+        app.call_engine("events", move |engine| Ok(engine.events(&who.caller, after, limit, wanted)?)).await?;
     Ok(Json(EventsView { items, next_after }))
 }
 
 /// Whether an event has one of the names asked for.
-fn is_named(names: &[String], event: &Event) -> bool {
+fn matches_names(names: &[String], event: &Event) -> bool {
     let name = event.happening.name.as_str();
     let fits = |asked: &String| match asked.strip_suffix('*') {
         Some(start) => name.starts_with(start),
@@ -83,30 +88,35 @@ fn is_named(names: &[String], event: &Event) -> bool {
     names.is_empty() || names.iter().any(fits)
 }
 
-async fn stream(app: App, who: Who, asked: Option<u64>, params: EventParams) -> Result<Response, Problem> {
+async fn stream_events(
+    app: App,
+    who: AuthenticatedCaller,
+    asked: Option<u64>,
+    params: EventParams,
+) -> Result<Response, Problem> {
     let opened =
-        Opened::new(&app).ok_or_else(|| Problem::busy("http.streams_full", "too many event streams are open"))?;
-    let (starting, mut era) = (app.clone(), app.doorman.era());
+        OpenStream::new(&app).ok_or_else(|| Problem::busy("http.streams_full", "too many event streams are open"))?;
+    let (starting, mut era) = (app.clone(), app.authenticator.watch_key_generation());
     // The key was looked up before: what changed since counts as news.
     era.mark_changed();
     let follower = app
-        .call("stream", move |engine| {
-            let witness = engine.witness(&who.caller)?;
-            let tail = tails::tail(&starting, who.caller.tenant)?;
-            let end = engine.backend.last_event(who.caller.tenant).map_err(engine::model::error::Error::from)?;
+        .call_engine("stream", move |engine| {
+            let witness = engine.event_visibility(&who.caller)?;
+            let tail = event_reader::reader_for_tenant(&starting, who.caller.tenant)?;
+            let end = engine.backend.last_event_seq(who.caller.tenant).map_err(engine::model::error::Error::from)?;
             let after = asked.map_or(end, |after| after.min(end));
             let asked = (Instant::now(), *era.borrow());
-            Ok(Follower {
-                closing: starting.closing(),
-                asked,
+            Ok(EventFollower {
+                closing: starting.closing_signal(),
+                last_verified: asked,
                 app: starting,
                 who,
                 witness,
-                era,
+                key_generation: era,
                 names: params.name,
                 after,
                 tail,
-                mode: Mode::Greeting,
+                mode: StreamMode::Greeting,
                 _opened: opened,
             })
         })
@@ -126,136 +136,140 @@ async fn stream(app: App, who: Who, asked: Option<u64>, params: EventParams) -> 
 }
 
 /// Counts a stream for as long as it is open.
-struct Opened(App);
+struct OpenStream(App);
 
-impl Opened {
-    fn new(app: &App) -> Option<Opened> {
-        app.metrics.stream_opened(app.config.limits.streams_max).then(|| Opened(app.clone()))
+impl OpenStream {
+    fn new(app: &App) -> Option<OpenStream> {
+        app.metrics.try_open_stream(app.config.limits.streams_max).then(|| OpenStream(app.clone()))
     }
 }
 
-impl Drop for Opened {
+impl Drop for OpenStream {
     fn drop(&mut self) {
-        self.0.metrics.stream_closed();
+        self.0.metrics.close_stream();
     }
 }
 
 /// One client's way through the log.
-struct Follower {
+struct EventFollower {
     app: App,
-    who: Who,
-    witness: Witness,
+    who: AuthenticatedCaller,
+    witness: EventVisibility,
     /// When it was last asked whether this is still who it was, and in which era of keys.
-    asked: (Instant, u64),
-    era: watch::Receiver<u64>,
+    last_verified: (Instant, u64),
+    key_generation: watch::Receiver<u64>,
     names: Vec<String>,
     /// The number up to which this client has everything.
     after: u64,
-    tail: Arc<Tail>,
-    mode: Mode,
+    tail: Arc<EventReader>,
+    mode: StreamMode,
     closing: watch::Receiver<bool>,
-    _opened: Opened,
+    _opened: OpenStream,
 }
 
-enum Mode {
+enum StreamMode {
     Greeting,
     /// Reading the log; live batches are not listened to yet.
-    Catching,
+    CatchingUp,
     /// Listening, with one more look at the log to close the gap before it.
-    Joining(Receiver<Arc<Batch>>),
-    Live(Receiver<Arc<Batch>>),
-    Over,
+    Joining(Receiver<Arc<EventBatch>>),
+    Live(Receiver<Arc<EventBatch>>),
+    Closed,
 }
 
-enum News {
-    Batch(Arc<Batch>),
-    Quiet,
+enum StreamSignal {
+    Batch(Arc<EventBatch>),
+    Heartbeat,
     /// Some keys are not what they were; perhaps this one.
-    Keys,
-    Slow,
+    KeysChanged,
+    Lagged,
     Closing,
 }
 
-impl Follower {
+impl EventFollower {
     /// The next piece for the client; nothing after the end.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
-            match std::mem::replace(&mut self.mode, Mode::Over) {
-                Mode::Over => return None,
-                Mode::Greeting => {
-                    self.mode = Mode::Catching;
+            match std::mem::replace(&mut self.mode, StreamMode::Closed) {
+                StreamMode::Closed => return None,
+                StreamMode::Greeting => {
+                    self.mode = StreamMode::CatchingUp;
                     return Some(Bytes::from(format!("retry: {RETRY_MS}\n: ingrain events after {}\n\n", self.after)));
                 }
-                Mode::Catching => {
-                    let Ok(batch) = self.read().await else { return Some(closed("unavailable")) };
-                    let done = tails::is_last(&batch);
-                    let mode = if done { Mode::Joining(self.tail.listen()) } else { Mode::Catching };
-                    if let Some(frames) = self.handed(&batch, mode).await {
+                StreamMode::CatchingUp => {
+                    let Ok(batch) = self.read_batch().await else { return Some(closing_frame("unavailable")) };
+                    let done = event_reader::is_log_end(&batch);
+                    let mode = if done { StreamMode::Joining(self.tail.subscribe()) } else { StreamMode::CatchingUp };
+                    if let Some(frames) = self.frames_for_client(&batch, mode).await {
                         return Some(frames);
                     }
                 }
-                Mode::Joining(receiver) => {
-                    let Ok(batch) = self.read().await else { return Some(closed("unavailable")) };
+                StreamMode::Joining(receiver) => {
+                    let Ok(batch) = self.read_batch().await else { return Some(closing_frame("unavailable")) };
                     // A log that grew by a whole batch meanwhile is caught up with first.
-                    let mode = if tails::is_last(&batch) { Mode::Live(receiver) } else { Mode::Catching };
-                    if let Some(frames) = self.handed(&batch, mode).await {
+                    let mode = if event_reader::is_log_end(&batch) {
+                        StreamMode::Live(receiver)
+                    } else {
+                        StreamMode::CatchingUp
+                    };
+                    if let Some(frames) = self.frames_for_client(&batch, mode).await {
                         return Some(frames);
                     }
                 }
-                Mode::Live(mut receiver) => match self.news(&mut receiver).await {
-                    News::Batch(batch) => {
-                        if let Some(frames) = self.handed(&batch, Mode::Live(receiver)).await {
+                StreamMode::Live(mut receiver) => match self.next_signal(&mut receiver).await {
+                    StreamSignal::Batch(batch) => {
+                        if let Some(frames) = self.frames_for_client(&batch, StreamMode::Live(receiver)).await {
                             return Some(frames);
                         }
                     }
-                    News::Keys => match self.still_good().await {
-                        Ok(()) => self.mode = Mode::Live(receiver),
-                        Err(reason) => return Some(closed(reason)),
+                    StreamSignal::KeysChanged => match self.verify_again().await {
+                        Ok(()) => self.mode = StreamMode::Live(receiver),
+                        Err(reason) => return Some(closing_frame(reason)),
                     },
-                    News::Quiet => match self.still_good().await {
+                    StreamSignal::Heartbeat => match self.verify_again().await {
                         Ok(()) => {
-                            self.mode = Mode::Live(receiver);
+                            self.mode = StreamMode::Live(receiver);
                             // An id without data moves the client's place without an event.
                             return Some(Bytes::from(format!(": alive\nid: {}\n\n", self.after)));
                         }
-                        Err(reason) => return Some(closed(reason)),
+                        Err(reason) => return Some(closing_frame(reason)),
                     },
-                    News::Slow => {
-                        self.app.metrics.stream_dropped();
-                        return Some(closed("too slow: resume with Last-Event-ID"));
+                    StreamSignal::Lagged => {
+                        self.app.metrics.record_dropped_stream();
+                        return Some(closing_frame("too slow: resume with Last-Event-ID"));
                     }
-                    News::Closing => return Some(closed("the server is closing")),
+                    StreamSignal::Closing => return Some(closing_frame("the server is closing")),
                 },
             }
         }
     }
 
-    async fn news(&mut self, receiver: &mut Receiver<Arc<Batch>>) -> News {
+    async fn next_signal(&mut self, receiver: &mut Receiver<Arc<EventBatch>>) -> StreamSignal {
         if *self.closing.borrow() {
-            return News::Closing;
+            return StreamSignal::Closing;
         }
         tokio::select! {
             batch = receiver.recv() => match batch {
-                Ok(batch) => News::Batch(batch),
-                Err(RecvError::Lagged(_)) => News::Slow,
-                Err(RecvError::Closed) => News::Closing,
+                Ok(batch) => StreamSignal::Batch(batch),
+                Err(RecvError::Lagged(_)) => StreamSignal::Lagged,
+                Err(RecvError::Closed) => StreamSignal::Closing,
             },
-            () = tokio::time::sleep(self.app.config.limits.heartbeat()) => News::Quiet,
-            _ = self.closing.changed() => News::Closing,
-            _ = self.era.changed() => News::Keys,
+            () = tokio::time::sleep(self.app.config.limits.heartbeat_interval()) => StreamSignal::Heartbeat,
+            _ = self.closing.changed() => StreamSignal::Closing,
+            _ = self.key_generation.changed() => StreamSignal::KeysChanged,
         }
     }
 
     /// What this client may see of a batch and does not have yet, if it is still who it was; else the last word.
-    async fn handed(&mut self, batch: &Batch, mode: Mode) -> Option<Bytes> {
-        if !self.is_believed()
-            && let Err(reason) = self.still_good().await
+    async fn frames_for_client(&mut self, batch: &EventBatch, mode: StreamMode) -> Option<Bytes> {
+        if !self.is_recently_verified()
+            && let Err(reason) = self.verify_again().await
         {
-            return Some(closed(reason));
+            return Some(closing_frame(reason));
         }
         self.mode = mode;
-        let frames = batch.frames(self.after, |event| match is_named(&self.names, event) {
-            true => self.witness.shown(event),
+        let frames = batch.render_frames(self.after, |event| match matches_names(&self.names, event) {
+            true => self.witness.visible_event(event),
             false => None,
         });
         self.after = self.after.max(batch.read_to);
@@ -263,30 +277,31 @@ impl Follower {
     }
 
     /// Whether it was asked so lately who this is that it need not be asked again, and no key changed since.
-    fn is_believed(&self) -> bool {
-        self.asked.0.elapsed() < BELIEVED && self.app.doorman.believes(&self.app, &self.who.proof)
+    fn is_recently_verified(&self) -> bool {
+        self.last_verified.0.elapsed() < KEY_CACHE_TTL
+            && self.app.authenticator.is_key_fresh(&self.app, &self.who.proof)
     }
 
-    async fn read(&self) -> Result<Batch, Problem> {
+    async fn read_batch(&self) -> Result<EventBatch, Problem> {
         let (app, tenant, after) = (self.app.clone(), self.who.caller.tenant, self.after);
-        self.app.call("events", move |_| tails::read(&app, tenant, after)).await
+        self.app.call_engine("events", move |_| event_reader::read_batch(&app, tenant, after)).await
     }
 
     /// Asks again who this is: keys end, grants go. Else says why the stream ends.
-    async fn still_good(&mut self) -> Result<(), &'static str> {
-        let era = *self.era.borrow_and_update();
+    async fn verify_again(&mut self) -> Result<(), &'static str> {
+        let era = *self.key_generation.borrow_and_update();
         let (app, proof) = (self.app.clone(), self.who.proof.clone());
-        let again = self.app.call_in_turn("authenticate", move |engine| {
-            let who = app.doorman.identify(&app, &proof)?;
-            Ok(engine.witness(&who.caller)?)
+        let again = self.app.call_engine_unqueued("authenticate", move |engine| {
+            let who = app.authenticator.identify_caller(&app, &proof)?;
+            Ok(engine.event_visibility(&who.caller)?)
         });
         match again.await {
             Ok(witness) => {
-                (self.witness, self.asked) = (witness, (Instant::now(), era));
+                (self.witness, self.last_verified) = (witness, (Instant::now(), era));
                 Ok(())
             }
             // A database that is away for a moment is no reason to send everybody off, unless keys changed.
-            Err(problem) if problem.status.is_server_error() => match era == self.asked.1 {
+            Err(problem) if problem.status.is_server_error() => match era == self.last_verified.1 {
                 true => Ok(()),
                 false => Err("unavailable"),
             },
@@ -295,7 +310,7 @@ impl Follower {
     }
 }
 
-fn closed(reason: &str) -> Bytes {
+fn closing_frame(reason: &str) -> Bytes {
     Bytes::from(format!("event: stream.closed\ndata: {}\n\n", json!({ "reason": reason })))
 }
 

@@ -10,83 +10,88 @@ use serde_json::{Value, json};
 
 use super::{CONFLICT, NOT_FOUND};
 use crate::app::App;
-use crate::auth::Who;
+use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
-use crate::extract::{Named, Sent};
+use crate::extract::{JsonBody, PathParam};
 use crate::problem::Problem;
 use crate::wire::Page;
 use crate::wire::keys::{IssuedView, KeyBody, KeyView, RotateBody};
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn key_endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::GET, "/v1/keys", "keys", list)
-            .says("keys", "List keys", "Without their texts, newest first. Admins only.")
-            .answer::<Page<KeyView>>(StatusCode::OK, "Keys", json!({ "items": [example()] })),
-        Endpoint::new(Method::POST, "/v1/keys", "create_key", create)
-            .says("keys", "Create a key", "The key's text is in the answer, this once. Admins only.")
-            .body::<KeyBody>(
+        Endpoint::new(Method::GET, "/v1/keys", "keys", list_keys)
+            .with_description("keys", "List keys", "Without their texts, newest first. Admins only.")
+            .with_json_answer::<Page<KeyView>>(StatusCode::OK, "Keys", json!({ "items": [key_example()] })),
+        Endpoint::new(Method::POST, "/v1/keys", "create_key", create_key)
+            .with_description("keys", "Create a key", "The key's text is in the answer, this once. Admins only.")
+            .with_body::<KeyBody>(
                 json!({ "name": "triage", "role": "agent", "agent": "triage", "may_set": ["conversation", "run"] }),
             )
-            .answer::<IssuedView>(StatusCode::CREATED, "The key and its text", issued_example()),
-        Endpoint::new(Method::POST, "/v1/keys/{id}/rotate", "rotate_key", rotate)
-            .says(
+            .with_json_answer::<IssuedView>(StatusCode::CREATED, "The key and its text", issued_example()),
+        Endpoint::new(Method::POST, "/v1/keys/{id}/rotate", "rotate_key", rotate_key)
+            .with_description(
                 "keys",
                 "Rotate a key",
                 "A new key with the same rights; the old one ends after the overlap. Admins only.",
             )
-            .body::<RotateBody>(json!({ "overlap_seconds": 3600 }))
-            .answer::<IssuedView>(StatusCode::CREATED, "The new key and its text", issued_example())
-            .problems(&[NOT_FOUND, CONFLICT]),
-        Endpoint::new(Method::DELETE, "/v1/keys/{id}", "revoke_key", revoke)
-            .says("keys", "Revoke a key", "It ends now. Admins only.")
-            .answer::<KeyView>(StatusCode::OK, "The key", example())
-            .problems(&[NOT_FOUND]),
+            .with_body::<RotateBody>(json!({ "overlap_seconds": 3600 }))
+            .with_json_answer::<IssuedView>(StatusCode::CREATED, "The new key and its text", issued_example())
+            .with_problems(&[NOT_FOUND, CONFLICT]),
+        Endpoint::new(Method::DELETE, "/v1/keys/{id}", "revoke_key", revoke_key)
+            .with_description("keys", "Revoke a key", "It ends now. Admins only.")
+            .with_json_answer::<KeyView>(StatusCode::OK, "The key", key_example())
+            .with_problems(&[NOT_FOUND]),
     ]
 }
 
-async fn list(State(app): State<App>, who: Who) -> Result<Json<Page<KeyView>>, Problem> {
-    let keys = app.call("keys", move |engine| Ok(engine.keys(&who.caller)?)).await?;
-    Ok(Json(Page::whole(keys.into_iter().map(KeyView::from).collect())))
+async fn list_keys(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<KeyView>>, Problem> {
+    let keys = app.call_engine("keys", move |engine| Ok(engine.keys(&who.caller)?)).await?;
+    Ok(Json(Page::from_items(keys.into_iter().map(KeyView::from).collect())))
 }
 
-async fn create(
+async fn create_key(
     State(app): State<App>,
-    who: Who,
-    Sent(body): Sent<KeyBody>,
+    who: AuthenticatedCaller,
+    JsonBody(body): JsonBody<KeyBody>,
 ) -> Result<(StatusCode, Json<IssuedView>), Problem> {
-    let random = dice()?;
-    let issued = app.call("create_key", move |engine| Ok(engine.create_key(&who.caller, body.into(), random)?)).await?;
+    let random = random_key_bytes()?;
+    let issued =
+        app.call_engine("create_key", move |engine| Ok(engine.create_key(&who.caller, body.into(), random)?)).await?;
     Ok((StatusCode::CREATED, Json(issued.into())))
 }
 
-async fn rotate(
+async fn rotate_key(
     State(app): State<App>,
-    who: Who,
-    Named(id): Named<uuid::Uuid>,
-    Sent(body): Sent<RotateBody>,
+    who: AuthenticatedCaller,
+    PathParam(id): PathParam<uuid::Uuid>,
+    JsonBody(body): JsonBody<RotateBody>,
 ) -> Result<(StatusCode, Json<IssuedView>), Problem> {
-    let random = dice()?;
+    let random = random_key_bytes()?;
     let overlap = SignedDuration::from_secs(body.overlap_seconds.unwrap_or(0) as i64);
     let work = move |engine: &engine::Engine| Ok(engine.rotate_key(&who.caller, &id.to_string(), overlap, random)?);
-    let issued = app.call("rotate_key", work).await?;
-    app.doorman.keys_changed();
+    let issued = app.call_engine("rotate_key", work).await?;
+    app.authenticator.invalidate_keys();
     Ok((StatusCode::CREATED, Json(issued.into())))
 }
 
-async fn revoke(State(app): State<App>, who: Who, Named(id): Named<uuid::Uuid>) -> Result<Json<KeyView>, Problem> {
-    let key = app.call("revoke_key", move |engine| Ok(engine.revoke_key(&who.caller, &id.to_string())?)).await?;
-    app.doorman.keys_changed();
+async fn revoke_key(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    PathParam(id): PathParam<uuid::Uuid>,
+) -> Result<Json<KeyView>, Problem> {
+    let key = app.call_engine("revoke_key", move |engine| Ok(engine.revoke_key(&who.caller, &id.to_string())?)).await?;
+    app.authenticator.invalidate_keys();
     Ok(Json(key.into()))
 }
 
 /// Fresh random bytes for a key.
-pub(super) fn dice() -> Result<[u8; KEY_RANDOM_BYTES], Problem> {
+pub(super) fn random_key_bytes() -> Result<[u8; KEY_RANDOM_BYTES], Problem> {
     let mut bytes = [0; KEY_RANDOM_BYTES];
     SystemRandom::new().fill(&mut bytes).map_err(|_| Problem::internal())?;
     Ok(bytes)
 }
 
-fn example() -> Value {
+fn key_example() -> Value {
     json!({
         "id": "01980000-0000-7000-8000-000000000004", "name": "triage", "prefix": "ing_AbCdEfGh", "role": "agent",
         "agent": "triage", "user": null, "pipeline": null, "unattended": false,
@@ -97,5 +102,5 @@ fn example() -> Value {
 }
 
 pub(super) fn issued_example() -> Value {
-    json!({ "text": "ing_…", "key": example() })
+    json!({ "text": "ing_…", "key": key_example() })
 }

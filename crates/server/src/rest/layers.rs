@@ -6,21 +6,21 @@ use axum::http::{Method, StatusCode};
 use engine::Engine;
 use serde_json::{Value, json};
 
-use super::reviews::proposed;
+use super::reviews::to_proposed_response;
 use super::{CONFLICT, REFUSED};
 use crate::app::App;
-use crate::auth::Who;
+use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
-use crate::extract::Sent;
+use crate::extract::JsonBody;
 use crate::problem::Problem;
 use crate::wire::layers::{GroupingBody, GroupsView, LayerContextView, PlanBody, ProfileBody};
 use crate::wire::reviews::ProposedView;
 
 const TAG: &str = "layers";
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn layer_endpoints() -> Vec<Endpoint> {
     let grouping = |endpoint: Endpoint| {
-        endpoint.body::<GroupingBody>(json!({ "create_proposals": false })).answer::<GroupsView>(
+        endpoint.with_body::<GroupingBody>(json!({ "create_proposals": false })).with_json_answer::<GroupsView>(
             StatusCode::OK,
             "What was found",
             json!({ "dry_run": true, "groups": [], "proposed": 0 }),
@@ -28,29 +28,29 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     };
     vec![
         Endpoint::new(Method::POST, "/v1/layers/profile", "propose_profile", propose_profile)
-            .says(
+            .with_description(
                 TAG,
                 "Propose a fact that should stand",
                 "Confirmed, it takes the place of the one with the same key.",
             )
-            .body::<ProfileBody>(json!({ "key": "editor", "value": "helix", "reason": "said so twice" }))
-            .answer::<ProposedView>(StatusCode::CREATED, "Waiting", Value::Null)
-            .answer::<ProposedView>(StatusCode::OK, "The same waits already", Value::Null)
-            .problems(&[CONFLICT, REFUSED]),
-        grouping(Endpoint::new(Method::POST, "/v1/layers/compact", "compact", compact).says(
+            .with_body::<ProfileBody>(json!({ "key": "editor", "value": "helix", "reason": "said so twice" }))
+            .with_json_answer::<ProposedView>(StatusCode::CREATED, "Waiting", Value::Null)
+            .with_json_answer::<ProposedView>(StatusCode::OK, "The same waits already", Value::Null)
+            .with_problems(&[CONFLICT, REFUSED]),
+        grouping(Endpoint::new(Method::POST, "/v1/layers/compact", "compact", compact_memories).with_description(
             TAG,
             "Find semantic memories that say the same",
             "By summary, then by topic. Writes only where asked to propose.",
         )),
-        grouping(Endpoint::new(Method::POST, "/v1/layers/dedup", "dedup", dedup).says(
+        grouping(Endpoint::new(Method::POST, "/v1/layers/dedup", "dedup", dedup_procedures).with_description(
             TAG,
             "Find procedures of one workflow",
             "The canonical one is the most confident, then the oldest. Writes only where asked to propose.",
         )),
-        Endpoint::new(Method::POST, "/v1/layers/context", "layer_context", context)
-            .says(TAG, "What planning is given", "A few memories of each lasting layer for a goal.")
-            .body::<PlanBody>(json!({ "goal": "move billing to the new cluster" }))
-            .answer::<LayerContextView>(
+        Endpoint::new(Method::POST, "/v1/layers/context", "layer_context", layer_context)
+            .with_description(TAG, "What planning is given", "A few memories of each lasting layer for a goal.")
+            .with_body::<PlanBody>(json!({ "goal": "move billing to the new cluster" }))
+            .with_json_answer::<LayerContextView>(
                 StatusCode::OK,
                 "The memories",
                 json!({ "profile": [], "procedural": [], "semantic": [] }),
@@ -60,34 +60,38 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 
 async fn propose_profile(
     State(app): State<App>,
-    who: Who,
-    Sent(body): Sent<ProfileBody>,
+    who: AuthenticatedCaller,
+    JsonBody(body): JsonBody<ProfileBody>,
 ) -> Result<(StatusCode, Json<ProposedView>), Problem> {
     let work = move |engine: &Engine| Ok(engine.propose_profile(&who.caller, body.into())?);
-    proposed(app.call("propose_profile", work).await?)
+    to_proposed_response(app.call_engine("propose_profile", work).await?)
 }
 
-async fn compact(
+async fn compact_memories(
     State(app): State<App>,
-    who: Who,
-    Sent(body): Sent<GroupingBody>,
+    who: AuthenticatedCaller,
+    JsonBody(body): JsonBody<GroupingBody>,
 ) -> Result<Json<GroupsView>, Problem> {
     let propose = body.create_proposals;
     let work = move |engine: &Engine| Ok(engine.compact(&who.caller, body.store.as_deref(), propose)?);
-    Ok(Json(GroupsView::new(app.call("compact", work).await?, propose)))
+    Ok(Json(GroupsView::new(app.call_engine("compact", work).await?, propose)))
 }
 
-async fn dedup(State(app): State<App>, who: Who, Sent(body): Sent<GroupingBody>) -> Result<Json<GroupsView>, Problem> {
+async fn dedup_procedures(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    JsonBody(body): JsonBody<GroupingBody>,
+) -> Result<Json<GroupsView>, Problem> {
     let propose = body.create_proposals;
     let work = move |engine: &Engine| Ok(engine.dedup(&who.caller, body.store.as_deref(), propose)?);
-    Ok(Json(GroupsView::new(app.call("dedup", work).await?, propose)))
+    Ok(Json(GroupsView::new(app.call_engine("dedup", work).await?, propose)))
 }
 
-async fn context(
+async fn layer_context(
     State(app): State<App>,
-    who: Who,
-    Sent(body): Sent<PlanBody>,
+    who: AuthenticatedCaller,
+    JsonBody(body): JsonBody<PlanBody>,
 ) -> Result<Json<LayerContextView>, Problem> {
     let work = move |engine: &Engine| Ok(engine.layer_context(&who.caller, &body.goal)?);
-    Ok(Json(app.call("layer_context", work).await?.into()))
+    Ok(Json(app.call_engine("layer_context", work).await?.into()))
 }

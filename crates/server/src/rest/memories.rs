@@ -7,15 +7,15 @@ use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use engine::model::id::VersionId;
 use engine::model::memory::Draft;
-use engine::ports::Order;
-use engine::{Engine, Outcome, Patch, Patched, Reference, Remembered, Saved};
+use engine::ports::SortOrder;
+use engine::{Engine, MemoryReference, Patch, PatchOutcome, Remembered, SaveOutcome, SavedMemory};
 use serde_json::{Value, json};
 
-use super::{CONFLICT, NOT_FOUND, REFUSED, STALE, tagged};
+use super::{CONFLICT, NOT_FOUND, REFUSED, STALE, json_with_etag};
 use crate::app::App;
-use crate::auth::Who;
+use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
-use crate::extract::{MemoryName, Named, Params, Preconditions, Sent, SentOften};
+use crate::extract::{FastJsonBody, JsonBody, MemoryIdParam, PathParam, Preconditions, QueryParams};
 use crate::problem::Problem;
 use crate::telemetry;
 use crate::wire::Page;
@@ -23,65 +23,77 @@ use crate::wire::listing::{HistoryParams, ListParams, ReadParams};
 use crate::wire::memory::{MemoryView, SavedView, VersionView};
 use crate::wire::remember::{PatchBody, RememberBody};
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
-    vec![remembering(), listing(), reading(), patching(), histories(), versions()]
+pub(super) fn memory_endpoints() -> Vec<Endpoint> {
+    vec![
+        remember_endpoint(),
+        list_endpoint(),
+        read_endpoint(),
+        patch_endpoint(),
+        history_endpoint(),
+        version_endpoint(),
+    ]
 }
 
 const TAG: &str = "memories";
 pub(super) const IF_MATCH: (&str, &str) =
     ("If-Match", "The version id (the ETag) or the content's sha256 that must stand there");
 
-fn remembering() -> Endpoint {
-    Endpoint::new(Method::POST, "/v1/memories", "remember", remember)
-        .says(TAG, "Remember", "Saves what was learnt. The same path again makes a new version; the answer says what happened. Policy refuses with 403, the scanner and missing evidence with 422, and what was refused is kept nowhere.")
-        .header("If-None-Match", "`*`: only where nothing stands yet")
-        .header(IF_MATCH.0, IF_MATCH.1)
-        .body::<RememberBody>(json!({
+fn remember_endpoint() -> Endpoint {
+    Endpoint::new(Method::POST, "/v1/memories", "remember", remember_memory)
+        .with_description(TAG, "Remember", "Saves what was learnt. The same path again makes a new version; the answer says what happened. Policy refuses with 403, the scanner and missing evidence with 422, and what was refused is kept nowhere.")
+        .with_header("If-None-Match", "`*`: only where nothing stands yet")
+        .with_header(IF_MATCH.0, IF_MATCH.1)
+        .with_body::<RememberBody>(json!({
             "store": "conversation_memory", "path": "services/billing", "kind": "service_context",
             "content": "billing retries failed webhooks for 24 hours",
             "evidence": [{ "kind": "tool_result", "summary": "read in the service's configuration" }],
         }))
-        .answer::<SavedView>(StatusCode::CREATED, "Created", saved_example("created"))
-        .answer::<SavedView>(StatusCode::OK, "Updated, or known already", saved_example("updated"))
-        .problems(&[NOT_FOUND, CONFLICT, STALE, REFUSED])
-        .once()
+        .with_json_answer::<SavedView>(StatusCode::CREATED, "Created", saved_example("created"))
+        .with_json_answer::<SavedView>(StatusCode::OK, "Updated, or known already", saved_example("updated"))
+        .with_problems(&[NOT_FOUND, CONFLICT, STALE, REFUSED])
+        .with_idempotency_key()
 }
 
-async fn remember(
+async fn remember_memory(
     State(app): State<App>,
-    who: Who,
+    who: AuthenticatedCaller,
     conditions: Preconditions,
-    SentOften(body): SentOften<RememberBody>,
+    FastJsonBody(body): FastJsonBody<RememberBody>,
 ) -> Result<Response, Problem> {
-    let create_only = conditions.create_only();
+    let create_only = conditions.is_create_only();
     let in_headers = create_only || conditions.if_match.is_some();
     // In a box: what waits for the disk is carried about.
     let draft = Box::new(Draft { create_only, ..Draft::from(body) });
-    let saved = save(&app, who, conditions, draft)
+    let saved = save_draft(&app, who, conditions, draft)
         .await
-        .map_err(|problem| if in_headers { problem.into_precondition() } else { problem })?;
-    telemetry::about(&saved.memory);
-    let status = if saved.outcome == Outcome::Created { StatusCode::CREATED } else { StatusCode::OK };
-    let mut response = tagged(status, saved.memory.version, SavedView::new(&saved));
+        .map_err(|problem| if in_headers { problem.into_precondition_failed() } else { problem })?;
+    telemetry::record_memory(&saved.memory);
+    let status = if saved.outcome == SaveOutcome::Created { StatusCode::CREATED } else { StatusCode::OK };
+    let mut response = json_with_etag(status, saved.memory.version, SavedView::new(&saved));
     if let Ok(location) = HeaderValue::from_str(&format!("/v1/memories/{}", saved.memory.id)) {
         response.headers_mut().insert(LOCATION, location);
     }
     Ok(response)
 }
 
-async fn save(app: &App, who: Who, conditions: Preconditions, mut draft: Box<Draft>) -> Result<Box<Saved>, Problem> {
+async fn save_draft(
+    app: &App,
+    who: AuthenticatedCaller,
+    conditions: Preconditions,
+    mut draft: Box<Draft>,
+) -> Result<Box<SavedMemory>, Problem> {
     if conditions.if_match.is_some() {
         let path = draft
             .path
             .clone()
             .ok_or_else(|| Problem::bad_request("shape.path", "`If-Match` on a save needs a path to compare at"))?;
-        let reference = Reference::Path { store: Some(draft.store.clone()), path };
+        let reference = MemoryReference::Path { store: Some(draft.store.clone()), path };
         let nothing =
             |_| Problem::new(StatusCode::PRECONDITION_FAILED, "conflict.nothing_there", "nothing stands at this path");
         let caller = who.caller.clone();
         let read = move |engine: &Engine| engine.locate(&caller, &reference).map_err(nothing);
-        let current = Box::pin(app.call("read", read)).await?;
-        conditions.check(&current)?;
+        let current = Box::pin(app.call_engine("read", read)).await?;
+        conditions.check_if_match(&current)?;
         draft.expected_sha256 = Some(current.sha256);
     }
     match app.remember(who.caller, draft).await? {
@@ -90,60 +102,66 @@ async fn save(app: &App, who: Who, conditions: Preconditions, mut draft: Box<Dra
     }
 }
 
-fn listing() -> Endpoint {
-    Endpoint::new(Method::GET, "/v1/memories", "list", list)
-        .says(TAG, "List memories", "The memories you may see, a page at a time.")
-        .query::<ListParams>()
-        .answer::<Page<MemoryView>>(StatusCode::OK, "A page", json!({ "items": [memory_example(false)] }))
+fn list_endpoint() -> Endpoint {
+    Endpoint::new(Method::GET, "/v1/memories", "list", list_memories)
+        .with_description(TAG, "List memories", "The memories you may see, a page at a time.")
+        .with_query::<ListParams>()
+        .with_json_answer::<Page<MemoryView>>(StatusCode::OK, "A page", json!({ "items": [memory_example(false)] }))
 }
 
-async fn list(
+async fn list_memories(
     State(app): State<App>,
-    who: Who,
-    Params(params): Params<ListParams>,
+    who: AuthenticatedCaller,
+    QueryParams(params): QueryParams<ListParams>,
 ) -> Result<Json<Page<MemoryView>>, Problem> {
-    let (order, after) = (Order::from(params.sort), params.after()?);
-    let view = if params.content { MemoryView::whole } else { MemoryView::brief };
+    let (order, after) = (SortOrder::from(params.sort), params.parse_cursor()?);
+    let view = if params.content { MemoryView::with_content } else { MemoryView::without_content };
     // A summary may be all there is to read.
     let listing = app
-        .call("list", move |engine| Ok(engine.read_list(&who.caller, params.filter(), order, after, params.limit)?))
+        .call_engine("list", move |engine| {
+            Ok(engine.read_list(&who.caller, params.to_filter(), order, after, params.limit)?)
+        })
         .await?;
-    let next_cursor = listing.next.map(|next| next.word(order));
+    let next_cursor = listing.next.map(|next| next.to_token(order));
     Ok(Json(Page { items: listing.memories.into_iter().map(view).collect(), next_cursor }))
 }
 
-fn reading() -> Endpoint {
-    Endpoint::new(Method::GET, "/v1/memories/{id}", "read", read)
-        .says(TAG, "Read a memory", "In whatever state it is, or as it stood at a past time. The ETag is its version.")
-        .query::<ReadParams>()
-        .header("If-None-Match", "The version you have: 304 where it still stands")
-        .answer::<MemoryView>(StatusCode::OK, "The memory", memory_example(true))
-        .plain(StatusCode::NOT_MODIFIED, "You have it", "")
-        .problems(&[NOT_FOUND])
+fn read_endpoint() -> Endpoint {
+    Endpoint::new(Method::GET, "/v1/memories/{id}", "read", read_memory)
+        .with_description(
+            TAG,
+            "Read a memory",
+            "In whatever state it is, or as it stood at a past time. The ETag is its version.",
+        )
+        .with_query::<ReadParams>()
+        .with_header("If-None-Match", "The version you have: 304 where it still stands")
+        .with_json_answer::<MemoryView>(StatusCode::OK, "The memory", memory_example(true))
+        .with_plain_answer(StatusCode::NOT_MODIFIED, "You have it", "")
+        .with_problems(&[NOT_FOUND])
 }
 
-async fn read(
+async fn read_memory(
     State(app): State<App>,
-    who: Who,
-    Named(id): MemoryName,
-    Params(params): Params<ReadParams>,
+    who: AuthenticatedCaller,
+    PathParam(id): MemoryIdParam,
+    QueryParams(params): QueryParams<ReadParams>,
     conditions: Preconditions,
 ) -> Result<Response, Problem> {
-    let reference = Reference::Id(id);
+    let reference = MemoryReference::Id(id);
     let work = move |engine: &Engine| match params.as_of {
         Some(at) => Ok(engine.read_as_of(&who.caller, &reference, at)?),
         None => Ok(engine.read(&who.caller, &reference)?),
     };
-    let memory = app.call("read", work).await?;
-    telemetry::about(&memory);
+    let memory = app.call_engine("read", work).await?;
+    telemetry::record_memory(&memory);
     let version = memory.version;
-    if conditions.is_known(version) {
-        let mut response = tagged(StatusCode::NOT_MODIFIED, version, ());
+    if conditions.is_not_modified(version) {
+        let mut response = json_with_etag(StatusCode::NOT_MODIFIED, version, ());
         *response.body_mut() = axum::body::Body::empty();
         response.headers_mut().retain_only(&ETAG);
         return Ok(response);
     }
-    Ok(tagged(StatusCode::OK, version, MemoryView::whole(memory)))
+    Ok(json_with_etag(StatusCode::OK, version, MemoryView::with_content(memory)))
 }
 
 /// Drops what describes a body from an answer that has none.
@@ -161,30 +179,30 @@ impl RetainOnly for axum::http::HeaderMap {
     }
 }
 
-fn patching() -> Endpoint {
-    Endpoint::new(Method::PATCH, "/v1/memories/{id}", "patch", patch)
-        .says(TAG, "Patch a memory", "New content, if what you read still stands. Say what you read in `If-Match` (412 where it changed) or `expected_sha256` (409 with what stands there now).")
-        .header(IF_MATCH.0, IF_MATCH.1)
-        .body::<PatchBody>(json!({
+fn patch_endpoint() -> Endpoint {
+    Endpoint::new(Method::PATCH, "/v1/memories/{id}", "patch", patch_memory)
+        .with_description(TAG, "Patch a memory", "New content, if what you read still stands. Say what you read in `If-Match` (412 where it changed) or `expected_sha256` (409 with what stands there now).")
+        .with_header(IF_MATCH.0, IF_MATCH.1)
+        .with_body::<PatchBody>(json!({
             "content": "billing retries failed webhooks for 48 hours", "summary": "the window grew",
             "expected_sha256": "0".repeat(64),
             "evidence": [{ "kind": "tool_result", "summary": "read in the service's configuration" }],
         }))
-        .answer::<SavedView>(StatusCode::OK, "Patched", saved_example("updated"))
-        .problems(&[NOT_FOUND, CONFLICT, STALE, REFUSED, (StatusCode::PRECONDITION_REQUIRED, "Neither `If-Match` nor `expected_sha256`")])
-        .once()
+        .with_json_answer::<SavedView>(StatusCode::OK, "Patched", saved_example("updated"))
+        .with_problems(&[NOT_FOUND, CONFLICT, STALE, REFUSED, (StatusCode::PRECONDITION_REQUIRED, "Neither `If-Match` nor `expected_sha256`")])
+        .with_idempotency_key()
 }
 
-async fn patch(
+async fn patch_memory(
     State(app): State<App>,
-    who: Who,
-    Named(memory): MemoryName,
+    who: AuthenticatedCaller,
+    PathParam(memory): MemoryIdParam,
     conditions: Preconditions,
-    Sent(body): Sent<PatchBody>,
+    JsonBody(body): JsonBody<PatchBody>,
 ) -> Result<Response, Problem> {
     let in_headers = conditions.if_match.is_some();
     let patched = app
-        .call("patch", move |engine| {
+        .call_engine("patch", move |engine| {
             let expected_sha256 = match (body.expected_sha256, in_headers) {
                 (Some(_), true) => {
                     return Err(Problem::bad_request(
@@ -194,8 +212,8 @@ async fn patch(
                 }
                 (Some(expected), false) => expected,
                 (None, true) => {
-                    let current = engine.locate(&who.caller, &Reference::Id(memory))?;
-                    conditions.check(&current)?;
+                    let current = engine.locate(&who.caller, &MemoryReference::Id(memory))?;
+                    conditions.check_if_match(&current)?;
                     current.sha256
                 }
                 (None, false) => {
@@ -206,46 +224,50 @@ async fn patch(
             let evidence = body.evidence.into_iter().map(Into::into).collect();
             let patch = Patch { memory, expected_sha256, content: body.content, summary: body.summary, evidence };
             match engine.patch(&who.caller, patch)? {
-                Patched::Saved(memory) => Ok(memory),
-                Patched::Refused(refusal) => Err(refusal.into()),
+                PatchOutcome::Saved(memory) => Ok(memory),
+                PatchOutcome::Refused(refusal) => Err(refusal.into()),
             }
         })
         .await
-        .map_err(|problem| if in_headers { problem.into_precondition() } else { problem })?;
-    telemetry::about(&patched);
-    Ok(tagged(StatusCode::OK, patched.version, SavedView::changed(&patched, "updated")))
+        .map_err(|problem| if in_headers { problem.into_precondition_failed() } else { problem })?;
+    telemetry::record_memory(&patched);
+    Ok(json_with_etag(StatusCode::OK, patched.version, SavedView::from_memory(&patched, "updated")))
 }
 
-fn histories() -> Endpoint {
-    Endpoint::new(Method::GET, "/v1/memories/{id}/history", "history", history)
-        .says(TAG, "A memory's history", "Its versions, newest first.")
-        .query::<HistoryParams>()
-        .answer::<Page<VersionView>>(StatusCode::OK, "Versions", json!({ "items": [] }))
-        .problems(&[NOT_FOUND])
+fn history_endpoint() -> Endpoint {
+    Endpoint::new(Method::GET, "/v1/memories/{id}/history", "history", show_history)
+        .with_description(TAG, "A memory's history", "Its versions, newest first.")
+        .with_query::<HistoryParams>()
+        .with_json_answer::<Page<VersionView>>(StatusCode::OK, "Versions", json!({ "items": [] }))
+        .with_problems(&[NOT_FOUND])
 }
 
-async fn history(
+async fn show_history(
     State(app): State<App>,
-    who: Who,
-    Named(id): MemoryName,
-    Params(params): Params<HistoryParams>,
+    who: AuthenticatedCaller,
+    PathParam(id): MemoryIdParam,
+    QueryParams(params): QueryParams<HistoryParams>,
 ) -> Result<Json<Page<VersionView>>, Problem> {
     let below = params.below.and_then(|number| u32::try_from(number).ok());
-    let work = move |engine: &Engine| Ok(engine.history(&who.caller, &Reference::Id(id), below, params.limit)?);
-    let versions = app.call("history", work).await?;
-    Ok(Json(Page::whole(versions.into_iter().map(VersionView::from).collect())))
+    let work = move |engine: &Engine| Ok(engine.history(&who.caller, &MemoryReference::Id(id), below, params.limit)?);
+    let versions = app.call_engine("history", work).await?;
+    Ok(Json(Page::from_items(versions.into_iter().map(VersionView::from).collect())))
 }
 
-fn versions() -> Endpoint {
-    Endpoint::new(Method::GET, "/v1/versions/{id}", "version", version)
-        .says(TAG, "One version", "A memory as it stood, who changed it and why.")
-        .answer::<VersionView>(StatusCode::OK, "The version", Value::Null)
-        .problems(&[NOT_FOUND])
+fn version_endpoint() -> Endpoint {
+    Endpoint::new(Method::GET, "/v1/versions/{id}", "version", show_version)
+        .with_description(TAG, "One version", "A memory as it stood, who changed it and why.")
+        .with_json_answer::<VersionView>(StatusCode::OK, "The version", Value::Null)
+        .with_problems(&[NOT_FOUND])
 }
 
-async fn version(State(app): State<App>, who: Who, Named(id): Named<VersionId>) -> Result<Response, Problem> {
-    let version = app.call("version", move |engine| Ok(engine.version(&who.caller, id)?)).await?;
-    Ok(tagged(StatusCode::OK, version.id, VersionView::from(version)).into_response())
+async fn show_version(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    PathParam(id): PathParam<VersionId>,
+) -> Result<Response, Problem> {
+    let version = app.call_engine("version", move |engine| Ok(engine.version(&who.caller, id)?)).await?;
+    Ok(json_with_etag(StatusCode::OK, version.id, VersionView::from(version)).into_response())
 }
 
 pub(super) const EXAMPLE_ID: &str = "01980000-0000-7000-8000-000000000001";

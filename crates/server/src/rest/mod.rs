@@ -39,32 +39,32 @@ use crate::endpoint::Endpoint;
 use crate::problem::Problem;
 
 /// Every endpoint, in the order of the reference.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
+pub(crate) fn all_endpoints() -> Vec<Endpoint> {
     [
-        memories::endpoints(),
-        standing::endpoints(),
-        search::endpoints(),
-        context::endpoints(),
-        episodes::endpoints(),
-        audit::endpoints(),
-        workflows::endpoints(),
-        ingest::endpoints(),
-        reviews::endpoints(),
-        owners::endpoints(),
-        layers::endpoints(),
-        govern::endpoints(),
-        erasure::endpoints(),
-        runs::endpoints(),
-        scan::endpoints(),
-        stores::endpoints(),
-        pipelines::endpoints(),
-        events::endpoints(),
-        keys::endpoints(),
-        tenants::endpoints(),
-        upkeep::endpoints(),
-        transfer::endpoints(),
-        records::endpoints(),
-        watch::endpoints(),
+        memories::memory_endpoints(),
+        standing::memory_state_endpoints(),
+        search::search_endpoints(),
+        context::context_endpoints(),
+        episodes::episode_endpoints(),
+        audit::audit_endpoints(),
+        workflows::workflow_endpoints(),
+        ingest::document_endpoints(),
+        reviews::review_endpoints(),
+        owners::owner_endpoints(),
+        layers::layer_endpoints(),
+        govern::governance_endpoints(),
+        erasure::erasure_endpoints(),
+        runs::run_endpoints(),
+        scan::scan_endpoints(),
+        stores::store_endpoints(),
+        pipelines::pipeline_endpoints(),
+        events::event_endpoints(),
+        keys::key_endpoints(),
+        tenants::tenant_endpoints(),
+        upkeep::upkeep_endpoints(),
+        transfer::transfer_endpoints(),
+        records::record_endpoints(),
+        watch::health_endpoints(),
     ]
     .into_iter()
     .flatten()
@@ -79,7 +79,7 @@ pub(crate) const REFUSED: (StatusCode, &str) =
     (StatusCode::UNPROCESSABLE_ENTITY, "Refused by the scanner or for missing evidence");
 
 /// JSON with the version as its tag.
-pub(crate) fn tagged<T: Serialize>(status: StatusCode, version: VersionId, view: T) -> Response<Body> {
+pub(crate) fn json_with_etag<T: Serialize>(status: StatusCode, version: VersionId, view: T) -> Response<Body> {
     let mut response = (status, Json(view)).into_response();
     if let Ok(tag) = HeaderValue::from_str(&format!("\"{version}\"")) {
         response.headers_mut().insert(ETAG, tag);
@@ -88,12 +88,12 @@ pub(crate) fn tagged<T: Serialize>(status: StatusCode, version: VersionId, view:
 }
 
 /// Addresses that are not ours.
-pub(crate) async fn nowhere() -> Problem {
+pub(crate) async fn unknown_address() -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "http.not_found", "there is nothing at this address; see /docs")
 }
 
 /// A handler that panicked. Its words may hold content, so they go nowhere.
-pub(crate) fn broke(_: Box<dyn Any + Send + 'static>) -> Response<Body> {
+pub(crate) fn handle_panic(_: Box<dyn Any + Send + 'static>) -> Response<Body> {
     tracing::error!("a handler panicked");
     Problem::internal().into_response()
 }

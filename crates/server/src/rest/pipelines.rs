@@ -8,39 +8,47 @@ use serde_json::{Value, json};
 
 use super::NOT_FOUND;
 use crate::app::App;
-use crate::auth::Who;
+use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
-use crate::extract::{Named, Sent};
+use crate::extract::{JsonBody, PathParam};
 use crate::problem::Problem;
 use crate::wire::Page;
 use crate::wire::pipelines::{ErasedView, OptInBody, OptInView};
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn pipeline_endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::GET, "/v1/pipelines", "pipelines", list)
-            .says("pipelines", "List opt-ins", "Which agent of which pipeline has memory. Admins only.")
-            .answer::<Page<OptInView>>(StatusCode::OK, "Opt-ins", json!({ "items": [example()] })),
-        Endpoint::new(Method::PUT, "/v1/pipelines/{pipeline}/agents/{agent}", "set_opt_in", set)
-            .says("pipelines", "Turn an agent's memory on or off", "Turning it off keeps what was saved. Admins only.")
-            .body::<OptInBody>(json!({ "enabled": true, "max_recall": 5 }))
-            .answer::<OptInView>(StatusCode::OK, "The opt-in", example()),
-        Endpoint::new(Method::DELETE, "/v1/pipelines/{pipeline}", "delete_pipeline", delete)
-            .says("pipelines", "Delete a pipeline", "Its opt-ins and, with all history, its memories. Admins only.")
-            .answer::<ErasedView>(StatusCode::OK, "How many memories went", json!({ "erased": 3 }))
-            .problems(&[NOT_FOUND]),
+        Endpoint::new(Method::GET, "/v1/pipelines", "pipelines", list_opt_ins)
+            .with_description("pipelines", "List opt-ins", "Which agent of which pipeline has memory. Admins only.")
+            .with_json_answer::<Page<OptInView>>(StatusCode::OK, "Opt-ins", json!({ "items": [opt_in_example()] })),
+        Endpoint::new(Method::PUT, "/v1/pipelines/{pipeline}/agents/{agent}", "set_opt_in", set_opt_in)
+            .with_description(
+                "pipelines",
+                "Turn an agent's memory on or off",
+                "Turning it off keeps what was saved. Admins only.",
+            )
+            .with_body::<OptInBody>(json!({ "enabled": true, "max_recall": 5 }))
+            .with_json_answer::<OptInView>(StatusCode::OK, "The opt-in", opt_in_example()),
+        Endpoint::new(Method::DELETE, "/v1/pipelines/{pipeline}", "delete_pipeline", delete_pipeline)
+            .with_description(
+                "pipelines",
+                "Delete a pipeline",
+                "Its opt-ins and, with all history, its memories. Admins only.",
+            )
+            .with_json_answer::<ErasedView>(StatusCode::OK, "How many memories went", json!({ "erased": 3 }))
+            .with_problems(&[NOT_FOUND]),
     ]
 }
 
-async fn list(State(app): State<App>, who: Who) -> Result<Json<Page<OptInView>>, Problem> {
-    let opt_ins = app.call("pipelines", move |engine| Ok(engine.opt_ins(&who.caller, None)?)).await?;
-    Ok(Json(Page::whole(opt_ins.into_iter().map(OptInView::from).collect())))
+async fn list_opt_ins(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<OptInView>>, Problem> {
+    let opt_ins = app.call_engine("pipelines", move |engine| Ok(engine.opt_ins(&who.caller, None)?)).await?;
+    Ok(Json(Page::from_items(opt_ins.into_iter().map(OptInView::from).collect())))
 }
 
-async fn set(
+async fn set_opt_in(
     State(app): State<App>,
-    who: Who,
+    who: AuthenticatedCaller,
     path: Result<Path<(String, String)>, axum::extract::rejection::PathRejection>,
-    Sent(body): Sent<OptInBody>,
+    JsonBody(body): JsonBody<OptInBody>,
 ) -> Result<Json<OptInView>, Problem> {
     let Path((pipeline, agent)) =
         path.map_err(|_| Problem::bad_request("shape.name", "the names in the address cannot be read"))?;
@@ -55,15 +63,20 @@ async fn set(
         };
         Ok(engine.set_opt_in(&who.caller, opt_in)?)
     };
-    Ok(Json(app.call("set_opt_in", work).await?.into()))
+    Ok(Json(app.call_engine("set_opt_in", work).await?.into()))
 }
 
-async fn delete(State(app): State<App>, who: Who, Named(pipeline): Named<String>) -> Result<Json<ErasedView>, Problem> {
-    let erased = app.call("delete_pipeline", move |engine| Ok(engine.delete_pipeline(&who.caller, &pipeline)?)).await?;
+async fn delete_pipeline(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    PathParam(pipeline): PathParam<String>,
+) -> Result<Json<ErasedView>, Problem> {
+    let erased =
+        app.call_engine("delete_pipeline", move |engine| Ok(engine.delete_pipeline(&who.caller, &pipeline)?)).await?;
     Ok(Json(ErasedView { erased }))
 }
 
-fn example() -> Value {
+fn opt_in_example() -> Value {
     json!({
         "pipeline": "nightly", "agent": "triage", "enabled": true, "max_recall": 5, "max_content_bytes": null,
         "changed_at": "2026-01-01T00:00:00Z",

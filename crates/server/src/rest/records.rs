@@ -3,33 +3,33 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use engine::model::vocabulary::{Layer, Ranker, State as Standing};
+use engine::model::vocabulary::{Layer, Ranker, State as MemoryState};
 use engine::ports::Filter;
-use engine::{Query, Reference};
+use engine::{MemoryReference, SearchQuery};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{NOT_FOUND, memories};
 use crate::app::App;
-use crate::auth::Who;
+use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
-use crate::extract::{MemoryName, Named, Params};
+use crate::extract::{MemoryIdParam, PathParam, QueryParams};
 use crate::problem::Problem;
 use crate::wire::memory::MemoryView;
 use crate::wire::search::FoundView;
-use crate::wire::{LayerWord, StateWord, bounded};
+use crate::wire::{LayerWord, StateWord, deserialize_bounded};
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn record_endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::GET, "/memory/records/{id}", "record", record)
-            .says("records", "A record", "As `GET /v1/memories/{id}`, for readers of layered memory.")
-            .answer::<MemoryView>(StatusCode::OK, "The record", memories::memory_example(true))
-            .problems(&[NOT_FOUND]),
-        Endpoint::new(Method::GET, "/memory/search", "record_search", search)
-            .says("records", "Search records", "Ranked as layers are: by summary, metadata and state.")
-            .query::<RecordParams>()
-            .answer::<FoundView>(
+        Endpoint::new(Method::GET, "/memory/records/{id}", "record", show_record)
+            .with_description("records", "A record", "As `GET /v1/memories/{id}`, for readers of layered memory.")
+            .with_json_answer::<MemoryView>(StatusCode::OK, "The record", memories::memory_example(true))
+            .with_problems(&[NOT_FOUND]),
+        Endpoint::new(Method::GET, "/memory/search", "record_search", search_records)
+            .with_description("records", "Search records", "Ranked as layers are: by summary, metadata and state.")
+            .with_query::<RecordParams>()
+            .with_json_answer::<FoundView>(
                 StatusCode::OK,
                 "Hits, best first",
                 json!({ "hits": [], "ranker": "layered", "considered": 0, "warnings": [] }),
@@ -46,25 +46,34 @@ struct RecordParams {
     layer: Vec<Layer>,
     /// Active ones only, where none is named.
     #[schemars(with = "Vec<StateWord>")]
-    state: Vec<Standing>,
-    #[serde(default, deserialize_with = "bounded::<_, 1, 200>")]
+    state: Vec<MemoryState>,
+    #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 200>")]
     #[schemars(range(min = 1, max = 200))]
     limit: Option<usize>,
 }
 
-async fn record(State(app): State<App>, who: Who, Named(id): MemoryName) -> Result<Json<MemoryView>, Problem> {
-    let memory = app.call("read", move |engine| Ok(engine.read(&who.caller, &Reference::Id(id))?)).await?;
-    Ok(Json(MemoryView::whole(memory)))
+async fn show_record(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    PathParam(id): MemoryIdParam,
+) -> Result<Json<MemoryView>, Problem> {
+    let memory = app.call_engine("read", move |engine| Ok(engine.read(&who.caller, &MemoryReference::Id(id))?)).await?;
+    Ok(Json(MemoryView::with_content(memory)))
 }
 
-async fn search(
+async fn search_records(
     State(app): State<App>,
-    who: Who,
-    Params(params): Params<RecordParams>,
+    who: AuthenticatedCaller,
+    QueryParams(params): QueryParams<RecordParams>,
 ) -> Result<Json<FoundView>, Problem> {
     let filter = Filter { layers: params.layer, states: params.state, ..Filter::default() };
-    let query =
-        Query { text: params.query, filter, limit: params.limit, ranker: Some(Ranker::Layered), ..Query::default() };
-    let answer = app.call("search", move |engine| Ok(engine.search(&who.caller, &query)?)).await?;
+    let query = SearchQuery {
+        text: params.query,
+        filter,
+        limit: params.limit,
+        ranker: Some(Ranker::Layered),
+        ..SearchQuery::default()
+    };
+    let answer = app.call_engine("search", move |engine| Ok(engine.search(&who.caller, &query)?)).await?;
     Ok(Json(answer.into()))
 }

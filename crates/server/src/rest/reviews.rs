@@ -3,16 +3,16 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use engine::review::{Decided, Queue, QueueFilter};
-use engine::{Engine, Proposed};
+use engine::review::{DecisionOutcome, QueueFilter, QueuePage};
+use engine::{Engine, ProposalOutcome};
 use serde_json::{Value, json};
 
 use super::memories::EXAMPLE_ID;
 use super::{CONFLICT, NOT_FOUND, REFUSED};
 use crate::app::App;
-use crate::auth::Who;
+use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
-use crate::extract::{Named, Params, Sent};
+use crate::extract::{JsonBody, PathParam, QueryParams};
 use crate::problem::Problem;
 use crate::wire::Page;
 use crate::wire::memory::SavedView;
@@ -23,163 +23,173 @@ use crate::wire::reviews::{
 
 const TAG: &str = "reviews";
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn review_endpoints() -> Vec<Endpoint> {
     let decided = |method: Endpoint| {
-        method.answer::<DecidedView>(StatusCode::OK, "Decided", Value::Null).problems(&[NOT_FOUND, CONFLICT, REFUSED])
+        method
+            .with_json_answer::<DecidedView>(StatusCode::OK, "Decided", Value::Null)
+            .with_problems(&[NOT_FOUND, CONFLICT, REFUSED])
     };
     vec![
-        Endpoint::new(Method::GET, "/v1/reviews", "reviews", list)
-            .says(TAG, "List reviews", "The proposals you may see, oldest first.")
-            .query::<ReviewParams>()
-            .answer::<Page<ReviewBrief>>(StatusCode::OK, "Reviews", json!({ "items": [] })),
-        Endpoint::new(Method::POST, "/v1/reviews", "propose", propose)
-            .says(
+        Endpoint::new(Method::GET, "/v1/reviews", "reviews", list_reviews)
+            .with_description(TAG, "List reviews", "The proposals you may see, oldest first.")
+            .with_query::<ReviewParams>()
+            .with_json_answer::<Page<ReviewBrief>>(StatusCode::OK, "Reviews", json!({ "items": [] })),
+        Endpoint::new(Method::POST, "/v1/reviews", "propose", propose_promotion)
+            .with_description(
                 TAG,
                 "Propose a promotion",
                 "A copy of a memory in a store of the workspace; nothing stands there before a person approves.",
             )
-            .body::<ProposeBody>(json!({
+            .with_body::<ProposeBody>(json!({
                 "memory": EXAMPLE_ID, "target_store": "workspace_runbooks", "target_path": "services/billing",
                 "rationale": "seen in three incidents", "risk": "low",
             }))
-            .answer::<ProposedView>(StatusCode::CREATED, "Waiting", Value::Null)
-            .answer::<ProposedView>(StatusCode::OK, "The same waits already", Value::Null)
-            .problems(&[NOT_FOUND, CONFLICT, REFUSED]),
+            .with_json_answer::<ProposedView>(StatusCode::CREATED, "Waiting", Value::Null)
+            .with_json_answer::<ProposedView>(StatusCode::OK, "The same waits already", Value::Null)
+            .with_problems(&[NOT_FOUND, CONFLICT, REFUSED]),
         Endpoint::new(Method::POST, "/v1/reviews/forget", "propose_forget", propose_forget)
-            .says(TAG, "Propose to forget a memory", "One that you see and may not take away; it stays until a person approves.")
-            .body::<ProposeForgetBody>(json!({ "memory": EXAMPLE_ID, "rationale": "the service is gone" }))
-            .answer::<ProposedView>(StatusCode::CREATED, "Waiting", Value::Null)
-            .answer::<ProposedView>(StatusCode::OK, "The same waits already", Value::Null)
-            .problems(&[NOT_FOUND, CONFLICT, REFUSED]),
+            .with_description(TAG, "Propose to forget a memory", "One that you see and may not take away; it stays until a person approves.")
+            .with_body::<ProposeForgetBody>(json!({ "memory": EXAMPLE_ID, "rationale": "the service is gone" }))
+            .with_json_answer::<ProposedView>(StatusCode::CREATED, "Waiting", Value::Null)
+            .with_json_answer::<ProposedView>(StatusCode::OK, "The same waits already", Value::Null)
+            .with_problems(&[NOT_FOUND, CONFLICT, REFUSED]),
         Endpoint::new(Method::POST, "/v1/reviews/decisions", "decide_all", decide_all)
-            .says(TAG, "Decide many at once", "Those named, or all that wait; each is checked as if it were alone, and one that cannot be decided does not hold up the others. Reviewers only.")
-            .body::<DecideAllBody>(json!({ "approve": true, "all": true, "store": "workspace_runbooks" }))
-            .answer::<DecidedAllView>(StatusCode::OK, "What was decided", json!({ "decided": 2, "not_decided": [] })),
-        Endpoint::new(Method::GET, "/v1/reviews/{id}", "review", show)
-            .says(TAG, "One review", "With the proposed text, what stands there now, what approval would meet, and which past turns would have been shown it.")
-            .answer::<ReviewDetail>(StatusCode::OK, "The review", Value::Null)
-            .problems(&[NOT_FOUND]),
+            .with_description(TAG, "Decide many at once", "Those named, or all that wait; each is checked as if it were alone, and one that cannot be decided does not hold up the others. Reviewers only.")
+            .with_body::<DecideAllBody>(json!({ "approve": true, "all": true, "store": "workspace_runbooks" }))
+            .with_json_answer::<DecidedAllView>(StatusCode::OK, "What was decided", json!({ "decided": 2, "not_decided": [] })),
+        Endpoint::new(Method::GET, "/v1/reviews/{id}", "review", show_review)
+            .with_description(TAG, "One review", "With the proposed text, what stands there now, what approval would meet, and which past turns would have been shown it.")
+            .with_json_answer::<ReviewDetail>(StatusCode::OK, "The review", Value::Null)
+            .with_problems(&[NOT_FOUND]),
         decided(
-            Endpoint::new(Method::POST, "/v1/reviews/{id}/approve", "approve", approve)
-                .says(TAG, "Approve", "Checked again, applied and recorded in one go. Reviewers only.")
-                .body::<DecideBody>(json!({ "comment": "verified" })),
+            Endpoint::new(Method::POST, "/v1/reviews/{id}/approve", "approve", approve_review)
+                .with_description(TAG, "Approve", "Checked again, applied and recorded in one go. Reviewers only.")
+                .with_body::<DecideBody>(json!({ "comment": "verified" })),
         ),
         decided(
-            Endpoint::new(Method::POST, "/v1/reviews/{id}/reject", "reject", reject)
-                .says(TAG, "Reject", "Reviewers, or whoever proposed it.")
-                .body::<DecideBody>(json!({ "comment": "not so any more" })),
+            Endpoint::new(Method::POST, "/v1/reviews/{id}/reject", "reject", reject_review)
+                .with_description(TAG, "Reject", "Reviewers, or whoever proposed it.")
+                .with_body::<DecideBody>(json!({ "comment": "not so any more" })),
         ),
         decided(
             Endpoint::new(Method::POST, "/v1/reviews/{id}/request-changes", "request_changes", request_changes)
-                .says(TAG, "Ask for changes", "Back to the proposer, saying what is missing. Reviewers only.")
-                .body::<ChangesBody>(json!({ "comment": "say which version" })),
+                .with_description(TAG, "Ask for changes", "Back to the proposer, saying what is missing. Reviewers only.")
+                .with_body::<ChangesBody>(json!({ "comment": "say which version" })),
         ),
     ]
 }
 
-async fn list(
+async fn list_reviews(
     State(app): State<App>,
-    who: Who,
-    Params(params): Params<ReviewParams>,
+    who: AuthenticatedCaller,
+    QueryParams(params): QueryParams<ReviewParams>,
 ) -> Result<Json<Page<ReviewBrief>>, Problem> {
-    let after = params.cursor.as_deref().map(Queue::read_word).transpose()?;
+    let after = params.cursor.as_deref().map(QueuePage::mark_from_token).transpose()?;
     let filter =
         QueueFilter { state: params.state, action: params.action, store: params.store, after, limit: params.limit };
-    let queue = app.call("reviews", move |engine| Ok(engine.reviews(&who.caller, &filter)?)).await?;
-    let next_cursor = queue.next_word();
+    let queue = app.call_engine("reviews", move |engine| Ok(engine.reviews(&who.caller, &filter)?)).await?;
+    let next_cursor = queue.next_token();
     Ok(Json(Page { items: queue.reviews.into_iter().map(|review| ReviewBrief { review }).collect(), next_cursor }))
 }
 
-async fn propose(
+async fn propose_promotion(
     State(app): State<App>,
-    who: Who,
-    Sent(body): Sent<ProposeBody>,
+    who: AuthenticatedCaller,
+    JsonBody(body): JsonBody<ProposeBody>,
 ) -> Result<(StatusCode, Json<ProposedView>), Problem> {
-    proposed(app.call("propose", move |engine| Ok(engine.propose(&who.caller, body.into())?)).await?)
+    to_proposed_response(app.call_engine("propose", move |engine| Ok(engine.propose(&who.caller, body.into())?)).await?)
 }
 
 async fn propose_forget(
     State(app): State<App>,
-    who: Who,
-    Sent(body): Sent<ProposeForgetBody>,
+    who: AuthenticatedCaller,
+    JsonBody(body): JsonBody<ProposeForgetBody>,
 ) -> Result<(StatusCode, Json<ProposedView>), Problem> {
     let work = move |engine: &Engine| {
-        Ok(engine.propose_forget(&who.caller, &engine::Reference::Id(body.memory), body.rationale)?)
+        Ok(engine.propose_forget(&who.caller, &engine::MemoryReference::Id(body.memory), body.rationale)?)
     };
-    proposed(app.call("propose_forget", work).await?)
+    to_proposed_response(app.call_engine("propose_forget", work).await?)
 }
 
-pub(super) fn proposed(proposed: Proposed) -> Result<(StatusCode, Json<ProposedView>), Problem> {
+pub(super) fn to_proposed_response(proposed: ProposalOutcome) -> Result<(StatusCode, Json<ProposedView>), Problem> {
     match proposed {
-        Proposed::Waiting { review, new } => {
+        ProposalOutcome::Waiting { review, new } => {
             let status = if new { StatusCode::CREATED } else { StatusCode::OK };
             Ok((status, Json(ProposedView { new, review: ReviewBrief { review: *review } })))
         }
-        Proposed::Refused(refusal) => Err(refusal.into()),
+        ProposalOutcome::Refused(refusal) => Err(refusal.into()),
     }
 }
 
 async fn decide_all(
     State(app): State<App>,
-    who: Who,
-    Sent(body): Sent<DecideAllBody>,
+    who: AuthenticatedCaller,
+    JsonBody(body): JsonBody<DecideAllBody>,
 ) -> Result<Json<DecidedAllView>, Problem> {
     let work = move |engine: &Engine| {
         let ids = match body.all {
-            true => engine.waiting(&who.caller, body.action, body.store)?,
+            true => engine.pending_review_ids(&who.caller, body.action, body.store)?,
             false => body.reviews.iter().map(ToString::to_string).collect(),
         };
         Ok(engine.decide_all(&who.caller, &ids, body.approve, body.comment.as_deref())?)
     };
-    Ok(Json(app.call("decide_all", work).await?.into()))
+    Ok(Json(app.call_engine("decide_all", work).await?.into()))
 }
 
-async fn show(State(app): State<App>, who: Who, Named(id): Named<uuid::Uuid>) -> Result<Json<ReviewDetail>, Problem> {
+async fn show_review(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    PathParam(id): PathParam<uuid::Uuid>,
+) -> Result<Json<ReviewDetail>, Problem> {
     let work = move |engine: &Engine| {
         let view = engine.review(&who.caller, &id.to_string())?;
         let impact = engine.review_impact(&who.caller, &view)?;
         Ok(ReviewDetail::new(view, impact))
     };
-    Ok(Json(app.call("review", work).await?))
+    Ok(Json(app.call_engine("review", work).await?))
 }
 
-async fn approve(
+async fn approve_review(
     State(app): State<App>,
-    who: Who,
-    Named(id): Named<uuid::Uuid>,
-    Sent(body): Sent<DecideBody>,
+    who: AuthenticatedCaller,
+    PathParam(id): PathParam<uuid::Uuid>,
+    JsonBody(body): JsonBody<DecideBody>,
 ) -> Result<Json<DecidedView>, Problem> {
-    let work = move |engine: &Engine| decided(engine.approve(&who.caller, &id.to_string(), body.comment.as_deref())?);
-    Ok(Json(app.call("approve", work).await?))
+    let work = move |engine: &Engine| {
+        to_decided_view(engine.approve(&who.caller, &id.to_string(), body.comment.as_deref())?)
+    };
+    Ok(Json(app.call_engine("approve", work).await?))
 }
 
-async fn reject(
+async fn reject_review(
     State(app): State<App>,
-    who: Who,
-    Named(id): Named<uuid::Uuid>,
-    Sent(body): Sent<DecideBody>,
+    who: AuthenticatedCaller,
+    PathParam(id): PathParam<uuid::Uuid>,
+    JsonBody(body): JsonBody<DecideBody>,
 ) -> Result<Json<DecidedView>, Problem> {
-    let work = move |engine: &Engine| decided(engine.reject(&who.caller, &id.to_string(), body.comment.as_deref())?);
-    Ok(Json(app.call("reject", work).await?))
+    let work =
+        move |engine: &Engine| to_decided_view(engine.reject(&who.caller, &id.to_string(), body.comment.as_deref())?);
+    Ok(Json(app.call_engine("reject", work).await?))
 }
 
 async fn request_changes(
     State(app): State<App>,
-    who: Who,
-    Named(id): Named<uuid::Uuid>,
-    Sent(body): Sent<ChangesBody>,
+    who: AuthenticatedCaller,
+    PathParam(id): PathParam<uuid::Uuid>,
+    JsonBody(body): JsonBody<ChangesBody>,
 ) -> Result<Json<DecidedView>, Problem> {
-    let work = move |engine: &Engine| decided(engine.request_changes(&who.caller, &id.to_string(), &body.comment)?);
-    Ok(Json(app.call("request_changes", work).await?))
+    let work =
+        move |engine: &Engine| to_decided_view(engine.request_changes(&who.caller, &id.to_string(), &body.comment)?);
+    Ok(Json(app.call_engine("request_changes", work).await?))
 }
 
-fn decided(decided: Decided) -> Result<DecidedView, Problem> {
+fn to_decided_view(decided: DecisionOutcome) -> Result<DecidedView, Problem> {
     match decided {
-        Decided::Approved(approval) => Ok(DecidedView {
-            memory: Some(SavedView::changed(&approval.memory, "approved")),
+        DecisionOutcome::Approved(approval) => Ok(DecidedView {
+            memory: Some(SavedView::from_memory(&approval.memory, "approved")),
             review: ReviewBrief { review: approval.review },
         }),
-        Decided::Closed(review) => Ok(DecidedView { review: ReviewBrief { review: *review }, memory: None }),
-        Decided::Refused(refusal) => Err(refusal.into()),
+        DecisionOutcome::Closed(review) => Ok(DecidedView { review: ReviewBrief { review: *review }, memory: None }),
+        DecisionOutcome::Refused(refusal) => Err(refusal.into()),
     }
 }

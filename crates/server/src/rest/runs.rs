@@ -4,71 +4,71 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use engine::ports::row::Paging;
-use engine::{Engine, RunClosed};
+use engine::{CloseRunOutcome, Engine};
 use serde_json::{Value, json};
 
 use super::{CONFLICT, NOT_FOUND, REFUSED};
 use crate::app::App;
-use crate::auth::Who;
+use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
-use crate::extract::{Named, Params, Sent};
+use crate::extract::{JsonBody, PathParam, QueryParams};
 use crate::problem::Problem;
 use crate::wire::Page;
 use crate::wire::runs::{CloseRunBody, ClosedView, OpenRunBody, RunParams, RunView};
 
 const TAG: &str = "runs";
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn run_endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::GET, "/v1/runs", "runs", list)
-            .says(TAG, "List runs", "Those you opened or may look into, newest first.")
-            .query::<RunParams>()
-            .answer::<Page<RunView>>(StatusCode::OK, "Runs", json!({ "items": [] })),
-        Endpoint::new(Method::POST, "/v1/runs", "open_run", open)
-            .says(TAG, "Open a run", "Its working memory lasts until it closes.")
-            .body::<OpenRunBody>(json!({ "goal": "find out why billing stopped", "workflow": "triage" }))
-            .answer::<RunView>(StatusCode::CREATED, "The run", Value::Null)
-            .problems(&[CONFLICT]),
-        Endpoint::new(Method::POST, "/v1/runs/{run}/close", "close_run", close)
-            .says(
+        Endpoint::new(Method::GET, "/v1/runs", "runs", list_runs)
+            .with_description(TAG, "List runs", "Those you opened or may look into, newest first.")
+            .with_query::<RunParams>()
+            .with_json_answer::<Page<RunView>>(StatusCode::OK, "Runs", json!({ "items": [] })),
+        Endpoint::new(Method::POST, "/v1/runs", "open_run", open_run)
+            .with_description(TAG, "Open a run", "Its working memory lasts until it closes.")
+            .with_body::<OpenRunBody>(json!({ "goal": "find out why billing stopped", "workflow": "triage" }))
+            .with_json_answer::<RunView>(StatusCode::CREATED, "The run", Value::Null)
+            .with_problems(&[CONFLICT]),
+        Endpoint::new(Method::POST, "/v1/runs/{run}/close", "close_run", close_run)
+            .with_description(
                 TAG,
                 "Close a run",
                 "Its working memory goes, one episode stays, and of a success also how it was done.",
             )
-            .body::<CloseRunBody>(json!({ "outcome": "success", "summary": "a webhook had moved" }))
-            .answer::<ClosedView>(StatusCode::OK, "What it left", Value::Null)
-            .problems(&[NOT_FOUND, CONFLICT, REFUSED]),
+            .with_body::<CloseRunBody>(json!({ "outcome": "success", "summary": "a webhook had moved" }))
+            .with_json_answer::<ClosedView>(StatusCode::OK, "What it left", Value::Null)
+            .with_problems(&[NOT_FOUND, CONFLICT, REFUSED]),
     ]
 }
 
-async fn list(
+async fn list_runs(
     State(app): State<App>,
-    who: Who,
-    Params(params): Params<RunParams>,
+    who: AuthenticatedCaller,
+    QueryParams(params): QueryParams<RunParams>,
 ) -> Result<Json<Page<RunView>>, Problem> {
     let paging = Paging { after: params.cursor, limit: params.limit };
     let work = move |engine: &Engine| Ok(engine.runs(&who.caller, params.open, &paging)?);
-    Ok(Json(Page::of(app.call("runs", work).await?, |run| RunView { run })))
+    Ok(Json(Page::from_stretch(app.call_engine("runs", work).await?, |run| RunView { run })))
 }
 
-async fn open(
+async fn open_run(
     State(app): State<App>,
-    who: Who,
-    Sent(body): Sent<OpenRunBody>,
+    who: AuthenticatedCaller,
+    JsonBody(body): JsonBody<OpenRunBody>,
 ) -> Result<(StatusCode, Json<RunView>), Problem> {
     let work = move |engine: &Engine| Ok(engine.open_run(&who.caller, body.id, body.goal, body.workflow)?);
-    Ok((StatusCode::CREATED, Json(RunView { run: app.call("open_run", work).await? })))
+    Ok((StatusCode::CREATED, Json(RunView { run: app.call_engine("open_run", work).await? })))
 }
 
-async fn close(
+async fn close_run(
     State(app): State<App>,
-    who: Who,
-    Named(run): Named<String>,
-    Sent(body): Sent<CloseRunBody>,
+    who: AuthenticatedCaller,
+    PathParam(run): PathParam<String>,
+    JsonBody(body): JsonBody<CloseRunBody>,
 ) -> Result<Json<ClosedView>, Problem> {
-    let closing = body.closing(run);
-    match app.call("close_run", move |engine| Ok(engine.close_run(&who.caller, &closing)?)).await? {
-        RunClosed::Done(closed) => Ok(Json((*closed).into())),
-        RunClosed::Refused(refusal) => Err(refusal.into()),
+    let closing = body.into_closing(run);
+    match app.call_engine("close_run", move |engine| Ok(engine.close_run(&who.caller, &closing)?)).await? {
+        CloseRunOutcome::Done(closed) => Ok(Json((*closed).into())),
+        CloseRunOutcome::Refused(refusal) => Err(refusal.into()),
     }
 }

@@ -3,68 +3,72 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use engine::ports::Cursor;
-use engine::safety::{self, Strictness, Verdict};
+use engine::ports::ListCursor;
+use engine::safety::{self, ScanVerdict, Strictness};
 use engine::{Engine, RESCAN_ORDER};
 use serde_json::{Value, json};
 
 use super::NOT_FOUND;
 
 use crate::app::App;
-use crate::auth::Who;
+use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
-use crate::extract::{Named, Sent};
+use crate::extract::{JsonBody, PathParam};
 use crate::problem::Problem;
 use crate::wire::Page;
 use crate::wire::scan::{AllowBody, AllowedView, RescanBody, RescannedView};
 use crate::wire::search::{ScanBody, ScannedView};
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn scan_endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::POST, "/v1/scan", "scan", scan)
-            .says("search", "Scan a text", "Looks for secrets, orders to a model and raw logs. Nothing is kept.")
-            .body::<ScanBody>(json!({ "text": "billing retries failed webhooks for 24 hours" }))
-            .answer::<ScannedView>(
+        Endpoint::new(Method::POST, "/v1/scan", "scan", scan_text)
+            .with_description("search", "Scan a text", "Looks for secrets, orders to a model and raw logs. Nothing is kept.")
+            .with_body::<ScanBody>(json!({ "text": "billing retries failed webhooks for 24 hours" }))
+            .with_json_answer::<ScannedView>(
                 StatusCode::OK,
                 "What was found",
                 json!({ "verdict": "clean", "verdict_in_conversation": "clean", "findings": [] }),
             ),
         Endpoint::new(Method::POST, "/v1/scan/all", "scan_all", scan_all)
-            .says("search", "Scan again what is stored", "A stretch of the memories, as a save would be judged today; hand back `next_cursor` until there is none. With `propose`, each that would be refused gets a review whose approval redacts it. Admins only.")
-            .body::<RescanBody>(json!({ "propose": false }))
-            .answer::<RescannedView>(
+            .with_description("search", "Scan again what is stored", "A stretch of the memories, as a save would be judged today; hand back `next_cursor` until there is none. With `propose`, each that would be refused gets a review whose approval redacts it. Admins only.")
+            .with_body::<RescanBody>(json!({ "propose": false }))
+            .with_json_answer::<RescannedView>(
                 StatusCode::OK,
                 "Where and by which rule, never the text",
                 json!({ "rules_version": 2, "scanned": 0, "proposed": 0, "findings": [] }),
             ),
-        Endpoint::new(Method::POST, "/v1/scan/allowed", "allow", allow)
-            .says("search", "Let one exact value through the scanner", "The value a rule found, by its SHA-256 or in a text in which the scanner finds nothing else; until a time, in this tenant only. The value is not kept, only a keyed digest. Admins only.")
-            .body::<AllowBody>(json!({
+        Endpoint::new(Method::POST, "/v1/scan/allowed", "allow", allow_value)
+            .with_description("search", "Let one exact value through the scanner", "The value a rule found, by its SHA-256 or in a text in which the scanner finds nothing else; until a time, in this tenant only. The value is not kept, only a keyed digest. Admins only.")
+            .with_body::<AllowBody>(json!({
                 "digest": "0".repeat(64), "reason": "a published test key", "expires_at": "2999-01-01T00:00:00Z",
             }))
-            .answer::<AllowedView>(StatusCode::CREATED, "What is let through", Value::Null),
-        Endpoint::new(Method::GET, "/v1/scan/allowed", "allowed", allowed)
-            .says("search", "What the scanner lets through", "By keyed digest, with why and until when; newest first. Admins only.")
-            .answer::<Page<AllowedView>>(StatusCode::OK, "Values", json!({ "items": [] })),
-        Endpoint::new(Method::DELETE, "/v1/scan/allowed/{digest}", "disallow", disallow)
-            .says("search", "Hold a value up again", "By the digest of the list. Admins only.")
-            .answer::<AllowedView>(StatusCode::OK, "What was let through", Value::Null)
-            .problems(&[NOT_FOUND]),
+            .with_json_answer::<AllowedView>(StatusCode::CREATED, "What is let through", Value::Null),
+        Endpoint::new(Method::GET, "/v1/scan/allowed", "allowed", list_allowed)
+            .with_description("search", "What the scanner lets through", "By keyed digest, with why and until when; newest first. Admins only.")
+            .with_json_answer::<Page<AllowedView>>(StatusCode::OK, "Values", json!({ "items": [] })),
+        Endpoint::new(Method::DELETE, "/v1/scan/allowed/{digest}", "disallow", disallow_value)
+            .with_description("search", "Hold a value up again", "By the digest of the list. Admins only.")
+            .with_json_answer::<AllowedView>(StatusCode::OK, "What was let through", Value::Null)
+            .with_problems(&[NOT_FOUND]),
     ]
 }
 
-async fn scan(State(app): State<App>, who: Who, Sent(body): Sent<ScanBody>) -> Result<Json<ScannedView>, Problem> {
+async fn scan_text(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    JsonBody(body): JsonBody<ScanBody>,
+) -> Result<Json<ScannedView>, Problem> {
     let word = |verdict| match verdict {
-        Verdict::Clean => "clean",
-        Verdict::Flagged => "flagged",
-        Verdict::Blocked => "blocked",
+        ScanVerdict::Clean => "clean",
+        ScanVerdict::Flagged => "flagged",
+        ScanVerdict::Blocked => "blocked",
     };
     let scanned = app
-        .call("scan", move |engine| {
+        .call_engine("scan", move |engine| {
             let findings = engine.scan(&who.caller, &body.text)?;
             Ok(ScannedView {
-                verdict: word(safety::verdict(&findings, Strictness::Strict)),
-                verdict_in_conversation: word(safety::verdict(&findings, Strictness::Conversation)),
+                verdict: word(safety::decide_verdict(&findings, Strictness::Strict)),
+                verdict_in_conversation: word(safety::decide_verdict(&findings, Strictness::Conversation)),
                 findings,
             })
         })
@@ -74,36 +78,37 @@ async fn scan(State(app): State<App>, who: Who, Sent(body): Sent<ScanBody>) -> R
 
 async fn scan_all(
     State(app): State<App>,
-    who: Who,
-    Sent(body): Sent<RescanBody>,
+    who: AuthenticatedCaller,
+    JsonBody(body): JsonBody<RescanBody>,
 ) -> Result<Json<RescannedView>, Problem> {
-    let after = body.cursor.as_deref().map(|word| Cursor::read(RESCAN_ORDER, word)).transpose()?;
-    let rescanned = app.call("scan_all", move |engine| Ok(engine.rescan(&who.caller, after, body.propose)?)).await?;
+    let after = body.cursor.as_deref().map(|word| ListCursor::from_token(RESCAN_ORDER, word)).transpose()?;
+    let rescanned =
+        app.call_engine("scan_all", move |engine| Ok(engine.rescan(&who.caller, after, body.propose)?)).await?;
     Ok(Json(rescanned.into()))
 }
 
-async fn allow(
+async fn allow_value(
     State(app): State<App>,
-    who: Who,
-    Sent(body): Sent<AllowBody>,
+    who: AuthenticatedCaller,
+    JsonBody(body): JsonBody<AllowBody>,
 ) -> Result<(StatusCode, Json<AllowedView>), Problem> {
     let work = move |engine: &Engine| {
-        let (what, expires_at) = (body.what()?, body.expires_at);
+        let (what, expires_at) = (body.to_allow_target()?, body.expires_at);
         Ok(engine.allow(&who.caller, &what, &body.reason, expires_at)?)
     };
-    Ok((StatusCode::CREATED, Json(AllowedView { allowed: app.call("allow", work).await? })))
+    Ok((StatusCode::CREATED, Json(AllowedView { allowed: app.call_engine("allow", work).await? })))
 }
 
-async fn allowed(State(app): State<App>, who: Who) -> Result<Json<Page<AllowedView>>, Problem> {
-    let found = app.call("allowed", move |engine| Ok(engine.allowed(&who.caller)?)).await?;
-    Ok(Json(Page::whole(found.into_iter().map(|allowed| AllowedView { allowed }).collect())))
+async fn list_allowed(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<AllowedView>>, Problem> {
+    let found = app.call_engine("allowed", move |engine| Ok(engine.allowed_values(&who.caller)?)).await?;
+    Ok(Json(Page::from_items(found.into_iter().map(|allowed| AllowedView { allowed }).collect())))
 }
 
-async fn disallow(
+async fn disallow_value(
     State(app): State<App>,
-    who: Who,
-    Named(digest): Named<String>,
+    who: AuthenticatedCaller,
+    PathParam(digest): PathParam<String>,
 ) -> Result<Json<AllowedView>, Problem> {
-    let allowed = app.call("disallow", move |engine| Ok(engine.disallow(&who.caller, &digest)?)).await?;
+    let allowed = app.call_engine("disallow", move |engine| Ok(engine.disallow(&who.caller, &digest)?)).await?;
     Ok(Json(AllowedView { allowed }))
 }

@@ -7,59 +7,63 @@ use serde_json::{Value, json};
 
 use super::{CONFLICT, NOT_FOUND};
 use crate::app::App;
-use crate::auth::Who;
+use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
-use crate::extract::{Named, Sent};
+use crate::extract::{JsonBody, PathParam};
 use crate::problem::Problem;
 use crate::wire::Page;
 use crate::wire::stores::{StoreBody, StoreView};
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn store_endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::GET, "/v1/stores", "stores", list)
-            .says("stores", "List stores", "All of them, archived ones too.")
-            .answer::<Page<StoreView>>(StatusCode::OK, "Stores", json!({ "items": [example()] })),
-        Endpoint::new(Method::POST, "/v1/stores", "create_store", create)
-            .says("stores", "Create a store", "Admins only.")
-            .body::<StoreBody>(json!({
+        Endpoint::new(Method::GET, "/v1/stores", "stores", list_stores)
+            .with_description("stores", "List stores", "All of them, archived ones too.")
+            .with_json_answer::<Page<StoreView>>(StatusCode::OK, "Stores", json!({ "items": [store_example()] })),
+        Endpoint::new(Method::POST, "/v1/stores", "create_store", create_store)
+            .with_description("stores", "Create a store", "Admins only.")
+            .with_body::<StoreBody>(json!({
                 "slug": "team_runbooks", "title": "Runbooks of the team", "scope": "workspace", "ruleset": "document",
                 "default_trust": "admin_approved", "access": "read_only",
             }))
-            .answer::<StoreView>(StatusCode::CREATED, "The store", example())
-            .problems(&[CONFLICT])
-            .once(),
-        Endpoint::new(Method::POST, "/v1/stores/{slug}/archive", "archive_store", archive)
-            .says(
+            .with_json_answer::<StoreView>(StatusCode::CREATED, "The store", store_example())
+            .with_problems(&[CONFLICT])
+            .with_idempotency_key(),
+        Endpoint::new(Method::POST, "/v1/stores/{slug}/archive", "archive_store", archive_store)
+            .with_description(
                 "stores",
                 "Archive a store",
                 "Closes it to reading and writing; nothing in it is deleted. Admins only.",
             )
-            .answer::<StoreView>(StatusCode::OK, "The store", example())
-            .problems(&[NOT_FOUND]),
+            .with_json_answer::<StoreView>(StatusCode::OK, "The store", store_example())
+            .with_problems(&[NOT_FOUND]),
     ]
 }
 
-async fn list(State(app): State<App>, who: Who) -> Result<Json<Page<StoreView>>, Problem> {
-    let stores = app.call("stores", move |engine| Ok(engine.stores(&who.caller)?)).await?;
-    Ok(Json(Page::whole(stores.into_iter().map(StoreView::from).collect())))
+async fn list_stores(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<StoreView>>, Problem> {
+    let stores = app.call_engine("stores", move |engine| Ok(engine.stores(&who.caller)?)).await?;
+    Ok(Json(Page::from_items(stores.into_iter().map(StoreView::from).collect())))
 }
 
-async fn create(
+async fn create_store(
     State(app): State<App>,
-    who: Who,
-    Sent(body): Sent<StoreBody>,
+    who: AuthenticatedCaller,
+    JsonBody(body): JsonBody<StoreBody>,
 ) -> Result<(StatusCode, Json<StoreView>), Problem> {
     let work = move |engine: &engine::Engine| Ok(engine.create_store(&who.caller, body.into())?);
-    let store = app.call("create_store", work).await?;
+    let store = app.call_engine("create_store", work).await?;
     Ok((StatusCode::CREATED, Json(store.into())))
 }
 
-async fn archive(State(app): State<App>, who: Who, Named(slug): Named<String>) -> Result<Json<StoreView>, Problem> {
-    let store = app.call("archive_store", move |engine| Ok(engine.archive_store(&who.caller, &slug)?)).await?;
+async fn archive_store(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    PathParam(slug): PathParam<String>,
+) -> Result<Json<StoreView>, Problem> {
+    let store = app.call_engine("archive_store", move |engine| Ok(engine.archive_store(&who.caller, &slug)?)).await?;
     Ok(Json(store.into()))
 }
 
-fn example() -> Value {
+fn store_example() -> Value {
     json!({
         "id": "01980000-0000-7000-8000-000000000003", "slug": "team_runbooks", "title": "Runbooks of the team",
         "scope": "workspace", "ruleset": "document", "default_trust": "admin_approved", "access": "read_only",

@@ -3,70 +3,67 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use engine::TenantStanding;
-use engine::admin::keys::{NewKey, Rights, Settable};
+use engine::TenantStatus;
+use engine::admin::keys::{KeyRights, NewKey, Settable};
 use engine::model::caller::Caller;
 use engine::model::vocabulary::Role;
 use serde_json::{Value, json};
 
 use super::CONFLICT;
-use super::keys::{dice, issued_example};
+use super::keys::{issued_example, random_key_bytes};
 use crate::app::App;
-use crate::auth::Who;
+use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
-use crate::extract::Sent;
+use crate::extract::JsonBody;
 use crate::problem::Problem;
 use crate::wire::Page;
 use crate::wire::keys::{CreatedTenantView, TenantBody, TenantView};
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::GET, "/v1/tenants", "tenants", list)
-            .says("tenants", "List tenants", "All of them for an operator, else your own.")
-            .answer::<Page<TenantView>>(StatusCode::OK, "Tenants", json!({ "items": [example()] })),
-        Endpoint::new(Method::POST, "/v1/tenants", "create_tenant", create)
-            .says("tenants", "Create a tenant", "Seeds it and makes a key for its first admin, which may set every header: who may make keys may speak for anybody. Operators only.")
-            .body::<TenantBody>(json!({ "slug": "acme" }))
-            .answer::<CreatedTenantView>(
+        Endpoint::new(Method::GET, "/v1/tenants", "tenants", list_tenants)
+            .with_description("tenants", "List tenants", "All of them for an operator, else your own.")
+            .with_json_answer::<Page<TenantView>>(StatusCode::OK, "Tenants", json!({ "items": [tenant_example()] })),
+        Endpoint::new(Method::POST, "/v1/tenants", "create_tenant", create_tenant)
+            .with_description("tenants", "Create a tenant", "Seeds it and makes a key for its first admin, which may set every header: who may make keys may speak for anybody. Operators only.")
+            .with_body::<TenantBody>(json!({ "slug": "acme" }))
+            .with_json_answer::<CreatedTenantView>(
                 StatusCode::CREATED,
                 "The tenant and its key",
-                json!({ "tenant": example(), "admin_key": issued_example() }),
+                json!({ "tenant": tenant_example(), "admin_key": issued_example() }),
             )
-            .problems(&[CONFLICT]),
+            .with_problems(&[CONFLICT]),
     ]
 }
 
-async fn list(State(app): State<App>, who: Who) -> Result<Json<Page<TenantView>>, Problem> {
-    let tenants = app.call("tenants", move |engine| Ok(engine.tenants()?)).await?;
-    let own = |standing: &TenantStanding| who.operator || standing.tenant.id == who.caller.tenant;
-    Ok(Json(Page::whole(tenants.into_iter().filter(own).map(TenantView::from).collect())))
+async fn list_tenants(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<TenantView>>, Problem> {
+    let tenants = app.call_engine("tenants", move |engine| Ok(engine.tenants()?)).await?;
+    let own = |standing: &TenantStatus| who.operator || standing.tenant.id == who.caller.tenant;
+    Ok(Json(Page::from_items(tenants.into_iter().filter(own).map(TenantView::from).collect())))
 }
 
-async fn create(
+async fn create_tenant(
     State(app): State<App>,
-    who: Who,
-    Sent(body): Sent<TenantBody>,
+    who: AuthenticatedCaller,
+    JsonBody(body): JsonBody<TenantBody>,
 ) -> Result<(StatusCode, Json<CreatedTenantView>), Problem> {
     if !who.operator {
         return Err(Problem::forbidden("policy.operators_only", "only an operator may do this"));
     }
-    let random = dice()?;
+    let random = random_key_bytes()?;
     let made = app
-        .call("create_tenant", move |engine| {
+        .call_engine("create_tenant", move |engine| {
             let tenant = engine.create_tenant(&body.slug)?;
             // It can make keys that may set anything; so it may do so itself.
-            let rights = Rights { may_set: Settable::ALL.to_vec(), ..Rights::of(Role::Admin) };
+            let rights = KeyRights { may_set: Settable::ALL.to_vec(), ..KeyRights::for_role(Role::Admin) };
             let new = NewKey { name: "first admin".to_owned(), rights, expires_at: None };
             let issued = engine.create_key(&Caller::admin(tenant.id), new, random)?;
-            Ok(CreatedTenantView {
-                tenant: TenantStanding { tenant, erased_at: None }.into(),
-                admin_key: issued.into(),
-            })
+            Ok(CreatedTenantView { tenant: TenantStatus { tenant, erased_at: None }.into(), admin_key: issued.into() })
         })
         .await?;
     Ok((StatusCode::CREATED, Json(made)))
 }
 
-fn example() -> Value {
+fn tenant_example() -> Value {
     json!({ "id": "01980000-0000-7000-8000-000000000005", "slug": "acme", "created_at": "2026-01-01T00:00:00Z", "erased_at": null })
 }

@@ -5,32 +5,32 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use engine::Upkeep;
+use engine::UpkeepOptions;
 use engine::model::error::Error;
 use serde_json::json;
 
 use crate::app::App;
-use crate::auth::Who;
+use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
 use crate::problem::Problem;
 use crate::wire::upkeep::{InstallationView, StoreUsageView, UpkeepView, UsageView};
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn upkeep_endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::POST, "/v1/upkeep", "upkeep", upkeep)
-            .says(
+        Endpoint::new(Method::POST, "/v1/upkeep", "upkeep", run_upkeep)
+            .with_description(
                 "upkeep",
                 "Do what is due",
                 "Expiry, decay, missing vectors. The server does it by itself; this does it now. Admins only.",
             )
-            .answer::<UpkeepView>(StatusCode::OK, "What was done", json!({ "expired": 0, "embedded": 0 })),
-        Endpoint::new(Method::GET, "/v1/usage", "usage", usage)
-            .says(
+            .with_json_answer::<UpkeepView>(StatusCode::OK, "What was done", json!({ "expired": 0, "embedded": 0 })),
+        Endpoint::new(Method::GET, "/v1/usage", "usage", show_usage)
+            .with_description(
                 "upkeep",
                 "What is kept",
                 "Memories in use, by store; of the whole installation too, for operators. Admins only.",
             )
-            .answer::<UsageView>(
+            .with_json_answer::<UsageView>(
                 StatusCode::OK,
                 "Usage",
                 json!({ "stores": [{ "store": "conversation_memory", "live": 3 }], "last_event": 12 }),
@@ -38,21 +38,22 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn upkeep(State(app): State<App>, who: Who) -> Result<Json<UpkeepView>, Problem> {
-    let done = app.call("upkeep", move |engine| Ok(engine.upkeep_now(&who.caller, Upkeep::default())?)).await?;
+async fn run_upkeep(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<UpkeepView>, Problem> {
+    let done =
+        app.call_engine("upkeep", move |engine| Ok(engine.upkeep_now(&who.caller, UpkeepOptions::default())?)).await?;
     // Counted by name, so that a new sort of upkeep shows here by itself.
     let done: BTreeMap<String, u64> =
         serde_json::to_value(done).and_then(serde_json::from_value).map_err(|_| Problem::internal())?;
     Ok(Json(UpkeepView { done }))
 }
 
-async fn usage(State(app): State<App>, who: Who) -> Result<Json<UsageView>, Problem> {
+async fn show_usage(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<UsageView>, Problem> {
     let work = move |engine: &engine::Engine| {
         let kept = engine.tenant_usage(&who.caller)?;
         let installation = match who.operator {
             true => {
                 let health = engine.backend.health().map_err(Error::from)?;
-                let tenants = engine.backend.tenants().map_err(Error::from)?.len();
+                let tenants = engine.backend.list_tenants().map_err(Error::from)?.len();
                 Some(InstallationView {
                     tenants,
                     memories: health.memories,
@@ -66,5 +67,5 @@ async fn usage(State(app): State<App>, who: Who) -> Result<Json<UsageView>, Prob
         let stores = kept.stores.into_iter().map(StoreUsageView::from).collect();
         Ok(UsageView { stores, last_event: kept.last_event, installation })
     };
-    Ok(Json(app.call("usage", work).await?))
+    Ok(Json(app.call_engine("usage", work).await?))
 }

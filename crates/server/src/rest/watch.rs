@@ -17,33 +17,33 @@ use crate::metrics::Gauges;
 use crate::problem::Problem;
 use crate::{auth, docs, openapi};
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn health_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/healthz", "healthz", healthz)
-            .says("watch", "Is it alive?", "")
-            .plain(StatusCode::OK, "Alive", "text/plain")
-            .open(),
+            .with_description("watch", "Is it alive?", "")
+            .with_plain_answer(StatusCode::OK, "Alive", "text/plain")
+            .with_public_access(),
         Endpoint::new(Method::GET, "/readyz", "readyz", readyz)
-            .says("watch", "Can it work?", "Database, migrations and model.")
-            .answer::<Value>(
+            .with_description("watch", "Can it work?", "Database, migrations and model.")
+            .with_json_answer::<Value>(
                 StatusCode::OK,
                 "Ready",
                 json!({ "status": "ready", "database": "sqlite", "migration": 1 }),
             )
-            .problems(&[(StatusCode::SERVICE_UNAVAILABLE, "Not ready")])
-            .open(),
-        Endpoint::new(Method::GET, "/metrics", "metrics", metrics)
-            .says("watch", "Counters", "Prometheus text. Needs an admin's key unless configured open.")
-            .plain(StatusCode::OK, "Counters", "text/plain")
-            .open(),
-        Endpoint::new(Method::GET, "/openapi.json", "openapi", description)
-            .says("watch", "This API as OpenAPI 3.1", "")
-            .answer::<Value>(StatusCode::OK, "The document", json!({ "openapi": "3.1.0" }))
-            .open(),
-        Endpoint::new(Method::GET, "/docs", "docs", page)
-            .says("watch", "This API as a page", "")
-            .plain(StatusCode::OK, "The page", "text/html")
-            .open(),
+            .with_problems(&[(StatusCode::SERVICE_UNAVAILABLE, "Not ready")])
+            .with_public_access(),
+        Endpoint::new(Method::GET, "/metrics", "metrics", show_metrics)
+            .with_description("watch", "Counters", "Prometheus text. Needs an admin's key unless configured open.")
+            .with_plain_answer(StatusCode::OK, "Counters", "text/plain")
+            .with_public_access(),
+        Endpoint::new(Method::GET, "/openapi.json", "openapi", show_openapi)
+            .with_description("watch", "This API as OpenAPI 3.1", "")
+            .with_json_answer::<Value>(StatusCode::OK, "The document", json!({ "openapi": "3.1.0" }))
+            .with_public_access(),
+        Endpoint::new(Method::GET, "/docs", "docs", show_docs)
+            .with_description("watch", "This API as a page", "")
+            .with_plain_answer(StatusCode::OK, "The page", "text/html")
+            .with_public_access(),
     ]
 }
 
@@ -52,7 +52,7 @@ async fn healthz() -> &'static str {
 }
 
 async fn readyz(State(app): State<App>) -> Result<Json<Value>, Problem> {
-    let ready = app.call("ready", |engine| {
+    let ready = app.call_engine("ready", |engine| {
         let health = engine.backend.health().map_err(Error::from)?;
         Ok(json!({
             "status": "ready", "database": health.backend, "migration": health.migration, "vectors": health.vectors,
@@ -63,35 +63,35 @@ async fn readyz(State(app): State<App>) -> Result<Json<Value>, Problem> {
     ready.await.map(Json).map_err(Problem::into_unavailable)
 }
 
-async fn metrics(
+async fn show_metrics(
     State(app): State<App>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     if !app.config.metrics_open && app.config.local.is_none() {
-        let who = auth::admitted(&app, peer.ip(), &headers).await?;
+        let who = auth::authenticate_request(&app, peer.ip(), &headers).await?;
         if who.caller.role != Role::Admin {
             return Err(Problem::forbidden("policy.admins_only", "only an admin may do this"));
         }
     }
-    let health = app.call("ready", |engine| Ok(engine.backend.health().map_err(Error::from)?)).await?;
+    let health = app.call_engine("ready", |engine| Ok(engine.backend.health().map_err(Error::from)?)).await?;
     let gauges = Gauges {
         queue_depth: app.queue_depth(),
-        running: app.running(),
+        running: app.running_count(),
         memories: health.memories,
         bytes: health.bytes,
-        findings: app.engine.known.tally.counts(),
+        findings: app.engine.known.scan_counters.counts(),
     };
-    Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.page(&gauges)).into_response())
+    Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.render_page(&gauges)).into_response())
 }
 
-async fn description() -> Response {
-    ([(CACHE_CONTROL, "public, max-age=300")], Json(openapi::document())).into_response()
+async fn show_openapi() -> Response {
+    ([(CACHE_CONTROL, "public, max-age=300")], Json(openapi::build_document())).into_response()
 }
 
-async fn page() -> Response {
+async fn show_docs() -> Response {
     // No script, no outside asset; the styles are in the page.
     let policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
     let headers = [(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, policy)];
-    (headers, docs::page()).into_response()
+    (headers, docs::render_page()).into_response()
 }

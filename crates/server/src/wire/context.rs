@@ -3,16 +3,16 @@
 use engine::context::decision_points::Purpose;
 use engine::model::vocabulary::Kind;
 use engine::ports::Filter;
-use engine::recall::usage::Usage;
-use engine::receipts::receipt::{Considered, Receipt, Replay};
-use engine::{Context, ContextRequest, Message, Verified, Window, WindowRequest};
+use engine::recall::usage::MemoryUsage;
+use engine::receipts::receipt::{ConsideredMemory, Receipt, Replay};
+use engine::{Context, ContextRequest, LogVerification, Message, Window, WindowRequest};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::episodic::{SkillBody, TurnBody};
-use super::{KindWord, Moment, Past, PurposeWord, TurnRoleWord, bounded, past};
+use super::{KindWord, Moment, Past, PurposeWord, TurnRoleWord, deserialize_as_of, deserialize_bounded};
 
 /// Stands in schemas for a record of the engine, written as it is.
 type AsKept = Map<String, Value>;
@@ -24,10 +24,10 @@ type AsKept = Map<String, Value>;
 pub struct ContextBody {
     /// The latest message of the user.
     pub message: String,
-    #[serde(default, deserialize_with = "bounded::<_, 1, 100_000>")]
+    #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 100_000>")]
     #[schemars(range(min = 1, max = 100_000))]
     pub budget_tokens: Option<usize>,
-    #[serde(default, deserialize_with = "bounded::<_, 1, 200>")]
+    #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 200>")]
     #[schemars(range(min = 1, max = 200))]
     pub memories_max: Option<usize>,
     #[serde(default)]
@@ -43,7 +43,7 @@ pub struct ContextBody {
     #[schemars(with = "Option<PurposeWord>")]
     pub purpose: Option<Purpose>,
     /// The memories as they stood at this time; a date means the end of that day, in UTC.
-    #[serde(default, deserialize_with = "past")]
+    #[serde(default, deserialize_with = "deserialize_as_of")]
     #[schemars(with = "Option<Past>")]
     pub as_of: Option<Timestamp>,
     /// How to answer.
@@ -69,7 +69,7 @@ pub enum ContextFormat {
 
 impl ContextBody {
     /// What is asked of a turn says nothing about a window.
-    pub fn is_of_turn(&self) -> bool {
+    pub fn has_turn_options(&self) -> bool {
         let filtered = !(self.stores.is_empty() && self.kinds.is_empty() && self.tags.is_empty());
         let bounded = self.budget_tokens.is_some() || self.memories_max.is_some();
         filtered || bounded || self.purpose.is_some() || self.as_of.is_some() || self.format == ContextFormat::Messages
@@ -102,7 +102,7 @@ pub struct WindowBody {
 }
 
 impl WindowBody {
-    pub fn with(self, message: String) -> WindowRequest {
+    pub fn into_window_request(self, message: String) -> WindowRequest {
         WindowRequest {
             window_tokens: self.window_tokens,
             system_prompt: self.system_prompt,
@@ -138,7 +138,7 @@ pub struct ContextView {
     pub tokens: usize,
     /// Every candidate, chosen or not, and why.
     #[schemars(with = "Vec<AsKept>")]
-    pub candidates: Vec<Considered>,
+    pub candidates: Vec<ConsideredMemory>,
     /// Names the receipt of this injection.
     pub receipt: Option<String>,
     /// What could not be done, in words.
@@ -213,7 +213,7 @@ pub struct ReplayView {
 pub struct TouchView {
     #[serde(flatten)]
     #[schemars(with = "AsKept")]
-    pub usage: Usage,
+    pub usage: MemoryUsage,
 }
 
 /// What a check of the log found.
@@ -222,7 +222,7 @@ pub struct TouchView {
 pub struct VerifiedView {
     #[serde(flatten)]
     #[schemars(with = "AsKept")]
-    pub verified: Verified,
+    pub verified: LogVerification,
 }
 
 /// Touches, newest first.
@@ -243,7 +243,7 @@ pub struct ReceiptParams {
     /// Only of this run.
     pub run: Option<String>,
     pub cursor: Option<String>,
-    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
+    #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use engine::model::memory::Memory;
 use engine::model::refusal::Refusal;
 use engine::model::vocabulary::{Kind, TtlClass, TurnRole};
-use engine::text::chunks::Format;
+use engine::text::chunks::DocumentFormat;
 use engine::{
-    AuditEntry, Document, DocumentStatus, DocumentText, IngestOutcome, Ingested, MyQuery, Recalled, Remembered,
-    Removed, SessionSummary, Skill, StepOutput, Turn,
+    AuditEntry, Document, DocumentStatus, DocumentText, IngestOutcome, IngestReport, RecallQuery, RecallResults,
+    Remembered, RemovedDocument, SessionSummary, Skill, StepOutput, Turn,
 };
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -16,7 +16,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::memory::SavedView;
-use super::{KindWord, Moment, TtlWord, TurnRoleWord, any_moment, bounded, share};
+use super::{
+    KindWord, Moment, TtlWord, TurnRoleWord, deserialize_bounded, deserialize_optional_moment, deserialize_share,
+};
 
 /// One turn of a conversation.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -136,17 +138,17 @@ impl From<SessionSummary> for SessionView {
 pub struct RecallBody {
     pub query: String,
     /// Similarity below which what only its meaning found is dropped.
-    #[serde(default, deserialize_with = "share")]
+    #[serde(default, deserialize_with = "deserialize_share")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub similarity_min: Option<f64>,
-    #[serde(default, deserialize_with = "bounded::<_, 1, 200>")]
+    #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 200>")]
     #[schemars(range(min = 1, max = 200))]
     pub limit: Option<usize>,
 }
 
-impl From<RecallBody> for MyQuery {
-    fn from(body: RecallBody) -> MyQuery {
-        MyQuery { text: body.query, similarity_min: body.similarity_min, limit: body.limit }
+impl From<RecallBody> for RecallQuery {
+    fn from(body: RecallBody) -> RecallQuery {
+        RecallQuery { text: body.query, similarity_min: body.similarity_min, limit: body.limit }
     }
 }
 
@@ -156,7 +158,7 @@ impl From<RecallBody> for MyQuery {
 pub struct RecalledView {
     #[serde(flatten)]
     #[schemars(with = "Map<String, Value>")]
-    pub recalled: Recalled,
+    pub recalled: RecallResults,
 }
 
 /// Something that was done, told from outside.
@@ -172,7 +174,7 @@ pub struct AuditBody {
     #[serde(default)]
     pub meta: Map<String, Value>,
     /// When it happened; absent: now.
-    #[serde(default, deserialize_with = "any_moment")]
+    #[serde(default, deserialize_with = "deserialize_optional_moment")]
     #[schemars(with = "Option<Moment>")]
     pub timestamp: Option<Timestamp>,
 }
@@ -193,13 +195,13 @@ pub struct StepBody {
     #[schemars(length(min = 1))]
     pub output: String,
     /// Absent: now.
-    #[serde(default, deserialize_with = "any_moment")]
+    #[serde(default, deserialize_with = "deserialize_optional_moment")]
     #[schemars(with = "Option<Moment>")]
     pub completed_at: Option<Timestamp>,
 }
 
 impl StepBody {
-    pub fn of(self, workflow: String) -> StepOutput {
+    pub fn into_step_output(self, workflow: String) -> StepOutput {
         StepOutput { workflow, step: self.step, output: self.output, completed_at: self.completed_at }
     }
 }
@@ -229,7 +231,7 @@ impl From<Memory> for EntryView {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EntryParams {
-    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
+    #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
     /// Where the stretch before ended.
@@ -269,10 +271,10 @@ impl From<IngestBody> for DocumentText {
     fn from(body: IngestBody) -> DocumentText {
         DocumentText {
             format: match body.format {
-                Some(FormatWord::Markdown) => Format::Markdown,
-                Some(FormatWord::Text) => Format::Text,
-                Some(FormatWord::Html) => Format::Html,
-                None => Format::of(&body.path).unwrap_or(Format::Markdown),
+                Some(FormatWord::Markdown) => DocumentFormat::Markdown,
+                Some(FormatWord::Text) => DocumentFormat::Text,
+                Some(FormatWord::Html) => DocumentFormat::Html,
+                None => DocumentFormat::from_path(&body.path).unwrap_or(DocumentFormat::Markdown),
             },
             path: body.path,
             text: body.text,
@@ -296,7 +298,7 @@ pub struct PublishBody {
 #[serde(deny_unknown_fields, default)]
 pub struct DocumentParams {
     pub cursor: Option<String>,
-    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
+    #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
 }
@@ -319,8 +321,8 @@ pub struct RemovedView {
     pub archived: u64,
 }
 
-impl From<Removed> for RemovedView {
-    fn from(removed: Removed) -> RemovedView {
+impl From<RemovedDocument> for RemovedView {
+    fn from(removed: RemovedDocument) -> RemovedView {
         RemovedView { document: DocumentView { document: removed.document }, archived: removed.archived }
     }
 }
@@ -349,8 +351,8 @@ pub struct IngestedView {
     pub refused: BTreeMap<usize, RefusedView>,
 }
 
-impl From<Ingested> for IngestedView {
-    fn from(done: Ingested) -> IngestedView {
+impl From<IngestReport> for IngestedView {
+    fn from(done: IngestReport) -> IngestedView {
         IngestedView {
             outcome: done.outcome,
             document: DocumentView { document: done.document },
@@ -370,7 +372,7 @@ pub struct KnowledgeBody {
     /// Any of them.
     #[serde(default)]
     pub categories: Vec<String>,
-    #[serde(default, deserialize_with = "bounded::<_, 1, 200>")]
+    #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 200>")]
     #[schemars(range(min = 1, max = 200))]
     pub limit: Option<usize>,
 }

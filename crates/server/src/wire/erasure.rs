@@ -1,13 +1,13 @@
 //! Erasure, its certificates, and what may not return.
 
-use engine::EraseWhat;
-use engine::removal::certificate::{Certificate, Verified};
+use engine::EraseTarget;
+use engine::removal::certificate::{Certificate, CertificateCheck};
 use engine::tenant::bans::Ban;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::any_reason;
+use super::deserialize_optional_reason;
 
 /// Whose memories go.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
@@ -28,7 +28,7 @@ pub struct EraseBody {
     /// The user's id, the pipeline's name, or, to be sure, the slug of your own tenant.
     #[schemars(length(min = 1))]
     pub name: String,
-    #[serde(default, deserialize_with = "any_reason")]
+    #[serde(default, deserialize_with = "deserialize_optional_reason")]
     #[schemars(length(max = 4096))]
     pub reason: Option<String>,
     /// A user's values may be saved again.
@@ -37,12 +37,12 @@ pub struct EraseBody {
 }
 
 impl EraseBody {
-    pub fn what(&self) -> EraseWhat {
+    pub fn to_erase_target(&self) -> EraseTarget {
         let name = self.name.clone();
         match self.what {
-            Erasable::User => EraseWhat::User(name),
-            Erasable::Pipeline => EraseWhat::Pipeline(name),
-            Erasable::Tenant => EraseWhat::Tenant(name),
+            Erasable::User => EraseTarget::User(name),
+            Erasable::Pipeline => EraseTarget::Pipeline(name),
+            Erasable::Tenant => EraseTarget::Tenant(name),
         }
     }
 }
@@ -62,7 +62,7 @@ pub struct CertificateView {
 #[schemars(rename = "CheckedCertificate")]
 pub struct CheckedView {
     #[schemars(with = "Checked")]
-    pub verified: Verified,
+    pub verified: CertificateCheck,
 }
 
 #[derive(JsonSchema)]

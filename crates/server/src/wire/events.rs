@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Moment, RoleWord, bounded};
+use super::{Moment, RoleWord, deserialize_bounded};
 
 /// Which events.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -14,7 +14,7 @@ use super::{Moment, RoleWord, bounded};
 pub struct EventParams {
     /// Only after this number. A stream without it, and without `Last-Event-ID`, begins now.
     pub after: Option<u64>,
-    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
+    #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
     /// Only these names; `memory.write.*` for all that begin so.

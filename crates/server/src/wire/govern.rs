@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::memory::{MemoryView, SavedView};
-use super::{Id, any_reason, reason};
+use super::{Id, deserialize_optional_reason, deserialize_reason};
 
 /// What shall be redacted.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Redact")]
 pub struct RedactBody {
-    #[serde(deserialize_with = "reason")]
+    #[serde(deserialize_with = "deserialize_reason")]
     #[schemars(length(min = 1, max = 4096))]
     pub reason: String,
     /// Only these versions; without them, all, and the memory is tombstoned.
@@ -46,7 +46,7 @@ pub struct RedactedView {
 pub struct RollbackBody {
     /// Also bring back what it had replaced: another memory, or the version of this one that stood before.
     pub restore: bool,
-    #[serde(deserialize_with = "any_reason")]
+    #[serde(deserialize_with = "deserialize_optional_reason")]
     #[schemars(length(max = 4096))]
     pub reason: Option<String>,
 }
@@ -67,7 +67,7 @@ pub struct RolledBackView {
 pub struct QuarantineBody {
     /// Also everything derived from it.
     pub derived: bool,
-    #[serde(deserialize_with = "any_reason")]
+    #[serde(deserialize_with = "deserialize_optional_reason")]
     #[schemars(length(max = 4096))]
     pub reason: Option<String>,
 }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use engine::admin::keys::{Issued, Key, NewKey, Rights, Settable};
-use engine::model::caller::{Grant, Rules};
+use engine::admin::keys::{IssuedKey, Key, KeyRights, NewKey, Settable};
+use engine::model::caller::{Grant, MemoryPermissions};
 use engine::model::id::TenantId;
 use engine::model::vocabulary::Role;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Id, Moment, RoleWord, SettableWord, any_moment, bounded};
+use super::{Id, Moment, RoleWord, SettableWord, deserialize_bounded, deserialize_optional_moment};
 
 /// `read`, or `manage`, which includes it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
@@ -59,7 +59,7 @@ pub struct KeyBody {
     #[serde(default)]
     #[schemars(with = "Vec<SettableWord>")]
     pub may_set: Vec<Settable>,
-    #[serde(default, deserialize_with = "any_moment")]
+    #[serde(default, deserialize_with = "deserialize_optional_moment")]
     #[schemars(with = "Option<Moment>")]
     pub expires_at: Option<Timestamp>,
 }
@@ -73,15 +73,17 @@ impl From<KeyBody> for NewKey {
             };
             (system, grant)
         };
-        let rights = Rights {
+        let rights = KeyRights {
             agent: body.agent,
             user: body.user,
             pipeline: body.pipeline,
             unattended: body.unattended,
-            rules: body.rules.map_or_else(Rules::default, |r| Rules { read: r.read, manage: r.manage }),
+            rules: body
+                .rules
+                .map_or_else(MemoryPermissions::default, |r| MemoryPermissions { read: r.read, manage: r.manage }),
             grants: body.grants.into_iter().map(grant).collect(),
             may_set: body.may_set,
-            ..Rights::of(body.role)
+            ..KeyRights::for_role(body.role)
         };
         NewKey { name: body.name, rights, expires_at: body.expires_at }
     }
@@ -160,8 +162,8 @@ pub struct IssuedView {
     pub key: KeyView,
 }
 
-impl From<Issued> for IssuedView {
-    fn from(issued: Issued) -> IssuedView {
+impl From<IssuedKey> for IssuedView {
+    fn from(issued: IssuedKey) -> IssuedView {
         IssuedView { text: issued.text, key: issued.key.into() }
     }
 }
@@ -172,7 +174,7 @@ impl From<Issued> for IssuedView {
 #[schemars(rename = "RotateKey")]
 pub struct RotateBody {
     /// Seconds the old key still works.
-    #[serde(deserialize_with = "bounded::<_, 0, 2_592_000>")]
+    #[serde(deserialize_with = "deserialize_bounded::<_, 0, 2_592_000>")]
     #[schemars(range(min = 0, max = 2_592_000))]
     pub overlap_seconds: Option<usize>,
 }
@@ -199,9 +201,9 @@ pub struct TenantView {
     pub erased_at: Option<Timestamp>,
 }
 
-impl From<engine::TenantStanding> for TenantView {
-    fn from(standing: engine::TenantStanding) -> TenantView {
-        let engine::TenantStanding { tenant, erased_at } = standing;
+impl From<engine::TenantStatus> for TenantView {
+    fn from(standing: engine::TenantStatus) -> TenantView {
+        let engine::TenantStatus { tenant, erased_at } = standing;
         TenantView { id: tenant.id, slug: tenant.slug, created_at: tenant.created_at, erased_at }
     }
 }

@@ -1,7 +1,7 @@
 //! The layers: proposals of facts, and of one memory instead of many.
 
 use engine::model::refusal::Refusal;
-use engine::{Group, ProfileProposal};
+use engine::{ConsolidationGroup, ProfileProposal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::memory::MemoryView;
 use super::reviews::ReviewBrief;
 use super::search::HitView;
-use super::{Id, reason};
+use super::{Id, deserialize_reason};
 
 /// A fact about a person or a project that should stand.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -22,7 +22,7 @@ pub struct ProfileBody {
     /// What holds.
     #[schemars(length(min = 1))]
     pub value: String,
-    #[serde(deserialize_with = "reason")]
+    #[serde(deserialize_with = "deserialize_reason")]
     #[schemars(length(min = 1, max = 4096))]
     pub reason: String,
     /// Where it goes: `layers`, where none is named.
@@ -74,8 +74,8 @@ pub struct GroupView {
 }
 
 impl GroupsView {
-    pub fn new(groups: Vec<Group>, create_proposals: bool) -> GroupsView {
-        let group = |group: Group| GroupView {
+    pub fn new(groups: Vec<ConsolidationGroup>, create_proposals: bool) -> GroupsView {
+        let group = |group: ConsolidationGroup| GroupView {
             shared: group.key,
             members: group.members.iter().map(|memory| memory.id).collect(),
             content: group.content,
@@ -107,7 +107,7 @@ pub struct LayerContextView {
 
 impl From<engine::LayerContext> for LayerContextView {
     fn from(context: engine::LayerContext) -> LayerContextView {
-        let views = |hits: Vec<engine::recall::ranking::Hit>| hits.into_iter().map(hit).collect();
+        let views = |hits: Vec<engine::recall::ranking::Hit>| hits.into_iter().map(to_hit_view).collect();
         LayerContextView {
             profile: views(context.profile),
             procedural: views(context.procedural),
@@ -116,6 +116,6 @@ impl From<engine::LayerContext> for LayerContextView {
     }
 }
 
-fn hit(hit: engine::recall::ranking::Hit) -> HitView {
-    HitView { score: hit.score, parts: hit.parts, memory: MemoryView::whole(hit.memory) }
+fn to_hit_view(hit: engine::recall::ranking::Hit) -> HitView {
+    HitView { score: hit.score, parts: hit.parts, memory: MemoryView::with_content(hit.memory) }
 }

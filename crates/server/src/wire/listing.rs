@@ -1,12 +1,15 @@
 //! Which memories to list, and how.
 
 use engine::model::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
-use engine::ports::{Cursor, Filter, Order};
+use engine::ports::{Filter, ListCursor, SortOrder};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{KindWord, LayerWord, Moment, Past, ScopeWord, StateWord, TrustWord, any_moment, bounded, past};
+use super::{
+    KindWord, LayerWord, Moment, Past, ScopeWord, StateWord, TrustWord, deserialize_as_of, deserialize_bounded,
+    deserialize_optional_moment,
+};
 use crate::problem::Problem;
 
 /// Which memories to list, and how.
@@ -27,10 +30,10 @@ pub struct ListParams {
     pub state: Vec<State>,
     #[schemars(with = "Option<TrustWord>")]
     pub trust_min: Option<Trust>,
-    #[serde(deserialize_with = "any_moment")]
+    #[serde(deserialize_with = "deserialize_optional_moment")]
     #[schemars(with = "Option<Moment>")]
     pub updated_after: Option<Timestamp>,
-    #[serde(deserialize_with = "any_moment")]
+    #[serde(deserialize_with = "deserialize_optional_moment")]
     #[schemars(with = "Option<Moment>")]
     pub updated_before: Option<Timestamp>,
     pub path_prefix: Option<String>,
@@ -38,12 +41,12 @@ pub struct ListParams {
     pub session: Option<String>,
     pub always_inject: Option<bool>,
     /// The memories as they stood at this time; a date means the end of that day, in UTC.
-    #[serde(deserialize_with = "past")]
+    #[serde(deserialize_with = "deserialize_as_of")]
     #[schemars(with = "Option<Past>")]
     pub as_of: Option<Timestamp>,
     pub sort: Sort,
     pub cursor: Option<String>,
-    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
+    #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
     /// Whether contents are wanted too.
@@ -52,11 +55,11 @@ pub struct ListParams {
 
 impl ListParams {
     /// The page to begin after, where one was named.
-    pub fn after(&self) -> Result<Option<Cursor>, Problem> {
-        Ok(self.cursor.as_deref().map(|word| Cursor::read(self.sort.into(), word)).transpose()?)
+    pub fn parse_cursor(&self) -> Result<Option<ListCursor>, Problem> {
+        Ok(self.cursor.as_deref().map(|word| ListCursor::from_token(self.sort.into(), word)).transpose()?)
     }
 
-    pub fn filter(&self) -> Filter {
+    pub fn to_filter(&self) -> Filter {
         Filter {
             stores: self.store.clone(),
             scopes: self.scope.clone(),
@@ -82,7 +85,7 @@ impl ListParams {
 #[serde(deny_unknown_fields, default)]
 pub struct ReadParams {
     /// The memory as it stood at this time; a date means the end of that day, in UTC.
-    #[serde(deserialize_with = "past")]
+    #[serde(deserialize_with = "deserialize_as_of")]
     #[schemars(with = "Option<Past>")]
     pub as_of: Option<Timestamp>,
 }
@@ -92,10 +95,10 @@ pub struct ReadParams {
 #[serde(deny_unknown_fields, default)]
 pub struct HistoryParams {
     /// Only versions with a number below this.
-    #[serde(deserialize_with = "bounded::<_, 1, 4_294_967_295>")]
+    #[serde(deserialize_with = "deserialize_bounded::<_, 1, 4_294_967_295>")]
     #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub below: Option<usize>,
-    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
+    #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
 }
@@ -112,12 +115,12 @@ pub enum Sort {
     Oldest,
 }
 
-impl From<Sort> for Order {
-    fn from(sort: Sort) -> Order {
+impl From<Sort> for SortOrder {
+    fn from(sort: Sort) -> SortOrder {
         match sort {
-            Sort::Path => Order::Path,
-            Sort::Newest => Order::Newest,
-            Sort::Oldest => Order::Oldest,
+            Sort::Path => SortOrder::Path,
+            Sort::Newest => SortOrder::Newest,
+            Sort::Oldest => SortOrder::Oldest,
         }
     }
 }

@@ -4,7 +4,7 @@ use engine::model::id::{MemoryId, VersionId};
 use engine::model::memory::{Memory, Version};
 use engine::model::scope::Scope;
 use engine::model::vocabulary::{Dedup, Kind, Layer, Operation, ScopeKind, State, Trust};
-use engine::{Outcome, Saved};
+use engine::{SaveOutcome, SavedMemory};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -45,18 +45,18 @@ pub struct SavedView {
 }
 
 impl SavedView {
-    pub fn new(saved: &Saved) -> SavedView {
+    pub fn new(saved: &SavedMemory) -> SavedView {
         let outcome = match saved.outcome {
-            Outcome::Created => "created",
-            Outcome::Updated => "updated",
-            Outcome::Unchanged => "unchanged",
+            SaveOutcome::Created => "created",
+            SaveOutcome::Updated => "updated",
+            SaveOutcome::Unchanged => "unchanged",
         };
-        let view = SavedView::changed(&saved.memory, outcome);
+        let view = SavedView::from_memory(&saved.memory, outcome);
         SavedView { deduped_by: saved.deduped_by, near: saved.near, warnings: saved.warnings.clone(), ..view }
     }
 
     /// A change of a memory that stood there before.
-    pub fn changed(memory: &Memory, outcome: &str) -> SavedView {
+    pub fn from_memory(memory: &Memory, outcome: &str) -> SavedView {
         SavedView {
             outcome: outcome.to_owned(),
             id: memory.id,
@@ -146,13 +146,13 @@ struct MemoryFields {
 }
 
 impl MemoryView {
-    pub fn whole(mut memory: Memory) -> MemoryView {
-        let summary = memory.summary().to_owned();
+    pub fn with_content(mut memory: Memory) -> MemoryView {
+        let summary = memory.summary_line().to_owned();
         MemoryView { content: Some(std::mem::take(&mut memory.content)), summary, memory }
     }
 
-    pub fn brief(mut memory: Memory) -> MemoryView {
-        let summary = memory.summary().to_owned();
+    pub fn without_content(mut memory: Memory) -> MemoryView {
+        let summary = memory.summary_line().to_owned();
         memory.content = String::new();
         MemoryView { content: None, summary, memory }
     }
@@ -196,7 +196,7 @@ impl From<Version> for VersionView {
             evidence: version.evidence.into_iter().map(EvidenceBody::from).collect(),
             at: version.at,
             redacted_at: version.redacted_at,
-            memory: MemoryView::whole(version.memory),
+            memory: MemoryView::with_content(version.memory),
         }
     }
 }

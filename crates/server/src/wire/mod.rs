@@ -26,7 +26,7 @@ use engine::context::decision_points::Purpose;
 use engine::model::vocabulary::{
     Access, EvidenceKind, Kind, Layer, Operation, Ranker, Role, ScopeKind, State, Trust, TtlClass, TurnRole,
 };
-use engine::ports::row::Stretch;
+use engine::ports::row::RecordPage;
 use engine::review::{Action, ReviewState, Risk};
 use engine::{DocumentStatus, RunOutcome};
 use jiff::Timestamp;
@@ -104,28 +104,32 @@ impl JsonSchema for Past {
 }
 
 /// Reads a moment.
-pub(crate) fn moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+pub(crate) fn deserialize_moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
     let text = String::deserialize(deserializer)?;
     text.parse().map_err(|_| D::Error::custom("a time such as 2026-01-31T12:00:00Z is expected"))
 }
 
-/// As [`moment`], where there need not be one.
-pub(crate) fn any_moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+/// As [`deserialize_moment`], where there need not be one.
+pub(crate) fn deserialize_optional_moment<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Timestamp>, D::Error> {
     let text = Option::<String>::deserialize(deserializer)?;
-    text.map(|text| moment(text.into_deserializer())).transpose()
+    text.map(|text| deserialize_moment(text.into_deserializer())).transpose()
 }
 
 /// Reads ids of reviews.
-pub(crate) fn ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<uuid::Uuid>, D::Error> {
-    let texts: Vec<String> = listed(deserializer)?;
-    texts.iter().map(|text| engine::model::id::parsed(text).map_err(D::Error::custom)).collect()
+pub(crate) fn deserialize_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<uuid::Uuid>, D::Error> {
+    let texts: Vec<String> = deserialize_list(deserializer)?;
+    texts.iter().map(|text| engine::model::id::parse_id(text).map_err(D::Error::custom)).collect()
 }
 
 /// Most that one request may name; the schemas say it too.
 const LISTED_MAX: usize = 1_000;
 
 /// Reads a list of as many as one request may name.
-pub(crate) fn listed<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+pub(crate) fn deserialize_list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
     let all = Vec::deserialize(deserializer)?;
     match all.len() > LISTED_MAX {
         true => Err(D::Error::custom(format!("at most {LISTED_MAX} are expected at once"))),
@@ -134,10 +138,10 @@ pub(crate) fn listed<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserialize
 }
 
 /// Reads a moment, or a day for its end.
-pub(crate) fn past<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+pub(crate) fn deserialize_as_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
     let wrong = || D::Error::custom("a time such as 2026-01-31T12:00:00Z or a date such as 2026-01-31 is expected");
-    engine::model::time::as_of(&text).map(Some).ok_or_else(wrong)
+    engine::model::time::parse_as_of(&text).map(Some).ok_or_else(wrong)
 }
 
 /// Stands in schemas for an id.
@@ -166,12 +170,12 @@ pub struct Page<T> {
 
 impl<T> Page<T> {
     /// A stretch as this door shows it.
-    pub fn of<R>(stretch: Stretch<R>, view: impl Fn(R) -> T) -> Page<T> {
+    pub fn from_stretch<R>(stretch: RecordPage<R>, view: impl Fn(R) -> T) -> Page<T> {
         Page { items: stretch.items.into_iter().map(view).collect(), next_cursor: stretch.next }
     }
 
     /// A listing that fits on one page.
-    pub fn whole(items: Vec<T>) -> Page<T> {
+    pub fn from_items(items: Vec<T>) -> Page<T> {
         Page { items, next_cursor: None }
     }
 }
@@ -198,7 +202,7 @@ pub struct ProblemShape {
 }
 
 /// Reads a number that must lie within bounds; what lies outside is told, not bent.
-pub(crate) fn bounded<'de, D: Deserializer<'de>, const MIN: u64, const MAX: u64>(
+pub(crate) fn deserialize_bounded<'de, D: Deserializer<'de>, const MIN: u64, const MAX: u64>(
     deserializer: D,
 ) -> Result<Option<usize>, D::Error> {
     // Signed, so that what is below zero is told the bounds too.
@@ -212,7 +216,7 @@ pub(crate) fn bounded<'de, D: Deserializer<'de>, const MIN: u64, const MAX: u64>
 }
 
 /// Reads a share that is told in percent.
-pub(crate) fn percent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+pub(crate) fn deserialize_percent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     match Option::<f64>::deserialize(deserializer)? {
         Some(percent) if !(0.0..=100.0).contains(&percent) => {
             Err(D::Error::custom("a number from 0 to 100 is expected"))
@@ -222,7 +226,7 @@ pub(crate) fn percent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
 }
 
 /// Reads a share from 0 to 1.
-pub(crate) fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+pub(crate) fn deserialize_share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     match Option::<f64>::deserialize(deserializer)? {
         Some(share) if !(0.0..=1.0).contains(&share) => Err(D::Error::custom("a number from 0 to 1 is expected")),
         share => Ok(share),
@@ -233,7 +237,7 @@ pub(crate) fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
 const REASON_BYTES_MAX: usize = 4_096;
 
 /// Reads a reason, which must say something.
-pub(crate) fn reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+pub(crate) fn deserialize_reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = String::deserialize(deserializer)?;
     match text.trim().is_empty() || text.len() > REASON_BYTES_MAX {
         true => Err(D::Error::custom(format!("1 to {REASON_BYTES_MAX} bytes of text are expected"))),
@@ -241,8 +245,10 @@ pub(crate) fn reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Strin
     }
 }
 
-/// As [`reason`], where there need not be one.
-pub(crate) fn any_reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+/// As [`deserialize_reason`], where there need not be one.
+pub(crate) fn deserialize_optional_reason<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
     let text = Option::<String>::deserialize(deserializer)?;
     match text.as_ref().is_some_and(|text| text.len() > REASON_BYTES_MAX) {
         true => Err(D::Error::custom(format!("at most {REASON_BYTES_MAX} bytes of text are expected"))),

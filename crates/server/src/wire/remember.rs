@@ -8,7 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{EvidenceKindWord, Id, KindWord, LayerWord, Moment, TtlWord, TurnRoleWord, any_moment, any_reason};
+use super::{
+    EvidenceKindWord, Id, KindWord, LayerWord, Moment, TtlWord, TurnRoleWord, deserialize_optional_moment,
+    deserialize_optional_reason,
+};
 
 /// What shall be remembered. Who asks decides where it goes; only a system is named here.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -49,11 +52,11 @@ pub struct RememberBody {
     pub importance: Option<f64>,
     #[serde(default)]
     pub always_inject: Option<bool>,
-    #[serde(default, deserialize_with = "any_moment")]
+    #[serde(default, deserialize_with = "deserialize_optional_moment")]
     #[schemars(with = "Option<Moment>")]
     pub expires_at: Option<Timestamp>,
     /// Past this date it counts as a draft until someone confirms it.
-    #[serde(default, deserialize_with = "any_moment")]
+    #[serde(default, deserialize_with = "deserialize_optional_moment")]
     #[schemars(with = "Option<Moment>")]
     pub verify_by: Option<Timestamp>,
     #[serde(default)]
@@ -190,7 +193,7 @@ pub struct PatchBody {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ForgetParams {
-    #[serde(deserialize_with = "any_reason")]
+    #[serde(deserialize_with = "deserialize_optional_reason")]
     #[schemars(length(max = 4096))]
     pub reason: Option<String>,
     /// The same value may be saved again.
@@ -203,10 +206,10 @@ pub struct ForgetParams {
 #[schemars(rename = "VerifyBy")]
 pub struct VerifyByBody {
     /// Without a date it holds for good.
-    #[serde(default, deserialize_with = "any_moment")]
+    #[serde(default, deserialize_with = "deserialize_optional_moment")]
     #[schemars(with = "Option<Moment>")]
     pub until: Option<Timestamp>,
-    #[serde(default, deserialize_with = "any_reason")]
+    #[serde(default, deserialize_with = "deserialize_optional_reason")]
     #[schemars(length(max = 4096))]
     pub reason: Option<String>,
 }

@@ -1,9 +1,9 @@
 //! What waits for a person, and what the person says.
 
 use engine::model::id::MemoryId;
-use engine::review::owners::{OwnerRule, Owners};
-use engine::review::{Action, BulkDecided, Impact, Review, ReviewState, Risk};
-use engine::{Promotion, Reference};
+use engine::review::owners::{OwnerRule, PathOwners};
+use engine::review::{Action, BulkDecisionReport, Impact, Review, ReviewState, Risk};
+use engine::{MemoryReference, Promotion};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,10 @@ use serde_json::{Map, Value};
 
 use super::memory::{MemoryView, SavedView};
 use super::remember::EvidenceBody;
-use super::{ActionWord, Id, Moment, ReviewStateWord, RiskWord, any_reason, bounded, ids, listed, reason};
+use super::{
+    ActionWord, Id, Moment, ReviewStateWord, RiskWord, deserialize_bounded, deserialize_ids, deserialize_list,
+    deserialize_optional_reason, deserialize_reason,
+};
 
 /// A memory that should be read by all.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -28,7 +31,7 @@ pub struct ProposeBody {
     pub rationale: String,
     #[serde(default)]
     pub evidence: Vec<EvidenceBody>,
-    #[serde(default = "low")]
+    #[serde(default = "default_risk")]
     #[schemars(with = "RiskWord")]
     pub risk: Risk,
 }
@@ -41,19 +44,19 @@ pub struct ProposeForgetBody {
     /// The memory.
     #[schemars(with = "Id")]
     pub memory: MemoryId,
-    #[serde(deserialize_with = "reason")]
+    #[serde(deserialize_with = "deserialize_reason")]
     #[schemars(length(min = 1, max = 4096))]
     pub rationale: String,
 }
 
-fn low() -> Risk {
+fn default_risk() -> Risk {
     Risk::Low
 }
 
 impl From<ProposeBody> for Promotion {
     fn from(body: ProposeBody) -> Promotion {
         Promotion {
-            source: Reference::Id(body.memory),
+            source: MemoryReference::Id(body.memory),
             target_store: body.target_store,
             target_path: body.target_path,
             rationale: body.rationale,
@@ -104,10 +107,10 @@ impl ReviewDetail {
     pub fn new(view: engine::review::ReviewView, impact: Vec<Impact>) -> ReviewDetail {
         ReviewDetail {
             review: ReviewBrief { review: view.review },
-            proposed: view.proposed.map(MemoryView::whole),
-            standing: view.standing.into_iter().map(MemoryView::whole).collect(),
+            proposed: view.proposed.map(MemoryView::with_content),
+            standing: view.current_memories.into_iter().map(MemoryView::with_content).collect(),
             evidence: view.evidence.into_iter().map(EvidenceBody::from).collect(),
-            verdict: view.verdict,
+            verdict: view.refusal,
             outdated: view.outdated,
             impact,
         }
@@ -124,7 +127,7 @@ pub struct ReviewParams {
     pub action: Option<Action>,
     pub store: Option<String>,
     pub cursor: Option<String>,
-    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
+    #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
 }
@@ -134,7 +137,7 @@ pub struct ReviewParams {
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Decide")]
 pub struct DecideBody {
-    #[serde(deserialize_with = "any_reason")]
+    #[serde(deserialize_with = "deserialize_optional_reason")]
     #[schemars(length(max = 4096))]
     pub comment: Option<String>,
 }
@@ -147,7 +150,7 @@ pub struct DecideAllBody {
     /// Or reject.
     pub approve: bool,
     /// These.
-    #[serde(default, deserialize_with = "ids")]
+    #[serde(default, deserialize_with = "deserialize_ids")]
     #[schemars(with = "Vec<Id>", length(max = 1000))]
     pub reviews: Vec<uuid::Uuid>,
     /// Everything that waits, narrowed by action and store, instead of those named.
@@ -158,7 +161,7 @@ pub struct DecideAllBody {
     pub action: Option<Action>,
     #[serde(default)]
     pub store: Option<String>,
-    #[serde(default, deserialize_with = "any_reason")]
+    #[serde(default, deserialize_with = "deserialize_optional_reason")]
     #[schemars(length(max = 4096))]
     pub comment: Option<String>,
 }
@@ -181,8 +184,8 @@ pub struct NotDecidedView {
     pub detail: String,
 }
 
-impl From<BulkDecided> for DecidedAllView {
-    fn from(done: BulkDecided) -> DecidedAllView {
+impl From<BulkDecisionReport> for DecidedAllView {
+    fn from(done: BulkDecisionReport) -> DecidedAllView {
         let left = done.not_decided.into_iter();
         let left = left.map(|not| NotDecidedView { review: not.id, code: not.code, detail: not.message });
         DecidedAllView { decided: done.decided, not_decided: left.collect() }
@@ -194,7 +197,7 @@ impl From<BulkDecided> for DecidedAllView {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "SetOwners")]
 pub struct OwnersBody {
-    #[serde(deserialize_with = "listed")]
+    #[serde(deserialize_with = "deserialize_list")]
     #[schemars(length(max = 1000))]
     pub rules: Vec<OwnerRuleBody>,
 }
@@ -207,7 +210,7 @@ pub struct OwnerRuleBody {
     #[schemars(length(min = 1))]
     pub pattern: String,
     /// Such as `reviewer:ana`.
-    #[serde(deserialize_with = "listed")]
+    #[serde(deserialize_with = "deserialize_list")]
     #[schemars(length(min = 1, max = 1000))]
     pub reviewers: Vec<String>,
 }
@@ -228,8 +231,8 @@ pub struct OwnersView {
     pub changed_at: Timestamp,
 }
 
-impl From<Owners> for OwnersView {
-    fn from(owners: Owners) -> OwnersView {
+impl From<PathOwners> for OwnersView {
+    fn from(owners: PathOwners) -> OwnersView {
         let rule = |rule: OwnerRule| OwnerRuleBody { pattern: rule.pattern, reviewers: rule.reviewers };
         let rules = owners.rules.into_iter().map(rule).collect();
         OwnersView { store: owners.store, rules, changed_at: owners.changed_at }
@@ -241,7 +244,7 @@ impl From<Owners> for OwnersView {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "RequestChanges")]
 pub struct ChangesBody {
-    #[serde(deserialize_with = "reason")]
+    #[serde(deserialize_with = "deserialize_reason")]
     #[schemars(length(min = 1, max = 4096))]
     pub comment: String,
 }

@@ -1,12 +1,12 @@
 //! Runs.
 
-use engine::{Closed, Closing, Run, RunOutcome};
+use engine::{CloseRunReport, CloseRunRequest, Run, RunOutcome};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::memory::SavedView;
-use super::{RunOutcomeWord, bounded};
+use super::{RunOutcomeWord, deserialize_bounded};
 
 /// A run to open.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -33,8 +33,8 @@ pub struct CloseRunBody {
 }
 
 impl CloseRunBody {
-    pub fn closing(self, run: String) -> Closing {
-        Closing { run, outcome: self.outcome, summary: self.summary, workflow: self.workflow }
+    pub fn into_closing(self, run: String) -> CloseRunRequest {
+        CloseRunRequest { run, outcome: self.outcome, summary: self.summary, workflow: self.workflow }
     }
 }
 
@@ -57,13 +57,13 @@ pub struct ClosedView {
     pub procedure: Option<SavedView>,
 }
 
-impl From<Closed> for ClosedView {
-    fn from(closed: Closed) -> ClosedView {
+impl From<CloseRunReport> for ClosedView {
+    fn from(closed: CloseRunReport) -> ClosedView {
         ClosedView {
             run: RunView { run: closed.run },
             tombstoned: closed.tombstoned,
-            episode: SavedView::changed(&closed.episode, "created"),
-            procedure: closed.procedure.as_ref().map(|memory| SavedView::changed(memory, "created")),
+            episode: SavedView::from_memory(&closed.episode, "created"),
+            procedure: closed.procedure.as_ref().map(|memory| SavedView::from_memory(memory, "created")),
         }
     }
 }
@@ -74,7 +74,7 @@ impl From<Closed> for ClosedView {
 pub struct RunParams {
     pub open: bool,
     pub cursor: Option<String>,
-    #[serde(default, deserialize_with = "bounded::<_, 1, 1000>")]
+    #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 1000>")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
 }

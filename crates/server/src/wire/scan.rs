@@ -2,14 +2,14 @@
 
 use engine::model::error::Error;
 use engine::safety::RULES_VERSION;
-use engine::tenant::allow_list::{AllowWhat, Allowed};
-use engine::{RESCAN_ORDER, Rescanned, StoredFinding};
+use engine::tenant::allow_list::{AllowTarget, AllowedValue};
+use engine::{RESCAN_ORDER, RescanReport, StoredFinding};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Moment, moment, reason};
+use super::{Moment, deserialize_moment, deserialize_reason};
 
 /// A value that shall pass the scanner: its digest, or a text it stands in.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -22,19 +22,19 @@ pub struct AllowBody {
     /// A text in which the scanner finds one thing.
     #[serde(default)]
     pub text: Option<String>,
-    #[serde(deserialize_with = "reason")]
+    #[serde(deserialize_with = "deserialize_reason")]
     #[schemars(length(min = 1, max = 4096))]
     pub reason: String,
-    #[serde(deserialize_with = "moment")]
+    #[serde(deserialize_with = "deserialize_moment")]
     #[schemars(with = "Moment")]
     pub expires_at: Timestamp,
 }
 
 impl AllowBody {
-    pub fn what(&self) -> Result<AllowWhat, Error> {
+    pub fn to_allow_target(&self) -> Result<AllowTarget, Error> {
         match (&self.digest, &self.text) {
-            (Some(digest), None) => Ok(AllowWhat::Digest(digest.clone())),
-            (None, Some(text)) => Ok(AllowWhat::Text(text.clone())),
+            (Some(digest), None) => Ok(AllowTarget::Digest(digest.clone())),
+            (None, Some(text)) => Ok(AllowTarget::Text(text.clone())),
             _ => Err(Error::invalid("shape.allow", "give either `digest` or `text`")),
         }
     }
@@ -46,7 +46,7 @@ impl AllowBody {
 #[schemars(rename = "AllowedValue")]
 pub struct AllowedView {
     #[schemars(with = "Map<String, Value>")]
-    pub allowed: Allowed,
+    pub allowed: AllowedValue,
 }
 
 /// Which stretch, and whether redactions shall be proposed.
@@ -92,10 +92,10 @@ struct StoredFindingView {
     review: Option<String>,
 }
 
-impl From<Rescanned> for RescannedView {
-    fn from(rescanned: Rescanned) -> RescannedView {
-        let Rescanned { scanned, findings, proposed, next } = rescanned;
-        let next_cursor = next.map(|next| next.word(RESCAN_ORDER));
+impl From<RescanReport> for RescannedView {
+    fn from(rescanned: RescanReport) -> RescannedView {
+        let RescanReport { scanned, findings, proposed, next } = rescanned;
+        let next_cursor = next.map(|next| next.to_token(RESCAN_ORDER));
         RescannedView { rules_version: RULES_VERSION, scanned, proposed, findings, next_cursor }
     }
 }

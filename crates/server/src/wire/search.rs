@@ -8,7 +8,7 @@ use engine::model::id::MemoryId;
 use engine::model::vocabulary::{Kind, Layer, Ranker, ScopeKind, State, Trust};
 use engine::ports::Filter;
 use engine::safety::Finding;
-use engine::{Answer, Diagnosis, Engine, Query, SessionReport, WhyNot};
+use engine::{Diagnosis, Engine, HitExplanation, SearchQuery, SearchResults, SessionReport};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,8 @@ use serde_json::{Map, Value};
 
 use super::memory::MemoryView;
 use super::{
-    Id, KindWord, LayerWord, Moment, Past, RankerWord, ScopeWord, StateWord, TrustWord, any_moment, bounded, past,
+    Id, KindWord, LayerWord, Moment, Past, RankerWord, ScopeWord, StateWord, TrustWord, deserialize_as_of,
+    deserialize_bounded, deserialize_optional_moment,
 };
 
 /// What to look for. A query without words ranks the newest memories you may see, by trust, kind and age.
@@ -49,10 +50,10 @@ pub struct SearchBody {
     #[serde(default)]
     #[schemars(with = "Option<TrustWord>")]
     pub trust_min: Option<Trust>,
-    #[serde(default, deserialize_with = "any_moment")]
+    #[serde(default, deserialize_with = "deserialize_optional_moment")]
     #[schemars(with = "Option<Moment>")]
     pub updated_after: Option<Timestamp>,
-    #[serde(default, deserialize_with = "any_moment")]
+    #[serde(default, deserialize_with = "deserialize_optional_moment")]
     #[schemars(with = "Option<Moment>")]
     pub updated_before: Option<Timestamp>,
     #[serde(default)]
@@ -60,10 +61,10 @@ pub struct SearchBody {
     #[serde(default)]
     pub session: Option<String>,
     /// The memories as they stood at this time; a date means the end of that day, in UTC.
-    #[serde(default, deserialize_with = "past")]
+    #[serde(default, deserialize_with = "deserialize_as_of")]
     #[schemars(with = "Option<Past>")]
     pub as_of: Option<Timestamp>,
-    #[serde(default, deserialize_with = "bounded::<_, 1, 200>")]
+    #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 200>")]
     #[schemars(range(min = 1, max = 200))]
     pub limit: Option<usize>,
     #[serde(default)]
@@ -80,7 +81,7 @@ pub struct SearchBody {
 
 impl SearchBody {
     /// As the engine asks; only it knows where a system's memories are kept.
-    pub fn query(self, engine: &Engine, caller: &Caller) -> Result<Query, Error> {
+    pub fn into_query(self, engine: &Engine, caller: &Caller) -> Result<SearchQuery, Error> {
         let body = self;
         let places = body.system.as_deref().map(|system| engine.places_of_system(caller, system)).transpose()?;
         let filter = Filter {
@@ -99,14 +100,14 @@ impl SearchBody {
             as_of: body.as_of,
             ..Filter::default()
         };
-        Ok(Query {
+        Ok(SearchQuery {
             text: body.query,
             filter,
             limit: body.limit,
             ranker: body.ranker,
             explain: body.explain,
             words_only: body.words_only,
-            ..Query::default()
+            ..SearchQuery::default()
         })
     }
 }
@@ -123,7 +124,7 @@ pub struct FoundView {
     pub warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<WhyNotView>")]
-    pub why_not: Option<WhyNot>,
+    pub why_not: Option<HitExplanation>,
 }
 
 /// A memory that answers, with why.
@@ -150,19 +151,19 @@ struct WhyNotView {
     reason: String,
 }
 
-impl From<Answer> for FoundView {
-    fn from(answer: Answer) -> FoundView {
+impl From<SearchResults> for FoundView {
+    fn from(answer: SearchResults) -> FoundView {
         let hits = answer.hits.into_iter().map(|hit| HitView {
             score: hit.score,
             parts: hit.parts,
-            memory: MemoryView::whole(hit.memory),
+            memory: MemoryView::with_content(hit.memory),
         });
         FoundView {
             hits: hits.collect(),
             ranker: answer.ranker,
-            considered: answer.considered,
+            considered: answer.considered_count,
             warnings: answer.warnings,
-            why_not: answer.why_not,
+            why_not: answer.explanation,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Exports on their way out and back.
 
-use engine::ImportDone;
+use engine::ImportReport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -60,8 +60,8 @@ pub struct NotImported {
     pub detail: String,
 }
 
-impl From<ImportDone> for ImportedView {
-    fn from(done: ImportDone) -> ImportedView {
+impl From<ImportReport> for ImportedView {
+    fn from(done: ImportReport) -> ImportedView {
         let refused = done.refused.into_iter();
         let refused = refused.map(|piece| NotImported { what: piece.what, code: piece.code, detail: piece.message });
         ImportedView {

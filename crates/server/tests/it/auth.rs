@@ -1,7 +1,7 @@
 //! Who is asking: keys, their rights, their end.
 
-use engine::admin::keys::{Rights, Settable};
-use engine::model::caller::{Caller, Rules};
+use engine::admin::keys::{KeyRights, Settable};
+use engine::model::caller::{Caller, MemoryPermissions};
 use engine::model::vocabulary::Role;
 use serde_json::json;
 use server::{HttpLimits, ServerConfig};
@@ -11,9 +11,10 @@ use crate::house::House;
 #[test]
 fn doors_by_role() {
     let house = House::new();
-    let user = house.key(Rights { user: Some("ada".to_owned()), ..Rights::of(Role::User) }).text;
+    let user = house.key(KeyRights { user: Some("ada".to_owned()), ..KeyRights::for_role(Role::User) }).text;
     let agent = house.agent("triage");
-    let blind = Rights { rules: Rules { read: false, manage: true }, ..Rights::of(Role::Admin) };
+    let blind =
+        KeyRights { rules: MemoryPermissions { read: false, manage: true }, ..KeyRights::for_role(Role::Admin) };
     let blind = house.key(blind).text;
     #[rustfmt::skip]
     let table = [
@@ -94,8 +95,11 @@ fn a_key_lives_turns_and_ends() {
 #[test]
 fn headers_only_where_the_key_may() {
     let house = House::new();
-    let rights =
-        Rights { agent: Some("triage".to_owned()), may_set: vec![Settable::Conversation], ..Rights::of(Role::Agent) };
+    let rights = KeyRights {
+        agent: Some("triage".to_owned()),
+        may_set: vec![Settable::Conversation],
+        ..KeyRights::for_role(Role::Agent)
+    };
     let key = house.key(rights).text;
     let check = |header: &str, value: &str, status: u16| {
         let reply = house.ask_as(&key, "GET", "/v1/memories").header(header, value).send();
@@ -126,7 +130,7 @@ fn tenants_do_not_meet() {
     let here = house.ask("GET", "/v1/memories").send().json();
     let id = here["items"][0]["id"].as_str().expect("a seeded document").to_owned();
     assert_eq!(house.ask_as(&acme, "GET", &format!("/v1/memories/{id}")).send().status, 404);
-    let other = house.engine.backend.tenants().expect("tenants").into_iter().find(|t| t.slug == "acme");
+    let other = house.engine.backend.list_tenants().expect("tenants").into_iter().find(|t| t.slug == "acme");
     let caller = Caller::admin(other.expect("acme").id);
     let events = house.ask_as(&acme, "GET", "/v1/events?limit=1000").send().json();
     let (all, _) = house.engine.events(&caller, 0, 1000, |_| true).expect("events");

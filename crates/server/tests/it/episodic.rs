@@ -2,7 +2,7 @@
 
 use engine::model::caller::Caller;
 use engine::ports::Clock as _;
-use engine::text::chunks::Format;
+use engine::text::chunks::DocumentFormat;
 use engine::{DocumentText, IngestOutcome};
 use serde_json::{Value, json};
 
@@ -243,7 +243,7 @@ fn a_record_without_a_source_learns_it_and_stays_unchanged() {
     let admin = Caller::admin(house.tenant.id);
     let check = |text: &str, source: Option<&str>, expected: (IngestOutcome, bool), kept: Option<&str>| {
         let (path, text, source) = ("docs/a.md".to_owned(), text.to_owned(), source.map(str::to_owned));
-        let given = DocumentText { path, text, format: Format::Markdown, category: None, status: None, source };
+        let given = DocumentText { path, text, format: DocumentFormat::Markdown, category: None, status: None, source };
         let done = house.engine.ingest(&admin, &given).expect("taken");
         assert_eq!((done.outcome, done.replaced_other), expected, "{given:?}");
         let standing = house.engine.documents_at(&admin, &["docs/a.md".to_owned()]).expect("an answer");

@@ -1,6 +1,6 @@
 //! Live events: in order, resumed without loss or repetition, and only what the caller may see.
 
-use engine::admin::keys::{Rights, Settable};
+use engine::admin::keys::{KeyRights, Settable};
 use engine::model::vocabulary::Role;
 use serde_json::{Value, json};
 use server::{HttpLimits, ServerConfig};
@@ -162,7 +162,13 @@ fn what_is_private_to_the_actor_is_not_told_to_the_tenant() {
     let house = House::new();
     let (agent, night) = (house.agent("triage"), house.agent("night"));
     let person = |role, name: &str| {
-        house.key(Rights { user: Some(name.to_owned()), may_set: Settable::ALL.to_vec(), ..Rights::of(role) }).text
+        house
+            .key(KeyRights {
+                user: Some(name.to_owned()),
+                may_set: Settable::ALL.to_vec(),
+                ..KeyRights::for_role(role)
+            })
+            .text
     };
     let (ana, rita) = (person(Role::User, "ana"), person(Role::Reviewer, "rita"));
     let post = |path: &str, body: &Value| {
@@ -214,7 +220,7 @@ fn what_is_private_to_the_actor_is_not_told_to_the_tenant() {
 fn a_revoked_key_ends_its_stream() {
     let limits = HttpLimits { heartbeat_secs: 1, ..HttpLimits::default() };
     let house = House::with(ServerConfig { limits, ..ServerConfig::default() });
-    let issued = house.key(Rights::of(Role::Admin));
+    let issued = house.key(KeyRights::for_role(Role::Admin));
     let mut stream = house.ask_as(&issued.text, "GET", "/v1/events?name=run.*").stream();
     stream.until(": alive");
     assert_eq!(house.ask("DELETE", &format!("/v1/keys/{}", issued.key.id)).send().status, 200);
@@ -227,7 +233,7 @@ fn a_revoked_key_ends_its_stream() {
 fn a_revoked_key_gets_nothing_more_while_events_flow() {
     let house = House::new();
     let agent = house.agent("triage");
-    let issued = house.key(Rights::of(Role::Admin));
+    let issued = house.key(KeyRights::for_role(Role::Admin));
     let watch = |path: &str| {
         let mut stream = house.ask_as(&issued.text, "GET", path).stream();
         stream.until(": ingrain");
@@ -252,7 +258,7 @@ fn a_revoked_key_gets_nothing_more_while_events_flow() {
 fn a_key_revoked_elsewhere_is_believed_for_a_moment_only() {
     let house = House::new();
     let agent = house.agent("triage");
-    let issued = house.key(Rights::of(Role::Admin));
+    let issued = house.key(KeyRights::for_role(Role::Admin));
     let mut stream = house.ask_as(&issued.text, "GET", "/v1/events?name=memory.write.*").stream();
     stream.until(": ingrain");
     // As another process would: this server is not told.

@@ -1,6 +1,6 @@
 //! What people decide, over HTTP: promotion, rollback, redaction, quarantine, runs, context with its receipt.
 
-use engine::admin::keys::Rights;
+use engine::admin::keys::KeyRights;
 use engine::model::vocabulary::Role;
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ fn fact_13_a_draft_becomes_everybodys_over_rest() {
         ask.json(&json!({ "comment": "checked" })).send()
     };
     assert_ne!(decide(&agent).status, 200, "an agent does not decide");
-    let reviewer = house.key(Rights { user: Some("rita".to_owned()), ..Rights::of(Role::Reviewer) }).text;
+    let reviewer = house.key(KeyRights { user: Some("rita".to_owned()), ..KeyRights::for_role(Role::Reviewer) }).text;
     let approved = decide(&reviewer);
     assert_eq!(approved.status, 200, "{}", approved.body);
     assert_eq!(approved.json()["memory"]["store"], json!("workspace_runbooks"));

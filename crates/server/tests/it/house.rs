@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use engine::admin::keys::{Issued, NewKey, Rights};
+use engine::admin::keys::{IssuedKey, KeyRights, NewKey};
 use engine::model::caller::Caller;
 use engine::model::id::uuid_v7;
 use engine::model::vocabulary::Role;
@@ -82,9 +82,9 @@ impl House {
         let database = Database::asked_for();
         let backend = match &database {
             Some(database) => database.open(),
-            None => store::open_sqlite(&store::Location::Memory, &store::Options::default()).expect("a database"),
+            None => store::open_sqlite(&store::Location::Memory, &store::SqliteOptions::default()).expect("a database"),
         };
-        let embedder = embed::open(&embed::EmbedConfig::Off).expect("no embedder");
+        let embedder = embed::open_embedder(&embed::EmbedConfig::Off).expect("no embedder");
         let engine = Engine {
             backend,
             embedder,
@@ -120,15 +120,15 @@ impl House {
             _database: database,
             dice: AtomicU64::new(1),
         };
-        house.admin = house.key(Rights { operator: true, ..Rights::of(Role::Admin) }).text;
+        house.admin = house.key(KeyRights { operator: true, ..KeyRights::for_role(Role::Admin) }).text;
         house
     }
 
-    pub(crate) fn key(&self, rights: Rights) -> Issued {
+    pub(crate) fn key(&self, rights: KeyRights) -> IssuedKey {
         self.key_of(&Caller::admin(self.tenant.id), rights)
     }
 
-    pub(crate) fn key_of(&self, admin: &Caller, rights: Rights) -> Issued {
+    pub(crate) fn key_of(&self, admin: &Caller, rights: KeyRights) -> IssuedKey {
         let mut random = [7; 32];
         random[..8].copy_from_slice(&self.dice.fetch_add(1, Ordering::Relaxed).to_be_bytes());
         let new = NewKey { name: format!("test {}", rights.role), rights, expires_at: None };
@@ -137,10 +137,10 @@ impl House {
 
     /// A key of an agent that may say all about itself.
     pub(crate) fn agent(&self, name: &str) -> String {
-        let rights = Rights {
+        let rights = KeyRights {
             agent: Some(name.to_owned()),
             may_set: engine::admin::keys::Settable::ALL.to_vec(),
-            ..Rights::of(Role::Agent)
+            ..KeyRights::for_role(Role::Agent)
         };
         self.key(rights).text
     }

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use engine::model::caller::Caller;
 use engine::model::memory::Draft;
 use engine::model::vocabulary::Kind;
-use engine::{EraseWhat, Redacted, Redaction, Remembered, Step};
+use engine::{EraseTarget, RedactionOutcome, RedactionRequest, Remembered, SaveStep};
 use serde_json::{Value, json};
 use server::{HttpLimits, ServerConfig};
 
@@ -114,9 +114,11 @@ fn what_was_let_in_before_its_tenant_was_erased_is_not_written_after() {
     let house = House::new();
     let admin = Caller::admin(house.engine.create_tenant("acme").expect("a tenant").id);
     house.engine.remember(&admin, note("before")).expect("an answer");
-    let Ok(Step::Write(change, saving)) = house.engine.begin(&admin, note("let in")) else { panic!("to be written") };
-    house.engine.erase(&admin, &EraseWhat::Tenant("acme".to_owned()), Some("gone".to_owned()), true).expect("erased");
-    let answer = house.engine.hear(&admin, saving, house.engine.backend.commit(change));
+    let Ok(SaveStep::Write(change, saving)) = house.engine.begin_remember(&admin, note("let in")) else {
+        panic!("to be written")
+    };
+    house.engine.erase(&admin, &EraseTarget::Tenant("acme".to_owned()), Some("gone".to_owned()), true).expect("erased");
+    let answer = house.engine.resume_save(&admin, saving, house.engine.backend.commit(change));
     assert_eq!(answer.err().map(|error| error.code()), Some("conflict.erased"));
 }
 
@@ -134,9 +136,9 @@ fn a_busy_memory_can_be_redacted() {
             }
         });
         let redaction =
-            Redaction { memory: saved.memory.id, versions: None, reason: "leak".to_owned(), may_return: true };
+            RedactionRequest { memory: saved.memory.id, versions: None, reason: "leak".to_owned(), may_return: true };
         let answer = house.engine.redact(&admin, &redaction);
         done.store(true, std::sync::atomic::Ordering::Relaxed);
-        assert!(matches!(answer, Ok(Redacted::Done(_))), "{answer:?}");
+        assert!(matches!(answer, Ok(RedactionOutcome::Done(_))), "{answer:?}");
     });
 }

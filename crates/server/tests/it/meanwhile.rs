@@ -9,9 +9,9 @@ use engine::model::memory::Draft;
 use engine::model::scope::Scope;
 use engine::model::vocabulary::Kind;
 use engine::ports::row::Paging;
-use engine::ports::{Clock, Filter, Order};
-use engine::text::chunks::Format;
-use engine::{DocumentStatus, DocumentText, Engine, EraseWhat, IngestOutcome, Remembered, Turn};
+use engine::ports::{Clock, Filter, SortOrder};
+use engine::text::chunks::DocumentFormat;
+use engine::{DocumentStatus, DocumentText, Engine, EraseTarget, IngestOutcome, Remembered, Turn};
 use jiff::Timestamp;
 use serde_json::json;
 use uuid::Uuid;
@@ -51,14 +51,14 @@ fn document(path: &str, word: &str, sections: usize, status: DocumentStatus) -> 
         |number| format!("# {word} {number}\n\n{}\n\n", format!("{word} is told of here {number}. ").repeat(50));
     let text = (1..=sections).map(section).collect();
     let (path, status) = (path.to_owned(), Some(status));
-    DocumentText { path, text, format: Format::Markdown, category: None, status, source: None }
+    DocumentText { path, text, format: DocumentFormat::Markdown, category: None, status, source: None }
 }
 
 /// What stands in a store at a document's path.
 fn standing(engine: &Engine, admin: &Caller, store: &str, path: &str) -> Vec<String> {
     let path_prefix = Some(format!("{path}#"));
     let filter = Filter { stores: vec![store.to_owned()], path_prefix, ..Filter::default() };
-    let found = engine.list(admin, filter, Order::Path, None, Some(100)).expect("a list");
+    let found = engine.list(admin, filter, SortOrder::Path, None, Some(100)).expect("a list");
     found.memories.into_iter().map(|memory| memory.content).collect()
 }
 
@@ -260,10 +260,10 @@ fn an_erasure_leaves_nothing_that_was_there_before_it() {
     save(engine, &ana, "user_memory");
     let (other, caller) = (engine.clone(), ana.clone());
     let (slow, clock) = interrupted(engine, 0, move || save(&other, &caller, "user_notes"));
-    let what = EraseWhat::User("ana".to_owned());
+    let what = EraseTarget::User("ana".to_owned());
     slow.erase(&admin, &what, Some("asked".to_owned()), true).expect("erased");
     assert!(clock.looks.load(Ordering::Relaxed) > 0, "after it looked for what there is");
-    let left = engine.list(&ana, Filter::default(), Order::Oldest, None, Some(100)).expect("a list").memories;
+    let left = engine.list(&ana, Filter::default(), SortOrder::Oldest, None, Some(100)).expect("a list").memories;
     assert!(!left.iter().any(|memory| matches!(memory.scope, Scope::User { .. })), "{left:?}");
 }
 
@@ -286,7 +286,7 @@ fn turns_sent_at_once_have_a_number_each() {
     });
     let caller = Caller::admin(house.tenant.id);
     let filter = Filter { stores: vec!["episodes".to_owned()], ..Filter::default() };
-    let all = house.engine.list(&caller, filter, Order::Oldest, None, Some(100)).expect("a list").memories;
+    let all = house.engine.list(&caller, filter, SortOrder::Oldest, None, Some(100)).expect("a list").memories;
     let mut turns: Vec<(u32, String)> =
         all.into_iter().map(|memory| (memory.turn.expect("a number"), memory.content)).collect();
     turns.sort();

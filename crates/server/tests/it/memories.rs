@@ -183,7 +183,7 @@ fn the_same_save_through_two_doors() {
     assert_eq!(told[0], told[1]);
 
     let filter = engine::ports::Filter { stores: vec!["conversation_memory".to_owned()], ..Default::default() };
-    let listing = house.engine.list(&admin, filter, engine::ports::Order::Oldest, None, None).expect("memories");
+    let listing = house.engine.list(&admin, filter, engine::ports::SortOrder::Oldest, None, None).expect("memories");
     let plain = |memory: &engine::model::memory::Memory| {
         let own = ["id", "scope", "version", "created_at", "updated_at", "expires_at"];
         without(serde_json::to_value(memory).expect("JSON"), &own)

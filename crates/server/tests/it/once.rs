@@ -1,11 +1,11 @@
 //! Idempotency keys: done once, answered twice.
 
-use engine::admin::keys::Rights;
+use engine::admin::keys::KeyRights;
 use engine::model::caller::Caller;
-use engine::model::memory::{Draft, hex};
+use engine::model::memory::{Draft, to_hex};
 use engine::model::vocabulary::Role;
-use engine::write::idempotency::{Begun, Repeat};
-use engine::{Remembered, Step};
+use engine::write::idempotency::{IdempotencyClaim, IdempotentCall};
+use engine::{Remembered, SaveStep};
 use serde_json::{Value, json};
 use server::wire::remember::RememberBody;
 use server::{HttpLimits, ServerConfig};
@@ -52,7 +52,7 @@ fn the_same_call_twice() {
 
     house.clock.pass(24 * 3600 + 1);
     assert_eq!(save(&house, &agent, "k1", "a fact of another day").status, 201);
-    assert!(house.engine.purge_repeats(house.tenant.id).expect("purged") >= 2);
+    assert!(house.engine.purge_idempotency_keys(house.tenant.id).expect("purged") >= 2);
 }
 
 #[test]
@@ -135,24 +135,26 @@ struct Taken {
     key: String,
     caller: Caller,
     body: Value,
-    repeat: Repeat,
+    repeat: IdempotentCall,
 }
 
 impl Taken {
     fn new() -> Taken {
         let house = House::new();
         let may_set = engine::admin::keys::Settable::ALL.to_vec();
-        let rights = Rights { agent: Some("triage".to_owned()), may_set, ..Rights::of(Role::Agent) };
+        let rights = KeyRights { agent: Some("triage".to_owned()), may_set, ..KeyRights::for_role(Role::Agent) };
         let issued = house.key(rights);
-        let caller = Caller { conversation: Some("c1".to_owned()), ..issued.key.caller(house.tenant.id) };
+        let caller = Caller { conversation: Some("c1".to_owned()), ..issued.key.to_caller(house.tenant.id) };
         let body = json!({
             // Made on first use.
             "store": "agent_files", "kind": "conversation_note", "content": "one fact",
             "evidence": [{ "kind": "user_statement", "summary": "said so" }],
         });
         // No conditions, then the body.
-        let digest = hex(&Sha256::new().chain_update([0, 0]).chain_update(body.to_string()).finalize());
-        let Ok(Begun::First(repeat)) = house.engine.begin_once(&caller, "POST /v1/memories", "k", &digest) else {
+        let digest = to_hex(&Sha256::new().chain_update([0, 0]).chain_update(body.to_string()).finalize());
+        let Ok(IdempotencyClaim::Claimed(repeat)) =
+            house.engine.claim_idempotency_key(&caller, "POST /v1/memories", "k", &digest)
+        else {
             panic!("the first")
         };
         Taken { key: issued.text, house, caller, body, repeat }
@@ -186,11 +188,11 @@ impl CutOff {
     fn come(self, taken: &Taken) {
         let body = taken.body.clone();
         let draft: Draft = serde_json::from_value::<RememberBody>(body).expect("a body").into();
-        let engine = taken.house.engine.marking(taken.house.tenant.id, &taken.repeat);
+        let engine = taken.house.engine.with_idempotency_mark(taken.house.tenant.id, &taken.repeat);
         match self {
             CutOff::Taken => {}
             CutOff::Prepared => {
-                assert!(matches!(engine.begin(&taken.caller, draft), Ok(Step::Write(..))));
+                assert!(matches!(engine.begin_remember(&taken.caller, draft), Ok(SaveStep::Write(..))));
             }
             CutOff::Refused => {
                 let answer = engine.remember(&taken.caller, Draft { evidence: Vec::new(), ..draft });

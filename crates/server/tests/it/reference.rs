@@ -6,7 +6,7 @@ use std::path::Path;
 #[expect(clippy::disallowed_methods, reason = "a switch for whoever runs the tests")]
 fn the_reference_is_fresh() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/rest.md");
-    let fresh = server::reference();
+    let fresh = server::render_reference();
     if std::env::var("UPDATE_REFERENCE").is_ok() {
         std::fs::create_dir_all(file.parent().expect("a folder")).expect("made");
         std::fs::write(&file, &fresh).expect("written");

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use ring::rand::SystemRandom;
 use ring::signature::{self, EcdsaKeyPair, Ed25519KeyPair, KeyPair, RsaKeyPair, RsaPublicKeyComponents};
 use serde_json::{Value, json};
-use server::{Claims, ServerConfig, TokenConfig};
+use server::{ClaimNames, ServerConfig, TokenConfig};
 
 use crate::house::House;
 
@@ -57,7 +57,7 @@ fn config(url: &str) -> ServerConfig {
         tenant: "default".to_owned(),
         role: engine::model::vocabulary::Role::User,
         roles: [("boss".to_owned(), engine::model::vocabulary::Role::Admin)].into(),
-        claims: Claims { role: "realm.role".to_owned(), ..Claims::default() },
+        claims: ClaimNames { role: "realm.role".to_owned(), ..ClaimNames::default() },
         may_set: Vec::new(),
     };
     ServerConfig { token, private_endpoints: true, ..ServerConfig::default() }
@@ -183,9 +183,9 @@ fn grants_come_from_a_resolver_and_go_with_it() {
     let mut config = ServerConfig { grants_url: url, private_endpoints: true, ..ServerConfig::default() };
     config.limits.grants_cache_secs = 0;
     let house = House::with(config);
-    let rights = engine::admin::keys::Rights {
+    let rights = engine::admin::keys::KeyRights {
         user: Some("ada".to_owned()),
-        ..engine::admin::keys::Rights::of(engine::model::vocabulary::Role::User)
+        ..engine::admin::keys::KeyRights::for_role(engine::model::vocabulary::Role::User)
     };
     let key = house.key(rights).text;
     let save = || {

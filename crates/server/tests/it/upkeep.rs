@@ -6,7 +6,7 @@ use engine::model::vocabulary::Kind;
 use engine::ports::Clock;
 use engine::ports::change::{Change, Write};
 use engine::ports::row::{Row, RowKind};
-use engine::{Upkeep, UpkeepDone};
+use engine::{UpkeepOptions, UpkeepReport};
 use jiff::{SignedDuration, ToSpan};
 use serde_json::json;
 
@@ -41,15 +41,15 @@ fn work_of_a_process_that_died_is_taken_up() {
         at: until,
         body: json!({ "work": "upkeep", "holder": holder, "until": until }),
     };
-    engine.backend.commit(Change::new(tenant, now).write(Write::Row(lease))).expect("writes");
+    engine.backend.commit(Change::new(tenant, now).with_write(Write::Row(lease))).expect("writes");
     let upkeep = || {
-        let done = engine.upkeep(tenant, Upkeep::default()).expect("keeps");
+        let done = engine.upkeep(tenant, UpkeepOptions::default()).expect("keeps");
         // How it went about it is another question.
-        UpkeepDone { transactions: 0, longest: SignedDuration::ZERO, ..done }
+        UpkeepReport { transactions: 0, longest: SignedDuration::ZERO, ..done }
     };
-    assert_eq!(upkeep(), UpkeepDone { elsewhere: true, ..UpkeepDone::default() });
+    assert_eq!(upkeep(), UpkeepReport { elsewhere: true, ..UpkeepReport::default() });
     house.clock.pass(300);
-    assert_eq!(upkeep(), UpkeepDone { expired: 1, ..UpkeepDone::default() });
-    assert_eq!(upkeep(), UpkeepDone::default());
-    assert_eq!(engine.backend.row(tenant, RowKind::Leases, "upkeep").expect("reads"), None, "given back");
+    assert_eq!(upkeep(), UpkeepReport { expired: 1, ..UpkeepReport::default() });
+    assert_eq!(upkeep(), UpkeepReport::default());
+    assert_eq!(engine.backend.get_row(tenant, RowKind::Leases, "upkeep").expect("reads"), None, "given back");
 }

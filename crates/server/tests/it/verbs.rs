@@ -1,6 +1,6 @@
 //! The rest of what the product can do, over HTTP: bulk decisions, layers, owners, erasure, sessions, documents, transfer.
 
-use engine::admin::keys::Rights;
+use engine::admin::keys::KeyRights;
 use engine::model::vocabulary::Role;
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ fn save(house: &House, key: &str, body: &Value) -> String {
 /// A person's key.
 fn person(house: &House) -> String {
     let may_set = engine::admin::keys::Settable::ALL.to_vec();
-    house.key(Rights { user: Some("ada".to_owned()), may_set, ..Rights::of(Role::User) }).text
+    house.key(KeyRights { user: Some("ada".to_owned()), may_set, ..KeyRights::for_role(Role::User) }).text
 }
 
 fn note(house: &House, key: &str, path: &str, content: &str) -> String {
@@ -295,8 +295,8 @@ fn fact_33_everything_out_and_back_over_rest() {
     assert_eq!(newer.said(), (400, "shape.export_newer".to_owned()));
     let file = json!({ "store": "workspace_runbooks", "text": "---\npath: ops/fuses\nkind: runbook\n---\nspare fuses are in rack nine\n" });
     assert_eq!(done(&post(&there, "/v1/import/markdown", &file), 200)["imported"], 1);
-    let rules = engine::model::caller::Rules { read: false, manage: true };
-    let blind = here.key(Rights { rules, ..Rights::of(Role::Admin) }).text;
+    let rules = engine::model::caller::MemoryPermissions { read: false, manage: true };
+    let blind = here.key(KeyRights { rules, ..KeyRights::for_role(Role::Admin) }).text;
     assert_eq!(here.ask_as(&blind, "GET", "/v1/export").send().status, 403, "said before the first byte");
 }
 

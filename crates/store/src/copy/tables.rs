@@ -2,7 +2,7 @@
 
 /// What a column holds, so that each backend can write it in its own way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ColumnKind {
     Text,
     Int,
     Real,
@@ -19,7 +19,7 @@ pub(crate) enum Kind {
 
 pub(crate) struct Column {
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ColumnKind,
 }
 
 /// A table of rows that carry a tenant. The tenant is no column of it: rows are read and written for one.
@@ -37,7 +37,7 @@ impl Table {
 
     /// Rows of a tenant in the order of their keys, after a key where there is one, `from` the table or a view of it.
     /// `mark` writes the n-th parameter.
-    pub(crate) fn select(&self, columns: &str, from: &str, after: bool, mark: &dyn Fn(usize) -> String) -> String {
+    pub(crate) fn select_sql(&self, columns: &str, from: &str, after: bool, mark: &dyn Fn(usize) -> String) -> String {
         let key: Vec<&str> = self.key_columns().iter().map(|column| column.name).collect();
         let mut sql = format!("select {columns} from {from} where tenant = {}", mark(1));
         if key.is_empty() {
@@ -52,7 +52,7 @@ impl Table {
     }
 
     /// The row with the last key.
-    pub(crate) fn select_last(&self, columns: &str, mark: &dyn Fn(usize) -> String) -> String {
+    pub(crate) fn select_last_sql(&self, columns: &str, mark: &dyn Fn(usize) -> String) -> String {
         let key: Vec<String> = self.key_columns().iter().map(|column| format!("{} desc", column.name)).collect();
         let order = if key.is_empty() { String::new() } else { format!(" order by {}", key.join(", ")) };
         format!("select {columns} from {} where tenant = {}{order} limit 1", self.name, mark(1))
@@ -61,7 +61,7 @@ impl Table {
 
 macro_rules! table {
     ($name:literal, $key:literal, $($column:literal $kind:ident),+ $(,)?) => {
-        Table { name: $name, key: $key, columns: &[$(Column { name: $column, kind: Kind::$kind }),+] }
+        Table { name: $name, key: $key, columns: &[$(Column { name: $column, kind: ColumnKind::$kind }),+] }
     };
 }
 
@@ -72,7 +72,7 @@ macro_rules! records {
 }
 
 /// The side records, one shape.
-static RECORDS: [Table; 16] = records![
+static RECORD_TABLES: [Table; 16] = records![
     "stores",
     "pipelines",
     "seeds",
@@ -91,7 +91,7 @@ static RECORDS: [Table; 16] = records![
     "leases",
 ];
 
-static MEMORIES: [Table; 7] = [
+static MEMORY_TABLES: [Table; 7] = [
     table!["run_saves", 1, "run" Text, "saves" Int],
     table![
         "scopes", 1, "id" Int, "store" Text, "kind" Text, "first" Text, "second" Text, "generation" Int, "live" Int,
@@ -115,13 +115,13 @@ static MEMORIES: [Table; 7] = [
 ];
 
 /// Where a tenant's numbering stands: one row, written last, so that nobody writes to a tenant that is half here.
-pub(crate) static HEAD: Table = table![
+pub(crate) static HEAD_TABLE: Table = table![
     "heads", 0, "event_seq" Int, "event_hash" Text, "recall_seq" Int, "scope_seq" Int,
 ];
 
 /// Every table but the head, in the order they have to be written.
-pub(crate) fn tables() -> impl Iterator<Item = &'static Table> {
-    RECORDS.iter().chain(&MEMORIES)
+pub(crate) fn copied_tables() -> impl Iterator<Item = &'static Table> {
+    RECORD_TABLES.iter().chain(&MEMORY_TABLES)
 }
 
 #[cfg(test)]
@@ -145,14 +145,14 @@ mod tests {
 
     #[test]
     fn every_record_kind_is_copied() {
-        let names: Vec<&str> = RECORDS.iter().map(|table| table.name).collect();
+        let names: Vec<&str> = RECORD_TABLES.iter().map(|table| table.name).collect();
         assert_eq!(names, RowKind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>());
     }
 
     #[test]
     fn every_column_of_the_schema_is_copied_or_derived() {
-        let mut known: BTreeSet<String> = tables()
-            .chain([&HEAD])
+        let mut known: BTreeSet<String> = copied_tables()
+            .chain([&HEAD_TABLE])
             .flat_map(|table| table.columns.iter().map(move |column| format!("{}.{}", table.name, column.name)))
             .collect();
         known.extend(["id", "slug", "created_at"].map(|column| format!("tenants.{column}")));

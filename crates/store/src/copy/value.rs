@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use engine::model::vector::Vector;
-use engine::text::words::Words;
+use engine::text::words::IndexedWords;
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -19,7 +19,7 @@ pub(crate) enum Value {
     /// As the backend wrote it; backends differ in spaces and in how they write a number.
     Json(String),
     Tags(BTreeSet<String>),
-    Words(Words),
+    Words(IndexedWords),
     Vector(Vector),
 }
 
@@ -33,38 +33,38 @@ pub(crate) struct Fingerprint {
 }
 
 impl Fingerprint {
-    pub(crate) fn add(&mut self, tenant: Uuid, record: &[Value]) {
+    pub(crate) fn add_record(&mut self, tenant: Uuid, record: &[Value]) {
         self.rows += 1;
-        self.part(b'#', tenant.as_bytes());
+        self.hash_part(b'#', tenant.as_bytes());
         for value in record {
-            self.value(value);
+            self.hash_value(value);
         }
     }
 
-    pub(crate) fn hex(self) -> String {
-        engine::model::memory::hex(&self.hash.finalize())
+    pub(crate) fn into_hex(self) -> String {
+        engine::model::memory::to_hex(&self.hash.finalize())
     }
 
-    fn value(&mut self, value: &Value) {
+    fn hash_value(&mut self, value: &Value) {
         match value {
-            Value::Null => self.part(b'0', &[]),
-            Value::Int(number) => self.part(b'i', &number.to_le_bytes()),
-            Value::Real(number) => self.part(b'r', &number.to_le_bytes()),
-            Value::Bool(is) => self.part(b'b', &[u8::from(*is)]),
-            Value::Text(text) => self.part(b't', text.as_bytes()),
-            Value::Id(id) => self.part(b'u', id.as_bytes()),
-            Value::Json(text) => self.part(b'j', meant(text).as_bytes()),
+            Value::Null => self.hash_part(b'0', &[]),
+            Value::Int(number) => self.hash_part(b'i', &number.to_le_bytes()),
+            Value::Real(number) => self.hash_part(b'r', &number.to_le_bytes()),
+            Value::Bool(is) => self.hash_part(b'b', &[u8::from(*is)]),
+            Value::Text(text) => self.hash_part(b't', text.as_bytes()),
+            Value::Id(id) => self.hash_part(b'u', id.as_bytes()),
+            Value::Json(text) => self.hash_part(b'j', canonical_json(text).as_bytes()),
             Value::Tags(tags) => {
-                self.part(b's', &(tags.len() as u64).to_le_bytes());
-                tags.iter().for_each(|tag| self.part(b't', tag.as_bytes()));
+                self.hash_part(b's', &(tags.len() as u64).to_le_bytes());
+                tags.iter().for_each(|tag| self.hash_part(b't', tag.as_bytes()));
             }
-            Value::Words(words) => self.part(b'w', &words.to_bytes()),
-            Value::Vector(vector) => self.part(b'v', &vector.to_bytes()),
+            Value::Words(words) => self.hash_part(b'w', &words.to_bytes()),
+            Value::Vector(vector) => self.hash_part(b'v', &vector.to_bytes()),
         }
     }
 
     /// With its length, so that two rows never read as one another.
-    fn part(&mut self, tag: u8, bytes: &[u8]) {
+    fn hash_part(&mut self, tag: u8, bytes: &[u8]) {
         self.hash.update([tag]);
         self.hash.update((bytes.len() as u64).to_le_bytes());
         self.hash.update(bytes);
@@ -72,23 +72,23 @@ impl Fingerprint {
 }
 
 /// JSON in one spelling. What is no JSON stands for itself.
-fn meant(text: &str) -> String {
-    serde_json::from_str(text).map_or_else(|_| text.to_owned(), |json: Json| plain(json).to_string())
+fn canonical_json(text: &str) -> String {
+    serde_json::from_str(text).map_or_else(|_| text.to_owned(), |json: Json| normalize_numbers(json).to_string())
 }
 
 /// Whole numbers without a point: `1e3` and `1000.0` are what another backend calls `1000`.
-fn plain(json: Json) -> Json {
+fn normalize_numbers(json: Json) -> Json {
     match json {
         Json::Number(number) if number.is_f64() => {
-            whole(number.as_f64().unwrap_or_default()).unwrap_or(Json::Number(number))
+            to_whole_number(number.as_f64().unwrap_or_default()).unwrap_or(Json::Number(number))
         }
-        Json::Array(items) => items.into_iter().map(plain).collect(),
-        Json::Object(fields) => fields.into_iter().map(|(name, value)| (name, plain(value))).collect(),
+        Json::Array(items) => items.into_iter().map(normalize_numbers).collect(),
+        Json::Object(fields) => fields.into_iter().map(|(name, value)| (name, normalize_numbers(value))).collect(),
         other => other,
     }
 }
 
-fn whole(number: f64) -> Option<Json> {
+fn to_whole_number(number: f64) -> Option<Json> {
     if number.fract() != 0.0 {
         return None;
     }
@@ -117,7 +117,7 @@ mod tests {
             ("0.1", "0.10000001", false),
             (r#""1""#, "1", false),
         ] {
-            assert_eq!(meant(one) == meant(other), same, "{one} and {other}");
+            assert_eq!(canonical_json(one) == canonical_json(other), same, "{one} and {other}");
         }
     }
 
@@ -125,8 +125,8 @@ mod tests {
     fn where_one_text_ends_is_part_of_the_fingerprint() {
         let print = |record: &[Value]| {
             let mut fingerprint = Fingerprint::default();
-            fingerprint.add(Uuid::nil(), record);
-            fingerprint.hex()
+            fingerprint.add_record(Uuid::nil(), record);
+            fingerprint.into_hex()
         };
         let text = |text: &str| Value::Text(text.to_owned());
         assert_ne!(print(&[text("ab"), text("c")]), print(&[text("a"), text("bc")]));

@@ -1,6 +1,6 @@
 //! A memory with its new version: the row it is found by, the version that holds it, its words and vector.
 
-use engine::gate::Entry;
+use engine::gate::VersionedEntry;
 use engine::model::id::{MemoryId, VersionId};
 use engine::model::memory::Memory;
 use engine::model::snapshot::Snapshot;
@@ -8,19 +8,19 @@ use engine::model::vector::Embedding;
 use engine::model::vocabulary::State;
 use engine::ports::StoreError;
 use engine::ports::change::{Guard, Place};
-use engine::text::words::Words;
+use engine::text::words::IndexedWords;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use super::commit::{Head, World};
+use super::commit::{CurrentState, Head};
 use super::fault::Fault;
 use super::recall;
-use super::rows::{Step, column, micros, params, to_json};
-use crate::matching::fade;
+use super::rows::{Statement, params, read_column, to_json, to_micros};
+use crate::matching::memory_fade_key;
 
 /// What matters of the version before.
 #[derive(Clone)]
-pub(super) struct Before {
+pub(super) struct PreviousVersion {
     pub(super) version: Uuid,
     number: i64,
     live: bool,
@@ -28,31 +28,31 @@ pub(super) struct Before {
     len: i64,
 }
 
-impl Before {
+impl PreviousVersion {
     /// From the columns that start at `at`.
-    pub(super) fn read(row: &Row, at: usize) -> Result<Before, Fault> {
-        Ok(Before {
-            version: column(row, at)?,
-            number: column(row, at + 1)?,
-            live: column(row, at + 2)?,
-            sha256: column(row, at + 3)?,
-            len: column(row, at + 4)?,
+    pub(super) fn from_row(row: &Row, at: usize) -> Result<PreviousVersion, Fault> {
+        Ok(PreviousVersion {
+            version: read_column(row, at)?,
+            number: read_column(row, at + 1)?,
+            live: read_column(row, at + 2)?,
+            sha256: read_column(row, at + 3)?,
+            len: read_column(row, at + 4)?,
         })
     }
 
-    fn of(entry: &Entry) -> Before {
+    fn from_entry(entry: &VersionedEntry) -> PreviousVersion {
         let memory = entry.memory();
-        Before {
+        PreviousVersion {
             version: memory.version.0,
             number: i64::from(memory.version_number),
             live: memory.state.is_live(),
             sha256: memory.sha256.clone(),
-            len: len(entry),
+            len: indexed_len(entry),
         }
     }
 
     /// What it adds to its scope's counters.
-    fn counted(&self) -> (i64, i64) {
+    fn scope_counts(&self) -> (i64, i64) {
         if self.live { (1, self.len) } else { (0, 0) }
     }
 }
@@ -61,17 +61,17 @@ impl Before {
 pub(super) const BEFORE: &str = "m.version, m.number, m.state = 'active', m.sha256, c.len::bigint";
 
 /// Counted tokens, as the index keeps them: what was forgotten is found by nothing.
-fn len(entry: &Entry) -> i64 {
+fn indexed_len(entry: &VersionedEntry) -> i64 {
     if entry.memory().state == State::Tombstoned { 0 } else { i64::from(entry.words().len) }
 }
 
-pub(super) fn place(entry: &Entry) -> Place {
+pub(super) fn entry_place(entry: &VersionedEntry) -> Place {
     Place { store: entry.memory().store.clone(), scope: entry.memory().scope.clone() }
 }
 
 /// What stands of the memory.
-pub(super) fn question(entry: &Entry) -> Step {
-    Step::new(
+pub(super) fn previous_query(entry: &VersionedEntry) -> Statement {
+    Statement::new(
         format!(
             "select {BEFORE}
              from memories m
@@ -82,56 +82,61 @@ pub(super) fn question(entry: &Entry) -> Step {
     )
 }
 
-pub(super) fn write(head: &mut Head, world: &mut World, steps: &mut Vec<Step>, entry: &Entry) -> Result<(), Fault> {
+pub(super) fn write_entry(
+    head: &mut Head,
+    world: &mut CurrentState,
+    steps: &mut Vec<Statement>,
+    entry: &VersionedEntry,
+) -> Result<(), Fault> {
     let memory = entry.memory();
     let before = match entry.previous() {
         None => None,
-        Some(previous) => Some(standing(world, memory, previous)?),
+        Some(previous) => Some(check_previous(world, memory, previous)?),
     };
-    let place = place(entry);
+    let place = entry_place(entry);
     let scope = match world.scopes.get(&place) {
         Some(scope) => *scope,
         None => {
-            let scope = head.next_scope();
-            steps.push(make_scope(head, scope, &place));
+            let scope = head.next_scope_id();
+            steps.push(insert_scope(head, scope, &place));
             world.scopes.insert(place, scope);
             scope
         }
     };
-    steps.push(put(scope, memory, entry.previous().is_some()));
-    steps.push(log(entry)?);
-    tag(steps, memory, before.is_some());
-    let seq = head.next_recall();
-    let after = Before::of(entry);
-    let (old, new) = (before.as_ref().map_or((0, 0), Before::counted), after.counted());
-    steps.push(tally(memory, scope, seq, (new.0 - old.0, new.1 - old.1)));
+    steps.push(write_memory_row(scope, memory, entry.previous().is_some()));
+    steps.push(insert_version(entry)?);
+    write_tags(steps, memory, before.is_some());
+    let seq = head.next_recall_seq();
+    let after = PreviousVersion::from_entry(entry);
+    let (old, new) = (before.as_ref().map_or((0, 0), PreviousVersion::scope_counts), after.scope_counts());
+    steps.push(update_scope_counts(memory, scope, seq, (new.0 - old.0, new.1 - old.1)));
     let keep = entry.embedding().is_none() && before.is_some_and(|before| before.sha256 == memory.sha256);
-    steps.push(index(scope, seq, entry, keep));
-    world.standing.insert(memory.id, after);
+    steps.push(write_recall_row(scope, seq, entry, keep));
+    world.versions.insert(memory.id, after);
     if world.redacts {
-        world.redacted.insert(memory.version.0, (memory.clone(), entry.evidence().to_vec()));
+        world.snapshots.insert(memory.version.0, (memory.clone(), entry.evidence().to_vec()));
     }
     Ok(())
 }
 
 /// INVARIANT: a version follows the one that stands; anything else came second.
-fn standing(world: &World, memory: &Memory, previous: VersionId) -> Result<Before, Fault> {
+fn check_previous(world: &CurrentState, memory: &Memory, previous: VersionId) -> Result<PreviousVersion, Fault> {
     let number = i64::from(memory.version_number.saturating_sub(1));
     let lost = || StoreError::Guard(Guard::VersionIs { memory: memory.id, version: previous });
-    let before = world.standing.get(&memory.id);
+    let before = world.versions.get(&memory.id);
     Ok(before.filter(|before| before.version == previous.0 && before.number == number).cloned().ok_or_else(lost)?)
 }
 
-fn make_scope(head: &Head, scope: i64, place: &Place) -> Step {
-    let (first, second) = place.scope.names();
-    Step::new(
+fn insert_scope(head: &Head, scope: i64, place: &Place) -> Statement {
+    let (first, second) = place.scope.name_columns();
+    Statement::new(
         "insert into scopes (tenant, id, store, kind, first, second)
          values ($1, $2, $3, $4, $5, $6)",
         params![head.tenant.0, scope, &place.store, place.scope.kind().as_str(), first, second],
     )
 }
 
-fn put(scope: i64, memory: &Memory, stands: bool) -> Step {
+fn write_memory_row(scope: i64, memory: &Memory, stands: bool) -> Statement {
     let sql = if stands {
         "update memories
          set scope = $3, state = $4, kind = $5, layer = $6, trust = $7, path = $8, sha256 = $9, always_inject = $10,
@@ -143,7 +148,7 @@ fn put(scope: i64, memory: &Memory, stands: bool) -> Step {
            session, expires_at, created_at, updated_at, number, version, summary, author, fade, turn)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)"
     };
-    Step::new(
+    Statement::new(
         sql,
         params![
             memory.tenant.0,
@@ -158,34 +163,36 @@ fn put(scope: i64, memory: &Memory, stands: bool) -> Step {
             memory.always_inject,
             memory.importance,
             memory.session.clone(),
-            memory.expires_at.map(micros),
-            micros(memory.created_at),
-            micros(memory.updated_at),
+            memory.expires_at.map(to_micros),
+            to_micros(memory.created_at),
+            to_micros(memory.updated_at),
             i64::from(memory.version_number),
             memory.version.0,
-            memory.summary().to_lowercase(),
+            memory.summary_line().to_lowercase(),
             &memory.author,
-            fade(memory),
+            memory_fade_key(memory),
             memory.turn.map(i64::from),
         ],
     )
 }
 
 /// The only rule a write of the narrow row can break is the path's: somebody else stands there.
-pub(super) fn taken(fault: Fault, change: &engine::ports::change::Change) -> Fault {
+pub(super) fn map_path_conflict(fault: Fault, change: &engine::ports::change::Change) -> Fault {
     let mut paths = change.writes.iter().filter_map(|write| match write {
-        engine::ports::change::Write::Entry(entry) => entry.memory().path.clone().map(|path| (place(entry), path)),
+        engine::ports::change::Write::Entry(entry) => {
+            entry.memory().path.clone().map(|path| (entry_place(entry), path))
+        }
         _ => None,
     });
     match paths.next_back() {
-        Some((place, path)) if fault.is_taken() => StoreError::Guard(Guard::PathFree { place, path }).into(),
+        Some((place, path)) if fault.is_unique_violation() => StoreError::Guard(Guard::PathFree { place, path }).into(),
         _ => fault,
     }
 }
 
-fn log(entry: &Entry) -> Result<Step, Fault> {
+fn insert_version(entry: &VersionedEntry) -> Result<Statement, Fault> {
     let (memory, stamp) = (entry.memory(), entry.stamp());
-    Ok(Step::new(
+    Ok(Statement::new(
         "insert into versions (tenant, memory, number, id, operation, snapshot, content, sha256, previous, actor, run,
            conversation, reason, evidence, at)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
@@ -204,27 +211,27 @@ fn log(entry: &Entry) -> Result<Step, Fault> {
             stamp.conversation.clone(),
             stamp.reason.clone(),
             to_json(&entry.evidence())?,
-            micros(stamp.at),
+            to_micros(stamp.at),
         ],
     ))
 }
 
-fn tag(steps: &mut Vec<Step>, memory: &Memory, replace: bool) {
+fn write_tags(steps: &mut Vec<Statement>, memory: &Memory, replace: bool) {
     let (tenant, id) = (memory.tenant.0, memory.id.0);
     if replace {
-        steps.push(Step::new("delete from tags where tenant = $1 and memory = $2", params![tenant, id]));
+        steps.push(Statement::new("delete from tags where tenant = $1 and memory = $2", params![tenant, id]));
     }
     if !memory.tags.is_empty() {
-        steps.push(Step::new(
+        steps.push(Statement::new(
             "insert into tags (tenant, memory, tag) select $1, $2, unnest($3) on conflict do nothing",
             params![tenant, id, memory.tags.clone()],
         ));
     }
 }
 
-fn tally(memory: &Memory, scope: i64, seq: i64, (live, len): (i64, i64)) -> Step {
+fn update_scope_counts(memory: &Memory, scope: i64, seq: i64, (live, len): (i64, i64)) -> Statement {
     // The generation is a number that only grows, so a place that was erased and made anew is never taken for the old.
-    Step::new(
+    Statement::new(
         "update scopes
          set generation = $3, live = live + $4, live_len = live_len + $5
          where tenant = $1 and id = $2",
@@ -233,12 +240,12 @@ fn tally(memory: &Memory, scope: i64, seq: i64, (live, len): (i64, i64)) -> Step
 }
 
 /// The row of the recall index, under a fresh number. `keep`: the vector that is there is still right.
-fn index(scope: i64, seq: i64, entry: &Entry, keep: bool) -> Step {
+fn write_recall_row(scope: i64, seq: i64, entry: &VersionedEntry, keep: bool) -> Statement {
     let memory = entry.memory();
     // What was forgotten is found by nothing.
     let gone = memory.state == State::Tombstoned;
     let embedding = entry.embedding().filter(|_| !gone);
-    let none = Words::default();
+    let none = IndexedWords::default();
     let words = if gone { &none } else { entry.words() };
     let (once, often, times, len) = recall::word_columns(words);
     let kept = |column: &str| match keep && !gone {
@@ -258,7 +265,7 @@ fn index(scope: i64, seq: i64, entry: &Entry, keep: bool) -> Step {
         kept("scale"),
         kept("vector")
     );
-    Step::new(
+    Statement::new(
         sql,
         params![
             memory.tenant.0,
@@ -271,8 +278,8 @@ fn index(scope: i64, seq: i64, entry: &Entry, keep: bool) -> Step {
             memory.layer.as_str(),
             memory.trust.as_str(),
             &memory.author,
-            micros(memory.updated_at),
-            memory.expires_at.map(micros),
+            to_micros(memory.updated_at),
+            memory.expires_at.map(to_micros),
             once,
             often,
             times,
@@ -285,8 +292,8 @@ fn index(scope: i64, seq: i64, entry: &Entry, keep: bool) -> Step {
 }
 
 /// Sets a vector that was missing, if the version it was made from still stands.
-pub(super) fn embed(head: &mut Head, memory: MemoryId, version: VersionId, embedding: &Embedding) -> Step {
-    Step::new(
+pub(super) fn set_embedding(head: &mut Head, memory: MemoryId, version: VersionId, embedding: &Embedding) -> Statement {
+    Statement::new(
         "update recall
          set seq = $4, model = $5, scale = $6, vector = $7
          where tenant = $1 and memory = $2 and state <> 'tombstoned'
@@ -295,7 +302,7 @@ pub(super) fn embed(head: &mut Head, memory: MemoryId, version: VersionId, embed
             head.tenant.0,
             memory.0,
             version.0,
-            head.next_recall(),
+            head.next_recall_seq(),
             &embedding.model,
             embedding.vector.scale,
             recall::vector_column(&embedding.vector)

@@ -11,18 +11,18 @@ use jiff::Timestamp;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use super::commit::{Head, World};
-use super::entry::{BEFORE, Before};
+use super::commit::{CurrentState, Head};
+use super::entry::{BEFORE, PreviousVersion};
 use super::fault::Fault;
-use super::rows::{Step, column, json, micros, params, to_json};
+use super::rows::{Statement, params, read_column, read_json, to_json, to_micros};
 
 /// What versions about to be redacted say, and what showed it.
-pub(super) type Snapshots = HashMap<Uuid, (Memory, Vec<Evidence>)>;
+pub(super) type VersionSnapshots = HashMap<Uuid, (Memory, Vec<Evidence>)>;
 
 /// The memory's versions that are meant, each with where the memory stands.
-pub(super) fn question(tenant: TenantId, memory: MemoryId, versions: &[VersionId]) -> Step {
+pub(super) fn versions_query(tenant: TenantId, memory: MemoryId, versions: &[VersionId]) -> Statement {
     let ids: Vec<Uuid> = versions.iter().map(|version| version.0).collect();
-    Step::new(
+    Statement::new(
         format!(
             "select v.id, v.snapshot, v.evidence, {BEFORE}
              from versions v
@@ -34,60 +34,60 @@ pub(super) fn question(tenant: TenantId, memory: MemoryId, versions: &[VersionId
     )
 }
 
-pub(super) fn read(rows: &[Row], memory: MemoryId, world: &mut World) -> Result<(), Fault> {
+pub(super) fn read_snapshots(rows: &[Row], memory: MemoryId, world: &mut CurrentState) -> Result<(), Fault> {
     for row in rows {
-        world.redacted.insert(column(row, 0)?, (json(row, 1)?, json(row, 2)?));
-        world.standing.insert(memory, Before::read(row, 3)?);
+        world.snapshots.insert(read_column(row, 0)?, (read_json(row, 1)?, read_json(row, 2)?));
+        world.versions.insert(memory, PreviousVersion::from_row(row, 3)?);
     }
     Ok(())
 }
 
-pub(super) fn redact(
+pub(super) fn redact_versions(
     head: &mut Head,
-    world: &World,
-    steps: &mut Vec<Step>,
+    world: &CurrentState,
+    steps: &mut Vec<Statement>,
     at: Timestamp,
     memory: MemoryId,
     versions: &[VersionId],
 ) -> Result<(), Fault> {
     for version in versions {
-        let said = world.redacted.get(&version.0).filter(|(snapshot, _)| snapshot.id == memory);
+        let said = world.snapshots.get(&version.0).filter(|(snapshot, _)| snapshot.id == memory);
         let Some((snapshot, evidence)) = said else { continue };
-        let evidence: Vec<Evidence> = evidence.iter().cloned().map(Evidence::blanked).collect();
-        steps.push(Step::new(
+        let evidence: Vec<Evidence> = evidence.iter().cloned().map(Evidence::without_text).collect();
+        steps.push(Statement::new(
             "select redact_version($1, $2, $3, $4, $5) from heads where tenant = $6",
             params![
                 version.0,
                 memory.0,
-                to_json(&Snapshot(&snapshot.clone().blanked()))?,
+                to_json(&Snapshot(&snapshot.clone().without_content()))?,
                 to_json(&evidence)?,
-                micros(at),
+                to_micros(at),
                 head.tenant.0
             ],
         ));
     }
-    let stands = world.standing.get(&memory);
+    let stands = world.versions.get(&memory);
     if stands.is_some_and(|before| versions.iter().any(|version| version.0 == before.version)) {
-        steps.extend(blank_standing(head, memory));
+        steps.extend(blank_current(head, memory));
     }
     Ok(())
 }
 
 /// Takes what is found of it out of the indexes. What the place says has changed, although no version was added.
-fn blank_standing(head: &mut Head, memory: MemoryId) -> [Step; 4] {
-    let (tenant, seq) = (head.tenant.0, head.next_recall());
+fn blank_current(head: &mut Head, memory: MemoryId) -> [Statement; 4] {
+    let (tenant, seq) = (head.tenant.0, head.next_recall_seq());
     [
-        Step::new("delete from tags where tenant = $1 and memory = $2", params![tenant, memory.0]),
-        Step::new("update memories set summary = '' where tenant = $1 and id = $2", params![tenant, memory.0]),
+        Statement::new("delete from tags where tenant = $1 and memory = $2", params![tenant, memory.0]),
+        Statement::new("update memories set summary = '' where tenant = $1 and id = $2", params![tenant, memory.0]),
         // Before the index forgets how long it was.
-        Step::new(
+        Statement::new(
             "update scopes s
              set generation = $3, live_len = live_len - case when c.state = 'active' then c.len else 0 end
              from recall c
              where s.tenant = $1 and c.tenant = $1 and c.memory = $2 and s.id = c.scope",
             params![tenant, memory.0, seq],
         ),
-        Step::new(
+        Statement::new(
             "update recall
              set seq = $3, once = '{}', often = '{}', times = '', len = 0, model = null, scale = null, vector = null
              where tenant = $1 and memory = $2",

@@ -2,93 +2,93 @@
 
 use crate::matching;
 use engine::model::vocabulary::Trust;
-use engine::policy::{Constrained, Readable};
+use engine::policy::{Readable, VisibleCandidates};
 use engine::ports::Filter;
 use jiff::Timestamp;
 
-use super::rows::{Param, micros};
-use super::scopes::next;
+use super::rows::{Param, to_micros};
+use super::scopes::push_param;
 
 /// Everything a filter says of the memory itself, as conditions that each start with `and`.
-pub(super) fn all(readable: &Readable, filter: &Filter, params: &mut Vec<Param>) -> String {
-    let mut sql = counted(readable, filter, params);
-    sql += &wanted(filter, params);
-    sql += &narrow(filter, params);
+pub(super) fn filter_conditions(readable: &Readable, filter: &Filter, params: &mut Vec<Param>) -> String {
+    let mut sql = statistics_conditions(readable, filter, params);
+    sql += &attribute_conditions(filter, params);
+    sql += &table_conditions(filter, params);
     sql
 }
 
 /// What the statistics of a search are made of; the recall index has these columns too.
-pub(super) fn counted(readable: &Readable, filter: &Filter, params: &mut Vec<Param>) -> String {
+pub(super) fn statistics_conditions(readable: &Readable, filter: &Filter, params: &mut Vec<Param>) -> String {
     let mut sql = String::new();
-    let states: Vec<&str> = matching::states(filter).iter().map(|state| state.as_str()).collect();
-    among(&mut sql, "m.state", &states, params);
-    if let (true, Constrained::Of(author)) = (states.contains(&"constrained"), &readable.constrained) {
-        sql += &format!(" and (m.state <> 'constrained' or m.author = {})", next(params, author));
+    let states: Vec<&str> = matching::wanted_states(filter).iter().map(|state| state.as_str()).collect();
+    add_any_of(&mut sql, "m.state", &states, params);
+    if let (true, VisibleCandidates::AuthoredBy(author)) = (states.contains(&"constrained"), &readable.constrained) {
+        sql += &format!(" and (m.state <> 'constrained' or m.author = {})", push_param(params, author));
     }
-    times(&mut sql, &[("(m.expires_at is null or m.expires_at > @)", filter.unexpired_at)], params);
+    add_time_conditions(&mut sql, &[("(m.expires_at is null or m.expires_at > @)", filter.unexpired_at)], params);
     sql
 }
 
 /// What else is asked of a memory; the recall index has these columns too.
-pub(super) fn wanted(filter: &Filter, params: &mut Vec<Param>) -> String {
+pub(super) fn attribute_conditions(filter: &Filter, params: &mut Vec<Param>) -> String {
     let mut sql = String::new();
-    among(&mut sql, "m.kind", &filter.kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>(), params);
-    among(&mut sql, "m.layer", &filter.layers.iter().map(|layer| layer.as_str()).collect::<Vec<_>>(), params);
+    add_any_of(&mut sql, "m.kind", &filter.kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>(), params);
+    add_any_of(&mut sql, "m.layer", &filter.layers.iter().map(|layer| layer.as_str()).collect::<Vec<_>>(), params);
     if let Some(least) = filter.trust_min {
         let enough: Vec<_> = Trust::ALL.iter().filter(|trust| **trust >= least).map(|trust| trust.as_str()).collect();
-        among(&mut sql, "m.trust", &enough, params);
+        add_any_of(&mut sql, "m.trust", &enough, params);
     }
     let of_time = [
         ("m.updated_at > @", filter.updated_after),
         ("m.updated_at < @", filter.updated_before),
         ("m.expires_at <= @", filter.expired_by),
     ];
-    times(&mut sql, &of_time, params);
+    add_time_conditions(&mut sql, &of_time, params);
     sql
 }
 
 /// Conditions on times that were given; `@` is where the time goes.
-fn times(sql: &mut String, conditions: &[(&str, Option<Timestamp>)], params: &mut Vec<Param>) {
+fn add_time_conditions(sql: &mut String, conditions: &[(&str, Option<Timestamp>)], params: &mut Vec<Param>) {
     for (condition, at) in conditions {
         if let Some(at) = at {
-            *sql += &format!(" and {}", condition.replace('@', &next(params, micros(*at))));
+            *sql += &format!(" and {}", condition.replace('@', &push_param(params, to_micros(*at))));
         }
     }
 }
 
 /// One of a list. A list of one stays an equation, so that an index keeps its order.
-fn among(sql: &mut String, column: &str, words: &[&str], params: &mut Vec<Param>) {
+fn add_any_of(sql: &mut String, column: &str, words: &[&str], params: &mut Vec<Param>) {
     match words {
         [] => {}
-        [only] => *sql += &format!(" and {column} = {}", next(params, *only)),
+        [only] => *sql += &format!(" and {column} = {}", push_param(params, *only)),
         many => {
             let list: Vec<String> = many.iter().map(|word| (*word).to_owned()).collect();
-            *sql += &format!(" and {column} = any({})", next(params, list));
+            *sql += &format!(" and {column} = any({})", push_param(params, list));
         }
     }
 }
 
 /// The conditions that need the memory's own row; the recall index knows the others.
-pub(super) fn narrow(filter: &Filter, params: &mut Vec<Param>) -> String {
+pub(super) fn table_conditions(filter: &Filter, params: &mut Vec<Param>) -> String {
     let mut sql = String::new();
     for tag in &filter.tags {
-        let tag = next(params, tag);
+        let tag = push_param(params, tag);
         sql += &format!(
             " and exists (select 1 from tags g where g.tenant = m.tenant and g.memory = m.id and g.tag = {tag})"
         );
     }
     if let Some(prefix) = &filter.path_prefix {
         // The first condition lets an index start at the right place.
-        let prefix = next(params, prefix);
+        let prefix = push_param(params, prefix);
         sql += &format!(" and m.path >= {prefix} and starts_with(m.path, {prefix})");
     }
     for (column, value) in [("m.path", &filter.path), ("m.session", &filter.session)] {
         if let Some(value) = value {
-            sql += &format!(" and {column} = {}", next(params, value));
+            sql += &format!(" and {column} = {}", push_param(params, value));
         }
     }
     if let Some(key) = filter.fade_below {
-        sql += &format!(" and m.fade < {}", next(params, key));
+        sql += &format!(" and m.fade < {}", push_param(params, key));
     }
     match filter.always_inject {
         // As in the partial index.

@@ -5,31 +5,31 @@ use engine::ports::change::{Guard, Place};
 use tokio_postgres::Row;
 
 use super::fault::Fault;
-use super::rows::{Param, Step, column, count, params};
+use super::rows::{Param, Statement, params, read_column, read_count};
 use super::scopes;
 
 /// What to ask the server about a guard. The tenant's head is locked by then, so the answer stays true.
-pub(super) fn question(tenant: TenantId, guard: &Guard) -> Step {
+pub(super) fn guard_query(tenant: TenantId, guard: &Guard) -> Statement {
     match guard {
-        Guard::VersionIs { memory, version } => Step::new(
+        Guard::VersionIs { memory, version } => Statement::new(
             "select 1 from memories where tenant = $1 and id = $2 and version = $3",
             params![tenant.0, memory.0, version.0],
         ),
-        Guard::PathFree { place, path } => standing(tenant, place, "m.path = $6", params![path]),
+        Guard::PathFree { place, path } => active_memory_query(tenant, place, "m.path = $6", params![path]),
         Guard::HashFree { place, sha256 } => {
-            standing(tenant, place, "m.path is null and m.sha256 = $6", params![sha256])
+            active_memory_query(tenant, place, "m.path is null and m.sha256 = $6", params![sha256])
         }
         Guard::TurnsBefore { place, session, turn } => {
-            standing(tenant, place, "m.session = $6 and m.turn >= $7", params![session, i64::from(*turn)])
+            active_memory_query(tenant, place, "m.session = $6 and m.turn >= $7", params![session, i64::from(*turn)])
         }
-        Guard::PlaceUnchanged { place, .. } | Guard::RoomLeft { place, .. } => scopes::ask(tenant, place),
+        Guard::PlaceUnchanged { place, .. } | Guard::RoomLeft { place, .. } => scopes::place_query(tenant, place),
         Guard::RunSavesLeft { run, .. } => {
-            Step::new("select saves from run_saves where tenant = $1 and run = $2", params![tenant.0, run])
+            Statement::new("select saves from run_saves where tenant = $1 and run = $2", params![tenant.0, run])
         }
-        Guard::RowIs { kind, id, .. } => {
-            Step::new(format!("select state from {kind} where tenant = $1 and id = $2"), params![tenant.0, id])
+        Guard::RowInState { kind, id, .. } => {
+            Statement::new(format!("select state from {kind} where tenant = $1 and id = $2"), params![tenant.0, id])
         }
-        Guard::RowsAre { kind, state, .. } => Step::new(
+        Guard::RowCountIs { kind, state, .. } => Statement::new(
             format!("select count(*) from {kind} where tenant = $1 and state = $2"),
             params![tenant.0, *state],
         ),
@@ -37,11 +37,11 @@ pub(super) fn question(tenant: TenantId, guard: &Guard) -> Step {
 }
 
 /// What is active there. A place nobody has written to yet holds nothing.
-fn standing(tenant: TenantId, place: &Place, which: &str, values: Vec<Param>) -> Step {
-    let (first, second) = place.scope.names();
+fn active_memory_query(tenant: TenantId, place: &Place, which: &str, values: Vec<Param>) -> Statement {
+    let (first, second) = place.scope.name_columns();
     let mut params = params![tenant.0, place.scope.kind().as_str(), first, second, &place.store];
     params.extend(values);
-    Step::new(
+    Statement::new(
         format!(
             "select 1
              from scopes s
@@ -54,18 +54,20 @@ fn standing(tenant: TenantId, place: &Place, which: &str, values: Vec<Param>) ->
 }
 
 /// Reads the answer to [`question`].
-pub(super) fn holds(guard: &Guard, answer: &[Row]) -> Result<bool, Fault> {
+pub(super) fn guard_holds(guard: &Guard, answer: &[Row]) -> Result<bool, Fault> {
     Ok(match guard {
         Guard::VersionIs { .. } => !answer.is_empty(),
         Guard::PathFree { .. } | Guard::HashFree { .. } | Guard::TurnsBefore { .. } => answer.is_empty(),
-        Guard::PlaceUnchanged { generation, .. } => scopes::state(answer)?.generation == *generation,
-        Guard::RoomLeft { live_max, .. } => scopes::state(answer)?.live < *live_max,
+        Guard::PlaceUnchanged { generation, .. } => scopes::read_place_state(answer)?.generation == *generation,
+        Guard::RoomLeft { live_max, .. } => scopes::read_place_state(answer)?.live < *live_max,
         Guard::RunSavesLeft { saves_max, .. } => {
-            answer.first().map_or(Ok(0), |row| count(row, 0))? < u64::from(*saves_max)
+            answer.first().map_or(Ok(0), |row| read_count(row, 0))? < u64::from(*saves_max)
         }
-        Guard::RowIs { state, .. } => {
-            answer.first().map(|row| column::<String>(row, 0)).transpose()?.as_ref() == state.as_ref()
+        Guard::RowInState { state, .. } => {
+            answer.first().map(|row| read_column::<String>(row, 0)).transpose()?.as_ref() == state.as_ref()
         }
-        Guard::RowsAre { count: expected, .. } => answer.first().map_or(Ok(0), |row| count(row, 0))? == *expected,
+        Guard::RowCountIs { count: expected, .. } => {
+            answer.first().map_or(Ok(0), |row| read_count(row, 0))? == *expected
+        }
     })
 }

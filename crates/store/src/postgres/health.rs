@@ -1,35 +1,35 @@
 //! How the database is doing, and what it can do.
 
-use engine::ports::Health;
+use engine::ports::BackendHealth;
 use tokio_postgres::config::Host;
 
 use super::fault::Fault;
 use super::pool::Pool;
-use super::recall::Vectors;
-use super::rows::{Step, column, count, params};
+use super::recall::VectorSupport;
+use super::rows::{Statement, params, read_column, read_count};
 
-pub(super) async fn report(pool: &Pool, vectors: &Vectors) -> Result<Health, Fault> {
-    let facts = Step::new(
+pub(super) async fn read_health(pool: &Pool, vectors: &VectorSupport) -> Result<BackendHealth, Fault> {
+    let facts = Statement::new(
         "select current_setting('server_version'), (select max(number) from migrations)::bigint,
            pg_database_size(current_database()), memory_count()",
         params![],
     );
-    let answer = pool.read(None, &[facts]).await?;
+    let answer = pool.query_read_only(None, &[facts]).await?;
     let row = answer.iter().flatten().next().ok_or_else(|| Fault::corrupt("no answer"))?;
-    Ok(Health {
+    Ok(BackendHealth {
         backend: "postgres".to_owned(),
         location: pool.location(),
-        version: column(row, 0)?,
-        migration: u32::try_from(count(row, 1)?).map_err(Fault::corrupt)?,
+        version: read_column(row, 0)?,
+        migration: u32::try_from(read_count(row, 1)?).map_err(Fault::corrupt)?,
         vectors: vectors.to_string(),
-        memories: count(row, 3)?,
-        bytes: count(row, 2)?,
+        memories: read_count(row, 3)?,
+        bytes: read_count(row, 2)?,
         syncs: None,
     })
 }
 
 /// Where a URL leads, without who asks or how he proves it.
-pub(super) fn location(config: &tokio_postgres::Config) -> String {
+pub(super) fn display_location(config: &tokio_postgres::Config) -> String {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(name)) => name.clone(),
         #[cfg(unix)]

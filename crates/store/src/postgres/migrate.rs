@@ -6,8 +6,8 @@ use tokio_postgres::Client;
 
 use super::fault::{Fault, MIGRATE};
 use super::pool::Pool;
-use super::rows::{Step, column, count, params};
-use super::url::Url;
+use super::rows::{Statement, params, read_column, read_count};
+use super::url::ServerUrl;
 
 struct Migration {
     name: &'static str,
@@ -46,7 +46,7 @@ pub(super) const KNOWN: u32 = MIGRATIONS.len() as u32;
 /// Held by whoever migrates: "Ingr" in ASCII.
 const LOCK: i64 = 0x496e_6772;
 /// The first pgvector that keeps looking when a filter leaves too few.
-const PGVECTOR_LEAST: (u32, u32) = (0, 8);
+const PGVECTOR_MIN: (u32, u32) = (0, 8);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MigrateOptions {
@@ -56,7 +56,7 @@ pub struct MigrateOptions {
 
 /// What a migration found and did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Migrated {
+pub struct MigrationReport {
     pub from: u32,
     pub to: u32,
     /// In words, for people: what was done about vectors and the cluster.
@@ -64,19 +64,19 @@ pub struct Migrated {
 }
 
 /// Makes or updates the schema `ingrain`. The URL is its owner's, who may make roles or was given `ingrain_app`.
-pub fn migrate_postgres(owner_url: &str, options: &MigrateOptions) -> Result<Migrated, StoreError> {
-    let url = Url::parse(owner_url)?;
-    Ok(super::runtime()?.block_on(migrate(&url, options))?)
+pub fn migrate_postgres(owner_url: &str, options: &MigrateOptions) -> Result<MigrationReport, StoreError> {
+    let url = ServerUrl::parse(owner_url)?;
+    Ok(super::build_runtime()?.block_on(run_migrations(&url, options))?)
 }
 
-async fn migrate(url: &Url, options: &MigrateOptions) -> Result<Migrated, Fault> {
-    let client = url.client().await?;
+async fn run_migrations(url: &ServerUrl, options: &MigrateOptions) -> Result<MigrationReport, Fault> {
+    let client = url.spawn_client().await?;
     let mut notes = Vec::new();
     client.batch_execute(&format!("begin; select pg_advisory_xact_lock({LOCK}); {PREPARE}")).await?;
-    let schema = extension(&client, &mut notes).await?;
+    let schema = ensure_pgvector(&client, &mut notes).await?;
     let path = schema.as_ref().map_or_else(String::new, |schema| format!(", {schema}"));
     client.batch_execute(&format!("set local search_path = ingrain{path}")).await?;
-    let from = standing(&client).await?;
+    let from = schema_version(&client).await?;
     for (number, step) in (1..=KNOWN).zip(MIGRATIONS).skip(from as usize) {
         client.batch_execute(step.sql).await?;
         client
@@ -98,9 +98,9 @@ async fn migrate(url: &Url, options: &MigrateOptions) -> Result<Migrated, Fault>
     client.batch_execute(&grants).await?;
     client.batch_execute("commit").await?;
     if options.citus {
-        spread(&client, &format!("ingrain, public{path}"), &grants, &mut notes).await?;
+        distribute_tables(&client, &format!("ingrain, public{path}"), &grants, &mut notes).await?;
     }
-    Ok(Migrated { from, to: KNOWN, notes })
+    Ok(MigrationReport { from, to: KNOWN, notes })
 }
 
 /// The schema, the table of migrations, and the role that serves.
@@ -123,7 +123,7 @@ grant usage on schema ingrain to ingrain_app;
 grant select on ingrain.migrations to ingrain_app;";
 
 /// Where pgvector's operators are, if it is here and new enough.
-async fn extension(client: &Client, notes: &mut Vec<String>) -> Result<Option<String>, Fault> {
+async fn ensure_pgvector(client: &Client, notes: &mut Vec<String>) -> Result<Option<String>, Fault> {
     let find = "select e.extversion, quote_ident(n.nspname)
          from pg_extension e
          join pg_namespace n on n.oid = e.extnamespace
@@ -143,22 +143,22 @@ async fn extension(client: &Client, notes: &mut Vec<String>) -> Result<Option<St
         notes.push("without pgvector: search uses words only".to_owned());
         return Ok(None);
     };
-    let version: String = column(row, 0)?;
-    if !is_enough(&version) {
+    let version: String = read_column(row, 0)?;
+    if !is_new_enough(&version) {
         notes.push(format!("pgvector {version} is older than 0.8, which loses hits behind filters: words only"));
         return Ok(None);
     }
     notes.push(format!("pgvector {version}"));
-    Ok(Some(column(row, 1)?))
+    Ok(Some(read_column(row, 1)?))
 }
 
-fn is_enough(version: &str) -> bool {
+fn is_new_enough(version: &str) -> bool {
     let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
-    (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= PGVECTOR_LEAST
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= PGVECTOR_MIN
 }
 
 /// Distributes the tables by tenant where this is a Citus cluster.
-async fn spread(client: &Client, path: &str, grants: &str, notes: &mut Vec<String>) -> Result<(), Fault> {
+async fn distribute_tables(client: &Client, path: &str, grants: &str, notes: &mut Vec<String>) -> Result<(), Fault> {
     if client.query_typed("select 1 from pg_extension where extname = 'citus'", &[]).await?.is_empty() {
         notes.push("this is not a Citus cluster: nothing to spread".to_owned());
         return Ok(());
@@ -186,22 +186,22 @@ async fn spread(client: &Client, path: &str, grants: &str, notes: &mut Vec<Strin
 }
 
 /// How far the database is. Refuses what a newer program made, and what was edited.
-async fn standing(client: &Client) -> Result<u32, Fault> {
-    let rows = client.query_typed(RECORDED, &[]).await?;
-    judged(&rows)
+async fn schema_version(client: &Client) -> Result<u32, Fault> {
+    let rows = client.query_typed(RECORDED_MIGRATIONS, &[]).await?;
+    verify_version(&rows)
 }
 
-const RECORDED: &str = "select number, name, sha256 from migrations order by number";
+const RECORDED_MIGRATIONS: &str = "select number, name, sha256 from migrations order by number";
 
 /// INVARIANT: a migration is never edited after it has shipped.
-fn judged(rows: &[tokio_postgres::Row]) -> Result<u32, Fault> {
-    let found = rows.last().map_or(Ok(0), |row| count(row, 0))?;
+fn verify_version(rows: &[tokio_postgres::Row]) -> Result<u32, Fault> {
+    let found = rows.last().map_or(Ok(0), |row| read_count(row, 0))?;
     let found = u32::try_from(found).map_err(Fault::corrupt)?;
     if found > KNOWN {
-        return Err(StoreError::Newer { found, known: KNOWN }.into());
+        return Err(StoreError::SchemaTooNew { found, known: KNOWN }.into());
     }
     for (row, step) in rows.iter().zip(MIGRATIONS) {
-        if column::<&str>(row, 1)? != step.name || column::<&str>(row, 2)? != content_sha256(step.sql) {
+        if read_column::<&str>(row, 1)? != step.name || read_column::<&str>(row, 2)? != content_sha256(step.sql) {
             return Err(Fault::corrupt(format!("migration `{}` is not the one this program knows", step.name)));
         }
     }
@@ -209,9 +209,9 @@ fn judged(rows: &[tokio_postgres::Row]) -> Result<u32, Fault> {
 }
 
 /// Whether the application can work with the schema as it stands.
-pub(super) async fn check(pool: &Pool) -> Result<(), Fault> {
-    let answer = pool.read(None, &[Step::new(RECORDED, params![])]).await?;
-    let found = judged(answer.first().map_or(&[], Vec::as_slice))?;
+pub(super) async fn check_up_to_date(pool: &Pool) -> Result<(), Fault> {
+    let answer = pool.query_read_only(None, &[Statement::new(RECORDED_MIGRATIONS, params![])]).await?;
+    let found = verify_version(answer.first().map_or(&[], Vec::as_slice))?;
     match found == KNOWN {
         true => Ok(()),
         false => Err(Fault::unavailable(format!("the database is at migration {found} of {KNOWN}; {MIGRATE}"))),
@@ -227,7 +227,7 @@ mod tests {
         for (version, enough) in
             [("0.8.0", true), ("0.8", true), ("0.10.1", true), ("1.0", true), ("0.7.4", false), ("x", false)]
         {
-            assert_eq!(is_enough(version), enough, "{version}");
+            assert_eq!(is_new_enough(version), enough, "{version}");
         }
     }
 }

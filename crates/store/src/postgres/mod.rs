@@ -28,18 +28,20 @@ use engine::model::event::Event;
 use engine::model::id::{MemoryId, TenantId, VersionId};
 use engine::model::memory::{Memory, Version};
 use engine::policy::Readable;
-use engine::ports::change::{Change, Committed, Place};
+use engine::ports::change::{Change, CommitResult, Place};
 use engine::ports::row::{Row, RowFilter, RowKind};
-use engine::ports::{Address, Backend, Filter, Find, Found, Health, Page, PlaceState, StoreError, Tenant};
+use engine::ports::{
+    Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Filter, PageRequest, PlaceState, StoreError, Tenant,
+};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::bell::Bell;
-pub(crate) use copy::{copy_source, copy_target};
+use crate::bell::Notifier;
+pub(crate) use copy::{open_copy_source, open_copy_target};
 use fault::Fault;
-pub use migrate::{MigrateOptions, Migrated, migrate_postgres};
-use news::LOOK_AGAIN;
+pub use migrate::{MigrateOptions, MigrationReport, migrate_postgres};
+use news::EVENT_POLL_INTERVAL;
 use pool::Pool;
-use recall::{Models, Vectors};
+use recall::{IndexedModels, VectorSupport};
 use writer::Writer;
 
 /// What can be tuned.
@@ -70,20 +72,27 @@ type Options = PostgresOptions;
 
 /// Opens a database that [`migrate_postgres`] has prepared.
 pub fn open_postgres(url: &str, options: &PostgresOptions) -> Result<Arc<dyn Backend>, StoreError> {
-    let runtime = runtime()?;
+    let runtime = build_runtime()?;
     let pool = Pool::new(url, options)?;
     let vectors = runtime.block_on(async {
-        migrate::check(&pool).await?;
-        recall::vectors(&pool).await
+        migrate::check_up_to_date(&pool).await?;
+        recall::detect_vectors(&pool).await
     })?;
-    let news = Arc::new(Bell::default());
-    runtime.spawn(news::listen(pool.url(), Arc::downgrade(&news)));
+    let news = Arc::new(Notifier::default());
+    runtime.spawn(news::listen_for_events(pool.url(), Arc::downgrade(&news)));
     let writer = Writer::start(runtime.handle().clone(), pool.clone())?;
-    Ok(Arc::new(Postgres { pool, vectors, models: Models::default(), news, writer, runtime: Some(runtime) }))
+    Ok(Arc::new(Postgres {
+        pool,
+        vectors,
+        models: IndexedModels::default(),
+        notifier: news,
+        writer,
+        runtime: Some(runtime),
+    }))
 }
 
 /// The driver is asynchronous, the port is not: the loop that waits for the server runs in a thread of its own.
-fn runtime() -> Result<Runtime, StoreError> {
+fn build_runtime() -> Result<Runtime, StoreError> {
     let threads = 1;
     Builder::new_multi_thread()
         .worker_threads(threads)
@@ -96,9 +105,9 @@ fn runtime() -> Result<Runtime, StoreError> {
 
 struct Postgres {
     pool: Arc<Pool>,
-    vectors: Vectors,
-    models: Models,
-    news: Arc<Bell>,
+    vectors: VectorSupport,
+    models: IndexedModels,
+    notifier: Arc<Notifier>,
     writer: Writer,
     runtime: Option<Runtime>,
 }
@@ -115,7 +124,7 @@ impl Drop for Postgres {
 }
 
 impl Postgres {
-    fn run<T>(&self, work: impl Future<Output = Result<T, Fault>>) -> Result<T, StoreError> {
+    fn block_on<T>(&self, work: impl Future<Output = Result<T, Fault>>) -> Result<T, StoreError> {
         let stopped = || StoreError::Unavailable("the backend has stopped".to_owned());
         Ok(self.runtime.as_ref().ok_or_else(stopped)?.block_on(work)?)
     }
@@ -123,23 +132,23 @@ impl Postgres {
 
 impl Postgres {
     /// Before the first vector of a model is written, so that its index starts empty and costs nothing.
-    fn index_models(&self, change: &Change) {
+    fn ensure_model_indexes(&self, change: &Change) {
         if self.vectors.is_on() {
-            for (model, dimensions) in self.models.unmet(change) {
+            for (model, dimensions) in self.models.take_new_models(change) {
                 // Vectors are found without it too, only slower; the next process tries again.
-                let _ = self.run(recall::add_model(&self.pool, &model, dimensions));
+                let _ = self.block_on(recall::add_model_index(&self.pool, &model, dimensions));
             }
         }
     }
 }
 
 impl Backend for Postgres {
-    fn commit(&self, change: Change) -> Result<Committed, StoreError> {
-        self.index_models(&change);
-        let committed = self.run(writer::commit(&self.pool, &change))?;
-        if committed.last_event > 0 {
-            self.news.ring();
-            self.writer.grown(change.tenant);
+    fn commit(&self, change: Change) -> Result<CommitResult, StoreError> {
+        self.ensure_model_indexes(&change);
+        let committed = self.block_on(writer::commit(&self.pool, &change))?;
+        if committed.last_event_seq > 0 {
+            self.notifier.notify_all();
+            self.writer.queue_notification(change.tenant);
         }
         Ok(committed)
     }
@@ -152,83 +161,88 @@ impl Backend for Postgres {
         self.writer.flush()
     }
 
-    fn tenants(&self) -> Result<Vec<Tenant>, StoreError> {
-        self.run(records::tenants(&self.pool))
+    fn list_tenants(&self) -> Result<Vec<Tenant>, StoreError> {
+        self.block_on(records::list_tenants(&self.pool))
     }
 
     fn ensure_tenant(&self, tenant: &Tenant) -> Result<Tenant, StoreError> {
-        self.run(records::ensure_tenant(&self.pool, tenant))
+        self.block_on(records::ensure_tenant(&self.pool, tenant))
     }
 
-    fn row(&self, tenant: TenantId, kind: RowKind, id: &str) -> Result<Option<Row>, StoreError> {
-        self.run(records::row(&self.pool, tenant, kind, id))
+    fn get_row(&self, tenant: TenantId, kind: RowKind, id: &str) -> Result<Option<Row>, StoreError> {
+        self.block_on(records::get_row(&self.pool, tenant, kind, id))
     }
 
-    fn rows(&self, tenant: TenantId, kind: RowKind, filter: &RowFilter) -> Result<Vec<Row>, StoreError> {
-        self.run(records::rows(&self.pool, tenant, kind, filter))
+    fn list_rows(&self, tenant: TenantId, kind: RowKind, filter: &RowFilter) -> Result<Vec<Row>, StoreError> {
+        self.block_on(records::list_rows(&self.pool, tenant, kind, filter))
     }
 
-    fn get(&self, readable: &Readable, address: &Address) -> Result<Option<Memory>, StoreError> {
-        self.run(memories::get(&self.pool, readable, address))
+    fn get_memory(&self, readable: &Readable, address: &Address) -> Result<Option<Memory>, StoreError> {
+        self.block_on(memories::get_memory(&self.pool, readable, address))
     }
 
-    fn list(&self, readable: &Readable, filter: &Filter, page: &Page) -> Result<Vec<Memory>, StoreError> {
-        self.run(memories::list(&self.pool, readable, filter, page))
+    fn list_memories(
+        &self,
+        readable: &Readable,
+        filter: &Filter,
+        page: &PageRequest,
+    ) -> Result<Vec<Memory>, StoreError> {
+        self.block_on(memories::list_memories(&self.pool, readable, filter, page))
     }
 
-    fn versions(
+    fn list_versions(
         &self,
         readable: &Readable,
         memory: MemoryId,
         below: Option<u32>,
         limit: usize,
     ) -> Result<Vec<Version>, StoreError> {
-        self.run(memories::versions(&self.pool, readable, memory, below, limit))
+        self.block_on(memories::list_versions(&self.pool, readable, memory, below, limit))
     }
 
-    fn version(&self, readable: &Readable, version: VersionId) -> Result<Option<Version>, StoreError> {
-        self.run(memories::version(&self.pool, readable, version))
+    fn get_version(&self, readable: &Readable, version: VersionId) -> Result<Option<Version>, StoreError> {
+        self.block_on(memories::get_version(&self.pool, readable, version))
     }
 
-    fn find(&self, readable: &Readable, find: &Find) -> Result<Found, StoreError> {
-        self.run(recall::find(&self.pool, &self.vectors, readable, find))
+    fn find_candidates(&self, readable: &Readable, find: &CandidateQuery) -> Result<CandidateSet, StoreError> {
+        self.block_on(recall::find_candidates(&self.pool, &self.vectors, readable, find))
     }
 
-    fn place(&self, tenant: TenantId, place: &Place) -> Result<PlaceState, StoreError> {
-        self.run(async {
-            let answer = self.pool.read(Some(tenant), &[scopes::ask(tenant, place)]).await?;
-            scopes::state(answer.first().map_or(&[], Vec::as_slice))
+    fn place_state(&self, tenant: TenantId, place: &Place) -> Result<PlaceState, StoreError> {
+        self.block_on(async {
+            let answer = self.pool.query_read_only(Some(tenant), &[scopes::place_query(tenant, place)]).await?;
+            scopes::read_place_state(answer.first().map_or(&[], Vec::as_slice))
         })
     }
 
-    fn live(&self, tenant: TenantId) -> Result<Vec<(String, u64)>, StoreError> {
-        self.run(async {
-            let answer = self.pool.read(Some(tenant), &[scopes::ask_live(tenant)]).await?;
-            scopes::live(answer.first().map_or(&[], Vec::as_slice))
+    fn live_counts(&self, tenant: TenantId) -> Result<Vec<(String, u64)>, StoreError> {
+        self.block_on(async {
+            let answer = self.pool.query_read_only(Some(tenant), &[scopes::live_counts_query(tenant)]).await?;
+            scopes::read_live_counts(answer.first().map_or(&[], Vec::as_slice))
         })
     }
 
-    fn unembedded(&self, tenant: TenantId, model: &str, limit: usize) -> Result<Vec<Memory>, StoreError> {
-        self.run(recall::unembedded(&self.pool, tenant, model, limit))
+    fn list_unembedded(&self, tenant: TenantId, model: &str, limit: usize) -> Result<Vec<Memory>, StoreError> {
+        self.block_on(recall::list_unembedded(&self.pool, tenant, model, limit))
     }
 
-    fn events(&self, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
-        self.run(events::after(&self.pool, tenant, after, limit))
+    fn events_after(&self, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
+        self.block_on(events::events_after(&self.pool, tenant, after, limit))
     }
 
-    fn last_event(&self, tenant: TenantId) -> Result<u64, StoreError> {
-        self.run(events::last(&self.pool, tenant))
+    fn last_event_seq(&self, tenant: TenantId) -> Result<u64, StoreError> {
+        self.block_on(events::last_event_seq(&self.pool, tenant))
     }
 
     fn wait_events(&self, tenant: TenantId, after: u64, at_most: Duration) -> Result<u64, StoreError> {
-        self.news.wait_past(after, at_most, LOOK_AGAIN, || self.last_event(tenant))
+        self.notifier.wait_for_event(after, at_most, EVENT_POLL_INTERVAL, || self.last_event_seq(tenant))
     }
 
-    fn damage(&self) -> Result<Vec<String>, StoreError> {
+    fn check_integrity(&self) -> Result<Vec<String>, StoreError> {
         Ok(Vec::new())
     }
 
-    fn health(&self) -> Result<Health, StoreError> {
-        self.run(health::report(&self.pool, &self.vectors))
+    fn health(&self) -> Result<BackendHealth, StoreError> {
+        self.block_on(health::read_health(&self.pool, &self.vectors))
     }
 }

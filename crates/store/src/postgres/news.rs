@@ -7,16 +7,16 @@ use std::time::Duration;
 use tokio_postgres::AsyncMessage;
 
 use super::events::CHANNEL;
-use super::url::Url;
-use crate::bell::Bell;
+use super::url::ServerUrl;
+use crate::bell::Notifier;
 
 /// How often those who wait look by themselves: a word of the server may get lost while its line is down.
-pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(2);
+pub(super) const EVENT_POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Pause before the server is asked again to tell.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
 
 /// Listens for as long as somebody holds the bell; connects again when the line breaks.
-pub(super) async fn listen(url: Url, news: Weak<Bell>) {
+pub(super) async fn listen_for_events(url: ServerUrl, news: Weak<Notifier>) {
     while news.strong_count() > 0 {
         if let Ok((client, mut connection)) = url.connect().await {
             let bell = news.clone();
@@ -24,7 +24,7 @@ pub(super) async fn listen(url: Url, news: Weak<Bell>) {
                 while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
                     // A reason to look; what happened is read from the log.
                     if let (AsyncMessage::Notification(_), Some(news)) = (message, bell.upgrade()) {
-                        news.ring();
+                        news.notify_all();
                     }
                 }
             });

@@ -6,47 +6,56 @@ use engine::ports::row::{Row, RowFilter, RowKind};
 use tokio_postgres::Row as SqlRow;
 
 use super::fault::Fault;
-use super::pool::{Mode, Pool};
-use super::rows::{Step, column, json, limit, micros, params, time, to_json};
-use super::scopes::next;
+use super::pool::{Pool, TransactionMode};
+use super::rows::{Statement, from_micros, params, read_column, read_json, row_limit, to_json, to_micros};
+use super::scopes::push_param;
 
-pub(super) const TENANTS: &str = "select id, slug, created_at from tenants order by slug";
+pub(super) const TENANTS_SQL: &str = "select id, slug, created_at from tenants order by slug";
 
-pub(super) async fn tenants(pool: &Pool) -> Result<Vec<Tenant>, Fault> {
-    pool.read(None, &[Step::new(TENANTS, params![])]).await?.iter().flatten().map(to_tenant).collect()
+pub(super) async fn list_tenants(pool: &Pool) -> Result<Vec<Tenant>, Fault> {
+    pool.query_read_only(None, &[Statement::new(TENANTS_SQL, params![])])
+        .await?
+        .iter()
+        .flatten()
+        .map(to_tenant)
+        .collect()
 }
 
 pub(super) async fn ensure_tenant(pool: &Pool, wanted: &Tenant) -> Result<Tenant, Fault> {
-    if let Some(standing) = tenant(pool, &wanted.slug).await? {
+    if let Some(standing) = find_tenant(pool, &wanted.slug).await? {
         return Ok(standing);
     }
     let made = [
-        Step::new(
+        Statement::new(
             "insert into tenants (id, slug, created_at) values ($1, $2, $3) on conflict do nothing",
-            params![wanted.id.0, &wanted.slug, micros(wanted.created_at)],
+            params![wanted.id.0, &wanted.slug, to_micros(wanted.created_at)],
         ),
         // Only where the line above made it: another process may have been first with another id.
-        Step::new(
+        Statement::new(
             "insert into heads (tenant) select id from tenants where id = $1 on conflict do nothing",
             params![wanted.id.0],
         ),
     ];
     let session = pool.acquire().await?;
-    session.transaction(&pool.open(Some(wanted.id), Mode::Write), &made, "commit").await?;
+    session.run_transaction(&pool.begin_sql(Some(wanted.id), TransactionMode::Write), &made, "commit").await?;
     let missing = || Fault::corrupt(format!("tenant `{}` has the id of another one", wanted.slug));
-    tenant(pool, &wanted.slug).await?.ok_or_else(missing)
+    find_tenant(pool, &wanted.slug).await?.ok_or_else(missing)
 }
 
-async fn tenant(pool: &Pool, slug: &str) -> Result<Option<Tenant>, Fault> {
-    let step = Step::new("select id, slug, created_at from tenants where slug = $1", params![slug]);
-    pool.read(None, &[step]).await?.iter().flatten().next().map(to_tenant).transpose()
+async fn find_tenant(pool: &Pool, slug: &str) -> Result<Option<Tenant>, Fault> {
+    let step = Statement::new("select id, slug, created_at from tenants where slug = $1", params![slug]);
+    pool.query_read_only(None, &[step]).await?.iter().flatten().next().map(to_tenant).transpose()
 }
 
 pub(super) fn to_tenant(row: &SqlRow) -> Result<Tenant, Fault> {
-    Ok(Tenant { id: TenantId(column(row, 0)?), slug: column(row, 1)?, created_at: time(column(row, 2)?)? })
+    Ok(Tenant {
+        id: TenantId(read_column(row, 0)?),
+        slug: read_column(row, 1)?,
+        created_at: from_micros(read_column(row, 2)?)?,
+    })
 }
 
-pub(super) fn put(tenant: TenantId, row: &Row) -> Result<Step, Fault> {
+pub(super) fn upsert_row(tenant: TenantId, row: &Row) -> Result<Statement, Fault> {
     let sql = format!(
         "insert into {} (tenant, id, state, subject, parent, at, body)
          values ($1, $2, $3, $4, $5, $6, $7::text::jsonb)
@@ -56,57 +65,66 @@ pub(super) fn put(tenant: TenantId, row: &Row) -> Result<Step, Fault> {
         row.kind
     );
     let body = to_json(&row.body)?;
-    Ok(Step::new(sql, params![tenant.0, &row.id, &row.state, &row.subject, &row.parent, micros(row.at), body]))
+    Ok(Statement::new(sql, params![tenant.0, &row.id, &row.state, &row.subject, &row.parent, to_micros(row.at), body]))
 }
 
-pub(super) fn remove(tenant: TenantId, kind: RowKind, id: &str) -> Step {
-    Step::new(format!("delete from {kind} where tenant = $1 and id = $2"), params![tenant.0, id])
+pub(super) fn delete_row(tenant: TenantId, kind: RowKind, id: &str) -> Statement {
+    Statement::new(format!("delete from {kind} where tenant = $1 and id = $2"), params![tenant.0, id])
 }
 
 const ROW: &str = "id, state, subject, parent, at, body::text";
 
-pub(super) async fn row(pool: &Pool, tenant: TenantId, kind: RowKind, id: &str) -> Result<Option<Row>, Fault> {
+pub(super) async fn get_row(pool: &Pool, tenant: TenantId, kind: RowKind, id: &str) -> Result<Option<Row>, Fault> {
     let sql = format!("select {ROW} from {kind} where tenant = $1 and id = $2");
-    let answer = pool.read(Some(tenant), &[Step::new(sql, params![tenant.0, id])]).await?;
+    let answer = pool.query_read_only(Some(tenant), &[Statement::new(sql, params![tenant.0, id])]).await?;
     answer.iter().flatten().next().map(|row| to_row(kind, row)).transpose()
 }
 
-pub(super) async fn rows(pool: &Pool, tenant: TenantId, kind: RowKind, filter: &RowFilter) -> Result<Vec<Row>, Fault> {
-    let answer = pool.read(Some(tenant), &[query(tenant, kind, filter)]).await?;
+pub(super) async fn list_rows(
+    pool: &Pool,
+    tenant: TenantId,
+    kind: RowKind,
+    filter: &RowFilter,
+) -> Result<Vec<Row>, Fault> {
+    let answer = pool.query_read_only(Some(tenant), &[rows_query(tenant, kind, filter)]).await?;
     answer.iter().flatten().map(|row| to_row(kind, row)).collect()
 }
 
-fn query(tenant: TenantId, kind: RowKind, filter: &RowFilter) -> Step {
+fn rows_query(tenant: TenantId, kind: RowKind, filter: &RowFilter) -> Statement {
     let (beyond, direction) = if filter.newest_first { ("<", "desc") } else { (">", "asc") };
     let mut params = params![tenant.0];
     let mut sql = format!("select {ROW} from {kind} where tenant = $1");
     for (column, value) in [("state", &filter.state), ("subject", &filter.subject), ("parent", &filter.parent)] {
         if let Some(value) = value {
-            sql += &format!(" and {column} = {}", next(&mut params, value));
+            sql += &format!(" and {column} = {}", push_param(&mut params, value));
         }
     }
     if let Some(before) = filter.before {
-        sql += &format!(" and at < {}", next(&mut params, micros(before)));
+        sql += &format!(" and at < {}", push_param(&mut params, to_micros(before)));
     }
     if let Some((at, id)) = &filter.after {
-        sql += &format!(" and (at, id) {beyond} ({}, {})", next(&mut params, micros(*at)), next(&mut params, id));
+        sql += &format!(
+            " and (at, id) {beyond} ({}, {})",
+            push_param(&mut params, to_micros(*at)),
+            push_param(&mut params, id)
+        );
     }
     sql += &format!(" order by at {direction}, id {direction}");
     // A filter that says no limit takes all.
     if filter.limit > 0 {
-        sql += &format!(" limit {}", next(&mut params, limit(filter.limit)));
+        sql += &format!(" limit {}", push_param(&mut params, row_limit(filter.limit)));
     }
-    Step::new(sql, params)
+    Statement::new(sql, params)
 }
 
 fn to_row(kind: RowKind, row: &SqlRow) -> Result<Row, Fault> {
     Ok(Row {
         kind,
-        id: column(row, 0)?,
-        state: column(row, 1)?,
-        subject: column(row, 2)?,
-        parent: column(row, 3)?,
-        at: time(column(row, 4)?)?,
-        body: json(row, 5)?,
+        id: read_column(row, 0)?,
+        state: read_column(row, 1)?,
+        subject: read_column(row, 2)?,
+        parent: read_column(row, 3)?,
+        at: from_micros(read_column(row, 4)?)?,
+        body: read_json(row, 5)?,
     })
 }

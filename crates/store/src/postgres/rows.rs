@@ -49,14 +49,14 @@ impl From<&String> for Param {
 
 /// One statement of a transaction.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct Statement {
     pub(super) sql: String,
     pub(super) params: Vec<Param>,
 }
 
-impl Step {
-    pub(super) fn new(sql: impl Into<String>, params: Vec<Param>) -> Step {
-        Step { sql: sql.into(), params }
+impl Statement {
+    pub(super) fn new(sql: impl Into<String>, params: Vec<Param>) -> Statement {
+        Statement { sql: sql.into(), params }
     }
 }
 
@@ -67,31 +67,31 @@ macro_rules! params {
 pub(super) use params;
 
 /// A column, or why it cannot be what was written.
-pub(super) fn column<'a, T: FromSql<'a>>(row: &'a Row, at: usize) -> Result<T, Fault> {
+pub(super) fn read_column<'a, T: FromSql<'a>>(row: &'a Row, at: usize) -> Result<T, Fault> {
     row.try_get(at).map_err(Fault::corrupt)
 }
 
 /// A time as it stands in columns.
-pub(super) fn micros(at: Timestamp) -> i64 {
+pub(super) fn to_micros(at: Timestamp) -> i64 {
     at.as_microsecond()
 }
 
-pub(super) fn time(micros: i64) -> Result<Timestamp, Fault> {
+pub(super) fn from_micros(micros: i64) -> Result<Timestamp, Fault> {
     Timestamp::from_microsecond(micros).map_err(Fault::corrupt)
 }
 
 /// A number that is never negative.
-pub(super) fn count(row: &Row, at: usize) -> Result<u64, Fault> {
-    u64::try_from(column::<i64>(row, at)?).map_err(Fault::corrupt)
+pub(super) fn read_count(row: &Row, at: usize) -> Result<u64, Fault> {
+    u64::try_from(read_column::<i64>(row, at)?).map_err(Fault::corrupt)
 }
 
 /// A word of the vocabulary.
-pub(super) fn word<T: FromStr<Err = engine::model::error::Error>>(row: &Row, at: usize) -> Result<T, Fault> {
-    column::<&str>(row, at)?.parse().map_err(Fault::corrupt)
+pub(super) fn read_word<T: FromStr<Err = engine::model::error::Error>>(row: &Row, at: usize) -> Result<T, Fault> {
+    read_column::<&str>(row, at)?.parse().map_err(Fault::corrupt)
 }
 
-pub(super) fn json<T: DeserializeOwned>(row: &Row, at: usize) -> Result<T, Fault> {
-    serde_json::from_str(column::<&str>(row, at)?).map_err(Fault::corrupt)
+pub(super) fn read_json<T: DeserializeOwned>(row: &Row, at: usize) -> Result<T, Fault> {
+    serde_json::from_str(read_column::<&str>(row, at)?).map_err(Fault::corrupt)
 }
 
 /// Nouns of the engine are maps of plain values, which always become JSON.
@@ -100,18 +100,18 @@ pub(super) fn to_json(value: &impl serde::Serialize) -> Result<String, Fault> {
 }
 
 /// A bound on rows as the server counts them.
-pub(super) fn limit(rows: usize) -> i64 {
+pub(super) fn row_limit(rows: usize) -> i64 {
     i64::try_from(rows).unwrap_or(i64::MAX)
 }
 
 /// The columns [`memory`] reads, of a version `v` and the counters `r`.
 pub(super) const MEMORY: &str = "v.snapshot, v.content, r.count, r.last";
 
-pub(super) fn memory(row: &Row) -> Result<Memory, Fault> {
-    let mut memory: Memory = json(row, 0)?;
-    memory.content = column(row, 1)?;
-    memory.recall_count = column::<Option<i64>>(row, 2)?.map_or(Ok(0), u64::try_from).map_err(Fault::corrupt)?;
-    memory.last_recalled_at = column::<Option<i64>>(row, 3)?.map(time).transpose()?;
+pub(super) fn read_memory(row: &Row) -> Result<Memory, Fault> {
+    let mut memory: Memory = read_json(row, 0)?;
+    memory.content = read_column(row, 1)?;
+    memory.recall_count = read_column::<Option<i64>>(row, 2)?.map_or(Ok(0), u64::try_from).map_err(Fault::corrupt)?;
+    memory.last_recalled_at = read_column::<Option<i64>>(row, 3)?.map(from_micros).transpose()?;
     Ok(memory)
 }
 
@@ -119,21 +119,21 @@ pub(super) fn memory(row: &Row) -> Result<Memory, Fault> {
 pub(super) const VERSION: &str = "v.snapshot, v.content, v.id, v.number, v.operation, v.previous, v.actor, v.run,
     v.conversation, v.reason, v.evidence, v.at, v.redacted_at";
 
-pub(super) fn version(row: &Row) -> Result<Version, Fault> {
-    let mut memory: Memory = json(row, 0)?;
-    memory.content = column(row, 1)?;
+pub(super) fn read_version(row: &Row) -> Result<Version, Fault> {
+    let mut memory: Memory = read_json(row, 0)?;
+    memory.content = read_column(row, 1)?;
     Ok(Version {
-        id: VersionId(column(row, 2)?),
-        number: u32::try_from(count(row, 3)?).map_err(Fault::corrupt)?,
-        operation: word(row, 4)?,
+        id: VersionId(read_column(row, 2)?),
+        number: u32::try_from(read_count(row, 3)?).map_err(Fault::corrupt)?,
+        operation: read_word(row, 4)?,
         memory,
-        previous: column::<Option<Uuid>>(row, 5)?.map(VersionId),
-        actor: column(row, 6)?,
-        run: column(row, 7)?,
-        conversation: column(row, 8)?,
-        reason: column(row, 9)?,
-        evidence: json(row, 10)?,
-        at: time(column(row, 11)?)?,
-        redacted_at: column::<Option<i64>>(row, 12)?.map(time).transpose()?,
+        previous: read_column::<Option<Uuid>>(row, 5)?.map(VersionId),
+        actor: read_column(row, 6)?,
+        run: read_column(row, 7)?,
+        conversation: read_column(row, 8)?,
+        reason: read_column(row, 9)?,
+        evidence: read_json(row, 10)?,
+        at: from_micros(read_column(row, 11)?)?,
+        redacted_at: read_column::<Option<i64>>(row, 12)?.map(from_micros).transpose()?,
     })
 }

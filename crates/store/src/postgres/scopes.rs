@@ -2,18 +2,18 @@
 
 use engine::model::id::TenantId;
 use engine::model::scope::Scope;
-use engine::policy::{Readable, Scopes};
+use engine::policy::{Readable, ReadableScopes};
 use engine::ports::change::Place;
 use engine::ports::{Filter, PlaceState};
 use tokio_postgres::Row;
 
 use super::fault::Fault;
-use super::rows::{Param, Step, count, params};
+use super::rows::{Param, Statement, params, read_count};
 
 /// Asks for a place: number, generation, live memories. No row where nobody has written to it.
-pub(super) fn ask(tenant: TenantId, place: &Place) -> Step {
-    let (first, second) = place.scope.names();
-    Step::new(
+pub(super) fn place_query(tenant: TenantId, place: &Place) -> Statement {
+    let (first, second) = place.scope.name_columns();
+    Statement::new(
         "select id, generation, live
          from scopes
          where tenant = $1 and kind = $2 and first = $3 and second = $4 and store = $5",
@@ -21,16 +21,16 @@ pub(super) fn ask(tenant: TenantId, place: &Place) -> Step {
     )
 }
 
-pub(super) fn state(rows: &[Row]) -> Result<PlaceState, Fault> {
+pub(super) fn read_place_state(rows: &[Row]) -> Result<PlaceState, Fault> {
     match rows.first() {
-        Some(row) => Ok(PlaceState { generation: count(row, 1)?, live: count(row, 2)? }),
+        Some(row) => Ok(PlaceState { generation: read_count(row, 1)?, live: read_count(row, 2)? }),
         None => Ok(PlaceState::default()),
     }
 }
 
 /// Asks for the live memories by store.
-pub(super) fn ask_live(tenant: TenantId) -> Step {
-    Step::new(
+pub(super) fn live_counts_query(tenant: TenantId) -> Statement {
+    Statement::new(
         "select store, sum(live)::bigint
          from scopes
          where tenant = $1
@@ -40,53 +40,53 @@ pub(super) fn ask_live(tenant: TenantId) -> Step {
     )
 }
 
-pub(super) fn live(rows: &[Row]) -> Result<Vec<(String, u64)>, Fault> {
-    rows.iter().map(|row| Ok((row.try_get(0)?, count(row, 1)?))).collect()
+pub(super) fn read_live_counts(rows: &[Row]) -> Result<Vec<(String, u64)>, Fault> {
+    rows.iter().map(|row| Ok((row.try_get(0)?, read_count(row, 1)?))).collect()
 }
 
 /// A query for the ids and counters of the places that are both readable and asked for. Archived and closed
 /// stores are not looked into, so that what stands there takes no place in a pool.
 /// Three spellings rather than one with `or`, so that a few names are looked up and not searched for.
-pub(super) fn visible(readable: &Readable, filter: &Filter, params: &mut Vec<Param>) -> String {
+pub(super) fn visible_scopes(readable: &Readable, filter: &Filter, params: &mut Vec<Param>) -> String {
     let mut sql = format!(
         "select s.id, s.live, s.live_len
          from scopes s
          join stores t on t.tenant = s.tenant and t.id = s.store
          where s.tenant = {} and t.state <> 'archived'",
-        next(params, readable.tenant.0)
+        push_param(params, readable.tenant.0)
     );
-    let places: Vec<&Place> = filter.places.iter().filter(|place| readable.sees(&place.scope)).collect();
+    let places: Vec<&Place> = filter.places.iter().filter(|place| readable.sees_scope(&place.scope)).collect();
     let named = |scopes: &[&Scope], params: &mut Vec<Param>| {
         let list = |pick: fn(&Scope) -> &str| scopes.iter().map(|scope| pick(scope).to_owned()).collect::<Vec<_>>();
-        let kinds = next(params, list(|scope| scope.kind().as_str()));
-        let firsts = next(params, list(|scope| scope.names().0));
-        let seconds = next(params, list(|scope| scope.names().1));
+        let kinds = push_param(params, list(|scope| scope.kind().as_str()));
+        let firsts = push_param(params, list(|scope| scope.name_columns().0));
+        let seconds = push_param(params, list(|scope| scope.name_columns().1));
         format!("{kinds}, {firsts}, {seconds}")
     };
     if !filter.places.is_empty() {
         let scopes: Vec<&Scope> = places.iter().map(|place| &place.scope).collect();
         let names = named(&scopes, params);
-        let stores = next(params, places.iter().map(|place| place.store.clone()).collect::<Vec<_>>());
+        let stores = push_param(params, places.iter().map(|place| place.store.clone()).collect::<Vec<_>>());
         sql += &format!(" and (s.kind, s.first, s.second, s.store) in (select * from unnest({names}, {stores}))");
-    } else if let Scopes::These(scopes) = &readable.scopes {
+    } else if let ReadableScopes::These(scopes) = &readable.scopes {
         let names = named(&scopes.iter().collect::<Vec<_>>(), params);
         sql += &format!(" and (s.kind, s.first, s.second) in (select * from unnest({names}))");
     }
-    if !readable.closed.is_empty() {
-        sql += &format!(" and s.store <> all({})", next(params, readable.closed.clone()));
+    if !readable.hidden_stores.is_empty() {
+        sql += &format!(" and s.store <> all({})", push_param(params, readable.hidden_stores.clone()));
     }
     if !filter.stores.is_empty() {
-        sql += &format!(" and s.store = any({})", next(params, filter.stores.clone()));
+        sql += &format!(" and s.store = any({})", push_param(params, filter.stores.clone()));
     }
     if !filter.scopes.is_empty() {
         let kinds: Vec<String> = filter.scopes.iter().map(|kind| kind.as_str().to_owned()).collect();
-        sql += &format!(" and s.kind = any({})", next(params, kinds));
+        sql += &format!(" and s.kind = any({})", push_param(params, kinds));
     }
     sql
 }
 
 /// Adds a parameter; answers its name.
-pub(super) fn next(params: &mut Vec<Param>, value: impl Into<Param>) -> String {
+pub(super) fn push_param(params: &mut Vec<Param>, value: impl Into<Param>) -> String {
     params.push(value.into());
     format!("${}", params.len())
 }

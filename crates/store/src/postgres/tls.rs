@@ -17,13 +17,13 @@ use tokio_rustls::TlsConnector;
 
 /// Whom to believe.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Trust {
+pub(super) enum CertificateTrust {
     /// Whoever answers: nobody listens in, but who it is stays open.
-    Anybody,
+    AnyCertificate,
     /// A certificate for this host, signed by an authority the web knows.
-    Web,
+    WebRoots,
     /// A certificate for this host, signed by one in this file.
-    File(String),
+    RootFile(String),
 }
 
 /// Makes sealed lines.
@@ -31,23 +31,25 @@ pub(super) enum Trust {
 pub(super) struct Tls(TlsConnector);
 
 impl Tls {
-    pub(super) fn new(trust: &Trust) -> Result<Tls, StoreError> {
+    pub(super) fn new(trust: &CertificateTrust) -> Result<Tls, StoreError> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()
             .map_err(|error| StoreError::Unavailable(format!("no TLS: {error}")))?;
         let config = match trust {
-            Trust::Anybody => builder.dangerous().with_custom_certificate_verifier(Arc::new(Believing(provider))),
-            Trust::Web => {
+            CertificateTrust::AnyCertificate => {
+                builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAnyCertificate(provider)))
+            }
+            CertificateTrust::WebRoots => {
                 builder.with_root_certificates(RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() })
             }
-            Trust::File(path) => builder.with_root_certificates(authorities(path)?),
+            CertificateTrust::RootFile(path) => builder.with_root_certificates(load_root_certificates(path)?),
         };
         Ok(Tls(TlsConnector::from(Arc::new(config.with_no_client_auth()))))
     }
 }
 
-fn authorities(path: &str) -> Result<RootCertStore, StoreError> {
+fn load_root_certificates(path: &str) -> Result<RootCertStore, StoreError> {
     let unusable = |why: String| StoreError::Unavailable(format!("`sslrootcert` is `{path}`: {why}"));
     let mut store = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(path).map_err(|error| unusable(error.to_string()))? {
@@ -62,9 +64,9 @@ fn authorities(path: &str) -> Result<RootCertStore, StoreError> {
 
 /// Believes whatever certificate it is shown, but checks that the other side holds its key.
 #[derive(Debug)]
-struct Believing(Arc<CryptoProvider>);
+struct AcceptAnyCertificate(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Believing {
+impl ServerCertVerifier for AcceptAnyCertificate {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,
@@ -100,54 +102,54 @@ impl ServerCertVerifier for Believing {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Tls {
-    type Stream = Sealed<S>;
-    type TlsConnect = Handshake;
+    type Stream = EncryptedStream<S>;
+    type TlsConnect = TlsHandshake;
     type Error = io::Error;
 
-    fn make_tls_connect(&mut self, host: &str) -> Result<Handshake, io::Error> {
+    fn make_tls_connect(&mut self, host: &str) -> Result<TlsHandshake, io::Error> {
         // A socket of this machine has no name; it is never sealed either.
         let name = ServerName::try_from(host.to_owned()).ok();
-        Ok(Handshake { connector: self.0.clone(), name })
+        Ok(TlsHandshake { connector: self.0.clone(), name })
     }
 }
 
-pub(super) struct Handshake {
+pub(super) struct TlsHandshake {
     connector: TlsConnector,
     name: Option<ServerName<'static>>,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Handshake {
-    type Stream = Sealed<S>;
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for TlsHandshake {
+    type Stream = EncryptedStream<S>;
     type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Sealed<S>>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = io::Result<EncryptedStream<S>>> + Send>>;
 
     fn connect(self, stream: S) -> Self::Future {
         Box::pin(async move {
             let unnamed =
                 || io::Error::new(io::ErrorKind::InvalidData, "the host is no name a certificate could carry");
             let name = self.name.ok_or_else(unnamed)?;
-            Ok(Sealed(self.connector.connect(name, stream).await?))
+            Ok(EncryptedStream(self.connector.connect(name, stream).await?))
         })
     }
 }
 
 /// A sealed line.
-pub(super) struct Sealed<S>(tokio_rustls::client::TlsStream<S>);
+pub(super) struct EncryptedStream<S>(tokio_rustls::client::TlsStream<S>);
 
-impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Sealed<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for EncryptedStream<S> {
     /// Passwords are proven without it, as with servers that do not offer it.
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Sealed<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for EncryptedStream<S> {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.0).poll_read(context, into)
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Sealed<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for EncryptedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.0).poll_write(context, bytes)
     }

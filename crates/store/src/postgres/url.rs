@@ -8,39 +8,39 @@ use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Client, Config, Connection, Socket};
 
 use super::fault::Fault;
-use super::tls::{Sealed, Tls, Trust};
+use super::tls::{CertificateTrust, EncryptedStream, Tls};
 
 /// How long one attempt to connect may take before it counts as failed.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Clone)]
-pub(super) struct Url {
+pub(super) struct ServerUrl {
     pub(super) config: Config,
     tls: Tls,
 }
 
-impl Url {
-    pub(super) fn parse(text: &str) -> Result<Url, StoreError> {
+impl ServerUrl {
+    pub(super) fn parse(text: &str) -> Result<ServerUrl, StoreError> {
         let wrong = |why: &str| StoreError::Unavailable(format!("the database URL is not valid: {why}"));
-        let Parts { url, mode, authorities } = parts(text);
+        let UrlParts { url, mode, authorities } = split_url(text);
         let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| wrong(&error.to_string()))?;
         config.connect_timeout(CONNECT_TIMEOUT).keepalives(true);
         if config.get_application_name().is_none() {
             config.application_name("ingrain");
         }
-        let (mode, trust) = seal(mode.as_deref(), authorities).map_err(|why| wrong(&why))?;
+        let (mode, trust) = tls_mode(mode.as_deref(), authorities).map_err(|why| wrong(&why))?;
         // As everywhere: a socket of this machine needs no seal.
-        let local = !config.get_hosts().is_empty() && config.get_hosts().iter().all(is_local);
+        let local = !config.get_hosts().is_empty() && config.get_hosts().iter().all(is_unix_socket);
         config.ssl_mode(if local { SslMode::Disable } else { mode });
-        Ok(Url { config, tls: Tls::new(&trust)? })
+        Ok(ServerUrl { config, tls: Tls::new(&trust)? })
     }
 
-    pub(super) async fn connect(&self) -> Result<(Client, Connection<Socket, Sealed<Socket>>), Fault> {
+    pub(super) async fn connect(&self) -> Result<(Client, Connection<Socket, EncryptedStream<Socket>>), Fault> {
         Ok(self.config.connect(self.tls.clone()).await?)
     }
 
     /// Connects; the connection lives on in a task of its own.
-    pub(super) async fn client(&self) -> Result<Client, Fault> {
+    pub(super) async fn spawn_client(&self) -> Result<Client, Fault> {
         let (client, connection) = self.connect().await?;
         // Its end shows in the client: every request after it fails as closed.
         tokio::spawn(async move { drop(connection.await) });
@@ -48,7 +48,7 @@ impl Url {
     }
 }
 
-fn is_local(host: &Host) -> bool {
+fn is_unix_socket(host: &Host) -> bool {
     match host {
         Host::Tcp(_) => false,
         #[cfg(unix)]
@@ -56,16 +56,16 @@ fn is_local(host: &Host) -> bool {
     }
 }
 
-struct Parts {
+struct UrlParts {
     /// Without what the driver does not know.
     url: String,
     mode: Option<String>,
     authorities: Option<String>,
 }
 
-fn parts(text: &str) -> Parts {
+fn split_url(text: &str) -> UrlParts {
     let (base, query) = text.split_once('?').unwrap_or((text, ""));
-    let mut parts = Parts { url: String::new(), mode: None, authorities: None };
+    let mut parts = UrlParts { url: String::new(), mode: None, authorities: None };
     let mut rest = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let value = |text: &str| Some(percent_decode_str(text).decode_utf8_lossy().into_owned());
@@ -79,14 +79,14 @@ fn parts(text: &str) -> Parts {
     parts
 }
 
-fn seal(mode: Option<&str>, authorities: Option<String>) -> Result<(SslMode, Trust), String> {
+fn tls_mode(mode: Option<&str>, authorities: Option<String>) -> Result<(SslMode, CertificateTrust), String> {
     match (mode.unwrap_or("prefer"), authorities) {
-        ("verify-full", Some(file)) => Ok((SslMode::Require, Trust::File(file))),
-        ("verify-full", None) => Ok((SslMode::Require, Trust::Web)),
+        ("verify-full", Some(file)) => Ok((SslMode::Require, CertificateTrust::RootFile(file))),
+        ("verify-full", None) => Ok((SslMode::Require, CertificateTrust::WebRoots)),
         (_, Some(_)) => Err("`sslrootcert` is looked at with `sslmode=verify-full` only".to_owned()),
-        ("disable", None) => Ok((SslMode::Disable, Trust::Anybody)),
-        ("prefer", None) => Ok((SslMode::Prefer, Trust::Anybody)),
-        ("require", None) => Ok((SslMode::Require, Trust::Anybody)),
+        ("disable", None) => Ok((SslMode::Disable, CertificateTrust::AnyCertificate)),
+        ("prefer", None) => Ok((SslMode::Prefer, CertificateTrust::AnyCertificate)),
+        ("require", None) => Ok((SslMode::Require, CertificateTrust::AnyCertificate)),
         (other, None) => Err(format!("`sslmode` is `{other}`, not disable, prefer, require or verify-full")),
     }
 }
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_url_says_how_the_line_is_sealed() {
         let check = |url: &str, expected: Result<SslMode, &str>| {
-            let parsed = Url::parse(url).map(|url| url.config.get_ssl_mode());
+            let parsed = ServerUrl::parse(url).map(|url| url.config.get_ssl_mode());
             match (parsed, expected) {
                 (Ok(mode), Ok(expected)) => assert_eq!(mode, expected, "{url}"),
                 (Err(error), Err(word)) => assert!(error.to_string().contains(word), "{url}: {error}"),

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use engine::model::id::TenantId;
 use engine::ports::StoreError;
-use engine::ports::change::{Change, Committed};
+use engine::ports::change::{Change, CommitResult};
 use tokio::runtime::Handle;
 
-use super::commit::{self, Head, Plan};
+use super::commit::{self, Head, WritePlan};
 use super::fault::Fault;
-use super::pool::{Mode, Pool, Session};
-use super::rows::{Step, params};
+use super::pool::{Pool, Session, TransactionMode};
+use super::rows::{Statement, params};
 use super::{entry, events};
 
 /// Changes in one transaction of the background writer: others of the tenant wait as long as it takes.
@@ -27,48 +27,50 @@ const LINGER: Duration = Duration::from_millis(20);
 const CONTENTION_MAX: usize = 8;
 
 /// Writes a change and returns when it is safe. Tries again where nothing was written, and finds out where it may be.
-pub(super) async fn commit(pool: &Pool, change: &Change) -> Result<Committed, Fault> {
+pub(super) async fn commit(pool: &Pool, change: &Change) -> Result<CommitResult, Fault> {
     let deadline = Instant::now() + pool.options.wait_max;
     let mut contended = 0;
     loop {
-        match attempt(pool, change).await {
+        match try_commit(pool, change).await {
             Ok(committed) => return Ok(committed),
-            Err(Failure::Before(fault)) if fault.is_contention() && contended < CONTENTION_MAX => contended += 1,
-            Err(Failure::Before(fault)) if fault.is_lost() && Instant::now() < deadline => {}
-            Err(Failure::Before(fault)) => return Err(fault),
-            Err(Failure::Unknown { fault, seq, hash }) => {
+            Err(CommitFailure::NotWritten(fault)) if fault.is_contention() && contended < CONTENTION_MAX => {
+                contended += 1
+            }
+            Err(CommitFailure::NotWritten(fault)) if fault.is_connection_lost() && Instant::now() < deadline => {}
+            Err(CommitFailure::NotWritten(fault)) => return Err(fault),
+            Err(CommitFailure::Unknown { fault, seq, hash }) => {
                 if seq == 0 {
                     return Err(fault);
                 }
-                if events::stands(pool, change.tenant, seq, &hash).await? {
+                if events::has_event(pool, change.tenant, seq, &hash).await? {
                     // How many were erased went with the answer; the event that tells of it stands.
-                    return Ok(Committed { last_event: seq, erased: 0 });
+                    return Ok(CommitResult { last_event_seq: seq, erased_count: 0 });
                 }
             }
         }
     }
 }
 
-enum Failure {
+enum CommitFailure {
     /// Nothing was written.
-    Before(Fault),
+    NotWritten(Fault),
     /// The line broke after the commit was sent: the entry with this number and hash stands, or nothing does.
     Unknown { fault: Fault, seq: u64, hash: String },
 }
 
-impl From<Fault> for Failure {
-    fn from(fault: Fault) -> Failure {
-        Failure::Before(fault)
+impl From<Fault> for CommitFailure {
+    fn from(fault: Fault) -> CommitFailure {
+        CommitFailure::NotWritten(fault)
     }
 }
 
-async fn attempt(pool: &Pool, change: &Change) -> Result<Committed, Failure> {
+async fn try_commit(pool: &Pool, change: &Change) -> Result<CommitResult, CommitFailure> {
     let session = pool.acquire().await?;
-    let mut questions = vec![commit::lock(change.tenant)];
-    questions.extend(commit::questions(change));
-    let open = pool.open(Some(change.tenant), Mode::Write);
-    let planned = match session.send(Some(&open), &questions, None).await {
-        Ok(answers) => plan(change, answers),
+    let mut questions = vec![commit::lock_head(change.tenant)];
+    questions.extend(commit::change_queries(change));
+    let open = pool.begin_sql(Some(change.tenant), TransactionMode::Write);
+    let planned = match session.send_statements(Some(&open), &questions, None).await {
+        Ok(answers) => plan_with_head(change, answers),
         Err(fault) => Err(fault),
     };
     let (head, mut plan) = match planned {
@@ -79,48 +81,50 @@ async fn attempt(pool: &Pool, change: &Change) -> Result<Committed, Failure> {
         }
     };
     plan.steps.push(head.save());
-    match session.send(None, &plan.steps, Some("commit")).await {
+    match session.send_statements(None, &plan.steps, Some("commit")).await {
         Ok(answers) => {
             session.give_back();
-            Ok(commit::committed(&plan, &answers)?)
+            Ok(commit::to_committed(&plan, &answers)?)
         }
-        Err(fault) if fault.is_lost() => Err(Failure::Unknown { fault, seq: plan.last_event, hash: head.event_hash }),
+        Err(fault) if fault.is_connection_lost() => {
+            Err(CommitFailure::Unknown { fault, seq: plan.last_event, hash: head.event_hash })
+        }
         Err(fault) => {
             // The commit after a failed statement ended the transaction.
             session.give_back();
-            Err(entry::taken(fault, change).into())
+            Err(entry::map_path_conflict(fault, change).into())
         }
     }
 }
 
-fn plan(change: &Change, mut answers: Vec<Vec<tokio_postgres::Row>>) -> Result<(Head, Plan), Fault> {
-    let mut head = Head::read(change.tenant, &answers.remove(0))?;
-    let plan = commit::plan(change, &mut head, answers)?;
+fn plan_with_head(change: &Change, mut answers: Vec<Vec<tokio_postgres::Row>>) -> Result<(Head, WritePlan), Fault> {
+    let mut head = Head::from_rows(change.tenant, &answers.remove(0))?;
+    let plan = commit::plan_change(change, &mut head, answers)?;
     Ok((head, plan))
 }
 
-type Answer<T> = SyncSender<Result<T, StoreError>>;
+type AnswerSender<T> = SyncSender<Result<T, StoreError>>;
 
-enum Job {
+enum WriteJob {
     Later(Box<Change>),
     /// A tenant's log has grown.
-    Grown(TenantId),
-    Flush(Answer<()>),
+    Notify(TenantId),
+    Flush(AnswerSender<()>),
 }
 
 /// The thread behind `commit_later`.
 pub(super) struct Writer {
-    queue: Option<SyncSender<Job>>,
+    queue: Option<SyncSender<WriteJob>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
     pub(super) fn start(runtime: Handle, pool: Arc<Pool>) -> Result<Writer, StoreError> {
         let (queue, jobs) = sync_channel(QUEUE_MAX);
-        let mut desk = Desk { runtime, pool, lost: None };
+        let mut desk = GroupWriter { runtime, pool, first_failure: None };
         let thread = std::thread::Builder::new()
             .name("ingrain-writer".to_owned())
-            .spawn(move || desk.work(&jobs))
+            .spawn(move || desk.run_loop(&jobs))
             .map_err(|error| StoreError::Unavailable(format!("no thread for the writer: {error}")))?;
         Ok(Writer { queue: Some(queue), thread: Some(thread) })
     }
@@ -128,15 +132,15 @@ impl Writer {
     pub(super) fn commit_later(&self, change: Change) {
         if let Some(queue) = &self.queue {
             // A writer that is gone is reported to whoever waits for an answer.
-            let _ = queue.send(Job::Later(Box::new(change)));
+            let _ = queue.send(WriteJob::Later(Box::new(change)));
         }
     }
 
     /// Tells listeners soon. Apart from the commit, because a commit that notifies waits for every other one that does.
-    pub(super) fn grown(&self, tenant: TenantId) {
+    pub(super) fn queue_notification(&self, tenant: TenantId) {
         if let Some(queue) = &self.queue {
             // Whoever listens looks by itself now and then, so a lost word costs a moment.
-            let _ = queue.try_send(Job::Grown(tenant));
+            let _ = queue.try_send(WriteJob::Notify(tenant));
         }
     }
 
@@ -144,7 +148,7 @@ impl Writer {
         let stopped = || StoreError::Unavailable("the writer has stopped".to_owned());
         let (answer, waiting) = sync_channel(1);
         let queue = self.queue.as_ref().ok_or_else(stopped)?;
-        queue.send(Job::Flush(answer)).map_err(|_| stopped())?;
+        queue.send(WriteJob::Flush(answer)).map_err(|_| stopped())?;
         waiting.recv().map_err(|_| stopped())?
     }
 }
@@ -160,56 +164,56 @@ impl Writer {
 }
 
 /// What the thread keeps between groups.
-struct Desk {
+struct GroupWriter {
     runtime: Handle,
     pool: Arc<Pool>,
     /// The first failure of a change nobody waited for; the next flush tells.
-    lost: Option<StoreError>,
+    first_failure: Option<StoreError>,
 }
 
-impl Desk {
-    fn work(&mut self, jobs: &Receiver<Job>) {
+impl GroupWriter {
+    fn run_loop(&mut self, jobs: &Receiver<WriteJob>) {
         while let Ok(first) = jobs.recv() {
             let mut group = vec![first];
-            gather(jobs, &mut group);
-            self.settle(group);
+            gather_jobs(jobs, &mut group);
+            self.process_group(group);
         }
     }
 
-    fn settle(&mut self, group: Vec<Job>) {
+    fn process_group(&mut self, group: Vec<WriteJob>) {
         let mut changes: Vec<Change> = Vec::new();
         let mut grown = BTreeSet::new();
         let mut waiting = Vec::new();
         for job in group {
             match job {
-                Job::Later(change) => {
+                WriteJob::Later(change) => {
                     grown.extend((!change.events.is_empty()).then_some(change.tenant));
                     changes.push(*change);
                 }
-                Job::Grown(tenant) => drop(grown.insert(tenant)),
-                Job::Flush(answer) => waiting.push(answer),
+                WriteJob::Notify(tenant) => drop(grown.insert(tenant)),
+                WriteJob::Flush(answer) => waiting.push(answer),
             }
         }
         // Stable, so that a tenant's changes stay in their order.
         changes.sort_by_key(|change| change.tenant);
         for of_tenant in changes.chunk_by(|a, b| a.tenant == b.tenant) {
             if let Err(fault) = self.runtime.block_on(write_group(&self.pool, of_tenant)) {
-                self.lost = self.lost.take().or(Some(fault.into()));
+                self.first_failure = self.first_failure.take().or(Some(fault.into()));
             }
         }
         // Nobody waits for this word, and whoever listens looks by itself too.
-        let _ = self.runtime.block_on(notify(&self.pool, &grown));
+        let _ = self.runtime.block_on(notify_listeners(&self.pool, &grown));
         for answer in waiting {
             // Whoever asked may have gone.
-            let _ = answer.send(self.lost.take().map_or(Ok(()), Err));
+            let _ = answer.send(self.first_failure.take().map_or(Ok(()), Err));
         }
     }
 }
 
 /// Takes all there is, and waits a moment for more unless somebody waits for an answer.
-fn gather(jobs: &Receiver<Job>, group: &mut Vec<Job>) {
+fn gather_jobs(jobs: &Receiver<WriteJob>, group: &mut Vec<WriteJob>) {
     let until = Instant::now() + LINGER;
-    while group.len() < GROUP_MAX && !group.iter().any(|job| matches!(job, Job::Flush(_))) {
+    while group.len() < GROUP_MAX && !group.iter().any(|job| matches!(job, WriteJob::Flush(_))) {
         match jobs.recv_timeout(until.saturating_duration_since(Instant::now())) {
             Ok(job) => group.push(job),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
@@ -221,7 +225,7 @@ fn gather(jobs: &Receiver<Job>, group: &mut Vec<Job>) {
 async fn write_group(pool: &Pool, changes: &[Change]) -> Result<(), Fault> {
     let Some(tenant) = changes.first().map(|change| change.tenant) else { return Ok(()) };
     let session = pool.acquire().await?;
-    match group_in(pool, &session, tenant, changes).await {
+    match write_changes(pool, &session, tenant, changes).await {
         Ok(lost) => {
             session.give_back();
             lost.map_or(Ok(()), Err)
@@ -234,56 +238,62 @@ async fn write_group(pool: &Pool, changes: &[Change]) -> Result<(), Fault> {
 }
 
 /// The first change that failed alone, if any did.
-async fn group_in(
+async fn write_changes(
     pool: &Pool,
     session: &Session<'_>,
     tenant: TenantId,
     changes: &[Change],
 ) -> Result<Option<Fault>, Fault> {
-    let answers = session.send(Some(&pool.open(Some(tenant), Mode::Write)), &[commit::lock(tenant)], None).await?;
-    let mut head = Head::read(tenant, answers.first().map_or(&[], Vec::as_slice))?;
+    let answers = session
+        .send_statements(
+            Some(&pool.begin_sql(Some(tenant), TransactionMode::Write)),
+            &[commit::lock_head(tenant)],
+            None,
+        )
+        .await?;
+    let mut head = Head::from_rows(tenant, answers.first().map_or(&[], Vec::as_slice))?;
     let mut lost = None;
     for change in changes {
         let mut moved = head.clone();
-        match one_of_group(session, change, &mut moved).await {
+        match write_one_change(session, change, &mut moved).await {
             Ok(()) => head = moved,
-            Err(fault) if fault.is_lost() => return Err(fault),
+            Err(fault) if fault.is_connection_lost() => return Err(fault),
             Err(fault) => {
-                session.send(None, &[], Some("rollback to savepoint change")).await?;
+                session.send_statements(None, &[], Some("rollback to savepoint change")).await?;
                 // A guard that failed says that the change is not wanted any more.
                 let unwanted = matches!(fault, Fault::Store(StoreError::Guard(_)));
                 lost = lost.or(Some(fault).filter(|_| !unwanted));
             }
         }
     }
-    session.send(None, &[head.save()], Some("commit")).await?;
+    session.send_statements(None, &[head.save()], Some("commit")).await?;
     Ok(lost)
 }
 
-async fn one_of_group(session: &Session<'_>, change: &Change, head: &mut Head) -> Result<(), Fault> {
-    let questions = commit::questions(change);
+async fn write_one_change(session: &Session<'_>, change: &Change, head: &mut Head) -> Result<(), Fault> {
+    let questions = commit::change_queries(change);
     let mut savepoint = Some("savepoint change");
     let answers = match questions.is_empty() {
         true => Vec::new(),
-        false => session.send(savepoint.take(), &questions, None).await?,
+        false => session.send_statements(savepoint.take(), &questions, None).await?,
     };
-    let plan = match commit::plan(change, head, answers) {
+    let plan = match commit::plan_change(change, head, answers) {
         Ok(plan) => plan,
         Err(fault) => {
             // There has to be one to go back to.
-            session.send(savepoint, &[], None).await?;
+            session.send_statements(savepoint, &[], None).await?;
             return Err(fault);
         }
     };
-    session.send(savepoint, &plan.steps, Some("release savepoint change")).await.map(drop)
+    session.send_statements(savepoint, &plan.steps, Some("release savepoint change")).await.map(drop)
 }
 
-async fn notify(pool: &Pool, grown: &BTreeSet<TenantId>) -> Result<(), Fault> {
+async fn notify_listeners(pool: &Pool, grown: &BTreeSet<TenantId>) -> Result<(), Fault> {
     if grown.is_empty() {
         return Ok(());
     }
     let names: Vec<String> = grown.iter().map(ToString::to_string).collect();
-    let step = Step::new("select pg_notify($1, tenant) from unnest($2) tenant", params![events::CHANNEL, names]);
+    let step = Statement::new("select pg_notify($1, tenant) from unnest($2) tenant", params![events::CHANNEL, names]);
     let session = pool.acquire().await?;
-    session.transaction(&pool.open(None, Mode::Write), &[step], "commit").await.map(drop)
+    session.run_transaction(&pool.begin_sql(None, TransactionMode::Write), &[step], "commit").await.map(drop)
 }

@@ -10,29 +10,29 @@ use super::migrate;
 use super::pool::Readers;
 
 /// Between two looks: a look costs some microseconds.
-const LOOK_MS: u64 = 1_000;
+const CHECK_INTERVAL_MS: u64 = 1_000;
 /// No look yet: the first is due.
 const NEVER: u64 = u64::MAX;
 
-pub(super) struct Age {
+pub(super) struct SchemaWatch {
     since: Instant,
-    looked_ms: AtomicU64,
+    checked_ms: AtomicU64,
 }
 
-impl Age {
-    pub(super) fn new() -> Age {
-        Age { since: Instant::now(), looked_ms: AtomicU64::new(NEVER) }
+impl SchemaWatch {
+    pub(super) fn new() -> SchemaWatch {
+        SchemaWatch { since: Instant::now(), checked_ms: AtomicU64::new(NEVER) }
     }
 
     /// Looks where nobody has for a while. What is too new stays so, and is found again by everybody.
-    pub(super) fn check(&self, readers: &Readers) -> Result<(), StoreError> {
+    pub(super) fn check_if_due(&self, readers: &Readers) -> Result<(), StoreError> {
         let now = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let last = self.looked_ms.load(Ordering::Relaxed);
-        if last != NEVER && now.saturating_sub(last) < LOOK_MS {
+        let last = self.checked_ms.load(Ordering::Relaxed);
+        if last != NEVER && now.saturating_sub(last) < CHECK_INTERVAL_MS {
             return Ok(());
         }
-        readers.read(migrate::check_known)?;
-        self.looked_ms.store(now, Ordering::Relaxed);
+        readers.with_connection(migrate::check_not_newer)?;
+        self.checked_ms.store(now, Ordering::Relaxed);
         Ok(())
     }
 }

@@ -5,46 +5,46 @@ use std::path::Path;
 use engine::model::id::TenantId;
 use engine::model::vector::Vector;
 use engine::ports::{StoreError, Tenant};
-use engine::text::words::Words;
+use engine::text::words::IndexedWords;
 use rusqlite::types::{Value as Sql, ValueRef};
 use rusqlite::{Connection, Row, params_from_iter};
 use uuid::Uuid;
 
 use super::fault::Fault;
-use super::rows::{key, micros};
-use super::{Options, make_file, migrate, pool, records};
-use crate::copy::{Column, End, Kind, Record, Table, Value};
+use super::rows::{id_bytes, to_micros};
+use super::{SqliteOptions, create_private_file, migrate, pool, records};
+use crate::copy::{Column, ColumnKind, CopyEndpoint, Record, Table, Value};
 
 /// Opens a file to read: one moment of it, whatever others write meanwhile.
-pub(crate) fn copy_source(path: &Path) -> Result<Box<dyn End>, StoreError> {
+pub(crate) fn open_copy_source(path: &Path) -> Result<Box<dyn CopyEndpoint>, StoreError> {
     if !path.is_file() {
         return Err(StoreError::Unavailable(format!("there is no database at `{}`", path.display())));
     }
-    let end = open(path)?;
+    let end = open_endpoint(path)?;
     end.0.execute_batch("begin").map_err(Fault::from)?;
     Ok(Box::new(end))
 }
 
 /// Opens a file to write, and makes it where there is none.
-pub(crate) fn copy_target(path: &Path) -> Result<Box<dyn End>, StoreError> {
-    make_file(path).map_err(|error| StoreError::Unwritable(format!("`{}`: {error}", path.display())))?;
-    Ok(Box::new(open(path)?))
+pub(crate) fn open_copy_target(path: &Path) -> Result<Box<dyn CopyEndpoint>, StoreError> {
+    create_private_file(path).map_err(|error| StoreError::Unwritable(format!("`{}`: {error}", path.display())))?;
+    Ok(Box::new(open_endpoint(path)?))
 }
 
-fn open(path: &Path) -> Result<File, StoreError> {
-    let conn = pool::open_writer(Some(path), &Options::default())?;
-    migrate::run(&conn)?;
-    Ok(File(conn))
+fn open_endpoint(path: &Path) -> Result<SqliteEndpoint, StoreError> {
+    let conn = pool::open_writer(Some(path), &SqliteOptions::default())?;
+    migrate::run_migrations(&conn)?;
+    Ok(SqliteEndpoint(conn))
 }
 
-struct File(Connection);
+struct SqliteEndpoint(Connection);
 
-fn mark(at: usize) -> String {
+fn param_placeholder(at: usize) -> String {
     format!("?{at}")
 }
 
 /// Where a table's rows come from. The forward index is reached by the number its memory names.
-fn from(table: &Table) -> String {
+fn source_table(table: &Table) -> String {
     let Some((Column { name: "memory", .. }, rest)) = table.columns.split_first().filter(|_| table.name == "recall")
     else {
         return table.name.to_owned();
@@ -58,81 +58,90 @@ fn from(table: &Table) -> String {
     )
 }
 
-fn names(columns: &[Column]) -> String {
+fn column_list(columns: &[Column]) -> String {
     match columns {
         [] => "1".to_owned(),
         columns => columns.iter().map(|column| column.name).collect::<Vec<_>>().join(", "),
     }
 }
 
-impl File {
-    fn query(&self, sql: &str, params: Vec<Sql>, columns: &[Column]) -> Result<Vec<Record>, Fault> {
+impl SqliteEndpoint {
+    fn query_records(&self, sql: &str, params: Vec<Sql>, columns: &[Column]) -> Result<Vec<Record>, Fault> {
         let mut statement = self.0.prepare_cached(sql)?;
         let mut rows = statement.query(params_from_iter(params))?;
         let mut records = Vec::new();
         while let Some(row) = rows.next()? {
-            let record = columns.iter().enumerate().map(|(at, column)| value(row, at, column.kind));
+            let record = columns.iter().enumerate().map(|(at, column)| read_value(row, at, column.kind));
             records.push(record.collect::<Result<Record, Fault>>()?);
         }
         Ok(records)
     }
 
-    fn insert(&self, tenant: TenantId, table: &Table, records: &[Record]) -> Result<(), Fault> {
-        let marks: Vec<String> = (1..=table.columns.len() + 1).map(mark).collect();
-        let sql =
-            format!("insert into {} (tenant, {}) values ({})", table.name, names(table.columns), marks.join(", "));
+    fn insert_records(&self, tenant: TenantId, table: &Table, records: &[Record]) -> Result<(), Fault> {
+        let marks: Vec<String> = (1..=table.columns.len() + 1).map(param_placeholder).collect();
+        let sql = format!(
+            "insert into {} (tenant, {}) values ({})",
+            table.name,
+            column_list(table.columns),
+            marks.join(", ")
+        );
         let transaction = self.0.unchecked_transaction()?;
         {
             let mut statement = transaction.prepare_cached(&sql)?;
             for record in records {
-                statement.execute(params_from_iter(std::iter::once(id(tenant.0)).chain(record.iter().map(sql_of))))?;
+                statement.execute(params_from_iter(
+                    std::iter::once(id_value(tenant.0)).chain(record.iter().map(to_sql_value)),
+                ))?;
             }
         }
         Ok(transaction.commit()?)
     }
 }
 
-impl End for File {
-    fn tenants(&mut self) -> Result<Vec<Tenant>, StoreError> {
-        Ok(records::tenants(&self.0)?)
+impl CopyEndpoint for SqliteEndpoint {
+    fn list_tenants(&mut self) -> Result<Vec<Tenant>, StoreError> {
+        Ok(records::list_tenants(&self.0)?)
     }
 
     fn add_tenant(&mut self, tenant: &Tenant) -> Result<(), StoreError> {
         let sql = "insert or ignore into tenants (id, slug, created_at) values (?1, ?2, ?3)";
-        let params = (key(tenant.id.0), &tenant.slug, micros(tenant.created_at));
+        let params = (id_bytes(tenant.id.0), &tenant.slug, to_micros(tenant.created_at));
         self.0.execute(sql, params).map_err(Fault::from)?;
         Ok(())
     }
 
-    fn count(&mut self, tenant: TenantId, table: &Table) -> Result<u64, StoreError> {
+    fn count_rows(&mut self, tenant: TenantId, table: &Table) -> Result<u64, StoreError> {
         let sql = format!("select count(*) from {} where tenant = ?1", table.name);
-        Ok(self.0.query_row(&sql, [key(tenant.0)], |row| row.get(0)).map_err(Fault::from)?)
+        Ok(self.0.query_row(&sql, [id_bytes(tenant.0)], |row| row.get(0)).map_err(Fault::from)?)
     }
 
-    fn last(&mut self, tenant: TenantId, table: &Table) -> Result<Option<Record>, StoreError> {
+    fn last_key(&mut self, tenant: TenantId, table: &Table) -> Result<Option<Record>, StoreError> {
         let columns = table.key_columns();
-        let sql = table.select_last(&names(columns), &mark);
-        Ok(self.query(&sql, vec![id(tenant.0)], columns)?.pop())
+        let sql = table.select_last_sql(&column_list(columns), &param_placeholder);
+        Ok(self.query_records(&sql, vec![id_value(tenant.0)], columns)?.pop())
     }
 
-    fn read(
+    fn read_rows(
         &mut self,
         tenant: TenantId,
         table: &Table,
         after: Option<&[Value]>,
         limit: usize,
     ) -> Result<Vec<Record>, StoreError> {
-        let sql =
-            format!("{} limit {limit}", table.select(&names(table.columns), &from(table), after.is_some(), &mark));
-        let params = std::iter::once(id(tenant.0)).chain(after.unwrap_or_default().iter().map(sql_of)).collect();
-        Ok(self.query(&sql, params, table.columns)?)
+        let sql = format!(
+            "{} limit {limit}",
+            table.select_sql(&column_list(table.columns), &source_table(table), after.is_some(), &param_placeholder)
+        );
+        let params =
+            std::iter::once(id_value(tenant.0)).chain(after.unwrap_or_default().iter().map(to_sql_value)).collect();
+        Ok(self.query_records(&sql, params, table.columns)?)
     }
 
-    fn write(&mut self, tenant: TenantId, table: &Table, records: &[Record]) -> Result<(), StoreError> {
-        Ok(self.insert(tenant, table, records)?)
+    fn write_rows(&mut self, tenant: TenantId, table: &Table, records: &[Record]) -> Result<(), StoreError> {
+        Ok(self.insert_records(tenant, table, records)?)
     }
 
-    fn settle(&mut self, tenant: TenantId) -> Result<(), StoreError> {
+    fn update_derived_columns(&mut self, tenant: TenantId) -> Result<(), StoreError> {
         // Readers compare this with the copy they keep in memory.
         let scopes = "update scopes
              set recall_seq = coalesce(
@@ -144,42 +153,42 @@ impl End for File {
              from recall r
              where memories.tenant = ?1 and r.tenant = ?1 and memories.id = r.memory";
         for sql in [scopes, memories] {
-            self.0.execute(sql, [key(tenant.0)]).map_err(Fault::from)?;
+            self.0.execute(sql, [id_bytes(tenant.0)]).map_err(Fault::from)?;
         }
         Ok(())
     }
 }
 
-fn id(id: Uuid) -> Sql {
-    Sql::Blob(key(id).to_vec())
+fn id_value(id: Uuid) -> Sql {
+    Sql::Blob(id_bytes(id).to_vec())
 }
 
-fn value(row: &Row<'_>, at: usize, kind: Kind) -> Result<Value, Fault> {
+fn read_value(row: &Row<'_>, at: usize, kind: ColumnKind) -> Result<Value, Fault> {
     if row.get_ref(at)? == ValueRef::Null {
         return Ok(Value::Null);
     }
     Ok(match kind {
-        Kind::Text => Value::Text(row.get(at)?),
-        Kind::Json => Value::Json(row.get(at)?),
-        Kind::Int => Value::Int(row.get(at)?),
-        Kind::Real => Value::Real(row.get(at)?),
-        Kind::Bool => Value::Bool(row.get(at)?),
-        Kind::Tags => Value::Tags(super::rows::json(row, at)?),
-        Kind::Id => Value::Id(super::rows::uuid(row, at)?),
+        ColumnKind::Text => Value::Text(row.get(at)?),
+        ColumnKind::Json => Value::Json(row.get(at)?),
+        ColumnKind::Int => Value::Int(row.get(at)?),
+        ColumnKind::Real => Value::Real(row.get(at)?),
+        ColumnKind::Bool => Value::Bool(row.get(at)?),
+        ColumnKind::Tags => Value::Tags(super::rows::read_json(row, at)?),
+        ColumnKind::Id => Value::Id(super::rows::read_uuid(row, at)?),
         // Words in a form this version does not know find nothing, here as well as there.
-        Kind::Words => Value::Words(Words::from_bytes(bytes(row, at)?).unwrap_or_default()),
-        Kind::Vector => {
-            let vector = Vector::from_bytes(bytes(row, at)?);
+        ColumnKind::Words => Value::Words(IndexedWords::from_bytes(blob_bytes(row, at)?).unwrap_or_default()),
+        ColumnKind::Vector => {
+            let vector = Vector::from_bytes(blob_bytes(row, at)?);
             Value::Vector(vector.ok_or_else(|| Fault::corrupt("a vector is too short"))?)
         }
     })
 }
 
-fn bytes<'a>(row: &'a Row<'_>, at: usize) -> Result<&'a [u8], Fault> {
+fn blob_bytes<'a>(row: &'a Row<'_>, at: usize) -> Result<&'a [u8], Fault> {
     row.get_ref(at)?.as_blob().map_err(Fault::corrupt)
 }
 
-fn sql_of(value: &Value) -> Sql {
+fn to_sql_value(value: &Value) -> Sql {
     match value {
         Value::Null => Sql::Null,
         Value::Int(number) => Sql::Integer(*number),
@@ -188,7 +197,7 @@ fn sql_of(value: &Value) -> Sql {
         Value::Text(text) | Value::Json(text) => Sql::Text(text.clone()),
         // A list of texts is always JSON.
         Value::Tags(tags) => Sql::Text(serde_json::to_string(tags).unwrap_or_default()),
-        Value::Id(uuid) => id(*uuid),
+        Value::Id(uuid) => id_value(*uuid),
         Value::Words(words) => Sql::Blob(words.to_bytes()),
         Value::Vector(vector) => Sql::Blob(vector.to_bytes()),
     }
@@ -198,7 +207,7 @@ fn sql_of(value: &Value) -> Sql {
 #[cfg(test)]
 pub(crate) fn columns() -> Vec<String> {
     let conn = Connection::open_in_memory().expect("opens");
-    migrate::run(&conn).expect("migrates");
+    migrate::run_migrations(&conn).expect("migrates");
     let sql = "select t.name || '.' || c.name from sqlite_schema t, pragma_table_info(t.name) c where t.type = 'table'";
     let mut statement = conn.prepare(sql).expect("prepares");
     statement.query_map([], |row| row.get(0)).expect("asks").collect::<Result<_, _>>().expect("reads")

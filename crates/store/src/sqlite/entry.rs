@@ -1,6 +1,6 @@
 //! A memory with its new version: the row it is found by, the version that holds it, its words and vector.
 
-use engine::gate::Entry;
+use engine::gate::VersionedEntry;
 use engine::model::id::{MemoryId, VersionId};
 use engine::model::memory::Memory;
 use engine::model::snapshot::Snapshot;
@@ -12,27 +12,27 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::commit::Head;
 use super::fault::Fault;
-use super::rows::{key, micros, to_json};
+use super::rows::{id_bytes, to_json, to_micros};
 use super::scopes;
-use crate::matching::fade;
+use crate::matching::memory_fade_key;
 
-pub(super) fn write(conn: &Connection, head: &mut Head, entry: &Entry) -> Result<(), Fault> {
+pub(super) fn write_entry(conn: &Connection, head: &mut Head, entry: &VersionedEntry) -> Result<(), Fault> {
     let memory = entry.memory();
-    let scope = scopes::ensure(conn, head, &memory.store, &memory.scope)?;
+    let scope = scopes::ensure_scope(conn, head, &memory.store, &memory.scope)?;
     let before = match entry.previous() {
         None => None,
-        Some(previous) => Some(standing(conn, memory, previous)?),
+        Some(previous) => Some(check_previous(conn, memory, previous)?),
     };
-    let seq = head.next_recall();
-    put(conn, scope, seq, memory, entry.previous()).map_err(|fault| taken(fault, memory))?;
-    log(conn, entry)?;
+    let seq = head.next_recall_seq();
+    write_memory_row(conn, scope, seq, memory, entry.previous()).map_err(|fault| map_path_conflict(fault, memory))?;
+    insert_version(conn, entry)?;
     let live = i64::from(memory.state.is_live()) - before.as_ref().map_or(0, |before| i64::from(before.live));
-    head.count(conn, scope, seq, live)?;
-    index(conn, scope, seq, entry, before)
+    head.count_entry(conn, scope, seq, live)?;
+    write_recall_row(conn, scope, seq, entry, before)
 }
 
 /// What matters of the version before.
-struct Before {
+struct PreviousVersion {
     live: bool,
     sha256: String,
     /// Where its row of the recall index stands.
@@ -41,21 +41,34 @@ struct Before {
 }
 
 /// INVARIANT: a version follows the one that stands; anything else came second.
-fn standing(conn: &Connection, memory: &Memory, previous: VersionId) -> Result<Before, Fault> {
+fn check_previous(conn: &Connection, memory: &Memory, previous: VersionId) -> Result<PreviousVersion, Fault> {
     conn.prepare_cached(
         "select state = 'active', sha256, scope, recall_seq
          from memories
          where tenant = ?1 and id = ?2 and version = ?3 and number = ?4",
     )?
     .query_row(
-        (key(memory.tenant.0), key(memory.id.0), key(previous.0), memory.version_number.saturating_sub(1)),
-        |row| Ok(Before { live: row.get(0)?, sha256: row.get(1)?, scope: row.get(2)?, recall_seq: row.get(3)? }),
+        (
+            id_bytes(memory.tenant.0),
+            id_bytes(memory.id.0),
+            id_bytes(previous.0),
+            memory.version_number.saturating_sub(1),
+        ),
+        |row| {
+            Ok(PreviousVersion { live: row.get(0)?, sha256: row.get(1)?, scope: row.get(2)?, recall_seq: row.get(3)? })
+        },
     )
     .optional()?
     .ok_or_else(|| StoreError::Guard(Guard::VersionIs { memory: memory.id, version: previous }).into())
 }
 
-fn put(conn: &Connection, scope: i64, seq: u64, memory: &Memory, previous: Option<VersionId>) -> Result<(), Fault> {
+fn write_memory_row(
+    conn: &Connection,
+    scope: i64,
+    seq: u64,
+    memory: &Memory,
+    previous: Option<VersionId>,
+) -> Result<(), Fault> {
     let sql = match previous {
         None => {
             "insert into memories (tenant, id, scope, state, kind, layer, trust, path, sha256, always_inject,
@@ -74,8 +87,8 @@ fn put(conn: &Connection, scope: i64, seq: u64, memory: &Memory, previous: Optio
         }
     };
     conn.prepare_cached(sql)?.execute(rusqlite::params![
-        key(memory.tenant.0),
-        key(memory.id.0),
+        id_bytes(memory.tenant.0),
+        id_bytes(memory.id.0),
         scope,
         memory.state.as_str(),
         memory.kind.as_str(),
@@ -86,14 +99,14 @@ fn put(conn: &Connection, scope: i64, seq: u64, memory: &Memory, previous: Optio
         memory.always_inject,
         memory.importance,
         memory.session,
-        memory.expires_at.map(micros),
-        micros(memory.created_at),
-        micros(memory.updated_at),
+        memory.expires_at.map(to_micros),
+        to_micros(memory.created_at),
+        to_micros(memory.updated_at),
         memory.version_number,
-        key(memory.version.0),
-        memory.summary().to_lowercase(),
+        id_bytes(memory.version.0),
+        memory.summary_line().to_lowercase(),
         memory.author,
-        fade(memory),
+        memory_fade_key(memory),
         memory.turn,
         to_json(&memory.tags)?,
         seq,
@@ -102,9 +115,9 @@ fn put(conn: &Connection, scope: i64, seq: u64, memory: &Memory, previous: Optio
 }
 
 /// The only rule a write of the narrow row can break is the path's: somebody else stands there.
-fn taken(fault: Fault, memory: &Memory) -> Fault {
+fn map_path_conflict(fault: Fault, memory: &Memory) -> Fault {
     match &memory.path {
-        Some(path) if fault.is_constraint() => {
+        Some(path) if fault.is_constraint_violation() => {
             let place = Place { store: memory.store.clone(), scope: memory.scope.clone() };
             StoreError::Guard(Guard::PathFree { place, path: path.clone() }).into()
         }
@@ -112,7 +125,7 @@ fn taken(fault: Fault, memory: &Memory) -> Fault {
     }
 }
 
-fn log(conn: &Connection, entry: &Entry) -> Result<(), Fault> {
+fn insert_version(conn: &Connection, entry: &VersionedEntry) -> Result<(), Fault> {
     let (memory, stamp) = (entry.memory(), entry.stamp());
     conn.prepare_cached(
         "insert into versions (tenant, memory, number, id, operation, snapshot, content, sha256, previous, actor, run,
@@ -120,29 +133,35 @@ fn log(conn: &Connection, entry: &Entry) -> Result<(), Fault> {
          values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
     )?
     .execute(rusqlite::params![
-        key(memory.tenant.0),
-        key(memory.id.0),
+        id_bytes(memory.tenant.0),
+        id_bytes(memory.id.0),
         memory.version_number,
-        key(stamp.version.0),
+        id_bytes(stamp.version.0),
         entry.operation().as_str(),
         to_json(&Snapshot(memory))?,
         memory.content,
         memory.sha256,
-        entry.previous().map(|id| key(id.0)),
+        entry.previous().map(|id| id_bytes(id.0)),
         stamp.actor,
         stamp.run,
         stamp.conversation,
         stamp.reason,
         to_json(&entry.evidence())?,
-        micros(stamp.at),
+        to_micros(stamp.at),
     ])?;
     Ok(())
 }
 
 /// The row of the recall index, under a fresh number.
-fn index(conn: &Connection, scope: i64, seq: u64, entry: &Entry, before: Option<Before>) -> Result<(), Fault> {
+fn write_recall_row(
+    conn: &Connection,
+    scope: i64,
+    seq: u64,
+    entry: &VersionedEntry,
+    before: Option<PreviousVersion>,
+) -> Result<(), Fault> {
     let memory = entry.memory();
-    let (tenant, id) = (key(memory.tenant.0), key(memory.id.0));
+    let (tenant, id) = (id_bytes(memory.tenant.0), id_bytes(memory.id.0));
     let mut vector = entry.embedding().map(|embedding| (embedding.model.clone(), embedding.vector.to_bytes()));
     if let Some(before) = before {
         if vector.is_none() && before.sha256 == memory.sha256 {
@@ -180,8 +199,8 @@ fn index(conn: &Connection, scope: i64, seq: u64, entry: &Entry, before: Option<
         memory.layer.as_str(),
         memory.trust.as_str(),
         memory.author,
-        micros(memory.updated_at),
-        memory.expires_at.map(micros),
+        to_micros(memory.updated_at),
+        memory.expires_at.map(to_micros),
         if gone { Vec::new() } else { entry.words().to_bytes() },
         model,
         vector,
@@ -190,7 +209,7 @@ fn index(conn: &Connection, scope: i64, seq: u64, entry: &Entry, before: Option<
 }
 
 /// Sets a vector that was missing, if the version it was made from still stands.
-pub(super) fn embed(
+pub(super) fn set_embedding(
     conn: &Connection,
     head: &mut Head,
     memory: MemoryId,
@@ -201,23 +220,23 @@ pub(super) fn embed(
         .prepare_cached(
             "select 1 from memories where tenant = ?1 and id = ?2 and version = ?3 and state <> 'tombstoned'",
         )?
-        .exists((key(head.tenant.0), key(memory.0), key(version.0)))?;
+        .exists((id_bytes(head.tenant.0), id_bytes(memory.0), id_bytes(version.0)))?;
     match stands {
-        true => reindex(conn, head, memory, None, Some(embedding)),
+        true => reindex_memory(conn, head, memory, None, Some(embedding)),
         false => Ok(()),
     }
 }
 
 /// Puts a memory's row of the recall index under a fresh number, with another vector and, where given, other words.
 /// Copies of its scope are told that the index moved there.
-pub(super) fn reindex(
+pub(super) fn reindex_memory(
     conn: &Connection,
     head: &mut Head,
     memory: MemoryId,
     words: Option<Vec<u8>>,
     embedding: Option<&Embedding>,
 ) -> Result<(), Fault> {
-    let (tenant, id, seq) = (key(head.tenant.0), key(memory.0), head.next_recall());
+    let (tenant, id, seq) = (id_bytes(head.tenant.0), id_bytes(memory.0), head.next_recall_seq());
     let (model, vector) = embedding.map(|embedding| (&embedding.model, embedding.vector.to_bytes())).unzip();
     conn.prepare_cached(
         "update recall

@@ -1,28 +1,28 @@
 //! The log: numbered and chained as it is written, read in order.
 
-use engine::model::event::{Event, Happening, link};
+use engine::model::event::{Event, EventBody, chain_hash};
 use engine::model::id::TenantId;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::commit::Head;
 use super::fault::Fault;
-use super::rows::{json, key, micros, to_json};
+use super::rows::{id_bytes, read_json, to_json, to_micros};
 
 /// The number of the new entry.
-pub(super) fn append(conn: &Connection, head: &mut Head, happening: &Happening) -> Result<u64, Fault> {
+pub(super) fn append_event(conn: &Connection, head: &mut Head, happening: &EventBody) -> Result<u64, Fault> {
     let text = to_json(happening)?;
     let seq = head.event_seq + 1;
-    let hash = link(&head.event_hash, seq, &text);
+    let hash = chain_hash(&head.event_hash, seq, &text);
     conn.prepare_cached(
         "insert into events (tenant, seq, name, at, happening, hash)
          values (?1, ?2, ?3, ?4, ?5, ?6)",
     )?
-    .execute((key(head.tenant.0), seq, happening.name.as_str(), micros(happening.at), text, &hash))?;
+    .execute((id_bytes(head.tenant.0), seq, happening.name.as_str(), to_micros(happening.at), text, &hash))?;
     (head.event_seq, head.event_hash) = (seq, hash);
     Ok(seq)
 }
 
-pub(super) fn after(conn: &Connection, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<Event>, Fault> {
+pub(super) fn events_after(conn: &Connection, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<Event>, Fault> {
     let mut statement = conn.prepare_cached(
         "select seq, happening, hash
          from events
@@ -30,18 +30,18 @@ pub(super) fn after(conn: &Connection, tenant: TenantId, after: u64, limit: usiz
          order by seq
          limit ?3",
     )?;
-    let mut rows = statement.query((key(tenant.0), after.min(i64::MAX as u64), limit.min(i64::MAX as usize)))?;
+    let mut rows = statement.query((id_bytes(tenant.0), after.min(i64::MAX as u64), limit.min(i64::MAX as usize)))?;
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {
-        events.push(Event { seq: row.get(0)?, happening: json(row, 1)?, hash: row.get(2)? });
+        events.push(Event { seq: row.get(0)?, happening: read_json(row, 1)?, hash: row.get(2)? });
     }
     Ok(events)
 }
 
-pub(super) fn last(conn: &Connection, tenant: TenantId) -> Result<u64, Fault> {
+pub(super) fn last_event_seq(conn: &Connection, tenant: TenantId) -> Result<u64, Fault> {
     let last = conn
         .prepare_cached("select event_seq from heads where tenant = ?1")?
-        .query_row([key(tenant.0)], |row| row.get(0))
+        .query_row([id_bytes(tenant.0)], |row| row.get(0))
         .optional()?;
     Ok(last.unwrap_or(0))
 }

@@ -3,7 +3,7 @@
 use engine::ports::StoreError;
 use rusqlite::ErrorCode;
 
-use crate::fault::{self, Meaning};
+use crate::fault::{self, ToStoreError};
 
 pub(super) type Fault = fault::Fault<rusqlite::Error>;
 
@@ -14,13 +14,13 @@ impl From<rusqlite::Error> for Fault {
 }
 
 impl Fault {
-    pub(super) fn is_constraint(&self) -> bool {
+    pub(super) fn is_constraint_violation(&self) -> bool {
         matches!(self, Fault::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation))
     }
 }
 
-impl Meaning for rusqlite::Error {
-    fn meaning(&self) -> StoreError {
+impl ToStoreError for rusqlite::Error {
+    fn to_store_error(&self) -> StoreError {
         let text = self.to_string();
         match self.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::Corrupt(text),
@@ -41,14 +41,14 @@ impl Meaning for rusqlite::Error {
 }
 
 /// The same failure for everyone who waited for it.
-pub(super) fn same(error: &StoreError) -> StoreError {
+pub(super) fn clone_error(error: &StoreError) -> StoreError {
     match error {
         StoreError::Guard(guard) => StoreError::Guard(guard.clone()),
         StoreError::Unavailable(text) => StoreError::Unavailable(text.clone()),
         StoreError::Busy(text) => StoreError::Busy(text.clone()),
         StoreError::Unwritable(text) => StoreError::Unwritable(text.clone()),
-        StoreError::Newer { found, known } => StoreError::Newer { found: *found, known: *known },
+        StoreError::SchemaTooNew { found, known } => StoreError::SchemaTooNew { found: *found, known: *known },
         StoreError::Corrupt(text) => StoreError::Corrupt(text.clone()),
-        StoreError::Gone => StoreError::Gone,
+        StoreError::FileReplaced => StoreError::FileReplaced,
     }
 }

@@ -6,39 +6,39 @@ use rusqlite::{Connection, OptionalExtension, Params};
 
 use super::commit::Head;
 use super::fault::Fault;
-use super::rows::key;
+use super::rows::id_bytes;
 use super::scopes;
 
-pub(super) fn holds(conn: &Connection, head: &mut Head, guard: &Guard) -> Result<bool, Fault> {
-    let wall = key(head.tenant.0);
+pub(super) fn guard_holds(conn: &Connection, head: &mut Head, guard: &Guard) -> Result<bool, Fault> {
+    let wall = id_bytes(head.tenant.0);
     match guard {
-        Guard::VersionIs { memory, version } => exists(
+        Guard::VersionIs { memory, version } => row_exists(
             conn,
             "select 1 from memories where tenant = ?1 and id = ?2 and version = ?3",
-            (wall, key(memory.0), key(version.0)),
+            (wall, id_bytes(memory.0), id_bytes(version.0)),
         ),
-        Guard::PathFree { place, path } => free(
+        Guard::PathFree { place, path } => is_free(
             conn,
             head,
             place,
             "select 1 from memories where tenant = ?1 and scope = ?2 and path = ?3 and state = 'active'",
             path,
         ),
-        Guard::HashFree { place, sha256 } => free(
+        Guard::HashFree { place, sha256 } => is_free(
             conn,
             head,
             place,
             "select 1 from memories where tenant = ?1 and scope = ?2 and sha256 = ?3 and state = 'active' and path is null",
             sha256,
         ),
-        Guard::PlaceUnchanged { place, generation } => Ok(state(conn, head, place)?.generation == *generation),
-        Guard::RoomLeft { place, live_max } => Ok(state(conn, head, place)?.live < *live_max),
+        Guard::PlaceUnchanged { place, generation } => Ok(place_state(conn, head, place)?.generation == *generation),
+        Guard::RoomLeft { place, live_max } => Ok(place_state(conn, head, place)?.live < *live_max),
         Guard::TurnsBefore { place, session, turn } => {
-            let Some(scope) = head.scope(conn, place)? else { return Ok(true) };
+            let Some(scope) = head.scope_id(conn, place)? else { return Ok(true) };
             let later = "select 1
                  from memories indexed by memories_by_session
                  where tenant = ?1 and session = ?2 and turn >= ?3 and scope = ?4 and state = 'active'";
-            Ok(!exists(conn, later, (wall, session, turn, scope))?)
+            Ok(!row_exists(conn, later, (wall, session, turn, scope))?)
         }
         Guard::RunSavesLeft { run, saves_max } => {
             let saves: Option<u32> = conn
@@ -47,14 +47,14 @@ pub(super) fn holds(conn: &Connection, head: &mut Head, guard: &Guard) -> Result
                 .optional()?;
             Ok(saves.unwrap_or(0) < *saves_max)
         }
-        Guard::RowIs { kind, id, state } => {
+        Guard::RowInState { kind, id, state } => {
             let found: Option<String> = conn
                 .prepare_cached(&format!("select state from {kind} where tenant = ?1 and id = ?2"))?
                 .query_row((wall, id), |row| row.get(0))
                 .optional()?;
             Ok(found == *state)
         }
-        Guard::RowsAre { kind, state, count } => {
+        Guard::RowCountIs { kind, state, count } => {
             let found: u64 = conn
                 .prepare_cached(&format!("select count(*) from {kind} where tenant = ?1 and state = ?2"))?
                 .query_row((wall, state), |row| row.get(0))?;
@@ -63,19 +63,19 @@ pub(super) fn holds(conn: &Connection, head: &mut Head, guard: &Guard) -> Result
     }
 }
 
-fn exists(conn: &Connection, sql: &str, params: impl Params) -> Result<bool, Fault> {
+fn row_exists(conn: &Connection, sql: &str, params: impl Params) -> Result<bool, Fault> {
     Ok(conn.prepare_cached(sql)?.exists(params)?)
 }
 
-fn state(conn: &Connection, head: &mut Head, place: &Place) -> Result<PlaceState, Fault> {
-    let Some(scope) = head.scope(conn, place)? else { return Ok(PlaceState::default()) };
-    Ok(head.ahead(scope, scopes::state_of(conn, head.tenant, scope)?))
+fn place_state(conn: &Connection, head: &mut Head, place: &Place) -> Result<PlaceState, Fault> {
+    let Some(scope) = head.scope_id(conn, place)? else { return Ok(PlaceState::default()) };
+    Ok(head.with_pending_counts(scope, scopes::scope_state(conn, head.tenant, scope)?))
 }
 
 /// Nothing active there. A place nobody has written to yet is free.
-fn free(conn: &Connection, head: &mut Head, place: &Place, sql: &str, value: &str) -> Result<bool, Fault> {
-    match head.scope(conn, place)? {
-        Some(scope) => Ok(!exists(conn, sql, (key(head.tenant.0), scope, value))?),
+fn is_free(conn: &Connection, head: &mut Head, place: &Place, sql: &str, value: &str) -> Result<bool, Fault> {
+    match head.scope_id(conn, place)? {
+        Some(scope) => Ok(!row_exists(conn, sql, (id_bytes(head.tenant.0), scope, value))?),
         None => Ok(true),
     }
 }

@@ -1,6 +1,6 @@
 //! How the database is doing.
 
-use engine::ports::Health;
+use engine::ports::BackendHealth;
 use rusqlite::Connection;
 
 use super::Location;
@@ -10,19 +10,19 @@ use super::fault::Fault;
 const DAMAGE_MAX: u32 = 5;
 
 /// Reads every page; what does not fit together is told.
-pub(super) fn damage(conn: &Connection) -> Result<Vec<String>, Fault> {
+pub(super) fn find_damage(conn: &Connection) -> Result<Vec<String>, Fault> {
     let mut checked = conn.prepare(&format!("pragma quick_check({DAMAGE_MAX})"))?;
     let told = checked.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
     Ok(told.into_iter().filter(|line| line != "ok").collect())
 }
 
-pub(super) fn report(conn: &Connection, location: &Location) -> Result<Health, Fault> {
+pub(super) fn read_health(conn: &Connection, location: &Location) -> Result<BackendHealth, Fault> {
     let number = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, u64>(0));
     let location = match location {
         Location::File(path) => path.display().to_string(),
         Location::Memory => "memory".to_owned(),
     };
-    Ok(Health {
+    Ok(BackendHealth {
         backend: "sqlite".to_owned(),
         location,
         version: rusqlite::version().to_owned(),

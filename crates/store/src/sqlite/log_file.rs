@@ -21,13 +21,13 @@ use rusqlite::ffi::{
 };
 
 /// The name it is opened by.
-pub(super) const NAME: &CStr = c"ingrain";
+pub(super) const VFS_NAME: &CStr = c"ingrain";
 
 /// Bytes that may wait: twice what a save writes. SQLite's own file takes less than 128 KiB at once.
-const WAITING_MAX: usize = 120 * 1024;
+const BUFFER_BYTES_MAX: usize = 120 * 1024;
 
 /// Makes it known to SQLite, once. False where SQLite has no file system of its own.
-pub(super) fn is_ready() -> bool {
+pub(super) fn ensure_registered() -> bool {
     static READY: OnceLock<bool> = OnceLock::new();
     *READY.get_or_init(|| {
         // SAFETY: the default file system lives as long as the process, and so does the leaked copy registered here.
@@ -37,21 +37,21 @@ pub(super) fn is_ready() -> bool {
                 return false;
             }
             let mut vfs = *own;
-            vfs.zName = NAME.as_ptr();
+            vfs.zName = VFS_NAME.as_ptr();
             vfs.pNext = std::ptr::null_mut();
-            vfs.szOsFile += size_of::<Log>() as c_int;
-            vfs.xOpen = Some(open);
+            vfs.szOsFile += size_of::<LogFile>() as c_int;
+            vfs.xOpen = Some(open_file);
             ffi::sqlite3_vfs_register(Box::leak(Box::new(vfs)), 0) == SQLITE_OK
         }
     })
 }
 
 /// Runs a commit, with what it writes to the log in one piece.
-pub(super) fn in_one_piece<T>(commit: impl FnOnce() -> T) -> T {
+pub(super) fn with_buffered_log<T>(commit: impl FnOnce() -> T) -> T {
     /// Room kept from the last commit.
     static SPARE: Mutex<Vec<u8>> = Mutex::new(Vec::new());
     let bytes = std::mem::take(&mut *lock(&SPARE));
-    WAITING.set(Some(Waiting { start: 0, bytes }));
+    WAITING.set(Some(LogBuffer { start: 0, bytes }));
     let committed = commit();
     if let Some(mut waiting) = WAITING.take() {
         waiting.bytes.clear();
@@ -62,20 +62,20 @@ pub(super) fn in_one_piece<T>(commit: impl FnOnce() -> T) -> T {
 
 thread_local! {
     /// What the commit that runs on this thread has written and not synced; none while there is no commit.
-    static WAITING: RefCell<Option<Waiting>> = const { RefCell::new(None) };
+    static WAITING: RefCell<Option<LogBuffer>> = const { RefCell::new(None) };
 }
 
-struct Waiting {
+struct LogBuffer {
     /// Where in the file it belongs.
     start: sqlite3_int64,
     bytes: Vec<u8>,
 }
 
-impl Waiting {
+impl LogBuffer {
     /// Takes these bytes if they follow on from what waits and there is room.
-    fn takes(&mut self, bytes: &[u8], at: sqlite3_int64) -> bool {
+    fn try_append(&mut self, bytes: &[u8], at: sqlite3_int64) -> bool {
         let follow = self.bytes.is_empty() || at == self.start + self.bytes.len() as sqlite3_int64;
-        let fits = self.bytes.len() + bytes.len() <= WAITING_MAX;
+        let fits = self.bytes.len() + bytes.len() <= BUFFER_BYTES_MAX;
         if follow && fits {
             self.start = if self.bytes.is_empty() { at } else { self.start };
             self.bytes.extend_from_slice(bytes);
@@ -86,15 +86,15 @@ impl Waiting {
 
 /// A log file as SQLite sees it; SQLite's own file follows it in memory.
 #[repr(C)]
-struct Log {
+struct LogFile {
     base: sqlite3_file,
 }
 
-static METHODS: sqlite3_io_methods = sqlite3_io_methods {
+static LOG_METHODS: sqlite3_io_methods = sqlite3_io_methods {
     iVersion: 1,
     xClose: Some(close),
     xRead: Some(read),
-    xWrite: Some(write),
+    xWrite: Some(write_log),
     xTruncate: Some(truncate),
     xSync: Some(sync),
     xFileSize: Some(file_size),
@@ -112,7 +112,7 @@ static METHODS: sqlite3_io_methods = sqlite3_io_methods {
     xUnfetch: None,
 };
 
-unsafe extern "C" fn open(
+unsafe extern "C" fn open_file(
     _: *mut sqlite3_vfs,
     name: *const c_char,
     file: *mut sqlite3_file,
@@ -126,10 +126,10 @@ unsafe extern "C" fn open(
         if flags & SQLITE_OPEN_WAL == 0 {
             return open(own, name, file, flags, out_flags);
         }
-        let log = file.cast::<Log>();
+        let log = file.cast::<LogFile>();
         let opened = open(own, name, inner(file), flags, out_flags);
         // Without methods SQLite does not close it, and there is nothing to close.
-        (*log).base.pMethods = if opened == SQLITE_OK { &raw const METHODS } else { std::ptr::null() };
+        (*log).base.pMethods = if opened == SQLITE_OK { &raw const LOG_METHODS } else { std::ptr::null() };
         opened
     }
 }
@@ -137,7 +137,7 @@ unsafe extern "C" fn open(
 /// SQLite's own file, behind ours.
 unsafe fn inner(file: *mut sqlite3_file) -> *mut sqlite3_file {
     // SAFETY: within the allocation `open` was given.
-    unsafe { file.cast::<Log>().add(1).cast() }
+    unsafe { file.cast::<LogFile>().add(1).cast() }
 }
 
 /// Calls a method of SQLite's own file.
@@ -154,7 +154,7 @@ macro_rules! own {
 /// Writes what waits. A commit has one log, so it is of this file.
 unsafe fn flush(file: *mut sqlite3_file) -> c_int {
     WAITING.with_borrow_mut(|waiting| match waiting {
-        Some(Waiting { start, bytes }) if !bytes.is_empty() => {
+        Some(LogBuffer { start, bytes }) if !bytes.is_empty() => {
             // SAFETY: SQLite's own file is open while ours is, and reads no more than `bytes` has.
             let written = unsafe { own!(file.xWrite(bytes.as_ptr().cast(), bytes.len() as c_int, *start)) };
             bytes.clear();
@@ -164,10 +164,16 @@ unsafe fn flush(file: *mut sqlite3_file) -> c_int {
     })
 }
 
-unsafe extern "C" fn write(file: *mut sqlite3_file, from: *const c_void, length: c_int, at: sqlite3_int64) -> c_int {
+unsafe extern "C" fn write_log(
+    file: *mut sqlite3_file,
+    from: *const c_void,
+    length: c_int,
+    at: sqlite3_int64,
+) -> c_int {
     // SAFETY: `from` has `length` bytes.
     let bytes = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), length as usize) };
-    let takes = || WAITING.with_borrow_mut(|waiting| waiting.as_mut().is_some_and(|waiting| waiting.takes(bytes, at)));
+    let takes =
+        || WAITING.with_borrow_mut(|waiting| waiting.as_mut().is_some_and(|waiting| waiting.try_append(bytes, at)));
     if takes() {
         return SQLITE_OK;
     }

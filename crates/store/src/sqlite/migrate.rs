@@ -6,19 +6,19 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::fault::Fault;
 
-struct Step {
+struct Migration {
     name: &'static str,
     sql: &'static str,
 }
 
-macro_rules! steps {
+macro_rules! migrations {
     ($($name:literal),+ $(,)?) => {
-        &[$(Step { name: $name, sql: include_str!(concat!("../../migrations/sqlite/", $name, ".sql")) }),+]
+        &[$(Migration { name: $name, sql: include_str!(concat!("../../migrations/sqlite/", $name, ".sql")) }),+]
     };
 }
 
 /// In order; the number of a step is its place, counted from one.
-const STEPS: &[Step] = steps![
+const MIGRATIONS: &[Migration] = migrations![
     "0001_tenants",
     "0002_memories",
     "0003_recall",
@@ -33,35 +33,35 @@ const STEPS: &[Step] = steps![
 ];
 
 /// The newest schema this program knows.
-pub(super) const KNOWN: u32 = STEPS.len() as u32;
+pub(super) const KNOWN: u32 = MIGRATIONS.len() as u32;
 
 /// Marks the file as ours ("Ingr" in ASCII), so that another program's database is never written to.
 const APPLICATION_ID: i32 = 0x496e_6772;
 
-pub(super) fn run(conn: &Connection) -> Result<(), Fault> {
-    run_to(conn, KNOWN)
+pub(super) fn run_migrations(conn: &Connection) -> Result<(), Fault> {
+    migrate_to(conn, KNOWN)
 }
 
 /// As far as a step, so that tests can start from every older version.
-fn run_to(conn: &Connection, last: u32) -> Result<(), Fault> {
-    if seen(conn)? < last {
+fn migrate_to(conn: &Connection, last: u32) -> Result<(), Fault> {
+    if read_version_atomically(conn)? < last {
         // Another process may be doing the same: whoever comes second finds it done.
         conn.execute_batch("begin immediate")?;
-        if let Err(fault) = climb(conn, last) {
+        if let Err(fault) = apply_migrations(conn, last) {
             conn.execute_batch("rollback")?;
             return Err(fault);
         }
         conn.execute_batch("commit")?;
     }
-    verify(conn)
+    verify_checksums(conn)
 }
 
-fn climb(conn: &Connection, last: u32) -> Result<(), Fault> {
-    let found = standing(conn)?;
+fn apply_migrations(conn: &Connection, last: u32) -> Result<(), Fault> {
+    let found = schema_version(conn)?;
     conn.execute_batch(
         "create table if not exists migrations (number integer primary key, name text not null, sha256 text not null)",
     )?;
-    for (number, step) in (1..=last).zip(STEPS).skip(found as usize) {
+    for (number, step) in (1..=last).zip(MIGRATIONS).skip(found as usize) {
         conn.execute_batch(step.sql)?;
         conn.execute(
             "insert into migrations (number, name, sha256) values (?1, ?2, ?3)",
@@ -74,42 +74,42 @@ fn climb(conn: &Connection, last: u32) -> Result<(), Fault> {
 }
 
 /// As [`standing`], all of it at one moment: another process may be making the tables between two looks.
-fn seen(conn: &Connection) -> Result<u32, Fault> {
+fn read_version_atomically(conn: &Connection) -> Result<u32, Fault> {
     let moment = conn.unchecked_transaction()?;
-    let found = standing(&moment)?;
+    let found = schema_version(&moment)?;
     moment.commit()?;
     Ok(found)
 }
 
 /// How far the database is, and whether it is ours at all.
-fn standing(conn: &Connection) -> Result<u32, Fault> {
+fn schema_version(conn: &Connection) -> Result<u32, Fault> {
     let number = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let (application, found) = (number("application_id")?, number("user_version")?);
     let tables: u32 = conn.query_row("select count(*) from sqlite_schema", [], |row| row.get(0))?;
     if application != APPLICATION_ID && (application != 0 || tables > 0) {
         return Err(Fault::corrupt("it is a database of another program"));
     }
-    known(found)
+    check_version_number(found)
 }
 
-fn known(found: i32) -> Result<u32, Fault> {
+fn check_version_number(found: i32) -> Result<u32, Fault> {
     let found = u32::try_from(found).map_err(|_| Fault::corrupt("its version number is negative"))?;
     match found > KNOWN {
-        true => Err(StoreError::Newer { found, known: KNOWN }.into()),
+        true => Err(StoreError::SchemaTooNew { found, known: KNOWN }.into()),
         false => Ok(found),
     }
 }
 
 /// Whether this program knows how far an open database is.
-pub(super) fn check_known(conn: &Connection) -> Result<(), Fault> {
-    known(conn.pragma_query_value(None, "user_version", |row| row.get(0))?).map(drop)
+pub(super) fn check_not_newer(conn: &Connection) -> Result<(), Fault> {
+    check_version_number(conn.pragma_query_value(None, "user_version", |row| row.get(0))?).map(drop)
 }
 
 /// INVARIANT: a step is never edited after it has shipped.
-fn verify(conn: &Connection) -> Result<(), Fault> {
-    let found = standing(conn)?;
+fn verify_checksums(conn: &Connection) -> Result<(), Fault> {
+    let found = schema_version(conn)?;
     let mut recorded = conn.prepare("select sha256 from migrations where number = ?1")?;
-    for (number, step) in (1..=found).zip(STEPS) {
+    for (number, step) in (1..=found).zip(MIGRATIONS) {
         let sha256: Option<String> = recorded.query_row([number], |row| row.get(0)).optional()?;
         if sha256.as_deref() != Some(content_sha256(step.sql).as_str()) {
             return Err(Fault::corrupt(format!("migration `{}` is not the one this program knows", step.name)));
@@ -130,12 +130,12 @@ mod tests {
     #[test]
     fn every_older_version_becomes_the_newest() {
         let fresh = Connection::open_in_memory().unwrap();
-        run(&fresh).unwrap();
+        run_migrations(&fresh).unwrap();
         for older in 0..KNOWN {
             let conn = Connection::open_in_memory().unwrap();
-            run_to(&conn, older).ok();
-            assert_eq!(standing(&conn).unwrap(), older);
-            run(&conn).unwrap();
+            migrate_to(&conn, older).ok();
+            assert_eq!(schema_version(&conn).unwrap(), older);
+            run_migrations(&conn).unwrap();
             assert_eq!(schema(&conn), schema(&fresh), "from {older}");
         }
     }
@@ -143,9 +143,9 @@ mod tests {
     #[test]
     fn running_twice_changes_nothing() {
         let conn = Connection::open_in_memory().unwrap();
-        run(&conn).unwrap();
-        run(&conn).unwrap();
-        assert_eq!(standing(&conn).unwrap(), KNOWN);
+        run_migrations(&conn).unwrap();
+        run_migrations(&conn).unwrap();
+        assert_eq!(schema_version(&conn).unwrap(), KNOWN);
     }
 
     #[test]
@@ -153,10 +153,10 @@ mod tests {
         let check = |sql: &str, code: &str| {
             let conn = Connection::open_in_memory().unwrap();
             if !sql.contains("strangers") {
-                run(&conn).unwrap();
+                run_migrations(&conn).unwrap();
             }
             conn.execute_batch(sql).unwrap();
-            let error = StoreError::from(run(&conn).unwrap_err());
+            let error = StoreError::from(run_migrations(&conn).unwrap_err());
             assert_eq!(error.code(), code, "{sql}: {error}");
         };
         check("pragma user_version = 999", "store.newer");

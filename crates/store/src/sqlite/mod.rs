@@ -32,23 +32,26 @@ use engine::model::event::Event;
 use engine::model::id::{MemoryId, TenantId, VersionId};
 use engine::model::memory::{Memory, Version};
 use engine::policy::Readable;
-use engine::ports::change::{Change, Committed, Place};
+use engine::ports::change::{Change, CommitResult, Place};
 use engine::ports::row::{Row, RowFilter, RowKind};
-use engine::ports::{Address, Answer, Backend, Filter, Find, Found, Health, Page, PlaceState, StoreError, Tenant};
+use engine::ports::{
+    Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Filter, PageRequest, PlaceState, StoreCallback,
+    StoreError, Tenant,
+};
 
-use crate::bell::Bell;
-use age::Age;
+use crate::bell::Notifier;
+use age::SchemaWatch;
 use checkpoint::Checkpointer;
 #[cfg(test)]
 pub(crate) use copy::columns;
-pub(crate) use copy::{copy_source, copy_target};
+pub(crate) use copy::{open_copy_source, open_copy_target};
 use fault::Fault;
 use pool::Readers;
-use standing::Standing;
+use standing::FileIdentity;
 use writer::Writer;
 
 /// How often to look for events of other processes, which cannot wake us: soon for a person, rarely for a disk.
-const EVENT_POLL: Duration = Duration::from_millis(200);
+const EVENT_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Where the database is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,54 +63,64 @@ pub enum Location {
 
 /// What can be tuned.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct SqliteOptions {
     /// Bytes of recall index kept in memory; the scopes longest unused go first. Zero keeps nothing and reads less: for
     /// a program that asks one question and ends.
     pub recall_bytes_max: usize,
     /// How long another process that writes is waited for.
     pub wait_max: Duration,
     /// Told of the file when such a wait gets long, once each.
-    pub waiting: Option<fn(&Path)>,
+    pub on_wait: Option<fn(&Path)>,
 }
 
-impl Default for Options {
+impl Default for SqliteOptions {
     fn default() -> Self {
-        Options {
+        SqliteOptions {
             // A million memories of a paragraph each with vectors of 256 dimensions take some 600 MiB.
             recall_bytes_max: 1024 * 1024 * 1024,
             // Groups take milliseconds; this is for a crowd on a slow disk.
             wait_max: Duration::from_secs(60),
-            waiting: None,
+            on_wait: None,
         }
     }
 }
 
 /// Opens a database, makes it where there is none, and brings it up to date.
-pub fn open_sqlite(location: &Location, options: &Options) -> Result<Arc<dyn Backend>, StoreError> {
+pub fn open_sqlite(location: &Location, options: &SqliteOptions) -> Result<Arc<dyn Backend>, StoreError> {
     let path = match location {
         Location::File(path) => Some(path.as_path()),
         Location::Memory => None,
     };
     if let Some(path) = path {
-        standing::not_emptied(path)?;
-        make_file(path).map_err(|error| StoreError::Unwritable(format!("`{}`: {error}", path.display())))?;
+        standing::refuse_emptied_file(path)?;
+        create_private_file(path).map_err(|error| StoreError::Unwritable(format!("`{}`: {error}", path.display())))?;
     }
-    let named = |error: Fault| patience::named(error.into(), path, options.wait_max);
+    let named = |error: Fault| patience::add_file_name(error.into(), path, options.wait_max);
     let conn = pool::open_writer(path, options).map_err(named)?;
-    migrate::run(&conn).map_err(named)?;
+    migrate::run_migrations(&conn).map_err(named)?;
     let shared = Arc::new(Mutex::new(conn));
-    let readers = path.map_or_else(|| Readers::Memory(shared.clone()), |path| Readers::file(path, options.wait_max));
-    let recall = recall::Index::new(options.recall_bytes_max);
-    let news = Arc::new(Bell::default());
+    let readers =
+        path.map_or_else(|| Readers::Memory(shared.clone()), |path| Readers::for_file(path, options.wait_max));
+    let recall = recall::RecallIndex::new(options.recall_bytes_max);
+    let news = Arc::new(Notifier::default());
     let checkpointer = path.map(|path| Checkpointer::start(path, shared.clone(), news.clone())).transpose()?;
     let writer = Writer::start(shared, news.clone())?;
-    let file = Arc::new(Whereabouts { location: location.clone(), wait_max: options.wait_max });
-    let standing = path.map(Standing::of);
-    Ok(Arc::new(Sqlite { file, standing, age: Age::new(), readers, _checkpointer: checkpointer, writer, recall, news }))
+    let file = Arc::new(DatabaseFile { location: location.clone(), wait_max: options.wait_max });
+    let standing = path.map(FileIdentity::from_path);
+    Ok(Arc::new(Sqlite {
+        file,
+        file_identity: standing,
+        schema_watch: SchemaWatch::new(),
+        readers,
+        _checkpointer: checkpointer,
+        writer,
+        recall,
+        notifier: news,
+    }))
 }
 
 /// Makes the folder and the file so that only their owner may look; the log files copy the file's mode.
-fn make_file(path: &Path) -> std::io::Result<()> {
+fn create_private_file(path: &Path) -> std::io::Result<()> {
     let mut file = std::fs::OpenOptions::new();
     let mut folder = std::fs::DirBuilder::new();
     #[cfg(unix)]
@@ -123,63 +136,66 @@ fn make_file(path: &Path) -> std::io::Result<()> {
 }
 
 struct Sqlite {
-    file: Arc<Whereabouts>,
-    standing: Option<Standing>,
-    age: Age,
+    file: Arc<DatabaseFile>,
+    file_identity: Option<FileIdentity>,
+    schema_watch: SchemaWatch,
     readers: Readers,
     /// Goes before the writer, which closes the file.
     _checkpointer: Option<Checkpointer>,
     writer: Writer,
-    recall: recall::Index,
-    news: Arc<Bell>,
+    recall: recall::RecallIndex,
+    notifier: Arc<Notifier>,
 }
 
 /// Where it is, and how long that is waited for.
-struct Whereabouts {
+struct DatabaseFile {
     location: Location,
     wait_max: Duration,
 }
 
-impl Whereabouts {
-    fn named(&self, error: StoreError) -> StoreError {
+impl DatabaseFile {
+    fn add_file_name(&self, error: StoreError) -> StoreError {
         let path = match &self.location {
             Location::File(path) => Some(path.as_path()),
             Location::Memory => None,
         };
-        patience::named(error, path, self.wait_max)
+        patience::add_file_name(error, path, self.wait_max)
     }
 }
 
 impl Sqlite {
-    fn read<T>(&self, work: impl FnOnce(&rusqlite::Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
-        self.age.check(&self.readers).and_then(|()| self.readers.read(work)).map_err(|error| self.file.named(error))
+    fn with_reader<T>(&self, work: impl FnOnce(&rusqlite::Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
+        self.schema_watch
+            .check_if_due(&self.readers)
+            .and_then(|()| self.readers.with_connection(work))
+            .map_err(|error| self.file.add_file_name(error))
     }
 
     /// Whether it may be written to.
-    fn fit(&self) -> Result<(), StoreError> {
-        self.standing.as_ref().map_or(Ok(()), Standing::check)?;
-        self.age.check(&self.readers).map_err(|error| self.file.named(error))
+    fn check_writable(&self) -> Result<(), StoreError> {
+        self.file_identity.as_ref().map_or(Ok(()), FileIdentity::check_if_due)?;
+        self.schema_watch.check_if_due(&self.readers).map_err(|error| self.file.add_file_name(error))
     }
 }
 
 impl Backend for Sqlite {
-    fn commit(&self, change: Change) -> Result<Committed, StoreError> {
-        self.fit()?;
-        self.writer.commit(change).map_err(|error| self.file.named(error))
+    fn commit(&self, change: Change) -> Result<CommitResult, StoreError> {
+        self.check_writable()?;
+        self.writer.commit(change).map_err(|error| self.file.add_file_name(error))
     }
 
-    fn submit(&self, change: Arc<Change>, answer: Answer<Committed>) {
-        match self.fit() {
+    fn submit(&self, change: Arc<Change>, answer: StoreCallback<CommitResult>) {
+        match self.check_writable() {
             Ok(()) => {
                 let file = self.file.clone();
-                let named = move |outcome: Result<_, _>| answer(outcome.map_err(|error| file.named(error)));
+                let named = move |outcome: Result<_, _>| answer(outcome.map_err(|error| file.add_file_name(error)));
                 self.writer.submit(change, Box::new(named));
             }
             Err(error) => answer(Err(error)),
         }
     }
 
-    fn writes_beside(&self) -> bool {
+    fn submits_in_background(&self) -> bool {
         true
     }
 
@@ -187,99 +203,104 @@ impl Backend for Sqlite {
         self.writer.commit_later(change);
     }
 
-    fn commit_soon(&self, change: Change, answer: Answer<()>) {
+    fn commit_later_with_callback(&self, change: Change, answer: StoreCallback<()>) {
         let file = self.file.clone();
-        let named = move |outcome: Result<_, _>| answer(outcome.map_err(|error| file.named(error)));
+        let named = move |outcome: Result<_, _>| answer(outcome.map_err(|error| file.add_file_name(error)));
         self.writer.commit_soon(change, Box::new(named));
     }
 
-    fn flush_soon(&self, answer: Answer<()>) {
+    fn flush_with_callback(&self, answer: StoreCallback<()>) {
         self.writer.flush_soon(answer);
     }
 
     fn flush(&self) -> Result<(), StoreError> {
-        self.writer.flush().map_err(|error| self.file.named(error))
+        self.writer.flush().map_err(|error| self.file.add_file_name(error))
     }
 
-    fn tenants(&self) -> Result<Vec<Tenant>, StoreError> {
-        self.read(records::tenants)
+    fn list_tenants(&self) -> Result<Vec<Tenant>, StoreError> {
+        self.with_reader(records::list_tenants)
     }
 
     fn ensure_tenant(&self, tenant: &Tenant) -> Result<Tenant, StoreError> {
         // Almost always it is there, and then nothing needs to be written.
-        match self.read(|conn| records::tenant(conn, &tenant.slug))? {
+        match self.with_reader(|conn| records::find_tenant(conn, &tenant.slug))? {
             Some(tenant) => Ok(tenant),
-            None => self.writer.ensure_tenant(tenant.clone()).map_err(|error| self.file.named(error)),
+            None => self.writer.ensure_tenant(tenant.clone()).map_err(|error| self.file.add_file_name(error)),
         }
     }
 
-    fn row(&self, tenant: TenantId, kind: RowKind, id: &str) -> Result<Option<Row>, StoreError> {
-        self.read(|conn| records::row(conn, tenant, kind, id))
+    fn get_row(&self, tenant: TenantId, kind: RowKind, id: &str) -> Result<Option<Row>, StoreError> {
+        self.with_reader(|conn| records::get_row(conn, tenant, kind, id))
     }
 
-    fn rows(&self, tenant: TenantId, kind: RowKind, filter: &RowFilter) -> Result<Vec<Row>, StoreError> {
-        self.read(|conn| records::rows(conn, tenant, kind, filter))
+    fn list_rows(&self, tenant: TenantId, kind: RowKind, filter: &RowFilter) -> Result<Vec<Row>, StoreError> {
+        self.with_reader(|conn| records::list_rows(conn, tenant, kind, filter))
     }
 
-    fn get(&self, readable: &Readable, address: &Address) -> Result<Option<Memory>, StoreError> {
-        self.read(|conn| memories::get(conn, readable, address))
+    fn get_memory(&self, readable: &Readable, address: &Address) -> Result<Option<Memory>, StoreError> {
+        self.with_reader(|conn| memories::get_memory(conn, readable, address))
     }
 
-    fn list(&self, readable: &Readable, filter: &Filter, page: &Page) -> Result<Vec<Memory>, StoreError> {
-        self.read(|conn| memories::list(conn, readable, filter, page))
+    fn list_memories(
+        &self,
+        readable: &Readable,
+        filter: &Filter,
+        page: &PageRequest,
+    ) -> Result<Vec<Memory>, StoreError> {
+        self.with_reader(|conn| memories::list_memories(conn, readable, filter, page))
     }
 
-    fn versions(
+    fn list_versions(
         &self,
         readable: &Readable,
         memory: MemoryId,
         below: Option<u32>,
         limit: usize,
     ) -> Result<Vec<Version>, StoreError> {
-        self.read(|conn| memories::versions(conn, readable, memory, below, limit))
+        self.with_reader(|conn| memories::list_versions(conn, readable, memory, below, limit))
     }
 
-    fn version(&self, readable: &Readable, version: VersionId) -> Result<Option<Version>, StoreError> {
-        self.read(|conn| memories::version(conn, readable, version))
+    fn get_version(&self, readable: &Readable, version: VersionId) -> Result<Option<Version>, StoreError> {
+        self.with_reader(|conn| memories::get_version(conn, readable, version))
     }
 
-    fn find(&self, readable: &Readable, find: &Find) -> Result<Found, StoreError> {
-        self.age.check(&self.readers)?;
-        self.recall.find(&self.readers, readable, find)
+    fn find_candidates(&self, readable: &Readable, find: &CandidateQuery) -> Result<CandidateSet, StoreError> {
+        self.schema_watch.check_if_due(&self.readers)?;
+        self.recall.find_candidates(&self.readers, readable, find)
     }
 
-    fn place(&self, tenant: TenantId, place: &Place) -> Result<PlaceState, StoreError> {
-        self.read(|conn| scopes::state(conn, tenant, place))
+    fn place_state(&self, tenant: TenantId, place: &Place) -> Result<PlaceState, StoreError> {
+        self.with_reader(|conn| scopes::place_state(conn, tenant, place))
     }
 
-    fn live(&self, tenant: TenantId) -> Result<Vec<(String, u64)>, StoreError> {
-        self.read(|conn| scopes::live(conn, tenant))
+    fn live_counts(&self, tenant: TenantId) -> Result<Vec<(String, u64)>, StoreError> {
+        self.with_reader(|conn| scopes::live_counts(conn, tenant))
     }
 
-    fn unembedded(&self, tenant: TenantId, model: &str, limit: usize) -> Result<Vec<Memory>, StoreError> {
-        self.read(|conn| recall::unembedded(conn, tenant, model, limit))
+    fn list_unembedded(&self, tenant: TenantId, model: &str, limit: usize) -> Result<Vec<Memory>, StoreError> {
+        self.with_reader(|conn| recall::list_unembedded(conn, tenant, model, limit))
     }
 
-    fn events(&self, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
-        self.read(|conn| events::after(conn, tenant, after, limit))
+    fn events_after(&self, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
+        self.with_reader(|conn| events::events_after(conn, tenant, after, limit))
     }
 
-    fn last_event(&self, tenant: TenantId) -> Result<u64, StoreError> {
-        self.read(|conn| events::last(conn, tenant))
+    fn last_event_seq(&self, tenant: TenantId) -> Result<u64, StoreError> {
+        self.with_reader(|conn| events::last_event_seq(conn, tenant))
     }
 
     fn wait_events(&self, tenant: TenantId, after: u64, at_most: Duration) -> Result<u64, StoreError> {
         // The bell rings for this process only; others are found by looking.
-        self.news.wait_past(after, at_most, EVENT_POLL, || self.last_event(tenant))
+        self.notifier.wait_for_event(after, at_most, EVENT_POLL_INTERVAL, || self.last_event_seq(tenant))
     }
 
-    fn damage(&self) -> Result<Vec<String>, StoreError> {
-        self.read(health::damage)
+    fn check_integrity(&self) -> Result<Vec<String>, StoreError> {
+        self.with_reader(health::find_damage)
     }
 
-    fn health(&self) -> Result<Health, StoreError> {
-        self.standing.as_ref().map_or(Ok(()), Standing::look)?;
-        let health = self.read(|conn| health::report(conn, &self.file.location))?;
-        Ok(Health { syncs: Some(self.writer.synced()), ..health })
+    fn health(&self) -> Result<BackendHealth, StoreError> {
+        self.file_identity.as_ref().map_or(Ok(()), FileIdentity::check_now)?;
+        let health = self.with_reader(|conn| health::read_health(conn, &self.file.location))?;
+        Ok(BackendHealth { syncs: Some(self.writer.sync_count()), ..health })
     }
 }

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use engine::ports::StoreError;
 
 /// After this long whoever waits is told why: longer than any healthy group, shorter than a person's patience.
-const TOLD_AFTER: Duration = Duration::from_secs(2);
+const NOTIFY_AFTER: Duration = Duration::from_secs(2);
 /// Milliseconds between two tries: soon at first, as most groups are short.
-const TRIES_MS: [u64; 8] = [1, 2, 5, 10, 15, 25, 50, 100];
+const RETRY_PAUSES_MS: [u64; 8] = [1, 2, 5, 10, 15, 25, 50, 100];
 
 /// Tries again until `wait_max` is over; tells `waiting` once that it waits.
-pub(super) fn handler(
+pub(super) fn retry_handler(
     path: &Path,
     wait_max: Duration,
     waiting: Option<fn(&Path)>,
@@ -23,11 +23,11 @@ pub(super) fn handler(
             (since, told) = (Instant::now(), false);
         }
         let waited = since.elapsed();
-        if waited >= TOLD_AFTER && !told {
+        if waited >= NOTIFY_AFTER && !told {
             told = true;
             waiting.into_iter().for_each(|tell| tell(&path));
         }
-        let pause = TRIES_MS[usize::try_from(tries).unwrap_or(0).min(TRIES_MS.len() - 1)];
+        let pause = RETRY_PAUSES_MS[usize::try_from(tries).unwrap_or(0).min(RETRY_PAUSES_MS.len() - 1)];
         let goes_on = waited < wait_max;
         if goes_on {
             std::thread::sleep(Duration::from_millis(pause));
@@ -37,7 +37,7 @@ pub(super) fn handler(
 }
 
 /// A failure to get the file, with which file it is.
-pub(super) fn named(error: StoreError, path: Option<&Path>, wait_max: Duration) -> StoreError {
+pub(super) fn add_file_name(error: StoreError, path: Option<&Path>, wait_max: Duration) -> StoreError {
     match (error, path) {
         (StoreError::Busy(_), Some(path)) => {
             StoreError::Busy(format!("`{}`, and was not done after {wait_max:?}", path.display()))

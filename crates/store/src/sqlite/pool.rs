@@ -9,12 +9,12 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::fault::Fault;
-use super::{Options, log_file, patience};
+use super::{SqliteOptions, log_file, patience};
 
 /// Readers kept open for the next read; more are opened when more ask at once.
 const IDLE_MAX: usize = 4;
 /// Distinct statements of this backend, with room.
-const STATEMENTS: usize = 160;
+const STATEMENTS_CACHED_MAX: usize = 160;
 /// KiB of pages the writer keeps: the right edges of all its trees, and then some.
 const WRITER_CACHE_KIB: i64 = 768;
 /// KiB of pages a reader keeps; the file cache of the system is behind it.
@@ -26,24 +26,26 @@ const CHECKPOINT_PAGES: i64 = 16_000;
 const CHECKPOINT_WAIT: Duration = Duration::from_millis(5);
 
 /// The connection that writes. In memory it is the only one, and readers share it.
-pub(super) type Shared = Arc<Mutex<Connection>>;
+pub(super) type SharedConnection = Arc<Mutex<Connection>>;
 
 /// A poisoned connection is usable: an open transaction is rolled back before the next one starts.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-pub(super) fn open_writer(path: Option<&Path>, options: &Options) -> Result<Connection, Fault> {
+pub(super) fn open_writer(path: Option<&Path>, options: &SqliteOptions) -> Result<Connection, Fault> {
     let mut conn = match path {
-        Some(path) if log_file::is_ready() => Connection::open_with_flags_and_vfs(path, writing(), log_file::NAME)?,
-        Some(path) => Connection::open_with_flags(path, writing())?,
+        Some(path) if log_file::ensure_registered() => {
+            Connection::open_with_flags_and_vfs(path, writer_flags(), log_file::VFS_NAME)?
+        }
+        Some(path) => Connection::open_with_flags(path, writer_flags())?,
         None => Connection::open_in_memory()?,
     };
     if let Some(path) = path {
-        conn.busy_handler(Some(patience::handler(path, options.wait_max, options.waiting)))?;
+        conn.busy_handler(Some(patience::retry_handler(path, options.wait_max, options.on_wait)))?;
     }
-    prepare(&conn, WRITER_CACHE_KIB)?;
-    keep_log(&conn, path, options)?;
+    configure_connection(&conn, WRITER_CACHE_KIB)?;
+    enable_wal(&conn, path, options)?;
     // `log_file` relies on this.
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "foreign_keys", true)?;
@@ -54,8 +56,8 @@ pub(super) fn open_writer(path: Option<&Path>, options: &Options) -> Result<Conn
 }
 
 /// Turns the log on. Where many begin one file at once, SQLite gives up on this without asking the busy handler.
-fn keep_log(conn: &Connection, path: Option<&Path>, options: &Options) -> Result<(), Fault> {
-    let mut goes_on = path.map(|path| patience::handler(path, options.wait_max, options.waiting));
+fn enable_wal(conn: &Connection, path: Option<&Path>, options: &SqliteOptions) -> Result<(), Fault> {
+    let mut goes_on = path.map(|path| patience::retry_handler(path, options.wait_max, options.on_wait));
     let mut tries = 0;
     loop {
         match conn.pragma_update(None, "journal_mode", "wal") {
@@ -72,30 +74,30 @@ fn keep_log(conn: &Connection, path: Option<&Path>, options: &Options) -> Result
 
 /// The connection that copies the log into the database and does nothing else.
 pub(super) fn open_checkpointer(path: &Path) -> Result<Connection, Fault> {
-    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | common())?;
+    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | common_flags())?;
     conn.busy_timeout(CHECKPOINT_WAIT)?;
     conn.pragma_update(None, "synchronous", "full")?;
     Ok(conn)
 }
 
 fn open_reader(path: &Path, wait_max: Duration) -> Result<Connection, Fault> {
-    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | common())?;
+    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | common_flags())?;
     conn.busy_timeout(wait_max)?;
-    prepare(&conn, READER_CACHE_KIB)?;
+    configure_connection(&conn, READER_CACHE_KIB)?;
     Ok(conn)
 }
 
-fn writing() -> OpenFlags {
-    OpenFlags::SQLITE_OPEN_READ_WRITE | common()
+fn writer_flags() -> OpenFlags {
+    OpenFlags::SQLITE_OPEN_READ_WRITE | common_flags()
 }
 
-fn common() -> OpenFlags {
+fn common_flags() -> OpenFlags {
     // Each connection is used by one thread at a time, so it needs no lock of its own.
     OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
 
-fn prepare(conn: &Connection, cache_kib: i64) -> Result<(), Fault> {
-    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+fn configure_connection(conn: &Connection, cache_kib: i64) -> Result<(), Fault> {
+    conn.set_prepared_statement_cache_capacity(STATEMENTS_CACHED_MAX);
     // A plan is made once: without this, a statement that meets a partial index is planned anew for every value bound.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // Negative means KiB.
@@ -107,16 +109,19 @@ fn prepare(conn: &Connection, cache_kib: i64) -> Result<(), Fault> {
 /// Where reads come from.
 pub(super) enum Readers {
     File { path: std::path::PathBuf, wait_max: Duration, idle: Mutex<Vec<Connection>> },
-    Memory(Shared),
+    Memory(SharedConnection),
 }
 
 impl Readers {
-    pub(super) fn file(path: &Path, wait_max: Duration) -> Readers {
+    pub(super) fn for_file(path: &Path, wait_max: Duration) -> Readers {
         Readers::File { path: path.to_owned(), wait_max, idle: Mutex::default() }
     }
 
     /// Runs one read in one transaction: everything in it sees the same moment.
-    pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
+    pub(super) fn with_connection<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
         match self {
             Readers::Memory(shared) => Ok(in_transaction(&lock(shared), work)?),
             Readers::File { path, wait_max, idle } => {

@@ -12,40 +12,40 @@ use uuid::Uuid;
 use super::fault::Fault;
 
 /// An id as it stands in columns.
-pub(super) fn key(id: Uuid) -> [u8; 16] {
+pub(super) fn id_bytes(id: Uuid) -> [u8; 16] {
     id.into_bytes()
 }
 
-pub(super) fn uuid(row: &Row<'_>, at: usize) -> Result<Uuid, Fault> {
+pub(super) fn read_uuid(row: &Row<'_>, at: usize) -> Result<Uuid, Fault> {
     Ok(Uuid::from_bytes(row.get(at)?))
 }
 
 /// A time as it stands in columns.
-pub(super) fn micros(at: Timestamp) -> i64 {
+pub(super) fn to_micros(at: Timestamp) -> i64 {
     at.as_microsecond()
 }
 
-pub(super) fn time(micros: i64) -> Result<Timestamp, Fault> {
+pub(super) fn from_micros(micros: i64) -> Result<Timestamp, Fault> {
     Timestamp::from_microsecond(micros).map_err(Fault::corrupt)
 }
 
 /// A word of the vocabulary.
-pub(super) fn word<T: FromStr<Err = engine::model::error::Error>>(row: &Row<'_>, at: usize) -> Result<T, Fault> {
+pub(super) fn read_word<T: FromStr<Err = engine::model::error::Error>>(row: &Row<'_>, at: usize) -> Result<T, Fault> {
     row.get_ref(at)?.as_str().map_err(Fault::corrupt)?.parse().map_err(Fault::corrupt)
 }
 
-pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, at: usize) -> Result<T, Fault> {
+pub(super) fn read_json<T: DeserializeOwned>(row: &Row<'_>, at: usize) -> Result<T, Fault> {
     serde_json::from_str(row.get_ref(at)?.as_str().map_err(Fault::corrupt)?).map_err(Fault::corrupt)
 }
 
 /// The columns [`memory`] reads, of a version `v` and the counters `r`.
 pub(super) const MEMORY: &str = "v.snapshot, v.content, r.count, r.last";
 
-pub(super) fn memory(row: &Row<'_>) -> Result<Memory, Fault> {
-    let mut memory: Memory = json(row, 0)?;
+pub(super) fn read_memory(row: &Row<'_>) -> Result<Memory, Fault> {
+    let mut memory: Memory = read_json(row, 0)?;
     memory.content = row.get(1)?;
     memory.recall_count = row.get::<_, Option<u64>>(2)?.unwrap_or(0);
-    memory.last_recalled_at = row.get::<_, Option<i64>>(3)?.map(time).transpose()?;
+    memory.last_recalled_at = row.get::<_, Option<i64>>(3)?.map(from_micros).transpose()?;
     Ok(memory)
 }
 
@@ -53,22 +53,22 @@ pub(super) fn memory(row: &Row<'_>) -> Result<Memory, Fault> {
 pub(super) const VERSION: &str = "v.snapshot, v.content, v.id, v.number, v.operation, v.previous, v.actor, v.run,
     v.conversation, v.reason, v.evidence, v.at, v.redacted_at";
 
-pub(super) fn version(row: &Row<'_>) -> Result<Version, Fault> {
-    let mut memory: Memory = json(row, 0)?;
+pub(super) fn read_version(row: &Row<'_>) -> Result<Version, Fault> {
+    let mut memory: Memory = read_json(row, 0)?;
     memory.content = row.get(1)?;
     Ok(Version {
-        id: VersionId(uuid(row, 2)?),
+        id: VersionId(read_uuid(row, 2)?),
         number: row.get(3)?,
-        operation: word(row, 4)?,
+        operation: read_word(row, 4)?,
         memory,
         previous: row.get::<_, Option<[u8; 16]>>(5)?.map(|id| VersionId(Uuid::from_bytes(id))),
         actor: row.get(6)?,
         run: row.get(7)?,
         conversation: row.get(8)?,
         reason: row.get(9)?,
-        evidence: json(row, 10)?,
-        at: time(row.get(11)?)?,
-        redacted_at: row.get::<_, Option<i64>>(12)?.map(time).transpose()?,
+        evidence: read_json(row, 10)?,
+        at: from_micros(row.get(11)?)?,
+        redacted_at: row.get::<_, Option<i64>>(12)?.map(from_micros).transpose()?,
     })
 }
 

@@ -12,16 +12,16 @@ use std::time::Instant;
 use engine::ports::StoreError;
 
 /// Between two looks by those who write: a look costs a microsecond, a lost second of saves can be told.
-const LOOK_MS: u64 = 1_000;
+const CHECK_INTERVAL_MS: u64 = 1_000;
 
-pub(super) struct Standing {
+pub(super) struct FileIdentity {
     path: PathBuf,
     opened: Option<FileId>,
     since: Instant,
-    looked_ms: AtomicU64,
+    checked_ms: AtomicU64,
     /// Bytes it was seen to have: it only grows.
     bytes: AtomicU64,
-    amiss: AtomicBool,
+    is_damaged: AtomicBool,
     /// Opened when it is first read here, and never closed: closing it would take away every lock SQLite has on it.
     file: OnceLock<ManuallyDrop<File>>,
 }
@@ -34,21 +34,29 @@ const HEADER_BYTES: usize = 32;
 /// Device and inode.
 type FileId = (u64, u64);
 
-impl Standing {
+impl FileIdentity {
     /// Of a file that is open by now.
-    pub(super) fn of(path: &Path) -> Standing {
-        let (since, looked_ms, amiss) = (Instant::now(), AtomicU64::new(0), AtomicBool::new(false));
+    pub(super) fn from_path(path: &Path) -> FileIdentity {
+        let (since, checked_ms, is_damaged) = (Instant::now(), AtomicU64::new(0), AtomicBool::new(false));
         let bytes = AtomicU64::new(std::fs::metadata(path).map_or(0, |file| file.len()));
-        Standing { path: path.to_owned(), opened: file_id(path), since, looked_ms, bytes, amiss, file: OnceLock::new() }
+        FileIdentity {
+            path: path.to_owned(),
+            opened: file_id(path),
+            since,
+            checked_ms,
+            bytes,
+            is_damaged,
+            file: OnceLock::new(),
+        }
     }
 
     /// Looks now.
-    pub(super) fn look(&self) -> Result<(), StoreError> {
+    pub(super) fn check_now(&self) -> Result<(), StoreError> {
         let looked = match file_id(&self.path) == self.opened {
-            true => self.whole(),
-            false => Err(StoreError::Gone),
+            true => self.check_not_truncated(),
+            false => Err(StoreError::FileReplaced),
         };
-        self.amiss.store(looked.is_err(), Ordering::Relaxed);
+        self.is_damaged.store(looked.is_err(), Ordering::Relaxed);
         looked
     }
 
@@ -64,7 +72,7 @@ impl Standing {
     }
 
     /// A file that is shorter than it was was compacted, and then its header says so, or cut.
-    fn whole(&self) -> Result<(), StoreError> {
+    fn check_not_truncated(&self) -> Result<(), StoreError> {
         let Ok(file) = std::fs::metadata(&self.path) else { return Ok(()) };
         let (now, before) = (file.len(), self.bytes.load(Ordering::Relaxed));
         if now < before && self.header_bytes().is_none_or(|bytes| bytes > now) {
@@ -76,14 +84,14 @@ impl Standing {
     }
 
     /// Looks where nobody has for a while.
-    pub(super) fn check(&self) -> Result<(), StoreError> {
+    pub(super) fn check_if_due(&self) -> Result<(), StoreError> {
         let now = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let last = self.looked_ms.load(Ordering::Relaxed);
-        let due = now.saturating_sub(last) >= LOOK_MS;
-        let mine = due && self.looked_ms.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        let last = self.checked_ms.load(Ordering::Relaxed);
+        let due = now.saturating_sub(last) >= CHECK_INTERVAL_MS;
+        let mine = due && self.checked_ms.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         // A file that is back is found again by the next look.
-        match mine || self.amiss.load(Ordering::Relaxed) {
-            true => self.look(),
+        match mine || self.is_damaged.load(Ordering::Relaxed) {
+            true => self.check_now(),
             false => Ok(()),
         }
     }
@@ -91,7 +99,7 @@ impl Standing {
 
 /// Refuses a file that was emptied from outside: SQLite would begin anew in it and throw away the log beside it. An
 /// empty file alone is a place to begin.
-pub(super) fn not_emptied(path: &Path) -> Result<(), StoreError> {
+pub(super) fn refuse_emptied_file(path: &Path) -> Result<(), StoreError> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     let bytes = |path: &Path| std::fs::metadata(path).ok().map(|file| file.len());

@@ -3,14 +3,16 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
-use engine::model::event::{EventName, Happening};
+use engine::model::event::{EventBody, EventName};
 use engine::model::memory::Draft;
 use engine::model::vocabulary::{Operation, State};
 use engine::ports::change::Write;
 use engine::ports::row::{Row, RowFilter, RowKind};
-use engine::ports::{Backend, Filter, Find, Order, Page};
+use engine::ports::{Backend, CandidateQuery, Filter, PageRequest, SortOrder};
 use engine::text::words;
-use store::{Copied, CopyError, Database, Location, Options, Progress, Stage, copy, open_sqlite};
+use store::{
+    CopyError, CopyProgress, CopyReport, CopyStage, Database, Location, SqliteOptions, copy_database, open_sqlite,
+};
 
 use crate::postgres::{APP, server};
 use crate::world::*;
@@ -22,8 +24,8 @@ fn file(folder: &tempfile::TempDir, name: &str) -> PathBuf {
     folder.path().join(name)
 }
 
-fn quietly(from: &Database, to: &Database) -> Result<Copied, CopyError> {
-    copy(from, to, &mut |_| {})
+fn quietly(from: &Database, to: &Database) -> Result<CopyReport, CopyError> {
+    copy_database(from, to, &mut |_| {})
 }
 
 /// Two tenants with something in every table.
@@ -37,12 +39,12 @@ fn fill(backend: &dyn Backend) {
             let memory = world.save(world.entry(&format!("c{}", i % 3), draft).with_embedding(vector));
             fate(&world, &memory, i);
         }
-        world.commit(world.change().write(Write::RunSave { run: "r1".to_owned() }));
+        world.commit(world.change().with_write(Write::CountRunSave { run: "r1".to_owned() }));
         for kind in RowKind::ALL.iter().filter(|kind| **kind != RowKind::Stores) {
             let body = serde_json::json!({"b": 1.0, "a": [0.5, 0.1, -2, "ü\u{1f980}"], "c": null});
             let (id, state) = (format!("{kind}-1"), "open".to_owned());
             let (subject, parent) = ("s".to_owned(), "p".to_owned());
-            world.commit(world.change().write(Write::Row(Row {
+            world.commit(world.change().with_write(Write::Row(Row {
                 kind: *kind,
                 id,
                 state,
@@ -52,8 +54,8 @@ fn fill(backend: &dyn Backend) {
                 body,
             })));
         }
-        let event = Happening::new(EventName::AuditRecorded, &world.agent("c1"), world.now()).with("n", 1.5);
-        world.commit(world.change().event(event));
+        let event = EventBody::new(EventName::AuditRecorded, &world.agent("c1"), world.now()).with_field("n", 1.5);
+        world.commit(world.change().with_event(event));
     }
 }
 
@@ -64,45 +66,50 @@ fn fate(world: &World<'_>, memory: &engine::model::memory::Memory, i: usize) {
         2 => {
             drop(world.save(world.transition(memory, Operation::Constrain, |memory| memory.state = State::Constrained)))
         }
-        3 => world.commit(world.change().write(Write::Redact { memory: memory.id, versions: vec![memory.version] })),
-        4 => world.commit(world.change().write(Write::Recalled { memories: vec![memory.id], fading: vec![memory.id] })),
+        3 => {
+            world.commit(world.change().with_write(Write::Redact { memory: memory.id, versions: vec![memory.version] }))
+        }
+        4 => world.commit(
+            world.change().with_write(Write::CountRecalls { memories: vec![memory.id], fading: vec![memory.id] }),
+        ),
         _ => {}
     }
 }
 
 /// Everything a user could see, as text.
 fn seen(backend: &dyn Backend, vectors: bool) -> Vec<String> {
-    let mut seen = vec![format!("{:?}", backend.tenants().expect("lists"))];
-    for tenant in backend.tenants().expect("lists") {
+    let mut seen = vec![format!("{:?}", backend.list_tenants().expect("lists"))];
+    for tenant in backend.list_tenants().expect("lists") {
         let all = everything(tenant.id);
         let states = State::ALL.to_vec();
         let filter = Filter { states, ..Filter::default() };
-        let page = Page { order: Order::Oldest, after: None, limit: 10_000 };
-        for memory in backend.list(&all, &filter, &page).expect("lists") {
-            seen.push(format!("{:?}", backend.versions(&all, memory.id, None, 100).expect("reads")));
+        let page = PageRequest { order: SortOrder::Oldest, after: None, limit: 10_000 };
+        for memory in backend.list_memories(&all, &filter, &page).expect("lists") {
+            seen.push(format!("{:?}", backend.list_versions(&all, memory.id, None, 100).expect("reads")));
             seen.push(format!("{memory:?}"));
         }
         for (text, vector) in [("apple pie", [1.0, 1.0, -3.0, 0.5]), ("cake 東京", [90.0, 1.0, 1.0, 0.0])] {
             let vector = vectors.then(|| embedding(MODEL, &vector));
-            let find = Find { words: words::query(text), vector, pool: 30, ..Find::default() };
-            seen.push(format!("{:?}", backend.find(&all, &find).expect("finds")));
+            let find =
+                CandidateQuery { words: words::parse_query(text), vector, pool: 30, ..CandidateQuery::default() };
+            seen.push(format!("{:?}", backend.find_candidates(&all, &find).expect("finds")));
         }
         for kind in RowKind::ALL {
-            seen.push(format!("{:?}", backend.rows(tenant.id, *kind, &RowFilter::default()).expect("reads")));
+            seen.push(format!("{:?}", backend.list_rows(tenant.id, *kind, &RowFilter::default()).expect("reads")));
         }
-        seen.push(format!("{:?}", backend.events(tenant.id, 0, 100_000).expect("reads")));
+        seen.push(format!("{:?}", backend.events_after(tenant.id, 0, 100_000).expect("reads")));
     }
     seen
 }
 
 fn opened(database: &Database) -> std::sync::Arc<dyn Backend> {
     match database {
-        Database::Sqlite(path) => open_sqlite(&Location::File(path.clone()), &Options::default()).expect("opens"),
+        Database::Sqlite(path) => open_sqlite(&Location::File(path.clone()), &SqliteOptions::default()).expect("opens"),
         Database::Postgres(url) => store::open_postgres(url, &store::PostgresOptions::default()).expect("opens"),
     }
 }
 
-fn equal(copied: &Copied) {
+fn equal(copied: &CopyReport) {
     assert!(copied.is_equal(), "{copied:#?}");
     assert!(copied.tables.iter().all(|table| table.rows_from > 0), "{copied:#?}");
 }
@@ -130,11 +137,11 @@ fn a_copy_there_and_back_is_what_it_was() {
     for database in [&first, &middle, &last] {
         let backend = opened(database);
         let world = World::of_tenant(&*backend, "default", 77);
-        let last = backend.last_event(world.tenant).expect("reads");
+        let last = backend.last_event_seq(world.tenant).expect("reads");
         world.remember("c1", "zebra");
-        assert_eq!(backend.last_event(world.tenant).expect("reads"), last + 1);
-        let find = Find { words: words::query("zebra"), pool: 5, ..Find::default() };
-        assert_eq!(backend.find(&world.all(), &find).expect("finds").candidates.len(), 1);
+        assert_eq!(backend.last_event_seq(world.tenant).expect("reads"), last + 1);
+        let find = CandidateQuery { words: words::parse_query("zebra"), pool: 5, ..CandidateQuery::default() };
+        assert_eq!(backend.find_candidates(&world.all(), &find).expect("finds").candidates.len(), 1);
     }
 }
 
@@ -150,13 +157,13 @@ fn a_copy_that_broke_goes_on_where_it_stopped() {
         let (mut breaks, mut written) = (0, 0);
         let copied = loop {
             let (mut steps, mut done) = (0, 0);
-            let mut told = |progress: Progress| {
-                steps += u64::from(progress.stage == Stage::Copying);
+            let mut told = |progress: CopyProgress| {
+                steps += u64::from(progress.stage == CopyStage::Copying);
                 done = progress.done;
                 // A crash, after a few batches more each time.
                 assert!(steps <= breaks * 3, "it breaks here");
             };
-            match catch_unwind(AssertUnwindSafe(|| copy(&first, &target, &mut told))) {
+            match catch_unwind(AssertUnwindSafe(|| copy_database(&first, &target, &mut told))) {
                 Ok(copied) => break copied.expect("copies"),
                 Err(_) => assert!(done > written, "{done} after {written}"),
             }
@@ -174,14 +181,14 @@ fn a_copy_that_broke_goes_on_where_it_stopped() {
 
 fn nobody_writes(target: &Database) -> bool {
     let backend = opened(target);
-    let tenants = backend.tenants().expect("lists");
+    let tenants = backend.list_tenants().expect("lists");
     let Some(tenant) = tenants.last() else { return true };
-    let event = Happening::new(
+    let event = EventBody::new(
         EventName::AuditRecorded,
         &engine::model::caller::Caller::admin(tenant.id),
         jiff::Timestamp::UNIX_EPOCH,
     );
-    let change = engine::ports::change::Change::new(tenant.id, jiff::Timestamp::UNIX_EPOCH).event(event);
+    let change = engine::ports::change::Change::new(tenant.id, jiff::Timestamp::UNIX_EPOCH).with_event(event);
     backend.commit(change).is_err()
 }
 
@@ -208,7 +215,7 @@ fn a_target_with_something_else_in_it_is_left_alone() {
     assert!(!file(&folder, "missing.db").exists());
 }
 
-fn equal_or_empty(copied: &Copied) {
+fn equal_or_empty(copied: &CopyReport) {
     assert!(copied.is_equal(), "{copied:#?}");
 }
 

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use engine::model::id::MemoryId;
 use engine::model::memory::Draft;
 use engine::model::vocabulary::{Operation, State};
-use engine::ports::{Backend, Find, Stats};
-use engine::recall::ranking::text::{TextWeights, bm25};
-use engine::text::words::{self, QueryWords, Words};
+use engine::ports::{Backend, CandidateQuery, CorpusStats};
+use engine::recall::ranking::text::{TextWeights, bm25_term_score};
+use engine::text::words::{self, IndexedWords, QueryWords};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use store::{Location, Options, open_sqlite};
+use store::{Location, SqliteOptions, open_sqlite};
 
 use crate::postgres::{Database, server};
 use crate::world::{World, draft, seen_by};
@@ -41,7 +41,7 @@ struct Asked {
 struct Kept {
     id: MemoryId,
     conversation: usize,
-    words: Words,
+    words: IndexedWords,
 }
 
 fn word() -> impl Strategy<Value = usize> {
@@ -85,30 +85,33 @@ fn write(world: &World<'_>, written: &Written) -> Option<Kept> {
     }
 }
 
-fn counted(visible: &[&Kept], query: &QueryWords) -> Stats {
-    let holding = |term| visible.iter().filter(|kept| kept.words.tf(term) > 0).count() as u32;
-    Stats {
+fn counted(visible: &[&Kept], query: &QueryWords) -> CorpusStats {
+    let holding = |term| visible.iter().filter(|kept| kept.words.term_frequency(term) > 0).count() as u32;
+    CorpusStats {
         docs: visible.len() as u64,
         total_len: visible.iter().map(|kept| u64::from(kept.words.len)).sum(),
         df: query.terms.iter().map(|term| holding(term.term)).collect(),
     }
 }
 
-fn score(kept: &Kept, query: &QueryWords, stats: &Stats) -> f64 {
+fn score(kept: &Kept, query: &QueryWords, stats: &CorpusStats) -> f64 {
     let weights = TextWeights::default();
-    let terms = query.terms.iter().zip(&stats.df).map(|(term, df)| (term, *df, kept.words.tf(term.term)));
-    terms.filter(|(.., tf)| *tf > 0).map(|(term, df, tf)| bm25(term, df, tf, kept.words.len, stats, &weights)).sum()
+    let terms = query.terms.iter().zip(&stats.df).map(|(term, df)| (term, *df, kept.words.term_frequency(term.term)));
+    terms
+        .filter(|(.., tf)| *tf > 0)
+        .map(|(term, df, tf)| bm25_term_score(term, df, tf, kept.words.len, stats, &weights))
+        .sum()
 }
 
 fn check(backend: &dyn Backend, world: &World<'_>, all: &[Kept], asked: &Asked) -> Result<(), TestCaseError> {
     let readable = if asked.narrow { seen_by(world.tenant, CONVERSATIONS[0]) } else { world.all() };
     let visible: Vec<&Kept> = all.iter().filter(|kept| !asked.narrow || kept.conversation == 0).collect();
-    let query = words::query(&text(&asked.words));
+    let query = words::parse_query(&text(&asked.words));
     let stats = counted(&visible, &query);
     let mut best: Vec<f64> = visible.iter().map(|kept| score(kept, &query, &stats)).filter(|s| *s > 0.0).collect();
     best.sort_by(|one, other| other.total_cmp(one));
-    let find = Find { words: query.clone(), pool: BEST, ..Find::default() };
-    let found = backend.find(&readable, &find).expect("finds");
+    let find = CandidateQuery { words: query.clone(), pool: BEST, ..CandidateQuery::default() };
+    let found = backend.find_candidates(&readable, &find).expect("finds");
     prop_assert_eq!(&found.stats.df, &stats.df);
     prop_assert_eq!((found.stats.docs, found.stats.total_len), (stats.docs, stats.total_len));
     prop_assert_eq!(found.candidates.len(), best.len().min(BEST));
@@ -143,12 +146,12 @@ fn holds(backend: &Arc<dyn Backend>, cases: u32, memories_max: usize) {
 
 #[test]
 fn the_ten_found_by_words_are_the_best_of_all_on_sqlite() {
-    holds(&open_sqlite(&Location::Memory, &Options::default()).expect("opens"), 24, 300);
+    holds(&open_sqlite(&Location::Memory, &SqliteOptions::default()).expect("opens"), 24, 300);
 }
 
 #[test]
 fn the_ten_found_by_words_are_the_best_of_all_without_an_index() {
-    let options = Options { recall_bytes_max: 0, ..Options::default() };
+    let options = SqliteOptions { recall_bytes_max: 0, ..SqliteOptions::default() };
     holds(&open_sqlite(&Location::Memory, &options).expect("opens"), 12, 300);
 }
 

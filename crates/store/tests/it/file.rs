@@ -9,14 +9,14 @@ use std::sync::Arc;
 use engine::model::id::MemoryId;
 use engine::ports::change::{Guard, Write};
 use engine::ports::row::{Row, RowKind};
-use engine::ports::{Backend, Filter, Find, Page, StoreError};
+use engine::ports::{Backend, CandidateQuery, Filter, PageRequest, StoreError};
 use engine::text::words;
-use store::{Location, Options, open_sqlite};
+use store::{Location, SqliteOptions, open_sqlite};
 
 use crate::world::*;
 
 fn open(path: &Path) -> Result<Arc<dyn Backend>, StoreError> {
-    open_sqlite(&Location::File(path.to_owned()), &Options::default())
+    open_sqlite(&Location::File(path.to_owned()), &SqliteOptions::default())
 }
 
 pub(crate) fn folder() -> (tempfile::TempDir, PathBuf) {
@@ -35,17 +35,17 @@ fn what_was_written_is_there_when_it_is_opened_again() {
     let (memory, tenant) = {
         let backend = open(&path).unwrap();
         let world = World::new(&*backend);
-        backend.commit_later(world.change().write(Write::RunSave { run: "r1".to_owned() }));
+        backend.commit_later(world.change().with_write(Write::CountRunSave { run: "r1".to_owned() }));
         (world.remember("c1", "apple pie"), world.tenant)
     };
     let backend = open(&path).unwrap();
     let world = World::of_tenant(&*backend, "default", 9);
     assert_eq!(world.tenant, tenant);
     assert_eq!(world.get(memory.id), Some(memory));
-    let find = Find { words: words::query("apple"), pool: 5, ..Find::default() };
-    assert_eq!(backend.find(&world.all(), &find).unwrap().candidates.len(), 1);
+    let find = CandidateQuery { words: words::parse_query("apple"), pool: 5, ..CandidateQuery::default() };
+    assert_eq!(backend.find_candidates(&world.all(), &find).unwrap().candidates.len(), 1);
     let guard = Guard::RunSavesLeft { run: "r1".to_owned(), saves_max: 1 };
-    assert!(backend.commit(world.change().guard(guard)).is_err(), "dropping writes what was handed over");
+    assert!(backend.commit(world.change().with_guard(guard)).is_err(), "dropping writes what was handed over");
     assert_eq!(backend.health().unwrap().memories, 1);
 }
 
@@ -68,7 +68,7 @@ fn a_log_that_grows_is_copied_by_itself() {
             body: body.clone(),
             ..world.store_row("lessons", "")
         };
-        world.commit(world.change().write(Write::Row(row)));
+        world.commit(world.change().with_write(Write::Row(row)));
     }
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
     assert!(
@@ -100,12 +100,12 @@ fn what_was_rolled_back_does_not_come_back_over_others() {
                 body: body.clone(),
                 ..world.store_row("lessons", "")
             };
-            (0..count).fold(world.change(), |change, number| change.write(Write::Row(row(number))))
+            (0..count).fold(world.change(), |change, number| change.with_write(Write::Row(row(number))))
         };
         let taken = world.entry("c1", at_path("a/b", &format!("too late {round}")));
         // Rolling back reads the log only where it holds something that stands.
         raw.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(())).unwrap();
-        one.commit(rows("ours", 200).write(Write::Entry(Box::new(taken)))).unwrap_err();
+        one.commit(rows("ours", 200).with_write(Write::Entry(Box::new(taken)))).unwrap_err();
         // Far enough to stand where the other's pages stood.
         other.commit(rows("theirs", 250)).unwrap();
         let theirs = beside.remember("c1", &format!("theirs {round}"));
@@ -115,7 +115,8 @@ fn what_was_rolled_back_does_not_come_back_over_others() {
             assert_eq!(world.get(theirs.id).map(|memory| memory.content), Some(format!("theirs {round}")));
             assert_eq!(world.get(ours.id).map(|memory| memory.content), Some(format!("ours {round}")));
             for number in 0..250 {
-                let row = backend.row(world.tenant, RowKind::Summaries, &format!("theirs/{round}/{number}")).unwrap();
+                let row =
+                    backend.get_row(world.tenant, RowKind::Summaries, &format!("theirs/{round}/{number}")).unwrap();
                 assert_eq!(row.map(|row| row.body).as_ref(), Some(&body), "{round}/{number}");
             }
         }
@@ -136,28 +137,29 @@ fn what_a_writer_remembers_is_true() {
     };
     let save = |guard: &Guard, text: &str| {
         let entry = world.entry("c1", draft(text));
-        one.commit(world.change().guard(guard.clone()).write(Write::Entry(Box::new(entry)))).is_ok()
+        one.commit(world.change().with_guard(guard.clone()).with_write(Write::Entry(Box::new(entry)))).is_ok()
     };
-    let open = Guard::RowIs { kind: RowKind::Stores, id: "lessons".to_owned(), state: Some("open".to_owned()) };
-    let keyless = Guard::RowsAre { kind: RowKind::Bans, state: "key", count: 0 };
+    let open = Guard::RowInState { kind: RowKind::Stores, id: "lessons".to_owned(), state: Some("open".to_owned()) };
+    let keyless = Guard::RowCountIs { kind: RowKind::Bans, state: "key", count: 0 };
     for (guard, theirs, ours) in [
         (open, row(RowKind::Stores, "lessons", "archived"), row(RowKind::Stores, "lessons", "open")),
-        (keyless, row(RowKind::Bans, "k", "key"), Write::RowGone { kind: RowKind::Bans, id: "k".to_owned() }),
+        (keyless, row(RowKind::Bans, "k", "key"), Write::DeleteRow { kind: RowKind::Bans, id: "k".to_owned() }),
     ] {
-        one.commit(world.change().write(ours.clone())).unwrap();
+        one.commit(world.change().with_write(ours.clone())).unwrap();
         assert!(save(&guard, "as it was") && save(&guard, "and still is"), "{guard:?}");
-        other.commit(beside.change().write(theirs.clone())).unwrap();
+        other.commit(beside.change().with_write(theirs.clone())).unwrap();
         assert!(!save(&guard, "not any more") && !save(&guard, "nor later"), "{guard:?}");
-        one.commit(world.change().write(ours)).unwrap();
+        one.commit(world.change().with_write(ours)).unwrap();
         assert!(save(&guard, "again"), "{guard:?}");
         // By its own hand too.
-        one.commit(world.change().write(theirs)).unwrap();
+        one.commit(world.change().with_write(theirs)).unwrap();
         assert!(!save(&guard, "no longer"), "{guard:?}");
     }
-    let live =
-        |name: &str| [&one, &other].map(|backend| backend.place(world.tenant, &conversation_place(name)).unwrap());
+    let live = |name: &str| {
+        [&one, &other].map(|backend| backend.place_state(world.tenant, &conversation_place(name)).unwrap())
+    };
     world.remember("c2", "before");
-    other.commit(beside.change().write(Write::Erase { place: conversation_place("c2") })).unwrap();
+    other.commit(beside.change().with_write(Write::Erase { place: conversation_place("c2") })).unwrap();
     world.remember("c2", "after");
     assert_eq!(live("c2").map(|place| place.live), [1, 1], "in the place as it is now");
     for round in 0..3 {
@@ -165,13 +167,13 @@ fn what_a_writer_remembers_is_true() {
         world.remember("c3", &format!("ours {round}"));
     }
     assert_eq!(live("c3").map(|place| place.live), [6, 6]);
-    let events = one.events(world.tenant, 0, 1_000).unwrap();
+    let events = one.events_after(world.tenant, 0, 1_000).unwrap();
     assert!(events.iter().zip(1..).all(|(event, seq)| event.seq == seq), "numbered without a gap");
 }
 
 #[test]
 fn an_index_too_large_to_keep_is_still_right() {
-    let options = Options { recall_bytes_max: 1, ..Options::default() };
+    let options = SqliteOptions { recall_bytes_max: 1, ..SqliteOptions::default() };
     let fresh = || open_sqlite(&Location::Memory, &options).unwrap();
     crate::cases::finding::a_find_sees_every_write(&*fresh());
     crate::cases::finding::statistics_are_of_what_is_seen(&*fresh());
@@ -185,9 +187,10 @@ fn who_has_it_open_while_a_newer_program_comes_is_told() {
     let world = World::new(&*backend);
     let newer = rusqlite::Connection::open(&path).unwrap();
     newer.pragma_update(None, "user_version", 999).unwrap();
-    let find = Find { words: words::query("apple"), pool: 5, ..Find::default() };
-    let told: StoreError = std::iter::repeat_with(|| backend.find(&world.all(), &find)).find_map(Result::err).unwrap();
-    let saved = backend.commit(world.change().write(Write::RunSave { run: "r1".to_owned() }));
+    let find = CandidateQuery { words: words::parse_query("apple"), pool: 5, ..CandidateQuery::default() };
+    let told: StoreError =
+        std::iter::repeat_with(|| backend.find_candidates(&world.all(), &find)).find_map(Result::err).unwrap();
+    let saved = backend.commit(world.change().with_write(Write::CountRunSave { run: "r1".to_owned() }));
     let errors = [told, saved.unwrap_err(), backend.health().unwrap_err()];
     assert_eq!(errors.map(|error| error.code()), ["store.newer"; 3]);
 }
@@ -248,16 +251,16 @@ fn damage_is_an_error_and_never_a_panic() {
         let copy = folder.path().join(format!("{page}.db"));
         std::fs::write(&copy, bytes).unwrap();
         let result = open(&copy).and_then(|backend| {
-            let tenant = backend.tenants()?.pop().map(|tenant| tenant.id);
+            let tenant = backend.list_tenants()?.pop().map(|tenant| tenant.id);
             let Some(tenant) = tenant else { return Err(StoreError::Corrupt("no tenant".to_owned())) };
-            let find = Find { words: words::query("apple"), pool: 50, ..Find::default() };
+            let find = CandidateQuery { words: words::parse_query("apple"), pool: 50, ..CandidateQuery::default() };
             let readable = everything(tenant);
-            backend.find(&readable, &find)?;
-            let page = Page { order: Default::default(), after: None, limit: 100 };
-            for memory in backend.list(&readable, &Filter::default(), &page)? {
-                backend.versions(&readable, memory.id, None, 10)?;
+            backend.find_candidates(&readable, &find)?;
+            let page = PageRequest { order: Default::default(), after: None, limit: 100 };
+            for memory in backend.list_memories(&readable, &Filter::default(), &page)? {
+                backend.list_versions(&readable, memory.id, None, 10)?;
             }
-            backend.events(tenant, 0, 100).map(drop)
+            backend.events_after(tenant, 0, 100).map(drop)
         });
         hurt += usize::from(matches!(result, Err(StoreError::Corrupt(_))));
         let other = result.err().map(|error| error.code()).filter(|code| *code != "store.corrupt");
@@ -323,10 +326,10 @@ fn redacted_and_erased_text_is_nowhere_in_the_files() {
         world.save(world.revised(memory, draft("something else")));
     }
     for memory in memories.iter().step_by(4) {
-        let versions = backend.versions(&world.all(), memory.id, None, 10).unwrap().iter().map(|v| v.id).collect();
-        world.commit(world.change().write(Write::Redact { memory: memory.id, versions }));
+        let versions = backend.list_versions(&world.all(), memory.id, None, 10).unwrap().iter().map(|v| v.id).collect();
+        world.commit(world.change().with_write(Write::Redact { memory: memory.id, versions }));
     }
-    world.commit(world.change().write(Write::Erase { place: conversation_place("c2") }));
+    world.commit(world.change().with_write(Write::Erase { place: conversation_place("c2") }));
     backend.flush().unwrap();
     let kept = (0..300).filter(|i| i % 4 == 2).map(needle);
     assert_eq!(marked_in_files(&path), kept.collect());
@@ -377,7 +380,7 @@ fn another_process() {
     for i in 0..200 {
         let entry = world.entry(&format!("c{number}"), draft(&format!("apple of process {number}, number {i}")));
         let id = entry.memory().id;
-        match backend.commit(world.change().write(Write::Entry(Box::new(entry)))) {
+        match backend.commit(world.change().with_write(Write::Entry(Box::new(entry)))) {
             Ok(_) => writeln!(out, "saved {id}").unwrap(),
             Err(error) => return writeln!(out, "failed {}", error.code()).unwrap(),
         }
@@ -391,17 +394,17 @@ fn several_processes_share_a_file() {
     let backend = open(&path).unwrap();
     let world = World::new(&*backend);
     let mut children: Vec<Child> = (2..5).map(|number| spawn(&path, number, "")).collect();
-    let find = Find { words: words::query("apple"), pool: 1_000, ..Find::default() };
+    let find = CandidateQuery { words: words::parse_query("apple"), pool: 1_000, ..CandidateQuery::default() };
     for i in 0..100 {
         world.remember("c1", &format!("apple of ours, number {i}"));
-        assert!(backend.find(&world.all(), &find).unwrap().candidates.len() > i);
+        assert!(backend.find_candidates(&world.all(), &find).unwrap().candidates.len() > i);
     }
     for child in &mut children {
         let (saved, failed) = acknowledged(child, usize::MAX);
         assert_eq!((saved.len(), failed), (200, None));
         assert!(child.wait().unwrap().success());
     }
-    assert_eq!(backend.find(&world.all(), &find).unwrap().candidates.len(), 700);
+    assert_eq!(backend.find_candidates(&world.all(), &find).unwrap().candidates.len(), 700);
 }
 
 #[test]
@@ -416,8 +419,8 @@ fn a_process_killed_while_writing_loses_nothing_it_acknowledged() {
         let world = World::of_tenant(&*backend, "default", number + 100);
         assert_eq!(saved.len(), enough);
         assert!(saved.iter().all(|id| world.get(*id).is_some()));
-        let events = backend.events(world.tenant, 0, 10_000).unwrap();
-        assert_eq!(events.len() as u64, backend.last_event(world.tenant).unwrap());
+        let events = backend.events_after(world.tenant, 0, 10_000).unwrap();
+        assert_eq!(events.len() as u64, backend.last_event_seq(world.tenant).unwrap());
         world.remember("after", "goes on");
     }
 }

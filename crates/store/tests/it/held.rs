@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::ports::Filter;
 use engine::ports::change::Write;
-use store::{Location, Options, open_sqlite};
+use store::{Location, SqliteOptions, open_sqlite};
 
 use crate::file::folder;
 use crate::world::*;
@@ -12,12 +12,12 @@ use crate::world::*;
 #[test]
 fn a_file_somebody_else_holds_is_named() {
     let (_folder, path) = folder();
-    let options = Options { wait_max: std::time::Duration::from_millis(1), ..Options::default() };
+    let options = SqliteOptions { wait_max: std::time::Duration::from_millis(1), ..SqliteOptions::default() };
     let backend = open_sqlite(&Location::File(path.clone()), &options).unwrap();
     let world = World::new(&*backend);
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("begin immediate").unwrap();
-    let change = || world.change().write(Write::RunSave { run: "r1".to_owned() });
+    let change = || world.change().with_write(Write::CountRunSave { run: "r1".to_owned() });
     let (tell, told) = std::sync::mpsc::channel();
     backend.submit(Arc::new(change()), Box::new(move |outcome| tell.send(outcome).unwrap()));
     for error in [told.recv().unwrap().unwrap_err(), backend.commit(change()).unwrap_err()] {
@@ -29,12 +29,12 @@ fn a_file_somebody_else_holds_is_named() {
 #[test]
 fn who_waits_behind_a_held_file_hears_of_it_with_the_first() {
     let (_folder, path) = folder();
-    let options = Options { wait_max: std::time::Duration::from_millis(300), ..Options::default() };
+    let options = SqliteOptions { wait_max: std::time::Duration::from_millis(300), ..SqliteOptions::default() };
     let backend = open_sqlite(&Location::File(path.clone()), &options).unwrap();
     let world = World::new(&*backend);
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("begin immediate").unwrap();
-    let save = |path: &str| world.change().write(Write::Entry(Box::new(world.entry("c1", at_path(path, path)))));
+    let save = |path: &str| world.change().with_write(Write::Entry(Box::new(world.entry("c1", at_path(path, path)))));
     backend.commit_later(save("later"));
     // More than two groups, so that most of them wait behind the first.
     let (tell, told) = std::sync::mpsc::channel();
@@ -57,12 +57,12 @@ fn who_waits_behind_a_held_file_hears_of_it_with_the_first() {
 fn what_reads_leave_behind_waits_for_nobody() {
     const READS: u32 = 5_000;
     let (_folder, path) = folder();
-    let options = Options { wait_max: std::time::Duration::from_secs(20), ..Options::default() };
+    let options = SqliteOptions { wait_max: std::time::Duration::from_secs(20), ..SqliteOptions::default() };
     let backend = open_sqlite(&Location::File(path.clone()), &options).unwrap();
     let world = World::new(&*backend);
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("begin immediate").unwrap();
-    let save = || world.change().write(Write::RunSave { run: "r1".to_owned() });
+    let save = || world.change().with_write(Write::CountRunSave { run: "r1".to_owned() });
     (0..READS).for_each(|_| backend.commit_later(save()));
     // Nor does who brings a change and has other things to do.
     let (tell, told) = std::sync::mpsc::channel();

@@ -12,7 +12,7 @@ mod sealed;
 mod server;
 mod world;
 
-use store::{Location, Options, open_sqlite};
+use store::{Location, SqliteOptions, open_sqlite};
 
 /// Runs each case on a fresh database of each backend.
 macro_rules! conformance {
@@ -35,18 +35,18 @@ macro_rules! conformance {
 type Case = fn(&dyn engine::ports::Backend);
 
 fn on_memory(case: Case) {
-    case(&*open_sqlite(&Location::Memory, &Options::default()).expect("opens"));
+    case(&*open_sqlite(&Location::Memory, &SqliteOptions::default()).expect("opens"));
 }
 
 fn on_no_index(case: Case) {
-    let options = Options { recall_bytes_max: 0, ..Options::default() };
+    let options = SqliteOptions { recall_bytes_max: 0, ..SqliteOptions::default() };
     case(&*open_sqlite(&Location::Memory, &options).expect("opens"));
 }
 
 fn on_file(case: Case) {
     let folder = tempfile::tempdir().expect("a folder");
     let location = Location::File(folder.path().join("ingrain.db"));
-    case(&*open_sqlite(&location, &Options::default()).expect("opens"));
+    case(&*open_sqlite(&location, &SqliteOptions::default()).expect("opens"));
 }
 
 /// Without a server there is nothing to run on; CI says that there must be one.

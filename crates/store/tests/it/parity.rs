@@ -8,13 +8,15 @@ use engine::model::caller::Caller;
 use engine::model::id::uuid_v7;
 use engine::model::memory::Draft;
 use engine::model::vocabulary::{Kind, Operation, Ranker, State};
-use engine::ports::{Backend, Calibration, Clock, EmbedError, Embedder, Filter, Find, Neighbours, Order, Page};
+use engine::ports::{
+    Backend, Calibration, CandidateQuery, Clock, EmbedError, Embedder, Filter, Neighbours, PageRequest, SortOrder,
+};
 use engine::text::words;
-use engine::{Engine, Query, Settings};
+use engine::{Engine, SearchQuery, Settings};
 use jiff::Timestamp;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use store::{Location, Options, open_sqlite};
+use store::{Location, SqliteOptions, open_sqlite};
 
 use crate::postgres::{Database, has_vectors, server};
 use crate::world::{World, draft, embedding, seen_by};
@@ -129,29 +131,29 @@ fn answers(
         let kinds = if asked.notes_only { vec![Kind::ConversationNote] } else { Vec::new() };
         let filter = Filter { states, kinds, as_of: asked.past.then_some(middle), ..Filter::default() };
         let vector = asked.vector.filter(|_| vectors).and_then(values).map(|values| embedding("parity", &values));
-        let find = Find {
+        let find = CandidateQuery {
             filter: filter.clone(),
-            words: words::query(&text(&asked.words)),
+            words: words::parse_query(&text(&asked.words)),
             substring: asked.substring.map(|at| WORDS[at].to_lowercase()),
             vector,
             pool: asked.pool,
             newest: asked.newest,
-            also: Vec::new(),
+            always_include: Vec::new(),
             neighbours: asked.reach.map(|reach| Neighbours { of_best: 5, reach }),
         };
-        let mut found = backend.find(&readable, &find).expect("finds");
+        let mut found = backend.find_candidates(&readable, &find).expect("finds");
         if asked.past {
             // The past has no order of its own; ranking gives it one.
             found.candidates.sort_by_key(|candidate| candidate.memory.id);
         }
         answers.push(format!("{find:?} -> {found:#?}"));
-        for order in [Order::Path, Order::Newest, Order::Oldest, Order::Fading] {
-            let page = Page { order, after: None, limit: asked.pool };
-            answers.push(format!("{:#?}", backend.list(&readable, &filter, &page).expect("lists")));
+        for order in [SortOrder::Path, SortOrder::Newest, SortOrder::Oldest, SortOrder::Fading] {
+            let page = PageRequest { order, after: None, limit: asked.pool };
+            answers.push(format!("{:#?}", backend.list_memories(&readable, &filter, &page).expect("lists")));
         }
     }
     answers.extend(questions.iter().map(|asked| ranked(backend, &world, asked, vectors)));
-    answers.push(format!("{:#?}", backend.events(world.tenant, 0, 1_000).expect("reads")));
+    answers.push(format!("{:#?}", backend.events_after(world.tenant, 0, 1_000).expect("reads")));
     answers
 }
 
@@ -168,12 +170,12 @@ fn ranked(backend: &Arc<dyn Backend>, world: &World<'_>, asked: &Asked, vectors:
     let caller = if asked.narrow { world.agent(CONVERSATIONS[0]) } else { Caller::admin(world.tenant) };
     let mut said = String::new();
     for ranker in Ranker::ALL {
-        let query = Query {
+        let query = SearchQuery {
             text: text(&asked.words),
             limit: Some(asked.pool),
             ranker: Some(*ranker),
             words_only: !vectors,
-            ..Query::default()
+            ..SearchQuery::default()
         };
         said += &format!("{ranker:?} {:#?}\n", engine.search(&caller, &query).expect("searches"));
         // What this recall counts is there for the next one.
@@ -279,7 +281,7 @@ fn both_backends_give_the_same_answers() {
     let Some(server) = server() else { return };
     let database = Database::fresh(&server);
     let postgres = database.open();
-    let sqlite = open_sqlite(&Location::Memory, &Options::default()).expect("opens");
+    let sqlite = open_sqlite(&Location::Memory, &SqliteOptions::default()).expect("opens");
     let vectors = has_vectors(&*postgres);
     let number = AtomicU64::new(1);
     let agree = |(story, questions): (Vec<Written>, Vec<Asked>)| {

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use engine::model::id::{MemoryId, TenantId};
 use engine::model::scope::Scope;
-use engine::policy::{Constrained, Readable, Scopes};
-use engine::ports::{Backend, Find};
+use engine::policy::{Readable, ReadableScopes, VisibleCandidates};
+use engine::ports::{Backend, CandidateQuery};
 use engine::text::words::{QueryTerm, QueryWords};
 use store::PostgresOptions;
 use uuid::Uuid;
@@ -27,20 +27,25 @@ fn filled(server: &str, tenants: u32, each: u32) -> Database {
 }
 
 /// The n-th question of a row that never repeats itself soon.
-fn find(n: u32, words: bool) -> Find {
+fn find(n: u32, words: bool) -> CandidateQuery {
     let term = |i: u32| QueryTerm { term: 100 + (n * 37 + i * i * 211) % 3_000, weight: 1.0, group: 0, exact: false };
     let values: Vec<f32> = (0..DIMENSIONS as u32).map(|i| ((n * 31 + i * i * 17) % 255) as f32 - 127.0).collect();
     let terms = if words { (0..6).map(term).collect() } else { Vec::new() };
-    Find { words: QueryWords { terms }, vector: Some(embedding("bench", &values)), pool: 60, ..Find::default() }
+    CandidateQuery {
+        words: QueryWords { terms },
+        vector: Some(embedding("bench", &values)),
+        pool: 60,
+        ..CandidateQuery::default()
+    }
 }
 
-fn readable(n: u32, scopes: Scopes) -> Readable {
+fn readable(n: u32, scopes: ReadableScopes) -> Readable {
     let tenant = TenantId(Uuid::from_u128(u128::from(n)));
-    Readable { tenant, scopes, constrained: Constrained::All, closed: Vec::new() }
+    Readable { tenant, scopes, constrained: VisibleCandidates::All, hidden_stores: Vec::new() }
 }
 
-fn ids(backend: &dyn Backend, readable: &Readable, find: &Find) -> HashSet<MemoryId> {
-    let found = backend.find(readable, find).expect("finds");
+fn ids(backend: &dyn Backend, readable: &Readable, find: &CandidateQuery) -> HashSet<MemoryId> {
+    let found = backend.find_candidates(readable, find).expect("finds");
     found.candidates.iter().map(|candidate| candidate.memory.id).collect()
 }
 
@@ -52,9 +57,9 @@ fn a_search_never_reads_a_whole_table() {
     superuser(&database.url("postgres"), &["select pg_stat_reset()"]);
     for n in 0..200 {
         let conversation = format!("c{}", n % 40 + 1);
-        let few = Scopes::These(vec![Scope::Workspace, Scope::Conversation { conversation }]);
-        for scopes in [few, Scopes::All] {
-            backend.find(&readable(n % 100 + 1, scopes), &find(n, true)).expect("finds");
+        let few = ReadableScopes::These(vec![Scope::Workspace, Scope::Conversation { conversation }]);
+        for scopes in [few, ReadableScopes::All] {
+            backend.find_candidates(&readable(n % 100 + 1, scopes), &find(n, true)).expect("finds");
         }
     }
     drop(backend);
@@ -88,7 +93,7 @@ fn the_index_finds_what_comparing_one_by_one_finds() {
     let by_index = database.open_with(&PostgresOptions { exact_max: 0, ..PostgresOptions::default() });
     let (mut same, mut all) = (0, 0);
     for n in 0..40 {
-        let (readable, find) = (readable(n % 2 + 1, Scopes::All), find(n, false));
+        let (readable, find) = (readable(n % 2 + 1, ReadableScopes::All), find(n, false));
         let wanted = ids(&*exact, &readable, &find);
         same += ids(&*by_index, &readable, &find).intersection(&wanted).count();
         all += wanted.len();

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use engine::model::event::{EventName, Happening, link};
+use engine::model::event::{EventBody, EventName, chain_hash};
 use engine::ports::change::{Change, Guard, Write};
 use engine::ports::row::{Row, RowFilter, RowKind};
 use engine::ports::{Backend, StoreError};
@@ -174,7 +174,7 @@ fn of_64_patchers_in_two_processes_one_wins() {
         .map(|i| {
             let entry = world.revised(&memory, draft(&format!("text of patcher {i}")));
             let guard = Guard::VersionIs { memory: memory.id, version: memory.version };
-            world.change().guard(guard).write(Write::Entry(Box::new(entry)))
+            world.change().with_guard(guard).with_write(Write::Entry(Box::new(entry)))
         })
         .collect();
     let results: Vec<Result<_, StoreError>> = std::thread::scope(|scope| {
@@ -190,7 +190,7 @@ fn of_64_patchers_in_two_processes_one_wins() {
     });
     assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
     assert!(results.iter().all(|result| matches!(result, Ok(_) | Err(StoreError::Guard(_)))), "{results:?}");
-    let versions = pools[1].versions(&world.all(), memory.id, None, 100).expect("reads");
+    let versions = pools[1].list_versions(&world.all(), memory.id, None, 100).expect("reads");
     assert_eq!(versions.iter().map(|version| version.number).collect::<Vec<_>>(), [2, 1]);
 }
 
@@ -200,7 +200,7 @@ fn a_word_of_another_process_wakes_who_waits() {
     let database = Database::fresh(&server);
     let (writer, reader) = (database.open(), database.open());
     let world = World::new(&*writer);
-    let last = reader.last_event(world.tenant).expect("reads");
+    let last = reader.last_event_seq(world.tenant).expect("reads");
     let far = Duration::from_secs(30);
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| reader.wait_events(world.tenant, last, far));
@@ -225,12 +225,12 @@ fn a_full_pool_answers_unavailable() {
         client.batch_execute(&lock).await.expect("locks");
         client
     });
-    let change = world.change().write(Write::Row(row_of(1)));
+    let change = world.change().with_write(Write::Row(row_of(1)));
     std::thread::scope(|scope| {
         let busy = scope.spawn(|| backend.commit(change));
-        let mut answer = backend.tenants();
+        let mut answer = backend.list_tenants();
         while answer.is_ok() {
-            answer = backend.tenants();
+            answer = backend.list_tenants();
         }
         assert_eq!(answer.err().map(|error| error.code()), Some("store.unavailable"));
         runtime.block_on(holder.batch_execute("commit")).expect("ends");
@@ -284,14 +284,14 @@ fn nothing_acknowledged_is_lost_when_the_server_crashes() {
         done.store(true, Ordering::Relaxed);
     });
     let acknowledged = acknowledged.into_inner().expect("whole");
-    let rows = backend.rows(tenant, RowKind::Receipts, &RowFilter::default()).expect("reads");
+    let rows = backend.list_rows(tenant, RowKind::Receipts, &RowFilter::default()).expect("reads");
     assert_eq!(rows.len(), acknowledged.len(), "every row once, and no other");
     let mut before = String::new();
     let mut audits = 0;
-    for (at, event) in backend.events(tenant, 0, 1_000_000).expect("reads").into_iter().enumerate() {
+    for (at, event) in backend.events_after(tenant, 0, 1_000_000).expect("reads").into_iter().enumerate() {
         assert_eq!(event.seq, at as u64 + 1);
         let text = serde_json::to_string(&event.happening).expect("plain values");
-        assert_eq!(event.hash, link(&before, event.seq, &text));
+        assert_eq!(event.hash, chain_hash(&before, event.seq, &text));
         before = event.hash;
         audits += usize::from(event.happening.name == EventName::AuditRecorded);
     }
@@ -314,11 +314,11 @@ fn row_of(number: usize) -> Row {
 fn acknowledge(backend: &dyn Backend, tenant: engine::model::id::TenantId, number: usize) {
     let row = row_of(number);
     let caller = engine::model::caller::Caller::admin(tenant);
-    let event = Happening::new(EventName::AuditRecorded, &caller, Timestamp::UNIX_EPOCH).with("number", number);
+    let event = EventBody::new(EventName::AuditRecorded, &caller, Timestamp::UNIX_EPOCH).with_field("number", number);
     let change = Change::new(tenant, Timestamp::UNIX_EPOCH)
-        .guard(Guard::RowIs { kind: RowKind::Receipts, id: row.id.clone(), state: None })
-        .write(Write::Row(row))
-        .event(event);
+        .with_guard(Guard::RowInState { kind: RowKind::Receipts, id: row.id.clone(), state: None })
+        .with_write(Write::Row(row))
+        .with_event(event);
     loop {
         match backend.commit(change.clone()) {
             // A guard that fails says the first attempt had come through after all.

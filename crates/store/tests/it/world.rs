@@ -2,21 +2,21 @@
 
 use std::cell::Cell;
 
-use engine::gate::{Deed, Entry, Ground, Stamp, clear};
+use engine::gate::{GateContext, VersionStamp, VersionedEntry, WriteIntent, clear_draft};
 use engine::model::caller::Caller;
-use engine::model::event::{EventName, Happening};
+use engine::model::event::{EventBody, EventName};
 use engine::model::id::{MemoryId, StoreId, TenantId, VersionId, uuid_v7};
 use engine::model::limits::Limits;
 use engine::model::memory::{Draft, Evidence, Memory};
 use engine::model::ruleset::Rulesets;
 use engine::model::scope::Scope;
-use engine::model::store::{Store, find_builtin};
+use engine::model::store::{Store, find_builtin_store};
 use engine::model::vector::{Embedding, Vector};
 use engine::model::vocabulary::{EvidenceKind, Kind, Operation};
-use engine::policy::{Constrained, Readable, Scopes};
+use engine::policy::{Readable, ReadableScopes, VisibleCandidates};
 use engine::ports::change::{Change, Place, Write};
 use engine::ports::row::{Row, RowKind};
-use engine::ports::{Address, Backend, Filter, Page, Tenant};
+use engine::ports::{Address, Backend, Filter, PageRequest, Tenant};
 use engine::tenant::allow_list::AllowList;
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -45,7 +45,7 @@ impl<'a> World<'a> {
         let wanted = Tenant { id: TenantId(world.fresh()), slug: slug.to_owned(), created_at: world.now() };
         world.tenant = backend.ensure_tenant(&wanted).expect("a tenant").id;
         for slug in ["workspace_runbooks", "conversation_memory", "user_memory", "lessons", "episodes"] {
-            world.commit(world.change().write(Write::Row(world.store_row(slug, ""))));
+            world.commit(world.change().with_write(Write::Row(world.store_row(slug, ""))));
         }
         world
     }
@@ -69,7 +69,7 @@ impl<'a> World<'a> {
     }
 
     pub(crate) fn store(&self, slug: &str) -> Store {
-        find_builtin(slug).expect("built in").make(StoreId(Uuid::nil()), Timestamp::UNIX_EPOCH)
+        find_builtin_store(slug).expect("built in").to_store(StoreId(Uuid::nil()), Timestamp::UNIX_EPOCH)
     }
 
     pub(crate) fn store_row(&self, slug: &str, state: &str) -> Row {
@@ -99,17 +99,17 @@ impl<'a> World<'a> {
     }
 
     /// A draft through the gate, as the agent of a conversation.
-    pub(crate) fn entry(&self, conversation: &str, draft: Draft) -> Entry {
+    pub(crate) fn entry(&self, conversation: &str, draft: Draft) -> VersionedEntry {
         self.entry_in("conversation_memory", &self.agent(conversation), &conversation_scope(conversation), draft)
     }
 
-    pub(crate) fn entry_in(&self, slug: &str, caller: &Caller, scope: &Scope, draft: Draft) -> Entry {
+    pub(crate) fn entry_in(&self, slug: &str, caller: &Caller, scope: &Scope, draft: Draft) -> VersionedEntry {
         let (rulesets, limits, store) = (Rulesets::default(), Limits::default(), self.store(slug));
         let ruleset = rulesets.get(&store.ruleset).expect("built in");
         let now = self.now();
-        let ground = Ground {
+        let ground = GateContext {
             caller,
-            deed: Deed::Write,
+            intent: WriteIntent::Write,
             store: &store,
             ruleset,
             scope,
@@ -118,24 +118,24 @@ impl<'a> World<'a> {
             content_bytes_max: None,
             memory_enabled: true,
             sources_trust: None,
-            let_through: &|| Ok(AllowList::default()),
+            load_allow_list: &|| Ok(AllowList::default()),
             classifier: None,
             now,
         };
-        let cleared = clear(ground, Draft { store: slug.to_owned(), ..draft }).expect("clears");
-        let stamp = Stamp::new(caller, VersionId(self.fresh()), now, Some("because".to_owned()));
-        cleared.create(MemoryId(self.fresh()), caller, ruleset, Operation::Create, stamp)
+        let cleared = clear_draft(ground, Draft { store: slug.to_owned(), ..draft }).expect("clears");
+        let stamp = VersionStamp::new(caller, VersionId(self.fresh()), now, Some("because".to_owned()));
+        cleared.into_new_memory(MemoryId(self.fresh()), caller, ruleset, Operation::Create, stamp)
     }
 
     /// A new version of a memory with other content.
-    pub(crate) fn revised(&self, current: &Memory, draft: Draft) -> Entry {
+    pub(crate) fn revised(&self, current: &Memory, draft: Draft) -> VersionedEntry {
         let (rulesets, limits, store) = (Rulesets::default(), Limits::default(), self.store(&current.store));
         let ruleset = rulesets.get(&store.ruleset).expect("built in");
         let caller = Caller::admin(self.tenant);
         let now = self.now();
-        let ground = Ground {
+        let ground = GateContext {
             caller: &caller,
-            deed: Deed::Write,
+            intent: WriteIntent::Write,
             store: &store,
             ruleset,
             scope: &current.scope,
@@ -144,27 +144,37 @@ impl<'a> World<'a> {
             content_bytes_max: None,
             memory_enabled: true,
             sources_trust: None,
-            let_through: &|| Ok(AllowList::default()),
+            load_allow_list: &|| Ok(AllowList::default()),
             classifier: None,
             now,
         };
         let kind = Some(current.kind);
-        let cleared = clear(ground, Draft { store: current.store.clone(), kind, ..draft }).expect("clears");
-        cleared.revise(current, ruleset, Operation::Update, Stamp::new(&caller, VersionId(self.fresh()), now, None))
+        let cleared = clear_draft(ground, Draft { store: current.store.clone(), kind, ..draft }).expect("clears");
+        cleared.into_revision(
+            current,
+            ruleset,
+            Operation::Update,
+            VersionStamp::new(&caller, VersionId(self.fresh()), now, None),
+        )
     }
 
-    pub(crate) fn transition(&self, current: &Memory, operation: Operation, alter: impl FnOnce(&mut Memory)) -> Entry {
+    pub(crate) fn transition(
+        &self,
+        current: &Memory,
+        operation: Operation,
+        alter: impl FnOnce(&mut Memory),
+    ) -> VersionedEntry {
         let caller = Caller::admin(self.tenant);
-        let stamp = Stamp::new(&caller, VersionId(self.fresh()), self.now(), Some("moved".to_owned()));
-        Entry::transition(current, operation, stamp, Vec::new(), alter)
+        let stamp = VersionStamp::new(&caller, VersionId(self.fresh()), self.now(), Some("moved".to_owned()));
+        VersionedEntry::from_transition(current, operation, stamp, Vec::new(), alter)
     }
 
     /// Writes an entry with its event; answers the memory as it stands.
-    pub(crate) fn save(&self, entry: Entry) -> Memory {
+    pub(crate) fn save(&self, entry: VersionedEntry) -> Memory {
         let memory = entry.memory().clone();
         let caller = self.agent("any");
-        let event = Happening::new(EventName::WriteCreated, &caller, self.now()).about(&memory);
-        self.commit(self.change().write(Write::Entry(Box::new(entry))).event(event));
+        let event = EventBody::new(EventName::WriteCreated, &caller, self.now()).about_memory(&memory);
+        self.commit(self.change().with_write(Write::Entry(Box::new(entry))).with_event(event));
         memory
     }
 
@@ -177,17 +187,17 @@ impl<'a> World<'a> {
     }
 
     pub(crate) fn get(&self, id: MemoryId) -> Option<Memory> {
-        self.backend.get(&self.all(), &Address::Id(id)).expect("reads")
+        self.backend.get_memory(&self.all(), &Address::Id(id)).expect("reads")
     }
 
     pub(crate) fn list(&self, filter: &Filter) -> Vec<Memory> {
-        let page = Page { order: Default::default(), after: None, limit: 1_000 };
-        self.backend.list(&self.all(), filter, &page).expect("lists")
+        let page = PageRequest { order: Default::default(), after: None, limit: 1_000 };
+        self.backend.list_memories(&self.all(), filter, &page).expect("lists")
     }
 }
 
 pub(crate) fn everything(tenant: TenantId) -> Readable {
-    Readable { tenant, scopes: Scopes::All, constrained: Constrained::All, closed: Vec::new() }
+    Readable { tenant, scopes: ReadableScopes::All, constrained: VisibleCandidates::All, hidden_stores: Vec::new() }
 }
 
 pub(crate) fn conversation_scope(conversation: &str) -> Scope {
@@ -202,9 +212,9 @@ pub(crate) fn conversation_place(conversation: &str) -> Place {
 pub(crate) fn seen_by(tenant: TenantId, conversation: &str) -> Readable {
     Readable {
         tenant,
-        scopes: Scopes::These(vec![Scope::Workspace, conversation_scope(conversation)]),
-        constrained: Constrained::Of("agent:triage".to_owned()),
-        closed: Vec::new(),
+        scopes: ReadableScopes::These(vec![Scope::Workspace, conversation_scope(conversation)]),
+        constrained: VisibleCandidates::AuthoredBy("agent:triage".to_owned()),
+        hidden_stores: Vec::new(),
     }
 }
 

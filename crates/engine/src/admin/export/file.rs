@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{EXPORT_FORMAT, Exported, Story, lines};
+use super::{EXPORT_FORMAT, ExportPiece, ExportedMemory, lines};
 use crate::model::error::Error;
 use crate::model::store::Store;
 use crate::review::Review;
-use crate::review::owners::Owners;
+use crate::review::owners::PathOwners;
 use crate::sources::runs::Run;
 use crate::tenant::bans::{Ban, BanKey};
 
 /// How an export is laid out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Layout {
+pub enum ExportLayout {
     /// One JSON document with a list of each sort.
     #[default]
     Document,
@@ -25,79 +25,79 @@ pub enum Layout {
 
 /// An export on its way out: hands over the text of each piece, so that nobody holds all of it.
 #[derive(Debug, Default)]
-pub struct ExportText {
-    layout: Layout,
-    list: &'static str,
+pub struct ExportWriter {
+    layout: ExportLayout,
+    current_list: &'static str,
     counts: BTreeMap<&'static str, u64>,
 }
 
-impl ExportText {
-    pub fn new(layout: Layout) -> ExportText {
-        ExportText { layout, ..ExportText::default() }
+impl ExportWriter {
+    pub fn new(layout: ExportLayout) -> ExportWriter {
+        ExportWriter { layout, ..ExportWriter::default() }
     }
 
     /// The first words.
-    pub fn start(&self, at: Timestamp) -> Result<String, Error> {
+    pub fn write_header(&self, at: Timestamp) -> Result<String, Error> {
         match self.layout {
-            Layout::Document => Ok(format!("{{\"ingrain_export\":{EXPORT_FORMAT},\"exported_at\":\"{at}\"")),
-            Layout::Lines => lines::first(at),
+            ExportLayout::Document => Ok(format!("{{\"ingrain_export\":{EXPORT_FORMAT},\"exported_at\":\"{at}\"")),
+            ExportLayout::Lines => lines::header_line(at),
         }
     }
 
     /// The text of the next piece. Pieces come list by list, as [`crate::Engine::export`] hands them over.
-    pub fn piece(&mut self, piece: &Exported) -> Result<String, Error> {
-        let list = list_of(piece);
+    pub fn write_piece(&mut self, piece: &ExportPiece) -> Result<String, Error> {
+        let list = list_name(piece);
         *self.counts.entry(list).or_default() += 1;
-        if self.layout == Layout::Lines {
-            return lines::piece(piece);
+        if self.layout == ExportLayout::Lines {
+            return lines::piece_line(piece);
         }
         let text = match piece {
-            Exported::Store(store) => json(store)?,
-            Exported::Memory(story) => json(story)?,
-            Exported::Review(review) => json(review)?,
-            Exported::Owners(owners) => json(owners)?,
-            Exported::Run(run) => json(run)?,
-            Exported::BanKey(key) => json(key)?,
-            Exported::Ban(ban) => json(ban)?,
+            ExportPiece::Store(store) => serialize_json(store)?,
+            ExportPiece::Memory(story) => serialize_json(story)?,
+            ExportPiece::Review(review) => serialize_json(review)?,
+            ExportPiece::Owners(owners) => serialize_json(owners)?,
+            ExportPiece::Run(run) => serialize_json(run)?,
+            ExportPiece::BanKey(key) => serialize_json(key)?,
+            ExportPiece::Ban(ban) => serialize_json(ban)?,
         };
-        let opening = match self.list {
+        let opening = match self.current_list {
             same if same == list => ",\n".to_owned(),
             "" => format!(",\n\"{list}\":["),
             _ => format!("],\n\"{list}\":["),
         };
-        self.list = list;
+        self.current_list = list;
         Ok(opening + &text)
     }
 
     /// The last words, and how many pieces there were of each sort.
-    pub fn end(self) -> Result<(String, BTreeMap<&'static str, u64>), Error> {
+    pub fn write_footer(self) -> Result<(String, BTreeMap<&'static str, u64>), Error> {
         let text = match self.layout {
-            Layout::Document if self.list.is_empty() => "}\n".to_owned(),
-            Layout::Document => "]}\n".to_owned(),
-            Layout::Lines => lines::last(&self.counts)?,
+            ExportLayout::Document if self.current_list.is_empty() => "}\n".to_owned(),
+            ExportLayout::Document => "]}\n".to_owned(),
+            ExportLayout::Lines => lines::footer_line(&self.counts)?,
         };
         Ok((text, self.counts))
     }
 }
 
-fn list_of(piece: &Exported) -> &'static str {
+fn list_name(piece: &ExportPiece) -> &'static str {
     match piece {
-        Exported::Store(_) => "stores",
-        Exported::Memory(_) => "memories",
-        Exported::Review(_) => "reviews",
-        Exported::Owners(_) => "owners",
-        Exported::Run(_) => "runs",
-        Exported::BanKey(_) => "ban_keys",
-        Exported::Ban(_) => "bans",
+        ExportPiece::Store(_) => "stores",
+        ExportPiece::Memory(_) => "memories",
+        ExportPiece::Review(_) => "reviews",
+        ExportPiece::Owners(_) => "owners",
+        ExportPiece::Run(_) => "runs",
+        ExportPiece::BanKey(_) => "ban_keys",
+        ExportPiece::Ban(_) => "bans",
     }
 }
 
-pub(super) fn json(piece: &impl Serialize) -> Result<String, Error> {
+pub(super) fn serialize_json(piece: &impl Serialize) -> Result<String, Error> {
     serde_json::to_string(piece).map_err(|error| Error::invalid("shape.export", error.to_string()))
 }
 
 /// Refuses an export of a format that is yet to come.
-pub(super) fn known_format(format: u32) -> Result<(), Error> {
+pub(super) fn check_format_version(format: u32) -> Result<(), Error> {
     match format > EXPORT_FORMAT {
         true => {
             let message = format!("the export is of format {format}, this ingrain knows {EXPORT_FORMAT}");
@@ -114,11 +114,11 @@ pub struct ExportFile {
     #[serde(default)]
     stores: Vec<Store>,
     #[serde(default)]
-    memories: Vec<Story>,
+    memories: Vec<ExportedMemory>,
     #[serde(default)]
     reviews: Vec<Review>,
     #[serde(default)]
-    owners: Vec<Owners>,
+    owners: Vec<PathOwners>,
     #[serde(default)]
     runs: Vec<Run>,
     #[serde(default)]
@@ -129,14 +129,14 @@ pub struct ExportFile {
 
 impl ExportFile {
     /// Its pieces in the order an import wants them.
-    pub fn pieces(self) -> Result<impl Iterator<Item = Exported>, Error> {
-        known_format(self.ingrain_export)?;
-        Ok((self.stores.into_iter().map(Exported::Store))
-            .chain(self.memories.into_iter().map(|story| Exported::Memory(Box::new(story))))
-            .chain(self.reviews.into_iter().map(|review| Exported::Review(Box::new(review))))
-            .chain(self.owners.into_iter().map(Exported::Owners))
-            .chain(self.runs.into_iter().map(Exported::Run))
-            .chain(self.ban_keys.into_iter().map(Exported::BanKey))
-            .chain(self.bans.into_iter().map(Exported::Ban)))
+    pub fn into_pieces(self) -> Result<impl Iterator<Item = ExportPiece>, Error> {
+        check_format_version(self.ingrain_export)?;
+        Ok((self.stores.into_iter().map(ExportPiece::Store))
+            .chain(self.memories.into_iter().map(|story| ExportPiece::Memory(Box::new(story))))
+            .chain(self.reviews.into_iter().map(|review| ExportPiece::Review(Box::new(review))))
+            .chain(self.owners.into_iter().map(ExportPiece::Owners))
+            .chain(self.runs.into_iter().map(ExportPiece::Run))
+            .chain(self.ban_keys.into_iter().map(ExportPiece::BanKey))
+            .chain(self.bans.into_iter().map(ExportPiece::Ban)))
     }
 }

@@ -11,7 +11,7 @@ use crate::model::error::Error;
 use crate::model::memory::{Draft, Memory};
 
 /// One file: front matter in YAML whose values are JSON, then the content as it is.
-pub fn render(memory: &Memory) -> String {
+pub fn render_memory(memory: &Memory) -> String {
     let fields = [
         ("id", json!(memory.id)),
         ("store", json!(memory.store)),
@@ -52,36 +52,36 @@ pub fn file_name(memory: &Memory) -> String {
 }
 
 /// What a file says, and the state it claims. Standing it claims for itself (trust, author, times) is not read.
-pub fn parse(text: &str, store: &str) -> Result<(Draft, Option<String>), Error> {
+pub fn parse_draft(text: &str, store: &str) -> Result<(Draft, Option<String>), Error> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (front, content) = match text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n")) {
-        Some(rest) => split_front(rest)
+        Some(rest) => split_front_matter(rest)
             .ok_or_else(|| Error::invalid("shape.front_matter", "the front matter has no end (`---`)"))?,
         None => ("", text),
     };
-    let fields = Fields::read(front)?;
+    let fields = FrontMatter::parse(front)?;
     let draft = Draft {
-        store: fields.text("store")?.unwrap_or_else(|| store.to_owned()),
-        path: fields.text("path")?,
-        title: fields.text("title")?,
-        recall_hint: fields.text("recall_hint")?,
-        kind: fields.word("kind")?,
-        layer: fields.word("layer")?,
-        confidence: fields.of("confidence", "a number", Value::as_f64)?,
-        importance: fields.of("importance", "a number", Value::as_f64)?,
-        always_inject: fields.of("always_inject", "`true` or `false`", Value::as_bool)?,
-        tags: fields.of("tags", "a list", |value| Some(texts(value)))?,
-        metadata: fields.of("metadata", "an object", |value| value.as_object().cloned())?,
-        expires_at: fields.time("expires_at")?,
-        verify_by: fields.time("verify_by")?,
-        system: fields.text("scope")?.and_then(|scope| scope.strip_prefix("system:").map(str::to_owned)),
+        store: fields.text_field("store")?.unwrap_or_else(|| store.to_owned()),
+        path: fields.text_field("path")?,
+        title: fields.text_field("title")?,
+        recall_hint: fields.text_field("recall_hint")?,
+        kind: fields.word_field("kind")?,
+        layer: fields.word_field("layer")?,
+        confidence: fields.field_as("confidence", "a number", Value::as_f64)?,
+        importance: fields.field_as("importance", "a number", Value::as_f64)?,
+        always_inject: fields.field_as("always_inject", "`true` or `false`", Value::as_bool)?,
+        tags: fields.field_as("tags", "a list", |value| Some(to_string_list(value)))?,
+        metadata: fields.field_as("metadata", "an object", |value| value.as_object().cloned())?,
+        expires_at: fields.time_field("expires_at")?,
+        verify_by: fields.time_field("verify_by")?,
+        system: fields.text_field("scope")?.and_then(|scope| scope.strip_prefix("system:").map(str::to_owned)),
         content: content.to_owned(),
         ..Draft::default()
     };
-    Ok((draft, fields.text("state")?))
+    Ok((draft, fields.text_field("state")?))
 }
 
-fn split_front(rest: &str) -> Option<(&str, &str)> {
+fn split_front_matter(rest: &str) -> Option<(&str, &str)> {
     let mut at = 0;
     for line in rest.split_inclusive('\n') {
         if line.trim_end() == "---" {
@@ -94,10 +94,10 @@ fn split_front(rest: &str) -> Option<(&str, &str)> {
 
 /// `key: value` lines; a value is JSON, a plain scalar, or a list of `- item` lines below it. Each with its line, which
 /// a person who mends it looks for.
-struct Fields(BTreeMap<String, (usize, Value)>);
+struct FrontMatter(BTreeMap<String, (usize, Value)>);
 
-impl Fields {
-    fn read(front: &str) -> Result<Fields, Error> {
+impl FrontMatter {
+    fn parse(front: &str) -> Result<FrontMatter, Error> {
         let mut fields: BTreeMap<String, (usize, Value)> = BTreeMap::new();
         let mut last: Option<String> = None;
         // The first line of the file is the `---` before them.
@@ -107,7 +107,7 @@ impl Fields {
                 if !list.is_array() {
                     *list = json!([]);
                 }
-                list.as_array_mut().into_iter().for_each(|list| list.push(scalar(item)));
+                list.as_array_mut().into_iter().for_each(|list| list.push(parse_scalar(item)));
                 continue;
             }
             if line.trim().is_empty() || line.trim_start().starts_with('#') {
@@ -115,41 +115,41 @@ impl Fields {
             }
             let wrong = || Error::invalid("shape.front_matter", format!("line {number}: it is not `key: value`"));
             let (key, value) = line.split_once(':').ok_or_else(wrong)?;
-            fields.insert(key.trim().to_owned(), (number, scalar(value)));
+            fields.insert(key.trim().to_owned(), (number, parse_scalar(value)));
             last = Some(key.trim().to_owned());
         }
         fields.retain(|_, (_, value)| !value.is_null());
-        Ok(Fields(fields))
+        Ok(FrontMatter(fields))
     }
 
     /// A field as what it is expected to be.
-    fn of<T>(&self, key: &str, expected: &str, read: impl Fn(&Value) -> Option<T>) -> Result<Option<T>, Error> {
+    fn field_as<T>(&self, key: &str, expected: &str, read: impl Fn(&Value) -> Option<T>) -> Result<Option<T>, Error> {
         let Some((line, value)) = self.0.get(key) else { return Ok(None) };
         let wrong = || Error::invalid("shape.front_matter", format!("line {line}, `{key}`: expected {expected}"));
         read(value).map(Some).ok_or_else(wrong)
     }
 
     /// A text; a bare number or word is one too.
-    fn text(&self, key: &str) -> Result<Option<String>, Error> {
-        self.of(key, "a text", |value| match value {
+    fn text_field(&self, key: &str) -> Result<Option<String>, Error> {
+        self.field_as(key, "a text", |value| match value {
             Value::String(text) => Some(text.clone()),
             Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
             _ => None,
         })
     }
 
-    fn word<T: FromStr<Err = Error>>(&self, key: &str) -> Result<Option<T>, Error> {
+    fn word_field<T: FromStr<Err = Error>>(&self, key: &str) -> Result<Option<T>, Error> {
         let line = self.0.get(key).map_or(0, |(line, _)| *line);
         let placed = |error: Error| Error::invalid(error.code(), format!("line {line}, `{key}`: {error}"));
-        self.text(key)?.map(|word| word.parse().map_err(placed)).transpose()
+        self.text_field(key)?.map(|word| word.parse().map_err(placed)).transpose()
     }
 
-    fn time(&self, key: &str) -> Result<Option<Timestamp>, Error> {
-        self.of(key, "a time such as 2027-01-31T12:00:00Z", |value| value.as_str()?.parse().ok())
+    fn time_field(&self, key: &str) -> Result<Option<Timestamp>, Error> {
+        self.field_as(key, "a time such as 2027-01-31T12:00:00Z", |value| value.as_str()?.parse().ok())
     }
 }
 
-fn scalar(text: &str) -> Value {
+fn parse_scalar(text: &str) -> Value {
     let text = text.trim();
     if text.is_empty() {
         return Value::Null;
@@ -157,13 +157,13 @@ fn scalar(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| {
         let bare = text.strip_prefix('[').and_then(|inner| inner.strip_suffix(']'));
         match bare {
-            Some(items) => items.split(',').map(scalar).filter(|item| !item.is_null()).collect(),
+            Some(items) => items.split(',').map(parse_scalar).filter(|item| !item.is_null()).collect(),
             None => Value::String(text.trim_matches('\'').to_owned()),
         }
     })
 }
 
-fn texts(value: &Value) -> Vec<String> {
+fn to_string_list(value: &Value) -> Vec<String> {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match value {
         Value::Array(items) => items.iter().map(text).collect(),
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn people_may_write_it_by_hand() {
         let text = "---\ntitle: Rolling restarts\nkind: runbook\ntags:\n  - web\n  - prod\nconfidence: 0.7\n# why\npath: web/restart\n---\nDrain first.\n---\nnot front matter";
-        let (draft, state) = parse(text, "notes").expect("parses");
+        let (draft, state) = parse_draft(text, "notes").expect("parses");
         assert_eq!(draft.store, "notes");
         assert_eq!(draft.title.as_deref(), Some("Rolling restarts"));
         assert_eq!(draft.kind, Some(Kind::Runbook));
@@ -191,15 +191,15 @@ mod tests {
 
     #[test]
     fn a_file_without_front_matter_is_all_content_and_an_open_one_is_an_error() {
-        assert_eq!(parse("just text", "s").expect("parses").0.content, "just text");
-        assert_eq!(parse("---\ntitle: x\n", "s").expect_err("open").code(), "shape.front_matter");
-        assert_eq!(parse("---\nnonsense\n---\n", "s").expect_err("no colon").code(), "shape.front_matter");
+        assert_eq!(parse_draft("just text", "s").expect("parses").0.content, "just text");
+        assert_eq!(parse_draft("---\ntitle: x\n", "s").expect_err("open").code(), "shape.front_matter");
+        assert_eq!(parse_draft("---\nnonsense\n---\n", "s").expect_err("no colon").code(), "shape.front_matter");
     }
 
     #[test]
     fn what_does_not_fit_is_named_by_line_and_field() {
         let check = |line: &str, words: &str| {
-            let error = parse(&format!("---\ntitle: 2024\n{line}\n---\nx"), "s").expect_err(line);
+            let error = parse_draft(&format!("---\ntitle: 2024\n{line}\n---\nx"), "s").expect_err(line);
             assert!(error.to_string().starts_with(words), "{line}: {error}");
         };
         check("confidence: high", "line 3, `confidence`: expected a number");
@@ -209,6 +209,6 @@ mod tests {
         check("metadata: 7", "line 3, `metadata`: expected an object");
         check("path: [a, b]", "line 3, `path`: expected a text");
         check("nonsense", "line 3: it is not `key: value`");
-        assert_eq!(parse("---\ntitle: 2024\n---\nx", "s").expect("fits").0.title.as_deref(), Some("2024"));
+        assert_eq!(parse_draft("---\ntitle: 2024\n---\nx", "s").expect("fits").0.title.as_deref(), Some("2024"));
     }
 }

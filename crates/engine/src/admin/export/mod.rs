@@ -4,8 +4,8 @@ mod file;
 mod lines;
 pub mod markdown;
 
-pub use file::{ExportFile, ExportText, Layout};
-pub use lines::ExportLines;
+pub use file::{ExportFile, ExportLayout, ExportWriter};
+pub use lines::ExportLineReader;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -17,10 +17,10 @@ use crate::model::id::VersionId;
 use crate::model::memory::{Evidence, Memory, Version};
 use crate::model::store::Store;
 use crate::model::vocabulary::{Operation, Role, State};
-use crate::ports::row::{Kept, RowKind};
-use crate::ports::{Filter, Order, Page};
+use crate::ports::row::{RowKind, SideRecord};
+use crate::ports::{Filter, PageRequest, SortOrder};
 use crate::review::Review;
-use crate::review::owners::Owners;
+use crate::review::owners::PathOwners;
 use crate::sources::runs::Run;
 use crate::tenant::bans::{Ban, BanKey};
 
@@ -30,29 +30,29 @@ pub const EXPORT_FORMAT: u32 = 1;
 /// One piece of an export.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Exported {
+pub enum ExportPiece {
     Store(Store),
-    Memory(Box<Story>),
+    Memory(Box<ExportedMemory>),
     Review(Box<Review>),
     Ban(Ban),
     BanKey(BanKey),
-    Owners(Owners),
+    Owners(PathOwners),
     Run(Run),
 }
 
 /// A memory as it stands, and how it came to that.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Story {
+pub struct ExportedMemory {
     #[serde(flatten)]
     pub memory: Memory,
     pub content: String,
     /// Oldest first.
-    pub versions: Vec<StoryVersion>,
+    pub versions: Vec<ExportedVersion>,
 }
 
 /// One entry of a memory's log.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct StoryVersion {
+pub struct ExportedVersion {
     pub operation: Operation,
     /// All fields as they stood.
     pub memory: Memory,
@@ -73,9 +73,9 @@ pub struct StoryVersion {
     pub redacted_at: Option<Timestamp>,
 }
 
-impl From<Version> for StoryVersion {
-    fn from(version: Version) -> StoryVersion {
-        StoryVersion {
+impl From<Version> for ExportedVersion {
+    fn from(version: Version) -> ExportedVersion {
+        ExportedVersion {
             operation: version.operation,
             content: version.memory.content.clone(),
             memory: version.memory,
@@ -92,7 +92,7 @@ impl From<Version> for StoryVersion {
 }
 
 /// Memories read at once.
-const PAGE: usize = 500;
+const PAGE_SIZE: usize = 500;
 
 impl Engine {
     /// Hands over every piece in the order an import wants them: stores, memories, reviews, then what keeps others out.
@@ -100,24 +100,24 @@ impl Engine {
         &self,
         caller: &Caller,
         stores: &[String],
-        mut take: impl FnMut(Exported) -> Result<(), E>,
+        mut take: impl FnMut(ExportPiece) -> Result<(), E>,
     ) -> Result<(), E> {
-        let eyes = self.eyes(caller)?;
-        self.stores_stand(caller, &eyes, stores)?;
+        let eyes = self.visible_to(caller)?;
+        self.ensure_stores_readable(caller, &eyes, stores)?;
         let wanted = |slug: &str| stores.is_empty() || stores.iter().any(|store| store == slug);
         for store in self.stores(caller)?.into_iter().filter(|store| wanted(&store.slug)) {
-            take(Exported::Store(store))?;
+            take(ExportPiece::Store(store))?;
         }
         let filter = Filter { stores: stores.to_vec(), states: State::ALL.to_vec(), ..Filter::default() };
         let mut after = None;
         loop {
-            let page = Page { order: Order::Oldest, after, limit: PAGE };
-            let found = self.backend.list(&eyes, &filter, &page).map_err(Error::from)?;
-            let last = found.len() < PAGE;
-            after = found.last().and_then(|memory| crate::recall::read::cursor(Order::Oldest, memory));
-            self.were_read(caller, found.iter().filter(|memory| eyes.shows(memory)));
-            for memory in found.into_iter().filter(|memory| eyes.shows(memory)) {
-                take(Exported::Memory(Box::new(self.story(caller, memory)?)))?;
+            let page = PageRequest { order: SortOrder::Oldest, after, limit: PAGE_SIZE };
+            let found = self.backend.list_memories(&eyes, &filter, &page).map_err(Error::from)?;
+            let last = found.len() < PAGE_SIZE;
+            after = found.last().and_then(|memory| crate::recall::read::cursor_after(SortOrder::Oldest, memory));
+            self.record_reads(caller, found.iter().filter(|memory| eyes.shows_memory(memory)));
+            for memory in found.into_iter().filter(|memory| eyes.shows_memory(memory)) {
+                take(ExportPiece::Memory(Box::new(self.build_exported_memory(caller, memory)?)))?;
             }
             if last {
                 break;
@@ -125,32 +125,32 @@ impl Engine {
         }
         // The rest concerns everybody's memories.
         if caller.role == Role::Admin {
-            self.export_rows(caller, &mut take, |review: Review| Exported::Review(Box::new(review)))?;
-            self.export_rows(caller, &mut take, Exported::Owners)?;
-            self.export_rows(caller, &mut take, Exported::Run)?;
-            for key in self.ban_keys(caller.tenant)? {
-                take(Exported::BanKey(key))?;
+            self.export_rows(caller, &mut take, |review: Review| ExportPiece::Review(Box::new(review)))?;
+            self.export_rows(caller, &mut take, ExportPiece::Owners)?;
+            self.export_rows(caller, &mut take, ExportPiece::Run)?;
+            for key in self.load_ban_keys(caller.tenant)? {
+                take(ExportPiece::BanKey(key))?;
             }
-            self.export_rows(caller, &mut take, Exported::Ban)?;
+            self.export_rows(caller, &mut take, ExportPiece::Ban)?;
         }
         Ok(())
     }
 
-    fn story(&self, caller: &Caller, memory: Memory) -> Result<Story, Error> {
-        let mut versions: Vec<StoryVersion> =
-            self.every_version(caller, memory.id)?.into_iter().map(Into::into).collect();
+    fn build_exported_memory(&self, caller: &Caller, memory: Memory) -> Result<ExportedMemory, Error> {
+        let mut versions: Vec<ExportedVersion> =
+            self.list_all_versions(caller, memory.id)?.into_iter().map(Into::into).collect();
         versions.reverse();
-        Ok(Story { content: memory.content.clone(), memory, versions })
+        Ok(ExportedMemory { content: memory.content.clone(), memory, versions })
     }
 
-    fn export_rows<T: Kept, E: From<Error>>(
+    fn export_rows<T: SideRecord, E: From<Error>>(
         &self,
         caller: &Caller,
-        take: &mut impl FnMut(Exported) -> Result<(), E>,
-        wrap: impl Fn(T) -> Exported,
+        take: &mut impl FnMut(ExportPiece) -> Result<(), E>,
+        wrap: impl Fn(T) -> ExportPiece,
     ) -> Result<(), E> {
         let mut rows = Vec::new();
-        self.each_row(caller, T::KIND, |row| rows.push(row.clone()))?;
+        self.for_each_row(caller, T::KIND, |row| rows.push(row.clone()))?;
         // Keys of bans stand in the same table and are handed over apart.
         for row in rows.into_iter().filter(|row| T::KIND != RowKind::Bans || row.state == "ban") {
             take(wrap(T::from_row(row)?))?;

@@ -1,121 +1,126 @@
 //! The order in which a window is cut, and what was cut.
 
-use super::Cut;
-use super::layout::{Layout, SUMMARY_TOKENS};
-use super::parts::{Parts, ShownSummary, ToolResult};
+use super::WindowCut;
+use super::layout::{ConversationLayout, SUMMARY_TOKENS_MAX};
+use super::parts::{ShownSummary, ToolResult, WindowParts};
 use crate::Engine;
-use crate::context::turn::Choice;
+use crate::context::turn::ContextCandidate;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::receipts::receipt::OVER_BUDGET;
+use crate::receipts::receipt::OVER_BUDGET_REASON;
 use crate::summaries::Summary;
-use crate::summaries::extractive::shortened;
-use crate::text::count::counted;
+use crate::summaries::extractive::shorten_summary;
+use crate::text::count::format_count;
 use crate::text::tokens;
 
 /// Memories and chunks that stay at their first cut; turns that stay whole as long as possible (SPEC §3).
-const MEMORIES_CUT: usize = 3;
-const CHUNKS_CUT: usize = 2;
-const TURNS_WHOLE: usize = 20;
+const MEMORIES_AFTER_CUT: usize = 3;
+const CHUNKS_AFTER_CUT: usize = 2;
+const VERBATIM_TURNS: usize = 20;
 /// A shortened tool result keeps this much: its first lines say what it was.
 const TOOL_RESULT_TOKENS: usize = 60;
 
 /// What was cut so far, and what it brought.
-pub(super) struct Ledger {
-    pub(super) cuts: Vec<Cut>,
+pub(super) struct CutLog {
+    pub(super) cuts: Vec<WindowCut>,
     pub(super) notes: Vec<String>,
 }
 
 impl Engine {
     /// Cuts in the order of SPEC §3 until the rest fits.
-    pub(super) fn cut_to_fit(&self, caller: &Caller, parts: &mut Parts<'_>, ledger: &mut Ledger) -> Result<(), Error> {
+    pub(super) fn cut_to_fit(
+        &self,
+        caller: &Caller,
+        parts: &mut WindowParts<'_>,
+        ledger: &mut CutLog,
+    ) -> Result<(), Error> {
         let turns = parts.request.turns.len();
-        if parts.is_over() && turns > TURNS_WHOLE {
-            self.fold_turns(caller, parts, ledger, turns - TURNS_WHOLE)?;
+        if parts.is_over_window() && turns > VERBATIM_TURNS {
+            self.summarise_older_turns(caller, parts, ledger, turns - VERBATIM_TURNS)?;
         }
-        parts.cut(ledger, "memories", |parts| &mut parts.memories, MEMORIES_CUT);
-        parts.cut(ledger, "knowledge", |parts| &mut parts.chunks, CHUNKS_CUT);
-        parts.shorten_results(ledger);
-        if parts.is_over() {
+        parts.cut_list(ledger, "memories", |parts| &mut parts.memories, MEMORIES_AFTER_CUT);
+        parts.cut_list(ledger, "knowledge", |parts| &mut parts.chunks, CHUNKS_AFTER_CUT);
+        parts.shorten_tool_results(ledger);
+        if parts.is_over_window() {
             parts.make_room(ledger);
-            self.squeeze_turns(caller, parts, ledger)?;
+            self.fit_turns(caller, parts, ledger)?;
         }
         Ok(())
     }
 
     /// Puts the turns before `until` into one summary, if that is shorter than they are.
-    fn fold_turns(
+    fn summarise_older_turns(
         &self,
         caller: &Caller,
-        parts: &mut Parts<'_>,
-        ledger: &mut Ledger,
+        parts: &mut WindowParts<'_>,
+        ledger: &mut CutLog,
         until: usize,
     ) -> Result<(), Error> {
-        let (before, room) = (parts.tokens(), parts.room());
-        if room.turns[..until].iter().sum::<usize>() <= room.frame {
+        let (before, room) = (parts.total_tokens(), parts.conversation_budget());
+        if room.turns[..until].iter().sum::<usize>() <= room.frame_tokens {
             return Ok(());
         }
         let Summary { covers, text, note } = self.summary_until(caller, parts, until)?;
         parts.first_turn = covers;
-        parts.summary = Some(ShownSummary { covers, text, tokens_max: SUMMARY_TOKENS });
-        if parts.tokens() >= before {
+        parts.summary = Some(ShownSummary { covers, text, tokens_max: SUMMARY_TOKENS_MAX });
+        if parts.total_tokens() >= before {
             (parts.first_turn, parts.summary) = (0, None);
             return Ok(());
         }
-        ledger.notes(note);
-        ledger.tell("turns", covers, before - parts.tokens());
+        ledger.add_note(note);
+        ledger.record_cut("turns", covers, before - parts.total_tokens());
         Ok(())
     }
 
     /// Of the newest turns as many stay as fit; a summary of the others stands before them, as long as there is room.
-    fn squeeze_turns(&self, caller: &Caller, parts: &mut Parts<'_>, ledger: &mut Ledger) -> Result<(), Error> {
-        if !parts.is_over() || parts.request.turns.is_empty() {
+    fn fit_turns(&self, caller: &Caller, parts: &mut WindowParts<'_>, ledger: &mut CutLog) -> Result<(), Error> {
+        if !parts.is_over_window() || parts.request.turns.is_empty() {
             return Ok(());
         }
-        let (before, folded) = (parts.tokens(), parts.first_turn);
-        match parts.room().layout() {
-            Layout { first_turn, summary_tokens: 0 } => {
+        let (before, folded) = (parts.total_tokens(), parts.first_turn);
+        match parts.conversation_budget().choose_layout() {
+            ConversationLayout { first_turn, summary_tokens: 0 } => {
                 (parts.first_turn, parts.summary) = (first_turn, None);
-                let turns = counted(first_turn, "turn is", "turns are");
-                ledger.notes(Some(format!("the first {turns} left out: no summary fits")));
+                let turns = format_count(first_turn, "turn is", "turns are");
+                ledger.add_note(Some(format!("the first {turns} left out: no summary fits")));
             }
-            Layout { first_turn, summary_tokens } => {
+            ConversationLayout { first_turn, summary_tokens } => {
                 let Summary { covers, text, note } = self.summary_until(caller, parts, first_turn)?;
                 // One that covers fewer turns fits as it is, with the turns since.
-                let tokens_max = if covers < first_turn { SUMMARY_TOKENS } else { summary_tokens };
-                let short = shortened(&text, tokens_max);
-                ledger.notes(note);
+                let tokens_max = if covers < first_turn { SUMMARY_TOKENS_MAX } else { summary_tokens };
+                let short = shorten_summary(&text, tokens_max);
+                ledger.add_note(note);
                 if short != text {
-                    let turns = counted(covers, "turn", "turns");
-                    ledger.notes(Some(format!("the summary of the first {turns} is shortened to fit")));
+                    let turns = format_count(covers, "turn", "turns");
+                    ledger.add_note(Some(format!("the summary of the first {turns} is shortened to fit")));
                 }
                 parts.first_turn = covers;
                 parts.summary = Some(ShownSummary { covers, text: short, tokens_max });
-                parts.let_turns_back(folded);
+                parts.restore_turns(folded);
             }
         }
-        ledger.tell("turns", parts.first_turn - folded, before.saturating_sub(parts.tokens()));
+        ledger.record_cut("turns", parts.first_turn - folded, before.saturating_sub(parts.total_tokens()));
         Ok(())
     }
 
     /// A summary of the turns before `until`: the one that is there, a kept one that is enough, else a new one.
-    fn summary_until(&self, caller: &Caller, parts: &mut Parts<'_>, until: usize) -> Result<Summary, Error> {
+    fn summary_until(&self, caller: &Caller, parts: &mut WindowParts<'_>, until: usize) -> Result<Summary, Error> {
         if let Some(ShownSummary { covers, text, .. }) = parts.summary.as_ref().filter(|shown| shown.covers == until) {
             return Ok(Summary { covers: *covers, text: text.clone(), note: None });
         }
         let request = parts.request;
         let turns = &request.turns;
-        let kept = self.kept_summary(caller, turns, until)?.filter(|kept| kept.covers > parts.first_turn);
-        match kept.filter(|kept| kept.covers == until || parts.fits_with(kept)) {
+        let kept = self.find_kept_summary(caller, turns, until)?.filter(|kept| kept.covers > parts.first_turn);
+        match kept.filter(|kept| kept.covers == until || parts.fits_with_summary(kept)) {
             Some(kept) => Ok(kept),
-            None => self.summarised(caller, turns, until, SUMMARY_TOKENS),
+            None => self.get_or_make_summary(caller, turns, until, SUMMARY_TOKENS_MAX),
         }
     }
 }
 
-impl Ledger {
+impl CutLog {
     /// What went, of how many. Where more went of what was told before, nothing new is touched: each counts once.
-    fn tell(&mut self, source: &'static str, touched: usize, tokens_removed: usize) {
+    fn record_cut(&mut self, source: &'static str, touched: usize, tokens_removed: usize) {
         let told = match touched {
             0 => self.cuts.iter_mut().rfind(|cut| cut.source == source),
             _ => self.cuts.last_mut().filter(|cut| cut.source == source),
@@ -125,70 +130,76 @@ impl Ledger {
                 cut.touched += touched;
                 cut.tokens_removed += tokens_removed;
             }
-            None => self.cuts.push(Cut { source, touched, tokens_removed }),
+            None => self.cuts.push(WindowCut { source, touched, tokens_removed }),
         }
     }
 
-    fn notes(&mut self, note: Option<String>) {
+    fn add_note(&mut self, note: Option<String>) {
         self.notes.extend(note.filter(|note| !self.notes.contains(note)));
     }
 }
 
-impl Parts<'_> {
+impl WindowParts<'_> {
     /// Cuts one list down to so many, if that is needed.
-    fn cut(&mut self, ledger: &mut Ledger, source: &'static str, list: fn(&mut Self) -> &mut Vec<Choice>, keep: usize) {
-        if self.is_over() && list(self).len() > keep {
-            let before = self.tokens();
-            let cut: Vec<Choice> = list(self).drain(keep..).map(passed).collect();
+    fn cut_list(
+        &mut self,
+        ledger: &mut CutLog,
+        source: &'static str,
+        list: fn(&mut Self) -> &mut Vec<ContextCandidate>,
+        keep: usize,
+    ) {
+        if self.is_over_window() && list(self).len() > keep {
+            let before = self.total_tokens();
+            let cut: Vec<ContextCandidate> = list(self).drain(keep..).map(mark_over_budget).collect();
             let touched = cut.len();
             self.dropped.extend(cut);
-            ledger.tell(source, touched, before.saturating_sub(self.tokens()));
+            ledger.record_cut(source, touched, before.saturating_sub(self.total_tokens()));
         }
     }
 
-    fn shorten_results(&mut self, ledger: &mut Ledger) {
+    fn shorten_tool_results(&mut self, ledger: &mut CutLog) {
         for at in 0..self.tool_results.len() {
-            if !self.is_over() {
+            if !self.is_over_window() {
                 return;
             }
             let text = &self.tool_results[at].text;
-            let short = format!("{}\n[cut]", tokens::head(text, TOOL_RESULT_TOKENS));
+            let short = format!("{}\n[cut]", tokens::truncate_to(text, TOOL_RESULT_TOKENS));
             let (before, after) = (tokens::estimate(text), tokens::estimate(&short));
             if after < before {
                 self.tool_results[at] = ToolResult { text: short, is_cut: true };
-                ledger.tell("tool_results", 1, before - after);
+                ledger.record_cut("tool_results", 1, before - after);
             }
         }
     }
 
     /// Documents, memories, pinned ones and tool results go altogether until the least of the conversation fits: what
     /// is never cut comes first, and rather no memory at all than no answer.
-    fn make_room(&mut self, ledger: &mut Ledger) {
-        self.least_tokens = Some(self.room_at_most().least_tokens());
-        self.cut(ledger, "knowledge", |parts| &mut parts.chunks, 0);
-        self.cut(ledger, "memories", |parts| &mut parts.memories, 0);
-        self.cut(ledger, "memories", |parts| &mut parts.pinned, 0);
-        while self.is_over() && !self.tool_results.is_empty() {
-            let before = self.tokens();
+    fn make_room(&mut self, ledger: &mut CutLog) {
+        self.least_tokens = Some(self.largest_conversation_budget().least_tokens());
+        self.cut_list(ledger, "knowledge", |parts| &mut parts.chunks, 0);
+        self.cut_list(ledger, "memories", |parts| &mut parts.memories, 0);
+        self.cut_list(ledger, "memories", |parts| &mut parts.pinned, 0);
+        while self.is_over_window() && !self.tool_results.is_empty() {
+            let before = self.total_tokens();
             let is_new = !self.tool_results.remove(0).is_cut;
-            ledger.tell("tool_results", usize::from(is_new), before - self.tokens());
+            ledger.record_cut("tool_results", usize::from(is_new), before - self.total_tokens());
         }
         self.least_tokens = None;
     }
 
     /// Whether everything fits beside a kept summary, with the turns since.
-    fn fits_with(&mut self, kept: &Summary) -> bool {
-        let shown = ShownSummary { covers: kept.covers, text: kept.text.clone(), tokens_max: SUMMARY_TOKENS };
+    fn fits_with_summary(&mut self, kept: &Summary) -> bool {
+        let shown = ShownSummary { covers: kept.covers, text: kept.text.clone(), tokens_max: SUMMARY_TOKENS_MAX };
         let first_turn = std::mem::replace(&mut self.first_turn, kept.covers);
         let summary = self.summary.replace(shown);
-        let fits = !self.is_over();
+        let fits = !self.is_over_window();
         (self.first_turn, self.summary) = (first_turn, summary);
         fits
     }
 
     /// A summary that came out shorter than there was room for leaves some to turns it tells of.
-    fn let_turns_back(&mut self, folded: usize) {
-        let mut left = self.request.window_tokens.saturating_sub(self.tokens());
+    fn restore_turns(&mut self, folded: usize) {
+        let mut left = self.request.window_tokens.saturating_sub(self.total_tokens());
         while self.first_turn > folded {
             let turn = self.turn_tokens(self.first_turn - 1);
             let Some(rest) = left.checked_sub(turn) else { return };
@@ -198,8 +209,8 @@ impl Parts<'_> {
     }
 }
 
-fn passed(mut choice: Choice) -> Choice {
+fn mark_over_budget(mut choice: ContextCandidate) -> ContextCandidate {
     choice.considered.block = None;
-    OVER_BUDGET.clone_into(&mut choice.considered.reason);
+    OVER_BUDGET_REASON.clone_into(&mut choice.considered.reason);
     choice
 }

@@ -1,9 +1,9 @@
 //! What goes into a window: skills, pinned memories, memories and chunks for the message.
 
 use super::WindowRequest;
-use super::parts::{Parts, ToolResult};
+use super::parts::{ToolResult, WindowParts};
 use crate::Engine;
-use crate::context::turn::{Choice, ContextRequest, MEMORY_OFF, block_of};
+use crate::context::turn::{ContextCandidate, ContextRequest, MEMORY_OFF, block_for_trust};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::memory::Memory;
@@ -12,29 +12,29 @@ use crate::model::vocabulary::Ranker;
 use crate::policy;
 use crate::ports::Filter;
 use crate::recall::ranking::Hit;
-use crate::recall::search::Query;
-use crate::receipts::receipt::{ReceiptSettings, show};
+use crate::recall::search::SearchQuery;
+use crate::receipts::receipt::{ReceiptSettings, to_shown_entry};
 use crate::receipts::render;
 use crate::review::promotion_notice;
-use crate::sources::skills::{LeftOut, Shelved, Skill};
+use crate::sources::skills::{LoadedSkills, Skill, SkippedSkill};
 
 /// Memories and chunks before anything is cut (SPEC §3).
-const MEMORIES: usize = 5;
-const CHUNKS: usize = 5;
+const MEMORIES_MAX: usize = 5;
+const CHUNKS_MAX: usize = 5;
 /// A memory is shown up to here; a chunk is never longer.
-const MEMORY_TOKENS: usize = 512;
+const MEMORY_TOKENS_MAX: usize = 512;
 
 impl Engine {
-    pub(super) fn parts<'a>(
+    pub(super) fn gather_window_parts<'a>(
         &self,
         caller: &Caller,
         request: &'a WindowRequest,
         notes: &mut Vec<String>,
-    ) -> Result<Parts<'a>, Error> {
+    ) -> Result<WindowParts<'a>, Error> {
         let budget_tokens = Some(request.window_tokens);
         let asked = ContextRequest { message: request.message.clone(), budget_tokens, ..ContextRequest::default() };
-        let settings = ReceiptSettings { memories_max: MEMORIES + CHUNKS, ..self.context_settings(&asked) };
-        let mut parts = Parts {
+        let settings = ReceiptSettings { memories_max: MEMORIES_MAX + CHUNKS_MAX, ..self.context_settings(&asked) };
+        let mut parts = WindowParts {
             request,
             skills: self.window_skills(request, notes),
             pinned: Vec::new(),
@@ -68,22 +68,22 @@ impl Engine {
             Vec::new()
         });
         let is_pinned = |hit: &Hit| parts.pinned.iter().any(|choice| choice.memory.id == hit.memory.id);
-        let fresh: Vec<Hit> = memories.into_iter().filter(|hit| !is_pinned(hit)).take(MEMORIES).collect();
-        parts.memories = fresh.into_iter().map(|hit| self.shown_in_window(&parts.settings, hit)).collect();
-        let chunks = self.knowledge_hits(caller, &request.message, &[], Ranker::Operational, CHUNKS);
+        let fresh: Vec<Hit> = memories.into_iter().filter(|hit| !is_pinned(hit)).take(MEMORIES_MAX).collect();
+        parts.memories = fresh.into_iter().map(|hit| self.to_window_choice(&parts.settings, hit)).collect();
+        let chunks = self.find_knowledge_hits(caller, &request.message, &[], Ranker::Operational, CHUNKS_MAX);
         let chunks = chunks.unwrap_or_else(|error| {
             notes.push(missed("knowledge", &error));
             Vec::new()
         });
-        parts.chunks = chunks.into_iter().map(|hit| self.shown_in_window(&parts.settings, hit)).collect();
+        parts.chunks = chunks.into_iter().map(|hit| self.to_window_choice(&parts.settings, hit)).collect();
         Ok(parts)
     }
 
     /// The request's own skills and the configured ones, or those of them that were named.
     fn window_skills(&self, request: &WindowRequest, notes: &mut Vec<String>) -> Vec<Skill> {
         let wanted = |skill: &Skill| request.skill_names.as_ref().is_none_or(|names| names.contains(&skill.name));
-        let Shelved { skills: configured, left_out } = self.skills();
-        notes.extend(left_out.iter().map(LeftOut::note));
+        let LoadedSkills { skills: configured, left_out } = self.skills();
+        notes.extend(left_out.iter().map(SkippedSkill::to_note));
         let mut skills = request.skills.clone();
         for skill in configured.into_iter().filter(wanted) {
             if !skills.iter().any(|given| given.name == skill.name) {
@@ -97,11 +97,11 @@ impl Engine {
     }
 
     /// Pinned memories, within their share of a turn's budget.
-    fn window_pins(&self, caller: &Caller, settings: &ReceiptSettings) -> Result<Vec<Choice>, Error> {
+    fn window_pins(&self, caller: &Caller, settings: &ReceiptSettings) -> Result<Vec<ContextCandidate>, Error> {
         let mut left = self.limits().context_budget_tokens / self.limits().always_inject_share;
         let mut pinned = Vec::new();
-        for memory in self.always_injected(caller, &Filter::default())? {
-            let choice = self.shown_in_window(settings, Hit::bare(memory));
+        for memory in self.list_always_injected(caller, &Filter::default())? {
+            let choice = self.to_window_choice(settings, Hit::without_score(memory));
             if choice.considered.tokens <= left {
                 left -= choice.considered.tokens;
                 pinned.push(choice);
@@ -111,20 +111,20 @@ impl Engine {
     }
 
     fn window_memories(&self, caller: &Caller, request: &WindowRequest) -> Result<Vec<Hit>, Error> {
-        let query = Query { text: request.message.clone(), ..Query::default() };
-        let mut eyes = self.eyes_on(caller, &query.filter)?;
-        eyes.closed.push(KNOWLEDGE_BASE.to_owned());
-        let (mut hits, _) = self.found_or_of_its_time(&eyes, &query, Ranker::Operational, MEMORIES)?;
-        let seen = |memory: &Memory| eyes.shows(memory) && policy::in_its_run(caller, memory);
+        let query = SearchQuery { text: request.message.clone(), ..SearchQuery::default() };
+        let mut eyes = self.visible_for_filter(caller, &query.filter)?;
+        eyes.hidden_stores.push(KNOWLEDGE_BASE.to_owned());
+        let (mut hits, _) = self.find_hits_or_by_time(&eyes, &query, Ranker::Operational, MEMORIES_MAX)?;
+        let seen = |memory: &Memory| eyes.shows_memory(memory) && policy::may_recall_in_run(caller, memory);
         hits.retain(|hit| seen(&hit.memory) && !promotion_notice::is_notice(&hit.memory));
         Ok(hits)
     }
 
-    fn shown_in_window(&self, settings: &ReceiptSettings, hit: Hit) -> Choice {
-        let mut choice = self.passed_over(settings, hit, "in the window".to_owned());
-        choice.considered.block = Some(block_of(settings, &choice.considered));
-        choice.considered.content_tokens_max = MEMORY_TOKENS;
-        choice.considered.tokens = render::entry_tokens(&show(&choice.considered, &choice.memory));
+    fn to_window_choice(&self, settings: &ReceiptSettings, hit: Hit) -> ContextCandidate {
+        let mut choice = self.unshown_candidate(settings, hit, "in the window".to_owned());
+        choice.considered.block = Some(block_for_trust(settings, &choice.considered));
+        choice.considered.content_tokens_max = MEMORY_TOKENS_MAX;
+        choice.considered.tokens = render::entry_tokens(&to_shown_entry(&choice.considered, &choice.memory));
         choice
     }
 }

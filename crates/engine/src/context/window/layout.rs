@@ -1,12 +1,12 @@
 //! How much of a conversation stays as it was said, and how long the summary of the rest may be.
 
 /// Tokens of a summary, escaped: a page, whatever it stands for.
-pub(super) const SUMMARY_TOKENS: usize = 300;
+pub(super) const SUMMARY_TOKENS_MAX: usize = 300;
 /// A shorter one would not hold one sentence and its speaker.
 const SUMMARY_TOKENS_MIN: usize = 48;
 
 /// What a conversation has to fit into.
-pub(super) struct Room {
+pub(super) struct ConversationBudget {
     /// For turns and summary.
     pub(super) tokens: usize,
     /// What each turn costs, oldest first.
@@ -14,35 +14,40 @@ pub(super) struct Room {
     /// The turns before this one are summarised in any case.
     pub(super) floor: usize,
     /// What a summary costs beside its text.
-    pub(super) frame: usize,
+    pub(super) frame_tokens: usize,
 }
 
 /// What of a conversation is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(super) struct ConversationLayout {
     /// From here on turns stay as they were said.
     pub(super) first_turn: usize,
     /// What the summary of those before may say; 0: there is no room for one.
     pub(super) summary_tokens: usize,
 }
 
-impl Room {
+impl ConversationBudget {
     /// As many of the newest turns as fit beside a summary of the others. The summary gets up to half of the room, and
     /// less where not even the newest turn fits beside that. No summary rather than no turn; where no turn fits at all,
     /// all are summarised.
-    pub(super) fn layout(&self) -> Layout {
+    pub(super) fn choose_layout(&self) -> ConversationLayout {
         let turns = self.turns.len();
-        let left = self.left();
+        let left = self.tokens_left_by_turn();
         let beside = |text: usize| {
-            let fits = |first: &usize| left[*first].is_some_and(|left| left >= self.frame + text);
+            let fits = |first: &usize| left[*first].is_some_and(|left| left >= self.frame_tokens + text);
             (self.floor.max(1)..turns).find(fits)
         };
         let alone = || (self.floor..turns).find(|first| left[*first].is_some());
-        match beside(self.half()).or_else(|| beside(SUMMARY_TOKENS_MIN)) {
-            Some(first_turn) => Layout { first_turn, summary_tokens: self.text(left[first_turn]) },
+        match beside(self.half_summary_tokens()).or_else(|| beside(SUMMARY_TOKENS_MIN)) {
+            Some(first_turn) => {
+                ConversationLayout { first_turn, summary_tokens: self.summary_text_tokens(left[first_turn]) }
+            }
             None => match alone() {
-                Some(first_turn) => Layout { first_turn, summary_tokens: 0 },
-                None => Layout { first_turn: turns, summary_tokens: self.text(Some(self.tokens)) },
+                Some(first_turn) => ConversationLayout { first_turn, summary_tokens: 0 },
+                None => ConversationLayout {
+                    first_turn: turns,
+                    summary_tokens: self.summary_text_tokens(Some(self.tokens)),
+                },
             },
         }
     }
@@ -50,19 +55,19 @@ impl Room {
     /// What has to be free for the conversation before other things are kept beside it: its newest turn and a short
     /// summary, or of these what fits at all.
     pub(super) fn least_tokens(&self) -> usize {
-        let summary = self.frame + SUMMARY_TOKENS_MIN;
+        let summary = self.frame_tokens + SUMMARY_TOKENS_MIN;
         let Some(newest) = self.turns.last() else { return 0 };
         let both = if self.turns.len() > 1 { newest + summary } else { *newest };
         [both, *newest, summary].into_iter().find(|least| *least <= self.tokens).unwrap_or(0)
     }
 
     /// What a summary says in half of the room.
-    fn half(&self) -> usize {
-        (self.tokens / 2).saturating_sub(self.frame).clamp(SUMMARY_TOKENS_MIN, SUMMARY_TOKENS)
+    fn half_summary_tokens(&self) -> usize {
+        (self.tokens / 2).saturating_sub(self.frame_tokens).clamp(SUMMARY_TOKENS_MIN, SUMMARY_TOKENS_MAX)
     }
 
     /// What is left beside the turns from each one on, down to beside none; `None`: they do not fit.
-    fn left(&self) -> Vec<Option<usize>> {
+    fn tokens_left_by_turn(&self) -> Vec<Option<usize>> {
         let mut left = vec![Some(self.tokens); self.turns.len() + 1];
         for first in (0..self.turns.len()).rev() {
             left[first] = left[first + 1].and_then(|left| left.checked_sub(self.turns[first]));
@@ -71,8 +76,8 @@ impl Room {
     }
 
     /// What a summary in so many tokens can say, if that is worth its frame.
-    fn text(&self, tokens: Option<usize>) -> usize {
-        let text = tokens.unwrap_or(0).saturating_sub(self.frame).min(SUMMARY_TOKENS);
+    fn summary_text_tokens(&self, tokens: Option<usize>) -> usize {
+        let text = tokens.unwrap_or(0).saturating_sub(self.frame_tokens).min(SUMMARY_TOKENS_MAX);
         if text < SUMMARY_TOKENS_MIN || self.turns.is_empty() { 0 } else { text }
     }
 }
@@ -82,15 +87,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn room(tokens: usize, turns: Vec<usize>, floor: usize) -> Room {
-        Room { tokens, turns, floor, frame: 70 }
+    fn room(tokens: usize, turns: Vec<usize>, floor: usize) -> ConversationBudget {
+        ConversationBudget { tokens, turns, floor, frame_tokens: 70 }
     }
 
     #[test]
     fn the_newest_turns_stay_and_the_summary_gives_way_before_them() {
         let check = |tokens: usize, turns: &[usize], floor: usize, first_turn: usize, summary_tokens: usize| {
-            let layout = room(tokens, turns.to_vec(), floor).layout();
-            assert_eq!(layout, Layout { first_turn, summary_tokens }, "{tokens} {turns:?} {floor}");
+            let layout = room(tokens, turns.to_vec(), floor).choose_layout();
+            assert_eq!(layout, ConversationLayout { first_turn, summary_tokens }, "{tokens} {turns:?} {floor}");
         };
         check(1_000, &[66; 20], 0, 11, 300);
         check(387, &[66; 20], 0, 18, 185);
@@ -131,13 +136,13 @@ mod tests {
             // A conversation that fits whole is not laid out.
             prop_assume!(floor > 0 || turns.iter().sum::<usize>() > tokens);
             let room = room(tokens, turns, floor);
-            let Layout { first_turn, summary_tokens } = room.layout();
+            let ConversationLayout { first_turn, summary_tokens } = room.choose_layout();
             let kept: usize = room.turns[first_turn..].iter().sum();
-            let summary = if summary_tokens == 0 { 0 } else { room.frame + summary_tokens };
+            let summary = if summary_tokens == 0 { 0 } else { room.frame_tokens + summary_tokens };
             prop_assert!(kept + summary <= tokens && first_turn >= floor);
             if first_turn > floor {
                 let one_more = kept + room.turns[first_turn - 1];
-                let summary = if summary_tokens == 0 { 0 } else { room.frame + room.half() };
+                let summary = if summary_tokens == 0 { 0 } else { room.frame_tokens + room.half_summary_tokens() };
                 prop_assert!(one_more + summary > tokens, "{first_turn} {summary_tokens}");
             }
         }

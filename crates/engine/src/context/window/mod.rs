@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{EventName, Happening};
+use crate::model::event::{EventBody, EventName};
 use crate::model::scope::Scope;
 use crate::model::vocabulary::TurnRole;
 use crate::ports::change::Change;
 use crate::sources::episodes::Turn;
 use crate::sources::skills::Skill;
 use crate::text::tokens;
-use cut::Ledger;
-use parts::Parts;
+use cut::CutLog;
+use parts::WindowParts;
 
 /// What a model's next call is made of.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -52,7 +52,7 @@ pub struct Message {
 
 /// Something that was left out so that the rest fits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Cut {
+pub struct WindowCut {
     /// `turns`, `memories`, `knowledge` or `tool_results`.
     pub source: &'static str,
     /// How many turns, memories, chunks or results it touched.
@@ -64,7 +64,7 @@ pub struct Cut {
 pub struct Window {
     pub messages: Vec<Message>,
     pub tokens: usize,
-    pub cuts: Vec<Cut>,
+    pub cuts: Vec<WindowCut>,
     /// Names the receipt of what was injected; `None` where nothing was looked for.
     pub receipt: Option<String>,
     /// What could not be done as asked, in words.
@@ -77,11 +77,11 @@ impl Engine {
     /// receipt.
     pub fn working_memory(&self, caller: &Caller, request: &WindowRequest) -> Result<Window, Error> {
         let mut notes = Vec::new();
-        let mut parts = self.parts(caller, request, &mut notes)?;
-        let mut ledger = Ledger { cuts: Vec::new(), notes };
+        let mut parts = self.gather_window_parts(caller, request, &mut notes)?;
+        let mut ledger = CutLog { cuts: Vec::new(), notes };
         self.cut_to_fit(caller, &mut parts, &mut ledger)?;
-        let messages = parts.messages();
-        let tokens = parts::cost(&messages);
+        let messages = parts.to_messages();
+        let tokens = parts::message_tokens(&messages);
         if tokens > request.window_tokens {
             let message = format!(
                 "system prompt, skills and message need {tokens} tokens and the window has {}",
@@ -89,26 +89,26 @@ impl Engine {
             );
             return Err(Error::invalid("context.too_large", message));
         }
-        self.tell_cuts(caller, request, &ledger.cuts, tokens);
+        self.log_cuts(caller, request, &ledger.cuts, tokens);
         let receipt = self.keep_window_receipt(caller, parts, &mut ledger.notes);
         Ok(Window { messages, tokens, cuts: ledger.cuts, receipt, notes: ledger.notes })
     }
 
-    fn keep_window_receipt(&self, caller: &Caller, parts: Parts<'_>, notes: &mut Vec<String>) -> Option<String> {
+    fn keep_window_receipt(&self, caller: &Caller, parts: WindowParts<'_>, notes: &mut Vec<String>) -> Option<String> {
         if self.settings.memory_off || parts.request.message.trim().is_empty() {
             return None;
         }
-        let text = parts.block();
-        let Parts { request, settings, pinned, memories, chunks, dropped, .. } = parts;
+        let text = parts.recalled_block();
+        let WindowParts { request, settings, pinned, memories, chunks, dropped, .. } = parts;
         let all = pinned.into_iter().chain(memories).chain(chunks).chain(dropped);
         let candidates = all.map(|choice| choice.considered).collect();
         let tokens = tokens::estimate(&text);
-        let proof = self.keep_receipt(caller, &request.message, settings, candidates, &text, tokens, notes.clone());
-        notes.extend(proof.doubt);
+        let proof = self.commit_receipt(caller, &request.message, settings, candidates, &text, tokens, notes.clone());
+        notes.extend(proof.warning);
         proof.id
     }
 
-    fn tell_cuts(&self, caller: &Caller, request: &WindowRequest, cuts: &[Cut], tokens: usize) {
+    fn log_cuts(&self, caller: &Caller, request: &WindowRequest, cuts: &[WindowCut], tokens: usize) {
         if cuts.is_empty() || self.settings.memory_off {
             return;
         }
@@ -116,13 +116,13 @@ impl Engine {
         let place = caller.conversation.clone().map(|conversation| Scope::Conversation { conversation });
         let mut change = Change::new(caller.tenant, now);
         for cut in cuts {
-            let event = Happening::new(EventName::ContextTruncated, caller, now)
-                .with("source", cut.source)
-                .with("touched", cut.touched)
-                .with("tokens_removed", cut.tokens_removed)
-                .with("tokens", tokens)
-                .with("window_tokens", request.window_tokens);
-            change = change.event(event.in_scope(place.clone()));
+            let event = EventBody::new(EventName::ContextTruncated, caller, now)
+                .with_field("source", cut.source)
+                .with_field("touched", cut.touched)
+                .with_field("tokens_removed", cut.tokens_removed)
+                .with_field("tokens", tokens)
+                .with_field("window_tokens", request.window_tokens);
+            change = change.with_event(event.with_scope(place.clone()));
         }
         self.backend.commit_later(change);
     }

@@ -17,11 +17,11 @@ pub struct OutOfBounds {
 type Bounds = (f64, f64);
 
 /// None of it, up to more than any machine holds.
-const ANY: Bounds = (0.0, 1e9);
+const ANY_COUNT: Bounds = (0.0, 1e9);
 /// At least one: what is divided by, or what an answer needs.
-const SOME: Bounds = (1.0, 1e9);
+const AT_LEAST_ONE: Bounds = (1.0, 1e9);
 /// Multiplied with what was asked for.
-const TIMES: Bounds = (1.0, 1_000.0);
+const FACTOR: Bounds = (1.0, 1_000.0);
 /// Days that a calendar can count.
 const DAYS: Bounds = (1.0, 36_500.0);
 const DAYS_OR_NONE: Bounds = (0.0, 36_500.0);
@@ -34,7 +34,7 @@ const DIVISOR: Bounds = (0.001, 1e6);
 /// Longest first part of a tag: it stands twice around everything a model is shown.
 const PREFIX_BYTES_MAX: usize = 64;
 
-fn first_beyond(mut numbers: impl Iterator<Item = (&'static str, f64, Bounds)>) -> Option<OutOfBounds> {
+fn first_out_of_bounds(mut numbers: impl Iterator<Item = (&'static str, f64, Bounds)>) -> Option<OutOfBounds> {
     let beyond = |(_, value, (least, most)): &(_, f64, Bounds)| !(*least..=*most).contains(value);
     let told = |(field, _, (least, most))| OutOfBounds { field, expected: format!("a number from {least} to {most}") };
     numbers.find(beyond).map(told)
@@ -48,25 +48,29 @@ impl Ruleset {
         }
         let set = |field, value: Option<u64>, bounds| value.map(|value| (field, value as f64, bounds));
         let numbers = [
-            set("content_bytes_max", Some(self.content_bytes_max), SOME),
-            set("content_bytes_soft", self.content_bytes_soft, SOME),
-            set("live_max", self.live_max, SOME),
-            set("unattended_saves_max", self.unattended_saves_max.map(u64::from), ANY),
+            set("content_bytes_max", Some(self.content_bytes_max), AT_LEAST_ONE),
+            set("content_bytes_soft", self.content_bytes_soft, AT_LEAST_ONE),
+            set("live_max", self.live_max, AT_LEAST_ONE),
+            set("unattended_saves_max", self.unattended_saves_max.map(u64::from), ANY_COUNT),
             set("conversation_draft_days", self.conversation_draft_days.map(u64::from), DAYS),
         ];
         let days = self.ttl_days.values().map(|days| ("ttl_days", f64::from(*days), DAYS));
-        first_beyond(numbers.into_iter().flatten().chain(days))
+        first_out_of_bounds(numbers.into_iter().flatten().chain(days))
     }
 }
 
 impl Limits {
     /// The first limit that makes no sense.
     pub fn out_of_bounds(&self) -> Option<OutOfBounds> {
-        let numbers = self.numbers().into_iter().chain(self.weights.numbers()).chain(self.weights.text.numbers());
-        first_beyond(numbers).or_else(|| self.odd_prefix())
+        let numbers = self
+            .bounded_values()
+            .into_iter()
+            .chain(self.weights.bounded_values())
+            .chain(self.weights.text.bounded_values());
+        first_out_of_bounds(numbers).or_else(|| self.check_tag_prefix())
     }
 
-    fn odd_prefix(&self) -> Option<OutOfBounds> {
+    fn check_tag_prefix(&self) -> Option<OutOfBounds> {
         let prefix = &self.context_tag_prefix;
         let plain = prefix.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
         let begins = prefix.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -75,60 +79,60 @@ impl Limits {
             .then_some(OutOfBounds { field: "context_tag_prefix", expected })
     }
 
-    fn numbers(&self) -> Vec<(&'static str, f64, Bounds)> {
+    fn bounded_values(&self) -> Vec<(&'static str, f64, Bounds)> {
         let count = |field, value: usize, bounds| (field, value as f64, bounds);
         vec![
-            count("path_bytes_max", self.path_bytes_max, SOME),
-            count("path_segments_max", self.path_segments_max, SOME),
-            count("title_bytes_max", self.title_bytes_max, ANY),
-            count("hint_bytes_max", self.hint_bytes_max, ANY),
-            count("tags_max", self.tags_max, ANY),
-            count("tag_bytes_max", self.tag_bytes_max, ANY),
-            count("metadata_bytes_max", self.metadata_bytes_max, ANY),
-            count("metadata_depth_max", self.metadata_depth_max, ANY),
-            count("evidence_max", self.evidence_max, ANY),
-            count("evidence_bytes_max", self.evidence_bytes_max, ANY),
-            count("name_bytes_max", self.name_bytes_max, SOME),
-            count("query_bytes_max", self.query_bytes_max, SOME),
-            count("results_default", self.results_default, SOME),
-            count("results_max", self.results_max, SOME),
-            count("list_default", self.list_default, SOME),
-            count("list_max", self.list_max, SOME),
-            count("history_default", self.history_default, SOME),
-            count("history_max", self.history_max, SOME),
-            count("conflict_excerpt_chars", self.conflict_excerpt_chars, ANY),
-            count("overfetch", self.overfetch, TIMES),
-            count("pool_min", self.pool_min, SOME),
-            count("neighbours_of_best", self.neighbours_of_best, ANY),
-            ("neighbours_reach", self.neighbours_reach.into(), ANY),
+            count("path_bytes_max", self.path_bytes_max, AT_LEAST_ONE),
+            count("path_segments_max", self.path_segments_max, AT_LEAST_ONE),
+            count("title_bytes_max", self.title_bytes_max, ANY_COUNT),
+            count("hint_bytes_max", self.hint_bytes_max, ANY_COUNT),
+            count("tags_max", self.tags_max, ANY_COUNT),
+            count("tag_bytes_max", self.tag_bytes_max, ANY_COUNT),
+            count("metadata_bytes_max", self.metadata_bytes_max, ANY_COUNT),
+            count("metadata_depth_max", self.metadata_depth_max, ANY_COUNT),
+            count("evidence_max", self.evidence_max, ANY_COUNT),
+            count("evidence_bytes_max", self.evidence_bytes_max, ANY_COUNT),
+            count("name_bytes_max", self.name_bytes_max, AT_LEAST_ONE),
+            count("query_bytes_max", self.query_bytes_max, AT_LEAST_ONE),
+            count("results_default", self.results_default, AT_LEAST_ONE),
+            count("results_max", self.results_max, AT_LEAST_ONE),
+            count("list_default", self.list_default, AT_LEAST_ONE),
+            count("list_max", self.list_max, AT_LEAST_ONE),
+            count("history_default", self.history_default, AT_LEAST_ONE),
+            count("history_max", self.history_max, AT_LEAST_ONE),
+            count("conflict_excerpt_chars", self.conflict_excerpt_chars, ANY_COUNT),
+            count("overfetch", self.overfetch, FACTOR),
+            count("pool_min", self.pool_min, AT_LEAST_ONE),
+            count("neighbours_of_best", self.neighbours_of_best, ANY_COUNT),
+            ("neighbours_reach", self.neighbours_reach.into(), ANY_COUNT),
             ("near_hint", self.near_hint, SHARE),
             ("near_content", self.near_content, SHARE),
             ("near_vector", self.near_vector, SHARE),
-            count("lesson_recall_max", self.lesson_recall_max, SOME),
-            count("commit_attempts", self.commit_attempts, SOME),
-            count("light_bytes_max", self.light_bytes_max, ANY),
-            count("context_budget_tokens", self.context_budget_tokens, SOME),
-            count("context_budget_max", self.context_budget_max, SOME),
-            count("context_memories_max", self.context_memories_max, ANY),
+            count("lesson_recall_max", self.lesson_recall_max, AT_LEAST_ONE),
+            count("commit_attempts", self.commit_attempts, AT_LEAST_ONE),
+            count("light_bytes_max", self.light_bytes_max, ANY_COUNT),
+            count("context_budget_tokens", self.context_budget_tokens, AT_LEAST_ONE),
+            count("context_budget_max", self.context_budget_max, AT_LEAST_ONE),
+            count("context_memories_max", self.context_memories_max, ANY_COUNT),
             ("context_trusted_from", self.context_trusted_from, SHARE),
-            count("context_cut_tokens_min", self.context_cut_tokens_min, ANY),
-            count("always_inject_max", self.always_inject_max, ANY),
-            count("always_inject_share", self.always_inject_share, SOME),
+            count("context_cut_tokens_min", self.context_cut_tokens_min, ANY_COUNT),
+            count("always_inject_max", self.always_inject_max, ANY_COUNT),
+            count("always_inject_share", self.always_inject_share, AT_LEAST_ONE),
             ("review_days_max", self.review_days_max.into(), DAYS),
             ("echo_overlap", self.echo_overlap, SHARE),
-            count("echo_uses", self.echo_uses, ANY),
+            count("echo_uses", self.echo_uses, ANY_COUNT),
             ("receipt_days", self.receipt_days.into(), DAYS_OR_NONE),
-            count("impact_receipts", self.impact_receipts, ANY),
+            count("impact_receipts", self.impact_receipts, ANY_COUNT),
             ("similarity_min", self.similarity_min, SHARE),
-            count("my_results_max", self.my_results_max, SOME),
-            count("own_events_max", self.own_events_max, ANY),
-            count("layer_context_max", self.layer_context_max, ANY),
+            count("my_results_max", self.my_results_max, AT_LEAST_ONE),
+            count("own_events_max", self.own_events_max, ANY_COUNT),
+            count("layer_context_max", self.layer_context_max, ANY_COUNT),
         ]
     }
 }
 
 impl Weights {
-    fn numbers(&self) -> Vec<(&'static str, f64, Bounds)> {
+    fn bounded_values(&self) -> Vec<(&'static str, f64, Bounds)> {
         vec![
             ("weights.operational_text", self.operational_text, WEIGHT),
             ("weights.operational_trust", self.operational_trust, WEIGHT),
@@ -152,7 +156,7 @@ impl Weights {
 }
 
 impl TextWeights {
-    fn numbers(&self) -> Vec<(&'static str, f64, Bounds)> {
+    fn bounded_values(&self) -> Vec<(&'static str, f64, Bounds)> {
         vec![
             ("weights.text.k1", self.k1, WEIGHT),
             ("weights.text.b_short", self.b_short, SHARE),
@@ -206,7 +210,8 @@ mod tests {
     #[test]
     fn every_number_has_its_bounds() {
         let limits = Limits::default();
-        let tables = [limits.numbers(), limits.weights.numbers(), limits.weights.text.numbers()].concat();
+        let tables =
+            [limits.bounded_values(), limits.weights.bounded_values(), limits.weights.text.bounded_values()].concat();
         let mut known: Vec<String> = tables.iter().map(|(field, ..)| (*field).to_owned()).collect();
         known.push("context_tag_prefix".to_owned());
         let mut there = Vec::new();

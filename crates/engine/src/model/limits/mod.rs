@@ -152,19 +152,19 @@ impl Default for Limits {
 }
 
 impl Limits {
-    pub(crate) fn neighbours(&self) -> Neighbours {
+    pub(crate) fn neighbour_limits(&self) -> Neighbours {
         Neighbours { of_best: self.neighbours_of_best, reach: self.neighbours_reach }
     }
 }
 
 /// How many a caller gets: as many as asked for, or else the usual number. The one rule of every listing and search.
-pub(crate) fn how_many(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, Error> {
-    within("limit", asked, most)?;
+pub(crate) fn resolve_limit(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, Error> {
+    check_range("limit", asked, most)?;
     Ok(asked.unwrap_or(usual).clamp(1, most))
 }
 
 /// Whether what was asked for can be had: what lies outside is told, not bent.
-pub(crate) fn within(name: &str, asked: Option<usize>, most: usize) -> Result<(), Error> {
+pub(crate) fn check_range(name: &str, asked: Option<usize>, most: usize) -> Result<(), Error> {
     match asked.is_none_or(|asked| (1..=most).contains(&asked)) {
         true => Ok(()),
         false => Err(Error::invalid("shape.out_of_range", format!("`{name}`: a number from 1 to {most} is expected"))),

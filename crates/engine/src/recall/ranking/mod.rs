@@ -5,7 +5,7 @@ mod sessions;
 pub mod text;
 pub mod when;
 
-pub use rankers::{Source, episodic, operational, recency};
+pub use rankers::{RecallSource, episodic_score, operational_score, recency_score};
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
@@ -17,12 +17,12 @@ use crate::model::memory::Memory;
 use crate::model::scope::Scope;
 use crate::model::vector::Vector;
 use crate::model::vocabulary::{Ranker, State};
-use crate::ports::{Calibration, Candidate, Found, Stats};
+use crate::ports::{Calibration, Candidate, CandidateSet, CorpusStats};
 use crate::text::words::{self, QueryWords};
 use text::{QuerySignals, TextInput, TextScore};
 
 /// What was asked, prepared once.
-pub struct Asked<'a> {
+pub struct RankingQuery<'a> {
     pub text: &'a str,
     pub words: &'a QueryWords,
     pub vector: Option<&'a Vector>,
@@ -43,7 +43,7 @@ pub struct Hit {
 
 impl Hit {
     /// A memory that was not ranked: it is there for another reason.
-    pub fn bare(memory: Memory) -> Hit {
+    pub fn without_score(memory: Memory) -> Hit {
         Hit { memory, score: 0.0, parts: BTreeMap::new() }
     }
 }
@@ -52,19 +52,19 @@ impl Hit {
 const SCORE_STEPS: f64 = 1e6;
 
 /// Scores every candidate and puts them in their one order. Candidates with nothing in common with the query are left out.
-pub fn rank(asked: &Asked<'_>, found: Found) -> Vec<Hit> {
-    let texts = relevance(asked, &found.candidates, &found.stats);
-    let mut hits = rankers::score(asked, found.candidates, &texts);
+pub fn rank_candidates(asked: &RankingQuery<'_>, found: CandidateSet) -> Vec<Hit> {
+    let texts = text_relevance(asked, &found.candidates, &found.stats);
+    let mut hits = rankers::score_candidates(asked, found.candidates, &texts);
     for hit in &mut hits {
-        hit.score = rounded(hit.score);
-        hit.parts.values_mut().for_each(|part| *part = rounded(*part));
+        hit.score = round_score(hit.score);
+        hit.parts.values_mut().for_each(|part| *part = round_score(*part));
     }
-    hits.sort_by(|one, other| order(asked.ranker, one, other));
+    hits.sort_by(|one, other| compare_hits(asked.ranker, one, other));
     hits
 }
 
 /// INVARIANT: a total order: score, then newer, then id; the layered ranker puts what is stale last.
-fn order(ranker: Ranker, one: &Hit, other: &Hit) -> Ordering {
+fn compare_hits(ranker: Ranker, one: &Hit, other: &Hit) -> Ordering {
     let (a, b) = (&one.memory, &other.memory);
     let score = other.score.total_cmp(&one.score);
     match ranker {
@@ -75,15 +75,15 @@ fn order(ranker: Ranker, one: &Hit, other: &Hit) -> Ordering {
 }
 
 fn is_stale(state: State) -> bool {
-    !state.stands()
+    !state.is_changeable()
 }
 
-fn rounded(score: f64) -> f64 {
+fn round_score(score: f64) -> f64 {
     (score * SCORE_STEPS).round() / SCORE_STEPS
 }
 
 /// Text relevance of every candidate, in their order.
-fn relevance(asked: &Asked<'_>, candidates: &[Candidate], stats: &Stats) -> Vec<TextScore> {
+fn text_relevance(asked: &RankingQuery<'_>, candidates: &[Candidate], stats: &CorpusStats) -> Vec<TextScore> {
     let mut sessions: HashMap<(&str, &Scope, &str), u32> = HashMap::new();
     let mut named: HashMap<&str, bool> = HashMap::new();
     let inputs: Vec<TextInput> = candidates
@@ -96,31 +96,31 @@ fn relevance(asked: &Asked<'_>, candidates: &[Candidate], stats: &Stats) -> Vec<
                 .as_deref()
                 .map(|session| *sessions.entry((&memory.store, &memory.scope, session)).or_insert(count));
             TextInput {
-                tf: asked.words.terms.iter().map(|term| candidate.words.tf(term.term)).collect(),
+                tf: asked.words.terms.iter().map(|term| candidate.words.term_frequency(term.term)).collect(),
                 len: candidate.words.len,
-                similarity: similarity(asked, candidate.vector.as_ref()),
+                similarity: vector_similarity(asked, candidate.vector.as_ref()),
                 session,
                 turn: memory.turn,
                 named: {
                     let who = memory.speaker.as_deref().unwrap_or(&memory.author);
-                    *named.entry(who).or_insert_with(|| names(asked.words, who))
+                    *named.entry(who).or_insert_with(|| mentions_speaker(asked.words, who))
                 },
                 at: memory.happened_at().as_microsecond(),
             }
         })
         .collect();
-    let query = QuerySignals { words: asked.words, times: when::times(asked.text, asked.now.as_microsecond()) };
-    text::relevance(&query, stats, &inputs, &asked.weights.text)
+    let query = QuerySignals { words: asked.words, times: when::parse_times(asked.text, asked.now.as_microsecond()) };
+    text::score_texts(&query, stats, &inputs, &asked.weights.text)
 }
 
-fn similarity(asked: &Asked<'_>, vector: Option<&Vector>) -> Option<f64> {
-    Some(asked.calibration.relevance(asked.vector?.cosine(vector?)))
+fn vector_similarity(asked: &RankingQuery<'_>, vector: Option<&Vector>) -> Option<f64> {
+    Some(asked.calibration.cosine_to_relevance(asked.vector?.cosine(vector?)))
 }
 
 /// Whether the query says any part of the name of who said or wrote it.
-fn names(query: &QueryWords, who: &str) -> bool {
+fn mentions_speaker(query: &QueryWords, who: &str) -> bool {
     // `agent:triage` is named by `triage`; the role alone names nobody.
-    let name = words::query(who.rsplit(':').next().unwrap_or_default());
+    let name = words::parse_query(who.rsplit(':').next().unwrap_or_default());
     name.terms
         .iter()
         .filter(|part| part.weight >= 1.0)

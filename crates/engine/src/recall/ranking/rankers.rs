@@ -6,23 +6,23 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::text::TextScore;
-use super::{Asked, Hit};
+use super::{Hit, RankingQuery};
 use crate::model::limits::{Weights, kind_score, trust_score};
 use crate::model::memory::Memory;
 use crate::model::vocabulary::{Kind, Ranker, State, Trust};
 use crate::ports::Candidate;
 use crate::text::entities::{self, Entity};
-use crate::text::words::{self, Fields, Words};
+use crate::text::words::{self, IndexedFields, IndexedWords};
 
-type Parts = BTreeMap<&'static str, f64>;
+type ScoreParts = BTreeMap<&'static str, f64>;
 
 /// Scores the candidates that answer; each ranker has its own idea of "nothing in common".
-pub(super) fn score(asked: &Asked<'_>, candidates: Vec<Candidate>, texts: &[TextScore]) -> Vec<Hit> {
-    let judge = Judge::new(asked, &candidates);
+pub(super) fn score_candidates(asked: &RankingQuery<'_>, candidates: Vec<Candidate>, texts: &[TextScore]) -> Vec<Hit> {
+    let judge = CandidateScorer::new(asked, &candidates);
     let mut hits = Vec::with_capacity(candidates.len());
     for (at, candidate) in candidates.into_iter().enumerate() {
-        if let Some((score, mut parts)) = judge.judged(&candidate, &texts[at], at) {
-            explain(&texts[at], &mut parts);
+        if let Some((score, mut parts)) = judge.score_candidate(&candidate, &texts[at], at) {
+            add_text_parts(&texts[at], &mut parts);
             hits.push(Hit { memory: candidate.memory, score, parts });
         }
     }
@@ -30,10 +30,10 @@ pub(super) fn score(asked: &Asked<'_>, candidates: Vec<Candidate>, texts: &[Text
 }
 
 /// What all candidates are judged by.
-struct Judge<'a> {
-    asked: &'a Asked<'a>,
+struct CandidateScorer<'a> {
+    query: &'a RankingQuery<'a>,
     /// A query that says nothing is answered by everything, newest first.
-    open: bool,
+    matches_all: bool,
     entities: Vec<Entity>,
     /// Distinct plain tokens of the query.
     tokens: HashSet<String>,
@@ -41,51 +41,51 @@ struct Judge<'a> {
     positions: Vec<f64>,
 }
 
-impl<'a> Judge<'a> {
-    fn new(asked: &'a Asked<'a>, candidates: &[Candidate]) -> Self {
-        let layered = asked.ranker == Ranker::Layered;
-        Judge {
-            asked,
-            open: asked.words.terms.is_empty(),
-            entities: entities::extract(asked.text),
-            tokens: if layered { words::tokens(asked.text).into_iter().collect() } else { HashSet::new() },
-            positions: if layered { positions(candidates) } else { Vec::new() },
+impl<'a> CandidateScorer<'a> {
+    fn new(query: &'a RankingQuery<'a>, candidates: &[Candidate]) -> Self {
+        let layered = query.ranker == Ranker::Layered;
+        CandidateScorer {
+            query,
+            matches_all: query.words.terms.is_empty(),
+            entities: entities::extract(query.text),
+            tokens: if layered { words::folded_words(query.text).into_iter().collect() } else { HashSet::new() },
+            positions: if layered { recency_positions(candidates) } else { Vec::new() },
         }
     }
 
-    fn judged(&self, candidate: &Candidate, text: &TextScore, at: usize) -> Option<(f64, Parts)> {
+    fn score_candidate(&self, candidate: &Candidate, text: &TextScore, at: usize) -> Option<(f64, ScoreParts)> {
         let memory = &candidate.memory;
-        let weights = self.asked.weights;
-        match self.asked.ranker {
+        let weights = self.query.weights;
+        match self.query.ranker {
             Ranker::Operational => {
-                let entity = entities::overlap(&self.entities, &memory.entities);
-                let recency = recency(memory.updated_at, self.asked.now, weights.half_life_days);
-                let answers = self.open || text.total > 0.0 || entity > 0.0;
-                answers.then(|| operational(weights, text.total, memory.trust, entity, memory.kind, recency))
+                let entity = entities::query_coverage(&self.entities, &memory.entities);
+                let recency = recency_score(memory.updated_at, self.query.now, weights.half_life_days);
+                let answers = self.matches_all || text.total > 0.0 || entity > 0.0;
+                answers.then(|| operational_score(weights, text.total, memory.trust, entity, memory.kind, recency))
             }
             Ranker::Episodic => {
-                let recency = recency(memory.created_at, self.asked.now, weights.half_life_days);
-                let answers = self.open || text.total > 0.0;
-                answers.then(|| episodic(weights, text.total, recency, memory.importance, Source::Memory))
+                let recency = recency_score(memory.created_at, self.query.now, weights.half_life_days);
+                let answers = self.matches_all || text.total > 0.0;
+                answers.then(|| episodic_score(weights, text.total, recency, memory.importance, RecallSource::Memory))
             }
             Ranker::Lesson => {
-                (self.open || text.total > 0.0).then(|| (text.total, Parts::from([("text", text.total)])))
+                (self.matches_all || text.total > 0.0).then(|| (text.total, ScoreParts::from([("text", text.total)])))
             }
-            Ranker::Layered => self.layered(memory, text, self.positions[at]),
-            Ranker::Hint => self.hint(candidate),
+            Ranker::Layered => self.score_layered(memory, text, self.positions[at]),
+            Ranker::Hint => self.score_hint(candidate),
         }
     }
 
-    fn layered(&self, memory: &Memory, text: &TextScore, position: f64) -> Option<(f64, Parts)> {
-        let weights = self.asked.weights;
-        let summary = memory.summary().to_lowercase();
-        let wanted = self.asked.text.trim().to_lowercase();
+    fn score_layered(&self, memory: &Memory, text: &TextScore, position: f64) -> Option<(f64, ScoreParts)> {
+        let weights = self.query.weights;
+        let summary = memory.summary_line().to_lowercase();
+        let wanted = self.query.text.trim().to_lowercase();
         let substring = f64::from(u8::from(!wanted.is_empty() && summary.contains(&wanted)));
-        let in_summary = self.share(&words::tokens(&summary).into_iter().collect());
-        let in_metadata = self.share(&metadata_tokens(memory));
+        let in_summary = self.token_share(&words::folded_words(&summary).into_iter().collect());
+        let in_metadata = self.token_share(&metadata_tokens(memory));
         // Vectors take no part: this ranker promises to be readable off the page.
         let answers = wanted.is_empty() || substring + in_summary + in_metadata + text.words > 0.0;
-        let parts = Parts::from([
+        let parts = ScoreParts::from([
             ("substring", substring),
             ("summary", in_summary),
             ("metadata", in_metadata),
@@ -101,7 +101,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Share of the query's distinct tokens in a set.
-    fn share(&self, tokens: &HashSet<String>) -> f64 {
+    fn token_share(&self, tokens: &HashSet<String>) -> f64 {
         if self.tokens.is_empty() {
             return 0.0;
         }
@@ -109,25 +109,27 @@ impl<'a> Judge<'a> {
     }
 
     /// `note`: the hint is what a memory is to be found by, tags come next; each field counts up to "says all of it".
-    fn hint(&self, candidate: &Candidate) -> Option<(f64, Parts)> {
+    fn score_hint(&self, candidate: &Candidate) -> Option<(f64, ScoreParts)> {
         let memory = &candidate.memory;
-        let weights = self.asked.weights;
-        let hint =
-            words::index(&Fields { content: memory.recall_hint.as_deref().unwrap_or_default(), ..Fields::default() });
-        let tags = words::index(&Fields { tags: &memory.tags, ..Fields::default() });
-        let beside = words::index(&beside_content(memory));
-        let hint = self.said(|term| hint.tf(term) > 0);
-        let tags = self.said(|term| tags.tf(term) > 0);
-        let content = self.said(|term| in_content(&candidate.words, &beside, term));
+        let weights = self.query.weights;
+        let hint = words::index_fields(&IndexedFields {
+            content: memory.recall_hint.as_deref().unwrap_or_default(),
+            ..IndexedFields::default()
+        });
+        let tags = words::index_fields(&IndexedFields { tags: &memory.tags, ..IndexedFields::default() });
+        let beside = words::index_fields(&fields_except_content(memory));
+        let hint = self.weighted_term_share(|term| hint.term_frequency(term) > 0);
+        let tags = self.weighted_term_share(|term| tags.term_frequency(term) > 0);
+        let content = self.weighted_term_share(|term| is_in_content(&candidate.words, &beside, term));
         let score = weights.hint_hint * hint + weights.hint_tags * tags + weights.hint_content * content;
-        let parts = Parts::from([("hint", hint), ("tags", tags), ("content", content)]);
-        (self.open || score > 0.0).then_some((score, parts))
+        let parts = ScoreParts::from([("hint", hint), ("tags", tags), ("content", content)]);
+        (self.matches_all || score > 0.0).then_some((score, parts))
     }
 
     /// Share of the query's words that a field says, by weight; what is derived from a word stands in for it.
-    fn said(&self, says: impl Fn(words::Term) -> bool) -> f64 {
+    fn weighted_term_share(&self, says: impl Fn(words::Term) -> bool) -> f64 {
         let mut groups: BTreeMap<u16, (f64, f64)> = BTreeMap::new();
-        for term in &self.asked.words.terms {
+        for term in &self.query.words.terms {
             let weight = f64::from(term.weight);
             let (all, said) = groups.entry(term.group).or_default();
             *all = all.max(weight);
@@ -141,7 +143,7 @@ impl<'a> Judge<'a> {
 }
 
 /// The default formula (000) and its signals.
-pub fn operational(
+pub fn operational_score(
     weights: &Weights,
     text: f64,
     trust: Trust,
@@ -156,38 +158,38 @@ pub fn operational(
         + weights.operational_kind * kind
         + weights.operational_recency * recency;
     let parts = [("text", text), ("trust", trust), ("entity", entity), ("kind", kind), ("recency", recency)];
-    (score, Parts::from(parts))
+    (score, ScoreParts::from(parts))
 }
 
 /// Where a four-source recall found something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum RecallSource {
     Memory,
     Audit,
     Workflow,
     Knowledge,
 }
 
-impl Source {
+impl RecallSource {
     /// An agent's own memory first, then what was done, then what is written in general.
     pub const fn priority(self) -> f64 {
         match self {
-            Source::Memory => 1.0,
-            Source::Audit => 0.8,
-            Source::Workflow => 0.6,
-            Source::Knowledge => 0.5,
+            RecallSource::Memory => 1.0,
+            RecallSource::Audit => 0.8,
+            RecallSource::Workflow => 0.6,
+            RecallSource::Knowledge => 0.5,
         }
     }
 }
 
 /// The merging formula of four-source recall (001) and its signals.
-pub fn episodic(
+pub fn episodic_score(
     weights: &Weights,
     similarity: f64,
     recency: f64,
     importance: f64,
-    source: Source,
+    source: RecallSource,
 ) -> (f64, BTreeMap<&'static str, f64>) {
     let source = source.priority();
     let score = weights.episodic_similarity * similarity
@@ -195,11 +197,11 @@ pub fn episodic(
         + weights.episodic_importance * importance
         + weights.episodic_source * source;
     let parts = [("similarity", similarity), ("recency", recency), ("importance", importance), ("source", source)];
-    (score, Parts::from(parts))
+    (score, ScoreParts::from(parts))
 }
 
 /// 1 now (and in the future), half after each half-life.
-pub fn recency(at: Timestamp, now: Timestamp, half_life_days: f64) -> f64 {
+pub fn recency_score(at: Timestamp, now: Timestamp, half_life_days: f64) -> f64 {
     const MICROS_PER_DAY: f64 = 86_400e6;
     let age_days = (now.as_microsecond() - at.as_microsecond()).max(0) as f64 / MICROS_PER_DAY;
     0.5_f64.powf(age_days / half_life_days)
@@ -215,7 +217,7 @@ const fn state_score(state: State) -> f64 {
 }
 
 /// Place by age among the candidates: 1 for the newest, towards 0 for the oldest.
-fn positions(candidates: &[Candidate]) -> Vec<f64> {
+fn recency_positions(candidates: &[Candidate]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_by_key(|at| (std::cmp::Reverse(candidates[*at].memory.created_at), candidates[*at].memory.id));
     let mut positions = vec![0.0; candidates.len()];
@@ -230,7 +232,7 @@ fn metadata_tokens(memory: &Memory) -> HashSet<String> {
     let mut open: Vec<&Value> = memory.metadata.values().collect();
     while let Some(value) = open.pop() {
         match value {
-            Value::String(text) => tokens.extend(words::tokens(text)),
+            Value::String(text) => tokens.extend(words::folded_words(text)),
             Value::Array(values) => open.extend(values),
             Value::Object(values) => open.extend(values.values()),
             _ => {}
@@ -239,8 +241,8 @@ fn metadata_tokens(memory: &Memory) -> HashSet<String> {
     tokens
 }
 
-fn beside_content(memory: &Memory) -> Fields<'_> {
-    Fields {
+fn fields_except_content(memory: &Memory) -> IndexedFields<'_> {
+    IndexedFields {
         title: memory.title.as_deref(),
         hint: memory.recall_hint.as_deref(),
         content: "",
@@ -251,12 +253,12 @@ fn beside_content(memory: &Memory) -> Fields<'_> {
 }
 
 /// The stored words are of all fields; what occurs more often than beside the content occurs in it.
-fn in_content(all: &Words, beside: &Words, term: words::Term) -> bool {
-    all.tf(term) > beside.tf(term)
+fn is_in_content(all: &IndexedWords, beside: &IndexedWords, term: words::Term) -> bool {
+    all.term_frequency(term) > beside.term_frequency(term)
 }
 
 /// What text relevance is made of, for people.
-fn explain(text: &TextScore, parts: &mut Parts) {
+fn add_text_parts(text: &TextScore, parts: &mut ScoreParts) {
     parts.extend([
         ("text.words", text.words),
         ("text.vector", text.vector),

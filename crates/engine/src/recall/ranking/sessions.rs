@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use super::text::{TextInput, TextWeights};
 
 /// Candidates by session, in turn order.
-pub(super) struct Sessions(HashMap<u32, Vec<(u32, usize)>>);
+pub(super) struct SessionIndex(HashMap<u32, Vec<(u32, usize)>>);
 
-impl Sessions {
+impl SessionIndex {
     pub(super) fn new(inputs: &[TextInput]) -> Self {
         let mut sessions: HashMap<u32, Vec<(u32, usize)>> = HashMap::new();
         for (at, input) in inputs.iter().enumerate() {
@@ -15,17 +15,23 @@ impl Sessions {
                 sessions.entry(session).or_default().push((turn, at));
             }
         }
-        Sessions(sessions)
+        SessionIndex(sessions)
     }
 
     /// What a candidate says or its neighbours say for it, per group.
-    pub(super) fn lent(&self, at: usize, inputs: &[TextInput], said: &[Vec<f64>], weights: &TextWeights) -> Vec<f64> {
+    pub(super) fn worth_with_neighbours(
+        &self,
+        at: usize,
+        inputs: &[TextInput],
+        said: &[Vec<f64>],
+        weights: &TextWeights,
+    ) -> Vec<f64> {
         let mut lent = said[at].clone();
         let (Some(session), Some(turn)) = (inputs[at].session, inputs[at].turn) else { return lent };
         for (other_turn, other) in self.0.get(&session).into_iter().flatten().filter(|(_, other)| *other != at) {
             let distance = turn.abs_diff(*other_turn).max(1);
             let first = if *other_turn < turn { weights.previous } else { weights.next };
-            let share = first * weights.fading.powi(distance.min(TURNS_FAR) as i32 - 1);
+            let share = first * weights.fading.powi(distance.min(NEIGHBOUR_TURNS_MAX) as i32 - 1);
             for (mine, theirs) in lent.iter_mut().zip(&said[*other]) {
                 *mine = mine.max(share * theirs);
             }
@@ -33,7 +39,7 @@ impl Sessions {
         lent
     }
 
-    pub(super) fn best(&self, inputs: &[TextInput], scores: &[f64]) -> HashMap<u32, BestTwo> {
+    pub(super) fn best_scores(&self, inputs: &[TextInput], scores: &[f64]) -> HashMap<u32, BestTwo> {
         let mut best: HashMap<u32, BestTwo> = HashMap::new();
         for (input, score) in inputs.iter().zip(scores) {
             if let Some(session) = input.session {
@@ -45,7 +51,7 @@ impl Sessions {
 }
 
 /// Turns apart beyond which neighbours lend nothing worth computing.
-const TURNS_FAR: u32 = 16;
+const NEIGHBOUR_TURNS_MAX: u32 = 16;
 
 /// The two best scores of a session, so that nobody is strengthened by itself.
 #[derive(Default)]
@@ -60,7 +66,7 @@ impl BestTwo {
         }
     }
 
-    pub(super) fn besides(&self, own: f64) -> f64 {
+    pub(super) fn best_excluding(&self, own: f64) -> f64 {
         if own >= self.0 { self.1 } else { self.0 }
     }
 }

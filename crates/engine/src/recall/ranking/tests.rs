@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::*;
 use crate::model::id::{MemoryId, TenantId, VersionId};
 use crate::model::vocabulary::{Kind, Layer, Trust};
-use crate::text::words::Fields;
+use crate::text::words::IndexedFields;
 
 const DAY_MICROS: i64 = 86_400_000_000;
 /// 1 June 2025.
@@ -60,11 +60,11 @@ fn memory(number: u128, content: &str) -> Memory {
 
 /// Ranks as a backend would hand over: all memories are candidates, and the corpus.
 fn ranked(ranker: Ranker, query: &str, memories: &[Memory]) -> Vec<Hit> {
-    let words = words::query(query);
+    let words = words::parse_query(query);
     let candidates: Vec<Candidate> = memories
         .iter()
         .map(|memory| {
-            let fields = Fields {
+            let fields = IndexedFields {
                 title: memory.title.as_deref(),
                 hint: memory.recall_hint.as_deref(),
                 content: &memory.content,
@@ -72,16 +72,17 @@ fn ranked(ranker: Ranker, query: &str, memories: &[Memory]) -> Vec<Hit> {
                 path: memory.path.as_deref(),
                 speaker: memory.speaker.as_deref(),
             };
-            Candidate { memory: memory.clone(), words: words::index(&fields), vector: None }
+            Candidate { memory: memory.clone(), words: words::index_fields(&fields), vector: None }
         })
         .collect();
-    let holds = |term: u32| candidates.iter().filter(|candidate| candidate.words.tf(term) > 0).count() as u32;
-    let stats = Stats {
+    let holds =
+        |term: u32| candidates.iter().filter(|candidate| candidate.words.term_frequency(term) > 0).count() as u32;
+    let stats = CorpusStats {
         docs: candidates.len() as u64,
         total_len: candidates.iter().map(|candidate| u64::from(candidate.words.len)).sum(),
         df: words.terms.iter().map(|term| holds(term.term)).collect(),
     };
-    let asked = Asked {
+    let asked = RankingQuery {
         text: query,
         words: &words,
         vector: None,
@@ -90,7 +91,7 @@ fn ranked(ranker: Ranker, query: &str, memories: &[Memory]) -> Vec<Hit> {
         weights: &Weights::default(),
         now: at(NOW_MICROS),
     };
-    rank(&asked, Found { candidates, stats, searched: 1 })
+    rank_candidates(&asked, CandidateSet { candidates, stats, searched: 1 })
 }
 
 fn ids(hits: &[Hit]) -> Vec<u128> {
@@ -122,7 +123,7 @@ fn fact_11_recency_halves_in_thirty_days() {
 
 #[test]
 fn fact_11_a_score_is_its_weighted_sum() {
-    let (score, _) = operational(&Weights::default(), 0.8, Trust::UserAuthored, 0.5, Kind::Runbook, 0.25);
+    let (score, _) = operational_score(&Weights::default(), 0.8, Trust::UserAuthored, 0.5, Kind::Runbook, 0.25);
     assert!((score - (0.45 * 0.8 + 0.20 * 0.85 + 0.15 * 0.5 + 0.10 * 0.9 + 0.10 * 0.25)).abs() < 1e-4);
     let hit = &ranked(Ranker::Operational, "deployment/web -n prod", &[memory(1, "scaled deployment/web -n prod")])[0];
     let part = |name: &str| hit.parts[name];
@@ -137,15 +138,15 @@ fn fact_11_a_score_is_its_weighted_sum() {
 
 #[test]
 fn fact_19_episodic_merges_by_its_weights() {
-    let check = |source: Source, expected: f64| {
-        let (score, parts) = episodic(&Weights::default(), 0.8, 0.5, 0.3, source);
+    let check = |source: RecallSource, expected: f64| {
+        let (score, parts) = episodic_score(&Weights::default(), 0.8, 0.5, 0.3, source);
         assert!((score - (0.5 * 0.8 + 0.2 * 0.5 + 0.2 * 0.3 + 0.1 * expected)).abs() < 1e-9);
         assert_eq!(parts["source"], expected);
     };
-    check(Source::Memory, 1.0);
-    check(Source::Audit, 0.8);
-    check(Source::Workflow, 0.6);
-    check(Source::Knowledge, 0.5);
+    check(RecallSource::Memory, 1.0);
+    check(RecallSource::Audit, 0.8);
+    check(RecallSource::Workflow, 0.6);
+    check(RecallSource::Knowledge, 0.5);
     let hit = &ranked(Ranker::Episodic, "nginx", &[memory(1, "nginx"), memory(2, "other")])[0];
     assert_eq!((hit.parts["source"], hit.parts["importance"], hit.parts["recency"]), (1.0, 0.5, 1.0));
 }

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::sessions::Sessions;
-use super::when::{self, Times};
-use crate::ports::Stats;
+use super::sessions::SessionIndex;
+use super::when::{self, NamedTimes};
+use crate::ports::CorpusStats;
 use crate::text::words::{QueryTerm, QueryWords};
 
 /// Weights of text relevance, found on conversations and operational notes, checked on collections left out.
@@ -75,7 +75,7 @@ impl Default for TextWeights {
 #[derive(Debug, Clone)]
 pub struct QuerySignals<'a> {
     pub words: &'a QueryWords,
-    pub times: Times,
+    pub times: NamedTimes,
 }
 
 /// What is known of one candidate.
@@ -122,12 +122,12 @@ pub fn idf(df: u32, docs: u64) -> f64 {
 }
 
 /// One term's part of the BM25 score of a memory; a store may keep the best by the sum of these over the query's terms.
-pub fn bm25(term: &QueryTerm, df: u32, tf: u8, len: u32, stats: &Stats, weights: &TextWeights) -> f64 {
-    f64::from(term.weight) * idf(df, stats.docs) * saturation(tf, len, average(stats), weights)
+pub fn bm25_term_score(term: &QueryTerm, df: u32, tf: u8, len: u32, stats: &CorpusStats, weights: &TextWeights) -> f64 {
+    f64::from(term.weight) * idf(df, stats.docs) * term_saturation(tf, len, average_length(stats), weights)
 }
 
 /// How fully a term is said, 0..1.
-fn saturation(tf: u8, len: u32, average: f64, weights: &TextWeights) -> f64 {
+fn term_saturation(tf: u8, len: u32, average: f64, weights: &TextWeights) -> f64 {
     let tf = f64::from(tf);
     let doublings = (average / weights.short_tokens).log2().max(0.0);
     let b = (weights.b_short + weights.b_per_doubling * doublings).min(1.0);
@@ -135,39 +135,47 @@ fn saturation(tf: u8, len: u32, average: f64, weights: &TextWeights) -> f64 {
     (tf * (weights.k1 + 1.0) / (tf + norm) / weights.full).min(1.0)
 }
 
-fn average(stats: &Stats) -> f64 {
+fn average_length(stats: &CorpusStats) -> f64 {
     (stats.total_len as f64 / stats.docs.max(1) as f64).max(1.0)
 }
 
 /// Scores all candidates of one query together, as neighbours lend each other their words.
-pub fn relevance(
+pub fn score_texts(
     query: &QuerySignals<'_>,
-    stats: &Stats,
+    stats: &CorpusStats,
     inputs: &[TextInput],
     weights: &TextWeights,
 ) -> Vec<TextScore> {
-    let asked = Wanted::new(query, stats, weights);
-    let said: Vec<Vec<f64>> = inputs.iter().map(|input| asked.said(input, average(stats), weights)).collect();
-    let sessions = Sessions::new(inputs);
+    let asked = TermGroups::new(query, stats, weights);
+    let said: Vec<Vec<f64>> =
+        inputs.iter().map(|input| asked.group_worth(input, average_length(stats), weights)).collect();
+    let sessions = SessionIndex::new(inputs);
     let near: Vec<f64> = inputs
         .iter()
         .enumerate()
-        .map(|(at, input)| mix(asked.share(&sessions.lent(at, inputs, &said, weights)), input.similarity, weights))
+        .map(|(at, input)| {
+            mix_similarity(
+                asked.matched_share(&sessions.worth_with_neighbours(at, inputs, &said, weights)),
+                input.similarity,
+                weights,
+            )
+        })
         .collect();
-    let best = sessions.best(inputs, &near);
+    let best = sessions.best_scores(inputs, &near);
     inputs
         .iter()
         .enumerate()
         .map(|(at, input)| {
-            let other = input.session.and_then(|session| best.get(&session)).map_or(0.0, |best| best.besides(near[at]));
+            let other =
+                input.session.and_then(|session| best.get(&session)).map_or(0.0, |best| best.best_excluding(near[at]));
             let base = near[at] + (1.0 - near[at]) * weights.session * other;
-            score(query, input, asked.share(&said[at]), near[at], base, weights)
+            combine_signals(query, input, asked.matched_share(&said[at]), near[at], base, weights)
         })
         .collect()
 }
 
 /// Puts the signals of one candidate together: `near` is its relevance with its neighbours, `base` with its session.
-fn score(
+fn combine_signals(
     query: &QuerySignals<'_>,
     input: &TextInput,
     words: f64,
@@ -175,7 +183,7 @@ fn score(
     base: f64,
     weights: &TextWeights,
 ) -> TextScore {
-    let alone = mix(words, input.similarity, weights);
+    let alone = mix_similarity(words, input.similarity, weights);
     let exact = query.words.terms.iter().zip(&input.tf).any(|(term, tf)| term.exact && *tf > 0);
     let mut score = TextScore {
         total: base,
@@ -183,21 +191,21 @@ fn score(
         vector: input.similarity.unwrap_or(0.0),
         context: base - alone,
         speaker: f64::from(u8::from(input.named)),
-        time: when::fit(&query.times.periods, input.at),
+        time: when::time_fit(&query.times.periods, input.at),
         exact: f64::from(u8::from(exact)),
     };
     let chance = words == 0.0 && near <= alone && score.vector < weights.meaning_min;
     let apart = if query.times.periods.is_empty() { 0.0 } else { weights.other_time * (1.0 - score.time) };
-    score.total = if chance { 0.0 } else { strengthened(&score, weights) * (1.0 - apart) };
+    score.total = if chance { 0.0 } else { apply_boosts(&score, weights) * (1.0 - apart) };
     score
 }
 
-fn mix(words: f64, similarity: Option<f64>, weights: &TextWeights) -> f64 {
+fn mix_similarity(words: f64, similarity: Option<f64>, weights: &TextWeights) -> f64 {
     similarity.map_or(words, |meaning| (1.0 - weights.vector) * words + weights.vector * meaning)
 }
 
 /// Signs strengthen what is there and make nothing out of nothing; the result stays within 0..1.
-fn strengthened(score: &TextScore, weights: &TextWeights) -> f64 {
+fn apply_boosts(score: &TextScore, weights: &TextWeights) -> f64 {
     let strength = (1.0 + weights.speaker * score.speaker)
         * (1.0 + weights.time * score.time)
         * (1.0 + weights.exact * score.exact);
@@ -205,23 +213,23 @@ fn strengthened(score: &TextScore, weights: &TextWeights) -> f64 {
 }
 
 /// What the query asks for: its groups of terms and what each is worth.
-struct Wanted<'a> {
+struct TermGroups<'a> {
     terms: &'a [QueryTerm],
     /// Per term: what finding it is worth.
     worth: Vec<f64>,
     /// Per term: its group's place among the groups.
     group: Vec<usize>,
     groups: usize,
-    all: f64,
+    total_worth: f64,
 }
 
-impl<'a> Wanted<'a> {
-    fn new(query: &QuerySignals<'a>, stats: &Stats, weights: &TextWeights) -> Self {
+impl<'a> TermGroups<'a> {
+    fn new(query: &QuerySignals<'a>, stats: &CorpusStats, weights: &TextWeights) -> Self {
         let terms = query.words.terms.as_slice();
         let mut numbers: HashMap<u16, usize> = HashMap::new();
         let mut group = Vec::with_capacity(terms.len());
         let mut worth = Vec::with_capacity(terms.len());
-        let mut all = 0.0;
+        let mut total_worth = 0.0;
         for (at, term) in terms.iter().enumerate() {
             let df = stats.df.get(at).copied().unwrap_or(0);
             let value = f64::from(term.weight) * idf(df.max(1), stats.docs);
@@ -230,7 +238,7 @@ impl<'a> Wanted<'a> {
             if number == count {
                 // The word itself. An identifier nobody wrote is no loss: its parts ask for the same. Nor is the name of a
                 // time: memories of that time count as they are.
-                all += match df {
+                total_worth += match df {
                     _ if query.times.terms.contains(&term.term) => 0.0,
                     0 if term.exact => 0.0,
                     0 => weights.unknown * value,
@@ -240,22 +248,22 @@ impl<'a> Wanted<'a> {
             group.push(number);
             worth.push(value);
         }
-        Wanted { terms, worth, group, groups: numbers.len(), all }
+        TermGroups { terms, worth, group, groups: numbers.len(), total_worth }
     }
 
     /// Per group: the worth of what the memory says of it.
-    fn said(&self, input: &TextInput, average: f64, weights: &TextWeights) -> Vec<f64> {
+    fn group_worth(&self, input: &TextInput, average: f64, weights: &TextWeights) -> Vec<f64> {
         let mut said = vec![0.0_f64; self.groups];
         for (at, tf) in input.tf.iter().enumerate().take(self.terms.len()).filter(|(_, tf)| **tf > 0) {
-            let worth = self.worth[at] * saturation(*tf, input.len, average, weights);
+            let worth = self.worth[at] * term_saturation(*tf, input.len, average, weights);
             let best = &mut said[self.group[at]];
             *best = best.max(worth);
         }
         said
     }
 
-    fn share(&self, said: &[f64]) -> f64 {
-        if self.all > 0.0 { (said.iter().sum::<f64>() / self.all).min(1.0) } else { 0.0 }
+    fn matched_share(&self, said: &[f64]) -> f64 {
+        if self.total_worth > 0.0 { (said.iter().sum::<f64>() / self.total_worth).min(1.0) } else { 0.0 }
     }
 }
 
@@ -283,15 +291,15 @@ mod tests {
     }
 
     fn totals(words: &QueryWords, inputs: &[TextInput]) -> Vec<f64> {
-        let stats = Stats { docs: 100, total_len: 2_000, df: vec![3, 30, 0] };
-        let query = QuerySignals { words, times: Times::default() };
-        relevance(&query, &stats, inputs, &TextWeights::default()).iter().map(|score| score.total).collect()
+        let stats = CorpusStats { docs: 100, total_len: 2_000, df: vec![3, 30, 0] };
+        let query = QuerySignals { words, times: NamedTimes::default() };
+        score_texts(&query, &stats, inputs, &TextWeights::default()).iter().map(|score| score.total).collect()
     }
 
     proptest! {
         #[test]
         fn relevance_grows_with_every_sign(inputs in prop::collection::vec(input(), 1..8), term in 0usize..3) {
-            let mut words = words::query("alpha beta gamma");
+            let mut words = words::parse_query("alpha beta gamma");
             words.terms.truncate(3);
             let before = totals(&words, &inputs);
             prop_assert!(before.iter().all(|total| (0.0..=1.0).contains(total)));
@@ -308,7 +316,7 @@ mod tests {
 
     #[test]
     fn meaning_alone_answers_only_where_it_is_near() {
-        let words = words::query("alpha beta gamma");
+        let words = words::parse_query("alpha beta gamma");
         let check = |similarity: f64, found: bool| {
             let input = TextInput {
                 tf: vec![0; words.terms.len()],

@@ -4,25 +4,25 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Captures, Regex, RegexBuilder};
 
-use super::super::list::List;
+use super::super::list::WordList;
 
 /// The rules whose words such a duty shares.
 const RULES: &[&str] = &["injection_conceal", "injection_exfiltrate"];
 
 /// True when the found words stand within a clause that only says what is not to be given away.
-pub(super) fn covers(rule: &str, sentence: &str, from: usize, to: usize) -> bool {
-    let within = |(begin, end)| to <= end && (begin <= from || leads_to(sentence, from, begin));
+pub(super) fn is_discretion_duty(rule: &str, sentence: &str, from: usize, to: usize) -> bool {
+    let within = |(begin, end)| to <= end && (begin <= from || is_secret_lead(sentence, from, begin));
     RULES.contains(&rule)
-        && DUTY.captures_iter(sentence.as_bytes()).any(|found| duty(sentence, &found).is_some_and(within))
+        && DUTY.captures_iter(sentence.as_bytes()).any(|found| duty_clause(sentence, &found).is_some_and(within))
 }
 
 /// What stands before the clause only speaks of secrets: "Passwords live in the vault: never …".
-fn leads_to(sentence: &str, from: usize, begin: usize) -> bool {
+fn is_secret_lead(sentence: &str, from: usize, begin: usize) -> bool {
     let lead = sentence.get(from..begin).unwrap_or_default();
-    SECRET_FIRST.is_match(lead.as_bytes()) && is_quiet(lead) && !lead.contains(['@', '/'])
+    SECRET_START.is_match(lead.as_bytes()) && is_harmless_tail(lead) && !lead.contains(['@', '/'])
 }
 
-static SECRET_FIRST: LazyLock<Regex> = LazyLock::new(|| {
+static SECRET_START: LazyLock<Regex> = LazyLock::new(|| {
     // INVARIANT: a constant pattern, built in its tests.
     Regex::new("^(?:pass(?:word|phrase|code)|token|credential|secret|key)s?\\b").expect("a constant pattern")
 });
@@ -59,63 +59,65 @@ static DUTY: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Between verb and secret these make it a fact about the secret, or somebody who is not to hear of it.
-static BEFORE_BARRED: LazyLock<List> = LazyLock::new(|| {
-    List::new(
+static BARRED_BEFORE_SECRET: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new(
         "about,to,that,which,what,how,why,this,these,it,you,he,she,they,if,when,whether,from,of,was,were,is,are,\
          missing,stolen,lost,new,extra,additional,second,third,hidden,wrong,fake,forged,sent,bad,another,same",
     )
 });
 
 /// Right after these stands who is told.
-const TELLING: &[&str] = &["tell", "show", "giv", "let"];
+const TELLING_VERBS: &[&str] = &["tell", "show", "giv", "let"];
 
 /// Whoever a person answers to, or whom the agent works for.
-static RESPONSIBLE: LazyLock<List> = LazyLock::new(|| {
-    List::new(
+static RESPONSIBLE_PEOPLE: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new(
         "user,operator,operators,owner,owners,reviewer,reviewers,admin,admins,administrator,administrators,auditor,\
          auditors,supervisor,supervisors,maintainer,maintainers,human,humans,manager,managers,security,on-call,oncall,boss",
     )
 });
 
 /// After the secret, these say that something was done with it.
-static DONE: LazyLock<List> = LazyLock::new(|| {
-    List::new(
+static DEED_WORDS: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new(
         "you,that,sent,copied,stolen,leaked,transferred,exfiltrated,exported,forwarded,collected,took,taken,changed,\
          deleted,moved,transfer,change,deletion,export",
     )
 });
 
 /// Where things are written: "this channel" is a place, "this note" would be the planted text.
-static PLACES: LazyLock<List> = LazyLock::new(|| {
-    List::new("channel,chat,wiki,repo,repository,ticket,file,page,room,thread,project,workspace,group,list,board")
+static PLACE_WORDS: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new("channel,chat,wiki,repo,repository,ticket,file,page,room,thread,project,workspace,group,list,board")
 });
 
 /// The clause, where it is one.
-fn duty(sentence: &str, found: &Captures<'_>) -> Option<(usize, usize)> {
+fn duty_clause(sentence: &str, found: &Captures<'_>) -> Option<(usize, usize)> {
     let (all, kept) = (found.get(0)?, found.name("kept")?);
     let text = |name: &str| found.name(name).and_then(|part| std::str::from_utf8(part.as_bytes()).ok());
-    let told = TELLING.iter().any(|verb| text("verb").is_some_and(|said| said.contains(verb)));
+    let told = TELLING_VERBS.iter().any(|verb| text("verb").is_some_and(|said| said.contains(verb)));
     let plain = |word: &str| {
         let happened = word.ends_with("ed") && !matches!(word, "shared" | "encrypted" | "unencrypted" | "hashed");
-        !(BEFORE_BARRED.has(word) || happened || told && RESPONSIBLE.has(word))
+        !(BARRED_BEFORE_SECRET.contains(word) || happened || told && RESPONSIBLE_PEOPLE.contains(word))
     };
     let end =
         sentence.get(kept.end()..)?.find([',', ';', ':', '.', '!', '?']).map_or(sentence.len(), |at| kept.end() + at);
-    (words(text("before")?).all(plain) && is_quiet(sentence.get(kept.end()..end)?)).then_some((all.start(), end))
+    (split_words(text("before")?).all(plain) && is_harmless_tail(sentence.get(kept.end()..end)?))
+        .then_some((all.start(), end))
 }
 
 /// Nothing after the secret speaks of somebody responsible, of a deed, or of the text itself.
-fn is_quiet(tail: &str) -> bool {
-    let mut after = words(tail).peekable();
+fn is_harmless_tail(tail: &str) -> bool {
+    let mut after = split_words(tail).peekable();
     while let Some(word) = after.next() {
-        let itself = matches!(word, "this" | "these" | "it") && !after.peek().is_some_and(|next| PLACES.has(next));
-        if itself || RESPONSIBLE.has(word) || DONE.has(word) {
+        let itself =
+            matches!(word, "this" | "these" | "it") && !after.peek().is_some_and(|next| PLACE_WORDS.contains(next));
+        if itself || RESPONSIBLE_PEOPLE.contains(word) || DEED_WORDS.contains(word) {
             return false;
         }
     }
     true
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
+fn split_words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|mark: char| !mark.is_alphanumeric() && !matches!(mark, '-' | '\'')).filter(|word| !word.is_empty())
 }

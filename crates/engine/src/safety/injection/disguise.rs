@@ -1,6 +1,6 @@
 //! Orders written so that a reader sees them and a filter does not.
 use super::super::view::Rewrite;
-use super::sentence::floor;
+use super::sentence::floor_char_boundary;
 
 /// A way of hiding words that can be undone letter by letter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,7 +12,7 @@ pub(in super::super) enum Disguise {
 }
 
 /// Words that show up only in disguised text.
-pub(in super::super) const DISGUISES: &[(&str, Disguise)] = &[
+pub(in super::super) const DISGUISED_WORDS: &[(&str, Disguise)] = &[
     ("//:", Disguise::Mirrored),
     ("snoitcurtsni", Disguise::Mirrored),
     ("erongi", Disguise::Mirrored),
@@ -29,7 +29,7 @@ pub(in super::super) const DISGUISES: &[(&str, Disguise)] = &[
 ];
 
 /// Digits and signs that stand for letters.
-fn letter_of(sign: u8) -> Option<u8> {
+fn leet_letter(sign: u8) -> Option<u8> {
     Some(match sign {
         b'0' => b'o',
         b'1' | b'!' | b'|' => b'i',
@@ -43,28 +43,28 @@ fn letter_of(sign: u8) -> Option<u8> {
 }
 
 /// Disguises that only a look at the letters shows.
-pub(in super::super) fn disguises(text: &str) -> impl Iterator<Item = Disguise> {
+pub(in super::super) fn detect_disguises(text: &str) -> impl Iterator<Item = Disguise> {
     // Both kinds of digits among letters need two of them.
     let digits = text.bytes().filter(u8::is_ascii_digit).take(2).count() == 2;
-    [(digits && is_leet(text), Disguise::Leet), (is_spaced(text.as_bytes(), digits), Disguise::Spaced)]
+    [(digits && has_leet_words(text), Disguise::Leet), (has_spaced_runs(text.as_bytes(), digits), Disguise::Spaced)]
         .into_iter()
         .filter_map(|(seen, disguise)| seen.then_some(disguise))
 }
 
 /// Two neighbouring words with digits among their letters.
-fn is_leet(text: &str) -> bool {
+fn has_leet_words(text: &str) -> bool {
     let mut last = false;
     text.as_bytes().split(|byte| matches!(byte, b' ' | b'\n' | b'\t')).any(|word| {
-        let leet = leet_word(word);
+        let leet = is_leet_word(word);
         let both = leet && last;
         last = leet;
         both
     })
 }
 
-fn leet_word(word: &[u8]) -> bool {
+fn is_leet_word(word: &[u8]) -> bool {
     // Most words have no sign at all and are done here.
-    if word.len() < 4 || word.len() > 20 || !word.iter().any(|&byte| letter_of(byte).is_some()) {
+    if word.len() < 4 || word.len() > 20 || !word.iter().any(|&byte| leet_letter(byte).is_some()) {
         return false;
     }
     let letters = word.iter().filter(|byte| byte.is_ascii_lowercase()).count();
@@ -73,12 +73,12 @@ fn leet_word(word: &[u8]) -> bool {
 }
 
 /// Six single characters in a row with one separator between them, or pieces of one width.
-fn is_spaced(bytes: &[u8], digits: bool) -> bool {
-    may_have_runs(bytes, digits) && runs(bytes).next().is_some()
+fn has_spaced_runs(bytes: &[u8], digits: bool) -> bool {
+    may_have_spaced_runs(bytes, digits) && spaced_runs(bytes).next().is_some()
 }
 
 /// A cheap look: single letters between gaps, or pieces with digits and letters side by side.
-fn may_have_runs(bytes: &[u8], digits: bool) -> bool {
+fn may_have_spaced_runs(bytes: &[u8], digits: bool) -> bool {
     const SINGLES_MIN: usize = 4;
     const MIXED_MIN: usize = 2;
     let after = bytes.get(2..).unwrap_or_default();
@@ -115,14 +115,14 @@ fn is_gap(byte: u8) -> bool {
 }
 
 /// A stretch of text in which one separator stands between pieces of one width.
-struct Run {
+struct SpacedRun {
     start: usize,
     end: usize,
     width: usize,
 }
 
 /// Letters set apart (`i g n o r e`), and keys written in groups (`ghp_ IMgA 9bmz …`).
-fn runs(bytes: &[u8]) -> impl Iterator<Item = Run> {
+fn spaced_runs(bytes: &[u8]) -> impl Iterator<Item = SpacedRun> {
     const LETTERS_MIN: usize = 6;
     // Once letters are set apart, so are those of short words.
     const MORE_LETTERS_MIN: usize = 2;
@@ -132,8 +132,11 @@ fn runs(bytes: &[u8]) -> impl Iterator<Item = Run> {
         while at < bytes.len() {
             let from = at;
             let fresh = from == 0 || !bytes[from - 1].is_ascii_alphanumeric();
-            let run =
-                if fresh && bytes[from].is_ascii_alphanumeric() { run_at(bytes, from, letters_min) } else { None };
+            let run = if fresh && bytes[from].is_ascii_alphanumeric() {
+                spaced_run_at(bytes, from, letters_min)
+            } else {
+                None
+            };
             at = run.as_ref().map_or(from + 1, |run| run.end.max(from + 1));
             if run.is_some() {
                 letters_min = MORE_LETTERS_MIN;
@@ -144,7 +147,7 @@ fn runs(bytes: &[u8]) -> impl Iterator<Item = Run> {
     })
 }
 
-fn run_at(bytes: &[u8], start: usize, letters_min: usize) -> Option<Run> {
+fn spaced_run_at(bytes: &[u8], start: usize, letters_min: usize) -> Option<SpacedRun> {
     const GROUPS_MIN: usize = 5;
     const GROUP_CHARS: std::ops::RangeInclusive<usize> = 3..=8;
     let solid = |byte: &u8| byte.is_ascii_graphic();
@@ -178,16 +181,16 @@ fn run_at(bytes: &[u8], start: usize, letters_min: usize) -> Option<Run> {
     }
     let last = bytes[at..].iter().take(width).take_while(|byte| solid(byte)).count();
     let enough = if wide { pieces >= GROUPS_MIN && drawn >= 2 } else { pieces >= letters_min };
-    enough.then_some(Run { start, end: at + if wide { last } else { 0 }, width })
+    enough.then_some(SpacedRun { start, end: at + if wide { last } else { 0 }, width })
 }
 
 /// The text with the disguise taken off, letter by letter.
-pub(in super::super) fn undo(disguise: Disguise, text: &str) -> Rewrite {
+pub(in super::super) fn undo_disguise(disguise: Disguise, text: &str) -> Rewrite {
     match disguise {
-        Disguise::Leet => leet(text),
-        Disguise::Spaced => spaced(text),
-        Disguise::Mirrored => mirrored(text),
-        Disguise::Rot13 => each(text, |letter| match letter {
+        Disguise::Leet => undo_leet(text),
+        Disguise::Spaced => undo_spacing(text),
+        Disguise::Mirrored => undo_mirroring(text),
+        Disguise::Rot13 => map_chars(text, |letter| match letter {
             'a'..='m' | 'A'..='M' => char::from(letter as u8 + 13),
             'n'..='z' | 'N'..='Z' => char::from(letter as u8 - 13),
             other => other,
@@ -195,7 +198,7 @@ pub(in super::super) fn undo(disguise: Disguise, text: &str) -> Rewrite {
     }
 }
 
-fn each(text: &str, change: impl Fn(char) -> char) -> Rewrite {
+fn map_chars(text: &str, change: impl Fn(char) -> char) -> Rewrite {
     let mut out = Rewrite::with_capacity(text.len());
     for (at, letter) in text.char_indices() {
         out.push(change(letter), at);
@@ -203,13 +206,13 @@ fn each(text: &str, change: impl Fn(char) -> char) -> Rewrite {
     out
 }
 
-fn leet(text: &str) -> Rewrite {
+fn undo_leet(text: &str) -> Rewrite {
     let mut out = Rewrite::with_capacity(text.len());
     let mut at = 0;
     for piece in text.split_inclusive([' ', '\n', '\t']) {
         let mixed = piece.bytes().any(|byte| byte.is_ascii_alphabetic());
         for (index, letter) in piece.char_indices() {
-            let plain = u8::try_from(letter).ok().filter(|_| mixed).and_then(letter_of).map_or(letter, char::from);
+            let plain = u8::try_from(letter).ok().filter(|_| mixed).and_then(leet_letter).map_or(letter, char::from);
             out.push(plain, at + index);
         }
         at += piece.len();
@@ -218,12 +221,12 @@ fn leet(text: &str) -> Rewrite {
 }
 
 /// The runs without their separators, and what stands near them; long stretches between them are left out.
-fn spaced(text: &str) -> Rewrite {
+fn undo_spacing(text: &str) -> Rewrite {
     let bytes = text.as_bytes();
     let mut out = Rewrite::with_capacity(text.len());
     let mut seen = 0;
-    for run in runs(bytes) {
-        near(text, seen, run.start, &mut out);
+    for run in spaced_runs(bytes) {
+        copy_both_ends(text, seen, run.start, &mut out);
         for (index, &byte) in bytes[run.start..run.end].iter().enumerate() {
             if index % (run.width + 1) != run.width {
                 out.push(char::from(byte), run.start + index);
@@ -231,12 +234,12 @@ fn spaced(text: &str) -> Rewrite {
         }
         seen = run.end;
     }
-    near(text, seen, text.len(), &mut out);
+    copy_both_ends(text, seen, text.len(), &mut out);
     out
 }
 
 /// Copies both ends of a stretch, or all of it when it is short.
-fn near(text: &str, from: usize, to: usize, out: &mut Rewrite) {
+fn copy_both_ends(text: &str, from: usize, to: usize, out: &mut Rewrite) {
     const NEAR_BYTES: usize = 120;
     let copy = |from: usize, to: usize, out: &mut Rewrite| {
         for (at, letter) in text[from..to].char_indices() {
@@ -247,14 +250,14 @@ fn near(text: &str, from: usize, to: usize, out: &mut Rewrite) {
         copy(from, to, out);
         return;
     }
-    copy(from, floor(text, from + NEAR_BYTES), out);
-    let resume = floor(text, to - NEAR_BYTES);
+    copy(from, floor_char_boundary(text, from + NEAR_BYTES), out);
+    let resume = floor_char_boundary(text, to - NEAR_BYTES);
     out.push('\n', resume);
     copy(resume, to, out);
 }
 
 /// Each line from its end to its start.
-fn mirrored(text: &str) -> Rewrite {
+fn undo_mirroring(text: &str) -> Rewrite {
     let mut out = Rewrite::with_capacity(text.len());
     let mut start = 0;
     for line in text.split_inclusive('\n') {

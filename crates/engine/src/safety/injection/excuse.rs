@@ -3,20 +3,20 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::super::list::List;
+use super::super::list::WordList;
 
 /// True when what surrounds the match makes it a good rule, a quotation or a report.
-pub(super) fn excused(sentence: &str, start: usize, end: usize) -> bool {
+pub(super) fn is_excused(sentence: &str, start: usize, end: usize) -> bool {
     let (Some(before), Some(after)) = (sentence.get(..start), sentence.get(end..)) else { return false };
-    negated(before)
-        || requires(before, &sentence[start..end])
+    is_negated(before)
+        || is_requirement(before, &sentence[start..end])
         || FORBIDDEN.is_match(sentence.as_bytes())
-        || reported(before)
-        || quoted(before, after) && CUE.is_match(sentence.as_bytes())
+        || is_reported(before)
+        || is_quoted(before, after) && QUOTATION_CUE.is_match(sentence.as_bytes())
 }
 
 /// What makes an order of one sort an ordinary remark, unless one of the last words stands there too.
-const ORDINARY: &[(&str, &str, &str)] = &[
+const ORDINARY_WORDS: &[(&str, &str, &str)] = &[
     (
         "injection_skip_approval",
         "twice,staging,sandbox,dev,scratch,localhost,preview,ephemeral,scripts,ci,pipelines,cron,typo,typos,demo,video,docs,wiki,rehearsal",
@@ -45,40 +45,40 @@ const ORDINARY: &[(&str, &str, &str)] = &[
 ];
 
 /// The same, for looking up.
-static LISTS: LazyLock<Vec<(&str, List, List)>> = LazyLock::new(|| {
-    ORDINARY.iter().map(|(name, words, unless)| (*name, List::new(words), List::new(unless))).collect()
+static ORDINARY_LISTS: LazyLock<Vec<(&str, WordList, WordList)>> = LazyLock::new(|| {
+    ORDINARY_WORDS.iter().map(|(name, words, unless)| (*name, WordList::new(words), WordList::new(unless))).collect()
 });
 
 /// True when the sentence is about something that this sort of order would not be about.
-pub(super) fn ordinary(rule: &str, sentence: &str) -> bool {
-    let said = |list: &List| {
+pub(super) fn is_ordinary_remark(rule: &str, sentence: &str) -> bool {
+    let said = |list: &WordList| {
         sentence
             .split(|mark: char| !mark.is_alphanumeric() && mark != '-')
-            .any(|word| !word.is_empty() && list.has(word))
+            .any(|word| !word.is_empty() && list.contains(word))
     };
-    LISTS.iter().any(|(name, words, unless)| *name == rule && said(words) && !said(unless))
+    ORDINARY_LISTS.iter().any(|(name, words, unless)| *name == rule && said(words) && !said(unless))
 }
 
-fn build(pattern: &str) -> Regex {
+fn build_regex(pattern: &str) -> Regex {
     // INVARIANT: constants of this file, built in its tests.
     RegexBuilder::new(pattern).unicode(false).build().expect("a constant pattern")
 }
 
 static NEGATION: LazyLock<Regex> = LazyLock::new(|| {
-    build(
+    build_regex(
         r"(?:\b(?:never|not|don't|dont|mustn't|shouldn't|cannot|can't|won't|(?:refuses?|declines?|rejects?) (?:requests? |attempts? |orders? )?to|avoid|without|forbidden to|prohibited (?:from|to)|unable to|nie|niemals|nicht|ne pas|jamais|nunca|non|mai|nooit|niet|nigdy)[ \t]+(?:[a-z]+[ \t]+){0,2}$)|\b(?:nobody|no one|none)\b[^.]{0,20}$|\bn'$|(?:\bn\xc3\xa3o|\bnao|\bno|\bnon|\xd0\xbd\xd0\xb5|\xd0\x9d\xd0\xb5|\xd0\xbd\xd0\xb8\xd0\xba\xd0\xbe\xd0\xb3\xd0\xb4\xd0\xb0)[ \t]+(?:\S+[ \t]+){0,1}$|(?:\xe4\xb8\x8d\xe8\xa6\x81|\xe5\x88\xab|\xe5\x8b\xbf|\xe5\x88\x87\xe5\x8b\xbf)$|\b(?:nooit|nie|niemals|nigdy|jamais|nunca|mai)\b[^.]{0,30}$",
     )
 });
 
 /// Languages that say "must not" at the end or without a word before the verb.
 static FORBIDDEN: LazyLock<Regex> = LazyLock::new(|| {
-    build(
+    build_regex(
         "不得|禁止|严禁|嚴禁|不可以|不能|いけません|いけない|しないこと|しないでください|なりません|ならない|できません|안 됩|안됩|금지|마세요|마십시오|لا يجوز|يمنع| न हटा| न कर",
     )
 });
 
 static REPORT: LazyLock<Regex> = LazyLock::new(|| {
-    build(concat!(
+    build_regex(concat!(
         r"(?:\b(?:asked|told|asks|tells|tell|wants|wanted|requested|begged|urged)[ \t]+(?:us|me|him|her|them|support|ops|it|the[ \t]+[a-z]+|our[ \t]+[a-z]+)[ \t]+(?:to[ \t]+)?$)",
         r"|\b(?:asks?|asked|asking|tells?|told|telling)[ \t]+(?:you|agents?|it|models?|them|people|the[ \t]+[a-z]+)[ \t]+(?:to[ \t]+)?$",
         r"|\b(?:try|tried|tries|trying|attempt|attempts|attempted|attempting)[ \t]+(?:to[ \t]+|at[ \t]+)",
@@ -88,20 +88,20 @@ static REPORT: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-static CUE: LazyLock<Regex> = LazyLock::new(|| {
-    build(
+static QUOTATION_CUE: LazyLock<Regex> = LazyLock::new(|| {
+    build_regex(
         r"\b(?:phrases?|contain(?:s|ed|ing)?|said|says?|saying|text|string|example|e\.g|block(?:s|ed)?|detect(?:s|ed)?|scanner|rule|regex|pattern|tests?|such as|called|titled|wrote|asks|asked|message|email|subject|quot(?:e|es|ed)|reported|attempt|attack|inject\w*|button|label|option|flag|checkbox|menu|command|named)\b",
     )
 });
 
 /// "shall not be used … without authorisation" asks for what it names; so does "never … without".
 static REQUIREMENT: LazyLock<Regex> = LazyLock::new(|| {
-    build(
+    build_regex(
         r"\b(?:shall|may|must|should|can|will|do|does)\s+not\s+be\b|\b(?:nobody|no one|cannot|can't|never|mustn't|must not|may not|shall not|should not|not allowed to|jamais|nunca|niemals|nie|mai|nooit|nigdy)\b[^,;:]*$",
     )
 });
 
-fn requires(before: &str, found: &str) -> bool {
+fn is_requirement(before: &str, found: &str) -> bool {
     let Some(cut) =
         ["without", "ohne", "sans", "sin ", "sem ", "senza", "zonder", "bez "].iter().find_map(|word| found.find(word))
     else {
@@ -110,17 +110,17 @@ fn requires(before: &str, found: &str) -> bool {
     REQUIREMENT.is_match(before.as_bytes()) || REQUIREMENT.is_match(&found.as_bytes()[..cut])
 }
 
-fn negated(before: &str) -> bool {
+fn is_negated(before: &str) -> bool {
     NEGATION.is_match(before.as_bytes())
 }
 
 /// Somebody else's words, told of before.
-pub(super) fn reported(before: &str) -> bool {
+pub(super) fn is_reported(before: &str) -> bool {
     REPORT.is_match(before.as_bytes())
 }
 
 /// An odd number of quote marks before the match, and one after it.
-fn quoted(before: &str, after: &str) -> bool {
+fn is_quoted(before: &str, after: &str) -> bool {
     ['"', '`'].iter().any(|&mark| before.matches(mark).count() % 2 == 1 && after.contains(mark))
         || before.ends_with('\'') && after.contains('\'')
 }

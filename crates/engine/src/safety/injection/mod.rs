@@ -11,18 +11,18 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-pub(super) use grammar::{rules as wordings, triggers};
+pub(super) use grammar::{grammar_rules as wordings, trigger_words};
 
-pub(super) use disguise::{DISGUISES, Disguise, disguises, undo};
+pub(super) use disguise::{DISGUISED_WORDS, Disguise, detect_disguises, undo_disguise};
 
-use super::pattern::Lazy;
-use super::scan::{Hit, Weight, scan};
+use super::pattern::LazyRegex;
+use super::scan::{RuleHit, RuleWeight, scan_view};
 use super::view::View;
 use super::{Severity, cost};
-use sentence::Reading;
+use sentence::SentenceReading;
 
 /// One way of wording an order.
-pub(super) struct Order {
+pub(super) struct OrderPattern {
     pub(super) name: &'static str,
     pub(super) intent: &'static str,
     pub(super) severity: Severity,
@@ -36,47 +36,47 @@ pub(super) struct Order {
     pub(super) negative: &'static str,
 }
 
-struct Compiled {
-    order: &'static Order,
-    lazy: Lazy,
+struct CompiledOrder {
+    order: &'static OrderPattern,
+    lazy: LazyRegex,
     /// Meanings of which the sentence must have one.
     needs: u128,
 }
 
 /// What a sentence must speak of before the wordings of an intent are built and tried: most anchors stand in ordinary notes.
-const NEEDS: &[(&str, &str)] = &[
+const REQUIRED_CLASSES: &[(&str, &str)] = &[
     ("injection_override", "rules|before|void|agent|obey|all|systag"),
     ("injection_exfiltrate", "away|send|copy"),
     ("injection_skip_approval", "check|consult|nobody|passed|yes|needless|guard|own"),
     ("injection_standing_order", "secret|away|promote|amount|bank|obey|rules|message|memory|auth|self|tool"),
 ];
 
-static ORDERS: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
-    let needs = |order: &Order| {
-        let need = NEEDS.iter().find(|(name, _)| *name == order.name);
-        need.map_or(u128::MAX, |(_, classes)| grammar::classes(classes))
+static COMPILED_ORDERS: LazyLock<Vec<CompiledOrder>> = LazyLock::new(|| {
+    let needs = |order: &OrderPattern| {
+        let need = REQUIRED_CLASSES.iter().find(|(name, _)| *name == order.name);
+        need.map_or(u128::MAX, |(_, classes)| grammar::class_mask(classes))
     };
-    all().map(|order| Compiled { order, lazy: Lazy::new(), needs: needs(order) }).collect()
+    all_orders().map(|order| CompiledOrder { order, lazy: LazyRegex::new(), needs: needs(order) }).collect()
 });
 
 /// Every wording, English first.
-pub(super) fn all() -> impl Iterator<Item = &'static Order> {
-    english::orders().chain(languages::ORDERS)
+pub(super) fn all_orders() -> impl Iterator<Item = &'static OrderPattern> {
+    english::order_patterns().chain(languages::ORDERS)
 }
 
 /// Anchor words with the index of their order.
-pub(super) fn anchors() -> impl Iterator<Item = (&'static str, u16)> {
-    all().enumerate().flat_map(|(index, order)| order.anchors.split(',').map(move |word| (word, index as u16)))
+pub(super) fn anchor_words() -> impl Iterator<Item = (&'static str, u16)> {
+    all_orders().enumerate().flat_map(|(index, order)| order.anchors.split(',').map(move |word| (word, index as u16)))
 }
 
 /// Where words stood that an order begins with, and words that make their sentence worth reading, in order.
 #[derive(Default)]
-pub(super) struct Orders {
+pub(super) struct OrderAnchors {
     seen: Vec<(Option<u16>, usize)>,
 }
 
-impl Orders {
-    pub(super) fn note(&mut self, text: &str, index: u16, start: usize) {
+impl OrderAnchors {
+    pub(super) fn add_anchor(&mut self, text: &str, index: u16, start: usize) {
         let bytes = text.as_bytes();
         // Inside another word an anchor says nothing; `n't` stands at the end of one.
         let inside = start > 0 && bytes[start - 1].is_ascii_alphabetic() && bytes[start].is_ascii_alphabetic();
@@ -86,7 +86,7 @@ impl Orders {
     }
 
     /// A word that makes its sentence worth reading.
-    pub(super) fn note_sentence(&mut self, text: &str, start: usize) {
+    pub(super) fn add_trigger(&mut self, text: &str, start: usize) {
         let inside = start > 0 && text.as_bytes()[start - 1].is_ascii_alphanumeric();
         if !inside {
             self.seen.push((None, start));
@@ -94,22 +94,22 @@ impl Orders {
     }
 
     /// Judges each sentence once, and tries each order once in each in which one of its anchors stands.
-    pub(super) fn judge(self, text: &str, hits: &mut Vec<Hit>) {
-        let mut reading = Reading::default();
+    pub(super) fn find_orders(self, text: &str, hits: &mut Vec<RuleHit>) {
+        let mut reading = SentenceReading::default();
         let (mut judged_to, mut tried) = (0, Vec::new());
         for (index, at) in self.seen {
-            if at >= reading.done {
+            if at >= reading.read_until {
                 tried.clear();
-                reading.turn_to(text, at);
+                reading.read_around(text, at);
             }
             let Some(index) = index else {
                 if at >= judged_to {
-                    judged_to = reading.done;
-                    hits.extend(grammar::judge(&reading));
+                    judged_to = reading.read_until;
+                    hits.extend(grammar::find_order(&reading));
                 }
                 continue;
             };
-            let order = &ORDERS[usize::from(index)];
+            let order = &COMPILED_ORDERS[usize::from(index)];
             // Work stays linear: an order is not tried again inside the stretch it has just read.
             if !tried.contains(&index) && (order.needs == u128::MAX || order.needs & reading.classes != 0) {
                 tried.push(index);
@@ -119,25 +119,25 @@ impl Orders {
     }
 }
 
-fn try_order(compiled: &Compiled, sentence: &str, start: usize) -> Option<Hit> {
-    cost::read(sentence.len());
-    let regex: &Regex = compiled.lazy.get(|| english::expand(compiled.order.pattern).into());
+fn try_order(compiled: &CompiledOrder, sentence: &str, start: usize) -> Option<RuleHit> {
+    cost::record_read(sentence.len());
+    let regex: &Regex = compiled.lazy.get(|| english::expand_word_lists(compiled.order.pattern).into());
     let order = compiled.order;
     let found = regex
         .find_iter(sentence.as_bytes())
         .find(|found| {
-            let excused = order.excusable && excuse::excused(sentence, found.start(), found.end());
-            !excused && !discreet::covers(order.name, sentence, found.start(), found.end())
+            let excused = order.excusable && excuse::is_excused(sentence, found.start(), found.end());
+            !excused && !discreet::is_discretion_duty(order.name, sentence, found.start(), found.end())
         })
-        .filter(|_| !order.excusable || !excuse::ordinary(order.name, sentence))?;
-    Some(Hit::order(order.name, order.severity, order.intent, start + found.start(), start + found.end()))
+        .filter(|_| !order.excusable || !excuse::is_ordinary_remark(order.name, sentence))?;
+    Some(RuleHit::order(order.name, order.severity, order.intent, start + found.start(), start + found.end()))
 }
 
 /// Scans a reading that undid a disguise; only what is told by its wording or format counts there.
-pub(super) fn reread(reading: &View, findings: &mut Vec<Hit>) {
-    for mut hit in scan(reading).hits {
-        if hit.weight >= Weight::Shape {
-            (hit.finding.start, hit.finding.end) = reading.origin(hit.finding.start, hit.finding.end);
+pub(super) fn scan_undisguised(reading: &View, findings: &mut Vec<RuleHit>) {
+    for mut hit in scan_view(reading).hits {
+        if hit.weight >= RuleWeight::Shape {
+            (hit.finding.start, hit.finding.end) = reading.original_span(hit.finding.start, hit.finding.end);
             findings.push(hit);
         }
     }

@@ -1,50 +1,50 @@
 //! The sentence around a place, and its lower case of equal length.
 use super::super::cost;
-use super::grammar::{self, Word};
+use super::grammar::{self, SentenceWord};
 
 /// Sentences are read up to this far on either side of a word.
 const REACH_BYTES: usize = 400;
 
 /// The sentence that was read last: its anchors and its triggers are judged on one reading.
 #[derive(Default)]
-pub(super) struct Reading {
+pub(super) struct SentenceReading {
     pub(super) start: usize,
     /// Places before this one need no other reading.
-    pub(super) done: usize,
+    pub(super) read_until: usize,
     /// In lower case.
     pub(super) text: String,
-    pub(super) words: Vec<Word>,
+    pub(super) words: Vec<SentenceWord>,
     /// What any of its words can mean.
     pub(super) classes: u128,
 }
 
-impl Reading {
+impl SentenceReading {
     /// Reads the sentence around `at`, unless it has just been read; places come in order.
-    pub(super) fn turn_to(&mut self, text: &str, at: usize) {
-        if at < self.done {
+    pub(super) fn read_around(&mut self, text: &str, at: usize) {
+        if at < self.read_until {
             return;
         }
-        let (start, end) = around(text, at, REACH_BYTES);
-        cost::read(end - start);
+        let (start, end) = sentence_around(text, at, REACH_BYTES);
+        cost::record_read(end - start);
         self.start = start;
         // An endless sentence is read in stretches that share their ends.
-        self.done = if end - at < REACH_BYTES { end } else { at + REACH_BYTES / 2 };
-        lower(&text[start..end], &mut self.text);
-        self.classes = grammar::read(&self.text, &mut self.words);
+        self.read_until = if end - at < REACH_BYTES { end } else { at + REACH_BYTES / 2 };
+        lowercase_in_place(&text[start..end], &mut self.text);
+        self.classes = grammar::read_sentence(&self.text, &mut self.words);
     }
 }
 
 /// The sentence around `at`, at most `reach` bytes to either side, on character boundaries.
-pub(super) fn around(text: &str, at: usize, reach: usize) -> (usize, usize) {
-    let from = floor(text, at.saturating_sub(reach));
-    let to = floor(text, text.len().min(at + reach));
+pub(super) fn sentence_around(text: &str, at: usize, reach: usize) -> (usize, usize) {
+    let from = floor_char_boundary(text, at.saturating_sub(reach));
+    let to = floor_char_boundary(text, text.len().min(at + reach));
     let before = &text[from..at];
     let after = &text[at..to];
-    (from + last_break(before), at + first_break(after))
+    (from + last_sentence_end(before), at + first_sentence_end(after))
 }
 
 /// The character boundary at or before `at`.
-pub(super) fn floor(text: &str, mut at: usize) -> usize {
+pub(super) fn floor_char_boundary(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
         at -= 1;
     }
@@ -52,7 +52,7 @@ pub(super) fn floor(text: &str, mut at: usize) -> usize {
 }
 
 /// What a sentence may end with: a stop, or the last byte of an ideographic one.
-const STOPS: [bool; 256] = {
+const STOP_BYTES: [bool; 256] = {
     let mut table = [false; 256];
     let marks = b".!?\n\x82";
     let mut at = 0;
@@ -65,8 +65,8 @@ const STOPS: [bool; 256] = {
 
 /// True when the bytes from `at` end a sentence: a stop before white space, or an empty line.
 #[inline]
-fn breaks(bytes: &[u8], at: usize) -> bool {
-    if !STOPS[usize::from(bytes[at])] {
+fn is_sentence_end(bytes: &[u8], at: usize) -> bool {
+    if !STOP_BYTES[usize::from(bytes[at])] {
         return false;
     }
     let next = bytes.get(at + 1).copied().unwrap_or(b'\n');
@@ -81,18 +81,18 @@ fn breaks(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-fn last_break(before: &str) -> usize {
+fn last_sentence_end(before: &str) -> usize {
     let bytes = before.as_bytes();
-    (0..bytes.len().saturating_sub(1)).rev().find(|&at| breaks(bytes, at)).map_or(0, |at| at + 1)
+    (0..bytes.len().saturating_sub(1)).rev().find(|&at| is_sentence_end(bytes, at)).map_or(0, |at| at + 1)
 }
 
-fn first_break(after: &str) -> usize {
+fn first_sentence_end(after: &str) -> usize {
     let bytes = after.as_bytes();
-    (0..bytes.len()).find(|&at| breaks(bytes, at)).map_or(bytes.len(), |at| at + 1)
+    (0..bytes.len()).find(|&at| is_sentence_end(bytes, at)).map_or(bytes.len(), |at| at + 1)
 }
 
 /// Lower case where it has the same size, so that offsets stay true.
-fn lower(text: &str, lowered: &mut String) {
+fn lowercase_in_place(text: &str, lowered: &mut String) {
     lowered.clear();
     if text.is_ascii() {
         lowered.push_str(text);

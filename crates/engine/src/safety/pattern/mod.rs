@@ -11,15 +11,15 @@ use super::Severity;
 
 /// What the captured value must be before the pattern is believed.
 #[derive(Clone, Copy)]
-pub(super) enum Check {
+pub(super) enum ValueCheck {
     /// The pattern alone is proof.
     None,
     /// Not a placeholder or a reference.
-    Real,
+    NotPlaceholder,
     /// Looks drawn by a machine.
     Random,
     /// Could be drawn from few letters: not words, not a mask.
-    Drawn,
+    NotReadable,
     /// Could be a person's password: kinds of characters mixed, not only words.
     Password,
     /// Base64 of `user:password`.
@@ -36,7 +36,7 @@ pub(super) struct Pattern {
     pub(super) window: (usize, usize),
     /// Group `s`, if named, is the secret itself.
     pub(super) pattern: &'static str,
-    pub(super) check: Check,
+    pub(super) check: ValueCheck,
     pub(super) positive: &'static str,
     pub(super) negative: &'static str,
 }
@@ -46,11 +46,11 @@ pub(super) static PATTERNS: LazyLock<Vec<&'static Pattern>> =
     LazyLock::new(|| carriers::PATTERNS.iter().chain(logins::PATTERNS).collect());
 
 /// The compiled patterns, each built when its anchor is first seen.
-pub(super) struct Lazy(OnceLock<Regex>);
+pub(super) struct LazyRegex(OnceLock<Regex>);
 
-impl Lazy {
+impl LazyRegex {
     pub(super) const fn new() -> Self {
-        Lazy(OnceLock::new())
+        LazyRegex(OnceLock::new())
     }
 
     pub(super) fn get(&self, pattern: impl Fn() -> Cow<'static, str>) -> &Regex {

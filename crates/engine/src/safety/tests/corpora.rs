@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::super::{Concern, Strictness, Verdict, inspect, verdict};
+use super::super::{Concern, ScanVerdict, Strictness, decide_verdict, inspect};
 
 struct Tally {
     right: usize,
@@ -27,7 +27,7 @@ fn judge(file: &str, concern: Concern) -> Option<BTreeMap<String, Tally>> {
         let content = row["text"].as_str().unwrap();
         let findings: Vec<_> =
             inspect(content).into_iter().filter(|finding| finding.concern == concern || file.contains("neg")).collect();
-        let caught = verdict(&findings, Strictness::Strict) == Verdict::Blocked;
+        let caught = decide_verdict(&findings, Strictness::Strict) == ScanVerdict::Blocked;
         let right = caught == (row["label"] == 1);
         if !right {
             eprintln!("{} {} {}: {findings:?}", row["id"], row["kind"], row["tier"]);

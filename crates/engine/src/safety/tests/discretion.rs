@@ -1,8 +1,8 @@
 //! Keeping a secret from outsiders is a good rule; keeping something from the people responsible is a planted order.
-use super::super::{Strictness, Verdict, inspect, verdict};
+use super::super::{ScanVerdict, Strictness, decide_verdict, inspect};
 
 fn is_blocked(text: &str) -> bool {
-    matches!(verdict(&inspect(text), Strictness::Strict), Verdict::Blocked)
+    matches!(decide_verdict(&inspect(text), Strictness::Strict), ScanVerdict::Blocked)
 }
 
 /// What is kept back is a secret or somebody's data.

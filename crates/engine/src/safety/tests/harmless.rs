@@ -1,5 +1,5 @@
 //! What looks drawn and is no secret: hashes, ids, digests, lock files, public keys, code, prose. Filled by chance, from fixed seeds.
-use super::super::shape::{self, Part, UUID_CHARS};
+use super::super::shape::{self, ShapePart, UUID_CHARS};
 use super::super::{Finding, inspect};
 
 /// Lines as notes hold them; `{…}` is filled anew for every round, in the language of shapes.
@@ -232,18 +232,18 @@ fn fill(line: &str, chance: &mut Chance) -> String {
     out + rest
 }
 
-fn draw(part: &Part, chance: &mut Chance, out: &mut String) {
+fn draw(part: &ShapePart, chance: &mut Chance, out: &mut String) {
     let pick = |from: &[u8], chance: &mut Chance| char::from(from[chance.below(from.len())]);
     match part {
-        Part::Run { class, least, .. } => {
-            let letters: Vec<u8> = (b'!'..=b'~').filter(|&letter| class.has(letter)).collect();
+        ShapePart::Run { class, least, .. } => {
+            let letters: Vec<u8> = (b'!'..=b'~').filter(|&letter| class.contains(letter)).collect();
             (0..*least).for_each(|_| out.push(pick(&letters, chance)));
         }
-        Part::Uuid => (0..UUID_CHARS).for_each(|at| match at {
+        ShapePart::Uuid => (0..UUID_CHARS).for_each(|at| match at {
             8 | 13 | 18 | 23 => out.push('-'),
             14 => out.push('4'),
             _ => out.push(pick(b"0123456789abcdef", chance)),
         }),
-        Part::Literal(_) | Part::Choice(_) => {}
+        ShapePart::Literal(_) | ShapePart::Choice(_) => {}
     }
 }

@@ -1,5 +1,5 @@
 //! Invented notes: what must pass, and what only its surroundings give away.
-use super::super::{Concern, Strictness, Verdict, inspect, shape, verdict};
+use super::super::{Concern, ScanVerdict, Strictness, decide_verdict, inspect, shape};
 
 const ORDINARY: &[&str] = &[
     "The password policy asks for fourteen characters and a second factor.",
@@ -215,7 +215,8 @@ const SURROUNDINGS: &[&str] = &[
 
 #[test]
 fn values_are_found_by_their_surroundings() {
-    let values = [shape::example("{w24}", false), shape::example("{w16}", false), "Autumn-Kx7vQ2mL9".to_owned()];
+    let values =
+        [shape::example_token("{w24}", false), shape::example_token("{w16}", false), "Autumn-Kx7vQ2mL9".to_owned()];
     let mut wrong = Vec::new();
     for around in SURROUNDINGS {
         for value in &values {
@@ -223,7 +224,7 @@ fn values_are_found_by_their_surroundings() {
                 0 => around.replacen('@', value, 1),
                 _ => around.replacen("@@", &format!("{value}@"), 1),
             };
-            if verdict(&inspect(&text), Strictness::Strict) != Verdict::Blocked {
+            if decide_verdict(&inspect(&text), Strictness::Strict) != ScanVerdict::Blocked {
                 wrong.push(text);
             }
         }
@@ -264,9 +265,9 @@ const SERVICES: &[&str] = &[
 #[test]
 fn the_name_of_a_service_announces_its_key() {
     for around in SERVICES {
-        for value in [shape::example("{w24}", false), shape::example("{h32}", false)] {
+        for value in [shape::example_token("{w24}", false), shape::example_token("{h32}", false)] {
             let text = around.replacen('@', &value, 1);
-            assert_eq!(verdict(&inspect(&text), Strictness::Strict), Verdict::Blocked, "{text}");
+            assert_eq!(decide_verdict(&inspect(&text), Strictness::Strict), ScanVerdict::Blocked, "{text}");
         }
         let text = around.replacen('@', "${FROM_VAULT}", 1);
         assert_eq!(inspect(&text), [], "{text}");
@@ -275,7 +276,7 @@ fn the_name_of_a_service_announces_its_key() {
 
 #[test]
 fn keys_in_pieces_are_found() {
-    let key = shape::example("AKIA{u16}", false);
+    let key = shape::example_token("AKIA{u16}", false);
     let (head, tail) = key.split_at(9);
     let texts = [
         format!("a = \"{head}\"\nb = \"{tail}\"\nkey = a + b\n"),

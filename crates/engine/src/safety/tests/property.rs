@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::super::cost;
 use super::super::labels::LABELS;
-use super::super::{Concern, inspect, redact, rules};
+use super::super::{Concern, inspect, redact_secrets, rules};
 
 fn holds(text: &str) {
     let findings = inspect(text);
@@ -15,7 +15,7 @@ fn holds(text: &str) {
     let secrets: Vec<_> = findings.iter().filter(|finding| finding.concern == Concern::Secret).collect();
     assert!(secrets.windows(2).all(|two| two[0].end <= two[1].start), "secrets overlap: {secrets:?}");
     // Taking the marks out again leaves exactly the text around the secrets.
-    let mut rest = redact(text, &findings);
+    let mut rest = redact_secrets(text, &findings);
     let mut expected = String::new();
     let mut at = 0;
     for secret in secrets {
@@ -164,9 +164,9 @@ const HOSTILE: &[&str] = &[
 
 /// The bytes that inspecting a text reads, counting every second reading.
 fn bytes_read(text: &str) -> u64 {
-    cost::taken();
+    cost::take_bytes_read();
     inspect(text);
-    cost::taken()
+    cost::take_bytes_read()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Platforms on which models are run, traced, judged and given tools.
-use super::{Token, token};
+use super::{TokenFamily, token};
 
-pub(super) const ROWS: &[Token] = &[
+pub(super) const ROWS: &[TokenFamily] = &[
     token("llamacloud_key", "LlamaCloud keys", &["llx-{w40+}"]),
     token("sandbox_key", "E2B and Daytona keys", &["e2b_{h40}", "dtn_{h64}"]),
     token("browserbase_key", "Browserbase keys", &["bb_live_{s20+}", "bb_test_{s20+}"]),

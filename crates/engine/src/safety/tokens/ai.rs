@@ -1,7 +1,7 @@
 //! Model providers and the services around them.
-use super::{Token, token};
+use super::{TokenFamily, token};
 
-pub(super) const ROWS: &[Token] = &[
+pub(super) const ROWS: &[TokenFamily] = &[
     token(
         "anthropic_key",
         "Anthropic API and OAuth keys",

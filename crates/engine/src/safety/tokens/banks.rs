@@ -1,7 +1,7 @@
 //! Banks, payouts and chains.
-use super::{Token, token};
+use super::{TokenFamily, token};
 
-pub(super) const ROWS: &[Token] = &[
+pub(super) const ROWS: &[TokenFamily] = &[
     token("mercury_token", "Mercury tokens", &["secret-token:mercury_{s30+}", "mercury_production_{s30+}"]),
     token("brex_token", "Brex tokens", &["bxt_{w36+}"]),
     token(

@@ -1,7 +1,7 @@
 //! Chat, mail, voice and incoming webhooks.
-use super::{Token, token};
+use super::{TokenFamily, token};
 
-pub(super) const ROWS: &[Token] = &[
+pub(super) const ROWS: &[TokenFamily] = &[
     token(
         "slack_token",
         "Slack tokens of every class",

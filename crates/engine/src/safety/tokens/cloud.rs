@@ -1,7 +1,7 @@
 //! Clouds, hosting platforms, secret managers and infrastructure tools.
-use super::{Severity, Token, token};
+use super::{Severity, TokenFamily, token};
 
-pub(super) const ROWS: &[Token] = &[
+pub(super) const ROWS: &[TokenFamily] = &[
     token(
         "aws_access_key",
         "AWS access key ids (long-lived, temporary and service keys)",

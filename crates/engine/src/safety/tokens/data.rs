@@ -1,7 +1,7 @@
 //! Databases, warehouses, streams and search services.
-use super::{Token, token};
+use super::{TokenFamily, token};
 
-pub(super) const ROWS: &[Token] = &[
+pub(super) const ROWS: &[TokenFamily] = &[
     token("databricks_token", "Databricks tokens", &["dapi{h32}", "dose{h32}", "dkea{h32}", "dsapi{h32}"]),
     token(
         "snowflake_token",

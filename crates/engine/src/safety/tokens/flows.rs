@@ -1,8 +1,8 @@
 //! Workflow engines, development environments, build farms and translation desks.
 use super::super::Severity::High;
-use super::{Token, token};
+use super::{TokenFamily, token};
 
-pub(super) const ROWS: &[Token] = &[
+pub(super) const ROWS: &[TokenFamily] = &[
     token(
         "inngest_key",
         "Inngest signing keys",

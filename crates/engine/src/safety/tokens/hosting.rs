@@ -1,7 +1,7 @@
 //! Source hosting, continuous integration and code quality.
-use super::{Token, token};
+use super::{TokenFamily, token};
 
-pub(super) const ROWS: &[Token] = &[
+pub(super) const ROWS: &[TokenFamily] = &[
     token(
         "github_token",
         "GitHub tokens of every class",

@@ -16,7 +16,7 @@ mod shops;
 use super::Severity;
 
 /// A family of tokens that one issuer gives out.
-pub(super) struct Token {
+pub(super) struct TokenFamily {
     pub(super) name: &'static str,
     pub(super) finds: &'static str,
     pub(super) shapes: &'static [&'static str],
@@ -28,11 +28,11 @@ pub(super) struct Token {
 }
 
 /// A row with the usual judgement: critical, believed by its prefix, open to the right.
-const fn token(name: &'static str, finds: &'static str, shapes: &'static [&'static str]) -> Token {
-    Token { name, finds, shapes, severity: Severity::Critical, random: false, exact: false }
+const fn token(name: &'static str, finds: &'static str, shapes: &'static [&'static str]) -> TokenFamily {
+    TokenFamily { name, finds, shapes, severity: Severity::Critical, random: false, exact: false }
 }
 
-impl Token {
+impl TokenFamily {
     const fn random(mut self) -> Self {
         self.random = true;
         self
@@ -49,7 +49,7 @@ impl Token {
     }
 }
 
-const FAMILIES: &[&[Token]] = &[
+const FAMILIES: &[&[TokenFamily]] = &[
     cloud::ROWS,
     hosting::ROWS,
     ai::ROWS,
@@ -66,6 +66,6 @@ const FAMILIES: &[&[Token]] = &[
 ];
 
 /// Every row, in the order of the families.
-pub(super) fn all() -> impl Iterator<Item = &'static Token> {
+pub(super) fn all_families() -> impl Iterator<Item = &'static TokenFamily> {
     FAMILIES.iter().copied().flatten()
 }

@@ -1,7 +1,7 @@
 //! Payment, banking, commerce, tax and wallets.
-use super::{Token, token};
+use super::{TokenFamily, token};
 
-pub(super) const ROWS: &[Token] = &[
+pub(super) const ROWS: &[TokenFamily] = &[
     token(
         "stripe_key",
         "Stripe secret and restricted keys",

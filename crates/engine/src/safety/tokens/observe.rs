@@ -1,7 +1,7 @@
 //! Observability, incident response and error tracking.
-use super::{Token, token};
+use super::{TokenFamily, token};
 
-pub(super) const ROWS: &[Token] = &[
+pub(super) const ROWS: &[TokenFamily] = &[
     token(
         "grafana_token",
         "Grafana service account, cloud and legacy keys",

@@ -1,7 +1,7 @@
 //! Identity, one-time codes, devices and the office.
-use super::{Token, token};
+use super::{TokenFamily, token};
 
-pub(super) const ROWS: &[Token] = &[
+pub(super) const ROWS: &[TokenFamily] = &[
     token(
         "totp_secret",
         "One-time password seeds in otpauth addresses",

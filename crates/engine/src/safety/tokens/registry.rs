@@ -1,7 +1,7 @@
 //! Package registries and artefact stores.
-use super::{Token, token};
+use super::{TokenFamily, token};
 
-pub(super) const ROWS: &[Token] = &[
+pub(super) const ROWS: &[TokenFamily] = &[
     token("npm_token", "npm access tokens", &["npm_{w36}"]),
     token(
         "pypi_token",

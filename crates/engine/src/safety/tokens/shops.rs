@@ -1,8 +1,8 @@
 //! Shops, content, communities, devices and maps.
 use super::super::Severity::{High, Medium};
-use super::{Token, token};
+use super::{TokenFamily, token};
 
-pub(super) const ROWS: &[Token] = &[
+pub(super) const ROWS: &[TokenFamily] = &[
     token("woocommerce_key", "WooCommerce consumer keys and secrets", &["ck_{h40}", "cs_{h40}"]).exact(),
     token("klaviyo_key", "Klaviyo private keys", &["pk_{h34}", "pk_{w6}_{h34}"]).random().exact(),
     token("shopify_partner_token", "Shopify partner tokens", &["prtapi_{h32}"]),

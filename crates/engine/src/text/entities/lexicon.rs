@@ -10,7 +10,7 @@ use super::tables::{
 
 /// All a word can mean here.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Sense {
+pub(super) struct WordSense {
     pub(super) flag: Option<EntityKind>,
     pub(super) is_namespace: bool,
     pub(super) is_service: bool,
@@ -24,16 +24,16 @@ pub(super) struct Sense {
     pub(super) software: Option<&'static str>,
 }
 
-impl Sense {
+impl WordSense {
     /// Says what sort of thing the word beside it names.
-    pub(super) fn is_kind(self) -> bool {
+    pub(super) fn is_kind_word(self) -> bool {
         self.is_namespace || self.is_service || self.is_resource
     }
 }
 
-static LEXICON: LazyLock<HashMap<&'static str, Sense>> = LazyLock::new(|| {
-    let mut lexicon: HashMap<&'static str, Sense> = HashMap::new();
-    let mut put = |word: &'static str, sense: fn(&mut Sense)| sense(lexicon.entry(word).or_default());
+static LEXICON: LazyLock<HashMap<&'static str, WordSense>> = LazyLock::new(|| {
+    let mut lexicon: HashMap<&'static str, WordSense> = HashMap::new();
+    let mut put = |word: &'static str, sense: fn(&mut WordSense)| sense(lexicon.entry(word).or_default());
     NAMESPACE_WORDS.iter().for_each(|word| put(word, |sense| sense.is_namespace = true));
     SERVICE_WORDS.iter().for_each(|word| put(word, |sense| sense.is_service = true));
     RESOURCE_WORDS.iter().for_each(|word| put(word, |sense| sense.is_resource = true));
@@ -54,9 +54,9 @@ static LEXICON: LazyLock<HashMap<&'static str, Sense>> = LazyLock::new(|| {
 /// Bytes of the longest word of the tables: a test holds it to them.
 const WORD_BYTES_MAX: usize = 21;
 
-pub(super) fn sense(word: &str) -> Sense {
+pub(super) fn lookup_sense(word: &str) -> WordSense {
     if word.len() > WORD_BYTES_MAX {
-        return Sense::default();
+        return WordSense::default();
     }
     LEXICON.get(word).copied().unwrap_or_default()
 }

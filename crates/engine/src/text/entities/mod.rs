@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use lexicon::sense;
+use lexicon::lookup_sense;
 use tables::SERVICE_WORDS;
 
 /// The sort of a thing a text names.
@@ -39,8 +39,8 @@ const OTHER_KIND_SHARE: f64 = 0.5;
 pub fn extract(text: &str) -> Vec<Entity> {
     let text = text.to_lowercase();
     let words: Vec<&str> = text
-        .split(|letter: char| letter.is_whitespace() || breaks(letter))
-        .map(clean)
+        .split(|letter: char| letter.is_whitespace() || is_separator(letter))
+        .map(trim_punctuation)
         .filter(|word| !word.is_empty())
         .collect();
     let mut found = Vec::new();
@@ -49,20 +49,20 @@ pub fn extract(text: &str) -> Vec<Entity> {
         let after = words.get(at + 1).copied().unwrap_or_default();
         // Nearly all words are letters alone, and none of these forms is.
         if !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-            flag(word, after, &mut found);
-            path(word, &mut found);
-            domain(word, &mut found);
-            suffixed(word, &mut found);
+            read_flag(word, after, &mut found);
+            read_resource_path(word, &mut found);
+            read_domain(word, &mut found);
+            read_service_suffix(word, &mut found);
         }
-        spoken(before, word, after, &mut found);
-        known(word, before, after, &mut found);
+        read_phrase(before, word, after, &mut found);
+        read_known_names(word, before, after, &mut found);
     }
     found.sort_unstable();
     found
 }
 
 /// Share of the query's entities that the memory names, 0..1; a name used for another kind of thing counts half.
-pub fn overlap(query: &[Entity], memory: &[Entity]) -> f64 {
+pub fn query_coverage(query: &[Entity], memory: &[Entity]) -> f64 {
     if query.is_empty() {
         return 0.0;
     }
@@ -74,16 +74,16 @@ pub fn overlap(query: &[Entity], memory: &[Entity]) -> f64 {
     query.iter().map(share).sum::<f64>() / query.len() as f64
 }
 
-fn breaks(letter: char) -> bool {
+fn is_separator(letter: char) -> bool {
     matches!(letter, ',' | ';' | '(' | ')' | '[' | ']' | '{' | '}' | '"' | '\'' | '`' | '<' | '>' | '|')
         || matches!(letter, '，' | '。' | '、' | '「' | '」')
 }
 
-fn clean(word: &str) -> &str {
+fn trim_punctuation(word: &str) -> &str {
     word.trim_end_matches(['.', ':', '!', '?', '*']).trim_start_matches('*')
 }
 
-fn add(kind: EntityKind, name: &str, found: &mut Vec<Entity>) {
+fn add_entity(kind: EntityKind, name: &str, found: &mut Vec<Entity>) {
     let name = name.trim_matches(|letter: char| !letter.is_alphanumeric());
     let entity = Entity { kind, name: name.to_owned() };
     if !name.is_empty() && name.len() <= NAME_BYTES_MAX && found.len() < ENTITIES_MAX && !found.contains(&entity) {
@@ -91,106 +91,106 @@ fn add(kind: EntityKind, name: &str, found: &mut Vec<Entity>) {
     }
 }
 
-fn namespace(name: &str, found: &mut Vec<Entity>) {
-    add(EntityKind::Namespace, name, found);
+fn add_namespace(name: &str, found: &mut Vec<Entity>) {
+    add_entity(EntityKind::Namespace, name, found);
 }
 
 /// `-n prod`, `--namespace=prod`, `env=prod`.
-fn flag(word: &str, after: &str, found: &mut Vec<Entity>) {
+fn read_flag(word: &str, after: &str, found: &mut Vec<Entity>) {
     let (name, value) = word.split_once('=').unwrap_or((word, after));
-    let Some(kind) = sense(name).flag else { return };
+    let Some(kind) = lookup_sense(name).flag else { return };
     // A bare word such as `env` is a flag only with its `=`.
     if name.starts_with('-') || word.contains('=') {
         match kind {
-            EntityKind::Environment => add(kind, canonical_environment(value).unwrap_or(value), found),
-            _ => add(kind, value, found),
+            EntityKind::Environment => add_entity(kind, canonical_environment(value).unwrap_or(value), found),
+            _ => add_entity(kind, value, found),
         }
         if kind == EntityKind::Namespace
             && let Some(environment) = canonical_environment(value)
         {
-            add(EntityKind::Environment, environment, found);
+            add_entity(EntityKind::Environment, environment, found);
         }
     }
 }
 
 /// `deployment/web`, `deployment.apps/web`, `svc/web:8080`.
-fn path(word: &str, found: &mut Vec<Entity>) {
+fn read_resource_path(word: &str, found: &mut Vec<Entity>) {
     let Some((kind, name)) = word.split_once('/') else {
         return;
     };
     let kind = kind.split('.').next().unwrap_or_default();
     let name = name.split(['/', ':']).next().unwrap_or_default();
-    named(kind, name, found);
+    add_named_kind(kind, name, found);
 }
 
 /// A name said together with its kind.
-fn named(kind: &str, name: &str, found: &mut Vec<Entity>) {
-    let kind = sense(kind);
+fn add_named_kind(kind: &str, name: &str, found: &mut Vec<Entity>) {
+    let kind = lookup_sense(kind);
     match () {
-        () if kind.is_namespace => namespace(name, found),
+        () if kind.is_namespace => add_namespace(name, found),
         () if kind.is_service => {
-            add(EntityKind::Service, service_name(name), found);
-            add(EntityKind::Resource, name, found);
+            add_entity(EntityKind::Service, service_name(name), found);
+            add_entity(EntityKind::Resource, name, found);
         }
-        () if kind.is_resource => add(EntityKind::Resource, name, found),
+        () if kind.is_resource => add_entity(EntityKind::Resource, name, found),
         () => {}
     }
 }
 
 /// `web.prod.svc.cluster.local`, `nginx.service`.
-fn domain(word: &str, found: &mut Vec<Entity>) {
+fn read_domain(word: &str, found: &mut Vec<Entity>) {
     let host =
         word.split(['/', ':']).rfind(|part| part.contains(".svc") || part.ends_with(".service")).unwrap_or_default();
     if let Some(unit) = host.strip_suffix(".service") {
-        return add(EntityKind::Service, unit, found);
+        return add_entity(EntityKind::Service, unit, found);
     }
     let mut labels = host.split('.');
     if let (Some(service), Some(space), Some("svc")) = (labels.next(), labels.next(), labels.next()) {
-        add(EntityKind::Service, service_name(service), found);
-        namespace(space, found);
+        add_entity(EntityKind::Service, service_name(service), found);
+        add_namespace(space, found);
     }
 }
 
 /// `checkout-service`.
-fn suffixed(word: &str, found: &mut Vec<Entity>) {
+fn read_service_suffix(word: &str, found: &mut Vec<Entity>) {
     if service_name(word) != word && !word.contains('/') {
-        add(EntityKind::Service, service_name(word), found);
+        add_entity(EntityKind::Service, service_name(word), found);
     }
 }
 
 /// `namespace prod`, `the checkout service`, `pod web-7f9`.
-fn spoken(before: &str, word: &str, after: &str, found: &mut Vec<Entity>) {
-    let one = word.strip_suffix('s').filter(|one| sense(one).is_resource || sense(one).is_namespace);
+fn read_phrase(before: &str, word: &str, after: &str, found: &mut Vec<Entity>) {
+    let one = word.strip_suffix('s').filter(|one| lookup_sense(one).is_resource || lookup_sense(one).is_namespace);
     let kind = one.unwrap_or(word);
-    let meant = sense(kind);
-    if meant.is_kind() {
-        if identifier_like(after) || (meant.is_namespace && canonical_environment(after).is_some()) {
-            named(kind, after, found);
-        } else if name_like(before) && !sense(before).is_resource && !sense(before).is_service {
-            named(kind, before, found);
+    let meant = lookup_sense(kind);
+    if meant.is_kind_word() {
+        if is_identifier_like(after) || (meant.is_namespace && canonical_environment(after).is_some()) {
+            add_named_kind(kind, after, found);
+        } else if is_name_like(before) && !lookup_sense(before).is_resource && !lookup_sense(before).is_service {
+            add_named_kind(kind, before, found);
         }
     }
 }
 
 /// `nginx`, `prod` and `staging` anywhere, `web-prod`, and the ambiguous words (`test`) only beside "environment" or
 /// "cluster".
-fn known(word: &str, before: &str, after: &str, found: &mut Vec<Entity>) {
-    let beside = || sense(before).is_environment || sense(after).is_environment;
+fn read_known_names(word: &str, before: &str, after: &str, found: &mut Vec<Entity>) {
+    let beside = || lookup_sense(before).is_environment || lookup_sense(after).is_environment;
     for part in word.split(['-', '_', '/', ':', '.', '=']) {
-        let meant = sense(part);
+        let meant = lookup_sense(part);
         if let Some((name, plain)) = meant.environment
             && (plain || beside())
         {
-            add(EntityKind::Environment, name, found);
+            add_entity(EntityKind::Environment, name, found);
         }
         if let Some(name) = meant.software {
-            add(EntityKind::Service, name, found);
+            add_entity(EntityKind::Service, name, found);
         }
     }
 }
 
 fn canonical_environment(word: &str) -> Option<&'static str> {
-    sense(word).environment.map(|(name, _)| name)
+    lookup_sense(word).environment.map(|(name, _)| name)
 }
 
 /// `checkout-service` and "the checkout service" are the same.
@@ -203,18 +203,18 @@ fn service_name(name: &str) -> &str {
 }
 
 /// Says by its form that it is a name.
-fn identifier_like(word: &str) -> bool {
+fn is_identifier_like(word: &str) -> bool {
     let marked = word.contains(['-', '_']) || word.bytes().any(|byte| byte.is_ascii_digit());
     marked && word.starts_with(|letter: char| letter.is_alphabetic()) && !word.contains('=')
 }
 
 /// May be a name where one is expected.
-fn name_like(word: &str) -> bool {
+fn is_name_like(word: &str) -> bool {
     const LETTERS_MIN: usize = 2;
     word.len() >= LETTERS_MIN
         && word.starts_with(|letter: char| letter.is_alphanumeric())
         && word.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '-' | '_'))
-        && !sense(word).is_no_name
+        && !lookup_sense(word).is_no_name
 }
 
 impl EntityKind {

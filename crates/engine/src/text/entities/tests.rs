@@ -30,7 +30,7 @@ fn texts_name_things() {
 #[test]
 fn overlap_is_the_share_of_what_was_asked() {
     let check = |asked: &str, memory: &str, expected: f64| {
-        assert!((overlap(&extract(asked), &extract(memory)) - expected).abs() < 1e-9, "{asked} / {memory}");
+        assert!((query_coverage(&extract(asked), &extract(memory)) - expected).abs() < 1e-9, "{asked} / {memory}");
     };
     check("deployment/web -n prod", "scaled deployment/web -n prod", 1.0);
     check("deployment/web", "pod/web", 1.0);
@@ -53,7 +53,7 @@ proptest! {
     fn any_text_gives_bounded_sorted_entities(text in "\\PC{0,200}") {
         let found = extract(&text);
         prop_assert!(found.len() <= ENTITIES_MAX && found.is_sorted_by(|a, b| a < b));
-        let whole = overlap(&found, &found);
+        let whole = query_coverage(&found, &found);
         prop_assert!(found.is_empty() || (whole - 1.0).abs() < 1e-9);
     }
 

@@ -1,7 +1,7 @@
 //! Characters a page writes by name: those of HTML 4, which people use; a number says any other.
 
 /// Names and what they stand for, in turns.
-const NAMED: &str = "
+const NAMED_ENTITIES: &str = "
     iexcl ¡ cent ¢ pound £ curren ¤ yen ¥ brvbar ¦ sect § uml ¨ copy © ordf ª laquo « not ¬ reg ® macr ¯ deg °
     plusmn ± sup2 ² sup3 ³ acute ´ micro µ para ¶ middot · cedil ¸ sup1 ¹ ordm º raquo » frac14 ¼ frac12 ½
     frac34 ¾ iquest ¿ Agrave À Aacute Á Acirc Â Atilde Ã Auml Ä Aring Å AElig Æ Ccedil Ç Egrave È Eacute É
@@ -26,14 +26,14 @@ const NAMED: &str = "
 const ENTITY_BYTES_MAX: usize = 10;
 
 /// A text with its entities read.
-pub(super) fn read(raw: &str) -> String {
+pub(super) fn decode_entities(raw: &str) -> String {
     let mut text = String::with_capacity(raw.len());
     let mut rest = raw;
     while let Some(at) = rest.find('&') {
         text.push_str(&rest[..at]);
         rest = &rest[at..];
         let end = rest.find(';').filter(|end| *end <= ENTITY_BYTES_MAX);
-        match end.and_then(|end| Some((end, entity(&rest[1..end])?))) {
+        match end.and_then(|end| Some((end, decode_entity(&rest[1..end])?))) {
             Some((end, c)) => {
                 text.push(c);
                 rest = &rest[end + 1..];
@@ -47,7 +47,7 @@ pub(super) fn read(raw: &str) -> String {
     text + rest
 }
 
-fn entity(name: &str) -> Option<char> {
+fn decode_entity(name: &str) -> Option<char> {
     match name {
         "amp" => Some('&'),
         "lt" => Some('<'),
@@ -65,7 +65,7 @@ fn entity(name: &str) -> Option<char> {
                 char::from_u32(hex.unwrap_or_else(|| number.parse()).ok()?).filter(|c| *c != '\0')
             }
             None => {
-                let mut words = NAMED.split_whitespace();
+                let mut words = NAMED_ENTITIES.split_whitespace();
                 std::iter::from_fn(|| words.next().zip(words.next()))
                     .find_map(|(known, c)| c.chars().next().filter(|_| known == name))
             }
@@ -79,11 +79,11 @@ mod tests {
 
     #[test]
     fn characters_are_read_by_name_and_by_number() {
-        let check = |raw: &str, expected: &str| assert_eq!(read(raw), expected);
+        let check = |raw: &str, expected: &str| assert_eq!(decode_entities(raw), expected);
         check("caf&eacute; &Uuml;ber &szlig; &ntilde; &ccedil; &Oslash;", "café Über ß ñ ç Ø");
         check("&euro;5 &ndash; &ldquo;x&rdquo; &le; &rarr; &alpha; &copy; &hellip;", "€5 – “x” ≤ → α © …");
         check("&#233;&#xE9; &amp;eacute; a&nbsp;b", "éé &eacute; a b");
         check("&unknown; &é; & ; &; &#0; R&D; x", "&unknown; &é; & ; &; &#0; R&D; x");
-        assert!(NAMED.split_whitespace().count().is_multiple_of(2));
+        assert!(NAMED_ENTITIES.split_whitespace().count().is_multiple_of(2));
     }
 }

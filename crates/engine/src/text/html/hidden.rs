@@ -1,49 +1,49 @@
 //! What a page holds and nobody who looks at it sees.
 
-use super::attribute;
+use super::tag_attribute;
 
 /// Elements whose content nobody reads.
-const UNREAD: &[&str] = &["script", "style", "head", "nav", "template", "noscript", "svg"];
+const UNRENDERED_ELEMENTS: &[&str] = &["script", "style", "head", "nav", "template", "noscript", "svg"];
 /// Elements that have no content to hide.
-const EMPTY: &[&str] =
+const VOID_ELEMENTS: &[&str] =
     &["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"];
 /// Elements that end where the next of their sort begins.
-const OPEN: &[&str] = &["p", "li", "dt", "dd", "td", "th", "tr", "option"];
+const AUTO_CLOSED_ELEMENTS: &[&str] = &["p", "li", "dt", "dd", "td", "th", "tr", "option"];
 
 /// An element whose content is left out, and how many of its name are open within.
-pub(super) struct Hidden {
+pub(super) struct HiddenElement {
     name: String,
     depth: usize,
 }
 
-impl Hidden {
-    pub(super) fn begun_by(name: &str, tag: &str) -> Option<Hidden> {
-        let hides = UNREAD.contains(&name) || !EMPTY.contains(&name) && is_hidden(tag);
-        hides.then(|| Hidden { name: name.to_owned(), depth: 1 })
+impl HiddenElement {
+    pub(super) fn from_opening_tag(name: &str, tag: &str) -> Option<HiddenElement> {
+        let hides = UNRENDERED_ELEMENTS.contains(&name) || !VOID_ELEMENTS.contains(&name) && is_hidden_tag(tag);
+        hides.then(|| HiddenElement { name: name.to_owned(), depth: 1 })
     }
 
     /// Whether what follows a tag is hidden still.
-    pub(super) fn goes_on(&mut self, name: &str, closing: bool) -> bool {
+    pub(super) fn is_open_after(&mut self, name: &str, closing: bool) -> bool {
         if name != self.name {
             return true;
         }
         match closing {
             true => self.depth -= 1,
-            false if OPEN.contains(&name) => self.depth = 0,
+            false if AUTO_CLOSED_ELEMENTS.contains(&name) => self.depth = 0,
             // A script may write of scripts.
-            false if UNREAD.contains(&name) => {}
+            false if UNRENDERED_ELEMENTS.contains(&name) => {}
             false => self.depth += 1,
         }
         self.depth > 0
     }
 }
 
-pub(super) fn is_hidden(tag: &str) -> bool {
-    let style = attribute(tag, "style").unwrap_or_default();
+pub(super) fn is_hidden_tag(tag: &str) -> bool {
+    let style = tag_attribute(tag, "style").unwrap_or_default();
     let says = |rule: &str| {
         let (name, value) = rule.split_once(':').unwrap_or_default();
         let (name, value) = (name.trim().to_ascii_lowercase(), value.trim().to_ascii_lowercase());
         name == "display" && value.starts_with("none") || name == "visibility" && value.starts_with("hidden")
     };
-    attribute(tag, "hidden").is_some() || style.split(';').any(says)
+    tag_attribute(tag, "hidden").is_some() || style.split(';').any(says)
 }

@@ -3,10 +3,10 @@
 mod entities;
 mod hidden;
 
-use hidden::Hidden;
+use hidden::HiddenElement;
 
 /// Elements that end a line.
-const LINES: &[&str] = &[
+const LINE_ELEMENTS: &[&str] = &[
     "p",
     "div",
     "br",
@@ -26,58 +26,58 @@ const LINES: &[&str] = &[
 /// The text of a page, headings as `#`, list items as `-` below one another, what was set as code between fences,
 /// pictures as the words that stand for them.
 pub fn to_markdown(html: &str) -> String {
-    let (mut page, mut rest, mut hidden) = (Page::with_room(html.len() / 2), html, None::<Hidden>);
+    let (mut page, mut rest, mut hidden) = (MarkdownWriter::with_capacity(html.len() / 2), html, None::<HiddenElement>);
     while let Some(at) = rest.find('<') {
         if hidden.is_none() {
-            page.words(&rest[..at]);
+            page.write_text(&rest[..at]);
         }
         rest = &rest[at..];
         if let Some(after) = rest.strip_prefix("<!--") {
             rest = after.find("-->").map_or("", |end| &after[end + 3..]);
             continue;
         }
-        if !begins_tag(rest) {
+        if !is_tag_start(rest) {
             // "a < b" is said, not marked.
             if hidden.is_none() {
-                page.words("<");
+                page.write_text("<");
             }
             rest = &rest[1..];
             continue;
         }
         let end = tag_end(rest);
         let (tag, closing) = (&rest[..end], rest.starts_with("</"));
-        let name = name(tag);
+        let name = tag_name(tag);
         rest = &rest[end..];
-        let within = hidden.as_mut().is_some_and(|hidden| hidden.goes_on(&name, closing));
+        let within = hidden.as_mut().is_some_and(|hidden| hidden.is_open_after(&name, closing));
         if within {
             continue;
         }
         let ended = hidden.take().is_some() && closing;
-        hidden = Hidden::begun_by(&name, tag).filter(|_| !closing);
+        hidden = HiddenElement::from_opening_tag(&name, tag).filter(|_| !closing);
         if hidden.is_none() && !ended {
-            page.mark(&name, tag, closing);
+            page.write_tag(&name, tag, closing);
         }
     }
     if hidden.is_none() {
-        page.words(rest);
+        page.write_text(rest);
     }
-    page.end_code();
+    page.close_code_block();
     page.text
 }
 
 /// The title of a page, where it has one.
-pub fn title(html: &str) -> Option<String> {
+pub fn page_title(html: &str) -> Option<String> {
     let lower = html.to_ascii_lowercase();
     let start = lower.find("<title")?;
     let start = start + lower[start..].find('>')? + 1;
     let end = start + lower[start..].find("</title")?;
-    let mut title = Page::with_room(end - start);
-    title.words(html.get(start..end)?);
+    let mut title = MarkdownWriter::with_capacity(end - start);
+    title.write_text(html.get(start..end)?);
     Some(title.text.trim().to_owned()).filter(|title| !title.is_empty())
 }
 
 /// As browsers see it: anything else behind a `<` makes it a sign.
-fn begins_tag(text: &str) -> bool {
+fn is_tag_start(text: &str) -> bool {
     text[1..].starts_with(|next: char| next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?'))
 }
 
@@ -99,13 +99,13 @@ fn tag_end(text: &str) -> usize {
     text.find('>').map_or(text.len(), |end| end + 1)
 }
 
-fn name(tag: &str) -> String {
+fn tag_name(tag: &str) -> String {
     let inner = tag.trim_start_matches('<').trim_start_matches('/');
     inner.chars().take_while(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
 }
 
 /// What a tag says of itself under a name: nothing where it does not, an empty text where it only has the name.
-fn attribute<'a>(tag: &'a str, wanted: &str) -> Option<&'a str> {
+fn tag_attribute<'a>(tag: &'a str, wanted: &str) -> Option<&'a str> {
     let mut rest = tag.trim_end_matches('>').trim_end_matches('/').split_once(char::is_whitespace)?.1.trim_start();
     while !rest.is_empty() {
         let ends = |letter: char| letter == '=' || letter.is_whitespace();
@@ -126,7 +126,7 @@ fn attribute<'a>(tag: &'a str, wanted: &str) -> Option<&'a str> {
 }
 
 /// A page as far as it was read.
-struct Page {
+struct MarkdownWriter {
     text: String,
     /// Lists in one another.
     lists: usize,
@@ -134,24 +134,24 @@ struct Page {
     code: Option<String>,
 }
 
-impl Page {
-    fn with_room(bytes: usize) -> Page {
-        Page { text: String::with_capacity(bytes), lists: 0, code: None }
+impl MarkdownWriter {
+    fn with_capacity(bytes: usize) -> MarkdownWriter {
+        MarkdownWriter { text: String::with_capacity(bytes), lists: 0, code: None }
     }
 
-    fn mark(&mut self, name: &str, tag: &str, closing: bool) {
+    fn write_tag(&mut self, name: &str, tag: &str, closing: bool) {
         match (name, &mut self.code) {
-            ("img", _) if hidden::is_hidden(tag) => {}
-            ("img", _) => self.words(&format!(" {} ", attribute(tag, "alt").unwrap_or_default())),
+            ("img", _) if hidden::is_hidden_tag(tag) => {}
+            ("img", _) => self.write_text(&format!(" {} ", tag_attribute(tag, "alt").unwrap_or_default())),
             ("pre", None) if !closing => self.code = Some(String::new()),
-            ("pre", Some(_)) if closing => self.end_code(),
+            ("pre", Some(_)) if closing => self.close_code_block(),
             ("br", Some(code)) => code.push('\n'),
             (_, Some(_)) => {}
-            (name, None) => self.mark_words(name, closing),
+            (name, None) => self.write_prose_tag(name, closing),
         }
     }
 
-    fn mark_words(&mut self, name: &str, closing: bool) {
+    fn write_prose_tag(&mut self, name: &str, closing: bool) {
         let level = name.strip_prefix('h').and_then(|level| level.parse().ok()).filter(|level| (1..=6).contains(level));
         match (level, name) {
             (Some(level), _) if !closing => self.text.push_str(&format!("\n\n{} ", "#".repeat(level))),
@@ -169,14 +169,14 @@ impl Page {
             // An item opens with its words.
             (None, "p" | "div") if self.text.ends_with("- ") => {}
             (None, "td" | "th") if closing => self.text.push_str(" | "),
-            (None, name) if LINES.contains(&name) => self.text.push_str("\n\n"),
+            (None, name) if LINE_ELEMENTS.contains(&name) => self.text.push_str("\n\n"),
             _ => {}
         }
     }
 
     /// Words with their entities read and white space run together, as a browser shows them.
-    fn words(&mut self, raw: &str) {
-        let (decoded, text) = (entities::read(raw), &mut self.text);
+    fn write_text(&mut self, raw: &str) {
+        let (decoded, text) = (entities::decode_entities(raw), &mut self.text);
         if let Some(code) = &mut self.code {
             return code.push_str(&decoded);
         }
@@ -189,7 +189,7 @@ impl Page {
         }
     }
 
-    fn end_code(&mut self) {
+    fn close_code_block(&mut self) {
         let Some(code) = self.code.take().filter(|code| !code.trim().is_empty()) else { return };
         // A fence is longer than what it holds.
         let mut fence = "```".to_owned();
@@ -215,7 +215,7 @@ mod tests {
     fn structure_stays_and_hidden_text_goes() {
         let page = "<html><head><title>A &amp; B</title></head><body><h1>Guide</h1><p>Use <b>two</b>\n words &lt;here&gt;</p>\
                     <script>var h = '<p>no</p>'</script><!-- <p>no</p> --><ul><li>one<li>two</ul></body></html>";
-        assert_eq!(title(page).as_deref(), Some("A & B"));
+        assert_eq!(page_title(page).as_deref(), Some("A & B"));
         let text = to_markdown(page);
         assert!(text.contains("# Guide") && text.contains("Use two words <here>"), "{text}");
         assert!(text.contains("- one") && text.contains("- two") && !text.contains("no"), "{text}");
@@ -262,7 +262,7 @@ mod tests {
         #[test]
         fn no_page_breaks_it(page in "(<[a-z/!-]{0,5}|<img( (alt|hidden)=?['\"]?)?|>|&[#a-z0-9]{0,6};?|[^<>]{0,9}){0,40}") {
             to_markdown(&page);
-            title(&page);
+            page_title(&page);
         }
     }
 }

@@ -2,25 +2,25 @@
 //! once the place in the list, as the distance to the one before, and the count.
 //!
 //! Terms are spread evenly over their range, so writing distances between them would save next to nothing.
-use super::{Term, Words};
+use super::{IndexedWords, Term};
 
 /// First byte; a reader that does not know it rebuilds the index from the text.
-const FORMAT: u8 = 2;
+const FORMAT_VERSION: u8 = 2;
 /// Terms as distances: written until version 10 of the schema, still read.
-const BY_DISTANCE: u8 = 1;
+const DISTANCE_FORMAT_VERSION: u8 = 1;
 const TERM_BYTES: usize = size_of::<Term>();
 
-impl Words {
+impl IndexedWords {
     /// Compact bytes, a little more than four per distinct term.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(8 + self.terms.len() * (TERM_BYTES + 1));
-        out.push(FORMAT);
-        put(&mut out, u64::from(self.len));
-        put(&mut out, self.terms.len() as u64);
+        out.push(FORMAT_VERSION);
+        write_varint(&mut out, u64::from(self.len));
+        write_varint(&mut out, self.terms.len() as u64);
         self.terms.iter().for_each(|(term, _)| out.extend(term.to_le_bytes()));
         let mut before = 0;
         for (at, (_, times)) in self.terms.iter().enumerate().filter(|(_, (_, times))| *times != 1) {
-            put(&mut out, (at - before) as u64);
+            write_varint(&mut out, (at - before) as u64);
             out.push(*times);
             before = at;
         }
@@ -28,44 +28,44 @@ impl Words {
     }
 
     /// The words back, or none if these bytes are not whole and in order.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Words> {
+    pub fn from_bytes(bytes: &[u8]) -> Option<IndexedWords> {
         let mut terms = Vec::with_capacity(bytes.len() / TERM_BYTES);
-        let len = Words::each(bytes, |term, times| terms.push((term, times)))?;
-        Some(Words { terms, len })
+        let len = IndexedWords::for_each_term(bytes, |term, times| terms.push((term, times)))?;
+        Some(IndexedWords { terms, len })
     }
 
     /// Reads the terms one by one in ascending order and answers the length; none as above, maybe after some terms.
-    pub fn each(bytes: &[u8], term: impl FnMut(Term, u8)) -> Option<u32> {
+    pub fn for_each_term(bytes: &[u8], term: impl FnMut(Term, u8)) -> Option<u32> {
         let (format, mut rest) = bytes.split_first()?;
-        if !matches!(*format, FORMAT | BY_DISTANCE) {
+        if !matches!(*format, FORMAT_VERSION | DISTANCE_FORMAT_VERSION) {
             return None;
         }
-        let len = u32::try_from(take(&mut rest)?).ok()?;
-        let count = usize::try_from(take(&mut rest)?).ok()?;
+        let len = u32::try_from(read_varint(&mut rest)?).ok()?;
+        let count = usize::try_from(read_varint(&mut rest)?).ok()?;
         match *format {
-            FORMAT => each_of_list(count, rest, term)?,
-            _ => each_by_distance(count, rest, term)?,
+            FORMAT_VERSION => read_term_list(count, rest, term)?,
+            _ => read_term_distances(count, rest, term)?,
         }
         Some(len)
     }
 
     /// As [`Words::each`], of these terms alone and in their order, without a look at the rest.
-    pub fn pick(bytes: &[u8], asked: &[Term], mut term: impl FnMut(Term, u8)) -> Option<u32> {
-        let Some((&FORMAT, mut rest)) = bytes.split_first() else {
+    pub fn pick_terms(bytes: &[u8], asked: &[Term], mut term: impl FnMut(Term, u8)) -> Option<u32> {
+        let Some((&FORMAT_VERSION, mut rest)) = bytes.split_first() else {
             let wanted = |found: Term, times: u8| {
                 if asked.contains(&found) {
                     term(found, times)
                 }
             };
-            return Words::each(bytes, wanted);
+            return IndexedWords::for_each_term(bytes, wanted);
         };
-        let len = u32::try_from(take(&mut rest)?).ok()?;
-        let count = usize::try_from(take(&mut rest)?).ok()?;
+        let len = u32::try_from(read_varint(&mut rest)?).ok()?;
+        let count = usize::try_from(read_varint(&mut rest)?).ok()?;
         let (list, often) = rest.split_at_checked(count.checked_mul(TERM_BYTES)?)?;
         let list = list.as_chunks().0;
         for found in asked {
-            if let Some(at) = place(list, *found) {
-                term(*found, times(often, at)?);
+            if let Some(at) = find_term(list, *found) {
+                term(*found, term_count(often, at)?);
             }
         }
         Some(len)
@@ -73,7 +73,7 @@ impl Words {
 }
 
 /// Where a term stands. Terms are spread evenly, so it is near where its size says.
-fn place(list: &[[u8; TERM_BYTES]], term: Term) -> Option<usize> {
+fn find_term(list: &[[u8; TERM_BYTES]], term: Term) -> Option<usize> {
     let at = |place: usize| list.get(place).map(|bytes| Term::from_le_bytes(*bytes));
     let mut place = usize::try_from((u64::from(term) * list.len() as u64) >> Term::BITS).ok()?;
     while place > 0 && at(place)? > term {
@@ -86,9 +86,9 @@ fn place(list: &[[u8; TERM_BYTES]], term: Term) -> Option<usize> {
 }
 
 /// How often the term at this place occurs.
-fn times(mut often: &[u8], place: usize) -> Option<u8> {
+fn term_count(mut often: &[u8], place: usize) -> Option<u8> {
     let mut before = 0;
-    while let Some((at, times)) = often_at(&mut often, before)? {
+    while let Some((at, times)) = next_repeated(&mut often, before)? {
         if at >= place {
             return Some(if at == place { times } else { 1 });
         }
@@ -97,9 +97,9 @@ fn times(mut often: &[u8], place: usize) -> Option<u8> {
     Some(1)
 }
 
-fn each_of_list(count: usize, rest: &[u8], mut term: impl FnMut(Term, u8)) -> Option<()> {
+fn read_term_list(count: usize, rest: &[u8], mut term: impl FnMut(Term, u8)) -> Option<()> {
     let (list, mut often) = rest.split_at_checked(count.checked_mul(TERM_BYTES)?)?;
-    let mut next = often_at(&mut often, 0)?;
+    let mut next = next_repeated(&mut often, 0)?;
     let mut before = None;
     for (at, bytes) in list.as_chunks().0.iter().enumerate() {
         let read = Term::from_le_bytes(*bytes);
@@ -110,7 +110,7 @@ fn each_of_list(count: usize, rest: &[u8], mut term: impl FnMut(Term, u8)) -> Op
         match next {
             Some((place, times)) if place == at => {
                 term(read, times);
-                next = often_at(&mut often, at)?;
+                next = next_repeated(&mut often, at)?;
             }
             _ => term(read, 1),
         }
@@ -119,31 +119,31 @@ fn each_of_list(count: usize, rest: &[u8], mut term: impl FnMut(Term, u8)) -> Op
 }
 
 /// The next term that occurs more than once: none at the end, nothing where the bytes are not whole.
-fn often_at(rest: &mut &[u8], before: usize) -> Option<Option<(usize, u8)>> {
+fn next_repeated(rest: &mut &[u8], before: usize) -> Option<Option<(usize, u8)>> {
     if rest.is_empty() {
         return Some(None);
     }
-    let place = before.checked_add(usize::try_from(take(rest)?).ok()?)?;
-    Some(Some((place, take_byte(rest)?)))
+    let place = before.checked_add(usize::try_from(read_varint(rest)?).ok()?)?;
+    Some(Some((place, read_byte(rest)?)))
 }
 
 /// Each as the distance to the one before and a bit that says whether a count follows.
-fn each_by_distance(count: usize, mut rest: &[u8], mut term: impl FnMut(Term, u8)) -> Option<()> {
+fn read_term_distances(count: usize, mut rest: &[u8], mut term: impl FnMut(Term, u8)) -> Option<()> {
     let mut before = 0u32;
     for at in 0..count {
-        let word = take(&mut rest)?;
+        let word = read_varint(&mut rest)?;
         let distance = u32::try_from(word >> 1).ok()?;
         if at > 0 && distance == 0 {
             return None;
         }
-        let times = if word & 1 == 1 { take_byte(&mut rest)? } else { 1 };
+        let times = if word & 1 == 1 { read_byte(&mut rest)? } else { 1 };
         before = before.checked_add(distance)?;
         term(before, times);
     }
     rest.is_empty().then_some(())
 }
 
-fn put(out: &mut Vec<u8>, mut value: u64) {
+fn write_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push((value & 0x7f) as u8 | 0x80);
         value >>= 7;
@@ -151,10 +151,10 @@ fn put(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-fn take(rest: &mut &[u8]) -> Option<u64> {
+fn read_varint(rest: &mut &[u8]) -> Option<u64> {
     let mut value = 0u64;
     for shift in (0..64).step_by(7) {
-        let byte = take_byte(rest)?;
+        let byte = read_byte(rest)?;
         value |= u64::from(byte & 0x7f) << shift;
         if byte < 0x80 {
             return Some(value);
@@ -163,7 +163,7 @@ fn take(rest: &mut &[u8]) -> Option<u64> {
     None
 }
 
-fn take_byte(rest: &mut &[u8]) -> Option<u8> {
+fn read_byte(rest: &mut &[u8]) -> Option<u8> {
     let (byte, after) = rest.split_first()?;
     *rest = after;
     Some(*byte)
@@ -175,13 +175,13 @@ mod tests {
 
     use super::*;
 
-    fn by_distance(words: &Words) -> Vec<u8> {
-        let mut out = vec![BY_DISTANCE];
-        put(&mut out, u64::from(words.len));
-        put(&mut out, words.terms.len() as u64);
+    fn by_distance(words: &IndexedWords) -> Vec<u8> {
+        let mut out = vec![DISTANCE_FORMAT_VERSION];
+        write_varint(&mut out, u64::from(words.len));
+        write_varint(&mut out, words.terms.len() as u64);
         let mut before = 0;
         for (term, times) in &words.terms {
-            put(&mut out, (u64::from(term - before) << 1) | u64::from(*times != 1));
+            write_varint(&mut out, (u64::from(term - before) << 1) | u64::from(*times != 1));
             out.extend((*times != 1).then_some(*times));
             before = *term;
         }
@@ -194,9 +194,9 @@ mod tests {
             terms in proptest::collection::btree_map(any::<Term>(), prop_oneof![Just(1), any::<u8>()], 0..40),
             len in any::<u32>(),
         ) {
-            let words = Words { terms: terms.into_iter().collect(), len };
-            prop_assert_eq!(Words::from_bytes(&by_distance(&words)), Some(words.clone()));
-            prop_assert_eq!(Words::from_bytes(&words.to_bytes()), Some(words));
+            let words = IndexedWords { terms: terms.into_iter().collect(), len };
+            prop_assert_eq!(IndexedWords::from_bytes(&by_distance(&words)), Some(words.clone()));
+            prop_assert_eq!(IndexedWords::from_bytes(&words.to_bytes()), Some(words));
         }
 
         #[test]
@@ -205,7 +205,7 @@ mod tests {
             others in proptest::collection::vec(any::<Term>(), 0..10),
             chosen in proptest::collection::vec(any::<proptest::sample::Index>(), 0..10),
         ) {
-            let words = Words { terms: terms.into_iter().collect(), len: 7 };
+            let words = IndexedWords { terms: terms.into_iter().collect(), len: 7 };
             let mut asked = others;
             asked.extend([0, Term::MAX]);
             if !words.terms.is_empty() {
@@ -217,7 +217,7 @@ mod tests {
                 words.terms.iter().copied().filter(|(term, _)| asked.contains(term)).collect();
             for bytes in [words.to_bytes(), by_distance(&words)] {
                 let mut picked = Vec::new();
-                let len = Words::pick(&bytes, &asked, |term, times| picked.push((term, times)));
+                let len = IndexedWords::pick_terms(&bytes, &asked, |term, times| picked.push((term, times)));
                 prop_assert_eq!((len, &picked), (Some(7), &expected));
             }
         }
@@ -227,11 +227,11 @@ mod tests {
             terms in proptest::collection::btree_map(any::<Term>(), prop_oneof![Just(1), 2..9u8], 1..40),
             cut in any::<proptest::sample::Index>(),
         ) {
-            let bytes = Words { terms: terms.into_iter().collect(), len: 3 }.to_bytes();
+            let bytes = IndexedWords { terms: terms.into_iter().collect(), len: 3 }.to_bytes();
             let cut = cut.index(bytes.len());
-            let whole = Words::from_bytes(&bytes).map(|words| words.terms.len());
+            let whole = IndexedWords::from_bytes(&bytes).map(|words| words.terms.len());
             // Cut between two counts it is whole, with counts of one.
-            let rest = Words::from_bytes(&bytes[..cut]).map(|words| words.terms.len());
+            let rest = IndexedWords::from_bytes(&bytes[..cut]).map(|words| words.terms.len());
             prop_assert!(rest.is_none() || rest == whole);
         }
     }

@@ -1,7 +1,7 @@
 //! Words written as one: German compounds, and English ones such as `healthcheck`.
 //! A long word also carries its possible beginnings and ends, under terms of their own; a query word asks for those at
 //! a low weight. No dictionary: a cut that is no word is a term nobody asks for.
-use super::{Term, term_of};
+use super::{Term, hash_term};
 
 /// Letters a word needs to be cut. Below, the pieces are too short to mean anything.
 const WORD_LETTERS_MIN: usize = 10;
@@ -20,7 +20,7 @@ const DERIVED_ENDINGS: &[&str] = &[
 ];
 
 /// Hands the possible beginnings and ends of a folded word to `sink`.
-pub(super) fn parts(word: &str, mut sink: impl FnMut(&str)) {
+pub(super) fn for_each_part(word: &str, mut sink: impl FnMut(&str)) {
     if word.len() < WORD_LETTERS_MIN
         || !word.bytes().all(|byte| byte.is_ascii_lowercase())
         || word.len() > WORD_LETTERS_MAX
@@ -40,7 +40,7 @@ pub(super) fn parts(word: &str, mut sink: impl FnMut(&str)) {
 }
 
 /// The term of a word as a piece of a longer one, distinct from the word itself.
-pub(super) fn term(piece: &str) -> Term {
+pub(super) fn piece_term(piece: &str) -> Term {
     // A tilde cannot begin a token, so the two kinds of term never mean the same.
-    term_of(std::iter::once(b'~').chain(piece.bytes()))
+    hash_term(std::iter::once(b'~').chain(piece.bytes()))
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 /// Unicode compatibility form: full-width and half-width forms, ligatures and composed accents become ordinary letters.
-pub(super) fn compatible(text: &str) -> Cow<'_, str> {
+pub(super) fn to_nfkc(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || is_nfkc_quick(text.chars()) == IsNormalized::Yes {
         Cow::Borrowed(text)
     } else {
@@ -13,7 +13,7 @@ pub(super) fn compatible(text: &str) -> Cow<'_, str> {
 }
 
 /// Lower case without diacritics.
-pub(super) fn folded(token: &str) -> String {
+pub(super) fn to_folded(token: &str) -> String {
     let mut out = String::with_capacity(token.len());
     fold_into(token, &mut out);
     out
@@ -36,23 +36,23 @@ pub(super) fn fold_into(token: &str, out: &mut String) {
             'đ' | 'ð' => out.push('d'),
             'ı' => out.push('i'),
             'ς' => out.push('σ'),
-            _ if invisible(letter) => {}
+            _ if is_invisible(letter) => {}
             // Only the marks of Latin, Greek and Cyrillic are dropped: elsewhere (kana, Indic) a mark makes another letter.
             '\u{c0}'..='\u{52f}' | '\u{1e00}'..='\u{1fff}' => {
-                out.extend(std::iter::once(letter).nfd().filter(|part| !accent(*part)));
+                out.extend(std::iter::once(letter).nfd().filter(|part| !is_accent(*part)));
             }
-            _ if accent(letter) => {}
+            _ if is_accent(letter) => {}
             _ => out.push(letter),
         }
     }
 }
 
 /// Joiners and soft hyphens that change how a word looks, not which word it is.
-pub(super) fn invisible(letter: char) -> bool {
+pub(super) fn is_invisible(letter: char) -> bool {
     matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}')
 }
 
-fn accent(letter: char) -> bool {
+fn is_accent(letter: char) -> bool {
     matches!(letter, '\u{300}'..='\u{36f}')
 }
 

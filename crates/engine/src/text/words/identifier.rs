@@ -1,84 +1,87 @@
 //! Identifiers as operators write them: `deployment/web`, `ERR_CONN_RESET`, `/etc/nginx/nginx.conf`, `v1.2.3`, `camelCase`.
 //! Each is found as a whole, by its nested names, and by its parts.
-use super::scan::Class;
+use super::scan::TokenClass;
 
 /// Names read inside one identifier; a longer one is a path nobody types.
 const NAMES_MAX: usize = 24;
 
-type Sink<'a> = dyn FnMut(Class, &str) + 'a;
+type TokenSink<'a> = dyn FnMut(TokenClass, &str) + 'a;
 
 /// Reads one run of letters and joiners.
-pub(super) fn read(chunk: &str, sink: &mut Sink) {
+pub(super) fn read_identifier(chunk: &str, sink: &mut TokenSink) {
     if let Some(language) = single_letter_language(chunk) {
-        return sink(Class::Whole, language);
+        return sink(TokenClass::Whole, language);
     }
     let chunk = chunk.trim_end_matches(['+', '#']);
     let names = || chunk.split(['/', ':', '@', '#', '+']).filter(|name| name.contains(char::is_alphanumeric));
     let whole = names().nth(1).is_some();
     if whole {
         // A leading slash or an empty segment does not make another path.
-        let joined = names().take(NAMES_MAX).map(trimmed).collect::<Vec<_>>().join("/");
-        sink(Class::Whole, &joined);
+        let joined = names().take(NAMES_MAX).map(trim_joiners).collect::<Vec<_>>().join("/");
+        sink(TokenClass::Whole, &joined);
     }
-    names().take(NAMES_MAX).for_each(|name| dotted(trimmed(name), if whole { Class::Part } else { Class::Word }, sink));
+    names().take(NAMES_MAX).for_each(|name| {
+        read_dotted(trim_joiners(name), if whole { TokenClass::Part } else { TokenClass::Word }, sink)
+    });
 }
 
 /// `nginx.conf`, `v1.2.3`, `10.0.0.1`, `api.example.org`.
-fn dotted(name: &str, class: Class, sink: &mut Sink) {
+fn read_dotted(name: &str, class: TokenClass, sink: &mut TokenSink) {
     if !name.contains('.') {
-        return hyphenated(name, class, sink);
+        return read_hyphenated(name, class, sink);
     }
     let bare = name
         .strip_prefix(['v', 'V'])
         .filter(|bare| bare.starts_with(|letter: char| letter.is_ascii_digit()))
         .unwrap_or(name);
-    sink(Class::Whole, bare);
+    sink(TokenClass::Whole, bare);
     if bare.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         // `1.25` finds `1.25.3`; single numbers of a version or address say nothing.
         if let Some((minor, _)) = bare.match_indices('.').nth(1) {
-            sink(Class::Whole, &bare[..minor]);
+            sink(TokenClass::Whole, &bare[..minor]);
         }
         return;
     }
     name.split('.')
         .filter(|part| !part.is_empty())
         .take(NAMES_MAX)
-        .for_each(|part| hyphenated(part, Class::Part, sink));
+        .for_each(|part| read_hyphenated(part, TokenClass::Part, sink));
 }
 
 /// `nginx-conf`, `ERR_CONN_RESET`, `camelCase`: joined they are one word, so that every way of writing it finds the others.
-fn hyphenated(name: &str, class: Class, sink: &mut Sink) {
+fn read_hyphenated(name: &str, class: TokenClass, sink: &mut TokenSink) {
     let name = without_apostrophes(name);
-    let parts = || name.split(['-', '_', '\u{2010}', '\u{2011}']).flat_map(humps).filter(|part| !part.is_empty());
+    let parts =
+        || name.split(['-', '_', '\u{2010}', '\u{2011}']).flat_map(split_camel_case).filter(|part| !part.is_empty());
     if parts().nth(1).is_none() {
         if let Some(part) = parts().next() {
             sink(class, part);
-            numbered(part, sink);
+            emit_without_number(part, sink);
         }
         return;
     }
     let joined: String = parts().take(NAMES_MAX).collect();
-    sink(Class::Whole, &super::stem::stem(&super::fold::folded(&joined)));
+    sink(TokenClass::Whole, &super::stem::stem_word(&super::fold::to_folded(&joined)));
     for part in parts().take(NAMES_MAX).filter(|part| part.len() > 1) {
-        sink(Class::Part, part);
-        numbered(part, sink);
+        sink(TokenClass::Part, part);
+        emit_without_number(part, sink);
     }
 }
 
 /// `web01` is also a `web`.
-fn numbered(part: &str, sink: &mut Sink) {
+fn emit_without_number(part: &str, sink: &mut TokenSink) {
     const LETTERS_MIN: usize = 3;
     let letters = part.trim_end_matches(|letter: char| letter.is_ascii_digit());
     if letters.len() < part.len()
         && letters.len() >= LETTERS_MIN
         && letters.bytes().all(|byte| byte.is_ascii_alphabetic())
     {
-        sink(Class::Part, letters);
+        sink(TokenClass::Part, letters);
     }
 }
 
 /// `camelCase`, `HTTPServer`: cut where a word begins.
-fn humps(name: &str) -> impl Iterator<Item = &str> {
+fn split_camel_case(name: &str) -> impl Iterator<Item = &str> {
     let bytes = name.as_bytes();
     let begins = |at: usize| {
         let here = bytes[at].is_ascii_uppercase();
@@ -110,7 +113,7 @@ fn without_apostrophes(name: &str) -> std::borrow::Cow<'_, str> {
     owner.map_or_else(|| name.replace(straight, "").into(), |owner| owner.replace(straight, "").into())
 }
 
-fn trimmed(name: &str) -> &str {
+fn trim_joiners(name: &str) -> &str {
     name.trim_matches(|letter: char| matches!(letter, '.' | '-' | '_' | '\'' | '\u{2019}'))
 }
 

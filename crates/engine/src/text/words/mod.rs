@@ -9,10 +9,10 @@ mod query;
 mod scan;
 mod stem;
 
-pub use query::{QUERY_TERMS_MAX, QueryTerm, QueryWords, query};
+pub use query::{QUERY_TERMS_MAX, QueryTerm, QueryWords, parse_query};
 pub(crate) use stem::is_stop_word;
 
-use scan::scan;
+use scan::scan_tokens;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// A normalised token as a number: 64-bit FNV-1a over its UTF-8 bytes, the upper half folded into the lower by xor.
@@ -21,7 +21,7 @@ pub type Term = u32;
 
 /// What a memory says, as counted terms: the forward index a store keeps beside it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Words {
+pub struct IndexedWords {
     /// Sorted by term, each once, with how often it occurs (saturating).
     pub terms: Vec<(Term, u8)>,
     /// Number of counted tokens: ordinary words and parts of identifiers, neither stop words nor expansions.
@@ -30,7 +30,7 @@ pub struct Words {
 
 /// The texts of a memory that can be found by words.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Fields<'a> {
+pub struct IndexedFields<'a> {
     pub title: Option<&'a str>,
     pub hint: Option<&'a str>,
     pub content: &'a str,
@@ -46,23 +46,23 @@ const CHOSEN_FIELD_COUNT: usize = 2;
 pub(crate) const TOKEN_CHARS_MAX: usize = 64;
 
 /// The forward index of one memory. Linear in the text.
-pub fn index(fields: &Fields) -> Words {
-    let words = count(fields, false);
+pub fn index_fields(fields: &IndexedFields) -> IndexedWords {
+    let words = count_terms(fields, false);
     // "The Who" and "it is what it is" consist of stop words only; they stay findable by them.
-    if words.terms.is_empty() { count(fields, true) } else { words }
+    if words.terms.is_empty() { count_terms(fields, true) } else { words }
 }
 
-fn count(fields: &Fields, keep_stop_words: bool) -> Words {
+fn count_terms(fields: &IndexedFields, keep_stop_words: bool) -> IndexedWords {
     let mut terms = Vec::with_capacity(fields.content.len() / 6 + 16);
     let mut len = 0;
     let mut read = |text: &str, times: usize| {
-        scan(text, keep_stop_words, &mut |class, token| {
-            len += u32::from(class.counted());
-            let term = class.term(token);
+        scan_tokens(text, keep_stop_words, &mut |class, token| {
+            len += u32::from(class.is_counted());
+            let term = class.to_term(token);
             (0..times).for_each(|_| terms.push(term));
             if class.is_word() {
-                compound::parts(token, |part| terms.push(compound::term(part)));
-                terms.extend(fold::without_umlaut_digraphs(token).map(|other| compound::term(&other)));
+                compound::for_each_part(token, |part| terms.push(compound::piece_term(part)));
+                terms.extend(fold::without_umlaut_digraphs(token).map(|other| compound::piece_term(&other)));
             }
         });
     };
@@ -70,10 +70,10 @@ fn count(fields: &Fields, keep_stop_words: bool) -> Words {
     fields.tags.iter().for_each(|text| read(text, CHOSEN_FIELD_COUNT));
     fields.path.into_iter().chain(fields.speaker).for_each(|text| read(text, 1));
     read(fields.content, 1);
-    Words { terms: tally(terms), len }
+    IndexedWords { terms: tally_terms(terms), len }
 }
 
-fn tally(mut terms: Vec<Term>) -> Vec<(Term, u8)> {
+fn tally_terms(mut terms: Vec<Term>) -> Vec<(Term, u8)> {
     terms.sort_unstable();
     let mut counted: Vec<(Term, u8)> = Vec::with_capacity(terms.len());
     for term in terms {
@@ -85,25 +85,25 @@ fn tally(mut terms: Vec<Term>) -> Vec<(Term, u8)> {
     counted
 }
 
-impl Words {
+impl IndexedWords {
     /// How often a term occurs.
-    pub fn tf(&self, term: Term) -> u8 {
+    pub fn term_frequency(&self, term: Term) -> u8 {
         self.terms.binary_search_by_key(&term, |(term, _)| *term).map_or(0, |at| self.terms[at].1)
     }
 }
 
 /// Lower-cased word tokens without stemming or stop words: for comparing two short texts with each other.
-pub fn tokens(text: &str) -> Vec<String> {
-    let normal = fold::compatible(text);
-    normal.unicode_words().map(fold::folded).collect()
+pub fn folded_words(text: &str) -> Vec<String> {
+    let normal = fold::to_nfkc(text);
+    normal.unicode_words().map(fold::to_folded).collect()
 }
 
 /// The stored number of a token.
-pub(crate) fn term(token: &str) -> Term {
-    term_of(token.bytes())
+pub(crate) fn token_term(token: &str) -> Term {
+    hash_term(token.bytes())
 }
 
-pub(crate) fn term_of(bytes: impl Iterator<Item = u8>) -> Term {
+pub(crate) fn hash_term(bytes: impl Iterator<Item = u8>) -> Term {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
     let hash = bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));

@@ -5,7 +5,7 @@
 pub(super) const WORD_BYTES_MAX: usize = 40;
 
 /// A word being stemmed: lower-case ASCII letters, a consonant `y` written `Y` meanwhile.
-struct Word {
+struct StemWord {
     bytes: [u8; WORD_BYTES_MAX],
     len: usize,
     /// Where the regions start that endings must lie in.
@@ -14,21 +14,21 @@ struct Word {
 }
 
 /// The length of the stem, which replaces the beginning of `bytes`. Expects lower-case ASCII letters.
-pub(super) fn stem(word: &str) -> Option<([u8; WORD_BYTES_MAX], usize)> {
+pub(super) fn stem_english(word: &str) -> Option<([u8; WORD_BYTES_MAX], usize)> {
     let raw = word.as_bytes();
     if raw.len() > WORD_BYTES_MAX || raw.len() < 3 {
         return None;
     }
-    let mut word = Word { bytes: [0; WORD_BYTES_MAX], len: raw.len(), r1: 0, r2: 0 };
+    let mut word = StemWord { bytes: [0; WORD_BYTES_MAX], len: raw.len(), r1: 0, r2: 0 };
     word.bytes[..raw.len()].copy_from_slice(raw);
-    if let Some(stem) = exception(raw) {
+    if let Some(stem) = irregular_stem(raw) {
         word.bytes[..stem.len()].copy_from_slice(stem);
         return Some((word.bytes, stem.len()));
     }
     word.mark_consonant_ys();
     word.find_regions();
     word.step_1a();
-    if !((word.ends(b"ing") || word.ends(b"eed")) && SETTLED.contains(&word.text())) {
+    if !((word.ends_with(b"ing") || word.ends_with(b"eed")) && NOT_STEMMED_FURTHER.contains(&word.as_bytes())) {
         word.step_1b();
         word.step_1c();
         word.step_2();
@@ -40,18 +40,18 @@ pub(super) fn stem(word: &str) -> Option<([u8; WORD_BYTES_MAX], usize)> {
     Some((word.bytes, word.len))
 }
 
-impl Word {
-    fn text(&self) -> &[u8] {
+impl StemWord {
+    fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
 
     /// The length is known when this is compiled, so it becomes a comparison of a few bytes.
-    fn ends<const N: usize>(&self, ending: &[u8; N]) -> bool {
-        self.text().last_chunk() == Some(ending)
+    fn ends_with<const N: usize>(&self, ending: &[u8; N]) -> bool {
+        self.as_bytes().last_chunk() == Some(ending)
     }
 
     /// Replaces the last `old` bytes.
-    fn replace(&mut self, old: usize, new: &[u8]) {
+    fn replace_ending(&mut self, old: usize, new: &[u8]) {
         let start = self.len - old;
         self.bytes[start..start + new.len()].copy_from_slice(new);
         self.len = start + new.len();
@@ -69,14 +69,15 @@ impl Word {
     }
 
     fn find_regions(&mut self) {
-        let prefix = [&b"gener"[..], b"commun", b"arsen"].into_iter().find(|prefix| self.text().starts_with(prefix));
+        let prefix =
+            [&b"gener"[..], b"commun", b"arsen"].into_iter().find(|prefix| self.as_bytes().starts_with(prefix));
         self.r1 = prefix.map_or_else(|| self.region_after(0), <[u8]>::len);
         self.r2 = self.region_after(self.r1);
     }
 
     /// After the first consonant that follows a vowel.
     fn region_after(&self, start: usize) -> usize {
-        let text = self.text();
+        let text = self.as_bytes();
         (start + 1..self.len).find(|at| !is_vowel(text[*at]) && is_vowel(text[at - 1])).map_or(self.len, |at| at + 1)
     }
 
@@ -109,45 +110,49 @@ impl Word {
 
     /// Plurals.
     fn step_1a(&mut self) {
-        if self.ends(b"sses") {
-            self.replace(2, b"");
-        } else if self.ends(b"ied") || self.ends(b"ies") {
-            self.replace(3, if self.len > 4 { b"i" } else { b"ie" });
-        } else if self.ends(b"s") && !self.ends(b"us") && !self.ends(b"ss") && self.has_vowel_before(self.len - 2) {
+        if self.ends_with(b"sses") {
+            self.replace_ending(2, b"");
+        } else if self.ends_with(b"ied") || self.ends_with(b"ies") {
+            self.replace_ending(3, if self.len > 4 { b"i" } else { b"ie" });
+        } else if self.ends_with(b"s")
+            && !self.ends_with(b"us")
+            && !self.ends_with(b"ss")
+            && self.has_vowel_before(self.len - 2)
+        {
             self.len -= 1;
         }
     }
 
     /// Past and progressive.
     fn step_1b(&mut self) {
-        for (found, length) in [(self.ends(b"eedly"), 5), (self.ends(b"eed"), 3)] {
+        for (found, length) in [(self.ends_with(b"eedly"), 5), (self.ends_with(b"eed"), 3)] {
             if found {
                 if self.in_r1(length) {
-                    self.replace(length, b"ee");
+                    self.replace_ending(length, b"ee");
                 }
                 return;
             }
         }
         let length = match () {
-            () if self.ends(b"ingly") => 5,
-            () if self.ends(b"edly") => 4,
-            () if self.ends(b"ing") => 3,
-            () if self.ends(b"ed") => 2,
+            () if self.ends_with(b"ingly") => 5,
+            () if self.ends_with(b"edly") => 4,
+            () if self.ends_with(b"ing") => 3,
+            () if self.ends_with(b"ed") => 2,
             () => return,
         };
         if !self.has_vowel_before(self.len - length) {
             return;
         }
         self.len -= length;
-        if self.ends(b"at") || self.ends(b"bl") || self.ends(b"iz") {
-            self.replace(0, b"e");
-        } else if let [.., one, other] = self.text()
+        if self.ends_with(b"at") || self.ends_with(b"bl") || self.ends_with(b"iz") {
+            self.replace_ending(0, b"e");
+        } else if let [.., one, other] = self.as_bytes()
             && one == other
             && matches!(one, b'b' | b'd' | b'f' | b'g' | b'm' | b'n' | b'p' | b'r' | b't')
         {
             self.len -= 1;
         } else if self.is_short() {
-            self.replace(0, b"e");
+            self.replace_ending(0, b"e");
         }
     }
 
@@ -158,15 +163,15 @@ impl Word {
     }
 
     fn step_2(&mut self) {
-        if let Some((ending, new)) = longest(self, STEP_2) {
+        if let Some((ending, new)) = longest_ending(self, STEP_2) {
             if self.in_r1(ending.len()) {
-                self.replace(ending.len(), new);
+                self.replace_ending(ending.len(), new);
             }
-        } else if self.ends(b"ogi") {
-            if self.in_r1(3) && self.ends(b"logi") {
+        } else if self.ends_with(b"ogi") {
+            if self.in_r1(3) && self.ends_with(b"logi") {
                 self.len -= 1;
             }
-        } else if self.ends(b"li")
+        } else if self.ends_with(b"li")
             && self.in_r1(2)
             && self.len > 2
             && matches!(self.bytes[self.len - 3], b'c' | b'd' | b'e' | b'g' | b'h' | b'k' | b'm' | b'n' | b'r' | b't')
@@ -176,33 +181,36 @@ impl Word {
     }
 
     fn step_3(&mut self) {
-        let Some((ending, new)) = longest(self, STEP_3) else { return };
+        let Some((ending, new)) = longest_ending(self, STEP_3) else { return };
         if self.in_r1(ending.len()) && (ending != b"ative" || self.in_r2(ending.len())) {
-            self.replace(ending.len(), new);
+            self.replace_ending(ending.len(), new);
         }
     }
 
     fn step_4(&mut self) {
-        let Some((ending, _)) = longest(self, STEP_4) else { return };
-        if self.in_r2(ending.len()) && (ending != b"ion" || self.ends(b"sion") || self.ends(b"tion")) {
+        let Some((ending, _)) = longest_ending(self, STEP_4) else { return };
+        if self.in_r2(ending.len()) && (ending != b"ion" || self.ends_with(b"sion") || self.ends_with(b"tion")) {
             self.len -= ending.len();
         }
     }
 
     fn step_5(&mut self) {
         let before = self.len.saturating_sub(1);
-        if self.ends(b"e") {
+        if self.ends_with(b"e") {
             if self.in_r2(1) || (self.in_r1(1) && !self.ends_in_short_syllable(before)) {
                 self.len -= 1;
             }
-        } else if self.ends(b"ll") && self.in_r2(1) {
+        } else if self.ends_with(b"ll") && self.in_r2(1) {
             self.len -= 1;
         }
     }
 }
 
-fn longest(word: &Word, endings: &[(&'static [u8], &'static [u8])]) -> Option<(&'static [u8], &'static [u8])> {
-    let text = word.text();
+fn longest_ending(
+    word: &StemWord,
+    endings: &[(&'static [u8], &'static [u8])],
+) -> Option<(&'static [u8], &'static [u8])> {
+    let text = word.as_bytes();
     // Most endings fall at their last letter, before anything is compared in full.
     endings.iter().find(|(ending, _)| ending.last() == text.last() && text.ends_with(ending)).copied()
 }
@@ -271,10 +279,10 @@ const STEP_4: &[(&[u8], &[u8])] = &[
 ];
 
 /// Not stemmed further once their plural is off.
-const SETTLED: &[&[u8]] =
+const NOT_STEMMED_FURTHER: &[&[u8]] =
     &[b"inning", b"outing", b"canning", b"herring", b"earring", b"proceed", b"exceed", b"succeed"];
 
-fn exception(word: &[u8]) -> Option<&'static [u8]> {
+fn irregular_stem(word: &[u8]) -> Option<&'static [u8]> {
     let stem: &[u8] = match word {
         b"skis" => b"ski",
         b"skies" => b"sky",

@@ -1,6 +1,6 @@
 //! What a query asks for, as weighted terms.
-use super::scan::{Class, scan};
-use super::{Term, compound, fold, stem, term};
+use super::scan::{TokenClass, scan_tokens};
+use super::{Term, compound, fold, stem, token_term};
 
 /// The words of a query, best first; empty when the query says nothing.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -34,47 +34,47 @@ const UMLAUT_WEIGHT: f32 = 0.8;
 const KANA_WEIGHT: f32 = 0.2;
 
 /// Reads a query. Stop words are left out unless it has nothing else.
-pub fn query(text: &str) -> QueryWords {
-    let words = read(text, false);
-    if words.terms.is_empty() { read(text, true) } else { words }
+pub fn parse_query(text: &str) -> QueryWords {
+    let words = read_terms(text, false);
+    if words.terms.is_empty() { read_terms(text, true) } else { words }
 }
 
-fn read(text: &str, keep_stop_words: bool) -> QueryWords {
+fn read_terms(text: &str, keep_stop_words: bool) -> QueryWords {
     let mut terms: Vec<QueryTerm> = Vec::new();
     let mut derived: Vec<QueryTerm> = Vec::new();
     let mut group = 0;
-    scan(text, keep_stop_words, &mut |class, token| {
+    scan_tokens(text, keep_stop_words, &mut |class, token| {
         group += 1;
         let weight = match class {
-            Class::Word | Class::Pair | Class::Alone => 1.0,
-            Class::Part => PART_WEIGHT,
-            Class::Whole => WHOLE_WEIGHT,
-            Class::Kana => KANA_WEIGHT,
+            TokenClass::Word | TokenClass::Pair | TokenClass::Alone => 1.0,
+            TokenClass::Part => PART_WEIGHT,
+            TokenClass::Whole => WHOLE_WEIGHT,
+            TokenClass::Kana => KANA_WEIGHT,
             // Its pairs ask for it.
-            Class::Single => return,
+            TokenClass::Single => return,
         };
-        terms.push(QueryTerm { term: class.term(token), weight, group, exact: class == Class::Whole });
+        terms.push(QueryTerm { term: class.to_term(token), weight, group, exact: class == TokenClass::Whole });
         if class.is_word() {
-            expand(token, weight, group, &mut derived);
+            add_derived_terms(token, weight, group, &mut derived);
         }
     });
     // What is said goes before what is derived, so the bound cuts the latter first.
     terms.append(&mut derived);
-    QueryWords { terms: distinct(terms) }
+    QueryWords { terms: distinct_terms(terms) }
 }
 
-fn expand(token: &str, weight: f32, group: u16, derived: &mut Vec<QueryTerm>) {
+fn add_derived_terms(token: &str, weight: f32, group: u16, derived: &mut Vec<QueryTerm>) {
     let mut add = |term, share: f32| derived.push(QueryTerm { term, weight: weight * share, group, exact: false });
     if token.len() >= compound::PIECE_LETTERS_MIN && token.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        add(compound::term(token), COMPOUND_WEIGHT);
+        add(compound::piece_term(token), COMPOUND_WEIGHT);
     }
-    compound::parts(token, |part| add(term(&stem::stem(part)), COMPOUND_WEIGHT));
+    compound::for_each_part(token, |part| add(token_term(&stem::stem_word(part)), COMPOUND_WEIGHT));
     if let Some(other) = fold::without_umlaut_digraphs(token) {
-        add(term(&stem::stem(&other)), UMLAUT_WEIGHT);
+        add(token_term(&stem::stem_word(&other)), UMLAUT_WEIGHT);
     }
 }
 
-fn distinct(terms: Vec<QueryTerm>) -> Vec<QueryTerm> {
+fn distinct_terms(terms: Vec<QueryTerm>) -> Vec<QueryTerm> {
     let mut kept: Vec<QueryTerm> = Vec::with_capacity(terms.len().min(QUERY_TERMS_MAX));
     for term in terms {
         if let Some(known) = kept.iter_mut().find(|known| known.term == term.term) {

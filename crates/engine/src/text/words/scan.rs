@@ -1,12 +1,12 @@
 //! Cuts text into words, identifiers and runs of scripts written without spaces.
 use unicode_normalization::char::is_combining_mark;
 
-use super::fold::{compatible, fold_into, invisible};
-use super::{TOKEN_CHARS_MAX, Term, identifier, stem, term, term_of};
+use super::fold::{fold_into, is_invisible, to_nfkc};
+use super::{TOKEN_CHARS_MAX, Term, hash_term, identifier, stem, token_term};
 
 /// What a token is; it decides how a token counts and what a query adds to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
+pub(super) enum TokenClass {
     /// An ordinary word, stemmed.
     Word,
     /// A word inside an identifier or hyphenated word, stemmed.
@@ -23,90 +23,90 @@ pub(super) enum Class {
     Alone,
 }
 
-impl Class {
-    pub(super) fn counted(self) -> bool {
-        !matches!(self, Class::Whole | Class::Single)
+impl TokenClass {
+    pub(super) fn is_counted(self) -> bool {
+        !matches!(self, TokenClass::Whole | TokenClass::Single)
     }
 
     pub(super) fn is_word(self) -> bool {
-        matches!(self, Class::Word | Class::Part)
+        matches!(self, TokenClass::Word | TokenClass::Part)
     }
 
-    pub(super) fn term(self, token: &str) -> Term {
-        if self.is_word() { stem::with_stem(token, |stem| term_of(stem.iter().copied())) } else { term(token) }
+    pub(super) fn to_term(self, token: &str) -> Term {
+        if self.is_word() { stem::with_stem(token, |stem| hash_term(stem.iter().copied())) } else { token_term(token) }
     }
 }
 
 /// Reads a text and hands every token to `sink`, folded.
 /// INVARIANT: linear in the text; every character is looked at a bounded number of times.
-pub(super) fn scan(text: &str, keep_stop_words: bool, sink: &mut dyn FnMut(Class, &str)) {
-    let text = compatible(text);
+pub(super) fn scan_tokens(text: &str, keep_stop_words: bool, sink: &mut dyn FnMut(TokenClass, &str)) {
+    let text = to_nfkc(text);
     // In a text of capitals alone, "IS" and "THE" are no abbreviations.
     let mixed_case = text.chars().any(char::is_lowercase);
-    let mut reader = Reader { token: String::new(), mixed_case, keep_stop_words, sink };
+    let mut reader = TokenReader { token: String::new(), mixed_case, keep_stop_words, sink };
     let mut rest = &*text;
-    while let Some(start) = rest.find(|letter: char| in_word(letter)) {
+    while let Some(start) = rest.find(|letter: char| is_word_char(letter)) {
         rest = &rest[start..];
-        let dense = rest.chars().next().is_some_and(unspaced);
+        let dense = rest.chars().next().is_some_and(is_unspaced);
         let end = if dense {
-            rest.find(|letter| !unspaced(letter))
+            rest.find(|letter| !is_unspaced(letter))
         } else {
-            rest.find(|letter| !in_chunk(letter) || unspaced(letter))
+            rest.find(|letter| !is_chunk_char(letter) || is_unspaced(letter))
         };
         let (chunk, after) = rest.split_at(end.unwrap_or(rest.len()));
         if dense {
-            reader.run(chunk)
+            reader.read_unspaced_run(chunk)
         } else {
-            reader.chunk(chunk)
+            reader.read_chunk(chunk)
         }
         rest = after;
     }
 }
 
-struct Reader<'a> {
+struct TokenReader<'a> {
     /// Reused for every token.
     token: String,
     mixed_case: bool,
     keep_stop_words: bool,
-    sink: &'a mut dyn FnMut(Class, &str),
+    sink: &'a mut dyn FnMut(TokenClass, &str),
 }
 
-impl Reader<'_> {
-    fn chunk(&mut self, chunk: &str) {
-        let chunk = chunk.trim_end_matches(|letter: char| !in_word(letter) && !matches!(letter, '+' | '#'));
+impl TokenReader<'_> {
+    fn read_chunk(&mut self, chunk: &str) {
+        let chunk = chunk.trim_end_matches(|letter: char| !is_word_char(letter) && !matches!(letter, '+' | '#'));
         if chunk.bytes().all(|byte| byte.is_ascii_lowercase()) {
-            return self.word(Class::Word, chunk);
+            return self.emit_word(TokenClass::Word, chunk);
         }
-        identifier::read(chunk, &mut |class, token| self.word(class, token));
+        identifier::read_identifier(chunk, &mut |class, token| self.emit_word(class, token));
     }
 
-    fn word(&mut self, class: Class, raw: &str) {
+    fn emit_word(&mut self, class: TokenClass, raw: &str) {
         let raw = raw.char_indices().nth(TOKEN_CHARS_MAX).map_or(raw, |(end, _)| &raw[..end]);
         self.token.clear();
         fold_into(raw, &mut self.token);
-        let keep = class == Class::Whole || self.keep_stop_words || !stem::is_stop_word(&self.token);
-        if keep || self.abbreviation(raw) {
+        let keep = class == TokenClass::Whole || self.keep_stop_words || !stem::is_stop_word(&self.token);
+        if keep || self.is_abbreviation(raw) {
             (self.sink)(class, &self.token);
         }
     }
 
     /// "IT" and "US" amid ordinary text are names, "it" and "us" are not.
-    fn abbreviation(&self, raw: &str) -> bool {
+    fn is_abbreviation(&self, raw: &str) -> bool {
         self.mixed_case && raw.len() >= 2 && raw.bytes().all(|byte| byte.is_ascii_uppercase())
     }
 
-    fn run(&mut self, run: &str) {
+    fn read_unspaced_run(&mut self, run: &str) {
         let mut before: Option<(usize, char)> = None;
         let alone = run.chars().nth(1).is_none();
         for (at, letter) in run.char_indices() {
             let end = at + letter.len_utf8();
             if alone {
-                (self.sink)(Class::Alone, run);
-            } else if ideograph(letter) {
-                (self.sink)(Class::Single, &run[at..end]);
+                (self.sink)(TokenClass::Alone, run);
+            } else if is_ideograph(letter) {
+                (self.sink)(TokenClass::Single, &run[at..end]);
             }
             if let Some((start, first)) = before {
-                let class = if hiragana(first) && hiragana(letter) { Class::Kana } else { Class::Pair };
+                let class = if is_hiragana(first) && is_hiragana(letter) { TokenClass::Kana } else { TokenClass::Pair };
                 (self.sink)(class, &run[start..end]);
             }
             before = Some((at, letter));
@@ -114,7 +114,7 @@ impl Reader<'_> {
     }
 }
 
-fn in_word(letter: char) -> bool {
+fn is_word_char(letter: char) -> bool {
     if letter.is_ascii() {
         letter.is_ascii_alphanumeric()
     } else {
@@ -123,24 +123,24 @@ fn in_word(letter: char) -> bool {
 }
 
 /// Letters, and what joins letters to identifiers.
-fn in_chunk(letter: char) -> bool {
-    in_word(letter)
+fn is_chunk_char(letter: char) -> bool {
+    is_word_char(letter)
         || matches!(letter, '_' | '-' | '.' | '/' | ':' | '@' | '+' | '#' | '\'' | '\u{2019}' | '\u{2010}' | '\u{2011}')
-        || invisible(letter)
+        || is_invisible(letter)
 }
 
-fn ideograph(letter: char) -> bool {
+fn is_ideograph(letter: char) -> bool {
     matches!(letter, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}' | '々')
 }
 
-fn hiragana(letter: char) -> bool {
+fn is_hiragana(letter: char) -> bool {
     matches!(letter, '\u{3041}'..='\u{309f}')
 }
 
 /// Scripts that put no space between words, and Korean, which glues particles to them.
-fn unspaced(letter: char) -> bool {
+fn is_unspaced(letter: char) -> bool {
     letter >= '\u{e00}'
-        && (ideograph(letter)
+        && (is_ideograph(letter)
             || matches!(letter,
                 '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}'
                 | '\u{3041}'..='\u{3096}' | '\u{3099}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}' | '\u{ac00}'..='\u{d7a3}'))

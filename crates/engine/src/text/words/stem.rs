@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use super::porter;
 
 /// The stem of a folded word; what is not plain English letters stays as it is.
-pub(super) fn stem(word: &str) -> Cow<'_, str> {
+pub(super) fn stem_word(word: &str) -> Cow<'_, str> {
     let mut stem = Cow::Borrowed(word);
     with_stem(word, |bytes| {
         if bytes != word.as_bytes() {
@@ -18,7 +18,7 @@ pub(super) fn stem(word: &str) -> Cow<'_, str> {
 /// As [`stem`], without making a string.
 pub(super) fn with_stem<T>(word: &str, use_stem: impl FnOnce(&[u8]) -> T) -> T {
     let plain = word.bytes().all(|byte| byte.is_ascii_lowercase());
-    match plain.then(|| porter::stem(word)).flatten() {
+    match plain.then(|| porter::stem_english(word)).flatten() {
         Some((bytes, len)) => use_stem(&bytes[..len]),
         None => use_stem(word.as_bytes()),
     }
@@ -26,7 +26,7 @@ pub(super) fn with_stem<T>(word: &str, use_stem: impl FnOnce(&[u8]) -> T) -> T {
 
 /// Whether a folded word carries grammar rather than meaning.
 pub(crate) fn is_stop_word(word: &str) -> bool {
-    word.len() <= STOP_WORD_BYTES_MAX && PACKED_STOP_WORDS.binary_search(&packed(word.as_bytes())).is_ok()
+    word.len() <= STOP_WORD_BYTES_MAX && PACKED_STOP_WORDS.binary_search(&pack_word(word.as_bytes())).is_ok()
 }
 
 /// [`STOP_WORDS`] as numbers: every word of every text is looked up here, and numbers compare in one step.
@@ -34,14 +34,14 @@ const PACKED_STOP_WORDS: [u128; STOP_WORDS.len()] = {
     let mut packed_words = [0; STOP_WORDS.len()];
     let mut at = 0;
     while at < STOP_WORDS.len() {
-        packed_words[at] = packed(STOP_WORDS[at].as_bytes());
+        packed_words[at] = pack_word(STOP_WORDS[at].as_bytes());
         at += 1;
     }
     packed_words
 };
 
 /// A word of at most sixteen bytes as a number; numbers sort as the words do.
-const fn packed(word: &[u8]) -> u128 {
+const fn pack_word(word: &[u8]) -> u128 {
     let mut number = 0;
     let mut at = 0;
     while at < word.len() {
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn endings_fall_names_stay() {
-        let check = |word: &str, expected: &str| assert_eq!(stem(word), expected);
+        let check = |word: &str, expected: &str| assert_eq!(stem_word(word), expected);
         check("crashes", "crash");
         check("crashed", "crash");
         check("crashing", "crash");
@@ -101,7 +101,7 @@ mod tests {
             "ent", "ll", "c", "x",
         ];
         let other = rust_stemmers::Stemmer::create(rust_stemmers::Algorithm::English);
-        let check = |word: &str| assert_eq!(stem(word), other.stem(word), "{word}");
+        let check = |word: &str| assert_eq!(stem_word(word), other.stem(word), "{word}");
         for one in PIECES {
             for two in PIECES {
                 for three in PIECES {

@@ -2,14 +2,19 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn content(text: &str) -> Words {
-    index(&Fields { content: text, ..Fields::default() })
+fn content(text: &str) -> IndexedWords {
+    index_fields(&IndexedFields { content: text, ..IndexedFields::default() })
 }
 
 /// The best weight among the query's terms that the memory holds; 0 when it is not found.
 fn found(memory: &str, asked: &str) -> f32 {
     let words = content(memory);
-    query(asked).terms.iter().filter(|term| words.tf(term.term) > 0).map(|term| term.weight).fold(0.0, f32::max)
+    parse_query(asked)
+        .terms
+        .iter()
+        .filter(|term| words.term_frequency(term.term) > 0)
+        .map(|term| term.weight)
+        .fold(0.0, f32::max)
 }
 
 #[test]
@@ -77,19 +82,19 @@ fn what_is_not_there_is_not_found() {
 
 #[test]
 fn a_query_says_each_thing_once_and_not_too_much() {
-    assert_eq!(query("nginx, nginx and NGINX").terms.iter().filter(|term| term.weight == 1.0).count(), 1);
-    assert_eq!(query("").terms, []);
-    assert_eq!(query("?!").terms, []);
+    assert_eq!(parse_query("nginx, nginx and NGINX").terms.iter().filter(|term| term.weight == 1.0).count(), 1);
+    assert_eq!(parse_query("").terms, []);
+    assert_eq!(parse_query("?!").terms, []);
     let page = (0..1000).map(|at| format!("word{at} ")).collect::<String>();
-    assert_eq!(query(&page).terms.len(), QUERY_TERMS_MAX);
-    assert!(query("see deployment/web").terms.iter().any(|term| term.exact));
+    assert_eq!(parse_query(&page).terms.len(), QUERY_TERMS_MAX);
+    assert!(parse_query("see deployment/web").terms.iter().any(|term| term.exact));
 }
 
 #[test]
 fn chosen_fields_count_more_and_expansions_lengthen_nothing() {
     let tags = ["nginx".to_owned()];
-    let words = index(&Fields { content: "nginx restarted", tags: &tags, ..Fields::default() });
-    assert_eq!((words.tf(term("nginx")), words.len), (3, 3));
+    let words = index_fields(&IndexedFields { content: "nginx restarted", tags: &tags, ..IndexedFields::default() });
+    assert_eq!((words.term_frequency(token_term("nginx")), words.len), (3, 3));
     assert_eq!(content("the deployment/web").len, 2);
     assert_eq!(content("a datenbankverbindung").len, 1);
 }
@@ -97,7 +102,7 @@ fn chosen_fields_count_more_and_expansions_lengthen_nothing() {
 /// The stored numbers: a change here makes every index on disk stale.
 #[test]
 fn terms_are_stable() {
-    let check = |token: &str, expected: Term| assert_eq!(term(token), expected, "{token}");
+    let check = |token: &str, expected: Term| assert_eq!(token_term(token), expected, "{token}");
     check("", 0x4fd0_bfc1);
     check("nginx", 0x9812_4c00);
     check("东京", 0xc819_e3d7);
@@ -105,20 +110,20 @@ fn terms_are_stable() {
 
 #[test]
 fn tokens_are_plain_words() {
-    assert_eq!(tokens("File infra tickets in OPS!"), ["file", "infra", "tickets", "in", "ops"]);
-    assert_eq!(tokens("Ｃafé 東京"), ["cafe", "東", "京"]);
+    assert_eq!(folded_words("File infra tickets in OPS!"), ["file", "infra", "tickets", "in", "ops"]);
+    assert_eq!(folded_words("Ｃafé 東京"), ["cafe", "東", "京"]);
 }
 
 proptest! {
     #[test]
     fn bytes_come_back(terms in proptest::collection::btree_map(any::<u32>(), 1u8.., 0..200), len in any::<u32>()) {
-        let words = Words { terms: terms.into_iter().collect(), len };
-        prop_assert_eq!(Words::from_bytes(&words.to_bytes()), Some(words));
+        let words = IndexedWords { terms: terms.into_iter().collect(), len };
+        prop_assert_eq!(IndexedWords::from_bytes(&words.to_bytes()), Some(words));
     }
 
     #[test]
     fn broken_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
-        if let Some(words) = Words::from_bytes(&bytes) {
+        if let Some(words) = IndexedWords::from_bytes(&bytes) {
             prop_assert!(words.terms.is_sorted_by(|a, b| a.0 < b.0));
         }
     }
@@ -127,8 +132,8 @@ proptest! {
     fn any_text_is_read(text in "\\PC{0,200}") {
         let words = content(&text);
         prop_assert!(words.terms.is_sorted_by(|a, b| a.0 < b.0));
-        prop_assert_eq!(Words::from_bytes(&words.to_bytes()), Some(words));
-        prop_assert!(query(&text).terms.len() <= QUERY_TERMS_MAX);
+        prop_assert_eq!(IndexedWords::from_bytes(&words.to_bytes()), Some(words));
+        prop_assert!(parse_query(&text).terms.len() <= QUERY_TERMS_MAX);
     }
 
     #[test]
@@ -136,8 +141,8 @@ proptest! {
         let words = content(&text);
         // What is only derived is looked for in other texts: compounds count less, and `Stoerung` asks for `Störung` at 0.8.
         let said = |term: &&QueryTerm| term.weight >= 0.7 && (term.weight - 0.8).abs() > 1e-6;
-        for asked in query(&text).terms.iter().filter(said) {
-            prop_assert!(words.tf(asked.term) > 0);
+        for asked in parse_query(&text).terms.iter().filter(said) {
+            prop_assert!(words.term_frequency(asked.term) > 0);
         }
     }
 }

@@ -89,14 +89,14 @@ const KINDS: &[Kind] = &[
 ];
 
 /// Dice that fall the same way for the same number.
-struct Dice(u64);
+struct SeededRng(u64);
 
-impl Dice {
-    fn new(seed: u64) -> Dice {
-        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x2545_f491_4f6c_dd1d))
+impl SeededRng {
+    fn new(seed: u64) -> SeededRng {
+        SeededRng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x2545_f491_4f6c_dd1d))
     }
 
-    fn roll(&mut self, sides: usize) -> usize {
+    fn next_below(&mut self, sides: usize) -> usize {
         // xorshift, then the high half: the low bits of such a word are its weakest.
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -105,7 +105,7 @@ impl Dice {
     }
 
     fn pick<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.roll(list.len())]
+        list[self.next_below(list.len())]
     }
 }
 
@@ -120,14 +120,14 @@ pub struct Incident {
 }
 
 impl Incident {
-    fn rolled(dice: &mut Dice) -> Incident {
+    fn from_rng(dice: &mut SeededRng) -> Incident {
         let (service, namespace) = (dice.pick(SERVICES), dice.pick(NAMESPACES));
-        Incident { service, namespace, symptom: dice.roll(SYMPTOMS.len()), cause: dice.roll(CAUSES.len()) }
+        Incident { service, namespace, symptom: dice.next_below(SYMPTOMS.len()), cause: dice.next_below(CAUSES.len()) }
     }
 
     /// What the memory of this number tells of.
-    pub fn of(number: usize) -> Incident {
-        Incident::rolled(&mut Dice::new(number as u64))
+    pub fn from_number(number: usize) -> Incident {
+        Incident::from_rng(&mut SeededRng::new(number as u64))
     }
 
     pub fn symptom(&self) -> &'static str {
@@ -140,9 +140,9 @@ impl Incident {
 }
 
 /// The memory of this number and who saves it.
-pub fn memory(tenant: TenantId, number: usize, conversations: usize) -> (Caller, Draft) {
-    let mut dice = Dice::new(number as u64);
-    let incident = Incident::rolled(&mut dice);
+pub fn generate_memory(tenant: TenantId, number: usize, conversations: usize) -> (Caller, Draft) {
+    let mut dice = SeededRng::new(number as u64);
+    let incident = Incident::from_rng(&mut dice);
     let Incident { service, namespace, .. } = incident;
     let (symptom, cause) = (incident.symptom(), incident.cause());
     let content = format!(
@@ -163,26 +163,26 @@ pub fn memory(tenant: TenantId, number: usize, conversations: usize) -> (Caller,
     match number % 2 {
         0 => (Caller::admin(tenant), Draft { store: "workspace_runbooks".to_owned(), ..draft }),
         _ => {
-            let caller = talker(tenant, number / 2 % conversations.max(1));
+            let caller = conversation_agent(tenant, number / 2 % conversations.max(1));
             (caller, Draft { store: "conversation_memory".to_owned(), ..draft })
         }
     }
 }
 
 /// What the memory of this number says, whoever saves it.
-pub fn text(number: usize) -> String {
-    memory(TenantId(uuid::Uuid::nil()), number, CONVERSATIONS).1.content
+pub fn memory_text(number: usize) -> String {
+    generate_memory(TenantId(uuid::Uuid::nil()), number, CONVERSATIONS).1.content
 }
 
 /// The agent of this conversation.
-pub fn talker(tenant: TenantId, conversation: usize) -> Caller {
+pub fn conversation_agent(tenant: TenantId, conversation: usize) -> Caller {
     Caller::agent(tenant, "bench").in_conversation(&format!("c{conversation}"))
 }
 
 /// The question of this number: some exact, some loose, some about nothing that was saved.
-pub fn query(number: usize) -> String {
+pub fn generate_query(number: usize) -> String {
     // Far from the memories' numbers, so that a question is not the echo of one of them.
-    let mut dice = Dice::new(number as u64 + 0x5eed_0000);
+    let mut dice = SeededRng::new(number as u64 + 0x5eed_0000);
     let (service, namespace) = (dice.pick(SERVICES), dice.pick(NAMESPACES));
     match number % 5 {
         0 => format!("why did {service} {} in {namespace}", dice.pick(SYMPTOMS)),
@@ -200,11 +200,13 @@ mod tests {
     #[test]
     fn the_corpus_is_the_same_every_time_and_varied() {
         let tenant = TenantId(uuid::Uuid::nil());
-        let texts: Vec<String> = (0..500).map(|number| memory(tenant, number, CONVERSATIONS).1.content).collect();
-        let again: Vec<String> = (0..500).map(|number| memory(tenant, number, CONVERSATIONS).1.content).collect();
+        let texts: Vec<String> =
+            (0..500).map(|number| generate_memory(tenant, number, CONVERSATIONS).1.content).collect();
+        let again: Vec<String> =
+            (0..500).map(|number| generate_memory(tenant, number, CONVERSATIONS).1.content).collect();
         assert_eq!(texts, again);
         let distinct: std::collections::HashSet<&String> = texts.iter().collect();
         assert_eq!(distinct.len(), texts.len());
-        assert_ne!(query(1), query(6));
+        assert_ne!(generate_query(1), generate_query(6));
     }
 }

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::measure::{Figures, Meter};
 use super::process::Process;
-use super::{corpus, fill, mcp, serve};
+use super::{corpus, fill_corpus, mcp, serve};
 use crate::assemble::Session;
-use crate::commands::demo::Throwaway;
+use crate::commands::demo::TempHome;
 use crate::config::Config;
 use crate::error::Failure;
 use crate::output::Output;
@@ -29,52 +29,52 @@ pub struct DoorsReport {
 
 /// One after the other: each has the database to itself.
 pub fn run(config: &Config, output: &Output, count: usize, saves: usize) -> Result<(), Failure> {
-    let place = Throwaway::new("bench")?;
+    let place = TempHome::new("bench")?;
     let stretch = |nth: usize| count + nth * (WARM_UP + saves)..count + (nth + 1) * (WARM_UP + saves);
-    let in_process = in_process(&place.config(config), stretch(0))?.named(IN_PROCESS);
-    let over_mcp = over_mcp(&place, stretch(1))?.named(OVER_MCP);
-    let over_rest = over_rest(&place, stretch(2))?.named(OVER_REST);
+    let in_process = measure_in_process(&place.redirect_config(config), stretch(0))?.with_name(IN_PROCESS);
+    let over_mcp = measure_over_mcp(&place, stretch(1))?.with_name(OVER_MCP);
+    let over_rest = measure_over_rest(&place, stretch(2))?.with_name(OVER_REST);
     let report = DoorsReport { count, figures: vec![in_process, over_mcp, over_rest] };
-    output.answer(&report, || super::timed(output, &report.figures))
+    output.print_answer(&report, || super::render_timings(output, &report.figures))
 }
 
-fn in_process(config: &Config, numbers: Range<usize>) -> Result<Figures, Failure> {
+fn measure_in_process(config: &Config, numbers: Range<usize>) -> Result<Figures, Failure> {
     let session = Session::open(config)?;
     let measured = numbers.start + WARM_UP..numbers.end;
-    fill(&session, 0..measured.start)?;
-    let figures = fill(&session, measured)?;
+    fill_corpus(&session, 0..measured.start)?;
+    let figures = fill_corpus(&session, measured)?;
     session.close()?;
     Ok(figures)
 }
 
-fn over_mcp(place: &Throwaway, numbers: Range<usize>) -> Result<Figures, Failure> {
-    let mut door = mcp::open(place, &["--as", "agent:bench", "--conversation", "bench"])?;
-    measured(numbers, &mut door, |door, number| {
+fn measure_over_mcp(place: &TempHome, numbers: Range<usize>) -> Result<Figures, Failure> {
+    let mut door = mcp::start_server(place, &["--as", "agent:bench", "--conversation", "bench"])?;
+    measure_saves(numbers, &mut door, |door, number| {
         let arguments = json!({
             "target_store_slug": "conversation_memory", "document_type": "tool_usage_lesson",
-            "path": format!("bench/{number}"), "content": corpus::text(number), "evidence_summary": "seen in a benchmark",
+            "path": format!("bench/{number}"), "content": corpus::memory_text(number), "evidence_summary": "seen in a benchmark",
         });
-        mcp::call(door, number, "memory_remember", &arguments)
+        mcp::call_tool(door, number, "memory_remember", &arguments)
     })
 }
 
-fn over_rest(place: &Throwaway, numbers: Range<usize>) -> Result<Figures, Failure> {
-    let (mut server, house) = serve::open(place)?;
-    let mut line = house.line()?;
-    measured(numbers, &mut server, |_, number| line.save(&corpus::text(number)))
+fn measure_over_rest(place: &TempHome, numbers: Range<usize>) -> Result<Figures, Failure> {
+    let (mut server, house) = serve::start_server(place)?;
+    let mut line = house.open_connection()?;
+    measure_saves(numbers, &mut server, |_, number| line.save_memory(&corpus::memory_text(number)))
 }
 
 /// The saves after the first ones, with the CPU time of the process that answers them.
-fn measured(
+fn measure_saves(
     mut numbers: Range<usize>,
     door: &mut Process,
     mut save: impl FnMut(&mut Process, usize) -> Result<(), Failure>,
 ) -> Result<Figures, Failure> {
     numbers.by_ref().take(WARM_UP).try_for_each(|number| save(door, number))?;
-    let before = door.cpu()?;
+    let before = door.cpu_time()?;
     let mut meter = Meter::start(numbers.len());
     for number in numbers {
-        meter.time(|| save(door, number))?;
+        meter.time_operation(|| save(door, number))?;
     }
-    Ok(meter.stop().of_other(door.cpu()?.saturating_sub(before)))
+    Ok(meter.stop().with_process_cpu(door.cpu_time()?.saturating_sub(before)))
 }

@@ -8,7 +8,7 @@ use engine::model::id::TenantId;
 use serde_json::Value;
 
 use super::corpus::{self, CAUSES, Incident, SYMPTOMS};
-use super::retrieval::{Asked, Collection, Set, Turn};
+use super::retrieval::{Collection, Question, RecordedTurn, RetrievalSet};
 
 /// One question for so many notes: few enough to be asked under every ranker.
 const NOTES_PER_QUESTION: usize = 5;
@@ -49,59 +49,64 @@ const CAUSES_PARAPHRASED: [&str; CAUSES.len()] = [
 ];
 
 /// So many notes, and a question for every fifth of them.
-pub fn set(notes: usize) -> Set {
-    let incidents: Vec<Incident> = (0..notes).map(Incident::of).collect();
-    let answers = Answers::of(&incidents);
+pub fn generate_set(notes: usize) -> RetrievalSet {
+    let incidents: Vec<Incident> = (0..notes).map(Incident::from_number).collect();
+    let answers = AnswerIndex::from_incidents(&incidents);
     let about = incidents.iter().step_by(NOTES_PER_QUESTION).enumerate();
-    let queries = about.map(|(number, incident)| asked(number, incident, &answers)).collect();
-    Set {
+    let queries = about.map(|(number, incident)| generate_question(number, incident, &answers)).collect();
+    RetrievalSet {
         collections: vec![Collection {
             id: "operations".to_owned(),
-            memories: (0..notes).map(note).collect(),
+            memories: (0..notes).map(generate_note).collect(),
             queries,
         }],
     }
 }
 
-fn note(number: usize) -> Turn {
-    let (_, draft) = corpus::memory(TenantId(uuid::Uuid::nil()), number, corpus::CONVERSATIONS);
+fn generate_note(number: usize) -> RecordedTurn {
+    let (_, draft) = corpus::generate_memory(TenantId(uuid::Uuid::nil()), number, corpus::CONVERSATIONS);
     // A session each: notes are not turns of one talk.
-    Turn { id: number.to_string(), text: draft.content, session: Value::from(number), ..Turn::default() }
+    RecordedTurn {
+        id: number.to_string(),
+        text: draft.content,
+        session: Value::from(number),
+        ..RecordedTurn::default()
+    }
 }
 
 /// Asks about the symptom or the cause, and in either words, by turns.
-fn asked(number: usize, incident: &Incident, answers: &Answers) -> Asked {
+fn generate_question(number: usize, incident: &Incident, answers: &AnswerIndex) -> Question {
     let Incident { service, namespace, symptom, cause } = *incident;
     let (category, text, gold) = match number % 4 {
         0 => (
             SAME_WORDS,
             format!("what was it when {service} {} in {namespace}", incident.symptom()),
-            answers.showing(incident),
+            answers.for_symptom(incident),
         ),
         1 => (
             OTHER_WORDS,
             format!("why did {service} in {namespace} {}", SYMPTOMS_PARAPHRASED[symptom]),
-            answers.showing(incident),
+            answers.for_symptom(incident),
         ),
-        2 => (SAME_WORDS, format!("what fixed {service} when {}", incident.cause()), answers.caused(incident)),
+        2 => (SAME_WORDS, format!("what fixed {service} when {}", incident.cause()), answers.for_cause(incident)),
         _ => (
             OTHER_WORDS,
             format!("what did we do about {service} when {}", CAUSES_PARAPHRASED[cause]),
-            answers.caused(incident),
+            answers.for_cause(incident),
         ),
     };
-    Asked { text, category, gold: gold.iter().map(usize::to_string).collect() }
+    Question { text, category, gold: gold.iter().map(usize::to_string).collect() }
 }
 
 /// Every note that answers as well as the one the question was made from.
-struct Answers {
+struct AnswerIndex {
     by_symptom: HashMap<(&'static str, &'static str, usize), Vec<usize>>,
     by_cause: HashMap<(&'static str, usize), Vec<usize>>,
 }
 
-impl Answers {
-    fn of(incidents: &[Incident]) -> Answers {
-        let mut answers = Answers { by_symptom: HashMap::new(), by_cause: HashMap::new() };
+impl AnswerIndex {
+    fn from_incidents(incidents: &[Incident]) -> AnswerIndex {
+        let mut answers = AnswerIndex { by_symptom: HashMap::new(), by_cause: HashMap::new() };
         for (number, incident) in incidents.iter().enumerate() {
             let Incident { service, namespace, symptom, cause } = *incident;
             answers.by_symptom.entry((service, namespace, symptom)).or_default().push(number);
@@ -110,11 +115,11 @@ impl Answers {
         answers
     }
 
-    fn showing(&self, incident: &Incident) -> &[usize] {
+    fn for_symptom(&self, incident: &Incident) -> &[usize] {
         self.by_symptom.get(&(incident.service, incident.namespace, incident.symptom)).map_or(&[], Vec::as_slice)
     }
 
-    fn caused(&self, incident: &Incident) -> &[usize] {
+    fn for_cause(&self, incident: &Incident) -> &[usize] {
         self.by_cause.get(&(incident.service, incident.cause)).map_or(&[], Vec::as_slice)
     }
 }
@@ -126,12 +131,12 @@ mod tests {
 
     #[test]
     fn half_of_the_questions_are_paraphrases_and_all_have_answers() {
-        let set = set(400);
+        let set = generate_set(400);
         let queries = &set.collections[0].queries;
         let paraphrased = queries.iter().filter(|asked| asked.category == OTHER_WORDS).count();
         assert_eq!((queries.len(), paraphrased), (80, 40));
         assert!(queries.iter().all(|asked| !asked.gold.is_empty()));
-        let again = super::set(400);
+        let again = generate_set(400);
         assert!(queries.iter().zip(&again.collections[0].queries).all(|(one, other)| one.text == other.text));
     }
 
@@ -140,11 +145,16 @@ mod tests {
         let tables = [(SYMPTOMS, &SYMPTOMS_PARAPHRASED), (CAUSES, &CAUSES_PARAPHRASED)];
         let mut shared = Vec::new();
         for (said, other) in tables.iter().flat_map(|(said, others)| said.iter().zip(others.iter())) {
-            let words =
-                |text| engine::text::words::index(&engine::text::words::Fields { content: text, ..Default::default() });
+            let words = |text| {
+                engine::text::words::index_fields(&engine::text::words::IndexedFields {
+                    content: text,
+                    ..Default::default()
+                })
+            };
             let (said_words, other_words) = (words(said), words(other));
-            let terms =
-                |words: &engine::text::words::Words| words.terms.iter().map(|(term, _)| *term).collect::<HashSet<_>>();
+            let terms = |words: &engine::text::words::IndexedWords| {
+                words.terms.iter().map(|(term, _)| *term).collect::<HashSet<_>>()
+            };
             if !terms(&said_words).is_disjoint(&terms(&other_words)) {
                 shared.push((said, other));
             }

@@ -4,11 +4,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::measure::{Figures, Meter};
-use super::process::{Process, broken};
-use super::search::searches;
-use super::{WARM_UP, corpus, fill};
+use super::process::{Process, process_failure};
+use super::search::measure_searches;
+use super::{WARM_UP, corpus, fill_corpus};
 use crate::assemble::Session;
-use crate::commands::demo::Throwaway;
+use crate::commands::demo::TempHome;
 use crate::config::Config;
 use crate::error::Failure;
 use crate::output::Output;
@@ -28,47 +28,47 @@ pub struct McpReport {
 }
 
 pub fn run(config: &Config, output: &Output, count: usize, queries: usize) -> Result<(), Failure> {
-    let place = Throwaway::new("bench")?;
-    let session = Session::open(&place.config(config))?;
-    fill(&session, 0..count)?;
-    searches(&session, 0, WARM_UP)?;
-    let mut door = open(&place, &["--as", "admin"])?;
-    (0..WARM_UP).try_for_each(|number| search(&mut door, number))?;
+    let place = TempHome::new("bench")?;
+    let session = Session::open(&place.redirect_config(config))?;
+    fill_corpus(&session, 0..count)?;
+    measure_searches(&session, 0, WARM_UP)?;
+    let mut door = start_server(&place, &["--as", "admin"])?;
+    (0..WARM_UP).try_for_each(|number| call_search(&mut door, number))?;
     let each = queries.div_ceil(ROUNDS);
     let (mut engine, mut tool) = (Vec::new(), Vec::new());
     for from in (0..ROUNDS).map(|round| WARM_UP + round * each) {
-        engine.push(searches(&session, from, each)?);
-        tool.push(calls(&mut door, from, each)?);
+        engine.push(measure_searches(&session, from, each)?);
+        tool.push(measure_calls(&mut door, from, each)?);
     }
-    let (engine, tool) = (mean(&engine).named("engine"), mean(&tool).named("tool call"));
+    let (engine, tool) = (mean_figures(&engine).with_name("engine"), mean_figures(&tool).with_name("tool call"));
     let report = McpReport { count, added_cpu_ms_each: tool.cpu_ms_each - engine.cpu_ms_each, engine, tool };
-    output.answer(&report, || {
-        let table = super::timed(output, [&report.engine, &report.tool]);
+    output.print_answer(&report, || {
+        let table = super::render_timings(output, [&report.engine, &report.tool]);
         format!("{table}\na tool call adds {:.3} ms of CPU, among {count} memories", report.added_cpu_ms_each)
     })
 }
 
 /// A process that answers over its standard streams, and was greeted.
-pub(super) fn open(place: &Throwaway, who: &[&str]) -> Result<Process, Failure> {
+pub(super) fn start_server(place: &TempHome, who: &[&str]) -> Result<Process, Failure> {
     let mut door = Process::start(place, &[&["mcp"], who].concat())?;
     let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "bench", "version": "1" } });
-    ask(&mut door, 0, "initialize", &hello)?;
-    door.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+    send_request(&mut door, 0, "initialize", &hello)?;
+    door.write_line(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
     Ok(door)
 }
 
 /// So many searches as tool calls, with the CPU time of the process that answers them.
-fn calls(door: &mut Process, from: usize, queries: usize) -> Result<Figures, Failure> {
-    let before = door.cpu()?;
+fn measure_calls(door: &mut Process, from: usize, queries: usize) -> Result<Figures, Failure> {
+    let before = door.cpu_time()?;
     let mut meter = Meter::start(queries);
     for number in from..from + queries {
-        meter.time(|| search(door, number))?;
+        meter.time_operation(|| call_search(door, number))?;
     }
-    Ok(meter.stop().of_other(door.cpu()?.saturating_sub(before)))
+    Ok(meter.stop().with_process_cpu(door.cpu_time()?.saturating_sub(before)))
 }
 
 /// Of stretches of one length.
-fn mean(stretches: &[Figures]) -> Figures {
+fn mean_figures(stretches: &[Figures]) -> Figures {
     let mean = |part: fn(&Figures) -> f64| stretches.iter().map(part).sum::<f64>() / stretches.len().max(1) as f64;
     Figures {
         operations: stretches.iter().map(|figures| figures.operations).sum(),
@@ -79,19 +79,19 @@ fn mean(stretches: &[Figures]) -> Figures {
     }
 }
 
-fn search(door: &mut Process, number: usize) -> Result<(), Failure> {
-    call(door, number + 1, "memory_search", &json!({ "query": corpus::query(number) }))
+fn call_search(door: &mut Process, number: usize) -> Result<(), Failure> {
+    call_tool(door, number + 1, "memory_search", &json!({ "query": corpus::generate_query(number) }))
 }
 
-pub(super) fn call(door: &mut Process, id: usize, tool: &str, arguments: &Value) -> Result<(), Failure> {
-    let answer = ask(door, id, "tools/call", &json!({ "name": tool, "arguments": arguments }))?;
+pub(super) fn call_tool(door: &mut Process, id: usize, tool: &str, arguments: &Value) -> Result<(), Failure> {
+    let answer = send_request(door, id, "tools/call", &json!({ "name": tool, "arguments": arguments }))?;
     match answer["result"]["isError"].as_bool() {
         Some(false) => Ok(()),
-        _ => Err(broken(answer)),
+        _ => Err(process_failure(answer)),
     }
 }
 
-fn ask(door: &mut Process, id: usize, method: &str, params: &Value) -> Result<Value, Failure> {
-    door.tell(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
-    door.said()
+fn send_request(door: &mut Process, id: usize, method: &str, params: &Value) -> Result<Value, Failure> {
+    door.write_line(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
+    door.read_json()
 }

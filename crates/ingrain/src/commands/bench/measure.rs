@@ -26,18 +26,18 @@ pub struct Figures {
 }
 
 impl Figures {
-    pub fn named(self, name: &str) -> Figures {
+    pub fn with_name(self, name: &str) -> Figures {
         Figures { name: name.to_owned(), ..self }
     }
 
     /// With the CPU time of the process that did it, where that was another one.
-    pub fn of_other(self, spent: Duration) -> Figures {
+    pub fn with_process_cpu(self, spent: Duration) -> Figures {
         let cpu_ms_each = spent.as_secs_f64() * 1e3 / self.operations.max(1) as f64;
         Figures { cpu_ms_each, cpu_ms_max: 0.0, written_bytes_each: None, ..self }
     }
 
     /// With the waits for the disk between two counts.
-    pub fn synced(self, before: Option<u64>, after: Option<u64>) -> Figures {
+    pub fn with_disk_syncs(self, before: Option<u64>, after: Option<u64>) -> Figures {
         let each = |syncs: u64| syncs as f64 / self.operations.max(1) as f64;
         let disk_syncs_each = after.zip(before).map(|(after, before)| each(after.saturating_sub(before)));
         Figures { disk_syncs_each, ..self }
@@ -59,7 +59,7 @@ impl Meter {
         Meter { cpu: cpu_time(), wall: Instant::now(), written: written_bytes(), times, cpu_max: Duration::ZERO }
     }
 
-    pub fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
+    pub fn time_operation<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let (begun, cpu) = (Instant::now(), cpu_time());
         let done = work();
         self.times.push(begun.elapsed());
@@ -68,7 +68,7 @@ impl Meter {
     }
 
     /// How many were timed so far.
-    pub fn operations(&self) -> usize {
+    pub fn operation_count(&self) -> usize {
         self.times.len()
     }
 
@@ -106,14 +106,14 @@ pub fn cpu_time() -> Duration {
 /// The most memory this process ever held; 0 where the system does not tell.
 pub fn peak_memory_bytes() -> u64 {
     const KIB: u64 = 1024;
-    field("/proc/self/status", "VmHWM:").map_or(0, |kib| kib * KIB)
+    read_proc_field("/proc/self/status", "VmHWM:").map_or(0, |kib| kib * KIB)
 }
 
 fn written_bytes() -> Option<u64> {
-    field("/proc/self/io", "write_bytes:")
+    read_proc_field("/proc/self/io", "write_bytes:")
 }
 
-pub fn field(file: &str, name: &str) -> Option<u64> {
+pub fn read_proc_field(file: &str, name: &str) -> Option<u64> {
     let text = std::fs::read_to_string(file).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()

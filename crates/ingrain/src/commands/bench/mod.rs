@@ -18,12 +18,12 @@ use clap::{Args, Subcommand};
 use engine::model::caller::Caller;
 use engine::model::memory::Draft;
 use engine::review::Risk;
-use engine::{ContextRequest, Promotion, Proposed, Reference, Remembered};
+use engine::{ContextRequest, MemoryReference, Promotion, ProposalOutcome, Remembered};
 use serde::{Deserialize, Serialize};
 
-use crate::assemble::{Session, engine};
-use crate::cli::Global;
-use crate::commands::demo::Throwaway;
+use crate::assemble::{Session, open_engine};
+use crate::cli::GlobalArgs;
+use crate::commands::demo::TempHome;
 use crate::config::Config;
 use crate::error::Failure;
 use crate::output::Output;
@@ -38,13 +38,13 @@ const WARM_UP: usize = 20;
 ///
 /// On a throwaway SQLite file, or on the empty database that `--db` names: it is filled and left as it is.
 #[derive(Debug, Args)]
-pub struct Bench {
+pub struct BenchArgs {
     #[command(subcommand)]
-    deed: Deed,
+    deed: BenchCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Deed {
+enum BenchCommand {
     /// Save memories one after the other
     Save {
         /// How many memories
@@ -69,7 +69,7 @@ enum Deed {
     /// Run the benches and write their figures as benchmarks.md with plots
     ///
     /// What is below the mark in an earlier benchmarks.md is kept.
-    Report(report::Asked),
+    Report(report::ReportArgs),
     /// Check what is promised about trust, walls and forgetting
     Governance,
     /// Propose drafts for everybody and approve them all at once
@@ -138,7 +138,7 @@ enum Deed {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Report {
+struct BenchReport {
     bench: String,
     backend: String,
     /// Memories in the database at the end.
@@ -152,69 +152,69 @@ struct Report {
     disk_syncs: Option<u64>,
 }
 
-impl Report {
-    fn named(&self, name: &str) -> Option<&Figures> {
+impl BenchReport {
+    fn figures_named(&self, name: &str) -> Option<&Figures> {
         self.figures.iter().find(|figures| figures.name == name)
     }
 }
 
-impl Bench {
-    pub fn run(self, config: &Config, global: &Global, output: &Output) -> Result<(), Failure> {
+impl BenchArgs {
+    pub fn run(self, config: &Config, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
         // Asked for by name: a database that is merely configured is never filled.
-        let db = global.named_db();
+        let db = global.db_flag();
         let measured = |bench, count, measure: &dyn Fn(&Session) -> Result<Vec<Figures>, Failure>| {
-            report(config, db, output, bench, count, measure)
+            run_measurement(config, db, output, bench, count, measure)
         };
         match self.deed {
-            Deed::Report(asked) => report::run(&asked, global, output),
-            Deed::Governance => governance::run(config, output),
-            Deed::Scan { files } => scan::run(output, &files),
-            Deed::Retrieval { file, generated } => {
+            BenchCommand::Report(asked) => report::run(&asked, global, output),
+            BenchCommand::Governance => governance::run(config, output),
+            BenchCommand::Scan { files } => scan::run(output, &files),
+            BenchCommand::Retrieval { file, generated } => {
                 let set = match file {
-                    Some(file) => retrieval::read(&file)?,
-                    None => generated::set(generated.unwrap_or_default()),
+                    Some(file) => retrieval::read_set_file(&file)?,
+                    None => generated::generate_set(generated.unwrap_or_default()),
                 };
-                retrieve(config, output, &set)
+                run_retrieval(config, output, &set)
             }
-            Deed::Serve { count, queries, streams } => serve::run(config, output, count, queries, streams),
-            Deed::Mcp { count, queries } => mcp::run(config, output, count, queries),
-            Deed::Doors { count, saves } => doors::run(config, output, count, saves),
-            Deed::Save { count } => measured("save", count, &|session| save(session, count)),
-            Deed::Review { count } => measured("review", count, &|session| review(session, count)),
-            Deed::Upkeep { count } => measured("upkeep", count, &|session| upkeep::run(session, count)),
-            Deed::Context { count, queries } => measured("context", count, &|session| {
-                let saving = fill(session, 0..count)?;
-                let first = contexts(session, 0, WARM_UP)?.named("first contexts");
-                let rest = contexts(session, WARM_UP, queries)?.named("context");
-                Ok(vec![saving.named("fill"), first, rest])
+            BenchCommand::Serve { count, queries, streams } => serve::run(config, output, count, queries, streams),
+            BenchCommand::Mcp { count, queries } => mcp::run(config, output, count, queries),
+            BenchCommand::Doors { count, saves } => doors::run(config, output, count, saves),
+            BenchCommand::Save { count } => measured("save", count, &|session| measure_saves(session, count)),
+            BenchCommand::Review { count } => measured("review", count, &|session| measure_reviews(session, count)),
+            BenchCommand::Upkeep { count } => measured("upkeep", count, &|session| upkeep::run(session, count)),
+            BenchCommand::Context { count, queries } => measured("context", count, &|session| {
+                let saving = fill_corpus(session, 0..count)?;
+                let first = measure_contexts(session, 0, WARM_UP)?.with_name("first contexts");
+                let rest = measure_contexts(session, WARM_UP, queries)?.with_name("context");
+                Ok(vec![saving.with_name("fill"), first, rest])
             }),
-            Deed::Search { count, conversations, queries } => {
+            BenchCommand::Search { count, conversations, queries } => {
                 measured("search", count, &|session| search::run(session, count, conversations, queries))
             }
         }
     }
 }
 
-fn retrieve(config: &Config, output: &Output, set: &retrieval::Set) -> Result<(), Failure> {
-    let place = Throwaway::new("bench")?;
-    let session = Session::open(&place.config(config))?;
+fn run_retrieval(config: &Config, output: &Output, set: &retrieval::RetrievalSet) -> Result<(), Failure> {
+    let place = TempHome::new("bench")?;
+    let session = Session::open(&place.redirect_config(config))?;
     let report = retrieval::run(&session.engine, session.caller.tenant, set)?;
     session.close()?;
-    output.answer(&report, || retrieved(output, &report))
+    output.print_answer(&report, || render_retrieval(output, &report))
 }
 
 /// A session on a database with nothing in it.
-fn fresh(config: &Config, db: &str) -> Result<Session, Failure> {
+fn open_empty(config: &Config, db: &str) -> Result<Session, Failure> {
     let config = Config { db: db.to_owned(), tenant: "default".to_owned(), ..config.clone() };
-    match engine(&config)?.backend.tenants()?.is_empty() {
+    match open_engine(&config)?.backend.list_tenants()?.is_empty() {
         true => Session::open(&config),
-        false => Err(Failure::wrong("bench.occupied", "the database holds tenants, and a bench would fill it")
-            .hint("make an empty one for it")),
+        false => Err(Failure::user_error("bench.occupied", "the database holds tenants, and a bench would fill it")
+            .with_hint("make an empty one for it")),
     }
 }
 
 /// Runs a measurement on a throwaway database and tells it with what it cost in bytes.
-fn report(
+fn run_measurement(
     config: &Config,
     db: Option<&str>,
     output: &Output,
@@ -222,16 +222,16 @@ fn report(
     count: usize,
     measure: &dyn Fn(&Session) -> Result<Vec<Figures>, Failure>,
 ) -> Result<(), Failure> {
-    let place = Throwaway::new("bench")?;
+    let place = TempHome::new("bench")?;
     let session = match db {
-        Some(db) => fresh(config, db)?,
-        None => Session::open(&place.config(config))?,
+        Some(db) => open_empty(config, db)?,
+        None => Session::open(&place.redirect_config(config))?,
     };
     let figures = measure(&session)?;
     session.close()?;
     let health = session.engine.backend.health()?;
     let database_bytes = health.bytes;
-    let report = Report {
+    let report = BenchReport {
         bench: bench.to_owned(),
         backend: health.backend,
         count,
@@ -242,18 +242,18 @@ fn report(
         peak_memory_bytes: measure::peak_memory_bytes(),
         disk_syncs: health.syncs,
     };
-    output.answer(&report, || told(output, &report))
+    output.print_answer(&report, || render_report(output, &report))
 }
 
 /// In ten stretches, so that a store that slows down as it grows shows it.
-fn save(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
+fn measure_saves(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
     const STRETCHES: usize = 10;
     let mut figures = Vec::new();
     let mut from = 0;
     for stretch in 1..=STRETCHES {
         let to = count * stretch / STRETCHES;
         if to > from {
-            figures.push(fill(session, from..to)?.named(&format!("save {from}..{to}")));
+            figures.push(fill_corpus(session, from..to)?.with_name(&format!("save {from}..{to}")));
         }
         from = to;
     }
@@ -261,78 +261,78 @@ fn save(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
 }
 
 /// Drafts of one conversation, each proposed, then decided in bulk.
-fn review(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
+fn measure_reviews(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
     let (engine, tenant) = (&session.engine, session.caller.tenant);
     let agent = Caller::agent(tenant, "bench").in_conversation("bench");
     let (mut saving, mut proposing) = (Meter::start(count), Meter::start(count));
     let mut ids = Vec::with_capacity(count);
     for number in 0..count {
-        let (_, draft) = corpus::memory(tenant, number, corpus::CONVERSATIONS);
+        let (_, draft) = corpus::generate_memory(tenant, number, corpus::CONVERSATIONS);
         let path = Some(format!("notes/{number}"));
         let draft = Draft { store: "conversation_memory".to_owned(), path: path.clone(), ..draft };
-        let saved = match saving.time(|| engine.remember(&agent, draft))? {
+        let saved = match saving.time_operation(|| engine.remember(&agent, draft))? {
             Remembered::Saved(saved) => saved.memory,
             Remembered::Refused(refusal) => return Err(refusal.into()),
         };
         let promotion = Promotion {
-            source: Reference::Id(saved.id),
+            source: MemoryReference::Id(saved.id),
             target_store: "workspace_runbooks".to_owned(),
             target_path: path,
             rationale: "it helped".to_owned(),
             evidence: Vec::new(),
             risk: Risk::Low,
         };
-        match proposing.time(|| engine.propose(&agent, promotion))? {
-            Proposed::Waiting { review, .. } => ids.push(review.id.to_string()),
-            Proposed::Refused(refusal) => return Err(refusal.into()),
+        match proposing.time_operation(|| engine.propose(&agent, promotion))? {
+            ProposalOutcome::Waiting { review, .. } => ids.push(review.id.to_string()),
+            ProposalOutcome::Refused(refusal) => return Err(refusal.into()),
         }
     }
     let mut deciding = Meter::start(1);
-    let decided = deciding.time(|| engine.decide_all(&session.caller, &ids, true, None))?;
+    let decided = deciding.time_operation(|| engine.decide_all(&session.caller, &ids, true, None))?;
     if decided.decided != count as u64 {
-        return Err(Failure::broken("bench.review", format!("{} of {count} were approved", decided.decided)));
+        return Err(Failure::system_error("bench.review", format!("{} of {count} were approved", decided.decided)));
     }
     let all = format!("approve all {count}");
-    Ok(vec![saving.stop().named("save"), proposing.stop().named("propose"), deciding.stop().named(&all)])
+    Ok(vec![saving.stop().with_name("save"), proposing.stop().with_name("propose"), deciding.stop().with_name(&all)])
 }
 
-fn fill(session: &Session, range: std::ops::Range<usize>) -> Result<Figures, Failure> {
+fn fill_corpus(session: &Session, range: std::ops::Range<usize>) -> Result<Figures, Failure> {
     fill_spread(session, range, corpus::CONVERSATIONS)
 }
 
 fn fill_spread(session: &Session, range: std::ops::Range<usize>, conversations: usize) -> Result<Figures, Failure> {
-    let before = syncs(session)?;
+    let before = disk_sync_count(session)?;
     let mut meter = Meter::start(range.len());
     for number in range {
-        let (caller, draft) = corpus::memory(session.caller.tenant, number, conversations);
-        let saved = meter.time(|| session.engine.remember(&caller, draft))?;
+        let (caller, draft) = corpus::generate_memory(session.caller.tenant, number, conversations);
+        let saved = meter.time_operation(|| session.engine.remember(&caller, draft))?;
         if let Remembered::Refused(refusal) = saved {
             return Err(refusal.into());
         }
     }
-    Ok(meter.stop().synced(before, syncs(session)?))
+    Ok(meter.stop().with_disk_syncs(before, disk_sync_count(session)?))
 }
 
 /// Times the process waited for the disk so far.
-fn syncs(session: &Session) -> Result<Option<u64>, Failure> {
+fn disk_sync_count(session: &Session) -> Result<Option<u64>, Failure> {
     Ok(session.engine.backend.health()?.syncs)
 }
 
 /// Contexts of one agent's turns, with what they leave behind: receipts, touches, counters, events.
-fn contexts(session: &Session, from: usize, queries: usize) -> Result<Figures, Failure> {
+fn measure_contexts(session: &Session, from: usize, queries: usize) -> Result<Figures, Failure> {
     let agent = Caller::agent(session.caller.tenant, "bench").in_conversation("c1");
     let agent = Caller { run: Some("bench".to_owned()), ..agent };
-    let before = syncs(session)?;
+    let before = disk_sync_count(session)?;
     let mut meter = Meter::start(queries);
     for number in from..from + queries {
-        let request = ContextRequest { message: corpus::query(number), ..ContextRequest::default() };
-        meter.time(|| session.engine.context(&agent, &request))?;
+        let request = ContextRequest { message: corpus::generate_query(number), ..ContextRequest::default() };
+        meter.time_operation(|| session.engine.context(&agent, &request))?;
     }
     session.engine.backend.flush()?;
-    Ok(meter.stop().synced(before, syncs(session)?))
+    Ok(meter.stop().with_disk_syncs(before, disk_sync_count(session)?))
 }
 
-fn retrieved(output: &Output, report: &retrieval::RetrievalReport) -> String {
+fn render_retrieval(output: &Output, report: &retrieval::RetrievalReport) -> String {
     let row = |name: &str, quality: &retrieval::Quality| {
         let recall = |cut: &str| format!("{:.1}", quality.recall.get(cut).copied().unwrap_or_default());
         let means =
@@ -343,7 +343,7 @@ fn retrieved(output: &Output, report: &retrieval::RetrievalReport) -> String {
     rows.extend(report.by_category.iter().map(|(category, quality)| row(&format!("category {category}"), quality)));
     rows.extend(report.category_5.iter().map(|quality| row("category 5", quality)));
     rows.extend(report.by_ranker.iter().map(|(ranker, quality)| row(&format!("ranker {ranker}"), quality)));
-    let table = output.table(&["", "queries", "R@5", "R@10", "R@20", "MRR", "nDCG@10"], rows);
+    let table = output.render_table(&["", "queries", "R@5", "R@10", "R@20", "MRR", "nDCG@10"], rows);
     format!(
         "{table}\n{} memories ({} refused), embedder {}; the first rows leave out category 5",
         report.memories, report.refused, report.embedder
@@ -351,16 +351,16 @@ fn retrieved(output: &Output, report: &retrieval::RetrievalReport) -> String {
 }
 
 /// Figures by their times alone.
-fn timed<'a>(output: &Output, figures: impl IntoIterator<Item = &'a Figures>) -> String {
+fn render_timings<'a>(output: &Output, figures: impl IntoIterator<Item = &'a Figures>) -> String {
     let row = |figures: &Figures| {
         let numbers = [figures.cpu_ms_each, figures.wall_ms_median, figures.wall_ms_p95];
         let shown = numbers.iter().map(|ms| format!("{ms:.3}"));
         std::iter::once(figures.name.clone()).chain(shown).collect::<Vec<_>>()
     };
-    output.table(&["", "CPU ms each", "wall ms median", "wall ms p95"], figures.into_iter().map(row))
+    output.render_table(&["", "CPU ms each", "wall ms median", "wall ms p95"], figures.into_iter().map(row))
 }
 
-fn told(output: &Output, report: &Report) -> String {
+fn render_report(output: &Output, report: &BenchReport) -> String {
     let row = |figures: &Figures| {
         vec![
             figures.name.clone(),
@@ -385,7 +385,7 @@ fn told(output: &Output, report: &Report) -> String {
         "per second",
         "disk syncs each",
     ];
-    let table = output.table(&header, report.figures.iter().map(row));
+    let table = output.render_table(&header, report.figures.iter().map(row));
     format!(
         "{table}\n{} memories in {}, embedder {}\ndatabase {:.1} MB ({:.0} bytes a memory), peak memory {:.1} MB, {} disk syncs",
         report.count,

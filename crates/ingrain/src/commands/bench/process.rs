@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::measure::field;
-use crate::commands::demo::Throwaway;
+use super::measure::read_proc_field;
+use crate::commands::demo::TempHome;
 use crate::error::Failure;
 
 /// Ticks of the processor clock in `/proc`: what Linux tells every program, whatever its own clock does.
@@ -17,7 +17,7 @@ const TICKS_PER_SECOND: u64 = 100;
 const OWN_TICKS: usize = 11;
 const CHILDREN_TICKS: usize = 13;
 
-fn ticks(process: &str, field: usize) -> Option<Duration> {
+fn read_cpu_time(process: &str, field: usize) -> Option<Duration> {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name of a program may hold spaces; what follows its bracket does not.
     let mut fields = text.rsplit_once(") ")?.1.split(' ').skip(field);
@@ -26,8 +26,8 @@ fn ticks(process: &str, field: usize) -> Option<Duration> {
 }
 
 /// CPU time of all processes that were started here and have ended.
-pub fn children_cpu() -> Option<Duration> {
-    ticks("self", CHILDREN_TICKS)
+pub fn children_cpu_time() -> Option<Duration> {
+    read_cpu_time("self", CHILDREN_TICKS)
 }
 
 pub struct Process {
@@ -37,8 +37,8 @@ pub struct Process {
 
 impl Process {
     /// Starts `ingrain` with these words on the database in this place.
-    pub fn start(place: &Throwaway, words: &[&str]) -> Result<Process, Failure> {
-        let program = std::env::current_exe().map_err(broken)?;
+    pub fn start(place: &TempHome, words: &[&str]) -> Result<Process, Failure> {
+        let program = std::env::current_exe().map_err(process_failure)?;
         let mut command = Command::new(program);
         command.args(words).env_clear().env("INGRAIN_HOME", place.path()).env("USER", "bench");
         // One principal makes all the calls here; how often it may is not what is measured.
@@ -46,17 +46,17 @@ impl Process {
             command.env(format!("INGRAIN_SERVER_LIMITS_{limit}"), "1000000");
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().map_err(broken)?;
-        let stdout = child.stdout.take().ok_or_else(|| broken("it has no output"))?;
+        let mut child = command.spawn().map_err(process_failure)?;
+        let stdout = child.stdout.take().ok_or_else(|| process_failure("it has no output"))?;
         Ok(Process { child, stdout: BufReader::new(stdout) })
     }
 
     /// The next JSON value it says, over one line or several.
-    pub fn said(&mut self) -> Result<Value, Failure> {
+    pub fn read_json(&mut self) -> Result<Value, Failure> {
         let mut text = String::new();
         loop {
-            if self.stdout.read_line(&mut text).map_err(broken)? == 0 {
-                return Err(broken("it ended early"));
+            if self.stdout.read_line(&mut text).map_err(process_failure)? == 0 {
+                return Err(process_failure("it ended early"));
             }
             if let Ok(value) = serde_json::from_str(&text) {
                 return Ok(value);
@@ -64,19 +64,20 @@ impl Process {
         }
     }
 
-    pub fn tell(&mut self, line: &Value) -> Result<(), Failure> {
-        let stdin = self.child.stdin.as_mut().ok_or_else(|| broken("it listens no more"))?;
-        writeln!(stdin, "{line}").and_then(|()| stdin.flush()).map_err(broken)
+    pub fn write_line(&mut self, line: &Value) -> Result<(), Failure> {
+        let stdin = self.child.stdin.as_mut().ok_or_else(|| process_failure("it listens no more"))?;
+        writeln!(stdin, "{line}").and_then(|()| stdin.flush()).map_err(process_failure)
     }
 
     /// CPU time of all its threads so far.
-    pub fn cpu(&self) -> Result<Duration, Failure> {
-        ticks(&self.child.id().to_string(), OWN_TICKS).ok_or_else(|| broken("the system does not tell its CPU time"))
+    pub fn cpu_time(&self) -> Result<Duration, Failure> {
+        read_cpu_time(&self.child.id().to_string(), OWN_TICKS)
+            .ok_or_else(|| process_failure("the system does not tell its CPU time"))
     }
 
     /// The most memory it ever held.
     pub fn peak_memory_bytes(&self) -> u64 {
-        field(&format!("/proc/{}/status", self.child.id()), "VmHWM:").map_or(0, |kib| kib * 1_024)
+        read_proc_field(&format!("/proc/{}/status", self.child.id()), "VmHWM:").map_or(0, |kib| kib * 1_024)
     }
 }
 
@@ -87,6 +88,6 @@ impl Drop for Process {
     }
 }
 
-pub fn broken(error: impl std::fmt::Display) -> Failure {
-    Failure::broken("bench.process", error.to_string())
+pub fn process_failure(error: impl std::fmt::Display) -> Failure {
+    Failure::system_error("bench.process", error.to_string())
 }

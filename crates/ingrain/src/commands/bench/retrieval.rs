@@ -9,7 +9,7 @@ use engine::model::id::TenantId;
 use engine::model::memory::{Draft, Evidence};
 use engine::model::vocabulary::{EvidenceKind, Ranker};
 use engine::ports::Filter;
-use engine::{Engine, Query, Remembered, Upkeep};
+use engine::{Engine, Remembered, SearchQuery, UpkeepOptions};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,27 +20,27 @@ use crate::error::Failure;
 /// Each collection is one conversation: nobody sees another's, and a turn that sounds like an order is kept, flagged.
 const STORE: &str = "conversation_memory";
 /// Nothing expires while it is measured.
-const FOREVER: &str = "2999-01-01T00:00:00Z";
-const HITS: usize = 20;
+const FAR_FUTURE: &str = "2999-01-01T00:00:00Z";
+const HITS_MAX: usize = 20;
 /// Questions without an answer in the data; reported apart.
-const APART: i64 = 5;
+const UNANSWERABLE_CATEGORY: i64 = 5;
 /// Turns of a session are a minute apart: their order is all that is known.
 const TURN_SECONDS: i64 = 60;
 
 #[derive(Deserialize)]
-pub struct Set {
+pub struct RetrievalSet {
     pub(super) collections: Vec<Collection>,
 }
 
 #[derive(Default, Deserialize)]
 pub(super) struct Collection {
     pub(super) id: String,
-    pub(super) memories: Vec<Turn>,
-    pub(super) queries: Vec<Asked>,
+    pub(super) memories: Vec<RecordedTurn>,
+    pub(super) queries: Vec<Question>,
 }
 
 #[derive(Default, Deserialize)]
-pub(super) struct Turn {
+pub(super) struct RecordedTurn {
     pub(super) id: String,
     pub(super) text: String,
     #[serde(default)]
@@ -54,7 +54,7 @@ pub(super) struct Turn {
 }
 
 #[derive(Default, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct Question {
     pub(super) text: String,
     #[serde(default)]
     pub(super) category: i64,
@@ -86,29 +86,31 @@ pub struct RetrievalReport {
     pub by_ranker: BTreeMap<String, Quality>,
 }
 
-pub fn read(file: &Path) -> Result<Set, Failure> {
-    let wrong = |message: String| Failure::wrong("shape.bench_file", message);
+pub fn read_set_file(file: &Path) -> Result<RetrievalSet, Failure> {
+    let wrong = |message: String| Failure::user_error("shape.bench_file", message);
     let text =
         std::fs::read_to_string(file).map_err(|error| wrong(format!("cannot read `{}`: {error}", file.display())))?;
     serde_json::from_str(&text).map_err(|error| wrong(format!("`{}` is not a retrieval set: {error}", file.display())))
 }
 
-pub fn run(engine: &Engine, tenant: TenantId, set: &Set) -> Result<RetrievalReport, Failure> {
+pub fn run(engine: &Engine, tenant: TenantId, set: &RetrievalSet) -> Result<RetrievalReport, Failure> {
     let mut refused = 0;
     for collection in &set.collections {
-        refused += fill(engine, tenant, collection)?;
+        refused += save_collection(engine, tenant, collection)?;
     }
-    embed_waiting(engine, tenant, set)?;
-    let all = |ranker, words_only| measured(engine, tenant, set, ranker, words_only);
+    embed_pending(engine, tenant, set)?;
+    let all = |ranker, words_only| measure_queries(engine, tenant, set, ranker, words_only);
     let text = all(Ranker::Lesson, false)?;
-    let scored = |sums: &BTreeMap<i64, Sums>| {
-        Sums::total(sums.iter().filter(|(category, _)| **category != APART).map(|(_, sums)| sums))
+    let scored = |sums: &BTreeMap<i64, QualitySums>| {
+        QualitySums::total(
+            sums.iter().filter(|(category, _)| **category != UNANSWERABLE_CATEGORY).map(|(_, sums)| sums),
+        )
     };
-    let main = scored(&text).quality();
+    let main = scored(&text).mean_quality();
     // This one is text relevance and nothing else.
     let mut by_ranker = BTreeMap::from([(Ranker::Lesson.to_string(), main.clone())]);
     for ranker in [Ranker::Operational, Ranker::Episodic, Ranker::Layered, Ranker::Hint] {
-        by_ranker.insert(ranker.to_string(), scored(&all(ranker, false)?).quality());
+        by_ranker.insert(ranker.to_string(), scored(&all(ranker, false)?).mean_quality());
     }
     Ok(RetrievalReport {
         main,
@@ -117,37 +119,37 @@ pub fn run(engine: &Engine, tenant: TenantId, set: &Set) -> Result<RetrievalRepo
         refused,
         by_category: text
             .iter()
-            .filter(|(category, _)| **category != APART)
-            .map(|(category, sums)| (category.to_string(), sums.quality()))
+            .filter(|(category, _)| **category != UNANSWERABLE_CATEGORY)
+            .map(|(category, sums)| (category.to_string(), sums.mean_quality()))
             .collect(),
-        category_5: text.get(&APART).map(Sums::quality),
-        without_vectors: scored(&all(Ranker::Lesson, true)?).quality(),
+        category_5: text.get(&UNANSWERABLE_CATEGORY).map(QualitySums::mean_quality),
+        without_vectors: scored(&all(Ranker::Lesson, true)?).mean_quality(),
         by_ranker,
     })
 }
 
 /// A slow model's vectors come by upkeep, kept here as of the last turn: nothing is due by then.
-fn embed_waiting(engine: &Engine, tenant: TenantId, set: &Set) -> Result<(), Failure> {
+fn embed_pending(engine: &Engine, tenant: TenantId, set: &RetrievalSet) -> Result<(), Failure> {
     if engine.embedder.is_instant() {
         return Ok(());
     }
-    let last = set.collections.iter().filter_map(last_spoken).max();
+    let last = set.collections.iter().filter_map(last_turn_time).max();
     let engine = Engine { clock: Arc::new(SystemClock::new(last)), ..engine.clone() };
-    engine.upkeep(tenant, Upkeep::default())?;
+    engine.upkeep(tenant, UpkeepOptions::default())?;
     Ok(())
 }
 
 /// When the last turn was spoken: questions are asked then.
-fn last_spoken(collection: &Collection) -> Option<Timestamp> {
-    collection.memories.iter().enumerate().map(|(number, turn)| when(turn, number)).max()
+fn last_turn_time(collection: &Collection) -> Option<Timestamp> {
+    collection.memories.iter().enumerate().map(|(number, turn)| turn_time(turn, number)).max()
 }
 
 /// Saves a collection; answers how many turns were refused.
-fn fill(engine: &Engine, tenant: TenantId, collection: &Collection) -> Result<usize, Failure> {
+fn save_collection(engine: &Engine, tenant: TenantId, collection: &Collection) -> Result<usize, Failure> {
     let caller = Caller::agent(tenant, "bench").in_conversation(&collection.id);
     let mut refused = 0;
     for (number, turn) in collection.memories.iter().enumerate() {
-        let engine = Engine { clock: Arc::new(SystemClock::new(Some(when(turn, number)))), ..engine.clone() };
+        let engine = Engine { clock: Arc::new(SystemClock::new(Some(turn_time(turn, number)))), ..engine.clone() };
         let content = match &turn.caption {
             Some(caption) => format!("{}\n{caption}", turn.text),
             None => turn.text.clone(),
@@ -155,13 +157,13 @@ fn fill(engine: &Engine, tenant: TenantId, collection: &Collection) -> Result<us
         let draft = Draft {
             store: STORE.to_owned(),
             content: if content.trim().is_empty() { "-".to_owned() } else { content },
-            session: Some(session(turn)),
+            session: Some(session_name(turn)),
             turn: u32::try_from(number).ok(),
             speaker: turn.speaker.clone(),
             title: None,
             // The set's own name for the turn comes back with the hit.
             metadata: Some([("bench_id".to_owned(), Value::from(turn.id.clone()))].into_iter().collect()),
-            expires_at: FOREVER.parse().ok(),
+            expires_at: FAR_FUTURE.parse().ok(),
             evidence: vec![Evidence::new(EvidenceKind::UserStatement, "a turn of the set")],
             ..Draft::default()
         };
@@ -170,7 +172,7 @@ fn fill(engine: &Engine, tenant: TenantId, collection: &Collection) -> Result<us
     Ok(refused)
 }
 
-fn session(turn: &Turn) -> String {
+fn session_name(turn: &RecordedTurn) -> String {
     match &turn.session {
         Value::String(session) => session.clone(),
         other => other.to_string(),
@@ -178,7 +180,7 @@ fn session(turn: &Turn) -> String {
 }
 
 /// The turn's date, moved on by its place so that turns keep their order.
-fn when(turn: &Turn, number: usize) -> Timestamp {
+fn turn_time(turn: &RecordedTurn, number: usize) -> Timestamp {
     let civil = |date: &str| {
         date.parse::<jiff::civil::DateTime>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|at| at.timestamp())
     };
@@ -189,25 +191,25 @@ fn when(turn: &Turn, number: usize) -> Timestamp {
     Timestamp::from_second(base + after).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
-fn measured(
+fn measure_queries(
     engine: &Engine,
     tenant: TenantId,
-    set: &Set,
+    set: &RetrievalSet,
     ranker: Ranker,
     words_only: bool,
-) -> Result<BTreeMap<i64, Sums>, Failure> {
-    let mut sums: BTreeMap<i64, Sums> = BTreeMap::new();
+) -> Result<BTreeMap<i64, QualitySums>, Failure> {
+    let mut sums: BTreeMap<i64, QualitySums> = BTreeMap::new();
     for collection in &set.collections {
         let caller = Caller::agent(tenant, "bench").in_conversation(&collection.id);
-        let engine = Engine { clock: Arc::new(SystemClock::new(last_spoken(collection))), ..engine.clone() };
+        let engine = Engine { clock: Arc::new(SystemClock::new(last_turn_time(collection))), ..engine.clone() };
         for asked in collection.queries.iter().filter(|asked| !asked.gold.is_empty()) {
-            let query = Query {
+            let query = SearchQuery {
                 text: asked.text.clone(),
                 filter: Filter { stores: vec![STORE.to_owned()], ..Filter::default() },
-                limit: Some(HITS),
+                limit: Some(HITS_MAX),
                 ranker: Some(ranker),
                 words_only,
-                ..Query::default()
+                ..SearchQuery::default()
             };
             let answer = engine.search(&caller, &query)?;
             let found: Vec<&str> = answer
@@ -223,20 +225,20 @@ fn measured(
 
 /// Sums over queries, from which means are made.
 #[derive(Clone, Debug, Default)]
-struct Sums {
+struct QualitySums {
     queries: usize,
     recall: [f64; 3],
     mrr: f64,
     ndcg10: f64,
 }
 
-const CUTS: [usize; 3] = [5, 10, 20];
+const RECALL_CUTOFFS: [usize; 3] = [5, 10, 20];
 
-impl Sums {
+impl QualitySums {
     fn add(&mut self, found: &[&str], gold: &[String]) {
         let is_gold = |id: &&str| gold.iter().any(|wanted| wanted == id);
         self.queries += 1;
-        for (sum, cut) in self.recall.iter_mut().zip(CUTS) {
+        for (sum, cut) in self.recall.iter_mut().zip(RECALL_CUTOFFS) {
             *sum += found.iter().take(cut).filter(|id| is_gold(id)).count() as f64 / gold.len() as f64;
         }
         self.mrr += found.iter().position(is_gold).map_or(0.0, |at| 1.0 / (at + 1) as f64);
@@ -246,8 +248,8 @@ impl Sums {
         self.ndcg10 += got / ideal;
     }
 
-    fn total<'a>(all: impl Iterator<Item = &'a Sums>) -> Sums {
-        all.fold(Sums::default(), |total, one| Sums {
+    fn total<'a>(all: impl Iterator<Item = &'a QualitySums>) -> QualitySums {
+        all.fold(QualitySums::default(), |total, one| QualitySums {
             queries: total.queries + one.queries,
             recall: std::array::from_fn(|at| total.recall[at] + one.recall[at]),
             mrr: total.mrr + one.mrr,
@@ -256,9 +258,9 @@ impl Sums {
     }
 
     /// Means in percent, one decimal.
-    fn quality(&self) -> Quality {
+    fn mean_quality(&self) -> Quality {
         let mean = |sum: f64| (sum / self.queries.max(1) as f64 * 1_000.0).round() / 10.0;
-        let recall = CUTS.iter().zip(self.recall).map(|(cut, sum)| (cut.to_string(), mean(sum))).collect();
+        let recall = RECALL_CUTOFFS.iter().zip(self.recall).map(|(cut, sum)| (cut.to_string(), mean(sum))).collect();
         Quality { queries: self.queries, recall, mrr: mean(self.mrr), ndcg10: mean(self.ndcg10) }
     }
 }
@@ -269,9 +271,9 @@ mod tests {
 
     #[test]
     fn figures_of_a_query_answered_at_the_second_place() {
-        let mut sums = Sums::default();
+        let mut sums = QualitySums::default();
         sums.add(&["x", "a", "y", "z", "w", "v", "b"], &["a".to_owned(), "b".to_owned()]);
-        let quality = sums.quality();
+        let quality = sums.mean_quality();
         assert_eq!((quality.recall["5"], quality.recall["10"], quality.mrr), (50.0, 100.0, 50.0));
     }
 }

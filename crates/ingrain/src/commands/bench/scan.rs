@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use engine::safety::{self, Concern, Finding, RULES_VERSION, Strictness, Verdict};
+use engine::safety::{self, Concern, Finding, RULES_VERSION, ScanVerdict, Strictness};
 use serde::{Deserialize, Serialize};
 
 use super::measure::cpu_time;
@@ -18,7 +18,7 @@ const MEASURED_AT_LEAST: Duration = Duration::from_millis(5);
 
 /// A text and what should become of it.
 #[derive(Deserialize)]
-struct Labelled {
+struct LabelledText {
     text: String,
     /// 1: it must be caught.
     label: u8,
@@ -28,10 +28,10 @@ struct Labelled {
 }
 
 /// Texts that are told about together, by kind and tier.
-type Groups = BTreeMap<(String, String), Vec<Labelled>>;
+type TextGroups = BTreeMap<(String, String), Vec<LabelledText>>;
 
 #[derive(Clone, Default, Serialize)]
-struct Tally {
+struct ScanTally {
     kind: String,
     tier: String,
     texts: usize,
@@ -50,13 +50,13 @@ struct Tally {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct ScanReport {
     bench: &'static str,
     rules_version: u32,
     /// CPU time of the first text that the process judges: the index and the patterns that the text asks for are built.
     start_up_ms: f64,
-    by_tier: Vec<Tally>,
-    by_kind: Vec<Tally>,
+    by_tier: Vec<ScanTally>,
+    by_kind: Vec<ScanTally>,
 }
 
 /// An operational note as people write them, with words that many rules look for.
@@ -68,24 +68,24 @@ pub fn run(output: &Output, files: &[PathBuf]) -> Result<(), Failure> {
     let begun = cpu_time();
     drop(std::hint::black_box(safety::inspect(FIRST_NOTE)));
     let start_up_ms = cpu_time().saturating_sub(begun).as_secs_f64() * 1e3;
-    let mut groups = Groups::new();
+    let mut groups = TextGroups::new();
     for file in files {
-        read(file, &mut groups)?;
+        read_labelled_file(file, &mut groups)?;
     }
-    let by_kind: Vec<Tally> =
-        groups.into_iter().map(|((kind, tier), texts)| judged(&texts).named(&kind, &tier)).collect();
-    let mut tiers: BTreeMap<(&str, &str), Tally> = BTreeMap::new();
+    let by_kind: Vec<ScanTally> =
+        groups.into_iter().map(|((kind, tier), texts)| measure_group(&texts).with_shares(&kind, &tier)).collect();
+    let mut tiers: BTreeMap<(&str, &str), ScanTally> = BTreeMap::new();
     for tally in &by_kind {
-        tiers.entry((family(&tally.kind), &tally.tier)).or_default().add(tally);
+        tiers.entry((kind_family(&tally.kind), &tally.tier)).or_default().add(tally);
     }
-    let by_tier = tiers.into_iter().map(|((kind, tier), tally)| tally.named(kind, tier)).collect();
-    let report = Report { bench: "scan", rules_version: RULES_VERSION, start_up_ms, by_tier, by_kind };
-    output.answer(&report, || told(output, &report))
+    let by_tier = tiers.into_iter().map(|((kind, tier), tally)| tally.with_shares(kind, tier)).collect();
+    let report = ScanReport { bench: "scan", rules_version: RULES_VERSION, start_up_ms, by_tier, by_kind };
+    output.print_answer(&report, || render_report(output, &report))
 }
 
-fn read(file: &Path, groups: &mut Groups) -> Result<(), Failure> {
+fn read_labelled_file(file: &Path, groups: &mut TextGroups) -> Result<(), Failure> {
     let name = file.display();
-    let unreadable = |error| Failure::wrong("input.unreadable", format!("cannot read `{name}`: {error}"));
+    let unreadable = |error| Failure::user_error("input.unreadable", format!("cannot read `{name}`: {error}"));
     let reader = BufReader::new(File::open(file).map_err(unreadable)?);
     for (at, line) in reader.lines().enumerate() {
         let line = line.map_err(unreadable)?;
@@ -95,22 +95,22 @@ fn read(file: &Path, groups: &mut Groups) -> Result<(), Failure> {
         // The parser's own words could quote the text.
         let odd = |_| {
             let message = format!("line {} of `{name}` has no text, label (0 or 1), kind and tier", at + 1);
-            Failure::wrong("bench.line", message)
+            Failure::user_error("bench.line", message)
         };
-        let row: Labelled = serde_json::from_str(&line).map_err(odd)?;
+        let row: LabelledText = serde_json::from_str(&line).map_err(odd)?;
         groups.entry((row.kind.clone(), row.tier.clone())).or_default().push(row);
     }
     Ok(())
 }
 
-fn family(kind: &str) -> &str {
+fn kind_family(kind: &str) -> &str {
     kind.split('/').next().unwrap_or(kind)
 }
 
-fn judged(texts: &[Labelled]) -> Tally {
-    let mut tally = Tally { texts: texts.len(), ..Tally::default() };
+fn measure_group(texts: &[LabelledText]) -> ScanTally {
+    let mut tally = ScanTally { texts: texts.len(), ..ScanTally::default() };
     for row in texts {
-        let caught = caught(row, safety::inspect(&row.text));
+        let caught = is_caught(row, safety::inspect(&row.text));
         let (of_its_sort, right) = match row.label {
             0 => (&mut tally.must_pass, &mut tally.alarms),
             _ => (&mut tally.must_be_caught, &mut tally.caught),
@@ -127,26 +127,26 @@ fn judged(texts: &[Labelled]) -> Tally {
         passes += 1.0;
         spent = cpu_time().saturating_sub(begun);
     }
-    Tally { secs: spent.as_secs_f64() / passes, ..tally }
+    ScanTally { secs: spent.as_secs_f64() / passes, ..tally }
 }
 
 /// A secret and a log must be blocked, a planted order at least flagged. What must be caught must be caught for what
 /// it is; what must pass must not be held up by any rule.
-fn caught(row: &Labelled, findings: Vec<Finding>) -> bool {
-    let (concern, least) = match family(&row.kind) {
-        "secret" | "benign" => (Some(Concern::Secret), Verdict::Blocked),
-        "injection" | "benign_note" => (Some(Concern::Injection), Verdict::Flagged),
-        "raw_log" => (Some(Concern::RawLog), Verdict::Blocked),
-        _ => (None, Verdict::Blocked),
+fn is_caught(row: &LabelledText, findings: Vec<Finding>) -> bool {
+    let (concern, least) = match kind_family(&row.kind) {
+        "secret" | "benign" => (Some(Concern::Secret), ScanVerdict::Blocked),
+        "injection" | "benign_note" => (Some(Concern::Injection), ScanVerdict::Flagged),
+        "raw_log" => (Some(Concern::RawLog), ScanVerdict::Blocked),
+        _ => (None, ScanVerdict::Blocked),
     };
     let concern = concern.filter(|_| row.label != 0);
     let told: Vec<Finding> =
         findings.into_iter().filter(|finding| concern.is_none_or(|concern| concern == finding.concern)).collect();
-    safety::verdict(&told, Strictness::Strict) >= least
+    safety::decide_verdict(&told, Strictness::Strict) >= least
 }
 
-impl Tally {
-    fn add(&mut self, other: &Tally) {
+impl ScanTally {
+    fn add(&mut self, other: &ScanTally) {
         self.texts += other.texts;
         self.must_be_caught += other.must_be_caught;
         self.caught += other.caught;
@@ -157,9 +157,9 @@ impl Tally {
     }
 
     /// With its name and the shares.
-    fn named(self, kind: &str, tier: &str) -> Tally {
+    fn with_shares(self, kind: &str, tier: &str) -> ScanTally {
         let share = |part: usize, of: usize| (of > 0).then(|| part as f64 / of as f64);
-        Tally {
+        ScanTally {
             kind: kind.to_owned(),
             tier: tier.to_owned(),
             recall: share(self.caught, self.must_be_caught),
@@ -169,16 +169,16 @@ impl Tally {
         }
     }
 
-    fn is_right(&self) -> bool {
+    fn has_no_errors(&self) -> bool {
         self.caught == self.must_be_caught && self.alarms == 0
     }
 }
 
-fn told(output: &Output, report: &Report) -> String {
+fn render_report(output: &Output, report: &ScanReport) -> String {
     let share = |share: Option<f64>, part: usize, of: usize| {
         share.map(|share| format!("{share:.3} ({part}/{of})")).unwrap_or_default()
     };
-    let row = |tally: &Tally| {
+    let row = |tally: &ScanTally| {
         vec![
             tally.kind.clone(),
             tally.tier.clone(),
@@ -189,11 +189,11 @@ fn told(output: &Output, report: &Report) -> String {
         ]
     };
     let header = ["kind", "tier", "texts", "recall", "false alarms", "MB/s of CPU"];
-    let mut told = output.table(&header, report.by_tier.iter().map(row));
-    let wrong: Vec<&Tally> = report.by_kind.iter().filter(|tally| !tally.is_right()).collect();
+    let mut told = output.render_table(&header, report.by_tier.iter().map(row));
+    let wrong: Vec<&ScanTally> = report.by_kind.iter().filter(|tally| !tally.has_no_errors()).collect();
     if !wrong.is_empty() {
         told += "\n\nnot all right:\n";
-        told += &output.table(&header, wrong.into_iter().map(row));
+        told += &output.render_table(&header, wrong.into_iter().map(row));
     }
     format!("{told}\nrules version {}; the first note took {:.1} ms of CPU", report.rules_version, report.start_up_ms)
 }

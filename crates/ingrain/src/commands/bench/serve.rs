@@ -10,11 +10,11 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
 
 use super::measure::{Figures, Meter};
-use super::process::{Process, broken};
-use super::search::searches;
-use super::{WARM_UP, corpus, fill};
+use super::process::{Process, process_failure};
+use super::search::measure_searches;
+use super::{WARM_UP, corpus, fill_corpus};
 use crate::assemble::Session;
-use crate::commands::demo::Throwaway;
+use crate::commands::demo::TempHome;
 use crate::config::Config;
 use crate::error::Failure;
 use crate::output::Output;
@@ -51,21 +51,21 @@ pub struct ServeReport {
 }
 
 pub fn run(config: &Config, output: &Output, count: usize, queries: usize, streams: usize) -> Result<(), Failure> {
-    let place = Throwaway::new("bench")?;
-    let session = Session::open(&place.config(config))?;
-    fill(&session, 0..count)?;
-    searches(&session, 0, WARM_UP)?;
-    let in_process = searches(&session, WARM_UP, queries)?.named("in process");
+    let place = TempHome::new("bench")?;
+    let session = Session::open(&place.redirect_config(config))?;
+    fill_corpus(&session, 0..count)?;
+    measure_searches(&session, 0, WARM_UP)?;
+    let in_process = measure_searches(&session, WARM_UP, queries)?.with_name("in process");
     session.close()?;
-    let (server, house) = open(&place)?;
-    let over_http = house.search(queries)?.named("over HTTP");
+    let (server, house) = start_server(&place)?;
+    let over_http = house.measure_http_searches(queries)?.with_name("over HTTP");
     let (mut alone, mut many) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
-        alone.push(house.save(1, SAVES_ALONE, round)?);
-        many.push(house.save(SAVERS, SAVES_EACH, round)?);
+        alone.push(house.measure_save_rate(1, SAVES_ALONE, round)?);
+        many.push(house.measure_save_rate(SAVERS, SAVES_EACH, round)?);
     }
     let (saves_per_second_alone, saves_per_second_many) = (median(alone), median(many));
-    let (events_sent, events_lost) = house.stream(streams)?;
+    let (events_sent, events_lost) = house.measure_streams(streams)?;
     let report = ServeReport {
         count,
         search_ratio: over_http.wall_ms_median / in_process.wall_ms_median.max(f64::EPSILON),
@@ -79,10 +79,10 @@ pub fn run(config: &Config, output: &Output, count: usize, queries: usize, strea
         events_lost,
         server_memory_bytes: server.peak_memory_bytes(),
     };
-    output.answer(&report, || told(&report))
+    output.print_answer(&report, || render_report(&report))
 }
 
-fn told(report: &ServeReport) -> String {
+fn render_report(report: &ServeReport) -> String {
     format!(
         "search among {} memories: median {:.3} ms in process, {:.3} ms over HTTP ({:.1} times)\n\
          saves: {:.0} a second by one, {:.0} by {SAVERS} ({:.1} times)\n\
@@ -108,92 +108,94 @@ fn median(mut figures: Vec<f64>) -> f64 {
 }
 
 /// A server that answers, and the way to it.
-pub(super) fn open(place: &Throwaway) -> Result<(Process, House), Failure> {
+pub(super) fn start_server(place: &TempHome) -> Result<(Process, ServerAccess), Failure> {
     let mut server = Process::start(place, &["serve", "--port", "0", "--json"])?;
-    let started = server.said()?;
-    let word = |name: &str| started[name].as_str().map(str::to_owned).ok_or_else(|| broken("an odd start"));
-    let house = House { address: word("address")?.replace("http://", ""), key: word("admin_key")? };
+    let started = server.read_json()?;
+    let word = |name: &str| started[name].as_str().map(str::to_owned).ok_or_else(|| process_failure("an odd start"));
+    let house = ServerAccess { address: word("address")?.replace("http://", ""), key: word("admin_key")? };
     Ok((server, house))
 }
 
 /// Where the server is, and the key to it.
-pub(super) struct House {
+pub(super) struct ServerAccess {
     address: String,
     key: String,
 }
 
 /// A connection that is kept.
-pub(super) struct Line {
+pub(super) struct HttpConnection {
     reader: BufReader<TcpStream>,
     head: String,
 }
 
-impl House {
-    fn head(&self) -> String {
+impl ServerAccess {
+    fn request_headers(&self) -> String {
         format!(
             "host: {}\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\nx-conversation-id: bench\r\n",
             self.address, self.key
         )
     }
 
-    pub(super) fn line(&self) -> Result<Line, Failure> {
-        let socket = TcpStream::connect(&self.address).map_err(broken)?;
-        socket.set_nodelay(true).map_err(broken)?;
-        Ok(Line { reader: BufReader::new(socket), head: self.head() })
+    pub(super) fn open_connection(&self) -> Result<HttpConnection, Failure> {
+        let socket = TcpStream::connect(&self.address).map_err(process_failure)?;
+        socket.set_nodelay(true).map_err(process_failure)?;
+        Ok(HttpConnection { reader: BufReader::new(socket), head: self.request_headers() })
     }
 
-    fn search(&self, queries: usize) -> Result<Figures, Failure> {
-        let mut line = self.line()?;
-        let mut ask = |number: usize| line.post("/v1/search", &json!({ "query": corpus::query(number) }));
+    fn measure_http_searches(&self, queries: usize) -> Result<Figures, Failure> {
+        let mut line = self.open_connection()?;
+        let mut ask = |number: usize| line.post_json("/v1/search", &json!({ "query": corpus::generate_query(number) }));
         (0..WARM_UP).try_for_each(&mut ask)?;
         let mut meter = Meter::start(queries);
         for number in WARM_UP..WARM_UP + queries {
-            meter.time(|| ask(number))?;
+            meter.time_operation(|| ask(number))?;
         }
         Ok(meter.stop())
     }
 
     /// Saves a second by so many at once.
-    fn save(&self, savers: usize, each: usize, round: usize) -> Result<f64, Failure> {
-        let lines = (0..savers).map(|_| self.line()).collect::<Result<Vec<_>, _>>()?;
+    fn measure_save_rate(&self, savers: usize, each: usize, round: usize) -> Result<f64, Failure> {
+        let lines = (0..savers).map(|_| self.open_connection()).collect::<Result<Vec<_>, _>>()?;
         let begun = Instant::now();
         std::thread::scope(|scope| {
-            let work = |(saver, mut line): (usize, Line)| {
+            let work = |(saver, mut line): (usize, HttpConnection)| {
                 scope.spawn(move || {
-                    (0..each)
-                        .try_for_each(|number| line.save(&format!("by {savers} in round {round}: {saver}/{number}")))
+                    (0..each).try_for_each(|number| {
+                        line.save_memory(&format!("by {savers} in round {round}: {saver}/{number}"))
+                    })
                 })
             };
             let running: Vec<_> = lines.into_iter().enumerate().map(work).collect();
-            running.into_iter().try_for_each(|thread| thread.join().map_err(|_| broken("a saver broke"))?)
+            running.into_iter().try_for_each(|thread| thread.join().map_err(|_| process_failure("a saver broke"))?)
         })?;
         Ok((savers * each) as f64 / begun.elapsed().as_secs_f64())
     }
 
     /// How many events were sent, and how many of them some stream did not get.
-    fn stream(&self, streams: usize) -> Result<(usize, usize), Failure> {
+    fn measure_streams(&self, streams: usize) -> Result<(usize, usize), Failure> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-        runtime.map_err(broken)?.block_on(async {
+        runtime.map_err(process_failure)?.block_on(async {
             let (ready, mut greeted) = mpsc::channel(streams);
             let sent = EVENTS_PER_SECOND * EVENT_SECS;
-            let follow = |_| tokio::spawn(follow(self.address.clone(), self.head(), ready.clone(), sent));
+            let follow =
+                |_| tokio::spawn(follow_events(self.address.clone(), self.request_headers(), ready.clone(), sent));
             let followers: Vec<_> = (0..streams).map(follow).collect();
             for _ in 0..streams {
-                greeted.recv().await.ok_or_else(|| broken("a stream did not open"))?;
+                greeted.recv().await.ok_or_else(|| process_failure("a stream did not open"))?;
             }
-            let mut line = self.line()?;
+            let mut line = self.open_connection()?;
             let saving = tokio::task::spawn_blocking(move || {
                 let begun = Instant::now();
                 (0..sent).try_for_each(|number| {
                     let due = Duration::from_secs_f64(number as f64 / EVENTS_PER_SECOND as f64);
                     std::thread::sleep(due.saturating_sub(begun.elapsed()));
-                    line.save(&format!("event {number}"))
+                    line.save_memory(&format!("event {number}"))
                 })
             });
-            saving.await.map_err(broken)??;
+            saving.await.map_err(process_failure)??;
             let mut lost = 0;
             for follower in followers {
-                lost += sent - follower.await.map_err(broken)?;
+                lost += sent - follower.await.map_err(process_failure)?;
             }
             Ok((sent, lost))
         })
@@ -201,7 +203,7 @@ impl House {
 }
 
 /// One stream: how many of the awaited events came, each once and in order.
-async fn follow(address: String, head: String, ready: mpsc::Sender<()>, awaited: usize) -> usize {
+async fn follow_events(address: String, head: String, ready: mpsc::Sender<()>, awaited: usize) -> usize {
     let Ok(mut socket) = tokio::net::TcpStream::connect(&address).await else { return 0 };
     let ask = format!("GET /v1/events?name=memory.write.created HTTP/1.1\r\n{head}accept: text/event-stream\r\n\r\n");
     if socket.write_all(ask.as_bytes()).await.is_err() {
@@ -223,33 +225,33 @@ async fn follow(address: String, head: String, ready: mpsc::Sender<()>, awaited:
     count
 }
 
-impl Line {
-    pub(super) fn save(&mut self, content: &str) -> Result<(), Failure> {
+impl HttpConnection {
+    pub(super) fn save_memory(&mut self, content: &str) -> Result<(), Failure> {
         let evidence = json!([{ "kind": "tool_result", "summary": "seen in a benchmark" }]);
         let body = json!({ "store": "conversation_memory", "kind": "tool_usage_lesson", "content": content, "evidence": evidence });
-        self.post("/v1/memories", &body)
+        self.post_json("/v1/memories", &body)
     }
 
-    fn post(&mut self, path: &str, body: &Value) -> Result<(), Failure> {
+    fn post_json(&mut self, path: &str, body: &Value) -> Result<(), Failure> {
         let body = body.to_string();
         let ask = format!("POST {path} HTTP/1.1\r\n{}content-length: {}\r\n\r\n{body}", self.head, body.len());
-        self.reader.get_mut().write_all(ask.as_bytes()).map_err(broken)?;
+        self.reader.get_mut().write_all(ask.as_bytes()).map_err(process_failure)?;
         let (mut status, mut length) = (String::new(), 0);
-        self.reader.read_line(&mut status).map_err(broken)?;
+        self.reader.read_line(&mut status).map_err(process_failure)?;
         loop {
             let mut line = String::new();
-            if self.reader.read_line(&mut line).map_err(broken)? <= 2 {
+            if self.reader.read_line(&mut line).map_err(process_failure)? <= 2 {
                 break;
             }
             if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-                length = value.trim().parse().map_err(broken)?;
+                length = value.trim().parse().map_err(process_failure)?;
             }
         }
         let mut body = vec![0; length];
-        self.reader.read_exact(&mut body).map_err(broken)?;
+        self.reader.read_exact(&mut body).map_err(process_failure)?;
         match status.split(' ').nth(1) {
             Some("200" | "201") => Ok(()),
-            _ => Err(broken(String::from_utf8_lossy(&body))),
+            _ => Err(process_failure(String::from_utf8_lossy(&body))),
         }
     }
 }

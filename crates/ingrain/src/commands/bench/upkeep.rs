@@ -11,41 +11,41 @@ use engine::model::caller::Caller;
 use engine::model::id::TenantId;
 use engine::model::vocabulary::TtlClass;
 use engine::ports::Clock;
-use engine::{Engine, Turn, Upkeep, UpkeepDone};
+use engine::{Engine, Turn, UpkeepOptions, UpkeepReport};
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
 use super::measure::{Figures, Meter};
-use super::process::broken;
+use super::process::process_failure;
 use crate::assemble::Session;
 use crate::error::Failure;
 
 /// Memories of one agent: its quota.
 const PER_AGENT: usize = 10_000;
 /// Turns saved at once while filling.
-const FILL_TOGETHER: usize = 1_000;
+const TURNS_PER_BATCH: usize = 1_000;
 /// One in so many is due when upkeep runs.
 const DUE_EVERY: usize = 4;
 /// Saves with nobody else at it, to compare with.
-const ALONE: usize = 1_000;
+const SAVES_ALONE: usize = 1_000;
 /// Bytes handed to the disk to see what it takes by itself: a page; how often at most, and how soon again beside upkeep.
 const PAGE_BYTES: usize = 4_096;
-const PAGES: usize = 10_000;
+const PAGES_MAX: usize = 10_000;
 const PAGE_EVERY: Duration = Duration::from_millis(20);
 /// After which the routine ones are due.
-const LATER: SignedDuration = SignedDuration::from_hours(8 * 24);
+const DUE_AFTER: SignedDuration = SignedDuration::from_hours(8 * 24);
 /// After which the others have faded as well.
-const MUCH_LATER: SignedDuration = SignedDuration::from_hours(365 * 24);
+const FADED_AFTER: SignedDuration = SignedDuration::from_hours(365 * 24);
 
 /// A clock that is ahead.
-struct Ahead {
+struct ShiftedClock {
     clock: Arc<dyn Clock>,
-    by: SignedDuration,
+    offset: SignedDuration,
 }
 
-impl Clock for Ahead {
+impl Clock for ShiftedClock {
     fn now(&self) -> Timestamp {
-        self.clock.now().checked_add(self.by).unwrap_or(Timestamp::MAX)
+        self.clock.now().checked_add(self.offset).unwrap_or(Timestamp::MAX)
     }
 
     fn fresh_id(&self) -> Uuid {
@@ -56,41 +56,41 @@ impl Clock for Ahead {
 /// Fills a database with episodes, a part of them due a week later, then keeps house at that time, and again when all
 /// have faded, while another thread saves as fast as it can.
 pub fn run(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
-    let filling = fill(session, count)?;
-    let disk = disk(session, &AtomicBool::new(false), Duration::ZERO)?.named("a page to the disk");
-    let mut figures = vec![filling.named("fill, a thousand turns each"), disk, save_alone(session)?];
+    let filling = fill_turns(session, count)?;
+    let disk = measure_disk(session, &AtomicBool::new(false), Duration::ZERO)?.with_name("a page to the disk");
+    let mut figures = vec![filling.with_name("fill, a thousand turns each"), disk, measure_lone_saves(session)?];
     let due = count.div_ceil(DUE_EVERY) as u64;
-    figures.extend(keep_house(session, LATER, "due", due, |kept| kept.expired)?);
+    figures.extend(measure_upkeep(session, DUE_AFTER, "due", due, |kept| kept.expired)?);
     let faded = count as u64 - due;
-    figures.extend(keep_house(session, MUCH_LATER, "faded", faded, |kept| kept.archived)?);
+    figures.extend(measure_upkeep(session, FADED_AFTER, "faded", faded, |kept| kept.archived)?);
     Ok(figures)
 }
 
 /// One round with somebody saving beside it, then one with nothing left to do.
-fn keep_house(
+fn measure_upkeep(
     session: &Session,
     ahead: SignedDuration,
     word: &str,
     due: u64,
-    done: impl Fn(&UpkeepDone) -> u64,
+    done: impl Fn(&UpkeepReport) -> u64,
 ) -> Result<Vec<Figures>, Failure> {
-    let clock = Arc::new(Ahead { clock: session.engine.clock.clone(), by: ahead });
+    let clock = Arc::new(ShiftedClock { clock: session.engine.clock.clone(), offset: ahead });
     let engine = Engine { clock, ..session.engine.clone() };
-    let round = || engine.upkeep(session.caller.tenant, Upkeep::default());
+    let round = || engine.upkeep(session.caller.tenant, UpkeepOptions::default());
     let over = AtomicBool::new(false);
     let (keeping, saving, disk) = std::thread::scope(|scope| {
-        let saver = scope.spawn(|| save_meanwhile(&engine, session.caller.tenant, &over));
+        let saver = scope.spawn(|| measure_concurrent_saves(&engine, session.caller.tenant, &over));
         // What the disk alone makes anybody wait for just then.
-        let disk = scope.spawn(|| disk(session, &over, PAGE_EVERY));
+        let disk = scope.spawn(|| measure_disk(session, &over, PAGE_EVERY));
         let mut meter = Meter::start(1);
-        let kept = meter.time(round);
+        let kept = meter.time_operation(round);
         over.store(true, Ordering::Relaxed);
-        (kept.map(|kept| (kept, meter.stop())), joined(saver), joined(disk))
+        (kept.map(|kept| (kept, meter.stop())), join_thread(saver), join_thread(disk))
     });
     let (kept, keeping) = keeping?;
     // What was saved alone or meanwhile may fade too.
     if done(&kept) < due {
-        return Err(Failure::broken("bench.upkeep", format!("{} of {due} {word}", done(&kept))));
+        return Err(Failure::system_error("bench.upkeep", format!("{} of {due} {word}", done(&kept))));
     }
     let longest = Figures {
         operations: usize::try_from(kept.transactions).unwrap_or(usize::MAX),
@@ -98,76 +98,80 @@ fn keep_house(
         ..Figures::default()
     };
     let mut idle = Meter::start(1);
-    idle.time(round)?;
+    idle.time_operation(round)?;
     Ok(vec![
-        keeping.named(&format!("upkeep, {due} {word}")),
-        longest.named("its transactions"),
-        saving?.named("saves meanwhile"),
-        disk?.named("a page to the disk meanwhile"),
-        idle.stop().named("upkeep, nothing due"),
+        keeping.with_name(&format!("upkeep, {due} {word}")),
+        longest.with_name("its transactions"),
+        saving?.with_name("saves meanwhile"),
+        disk?.with_name("a page to the disk meanwhile"),
+        idle.stop().with_name("upkeep, nothing due"),
     ])
 }
 
-fn joined(thread: ScopedJoinHandle<'_, Result<Figures, Failure>>) -> Result<Figures, Failure> {
-    thread.join().unwrap_or_else(|_| Err(Failure::broken("bench.upkeep", "a thread broke")))
+fn join_thread(thread: ScopedJoinHandle<'_, Result<Figures, Failure>>) -> Result<Figures, Failure> {
+    thread.join().unwrap_or_else(|_| Err(Failure::system_error("bench.upkeep", "a thread broke")))
 }
 
 /// What the disk takes for a page in a file beside the database, again and again until it is over.
-fn disk(session: &Session, over: &AtomicBool, every: Duration) -> Result<Figures, Failure> {
+fn measure_disk(session: &Session, over: &AtomicBool, every: Duration) -> Result<Figures, Failure> {
     let location = session.engine.backend.health()?.location;
     let folder = Path::new(&location).parent().filter(|folder| folder.is_dir());
     let Some(folder) = folder else { return Ok(Figures::default()) };
     let path = folder.join("bench-disk.tmp");
-    let mut file = std::fs::File::create(&path).map_err(broken)?;
+    let mut file = std::fs::File::create(&path).map_err(process_failure)?;
     let mut meter = Meter::start(0);
-    while !over.load(Ordering::Relaxed) && meter.operations() < PAGES {
-        meter.time(|| file.write_all(&[0; PAGE_BYTES]).and_then(|()| file.sync_data())).map_err(broken)?;
+    while !over.load(Ordering::Relaxed) && meter.operation_count() < PAGES_MAX {
+        meter
+            .time_operation(|| file.write_all(&[0; PAGE_BYTES]).and_then(|()| file.sync_data()))
+            .map_err(process_failure)?;
         std::thread::park_timeout(every);
     }
-    std::fs::remove_file(&path).map_err(broken)?;
+    std::fs::remove_file(&path).map_err(process_failure)?;
     Ok(meter.stop())
 }
 
-fn fill(session: &Session, count: usize) -> Result<Figures, Failure> {
-    let mut meter = Meter::start(count / FILL_TOGETHER + 1);
+fn fill_turns(session: &Session, count: usize) -> Result<Figures, Failure> {
+    let mut meter = Meter::start(count / TURNS_PER_BATCH + 1);
     let mut from = 0;
     while from < count {
-        let to = count.min(from + FILL_TOGETHER);
+        let to = count.min(from + TURNS_PER_BATCH);
         let agent = Caller::agent(session.caller.tenant, &format!("bench{}", from / PER_AGENT));
-        let turns: Vec<Turn> = (from..to).map(turn).collect();
-        meter.time(|| session.engine.remember_turns(&agent, &format!("s{}", from / FILL_TOGETHER), &turns))?;
+        let turns: Vec<Turn> = (from..to).map(generate_turn).collect();
+        meter.time_operation(|| {
+            session.engine.remember_turns(&agent, &format!("s{}", from / TURNS_PER_BATCH), &turns)
+        })?;
         from = to;
     }
     Ok(meter.stop())
 }
 
-fn turn(number: usize) -> Turn {
+fn generate_turn(number: usize) -> Turn {
     let class = if number.is_multiple_of(DUE_EVERY) { TtlClass::Routine } else { TtlClass::Remember };
     let content = format!("watch {number}: pier {} was quiet, lamp {} was lit", number % 97, number % 89);
     Turn { content, ttl: Some(class), importance: Some(0.5), ..Turn::default() }
 }
 
 /// What a save waits for its disk with nobody else at it.
-fn save_alone(session: &Session) -> Result<Figures, Failure> {
+fn measure_lone_saves(session: &Session) -> Result<Figures, Failure> {
     let agent = Caller::agent(session.caller.tenant, "alone");
-    let mut meter = Meter::start(ALONE);
-    for number in 0..ALONE {
-        let turns = vec![turn(number * DUE_EVERY + 1)];
-        meter.time(|| session.engine.remember_turns(&agent, "alone", &turns))?;
+    let mut meter = Meter::start(SAVES_ALONE);
+    for number in 0..SAVES_ALONE {
+        let turns = vec![generate_turn(number * DUE_EVERY + 1)];
+        meter.time_operation(|| session.engine.remember_turns(&agent, "alone", &turns))?;
     }
-    Ok(meter.stop().named("saves alone"))
+    Ok(meter.stop().with_name("saves alone"))
 }
 
 /// At the same time as upkeep, so that nothing of it is due.
-fn save_meanwhile(engine: &Engine, tenant: TenantId, over: &AtomicBool) -> Result<Figures, Failure> {
+fn measure_concurrent_saves(engine: &Engine, tenant: TenantId, over: &AtomicBool) -> Result<Figures, Failure> {
     let mut meter = Meter::start(0);
     let mut number = 0;
     while !over.load(Ordering::Relaxed) {
         // Never near a quota, which would be work of its own.
         let name = format!("meanwhile{}", number / (PER_AGENT / 2));
         let agent = Caller::agent(tenant, &name);
-        let turns = vec![turn(number * DUE_EVERY + 1)];
-        meter.time(|| engine.remember_turns(&agent, &name, &turns))?;
+        let turns = vec![generate_turn(number * DUE_EVERY + 1)];
+        meter.time_operation(|| engine.remember_turns(&agent, &name, &turns))?;
         number += 1;
     }
     Ok(meter.stop())

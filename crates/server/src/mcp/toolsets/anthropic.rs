@@ -3,71 +3,71 @@
 use engine::model::error::Error;
 use engine::model::memory::{Draft, Evidence, Memory};
 use engine::model::vocabulary::{EvidenceKind, Kind};
-use engine::ports::{Filter, Order};
-use engine::{Forgetting, Forgotten, Patch, Patched, Reference, Remembered};
+use engine::ports::{Filter, SortOrder};
+use engine::{ForgetOptions, MemoryReference, Patch, PatchOutcome, Remembered, TransitionOutcome};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::files;
-use crate::mcp::answer::{Answer, Problem};
-use crate::mcp::schema::{object, one_of, plain, text};
-use crate::mcp::tool::{Call, Effect, Spec, arguments};
+use crate::mcp::answer::{ToolAnswer, ToolProblem};
+use crate::mcp::schema::{enum_schema, flat_object_schema, object_schema, string_schema};
+use crate::mcp::tool::{ToolCall, ToolEffect, ToolSpec, parse_arguments};
 
 const STORE: &str = "agent_files";
 const COMMANDS: [&str; 6] = ["view", "create", "str_replace", "insert", "delete", "rename"];
 /// More files than this are not listed at once.
 const FILES_MAX: usize = 1_000;
 
-pub(in crate::mcp) const TOOLS: &[Spec] = &[Spec {
+pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[ToolSpec {
     name: "memory",
     title: "Memory files",
     description: "Your own files under /memories, kept between conversations: view, create, str_replace, insert, delete, rename. \
                   View the folder before a task; note durable progress and lessons. Never secrets.",
-    effect: Effect::Files,
+    effect: ToolEffect::Files,
     input: || {
         let line = json!({ "type": "integer" });
         let range = json!({ "type": "array", "items": { "type": "integer" } });
-        object(
+        object_schema(
             &[
-                ("command", one_of(&COMMANDS)),
-                ("path", text("")),
+                ("command", enum_schema(&COMMANDS)),
+                ("path", string_schema("")),
                 ("view_range", range),
-                ("file_text", text("")),
-                ("old_str", text("")),
-                ("new_str", text("")),
+                ("file_text", string_schema("")),
+                ("old_str", string_schema("")),
+                ("new_str", string_schema("")),
                 ("insert_line", line),
-                ("insert_text", text("")),
-                ("old_path", text("")),
-                ("new_path", text("")),
+                ("insert_text", string_schema("")),
+                ("old_path", string_schema("")),
+                ("new_path", string_schema("")),
             ],
             &["command"],
         )
     },
-    output: || plain(&[("text", 's')], &["text"]),
-    run,
+    output: || flat_object_schema(&[("text", 's')], &["text"]),
+    run: run_command,
 }];
 
 /// What names the command; the rest is read when it is known, so that what does not fit is named by its field.
 #[derive(Deserialize)]
-struct Command {
+struct CommandName {
     command: String,
 }
 
 #[derive(Deserialize)]
-struct View {
+struct ViewArgs {
     path: String,
     view_range: Option<[i64; 2]>,
 }
 
 #[derive(Deserialize)]
-struct Create {
+struct CreateArgs {
     path: String,
     file_text: String,
 }
 
 #[derive(Deserialize)]
-struct StrReplace {
+struct StrReplaceArgs {
     path: String,
     old_str: String,
     #[serde(default)]
@@ -75,7 +75,7 @@ struct StrReplace {
 }
 
 #[derive(Deserialize)]
-struct Insert {
+struct InsertArgs {
     path: String,
     insert_line: i64,
     #[serde(default)]
@@ -83,71 +83,73 @@ struct Insert {
 }
 
 #[derive(Deserialize)]
-struct Delete {
+struct DeleteArgs {
     path: String,
 }
 
 #[derive(Deserialize)]
-struct Rename {
+struct RenameArgs {
     old_path: String,
     new_path: String,
 }
 
 /// What the tool says: done, or why not. Both are sentences for the model.
-type Spoken = Result<String, Unable>;
+type CommandResult = Result<String, CommandError>;
 
-enum Unable {
-    Says(String),
-    Broke(Problem),
+enum CommandError {
+    Message(String),
+    Failed(ToolProblem),
 }
 
-impl<T: Into<Problem>> From<T> for Unable {
-    fn from(problem: T) -> Unable {
-        Unable::Broke(problem.into())
+impl<T: Into<ToolProblem>> From<T> for CommandError {
+    fn from(problem: T) -> CommandError {
+        CommandError::Failed(problem.into())
     }
 }
 
-fn says<T>(text: impl Into<String>) -> Result<T, Unable> {
-    Err(Unable::Says(text.into()))
+fn fail_with_message<T>(text: impl Into<String>) -> Result<T, CommandError> {
+    Err(CommandError::Message(text.into()))
 }
 
-fn run(call: &Call<'_>, map: JsonObject) -> Answer {
-    let Command { command } = arguments(map.clone())?;
+fn run_command(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
+    let CommandName { command } = parse_arguments(map.clone())?;
     let spoken = match command.as_str() {
-        "view" => arguments(map).map(|View { path, view_range }| view(call, &path, view_range)),
-        "create" => arguments(map).map(|Create { path, file_text }| create(call, &path, file_text)),
-        "str_replace" => {
-            arguments(map).map(|StrReplace { path, old_str, new_str }| str_replace(call, &path, &old_str, &new_str))
+        "view" => parse_arguments(map).map(|ViewArgs { path, view_range }| view_path(call, &path, view_range)),
+        "create" => parse_arguments(map).map(|CreateArgs { path, file_text }| create_file(call, &path, file_text)),
+        "str_replace" => parse_arguments(map)
+            .map(|StrReplaceArgs { path, old_str, new_str }| str_replace(call, &path, &old_str, &new_str)),
+        "insert" => parse_arguments(map).map(|InsertArgs { path, insert_line, insert_text }| {
+            insert_into_file(call, &path, insert_line, &insert_text)
+        }),
+        "delete" => parse_arguments(map).map(|DeleteArgs { path }| delete_path(call, &path)),
+        "rename" => {
+            parse_arguments(map).map(|RenameArgs { old_path, new_path }| rename_path(call, &old_path, &new_path))
         }
-        "insert" => arguments(map)
-            .map(|Insert { path, insert_line, insert_text }| insert(call, &path, insert_line, &insert_text)),
-        "delete" => arguments(map).map(|Delete { path }| delete(call, &path)),
-        "rename" => arguments(map).map(|Rename { old_path, new_path }| rename(call, &old_path, &new_path)),
         unknown => Err(Error::unknown_word("`command`", unknown, &COMMANDS).into()),
     }?;
     match spoken {
         Ok(text) => Ok(json!({ "text": text, "is_error": false })),
-        Err(Unable::Says(text)) => Ok(json!({ "text": text, "is_error": true })),
-        Err(Unable::Broke(problem)) => Err(problem),
+        Err(CommandError::Message(text)) => Ok(json!({ "text": text, "is_error": true })),
+        Err(CommandError::Failed(problem)) => Err(problem),
     }
 }
 
 /// The path inside the store; empty for the root itself.
-fn inside(path: &str) -> Result<String, Unable> {
+fn path_in_store(path: &str) -> Result<String, CommandError> {
     match path.strip_prefix("/memories") {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-            let decoded = files::percent_decoded(rest);
+            let decoded = files::percent_decode(rest);
             if [rest, &decoded].iter().any(|text| text.split(['/', '\\']).any(|segment| segment == "..")) {
-                return says(format!("Path {path} would escape /memories directory"));
+                return fail_with_message(format!("Path {path} would escape /memories directory"));
             }
             Ok(rest.trim_matches('/').to_owned())
         }
-        _ => says(format!("Path must start with /memories, got: {path}")),
+        _ => fail_with_message(format!("Path must start with /memories, got: {path}")),
     }
 }
 
-fn file(call: &Call<'_>, inner: &str) -> Result<Option<Memory>, Unable> {
-    let reference = Reference::Path { store: Some(STORE.to_owned()), path: inner.to_owned() };
+fn find_file(call: &ToolCall<'_>, inner: &str) -> Result<Option<Memory>, CommandError> {
+    let reference = MemoryReference::Path { store: Some(STORE.to_owned()), path: inner.to_owned() };
     match call.engine.locate(call.caller, &reference) {
         Ok(memory) => Ok(Some(memory).filter(|memory| memory.state.is_live())),
         Err(Error::NotFound { .. }) => Ok(None),
@@ -156,10 +158,10 @@ fn file(call: &Call<'_>, inner: &str) -> Result<Option<Memory>, Unable> {
 }
 
 /// The files below a folder. The store itself appears with the first file.
-fn below(call: &Call<'_>, folder: &str) -> Result<Vec<Memory>, Unable> {
+fn list_folder(call: &ToolCall<'_>, folder: &str) -> Result<Vec<Memory>, CommandError> {
     let prefix = if folder.is_empty() { None } else { Some(format!("{folder}/")) };
     let filter = Filter { stores: vec![STORE.to_owned()], path_prefix: prefix, ..Filter::default() };
-    match call.engine.list(call.caller, filter, Order::Path, None, Some(FILES_MAX)) {
+    match call.engine.list(call.caller, filter, SortOrder::Path, None, Some(FILES_MAX)) {
         Ok(listing) => Ok(listing.memories),
         Err(Error::NotFound { .. }) => Ok(Vec::new()),
         Err(error) => Err(error.into()),
@@ -167,46 +169,48 @@ fn below(call: &Call<'_>, folder: &str) -> Result<Vec<Memory>, Unable> {
 }
 
 /// A path is a file or a folder, never both: what stands above this one must not be a file.
-fn has_folder(call: &Call<'_>, inner: &str) -> Result<(), Unable> {
+fn check_parent_folders(call: &ToolCall<'_>, inner: &str) -> Result<(), CommandError> {
     for (at, _) in inner.match_indices('/') {
         let above = &inner[..at];
-        if file(call, above)?.is_some() {
-            return says(format!("The path /memories/{above} is a file, not a directory: nothing can stand below it"));
+        if find_file(call, above)?.is_some() {
+            return fail_with_message(format!(
+                "The path /memories/{above} is a file, not a directory: nothing can stand below it"
+            ));
         }
     }
     Ok(())
 }
 
-fn view(call: &Call<'_>, path: &str, range: Option<[i64; 2]>) -> Spoken {
-    let inner = inside(path)?;
-    if let Some(memory) = if inner.is_empty() { None } else { file(call, &inner)? } {
-        let memory = call.engine.read(call.caller, &Reference::Id(memory.id))?;
-        return Ok(files::numbered(path, &memory.content, range));
+fn view_path(call: &ToolCall<'_>, path: &str, range: Option<[i64; 2]>) -> CommandResult {
+    let inner = path_in_store(path)?;
+    if let Some(memory) = if inner.is_empty() { None } else { find_file(call, &inner)? } {
+        let memory = call.engine.read(call.caller, &MemoryReference::Id(memory.id))?;
+        return Ok(files::render_file(path, &memory.content, range));
     }
-    let memories = below(call, &inner)?;
+    let memories = list_folder(call, &inner)?;
     if memories.is_empty() && !inner.is_empty() {
-        return says(format!("The path {path} does not exist. Please provide a valid path."));
+        return fail_with_message(format!("The path {path} does not exist. Please provide a valid path."));
     }
     let sizes: Vec<(String, u64)> =
         memories.into_iter().filter_map(|memory| Some((memory.path?, memory.size_bytes))).collect();
-    Ok(files::folder(path.trim_end_matches('/'), &inner, &sizes))
+    Ok(files::render_folder(path.trim_end_matches('/'), &inner, &sizes))
 }
 
-fn create(call: &Call<'_>, path: &str, file_text: String) -> Spoken {
-    let inner = inside(path)?;
-    if !inner.is_empty() && file(call, &inner)?.is_some() {
-        return says(format!("File {path} already exists"));
+fn create_file(call: &ToolCall<'_>, path: &str, file_text: String) -> CommandResult {
+    let inner = path_in_store(path)?;
+    if !inner.is_empty() && find_file(call, &inner)?.is_some() {
+        return fail_with_message(format!("File {path} already exists"));
     }
-    if inner.is_empty() || !below(call, &inner)?.is_empty() {
-        return says(format!("The path {path} is a directory: a file needs a name of its own"));
+    if inner.is_empty() || !list_folder(call, &inner)?.is_empty() {
+        return fail_with_message(format!("The path {path} is a directory: a file needs a name of its own"));
     }
-    has_folder(call, &inner)?;
+    check_parent_folders(call, &inner)?;
     let draft = Draft {
         store: STORE.to_owned(),
         path: Some(inner),
         kind: Some(Kind::Note),
         content: file_text,
-        evidence: vec![written()],
+        evidence: vec![memory_tool_evidence()],
         ..Draft::default()
     };
     match call.engine.remember(call.caller, draft)? {
@@ -215,44 +219,48 @@ fn create(call: &Call<'_>, path: &str, file_text: String) -> Spoken {
     }
 }
 
-fn written() -> Evidence {
+fn memory_tool_evidence() -> Evidence {
     Evidence::new(EvidenceKind::ToolResult, "written through the memory tool")
 }
 
-fn existing(call: &Call<'_>, path: &str) -> Result<Memory, Unable> {
-    let inner = inside(path)?;
-    let found = if inner.is_empty() { None } else { file(call, &inner)? };
+fn require_file(call: &ToolCall<'_>, path: &str) -> Result<Memory, CommandError> {
+    let inner = path_in_store(path)?;
+    let found = if inner.is_empty() { None } else { find_file(call, &inner)? };
     match found {
         Some(memory) => Ok(memory),
-        None if inner.is_empty() || !below(call, &inner)?.is_empty() => says(format!("The path {path} is not a file.")),
-        None => says(format!("The path {path} does not exist. Please provide a valid path.")),
+        None if inner.is_empty() || !list_folder(call, &inner)?.is_empty() => {
+            fail_with_message(format!("The path {path} is not a file."))
+        }
+        None => fail_with_message(format!("The path {path} does not exist. Please provide a valid path.")),
     }
 }
 
-fn replace(call: &Call<'_>, memory: &Memory, content: String) -> Result<(), Unable> {
+fn replace_content(call: &ToolCall<'_>, memory: &Memory, content: String) -> Result<(), CommandError> {
     let patch = Patch {
         memory: memory.id,
         expected_sha256: memory.sha256.clone(),
         content,
         summary: None,
-        evidence: vec![written()],
+        evidence: vec![memory_tool_evidence()],
     };
     match call.engine.patch(call.caller, patch)? {
-        Patched::Saved(_) => Ok(()),
-        Patched::Refused(refusal) => Err(refusal.into()),
+        PatchOutcome::Saved(_) => Ok(()),
+        PatchOutcome::Refused(refusal) => Err(refusal.into()),
     }
 }
 
-fn str_replace(call: &Call<'_>, path: &str, old: &str, new: &str) -> Spoken {
-    let memory = existing(call, path)?;
+fn str_replace(call: &ToolCall<'_>, path: &str, old: &str, new: &str) -> CommandResult {
+    let memory = require_file(call, path)?;
     let places: Vec<usize> =
         if old.is_empty() { Vec::new() } else { memory.content.match_indices(old).map(|(at, _)| at).collect() };
     match places.as_slice() {
-        [] => says(format!("No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")),
+        [] => fail_with_message(format!(
+            "No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
+        )),
         [at] => {
             let content = memory.content.replacen(old, new, 1);
-            let snippet = files::snippet(&content, *at, new);
-            replace(call, &memory, content)?;
+            let snippet = files::render_snippet(&content, *at, new);
+            replace_content(call, &memory, content)?;
             Ok(format!(
                 "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{snippet}"
             ))
@@ -261,76 +269,78 @@ fn str_replace(call: &Call<'_>, path: &str, old: &str, new: &str) -> Spoken {
             let lines: Vec<String> =
                 many.iter().map(|at| (memory.content[..*at].matches('\n').count() + 1).to_string()).collect();
             let lines = lines.join(", ");
-            says(format!(
+            fail_with_message(format!(
                 "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {lines}. Please ensure it is unique"
             ))
         }
     }
 }
 
-fn insert(call: &Call<'_>, path: &str, line: i64, insert_text: &str) -> Spoken {
-    let memory = existing(call, path)?;
-    match files::inserted(&memory.content, line, insert_text) {
+fn insert_into_file(call: &ToolCall<'_>, path: &str, line: i64, insert_text: &str) -> CommandResult {
+    let memory = require_file(call, path)?;
+    match files::insert_after_line(&memory.content, line, insert_text) {
         Ok(content) => {
-            replace(call, &memory, content)?;
+            replace_content(call, &memory, content)?;
             Ok(format!("The file {path} has been edited."))
         }
-        Err(len) => says(format!("Invalid `insert_line` parameter: {line}. It should be within the range [0, {len}].")),
+        Err(len) => fail_with_message(format!(
+            "Invalid `insert_line` parameter: {line}. It should be within the range [0, {len}]."
+        )),
     }
 }
 
-fn delete(call: &Call<'_>, path: &str) -> Spoken {
-    let inner = inside(path)?;
+fn delete_path(call: &ToolCall<'_>, path: &str) -> CommandResult {
+    let inner = path_in_store(path)?;
     if inner.is_empty() {
-        return says("Cannot delete the /memories directory itself");
+        return fail_with_message("Cannot delete the /memories directory itself");
     }
-    let gone = match file(call, &inner)? {
+    let gone = match find_file(call, &inner)? {
         Some(memory) => vec![memory],
-        None => below(call, &inner)?,
+        None => list_folder(call, &inner)?,
     };
     if gone.is_empty() {
-        return says(format!("The path {path} does not exist"));
+        return fail_with_message(format!("The path {path} does not exist"));
     }
     // An agent tidies its own files: what it deletes it may write again. What a person forgets it may not.
     let reason = Some("deleted through the memory tool".to_owned());
-    let how = Forgetting { reason, may_return: true, ..Forgetting::default() };
+    let how = ForgetOptions { reason, may_return: true, ..ForgetOptions::default() };
     for memory in gone {
-        done(call.engine.forget_as(call.caller, memory.id, &how)?)?;
+        ensure_done(call.engine.forget_with_options(call.caller, memory.id, &how)?)?;
     }
     Ok(format!("Successfully deleted {path}"))
 }
 
-fn rename(call: &Call<'_>, old: &str, new: &str) -> Spoken {
-    let (from, to) = (inside(old)?, inside(new)?);
+fn rename_path(call: &ToolCall<'_>, old: &str, new: &str) -> CommandResult {
+    let (from, to) = (path_in_store(old)?, path_in_store(new)?);
     if from.is_empty() {
-        return says("Cannot rename the /memories directory itself");
+        return fail_with_message("Cannot rename the /memories directory itself");
     }
-    let moved: Vec<(Memory, String)> = match file(call, &from)? {
+    let moved: Vec<(Memory, String)> = match find_file(call, &from)? {
         Some(memory) => vec![(memory, to.clone())],
         None => {
             let renamed = |path: &str| format!("{to}{}", &path[from.len()..]);
-            below(call, &from)?
+            list_folder(call, &from)?
                 .into_iter()
                 .filter_map(|memory| memory.path.clone().map(|path| (memory, renamed(&path))))
                 .collect()
         }
     };
     if moved.is_empty() {
-        return says(format!("The path {old} does not exist"));
+        return fail_with_message(format!("The path {old} does not exist"));
     }
-    if to.is_empty() || file(call, &to)?.is_some() || !below(call, &to)?.is_empty() {
-        return says(format!("The destination {new} already exists"));
+    if to.is_empty() || find_file(call, &to)?.is_some() || !list_folder(call, &to)?.is_empty() {
+        return fail_with_message(format!("The destination {new} already exists"));
     }
-    has_folder(call, &to)?;
+    check_parent_folders(call, &to)?;
     for (memory, path) in moved {
-        done(call.engine.rename(call.caller, memory.id, &path)?)?;
+        ensure_done(call.engine.rename(call.caller, memory.id, &path)?)?;
     }
     Ok(format!("Successfully renamed {old} to {new}"))
 }
 
-fn done(outcome: Forgotten) -> Result<(), Unable> {
+fn ensure_done(outcome: TransitionOutcome) -> Result<(), CommandError> {
     match outcome {
-        Forgotten::Done(_) => Ok(()),
-        Forgotten::Refused(refusal) => Err(refusal.into()),
+        TransitionOutcome::Done(_) => Ok(()),
+        TransitionOutcome::Refused(refusal) => Err(refusal.into()),
     }
 }

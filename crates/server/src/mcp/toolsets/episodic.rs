@@ -1,67 +1,76 @@
 //! Toolset `episodic`: what an agent went through, and what is written down (seed 001).
 
-use engine::MyQuery;
+use engine::RecallQuery;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::mcp::answer::Answer;
-use crate::mcp::schema::{count, list_of, object, text, texts};
-use crate::mcp::tool::{Call, Effect, Spec, arguments};
-use crate::wire::bounded;
+use crate::mcp::answer::ToolAnswer;
+use crate::mcp::schema::{integer_schema, object_list_schema, object_schema, string_list_schema, string_schema};
+use crate::mcp::tool::{ToolCall, ToolEffect, ToolSpec, parse_arguments};
+use crate::wire::deserialize_bounded;
 
 /// Results where nobody says how many, and at most (seed 001).
 const RESULTS_DEFAULT: usize = 5;
 const RESULTS_MAX: u64 = 20;
 
-pub(in crate::mcp) const TOOLS: &[Spec] = &[
-    Spec {
+pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
+    ToolSpec {
         name: "search_my_memories",
         title: "Search my memories",
         description: "What you went through, what was done, what workflows came to and what is written down, best first. Use \
                       before a task. Not for live state.",
-        effect: Effect::Read,
-        input: || object(&[("query", text("")), ("limit", count(1, RESULTS_MAX, RESULTS_DEFAULT))], &["query"]),
-        output: || list_of("memories"),
-        run: recall,
+        effect: ToolEffect::Read,
+        input: || {
+            object_schema(
+                &[("query", string_schema("")), ("limit", integer_schema(1, RESULTS_MAX, RESULTS_DEFAULT))],
+                &["query"],
+            )
+        },
+        output: || object_list_schema("memories"),
+        run: search_my_memories,
     },
-    Spec {
+    ToolSpec {
         name: "search_knowledge",
         title: "Search the knowledge base",
         description: "Passages of published documents that answer a question.",
-        effect: Effect::Read,
+        effect: ToolEffect::Read,
         input: || {
-            let limit = count(1, RESULTS_MAX, RESULTS_DEFAULT);
-            object(&[("query", text("")), ("categories", texts("any of them")), ("limit", limit)], &["query"])
+            let limit = integer_schema(1, RESULTS_MAX, RESULTS_DEFAULT);
+            object_schema(
+                &[("query", string_schema("")), ("categories", string_list_schema("any of them")), ("limit", limit)],
+                &["query"],
+            )
         },
-        output: || list_of("passages"),
-        run: knowledge,
+        output: || object_list_schema("passages"),
+        run: search_knowledge,
     },
 ];
 
-fn recall(call: &Call<'_>, map: JsonObject) -> Answer {
+fn search_my_memories(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     #[derive(Deserialize)]
-    struct Args {
+    struct MySearchArgs {
         query: String,
-        #[serde(default, deserialize_with = "bounded::<_, 1, RESULTS_MAX>")]
+        #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, RESULTS_MAX>")]
         limit: Option<usize>,
     }
-    let args: Args = arguments(map)?;
-    let asked = MyQuery { text: args.query, limit: Some(args.limit.unwrap_or(RESULTS_DEFAULT)), ..MyQuery::default() };
+    let args: MySearchArgs = parse_arguments(map)?;
+    let asked =
+        RecallQuery { text: args.query, limit: Some(args.limit.unwrap_or(RESULTS_DEFAULT)), ..RecallQuery::default() };
     let recalled = call.engine.search_my_memories(call.caller, &asked)?;
     Ok(json!({ "memories": recalled.recollections, "failed": recalled.failed }))
 }
 
-fn knowledge(call: &Call<'_>, map: JsonObject) -> Answer {
+fn search_knowledge(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     #[derive(Deserialize)]
-    struct Args {
+    struct KnowledgeArgs {
         query: String,
         #[serde(default)]
         categories: Vec<String>,
-        #[serde(default, deserialize_with = "bounded::<_, 1, RESULTS_MAX>")]
+        #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, RESULTS_MAX>")]
         limit: Option<usize>,
     }
-    let args: Args = arguments(map)?;
+    let args: KnowledgeArgs = parse_arguments(map)?;
     let limit = Some(args.limit.unwrap_or(RESULTS_DEFAULT));
     let hits = call.engine.search_knowledge(call.caller, &args.query, &args.categories, limit)?;
     let passages: Vec<Value> = hits

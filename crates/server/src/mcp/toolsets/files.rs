@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// A file with line numbers, or the lines `from..=to` of it (`-1`: to the end).
-pub(super) fn numbered(path: &str, content: &str, range: Option<[i64; 2]>) -> String {
+pub(super) fn render_file(path: &str, content: &str, range: Option<[i64; 2]>) -> String {
     let lines: Vec<&str> = content.split('\n').collect();
     let [from, to] = range.unwrap_or([1, -1]);
     let first = usize::try_from(from.max(1)).unwrap_or(1);
@@ -18,7 +18,7 @@ fn numbered_line(number: usize, line: &str) -> String {
 }
 
 /// A folder, its entries and theirs. `inner` is the folder's path inside the store; paths are of files.
-pub(super) fn folder(path: &str, inner: &str, files: &[(String, u64)]) -> String {
+pub(super) fn render_folder(path: &str, inner: &str, files: &[(String, u64)]) -> String {
     let mut entries: BTreeMap<String, u64> = BTreeMap::new();
     let mut total = 0;
     for (file, size) in files {
@@ -33,8 +33,8 @@ pub(super) fn folder(path: &str, inner: &str, files: &[(String, u64)]) -> String
             *entries.entry(format!("{path}/{}{folder}", segments[..depth].join("/"))).or_default() += size;
         }
     }
-    let mut lines = vec![format!("{}\t{path}/", size_of(total))];
-    lines.extend(entries.iter().map(|(entry, size)| format!("{}\t{entry}", size_of(*size))));
+    let mut lines = vec![format!("{}\t{path}/", format_size(total))];
+    lines.extend(entries.iter().map(|(entry, size)| format!("{}\t{entry}", format_size(*size))));
     format!(
         "Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:\n{}",
         lines.join("\n")
@@ -42,7 +42,7 @@ pub(super) fn folder(path: &str, inner: &str, files: &[(String, u64)]) -> String
 }
 
 /// `0B`, `2K`, `1.5K`: steps of 1024, one decimal where it says something.
-fn size_of(bytes: u64) -> String {
+fn format_size(bytes: u64) -> String {
     let (mut size, mut units) = (bytes as f64, ["B", "K", "M", "G"].iter());
     let mut unit = units.next().unwrap_or(&"B");
     while size >= 1024.0 {
@@ -58,7 +58,7 @@ fn size_of(bytes: u64) -> String {
 }
 
 /// The changed lines with two around them.
-pub(super) fn snippet(content: &str, at: usize, new: &str) -> String {
+pub(super) fn render_snippet(content: &str, at: usize, new: &str) -> String {
     let first = content[..at].matches('\n').count();
     let last = first + new.matches('\n').count();
     let around = first.saturating_sub(2)..=last + 2;
@@ -67,7 +67,7 @@ pub(super) fn snippet(content: &str, at: usize, new: &str) -> String {
 }
 
 /// The content with a text after line `line` (0: before the first); the number of lines where there is no such line.
-pub(super) fn inserted(content: &str, line: i64, text: &str) -> Result<String, usize> {
+pub(super) fn insert_after_line(content: &str, line: i64, text: &str) -> Result<String, usize> {
     let body = content.strip_suffix('\n').unwrap_or(content);
     let mut lines: Vec<&str> = if body.is_empty() { Vec::new() } else { body.split('\n').collect() };
     let at = usize::try_from(line).ok().filter(|at| *at <= lines.len()).ok_or(lines.len())?;
@@ -76,7 +76,7 @@ pub(super) fn inserted(content: &str, line: i64, text: &str) -> Result<String, u
 }
 
 /// `%2e` and the like undone, so that a disguised `..` is seen.
-pub(super) fn percent_decoded(text: &str) -> String {
+pub(super) fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let hex = |at: usize| {
         bytes
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn sizes_are_for_people() {
         for (bytes, shown) in [(0, "0B"), (512, "512B"), (1536, "1.5K"), (2048, "2K"), (3_145_728, "3M")] {
-            assert_eq!(size_of(bytes), shown);
+            assert_eq!(format_size(bytes), shown);
         }
     }
 
@@ -116,7 +116,7 @@ mod tests {
     fn a_folder_shows_two_levels_without_hidden_entries() {
         let files =
             [("a.md".to_owned(), 10), ("b/c.md".to_owned(), 20), ("b/d/e.md".to_owned(), 30), (".git/x".to_owned(), 1)];
-        let shown = folder("/memories", "", &files);
+        let shown = render_folder("/memories", "", &files);
         let lines: Vec<&str> = shown.lines().skip(1).collect();
         assert_eq!(
             lines,
@@ -132,15 +132,15 @@ mod tests {
 
     #[test]
     fn inserting_keeps_one_newline_at_the_end() {
-        assert_eq!(inserted("a\nb\n", 0, "x\n\n"), Ok("x\na\nb\n".to_owned()));
-        assert_eq!(inserted("a\nb", 2, "x"), Ok("a\nb\nx\n".to_owned()));
-        assert_eq!(inserted("a\nb", 3, "x"), Err(2));
-        assert_eq!(inserted("", 0, "x"), Ok("x\n".to_owned()));
-        assert_eq!(inserted("a", -1, "x"), Err(1));
+        assert_eq!(insert_after_line("a\nb\n", 0, "x\n\n"), Ok("x\na\nb\n".to_owned()));
+        assert_eq!(insert_after_line("a\nb", 2, "x"), Ok("a\nb\nx\n".to_owned()));
+        assert_eq!(insert_after_line("a\nb", 3, "x"), Err(2));
+        assert_eq!(insert_after_line("", 0, "x"), Ok("x\n".to_owned()));
+        assert_eq!(insert_after_line("a", -1, "x"), Err(1));
     }
 
     #[test]
     fn disguised_dots_are_seen() {
-        assert_eq!(percent_decoded("/%2e%2e/x%"), "/../x%");
+        assert_eq!(percent_decode("/%2e%2e/x%"), "/../x%");
     }
 }

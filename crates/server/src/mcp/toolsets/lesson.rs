@@ -3,52 +3,55 @@
 use engine::model::error::Error;
 use engine::model::memory::Draft;
 use engine::ports::Filter;
-use engine::{Outcome, Query, Remembered};
+use engine::{Remembered, SaveOutcome, SearchQuery};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::mcp::answer::{Answer, warned};
-use crate::mcp::schema::{list_of, object, plain, text, texts};
-use crate::mcp::tool::{Call, Effect, Spec, arguments};
+use crate::mcp::answer::{ToolAnswer, with_warnings};
+use crate::mcp::schema::{flat_object_schema, object_list_schema, object_schema, string_list_schema, string_schema};
+use crate::mcp::tool::{ToolCall, ToolEffect, ToolSpec, parse_arguments};
 
 const STORE: &str = "lessons";
 
-pub(in crate::mcp) const TOOLS: &[Spec] = &[
-    Spec {
+pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
+    ToolSpec {
         name: "recall_memory",
         title: "Recall lessons",
         description: "Lessons of earlier runs of this pipeline, best first; an empty query gives the newest. Call it before you start.",
-        effect: Effect::Read,
+        effect: ToolEffect::Read,
         input: || {
             let limit = json!({ "type": "integer", "description": "fewer than the configured maximum" });
-            object(&[("query", text("")), ("tags", texts("all of them")), ("limit", limit)], &[])
+            object_schema(
+                &[("query", string_schema("")), ("tags", string_list_schema("all of them")), ("limit", limit)],
+                &[],
+            )
         },
-        output: || list_of("memories"),
-        run: recall,
+        output: || object_list_schema("memories"),
+        run: recall_lessons,
     },
-    Spec {
+    ToolSpec {
         name: "save_memory",
         title: "Save a lesson",
         description: "Keep a short lesson that helps later runs: a convention, a known fix, a path. Not run state, secrets or blobs. \
                       The same text twice is kept once.",
-        effect: Effect::Write,
-        input: || object(&[("content", text("")), ("tags", texts(""))], &["content"]),
-        output: || plain(&[("saved", 'b'), ("deduped", 'b'), ("id", 's')], &["saved", "deduped"]),
-        run: save,
+        effect: ToolEffect::Write,
+        input: || object_schema(&[("content", string_schema("")), ("tags", string_list_schema(""))], &["content"]),
+        output: || flat_object_schema(&[("saved", 'b'), ("deduped", 'b'), ("id", 's')], &["saved", "deduped"]),
+        run: save_lesson,
     },
 ];
 
-fn recall(call: &Call<'_>, map: JsonObject) -> Answer {
+fn recall_lessons(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     #[derive(Deserialize)]
-    struct Args {
+    struct RecallLessonsArgs {
         #[serde(default)]
         query: String,
         #[serde(default)]
         tags: Vec<String>,
         limit: Option<i64>,
     }
-    let args: Args = arguments(map)?;
+    let args: RecallLessonsArgs = parse_arguments(map)?;
     // Nothing saved yet is an empty answer, not a missing store.
     let known = call.engine.stores(call.caller)?.iter().any(|store| store.slug == STORE);
     if !known {
@@ -58,7 +61,8 @@ fn recall(call: &Call<'_>, map: JsonObject) -> Answer {
     call.engine.backend.flush().map_err(Error::from)?;
     let filter = Filter { stores: vec![STORE.to_owned()], tags: args.tags, ..Filter::default() };
     let limit = args.limit.map(|limit| usize::try_from(limit).unwrap_or(0));
-    let answer = call.engine.search(call.caller, &Query { text: args.query, filter, limit, ..Query::default() })?;
+    let answer =
+        call.engine.search(call.caller, &SearchQuery { text: args.query, filter, limit, ..SearchQuery::default() })?;
     let memories: Vec<Value> = answer
         .hits
         .iter()
@@ -70,21 +74,21 @@ fn recall(call: &Call<'_>, map: JsonObject) -> Answer {
             })
         })
         .collect();
-    Ok(warned(json!({ "memories": memories }), answer.warnings))
+    Ok(with_warnings(json!({ "memories": memories }), answer.warnings))
 }
 
-fn save(call: &Call<'_>, map: JsonObject) -> Answer {
+fn save_lesson(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     #[derive(Deserialize)]
-    struct Args {
+    struct SaveLessonArgs {
         content: String,
         tags: Option<Vec<String>>,
     }
-    let args: Args = arguments(map)?;
+    let args: SaveLessonArgs = parse_arguments(map)?;
     let draft = Draft { store: STORE.to_owned(), content: args.content, tags: args.tags, ..Draft::default() };
     match call.engine.remember(call.caller, draft)? {
         Remembered::Refused(refusal) => Err(refusal.into()),
         Remembered::Saved(saved) => {
-            Ok(json!({ "saved": true, "deduped": saved.outcome == Outcome::Unchanged, "id": saved.memory.id }))
+            Ok(json!({ "saved": true, "deduped": saved.outcome == SaveOutcome::Unchanged, "id": saved.memory.id }))
         }
     }
 }

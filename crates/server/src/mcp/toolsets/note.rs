@@ -6,74 +6,82 @@ use engine::model::memory::{Draft, Memory};
 use engine::model::scope::Scope;
 use engine::model::vocabulary::{Ranker, ScopeKind};
 use engine::ports::Filter;
-use engine::{Forgotten, Outcome, Query, Remembered};
+use engine::{Remembered, SaveOutcome, SearchQuery, TransitionOutcome};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::core::{memory_id, review_of_forget};
-use crate::mcp::answer::{Answer, Problem, warned};
-use crate::mcp::person::Said;
-use crate::mcp::schema::{count, flag, list_of, object, one_of, plain, text, texts};
-use crate::mcp::tool::{Call, Effect, Spec, arguments};
-use crate::wire::bounded;
+use super::core::{parse_memory_id, propose_forget_review};
+use crate::mcp::answer::{ToolAnswer, ToolProblem, with_warnings};
+use crate::mcp::person::Confirmation;
+use crate::mcp::schema::{
+    boolean_schema, enum_schema, flat_object_schema, integer_schema, object_list_schema, object_schema,
+    string_list_schema, string_schema,
+};
+use crate::mcp::tool::{ToolCall, ToolEffect, ToolSpec, parse_arguments};
+use crate::wire::deserialize_bounded;
 
 const USER_STORE: &str = "user_notes";
 const SYSTEM_STORE: &str = "system_notes";
 const RESULTS_DEFAULT: usize = 10;
 const RESULTS_MAX: u64 = 50;
 
-pub(in crate::mcp) const TOOLS: &[Spec] = &[
-    Spec {
+pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
+    ToolSpec {
         name: "ai_searchMemory",
         title: "Search notes",
         description: "Notes about the person's preferences and about systems, matched by what they say they are for.",
-        effect: Effect::Read,
-        input: || object(&[("query", text("")), ("limit", count(1, RESULTS_MAX, RESULTS_DEFAULT))], &["query"]),
-        output: || list_of("memories"),
-        run: search,
+        effect: ToolEffect::Read,
+        input: || {
+            object_schema(
+                &[("query", string_schema("")), ("limit", integer_schema(1, RESULTS_MAX, RESULTS_DEFAULT))],
+                &["query"],
+            )
+        },
+        output: || object_list_schema("memories"),
+        run: search_notes,
     },
-    Spec {
+    ToolSpec {
         name: "ai_saveMemory",
         title: "Save a note",
         description: "Keep durable knowledge the platform does not hold: a preference (scope user) or a fact about a system (scope \
                       system). A note with a similar hint is updated. Never live state or secrets.",
-        effect: Effect::Write,
+        effect: ToolEffect::Write,
         input: || {
-            object(
+            object_schema(
                 &[
-                    ("scope", one_of(&["user", "system"])),
-                    ("systemId", text("for scope system")),
-                    ("recallHint", text("what this is and when to recall it")),
-                    ("content", text("")),
-                    ("tags", texts("")),
-                    ("alwaysInject", flag("true for style and default preferences, false for facts")),
+                    ("scope", enum_schema(&["user", "system"])),
+                    ("systemId", string_schema("for scope system")),
+                    ("recallHint", string_schema("what this is and when to recall it")),
+                    ("content", string_schema("")),
+                    ("tags", string_list_schema("")),
+                    ("alwaysInject", boolean_schema("true for style and default preferences, false for facts")),
                 ],
                 &["scope", "recallHint", "content"],
             )
         },
-        output: || plain(&[("id", 's'), ("updated", 'b')], &["id", "updated"]),
-        run: save,
+        output: || flat_object_schema(&[("id", 's'), ("updated", 'b')], &["id", "updated"]),
+        run: save_note,
     },
-    Spec {
+    ToolSpec {
         name: "ai_deleteMemory",
         title: "Delete a note",
         description: "Remove a stale note; a person confirms, now or in review. To correct one, save it again instead.",
-        effect: Effect::Delete,
-        input: || object(&[("id", text(""))], &["id"]),
-        output: || plain(&[("deleted", 'b'), ("review_item_id", 's')], &["deleted"]),
-        run: delete,
+        effect: ToolEffect::Delete,
+        input: || object_schema(&[("id", string_schema(""))], &["id"]),
+        output: || flat_object_schema(&[("deleted", 'b'), ("review_item_id", 's')], &["deleted"]),
+        run: delete_note,
     },
 ];
 
-fn search(call: &Call<'_>, map: JsonObject) -> Answer {
+fn search_notes(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     #[derive(Deserialize)]
-    struct Args {
+    struct SearchNotesArgs {
         query: String,
-        #[serde(default, deserialize_with = "bounded::<_, 1, RESULTS_MAX>")]
+        #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, RESULTS_MAX>")]
         limit: Option<usize>,
     }
-    let args: Args = arguments(map)?;
+    let args: SearchNotesArgs = parse_arguments(map)?;
     let known = call.engine.stores(call.caller)?;
     let stores: Vec<String> =
         known.into_iter().map(|store| store.slug).filter(|slug| slug == USER_STORE || slug == SYSTEM_STORE).collect();
@@ -82,13 +90,13 @@ fn search(call: &Call<'_>, map: JsonObject) -> Answer {
     }
     let filter = Filter { stores, ..Filter::default() };
     let limit = Some(args.limit.unwrap_or(RESULTS_DEFAULT));
-    let query = Query { text: args.query, filter, limit, ranker: Some(Ranker::Hint), ..Query::default() };
+    let query = SearchQuery { text: args.query, filter, limit, ranker: Some(Ranker::Hint), ..SearchQuery::default() };
     let answer = call.engine.search(call.caller, &query)?;
-    let memories: Vec<Value> = answer.hits.iter().map(|hit| note(&hit.memory)).collect();
-    Ok(warned(json!({ "memories": memories }), answer.warnings))
+    let memories: Vec<Value> = answer.hits.iter().map(|hit| to_note_json(&hit.memory)).collect();
+    Ok(with_warnings(json!({ "memories": memories }), answer.warnings))
 }
 
-fn note(memory: &Memory) -> Value {
+fn to_note_json(memory: &Memory) -> Value {
     let system = match &memory.scope {
         Scope::System { system } => Some(system),
         _ => None,
@@ -99,10 +107,10 @@ fn note(memory: &Memory) -> Value {
     })
 }
 
-fn save(call: &Call<'_>, map: JsonObject) -> Answer {
+fn save_note(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Args {
+    struct SaveNoteArgs {
         scope: String,
         system_id: Option<String>,
         recall_hint: String,
@@ -110,14 +118,14 @@ fn save(call: &Call<'_>, map: JsonObject) -> Answer {
         tags: Option<Vec<String>>,
         always_inject: Option<bool>,
     }
-    let args: Args = arguments(map)?;
+    let args: SaveNoteArgs = parse_arguments(map)?;
     let store = match args.scope.parse::<ScopeKind>() {
         Ok(ScopeKind::User) => USER_STORE,
         Ok(ScopeKind::System) => SYSTEM_STORE,
-        _ => return Err(Problem::new("shape.unknown_word", "scope is `user` or `system`")),
+        _ => return Err(ToolProblem::new("shape.unknown_word", "scope is `user` or `system`")),
     };
-    if call.said == Said::No {
-        return Err(Problem::new("policy.person_declined", "the person said no; nothing was saved"));
+    if call.confirmation == Confirmation::No {
+        return Err(ToolProblem::new("policy.person_declined", "the person said no; nothing was saved"));
     }
     let draft = Draft {
         store: store.to_owned(),
@@ -128,39 +136,39 @@ fn save(call: &Call<'_>, map: JsonObject) -> Answer {
         always_inject: args.always_inject,
         ..Draft::default()
     };
-    let caller = Caller { confirmed: call.said == Said::Yes, ..call.caller.clone() };
+    let caller = Caller { confirmed: call.confirmation == Confirmation::Yes, ..call.caller.clone() };
     match call.engine.remember(&caller, draft)? {
         Remembered::Refused(refusal) => Err(refusal.into()),
         Remembered::Saved(saved) => Ok(json!({
-            "id": saved.memory.id, "updated": saved.outcome == Outcome::Updated, "near": saved.near, "redacted": saved.memory.flags,
+            "id": saved.memory.id, "updated": saved.outcome == SaveOutcome::Updated, "near": saved.near, "redacted": saved.memory.flags,
         })),
     }
 }
 
-fn delete(call: &Call<'_>, map: JsonObject) -> Answer {
+fn delete_note(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     #[derive(Deserialize)]
-    struct Args {
+    struct DeleteNoteArgs {
         id: String,
     }
-    let args: Args = arguments(map)?;
-    let Ok(id) = memory_id(&args.id) else { return Ok(json!({ "deleted": false })) };
-    match call.said {
-        Said::No => return Ok(json!({ "deleted": false })),
-        Said::NotAsked => {
-            return match review_of_forget(call, id, "an agent called it stale".to_owned()) {
+    let args: DeleteNoteArgs = parse_arguments(map)?;
+    let Ok(id) = parse_memory_id(&args.id) else { return Ok(json!({ "deleted": false })) };
+    match call.confirmation {
+        Confirmation::No => return Ok(json!({ "deleted": false })),
+        Confirmation::NotAsked => {
+            return match propose_forget_review(call, id, "an agent called it stale".to_owned()) {
                 Ok(review) => Ok(json!({ "deleted": false, "review_item_id": review })),
                 // A stranger learns nothing from trying.
-                Err(problem) if problem.is("not_found") || problem.is("conflict.state") => {
+                Err(problem) if problem.has_code("not_found") || problem.has_code("conflict.state") => {
                     Ok(json!({ "deleted": false }))
                 }
                 Err(problem) => Err(problem),
             };
         }
-        Said::Yes => {}
+        Confirmation::Yes => {}
     }
     match call.engine.forget(call.caller, id, Some("deleted by its person".to_owned())) {
-        Ok(Forgotten::Done(_)) => Ok(json!({ "deleted": true })),
-        Ok(Forgotten::Refused(refusal)) => Err(refusal.into()),
+        Ok(TransitionOutcome::Done(_)) => Ok(json!({ "deleted": true })),
+        Ok(TransitionOutcome::Refused(refusal)) => Err(refusal.into()),
         // A stranger learns nothing from trying.
         Err(Error::NotFound { .. } | Error::Conflict(_)) => Ok(json!({ "deleted": false })),
         Err(error) => Err(error.into()),

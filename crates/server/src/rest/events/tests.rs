@@ -31,9 +31,9 @@ impl Clock for Ticks {
 type Frames = std::pin::Pin<Box<axum::body::BodyDataStream>>;
 
 async fn opened(app: &App, caller: &Caller) -> Frames {
-    let who = Who::of(caller.clone());
+    let who = AuthenticatedCaller::from_caller(caller.clone());
     let params = EventParams { name: vec!["memory.write.*".to_owned()], ..EventParams::default() };
-    let response = stream(app.clone(), who, None, params).await.expect("a stream");
+    let response = stream_events(app.clone(), who, None, params).await.expect("a stream");
     Box::pin(response.into_body().into_data_stream())
 }
 
@@ -44,8 +44,8 @@ async fn told(frames: &mut Frames) -> String {
 
 #[tokio::test]
 async fn a_slow_stream_is_dropped_with_a_reason() {
-    let backend = store::open_sqlite(&store::Location::Memory, &store::Options::default()).expect("a database");
-    let embedder = embed::open(&embed::EmbedConfig::Off).expect("no embedder");
+    let backend = store::open_sqlite(&store::Location::Memory, &store::SqliteOptions::default()).expect("a database");
+    let embedder = embed::open_embedder(&embed::EmbedConfig::Off).expect("no embedder");
     let settings = Arc::new(Settings::default());
     let clock = Arc::new(Ticks::default());
     let engine = Engine { backend, embedder, clock, settings, known: Arc::default() };
@@ -84,7 +84,13 @@ async fn a_slow_stream_is_dropped_with_a_reason() {
     assert!(slow.next().await.is_none());
     assert!(
         app.metrics
-            .page(&crate::metrics::Gauges { queue_depth: 0, running: 0, memories: 0, bytes: 0, findings: Vec::new() })
+            .render_page(&crate::metrics::Gauges {
+                queue_depth: 0,
+                running: 0,
+                memories: 0,
+                bytes: 0,
+                findings: Vec::new()
+            })
             .contains("ingrain_streams_dropped_total 1")
     );
 }

@@ -7,19 +7,19 @@ use engine::model::id::MemoryId;
 use engine::model::memory::Memory;
 use engine::model::vector::Vector;
 use engine::policy::Readable;
-use engine::ports::{Address, Candidate, Filter, Find, Found, Stats};
-use engine::text::words::{self, Fields};
+use engine::ports::{Address, Candidate, CandidateQuery, CandidateSet, CorpusStats, Filter};
+use engine::text::words::{self, IndexedFields};
 use uuid::Uuid;
 
-use super::choose::{self, Pick, Why};
+use super::choose::{self, PickReasons, PickedCandidate};
 use crate::postgres::fault::Fault;
 use crate::postgres::pool::Pool;
-use crate::postgres::rows::{Step, column, count, params};
+use crate::postgres::rows::{Statement, params, read_column, read_count};
 use crate::postgres::{memories, scopes};
 
-pub(super) async fn find(pool: &Pool, readable: &Readable, find: &Find) -> Result<Found, Fault> {
-    let searched = searched(pool, readable, find).await?;
-    let (Some(at), true) = (find.filter.as_of, searched > 0) else { return Ok(Found::default()) };
+pub(super) async fn find_as_of(pool: &Pool, readable: &Readable, find: &CandidateQuery) -> Result<CandidateSet, Fault> {
+    let searched = count_searched_scopes(pool, readable, find).await?;
+    let (Some(at), true) = (find.filter.as_of, searched > 0) else { return Ok(CandidateSet::default()) };
     // The statistics look at what stood then; the other conditions come after.
     let counted = Filter {
         states: find.filter.states.clone(),
@@ -29,35 +29,35 @@ pub(super) async fn find(pool: &Pool, readable: &Readable, find: &Find) -> Resul
         places: find.filter.places.clone(),
         ..Filter::default()
     };
-    let stood = memories::as_of(pool, readable, &counted, at).await?;
-    let mut vectors = vectors(pool, readable, find, &stood).await?;
-    let stood: Vec<Candidate> = stood.into_iter().map(|memory| candidate(memory, &mut vectors)).collect();
-    let stats = stats(&stood, find);
-    let also = also(pool, readable, find).await?;
-    let picks = stood.into_iter().map(|candidate| pick(candidate, find, &also)).collect();
-    let candidates = choose::chosen(picks, find, &stats);
-    Ok(Found { candidates, stats, searched })
+    let stood = memories::memories_as_of(pool, readable, &counted, at).await?;
+    let mut vectors = load_vectors(pool, readable, find, &stood).await?;
+    let stood: Vec<Candidate> = stood.into_iter().map(|memory| build_candidate(memory, &mut vectors)).collect();
+    let stats = count_stats(&stood, find);
+    let also = requested_ids(pool, readable, find).await?;
+    let picks = stood.into_iter().map(|candidate| pick_candidate(candidate, find, &also)).collect();
+    let candidates = choose::choose_candidates(picks, find, &stats);
+    Ok(CandidateSet { candidates, stats, searched })
 }
 
-fn pick(candidate: Candidate, find: &Find, also: &[MemoryId]) -> Pick {
+fn pick_candidate(candidate: Candidate, find: &CandidateQuery, also: &[MemoryId]) -> PickedCandidate {
     let memory = &candidate.memory;
     let also = also.contains(&memory.id);
-    if !matching::matches(&find.filter, memory) {
-        return Pick { candidate, why: Why { also, ..Why::default() } };
+    if !matching::matches_filter(&find.filter, memory) {
+        return PickedCandidate { candidate, reasons: PickReasons { also, ..PickReasons::default() } };
     }
-    let summary = || memory.summary().to_lowercase();
-    let why = Why {
-        words: find.words.terms.iter().any(|term| candidate.words.tf(term.term) > 0),
+    let summary = || memory.summary_line().to_lowercase();
+    let why = PickReasons {
+        words: find.words.terms.iter().any(|term| candidate.words.term_frequency(term.term) > 0),
         meaning: find.vector.is_some() && candidate.vector.is_some(),
         newest: find.newest && find.words.terms.is_empty(),
         substring: find.substring.as_ref().is_some_and(|text| summary().contains(text)),
         also,
     };
-    Pick { candidate, why }
+    PickedCandidate { candidate, reasons: why }
 }
 
-fn candidate(memory: Memory, vectors: &mut HashMap<Uuid, (u64, Vector)>) -> Candidate {
-    let words = words::index(&Fields {
+fn build_candidate(memory: Memory, vectors: &mut HashMap<Uuid, (u64, Vector)>) -> Candidate {
+    let words = words::index_fields(&IndexedFields {
         title: memory.title.as_deref(),
         hint: memory.recall_hint.as_deref(),
         content: &memory.content,
@@ -71,50 +71,50 @@ fn candidate(memory: Memory, vectors: &mut HashMap<Uuid, (u64, Vector)>) -> Cand
 }
 
 /// The vectors of the model asked for, with the version they belong to.
-async fn vectors(
+async fn load_vectors(
     pool: &Pool,
     readable: &Readable,
-    find: &Find,
+    find: &CandidateQuery,
     stood: &[Memory],
 ) -> Result<HashMap<Uuid, (u64, Vector)>, Fault> {
     let Some(asked) = &find.vector else { return Ok(HashMap::new()) };
     let ids: Vec<Uuid> = stood.iter().map(|memory| memory.id.0).collect();
-    let step = Step::new(
+    let step = Statement::new(
         "select memory, number, scale, vector
          from recall
          where tenant = $1 and memory = any($2) and model = $3",
         params![readable.tenant.0, ids, &asked.model],
     );
     let mut vectors = HashMap::new();
-    for row in pool.read(Some(readable.tenant), &[step]).await?.iter().flatten() {
-        if let Some(vector) = super::vector(row, 2)? {
-            vectors.insert(column(row, 0)?, (count(row, 1)?, vector));
+    for row in pool.query_read_only(Some(readable.tenant), &[step]).await?.iter().flatten() {
+        if let Some(vector) = super::read_vector(row, 2)? {
+            vectors.insert(read_column(row, 0)?, (read_count(row, 1)?, vector));
         }
     }
     Ok(vectors)
 }
 
-fn stats(stood: &[Candidate], find: &Find) -> Stats {
-    let df = |term| stood.iter().filter(|candidate| candidate.words.tf(term) > 0).count() as u32;
-    Stats {
+fn count_stats(stood: &[Candidate], find: &CandidateQuery) -> CorpusStats {
+    let df = |term| stood.iter().filter(|candidate| candidate.words.term_frequency(term) > 0).count() as u32;
+    CorpusStats {
         docs: stood.len() as u64,
         total_len: stood.iter().map(|candidate| u64::from(candidate.words.len)).sum(),
         df: find.words.terms.iter().map(|term| df(term.term)).collect(),
     }
 }
 
-async fn also(pool: &Pool, readable: &Readable, find: &Find) -> Result<Vec<MemoryId>, Fault> {
+async fn requested_ids(pool: &Pool, readable: &Readable, find: &CandidateQuery) -> Result<Vec<MemoryId>, Fault> {
     let mut seen = Vec::new();
-    for id in &find.also {
-        seen.extend(memories::get(pool, readable, &Address::Id(*id)).await?.map(|memory| memory.id));
+    for id in &find.always_include {
+        seen.extend(memories::get_memory(pool, readable, &Address::Id(*id)).await?.map(|memory| memory.id));
     }
     Ok(seen)
 }
 
-async fn searched(pool: &Pool, readable: &Readable, find: &Find) -> Result<u64, Fault> {
+async fn count_searched_scopes(pool: &Pool, readable: &Readable, find: &CandidateQuery) -> Result<u64, Fault> {
     let mut params = Vec::new();
-    let visible = scopes::visible(readable, &find.filter, &mut params);
-    let step = Step::new(format!("select count(*) from ({visible}) seen"), params);
-    let answer = pool.read(Some(readable.tenant), &[step]).await?;
-    answer.iter().flatten().next().map_or(Ok(0), |row| count(row, 0))
+    let visible = scopes::visible_scopes(readable, &find.filter, &mut params);
+    let step = Statement::new(format!("select count(*) from ({visible}) seen"), params);
+    let answer = pool.query_read_only(Some(readable.tenant), &[step]).await?;
+    answer.iter().flatten().next().map_or(Ok(0), |row| read_count(row, 0))
 }

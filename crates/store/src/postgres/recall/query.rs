@@ -2,36 +2,46 @@
 
 use crate::matching;
 use engine::model::vocabulary::State;
-use engine::policy::{Constrained, Readable};
-use engine::ports::Find;
+use engine::policy::{Readable, VisibleCandidates};
+use engine::ports::CandidateQuery;
 use engine::recall::ranking::text::TextWeights;
 
-use super::vectors::Vectors;
+use super::vectors::VectorSupport;
 use crate::postgres::filter;
 use crate::postgres::memories::STANDING;
-use crate::postgres::rows::{MEMORY, Param, Step, limit, micros};
-use crate::postgres::scopes::{self, next};
+use crate::postgres::rows::{MEMORY, Param, Statement, row_limit, to_micros};
+use crate::postgres::scopes::{self, push_param};
 
 /// More than asked for by words: the server's sums round differently, and the engine's function has the last word.
-const MARGIN: usize = 24;
+const WORD_POOL_MARGIN: usize = 24;
 
 /// Chooses by words, meaning, time, substring and id, and brings what was chosen.
-pub(super) fn statement(vectors: &Vectors, exact_max: u64, readable: &Readable, find: &Find) -> Step {
+pub(super) fn search_statement(
+    vectors: &VectorSupport,
+    exact_max: u64,
+    readable: &Readable,
+    find: &CandidateQuery,
+) -> Statement {
     let mut params = Vec::new();
-    let visible = scopes::visible(readable, &find.filter, &mut params);
-    let counted = filter::counted(readable, &find.filter, &mut params);
-    let wanted = filter::wanted(&find.filter, &mut params);
-    let parts = Parts { counted, wanted, params };
-    parts.build(&visible, vectors, exact_max, readable, find)
+    let visible = scopes::visible_scopes(readable, &find.filter, &mut params);
+    let counted = filter::statistics_conditions(readable, &find.filter, &mut params);
+    let wanted = filter::attribute_conditions(&find.filter, &mut params);
+    let parts = SearchQuery { counted, wanted, params };
+    parts.build_statement(&visible, vectors, exact_max, readable, find)
 }
 
 /// The turns within reach of these, as far as they pass the filter themselves.
-pub(super) fn beside(readable: &Readable, find: &Find, reach: u32, best: &[engine::model::id::MemoryId]) -> Step {
+pub(super) fn neighbours_query(
+    readable: &Readable,
+    find: &CandidateQuery,
+    reach: u32,
+    best: &[engine::model::id::MemoryId],
+) -> Statement {
     let mut params = Vec::new();
-    let visible = scopes::visible(readable, &find.filter, &mut params);
-    let conditions = filter::all(readable, &find.filter, &mut params);
-    let ids = next(&mut params, best.iter().map(|id| id.0).collect::<Vec<_>>());
-    let reach = next(&mut params, i64::from(reach));
+    let visible = scopes::visible_scopes(readable, &find.filter, &mut params);
+    let conditions = filter::filter_conditions(readable, &find.filter, &mut params);
+    let ids = push_param(&mut params, best.iter().map(|id| id.0).collect::<Vec<_>>());
+    let reach = push_param(&mut params, i64::from(reach));
     let sql = format!(
         "select distinct m.id
          from memories b
@@ -39,21 +49,28 @@ pub(super) fn beside(readable: &Readable, find: &Find, reach: u32, best: &[engin
            and m.turn between b.turn - {reach} and b.turn + {reach}
          where b.tenant = $1 and b.id = any({ids}) and m.scope in (select id from ({visible}) seen){conditions}"
     );
-    Step::new(sql, params)
+    Statement::new(sql, params)
 }
 
-struct Parts {
+struct SearchQuery {
     /// What the statistics are made of, and what is wanted of it: conditions on a row `m` of the recall index.
     counted: String,
     wanted: String,
     params: Vec<Param>,
 }
 
-impl Parts {
-    fn build(mut self, visible: &str, vectors: &Vectors, exact_max: u64, readable: &Readable, find: &Find) -> Step {
-        let narrow = match matching::is_narrow(&find.filter) {
+impl SearchQuery {
+    fn build_statement(
+        mut self,
+        visible: &str,
+        vectors: &VectorSupport,
+        exact_max: u64,
+        readable: &Readable,
+        find: &CandidateQuery,
+    ) -> Statement {
+        let narrow = match matching::needs_memory_table(&find.filter) {
             true => {
-                let conditions = filter::narrow(&find.filter, &mut self.params);
+                let conditions = filter::table_conditions(&find.filter, &mut self.params);
                 format!(
                     " and m.memory in (
                        select m.id
@@ -64,14 +81,14 @@ impl Parts {
             false => String::new(),
         };
         self.wanted += &narrow;
-        let stats = self.stats(find);
-        let words = self.words(find);
+        let stats = self.stats_sql(find);
+        let words = self.words_sql(find);
         let mut picks = vec!["select memory, 'w' as why from scored".to_owned()];
-        let meaning = self.meaning(vectors, exact_max, find);
+        let meaning = self.vectors_sql(vectors, exact_max, find);
         picks.push("select memory, 'v' from meant".to_owned());
-        picks.extend(self.newest(find));
-        picks.extend(self.substring(find));
-        picks.extend(self.also(readable, find));
+        picks.extend(self.newest_sql(find));
+        picks.extend(self.substring_sql(find));
+        picks.extend(self.requested_sql(readable, find));
         let sql = format!(
             "with seen as materialized ({visible}),
              {stats},
@@ -95,14 +112,14 @@ impl Parts {
                {STANDING}
              ) on true",
             picks.join(" union all "),
-            next(&mut self.params, limit(find.words.terms.len())),
+            push_param(&mut self.params, row_limit(find.words.terms.len())),
         );
-        Step::new(sql, self.params)
+        Statement::new(sql, self.params)
     }
 
     /// How many memories count and how long they are: from the counters of the places where these know it.
-    fn stats(&mut self, find: &Find) -> String {
-        if matching::states(&find.filter) != [State::Active] {
+    fn stats_sql(&mut self, find: &CandidateQuery) -> String {
+        if matching::wanted_states(&find.filter) != [State::Active] {
             return format!(
                 "stats as materialized (
                    select count(*) as docs, coalesce(sum(m.len), 0)::bigint as total_len
@@ -118,7 +135,7 @@ impl Parts {
                  from recall m
                  where m.tenant = $1 and m.state = 'active' and m.expires_at <= {}
                    and m.scope in (select id from seen)",
-                next(&mut self.params, micros(at))
+                push_param(&mut self.params, to_micros(at))
             ),
         };
         format!(
@@ -131,15 +148,16 @@ impl Parts {
     }
 
     /// Postings of the query's terms, how many hold each, and the best by BM25 as `engine::recall::ranking::text` has it.
-    fn words(&mut self, find: &Find) -> String {
+    fn words_sql(&mut self, find: &CandidateQuery) -> String {
         let terms: Vec<i32> = find.words.terms.iter().map(|term| term.term.cast_signed()).collect();
         let weights: Vec<f64> = find.words.terms.iter().map(|term| f64::from(term.weight)).collect();
-        let (terms, weights) = (next(&mut self.params, terms), next(&mut self.params, weights));
-        let pool = next(&mut self.params, limit(if find.pool == 0 { 0 } else { find.pool + MARGIN }));
+        let (terms, weights) = (push_param(&mut self.params, terms), push_param(&mut self.params, weights));
+        let pool =
+            push_param(&mut self.params, row_limit(if find.pool == 0 { 0 } else { find.pool + WORD_POOL_MARGIN }));
         let (counted, wanted) = (&self.counted, &self.wanted);
         let TextWeights { k1, b_short, b_per_doubling, short_tokens, full, .. } = TextWeights::default();
         let [k1, b_short, b_per_doubling, short, full] =
-            [k1, b_short, b_per_doubling, short_tokens, full].map(|value| next(&mut self.params, value));
+            [k1, b_short, b_per_doubling, short_tokens, full].map(|value| push_param(&mut self.params, value));
         format!(
             "posting as materialized (
                select m.*
@@ -171,16 +189,18 @@ impl Parts {
     }
 
     /// The nearest by meaning: one by one where few are visible or the index leaves too few, else by the index.
-    fn meaning(&mut self, vectors: &Vectors, exact_max: u64, find: &Find) -> String {
+    fn vectors_sql(&mut self, vectors: &VectorSupport, exact_max: u64, find: &CandidateQuery) -> String {
         let (Some(asked), true) = (&find.vector, vectors.is_on()) else {
             return "meant as (select null::uuid as memory where false)".to_owned();
         };
         let dimensions = asked.vector.values.len();
         let values: Vec<f32> = asked.vector.values.iter().map(|value| f32::from(*value)).collect();
         let [query, model, size] = [Param::from(values), Param::from(&asked.model), Param::from(dimensions as i32)]
-            .map(|param| next(&mut self.params, param));
-        let (pool, exact) =
-            (next(&mut self.params, limit(find.pool)), next(&mut self.params, limit(exact_max as usize)));
+            .map(|param| push_param(&mut self.params, param));
+        let (pool, exact) = (
+            push_param(&mut self.params, row_limit(find.pool)),
+            push_param(&mut self.params, row_limit(exact_max as usize)),
+        );
         let here = format!(
             "m.tenant = $1 and m.scope in (select id from seen) and m.model = {model}
              and octet_length(m.vector) = {size}{}{}",
@@ -205,7 +225,7 @@ impl Parts {
     }
 
     /// With no words at all: the newest.
-    fn newest(&mut self, find: &Find) -> Option<String> {
+    fn newest_sql(&mut self, find: &CandidateQuery) -> Option<String> {
         (find.newest && find.words.terms.is_empty()).then(|| {
             format!(
                 "(select m.memory, 'n'
@@ -215,13 +235,13 @@ impl Parts {
                   limit {})",
                 self.counted,
                 self.wanted,
-                next(&mut self.params, limit(find.pool))
+                push_param(&mut self.params, row_limit(find.pool))
             )
         })
     }
 
     /// The newest whose summary holds the text as it was typed.
-    fn substring(&mut self, find: &Find) -> Option<String> {
+    fn substring_sql(&mut self, find: &CandidateQuery) -> Option<String> {
         let text = find.substring.as_ref()?;
         Some(format!(
             "(select m.memory, 's'
@@ -233,25 +253,25 @@ impl Parts {
               limit {})",
             self.counted,
             self.wanted,
-            next(&mut self.params, text),
-            next(&mut self.params, limit(find.pool))
+            push_param(&mut self.params, text),
+            push_param(&mut self.params, row_limit(find.pool))
         ))
     }
 
     /// Those asked about by id, as far as the caller sees them: in every place he may read, not only those asked for.
-    fn also(&mut self, readable: &Readable, find: &Find) -> Option<String> {
-        if find.also.is_empty() {
+    fn requested_sql(&mut self, readable: &Readable, find: &CandidateQuery) -> Option<String> {
+        if find.always_include.is_empty() {
             return None;
         }
-        let ids = find.also.iter().map(|id| id.0).collect::<Vec<_>>();
-        let ids = next(&mut self.params, ids);
+        let ids = find.always_include.iter().map(|id| id.0).collect::<Vec<_>>();
+        let ids = push_param(&mut self.params, ids);
         let own = match &readable.constrained {
-            Constrained::All => String::new(),
-            Constrained::Of(author) => {
-                format!(" and (m.state <> 'constrained' or m.author = {})", next(&mut self.params, author))
+            VisibleCandidates::All => String::new(),
+            VisibleCandidates::AuthoredBy(author) => {
+                format!(" and (m.state <> 'constrained' or m.author = {})", push_param(&mut self.params, author))
             }
         };
-        let everywhere = scopes::visible(readable, &engine::ports::Filter::default(), &mut self.params);
+        let everywhere = scopes::visible_scopes(readable, &engine::ports::Filter::default(), &mut self.params);
         Some(format!(
             "select m.id, 'a'
              from memories m

@@ -6,12 +6,12 @@ use engine::model::memory::Memory;
 use crate::postgres::fault::Fault;
 use crate::postgres::memories::STANDING;
 use crate::postgres::pool::Pool;
-use crate::postgres::rows::{self, MEMORY, Step, limit, params};
+use crate::postgres::rows::{self, MEMORY, Statement, params, row_limit};
 
 /// Live memories without a vector of this model, those written first coming first.
 ///
 /// Three ranges of one index, so that a database that is up to date costs a glance.
-pub(in crate::postgres) async fn unembedded(
+pub(in crate::postgres) async fn list_unembedded(
     pool: &Pool,
     tenant: TenantId,
     model: &str,
@@ -40,6 +40,7 @@ pub(in crate::postgres) async fn unembedded(
         of("model < $2"),
         of("model > $2")
     );
-    let answer = pool.read(Some(tenant), &[Step::new(sql, params![tenant.0, model, limit(rows)])]).await?;
-    answer.iter().flatten().map(rows::memory).collect()
+    let answer =
+        pool.query_read_only(Some(tenant), &[Statement::new(sql, params![tenant.0, model, row_limit(rows)])]).await?;
+    answer.iter().flatten().map(rows::read_memory).collect()
 }

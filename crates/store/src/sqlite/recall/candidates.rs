@@ -4,38 +4,46 @@ use std::collections::HashSet;
 
 use engine::model::vector::Vector;
 use engine::policy::Readable;
-use engine::ports::{Address, Candidate, Find, Found};
-use engine::text::words::Words;
+use engine::ports::{Address, Candidate, CandidateQuery, CandidateSet};
+use engine::text::words::IndexedWords;
 use rusqlite::{Connection, params_from_iter};
 
-use super::partition::{Known, Pick};
-use super::search::Picks;
+use super::partition::{PickedMemory, ScoringData};
+use super::search::SearchPicks;
 use crate::sqlite::fault::Fault;
-use crate::sqlite::rows::{self, MEMORY, key};
-use crate::sqlite::scopes::Seen;
+use crate::sqlite::rows::{self, MEMORY, id_bytes};
+use crate::sqlite::scopes::VisibleScope;
 use crate::sqlite::{filter, memories};
 
-pub(super) fn load(
+pub(super) fn load_candidates(
     conn: &Connection,
     readable: &Readable,
-    find: &Find,
-    scopes: &[Seen],
-    picks: Picks,
-) -> Result<Found, Fault> {
+    find: &CandidateQuery,
+    scopes: &[VisibleScope],
+    picks: SearchPicks,
+) -> Result<CandidateSet, Fault> {
     let mut known: HashSet<[u8; 16]> = picks.memories.iter().map(|pick| pick.memory).collect();
-    let mut candidates = of_picks(conn, readable, find, picks.memories)?;
-    let beside = beside(conn, readable, find, &turns(&candidates, &picks.best))?;
-    let more = by_substring(conn, readable, find, scopes)?.into_iter().chain(beside).chain(also(conn, readable, find)?);
+    let mut candidates = load_picked(conn, readable, find, picks.memories)?;
+    let beside = find_neighbours(conn, readable, find, &best_turns(&candidates, &picks.best))?;
+    let more = find_by_substring(conn, readable, find, scopes)?
+        .into_iter()
+        .chain(beside)
+        .chain(requested_ids(conn, readable, find)?);
     for memory in more.filter(|memory| known.insert(*memory)) {
-        candidates.extend(by_id(conn, readable, find, memory)?);
+        candidates.extend(load_by_id(conn, readable, find, memory)?);
     }
     // The one predicate for every read, whatever the index said.
-    candidates.retain(|candidate| readable.shows(&candidate.memory));
-    Ok(Found { candidates, stats: picks.stats, searched: scopes.len() as u64 })
+    candidates.retain(|candidate| readable.shows_memory(&candidate.memory));
+    Ok(CandidateSet { candidates, stats: picks.stats, searched: scopes.len() as u64 })
 }
 
 /// Chosen by the index, which holds all but the memory itself, or not even that where it was only glanced at.
-fn of_picks(conn: &Connection, readable: &Readable, find: &Find, picks: Vec<Pick>) -> Result<Vec<Candidate>, Fault> {
+fn load_picked(
+    conn: &Connection,
+    readable: &Readable,
+    find: &CandidateQuery,
+    picks: Vec<PickedMemory>,
+) -> Result<Vec<Candidate>, Fault> {
     let mut statement = conn.prepare_cached(&format!(
         "select {MEMORY}
          from versions v
@@ -43,21 +51,26 @@ fn of_picks(conn: &Connection, readable: &Readable, find: &Find, picks: Vec<Pick
          where v.tenant = ?1 and v.memory = ?2 and v.number = ?3"
     ))?;
     let mut candidates = Vec::with_capacity(picks.len());
-    for Pick { memory, known } in picks {
-        let Some(Known { number, words, vector }) = known else {
-            candidates.extend(by_id(conn, readable, find, memory)?);
+    for PickedMemory { memory, scoring: known } in picks {
+        let Some(ScoringData { number, words, vector }) = known else {
+            candidates.extend(load_by_id(conn, readable, find, memory)?);
             continue;
         };
-        let mut rows = statement.query((key(readable.tenant.0), memory, number))?;
+        let mut rows = statement.query((id_bytes(readable.tenant.0), memory, number))?;
         if let Some(row) = rows.next()? {
             let vector = vector.filter(|_| find.vector.is_some());
-            candidates.push(Candidate { memory: rows::memory(row)?, words, vector });
+            candidates.push(Candidate { memory: rows::read_memory(row)?, words, vector });
         }
     }
     Ok(candidates)
 }
 
-fn by_id(conn: &Connection, readable: &Readable, find: &Find, memory: [u8; 16]) -> Result<Option<Candidate>, Fault> {
+fn load_by_id(
+    conn: &Connection,
+    readable: &Readable,
+    find: &CandidateQuery,
+    memory: [u8; 16],
+) -> Result<Option<Candidate>, Fault> {
     let mut statement = conn.prepare_cached(&format!(
         "select {MEMORY}, c.words, c.model, c.vector
          from memories m
@@ -66,25 +79,30 @@ fn by_id(conn: &Connection, readable: &Readable, find: &Find, memory: [u8; 16]) 
          left join recalls r on r.tenant = m.tenant and r.memory = m.id
          where m.tenant = ?1 and m.id = ?2"
     ))?;
-    let mut rows = statement.query((key(readable.tenant.0), memory))?;
+    let mut rows = statement.query((id_bytes(readable.tenant.0), memory))?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let words = Words::from_bytes(row.get_ref(4)?.as_blob().map_err(Fault::corrupt)?).unwrap_or_default();
+    let words = IndexedWords::from_bytes(row.get_ref(4)?.as_blob().map_err(Fault::corrupt)?).unwrap_or_default();
     let model = row.get_ref(5)?.as_str_or_null().map_err(Fault::corrupt)?;
     let asked = find.vector.as_ref().map(|embedding| embedding.model.as_str());
     let vector = match model.is_some() && model == asked {
         true => row.get_ref(6)?.as_blob_or_null().map_err(Fault::corrupt)?.and_then(Vector::from_bytes),
         false => None,
     };
-    Ok(Some(Candidate { memory: rows::memory(row)?, words, vector }))
+    Ok(Some(Candidate { memory: rows::read_memory(row)?, words, vector }))
 }
 
 /// The newest whose summary holds the text as it was typed.
-fn by_substring(conn: &Connection, readable: &Readable, find: &Find, scopes: &[Seen]) -> Result<Vec<[u8; 16]>, Fault> {
+fn find_by_substring(
+    conn: &Connection,
+    readable: &Readable,
+    find: &CandidateQuery,
+    scopes: &[VisibleScope],
+) -> Result<Vec<[u8; 16]>, Fault> {
     let Some(text) = find.substring.as_ref().filter(|_| !scopes.is_empty()) else { return Ok(Vec::new()) };
-    let mut clauses = filter::within(readable, scopes);
-    filter::all(&mut clauses, readable, &find.filter);
-    clauses.add("instr(m.summary, ?) > 0", [text.clone().into()]);
-    let table = filter::table(&find.filter, None, scopes);
+    let mut clauses = filter::within_scopes(readable, scopes);
+    filter::filter_conditions(&mut clauses, readable, &find.filter);
+    clauses.add_condition("instr(m.summary, ?) > 0", [text.clone().into()]);
+    let table = filter::indexed_table(&find.filter, None, scopes);
     let sql = format!(
         "select m.id
          from {table}
@@ -100,18 +118,23 @@ fn by_substring(conn: &Connection, readable: &Readable, find: &Find, scopes: &[S
 }
 
 /// Those of the best that are turns of a session: only these have neighbours.
-fn turns(candidates: &[Candidate], best: &[[u8; 16]]) -> Vec<[u8; 16]> {
+fn best_turns(candidates: &[Candidate], best: &[[u8; 16]]) -> Vec<[u8; 16]> {
     let turns = candidates.iter().map(|candidate| &candidate.memory);
     let turns = turns.filter(|memory| memory.session.is_some() && memory.turn.is_some());
-    turns.map(|memory| key(memory.id.0)).filter(|turn| best.contains(turn)).collect()
+    turns.map(|memory| id_bytes(memory.id.0)).filter(|turn| best.contains(turn)).collect()
 }
 
 /// The turns beside the best, as far as they pass the filter themselves. They stand in the same places.
-fn beside(conn: &Connection, readable: &Readable, find: &Find, best: &[[u8; 16]]) -> Result<Vec<[u8; 16]>, Fault> {
+fn find_neighbours(
+    conn: &Connection,
+    readable: &Readable,
+    find: &CandidateQuery,
+    best: &[[u8; 16]],
+) -> Result<Vec<[u8; 16]>, Fault> {
     let Some(neighbours) = find.neighbours.filter(|_| !best.is_empty()) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
-    let mut clauses = filter::within(readable, &[]);
-    filter::all(&mut clauses, readable, &find.filter);
+    let mut clauses = filter::within_scopes(readable, &[]);
+    filter::filter_conditions(&mut clauses, readable, &find.filter);
     let sql = format!(
         "select m.id
          from memories b
@@ -137,10 +160,10 @@ fn beside(conn: &Connection, readable: &Readable, find: &Find, best: &[[u8; 16]]
 }
 
 /// Those asked about by id, as far as the caller sees them.
-fn also(conn: &Connection, readable: &Readable, find: &Find) -> Result<Vec<[u8; 16]>, Fault> {
+fn requested_ids(conn: &Connection, readable: &Readable, find: &CandidateQuery) -> Result<Vec<[u8; 16]>, Fault> {
     let mut seen = Vec::new();
-    for id in &find.also {
-        seen.extend(memories::get(conn, readable, &Address::Id(*id))?.map(|memory| key(memory.id.0)));
+    for id in &find.always_include {
+        seen.extend(memories::get_memory(conn, readable, &Address::Id(*id))?.map(|memory| id_bytes(memory.id.0)));
     }
     Ok(seen)
 }

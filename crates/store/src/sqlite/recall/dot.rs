@@ -6,19 +6,19 @@
 #![allow(unsafe_code)]
 
 /// A query made ready for many products.
-pub(super) struct Query {
+pub(super) struct DotQuery {
     /// Wide enough to be multiplied as it stands.
     values: Vec<i16>,
     fast: bool,
 }
 
-impl Query {
-    pub(super) fn new(values: &[i8]) -> Query {
+impl DotQuery {
+    pub(super) fn new(values: &[i8]) -> DotQuery {
         #[cfg(target_arch = "x86_64")]
         let fast = std::arch::is_x86_feature_detected!("avx2");
         #[cfg(not(target_arch = "x86_64"))]
         let fast = false;
-        Query { values: values.iter().map(|value| i16::from(*value)).collect(), fast }
+        DotQuery { values: values.iter().map(|value| i16::from(*value)).collect(), fast }
     }
 
     pub(super) fn dimensions(&self) -> usize {
@@ -26,18 +26,18 @@ impl Query {
     }
 
     /// The products with the wanted ones of rows that stand one behind the other, each of as many numbers.
-    pub(super) fn products(&self, rows: &[i8], wanted: impl Fn(usize) -> bool, product: impl FnMut(usize, i32)) {
+    pub(super) fn dot_products(&self, rows: &[i8], wanted: impl Fn(usize) -> bool, product: impl FnMut(usize, i32)) {
         #[cfg(target_arch = "x86_64")]
         if self.fast {
             // SAFETY: the processor has AVX2; the function needs nothing else.
-            return unsafe { avx2::products(&self.values, rows, wanted, product) };
+            return unsafe { avx2::dot_products(&self.values, rows, wanted, product) };
         }
-        each(&self.values, rows, wanted, plain, product);
+        for_each_product(&self.values, rows, wanted, dot_scalar, product);
     }
 }
 
 #[inline(always)]
-fn each(
+fn for_each_product(
     query: &[i16],
     rows: &[i8],
     wanted: impl Fn(usize) -> bool,
@@ -54,7 +54,7 @@ fn each(
     }
 }
 
-fn plain(query: &[i16], row: &[i8]) -> i32 {
+fn dot_scalar(query: &[i16], row: &[i8]) -> i32 {
     query.iter().zip(row).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
 }
 
@@ -68,38 +68,38 @@ mod avx2 {
 
     /// The whole loop has the processor's means, so that nothing is called for a row.
     #[target_feature(enable = "avx2")]
-    pub(super) fn products(
+    pub(super) fn dot_products(
         query: &[i16],
         rows: &[i8],
         wanted: impl Fn(usize) -> bool,
         product: impl FnMut(usize, i32),
     ) {
-        super::each(query, rows, wanted, |query, row| dot(query, row), product);
+        super::for_each_product(query, rows, wanted, |query, row| dot_row(query, row), product);
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn dot(query: &[i16], row: &[i8]) -> i32 {
+    fn dot_row(query: &[i16], row: &[i8]) -> i32 {
         let ((query, query_rest), (row, row_rest)) = (query.as_chunks::<16>(), row.as_chunks::<16>());
         let row = &row[..query.len()];
         let (mut even, mut odd) = (_mm256_setzero_si256(), _mm256_setzero_si256());
         let mut at = 0;
         while at + 1 < query.len() {
-            even = _mm256_add_epi32(even, pairs(&query[at], &row[at]));
-            odd = _mm256_add_epi32(odd, pairs(&query[at + 1], &row[at + 1]));
+            even = _mm256_add_epi32(even, multiply_add_pairs(&query[at], &row[at]));
+            odd = _mm256_add_epi32(odd, multiply_add_pairs(&query[at + 1], &row[at + 1]));
             at += 2;
         }
         if at < query.len() {
-            even = _mm256_add_epi32(even, pairs(&query[at], &row[at]));
+            even = _mm256_add_epi32(even, multiply_add_pairs(&query[at], &row[at]));
         }
-        let all = sum(_mm256_add_epi32(even, odd));
-        if query_rest.is_empty() { all } else { all + super::plain(query_rest, row_rest) }
+        let all = sum_lanes(_mm256_add_epi32(even, odd));
+        if query_rest.is_empty() { all } else { all + super::dot_scalar(query_rest, row_rest) }
     }
 
     /// The eight numbers, added in halves.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn sum(eight: __m256i) -> i32 {
+    fn sum_lanes(eight: __m256i) -> i32 {
         let four = _mm_add_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256::<1>(eight));
         let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b00_00_11_10>(four));
         let one = _mm_add_epi32(two, _mm_shuffle_epi32::<0b00_00_00_01>(two));
@@ -109,7 +109,7 @@ mod avx2 {
     /// Sixteen products, added in pairs.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn pairs(query: &[i16; 16], row: &[i8; 16]) -> __m256i {
+    fn multiply_add_pairs(query: &[i16; 16], row: &[i8; 16]) -> __m256i {
         // SAFETY: 32 bytes are read from an array of 32 bytes, and 16 from one of 16.
         let (query, row) = unsafe { (_mm256_loadu_si256(query.as_ptr().cast()), _mm_loadu_si128(row.as_ptr().cast())) };
         _mm256_madd_epi16(query, _mm256_cvtepi8_epi16(row))
@@ -128,18 +128,18 @@ mod tests {
             let rows: Vec<i8> = (0..9 * dimensions).map(|i| value(i * 3 + 5)).collect();
             let expected: Vec<(usize, i32)> = (0..9)
                 .filter(|row| row % 4 != 1)
-                .map(|row| (row, engine::model::vector::dot(&query, &rows[row * dimensions..][..dimensions])))
+                .map(|row| (row, engine::model::vector::dot_product(&query, &rows[row * dimensions..][..dimensions])))
                 .collect();
             for fast in [false, true] {
-                let ready = Query { fast: fast && Query::new(&query).fast, ..Query::new(&query) };
+                let ready = DotQuery { fast: fast && DotQuery::new(&query).fast, ..DotQuery::new(&query) };
                 let mut found = Vec::new();
-                ready.products(&rows, |row| row % 4 != 1, |row, product| found.push((row, product)));
+                ready.dot_products(&rows, |row| row % 4 != 1, |row, product| found.push((row, product)));
                 assert_eq!(found, expected, "{dimensions}, fast {fast}");
             }
         }
         let (low, high) = (vec![i8::MIN; 256], vec![i8::MAX; 256]);
-        Query::new(&low).products(&low, |_| true, |_, product| assert_eq!(product, 256 * 128 * 128));
-        Query::new(&low).products(&high, |_| true, |_, product| assert_eq!(product, -256 * 128 * 127));
-        Query::new(&[]).products(&low, |_| true, |_, _| panic!("nothing to multiply"));
+        DotQuery::new(&low).dot_products(&low, |_| true, |_, product| assert_eq!(product, 256 * 128 * 128));
+        DotQuery::new(&low).dot_products(&high, |_| true, |_, product| assert_eq!(product, -256 * 128 * 127));
+        DotQuery::new(&[]).dot_products(&low, |_| true, |_, _| panic!("nothing to multiply"));
     }
 }

@@ -7,24 +7,24 @@ use engine::model::vocabulary::{Kind, Layer, State, Trust};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
-use super::partition::{Indexed, Meta, Partition};
+use super::partition::{DocMeta, IndexedRow, Partition};
 use crate::sqlite::fault::Fault;
-use crate::sqlite::rows::{key, word};
-use crate::sqlite::scopes::Seen;
+use crate::sqlite::rows::{id_bytes, read_word};
+use crate::sqlite::scopes::VisibleScope;
 
 /// Brings a part to the moment of this transaction. Somebody else may have done so meanwhile.
-pub(super) fn bring_up(
+pub(super) fn refresh_partition(
     conn: &Connection,
     tenant: TenantId,
-    scope: &Seen,
+    scope: &VisibleScope,
     model: Option<&str>,
     part: &mut Partition,
 ) -> Result<(), Fault> {
     if !part.has_model(model) || part.is_stale() {
         *part = Partition::default();
     }
-    if part.owes_sorting() {
-        part.sort();
+    if part.needs_sorting() {
+        part.sort_and_sign();
     }
     if part.seq < scope.recall_seq {
         // A read that fails half-way must not leave half a part.
@@ -39,7 +39,7 @@ pub(super) fn bring_up(
 fn read_newer(
     conn: &Connection,
     tenant: TenantId,
-    scope: &Seen,
+    scope: &VisibleScope,
     model: Option<&str>,
     part: &mut Partition,
 ) -> Result<(), Fault> {
@@ -56,43 +56,43 @@ fn read_newer(
          where tenant = ?1 and scope = ?2 and seq > ?3
          order by seq",
     )?;
-    let mut rows = statement.query((key(tenant.0), scope.id, part.seq))?;
-    let mut words = Columns::default();
+    let mut rows = statement.query((id_bytes(tenant.0), scope.id, part.seq))?;
+    let mut words = CachedColumns::default();
     while let Some(row) = rows.next()? {
         part.check_room()?;
-        let row = indexed(row, &mut words, &mut part.vectors.model)?;
-        part.put(row, replaces);
+        let row = read_indexed_row(row, &mut words, &mut part.vectors.model)?;
+        part.put_row(row, replaces);
     }
     Ok(())
 }
 
 /// The columns that hold one of a few words.
 #[derive(Default)]
-struct Columns {
-    state: Column<State>,
-    kind: Column<Kind>,
-    layer: Column<Layer>,
-    trust: Column<Trust>,
+struct CachedColumns {
+    state: CachedColumn<State>,
+    kind: CachedColumn<Kind>,
+    layer: CachedColumn<Layer>,
+    trust: CachedColumn<Trust>,
 }
 
 /// What the row before said, because the next mostly says the same.
-struct Column<T> {
+struct CachedColumn<T> {
     text: Vec<u8>,
     value: Option<T>,
 }
 
-impl<T> Default for Column<T> {
+impl<T> Default for CachedColumn<T> {
     fn default() -> Self {
-        Column { text: Vec::new(), value: None }
+        CachedColumn { text: Vec::new(), value: None }
     }
 }
 
-impl<T: Copy + FromStr<Err = engine::model::error::Error>> Column<T> {
-    fn read(&mut self, row: &Row<'_>, at: usize) -> Result<T, Fault> {
+impl<T: Copy + FromStr<Err = engine::model::error::Error>> CachedColumn<T> {
+    fn read_cached(&mut self, row: &Row<'_>, at: usize) -> Result<T, Fault> {
         match (row.get_ref(at)?, self.value) {
             (ValueRef::Text(text), Some(value)) if text == self.text => Ok(value),
             (said, _) => {
-                let value = word(row, at)?;
+                let value = read_word(row, at)?;
                 self.text = said.as_bytes().map_err(Fault::corrupt)?.to_vec();
                 self.value = Some(value);
                 Ok(value)
@@ -102,9 +102,18 @@ impl<T: Copy + FromStr<Err = engine::model::error::Error>> Column<T> {
 }
 
 /// The first model met is the one kept, where nobody asked for one.
-fn indexed<'a>(row: &'a Row<'_>, words: &mut Columns, model: &mut Option<String>) -> Result<Indexed<'a>, Fault> {
-    let state = words.state.read(row, 1)?;
-    let mut meta = Meta::new(state, words.kind.read(row, 2)?, words.layer.read(row, 3)?, words.trust.read(row, 4)?);
+fn read_indexed_row<'a>(
+    row: &'a Row<'_>,
+    words: &mut CachedColumns,
+    model: &mut Option<String>,
+) -> Result<IndexedRow<'a>, Fault> {
+    let state = words.state.read_cached(row, 1)?;
+    let mut meta = DocMeta::new(
+        state,
+        words.kind.read_cached(row, 2)?,
+        words.layer.read_cached(row, 3)?,
+        words.trust.read_cached(row, 4)?,
+    );
     meta.updated = row.get(6)?;
     meta.expires = row.get::<_, Option<i64>>(7)?.unwrap_or(i64::MAX);
     let author = if state == State::Constrained { Some(row.get(5)?) } else { None };
@@ -117,5 +126,5 @@ fn indexed<'a>(row: &'a Row<'_>, words: &mut Columns, model: &mut Option<String>
         _ => None,
     };
     let words = row.get_ref(8)?.as_blob().map_err(Fault::corrupt)?;
-    Ok(Indexed { memory: row.get(0)?, meta, number: row.get(11)?, author, words, vector })
+    Ok(IndexedRow { memory: row.get(0)?, meta, number: row.get(11)?, author, words, vector })
 }

@@ -15,77 +15,82 @@ mod top;
 mod unembedded;
 mod vectors;
 
-pub(super) use unembedded::unembedded;
+pub(super) use unembedded::list_unembedded;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use engine::model::id::TenantId;
 use engine::policy::Readable;
-use engine::ports::{Find, Found, StoreError};
+use engine::ports::{CandidateQuery, CandidateSet, StoreError};
 use rusqlite::Connection;
 
 use super::fault::Fault;
 use super::pool::{Readers, lock};
-use super::scopes::{self, Seen};
+use super::scopes::{self, VisibleScope};
 use partition::Partition;
 
 /// Times a find starts over because another one moved a shared part past its own moment.
-const ATTEMPTS: usize = 4;
+const ATTEMPTS_MAX: usize = 4;
 
-type Shared = Arc<RwLock<Partition>>;
+type SharedPartition = Arc<RwLock<Partition>>;
 
 /// The parts in memory, within a budget of bytes.
-pub(super) struct Index {
+pub(super) struct RecallIndex {
     bytes_max: usize,
-    held: Mutex<Held>,
+    cache: Mutex<PartitionCache>,
 }
 
 #[derive(Default)]
-struct Held {
-    parts: HashMap<(TenantId, i64), Part>,
+struct PartitionCache {
+    parts: HashMap<(TenantId, i64), CachedPartition>,
     /// Counts finds, to know which part was used last.
     clock: u64,
     bytes: usize,
 }
 
-struct Part {
-    shared: Shared,
+struct CachedPartition {
+    shared: SharedPartition,
     used: u64,
     bytes: usize,
 }
 
-impl Index {
-    pub(super) fn new(bytes_max: usize) -> Index {
-        Index { bytes_max, held: Mutex::default() }
+impl RecallIndex {
+    pub(super) fn new(bytes_max: usize) -> RecallIndex {
+        RecallIndex { bytes_max, cache: Mutex::default() }
     }
 
-    pub(super) fn find(&self, readers: &Readers, readable: &Readable, find: &Find) -> Result<Found, StoreError> {
+    pub(super) fn find_candidates(
+        &self,
+        readers: &Readers,
+        readable: &Readable,
+        find: &CandidateQuery,
+    ) -> Result<CandidateSet, StoreError> {
         for attempt in 1.. {
-            let found = readers.read(|conn| self.attempt(conn, readable, find, attempt >= ATTEMPTS))?;
+            let found = readers.with_connection(|conn| self.try_find(conn, readable, find, attempt >= ATTEMPTS_MAX))?;
             if let Some(found) = found {
                 return Ok(found);
             }
         }
-        Ok(Found::default())
+        Ok(CandidateSet::default())
     }
 
     /// `None` when a part is ahead of this transaction, unless that is to be lived with.
-    fn attempt(
+    fn try_find(
         &self,
         conn: &Connection,
         readable: &Readable,
-        find: &Find,
+        find: &CandidateQuery,
         lenient: bool,
-    ) -> Result<Option<Found>, Fault> {
-        let scopes = scopes::visible(conn, readable, &find.filter)?;
+    ) -> Result<Option<CandidateSet>, Fault> {
+        let scopes = scopes::visible_scopes(conn, readable, &find.filter)?;
         if find.filter.as_of.is_some() {
-            return past::find(conn, readable, find, &scopes).map(Some);
+            return past::find_as_of(conn, readable, find, &scopes).map(Some);
         }
         let model = find.vector.as_ref().map(|embedding| embedding.model.as_str());
-        let parts = match self.bytes_max == 0 && glance::is_plain(&find.filter) {
-            true => glanced(conn, readable.tenant, &scopes, find)?,
-            false => self.parts(conn, readable.tenant, &scopes, model)?,
+        let parts = match self.bytes_max == 0 && glance::is_plain_filter(&find.filter) {
+            true => one_shot_partitions(conn, readable.tenant, &scopes, find)?,
+            false => self.fresh_partitions(conn, readable.tenant, &scopes, model)?,
         };
         let picks = {
             // Always in the order of their numbers, so that two finds never wait for each other.
@@ -95,27 +100,27 @@ impl Index {
             if ahead && !lenient {
                 return Ok(None);
             }
-            let allowed = search::allowed(conn, readable, &find.filter, &scopes)?;
-            search::run(&parts, readable, find, allowed.as_ref())
+            let allowed = search::allowed_memories(conn, readable, &find.filter, &scopes)?;
+            search::search_partitions(&parts, readable, find, allowed.as_ref())
         };
-        self.evict();
-        candidates::load(conn, readable, find, &scopes, picks).map(Some)
+        self.evict_unused();
+        candidates::load_candidates(conn, readable, find, &scopes, picks).map(Some)
     }
 
     /// The part of each place, at least as new as this transaction.
-    fn parts(
+    fn fresh_partitions(
         &self,
         conn: &Connection,
         tenant: TenantId,
-        scopes: &[Seen],
+        scopes: &[VisibleScope],
         model: Option<&str>,
-    ) -> Result<Vec<Shared>, Fault> {
-        let shared: Vec<Shared> = {
-            let mut held = lock(&self.held);
+    ) -> Result<Vec<SharedPartition>, Fault> {
+        let shared: Vec<SharedPartition> = {
+            let mut held = lock(&self.cache);
             held.clock += 1;
             let clock = held.clock;
-            let mut part = |scope: &Seen| {
-                let part = held.parts.entry((tenant, scope.id)).or_insert_with(Part::empty);
+            let mut part = |scope: &VisibleScope| {
+                let part = held.parts.entry((tenant, scope.id)).or_insert_with(CachedPartition::empty);
                 part.used = clock;
                 part.shared.clone()
             };
@@ -124,22 +129,22 @@ impl Index {
         for (shared, scope) in shared.iter().zip(scopes) {
             let fresh = {
                 let part = shared.read().unwrap_or_else(PoisonError::into_inner);
-                part.seq >= scope.recall_seq && part.has_model(model) && !part.owes_sorting()
+                part.seq >= scope.recall_seq && part.has_model(model) && !part.needs_sorting()
             };
             if !fresh {
                 let mut part = shared.write().unwrap_or_else(PoisonError::into_inner);
-                load::bring_up(conn, tenant, scope, model, &mut part)?;
-                let bytes = part.bytes();
+                load::refresh_partition(conn, tenant, scope, model, &mut part)?;
+                let bytes = part.memory_bytes();
                 drop(part);
-                lock(&self.held).weigh((tenant, scope.id), bytes);
+                lock(&self.cache).update_bytes((tenant, scope.id), bytes);
             }
         }
         Ok(shared)
     }
 
     /// Lets go of the parts longest unused until the rest fits.
-    fn evict(&self) {
-        let mut held = lock(&self.held);
+    fn evict_unused(&self) {
+        let mut held = lock(&self.cache);
         if held.bytes <= self.bytes_max {
             return;
         }
@@ -157,12 +162,17 @@ impl Index {
 }
 
 /// The parts as far as one question asks, where nothing is kept.
-fn glanced(conn: &Connection, tenant: TenantId, scopes: &[Seen], find: &Find) -> Result<Vec<Shared>, Fault> {
-    scopes.iter().map(|scope| Ok(Arc::new(RwLock::new(glance::read(conn, tenant, scope, find)?)))).collect()
+fn one_shot_partitions(
+    conn: &Connection,
+    tenant: TenantId,
+    scopes: &[VisibleScope],
+    find: &CandidateQuery,
+) -> Result<Vec<SharedPartition>, Fault> {
+    scopes.iter().map(|scope| Ok(Arc::new(RwLock::new(glance::read_partition(conn, tenant, scope, find)?)))).collect()
 }
 
-impl Held {
-    fn weigh(&mut self, key: (TenantId, i64), bytes: usize) {
+impl PartitionCache {
+    fn update_bytes(&mut self, key: (TenantId, i64), bytes: usize) {
         if let Some(part) = self.parts.get_mut(&key) {
             self.bytes = self.bytes - part.bytes + bytes;
             part.bytes = bytes;
@@ -170,8 +180,8 @@ impl Held {
     }
 }
 
-impl Part {
-    fn empty() -> Part {
-        Part { shared: Arc::default(), used: 0, bytes: 0 }
+impl CachedPartition {
+    fn empty() -> CachedPartition {
+        CachedPartition { shared: Arc::default(), used: 0, bytes: 0 }
     }
 }

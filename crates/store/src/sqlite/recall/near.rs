@@ -1,11 +1,11 @@
 //! By vector: the best by their dot product, among the nearest by their signs where there are many.
 
-use engine::ports::Find;
+use engine::ports::CandidateQuery;
 
-use super::search::View;
+use super::search::PartitionView;
 use super::signs;
-use super::top::Top;
-use super::{dot, vectors::Vectors};
+use super::top::TopRanked;
+use super::{dot, vectors::VectorTable};
 
 /// Compared in full, whatever is asked for. Of 11,000 notes the best sixteen were always among 2,048.
 const KEPT_MIN: usize = 2_048;
@@ -14,71 +14,71 @@ const KEPT_PER_WANTED: usize = 64;
 const KEPT_ONE_IN: usize = 64;
 /// With fewer than so many times what is kept all of them are compared: that is exact, and nearly as fast, as they come
 /// one after the other.
-const WORTH_IT: usize = 16;
+const SCAN_ALL_FACTOR: usize = 16;
 /// Farther than any.
-const AWAY: u16 = u16::MAX;
+const DISTANCE_EXCLUDED: u16 = u16::MAX;
 
-pub(super) fn by_vector(views: &[View<'_>], find: &Find) -> Top {
-    let mut top = Top::new(find.pool);
+pub(super) fn top_by_vector(views: &[PartitionView<'_>], find: &CandidateQuery) -> TopRanked {
+    let mut top = TopRanked::new(find.pool);
     let Some(asked) = &find.vector else { return top };
     for (at, view) in views.iter().enumerate() {
-        let nearness = view.part.glance.iter().flat_map(|glance| &glance.nearness).enumerate();
-        let near = nearness.filter(|(doc, near)| **near > f32::NEG_INFINITY && view.wants(*doc));
-        near.for_each(|(doc, near)| view.offer(&mut top, at, doc, *near));
+        let nearness = view.part.one_shot.iter().flat_map(|glance| &glance.nearness).enumerate();
+        let near = nearness.filter(|(doc, near)| **near > f32::NEG_INFINITY && view.is_wanted(*doc));
+        near.for_each(|(doc, near)| view.offer_doc(&mut top, at, doc, *near));
     }
-    let comparable = |vectors: &Vectors| {
+    let comparable = |vectors: &VectorTable| {
         vectors.dimensions > 0
             && vectors.dimensions == asked.vector.values.len()
             && vectors.model.as_ref() == Some(&asked.model)
     };
-    let views: Vec<(usize, &View<'_>)> =
+    let views: Vec<(usize, &PartitionView<'_>)> =
         views.iter().enumerate().filter(|(_, view)| comparable(&view.part.vectors)).collect();
-    let query = dot::Query::new(&asked.vector.values);
-    let near = Near::of(&views, &asked.vector.values, find.pool);
+    let query = dot::DotQuery::new(&asked.vector.values);
+    let near = SignFilter::from_views(&views, &asked.vector.values, find.pool);
     for (nth, (at, view)) in views.into_iter().enumerate() {
         let vectors = &view.part.vectors;
         let offer = |doc: usize, product: i32| {
-            view.offer(&mut top, at, doc, product as f32 * vectors.scales[doc]);
+            view.offer_doc(&mut top, at, doc, product as f32 * vectors.scales[doc]);
         };
         match &near {
-            Some(Near { distances, farthest }) => {
+            Some(SignFilter { distances, farthest }) => {
                 let distances = &distances[nth];
-                query.products(&vectors.values, |doc| distances[doc] <= *farthest, offer);
+                query.dot_products(&vectors.values, |doc| distances[doc] <= *farthest, offer);
             }
-            None => query.products(&vectors.values, |doc| vectors.has(doc) && view.wants(doc), offer),
+            None => query.dot_products(&vectors.values, |doc| vectors.has_vector(doc) && view.is_wanted(doc), offer),
         }
     }
     top
 }
 
 /// How far each memory of each part is by its signs, and how far is near.
-struct Near {
+struct SignFilter {
     distances: Vec<Vec<u16>>,
     farthest: u16,
 }
 
-impl Near {
+impl SignFilter {
     /// `None` where all of them are compared.
-    fn of(views: &[(usize, &View<'_>)], query: &[i8], pool: usize) -> Option<Near> {
+    fn from_views(views: &[(usize, &PartitionView<'_>)], query: &[i8], pool: usize) -> Option<SignFilter> {
         let rows = views.iter().map(|(_, view)| view.part.vectors.scales.len()).sum::<usize>();
         let kept = KEPT_MIN.max(pool * KEPT_PER_WANTED).max(rows / KEPT_ONE_IN);
-        if rows < kept * WORTH_IT {
+        if rows < kept * SCAN_ALL_FACTOR {
             return None;
         }
-        let asked: Vec<u64> = signs::of(query).collect();
+        let asked: Vec<u64> = signs::sign_words(query).collect();
         let mut counts = vec![0_usize; query.len() + 1];
-        let mut measure = |view: &View<'_>| {
+        let mut measure = |view: &PartitionView<'_>| {
             let vectors = &view.part.vectors;
-            let wanted = |doc: usize| vectors.has(doc) && view.wants(doc);
+            let wanted = |doc: usize| vectors.has_vector(doc) && view.is_wanted(doc);
             let Some(signs) = &vectors.signs else {
                 // Small, or searched for the first time: all of it is near.
-                return (0..vectors.scales.len()).map(|doc| if wanted(doc) { 0 } else { AWAY }).collect();
+                return (0..vectors.scales.len()).map(|doc| if wanted(doc) { 0 } else { DISTANCE_EXCLUDED }).collect();
             };
-            let mut distances = signs::distances(&asked, signs);
+            let mut distances = signs::hamming_distances(&asked, signs);
             for (doc, distance) in distances.iter_mut().enumerate() {
                 match wanted(doc) {
                     true => counts[usize::from(*distance)] += 1,
-                    false => *distance = AWAY,
+                    false => *distance = DISTANCE_EXCLUDED,
                 }
             }
             distances
@@ -89,7 +89,7 @@ impl Near {
             near += count;
             near >= kept
         });
-        Some(Near { distances, farthest: farthest.unwrap_or(query.len()) as u16 })
+        Some(SignFilter { distances, farthest: farthest.unwrap_or(query.len()) as u16 })
     }
 }
 
@@ -98,7 +98,7 @@ mod tests {
     use engine::model::vector::{Embedding, Vector};
     use engine::model::vocabulary::{Kind, Layer, State, Trust};
 
-    use super::super::partition::{Indexed, Meta, Partition};
+    use super::super::partition::{DocMeta, IndexedRow, Partition};
     use super::*;
 
     const DIMENSIONS: usize = 256;
@@ -124,18 +124,18 @@ mod tests {
         let mut part = Partition::default();
         part.vectors.model = Some("m".to_owned());
         for number in 0..rows {
-            let meta = Meta::new(State::Active, Kind::Note, Layer::Semantic, Trust::AgentDraft);
+            let meta = DocMeta::new(State::Active, Kind::Note, Layer::Semantic, Trust::AgentDraft);
             let bytes = vector(number).to_bytes();
             let memory = u128::from(number).to_be_bytes();
-            part.put(Indexed { memory, meta, number: 1, author: None, words: &[], vector: Some(&bytes) }, false);
+            part.put_row(IndexedRow { memory, meta, number: 1, author: None, words: &[], vector: Some(&bytes) }, false);
         }
         part
     }
 
     fn best(part: &Partition, query: u64, pool: usize) -> Vec<[u8; 16]> {
         let vector = Some(Embedding { model: "m".to_owned(), vector: vector(query) });
-        let find = Find { vector, pool, ..Find::default() };
-        by_vector(&[View::whole(part)], &find).into_sorted().iter().map(|ranked| ranked.memory).collect()
+        let find = CandidateQuery { vector, pool, ..CandidateQuery::default() };
+        top_by_vector(&[PartitionView::whole(part)], &find).into_sorted().iter().map(|ranked| ranked.memory).collect()
     }
 
     #[test]
@@ -147,7 +147,7 @@ mod tests {
         let (mut part, pool) = (part(rows), 20);
         let queries = 50_000..50_020;
         let exact: Vec<_> = queries.clone().map(|query| best(&part, query, pool)).collect();
-        part.sort();
+        part.sort_and_sign();
         let (mut found, mut wanted) = (0, 0);
         for (query, exact) in queries.zip(&exact) {
             let chosen = best(&part, query, pool);
@@ -158,9 +158,9 @@ mod tests {
         assert!(found * 1_000 >= wanted * 995, "{found} of {wanted} among {rows}");
         // Rows that come later have signs too.
         let signs = |part: &Partition| part.vectors.signs.as_ref().map(Vec::len);
-        let meta = Meta::new(State::Active, Kind::Note, Layer::Semantic, Trust::AgentDraft);
+        let meta = DocMeta::new(State::Active, Kind::Note, Layer::Semantic, Trust::AgentDraft);
         let (memory, bytes) = ([255; 16], vector(60_000).to_bytes());
-        part.put(Indexed { memory, meta, number: 1, author: None, words: &[], vector: Some(&bytes) }, false);
+        part.put_row(IndexedRow { memory, meta, number: 1, author: None, words: &[], vector: Some(&bytes) }, false);
         assert_eq!(signs(&part), Some((rows as usize + 1) * 4));
         assert_eq!(best(&part, 60_000, 1), [memory]);
     }

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use engine::model::vector::Vector;
 use engine::model::vocabulary::{Kind, Layer, State, Trust};
 use engine::ports::StoreError;
-use engine::text::words::Words;
+use engine::text::words::IndexedWords;
 
-use super::glance::Glance;
+use super::glance::OneShotQuery;
 use super::postings::Postings;
-use super::vectors::Vectors;
+use super::vectors::VectorTable;
 
 /// A memory's number within its part. Postings keep it in 24 bits beside the count.
 pub(super) type Doc = u32;
@@ -18,7 +18,7 @@ const DOCS_MAX: usize = 1 << 24;
 
 /// What is looked at for every memory of every find: small, and side by side.
 #[derive(Clone, Copy)]
-pub(super) struct Meta {
+pub(super) struct DocMeta {
     pub(super) updated: i64,
     /// The end of time where it never expires.
     pub(super) expires: i64,
@@ -29,9 +29,9 @@ pub(super) struct Meta {
     pub(super) trust: u8,
 }
 
-impl Meta {
-    pub(super) fn new(state: State, kind: Kind, layer: Layer, trust: Trust) -> Meta {
-        Meta {
+impl DocMeta {
+    pub(super) fn new(state: State, kind: Kind, layer: Layer, trust: Trust) -> DocMeta {
+        DocMeta {
             updated: 0,
             expires: i64::MAX,
             state: 1 << state as u8,
@@ -43,9 +43,9 @@ impl Meta {
 }
 
 /// A row of the table, read in place.
-pub(super) struct Indexed<'a> {
+pub(super) struct IndexedRow<'a> {
     pub(super) memory: [u8; 16],
-    pub(super) meta: Meta,
+    pub(super) meta: DocMeta,
     /// The version these words were made from.
     pub(super) number: u32,
     pub(super) author: Option<String>,
@@ -54,24 +54,24 @@ pub(super) struct Indexed<'a> {
 }
 
 /// What the engine scores a memory by, and the version that was made from.
-pub(super) struct Known {
+pub(super) struct ScoringData {
     pub(super) number: u32,
-    pub(super) words: Words,
+    pub(super) words: IndexedWords,
     pub(super) vector: Option<Vector>,
 }
 
 /// A memory that was chosen.
-pub(super) struct Pick {
+pub(super) struct PickedMemory {
     pub(super) memory: [u8; 16],
     /// None where the part was only glanced at.
-    pub(super) known: Option<Known>,
+    pub(super) scoring: Option<ScoringData>,
 }
 
 #[derive(Default)]
 pub(super) struct Partition {
     /// The newest row of the table that is in here.
     pub(super) seq: u64,
-    pub(super) metas: Vec<Meta>,
+    pub(super) metas: Vec<DocMeta>,
     /// Counted tokens of each memory: looked at for every posting, so kept apart from the rest.
     pub(super) lens: Vec<u32>,
     pub(super) memories: Vec<[u8; 16]>,
@@ -84,13 +84,13 @@ pub(super) struct Partition {
     pub(super) postings: Postings,
     /// Of memories waiting for review, whose they are.
     pub(super) authors: HashMap<Doc, String>,
-    pub(super) vectors: Vectors,
+    pub(super) vectors: VectorTable,
     dead: usize,
     totals: Totals,
     /// Somebody looked for something in it since it was loaded.
     searched: AtomicBool,
     /// Read for one find alone: neither words nor vectors are kept.
-    pub(super) glance: Option<Glance>,
+    pub(super) one_shot: Option<OneShotQuery>,
 }
 
 /// What saves a find from looking at every memory: nearly always all of them are active and none has expired.
@@ -111,8 +111,8 @@ impl Default for Totals {
 }
 
 impl Partition {
-    pub(super) fn glanced(glance: Glance) -> Partition {
-        Partition { glance: Some(glance), ..Partition::default() }
+    pub(super) fn for_one_shot(glance: OneShotQuery) -> Partition {
+        Partition { one_shot: Some(glance), ..Partition::default() }
     }
 
     /// Whether vectors of this model can be searched. A part without any vector serves every model.
@@ -137,7 +137,7 @@ impl Partition {
         self.metas.reserve(memories);
         self.lens.reserve(memories);
         self.memories.reserve(memories);
-        match &mut self.glance {
+        match &mut self.one_shot {
             Some(glance) => glance.nearness.reserve(memories),
             None => {
                 self.numbers.reserve(memories);
@@ -148,30 +148,30 @@ impl Partition {
     }
 
     /// Adds a row; the one it replaces no longer counts.
-    pub(super) fn put(&mut self, row: Indexed<'_>, replaces: bool) {
+    pub(super) fn put_row(&mut self, row: IndexedRow<'_>, replaces: bool) {
         if replaces {
-            self.kill(&row.memory);
+            self.mark_replaced(&row.memory);
         }
         let doc = self.metas.len() as Doc;
         // Words in a form this version does not know find nothing; upkeep writes them anew.
-        let len = self.postings.add(doc, row.words, None).unwrap_or_default();
+        let len = self.postings.add_doc(doc, row.words, None).unwrap_or_default();
         if replaces {
             self.by_memory.insert(row.memory, doc);
         }
         if let Some(author) = row.author {
             self.authors.insert(doc, author);
         }
-        self.vectors.push(row.vector, self.metas.len());
+        self.vectors.push_row(row.vector, self.metas.len());
         self.words.extend_from_slice(row.words);
         self.words_end.push(self.words.len());
         self.totals.is_mixed |= row.meta.state != 1 << State::Active as u8;
         self.totals.expires = self.totals.expires.min(row.meta.expires);
         self.numbers.push(row.number);
-        self.push(row.memory, row.meta, len);
+        self.push_doc(row.memory, row.meta, len);
     }
 
     /// As [`Partition::put`], keeping only what its question asks of an active memory that has not expired.
-    pub(super) fn glance_at(
+    pub(super) fn push_one_shot(
         &mut self,
         memory: [u8; 16],
         updated: i64,
@@ -179,17 +179,17 @@ impl Partition {
         vector: Option<&[u8]>,
     ) -> Result<(), StoreError> {
         self.check_room()?;
-        let Some(glance) = &mut self.glance else { return Ok(()) };
-        glance.look(vector);
+        let Some(glance) = &mut self.one_shot else { return Ok(()) };
+        glance.push_nearness(vector);
         let doc = self.metas.len() as Doc;
-        let len = self.postings.add(doc, words, Some(glance.asked())).unwrap_or_default();
+        let len = self.postings.add_doc(doc, words, Some(glance.wanted_terms())).unwrap_or_default();
         // A plain question does not ask about kind, layer and trust.
         let state = 1 << State::Active as u8;
-        self.push(memory, Meta { updated, expires: i64::MAX, state, kind: 0, layer: 0, trust: 0 }, len);
+        self.push_doc(memory, DocMeta { updated, expires: i64::MAX, state, kind: 0, layer: 0, trust: 0 }, len);
         Ok(())
     }
 
-    fn push(&mut self, memory: [u8; 16], meta: Meta, len: u32) {
+    fn push_doc(&mut self, memory: [u8; 16], meta: DocMeta, len: u32) {
         self.totals.len += u64::from(len);
         self.metas.push(meta);
         self.lens.push(len);
@@ -198,13 +198,13 @@ impl Partition {
 
     /// Whether work waits that was not worth it for the first search alone: a program that asks one question and ends
     /// never needs it.
-    pub(super) fn owes_sorting(&self) -> bool {
+    pub(super) fn needs_sorting(&self) -> bool {
         self.searched.load(Ordering::Relaxed) && self.postings.is_unsorted()
     }
 
-    pub(super) fn sort(&mut self) {
-        self.postings.sort();
-        self.vectors.sign();
+    pub(super) fn sort_and_sign(&mut self) {
+        self.postings.sort_fresh();
+        self.vectors.build_signs();
     }
 
     pub(super) fn totals(&self) -> Totals {
@@ -215,16 +215,16 @@ impl Partition {
         self.searched.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn pick(&self, doc: usize) -> Pick {
+    pub(super) fn pick_doc(&self, doc: usize) -> PickedMemory {
         let known = || {
             let start = doc.checked_sub(1).map_or(0, |before| self.words_end[before]);
-            let words = Words::from_bytes(&self.words[start..self.words_end[doc]]).unwrap_or_default();
-            Known { number: self.numbers[doc], words, vector: self.vectors.get(doc) }
+            let words = IndexedWords::from_bytes(&self.words[start..self.words_end[doc]]).unwrap_or_default();
+            ScoringData { number: self.numbers[doc], words, vector: self.vectors.get(doc) }
         };
-        Pick { memory: self.memories[doc], known: self.glance.is_none().then(known) }
+        PickedMemory { memory: self.memories[doc], scoring: self.one_shot.is_none().then(known) }
     }
 
-    fn kill(&mut self, memory: &[u8; 16]) {
+    fn mark_replaced(&mut self, memory: &[u8; 16]) {
         if self.by_memory.is_empty() {
             self.by_memory = self.memories.iter().copied().zip(0..).collect();
         }
@@ -235,13 +235,13 @@ impl Partition {
         }
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(super) fn memory_bytes(&self) -> usize {
         const MAP_OVERHEAD: usize = 8;
         size_of::<Partition>()
-            + self.metas.capacity() * (size_of::<Meta>() + 16 + 2 * size_of::<u32>() + size_of::<usize>())
+            + self.metas.capacity() * (size_of::<DocMeta>() + 16 + 2 * size_of::<u32>() + size_of::<usize>())
             + self.words.capacity()
             + self.by_memory.capacity() * (20 + MAP_OVERHEAD)
-            + self.postings.bytes()
-            + self.vectors.bytes()
+            + self.postings.memory_bytes()
+            + self.vectors.memory_bytes()
     }
 }

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use engine::text::words::{Term, Words};
+use engine::text::words::{IndexedWords, Term};
 
-use super::glance::Asked;
+use super::glance::TermFilter;
 use super::partition::Doc;
 
 /// A memory and how often it holds a term, in four bytes.
@@ -36,14 +36,14 @@ const RADIX_MIN: usize = 1 << 18;
 #[derive(Clone, Default)]
 pub(super) struct Postings {
     /// Each at least twice as long as the next.
-    runs: Vec<Run>,
+    runs: Vec<SortedRun>,
     /// Term in the upper half, posting in the lower.
     fresh: Vec<u64>,
 }
 
 /// Lists of postings, one after the other, by ascending term.
 #[derive(Clone, Default)]
-struct Run {
+struct SortedRun {
     terms: Vec<Term>,
     /// Where each term's list ends.
     ends: Vec<u32>,
@@ -53,20 +53,20 @@ struct Run {
 impl Postings {
     /// Adds a memory, whose number is above all before, by its stored words or those of them that are asked for, and
     /// answers the length of all; none where they cannot be read.
-    pub(super) fn add(&mut self, doc: Doc, words: &[u8], asked: Option<&[Term]>) -> Option<u32> {
+    pub(super) fn add_doc(&mut self, doc: Doc, words: &[u8], asked: Option<&[Term]>) -> Option<u32> {
         let before = self.fresh.len();
         let keep = |term: Term, times: u8| {
             self.fresh.push(u64::from(term) << 32 | u64::from(Posting::new(doc, times).0));
         };
         let len = match asked {
-            Some(asked) => Words::pick(words, asked, keep),
-            None => Words::each(words, keep),
+            Some(asked) => IndexedWords::pick_terms(words, asked, keep),
+            None => IndexedWords::for_each_term(words, keep),
         };
         if len.is_none() {
             self.fresh.truncate(before);
         }
         if self.fresh.len() >= RUN_MAX {
-            self.sort();
+            self.sort_fresh();
         }
         len
     }
@@ -77,60 +77,60 @@ impl Postings {
     }
 
     /// Calls for every memory that holds the term, in ascending order.
-    pub(super) fn each(&self, term: Term, mut posting: impl FnMut(Posting)) {
-        self.runs.iter().flat_map(|run| run.of(term)).for_each(|one| posting(*one));
-        let fresh = self.fresh.iter().filter(|packed| term_of(**packed) == term);
+    pub(super) fn for_each_posting(&self, term: Term, mut posting: impl FnMut(Posting)) {
+        self.runs.iter().flat_map(|run| run.postings_of(term)).for_each(|one| posting(*one));
+        let fresh = self.fresh.iter().filter(|packed| unpack_term(**packed) == term);
         fresh.for_each(|packed| posting(Posting(*packed as u32)));
     }
 
-    pub(super) fn count(&self, term: Term) -> usize {
-        let sorted: usize = self.runs.iter().map(|run| run.of(term).len()).sum();
-        sorted + self.fresh.iter().filter(|packed| term_of(**packed) == term).count()
+    pub(super) fn count_postings(&self, term: Term) -> usize {
+        let sorted: usize = self.runs.iter().map(|run| run.postings_of(term).len()).sum();
+        sorted + self.fresh.iter().filter(|packed| unpack_term(**packed) == term).count()
     }
 
     /// What one find needs of them: where much is unsorted it is walked once, not once a term.
-    pub(super) fn ready(&self, terms: &[Term]) -> Cow<'_, Postings> {
+    pub(super) fn for_terms(&self, terms: &[Term]) -> Cow<'_, Postings> {
         if !self.is_unsorted() {
             return Cow::Borrowed(self);
         }
-        let asked = Asked::of(terms.to_vec());
-        let wanted = |packed: &u64| asked.wants(term_of(*packed));
-        let fresh = Run::sorted(self.fresh.iter().copied().filter(wanted).collect());
+        let asked = TermFilter::from_terms(terms.to_vec());
+        let wanted = |packed: &u64| asked.contains_term(unpack_term(*packed));
+        let fresh = SortedRun::from_packed(self.fresh.iter().copied().filter(wanted).collect());
         Cow::Owned(Postings {
-            runs: self.runs.iter().map(|run| run.only(terms)).chain([fresh]).collect(),
+            runs: self.runs.iter().map(|run| run.only_terms(terms)).chain([fresh]).collect(),
             fresh: Vec::new(),
         })
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(super) fn memory_bytes(&self) -> usize {
         let runs = self.runs.iter().map(|run| run.terms.capacity() * 8 + run.postings.capacity() * 4);
         runs.sum::<usize>() + self.fresh.capacity() * 8
     }
 
-    pub(super) fn sort(&mut self) {
-        self.runs.push(Run::sorted(std::mem::take(&mut self.fresh)));
+    pub(super) fn sort_fresh(&mut self) {
+        self.runs.push(SortedRun::from_packed(std::mem::take(&mut self.fresh)));
         while let [.., older, newer] = self.runs.as_slice() {
             if older.postings.len() >= newer.postings.len() * 2 {
                 break;
             }
-            let merged = Run::merged(older, newer);
+            let merged = SortedRun::merge_runs(older, newer);
             self.runs.truncate(self.runs.len() - 2);
             self.runs.push(merged);
         }
     }
 }
 
-impl Run {
-    fn sorted(packed: Vec<u64>) -> Run {
-        let packed = by_term(packed);
-        let mut run = Run { postings: Vec::with_capacity(packed.len()), ..Run::default() };
+impl SortedRun {
+    fn from_packed(packed: Vec<u64>) -> SortedRun {
+        let packed = sort_by_term(packed);
+        let mut run = SortedRun { postings: Vec::with_capacity(packed.len()), ..SortedRun::default() };
         for packed in packed {
-            run.push(term_of(packed), &[Posting(packed as u32)]);
+            run.push_postings(unpack_term(packed), &[Posting(packed as u32)]);
         }
         run
     }
 
-    fn push(&mut self, term: Term, postings: &[Posting]) {
+    fn push_postings(&mut self, term: Term, postings: &[Posting]) {
         self.postings.extend_from_slice(postings);
         let end = self.postings.len() as u32;
         match (self.terms.last(), self.ends.last_mut()) {
@@ -142,37 +142,39 @@ impl Run {
         }
     }
 
-    fn only(&self, terms: &[Term]) -> Run {
+    fn only_terms(&self, terms: &[Term]) -> SortedRun {
         let mut terms = terms.to_vec();
         terms.sort_unstable();
         terms.dedup();
-        let mut run = Run::default();
-        terms.iter().for_each(|term| run.push(*term, self.of(*term)));
+        let mut run = SortedRun::default();
+        terms.iter().for_each(|term| run.push_postings(*term, self.postings_of(*term)));
         run
     }
 
-    fn list(&self, at: usize) -> &[Posting] {
+    fn postings_at(&self, at: usize) -> &[Posting] {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.postings[start as usize..self.ends[at] as usize]
     }
 
-    fn of(&self, term: Term) -> &[Posting] {
-        self.terms.binary_search(&term).map_or(&[], |at| self.list(at))
+    fn postings_of(&self, term: Term) -> &[Posting] {
+        self.terms.binary_search(&term).map_or(&[], |at| self.postings_at(at))
     }
 
     /// The older run's memories come first, so lists stay in order.
-    fn merged(older: &Run, newer: &Run) -> Run {
-        let mut run =
-            Run { postings: Vec::with_capacity(older.postings.len() + newer.postings.len()), ..Run::default() };
+    fn merge_runs(older: &SortedRun, newer: &SortedRun) -> SortedRun {
+        let mut run = SortedRun {
+            postings: Vec::with_capacity(older.postings.len() + newer.postings.len()),
+            ..SortedRun::default()
+        };
         let (mut a, mut b) = (0, 0);
         while a < older.terms.len() || b < newer.terms.len() {
             let old = older.terms.get(a).copied();
             let new = newer.terms.get(b).copied();
             if new.is_none_or(|new| old.is_some_and(|old| old <= new)) {
-                run.push(older.terms[a], older.list(a));
+                run.push_postings(older.terms[a], older.postings_at(a));
                 a += 1;
             } else {
-                run.push(newer.terms[b], newer.list(b));
+                run.push_postings(newer.terms[b], newer.postings_at(b));
                 b += 1;
             }
         }
@@ -180,12 +182,12 @@ impl Run {
     }
 }
 
-fn term_of(packed: u64) -> Term {
+fn unpack_term(packed: u64) -> Term {
     (packed >> 32) as Term
 }
 
 /// Sorts by the upper half and keeps the order of equals: three passes over eleven bits each.
-fn by_term(mut packed: Vec<u64>) -> Vec<u64> {
+fn sort_by_term(mut packed: Vec<u64>) -> Vec<u64> {
     const BITS: u32 = 11;
     const BUCKETS: usize = 1 << BITS;
     if packed.len() < RADIX_MIN {
@@ -224,13 +226,13 @@ mod tests {
             let (mut postings, mut expected) = (Postings::default(), BTreeMap::<Term, Vec<Posting>>::new());
             for doc in 0..docs {
                 if doc == sorted_at || (doc > sorted_at && postings.is_unsorted()) {
-                    postings.sort();
+                    postings.sort_fresh();
                 }
                 // Some terms in every memory, some in few, over the whole range of numbers.
                 let terms = [1, doc % 7, doc.wrapping_mul(0x9e37_79b9), u32::MAX];
                 let terms: BTreeMap<Term, u8> = terms.map(|term| (term, (doc % 3 + 1) as u8)).into();
-                let words = Words { terms: terms.clone().into_iter().collect(), len: doc };
-                assert_eq!(postings.add(doc, &words.to_bytes(), None), Some(doc));
+                let words = IndexedWords { terms: terms.clone().into_iter().collect(), len: doc };
+                assert_eq!(postings.add_doc(doc, &words.to_bytes(), None), Some(doc));
                 for (term, times) in terms {
                     expected.entry(term).or_default().push(Posting::new(doc, times));
                 }
@@ -238,13 +240,13 @@ mod tests {
             let asked: Vec<Term> = expected.keys().copied().take(9).chain([12_345, u32::MAX]).collect();
             let list = |postings: &Postings, term: Term| {
                 let mut list = Vec::new();
-                postings.each(term, |posting| list.push(posting));
-                assert_eq!(postings.count(term), list.len());
+                postings.for_each_posting(term, |posting| list.push(posting));
+                assert_eq!(postings.count_postings(term), list.len());
                 list
             };
             for term in &asked {
                 let expected = expected.get(term).cloned().unwrap_or_default();
-                assert_eq!(list(&postings.ready(&asked), *term), expected, "{term} of {docs}, picked out");
+                assert_eq!(list(&postings.for_terms(&asked), *term), expected, "{term} of {docs}, picked out");
             }
             for (term, expected) in expected {
                 assert_eq!(list(&postings, term), expected, "{term} of {docs}");
@@ -256,9 +258,9 @@ mod tests {
     #[test]
     fn words_that_cannot_be_read_leave_nothing() {
         let mut postings = Postings::default();
-        let mut bytes = Words { terms: vec![(1, 1), (2, 1)], len: 2 }.to_bytes();
+        let mut bytes = IndexedWords { terms: vec![(1, 1), (2, 1)], len: 2 }.to_bytes();
         bytes.pop();
-        assert_eq!(postings.add(0, &bytes, None), None);
-        assert_eq!(postings.count(1), 0);
+        assert_eq!(postings.add_doc(0, &bytes, None), None);
+        assert_eq!(postings.count_postings(1), 0);
     }
 }

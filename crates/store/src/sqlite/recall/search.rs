@@ -5,78 +5,84 @@ use std::collections::HashSet;
 use std::sync::RwLockReadGuard;
 
 use engine::model::vocabulary::State;
-use engine::policy::{Constrained, Readable};
-use engine::ports::{Filter, Find, Stats};
+use engine::policy::{Readable, VisibleCandidates};
+use engine::ports::{CandidateQuery, CorpusStats, Filter};
 use engine::text::words::Term;
 use rusqlite::{Connection, params_from_iter};
 
-use super::near::by_vector;
-use super::partition::{Doc, Meta, Partition, Pick, Totals};
+use super::near::top_by_vector;
+use super::partition::{Doc, DocMeta, Partition, PickedMemory, Totals};
 use super::postings::Postings;
-use super::top::{Ranked, Top};
+use super::top::{RankedDoc, TopRanked};
 use crate::matching;
 use crate::score::Scorer;
 use crate::sqlite::fault::Fault;
 use crate::sqlite::filter;
-use crate::sqlite::rows::micros;
-use crate::sqlite::scopes::Seen;
+use crate::sqlite::rows::to_micros;
+use crate::sqlite::scopes::VisibleScope;
 
-type Parts<'a> = [RwLockReadGuard<'a, Partition>];
-type Memories = HashSet<[u8; 16]>;
+type PartitionGuards<'a> = [RwLockReadGuard<'a, Partition>];
+type MemoryIds = HashSet<[u8; 16]>;
 
 /// What was chosen, best first, each once.
 #[derive(Default)]
-pub(super) struct Picks {
-    pub(super) memories: Vec<Pick>,
+pub(super) struct SearchPicks {
+    pub(super) memories: Vec<PickedMemory>,
     /// The best of each way of finding, whose neighbours are wanted too.
     pub(super) best: Vec<[u8; 16]>,
-    pub(super) stats: Stats,
+    pub(super) stats: CorpusStats,
 }
 
 /// The memories that pass the conditions only the tables know. `None`: there are none.
-pub(super) fn allowed(
+pub(super) fn allowed_memories(
     conn: &Connection,
     readable: &Readable,
     filter: &Filter,
-    scopes: &[Seen],
-) -> Result<Option<Memories>, Fault> {
-    if !matching::is_narrow(filter) || scopes.is_empty() {
+    scopes: &[VisibleScope],
+) -> Result<Option<MemoryIds>, Fault> {
+    if !matching::needs_memory_table(filter) || scopes.is_empty() {
         return Ok(None);
     }
-    let mut clauses = filter::within(readable, scopes);
-    filter::all(&mut clauses, readable, filter);
-    let table = filter::table(filter, None, scopes);
+    let mut clauses = filter::within_scopes(readable, scopes);
+    filter::filter_conditions(&mut clauses, readable, filter);
+    let table = filter::indexed_table(filter, None, scopes);
     let mut statement = conn.prepare_cached(&format!("select m.id from {table} where {}", clauses.sql))?;
     let ids = statement.query_map(params_from_iter(clauses.params), |row| row.get(0))?;
     Ok(Some(ids.collect::<Result<_, _>>()?))
 }
 
-pub(super) fn run(parts: &Parts<'_>, readable: &Readable, find: &Find, allowed: Option<&Memories>) -> Picks {
-    let tests = Tests::of(readable, &find.filter);
+pub(super) fn search_partitions(
+    parts: &PartitionGuards<'_>,
+    readable: &Readable,
+    find: &CandidateQuery,
+    allowed: Option<&MemoryIds>,
+) -> SearchPicks {
+    let tests = FilterTests::from_filter(readable, &find.filter);
     let terms: Vec<Term> = find.words.terms.iter().map(|term| term.term).collect();
-    let views: Vec<View<'_>> = parts.iter().map(|part| View::of(part, &tests, allowed, &terms)).collect();
-    let mut picks = Picks { memories: Vec::new(), best: Vec::new(), stats: counted(&views, &terms) };
-    let mut chosen = vec![by_words(&views, find, &picks.stats)];
+    let views: Vec<PartitionView<'_>> =
+        parts.iter().map(|part| PartitionView::new(part, &tests, allowed, &terms)).collect();
+    let mut picks = SearchPicks { memories: Vec::new(), best: Vec::new(), stats: count_stats(&views, &terms) };
+    let mut chosen = vec![top_by_words(&views, find, &picks.stats)];
     if find.vector.is_some() {
-        chosen.push(by_vector(&views, find));
+        chosen.push(top_by_vector(&views, find));
     }
     // What is only new is no answer whose neighbours could be one too.
     let answers = chosen.len();
     if find.newest && terms.is_empty() {
-        chosen.push(newest(&views, find.pool));
+        chosen.push(top_newest(&views, find.pool));
     }
     parts.iter().for_each(|part| part.mark_searched());
-    let chosen: Vec<Vec<Ranked>> = chosen.into_iter().map(Top::into_sorted).collect();
+    let chosen: Vec<Vec<RankedDoc>> = chosen.into_iter().map(TopRanked::into_sorted).collect();
     let of_best = find.neighbours.map_or(0, |neighbours| neighbours.of_best);
     picks.best.extend(chosen.iter().take(answers).flat_map(|way| way.iter().take(of_best)).map(|ranked| ranked.memory));
-    let mut seen = Memories::new();
+    let mut seen = MemoryIds::new();
     let chosen = chosen.into_iter().flatten().filter(|ranked| seen.insert(ranked.memory));
-    picks.memories.extend(chosen.map(|Ranked { at: (part, doc), .. }| parts[part].pick(doc)));
+    picks.memories.extend(chosen.map(|RankedDoc { at: (part, doc), .. }| parts[part].pick_doc(doc)));
     picks
 }
 
 /// A filter as numbers.
-struct Tests<'a> {
+struct FilterTests<'a> {
     states: u8,
     kinds: u64,
     layers: u64,
@@ -90,31 +96,31 @@ struct Tests<'a> {
 }
 
 /// A bit for each word of a list; all of them where the list is empty.
-fn bits(words: impl ExactSizeIterator<Item = u8>) -> u64 {
+fn bit_set(words: impl ExactSizeIterator<Item = u8>) -> u64 {
     if words.len() == 0 { u64::MAX } else { words.fold(0, |bits, word| bits | 1 << word) }
 }
 
-impl<'a> Tests<'a> {
-    fn of(readable: &'a Readable, filter: &Filter) -> Tests<'a> {
-        let waiting = matching::states(filter).contains(&State::Constrained);
-        Tests {
-            states: bits(matching::states(filter).iter().map(|state| *state as u8)) as u8,
-            kinds: bits(filter.kinds.iter().map(|kind| *kind as u8)),
-            layers: bits(filter.layers.iter().map(|layer| *layer as u8)),
+impl<'a> FilterTests<'a> {
+    fn from_filter(readable: &'a Readable, filter: &Filter) -> FilterTests<'a> {
+        let waiting = matching::wanted_states(filter).contains(&State::Constrained);
+        FilterTests {
+            states: bit_set(matching::wanted_states(filter).iter().map(|state| *state as u8)) as u8,
+            kinds: bit_set(filter.kinds.iter().map(|kind| *kind as u8)),
+            layers: bit_set(filter.layers.iter().map(|layer| *layer as u8)),
             trust_min: filter.trust_min.map_or(0, |trust| trust as u8),
-            updated_after: filter.updated_after.map_or(i64::MIN, micros),
-            updated_before: filter.updated_before.map_or(i64::MAX, micros),
-            unexpired_at: filter.unexpired_at.map_or(i64::MIN, micros),
-            expired_by: filter.expired_by.map_or(i64::MAX, micros),
+            updated_after: filter.updated_after.map_or(i64::MIN, to_micros),
+            updated_before: filter.updated_before.map_or(i64::MAX, to_micros),
+            unexpired_at: filter.unexpired_at.map_or(i64::MIN, to_micros),
+            expired_by: filter.expired_by.map_or(i64::MAX, to_micros),
             author: match &readable.constrained {
-                Constrained::Of(author) if waiting => Some(author),
+                VisibleCandidates::AuthoredBy(author) if waiting => Some(author),
                 _ => None,
             },
         }
     }
 
     /// Nothing is asked that some memory of such a part might not meet.
-    fn pass_all(&self, totals: &Totals) -> bool {
+    fn passes_all(&self, totals: &Totals) -> bool {
         let open = self.kinds == u64::MAX && self.layers == u64::MAX && self.trust_min == 0;
         let timeless = self.updated_after == i64::MIN && self.updated_before == i64::MAX && self.expired_by == i64::MAX;
         let active = self.states >> State::Active as u8 & 1 == 1 && !totals.is_mixed;
@@ -122,11 +128,11 @@ impl<'a> Tests<'a> {
     }
 
     /// Among those the statistics are made of.
-    fn counts(&self, meta: &Meta) -> bool {
+    fn is_counted(&self, meta: &DocMeta) -> bool {
         meta.state & self.states != 0 && meta.expires > self.unexpired_at
     }
 
-    fn wants(&self, meta: &Meta) -> bool {
+    fn is_wanted(&self, meta: &DocMeta) -> bool {
         self.kinds >> meta.kind & 1 == 1
             && self.layers >> meta.layer & 1 == 1
             && meta.trust >= self.trust_min
@@ -137,7 +143,7 @@ impl<'a> Tests<'a> {
 }
 
 /// A part as one find sees it.
-pub(super) struct View<'a> {
+pub(super) struct PartitionView<'a> {
     pub(super) part: &'a Partition,
     postings: Cow<'a, Postings>,
     counted: Mask,
@@ -149,21 +155,26 @@ pub(super) struct View<'a> {
 /// Which memories of a part; `None`: all of them.
 type Mask = Option<Vec<bool>>;
 
-impl<'a> View<'a> {
-    fn of(part: &'a Partition, tests: &Tests<'_>, allowed: Option<&Memories>, terms: &[Term]) -> View<'a> {
-        let (totals, postings) = (part.totals(), part.postings.ready(terms));
-        if allowed.is_none() && tests.pass_all(&totals) {
+impl<'a> PartitionView<'a> {
+    fn new(
+        part: &'a Partition,
+        tests: &FilterTests<'_>,
+        allowed: Option<&MemoryIds>,
+        terms: &[Term],
+    ) -> PartitionView<'a> {
+        let (totals, postings) = (part.totals(), part.postings.for_terms(terms));
+        if allowed.is_none() && tests.passes_all(&totals) {
             let docs = part.metas.len() as u64;
-            return View { part, postings, counted: None, wanted: None, docs, total_len: totals.len };
+            return PartitionView { part, postings, counted: None, wanted: None, docs, total_len: totals.len };
         }
-        let mut counted: Vec<bool> = part.metas.iter().map(|meta| tests.counts(meta)).collect();
+        let mut counted: Vec<bool> = part.metas.iter().map(|meta| tests.is_counted(meta)).collect();
         if let Some(author) = tests.author {
             for (doc, _) in part.authors.iter().filter(|(_, name)| *name != author) {
                 counted[*doc as usize] = false;
             }
         }
         let mut wanted: Vec<bool> =
-            part.metas.iter().zip(&counted).map(|(meta, counted)| *counted && tests.wants(meta)).collect();
+            part.metas.iter().zip(&counted).map(|(meta, counted)| *counted && tests.is_wanted(meta)).collect();
         if let Some(allowed) = allowed {
             for (wanted, memory) in wanted.iter_mut().zip(&part.memories) {
                 *wanted = *wanted && allowed.contains(memory);
@@ -173,74 +184,74 @@ impl<'a> View<'a> {
         let total_len = lens.map(|(len, counted)| u64::from(*len) * u64::from(*counted)).sum();
         let docs = counted.iter().map(|counted| u64::from(*counted)).sum();
         let some = |mask: Vec<bool>| mask.contains(&false).then_some(mask);
-        View { part, postings, counted: some(counted), wanted: some(wanted), docs, total_len }
+        PartitionView { part, postings, counted: some(counted), wanted: some(wanted), docs, total_len }
     }
 
     #[cfg(test)]
-    pub(super) fn whole(part: &'a Partition) -> View<'a> {
+    pub(super) fn whole(part: &'a Partition) -> PartitionView<'a> {
         let postings = Cow::Borrowed(&part.postings);
-        View { part, postings, counted: None, wanted: None, docs: 0, total_len: 0 }
+        PartitionView { part, postings, counted: None, wanted: None, docs: 0, total_len: 0 }
     }
 
-    pub(super) fn wants(&self, doc: usize) -> bool {
+    pub(super) fn is_wanted(&self, doc: usize) -> bool {
         self.wanted.as_ref().is_none_or(|wanted| wanted[doc])
     }
 
-    pub(super) fn offer(&self, top: &mut Top, at: usize, doc: usize, score: f32) {
+    pub(super) fn offer_doc(&self, top: &mut TopRanked, at: usize, doc: usize, score: f32) {
         if !top.is_beaten(score) {
             let (updated, memory) = (self.part.metas[doc].updated, self.part.memories[doc]);
-            top.offer(Ranked { score, updated, memory, at: (at, doc) });
+            top.offer(RankedDoc { score, updated, memory, at: (at, doc) });
         }
     }
 }
 
-fn counted(views: &[View<'_>], terms: &[Term]) -> Stats {
-    let df = |view: &View<'_>, term: Term| match &view.counted {
-        None => view.postings.count(term) as u32,
+fn count_stats(views: &[PartitionView<'_>], terms: &[Term]) -> CorpusStats {
+    let df = |view: &PartitionView<'_>, term: Term| match &view.counted {
+        None => view.postings.count_postings(term) as u32,
         Some(counted) => {
             let mut df = 0;
-            view.postings.each(term, |posting| df += u32::from(counted[posting.doc()]));
+            view.postings.for_each_posting(term, |posting| df += u32::from(counted[posting.doc()]));
             df
         }
     };
-    Stats {
+    CorpusStats {
         docs: views.iter().map(|view| view.docs).sum(),
         total_len: views.iter().map(|view| view.total_len).sum(),
         df: terms.iter().map(|term| views.iter().map(|view| df(view, *term)).sum()).collect(),
     }
 }
 
-fn by_words(views: &[View<'_>], find: &Find, stats: &Stats) -> Top {
+fn top_by_words(views: &[PartitionView<'_>], find: &CandidateQuery, stats: &CorpusStats) -> TopRanked {
     let mut scorer = Scorer::new(find, stats);
-    let mut top = Top::new(find.pool);
+    let mut top = TopRanked::new(find.pool);
     for (at, view) in views.iter().enumerate() {
         let mut scores = vec![0.0_f32; view.part.metas.len()];
         let mut touched = Vec::new();
         for (term, df) in find.words.terms.iter().zip(&stats.df) {
             let weight = term.weight * scorer.idf(*df);
-            view.postings.each(term.term, |posting| {
+            view.postings.for_each_posting(term.term, |posting| {
                 let doc = posting.doc();
-                if !view.wants(doc) {
+                if !view.is_wanted(doc) {
                     return;
                 }
                 if scores[doc] == 0.0 {
                     touched.push(doc as Doc);
                 }
-                scores[doc] += weight * scorer.saturated(posting.times(), view.part.lens[doc]);
+                scores[doc] += weight * scorer.term_saturation(posting.times(), view.part.lens[doc]);
             });
         }
         for doc in touched {
-            view.offer(&mut top, at, doc as usize, scores[doc as usize]);
+            view.offer_doc(&mut top, at, doc as usize, scores[doc as usize]);
         }
     }
     top
 }
 
-fn newest(views: &[View<'_>], pool: usize) -> Top {
-    let mut top = Top::new(pool);
+fn top_newest(views: &[PartitionView<'_>], pool: usize) -> TopRanked {
+    let mut top = TopRanked::new(pool);
     for (at, view) in views.iter().enumerate() {
-        for doc in (0..view.part.metas.len()).filter(|doc| view.wants(*doc)) {
-            view.offer(&mut top, at, doc, 0.0);
+        for doc in (0..view.part.metas.len()).filter(|doc| view.is_wanted(*doc)) {
+            view.offer_doc(&mut top, at, doc, 0.0);
         }
     }
     top

@@ -8,12 +8,12 @@
 const WORD: usize = u64::BITS as usize;
 
 /// Words one row takes.
-pub(super) fn words(dimensions: usize) -> usize {
+pub(super) fn words_per_row(dimensions: usize) -> usize {
     dimensions.div_ceil(WORD)
 }
 
 /// The signs of a row, one word after the other.
-pub(super) fn of(row: &[i8]) -> impl Iterator<Item = u64> {
+pub(super) fn sign_words(row: &[i8]) -> impl Iterator<Item = u64> {
     row.chunks(WORD).map(|chunk| {
         let (eights, rest) = chunk.as_chunks::<8>();
         let mut bits = 0;
@@ -38,27 +38,27 @@ fn eight_signs(eight: [i8; 8]) -> u64 {
 }
 
 /// In how many signs each row differs from the query.
-pub(super) fn distances(query: &[u64], rows: &[u64]) -> Vec<u16> {
+pub(super) fn hamming_distances(query: &[u64], rows: &[u64]) -> Vec<u16> {
     let mut distances = vec![0; rows.len() / query.len().max(1)];
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("popcnt") {
         // SAFETY: the processor has the instruction; the function needs nothing else.
-        unsafe { counted(query, rows, &mut distances) };
+        unsafe { hamming_distances_popcnt(query, rows, &mut distances) };
         return distances;
     }
-    each(query, rows, &mut distances);
+    hamming_distances_loop(query, rows, &mut distances);
     distances
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt")]
-fn counted(query: &[u64], rows: &[u64], distances: &mut [u16]) {
-    each(query, rows, distances);
+fn hamming_distances_popcnt(query: &[u64], rows: &[u64], distances: &mut [u16]) {
+    hamming_distances_loop(query, rows, distances);
 }
 
 /// Plain loops: what is written as a closure becomes a function of its own, which may not use the processor's means.
 #[inline(always)]
-fn each(query: &[u64], rows: &[u64], distances: &mut [u16]) {
+fn hamming_distances_loop(query: &[u64], rows: &[u64], distances: &mut [u16]) {
     match query {
         // The default model's size: without a loop in the loop.
         [a, b, c, d] => {
@@ -92,12 +92,12 @@ mod tests {
             let value = |i: usize| ((i * 97 + 41) % 251) as u8 as i8;
             let rows: Vec<Vec<i8>> =
                 (0..5).map(|row| (0..dimensions).map(|i| value(i * 3 + row * 7)).collect()).collect();
-            let bits: Vec<u64> = rows.iter().flat_map(|row| of(row)).collect();
-            assert_eq!(bits.len(), 5 * words(dimensions));
-            let query: Vec<u64> = of(&rows[2]).collect();
+            let bits: Vec<u64> = rows.iter().flat_map(|row| sign_words(row)).collect();
+            assert_eq!(bits.len(), 5 * words_per_row(dimensions));
+            let query: Vec<u64> = sign_words(&rows[2]).collect();
             let differ = |row: &[i8]| row.iter().zip(&rows[2]).filter(|(a, b)| (**a < 0) != (**b < 0)).count() as u16;
             let expected: Vec<u16> = rows.iter().map(|row| differ(row)).collect();
-            assert_eq!(distances(&query, &bits), expected, "{dimensions}");
+            assert_eq!(hamming_distances(&query, &bits), expected, "{dimensions}");
         }
     }
 }

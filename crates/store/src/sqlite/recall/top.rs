@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 #[derive(Clone, Copy)]
-pub(super) struct Ranked {
+pub(super) struct RankedDoc {
     pub(super) score: f32,
     pub(super) updated: i64,
     pub(super) memory: [u8; 16],
@@ -12,36 +12,36 @@ pub(super) struct Ranked {
     pub(super) at: (usize, usize),
 }
 
-impl Ord for Ranked {
+impl Ord for RankedDoc {
     fn cmp(&self, other: &Self) -> Ordering {
         let newer = self.score.total_cmp(&other.score).then(self.updated.cmp(&other.updated));
         newer.then_with(|| other.memory.cmp(&self.memory))
     }
 }
 
-impl PartialOrd for Ranked {
+impl PartialOrd for RankedDoc {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Ranked {
+impl PartialEq for RankedDoc {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Ranked {}
+impl Eq for RankedDoc {}
 
-pub(super) struct Top {
+pub(super) struct TopRanked {
     limit: usize,
     /// The least of the best on top.
-    best: BinaryHeap<Reverse<Ranked>>,
+    best: BinaryHeap<Reverse<RankedDoc>>,
 }
 
-impl Top {
-    pub(super) fn new(limit: usize) -> Top {
-        Top { limit, best: BinaryHeap::new() }
+impl TopRanked {
+    pub(super) fn new(limit: usize) -> TopRanked {
+        TopRanked { limit, best: BinaryHeap::new() }
     }
 
     /// A score that cannot get in any more: asked first, because most cannot.
@@ -49,7 +49,7 @@ impl Top {
         self.best.len() >= self.limit && self.best.peek().is_none_or(|Reverse(least)| score < least.score)
     }
 
-    pub(super) fn offer(&mut self, ranked: Ranked) {
+    pub(super) fn offer(&mut self, ranked: RankedDoc) {
         self.best.push(Reverse(ranked));
         if self.best.len() > self.limit {
             self.best.pop();
@@ -57,7 +57,7 @@ impl Top {
     }
 
     /// Best first.
-    pub(super) fn into_sorted(self) -> Vec<Ranked> {
+    pub(super) fn into_sorted(self) -> Vec<RankedDoc> {
         self.best.into_sorted_vec().into_iter().map(|Reverse(ranked)| ranked).collect()
     }
 }
@@ -68,14 +68,14 @@ mod tests {
 
     #[test]
     fn the_best_come_first_and_ties_are_settled() {
-        let mut top = Top::new(3);
+        let mut top = TopRanked::new(3);
         for (score, updated, id) in [(1.0, 1, 1), (2.0, 1, 2), (2.0, 2, 3), (2.0, 1, 4), (0.5, 9, 5)] {
             if !top.is_beaten(score) {
-                top.offer(Ranked { score, updated, memory: [id; 16], at: (0, 0) });
+                top.offer(RankedDoc { score, updated, memory: [id; 16], at: (0, 0) });
             }
         }
         let ids: Vec<u8> = top.into_sorted().iter().map(|ranked| ranked.memory[0]).collect();
         assert_eq!(ids, [3, 2, 4]);
-        assert!(Top::new(0).is_beaten(1.0));
+        assert!(TopRanked::new(0).is_beaten(1.0));
     }
 }

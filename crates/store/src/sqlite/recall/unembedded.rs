@@ -5,16 +5,16 @@ use engine::model::memory::Memory;
 use rusqlite::Connection;
 
 use crate::sqlite::fault::Fault;
-use crate::sqlite::rows::{self, MEMORY, key};
+use crate::sqlite::rows::{self, MEMORY, id_bytes};
 
 /// Live memories without a vector of this model.
-pub(in crate::sqlite) fn unembedded(
+pub(in crate::sqlite) fn list_unembedded(
     conn: &Connection,
     tenant: TenantId,
     model: &str,
     limit: usize,
 ) -> Result<Vec<Memory>, Fault> {
-    let mut seqs = without_vector(conn, tenant, model, limit)?;
+    let mut seqs = rows_without_vector(conn, tenant, model, limit)?;
     seqs.sort_unstable();
     seqs.truncate(limit);
     let mut statement = conn.prepare_cached(&format!(
@@ -26,21 +26,21 @@ pub(in crate::sqlite) fn unembedded(
     ))?;
     let mut memories = Vec::with_capacity(seqs.len());
     for (_, memory) in seqs {
-        let mut rows = statement.query((key(tenant.0), memory))?;
-        memories.extend(rows.next()?.map(rows::memory).transpose()?);
+        let mut rows = statement.query((id_bytes(tenant.0), memory))?;
+        memories.extend(rows.next()?.map(rows::read_memory).transpose()?);
     }
     Ok(memories)
 }
 
 /// Rows with no vector, then rows of each other model: an index range each, so that a database that is up to date
 /// costs a glance.
-fn without_vector(
+fn rows_without_vector(
     conn: &Connection,
     tenant: TenantId,
     model: &str,
     limit: usize,
 ) -> Result<Vec<(u64, [u8; 16])>, Fault> {
-    let wall = key(tenant.0);
+    let wall = id_bytes(tenant.0);
     let mut next =
         conn.prepare_cached("select min(model) from recall where tenant = ?1 and state = 'active' and model > ?2")?;
     let mut rows = conn.prepare_cached(

@@ -6,7 +6,7 @@ use super::signs;
 
 /// Vectors of one model, row by row; a scale of zero where a memory has none.
 #[derive(Default)]
-pub(super) struct Vectors {
+pub(super) struct VectorTable {
     pub(super) model: Option<String>,
     pub(super) dimensions: usize,
     pub(super) values: Vec<i8>,
@@ -17,8 +17,8 @@ pub(super) struct Vectors {
     pub(super) expected: usize,
 }
 
-impl Vectors {
-    pub(super) fn has(&self, doc: usize) -> bool {
+impl VectorTable {
+    pub(super) fn has_vector(&self, doc: usize) -> bool {
         self.scales[doc] > 0.0
     }
 
@@ -29,21 +29,21 @@ impl Vectors {
     }
 
     /// From now on signs are kept.
-    pub(super) fn sign(&mut self) {
+    pub(super) fn build_signs(&mut self) {
         if self.signs.is_none() && self.dimensions > 0 {
-            let mut kept = Vec::with_capacity(self.scales.len() * signs::words(self.dimensions));
-            self.values.chunks_exact(self.dimensions).for_each(|row| kept.extend(signs::of(row)));
+            let mut kept = Vec::with_capacity(self.scales.len() * signs::words_per_row(self.dimensions));
+            self.values.chunks_exact(self.dimensions).for_each(|row| kept.extend(signs::sign_words(row)));
             self.signs = Some(kept);
         }
     }
 
     /// Keeps rows and memories in step; the first vector says how long the others are.
-    pub(super) fn push(&mut self, vector: Option<&[u8]>, before: usize) {
+    pub(super) fn push_row(&mut self, vector: Option<&[u8]>, before: usize) {
         let fits = |length: usize| self.dimensions == 0 || length == self.dimensions;
-        match vector.and_then(Vector::parts).filter(|(_, values)| fits(values.len())) {
+        match vector.and_then(Vector::read_parts).filter(|(_, values)| fits(values.len())) {
             Some((scale, values)) => {
                 if self.dimensions == 0 {
-                    self.begin(values.len(), before);
+                    self.set_dimensions(values.len(), before);
                 }
                 self.values.extend(values);
                 self.scales.push(scale);
@@ -55,11 +55,11 @@ impl Vectors {
             None => return,
         }
         if let Some(kept) = &mut self.signs {
-            kept.extend(signs::of(&self.values[self.values.len() - self.dimensions..]));
+            kept.extend(signs::sign_words(&self.values[self.values.len() - self.dimensions..]));
         }
     }
 
-    fn begin(&mut self, dimensions: usize, before: usize) {
+    fn set_dimensions(&mut self, dimensions: usize, before: usize) {
         self.dimensions = dimensions;
         self.values.reserve(self.expected * dimensions);
         self.scales.reserve(self.expected);
@@ -67,7 +67,7 @@ impl Vectors {
         self.scales.resize(before, 0.0);
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(super) fn memory_bytes(&self) -> usize {
         self.values.capacity()
             + self.scales.capacity() * size_of::<f32>()
             + self.signs.as_ref().map_or(0, |signs| signs.capacity() * size_of::<u64>())

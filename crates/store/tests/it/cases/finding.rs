@@ -1,27 +1,27 @@
 use engine::model::memory::{Draft, Memory};
 use engine::model::vocabulary::{Kind, Operation, State};
-use engine::policy::{Constrained, Readable};
+use engine::policy::{Readable, VisibleCandidates};
 use engine::ports::change::Write;
-use engine::ports::{Backend, Filter, Find, Found, Neighbours, Order, Page};
+use engine::ports::{Backend, CandidateQuery, CandidateSet, Filter, Neighbours, PageRequest, SortOrder};
 use engine::text::words;
 
 use crate::postgres::has_vectors;
 use crate::world::*;
 
-pub(crate) fn words_find(text: &str) -> Find {
-    Find { words: words::query(text), pool: 10, ..Find::default() }
+pub(crate) fn words_find(text: &str) -> CandidateQuery {
+    CandidateQuery { words: words::parse_query(text), pool: 10, ..CandidateQuery::default() }
 }
 
-fn contents(found: &Found) -> Vec<&str> {
+fn contents(found: &CandidateSet) -> Vec<&str> {
     found.candidates.iter().map(|candidate| candidate.memory.content.as_str()).collect()
 }
 
 /// Frequencies of the query's terms that occur at all; a query also tries other spellings.
-fn met(found: &Found) -> Vec<u32> {
+fn met(found: &CandidateSet) -> Vec<u32> {
     found.stats.df.iter().copied().filter(|df| *df > 0).collect()
 }
 
-pub(crate) fn sorted(found: &Found) -> Vec<&str> {
+pub(crate) fn sorted(found: &CandidateSet) -> Vec<&str> {
     let mut contents = contents(found);
     contents.sort_unstable();
     contents
@@ -37,13 +37,13 @@ pub(crate) fn turns_beside_the_best_are_found(backend: &dyn Backend) {
     let other = Draft { session: Some("s2".to_owned()), turn: Some(3), ..draft("another session") };
     world.save(world.entry("c1", other));
     let find = words_find("ferry");
-    assert_eq!(sorted(&backend.find(&world.all(), &find).unwrap()), ["the harbour ferry was late"]);
+    assert_eq!(sorted(&backend.find_candidates(&world.all(), &find).unwrap()), ["the harbour ferry was late"]);
     let neighbours = Some(Neighbours { of_best: 10, reach: 1 });
-    let found = backend.find(&world.all(), &Find { neighbours, ..find }).unwrap();
+    let found = backend.find_candidates(&world.all(), &CandidateQuery { neighbours, ..find }).unwrap();
     assert_eq!(sorted(&found), ["hello there", "it was the fog again", "the harbour ferry was late"]);
     // What is only new answers nothing, so nobody wants what was said beside it.
-    let newest = Find { newest: true, pool: 2, neighbours, ..Find::default() };
-    assert_eq!(sorted(&backend.find(&world.all(), &newest).unwrap()), ["another session", "farther off"]);
+    let newest = CandidateQuery { newest: true, pool: 2, neighbours, ..CandidateQuery::default() };
+    assert_eq!(sorted(&backend.find_candidates(&world.all(), &newest).unwrap()), ["another session", "farther off"]);
 }
 
 pub(crate) fn words_find_the_best_first(backend: &dyn Backend) {
@@ -51,7 +51,7 @@ pub(crate) fn words_find_the_best_first(backend: &dyn Backend) {
     for text in ["apple banana", "apple apple cherry", "banana cherry", "unrelated things"] {
         world.remember("c1", text);
     }
-    let found = backend.find(&world.all(), &words_find("apple cherry")).unwrap();
+    let found = backend.find_candidates(&world.all(), &words_find("apple cherry")).unwrap();
     assert_eq!(contents(&found)[0], "apple apple cherry");
     assert_eq!(sorted(&found), ["apple apple cherry", "apple banana", "banana cherry"]);
     assert_eq!(found.stats.docs, 4);
@@ -62,9 +62,9 @@ pub(crate) fn words_find_the_best_first(backend: &dyn Backend) {
     }
     let total: u64 = found.stats.total_len;
     assert_eq!(total, 9);
-    let one = Find { pool: 1, ..words_find("apple cherry") };
-    assert_eq!(contents(&backend.find(&world.all(), &one).unwrap()), ["apple apple cherry"]);
-    assert_eq!(contents(&backend.find(&world.all(), &words_find("nothing like it")).unwrap()), [""; 0]);
+    let one = CandidateQuery { pool: 1, ..words_find("apple cherry") };
+    assert_eq!(contents(&backend.find_candidates(&world.all(), &one).unwrap()), ["apple apple cherry"]);
+    assert_eq!(contents(&backend.find_candidates(&world.all(), &words_find("nothing like it")).unwrap()), [""; 0]);
 }
 
 pub(crate) fn statistics_are_of_what_is_seen(backend: &dyn Backend) {
@@ -73,15 +73,15 @@ pub(crate) fn statistics_are_of_what_is_seen(backend: &dyn Backend) {
     for i in 0..20 {
         world.remember("c2", &format!("apple number {i}"));
     }
-    let found = backend.find(&seen_by(world.tenant, "c1"), &words_find("apple")).unwrap();
+    let found = backend.find_candidates(&seen_by(world.tenant, "c1"), &words_find("apple")).unwrap();
     assert_eq!((found.stats.docs, found.stats.total_len, met(&found)), (1, 2, vec![1]));
     let waiting = world.remember("c1", "apple waiting");
     world.save(world.transition(&waiting, Operation::Constrain, |memory| memory.state = State::Constrained));
     let states = vec![State::Active, State::Constrained];
-    let asked = Find { filter: Filter { states, ..Filter::default() }, ..words_find("apple") };
-    let count = |readable: &Readable| backend.find(readable, &asked).unwrap().stats.docs;
+    let asked = CandidateQuery { filter: Filter { states, ..Filter::default() }, ..words_find("apple") };
+    let count = |readable: &Readable| backend.find_candidates(readable, &asked).unwrap().stats.docs;
     assert_eq!(count(&seen_by(world.tenant, "c1")), 2);
-    let other = Constrained::Of("agent:other".to_owned());
+    let other = VisibleCandidates::AuthoredBy("agent:other".to_owned());
     assert_eq!(count(&Readable { constrained: other, ..seen_by(world.tenant, "c1") }), 1);
 }
 
@@ -98,21 +98,29 @@ pub(crate) fn the_nearest_vectors_are_found(backend: &dyn Backend) {
     save("west", &[-1.0, 0.1, 0.0], MODEL);
     save("other model", &[1.0, 0.0, 0.0], "other-model");
     world.remember("c1", "no vector");
-    let near = |pool: usize| Find { vector: Some(embedding(MODEL, &[1.0, 0.0, 0.0])), pool, ..Find::default() };
-    let found = backend.find(&world.all(), &near(2)).unwrap();
+    let near = |pool: usize| CandidateQuery {
+        vector: Some(embedding(MODEL, &[1.0, 0.0, 0.0])),
+        pool,
+        ..CandidateQuery::default()
+    };
+    let found = backend.find_candidates(&world.all(), &near(2)).unwrap();
     assert_eq!(contents(&found), ["east", "north east"]);
     assert!(found.candidates.iter().all(|candidate| candidate.vector.is_some()));
     let cosine = found.candidates[0].vector.as_ref().unwrap().cosine(&embedding(MODEL, &[1.0, 0.0, 0.0]).vector);
     assert!((cosine - 0.995).abs() < 0.01, "{cosine}");
-    assert_eq!(contents(&backend.find(&world.all(), &near(10)).unwrap()), ["east", "north east", "west"]);
+    assert_eq!(contents(&backend.find_candidates(&world.all(), &near(10)).unwrap()), ["east", "north east", "west"]);
     // Another model sees its own only, also after this one was searched.
-    let other = Find { vector: Some(embedding("other-model", &[0.0, 1.0, 0.0])), pool: 10, ..Find::default() };
-    assert_eq!(contents(&backend.find(&world.all(), &other).unwrap()), ["other model"]);
-    let longer = Find { vector: Some(embedding(MODEL, &[1.0; 5])), pool: 10, ..Find::default() };
-    assert_eq!(contents(&backend.find(&world.all(), &longer).unwrap()), [""; 0]);
+    let other = CandidateQuery {
+        vector: Some(embedding("other-model", &[0.0, 1.0, 0.0])),
+        pool: 10,
+        ..CandidateQuery::default()
+    };
+    assert_eq!(contents(&backend.find_candidates(&world.all(), &other).unwrap()), ["other model"]);
+    let longer = CandidateQuery { vector: Some(embedding(MODEL, &[1.0; 5])), pool: 10, ..CandidateQuery::default() };
+    assert_eq!(contents(&backend.find_candidates(&world.all(), &longer).unwrap()), [""; 0]);
     // Words and vectors together, each once.
-    let both = Find { words: words::query("west"), ..near(2) };
-    assert_eq!(sorted(&backend.find(&world.all(), &both).unwrap()), ["east", "north east", "west"]);
+    let both = CandidateQuery { words: words::parse_query("west"), ..near(2) };
+    assert_eq!(sorted(&backend.find_candidates(&world.all(), &both).unwrap()), ["east", "north east", "west"]);
 }
 
 pub(crate) fn filters_come_before_scoring(backend: &dyn Backend) {
@@ -126,8 +134,8 @@ pub(crate) fn filters_come_before_scoring(backend: &dyn Backend) {
     wanted.always_inject = Some(true);
     let wanted = world.save(world.entry("c1", wanted));
     let check = |filter: Filter| {
-        let find = Find { filter, pool: 1, ..words_find("apple") };
-        let found = backend.find(&world.all(), &find).unwrap();
+        let find = CandidateQuery { filter, pool: 1, ..words_find("apple") };
+        let found = backend.find_candidates(&world.all(), &find).unwrap();
         assert_eq!(contents(&found), [wanted.content.as_str()], "{find:?}");
         assert_eq!(found.stats.docs, 31, "statistics are of the place");
     };
@@ -149,20 +157,20 @@ pub(crate) fn a_closed_store_takes_no_place_in_the_pool(backend: &dyn Backend) {
         world.save(world.entry_in("workspace_runbooks", &admin, &engine::model::scope::Scope::Workspace, log));
     }
     world.remember("c1", "one apple among many other words of all sorts");
-    let closed = |readable: Readable| Readable { closed: vec!["workspace_runbooks".to_owned()], ..readable };
+    let closed = |readable: Readable| Readable { hidden_stores: vec!["workspace_runbooks".to_owned()], ..readable };
     for readable in [world.all(), seen_by(world.tenant, "c1")].map(closed) {
-        let found = backend.find(&readable, &Find { pool: 1, ..words_find("apple") }).unwrap();
+        let found = backend.find_candidates(&readable, &CandidateQuery { pool: 1, ..words_find("apple") }).unwrap();
         assert_eq!(contents(&found), ["one apple among many other words of all sorts"]);
         assert_eq!(found.stats.docs, 1, "nor in the statistics");
-        let page = Page { order: Order::Newest, after: None, limit: 1 };
-        assert_eq!(backend.list(&readable, &Filter::default(), &page).unwrap().len(), 1);
+        let page = PageRequest { order: SortOrder::Newest, after: None, limit: 1 };
+        assert_eq!(backend.list_memories(&readable, &Filter::default(), &page).unwrap().len(), 1);
     }
 }
 
 pub(crate) fn a_find_sees_every_write(backend: &dyn Backend) {
     let world = World::new(backend);
     let find = |text: &str| -> Vec<String> {
-        let found = backend.find(&world.all(), &words_find(text)).unwrap();
+        let found = backend.find_candidates(&world.all(), &words_find(text)).unwrap();
         sorted(&found).into_iter().map(str::to_owned).collect()
     };
     assert_eq!(find("apple"), [""; 0]);
@@ -185,40 +193,43 @@ pub(crate) fn a_find_sees_every_write(backend: &dyn Backend) {
         memory = world.save(world.revised(&memory, draft(&format!("banana version {i}"))));
         assert_eq!(find("banana"), [format!("banana version {i}")]);
     }
-    assert_eq!(backend.find(&world.all(), &words_find("banana")).unwrap().stats.docs, 1);
+    assert_eq!(backend.find_candidates(&world.all(), &words_find("banana")).unwrap().stats.docs, 1);
     if !has_vectors(backend) {
         return;
     }
     // A late vector is found too.
-    let near = Find { vector: Some(embedding(MODEL, &[1.0, 0.0])), pool: 5, ..Find::default() };
-    assert!(backend.find(&world.all(), &near).unwrap().candidates.is_empty());
+    let near = CandidateQuery { vector: Some(embedding(MODEL, &[1.0, 0.0])), pool: 5, ..CandidateQuery::default() };
+    assert!(backend.find_candidates(&world.all(), &near).unwrap().candidates.is_empty());
     let embedding = embedding(MODEL, &[1.0, 0.0]);
-    let late = Write::Embedded { memory: memory.id, version: memory.version, embedding };
-    world.commit(world.change().write(late));
-    assert_eq!(backend.find(&world.all(), &near).unwrap().candidates.len(), 1);
+    let late = Write::SetEmbedding { memory: memory.id, version: memory.version, embedding };
+    world.commit(world.change().with_write(late));
+    assert_eq!(backend.find_candidates(&world.all(), &near).unwrap().candidates.len(), 1);
 }
 
 pub(crate) fn the_newest_a_piece_and_the_asked_about(backend: &dyn Backend) {
     let world = World::new(backend);
     let memories: Vec<Memory> =
         ["Alpha Beta", "Gamma Delta", "Epsilon"].iter().map(|text| world.remember("c1", text)).collect();
-    let newest = Find { newest: true, pool: 2, ..Find::default() };
-    assert_eq!(contents(&backend.find(&world.all(), &newest).unwrap()), ["Epsilon", "Gamma Delta"]);
-    let piece = Find { substring: Some("a bet".to_owned()), pool: 5, ..Find::default() };
-    assert_eq!(contents(&backend.find(&world.all(), &piece).unwrap()), ["Alpha Beta"]);
-    let wild = Find { substring: Some("%".to_owned()), pool: 5, ..Find::default() };
-    assert_eq!(contents(&backend.find(&world.all(), &wild).unwrap()), [""; 0]);
+    let newest = CandidateQuery { newest: true, pool: 2, ..CandidateQuery::default() };
+    assert_eq!(contents(&backend.find_candidates(&world.all(), &newest).unwrap()), ["Epsilon", "Gamma Delta"]);
+    let piece = CandidateQuery { substring: Some("a bet".to_owned()), pool: 5, ..CandidateQuery::default() };
+    assert_eq!(contents(&backend.find_candidates(&world.all(), &piece).unwrap()), ["Alpha Beta"]);
+    let wild = CandidateQuery { substring: Some("%".to_owned()), pool: 5, ..CandidateQuery::default() };
+    assert_eq!(contents(&backend.find_candidates(&world.all(), &wild).unwrap()), [""; 0]);
     // Asked about by id: judged whatever the filter says, if it may be seen at all.
     let nothing = Filter { kinds: vec![Kind::Runbook], ..Filter::default() };
-    let also = Find { filter: nothing, also: vec![memories[0].id], pool: 5, ..Find::default() };
-    assert_eq!(contents(&backend.find(&world.all(), &also).unwrap()), ["Alpha Beta"]);
-    assert!(backend.find(&seen_by(world.tenant, "c2"), &also).unwrap().candidates.is_empty());
+    let also =
+        CandidateQuery { filter: nothing, always_include: vec![memories[0].id], pool: 5, ..CandidateQuery::default() };
+    assert_eq!(contents(&backend.find_candidates(&world.all(), &also).unwrap()), ["Alpha Beta"]);
+    assert!(backend.find_candidates(&seen_by(world.tenant, "c2"), &also).unwrap().candidates.is_empty());
     let expired = Filter { unexpired_at: Some(world.now()), ..Filter::default() };
     let short = Draft { expires_at: Some(world.now()), ..draft("apple expired") };
     world.save(world.entry("c1", short));
-    let found = backend.find(&world.all(), &Find { filter: expired, ..words_find("apple") }).unwrap();
+    let found =
+        backend.find_candidates(&world.all(), &CandidateQuery { filter: expired, ..words_find("apple") }).unwrap();
     assert_eq!(contents(&found).len(), 1, "not yet expired at the time asked for");
     let later = Filter { unexpired_at: Some(world.now()), ..Filter::default() };
-    let found = backend.find(&world.all(), &Find { filter: later, ..words_find("apple") }).unwrap();
+    let found =
+        backend.find_candidates(&world.all(), &CandidateQuery { filter: later, ..words_find("apple") }).unwrap();
     assert_eq!((contents(&found).len(), found.stats.docs), (0, 3));
 }

@@ -3,15 +3,15 @@ use engine::model::id::MemoryId;
 use engine::model::memory::{Draft, Memory};
 use engine::model::scope::Scope;
 use engine::model::vocabulary::{Kind, Layer, Operation, ScopeKind, State, Trust};
-use engine::policy::{Constrained, Readable, Scopes};
+use engine::policy::{Readable, ReadableScopes, VisibleCandidates};
 use engine::ports::change::Write;
-use engine::ports::{Address, Backend, Cursor, Filter, Find, Order, Page};
+use engine::ports::{Address, Backend, CandidateQuery, Filter, ListCursor, PageRequest, SortOrder};
 use engine::text::words;
 use jiff::Timestamp;
 
 use crate::world::*;
 
-const PAGE: Page = Page { order: Order::Path, after: None, limit: 100 };
+const PAGE: PageRequest = PageRequest { order: SortOrder::Path, after: None, limit: 100 };
 
 /// Walks every reading method with somebody else's eyes.
 fn sees_nothing(backend: &dyn Backend, readable: &Readable, memory: &Memory) {
@@ -22,7 +22,7 @@ fn sees_nothing(backend: &dyn Backend, readable: &Readable, memory: &Memory) {
         Address::Path { place: place.clone(), path: path.clone() },
         Address::Hash { place: place.clone(), sha256: memory.sha256.clone() },
     ] {
-        assert_eq!(backend.get(readable, &address).unwrap(), None, "{address:?}");
+        assert_eq!(backend.get_memory(readable, &address).unwrap(), None, "{address:?}");
     }
     let every_state = State::ALL.to_vec();
     let filters = [
@@ -33,24 +33,24 @@ fn sees_nothing(backend: &dyn Backend, readable: &Readable, memory: &Memory) {
         Filter { states: every_state, as_of: Some(memory.updated_at), ..Filter::default() },
     ];
     for filter in filters {
-        assert_eq!(backend.list(readable, &filter, &PAGE).unwrap(), [], "{filter:?}");
-        let find = Find {
+        assert_eq!(backend.list_memories(readable, &filter, &PAGE).unwrap(), [], "{filter:?}");
+        let find = CandidateQuery {
             filter,
-            words: words::query(&memory.content),
-            substring: Some(memory.summary().to_lowercase()),
+            words: words::parse_query(&memory.content),
+            substring: Some(memory.summary_line().to_lowercase()),
             vector: Some(embedding(MODEL, &[1.0, 0.0])),
             pool: 10,
             newest: true,
-            also: vec![memory.id],
+            always_include: vec![memory.id],
             neighbours: None,
         };
-        let found = backend.find(readable, &find).unwrap();
+        let found = backend.find_candidates(readable, &find).unwrap();
         assert!(found.candidates.is_empty(), "{find:?}");
         assert_eq!((found.stats.docs, found.stats.total_len), (0, 0));
         assert!(found.stats.df.iter().all(|df| *df == 0));
     }
-    assert_eq!(backend.versions(readable, memory.id, None, 10).unwrap(), []);
-    assert_eq!(backend.version(readable, memory.version).unwrap(), None);
+    assert_eq!(backend.list_versions(readable, memory.id, None, 10).unwrap(), []);
+    assert_eq!(backend.get_version(readable, memory.version).unwrap(), None);
 }
 
 pub(crate) fn a_stranger_sees_nothing(backend: &dyn Backend) {
@@ -59,34 +59,38 @@ pub(crate) fn a_stranger_sees_nothing(backend: &dyn Backend) {
         .entry("c1", at_path("notes/nginx", "nginx crashlooped"))
         .with_embedding(Some(embedding(MODEL, &[1.0, 0.0])));
     let memory = world.save(entry);
-    assert_eq!(backend.get(&seen_by(world.tenant, "c1"), &Address::Id(memory.id)).unwrap().as_ref(), Some(&memory));
+    assert_eq!(
+        backend.get_memory(&seen_by(world.tenant, "c1"), &Address::Id(memory.id)).unwrap().as_ref(),
+        Some(&memory)
+    );
     sees_nothing(backend, &seen_by(world.tenant, "c2"), &memory);
-    let nowhere = Readable { scopes: Scopes::These(vec![]), ..world.all() };
+    let nowhere = Readable { scopes: ReadableScopes::These(vec![]), ..world.all() };
     sees_nothing(backend, &nowhere, &memory);
     let other_kind = Scope::Agent { agent: "c1".to_owned() };
-    sees_nothing(backend, &Readable { scopes: Scopes::These(vec![other_kind]), ..world.all() }, &memory);
+    sees_nothing(backend, &Readable { scopes: ReadableScopes::These(vec![other_kind]), ..world.all() }, &memory);
 
     // Waiting for review: its author and reviewers only.
     let waiting =
         world.save(world.transition(&memory, Operation::Constrain, |memory| memory.state = State::Constrained));
-    let other_author = Constrained::Of("agent:other".to_owned());
+    let other_author = VisibleCandidates::AuthoredBy("agent:other".to_owned());
     sees_nothing(backend, &Readable { constrained: other_author, ..seen_by(world.tenant, "c1") }, &waiting);
-    assert!(backend.get(&seen_by(world.tenant, "c1"), &Address::Id(memory.id)).unwrap().is_some());
+    assert!(backend.get_memory(&seen_by(world.tenant, "c1"), &Address::Id(memory.id)).unwrap().is_some());
 }
 
 pub(crate) fn tenants_are_walls(backend: &dyn Backend) {
     let (ours, theirs) = (World::new(backend), World::of_tenant(backend, "other", 2));
     let memory = ours.save(ours.entry("c1", at_path("a", "ours alone")));
     sees_nothing(backend, &theirs.all(), &memory);
-    assert_eq!(backend.last_event(theirs.tenant).unwrap(), 0);
-    assert_eq!(backend.place(theirs.tenant, &conversation_place("c1")).unwrap(), Default::default());
-    assert!(backend.unembedded(theirs.tenant, MODEL, 10).unwrap().is_empty());
-    theirs.commit(theirs.change().write(Write::Recalled { memories: vec![memory.id], fading: vec![memory.id] }));
-    theirs.commit(theirs.change().write(Write::Erase { place: conversation_place("c1") }));
+    assert_eq!(backend.last_event_seq(theirs.tenant).unwrap(), 0);
+    assert_eq!(backend.place_state(theirs.tenant, &conversation_place("c1")).unwrap(), Default::default());
+    assert!(backend.list_unembedded(theirs.tenant, MODEL, 10).unwrap().is_empty());
+    theirs
+        .commit(theirs.change().with_write(Write::CountRecalls { memories: vec![memory.id], fading: vec![memory.id] }));
+    theirs.commit(theirs.change().with_write(Write::Erase { place: conversation_place("c1") }));
     let versions = vec![memory.version];
-    theirs.commit(theirs.change().write(Write::Redact { memory: memory.id, versions }));
+    theirs.commit(theirs.change().with_write(Write::Redact { memory: memory.id, versions }));
     assert_eq!(ours.get(memory.id), Some(memory));
-    let slugs: Vec<_> = backend.tenants().unwrap().into_iter().map(|tenant| tenant.slug).collect();
+    let slugs: Vec<_> = backend.list_tenants().unwrap().into_iter().map(|tenant| tenant.slug).collect();
     assert_eq!(slugs, ["default", "other"]);
     assert_eq!(World::of_tenant(backend, "other", 3).tenant, theirs.tenant, "a slug is made once");
 }
@@ -100,19 +104,19 @@ pub(crate) fn lists_come_in_order_and_in_pages(backend: &dyn Backend) {
     memories.push(world.remember("c2", "no path"));
     // The first made is the last touched.
     memories[0] = world.save(world.revised(&memories[0], draft("text d again")));
-    let check = |order: Order, expected: &str| {
+    let check = |order: SortOrder, expected: &str| {
         for limit in [1, 2, 3, 100] {
             let mut seen = String::new();
-            let mut page = Page { order, after: None, limit };
+            let mut page = PageRequest { order, after: None, limit };
             loop {
-                let stretch = backend.list(&world.all(), &Filter::default(), &page).unwrap();
+                let stretch = backend.list_memories(&world.all(), &Filter::default(), &page).unwrap();
                 assert!(stretch.len() <= limit);
                 let Some(last) = stretch.last() else { break };
                 page.after = Some(match order {
-                    Order::Path => Cursor::Path(last.path.clone().unwrap_or_default(), last.id),
-                    Order::Newest => Cursor::Time(last.updated_at, last.id),
-                    Order::Oldest | Order::LastTurn | Order::Expiring | Order::Fading => {
-                        Cursor::Time(last.created_at, last.id)
+                    SortOrder::Path => ListCursor::Path(last.path.clone().unwrap_or_default(), last.id),
+                    SortOrder::Newest => ListCursor::Time(last.updated_at, last.id),
+                    SortOrder::Oldest | SortOrder::LastTurn | SortOrder::Expiring | SortOrder::Fading => {
+                        ListCursor::Time(last.created_at, last.id)
                     }
                 });
                 seen.extend(stretch.iter().map(|memory| memory.path.clone().unwrap_or("-".to_owned())));
@@ -120,9 +124,9 @@ pub(crate) fn lists_come_in_order_and_in_pages(backend: &dyn Backend) {
             assert_eq!(seen, expected, "{order:?} by {limit}");
         }
     };
-    check(Order::Path, "-abcde");
-    check(Order::Newest, "d-ebca");
-    check(Order::Oldest, "dacbe-");
+    check(SortOrder::Path, "-abcde");
+    check(SortOrder::Newest, "d-ebca");
+    check(SortOrder::Oldest, "dacbe-");
 }
 
 pub(crate) fn the_least_important_fades_first(backend: &dyn Backend) {
@@ -131,9 +135,9 @@ pub(crate) fn the_least_important_fades_first(backend: &dyn Backend) {
         world.save(world.entry("c1", Draft { importance: Some(importance), ..draft(text) }))
     };
     let (middle, low, high) = (saved(0.5, "middle"), saved(0.1, "low"), saved(0.9, "high"));
-    let page = Page { order: Order::Fading, after: None, limit: 10 };
+    let page = PageRequest { order: SortOrder::Fading, after: None, limit: 10 };
     let faded = |filter: &Filter| -> Vec<MemoryId> {
-        backend.list(&world.all(), filter, &page).unwrap().into_iter().map(|memory| memory.id).collect()
+        backend.list_memories(&world.all(), filter, &page).unwrap().into_iter().map(|memory| memory.id).collect()
     };
     assert_eq!(faded(&Filter::default()), [low.id, middle.id, high.id]);
     let below = engine::model::lifecycle::fade_key(0.2, high.created_at);
@@ -153,10 +157,10 @@ pub(crate) fn what_has_faded_is_found_in_every_place(backend: &dyn Backend) {
     let fade_below = Some(engine::model::lifecycle::fade_key(0.2, other.created_at));
     let layers = vec![Layer::Episodic];
     let due = |limit: usize| {
-        let page = Page { order: Order::Fading, after: None, limit };
+        let page = PageRequest { order: SortOrder::Fading, after: None, limit };
         let filter = Filter { fade_below, layers: layers.clone(), ..Filter::default() };
         let mut ids: Vec<MemoryId> =
-            backend.list(&world.all(), &filter, &page).unwrap().into_iter().map(|memory| memory.id).collect();
+            backend.list_memories(&world.all(), &filter, &page).unwrap().into_iter().map(|memory| memory.id).collect();
         ids.sort();
         ids
     };
@@ -179,9 +183,9 @@ pub(crate) fn the_last_turn_of_a_session_comes_first(backend: &dyn Backend) {
     turn("s1", None);
     turn("s2", Some(40));
     let turns = |session: Option<&str>| -> Vec<Option<u32>> {
-        let page = Page { order: Order::LastTurn, after: None, limit: 10 };
+        let page = PageRequest { order: SortOrder::LastTurn, after: None, limit: 10 };
         let filter = Filter { session: session.map(str::to_owned), ..Filter::default() };
-        backend.list(&world.all(), &filter, &page).unwrap().iter().map(|memory| memory.turn).collect()
+        backend.list_memories(&world.all(), &filter, &page).unwrap().iter().map(|memory| memory.turn).collect()
     };
     assert_eq!(turns(Some("s1")), [Some(11), Some(3), Some(2)]);
     assert_eq!(turns(None), [Some(40), Some(11), Some(3), Some(2)]);
@@ -250,7 +254,7 @@ pub(crate) fn filters_say_what_they_mean(backend: &dyn Backend) {
 pub(crate) fn an_archived_store_is_not_read(backend: &dyn Backend) {
     let world = World::new(backend);
     let memory = world.save(world.entry("c1", at_path("a", "text")));
-    world.commit(world.change().write(Write::Row(world.store_row("conversation_memory", "archived"))));
+    world.commit(world.change().with_write(Write::Row(world.store_row("conversation_memory", "archived"))));
     sees_nothing(backend, &world.all(), &memory);
     sees_nothing(backend, &seen_by(world.tenant, "c1"), &memory);
 }
@@ -269,17 +273,17 @@ pub(crate) fn the_past_is_as_it_was(backend: &dyn Backend) {
     assert_eq!(at(first.updated_at), ["old text"]);
     assert_eq!(at(second.updated_at), ["new text"]);
     assert_eq!(at(world.now()), [""; 0]);
-    let find = Find {
+    let find = CandidateQuery {
         filter: Filter { as_of: Some(first.updated_at), ..Filter::default() },
-        words: words::query("old text"),
+        words: words::parse_query("old text"),
         substring: None,
         vector: None,
         pool: 10,
         newest: true,
-        also: vec![],
+        always_include: vec![],
         neighbours: None,
     };
-    let found = backend.find(&world.all(), &find).unwrap();
+    let found = backend.find_candidates(&world.all(), &find).unwrap();
     assert_eq!(found.candidates.iter().map(|c| c.memory.content.as_str()).collect::<Vec<_>>(), ["old text"]);
 }
 
@@ -293,10 +297,10 @@ pub(crate) fn what_is_due_comes_first_to_expire_first(backend: &dyn Backend) {
     world.save(world.transition(&gone, Operation::Expire, |memory| memory.state = State::Archived));
     let states = vec![State::Active, State::Constrained];
     let filter = Filter { expired_by: Some(at(50)), states, ..Filter::default() };
-    let mut page = Page { order: Order::Expiring, after: None, limit: 2 };
+    let mut page = PageRequest { order: SortOrder::Expiring, after: None, limit: 2 };
     let contents = |memories: &[Memory]| memories.iter().map(|memory| memory.content.clone()).collect::<Vec<_>>();
-    let first = backend.list(&world.all(), &filter, &page).unwrap();
+    let first = backend.list_memories(&world.all(), &filter, &page).unwrap();
     assert_eq!(contents(&first), ["first", "second"]);
-    page.after = first.last().map(|last| Cursor::Time(last.expires_at.expect("it expires"), last.id));
-    assert_eq!(contents(&backend.list(&world.all(), &filter, &page).unwrap()), ["third"]);
+    page.after = first.last().map(|last| ListCursor::Time(last.expires_at.expect("it expires"), last.id));
+    assert_eq!(contents(&backend.list_memories(&world.all(), &filter, &page).unwrap()), ["third"]);
 }

@@ -1,4 +1,4 @@
-use engine::model::event::{EventName, Happening, link};
+use engine::model::event::{EventBody, EventName, chain_hash};
 use engine::ports::Backend;
 use engine::ports::change::{Guard, Write};
 use engine::ports::row::{Row, RowFilter, RowKind};
@@ -26,12 +26,12 @@ pub(crate) fn rows_are_found_by_their_columns(backend: &dyn Backend) {
         row(&world, "c", "approved", "m1", "r2"),
     ];
     for row in &rows {
-        world.commit(world.change().write(Write::Row(row.clone())));
+        world.commit(world.change().with_write(Write::Row(row.clone())));
     }
-    assert_eq!(backend.row(world.tenant, RowKind::Reviews, "a").unwrap().as_ref(), Some(&rows[0]));
-    assert_eq!(backend.row(world.tenant, RowKind::Runs, "a").unwrap(), None);
+    assert_eq!(backend.get_row(world.tenant, RowKind::Reviews, "a").unwrap().as_ref(), Some(&rows[0]));
+    assert_eq!(backend.get_row(world.tenant, RowKind::Runs, "a").unwrap(), None);
     let check = |filter: RowFilter, expected: &str| {
-        let found = backend.rows(world.tenant, RowKind::Reviews, &filter).unwrap();
+        let found = backend.list_rows(world.tenant, RowKind::Reviews, &filter).unwrap();
         assert_eq!(found.iter().map(|row| row.id.as_str()).collect::<String>(), expected, "{filter:?}");
     };
     let text = |word: &str| Some(word.to_owned());
@@ -46,28 +46,28 @@ pub(crate) fn rows_are_found_by_their_columns(backend: &dyn Backend) {
     check(RowFilter { after: Some((rows[0].at, "a".to_owned())), ..all() }, "bc");
     check(RowFilter { after: Some((rows[2].at, "c".to_owned())), newest_first: true, ..all() }, "ba");
     check(RowFilter { before: Some(rows[1].at), ..all() }, "a");
-    world.commit(world.change().write(Write::RowGone { kind: RowKind::Reviews, id: "b".to_owned() }));
+    world.commit(world.change().with_write(Write::DeleteRow { kind: RowKind::Reviews, id: "b".to_owned() }));
     check(all(), "ac");
-    world.commit(world.change().write(Write::Row(Row { state: "rejected".to_owned(), ..rows[0].clone() })));
+    world.commit(world.change().with_write(Write::Row(Row { state: "rejected".to_owned(), ..rows[0].clone() })));
     check(RowFilter { state: text("rejected"), ..all() }, "a");
     let other = World::of_tenant(backend, "other", 2);
-    assert_eq!(backend.row(other.tenant, RowKind::Reviews, "a").unwrap(), None);
-    assert_eq!(backend.rows(other.tenant, RowKind::Reviews, &all()).unwrap(), []);
+    assert_eq!(backend.get_row(other.tenant, RowKind::Reviews, "a").unwrap(), None);
+    assert_eq!(backend.list_rows(other.tenant, RowKind::Reviews, &all()).unwrap(), []);
     // Every table of the vocabulary is there.
     for kind in RowKind::ALL.iter().filter(|kind| **kind != RowKind::Stores) {
         let row = Row { kind: *kind, ..rows[0].clone() };
-        world.commit(world.change().write(Write::Row(row.clone())));
-        assert_eq!(backend.row(world.tenant, *kind, "a").unwrap(), Some(row));
+        world.commit(world.change().with_write(Write::Row(row.clone())));
+        assert_eq!(backend.get_row(world.tenant, *kind, "a").unwrap(), Some(row));
     }
 }
 
 pub(crate) fn a_row_guard_looks_at_the_state(backend: &dyn Backend) {
     let world = World::new(backend);
-    world.commit(world.change().write(Write::Row(row(&world, "a", "pending", "", ""))));
+    world.commit(world.change().with_write(Write::Row(row(&world, "a", "pending", "", ""))));
     let check = |id: &str, state: Option<&str>, holds: bool| {
         let state = state.map(str::to_owned);
-        let guard = Guard::RowIs { kind: RowKind::Reviews, id: id.to_owned(), state };
-        assert_eq!(backend.commit(world.change().guard(guard.clone())).is_ok(), holds, "{guard:?}");
+        let guard = Guard::RowInState { kind: RowKind::Reviews, id: id.to_owned(), state };
+        assert_eq!(backend.commit(world.change().with_guard(guard.clone())).is_ok(), holds, "{guard:?}");
     };
     check("a", Some("pending"), true);
     check("a", Some("approved"), false);
@@ -82,35 +82,35 @@ pub(crate) fn events_are_gapless_and_chained(backend: &dyn Backend) {
     let changes: Vec<_> = (0..40)
         .map(|i| {
             let happening =
-                |part: u32| Happening::new(EventName::Search, &caller, world.now()).with("part", i * 2 + part);
-            world.change().event(happening(0)).event(happening(1))
+                |part: u32| EventBody::new(EventName::Search, &caller, world.now()).with_field("part", i * 2 + part);
+            world.change().with_event(happening(0)).with_event(happening(1))
         })
         .collect();
     std::thread::scope(|threads| {
         for change in changes {
-            threads.spawn(|| assert!(backend.commit(change).unwrap().last_event > 1));
+            threads.spawn(|| assert!(backend.commit(change).unwrap().last_event_seq > 1));
         }
     });
-    let events = backend.events(world.tenant, 0, 1_000).unwrap();
+    let events = backend.events_after(world.tenant, 0, 1_000).unwrap();
     assert_eq!(events.iter().map(|event| event.seq).collect::<Vec<_>>(), (1..=80).collect::<Vec<_>>());
-    assert_eq!(backend.last_event(world.tenant).unwrap(), 80);
+    assert_eq!(backend.last_event_seq(world.tenant).unwrap(), 80);
     let mut previous = String::new();
     for event in &events {
         let text = serde_json::to_string(&event.happening).unwrap();
-        assert_eq!(event.hash, link(&previous, event.seq, &text));
+        assert_eq!(event.hash, chain_hash(&previous, event.seq, &text));
         previous.clone_from(&event.hash);
     }
-    let page = backend.events(world.tenant, 77, 2).unwrap();
+    let page = backend.events_after(world.tenant, 77, 2).unwrap();
     assert_eq!(page.iter().map(|event| event.seq).collect::<Vec<_>>(), [78, 79]);
-    assert_eq!(backend.events(world.tenant, u64::MAX, usize::MAX).unwrap(), []);
-    assert_eq!(backend.commit(world.change()).unwrap().last_event, 0);
+    assert_eq!(backend.events_after(world.tenant, u64::MAX, usize::MAX).unwrap(), []);
+    assert_eq!(backend.commit(world.change()).unwrap().last_event_seq, 0);
 }
 
 pub(crate) fn recalls_are_counted(backend: &dyn Backend) {
     let world = World::new(backend);
     let (first, second) = (world.remember("c1", "one"), world.remember("c1", "two"));
     let recall = |memories: Vec<_>| {
-        let change = world.change().write(Write::Recalled { fading: memories.clone(), memories });
+        let change = world.change().with_write(Write::CountRecalls { fading: memories.clone(), memories });
         let at = change.at;
         backend.commit_later(change);
         at

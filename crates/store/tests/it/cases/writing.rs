@@ -28,14 +28,14 @@ pub(crate) fn a_memory_is_read_back_as_it_was_written(backend: &dyn Backend) {
     assert_eq!(world.get(memory.id), Some(memory.clone()));
     let place = conversation_place("c1");
     let by_path = Address::Path { place: place.clone(), path: "notes/nginx".to_owned() };
-    assert_eq!(backend.get(&world.all(), &by_path).unwrap(), Some(memory.clone()));
+    assert_eq!(backend.get_memory(&world.all(), &by_path).unwrap(), Some(memory.clone()));
     let without_path = world.remember("c1", "no path leads here");
     for (memory, expected) in [(&memory, None), (&without_path, Some(without_path.clone()))] {
         let by_hash = Address::Hash { place: place.clone(), sha256: memory.sha256.clone() };
-        assert_eq!(backend.get(&world.all(), &by_hash).unwrap(), expected, "{by_hash:?}");
+        assert_eq!(backend.get_memory(&world.all(), &by_hash).unwrap(), expected, "{by_hash:?}");
     }
     let elsewhere = Address::Path { place: conversation_place("c2"), path: "notes/nginx".to_owned() };
-    assert_eq!(backend.get(&world.all(), &elsewhere).unwrap(), None);
+    assert_eq!(backend.get_memory(&world.all(), &elsewhere).unwrap(), None);
 }
 
 pub(crate) fn a_taken_path_or_hash_is_a_failed_guard(backend: &dyn Backend) {
@@ -44,7 +44,7 @@ pub(crate) fn a_taken_path_or_hash_is_a_failed_guard(backend: &dyn Backend) {
     let second = world.remember("c1", "first");
     let check = |conversation: &str, draft, guards: Vec<Guard>, expected: Option<Guard>| {
         let entry = world.entry(conversation, draft);
-        let mut change = world.change().write(Write::Entry(Box::new(entry)));
+        let mut change = world.change().with_write(Write::Entry(Box::new(entry)));
         change.guards = guards;
         assert_eq!(backend.commit(change).err().map(guard_of), expected);
     };
@@ -64,17 +64,17 @@ pub(crate) fn a_taken_path_or_hash_is_a_failed_guard(backend: &dyn Backend) {
 pub(crate) fn a_failed_guard_writes_nothing(backend: &dyn Backend) {
     let world = World::new(backend);
     let memory = world.remember("c1", "one");
-    let before = backend.last_event(world.tenant).unwrap();
+    let before = backend.last_event_seq(world.tenant).unwrap();
     let stale = Guard::VersionIs { memory: memory.id, version: engine::model::id::VersionId(world.fresh()) };
     let entry = world.entry("c1", draft("two"));
     let id = entry.memory().id;
     let event =
-        engine::model::event::Happening::new(engine::model::event::EventName::Search, &world.agent("c1"), world.now());
-    let change = world.change().guard(stale.clone()).write(Write::Entry(Box::new(entry))).event(event);
+        engine::model::event::EventBody::new(engine::model::event::EventName::Search, &world.agent("c1"), world.now());
+    let change = world.change().with_guard(stale.clone()).with_write(Write::Entry(Box::new(entry))).with_event(event);
     assert_eq!(guard_of(backend.commit(change).unwrap_err()), stale);
     assert_eq!(world.get(id), None);
-    assert_eq!(backend.last_event(world.tenant).unwrap(), before);
-    assert_eq!(backend.place(world.tenant, &conversation_place("c1")).unwrap().live, 1);
+    assert_eq!(backend.last_event_seq(world.tenant).unwrap(), before);
+    assert_eq!(backend.place_state(world.tenant, &conversation_place("c1")).unwrap().live, 1);
 }
 
 /// Many are handed over before any is waited for; each hears how its own went.
@@ -87,8 +87,8 @@ pub(crate) fn what_is_submitted_is_answered_once_it_is_written(backend: &dyn Bac
     for i in 0..20 {
         let entry = world.entry("c1", draft(&format!("note {i}")));
         ids.push(entry.memory().id);
-        let change = world.change().write(Write::Entry(Box::new(entry)));
-        let change = if i % 2 == 1 { change.guard(stale.clone()) } else { change };
+        let change = world.change().with_write(Write::Entry(Box::new(entry)));
+        let change = if i % 2 == 1 { change.with_guard(stale.clone()) } else { change };
         let told = told.clone();
         backend.submit(Arc::new(change), Box::new(move |done| told.send((i, done.is_ok())).unwrap()));
     }
@@ -106,7 +106,7 @@ pub(crate) fn of_64_patchers_one_wins(backend: &dyn Backend) {
     let memory = world.remember("c1", "start");
     let entries: Vec<_> = (0..64).map(|i| world.revised(&memory, draft(&format!("patch {i}")))).collect();
     let guard = Guard::VersionIs { memory: memory.id, version: memory.version };
-    let change = |entry| world.change().guard(guard.clone()).write(Write::Entry(Box::new(entry)));
+    let change = |entry| world.change().with_guard(guard.clone()).with_write(Write::Entry(Box::new(entry)));
     let changes: Vec<_> = entries.into_iter().map(change).collect();
     let wins: usize = std::thread::scope(|threads| {
         let running: Vec<_> =
@@ -115,19 +115,19 @@ pub(crate) fn of_64_patchers_one_wins(backend: &dyn Backend) {
     });
     assert_eq!(wins, 1);
     assert_eq!(world.get(memory.id).unwrap().version_number, 2);
-    assert_eq!(backend.versions(&world.all(), memory.id, None, 100).unwrap().len(), 2);
+    assert_eq!(backend.list_versions(&world.all(), memory.id, None, 100).unwrap().len(), 2);
 }
 
 pub(crate) fn what_fails_among_others_fails_alone(backend: &dyn Backend) {
     let world = World::new(backend);
     world.save(world.entry("c1", at_path("a/b", "was here first")));
     let written = |entry| Write::Entry(Box::new(entry));
-    let whole = |i: usize| world.change().write(written(world.entry("c1", draft(&format!("whole {i}")))));
+    let whole = |i: usize| world.change().with_write(written(world.entry("c1", draft(&format!("whole {i}")))));
     // Fails at its second write, with the first one done.
     let half = |i: usize| {
         let first = world.entry("c1", draft(&format!("half {i}")));
         let second = world.entry("c1", at_path("a/b", &format!("too late {i}")));
-        world.change().write(written(first)).write(written(second))
+        world.change().with_write(written(first)).with_write(written(second))
     };
     let changes: Vec<_> = (0..64).map(|i| if i % 8 == 3 { half(i) } else { whole(i) }).collect();
     let done: Vec<bool> = std::thread::scope(|threads| {
@@ -136,11 +136,11 @@ pub(crate) fn what_fails_among_others_fails_alone(backend: &dyn Backend) {
         running.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert_eq!(done, (0..64).map(|i| i % 8 != 3).collect::<Vec<_>>());
-    let page = engine::ports::Page { order: engine::ports::Order::Newest, after: None, limit: 100 };
-    let stand = backend.list(&world.all(), &Default::default(), &page).unwrap();
+    let page = engine::ports::PageRequest { order: engine::ports::SortOrder::Newest, after: None, limit: 100 };
+    let stand = backend.list_memories(&world.all(), &Default::default(), &page).unwrap();
     assert_eq!(stand.iter().filter(|memory| memory.content.starts_with("whole")).count(), 56);
     assert_eq!(stand.len(), 57);
-    assert_eq!(backend.place(world.tenant, &conversation_place("c1")).unwrap().live, 57);
+    assert_eq!(backend.place_state(world.tenant, &conversation_place("c1")).unwrap().live, 57);
 }
 
 pub(crate) fn versions_are_contiguous_and_newest_first(backend: &dyn Backend) {
@@ -149,7 +149,7 @@ pub(crate) fn versions_are_contiguous_and_newest_first(backend: &dyn Backend) {
     for number in 2..=5 {
         memory = world.save(world.revised(&memory, draft(&format!("text {number}"))));
     }
-    let versions = backend.versions(&world.all(), memory.id, None, 100).unwrap();
+    let versions = backend.list_versions(&world.all(), memory.id, None, 100).unwrap();
     assert_eq!(versions.iter().map(|v| v.number).collect::<Vec<_>>(), [5, 4, 3, 2, 1]);
     for pair in versions.windows(2) {
         assert_eq!(pair[0].previous, Some(pair[1].id));
@@ -160,12 +160,12 @@ pub(crate) fn versions_are_contiguous_and_newest_first(backend: &dyn Backend) {
     assert_eq!(first.evidence[0].summary, "tool call 17");
     assert_eq!(first.reason.as_deref(), Some("because"));
     assert_eq!(first.conversation.as_deref(), Some("c1"));
-    let page = backend.versions(&world.all(), memory.id, Some(4), 2).unwrap();
+    let page = backend.list_versions(&world.all(), memory.id, Some(4), 2).unwrap();
     assert_eq!(page.iter().map(|v| v.number).collect::<Vec<_>>(), [3, 2]);
-    assert_eq!(backend.version(&world.all(), first.id).unwrap().as_ref(), Some(first));
+    assert_eq!(backend.get_version(&world.all(), first.id).unwrap().as_ref(), Some(first));
     // A version that follows another than the one that stands came second.
     let stale = world.revised(&versions[2].memory, draft("late"));
-    let error = backend.commit(world.change().write(Write::Entry(Box::new(stale)))).unwrap_err();
+    let error = backend.commit(world.change().with_write(Write::Entry(Box::new(stale)))).unwrap_err();
     assert!(matches!(guard_of(error), Guard::VersionIs { .. }));
 }
 
@@ -174,7 +174,7 @@ pub(crate) fn a_vector_stays_while_the_content_does(backend: &dyn Backend) {
     let entry = world.entry("c1", draft("text")).with_embedding(Some(embedding(MODEL, &[1.0, 0.0])));
     let memory = world.save(entry);
     let missing = |model: &str| -> Vec<_> {
-        backend.unembedded(world.tenant, model, 10).unwrap().iter().map(|memory| memory.id).collect()
+        backend.list_unembedded(world.tenant, model, 10).unwrap().iter().map(|memory| memory.id).collect()
     };
     assert_eq!(missing(MODEL), []);
     assert_eq!(missing("other-model"), [memory.id]);
@@ -193,9 +193,9 @@ pub(crate) fn a_late_vector_needs_its_version_to_stand(backend: &dyn Backend) {
     let revised = world.save(world.revised(&memory, draft("newer")));
     let embed = |memory, version| {
         let embedding = embedding(MODEL, &[0.5, 0.5]);
-        world.commit(world.change().write(Write::Embedded { memory, version, embedding }));
+        world.commit(world.change().with_write(Write::SetEmbedding { memory, version, embedding }));
     };
-    let missing = || backend.unembedded(world.tenant, MODEL, 10).unwrap().len();
+    let missing = || backend.list_unembedded(world.tenant, MODEL, 10).unwrap().len();
     embed(memory.id, memory.version);
     assert_eq!(missing(), 2);
     embed(memory.id, revised.version);
@@ -208,7 +208,7 @@ pub(crate) fn a_late_vector_needs_its_version_to_stand(backend: &dyn Backend) {
 pub(crate) fn places_count_and_move(backend: &dyn Backend) {
     let world = World::new(backend);
     let place = conversation_place("c1");
-    let state = || backend.place(world.tenant, &place).unwrap();
+    let state = || backend.place_state(world.tenant, &place).unwrap();
     assert_eq!(state(), Default::default());
     let mut seen = vec![state().generation];
     let first = world.remember("c1", "one");
@@ -224,7 +224,7 @@ pub(crate) fn places_count_and_move(backend: &dyn Backend) {
     assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "{seen:?}");
 
     let check = |guard: Guard, holds: bool| {
-        assert_eq!(backend.commit(world.change().guard(guard.clone())).is_ok(), holds, "{guard:?}");
+        assert_eq!(backend.commit(world.change().with_guard(guard.clone())).is_ok(), holds, "{guard:?}");
     };
     check(Guard::RoomLeft { place: place.clone(), live_max: 2 }, true);
     check(Guard::RoomLeft { place: place.clone(), live_max: 1 }, false);
@@ -244,7 +244,7 @@ pub(crate) fn turns_end_where_they_end(backend: &dyn Backend) {
     };
     let check = |conversation: &str, session: &str, turn: u32, holds: bool| {
         let guard = Guard::TurnsBefore { place: conversation_place(conversation), session: session.to_owned(), turn };
-        assert_eq!(backend.commit(world.change().guard(guard.clone())).is_ok(), holds, "{guard:?}");
+        assert_eq!(backend.commit(world.change().with_guard(guard.clone())).is_ok(), holds, "{guard:?}");
     };
     check("c1", "s1", 1, true);
     turn("c1", "s1", 1);
@@ -263,7 +263,7 @@ pub(crate) fn a_run_saves_so_many(backend: &dyn Backend) {
     let world = World::new(backend);
     let save = |run: &str| {
         let guard = Guard::RunSavesLeft { run: run.to_owned(), saves_max: 3 };
-        backend.commit(world.change().guard(guard).write(Write::RunSave { run: run.to_owned() })).is_ok()
+        backend.commit(world.change().with_guard(guard).with_write(Write::CountRunSave { run: run.to_owned() })).is_ok()
     };
     let done: Vec<bool> = (0..5).map(|_| save("r1")).collect();
     assert_eq!(done, [true, true, true, false, false]);
@@ -276,9 +276,9 @@ pub(crate) fn what_is_written_together_sees_each_other(backend: &dyn Backend) {
     let secret = world.remember("c1", "a secret to redact");
     let entry = |conversation: &str, text: &str| Write::Entry(Box::new(world.entry(conversation, draft(text))));
     let room = Guard::RoomLeft { place: conversation_place("c1"), live_max: 4 };
-    let place = |name: &str| backend.place(world.tenant, &conversation_place(name)).unwrap();
+    let place = |name: &str| backend.place_state(world.tenant, &conversation_place(name)).unwrap();
     let unmoved = Guard::PlaceUnchanged { place: conversation_place("c1"), generation: place("c1").generation };
-    let row_is = |state: Option<&str>| Guard::RowIs {
+    let row_is = |state: Option<&str>| Guard::RowInState {
         kind: RowKind::Reviews,
         id: "a".to_owned(),
         state: state.map(str::to_owned),
@@ -286,23 +286,23 @@ pub(crate) fn what_is_written_together_sees_each_other(backend: &dyn Backend) {
     let row = |state: &str| Write::Row(row(&world, "a", state, "", ""));
     let redact = Write::Redact { memory: secret.id, versions: vec![secret.version] };
     for change in [
-        world.change().guard(room.clone()).write(entry("c1", "pear one")),
-        world.change().guard(unmoved).write(entry("c1", "pear of a place that moved")),
-        world.change().guard(row_is(None)).write(entry("c2", "pear elsewhere")),
-        world.change().guard(room.clone()).guard(row_is(None)).write(entry("c1", "pear two")),
-        world.change().write(redact),
-        world.change().guard(row_is(None)).write(row("open")),
-        world.change().guard(row_is(None)).write(entry("c1", "pear although the row is there")),
-        world.change().guard(row_is(Some("open"))).guard(room.clone()).write(entry("c1", "pear three")),
-        world.change().guard(room).write(entry("c1", "pear too many")),
-        world.change().guard(row_is(Some("open"))).write(row("closed")),
-        world.change().guard(row_is(Some("open"))).write(entry("c2", "pear although the row moved")),
+        world.change().with_guard(room.clone()).with_write(entry("c1", "pear one")),
+        world.change().with_guard(unmoved).with_write(entry("c1", "pear of a place that moved")),
+        world.change().with_guard(row_is(None)).with_write(entry("c2", "pear elsewhere")),
+        world.change().with_guard(room.clone()).with_guard(row_is(None)).with_write(entry("c1", "pear two")),
+        world.change().with_write(redact),
+        world.change().with_guard(row_is(None)).with_write(row("open")),
+        world.change().with_guard(row_is(None)).with_write(entry("c1", "pear although the row is there")),
+        world.change().with_guard(row_is(Some("open"))).with_guard(room.clone()).with_write(entry("c1", "pear three")),
+        world.change().with_guard(room).with_write(entry("c1", "pear too many")),
+        world.change().with_guard(row_is(Some("open"))).with_write(row("closed")),
+        world.change().with_guard(row_is(Some("open"))).with_write(entry("c2", "pear although the row moved")),
     ] {
         backend.commit_later(change);
     }
     backend.flush().unwrap();
     assert_eq!((place("c1").live, place("c2").live), (4, 1));
-    let found = backend.find(&world.all(), &words_find("pear secret")).unwrap();
+    let found = backend.find_candidates(&world.all(), &words_find("pear secret")).unwrap();
     assert_eq!(sorted(&found), ["pear elsewhere", "pear one", "pear three", "pear two"]);
 }
 
@@ -310,13 +310,13 @@ pub(crate) fn later_is_written_by_flush(backend: &dyn Backend) {
     let world = World::new(backend);
     let entries: Vec<_> = (0..20).map(|i| world.entry("c1", draft(&format!("later {i}")))).collect();
     for entry in entries {
-        backend.commit_later(world.change().write(Write::Entry(Box::new(entry))));
+        backend.commit_later(world.change().with_write(Write::Entry(Box::new(entry))));
     }
     backend.flush().unwrap();
-    assert_eq!(backend.place(world.tenant, &conversation_place("c1")).unwrap().live, 20);
+    assert_eq!(backend.place_state(world.tenant, &conversation_place("c1")).unwrap().live, 20);
     // A guard that does not hold says that the change is not wanted any more: nobody needs to hear of it.
     let never = Guard::RoomLeft { place: conversation_place("c1"), live_max: 0 };
-    backend.commit_later(world.change().guard(never));
+    backend.commit_later(world.change().with_guard(never));
     assert!(backend.flush().is_ok());
     // Another failure takes no neighbour with it, and flush says so once.
     let nobody = engine::model::id::TenantId(world.fresh());
@@ -324,5 +324,5 @@ pub(crate) fn later_is_written_by_flush(backend: &dyn Backend) {
     world.remember("c1", "after");
     assert!(backend.flush().is_err());
     assert!(backend.flush().is_ok());
-    assert_eq!(backend.place(world.tenant, &conversation_place("c1")).unwrap().live, 21);
+    assert_eq!(backend.place_state(world.tenant, &conversation_place("c1")).unwrap().live, 21);
 }

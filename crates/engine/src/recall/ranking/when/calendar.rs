@@ -2,9 +2,9 @@
 use jiff::civil::Weekday;
 
 /// Stands between two days, months or years that were written as one word.
-pub(super) const STRETCH: &str = "–";
+pub(super) const RANGE_SEPARATOR: &str = "–";
 
-pub(super) fn month(word: &str, before: &str, after: &str) -> Option<i8> {
+pub(super) fn parse_month(word: &str, before: &str, after: &str) -> Option<i8> {
     const SHORT_LETTERS: usize = 3;
     let lower = word.to_ascii_lowercase();
     let place =
@@ -27,23 +27,23 @@ pub(super) fn month(word: &str, before: &str, after: &str) -> Option<i8> {
             | "of"
             | "early"
             | "late"
-    ) || day_number(before).is_some()
-        || day_number(&after.to_ascii_lowercase()).is_some()
-        || year(after).is_some()
-        || after == STRETCH;
+    ) || parse_day_number(before).is_some()
+        || parse_day_number(&after.to_ascii_lowercase()).is_some()
+        || parse_year(after).is_some()
+        || after == RANGE_SEPARATOR;
     (certain || dated).then_some(place as i8 + 1)
 }
 
-pub(super) fn day_number(word: &str) -> Option<i8> {
+pub(super) fn parse_day_number(word: &str) -> Option<i8> {
     let digits = ["st", "nd", "rd", "th"].iter().find_map(|ending| word.strip_suffix(ending)).unwrap_or(word);
     digits.parse().ok().filter(|day| (1..=31).contains(day))
 }
 
-pub(super) fn year(word: &str) -> Option<i16> {
+pub(super) fn parse_year(word: &str) -> Option<i16> {
     (word.len() == 4).then(|| word.parse().ok())?.filter(|year| (1970..=2100).contains(year))
 }
 
-pub(super) fn amount(word: &str) -> Option<i32> {
+pub(super) fn parse_amount(word: &str) -> Option<i32> {
     const COUNTS: &[&str] = &["a", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
     COUNTS
         .iter()
@@ -63,14 +63,14 @@ pub(super) fn unit_days(word: &str) -> Option<i32> {
 }
 
 /// How many days back so many of a unit reach.
-pub(super) fn days_of(amount: i32, unit: &str) -> Option<i32> {
+pub(super) fn amount_in_days(amount: i32, unit: &str) -> Option<i32> {
     match unit.trim_end_matches('s') {
         "hour" => Some((amount + 23) / 24),
         _ => unit_days(unit).map(|days| amount * days),
     }
 }
 
-pub(super) fn season(word: &str) -> Option<(i8, i8)> {
+pub(super) fn parse_season(word: &str) -> Option<(i8, i8)> {
     match word {
         "spring" => Some((3, 3)),
         "summer" => Some((6, 3)),
@@ -80,7 +80,7 @@ pub(super) fn season(word: &str) -> Option<(i8, i8)> {
     }
 }
 
-pub(super) fn weekday(word: &str) -> Option<Weekday> {
+pub(super) fn parse_weekday(word: &str) -> Option<Weekday> {
     WEEKDAYS.iter().find(|(name, _)| *name == word).map(|(_, weekday)| *weekday)
 }
 

@@ -9,7 +9,7 @@ use crate::text::words::{self, Term};
 
 /// The times a query names, and what it names them with: a memory of that time need not say so.
 #[derive(Debug, Clone, Default)]
-pub struct Times {
+pub struct NamedTimes {
     pub periods: Vec<Period>,
     pub terms: Vec<Term>,
 }
@@ -40,12 +40,12 @@ impl Period {
         }
     }
 
-    fn is_day(self) -> bool {
+    fn is_single_day(self) -> bool {
         matches!(self, Period::Days(first, last) if first == last)
     }
 
     /// The latest there was, or will be where it is named with its year.
-    fn latest(self, today: Date) -> Option<(Date, Date)> {
+    fn latest_occurrence(self, today: Date) -> Option<(Date, Date)> {
         let years = (0..LEAP_YEARS_APART).map(|back| today.year() - back);
         let named = matches!(self, Period::Days(..));
         years.filter_map(|year| self.in_year(year)).find(|(first, _)| named || *first <= today)
@@ -57,23 +57,23 @@ impl Period {
 const AFTER_DAYS: f64 = 7.0;
 const BEFORE_DAYS: f64 = 3.0;
 /// What is left of the match right outside.
-const OUTSIDE: f64 = 0.7;
+const OUTSIDE_FIT: f64 = 0.7;
 /// Among so many years in a row there is one with a leap day, but for the turn of some centuries.
 const LEAP_YEARS_APART: i16 = 4;
 
 /// The times a text names, seen from `now` (microseconds).
-pub fn times(text: &str, now: i64) -> Times {
-    let text = read::apart(text);
+pub fn parse_times(text: &str, now: i64) -> NamedTimes {
+    let text = read::separate_words(text);
     let words: Vec<&str> = text.split(' ').filter(|word| !word.is_empty()).collect();
-    let today = day(now);
-    let mut times = Times::default();
+    let today = utc_date(now);
+    let mut times = NamedTimes::default();
     let mut at = 0;
     while at < words.len() {
-        let (named, next) = read::named(&words, at, today);
+        let (named, next) = read::named_period_at(&words, at, today);
         if let Some(named) = named {
             let said = words[named.from..named.to].join(" ");
             times.periods.push(named.period);
-            times.terms.extend(words::query(&said).terms.iter().map(|term| term.term));
+            times.terms.extend(words::parse_query(&said).terms.iter().map(|term| term.term));
         }
         at = next;
     }
@@ -81,31 +81,31 @@ pub fn times(text: &str, now: i64) -> Times {
 }
 
 /// How well a moment (microseconds) fits the named times, 0..1.
-pub fn fit(periods: &[Period], moment: i64) -> f64 {
-    let moment = day(moment);
-    periods.iter().map(|period| distance(*period, moment)).map(closeness).fold(0.0, f64::max)
+pub fn time_fit(periods: &[Period], moment: i64) -> f64 {
+    let moment = utc_date(moment);
+    periods.iter().map(|period| days_from_period(*period, moment)).map(closeness_score).fold(0.0, f64::max)
 }
 
 /// From the first moment of the named times to the last. A month of no particular year is the latest there was.
-pub fn span(periods: &[Period], now: Timestamp) -> Option<(Timestamp, Timestamp)> {
-    let today = day(now.as_microsecond());
-    let named: Vec<(Date, Date)> = periods.iter().filter_map(|period| period.latest(today)).collect();
+pub fn time_span(periods: &[Period], now: Timestamp) -> Option<(Timestamp, Timestamp)> {
+    let today = utc_date(now.as_microsecond());
+    let named: Vec<(Date, Date)> = periods.iter().filter_map(|period| period.latest_occurrence(today)).collect();
     let begins = |day: Date| Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp());
     let first = named.iter().map(|(first, _)| *first).min()?;
     let last = named.iter().map(|(_, last)| *last).max()?;
     Some((begins(first)?, begins(last.tomorrow().ok()?)?))
 }
 
-fn closeness(days: i32) -> f64 {
+fn closeness_score(days: i32) -> f64 {
     let scale = if days < 0 { BEFORE_DAYS } else { AFTER_DAYS };
     match days {
         0 => 1.0,
-        days => OUTSIDE * (-f64::from(days.abs()) / scale).exp(),
+        days => OUTSIDE_FIT * (-f64::from(days.abs()) / scale).exp(),
     }
 }
 
 /// Days from the period to the moment, negative when the moment is earlier.
-fn distance(period: Period, moment: Date) -> i32 {
+fn days_from_period(period: Period, moment: Date) -> i32 {
     let of = |year: i16| {
         let (first, last) = period.in_year(year)?;
         let early = (moment < first).then(|| -days_between(moment, first));
@@ -120,7 +120,7 @@ fn days_between(first: Date, last: Date) -> i32 {
     first.until(last).map_or(i32::MAX, |span| span.get_days())
 }
 
-fn day(micros: i64) -> Date {
+fn utc_date(micros: i64) -> Date {
     Timestamp::from_microsecond(micros).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::UTC).date()
 }
 
@@ -138,7 +138,7 @@ mod tests {
             Period::Yearly(first, last) if first == last => format!("{}-{}", first.0, first.1),
             Period::Yearly(first, last) => format!("{}-{}..{}-{}", first.0, first.1, last.0, last.1),
         };
-        times(text, NOW_MICROS).periods.into_iter().map(word).collect()
+        parse_times(text, NOW_MICROS).periods.into_iter().map(word).collect()
     }
 
     #[test]
@@ -243,11 +243,12 @@ mod tests {
         let may = [Period::Yearly((5, 1), (5, 31))];
         let day =
             |text: &str| text.parse::<Date>().expect("a date").at(12, 0, 0, 0).to_zoned(TimeZone::UTC).expect("utc");
-        let fit_on = |text: &str| fit(&may, day(text).timestamp().as_microsecond());
+        let fit_on = |text: &str| time_fit(&may, day(text).timestamp().as_microsecond());
         assert_eq!((fit_on("2023-05-01"), fit_on("1999-05-31")), (1.0, 1.0));
         assert!(fit_on("2023-06-02") > fit_on("2023-06-20") && fit_on("2023-06-02") > fit_on("2023-04-29"));
-        assert_eq!(fit(&[], NOW_MICROS), 0.0);
-        let fit_day = |text: &str| fit(&[Period::Yearly((5, 12), (5, 12))], day(text).timestamp().as_microsecond());
+        assert_eq!(time_fit(&[], NOW_MICROS), 0.0);
+        let fit_day =
+            |text: &str| time_fit(&[Period::Yearly((5, 12), (5, 12))], day(text).timestamp().as_microsecond());
         assert_eq!((fit_day("2023-05-12"), fit_day("2019-05-12")), (1.0, 1.0));
         assert!(fit_day("2023-05-13") < 1.0 && fit_day("2023-05-13") > fit_day("2023-05-28"));
     }
@@ -258,7 +259,7 @@ mod tests {
         let check = |text: &str, expected: Option<(&str, &str)>| {
             let moment = |day: &str| format!("{day}T00:00:00Z").parse::<Timestamp>().expect("a time");
             let expected = expected.map(|(from, to)| (moment(from), moment(to)));
-            assert_eq!(span(&times(text, NOW_MICROS).periods, now), expected, "{text}");
+            assert_eq!(time_span(&parse_times(text, NOW_MICROS).periods, now), expected, "{text}");
         };
         check("last week", Some(("2025-06-02", "2025-06-09")));
         check("in May", Some(("2025-05-01", "2025-06-01")));

@@ -2,31 +2,34 @@
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday, date};
 
-use super::calendar::{STRETCH, amount, day_number, days_of, month, season, unit_days, weekday, year};
+use super::calendar::{
+    RANGE_SEPARATOR, amount_in_days, parse_amount, parse_day_number, parse_month, parse_season, parse_weekday,
+    parse_year, unit_days,
+};
 use super::{MonthDay, Period};
 
 /// A year that has every day.
 const LEAP_YEAR: i16 = 2024;
 
 /// Before anything anybody remembers.
-const EARLY: Date = date(1970, 1, 1);
+const EARLIEST_DATE: Date = date(1970, 1, 1);
 /// With these before it, "after" means soon after.
-const NEARLY: &[&str] = &["right", "just", "shortly", "soon", "directly", "immediately"];
+const NEARNESS_WORDS: &[&str] = &["right", "just", "shortly", "soon", "directly", "immediately"];
 
 /// A time that words name, and which words.
-pub(super) struct Named {
+pub(super) struct NamedPeriod {
     pub(super) period: Period,
     pub(super) from: usize,
     pub(super) to: usize,
 }
 
 /// A text as words with a blank between them; what joins two days, months or years (`1-5`, `May–July`) is a word too.
-pub(super) fn apart(text: &str) -> String {
+pub(super) fn separate_words(text: &str) -> String {
     let mut all = String::with_capacity(text.len());
     for word in text.split(|letter: char| !letter.is_alphanumeric() && !matches!(letter, '-' | '–')) {
-        let two = word.split_once(['-', '–']).filter(|(one, other)| alike(one, other));
+        let two = word.split_once(['-', '–']).filter(|(one, other)| are_same_unit(one, other));
         match two {
-            Some((one, other)) => all.extend([one, " ", STRETCH, " ", other]),
+            Some((one, other)) => all.extend([one, " ", RANGE_SEPARATOR, " ", other]),
             None if word == "–" => all.push('-'),
             None => all.push_str(word),
         }
@@ -36,36 +39,36 @@ pub(super) fn apart(text: &str) -> String {
 }
 
 /// Whether both are days, months or years.
-fn alike(one: &str, other: &str) -> bool {
+fn are_same_unit(one: &str, other: &str) -> bool {
     let (one, other) = (one.to_ascii_lowercase(), other.to_ascii_lowercase());
-    let month = |word: &str| month(word, "in", "").is_some();
-    (day_number(&one).is_some() && day_number(&other).is_some())
-        || (year(&one).is_some() && year(&other).is_some())
+    let month = |word: &str| parse_month(word, "in", "").is_some();
+    (parse_day_number(&one).is_some() && parse_day_number(&other).is_some())
+        || (parse_year(&one).is_some() && parse_year(&other).is_some())
         || (month(&one) && month(&other))
 }
 
 /// The time named at a word, if any, and the word to go on with.
-pub(super) fn named(words: &[&str], at: usize, today: Date) -> (Option<Named>, usize) {
+pub(super) fn named_period_at(words: &[&str], at: usize, today: Date) -> (Option<NamedPeriod>, usize) {
     let before = at.checked_sub(1).map(|at| words[at].to_ascii_lowercase()).unwrap_or_default();
-    let (period, used) = period(words, at, &before, today);
-    let from = at - day_before(words, at).map_or(0, |(_, words)| words);
-    let whole = period.map(|period| whole(words, Named { period, from, to: at + used }, today));
+    let (period, used) = parse_period(words, at, &before, today);
+    let from = at - day_before_month(words, at).map_or(0, |(_, words)| words);
+    let whole = period.map(|period| extend_to_range(words, NamedPeriod { period, from, to: at + used }, today));
     let next = whole.as_ref().map_or(at + used, |named| named.to);
     (whole, next)
 }
 
 /// What one time is of: itself, a stretch that it begins or ends, or all since then.
-fn whole(words: &[&str], one: Named, today: Date) -> Named {
-    if let Some(stretch) = from_day(words, &one).or_else(|| until(words, &one, today)) {
+fn extend_to_range(words: &[&str], one: NamedPeriod, today: Date) -> NamedPeriod {
+    if let Some(stretch) = range_from_day(words, &one).or_else(|| range_until(words, &one, today)) {
         return stretch;
     }
-    one_sided(words, &one, today).unwrap_or(one)
+    one_sided_range(words, &one, today).unwrap_or(one)
 }
 
 /// "since May", "after May 12", "before 2023", "the day before yesterday": from or to a time.
-fn one_sided(words: &[&str], one: &Named, today: Date) -> Option<Named> {
+fn one_sided_range(words: &[&str], one: &NamedPeriod, today: Date) -> Option<NamedPeriod> {
     let from = one.from.checked_sub(1)?;
-    let (first, last) = one.period.latest(today)?;
+    let (first, last) = one.period.latest_occurrence(today)?;
     let before = |back: usize| from.checked_sub(back).map(|at| words[at].to_ascii_lowercase()).unwrap_or_default();
     let (earlier, later) = (first.yesterday().ok()?, last.tomorrow().ok()?);
     let (first, last) = match (words[from].to_ascii_lowercase().as_str(), before(1).as_str()) {
@@ -73,59 +76,63 @@ fn one_sided(words: &[&str], one: &Named, today: Date) -> Option<Named> {
         ("before", "day") => (earlier, earlier),
         ("after", "day") => (later, later),
         // "two weeks before May 12", "right after Monday": near it.
-        ("before" | "after", word) if unit_days(word).is_some() || NEARLY.contains(&word) => return None,
-        ("before", _) => (EARLY, earlier),
-        ("until" | "till", _) => (EARLY, last),
+        ("before" | "after", word) if unit_days(word).is_some() || NEARNESS_WORDS.contains(&word) => return None,
+        ("before", _) => (EARLIEST_DATE, earlier),
+        ("until" | "till", _) => (EARLIEST_DATE, last),
         ("after", _) => (later, today),
         _ => return None,
     };
-    (first <= last).then_some(Named { period: Period::Days(first, last), from, to: one.to })
+    (first <= last).then_some(NamedPeriod { period: Period::Days(first, last), from, to: one.to })
 }
 
 /// "1 to 5 May": the day before the one that has the month.
-fn from_day(words: &[&str], last: &Named) -> Option<Named> {
-    let the = usize::from(is(words, last.from.checked_sub(1), "the"));
+fn range_from_day(words: &[&str], last: &NamedPeriod) -> Option<NamedPeriod> {
+    let the = usize::from(is_word_at(words, last.from.checked_sub(1), "the"));
     let join = last.from.checked_sub(1 + the)?;
     let from = join.checked_sub(1)?;
-    let day = day_number(&words[from].to_ascii_lowercase()).filter(|_| joins(words, join, from))?;
-    let first = on_day(last.period, day)?;
-    Some(Named { period: stretch(first, last.period)?, from, to: last.to })
+    let day = parse_day_number(&words[from].to_ascii_lowercase()).filter(|_| is_range_joiner(words, join, from))?;
+    let first = other_day_of_month(last.period, day)?;
+    Some(NamedPeriod { period: join_periods(first, last.period)?, from, to: last.to })
 }
 
 /// "May 1 to 5", "May to July", "May 1 until June 5 2023".
-fn until(words: &[&str], first: &Named, today: Date) -> Option<Named> {
+fn range_until(words: &[&str], first: &NamedPeriod, today: Date) -> Option<NamedPeriod> {
     let join = first.to;
-    if !joins(words, join, first.from) {
+    if !is_range_joiner(words, join, first.from) {
         return None;
     }
-    let at = join + 1 + usize::from(is(words, Some(join + 1), "the"));
-    let (last, to) = match words.get(at).and_then(|word| day_number(&word.to_ascii_lowercase())) {
-        None => read(words, at, today)?,
+    let at = join + 1 + usize::from(is_word_at(words, Some(join + 1), "the"));
+    let (last, to) = match words.get(at).and_then(|word| parse_day_number(&word.to_ascii_lowercase())) {
+        None => parse_period_at(words, at, today)?,
         Some(day) => {
-            let month_at = at + 1 + usize::from(is(words, Some(at + 1), "of"));
-            let has_month = words.get(month_at).is_some_and(|word| month(word, "in", "").is_some());
-            if has_month { read(words, month_at, today)? } else { day_alone(words, at, on_day(first.period, day)?)? }
+            let month_at = at + 1 + usize::from(is_word_at(words, Some(at + 1), "of"));
+            let has_month = words.get(month_at).is_some_and(|word| parse_month(word, "in", "").is_some());
+            if has_month {
+                parse_period_at(words, month_at, today)?
+            } else {
+                day_without_month(words, at, other_day_of_month(first.period, day)?)?
+            }
         }
     };
-    Some(Named { period: stretch(first.period, last)?, from: first.from, to })
+    Some(NamedPeriod { period: join_periods(first.period, last)?, from: first.from, to })
 }
 
-fn read(words: &[&str], at: usize, today: Date) -> Option<(Period, usize)> {
-    let (period, used) = period(words, at, "on", today);
+fn parse_period_at(words: &[&str], at: usize, today: Date) -> Option<(Period, usize)> {
+    let (period, used) = parse_period(words, at, "on", today);
     period.map(|period| (period, at + used))
 }
 
 /// "to 5, 2023": a day with its year, or one that nothing follows which it could count.
-fn day_alone(words: &[&str], at: usize, day: Period) -> Option<(Period, usize)> {
+fn day_without_month(words: &[&str], at: usize, day: Period) -> Option<(Period, usize)> {
     let next = words.get(at + 1);
-    match next.and_then(|word| year(word)) {
-        Some(year) => Some((days(day.in_year(year)?), at + 2)),
+    match next.and_then(|word| parse_year(word)) {
+        Some(year) => Some((period_of_dates(day.in_year(year)?), at + 2)),
         None => next.is_none_or(|next| !next.starts_with(char::is_alphabetic)).then_some((day, at + 1)),
     }
 }
 
 /// Another day of the month of a single day.
-fn on_day(only: Period, day: i8) -> Option<Period> {
+fn other_day_of_month(only: Period, day: i8) -> Option<Period> {
     match only {
         Period::Days(first, last) if first == last => {
             Date::new(first.year(), first.month(), day).ok().map(|day| Period::Days(day, day))
@@ -136,13 +143,13 @@ fn on_day(only: Period, day: i8) -> Option<Period> {
 }
 
 /// From the first of one to the last of the other. A year said once is that of both.
-fn stretch(one: Period, other: Period) -> Option<Period> {
+fn join_periods(one: Period, other: Period) -> Option<Period> {
     let month_day = |day: Date| -> MonthDay { (day.month(), day.day()) };
     match (one, other) {
         (Period::Yearly(first, _), Period::Yearly(_, last)) => Some(Period::Yearly(first, last)),
         (Period::Days(first, _), Period::Days(_, last)) => {
             // "from Monday to Friday" on a Wednesday: the Friday that comes.
-            let comes = last.checked_add(7.days()).ok().filter(|_| other.is_day() && one.is_day());
+            let comes = last.checked_add(7.days()).ok().filter(|_| other.is_single_day() && one.is_single_day());
             let last = [Some(last), comes].into_iter().flatten().find(|last| first <= *last)?;
             Some(Period::Days(first, last))
         }
@@ -158,38 +165,38 @@ fn stretch(one: Period, other: Period) -> Option<Period> {
 }
 
 /// Whether a word joins two times; "and" does after "between".
-fn joins(words: &[&str], at: usize, from: usize) -> bool {
+fn is_range_joiner(words: &[&str], at: usize, from: usize) -> bool {
     match words.get(at).map(|word| word.to_ascii_lowercase()).as_deref() {
-        Some("to" | "until" | "till" | "through" | "thru" | "-" | STRETCH) => true,
+        Some("to" | "until" | "till" | "through" | "thru" | "-" | RANGE_SEPARATOR) => true,
         Some("and") => {
-            let the = usize::from(is(words, from.checked_sub(1), "the"));
-            is(words, from.checked_sub(1 + the), "between")
+            let the = usize::from(is_word_at(words, from.checked_sub(1), "the"));
+            is_word_at(words, from.checked_sub(1 + the), "between")
         }
         _ => false,
     }
 }
 
-fn is(words: &[&str], at: Option<usize>, word: &str) -> bool {
+fn is_word_at(words: &[&str], at: Option<usize>, word: &str) -> bool {
     at.and_then(|at| words.get(at)).is_some_and(|at| at.eq_ignore_ascii_case(word))
 }
 
 /// The period that starts at a word, if any, and the words it takes. `before` is what stands before it.
-fn period(words: &[&str], at: usize, before: &str, today: Date) -> (Option<Period>, usize) {
+fn parse_period(words: &[&str], at: usize, before: &str, today: Date) -> (Option<Period>, usize) {
     let word = |offset: usize| words.get(at + offset).copied().unwrap_or_default();
     let lower = |offset: usize| word(offset).to_ascii_lowercase();
     let first = lower(0);
     if let Ok(exact) = word(0).get(..10).unwrap_or_default().parse::<Date>() {
         return (Some(Period::Days(exact, exact)), 1);
     }
-    if let Some(month) = month(word(0), before, word(1)) {
-        return after_month(month, day_before(words, at).map(|(day, _)| day), word(1), word(2));
+    if let Some(month) = parse_month(word(0), before, word(1)) {
+        return parse_after_month(month, day_before_month(words, at).map(|(day, _)| day), word(1), word(2));
     }
-    if day_number(&first).is_some() && month(word(1), "in", "").is_some() {
+    if parse_day_number(&first).is_some() && parse_month(word(1), "in", "").is_some() {
         // "7 May 2023": the month reads it.
         return (None, 1);
     }
     if let Some(first) = format!("{first}-01").parse::<Date>().ok().filter(|_| first.len() == "2025-06".len()) {
-        return (Some(days(months_from(first.year(), first.month(), 1))), 1);
+        return (Some(period_of_dates(month_range(first.year(), first.month(), 1))), 1);
     }
     match first.as_str() {
         "yesterday" => (days_ago(today, 1, 1), 1),
@@ -198,31 +205,33 @@ fn period(words: &[&str], at: usize, before: &str, today: Date) -> (Option<Perio
         "last" | "this" | "first" if lower(2) == "of" => (None, 1),
         // "in the past week": up to today.
         "past" if unit_days(&lower(1)).is_some() => (unit_days(&lower(1)).and_then(|days| days_ago(today, days, 0)), 2),
-        "last" | "past" | "previous" | "this" => match relative(&first, &lower(1), today) {
+        "last" | "past" | "previous" | "this" => match relative_period(&first, &lower(1), today) {
             Some(period) => (Some(period), 2),
-            None => match amount(&lower(1)).and_then(|amount| days_of(amount, &lower(2))) {
+            None => match parse_amount(&lower(1)).and_then(|amount| amount_in_days(amount, &lower(2))) {
                 // "the last 48 hours", "the past three weeks".
                 Some(days) if first != "this" => (days_ago(today, days, 0), 3),
                 _ => (None, 1),
             },
         },
         _ if matches!(before, "on" | "since" | "from" | "between" | "before" | "after" | "until")
-            && weekday(&first).is_some() =>
+            && parse_weekday(&first).is_some() =>
         {
-            (relative("last", &first, today), 1)
+            (relative_period("last", &first, today), 1)
         }
-        _ if lower(2) == "ago" => match (amount(&first), unit_days(&lower(1))) {
+        _ if lower(2) == "ago" => match (parse_amount(&first), unit_days(&lower(1))) {
             (Some(amount), Some(days)) => (days_ago(today, amount * days + days / 2, amount * days - days / 2), 3),
             _ => (None, 1),
         },
-        _ if season(&first).is_some() && matches!(before, "in" | "the" | "during" | "since" | "last" | "this") => {
-            let (month, months) = season(&first).unwrap_or((6, 3));
-            match year(word(1)) {
-                Some(year) => (Some(days(months_from(year, month, months))), 2),
-                None => (Some(yearly(month, months)), 1),
+        _ if parse_season(&first).is_some()
+            && matches!(before, "in" | "the" | "during" | "since" | "last" | "this") =>
+        {
+            let (month, months) = parse_season(&first).unwrap_or((6, 3));
+            match parse_year(word(1)) {
+                Some(year) => (Some(period_of_dates(month_range(year, month, months))), 2),
+                None => (Some(yearly_months(month, months)), 1),
             }
         }
-        _ => match year(word(0)) {
+        _ => match parse_year(word(0)) {
             Some(year) => (Some(Period::Days(date(year, 1, 1), date(year, 12, 31))), 1),
             None => (None, 1),
         },
@@ -230,35 +239,37 @@ fn period(words: &[&str], at: usize, before: &str, today: Date) -> (Option<Perio
 }
 
 /// "7 May", "the 7th of May": the day that stands before what names the time, and the words that say it.
-fn day_before(words: &[&str], at: usize) -> Option<(i8, usize)> {
-    let day = |back: usize| day_number(&words.get(at.checked_sub(back)?)?.to_ascii_lowercase());
+fn day_before_month(words: &[&str], at: usize) -> Option<(i8, usize)> {
+    let day = |back: usize| parse_day_number(&words.get(at.checked_sub(back)?)?.to_ascii_lowercase());
     let of = at > 0 && words[at - 1].eq_ignore_ascii_case("of");
     day(1).map(|day| (day, 1)).or_else(|| day(2).filter(|_| of).map(|day| (day, 2)))
 }
 
 /// "May", "May 2023", "May 7, 2023", "7 May 2023".
-fn after_month(month: i8, day_before: Option<i8>, next: &str, over_next: &str) -> (Option<Period>, usize) {
-    if day_before.is_none() && next.eq_ignore_ascii_case("the") && day_number(&over_next.to_ascii_lowercase()).is_some()
+fn parse_after_month(month: i8, day_before: Option<i8>, next: &str, over_next: &str) -> (Option<Period>, usize) {
+    if day_before.is_none()
+        && next.eq_ignore_ascii_case("the")
+        && parse_day_number(&over_next.to_ascii_lowercase()).is_some()
     {
         // "May the 12th".
-        let (period, used) = after_month(month, None, over_next, "");
+        let (period, used) = parse_after_month(month, None, over_next, "");
         return (period, used + 1);
     }
-    let day_after = day_number(&next.to_ascii_lowercase());
+    let day_after = parse_day_number(&next.to_ascii_lowercase());
     let (day, year, used) = match (day_before, day_after) {
-        (None, Some(day)) => (Some(day), year(over_next), if year(over_next).is_some() { 3 } else { 2 }),
-        (day, _) => (day, year(next), 1 + usize::from(year(next).is_some())),
+        (None, Some(day)) => (Some(day), parse_year(over_next), if parse_year(over_next).is_some() { 3 } else { 2 }),
+        (day, _) => (day, parse_year(next), 1 + usize::from(parse_year(next).is_some())),
     };
     let period = match (day, year) {
         (Some(day), Some(year)) => Date::new(year, month, day).ok().map(|day| Period::Days(day, day)),
-        (None, Some(year)) => Some(days(months_from(year, month, 1))),
+        (None, Some(year)) => Some(period_of_dates(month_range(year, month, 1))),
         (Some(day), None) => Date::new(LEAP_YEAR, month, day).ok().map(|_| Period::Yearly((month, day), (month, day))),
-        (None, None) => Some(yearly(month, 1)),
+        (None, None) => Some(yearly_months(month, 1)),
     };
     (period, used)
 }
 
-fn relative(word: &str, unit: &str, today: Date) -> Option<Period> {
+fn relative_period(word: &str, unit: &str, today: Date) -> Option<Period> {
     let back = i32::from(word != "this");
     let monday = i32::from(today.weekday().since(Weekday::Monday));
     match unit {
@@ -268,17 +279,17 @@ fn relative(word: &str, unit: &str, today: Date) -> Option<Period> {
         "night" | "evening" | "morning" | "afternoon" => days_ago(today, back, back),
         "month" => {
             let month = today.checked_sub(back.months()).ok()?;
-            Some(days(months_from(month.year(), month.month(), 1)))
+            Some(period_of_dates(month_range(month.year(), month.month(), 1)))
         }
         "year" => {
             let year = today.year() - i16::from(back == 1);
             Some(Period::Days(date(year, 1, 1), date(year, 12, 31)))
         }
-        _ => match (month(unit, "in", ""), season(unit)) {
-            (Some(month), _) => Some(yearly(month, 1)),
-            (None, Some((month, months))) => Some(yearly(month, months)),
+        _ => match (parse_month(unit, "in", ""), parse_season(unit)) {
+            (Some(month), _) => Some(yearly_months(month, 1)),
+            (None, Some((month, months))) => Some(yearly_months(month, months)),
             (None, None) => {
-                let since = i32::from(today.weekday().since(weekday(unit)?));
+                let since = i32::from(today.weekday().since(parse_weekday(unit)?));
                 let since = if since == 0 { 7 } else { since };
                 days_ago(today, since, since)
             }
@@ -290,17 +301,17 @@ fn days_ago(today: Date, from: i32, to: i32) -> Option<Period> {
     Some(Period::Days(today.checked_sub(from.days()).ok()?, today.checked_sub(to.days()).ok()?))
 }
 
-fn days((first, last): (Date, Date)) -> Period {
+fn period_of_dates((first, last): (Date, Date)) -> Period {
     Period::Days(first, last)
 }
 
-fn yearly(month: i8, months: i8) -> Period {
-    let (first, last) = months_from(LEAP_YEAR, month, months);
+fn yearly_months(month: i8, months: i8) -> Period {
+    let (first, last) = month_range(LEAP_YEAR, month, months);
     // Every month has a last day that the 31st stands for.
     Period::Yearly((first.month(), 1), (last.month(), 31))
 }
 
-fn months_from(year: i16, month: i8, months: i8) -> (Date, Date) {
+fn month_range(year: i16, month: i8, months: i8) -> (Date, Date) {
     let first = Date::new(year, month, 1).unwrap_or(Date::MIN);
     (first, first.saturating_add(months.months()).saturating_sub(1.days()))
 }

@@ -7,10 +7,10 @@ mod overriding;
 mod sending;
 mod standing;
 
-use super::Order;
+use super::OrderPattern;
 
 /// Word lists that several patterns share.
-const LISTS: &[(&str, &str)] = &[
+const WORD_LISTS: &[(&str, &str)] = &[
     (
         "{all}",
         r"(?:all|any|every|each|the|your|my|our|these|those|this|that|of|its|other|such|to|about|previous(?:ly)?|previos|prior|earlier|above|preceding|foregoing|former|past|existing|current|original|initial|first|last|old|system|safety|security|given|stated|developer|default|internal|built-in|provided|aforementioned|content|ethical|moral|openai|and)",
@@ -47,11 +47,11 @@ const LISTS: &[(&str, &str)] = &[
 ];
 
 /// The pattern with its word lists written out.
-pub(super) fn expand(pattern: &str) -> String {
-    LISTS.iter().fold(pattern.to_owned(), |text, (name, list)| text.replace(name, list))
+pub(super) fn expand_word_lists(pattern: &str) -> String {
+    WORD_LISTS.iter().fold(pattern.to_owned(), |text, (name, list)| text.replace(name, list))
 }
 
-static FAMILIES: [&[Order]; 7] = [
+static FAMILIES: [&[OrderPattern]; 7] = [
     overriding::ORDERS,
     approving::ORDERS,
     hiding::ORDERS,
@@ -62,6 +62,6 @@ static FAMILIES: [&[Order]; 7] = [
 ];
 
 /// Every English wording, by intent.
-pub(super) fn orders() -> impl Iterator<Item = &'static Order> {
+pub(super) fn order_patterns() -> impl Iterator<Item = &'static OrderPattern> {
     FAMILIES.into_iter().flatten()
 }

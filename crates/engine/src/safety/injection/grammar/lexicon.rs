@@ -1,7 +1,7 @@
 //! The words that orders are made of, by what they mean, in all languages alike. `*` stands for any ending.
 use std::sync::LazyLock;
 
-use super::super::super::words::{WORD_BYTES_MIN, Words};
+use super::super::super::words::{WORD_BYTES_MIN, WordIndex};
 use super::terms::*;
 
 /// What a word can mean in an order; a reading keeps one bit for each.
@@ -362,7 +362,7 @@ pub(super) const TRIGGERS: &[&str] = &[
 ];
 
 /// The words whose sentences are worth reading.
-pub(in super::super::super) fn triggers() -> impl Iterator<Item = &'static str> {
+pub(in super::super::super) fn trigger_words() -> impl Iterator<Item = &'static str> {
     let lists = CLASSES.iter().filter(|(class, _)| TRIGGERS.contains(class));
     lists
         .flat_map(|(_, list)| list.split(','))
@@ -372,31 +372,31 @@ pub(in super::super::super) fn triggers() -> impl Iterator<Item = &'static str> 
 
 /// A word's meanings, and whether it may go on.
 #[derive(Clone, Copy)]
-pub(super) struct Meaning {
+pub(super) struct WordMeaning {
     pub(super) class: u8,
     pub(super) open: bool,
     pub(super) foreign: bool,
 }
 
-pub(super) static LEXICON: LazyLock<Words<Meaning>> = LazyLock::new(|| {
-    let mut words = Words::new();
+pub(super) static LEXICON: LazyLock<WordIndex<WordMeaning>> = LazyLock::new(|| {
+    let mut words = WordIndex::new();
     for (class, (_, list)) in CLASSES.iter().enumerate() {
         for word in list.split(',') {
             let open = word.ends_with('*');
-            let meaning = Meaning { class: class as u8, open, foreign: !word.is_ascii() };
+            let meaning = WordMeaning { class: class as u8, open, foreign: !word.is_ascii() };
             // Two letters are looked for with the space behind them.
             match word.trim_end_matches('*') {
-                short if short.len() < WORD_BYTES_MIN => words.add(&format!("{short} "), meaning),
-                long => words.add(long, meaning),
+                short if short.len() < WORD_BYTES_MIN => words.add_word(&format!("{short} "), meaning),
+                long => words.add_word(long, meaning),
             }
         }
     }
-    words.close();
+    words.build_index();
     words
 });
 
 /// The bit of a class.
-pub(super) fn bit(name: &str) -> u128 {
+pub(super) fn class_bit(name: &str) -> u128 {
     let class = CLASSES.iter().position(|(class, _)| *class == name);
     // INVARIANT: rows name classes of the table; their tests read every row.
     1 << class.unwrap_or_else(|| unreachable!("no class `{name}`"))

@@ -8,29 +8,29 @@ mod terms;
 use std::sync::LazyLock;
 
 use super::super::Severity;
-use super::super::scan::Hit;
-use super::sentence::Reading;
+use super::super::scan::RuleHit;
+use super::sentence::SentenceReading;
 use super::{discreet, excuse};
-use lexicon::bit;
-use near::NEAR;
-use rows::{ROWS, Row};
+use lexicon::class_bit;
+use near::NEAR_WORDINGS;
+use rows::{GRAMMAR_ROWS, GrammarRow};
 
-pub(in super::super) use lexicon::triggers;
-pub(super) use reading::{Word, read};
+pub(in super::super) use lexicon::trigger_words;
+pub(super) use reading::{SentenceWord, read_sentence};
 
 /// Words that belong together without an order stand in one or two clauses.
 const NEAR_BYTES: usize = 130;
 
 /// One slot of a wording: a word of one of the classes, so many words after the slot before.
-struct Slot {
+struct WordSlot {
     classes: u128,
     gap: usize,
     ordered: bool,
 }
 
 struct Wording {
-    row: &'static Row,
-    slots: Vec<Slot>,
+    row: &'static GrammarRow,
+    slots: Vec<WordSlot>,
     /// One of each must stand somewhere in the sentence.
     needs: Vec<u128>,
     /// None of these may.
@@ -42,27 +42,27 @@ struct Wording {
 }
 
 static WORDINGS: LazyLock<Vec<Wording>> = LazyLock::new(|| {
-    let in_order = ROWS.iter().flat_map(|row| row.slots.iter().map(|text| parse(row, text)));
-    let near = NEAR.iter().flat_map(|(name, texts)| {
-        let row = ROWS.iter().find(|row| row.name == *name).into_iter();
-        row.flat_map(|row| texts.iter().map(|text| Wording { near: true, ..parse(row, text) }))
+    let in_order = GRAMMAR_ROWS.iter().flat_map(|row| row.slots.iter().map(|text| parse_wording(row, text)));
+    let near = NEAR_WORDINGS.iter().flat_map(|(name, texts)| {
+        let row = GRAMMAR_ROWS.iter().find(|row| row.name == *name).into_iter();
+        row.flat_map(|row| texts.iter().map(|text| Wording { near: true, ..parse_wording(row, text) }))
     });
     in_order.chain(near).collect()
 });
 
-fn parse(row: &'static Row, text: &str) -> Wording {
+fn parse_wording(row: &'static GrammarRow, text: &str) -> Wording {
     let mut wording = Wording { row, slots: Vec::new(), needs: Vec::new(), bars: 0, near: false, rarest: 0 };
     let mut gap = 0;
     for part in text.split(' ') {
         if let Some(names) = part.strip_prefix('-') {
-            wording.bars |= classes(names);
+            wording.bars |= class_mask(names);
             continue;
         }
         match (part.parse(), part.strip_prefix('+'), part.strip_prefix('!')) {
             (Ok(words), ..) => gap = words,
-            (_, Some(names), _) => wording.needs.push(classes(names)),
-            (_, _, Some(names)) => wording.slots.push(Slot { classes: classes(names), gap, ordered: true }),
-            _ => wording.slots.push(Slot { classes: classes(part), gap, ordered: false }),
+            (_, Some(names), _) => wording.needs.push(class_mask(names)),
+            (_, _, Some(names)) => wording.slots.push(WordSlot { classes: class_mask(names), gap, ordered: true }),
+            _ => wording.slots.push(WordSlot { classes: class_mask(part), gap, ordered: false }),
         }
     }
     let masks = wording.slots.iter().map(|slot| slot.classes).chain(wording.needs.iter().copied());
@@ -72,39 +72,46 @@ fn parse(row: &'static Row, text: &str) -> Wording {
 }
 
 /// The bits of classes that are written with bars between them.
-pub(super) fn classes(names: &str) -> u128 {
-    names.split('|').fold(0, |classes, name| classes | bit(name))
+pub(super) fn class_mask(names: &str) -> u128 {
+    names.split('|').fold(0, |classes, name| classes | class_bit(name))
 }
 
 /// The rows as rules for people.
-pub(in super::super) fn rules()
+pub(in super::super) fn grammar_rules()
 -> impl Iterator<Item = (&'static str, &'static str, Severity, &'static str, &'static str)> {
-    ROWS.iter().map(|row| (row.name, row.intent, row.severity, row.positive, row.negative))
+    GRAMMAR_ROWS.iter().map(|row| (row.name, row.intent, row.severity, row.positive, row.negative))
 }
 
 /// The first order that the sentence gives.
-pub(super) fn judge(reading: &Reading) -> Option<Hit> {
-    let (row, from, to) = judged(&reading.words, reading.classes, &reading.text)?;
-    Some(Hit::order(row.name, row.severity, row.intent, reading.start + from, reading.start + to))
+pub(super) fn find_order(reading: &SentenceReading) -> Option<RuleHit> {
+    let (row, from, to) = match_sentence(&reading.words, reading.classes, &reading.text)?;
+    Some(RuleHit::order(row.name, row.severity, row.intent, reading.start + from, reading.start + to))
 }
 
-fn judged(words: &[Word], classes: u128, sentence: &str) -> Option<(&'static Row, usize, usize)> {
+fn match_sentence(
+    words: &[SentenceWord],
+    classes: u128,
+    sentence: &str,
+) -> Option<(&'static GrammarRow, usize, usize)> {
     let possible = |wording: &Wording| {
         wording.bars & classes == 0
             && wording.slots.iter().all(|slot| slot.classes & classes != 0)
             && wording.needs.iter().all(|need| need & classes != 0)
     };
-    called(classes).map(|index| &WORDINGS[index]).filter(|wording| possible(wording)).find_map(|wording| {
+    candidate_wordings(classes).map(|index| &WORDINGS[index]).filter(|wording| possible(wording)).find_map(|wording| {
         let (from, to) = (0..words.len()).find_map(|at| {
-            let last =
-                if wording.near { gathers(&wording.slots, words, at)? } else { fits(&wording.slots, words, at)? };
+            let last = if wording.near {
+                match_any_order(&wording.slots, words, at)?
+            } else {
+                match_in_order(&wording.slots, words, at)?
+            };
             let (from, to) = (words[at].start, words[last].end);
             // Without an order, what says that others speak may stand among the words.
-            let reported = wording.near && excuse::reported(&sentence[..words[last].start]);
-            let excused = reported || excuse::excused(sentence, from, to);
-            (!excused && !discreet::covers(wording.row.name, sentence, from, to)).then_some((from, to))
+            let reported = wording.near && excuse::is_reported(&sentence[..words[last].start]);
+            let excused = reported || excuse::is_excused(sentence, from, to);
+            (!excused && !discreet::is_discretion_duty(wording.row.name, sentence, from, to)).then_some((from, to))
         })?;
-        (!excuse::ordinary(wording.row.name, sentence)).then_some((wording.row, from, to))
+        (!excuse::is_ordinary_remark(wording.row.name, sentence)).then_some((wording.row, from, to))
     })
 }
 
@@ -113,7 +120,7 @@ const WORD_BITS: usize = u64::BITS as usize;
 const WORDINGS_MAX: usize = 8 * WORD_BITS;
 
 /// For each class, the wordings of which the rarest slot asks for it: most sentences call for few.
-static CALLED: LazyLock<Vec<[u64; WORDINGS_MAX / WORD_BITS]>> = LazyLock::new(|| {
+static WORDINGS_BY_CLASS: LazyLock<Vec<[u64; WORDINGS_MAX / WORD_BITS]>> = LazyLock::new(|| {
     let mut called = vec![[0; WORDINGS_MAX / WORD_BITS]; u128::BITS as usize];
     for (index, wording) in WORDINGS.iter().enumerate() {
         for class in (0..u128::BITS as usize).filter(|class| wording.rarest >> class & 1 == 1) {
@@ -124,11 +131,11 @@ static CALLED: LazyLock<Vec<[u64; WORDINGS_MAX / WORD_BITS]>> = LazyLock::new(||
 });
 
 /// The wordings that the classes call for, in order.
-fn called(classes: u128) -> impl Iterator<Item = usize> {
+fn candidate_wordings(classes: u128) -> impl Iterator<Item = usize> {
     let mut called = [0; WORDINGS_MAX / WORD_BITS];
     let mut rest = classes;
     while rest != 0 {
-        let more = &CALLED[rest.trailing_zeros() as usize];
+        let more = &WORDINGS_BY_CLASS[rest.trailing_zeros() as usize];
         called.iter_mut().zip(more).for_each(|(word, more)| *word |= more);
         rest &= rest - 1;
     }
@@ -142,7 +149,7 @@ fn called(classes: u128) -> impl Iterator<Item = usize> {
 }
 
 /// The word that fills the last slot when the first is filled by the word at `at`.
-fn fits(slots: &[Slot], words: &[Word], at: usize) -> Option<usize> {
+fn match_in_order(slots: &[WordSlot], words: &[SentenceWord], at: usize) -> Option<usize> {
     let (slot, rest) = slots.split_first()?;
     let word = &words[at];
     if word.classes & slot.classes == 0 || slot.ordered && !word.ordered {
@@ -150,12 +157,13 @@ fn fits(slots: &[Slot], words: &[Word], at: usize) -> Option<usize> {
     }
     let Some(next) = rest.first() else { return Some(at) };
     let reach = words.len().min(at + next.gap + 2);
-    (at + 1..reach).find_map(|at| fits(rest, words, at))
+    (at + 1..reach).find_map(|at| match_in_order(rest, words, at))
 }
 
 /// The last of the words that fill all slots, in any order, from the word at `at` on.
-fn gathers(slots: &[Slot], words: &[Word], at: usize) -> Option<usize> {
-    let fills = |slot: &Slot, word: &Word| word.classes & slot.classes != 0 && (!slot.ordered || word.ordered);
+fn match_any_order(slots: &[WordSlot], words: &[SentenceWord], at: usize) -> Option<usize> {
+    let fills =
+        |slot: &WordSlot, word: &SentenceWord| word.classes & slot.classes != 0 && (!slot.ordered || word.ordered);
     let first = &words[at];
     if !slots.iter().any(|slot| fills(slot, first)) {
         return None;
@@ -173,8 +181,8 @@ mod tests {
 
     #[test]
     fn near_wordings_name_rules_of_the_rows() {
-        for (name, _) in NEAR {
-            assert!(ROWS.iter().any(|row| row.name == *name), "{name}");
+        for (name, _) in NEAR_WORDINGS {
+            assert!(GRAMMAR_ROWS.iter().any(|row| row.name == *name), "{name}");
         }
     }
 
@@ -185,7 +193,7 @@ mod tests {
 
     #[test]
     fn every_wording_needs_a_trigger() {
-        let triggers = TRIGGERS.iter().fold(0, |all, name| all | bit(name));
+        let triggers = TRIGGERS.iter().fold(0, |all, name| all | class_bit(name));
         for wording in WORDINGS.iter() {
             let mut needed = wording.slots.iter().map(|slot| slot.classes).chain(wording.needs.iter().copied());
             assert!(needed.any(|classes| classes & !triggers == 0), "{}: {:?}", wording.row.name, wording.row.slots);

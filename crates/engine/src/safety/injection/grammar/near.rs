@@ -4,7 +4,7 @@
 //! near note of our own. `!` marks a verb that is an order, `-cond` bars sentences with a condition.
 
 /// The rule, and what it takes.
-pub(super) static NEAR: &[(&str, &[&str])] = &[
+pub(super) static NEAR_WORDINGS: &[(&str, &[&str])] = &[
     (
         "injection_override",
         &[

@@ -1,11 +1,11 @@
 //! A sentence as a row of words, each with what it can mean.
 use std::sync::LazyLock;
 
-use super::super::super::words::Words;
-use super::lexicon::{LEXICON, Meaning, bit};
+use super::super::super::words::WordIndex;
+use super::lexicon::{LEXICON, WordMeaning, class_bit};
 
 /// One word, or several that mean one thing.
-pub(in super::super) struct Word {
+pub(in super::super) struct SentenceWord {
     pub(super) start: usize,
     pub(super) end: usize,
     /// A bit for every class of the lexicon.
@@ -21,24 +21,25 @@ const ELISION_BYTES_MAX: usize = 5;
 const WORDS_MAX: usize = 160;
 
 /// Reads a sentence, in lower case.
-pub(in super::super) fn read(sentence: &str, words: &mut Vec<Word>) -> u128 {
+pub(in super::super) fn read_sentence(sentence: &str, words: &mut Vec<SentenceWord>) -> u128 {
     let grammar: &Grammar = &GRAMMAR;
     words.clear();
     let (mut all, mut at, mut fresh) = (0, 0, true);
     while at < sentence.len() && words.len() < WORDS_MAX {
-        let (bytes, kind) = step(sentence, at);
+        let (bytes, kind) = next_piece(sentence, at);
         match kind {
-            Kind::Gap => at += bytes,
-            Kind::Break => {
+            CharKind::Gap => at += bytes,
+            CharKind::Break => {
                 fresh = true;
                 at += bytes;
             }
-            Kind::Word => {
-                let (end, classes, foreign) = grammar.meaning(sentence, at, at + bytes);
+            CharKind::Word => {
+                let (end, classes, foreign) = grammar.longest_meaning(sentence, at, at + bytes);
                 let ordered = classes != 0
-                    && (foreign || (fresh || grammar.leads(words)) && is_base(&sentence.as_bytes()[at..end]));
+                    && (foreign
+                        || (fresh || grammar.expects_order(words)) && is_base_form(&sentence.as_bytes()[at..end]));
                 all |= classes;
-                words.push(Word { start: at, end, classes, ordered });
+                words.push(SentenceWord { start: at, end, classes, ordered });
                 fresh = false;
                 at = end;
             }
@@ -48,21 +49,21 @@ pub(in super::super) fn read(sentence: &str, words: &mut Vec<Word>) -> u128 {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum CharKind {
     Word,
     Gap,
     Break,
 }
 
 /// What each ASCII character is to a sentence.
-static KINDS: [Kind; 128] = {
-    let mut kinds = [Kind::Break; 128];
+static CHAR_KINDS: [CharKind; 128] = {
+    let mut kinds = [CharKind::Break; 128];
     let mut byte = 0;
     while byte < 128 {
         kinds[byte as usize] = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b'@' | b'.' | b'/' => Kind::Word,
-            b' ' | b'\t' | b'*' | b'\'' => Kind::Gap,
-            _ => Kind::Break,
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b'@' | b'.' | b'/' => CharKind::Word,
+            b' ' | b'\t' | b'*' | b'\'' => CharKind::Gap,
+            _ => CharKind::Break,
         };
         byte += 1;
     }
@@ -70,34 +71,34 @@ static KINDS: [Kind; 128] = {
 };
 
 /// What stands at a place, and how long: a word, white space, or a sign that starts a new clause.
-fn step(sentence: &str, at: usize) -> (usize, Kind) {
+fn next_piece(sentence: &str, at: usize) -> (usize, CharKind) {
     let bytes = &sentence.as_bytes()[at..];
     // Tags and pipes start words of their own.
     if matches!(bytes[0], b'<' | b'~' | b'|') {
-        return (1, Kind::Word);
+        return (1, CharKind::Word);
     }
-    if let Some(kind) = KINDS.get(usize::from(bytes[0])) {
-        if *kind != Kind::Word {
+    if let Some(kind) = CHAR_KINDS.get(usize::from(bytes[0])) {
+        if *kind != CharKind::Word {
             return (1, *kind);
         }
-        let plain = |byte: &&u8| **byte == b'\'' || KINDS.get(usize::from(**byte)) == Some(&Kind::Word);
+        let plain = |byte: &&u8| **byte == b'\'' || CHAR_KINDS.get(usize::from(**byte)) == Some(&CharKind::Word);
         let length = bytes.iter().take_while(plain).count();
         if bytes.get(length).is_none_or(u8::is_ascii) {
-            return (length, Kind::Word);
+            return (length, CharKind::Word);
         }
     }
     let rest = &sentence[at..];
     let letter = rest.chars().next().unwrap_or(' ');
     if is_unspaced(letter) {
-        return (letter.len_utf8(), Kind::Word);
+        return (letter.len_utf8(), CharKind::Word);
     }
-    match rest.find(|mark| !in_word(mark)).unwrap_or(rest.len()) {
-        0 => (letter.len_utf8(), Kind::Break),
-        length => (length, Kind::Word),
+    match rest.find(|mark| !is_word_char(mark)).unwrap_or(rest.len()) {
+        0 => (letter.len_utf8(), CharKind::Break),
+        length => (length, CharKind::Word),
     }
 }
 
-fn in_word(letter: char) -> bool {
+fn is_word_char(letter: char) -> bool {
     letter.is_alphanumeric() && !is_unspaced(letter)
         || matches!(letter, '\'' | '_' | '-' | '@' | '.' | '/' | '\u{300}'..='\u{36f}' | '\u{900}'..='\u{963}' | '\u{966}'..='\u{97f}')
 }
@@ -109,7 +110,7 @@ fn is_unspaced(letter: char) -> bool {
 
 /// The lexicon, and the classes that reading itself asks for.
 struct Grammar {
-    lexicon: &'static Words<Meaning>,
+    lexicon: &'static WordIndex<WordMeaning>,
     away: u128,
     /// Words after which a verb is an order.
     lead: u128,
@@ -119,19 +120,19 @@ struct Grammar {
 }
 
 static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| {
-    let spoken_to = bit("agent") | bit("future") | bit("session");
+    let spoken_to = class_bit("agent") | class_bit("future") | class_bit("session");
     Grammar {
         lexicon: &LEXICON,
-        away: bit("away"),
-        lead: bit("lead") | bit("hide") | spoken_to,
-        modal: bit("modal") | bit("cleared") | bit("to"),
+        away: class_bit("away"),
+        lead: class_bit("lead") | class_bit("hide") | spoken_to,
+        modal: class_bit("modal") | class_bit("cleared") | class_bit("to"),
         spoken_to,
     }
 });
 
 impl Grammar {
     /// The end of the longest thing that the lexicon knows at a place, all its meanings, and whether it is not English.
-    fn meaning(&self, sentence: &str, at: usize, end: usize) -> (usize, u128, bool) {
+    fn longest_meaning(&self, sentence: &str, at: usize, end: usize) -> (usize, u128, bool) {
         let bytes = sentence.as_bytes();
         if bytes[at..end].contains(&b'@') && is_address(&sentence[at..end]) {
             return (end, self.away, false);
@@ -140,10 +141,10 @@ impl Grammar {
         let stop = at + sentence[at..end].trim_end_matches(['.', '/', '-', '\'']).len();
         let unspaced = !bytes[at].is_ascii() && sentence[at..].chars().next().is_some_and(is_unspaced);
         let (mut until, mut classes, mut foreign) = (0, 0, false);
-        self.lexicon.at(bytes, at, |meaning, to| {
+        self.lexicon.find_at(bytes, at, |meaning, to| {
             let to = if bytes[to - 1] == b' ' { to - 1 } else { to };
             // A tag ends by itself.
-            let whole = unspaced || meaning.open || bytes[to - 1] == b'>' || ends_word(sentence, to);
+            let whole = unspaced || meaning.open || bytes[to - 1] == b'>' || is_word_end(sentence, to);
             // What may go on ends where its word does.
             let to = if meaning.open && to < stop { stop } else { to };
             if whole && to >= until {
@@ -165,16 +166,16 @@ impl Grammar {
             let classes = if is_address(&sentence[at..end]) { self.away } else { 0 };
             return (end, classes, false);
         }
-        if unspaced || ends_word(sentence, until) {
+        if unspaced || is_word_end(sentence, until) {
             return (until, classes, foreign);
         }
         // An open phrase stopped inside a word.
-        let tail = sentence[until..].find(|mark| !is_inside(mark)).unwrap_or(sentence.len() - until);
+        let tail = sentence[until..].find(|mark| !continues_word(mark)).unwrap_or(sentence.len() - until);
         (until + tail, classes, foreign)
     }
 
     /// After "please", "and", "you must" and the like, a verb is an order.
-    fn leads(&self, words: &[Word]) -> bool {
+    fn expects_order(&self, words: &[SentenceWord]) -> bool {
         const SUBJECT_WORDS: usize = 5;
         let Some((last, before)) = words.split_last() else { return true };
         if last.classes & self.modal != 0 {
@@ -185,15 +186,15 @@ impl Grammar {
     }
 }
 
-fn ends_word(sentence: &str, at: usize) -> bool {
+fn is_word_end(sentence: &str, at: usize) -> bool {
     match sentence.as_bytes().get(at) {
         None => true,
         Some(byte) if byte.is_ascii() => !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'-'),
-        Some(_) => sentence[at..].chars().next().is_none_or(|next| !is_inside(next)),
+        Some(_) => sentence[at..].chars().next().is_none_or(|next| !continues_word(next)),
     }
 }
 
-fn is_inside(letter: char) -> bool {
+fn continues_word(letter: char) -> bool {
     letter.is_alphanumeric()
         || matches!(letter, '_' | '-' | '\u{300}'..='\u{36f}' | '\u{900}'..='\u{963}' | '\u{966}'..='\u{97f}')
 }
@@ -209,7 +210,7 @@ fn is_address(word: &str) -> bool {
 }
 
 /// Not a past form, a gerund or the form of somebody else's doing.
-fn is_base(word: &[u8]) -> bool {
+fn is_base_form(word: &[u8]) -> bool {
     let plain = word.split(|byte| *byte == b' ').next().unwrap_or(word);
     let other = plain.ends_with(b"ing")
         || plain.ends_with(b"ed") && plain.len() > 4

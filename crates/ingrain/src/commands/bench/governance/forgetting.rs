@@ -2,28 +2,29 @@
 
 use engine::model::memory::{Draft, Memory};
 use engine::model::vocabulary::{Layer, State};
-use engine::{EraseWhat, Exported, Forgetting, Redaction, RolledBack, Upkeep};
+use engine::{EraseTarget, ExportPiece, ForgetOptions, RedactionRequest, RollbackOutcome, UpkeepOptions};
 
 use super::Case;
-use super::world::{Checked, World, code, ensure, refused_with};
+use super::world::{CaseResult, CaseTenant, describe_error, ensure, expect_refusal};
 
 /// The words are unlike anything else in the database, so that raw files can be searched for them.
 const VALUE: &str = "The side door opens with zanzibarquux 4711.";
 
-fn forgotten(world: &World) -> Checked<Memory> {
-    let memory = world.say(&world.agent("t", "a"), VALUE)?;
-    world.forget(memory.id)?;
+fn save_and_forget(world: &CaseTenant) -> CaseResult<Memory> {
+    let memory = world.save_note(&world.agent_caller("t", "a"), VALUE)?;
+    world.forget_memory(memory.id)?;
     Ok(memory)
 }
 
-fn refused_again(world: &World, text: &str) -> Checked {
-    refused_with(world.say(&world.agent("t", "a"), text), "policy.forgotten")
+fn expect_forgotten(world: &CaseTenant, text: &str) -> CaseResult {
+    expect_refusal(world.save_note(&world.agent_caller("t", "a"), text), "policy.forgotten")
         .map_err(|instead| format!("{text:?}: {instead}"))
 }
 
-fn redact(world: &World, memory: &Memory) -> Checked {
-    let redaction = Redaction { memory: memory.id, versions: None, reason: "asked to".to_owned(), may_return: false };
-    world.engine.redact(&world.admin, &redaction).map(|_| ()).map_err(|error| code(&error))
+fn redact_memory(world: &CaseTenant, memory: &Memory) -> CaseResult {
+    let redaction =
+        RedactionRequest { memory: memory.id, versions: None, reason: "asked to".to_owned(), may_return: false };
+    world.engine.redact(&world.admin, &redaction).map(|_| ()).map_err(|error| describe_error(&error))
 }
 
 pub(super) const CASES: &[Case] = &[
@@ -32,7 +33,7 @@ pub(super) const CASES: &[Case] = &[
         given: "a value that was forgotten",
         when: "an agent saves it again",
         then: "it is refused",
-        check: |world| forgotten(world).and_then(|_| refused_again(world, VALUE)),
+        check: |world| save_and_forget(world).and_then(|_| expect_forgotten(world, VALUE)),
     },
     Case {
         name: "forgotten-in-disguise",
@@ -40,7 +41,7 @@ pub(super) const CASES: &[Case] = &[
         when: "it comes back in another case, spacing, punctuation, Unicode form or alphabet",
         then: "it is refused",
         check: |world| {
-            forgotten(world)?;
+            save_and_forget(world)?;
             for disguise in [
                 "THE SIDE DOOR OPENS WITH ZANZIBARQUUX 4711",
                 "the  side\tdoor\nopens with zanzibarquux 4711",
@@ -50,7 +51,7 @@ pub(super) const CASES: &[Case] = &[
                 "Thé sidé door opens with zanzibarquüx 4711",
                 "The ѕіdе dооr ореns with zanzibarquux 4711",
             ] {
-                refused_again(world, disguise)?;
+                expect_forgotten(world, disguise)?;
             }
             Ok(())
         },
@@ -61,8 +62,8 @@ pub(super) const CASES: &[Case] = &[
         when: "it is saved as a sentence of a longer text",
         then: "it is refused",
         check: |world| {
-            forgotten(world)?;
-            refused_again(world, &format!("Notes of today.\n{VALUE} Lunch was good."))
+            save_and_forget(world)?;
+            expect_forgotten(world, &format!("Notes of today.\n{VALUE} Lunch was good."))
         },
     },
     Case {
@@ -71,8 +72,8 @@ pub(super) const CASES: &[Case] = &[
         when: "something else is saved",
         then: "it is saved",
         check: |world| {
-            forgotten(world)?;
-            world.say(&world.agent("t", "a"), "The front door opens with the red button").map(|_| ())
+            save_and_forget(world)?;
+            world.save_note(&world.agent_caller("t", "a"), "The front door opens with the red button").map(|_| ())
         },
     },
     Case {
@@ -81,11 +82,14 @@ pub(super) const CASES: &[Case] = &[
         when: "it is saved again",
         then: "it is saved",
         check: |world| {
-            let agent = world.agent("t", "a");
-            let memory = world.say(&agent, VALUE)?;
-            let may_return = Forgetting { may_return: true, ..Forgetting::default() };
-            world.engine.forget_as(&world.admin, memory.id, &may_return).map_err(|error| code(&error))?;
-            world.say(&agent, VALUE).map(|_| ())
+            let agent = world.agent_caller("t", "a");
+            let memory = world.save_note(&agent, VALUE)?;
+            let may_return = ForgetOptions { may_return: true, ..ForgetOptions::default() };
+            world
+                .engine
+                .forget_with_options(&world.admin, memory.id, &may_return)
+                .map_err(|error| describe_error(&error))?;
+            world.save_note(&agent, VALUE).map(|_| ())
         },
     },
     Case {
@@ -94,11 +98,11 @@ pub(super) const CASES: &[Case] = &[
         when: "an agent saves it in a conversation and proposes it",
         then: "the proposal is refused",
         check: |world| {
-            let shared = world.save(&world.admin, World::shared(VALUE, "doors"))?;
-            world.forget(shared.id)?;
-            let agent = world.agent("t", "a");
-            let draft = world.say(&agent, VALUE)?;
-            match world.propose(&agent, draft.id, "doors-again") {
+            let shared = world.save_draft(&world.admin, CaseTenant::runbook_draft(VALUE, "doors"))?;
+            world.forget_memory(shared.id)?;
+            let agent = world.agent_caller("t", "a");
+            let draft = world.save_note(&agent, VALUE)?;
+            match world.propose_promotion(&agent, draft.id, "doors-again") {
                 Err(code) if code == "policy.forgotten" => Ok(()),
                 other => Err(format!("{:?}", other.map(|review| review.id))),
             }
@@ -110,12 +114,12 @@ pub(super) const CASES: &[Case] = &[
         when: "it is imported",
         then: "the value is not back",
         check: |world| {
-            let memory = world.say(&world.agent("t", "a"), VALUE)?;
-            let mut pieces = world.exported()?;
-            world.forget(memory.id)?;
+            let memory = world.save_note(&world.agent_caller("t", "a"), VALUE)?;
+            let mut pieces = world.export_all()?;
+            world.forget_memory(memory.id)?;
             for piece in &mut pieces {
                 // Another id: a copy made elsewhere.
-                if let Exported::Memory(story) = piece
+                if let ExportPiece::Memory(story) = piece
                     && story.memory.id == memory.id
                 {
                     let fresh = world.engine.clock.fresh_id();
@@ -127,7 +131,7 @@ pub(super) const CASES: &[Case] = &[
                     }
                 }
             }
-            let done = world.import(&world.admin, pieces)?;
+            let done = world.import_pieces(&world.admin, pieces)?;
             ensure(done.refused.iter().any(|refused| refused.code == "policy.forgotten"), "it was imported")
         },
     },
@@ -144,12 +148,13 @@ pub(super) const CASES: &[Case] = &[
                 content: content.to_owned(),
                 ..Draft::default()
             };
-            let first = world.save(&world.admin, layered(VALUE, "doors one"))?;
-            world.save(&world.admin, layered(VALUE, "doors"))?;
-            world.save(&world.admin, layered("The front door has a bell.", "Doors!"))?;
-            world.forget(first.id)?;
-            let groups = world.engine.compact(&world.admin, None, true).map_err(|error| code(&error))?;
-            let repeats = |group: &engine::Group| group.review.is_some() && group.content.contains("zanzibarquux");
+            let first = world.save_draft(&world.admin, layered(VALUE, "doors one"))?;
+            world.save_draft(&world.admin, layered(VALUE, "doors"))?;
+            world.save_draft(&world.admin, layered("The front door has a bell.", "Doors!"))?;
+            world.forget_memory(first.id)?;
+            let groups = world.engine.compact(&world.admin, None, true).map_err(|error| describe_error(&error))?;
+            let repeats =
+                |group: &engine::ConsolidationGroup| group.review.is_some() && group.content.contains("zanzibarquux");
             ensure(!groups.iter().any(repeats), "it was proposed")
         },
     },
@@ -165,21 +170,25 @@ pub(super) const CASES: &[Case] = &[
                 value: value.to_owned(),
                 reason: "said".to_owned(),
             };
-            let confirm = |value: &str| -> Checked<Memory> {
-                match world.engine.propose_profile(&world.admin, proposal(value)).map_err(|error| code(&error))? {
-                    engine::Proposed::Waiting { review, .. } => world.approve(&world.admin, &review),
-                    engine::Proposed::Refused(refusal) => Err(refusal.code.to_owned()),
+            let confirm = |value: &str| -> CaseResult<Memory> {
+                match world
+                    .engine
+                    .propose_profile(&world.admin, proposal(value))
+                    .map_err(|error| describe_error(&error))?
+                {
+                    engine::ProposalOutcome::Waiting { review, .. } => world.approve_review(&world.admin, &review),
+                    engine::ProposalOutcome::Refused(refusal) => Err(refusal.code.to_owned()),
                 }
             };
             let old = confirm("zanzibarquux 4711")?;
             let new = confirm("the red button")?;
-            let copy = world.save(&world.admin, World::shared("door: zanzibarquux 4711", "door"))?;
-            world.forget(copy.id)?;
-            match world.engine.rollback(&world.admin, new.id, true, None).map_err(|error| code(&error))? {
-                RolledBack::Done(done) => ensure(done.restored.is_empty(), "it was restored")?,
-                RolledBack::Refused(refusal) => return Err(refusal.code.to_owned()),
+            let copy = world.save_draft(&world.admin, CaseTenant::runbook_draft("door: zanzibarquux 4711", "door"))?;
+            world.forget_memory(copy.id)?;
+            match world.engine.rollback(&world.admin, new.id, true, None).map_err(|error| describe_error(&error))? {
+                RollbackOutcome::Done(done) => ensure(done.restored.is_empty(), "it was restored")?,
+                RollbackOutcome::Refused(refusal) => return Err(refusal.code.to_owned()),
             }
-            ensure(world.state(old.id)? == State::Superseded, "it stands again")
+            ensure(world.memory_state(old.id)? == State::Superseded, "it stands again")
         },
     },
     Case {
@@ -188,17 +197,17 @@ pub(super) const CASES: &[Case] = &[
         when: "the export is imported elsewhere and the value saved there",
         then: "it is refused there too",
         check: |world| {
-            forgotten(world)?;
-            let pieces = world.exported()?;
-            let tenant = world.engine.start_tenant("bans-travel-other").map_err(|error| code(&error))?.id;
-            let other = World {
+            save_and_forget(world)?;
+            let pieces = world.export_all()?;
+            let tenant = world.engine.start_tenant("bans-travel-other").map_err(|error| describe_error(&error))?.id;
+            let other = CaseTenant {
                 engine: world.engine.clone(),
                 config: world.config.clone(),
                 tenant,
                 admin: engine::model::caller::Caller::admin(tenant),
             };
-            other.import(&other.admin, pieces)?;
-            refused_again(&other, VALUE)
+            other.import_pieces(&other.admin, pieces)?;
+            expect_forgotten(&other, VALUE)
         },
     },
     Case {
@@ -207,22 +216,24 @@ pub(super) const CASES: &[Case] = &[
         when: "it is redacted and upkeep runs",
         then: "search, history and export do not have the text; who and why stay",
         check: |world| {
-            let agent = world.agent("t", "a");
-            let draft = Draft { path: Some("door".to_owned()), ..World::note(VALUE) };
-            world.save(&agent, draft.clone())?;
-            let memory = world.save(&agent, Draft { content: format!("{VALUE} Since May."), ..draft })?;
-            redact(world, &memory)?;
-            world.engine.upkeep(world.tenant, Upkeep::default()).map_err(|error| code(&error))?;
-            ensure(!world.finds(&world.admin, "zanzibarquux", memory.id)?, "search finds it")?;
-            let reference = engine::Reference::Id(memory.id);
-            let history =
-                world.engine.history(&world.admin, &reference, None, Some(50)).map_err(|error| code(&error))?;
+            let agent = world.agent_caller("t", "a");
+            let draft = Draft { path: Some("door".to_owned()), ..CaseTenant::note_draft(VALUE) };
+            world.save_draft(&agent, draft.clone())?;
+            let memory = world.save_draft(&agent, Draft { content: format!("{VALUE} Since May."), ..draft })?;
+            redact_memory(world, &memory)?;
+            world.engine.upkeep(world.tenant, UpkeepOptions::default()).map_err(|error| describe_error(&error))?;
+            ensure(!world.can_find(&world.admin, "zanzibarquux", memory.id)?, "search finds it")?;
+            let reference = engine::MemoryReference::Id(memory.id);
+            let history = world
+                .engine
+                .history(&world.admin, &reference, None, Some(50))
+                .map_err(|error| describe_error(&error))?;
             ensure(
                 history.len() == 3 && history.iter().all(|version| version.memory.content.is_empty()),
                 "history has it",
             )?;
             ensure(history.iter().all(|version| !version.actor.is_empty()), "who is gone")?;
-            let export = format!("{:?}", world.exported()?);
+            let export = format!("{:?}", world.export_all()?);
             ensure(!export.contains("zanzibarquux"), "the export has it")
         },
     },
@@ -233,20 +244,22 @@ pub(super) const CASES: &[Case] = &[
         then: "nothing is left, the certificate is valid, and the values may not return",
         check: |world| {
             let ann = engine::model::caller::Caller::user(world.tenant, "ann");
-            let draft = || Draft { store: "user_memory".to_owned(), kind: None, ..World::note(VALUE) };
-            let memory = world.save(&ann, draft())?;
-            let what = EraseWhat::User("ann".to_owned());
+            let draft = || Draft { store: "user_memory".to_owned(), kind: None, ..CaseTenant::note_draft(VALUE) };
+            let memory = world.save_draft(&ann, draft())?;
+            let what = EraseTarget::User("ann".to_owned());
             let proof = world
                 .engine
                 .erase(&world.admin, &what, Some("left".to_owned()), false)
-                .map_err(|error| code(&error))?;
-            ensure(proof.memories == 1 && world.read(&world.admin, memory.id).is_err(), "it can be read")?;
-            let checked = world.engine.verify_certificate(&world.admin, &proof).map_err(|error| code(&error))?;
+                .map_err(|error| describe_error(&error))?;
+            ensure(proof.memories == 1 && world.read_memory(&world.admin, memory.id).is_err(), "it can be read")?;
+            let checked =
+                world.engine.verify_certificate(&world.admin, &proof).map_err(|error| describe_error(&error))?;
             ensure(checked.valid, "the certificate is not valid")?;
             let forged = engine::removal::certificate::Certificate { memories: 2, ..proof };
-            let checked = world.engine.verify_certificate(&world.admin, &forged).map_err(|error| code(&error))?;
+            let checked =
+                world.engine.verify_certificate(&world.admin, &forged).map_err(|error| describe_error(&error))?;
             ensure(!checked.valid, "a forged certificate is valid")?;
-            refused_with(world.save(&ann, draft()), "policy.forgotten")
+            expect_refusal(world.save_draft(&ann, draft()), "policy.forgotten")
         },
     },
     Case {
@@ -255,8 +268,9 @@ pub(super) const CASES: &[Case] = &[
         when: "the raw database files are searched for its text",
         then: "it is in none of them",
         check: |world| {
-            let memory = world.say(&world.agent("t", "a"), "The wording is xylophonqwertz and nothing else")?;
-            redact(world, &memory)?;
+            let memory =
+                world.save_note(&world.agent_caller("t", "a"), "The wording is xylophonqwertz and nothing else")?;
+            redact_memory(world, &memory)?;
             world.engine.backend.flush().map_err(|error| error.to_string())?;
             let files = std::fs::read_dir(&world.config.home).map_err(|error| error.to_string())?;
             for file in files.filter_map(Result::ok) {
@@ -273,17 +287,17 @@ pub(super) const CASES: &[Case] = &[
         when: "the database is opened anew and indexed again",
         then: "neither is found and neither value can return",
         check: |world| {
-            let kept = forgotten(world)?;
-            let other = world.say(&world.agent("t", "a"), "The spare key lies under the blue stone")?;
-            redact(world, &other)?;
-            let engine = crate::assemble::engine(&world.config).map_err(|failure| failure.message())?;
-            engine.upkeep(world.tenant, Upkeep::default()).map_err(|error| code(&error))?;
+            let kept = save_and_forget(world)?;
+            let other = world.save_note(&world.agent_caller("t", "a"), "The spare key lies under the blue stone")?;
+            redact_memory(world, &other)?;
+            let engine = crate::assemble::open_engine(&world.config).map_err(|failure| failure.message())?;
+            engine.upkeep(world.tenant, UpkeepOptions::default()).map_err(|error| describe_error(&error))?;
             let again =
-                World { engine, config: world.config.clone(), tenant: world.tenant, admin: world.admin.clone() };
-            ensure(!again.finds(&again.admin, "side door zanzibarquux", kept.id)?, "the forgotten one is found")?;
-            ensure(!again.finds(&again.admin, "spare key blue stone", other.id)?, "the redacted one is found")?;
-            refused_again(&again, VALUE)?;
-            refused_again(&again, "the spare key lies under the BLUE stone!")
+                CaseTenant { engine, config: world.config.clone(), tenant: world.tenant, admin: world.admin.clone() };
+            ensure(!again.can_find(&again.admin, "side door zanzibarquux", kept.id)?, "the forgotten one is found")?;
+            ensure(!again.can_find(&again.admin, "spare key blue stone", other.id)?, "the redacted one is found")?;
+            expect_forgotten(&again, VALUE)?;
+            expect_forgotten(&again, "the spare key lies under the BLUE stone!")
         },
     },
 ];

@@ -9,11 +9,11 @@ mod world;
 use serde::Serialize;
 
 use crate::assemble::Session;
-use crate::commands::demo::Throwaway;
+use crate::commands::demo::TempHome;
 use crate::config::Config;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
-use world::World;
+use world::CaseTenant;
 
 /// One promise: given, when, then.
 struct Case {
@@ -22,7 +22,7 @@ struct Case {
     when: &'static str,
     then: &'static str,
     /// `Err` says what happened instead.
-    check: fn(&World) -> Result<(), String>,
+    check: fn(&CaseTenant) -> Result<(), String>,
 }
 
 #[derive(Serialize)]
@@ -37,7 +37,7 @@ struct CaseReport {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct GovernanceReport {
     passed: usize,
     total: usize,
     cases: Vec<CaseReport>,
@@ -45,21 +45,21 @@ struct Report {
 
 /// Runs every case in a tenant of its own on a throwaway database.
 pub fn run(config: &Config, output: &Output) -> Result<(), Failure> {
-    let place = Throwaway::new("governance")?;
-    let config = place.config(config);
+    let place = TempHome::new("governance")?;
+    let config = place.redirect_config(config);
     let session = Session::open(&config)?;
     let cases = [walls::CASES, authority::CASES, forgetting::CASES, recall::CASES].concat();
-    let mut report = Report { passed: 0, total: cases.len(), cases: Vec::new() };
+    let mut report = GovernanceReport { passed: 0, total: cases.len(), cases: Vec::new() };
     for case in cases {
-        let world = World::new(&session, &config, case.name)?;
+        let world = CaseTenant::new(&session, &config, case.name)?;
         let instead = (case.check)(&world).err();
         report.passed += usize::from(instead.is_none());
         let Case { name, given, when, then, .. } = case;
         report.cases.push(CaseReport { name, given, when, then, passed: instead.is_none(), instead });
     }
     session.close()?;
-    output.answer(&report, || told(output, &report))?;
-    if report.passed == report.total { Ok(()) } else { Err(Failure::Told(1)) }
+    output.print_answer(&report, || render_report(output, &report))?;
+    if report.passed == report.total { Ok(()) } else { Err(Failure::AlreadyReported(1)) }
 }
 
 impl Clone for Case {
@@ -68,7 +68,7 @@ impl Clone for Case {
     }
 }
 
-fn told(output: &Output, report: &Report) -> String {
+fn render_report(output: &Output, report: &GovernanceReport) -> String {
     let mut text = String::new();
     for case in &report.cases {
         let word = if case.passed { (Tone::Good, "holds") } else { (Tone::Bad, "BROKEN") };

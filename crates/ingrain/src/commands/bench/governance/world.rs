@@ -5,14 +5,14 @@ use engine::model::error::Error;
 use engine::model::id::{MemoryId, TenantId};
 use engine::model::memory::{Draft, Evidence, Memory};
 use engine::model::vocabulary::{EvidenceKind, Kind, State};
-use engine::review::{Decided, Review, Risk};
-use engine::{Engine, Exported, ImportDone, Promotion, Proposed, Query, Reference, Remembered};
+use engine::review::{DecisionOutcome, Review, Risk};
+use engine::{Engine, ExportPiece, ImportReport, MemoryReference, Promotion, ProposalOutcome, Remembered, SearchQuery};
 
 use crate::assemble::Session;
 use crate::config::Config;
 use crate::error::Failure;
 
-pub(super) struct World {
+pub(super) struct CaseTenant {
     pub(super) engine: Engine,
     pub(super) config: Config,
     pub(super) tenant: TenantId,
@@ -20,19 +20,19 @@ pub(super) struct World {
 }
 
 /// What a case answers with when the product did something else.
-pub(super) type Checked<T = ()> = Result<T, String>;
+pub(super) type CaseResult<T = ()> = Result<T, String>;
 
-pub(super) fn ensure(holds: bool, instead: &str) -> Checked {
+pub(super) fn ensure(holds: bool, instead: &str) -> CaseResult {
     if holds { Ok(()) } else { Err(instead.to_owned()) }
 }
 
 /// An engine's error as its code.
-pub(super) fn code(error: &Error) -> String {
+pub(super) fn describe_error(error: &Error) -> String {
     format!("{}: {error}", error.code())
 }
 
 /// The code of a refusal, where one was expected.
-pub(super) fn refused_with(done: Result<Memory, String>, wanted: &str) -> Checked {
+pub(super) fn expect_refusal(done: Result<Memory, String>, wanted: &str) -> CaseResult {
     match done {
         Ok(memory) => Err(format!("it was saved as {}", memory.id)),
         Err(code) if code == wanted => Ok(()),
@@ -40,17 +40,17 @@ pub(super) fn refused_with(done: Result<Memory, String>, wanted: &str) -> Checke
     }
 }
 
-impl World {
-    pub(super) fn new(session: &Session, config: &Config, name: &str) -> Result<World, Failure> {
+impl CaseTenant {
+    pub(super) fn new(session: &Session, config: &Config, name: &str) -> Result<CaseTenant, Failure> {
         let tenant = session.engine.start_tenant(name)?.id;
-        Ok(World { engine: session.engine.clone(), config: config.clone(), tenant, admin: Caller::admin(tenant) })
+        Ok(CaseTenant { engine: session.engine.clone(), config: config.clone(), tenant, admin: Caller::admin(tenant) })
     }
 
-    pub(super) fn agent(&self, name: &str, conversation: &str) -> Caller {
+    pub(super) fn agent_caller(&self, name: &str, conversation: &str) -> Caller {
         Caller::agent(self.tenant, name).in_conversation(conversation)
     }
 
-    pub(super) fn note(content: &str) -> Draft {
+    pub(super) fn note_draft(content: &str) -> Draft {
         Draft {
             store: "conversation_memory".to_owned(),
             kind: Some(Kind::IncidentLesson),
@@ -61,7 +61,7 @@ impl World {
     }
 
     /// Saves, or answers the code of the refusal.
-    pub(super) fn save(&self, caller: &Caller, draft: Draft) -> Checked<Memory> {
+    pub(super) fn save_draft(&self, caller: &Caller, draft: Draft) -> CaseResult<Memory> {
         match self.engine.remember(caller, draft) {
             Ok(Remembered::Saved(saved)) => Ok(saved.memory),
             Ok(Remembered::Refused(refusal)) => Err(refusal.code.to_owned()),
@@ -69,46 +69,46 @@ impl World {
         }
     }
 
-    pub(super) fn say(&self, caller: &Caller, content: &str) -> Checked<Memory> {
-        self.save(caller, World::note(content))
+    pub(super) fn save_note(&self, caller: &Caller, content: &str) -> CaseResult<Memory> {
+        self.save_draft(caller, CaseTenant::note_draft(content))
     }
 
     /// A draft for everybody, written by an admin.
-    pub(super) fn shared(content: &str, path: &str) -> Draft {
+    pub(super) fn runbook_draft(content: &str, path: &str) -> Draft {
         Draft {
             store: "workspace_runbooks".to_owned(),
             kind: Some(Kind::Runbook),
             path: Some(path.to_owned()),
-            ..World::note(content)
+            ..CaseTenant::note_draft(content)
         }
     }
 
-    pub(super) fn found(&self, caller: &Caller, text: &str) -> Checked<Vec<Memory>> {
-        let query = Query { text: text.to_owned(), limit: Some(50), ..Query::default() };
-        let answer = self.engine.search(caller, &query).map_err(|error| code(&error))?;
+    pub(super) fn search_memories(&self, caller: &Caller, text: &str) -> CaseResult<Vec<Memory>> {
+        let query = SearchQuery { text: text.to_owned(), limit: Some(50), ..SearchQuery::default() };
+        let answer = self.engine.search(caller, &query).map_err(|error| describe_error(&error))?;
         Ok(answer.hits.into_iter().map(|hit| hit.memory).collect())
     }
 
-    pub(super) fn finds(&self, caller: &Caller, text: &str, memory: MemoryId) -> Checked<bool> {
-        Ok(self.found(caller, text)?.iter().any(|found| found.id == memory))
+    pub(super) fn can_find(&self, caller: &Caller, text: &str, memory: MemoryId) -> CaseResult<bool> {
+        Ok(self.search_memories(caller, text)?.iter().any(|found| found.id == memory))
     }
 
-    pub(super) fn read(&self, caller: &Caller, id: MemoryId) -> Checked<Memory> {
-        self.engine.read(caller, &Reference::Id(id)).map_err(|error| code(&error))
+    pub(super) fn read_memory(&self, caller: &Caller, id: MemoryId) -> CaseResult<Memory> {
+        self.engine.read(caller, &MemoryReference::Id(id)).map_err(|error| describe_error(&error))
     }
 
-    pub(super) fn state(&self, id: MemoryId) -> Checked<State> {
-        Ok(self.read(&self.admin, id)?.state)
+    pub(super) fn memory_state(&self, id: MemoryId) -> CaseResult<State> {
+        Ok(self.read_memory(&self.admin, id)?.state)
     }
 
-    pub(super) fn forget(&self, memory: MemoryId) -> Checked {
+    pub(super) fn forget_memory(&self, memory: MemoryId) -> CaseResult {
         let done = self.engine.forget(&self.admin, memory, Some("asked to".to_owned()));
-        done.map(|_| ()).map_err(|error| code(&error))
+        done.map(|_| ()).map_err(|error| describe_error(&error))
     }
 
-    pub(super) fn propose(&self, caller: &Caller, source: MemoryId, path: &str) -> Checked<Review> {
+    pub(super) fn propose_promotion(&self, caller: &Caller, source: MemoryId, path: &str) -> CaseResult<Review> {
         let promotion = Promotion {
-            source: Reference::Id(source),
+            source: MemoryReference::Id(source),
             target_store: "workspace_runbooks".to_owned(),
             target_path: Some(path.to_owned()),
             rationale: "it helped".to_owned(),
@@ -116,35 +116,35 @@ impl World {
             risk: Risk::Low,
         };
         match self.engine.propose(caller, promotion) {
-            Ok(Proposed::Waiting { review, .. }) => Ok(*review),
-            Ok(Proposed::Refused(refusal)) => Err(refusal.code.to_owned()),
+            Ok(ProposalOutcome::Waiting { review, .. }) => Ok(*review),
+            Ok(ProposalOutcome::Refused(refusal)) => Err(refusal.code.to_owned()),
             Err(error) => Err(error.code().to_owned()),
         }
     }
 
-    pub(super) fn approve(&self, caller: &Caller, review: &Review) -> Checked<Memory> {
+    pub(super) fn approve_review(&self, caller: &Caller, review: &Review) -> CaseResult<Memory> {
         match self.engine.approve(caller, &review.id.to_string(), None) {
-            Ok(Decided::Approved(approval)) => Ok(approval.memory),
-            Ok(Decided::Refused(refusal)) => Err(refusal.code.to_owned()),
-            Ok(Decided::Closed(_)) => Err("it was closed".to_owned()),
+            Ok(DecisionOutcome::Approved(approval)) => Ok(approval.memory),
+            Ok(DecisionOutcome::Refused(refusal)) => Err(refusal.code.to_owned()),
+            Ok(DecisionOutcome::Closed(_)) => Err("it was closed".to_owned()),
             Err(error) => Err(error.code().to_owned()),
         }
     }
 
-    pub(super) fn exported(&self) -> Checked<Vec<Exported>> {
+    pub(super) fn export_all(&self) -> CaseResult<Vec<ExportPiece>> {
         let mut pieces = Vec::new();
         let done: Result<(), Error> = self.engine.export(&self.admin, &[], |piece| {
             pieces.push(piece);
             Ok(())
         });
-        done.map_err(|error| code(&error))?;
+        done.map_err(|error| describe_error(&error))?;
         Ok(pieces)
     }
 
-    pub(super) fn import(&self, caller: &Caller, pieces: Vec<Exported>) -> Checked<ImportDone> {
-        let mut done = ImportDone::default();
+    pub(super) fn import_pieces(&self, caller: &Caller, pieces: Vec<ExportPiece>) -> CaseResult<ImportReport> {
+        let mut done = ImportReport::default();
         for piece in pieces {
-            self.engine.import(caller, piece, &mut done).map_err(|error| code(&error))?;
+            self.engine.import(caller, piece, &mut done).map_err(|error| describe_error(&error))?;
         }
         Ok(done)
     }

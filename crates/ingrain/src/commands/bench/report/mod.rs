@@ -14,25 +14,25 @@ use serde::{Deserialize, Serialize};
 
 use super::doors::DoorsReport;
 use super::measure::Figures;
-use super::process::{broken, children_cpu};
+use super::process::{children_cpu_time, process_failure};
 use super::retrieval::{Quality, RetrievalReport};
-use super::{QUERIES_DEFAULT, Report, corpus};
-use crate::cli::Global;
+use super::{BenchReport, QUERIES_DEFAULT, corpus};
+use crate::cli::GlobalArgs;
 use crate::clock::SystemClock;
-use crate::commands::demo::Throwaway;
+use crate::commands::demo::TempHome;
 use crate::error::Failure;
 use crate::output::Output;
-use plot::{Bars, Lines, Series};
+use plot::{BarChart, LineChart, Series};
 
 /// Notes of the generated retrieval set unless somebody says otherwise: reports with as many can be compared.
 const GENERATED_DEFAULT: usize = 2_000;
 /// Commands run to measure one from start to answer: the system counts their time in hundredths of a second.
 const COLD_RUNS: usize = 20;
-const CUTS: [&str; 3] = ["5", "10", "20"];
+const RECALL_CUTOFFS: [&str; 3] = ["5", "10", "20"];
 
 /// Where the report goes and how much is measured.
 #[derive(Debug, Args)]
-pub struct Asked {
+pub struct ReportArgs {
     /// Directory for benchmarks.md and its plots
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -52,17 +52,17 @@ pub struct Asked {
 
 /// Everything a report tells.
 #[derive(Serialize)]
-struct Measured {
-    machine: Machine,
-    retrieval: Option<Retrieved>,
+struct ReportData {
+    machine: MachineInfo,
+    retrieval: Option<NamedRetrieval>,
     generated: RetrievalReport,
-    speed: Vec<Speed>,
-    governance: Governance,
+    speed: Vec<SpeedReport>,
+    governance: GovernanceScore,
     pages: Vec<PathBuf>,
 }
 
 #[derive(Serialize)]
-struct Machine {
+struct MachineInfo {
     version: &'static str,
     date: String,
     cores: usize,
@@ -74,78 +74,81 @@ struct Machine {
 }
 
 #[derive(Serialize)]
-struct Retrieved {
+struct NamedRetrieval {
     /// The file's name without its directory, which is nobody else's business.
     name: String,
     report: RetrievalReport,
 }
 
 #[derive(Serialize)]
-struct Speed {
+struct SpeedReport {
     count: usize,
-    save: Report,
-    search: Report,
-    context: Report,
+    save: BenchReport,
+    search: BenchReport,
+    context: BenchReport,
     doors: DoorsReport,
     /// CPU of a `search` from the start of the process to its answer.
     cold_cpu_ms: Option<f64>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Governance {
+struct GovernanceScore {
     passed: usize,
     total: usize,
 }
 
-pub fn run(asked: &Asked, global: &Global, output: &Output) -> Result<(), Failure> {
+pub fn run(asked: &ReportArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
     let unwritable = |error: std::io::Error| {
-        Failure::wrong("bench.out", format!("cannot write to `{}`: {error}", asked.out.display()))
+        Failure::user_error("bench.out", format!("cannot write to `{}`: {error}", asked.out.display()))
     };
     std::fs::create_dir_all(&asked.out).map_err(unwritable)?;
-    let mut measured = measured(asked, global, output)?;
+    let mut measured = measure_all(asked, global, output)?;
     let target = asked.out.join("benchmarks.md");
     let kept = std::fs::read_to_string(&target).unwrap_or_default();
-    let mut files = plots(&measured);
-    files.push(("benchmarks.md", page::written(&measured, asked, page::by_hand(&kept))));
+    let mut files = render_plots(&measured);
+    files.push(("benchmarks.md", page::render_page(&measured, asked, page::hand_written_part(&kept))));
     for (name, text) in files {
         let path = asked.out.join(name);
         std::fs::write(&path, text).map_err(unwritable)?;
         measured.pages.push(path);
     }
-    output.answer(&measured, || {
+    output.print_answer(&measured, || {
         let pages = measured.pages.iter().map(|page| page.display().to_string());
         format!("wrote {}", pages.collect::<Vec<_>>().join(", "))
     })
 }
 
-fn measured(asked: &Asked, global: &Global, output: &Output) -> Result<Measured, Failure> {
-    let place = Throwaway::new("report")?;
-    let runs = Runs { global, output, place: place.path() };
+fn measure_all(asked: &ReportArgs, global: &GlobalArgs, output: &Output) -> Result<ReportData, Failure> {
+    let place = TempHome::new("report")?;
+    let runs = BenchRunner { global, output, place: place.path() };
     let retrieval = asked.retrieval.as_deref().map(|file| {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok::<_, Failure>(Retrieved { name, report: runs.answer(&["bench", "retrieval", &file.display().to_string()])? })
+        Ok::<_, Failure>(NamedRetrieval {
+            name,
+            report: runs.run_json(&["bench", "retrieval", &file.display().to_string()])?,
+        })
     });
     let generated = asked.generated.to_string();
-    Ok(Measured {
-        machine: machine()?,
+    Ok(ReportData {
+        machine: read_machine_info()?,
         retrieval: retrieval.transpose()?,
-        generated: runs.answer(&["bench", "retrieval", "--generated", &generated])?,
-        governance: runs.answer(&["bench", "governance"])?,
-        speed: asked.sizes.iter().map(|count| runs.speed(*count, asked.queries)).collect::<Result<_, _>>()?,
+        generated: runs.run_json(&["bench", "retrieval", "--generated", &generated])?,
+        governance: runs.run_json(&["bench", "governance"])?,
+        speed: asked.sizes.iter().map(|count| runs.measure_speed(*count, asked.queries)).collect::<Result<_, _>>()?,
         pages: Vec::new(),
     })
 }
 
 /// This same binary under the same settings, one process a measurement: the most memory it held is its own.
-struct Runs<'a> {
-    global: &'a Global,
+struct BenchRunner<'a> {
+    global: &'a GlobalArgs,
     output: &'a Output,
     place: &'a Path,
 }
 
-impl Runs<'_> {
-    fn command(&self, words: &[&str]) -> Result<Command, Failure> {
-        let mut command = Command::new(std::env::current_exe().map_err(broken)?);
+impl BenchRunner<'_> {
+    fn build_command(&self, words: &[&str]) -> Result<Command, Failure> {
+        let mut command = Command::new(std::env::current_exe().map_err(process_failure)?);
         command.args(words).arg("--json").stdin(Stdio::null());
         let settings = [("--home", &self.global.home), ("--config", &self.global.config)];
         for (flag, value) in settings.iter().filter_map(|(flag, value)| Some((flag, value.as_ref()?))) {
@@ -154,51 +157,51 @@ impl Runs<'_> {
         Ok(command)
     }
 
-    fn answer<T: DeserializeOwned>(&self, words: &[&str]) -> Result<T, Failure> {
-        self.output.note(&format!("ingrain {}", words.join(" ")));
-        let said = self.command(words)?.output().map_err(broken)?.stdout;
+    fn run_json<T: DeserializeOwned>(&self, words: &[&str]) -> Result<T, Failure> {
+        self.output.print_note(&format!("ingrain {}", words.join(" ")));
+        let said = self.build_command(words)?.output().map_err(process_failure)?.stdout;
         // A failure is a JSON value as well, of another shape.
-        serde_json::from_slice(&said).map_err(|_| broken(String::from_utf8_lossy(&said).trim()))
+        serde_json::from_slice(&said).map_err(|_| process_failure(String::from_utf8_lossy(&said).trim()))
     }
 
-    fn speed(&self, count: usize, queries: usize) -> Result<Speed, Failure> {
+    fn measure_speed(&self, count: usize, queries: usize) -> Result<SpeedReport, Failure> {
         // Another process's time is told in hundredths of a second.
         let saves = (2 * queries).to_string();
         let (number, queries) = (count.to_string(), queries.to_string());
         let db = self.place.join(format!("{count}.db")).display().to_string();
-        let speed = Speed {
+        let speed = SpeedReport {
             count,
-            save: self.answer(&["bench", "save", "--count", &number])?,
-            search: self.answer(&["bench", "search", "--count", &number, "--queries", &queries, "--db", &db])?,
-            context: self.answer(&["bench", "context", "--count", &number, "--queries", &queries])?,
-            doors: self.answer(&["bench", "doors", "--count", &number, "--saves", &saves])?,
-            cold_cpu_ms: self.cold(&db)?,
+            save: self.run_json(&["bench", "save", "--count", &number])?,
+            search: self.run_json(&["bench", "search", "--count", &number, "--queries", &queries, "--db", &db])?,
+            context: self.run_json(&["bench", "context", "--count", &number, "--queries", &queries])?,
+            doors: self.run_json(&["bench", "doors", "--count", &number, "--saves", &saves])?,
+            cold_cpu_ms: self.measure_cold_search(&db)?,
         };
         // A million memories are gigabytes.
-        std::fs::remove_file(&db).map_err(broken)?;
+        std::fs::remove_file(&db).map_err(process_failure)?;
         Ok(speed)
     }
 
     /// None where the system does not tell.
-    fn cold(&self, db: &str) -> Result<Option<f64>, Failure> {
-        let before = children_cpu();
+    fn measure_cold_search(&self, db: &str) -> Result<Option<f64>, Failure> {
+        let before = children_cpu_time();
         for number in 0..COLD_RUNS {
-            let query = corpus::query(number);
-            let done = self.command(&["search", &query, "--db", db])?.output().map_err(broken)?;
+            let query = corpus::generate_query(number);
+            let done = self.build_command(&["search", &query, "--db", db])?.output().map_err(process_failure)?;
             if !done.status.success() {
-                return Err(broken(String::from_utf8_lossy(&done.stdout).trim()));
+                return Err(process_failure(String::from_utf8_lossy(&done.stdout).trim()));
             }
         }
-        let spent = children_cpu().zip(before).map(|(after, before)| after.saturating_sub(before));
+        let spent = children_cpu_time().zip(before).map(|(after, before)| after.saturating_sub(before));
         Ok(spent.map(|spent| spent.as_secs_f64() * 1e3 / COLD_RUNS as f64))
     }
 }
 
-fn machine() -> Result<Machine, Failure> {
+fn read_machine_info() -> Result<MachineInfo, Failure> {
     let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = processors.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
-    let binary = std::env::current_exe().and_then(std::fs::metadata).map_err(broken)?;
-    Ok(Machine {
+    let binary = std::env::current_exe().and_then(std::fs::metadata).map_err(process_failure)?;
+    Ok(MachineInfo {
         version: env!("CARGO_PKG_VERSION"),
         date: SystemClock::new(None).now().strftime("%Y-%m-%d").to_string(),
         cores: std::thread::available_parallelism().map_or(1, usize::from),
@@ -209,51 +212,63 @@ fn machine() -> Result<Machine, Failure> {
     })
 }
 
-impl Speed {
+impl SpeedReport {
     /// Saves when that many are there: the last stretch.
-    fn saving(&self) -> Option<&Figures> {
+    fn save_figures(&self) -> Option<&Figures> {
         self.save.figures.last()
     }
 
-    fn searching(&self) -> Option<&Figures> {
-        self.search.named("search")
+    fn search_figures(&self) -> Option<&Figures> {
+        self.search.figures_named("search")
     }
 
-    fn saving_over(&self, door: &str) -> Option<&Figures> {
+    fn door_figures(&self, door: &str) -> Option<&Figures> {
         self.doors.figures.iter().find(|figures| figures.name == door)
     }
 
-    fn making_context(&self) -> Option<&Figures> {
-        self.context.named("context")
+    fn context_figures(&self) -> Option<&Figures> {
+        self.context.figures_named("context")
     }
 }
 
-fn plots(measured: &Measured) -> Vec<(&'static str, String)> {
-    let line = |name, figures: fn(&Speed) -> Option<&Figures>| {
-        let point = |speed: &Speed| Some((speed.count as f64, figures(speed)?.cpu_ms_each));
+fn render_plots(measured: &ReportData) -> Vec<(&'static str, String)> {
+    let line = |name, figures: fn(&SpeedReport) -> Option<&Figures>| {
+        let point = |speed: &SpeedReport| Some((speed.count as f64, figures(speed)?.cpu_ms_each));
         Series { name, points: measured.speed.iter().filter_map(point).collect() }
     };
-    let series =
-        vec![line("search", Speed::searching), line("save", Speed::saving), line("context", Speed::making_context)];
-    let latency = Lines {
+    let series = vec![
+        line("search", SpeedReport::search_figures),
+        line("save", SpeedReport::save_figures),
+        line("context", SpeedReport::context_figures),
+    ];
+    let latency = LineChart {
         title: "CPU time of one operation against the number of memories",
         x: "memories",
         y: "milliseconds of CPU",
         series,
     };
-    let mut plots = vec![("benchmarks-latency.svg", latency.svg())];
-    if let Some(Retrieved { name, report }) = &measured.retrieval {
-        plots.push(("benchmarks-quality.svg", bars(&format!("Recall by method: {name}"), report)));
+    let mut plots = vec![("benchmarks-latency.svg", latency.to_svg())];
+    if let Some(NamedRetrieval { name, report }) = &measured.retrieval {
+        plots.push(("benchmarks-quality.svg", render_recall_chart(&format!("Recall by method: {name}"), report)));
     }
-    plots.push(("benchmarks-generated.svg", bars("Recall by method: generated notes", &measured.generated)));
+    plots.push((
+        "benchmarks-generated.svg",
+        render_recall_chart("Recall by method: generated notes", &measured.generated),
+    ));
     plots
 }
 
-fn bars(title: &str, report: &RetrievalReport) -> String {
-    let recalls = |quality: &Quality| CUTS.iter().filter_map(|cut| quality.recall.get(*cut).copied()).collect();
+fn render_recall_chart(title: &str, report: &RetrievalReport) -> String {
+    let recalls =
+        |quality: &Quality| RECALL_CUTOFFS.iter().filter_map(|cut| quality.recall.get(*cut).copied()).collect();
     let mut groups: Vec<(&str, Vec<f64>)> =
         vec![("text relevance", recalls(&report.main)), ("without vectors", recalls(&report.without_vectors))];
     groups.extend(report.by_ranker.iter().map(|(ranker, quality)| (ranker.as_str(), recalls(quality))));
-    Bars { title, y: "percent of what answers, among the first 5, 10 and 20", keys: &["R@5", "R@10", "R@20"], groups }
-        .svg()
+    BarChart {
+        title,
+        y: "percent of what answers, among the first 5, 10 and 20",
+        keys: &["R@5", "R@10", "R@20"],
+        groups,
+    }
+    .to_svg()
 }

@@ -1,23 +1,23 @@
 //! The report as Markdown. What people wrote below the mark stays as it is.
 
 use super::targets::{self, Bound, Target};
-use super::{Asked, Figures, Measured, Quality, RetrievalReport, Speed};
+use super::{Figures, Quality, ReportArgs, ReportData, RetrievalReport, SpeedReport};
 use crate::commands::bench::doors;
 
 /// Everything from here on is kept when the page is made anew.
 const MARK: &str = "<!-- by hand from here on: `ingrain bench report` keeps what is below this line -->";
 
 /// The part of an earlier page that somebody wrote.
-pub fn by_hand(page: &str) -> &str {
+pub fn hand_written_part(page: &str) -> &str {
     page.split_once(MARK).map_or("", |(_, below)| below.trim())
 }
 
-pub fn written(measured: &Measured, asked: &Asked, by_hand: &str) -> String {
+pub fn render_page(measured: &ReportData, asked: &ReportArgs, by_hand: &str) -> String {
     let sections = [
-        heading(measured, asked),
-        quality(measured),
-        speed(&measured.speed),
-        promises(&targets::all(measured)),
+        render_heading(measured, asked),
+        render_quality(measured),
+        render_speed(&measured.speed),
+        render_targets(&targets::evaluate_targets(measured)),
         format!(
             "## Governance\n\n{} of {} promises of `ingrain bench governance` hold.",
             measured.governance.passed, measured.governance.total
@@ -29,7 +29,7 @@ pub fn written(measured: &Measured, asked: &Asked, by_hand: &str) -> String {
     sections.join("\n\n") + "\n"
 }
 
-fn heading(measured: &Measured, asked: &Asked) -> String {
+fn render_heading(measured: &ReportData, asked: &ReportArgs) -> String {
     let machine = &measured.machine;
     let sizes: Vec<String> = asked.sizes.iter().map(usize::to_string).collect();
     let file = if measured.retrieval.is_some() { " --retrieval FILE" } else { "" };
@@ -53,22 +53,22 @@ fn heading(measured: &Measured, asked: &Asked) -> String {
     )
 }
 
-fn quality(measured: &Measured) -> String {
+fn render_quality(measured: &ReportData) -> String {
     let mut text =
         "## Recall quality\n\nShare of the memories that answer a question among the first 5, 10 and 20, in percent; \
                     \"text relevance\" is what every ranker has inside."
             .to_owned();
     if let Some(retrieved) = &measured.retrieval {
         let plot = "![Recall by method](benchmarks-quality.svg)";
-        text += &format!("\n\n### {}\n\n{plot}\n\n{}", retrieved.name, recall_table(&retrieved.report));
+        text += &format!("\n\n### {}\n\n{plot}\n\n{}", retrieved.name, render_recall_table(&retrieved.report));
         text += "\n\nCategory 5 asks for what is not in the data, and is not in the other rows.";
     }
     let plot = "![Recall by method on generated notes](benchmarks-generated.svg)";
-    text += &format!("\n\n### Generated operational notes\n\n{plot}\n\n{}", recall_table(&measured.generated));
+    text += &format!("\n\n### Generated operational notes\n\n{plot}\n\n{}", render_recall_table(&measured.generated));
     text + "\n\nCategory 1 asks in the words of the note, category 2 in other words; every note that answers counts."
 }
 
-fn recall_table(report: &RetrievalReport) -> String {
+fn render_recall_table(report: &RetrievalReport) -> String {
     let row = |name: &str, quality: &Quality| {
         let recall = |cut: &str| format!("{:.1}", quality.recall.get(cut).copied().unwrap_or_default());
         let means = [quality.mrr, quality.ndcg10].map(|mean| format!("{mean:.1}"));
@@ -80,10 +80,10 @@ fn recall_table(report: &RetrievalReport) -> String {
     rows.extend(report.category_5.iter().map(|quality| row("category 5", quality)));
     rows.extend(report.by_ranker.iter().map(|(ranker, quality)| row(&format!("ranker `{ranker}`"), quality)));
     let about = format!("{} memories, {} refused, embedder `{}`.", report.memories, report.refused, report.embedder);
-    format!("{about}\n\n{}", table(&["", "questions", "R@5", "R@10", "R@20", "MRR", "nDCG@10"], &rows))
+    format!("{about}\n\n{}", markdown_table(&["", "questions", "R@5", "R@10", "R@20", "MRR", "nDCG@10"], &rows))
 }
 
-fn speed(speed: &[Speed]) -> String {
+fn render_speed(speed: &[SpeedReport]) -> String {
     let timed = |figures: Option<&Figures>| match figures {
         Some(figures) => {
             [figures.cpu_ms_each, figures.wall_ms_median, figures.wall_ms_p95].map(|ms| format!("{ms:.3}")).to_vec()
@@ -96,16 +96,16 @@ fn speed(speed: &[Speed]) -> String {
         .flat_map(|speed| {
             let named = |name: &str| format!("{name} among {}", speed.count);
             [
-                row(named("search"), speed.searching()),
-                row(named("first 20 searches"), speed.search.named("first searches")),
-                row(named("save"), speed.saving()),
-                row(named(doors::OVER_MCP), speed.saving_over(doors::OVER_MCP)),
-                row(named(doors::OVER_REST), speed.saving_over(doors::OVER_REST)),
-                row(named("context"), speed.making_context()),
+                row(named("search"), speed.search_figures()),
+                row(named("first 20 searches"), speed.search.figures_named("first searches")),
+                row(named("save"), speed.save_figures()),
+                row(named(doors::OVER_MCP), speed.door_figures(doors::OVER_MCP)),
+                row(named(doors::OVER_REST), speed.door_figures(doors::OVER_REST)),
+                row(named("context"), speed.context_figures()),
             ]
         })
         .collect();
-    let costs: Vec<Vec<String>> = speed.iter().map(cost).collect();
+    let costs: Vec<Vec<String>> = speed.iter().map(cost_row).collect();
     let header = [
         "memories",
         "cold search, CPU ms",
@@ -118,17 +118,21 @@ fn speed(speed: &[Speed]) -> String {
     format!(
         "## Speed\n\n![CPU time against the number of memories](benchmarks-latency.svg)\n\n{}\n\n\
          \"Cold\" is the whole command, from the start of its process to its answer. Memory is the most the process held, filling included.\n\n{}",
-        table(&["", "CPU ms each", "wall ms median", "wall ms p95"], &rows),
-        table(&header, &costs)
+        markdown_table(&["", "CPU ms each", "wall ms median", "wall ms p95"], &rows),
+        markdown_table(&header, &costs)
     )
 }
 
-fn cost(speed: &Speed) -> Vec<String> {
+fn cost_row(speed: &SpeedReport) -> Vec<String> {
     let megabytes = |bytes: u64| format!("{:.0}", bytes as f64 / 1e6);
     vec![
         speed.count.to_string(),
         speed.cold_cpu_ms.map(|ms| format!("{ms:.1}")).unwrap_or_default(),
-        speed.saving().and_then(|figures| figures.disk_syncs_each).map(|each| format!("{each:.2}")).unwrap_or_default(),
+        speed
+            .save_figures()
+            .and_then(|figures| figures.disk_syncs_each)
+            .map(|each| format!("{each:.2}"))
+            .unwrap_or_default(),
         format!("{:.0}", speed.save.bytes_per_memory),
         megabytes(speed.save.peak_memory_bytes),
         megabytes(speed.search.peak_memory_bytes),
@@ -136,23 +140,28 @@ fn cost(speed: &Speed) -> Vec<String> {
     ]
 }
 
-fn promises(targets: &[Target]) -> String {
+fn render_targets(targets: &[Target]) -> String {
     let rows: Vec<Vec<String>> = targets
         .iter()
         .map(|target| {
             let bound = match target.bound {
-                Bound::Most(most) => format!("≤ {most}"),
-                Bound::Least(least) => format!("≥ {least}"),
+                Bound::AtMost(most) => format!("≤ {most}"),
+                Bound::AtLeast(least) => format!("≥ {least}"),
             };
             let with_unit = |number: String| format!("{number} {}", target.unit).trim_end().to_owned();
             let word = if target.is_met() { "met" } else { "**missed**" };
-            vec![target.what.clone(), with_unit(format!("{:.2}", target.measured)), with_unit(bound), word.to_owned()]
+            vec![
+                target.description.clone(),
+                with_unit(format!("{:.2}", target.measured)),
+                with_unit(bound),
+                word.to_owned(),
+            ]
         })
         .collect();
-    format!("## Targets\n\n{}", table(&["", "measured", "target", ""], &rows))
+    format!("## Targets\n\n{}", markdown_table(&["", "measured", "target", ""], &rows))
 }
 
-fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+fn markdown_table(header: &[&str], rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| format!("| {} |", cells.join(" | "));
     let header: Vec<String> = header.iter().map(|cell| (*cell).to_owned()).collect();
     let rule = vec!["---".to_owned(); header.len()];
@@ -166,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_people_wrote_is_kept_and_nothing_else() {
-        assert_eq!(by_hand("# Benchmarks\n\nold figures"), "");
-        assert_eq!(by_hand(&format!("old\n\n{MARK}\n\n## Doors\n\nfast\n")), "## Doors\n\nfast");
+        assert_eq!(hand_written_part("# Benchmarks\n\nold figures"), "");
+        assert_eq!(hand_written_part(&format!("old\n\n{MARK}\n\n## Doors\n\nfast\n")), "## Doors\n\nfast");
     }
 }

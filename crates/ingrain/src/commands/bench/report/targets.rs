@@ -1,6 +1,6 @@
 //! What was promised, beside what was measured.
 
-use super::{Figures, Measured, Speed};
+use super::{Figures, ReportData, SpeedReport};
 use crate::commands::bench::doors;
 
 /// CPU milliseconds of a ranked search among so many memories.
@@ -24,69 +24,75 @@ const MB: f64 = 1e6;
 
 /// One promise and how it stands.
 pub struct Target {
-    pub what: String,
+    pub description: String,
     pub measured: f64,
     pub bound: Bound,
     pub unit: &'static str,
 }
 
 pub enum Bound {
-    Most(f64),
-    Least(f64),
+    AtMost(f64),
+    AtLeast(f64),
 }
 
 impl Target {
-    fn most(what: String, measured: Option<f64>, most: f64, unit: &'static str) -> Option<Target> {
-        Some(Target { what, measured: measured?, bound: Bound::Most(most), unit })
+    fn at_most(what: String, measured: Option<f64>, most: f64, unit: &'static str) -> Option<Target> {
+        Some(Target { description: what, measured: measured?, bound: Bound::AtMost(most), unit })
     }
 
     pub fn is_met(&self) -> bool {
         match self.bound {
-            Bound::Most(most) => self.measured <= most,
-            Bound::Least(least) => self.measured >= least,
+            Bound::AtMost(most) => self.measured <= most,
+            Bound::AtLeast(least) => self.measured >= least,
         }
     }
 }
 
 /// Every promise this report measured.
-pub fn all(measured: &Measured) -> Vec<Target> {
-    let mut targets: Vec<Target> = measured.speed.iter().flat_map(at_size).collect();
-    targets.extend(growth(&measured.speed));
+pub fn evaluate_targets(measured: &ReportData) -> Vec<Target> {
+    let mut targets: Vec<Target> = measured.speed.iter().flat_map(targets_at_size).collect();
+    targets.extend(growth_targets(&measured.speed));
     let binary = measured.machine.binary_bytes as f64 / MB;
-    targets.extend(Target::most("binary".to_owned(), Some(binary), BINARY_MB_MAX, "MB"));
+    targets.extend(Target::at_most("binary".to_owned(), Some(binary), BINARY_MB_MAX, "MB"));
     targets.extend(measured.retrieval.as_ref().and_then(|retrieved| {
         let transformer = retrieved.report.embedder.contains("MiniLM");
         let least = if transformer { RECALL_TRANSFORMER_MIN } else { RECALL_MIN };
         let measured = *retrieved.report.main.recall.get("10")?;
-        Some(Target { what: format!("R@10 on {}", retrieved.name), measured, bound: Bound::Least(least), unit: "%" })
+        Some(Target {
+            description: format!("R@10 on {}", retrieved.name),
+            measured,
+            bound: Bound::AtLeast(least),
+            unit: "%",
+        })
     }));
     targets
 }
 
-fn at_size(speed: &Speed) -> Vec<Target> {
+fn targets_at_size(speed: &SpeedReport) -> Vec<Target> {
     let count = speed.count;
     let bound = |(at, most): (usize, f64)| (at == count).then_some(most);
     let cpu = |figures: Option<&Figures>| figures.map(|figures| figures.cpu_ms_each);
     let peak = [&speed.save, &speed.search, &speed.context].map(|report| report.peak_memory_bytes).into_iter().max();
-    let syncs = speed.saving().and_then(|figures| figures.disk_syncs_each);
+    let syncs = speed.save_figures().and_then(|figures| figures.disk_syncs_each);
     let search_most = SEARCH_CPU_MS_MAX.iter().find_map(|limit| bound(*limit));
     [
-        search_most
-            .and_then(|most| Target::most(format!("search, CPU, among {count}"), cpu(speed.searching()), most, "ms")),
+        search_most.and_then(|most| {
+            Target::at_most(format!("search, CPU, among {count}"), cpu(speed.search_figures()), most, "ms")
+        }),
         bound(COLD_CPU_MS_MAX).and_then(|most| {
-            Target::most(
+            Target::at_most(
                 format!("search command from start to answer, CPU, among {count}"),
                 speed.cold_cpu_ms,
                 most,
                 "ms",
             )
         }),
-        Target::most(format!("save, CPU, among {count}"), cpu(speed.saving()), SAVE_CPU_MS_MAX, "ms"),
-        through(speed, doors::OVER_MCP),
-        through(speed, doors::OVER_REST),
-        Target::most(format!("waits for the disk a save, among {count}"), syncs, SAVE_SYNCS_MAX, ""),
+        Target::at_most(format!("save, CPU, among {count}"), cpu(speed.save_figures()), SAVE_CPU_MS_MAX, "ms"),
+        door_target(speed, doors::OVER_MCP),
+        door_target(speed, doors::OVER_REST),
+        Target::at_most(format!("waits for the disk a save, among {count}"), syncs, SAVE_SYNCS_MAX, ""),
         bound(MEMORY_MB_MAX).and_then(|most| {
-            Target::most(format!("peak memory among {count}"), peak.map(|bytes| bytes as f64 / MB), most, "MB")
+            Target::at_most(format!("peak memory among {count}"), peak.map(|bytes| bytes as f64 / MB), most, "MB")
         }),
     ]
     .into_iter()
@@ -94,26 +100,26 @@ fn at_size(speed: &Speed) -> Vec<Target> {
     .collect()
 }
 
-fn through(speed: &Speed, door: &str) -> Option<Target> {
-    let measured = speed.saving_over(door).map(|figures| figures.cpu_ms_each);
-    Target::most(format!("{door}, CPU, among {}", speed.count), measured, SAVE_CPU_MS_MAX, "ms")
+fn door_target(speed: &SpeedReport, door: &str) -> Option<Target> {
+    let measured = speed.door_figures(door).map(|figures| figures.cpu_ms_each);
+    Target::at_most(format!("{door}, CPU, among {}", speed.count), measured, SAVE_CPU_MS_MAX, "ms")
 }
 
 /// Of a save in process and through each door, from the fewest memories to the most.
-fn growth(speed: &[Speed]) -> Vec<Target> {
-    let by_count = |speed: &&Speed| speed.count;
+fn growth_targets(speed: &[SpeedReport]) -> Vec<Target> {
+    let by_count = |speed: &&SpeedReport| speed.count;
     let (Some(few), Some(many)) = (speed.iter().min_by_key(by_count), speed.iter().max_by_key(by_count)) else {
         return Vec::new();
     };
-    let grown = |name: &str, figures: fn(&Speed) -> Option<&Figures>| {
+    let grown = |name: &str, figures: fn(&SpeedReport) -> Option<&Figures>| {
         let ratio = figures(many)?.cpu_ms_each / figures(few)?.cpu_ms_each.max(f64::EPSILON);
         let what = format!("{name}, CPU, growth from {} to {}", few.count, many.count);
-        Target::most(what, (few.count < many.count).then_some(ratio), SAVE_GROWTH_MAX, "times")
+        Target::at_most(what, (few.count < many.count).then_some(ratio), SAVE_GROWTH_MAX, "times")
     };
     let ways = [
-        grown("save", Speed::saving),
-        grown(doors::OVER_MCP, |speed| speed.saving_over(doors::OVER_MCP)),
-        grown(doors::OVER_REST, |speed| speed.saving_over(doors::OVER_REST)),
+        grown("save", SpeedReport::save_figures),
+        grown(doors::OVER_MCP, |speed| speed.door_figures(doors::OVER_MCP)),
+        grown(doors::OVER_REST, |speed| speed.door_figures(doors::OVER_REST)),
     ];
     ways.into_iter().flatten().collect()
 }

@@ -3,16 +3,16 @@
 use engine::model::error::Error;
 use engine::model::memory::Memory;
 use engine::model::vocabulary::{Kind, ScopeKind};
-use engine::ports::{Filter, Order};
+use engine::ports::{Filter, SortOrder};
 use engine::text::entities::{Entity, EntityKind};
-use engine::{Query, Reference};
+use engine::{MemoryReference, SearchQuery};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::mcp::answer::{Answer, Problem, warned};
-use crate::mcp::tool::{Call, arguments};
-use crate::wire::bounded;
+use crate::mcp::answer::{ToolAnswer, ToolProblem, with_warnings};
+use crate::mcp::tool::{ToolCall, parse_arguments};
+use crate::wire::deserialize_bounded;
 
 /// Characters of a hit shown in a search: enough to choose by.
 const EXCERPT_CHARS: usize = 300;
@@ -36,18 +36,18 @@ struct ScopeHints {
     service: Option<String>,
 }
 
-pub(super) fn search(call: &Call<'_>, map: JsonObject) -> Answer {
+pub(super) fn search_memories(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     #[derive(Deserialize)]
-    struct Args {
+    struct SearchArgs {
         query: String,
         #[serde(default)]
         scope_hints: ScopeHints,
         #[serde(default)]
         document_types: Vec<String>,
-        #[serde(default, deserialize_with = "bounded::<_, 1, RESULTS_MAX>")]
+        #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, RESULTS_MAX>")]
         max_results: Option<usize>,
     }
-    let args: Args = arguments(map)?;
+    let args: SearchArgs = parse_arguments(map)?;
     let kinds = args.document_types.iter().map(|kind| kind.parse()).collect::<Result<Vec<Kind>, Error>>()?;
     let hints = args.scope_hints;
     let mut scopes = Vec::new();
@@ -61,22 +61,22 @@ pub(super) fn search(call: &Call<'_>, map: JsonObject) -> Answer {
     let entities =
         names.into_iter().filter_map(|(kind, name)| Some(Entity { kind, name: name?.to_lowercase() })).collect();
     let filter = Filter { kinds, scopes, ..Filter::default() };
-    let query = Query { text: args.query, filter, entities, limit: args.max_results, ..Query::default() };
+    let query = SearchQuery { text: args.query, filter, entities, limit: args.max_results, ..SearchQuery::default() };
     let answer = call.engine.search(call.caller, &query)?;
     let results: Vec<Value> = answer
         .hits
         .iter()
         .map(|hit| {
-            let mut row = row(&hit.memory);
+            let mut row = memory_row(&hit.memory);
             row["score"] = hit.score.into();
             row["excerpt"] = hit.memory.excerpt(EXCERPT_CHARS).into();
             row
         })
         .collect();
-    Ok(warned(json!({ "results": results, "warning": WARNING }), answer.warnings))
+    Ok(with_warnings(json!({ "results": results, "warning": WARNING }), answer.warnings))
 }
 
-fn row(memory: &Memory) -> Value {
+fn memory_row(memory: &Memory) -> Value {
     json!({
         "store": memory.store, "path": memory.path, "document_id": memory.id, "version_id": memory.version,
         "trust_level": memory.trust, "document_type": memory.kind, "status": memory.state,
@@ -84,70 +84,78 @@ fn row(memory: &Memory) -> Value {
     })
 }
 
-pub(super) fn read(call: &Call<'_>, map: JsonObject) -> Answer {
+pub(super) fn read_memory(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     #[derive(Deserialize)]
-    struct Args {
+    struct ReadArgs {
         document_id: Option<String>,
         store_slug: Option<String>,
         path: Option<String>,
     }
-    let args: Args = arguments(map)?;
-    let memory = call.engine.read(call.caller, &reference(args.document_id, args.store_slug, args.path)?)?;
-    let mut answer = row(&memory);
+    let args: ReadArgs = parse_arguments(map)?;
+    let memory = call.engine.read(call.caller, &parse_reference(args.document_id, args.store_slug, args.path)?)?;
+    let mut answer = memory_row(&memory);
     answer["content"] = memory.content.into();
     answer["content_sha256"] = memory.sha256.into();
-    answer["confidence"] = percent(memory.confidence);
+    answer["confidence"] = to_percent(memory.confidence);
     answer["tags"] = memory.tags.into();
     answer["warning"] = WARNING.into();
     Ok(answer)
 }
 
-pub(super) fn reference(id: Option<String>, store: Option<String>, path: Option<String>) -> Result<Reference, Problem> {
+pub(super) fn parse_reference(
+    id: Option<String>,
+    store: Option<String>,
+    path: Option<String>,
+) -> Result<MemoryReference, ToolProblem> {
     match (id, path) {
-        (Some(id), _) => memory_id(&id).map(Reference::Id),
-        (None, Some(path)) => Ok(Reference::Path { store, path }),
-        (None, None) => Err(Problem::new("shape.arguments", "give document_id, or store_slug and path")),
+        (Some(id), _) => parse_memory_id(&id).map(MemoryReference::Id),
+        (None, Some(path)) => Ok(MemoryReference::Path { store, path }),
+        (None, None) => Err(ToolProblem::new("shape.arguments", "give document_id, or store_slug and path")),
     }
 }
 
-pub(in crate::mcp::toolsets) fn memory_id(text: &str) -> Result<engine::model::id::MemoryId, Problem> {
+pub(in crate::mcp::toolsets) fn parse_memory_id(text: &str) -> Result<engine::model::id::MemoryId, ToolProblem> {
     // An id nobody gave out is as unknown as one that is gone.
-    text.parse().map_err(|_| Problem::new("not_found", "memory not found"))
+    text.parse().map_err(|_| ToolProblem::new("not_found", "memory not found"))
 }
 
-fn percent(share: f64) -> Value {
+fn to_percent(share: f64) -> Value {
     ((share * 100.0).round() as i64).into()
 }
 
-pub(super) fn list(call: &Call<'_>, map: JsonObject) -> Answer {
+pub(super) fn list_memories(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     #[derive(Deserialize)]
-    struct Args {
+    struct ListArgs {
         store_slug: String,
         path_prefix: Option<String>,
     }
-    let args: Args = arguments(map)?;
+    let args: ListArgs = parse_arguments(map)?;
     let prefix = args.path_prefix.as_deref().unwrap_or("/").trim_start_matches('/').to_owned();
     let filter = Filter {
         stores: vec![args.store_slug],
         path_prefix: Some(prefix).filter(|prefix| !prefix.is_empty()),
         ..Filter::default()
     };
-    let listing = call.engine.list(call.caller, filter, Order::Path, None, Some(LIST_ROWS))?;
-    let documents: Vec<Value> = listing.memories.iter().map(row).collect();
+    let listing = call.engine.list(call.caller, filter, SortOrder::Path, None, Some(LIST_ROWS))?;
+    let documents: Vec<Value> = listing.memories.iter().map(memory_row).collect();
     Ok(json!({ "documents": documents, "truncated": listing.next.is_some() }))
 }
 
-pub(super) fn history(call: &Call<'_>, map: JsonObject) -> Answer {
+pub(super) fn list_versions(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     #[derive(Deserialize)]
-    struct Args {
+    struct HistoryArgs {
         document_id: String,
-        #[serde(default, deserialize_with = "bounded::<_, 1, VERSIONS_MAX>")]
+        #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, VERSIONS_MAX>")]
         limit: Option<usize>,
     }
-    let args: Args = arguments(map)?;
+    let args: HistoryArgs = parse_arguments(map)?;
     let limit = args.limit.unwrap_or(VERSIONS_DEFAULT);
-    let versions =
-        call.engine.history(call.caller, &Reference::Id(memory_id(&args.document_id)?), None, Some(limit))?;
+    let versions = call.engine.history(
+        call.caller,
+        &MemoryReference::Id(parse_memory_id(&args.document_id)?),
+        None,
+        Some(limit),
+    )?;
     let versions: Vec<Value> = versions
         .iter()
         .map(|version| {

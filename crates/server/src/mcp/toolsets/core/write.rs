@@ -4,20 +4,22 @@ use engine::model::id::MemoryId;
 use engine::model::memory::{Draft, Evidence};
 use engine::model::vocabulary::EvidenceKind;
 use engine::review::Risk;
-use engine::{Forgotten, Outcome, Patch, Patched, Promotion, Proposed, Reference, Remembered};
+use engine::{
+    MemoryReference, Patch, PatchOutcome, Promotion, ProposalOutcome, Remembered, SaveOutcome, TransitionOutcome,
+};
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::read::{memory_id, reference};
-use crate::mcp::answer::{Answer, Problem};
-use crate::mcp::person::Said;
-use crate::mcp::tool::{Call, arguments};
-use crate::wire::percent;
+use super::read::{parse_memory_id, parse_reference};
+use crate::mcp::answer::{ToolAnswer, ToolProblem};
+use crate::mcp::person::Confirmation;
+use crate::mcp::tool::{ToolCall, parse_arguments};
+use crate::wire::deserialize_percent;
 
 /// One piece of evidence per tool call named, all under the same summary.
-fn evidence(summary: &str, tool_calls: Vec<String>) -> Vec<Evidence> {
+fn evidence_from_calls(summary: &str, tool_calls: Vec<String>) -> Vec<Evidence> {
     let piece = |tool_call| Evidence { tool_call, ..Evidence::new(EvidenceKind::ToolResult, summary) };
     match tool_calls.is_empty() {
         true => vec![piece(None)],
@@ -25,9 +27,9 @@ fn evidence(summary: &str, tool_calls: Vec<String>) -> Vec<Evidence> {
     }
 }
 
-pub(super) fn remember(call: &Call<'_>, map: JsonObject) -> Answer {
+pub(super) fn remember_memory(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     #[derive(Deserialize)]
-    struct Args {
+    struct RememberArgs {
         target_store_slug: String,
         path: String,
         document_type: String,
@@ -35,17 +37,17 @@ pub(super) fn remember(call: &Call<'_>, map: JsonObject) -> Answer {
         #[serde(default)]
         evidence_summary: String,
         title: Option<String>,
-        #[serde(default, deserialize_with = "percent")]
+        #[serde(default, deserialize_with = "deserialize_percent")]
         confidence: Option<f64>,
         #[serde(default)]
         source_tool_call_ids: Vec<String>,
         tags: Option<Vec<String>>,
         expected_sha256: Option<String>,
     }
-    let args: Args = arguments(map)?;
+    let args: RememberArgs = parse_arguments(map)?;
     let evidence = match args.evidence_summary.trim() {
         "" => Vec::new(),
-        summary => evidence(summary, args.source_tool_call_ids),
+        summary => evidence_from_calls(summary, args.source_tool_call_ids),
     };
     let draft = Draft {
         store: args.target_store_slug,
@@ -62,16 +64,16 @@ pub(super) fn remember(call: &Call<'_>, map: JsonObject) -> Answer {
     match call.engine.remember(call.caller, draft)? {
         Remembered::Refused(refusal) => Err(refusal.into()),
         Remembered::Saved(saved) => Ok(json!({
-            "created": saved.outcome == Outcome::Created, "updated": saved.outcome == Outcome::Updated,
+            "created": saved.outcome == SaveOutcome::Created, "updated": saved.outcome == SaveOutcome::Updated,
             "document_id": saved.memory.id, "version_id": saved.memory.version, "store_slug": saved.memory.store,
             "path": saved.memory.path, "trust_level": saved.memory.trust, "warnings": saved.warnings, "flags": saved.memory.flags,
         })),
     }
 }
 
-pub(super) fn patch(call: &Call<'_>, map: JsonObject) -> Answer {
+pub(super) fn patch_memory(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     #[derive(Deserialize)]
-    struct Args {
+    struct PatchArgs {
         document_id: String,
         expected_sha256: String,
         new_content: String,
@@ -80,58 +82,58 @@ pub(super) fn patch(call: &Call<'_>, map: JsonObject) -> Answer {
         #[serde(default)]
         source_tool_call_ids: Vec<String>,
     }
-    let args: Args = arguments(map)?;
+    let args: PatchArgs = parse_arguments(map)?;
     let patch = Patch {
-        memory: memory_id(&args.document_id)?,
+        memory: parse_memory_id(&args.document_id)?,
         expected_sha256: args.expected_sha256,
         content: args.new_content,
         summary: args.patch_summary,
-        evidence: evidence(&args.evidence_summary, args.source_tool_call_ids),
+        evidence: evidence_from_calls(&args.evidence_summary, args.source_tool_call_ids),
     };
     match call.engine.patch(call.caller, patch)? {
-        Patched::Refused(refusal) => Err(refusal.into()),
-        Patched::Saved(memory) => {
+        PatchOutcome::Refused(refusal) => Err(refusal.into()),
+        PatchOutcome::Saved(memory) => {
             Ok(json!({ "patched": true, "new_sha256": memory.sha256, "version_id": memory.version }))
         }
     }
 }
 
-pub(super) fn forget(call: &Call<'_>, map: JsonObject) -> Answer {
+pub(super) fn forget_memory(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     #[derive(Deserialize)]
-    struct Args {
+    struct ForgetArgs {
         document_id: String,
         reason: String,
     }
-    let args: Args = arguments(map)?;
-    let id = memory_id(&args.document_id)?;
-    match call.said {
-        Said::Yes => match call.engine.forget(call.caller, id, Some(args.reason))? {
-            Forgotten::Refused(refusal) => Err(refusal.into()),
-            Forgotten::Done(_) => Ok(json!({ "forgotten": true })),
+    let args: ForgetArgs = parse_arguments(map)?;
+    let id = parse_memory_id(&args.document_id)?;
+    match call.confirmation {
+        Confirmation::Yes => match call.engine.forget(call.caller, id, Some(args.reason))? {
+            TransitionOutcome::Refused(refusal) => Err(refusal.into()),
+            TransitionOutcome::Done(_) => Ok(json!({ "forgotten": true })),
         },
-        Said::No => Err(Problem::new("policy.person_declined", "the person said no; the memory stays")),
-        Said::NotAsked => {
-            let review = review_of_forget(call, id, args.reason)?;
+        Confirmation::No => Err(ToolProblem::new("policy.person_declined", "the person said no; the memory stays")),
+        Confirmation::NotAsked => {
+            let review = propose_forget_review(call, id, args.reason)?;
             Ok(json!({ "forgotten": false, "review_item_id": review, "note": "a person decides; until then it stays" }))
         }
     }
 }
 
 /// Where nobody can be asked now, a person decides later.
-pub(in crate::mcp::toolsets) fn review_of_forget(
-    call: &Call<'_>,
+pub(in crate::mcp::toolsets) fn propose_forget_review(
+    call: &ToolCall<'_>,
     id: MemoryId,
     reason: String,
-) -> Result<Uuid, Problem> {
-    match call.engine.propose_forget(call.caller, &Reference::Id(id), reason)? {
-        Proposed::Waiting { review, .. } => Ok(review.id),
-        Proposed::Refused(refusal) => Err(refusal.into()),
+) -> Result<Uuid, ToolProblem> {
+    match call.engine.propose_forget(call.caller, &MemoryReference::Id(id), reason)? {
+        ProposalOutcome::Waiting { review, .. } => Ok(review.id),
+        ProposalOutcome::Refused(refusal) => Err(refusal.into()),
     }
 }
 
-pub(super) fn propose(call: &Call<'_>, map: JsonObject) -> Answer {
+pub(super) fn propose_promotion(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
     #[derive(Deserialize)]
-    struct Args {
+    struct ProposeArgs {
         source_document_id: Option<String>,
         source_path: Option<String>,
         target_store_slug: String,
@@ -140,18 +142,18 @@ pub(super) fn propose(call: &Call<'_>, map: JsonObject) -> Answer {
         evidence_summary: String,
         risk_level: Option<String>,
     }
-    let args: Args = arguments(map)?;
-    let source = reference(args.source_document_id, None, args.source_path)?;
+    let args: ProposeArgs = parse_arguments(map)?;
+    let source = parse_reference(args.source_document_id, None, args.source_path)?;
     let promotion = Promotion {
         source,
         target_store: args.target_store_slug,
         target_path: Some(args.target_path),
         rationale: args.promotion_reason,
-        evidence: evidence(&args.evidence_summary, Vec::new()),
+        evidence: evidence_from_calls(&args.evidence_summary, Vec::new()),
         risk: args.risk_level.map_or(Ok(Risk::Low), |word| word.parse())?,
     };
     match call.engine.propose(call.caller, promotion)? {
-        Proposed::Refused(refusal) => Err(refusal.into()),
-        Proposed::Waiting { review, new } => Ok(json!({ "review_item_id": review.id, "new": new })),
+        ProposalOutcome::Refused(refusal) => Err(refusal.into()),
+        ProposalOutcome::Waiting { review, new } => Ok(json!({ "review_item_id": review.id, "new": new })),
     }
 }
