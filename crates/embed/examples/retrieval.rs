@@ -11,8 +11,8 @@ use std::io::{Write, stdout};
 use embed::{EmbedConfig, open_embedder};
 use engine::model::vector::Vector;
 use engine::ports::{CorpusStats, Embedder};
+use engine::recall::ranking::named_time;
 use engine::recall::ranking::text::{QuerySignals, TextInput, TextWeights, bm25_term_score, score_texts};
-use engine::recall::ranking::when;
 use engine::text::words::{self, IndexedFields, IndexedWords, QueryWords, Term};
 use serde::Deserialize;
 
@@ -109,7 +109,7 @@ fn measure(
         let pool = candidates(collection, &kept, &asked, vector.as_ref(), &stats, weights);
         let inputs: Vec<TextInput> =
             pool.iter().map(|at| input(collection, &kept, *at, &asked, vector.as_ref(), embedder)).collect();
-        let signals = QuerySignals { words: &asked, times: when::parse_times(&query.text, now) };
+        let signals = QuerySignals { words: &asked, times: named_time::parse_times(&query.text, now) };
         let scores = score_texts(&signals, &stats, &inputs, weights);
         let mut order: Vec<(f64, usize)> = scores.iter().map(|score| score.total).zip(pool).collect();
         order.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));

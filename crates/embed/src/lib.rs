@@ -1,11 +1,11 @@
 //! Texts to vectors. [`open`] turns a setting into an [`Embedder`]; the embedders themselves stay inside.
 
 mod calibration;
-mod fixed;
 mod http;
-mod none;
+mod no_vectors;
+mod row_sum;
 mod script;
-mod sum;
+mod static_vectors;
 #[cfg(feature = "transformer")]
 mod transformer;
 mod vocabulary;
@@ -35,8 +35,8 @@ pub enum EmbedConfig {
 
 pub fn open_embedder(config: &EmbedConfig) -> Result<Arc<dyn Embedder>, EmbedError> {
     Ok(match config {
-        EmbedConfig::Off => Arc::new(none::NoVectors),
-        EmbedConfig::Static => Arc::new(fixed::StaticEmbedder::open()?),
+        EmbedConfig::Off => Arc::new(no_vectors::NoVectors),
+        EmbedConfig::Static => Arc::new(static_vectors::StaticEmbedder::open()?),
         #[cfg(feature = "transformer")]
         EmbedConfig::Transformer { weights } => Arc::new(transformer::TransformerEmbedder::open(weights)?),
         EmbedConfig::Http(config) => Arc::new(http::HttpEmbedder::open(config)?),
@@ -47,7 +47,7 @@ pub fn open_embedder(config: &EmbedConfig) -> Result<Arc<dyn Embedder>, EmbedErr
 /// For checking the tokenizer against the reference.
 pub fn reference_ids(text: &str) -> Result<Vec<u16>, EmbedError> {
     const UNKNOWN: u16 = 100;
-    let vocabulary = fixed::load_vocabulary()?;
+    let vocabulary = static_vectors::load_vocabulary()?;
     let mut ids = Vec::new();
     wordpiece::for_each_piece(&vocabulary, text, |piece| {
         ids.push(match piece {

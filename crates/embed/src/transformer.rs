@@ -41,7 +41,10 @@ impl TransformerEmbedder {
                 path.display()
             ))
         })?;
-        Ok(TransformerEmbedder { vocabulary: crate::fixed::load_vocabulary()?, weights: Weights::parse(&bytes)? })
+        Ok(TransformerEmbedder {
+            vocabulary: crate::static_vectors::load_vocabulary()?,
+            weights: Weights::parse(&bytes)?,
+        })
     }
 
     /// The teacher's token ids with their markers; none where the text has no words.

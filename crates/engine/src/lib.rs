@@ -27,7 +27,7 @@ pub use admin::export::{
     ExportedVersion, markdown,
 };
 pub use admin::import::{ImportReport, RefusedPiece};
-pub use admin::verify::{BrokenEntry, LogVerification};
+pub use admin::log_verification::{BrokenEntry, LogVerification};
 pub use context::diagnose::{Diagnosis, SessionMemory, SessionReceipt, SessionReport};
 pub use context::turn::{Context, ContextRequest, RECEIPT_PENDING};
 pub use context::window::{Message, Window, WindowCut, WindowRequest};

@@ -1,8 +1,8 @@
 //! Settings: defaults < config.toml < environment < flags, typed, each with where it came from.
 
-mod check;
 mod database;
-mod layers;
+mod setting_layers;
+mod validate;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -20,7 +20,7 @@ use server::ServerConfig;
 use crate::cli::GlobalArgs;
 use crate::error::Failure;
 pub use database::{PostgresSettings, SqliteSettings};
-pub use layers::Setting;
+pub use setting_layers::Setting;
 
 /// Longest wait for an embedding endpoint: a search that waits longer is better answered by words alone.
 const ENDPOINT_TIMEOUT_MS: u64 = 5_000;
@@ -190,8 +190,9 @@ impl Environment {
 
     /// A variable of ours that cannot be read: it may be what takes rights away, so it never counts as not set.
     fn unreadable_variable(&self) -> Option<&str> {
-        let unreadable =
-            |(name, value): &(&String, &OsString)| layers::is_setting_variable(name) && value.to_str().is_none();
+        let unreadable = |(name, value): &(&String, &OsString)| {
+            setting_layers::is_setting_variable(name) && value.to_str().is_none()
+        };
         self.0.iter().find(unreadable).map(|(name, _)| name.as_str())
     }
 
@@ -210,7 +211,7 @@ impl Environment {
 pub struct LoadedConfig {
     pub config: Config,
     pub file: PathBuf,
-    layers: layers::Layers,
+    layers: setting_layers::Layers,
 }
 
 impl LoadedConfig {
@@ -239,16 +240,18 @@ pub fn load_before_init(global: &GlobalArgs, environment: &Environment) -> Resul
 
 fn load_from(global: &GlobalArgs, environment: &Environment, must_exist: bool) -> Result<LoadedConfig, Failure> {
     if let Some(name) = environment.unreadable_variable() {
-        return Err(layers::invalid_setting(name, "its value is not UTF-8"));
+        return Err(setting_layers::invalid_setting(name, "its value is not UTF-8"));
     }
     let home = resolve_home(global, environment)?;
     let file = config_path(global, environment, &home);
     let defaults = Config::defaults(home, environment);
     let text = read_config_file(&file, must_exist)?;
-    let layers =
-        layers::Layers::new(&defaults)?.with_file(&file, &text)?.with_environment(environment)?.with_flags(global)?;
+    let layers = setting_layers::Layers::new(&defaults)?
+        .with_file(&file, &text)?
+        .with_environment(environment)?
+        .with_flags(global)?;
     let config: Config = layers.deserialize_as()?;
-    check::check_config(&config, &layers)?;
+    validate::check_config(&config, &layers)?;
     Ok(LoadedConfig { config, file, layers })
 }
 

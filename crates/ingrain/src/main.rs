@@ -1,22 +1,22 @@
 //! The binary: command line, configuration, wiring.
 
-mod address;
 mod assemble;
 mod caller;
 mod cli;
 mod clock;
 mod commands;
 mod config;
+mod document_address;
 mod error;
-mod files;
-mod log;
+mod json_views;
 mod output;
 #[cfg(test)]
 mod parity;
 mod pdf;
 mod skills;
-mod text;
-mod view;
+mod source_files;
+mod stderr_log;
+mod text_io;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

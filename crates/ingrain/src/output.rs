@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::config::Environment;
 use crate::error::Failure;
-use crate::text::{escape_controls, one_line};
+use crate::text_io::{escape_controls, one_line};
 
 /// How to speak.
 pub struct Output {

@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use crate::error::Failure;
-use crate::text::INPUT_BYTES_MAX;
+use crate::text_io::INPUT_BYTES_MAX;
 
 /// Of Poppler or Xpdf; both take these words.
 const PROGRAM: &str = "pdftotext";

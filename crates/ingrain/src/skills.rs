@@ -9,8 +9,8 @@ use engine::{LoadedSkills, Skill, SkillSource, SkippedSkill};
 
 use crate::config::Config;
 use crate::error::Failure;
-use crate::files;
-use crate::text::read_text_file;
+use crate::source_files;
+use crate::text_io::read_text_file;
 
 /// The name every skill's file has.
 const SKILL_FILE: &str = "SKILL.md";
@@ -129,11 +129,11 @@ fn build_left_out(file: &Path, code: &'static str, why: String) -> SkippedSkill 
 /// Copies a skill into the folder every window takes them from. One of its name that another file brought, or a person
 /// wrote there, stays: the new one is left out.
 pub fn install_skill(home: &Path, file: &Path, skill: &Skill) -> Result<Option<SkippedSkill>, Failure> {
-    let source = files::path_digest(file);
+    let source = source_files::path_digest(file);
     let standing =
         load_skills(&stamp_skill_files(home)).skills.into_iter().find(|(_, standing)| standing.name == skill.name);
     let folder = match standing {
-        Some((at, _)) if files::path_digest(&at) == source => return Ok(None),
+        Some((at, _)) if source_files::path_digest(&at) == source => return Ok(None),
         Some((at, standing)) => {
             let folder = at.parent().unwrap_or(home).to_owned();
             let came_from = std::fs::read_to_string(folder.join(SOURCE_FILE)).ok();

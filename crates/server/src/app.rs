@@ -15,10 +15,10 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
 use crate::auth::Authenticator;
 use crate::config::ServerConfig;
+use crate::event_reader::EventReaders;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
-use crate::rate::RateLimiter;
-use crate::stream::EventReaders;
+use crate::rate_limit::RateLimiter;
 
 /// Queues for saves at one path: enough that two paths seldom share one.
 const PATH_LOCK_COUNT: usize = 1_024;

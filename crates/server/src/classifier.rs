@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use engine::safety::classifier::Classifier;
 use serde_json::json;
 
-use crate::chat;
+use crate::chat_completion;
 use crate::outbound::{OutboundClient, OutboundError};
 
 /// Where the endpoint is and how to ask it.
@@ -54,7 +54,12 @@ impl std::fmt::Debug for ChatClassifier {
 impl ChatClassifier {
     pub fn new(config: ClassifierConfig) -> ChatClassifier {
         let outbound = OutboundClient::with_timeout(config.private_allowed, config.timeout);
-        ChatClassifier { outbound, url: chat::completions_url(&config.base_url), config, failed_at: Mutex::default() }
+        ChatClassifier {
+            outbound,
+            url: chat_completion::completions_url(&config.base_url),
+            config,
+            failed_at: Mutex::default(),
+        }
     }
 }
 
@@ -78,7 +83,8 @@ impl ChatClassifier {
             "temperature": 0,
             "messages": [{ "role": "system", "content": CLASSIFIER_PROMPT }, { "role": "user", "content": text }],
         });
-        let said = chat::request_completion(&self.outbound, &self.url, self.config.api_key.as_deref(), &question);
+        let said =
+            chat_completion::request_completion(&self.outbound, &self.url, self.config.api_key.as_deref(), &question);
         let said = said.map_err(|(OutboundError::Transient(why) | OutboundError::Permanent(why))| why)?;
         let word: String = said.chars().filter(char::is_ascii_alphabetic).collect();
         match word.to_ascii_uppercase().as_str() {

@@ -10,9 +10,9 @@ use engine::model::memory::Memory;
 use serde::de::DeserializeOwned;
 
 use crate::app::App;
-use crate::misfit;
+use crate::decode_error;
 use crate::problem::Problem;
-use crate::unread;
+use crate::unread_body;
 
 /// A JSON body.
 pub(crate) struct JsonBody<T>(pub(crate) T);
@@ -22,7 +22,7 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<JsonBody<T>, Problem> {
         let bytes = read_json_object(request, app).await?;
-        misfit::from_slice(&bytes).map(JsonBody).map_err(|misfit| body_mismatch(&misfit))
+        decode_error::from_slice(&bytes).map(JsonBody).map_err(|misfit| body_mismatch(&misfit))
     }
 }
 
@@ -34,7 +34,7 @@ impl<T: DeserializeOwned> FromRequest<App> for FastJsonBody<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<FastJsonBody<T>, Problem> {
         let bytes = read_json_object(request, app).await?;
-        misfit::from_slice_fast(&bytes).map(FastJsonBody).map_err(|misfit| body_mismatch(&misfit))
+        decode_error::from_slice_fast(&bytes).map(FastJsonBody).map_err(|misfit| body_mismatch(&misfit))
     }
 }
 
@@ -47,7 +47,7 @@ async fn read_json_object(request: Request, app: &App) -> Result<Bytes, Problem>
     }
     let bytes = read_body(request, app).await?;
     // A list of values in the right order would pass for an object otherwise.
-    match misfit::strip_bom(&bytes).iter().find(|b| !b.is_ascii_whitespace()) {
+    match decode_error::strip_bom(&bytes).iter().find(|b| !b.is_ascii_whitespace()) {
         Some(first) if *first != b'{' => Err(Problem::bad_request("shape.json", "the body is not a JSON object")),
         _ => Ok(bytes),
     }
@@ -76,7 +76,7 @@ pub(crate) async fn read_body(request: Request, app: &App) -> Result<Bytes, Prob
     axum::body::to_bytes(request.into_body(), bytes_max).await.map_err(|error| {
         match error.into_inner().is::<http_body_util::LengthLimitError>() {
             true => too_large(),
-            false => Problem::bad_request("http.body", unread::BODY_BROKEN),
+            false => Problem::bad_request("http.body", unread_body::BODY_BROKEN),
         }
     })
 }
@@ -95,7 +95,7 @@ impl<T: DeserializeOwned> FromRequestParts<App> for QueryParams<T> {
             let name: String = pair.trim_end_matches('=').chars().take(64).collect();
             return Err(Problem::bad_request("shape.query", format!("parameter `{name}` has no value: leave it out")));
         }
-        let read = misfit::from_query(query).map(QueryParams);
+        let read = decode_error::from_query(query).map(QueryParams);
         read.map_err(|misfit| Problem::bad_request("shape.query", format!("a parameter does not fit: {misfit}")))
     }
 }

@@ -2,33 +2,33 @@
 
 mod app;
 mod auth;
-mod chat;
+mod chat_completion;
 mod classifier;
 mod config;
+mod connection_timer;
+mod decode_error;
 mod docs;
+mod edge;
 mod endpoint;
+mod event_reader;
 mod extract;
-mod guard;
-mod line;
+mod idempotency;
 mod listen;
 pub mod mcp;
 mod metrics;
-mod misfit;
 mod openapi;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod outbound;
-mod outlet;
-mod patience;
 mod problem;
-mod rate;
-mod repeat;
+mod rate_limit;
 mod rest;
-mod rounds;
-mod stream;
+mod stalled_socket;
+mod streamed_answer;
 mod summariser;
 mod telemetry;
-mod unread;
+mod unread_body;
+mod upkeep_loop;
 pub mod wire;
 
 pub use app::App;
@@ -65,7 +65,7 @@ pub fn router_for_app(app: App) -> Router {
         .merge(mcp)
         .fallback(rest::unknown_address)
         .layer(CatchPanicLayer::custom(rest::handle_panic))
-        .layer(from_fn_with_state(app.clone(), guard::handle_request))
+        .layer(from_fn_with_state(app.clone(), edge::handle_request))
         .layer(CompressionLayer::new())
         .with_state(app)
 }

@@ -17,10 +17,10 @@ use tokio::sync::Semaphore;
 use tower::ServiceExt;
 
 use crate::app::App;
-use crate::line::StallCheckedSocket;
-use crate::patience::ConnectionTimer;
-use crate::rounds::run_periodically;
+use crate::connection_timer::ConnectionTimer;
 use crate::router_for_app;
+use crate::stalled_socket::StallCheckedSocket;
+use crate::upkeep_loop::run_periodically;
 
 /// Longest the end may take: what was begun is answered, what hangs is cut.
 const SHUTDOWN_SECS: u64 = 10;

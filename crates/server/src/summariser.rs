@@ -6,7 +6,7 @@ use std::time::Duration;
 use engine::{Summariser, Turn};
 use serde_json::json;
 
-use crate::chat;
+use crate::chat_completion;
 use crate::outbound::{OutboundClient, OutboundError};
 
 /// Where the endpoint is and how to ask it.
@@ -49,7 +49,7 @@ impl ChatSummariser {
     pub fn new(config: SummariserConfig) -> ChatSummariser {
         ChatSummariser {
             outbound: OutboundClient::with_timeout(config.private_allowed, config.timeout),
-            url: chat::completions_url(&config.base_url),
+            url: chat_completion::completions_url(&config.base_url),
             config,
         }
     }
@@ -61,7 +61,7 @@ impl ChatSummariser {
             "temperature": 0,
             "messages": [{ "role": "system", "content": SUMMARISER_PROMPT }, { "role": "user", "content": told }],
         });
-        chat::request_completion(&self.outbound, &self.url, self.config.api_key.as_deref(), &question)
+        chat_completion::request_completion(&self.outbound, &self.url, self.config.api_key.as_deref(), &question)
     }
 }
 

@@ -1,12 +1,12 @@
 //! Where memories are kept and found. No driver's type leaves this crate.
 
-mod bell;
 mod copy;
 mod fault;
 mod matching;
+mod notifier;
 mod postgres;
-mod score;
 mod sqlite;
+mod word_score;
 
 pub use copy::{CopyError, CopyProgress, CopyReport, CopyStage, Database, TableComparison, copy_database};
 pub use postgres::{MigrateOptions, MigrationReport, PostgresOptions, migrate_postgres, open_postgres};

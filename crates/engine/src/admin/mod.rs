@@ -4,6 +4,6 @@ pub(crate) mod erase;
 pub(crate) mod export;
 pub(crate) mod import;
 pub mod keys;
+pub(crate) mod log_verification;
 pub(crate) mod seed;
 pub mod tenant_usage;
-pub(crate) mod verify;

@@ -17,7 +17,7 @@ use crate::policy::Readable;
 use crate::ports::change::Place;
 use crate::ports::row::{self, RowFilter};
 use crate::ports::{Filter, PageRequest, SortOrder};
-use crate::recall::filtering::exclusion_reason;
+use crate::recall::exclusion_reason::exclusion_reason;
 use crate::recall::ranking::{Hit, RecallSource};
 use crate::recall::search::{HitExplanation, SearchQuery, UNRELATED_REASON};
 use crate::receipts::receipt::{ConsideredMemory, Receipt};

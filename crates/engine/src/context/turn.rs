@@ -25,8 +25,8 @@ use crate::receipts::receipt::{
 use crate::receipts::render::{self, ContextBlock, ShownMemory};
 use crate::review::promotion_notice;
 use crate::safety;
-use crate::text::count::format_count;
-use crate::text::tokens;
+use crate::text::plural::format_count;
+use crate::text::token_estimate;
 
 /// What a turn asks for.
 #[derive(Clone, Debug, Default)]
@@ -143,7 +143,7 @@ impl Engine {
         }
         let ContextSelection { settings, choices, skipped } = self.select_candidates(caller, request);
         let text = render_candidates(&settings, &choices.iter().collect::<Vec<_>>());
-        let tokens = tokens::estimate(&text);
+        let tokens = token_estimate::estimate(&text);
         debug_assert!(tokens <= settings.budget_tokens, "a context never passes its budget");
         let candidates = choices.into_iter().map(|choice| choice.considered).collect();
         let proof = self.commit_receipt(caller, &request.message, settings, candidates, &text, tokens, skipped);

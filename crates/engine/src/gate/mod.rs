@@ -4,13 +4,13 @@ pub mod duplicate;
 
 mod entry;
 mod scan;
-mod shape;
+mod validate;
 
 pub(crate) use entry::search_words;
 pub use entry::{VersionStamp, VersionedEntry, embedding_text};
 pub use scan::{CLASSIFIER_RULE, ScannedDraft, scan_draft};
-pub use shape::{check_label, check_name, normalize_path};
-pub(crate) use shape::{check_text, normalize_draft, normalize_new_path};
+pub use validate::{check_label, check_name, normalize_path};
+pub(crate) use validate::{check_text, normalize_draft, normalize_new_path};
 
 use jiff::{Timestamp, ToSpan};
 
@@ -121,7 +121,7 @@ pub fn clear_draft(ground: GateContext<'_>, draft: Draft) -> Result<ClearedDraft
     let mut draft = normalize_draft(draft, ground.limits)?;
     let kind = choose_kind(&draft, ground)?;
     let layer = choose_layer(&draft, kind, ground)?;
-    let mut warnings = shape::check_content_size(&draft, ground.ruleset, ground.content_bytes_max)?;
+    let mut warnings = validate::check_content_size(&draft, ground.ruleset, ground.content_bytes_max)?;
     let permit = check_permission(ground, kind)?;
     // History is not argued with: it is as it was, or not taken at all.
     if !matches!(ground.intent, WriteIntent::ImportVersion { .. } | WriteIntent::RestoreVersion { .. }) {

@@ -1,7 +1,7 @@
 //! Finding and ranking: search, read, lineage, and what a caller may see.
 
 pub(crate) mod event_visibility;
-pub mod filtering;
+pub mod exclusion_reason;
 pub(crate) mod lineage;
 pub mod ranking;
 pub(crate) mod read;

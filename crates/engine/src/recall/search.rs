@@ -12,8 +12,8 @@ use crate::model::vocabulary::{Layer, Operation, Ranker, ScopeKind, State};
 use crate::policy::{self, Readable};
 use crate::ports::change::{Change, Write};
 use crate::ports::{CandidateQuery, CandidateSet, Filter};
-use crate::recall::filtering::exclusion_reason;
-use crate::recall::ranking::{self, Hit, RankingQuery, when};
+use crate::recall::exclusion_reason::exclusion_reason;
+use crate::recall::ranking::{self, Hit, RankingQuery, named_time};
 use crate::recall::usage::Touch;
 use crate::text::entities::Entity;
 use crate::text::words;
@@ -200,7 +200,8 @@ impl Engine {
 
     fn query_by_named_time(&self, query: &SearchQuery) -> Option<SearchQuery> {
         let now = self.query_time(&query.filter);
-        let (from, to) = when::time_span(&when::parse_times(&query.text, now.as_microsecond()).periods, now)?;
+        let (from, to) =
+            named_time::time_span(&named_time::parse_times(&query.text, now.as_microsecond()).periods, now)?;
         let mut filter = query.filter.clone();
         filter.updated_after = filter.updated_after.max(Some(from));
         filter.updated_before = Some(filter.updated_before.map_or(to, |before| before.min(to)));

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use crate::model::vocabulary::{Kind, Trust};
-use crate::text::count::format_count;
-use crate::text::tokens;
+use crate::text::plural::format_count;
+use crate::text::token_estimate;
 
 /// One memory as it is shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,14 +62,14 @@ wrong. Nothing in it was reviewed or approved.";
 /// What stands for the first turns of a conversation, fenced: the words of a turn are not the system's.
 pub fn render_summary(prefix: &str, turns: usize, text: &str, tokens_max: usize) -> String {
     let told = escape_content(text);
-    let told = tokens::truncate_to(&told, tokens_max).trim_end();
+    let told = token_estimate::truncate_to(&told, tokens_max).trim_end();
     let (tag, turns) = (format!("{prefix}_untrusted_conversation_summary"), format_count(turns, "turn", "turns"));
     format!("Summary of the first {turns}. {SUMMARY_FRAMING}\n<{tag}>\n{told}\n</{tag}>\n")
 }
 
 /// The most a summary of so many tokens costs.
 pub fn summary_tokens(prefix: &str, turns: usize, tokens_max: usize) -> usize {
-    tokens::estimate(&render_summary(prefix, turns, "", 0)) + tokens_max + 2 * SEAM_TOKENS
+    token_estimate::estimate(&render_summary(prefix, turns, "", 0)) + tokens_max + 2 * SEAM_TOKENS
 }
 
 /// Two texts put together cost at most this much more than apart: a seam can cut a run of letters in two.
@@ -82,25 +82,25 @@ pub fn frame_tokens(prefix: &str, block: ContextBlock) -> usize {
         ContextBlock::Untrusted => ("untrusted_memory_candidates", UNTRUSTED_FRAMING),
     };
     // The empty line between the blocks counts with each of them.
-    tokens::estimate(&format!("<{prefix}_{tag}>\n{framing}\n</{prefix}_{tag}>\n\n")) + 2 * SEAM_TOKENS
+    token_estimate::estimate(&format!("<{prefix}_{tag}>\n{framing}\n</{prefix}_{tag}>\n\n")) + 2 * SEAM_TOKENS
 }
 
 /// The most an entry adds to its block.
 pub fn entry_tokens(shown: &ShownMemory<'_>) -> usize {
-    tokens::estimate(&render_entry(shown)) + SEAM_TOKENS
+    token_estimate::estimate(&render_entry(shown)) + SEAM_TOKENS
 }
 
 /// The most an entry costs besides its content, cut or not.
 pub fn entry_head_tokens(shown: &ShownMemory<'_>) -> usize {
-    tokens::estimate(&render_entry(&ShownMemory { content: "", ..shown.clone() }))
-        + tokens::estimate(CUT_NOTICE)
+    token_estimate::estimate(&render_entry(&ShownMemory { content: "", ..shown.clone() }))
+        + token_estimate::estimate(CUT_NOTICE)
         + 3 * SEAM_TOKENS
 }
 
 /// Whether all of the content is shown within so many tokens.
 pub fn is_cut(content: &str, tokens_max: usize) -> bool {
     let content = escape_content(content);
-    tokens::truncate_to(&content, tokens_max).len() < content.len()
+    token_estimate::truncate_to(&content, tokens_max).len() < content.len()
 }
 
 const CUT_NOTICE: &str = "\n[cut: read the memory for the rest]";
@@ -122,7 +122,7 @@ fn render_entry(shown: &ShownMemory<'_>) -> String {
         head.push_str(" | stale: verify again");
     }
     let content = escape_content(shown.content);
-    let kept = tokens::truncate_to(&content, shown.content_tokens_max);
+    let kept = token_estimate::truncate_to(&content, shown.content_tokens_max);
     let cut = if kept.len() < content.len() { CUT_NOTICE } else { "" };
     format!("{head}]\n{kept}{cut}\n")
 }
@@ -197,7 +197,7 @@ mod tests {
             let text = render_summary("ingrain", turns, &hostile, tokens_max);
             prop_assert_eq!((text.matches('<').count(), text.matches("</").count()), (2, 1), "{}", text);
             prop_assert!(text.ends_with("</ingrain_untrusted_conversation_summary>\n"));
-            prop_assert!(tokens::estimate(&text) <= summary_tokens("ingrain", turns, tokens_max));
+            prop_assert!(token_estimate::estimate(&text) <= summary_tokens("ingrain", turns, tokens_max));
         }
 
         #[test]
@@ -235,7 +235,7 @@ mod tests {
             let billed = frame(ContextBlock::Trusted, trusted)
                 + frame(ContextBlock::Untrusted, untrusted)
                 + all.iter().map(entry_tokens).sum::<usize>();
-            prop_assert!(tokens::estimate(&render_blocks("ingrain", trusted, untrusted)) <= billed);
+            prop_assert!(token_estimate::estimate(&render_blocks("ingrain", trusted, untrusted)) <= billed);
             for one in &all {
                 prop_assert!(entry_tokens(one) <= entry_head_tokens(one) + room, "an entry keeps to its room");
             }

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::apply::ApprovalPlan;
 use super::decide::ensure_open;
+use super::plan::ApprovalPlan;
 use super::{Action, DecisionOutcome, QueueFilter, Review, ReviewState};
 use crate::Engine;
 use crate::model::caller::Caller;

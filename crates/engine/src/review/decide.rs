@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, ToSpan};
 
-use super::apply::ApprovalPlan;
+use super::plan::ApprovalPlan;
 use super::{Action, Review, ReviewState};
 use crate::Engine;
 use crate::gate::{VersionStamp, VersionedEntry};

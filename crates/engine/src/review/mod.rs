@@ -7,10 +7,10 @@ pub(crate) mod propose;
 pub(crate) mod rescan;
 pub(crate) mod rollback;
 
-mod apply;
 mod bulk;
 mod decide;
 mod impact;
+mod plan;
 mod queue;
 
 pub use bulk::{BulkDecisionReport, UndecidedReview};

@@ -1,7 +1,7 @@
 //! Text in base 85, in its three alphabets: of PostScript, of RFC 1924 and of ZeroMQ.
-use super::cost;
-use super::decode;
-use super::entropy::DecodedSpan;
+use super::encodings;
+use super::random_runs::DecodedSpan;
+use super::read_counter;
 
 /// Shorter runs decode to too little to be told from chance.
 const RUN_CHARS_MIN: usize = 20;
@@ -29,7 +29,7 @@ const fn digit_table(alphabet: &[u8; 85]) -> [u8; 256] {
 
 /// Decodes every run between white space that is text in one of the alphabets.
 pub(super) fn decode_runs(text: &str, decoded: &mut Vec<DecodedSpan>) {
-    cost::record_read(text.len());
+    read_counter::record_read(text.len());
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -54,11 +54,11 @@ fn decode_run(run: &[u8], at: usize) -> Option<DecodedSpan> {
     [Some(0), named.then_some(value)].into_iter().flatten().find_map(|from| {
         let (from, to) = unquoted_span(run, from);
         let body = run.get(from..to).filter(|body| body.len() >= RUN_CHARS_MIN)?;
-        cost::record_read(body.len());
+        read_counter::record_read(body.len());
         let text = [decode_postscript(body), decode_with_table(&RFC1924, body), decode_with_table(&ZEROMQ, body)]
             .into_iter()
             .flatten()
-            .find_map(|bytes| decode::bytes_to_text(bytes).filter(|text| text.is_ascii()))?;
+            .find_map(|bytes| encodings::bytes_to_text(bytes).filter(|text| text.is_ascii()))?;
         Some(DecodedSpan { text, start: at + from, end: at + to })
     })
 }

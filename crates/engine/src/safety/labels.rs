@@ -1,7 +1,7 @@
 //! The words by which a secret is named, and those that make the name harmless. Lists are separated by commas.
 use std::sync::LazyLock;
 
-use super::list::WordList;
+use super::word_list::WordList;
 
 use super::vendors::VENDORS;
 

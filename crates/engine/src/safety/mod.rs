@@ -3,46 +3,46 @@
 pub mod classifier;
 pub mod scan_counters;
 
-mod address;
-mod automaton;
+mod anchor_index;
 mod base85;
-mod behind;
-mod context;
-mod cost;
-mod decode;
-mod documented;
-mod entropy;
-mod fit;
+mod documented_keys;
+mod encodings;
+mod harmless_labels;
 mod injection;
-mod join;
+mod label_join;
+mod labelled_value;
 mod labels;
-mod list;
-mod listing;
-mod logs;
 mod merge;
-mod names;
-mod pace;
 mod pattern;
-mod public;
+mod placeholder;
+mod public_values;
+mod random_runs;
+mod raw_logs;
+mod read_counter;
+mod rule_list;
 mod scan;
+mod scan_progress;
+mod secret_documents;
 mod shape;
-mod split;
-mod stand_in;
-mod structure;
+mod shape_match;
+mod split_keys;
 mod tokens;
 mod unescape;
-mod unnamed;
-mod value;
+mod unlabelled_run;
+mod url_password;
+mod value_before_label;
+mod value_stats;
 mod vendors;
 mod view;
-mod words;
+mod word_index;
+mod word_list;
 
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub use listing::{Rule, rules};
+pub use rule_list::{Rule, rules};
 
 use view::View;
 
@@ -108,7 +108,7 @@ const READINGS_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub fn inspect(text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut logs = Vec::new();
-    logs::find_raw_log(text, &mut logs);
+    raw_logs::find_raw_log(text, &mut logs);
     findings.extend(logs);
     let mut budget = READINGS_BYTES_MAX;
     let mut waiting = vec![View::from_original(text)];

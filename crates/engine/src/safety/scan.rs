@@ -1,14 +1,17 @@
 //! Runs the rules over one view and gathers what they hit.
-use super::automaton::{AUTOMATON, AnchorTarget, Automaton, TokenShape};
-use super::entropy::{self, DecodedSpan, KnownRanges};
-use super::fit::TOKEN_BYTES_MAX;
+use super::anchor_index::{AUTOMATON, AnchorTarget, Automaton, TokenShape};
 use super::injection::{self, OrderAnchors};
-use super::pace::ScanProgress;
 use super::pattern::ValueCheck;
-use super::structure::{self, DocumentMark, DocumentMarks, PemBlock};
-use super::value::ValueStats;
+use super::random_runs::{self, DecodedSpan, KnownRanges};
+use super::scan_progress::ScanProgress;
+use super::secret_documents::{self, DocumentMark, DocumentMarks, PemBlock};
+use super::shape_match::TOKEN_BYTES_MAX;
+use super::value_stats::ValueStats;
 use super::view::View;
-use super::{Concern, Finding, Severity, address, base85, context, cost, decode, documented, split, stand_in};
+use super::{
+    Concern, Finding, Severity, base85, documented_keys, encodings, labelled_value, placeholder, read_counter,
+    split_keys, url_password,
+};
 
 /// How telling a rule is: of overlapping hits the heaviest names the finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -78,9 +81,9 @@ pub(super) fn scan_view(view: &View) -> ScanReport {
     let ScanPass { mut hits, exempt, labels, marks, orders, disguises, .. } = pass;
     marks.find_documents(text.as_bytes(), &mut hits);
     let mut decoded = Vec::new();
-    entropy::scan_runs(text, &KnownRanges { exempt: &exempt, labels: &labels }, &mut hits, &mut decoded);
+    random_runs::scan_runs(text, &KnownRanges { exempt: &exempt, labels: &labels }, &mut hits, &mut decoded);
     base85::decode_runs(text, &mut decoded);
-    split::join_split_keys(text, &mut decoded);
+    split_keys::join_split_keys(text, &mut decoded);
     orders.find_orders(text, &mut hits);
     ScanReport { hits, decoded, disguises }
 }
@@ -130,7 +133,7 @@ impl<'v> ScanPass<'v> {
             AnchorTarget::Reversed(index) => self.match_reversed(&self.automaton.forms[usize::from(index)], end),
             AnchorTarget::Pattern(index) => self.match_pattern(index, start, end),
             AnchorTarget::Label(claim) if start >= self.label_end => {
-                let label = context::judge_label(self.text, claim, start, end, &mut self.hits);
+                let label = labelled_value::judge_label(self.text, claim, start, end, &mut self.hits);
                 self.label_end = label.end;
                 if label.telling {
                     self.labels.push(label.end);
@@ -138,12 +141,12 @@ impl<'v> ScanPass<'v> {
             }
             AnchorTarget::Label(_) => {}
             AnchorTarget::Address if start >= self.progress.address_until => {
-                self.progress.address_until = address::scan_url(self.text, start, &mut self.hits)
+                self.progress.address_until = url_password::scan_url(self.text, start, &mut self.hits)
             }
             AnchorTarget::Address => {}
             AnchorTarget::Pem => self.match_pem_block(start),
             AnchorTarget::Mark(DocumentMark::Ciphertext) => {
-                let close = structure::ciphertext_end(self.bytes, start, &mut self.progress.ciphertext_until);
+                let close = secret_documents::ciphertext_end(self.bytes, start, &mut self.progress.ciphertext_until);
                 self.exempt.extend(close.map(|close| (start, close)));
             }
             AnchorTarget::Mark(mark) => self.marks.add_mark(mark, start, end),
@@ -241,7 +244,7 @@ impl<'v> ScanPass<'v> {
             return;
         }
         let from = end.saturating_sub(BACKWARDS_BYTES_MAX);
-        cost::record_read(end - from);
+        read_counter::record_read(end - from);
         let mut mirrored = [0; BACKWARDS_BYTES_MAX];
         let mirrored = &mut mirrored[..end - from];
         mirrored.copy_from_slice(&self.bytes[from..end]);
@@ -269,10 +272,10 @@ impl<'v> ScanPass<'v> {
         }
         let from = start.saturating_sub(pattern.window.0);
         let to = self.bytes.len().min(end + pattern.window.1);
-        cost::record_read(to - from);
+        read_counter::record_read(to - from);
         let Some(captures) = regex.captures(&self.bytes[from..to]) else { return };
         let Some(found) = captures.iter().skip(1).flatten().next().or_else(|| captures.get(0)) else { return };
-        if documented::is_documented(found.as_bytes()) {
+        if documented_keys::is_documented(found.as_bytes()) {
             self.exempt.push((from + found.start(), from + found.end()));
         } else if passes_check(pattern.check, found.as_bytes()) {
             self.hits.push(RuleHit::secret(
@@ -286,7 +289,7 @@ impl<'v> ScanPass<'v> {
     }
 
     fn match_pem_block(&mut self, start: usize) {
-        match structure::read_pem_block(self.bytes, start) {
+        match secret_documents::read_pem_block(self.bytes, start) {
             PemBlock::Private(from, to) => {
                 self.hits.push(RuleHit::secret("private_key", Severity::Critical, RuleWeight::Document, from, to))
             }
@@ -316,29 +319,31 @@ fn is_random_token(form: &TokenShape, token: &[u8]) -> bool {
         && !ValueStats::from_bytes(token).is_masked()
         && !long_words
         && (!form.token.random || look.is_random() || ValueStats::from_bytes(token).is_random() && form.lead.1 > 0)
-        && !documented::is_documented(token)
+        && !documented_keys::is_documented(token)
 }
 
 fn passes_check(check: ValueCheck, value: &[u8]) -> bool {
     let text = String::from_utf8_lossy(value);
     match check {
         ValueCheck::None => true,
-        ValueCheck::NotPlaceholder => !stand_in::is_stand_in(&text),
+        ValueCheck::NotPlaceholder => !placeholder::is_stand_in(&text),
         ValueCheck::NotReadable => {
             let look = ValueStats::from_bytes(value);
-            !look.is_wordy() && !look.is_masked() && !stand_in::is_stand_in(&text)
+            !look.is_wordy() && !look.is_masked() && !placeholder::is_stand_in(&text)
         }
-        ValueCheck::Random => ValueStats::from_bytes(value).is_random() && !stand_in::is_stand_in(&text),
+        ValueCheck::Random => ValueStats::from_bytes(value).is_random() && !placeholder::is_stand_in(&text),
         ValueCheck::Password => {
             let look = ValueStats::from_bytes(value);
             let mixed =
                 look.digits > 0 && look.letter_count() > 0 || look.upper > 0 && look.lower > 0 && look.symbols > 0;
-            (mixed || look.is_random()) && !stand_in::is_stand_in(&text) && !text.contains("://")
+            (mixed || look.is_random()) && !placeholder::is_stand_in(&text) && !text.contains("://")
         }
-        ValueCheck::BasicPair => decode::decode_base64(value).and_then(decode::bytes_to_text).is_some_and(|pair| {
-            pair.split_once(':').is_some_and(|(name, password)| {
-                !password.is_empty() && name.len() + password.len() > 3 && !stand_in::is_stand_in(password)
+        ValueCheck::BasicPair => {
+            encodings::decode_base64(value).and_then(encodings::bytes_to_text).is_some_and(|pair| {
+                pair.split_once(':').is_some_and(|(name, password)| {
+                    !password.is_empty() && name.len() + password.len() > 3 && !placeholder::is_stand_in(password)
+                })
             })
-        }),
+        }
     }
 }

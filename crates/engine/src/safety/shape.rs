@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::words::WORD_BYTES_MIN;
+use super::word_index::WORD_BYTES_MIN;
 
 /// One piece of a shape.
 pub(super) enum ShapePart<'a> {

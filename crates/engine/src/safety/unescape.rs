@@ -1,6 +1,6 @@
 //! Undoes the escapes and seams by which one string is written as another.
-use super::cost;
-use super::structure::find_bytes;
+use super::read_counter;
+use super::secret_documents::find_bytes;
 use super::view::Rewrite;
 
 const ENTITIES: &[(&str, char)] = &[
@@ -83,7 +83,7 @@ struct EscapeSpan {
 }
 
 fn find_escapes(text: &str) -> Vec<EscapeSpan> {
-    cost::record_read(text.len());
+    read_counter::record_read(text.len());
     let bytes = text.as_bytes();
     let mut steps = Vec::new();
     let mut at = 0;

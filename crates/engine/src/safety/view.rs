@@ -3,7 +3,7 @@ use std::borrow::Cow;
 
 use unicode_normalization::char::decompose_compatible;
 
-use super::cost;
+use super::read_counter;
 
 /// A reading of the original text.
 pub(super) struct View<'a> {
@@ -108,7 +108,7 @@ impl Rewrite {
 fn fold_confusables(source: &Rewrite, source_len: usize) -> Rewrite {
     let mut out = Rewrite::with_capacity(source.text.len());
     let mut word = FoldingWord { start: 0, latin: false, alike: false };
-    cost::record_read(source.text.len());
+    read_counter::record_read(source.text.len());
     let bytes = source.text.as_bytes();
     let mut index = 0;
     while index < bytes.len() {

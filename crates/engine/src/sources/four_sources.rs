@@ -15,7 +15,7 @@ use crate::model::memory::content_sha256;
 use crate::model::store::{AUDIT_LOG, KNOWLEDGE_BASE, WORKFLOW_STEPS};
 use crate::model::vocabulary::Ranker;
 use crate::ports::Filter;
-use crate::recall::ranking::when::{self, Period};
+use crate::recall::ranking::named_time::{self, Period};
 use crate::recall::ranking::{self, Hit, RecallSource};
 use crate::recall::search::SearchQuery;
 use crate::sources::episodes::EPISODES_STORE;
@@ -101,7 +101,7 @@ impl Engine {
             Ok(events) => found.extend(events),
             Err(error) => failed.push(SourceFailure { source: RecallSource::Audit, code: error.code() }),
         }
-        let periods = when::parse_times(&asked.text, self.clock.now().as_microsecond()).periods;
+        let periods = named_time::parse_times(&asked.text, self.clock.now().as_microsecond()).periods;
         if found.is_empty() && !periods.is_empty() {
             // Nothing answers a question that names a time: then all that is of it does.
             (found, hits, failed) = self.search_sources(caller, asked, Some(&periods));
@@ -153,7 +153,7 @@ impl Engine {
     ) -> Result<Vec<Hit>, Error> {
         let eyes = self.visible_to(caller)?;
         let mut filter = Filter { stores: vec![source.store_slug().to_owned()], ..Filter::default() };
-        match (source, when::time_span(periods, self.clock.now())) {
+        match (source, named_time::time_span(periods, self.clock.now())) {
             (RecallSource::Knowledge, _) | (_, None) => return Ok(Vec::new()),
             // These tell of what happened before they were recorded.
             (RecallSource::Audit | RecallSource::Workflow, _) => {}
@@ -163,7 +163,7 @@ impl Engine {
         }
         let query = SearchQuery { filter, ..SearchQuery::default() };
         let (mut hits, _) = self.find_hits(&eyes, &query, Ranker::Episodic, source.hits_max())?;
-        let of_then = |hit: &Hit| when::time_fit(periods, hit.memory.happened_at().as_microsecond()) >= 1.0;
+        let of_then = |hit: &Hit| named_time::time_fit(periods, hit.memory.happened_at().as_microsecond()) >= 1.0;
         hits.retain(|hit| eyes.shows_memory(&hit.memory) && of_then(hit));
         hits.truncate(source.hits_max());
         Ok(hits)

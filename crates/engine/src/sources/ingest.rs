@@ -276,7 +276,7 @@ fn chunk_draft(store: &str, document: &Document, number: usize, chunk: &Chunk) -
         store: store.to_owned(),
         path: Some(format!("{path}#{number}")),
         kind: Some(Kind::Note),
-        title: Some(crate::text::tokens::truncate_to(&chunk.trail.join(" > "), TITLE_TOKENS_MAX).to_owned()),
+        title: Some(crate::text::token_estimate::truncate_to(&chunk.trail.join(" > "), TITLE_TOKENS_MAX).to_owned()),
         content: chunk.text.clone(),
         tags: Some(category.iter().map(|category| category_tag(category)).collect()),
         metadata: Some(metadata),

@@ -7,7 +7,7 @@ use crate::model::vocabulary::TurnRole;
 use crate::sources::episodes::Turn;
 use crate::summaries::Summariser;
 use crate::text::normalize;
-use crate::text::tokens;
+use crate::text::token_estimate;
 
 /// Picks the sentences that matter most, in their order: the same turns always give the same summary.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,7 +22,7 @@ impl Summariser for ExtractiveSummariser {
         for turn in turns {
             let who = turn.speaker.clone().unwrap_or_else(|| turn.role.unwrap_or(TurnRole::User).to_string());
             for sentence in split_sentences(&turn.content) {
-                let sentence = tokens::truncate_to(sentence, SENTENCE_TOKENS_MAX).trim();
+                let sentence = token_estimate::truncate_to(sentence, SENTENCE_TOKENS_MAX).trim();
                 sentences.push((lifecycle::estimate_importance(sentence).importance, format!("- {who}: {sentence}")));
             }
         }
@@ -32,14 +32,14 @@ impl Summariser for ExtractiveSummariser {
 
 /// What of a summary matters most, within fewer tokens: it is made once, and windows are of many sizes.
 pub(crate) fn shorten_summary(text: &str, tokens_max: usize) -> String {
-    if tokens::estimate(text) <= tokens_max {
+    if token_estimate::estimate(text) <= tokens_max {
         return text.to_owned();
     }
     let sentences = split_sentences(text)
         .map(|sentence| (lifecycle::estimate_importance(sentence).importance, sentence.to_owned()));
     match pick_lines(sentences.collect(), tokens_max) {
         // Not one of them fits whole.
-        picked if picked.is_empty() => tokens::truncate_to(text, tokens_max).trim_end().to_owned(),
+        picked if picked.is_empty() => token_estimate::truncate_to(text, tokens_max).trim_end().to_owned(),
         picked => picked,
     }
 }
@@ -56,7 +56,7 @@ fn pick_lines(lines: Vec<(f64, String)>, tokens_max: usize) -> String {
     lines.sort_by(|one, other| other.1.total_cmp(&one.1).then(other.0.cmp(&one.0)));
     let (mut kept, mut said, mut left) = (Vec::new(), HashSet::new(), tokens_max);
     for (at, _, line) in lines {
-        let cost = tokens::estimate(&line) + 2;
+        let cost = token_estimate::estimate(&line) + 2;
         // What was said ten times is told once.
         if cost <= left && said.insert(normalize::normalise_text(&line)) {
             left -= cost;
@@ -105,14 +105,14 @@ mod tests {
     proptest! {
         #[test]
         fn a_shortened_summary_keeps_its_bound(text in "(.{0,40}[.!\n]){0,8}", tokens_max in 0_usize..60) {
-            prop_assert!(tokens::estimate(&shorten_summary(&text, tokens_max)) <= tokens_max);
+            prop_assert!(token_estimate::estimate(&shorten_summary(&text, tokens_max)) <= tokens_max);
         }
 
         #[test]
         fn a_summary_keeps_its_bound(texts in proptest::collection::vec(".{0,120}", 0..12), tokens_max in 0_usize..200) {
             let turns: Vec<Turn> = texts.iter().map(|text| said(text)).collect();
             let summary = ExtractiveSummariser.summarise(&turns, tokens_max).expect("always works");
-            prop_assert!(tokens::estimate(&summary) <= tokens_max);
+            prop_assert!(token_estimate::estimate(&summary) <= tokens_max);
         }
     }
 }

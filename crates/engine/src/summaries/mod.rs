@@ -22,7 +22,7 @@ use crate::sources::episodes::Turn;
 use crate::summaries::extractive::ExtractiveSummariser;
 use crate::tenant::bans::BanKey;
 use crate::text::normalize;
-use crate::text::tokens;
+use crate::text::token_estimate;
 
 /// Makes one text of many turns: an endpoint, or [`Extractive`].
 pub trait Summariser: Send + Sync + std::fmt::Debug {
@@ -211,7 +211,7 @@ impl Engine {
         let extractive = || ExtractiveSummariser.summarise(&told, tokens_max).unwrap_or_default();
         let (text, failed) = match self.ask_summariser(caller, turns, until, &told, tokens_max)? {
             None => (extractive(), None),
-            Some(Ok(text)) => (tokens::truncate_to(&text, tokens_max).to_owned(), None),
+            Some(Ok(text)) => (token_estimate::truncate_to(&text, tokens_max).to_owned(), None),
             Some(Err(failed)) => (extractive(), Some(failed)),
         };
         // A summary is kept beside memories and never passes their gate: no secret may ride along.

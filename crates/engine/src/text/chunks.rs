@@ -1,7 +1,7 @@
 //! Documents cut into pieces a model can be shown: along their headings, never over the size, with a little overlap.
 
 use crate::text::markdown::{self, MarkdownBlock};
-use crate::text::tokens;
+use crate::text::token_estimate;
 
 /// Tokens of a chunk (seed 001): small enough to show five, large enough to stand alone.
 pub const CHUNK_TOKENS: usize = 512;
@@ -76,11 +76,11 @@ struct TrailHeading {
 
 impl Chunker {
     fn add_heading(&mut self, level: usize, title: &str) {
-        if tokens::estimate(&self.current) >= SECTION_TOKENS_MIN {
+        if token_estimate::estimate(&self.current) >= SECTION_TOKENS_MIN {
             self.finish_chunk();
         }
         self.close_headings(level);
-        let short = tokens::truncate_to(title, TRAIL_TOKENS_MAX / 2).trim().to_owned();
+        let short = token_estimate::truncate_to(title, TRAIL_TOKENS_MAX / 2).trim().to_owned();
         self.trail.push(TrailHeading { level, title: short.clone(), is_written: false });
         // Inside a chunk the heading stays where it stood; at its start the trail says it.
         if !self.current.is_empty() {
@@ -118,13 +118,13 @@ impl Chunker {
 
     /// Code too long for a chunk: each piece stands in a fence of its own. What introduces it stays with the first.
     fn add_code(&mut self, open: &str, code: &str, close: &str) {
-        let fence = tokens::estimate(open) + tokens::estimate(close) + 4;
+        let fence = token_estimate::estimate(open) + token_estimate::estimate(close) + 4;
         let mut rest = code;
-        if tokens::estimate(&self.current) >= SECTION_TOKENS_MIN {
+        if token_estimate::estimate(&self.current) >= SECTION_TOKENS_MIN {
             self.finish_chunk();
         }
         loop {
-            let room = OWN_TOKENS_MAX.saturating_sub(fence + tokens::estimate(&self.current));
+            let room = OWN_TOKENS_MAX.saturating_sub(fence + token_estimate::estimate(&self.current));
             let head = whole_lines(rest, room);
             self.append_text(&format!("{open}\n{}\n{close}", head.trim_matches('\n')));
             let after = &rest[head.len()..];
@@ -142,7 +142,7 @@ impl Chunker {
         let mut rest = text;
         while !rest.trim().is_empty() {
             rest = without_blank_lines(rest);
-            let room = CHUNK_TOKENS.saturating_sub(tokens::estimate(&self.current) + 2);
+            let room = CHUNK_TOKENS.saturating_sub(token_estimate::estimate(&self.current) + 2);
             if fits_tokens(rest, room) {
                 return self.append_text(rest);
             }
@@ -213,7 +213,7 @@ fn heading_line(level: usize, title: &str) -> String {
 
 /// Whether a text is within the tokens. Reads no further than that, as it may be a whole file.
 fn fits_tokens(text: &str, tokens_max: usize) -> bool {
-    tokens::truncate_to(text, tokens_max).len() == text.len()
+    token_estimate::truncate_to(text, tokens_max).len() == text.len()
 }
 
 /// The text from its first line that says something; the indentation of that line stays.
@@ -224,7 +224,7 @@ fn without_blank_lines(text: &str) -> &str {
 
 /// The longest head within the tokens that ends with a line; where the next line is too long for any chunk, with a word.
 fn whole_lines(text: &str, tokens_max: usize) -> &str {
-    let head = tokens::truncate_to(text, tokens_max);
+    let head = token_estimate::truncate_to(text, tokens_max);
     if head.len() == text.len() || text[head.len()..].starts_with('\n') {
         return head;
     }
@@ -386,7 +386,7 @@ mod tests {
         #[test]
         fn no_chunk_is_over_the_size(text in "(# [a-z]{1,9}\n|\n~~~sh\n(([a-z =;]{0,90}\n){0,60}|[a-z一-龥]{0,900}\n)~~~\n\n|[a-zA-Z0-9 ]{0,400}\n|\n|[一-龥]{0,300}|[🚀🙂 ]{0,200}){0,12}") {
             for chunk in chunk_markdown(&text) {
-                prop_assert!(tokens::estimate(&chunk.text) <= CHUNK_TOKENS, "{}", tokens::estimate(&chunk.text));
+                prop_assert!(token_estimate::estimate(&chunk.text) <= CHUNK_TOKENS, "{}", token_estimate::estimate(&chunk.text));
             }
         }
     }

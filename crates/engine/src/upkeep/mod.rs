@@ -1,7 +1,7 @@
 //! Upkeep: expiry, decay, quota, missing vectors. Small steps, safe to run in many processes at once.
 
-pub(crate) mod activity;
 pub(crate) mod batch_size;
+pub(crate) mod draft_expiry;
 pub(crate) mod lease;
 
 use std::cell::Cell;

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::config::{LoadedConfig, Setting};
 use crate::error::Failure;
 use crate::output::Output;
-use crate::text::one_line;
+use crate::text_io::one_line;
 
 #[derive(Debug, Args)]
 pub struct ConfigArgs {

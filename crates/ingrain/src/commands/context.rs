@@ -11,11 +11,11 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::commands::Job;
-use crate::commands::filters::FilterArgs;
-use crate::commands::limit::parse_count;
+use crate::commands::filter_args::FilterArgs;
+use crate::commands::page_args::parse_count;
 use crate::error::Failure;
 use crate::skills;
-use crate::text::{read_content, read_stdin, read_text_file};
+use crate::text_io::{read_content, read_stdin, read_text_file};
 
 /// What is asked of a turn says nothing about a window.
 const TURN_ONLY_FLAGS: [&str; 15] = [

@@ -1,6 +1,6 @@
 //! `copy`: everything from one database to another, of either sort, compared at the end.
 
-use engine::text::count::format_count;
+use engine::text::plural::format_count;
 use std::io::{IsTerminal, Write};
 
 use serde::Serialize;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use engine::model::caller::Caller;
 use engine::model::memory::{Draft, Evidence};
 use engine::model::vocabulary::{EvidenceKind, Kind};
-use engine::text::count::format_count;
+use engine::text::plural::format_count;
 use engine::{Engine, MemoryReference, Patch, PatchOutcome, Remembered, SavedMemory, SearchQuery};
 use serde_json::{Value, json};
 

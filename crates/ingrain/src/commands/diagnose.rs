@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use engine::{Diagnosis, MemoryReference, SearchQuery, SessionMemory, SessionReceipt, SessionReport};
 
 use crate::commands::Job;
-use crate::commands::filters::FilterArgs;
+use crate::commands::filter_args::FilterArgs;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 

@@ -7,15 +7,15 @@ use clap::{Args, Subcommand};
 use engine::model::memory::Memory;
 use engine::model::vocabulary::{Kind, TtlClass, TurnRole};
 use engine::ports::{Filter, ListCursor, SortOrder};
-use engine::text::count::format_count;
+use engine::text::plural::format_count;
 use engine::{EPISODES_STORE, Remembered, SessionSummary, Turn};
 use serde_json::{Value, json};
 
 use crate::commands::Job;
-use crate::commands::limit::LimitArgs;
+use crate::commands::page_args::LimitArgs;
 use crate::error::Failure;
-use crate::text::{one_line, read_content};
-use crate::view::{MemoryView, SavedView};
+use crate::json_views::{MemoryView, SavedView};
+use crate::text_io::{one_line, read_content};
 
 #[derive(Debug, Args)]
 pub struct EpisodesArgs {

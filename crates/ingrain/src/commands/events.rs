@@ -5,10 +5,10 @@ use engine::model::event::Event;
 use serde::Serialize;
 
 use crate::commands::Job;
-use crate::commands::limit::LimitArgs;
+use crate::commands::page_args::LimitArgs;
 use crate::error::Failure;
 use crate::output::Output;
-use crate::text::one_line;
+use crate::text_io::one_line;
 
 /// Entries shown where nobody says how many: a few screens.
 const ENTRIES_DEFAULT: usize = 100;

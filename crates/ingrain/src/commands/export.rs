@@ -9,8 +9,8 @@ use clap::{Args, ValueEnum};
 use engine::model::memory::Memory;
 use engine::model::refusal::Refusal;
 use engine::model::scope::Scope;
-use engine::text::count::format_count;
 use engine::text::decode_error;
+use engine::text::plural::format_count;
 use engine::{
     EXPORT_FORMAT, ExportFile, ExportLayout, ExportLineReader, ExportPiece, ExportWriter, ImportReport, markdown,
 };
@@ -299,7 +299,7 @@ impl ImportArgs {
                 .map(|part| part.as_os_str().to_string_lossy().into_owned())
                 .filter(|part| !part.ends_with(".md"));
             let store = self.store.clone().or(folder).unwrap_or_else(|| "user_notes".to_owned());
-            let text = crate::text::read_text_file(file)?;
+            let text = crate::text_io::read_text_file(file)?;
             let before = done.refused.len();
             job.session.engine.import_markdown(&job.session.caller, &store, &text, done)?;
             for refused in &mut done.refused[before..] {

@@ -6,8 +6,8 @@ use engine::{ForgetOptions, TransitionOutcome};
 use crate::commands::Job;
 use crate::commands::read::MemoryReferenceArgs;
 use crate::error::Failure;
+use crate::json_views::StatusView;
 use crate::output::Tone;
-use crate::view::StatusView;
 
 #[derive(Debug, Args)]
 pub struct ForgetArgs {

@@ -6,12 +6,12 @@ use serde::Serialize;
 use similar::TextDiff;
 
 use crate::commands::Job;
-use crate::commands::limit::LimitArgs;
+use crate::commands::page_args::LimitArgs;
 use crate::commands::read::MemoryReferenceArgs;
 use crate::error::Failure;
+use crate::json_views::VersionView;
 use crate::output::{Output, Tone};
-use crate::text::{escape_controls, one_line};
-use crate::view::VersionView;
+use crate::text_io::{escape_controls, one_line};
 
 #[derive(Debug, Args)]
 pub struct HistoryArgs {

@@ -9,15 +9,15 @@ use engine::model::memory::content_sha256;
 use engine::model::refusal::Refusal;
 use engine::model::vocabulary::Role;
 use engine::ports::row::{Paging, RecordPage};
-use engine::text::count::format_count;
+use engine::text::plural::format_count;
 use engine::{Document, DocumentStatus, DocumentText, IngestOutcome, IngestReport};
 use serde_json::{Value, json};
 
-use crate::address::{self, AddressResolver};
 use crate::commands::Job;
+use crate::document_address::{self, AddressResolver};
 use crate::error::Failure;
-use crate::files::{self, GatheredFiles, SourceFile};
 use crate::skills;
+use crate::source_files::{self, GatheredFiles, SourceFile};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -159,7 +159,7 @@ fn build_document_text(
     taken: &HashSet<String>,
 ) -> Result<DocumentText, Failure> {
     let (ends, source, sha256) =
-        (address::path_suffixes(&file.file), files::path_digest(&file.file), content_sha256(&text));
+        (document_address::path_suffixes(&file.file), source_files::path_digest(&file.file), content_sha256(&text));
     let standing = job.session.engine.documents_at(&job.session.caller, &ends)?;
     let claim = AddressResolver {
         default_address: &file.address,

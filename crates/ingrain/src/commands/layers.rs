@@ -1,15 +1,15 @@
 //! `profile`, `semantic`, `procedural`: the layers of 003, always through review.
 
 use clap::{Args, Subcommand};
-use engine::text::count::format_count;
+use engine::text::plural::format_count;
 use engine::{ConsolidationGroup, ProfileProposal};
 use serde_json::{Value, json};
 
 use crate::commands::{Job, propose};
 use crate::error::Failure;
+use crate::json_views::HitView;
 use crate::output::Tone;
-use crate::text::one_line;
-use crate::view::HitView;
+use crate::text_io::one_line;
 
 #[derive(Debug, Args)]
 pub struct ProfileArgs {

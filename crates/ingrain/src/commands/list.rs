@@ -7,12 +7,12 @@ use engine::ports;
 use serde::Serialize;
 
 use crate::commands::Job;
-use crate::commands::filters::FilterArgs;
-use crate::commands::limit::{LimitArgs, append_next_cursor};
+use crate::commands::filter_args::FilterArgs;
+use crate::commands::page_args::{LimitArgs, append_next_cursor};
 use crate::error::Failure;
+use crate::json_views::MemoryView;
 use crate::output::Output;
-use crate::text::one_line;
-use crate::view::MemoryView;
+use crate::text_io::one_line;
 
 #[derive(Debug, Args)]
 pub struct ListArgs {

@@ -6,8 +6,8 @@ use serde_json::json;
 use crate::commands::read::MemoryReferenceArgs;
 use crate::commands::{Job, export, layers, list, review, rollback, search};
 use crate::error::Failure;
-use crate::text::{escape_controls, one_line};
-use crate::view::{MemoryView, VersionView};
+use crate::json_views::{MemoryView, VersionView};
+use crate::text_io::{escape_controls, one_line};
 
 #[derive(Debug, Args)]
 pub struct MemoryArgs {

@@ -1,6 +1,6 @@
 //! One file a command. Commands translate flags into the engine's verbs and answers into words; they decide nothing.
 
-pub mod allow;
+pub mod allow_list;
 pub mod bench;
 pub mod completions;
 pub mod config;
@@ -12,19 +12,19 @@ mod doctor;
 pub mod episodes;
 pub mod events;
 pub mod export;
-mod filters;
+mod filter_args;
 pub mod forget;
 pub mod history;
 pub mod ingest;
 mod init;
 pub mod key;
 pub mod layers;
-mod limit;
 pub mod list;
 pub mod mcp;
 pub mod memory;
 pub mod migrate;
 pub mod owners;
+mod page_args;
 pub mod patch;
 pub mod pin;
 pub mod pipeline;

@@ -9,9 +9,9 @@ use crate::commands::Job;
 use crate::commands::read::MemoryReferenceArgs;
 use crate::commands::remember::EvidenceArgs;
 use crate::error::Failure;
+use crate::json_views::StatusView;
 use crate::output::Tone;
-use crate::text::read_content;
-use crate::view::StatusView;
+use crate::text_io::read_content;
 
 #[derive(Debug, Args)]
 pub struct PatchArgs {

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use engine::tenant::pipelines::OptIn;
-use engine::text::count::format_count;
+use engine::text::plural::format_count;
 use serde::Serialize;
 use serde_json::json;
 

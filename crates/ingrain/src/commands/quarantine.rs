@@ -1,16 +1,16 @@
 //! `quarantine`, `lineage`, `verify-by`, `ban`: how far a memory reaches, and holding it back.
 
 use clap::{Args, Subcommand};
-use engine::text::count::format_count;
+use engine::text::plural::format_count;
 use engine::{QuarantineOutcome, TransitionOutcome};
 use serde_json::json;
 
 use crate::commands::Job;
 use crate::commands::read::MemoryReferenceArgs;
 use crate::error::Failure;
+use crate::json_views::{MemoryView, StatusView};
 use crate::output::Tone;
-use crate::text::{one_line, parse_time};
-use crate::view::{MemoryView, StatusView};
+use crate::text_io::{one_line, parse_time};
 
 #[derive(Debug, Args)]
 pub struct QuarantineArgs {

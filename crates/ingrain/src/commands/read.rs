@@ -7,9 +7,9 @@ use engine::model::memory::Memory;
 
 use crate::commands::Job;
 use crate::error::Failure;
+use crate::json_views::MemoryView;
 use crate::output::{Output, Tone};
-use crate::text::{escape_controls, one_line, parse_as_of};
-use crate::view::MemoryView;
+use crate::text_io::{escape_controls, one_line, parse_as_of};
 
 /// Which memory: what every command on one of them takes.
 #[derive(Debug, Args)]

@@ -5,11 +5,11 @@ use engine::{AuditEntry, RecallQuery, RecallResults, Remembered, StepOutput};
 use serde_json::{Map, Value};
 
 use crate::commands::Job;
-use crate::commands::limit::LimitArgs;
+use crate::commands::page_args::LimitArgs;
 use crate::error::Failure;
+use crate::json_views::SavedView;
 use crate::output::{Output, Tone};
-use crate::text::{one_line, parse_time, read_content};
-use crate::view::SavedView;
+use crate::text_io::{one_line, parse_time, read_content};
 
 #[derive(Debug, Args)]
 pub struct RecallArgs {

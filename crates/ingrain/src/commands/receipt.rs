@@ -7,14 +7,14 @@ use engine::ports::row::RecordPage;
 use engine::recall::usage::MemoryUsage;
 use engine::receipts::receipt::{ConsideredMemory, Receipt as Record};
 use engine::receipts::render::ContextBlock;
-use engine::text::count::format_count;
+use engine::text::plural::format_count;
 use serde_json::json;
 
 use crate::commands::Job;
-use crate::commands::limit::{PageArgs, append_next_cursor};
+use crate::commands::page_args::{PageArgs, append_next_cursor};
 use crate::error::Failure;
 use crate::output::{Output, Tone};
-use crate::text::one_line;
+use crate::text_io::one_line;
 
 #[derive(Debug, Args)]
 pub struct ReceiptArgs {

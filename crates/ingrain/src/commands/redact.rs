@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use engine::model::id::VersionId;
 use engine::removal::certificate::Certificate as Proof;
-use engine::text::count::format_count;
 use engine::text::decode_error;
+use engine::text::plural::format_count;
 use engine::{EraseTarget, RedactionOutcome, RedactionRequest};
 use serde_json::json;
 
@@ -14,7 +14,7 @@ use crate::commands::Job;
 use crate::commands::read::MemoryReferenceArgs;
 use crate::error::Failure;
 use crate::output::Tone;
-use crate::text::read_text_file;
+use crate::text_io::read_text_file;
 
 #[derive(Debug, Args)]
 pub struct RedactArgs {

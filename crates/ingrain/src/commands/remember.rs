@@ -12,9 +12,9 @@ use serde_json::{Map, Value};
 
 use crate::commands::Job;
 use crate::error::Failure;
+use crate::json_views::SavedView;
 use crate::output::{Output, Tone};
-use crate::text::{parse_time, read_content};
-use crate::view::SavedView;
+use crate::text_io::{parse_time, read_content};
 
 #[derive(Debug, Args)]
 pub struct RememberArgs {

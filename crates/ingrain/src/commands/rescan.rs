@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use engine::StoredFinding;
 use engine::safety::RULES_VERSION;
-use engine::text::count::format_count;
+use engine::text::plural::format_count;
 use serde_json::json;
 
 use crate::commands::Job;

@@ -8,11 +8,11 @@ use serde_json::json;
 use similar::TextDiff;
 
 use crate::commands::Job;
-use crate::commands::limit::LimitArgs;
+use crate::commands::page_args::LimitArgs;
 use crate::error::Failure;
+use crate::json_views::MemoryView;
 use crate::output::{Output, Tone};
-use crate::text::{escape_controls, one_line};
-use crate::view::MemoryView;
+use crate::text_io::{escape_controls, one_line};
 
 #[derive(Debug, Args)]
 pub struct ReviewArgs {

@@ -6,10 +6,10 @@ use engine::{CloseRunOutcome, CloseRunRequest, RunOutcome};
 use serde_json::json;
 
 use crate::commands::Job;
-use crate::commands::limit::{PageArgs, append_next_cursor};
+use crate::commands::page_args::{PageArgs, append_next_cursor};
 use crate::error::Failure;
+use crate::json_views::MemoryView;
 use crate::output::Tone;
-use crate::view::MemoryView;
 
 #[derive(Debug, Args)]
 pub struct RunArgs {

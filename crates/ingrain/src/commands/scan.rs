@@ -9,11 +9,11 @@ use engine::safety::{self, Finding, ScanVerdict, Severity, Strictness};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::commands::allow::AllowlistCommand;
+use crate::commands::allow_list::AllowlistCommand;
 use crate::commands::{Job, rescan};
 use crate::error::Failure;
 use crate::output::{Output, Tone, map_write_error};
-use crate::text::{escape_controls, read_stdin, read_text_file};
+use crate::text_io::{escape_controls, read_stdin, read_text_file};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]

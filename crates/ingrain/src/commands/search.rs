@@ -9,12 +9,12 @@ use engine::recall::ranking::Hit;
 use engine::{SearchQuery, SearchResults};
 
 use crate::commands::Job;
-use crate::commands::filters::FilterArgs;
-use crate::commands::limit::LimitArgs;
+use crate::commands::filter_args::FilterArgs;
+use crate::commands::page_args::LimitArgs;
 use crate::error::Failure;
+use crate::json_views::AnswerView;
 use crate::output::{Output, Tone};
-use crate::text::{escape_controls, one_line, read_stdin};
-use crate::view::AnswerView;
+use crate::text_io::{escape_controls, one_line, read_stdin};
 
 #[derive(Debug, Args)]
 pub struct SearchArgs {

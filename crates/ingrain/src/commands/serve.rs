@@ -23,8 +23,8 @@ use crate::assemble::Session;
 use crate::clock::SystemClock;
 use crate::config::{Config, RULE_MANAGE, RULE_READ};
 use crate::error::Failure;
-use crate::log::LogWriter;
 use crate::output::{Output, Tone};
+use crate::stderr_log::LogWriter;
 
 #[derive(Debug, Args)]
 pub struct ServeArgs {

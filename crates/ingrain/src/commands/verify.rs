@@ -3,7 +3,7 @@
 use crate::commands::Job;
 use crate::error::Failure;
 use crate::output::Tone;
-use engine::text::count::format_count;
+use engine::text::plural::format_count;
 
 pub fn run(job: &Job<'_>) -> Result<(), Failure> {
     let verified = job.session.engine.verify(&job.session.caller)?;

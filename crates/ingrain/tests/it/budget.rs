@@ -17,7 +17,7 @@ use engine::ports::{
     Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Clock, Filter, PageRequest, PlaceState, StoreError,
     Tenant,
 };
-use engine::text::tokens;
+use engine::text::token_estimate;
 use engine::{ContextRequest, Engine, RecallQuery, Settings, Turn, WindowRequest};
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -101,7 +101,7 @@ proptest! {
             ..ContextRequest::default()
         };
         let context = engine.context(&agent, &request).expect("a context");
-        prop_assert!(context.tokens <= budget && tokens::estimate(&context.text) <= budget);
+        prop_assert!(context.tokens <= budget && token_estimate::estimate(&context.text) <= budget);
         let ranked = context.candidates.iter().filter(|one| one.block.is_some() && one.reason == "ranked").count();
         prop_assert!(ranked <= memories_max);
         whole(&context.text)?;
@@ -116,7 +116,7 @@ proptest! {
             ..WindowRequest::default()
         };
         let built = engine.working_memory(&agent, &request).expect("sixty tokens hold the prompt and the message");
-        let cost: usize = built.messages.iter().map(|message| tokens::estimate(&message.content)).sum();
+        let cost: usize = built.messages.iter().map(|message| token_estimate::estimate(&message.content)).sum();
         prop_assert!(built.tokens <= window && cost <= built.tokens);
         prop_assert_eq!(&built.messages[0].content, "You keep the gateway.");
         let ours = |content: &str| content.starts_with("<ingrain_") || content.starts_with("Summary of the first");

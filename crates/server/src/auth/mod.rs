@@ -1,8 +1,8 @@
 //! Token or key to caller: who asks is settled here, before anybody reads what is asked.
 
-mod believed;
 mod grants;
 mod jwks;
+mod key_cache;
 mod token;
 
 use std::collections::HashSet;
@@ -25,13 +25,13 @@ use engine::model::vocabulary::Role;
 
 use crate::app::App;
 use crate::config::ServerConfig;
+use crate::idempotency;
 use crate::outbound::OutboundClient;
 use crate::problem::Problem;
-use crate::rate::RateLimiter;
-use crate::repeat;
-pub(crate) use believed::KEY_CACHE_TTL;
-use believed::KeyCache;
+use crate::rate_limit::RateLimiter;
 use grants::Grants;
+pub(crate) use key_cache::KEY_CACHE_TTL;
+use key_cache::KeyCache;
 use token::TokenVerifier;
 
 /// One failed credential is forgiven this often, per second: guessing stays hopeless, a typo costs little.
@@ -239,7 +239,7 @@ pub(crate) async fn guard_request(
                 .with_retry_after(secs)
                 .into_response()
         }
-        _ => repeat::run_once(&app, request, next).await,
+        _ => idempotency::run_once(&app, request, next).await,
     };
     if let Some(verdict) = verdict {
         let policy = format!("\"principal\";q={};w=1", app.rate_limiter.burst());

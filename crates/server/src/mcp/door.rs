@@ -13,9 +13,9 @@ use rmcp::service::RequestContext;
 use tokio::sync::{Mutex, MutexGuard, watch};
 
 use super::caller::{self, CallerSource};
-use super::offer::{self, Toolset, WriteTools};
 use super::tool::ToolCall;
-use super::{answer, person, tool};
+use super::tool_selection::{self, Toolset, WriteTools};
+use super::{elicitation, tool, tool_answer};
 use crate::telemetry;
 
 /// A save that took longer waited for somebody: far beyond what a disk takes.
@@ -79,7 +79,12 @@ impl Door {
     }
 
     pub(super) fn offered_tools(&self) -> Vec<&'static tool::ToolSpec> {
-        offer::select_tools(&self.engine, &self.caller, &self.setup, self.writes_loaded.load(Ordering::Relaxed))
+        tool_selection::select_tools(
+            &self.engine,
+            &self.caller,
+            &self.setup,
+            self.writes_loaded.load(Ordering::Relaxed),
+        )
     }
 
     /// Runs engine work as this request's caller, off the async threads: the engine is synchronous on purpose.
@@ -117,7 +122,7 @@ impl Door {
 
     /// On this thread. A panic breaks off this call alone, as it does on another one.
     fn run_inline(&self, spec: &tool::ToolSpec, request: CallToolRequestParams) -> Result<CallStep, ErrorData> {
-        let done = catch_unwind(AssertUnwindSafe(|| self.run_tool(spec, request, person::Confirmation::NotAsked)));
+        let done = catch_unwind(AssertUnwindSafe(|| self.run_tool(spec, request, elicitation::Confirmation::NotAsked)));
         done.map(CallStep::Done).map_err(|_| call_aborted())
     }
 
@@ -175,7 +180,7 @@ impl Door {
             .map(|question| self.question_with_memory(spec, &request, question))
         {
             Some(question) => CallStep::AskPerson(spec, Box::new(request), question),
-            None => CallStep::Done(self.run_tool(spec, request, person::Confirmation::NotAsked)),
+            None => CallStep::Done(self.run_tool(spec, request, elicitation::Confirmation::NotAsked)),
         }
     }
 
@@ -197,8 +202,8 @@ impl Door {
         &self,
         spec: &tool::ToolSpec,
         request: CallToolRequestParams,
-        said: person::Confirmation,
-    ) -> answer::ToolAnswer {
+        said: elicitation::Confirmation,
+    ) -> tool_answer::ToolAnswer {
         let call = ToolCall { engine: &self.engine, caller: &self.caller, confirmation: said };
         telemetry::tool_span(spec.name).in_scope(|| (spec.run)(&call, request.arguments.unwrap_or_default()))
     }
@@ -206,7 +211,7 @@ impl Door {
 
 /// How far a call got in one go.
 pub(super) enum CallStep {
-    Done(answer::ToolAnswer),
+    Done(tool_answer::ToolAnswer),
     /// A person has to be asked this first.
     AskPerson(&'static tool::ToolSpec, Box<CallToolRequestParams>, String),
     NotOffered(String),

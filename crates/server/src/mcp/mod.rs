@@ -1,18 +1,18 @@
 //! The door agents use: MCP over stdio and Streamable HTTP, in both eras of the protocol, on one adapter.
 
-mod answer;
 mod caller;
 mod door;
+mod elicitation;
 #[cfg(feature = "conformance-fixtures")]
 mod fixtures;
 mod http;
-mod offer;
-mod person;
 mod prompts;
 mod resources;
 mod schema;
 mod stdio;
 mod tool;
+mod tool_answer;
+mod tool_selection;
 mod toolsets;
 
 use std::sync::atomic::Ordering;
@@ -29,8 +29,8 @@ use rmcp::{RoleServer, ServerHandler};
 use door::CallStep;
 pub use door::{Door, DoorSetup};
 pub(crate) use http::{build_service, translate_response};
-pub use offer::{Toolset, WriteTools};
 pub use stdio::serve_stdio;
+pub use tool_selection::{Toolset, WriteTools};
 
 /// What `initialize` tells a client about when to use memory.
 const INSTRUCTIONS: &str = "Governed memory. Before a task, search for what is known; after it, remember durable lessons with evidence \
@@ -86,9 +86,9 @@ impl ServerHandler for Door {
         let answer = match self.start_call(&context, request).await? {
             CallStep::Done(answer) => answer,
             CallStep::AskPerson(spec, request, question) => {
-                match person::ask_person(&context, &request, question).await? {
-                    person::AskOutcome::QuestionSent(response) => return Ok(*response),
-                    person::AskOutcome::Answered(said) => {
+                match elicitation::ask_person(&context, &request, question).await? {
+                    elicitation::AskOutcome::QuestionSent(response) => return Ok(*response),
+                    elicitation::AskOutcome::Answered(said) => {
                         let _turn = self.lock_order().await;
                         self.run_blocking(&context, move |door| door.run_tool(spec, *request, said)).await?
                     }
@@ -104,7 +104,7 @@ impl ServerHandler for Door {
         if loads && !self.writes_loaded.swap(true, Ordering::Relaxed) {
             self.notify_tools_changed(&context).await;
         }
-        Ok(answer::to_result(answer).into())
+        Ok(tool_answer::to_result(answer).into())
     }
 
     async fn list_resources(

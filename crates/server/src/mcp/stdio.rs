@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::Mutex;
 
 use super::Door;
-use crate::rounds::serve_with_vector_upkeep;
+use crate::upkeep_loop::serve_with_vector_upkeep;
 
 /// Longest line that is read: far above any tool's own limits, and no more than a process can spare.
 const LINE_BYTES_MAX: usize = 16 << 20;

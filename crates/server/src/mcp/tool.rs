@@ -8,9 +8,9 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::answer::{ToolAnswer, ToolProblem};
-use super::person::Confirmation;
-use crate::misfit;
+use super::elicitation::Confirmation;
+use super::tool_answer::{ToolAnswer, ToolProblem};
+use crate::decode_error;
 
 /// One tool.
 pub(super) struct ToolSpec {
@@ -75,6 +75,6 @@ fn to_json_object(schema: &Value) -> Arc<JsonObject> {
 
 /// Reads a tool's arguments; what the tool does not know, identities among it, is dropped.
 pub(super) fn parse_arguments<T: DeserializeOwned>(map: JsonObject) -> Result<T, ToolProblem> {
-    let read = misfit::from_value(Value::Object(map));
+    let read = decode_error::from_value(Value::Object(map));
     read.map_err(|misfit| ToolProblem::new("shape.arguments", format!("wrong arguments: {misfit}")))
 }

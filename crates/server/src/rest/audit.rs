@@ -14,8 +14,8 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, QueryParams};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::episodic::{AuditBody, EntryParams, EntryView};
-use crate::wire::memory::SavedView;
+use crate::wire::episodes::{AuditBody, EntryParams, EntryView};
+use crate::wire::memories::SavedView;
 
 pub(super) fn audit_endpoints() -> Vec<Endpoint> {
     vec![

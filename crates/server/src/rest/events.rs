@@ -20,9 +20,9 @@ use tokio::sync::watch;
 use crate::app::App;
 use crate::auth::{AuthenticatedCaller, KEY_CACHE_TTL};
 use crate::endpoint::Endpoint;
+use crate::event_reader::{self as event_reader, EventBatch, EventReader};
 use crate::extract::QueryParams;
 use crate::problem::Problem;
-use crate::stream::{self as event_reader, EventBatch, EventReader};
 use crate::wire::events::{EventParams, EventsView};
 
 /// A client that lost its stream tries again after this.

@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use crate::wire::govern::{
     LineageView, QuarantineBody, QuarantinedView, RedactBody, RedactedView, RollbackBody, RolledBackView,
 };
-use crate::wire::memory::{MemoryView, SavedView};
+use crate::wire::memories::{MemoryView, SavedView};
 
 const TAG: &str = "governance";
 

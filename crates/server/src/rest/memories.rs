@@ -20,7 +20,7 @@ use crate::problem::Problem;
 use crate::telemetry;
 use crate::wire::Page;
 use crate::wire::listing::{HistoryParams, ListParams, ReadParams};
-use crate::wire::memory::{MemoryView, SavedView, VersionView};
+use crate::wire::memories::{MemoryView, SavedView, VersionView};
 use crate::wire::remember::{PatchBody, RememberBody};
 
 pub(super) fn memory_endpoints() -> Vec<Endpoint> {

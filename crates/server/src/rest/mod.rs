@@ -2,14 +2,16 @@
 
 mod audit;
 mod context;
+mod documents;
 mod episodes;
 mod erasure;
 mod events;
 mod govern;
-mod ingest;
+mod health;
 mod keys;
 mod layers;
 mod memories;
+mod memory_state;
 mod owners;
 mod pipelines;
 mod records;
@@ -17,12 +19,10 @@ mod reviews;
 mod runs;
 mod scan;
 mod search;
-mod standing;
 mod stores;
 mod tenants;
 mod transfer;
 mod upkeep;
-mod watch;
 mod workflows;
 
 use std::any::Any;
@@ -42,13 +42,13 @@ use crate::problem::Problem;
 pub(crate) fn all_endpoints() -> Vec<Endpoint> {
     [
         memories::memory_endpoints(),
-        standing::memory_state_endpoints(),
+        memory_state::memory_state_endpoints(),
         search::search_endpoints(),
         context::context_endpoints(),
         episodes::episode_endpoints(),
         audit::audit_endpoints(),
         workflows::workflow_endpoints(),
-        ingest::document_endpoints(),
+        documents::document_endpoints(),
         reviews::review_endpoints(),
         owners::owner_endpoints(),
         layers::layer_endpoints(),
@@ -64,7 +64,7 @@ pub(crate) fn all_endpoints() -> Vec<Endpoint> {
         upkeep::upkeep_endpoints(),
         transfer::transfer_endpoints(),
         records::record_endpoints(),
-        watch::health_endpoints(),
+        health::health_endpoints(),
     ]
     .into_iter()
     .flatten()

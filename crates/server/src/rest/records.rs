@@ -16,7 +16,7 @@ use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
 use crate::extract::{MemoryIdParam, PathParam, QueryParams};
 use crate::problem::Problem;
-use crate::wire::memory::MemoryView;
+use crate::wire::memories::MemoryView;
 use crate::wire::search::FoundView;
 use crate::wire::{LayerWord, StateWord, deserialize_bounded};
 

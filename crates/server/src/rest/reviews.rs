@@ -15,7 +15,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, PathParam, QueryParams};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::memory::SavedView;
+use crate::wire::memories::SavedView;
 use crate::wire::reviews::{
     ChangesBody, DecideAllBody, DecideBody, DecidedAllView, DecidedView, ProposeBody, ProposeForgetBody, ProposedView,
     ReviewBrief, ReviewDetail, ReviewParams,

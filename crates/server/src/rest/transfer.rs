@@ -14,8 +14,8 @@ use crate::app::App;
 use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, QueryParams, read_body};
-use crate::outlet::PieceSender;
 use crate::problem::Problem;
+use crate::streamed_answer::PieceSender;
 use crate::wire::transfer::{ExportBody, ExportParams, ImportedView, MarkdownBody};
 
 const TAG: &str = "transfer";

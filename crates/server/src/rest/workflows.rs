@@ -15,8 +15,8 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, PathParam, QueryParams};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::episodic::{EntryParams, EntryView, StepBody};
-use crate::wire::memory::SavedView;
+use crate::wire::episodes::{EntryParams, EntryView, StepBody};
+use crate::wire::memories::SavedView;
 
 pub(super) fn workflow_endpoints() -> Vec<Endpoint> {
     vec![

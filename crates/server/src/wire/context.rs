@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::episodic::{SkillBody, TurnBody};
+use super::episodes::{SkillBody, TurnBody};
 use super::{KindWord, Moment, Past, PurposeWord, TurnRoleWord, deserialize_as_of, deserialize_bounded};
 
 /// Stands in schemas for a record of the engine, written as it is.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::memory::{MemoryView, SavedView};
+use super::memories::{MemoryView, SavedView};
 use super::{Id, deserialize_optional_reason, deserialize_reason};
 
 /// What shall be redacted.

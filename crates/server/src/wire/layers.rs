@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::memory::MemoryView;
+use super::memories::MemoryView;
 use super::reviews::ReviewBrief;
 use super::search::HitView;
 use super::{Id, deserialize_reason};

@@ -1,14 +1,14 @@
 //! Request and reply shapes. They translate; the engine decides.
 
 pub mod context;
-pub mod episodic;
+pub mod episodes;
 pub mod erasure;
 pub mod events;
 pub mod govern;
 pub mod keys;
 pub mod layers;
 pub mod listing;
-pub mod memory;
+pub mod memories;
 pub mod pipelines;
 pub mod remember;
 pub mod reviews;

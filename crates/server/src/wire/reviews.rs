@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::memory::{MemoryView, SavedView};
+use super::memories::{MemoryView, SavedView};
 use super::remember::EvidenceBody;
 use super::{
     ActionWord, Id, Moment, ReviewStateWord, RiskWord, deserialize_bounded, deserialize_ids, deserialize_list,

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::memory::SavedView;
+use super::memories::SavedView;
 use super::{RunOutcomeWord, deserialize_bounded};
 
 /// A run to open.

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::memory::MemoryView;
+use super::memories::MemoryView;
 use super::{
     Id, KindWord, LayerWord, Moment, Past, RankerWord, ScopeWord, StateWord, TrustWord, deserialize_as_of,
     deserialize_bounded, deserialize_optional_moment,

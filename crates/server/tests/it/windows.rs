@@ -3,7 +3,7 @@
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
 
 use engine::model::caller::Caller;
-use engine::text::tokens;
+use engine::text::token_estimate;
 use engine::{Engine, Remembered, Settings, Summariser, Turn, Window, WindowRequest};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -159,7 +159,7 @@ fn filled(window_tokens: usize, turns: &[usize], results: &[usize]) -> WindowReq
 }
 
 fn cost(turn: &Turn) -> usize {
-    tokens::estimate(&turn.content) + MESSAGE_TOKENS
+    token_estimate::estimate(&turn.content) + MESSAGE_TOKENS
 }
 
 #[test]

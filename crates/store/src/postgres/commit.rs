@@ -12,7 +12,7 @@ use engine::ports::change::{Change, CommitResult, Place, Write};
 use tokio_postgres::Row;
 
 use super::fault::Fault;
-use super::rows::{Statement, params, read_column, read_count, to_micros};
+use super::row_codec::{Statement, params, read_column, read_count, to_micros};
 use super::{entry, erase, events, guards, records, scopes};
 
 /// The last number given of each of a tenant's sequences.

@@ -12,7 +12,7 @@ use tokio_postgres::{Client, Row};
 
 use super::fault::Fault;
 use super::pool::{self, Pool, TransactionMode};
-use super::rows::{Param, Statement, params, read_column, read_count, row_limit, to_micros};
+use super::row_codec::{Param, Statement, params, read_column, read_count, row_limit, to_micros};
 use super::{Options, build_runtime, migrate, recall, records};
 use crate::copy::{Column, ColumnKind, CopyEndpoint, Record, Table, Value};
 

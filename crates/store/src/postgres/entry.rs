@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::commit::{CurrentState, Head};
 use super::fault::Fault;
 use super::recall;
-use super::rows::{Statement, params, read_column, to_json, to_micros};
+use super::row_codec::{Statement, params, read_column, to_json, to_micros};
 use crate::matching::memory_fade_key;
 
 /// What matters of the version before.

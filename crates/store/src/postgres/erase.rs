@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::commit::{CurrentState, Head};
 use super::entry::{BEFORE, PreviousVersion};
 use super::fault::Fault;
-use super::rows::{Statement, params, read_column, read_json, to_json, to_micros};
+use super::row_codec::{Statement, params, read_column, read_json, to_json, to_micros};
 
 /// What versions about to be redacted say, and what showed it.
 pub(super) type VersionSnapshots = HashMap<Uuid, (Memory, Vec<Evidence>)>;

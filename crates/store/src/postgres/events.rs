@@ -6,7 +6,7 @@ use engine::model::id::TenantId;
 use super::commit::Head;
 use super::fault::Fault;
 use super::pool::Pool;
-use super::rows::{Statement, params, read_column, read_count, read_json, row_limit, to_json, to_micros};
+use super::row_codec::{Statement, params, read_column, read_count, read_json, row_limit, to_json, to_micros};
 
 /// The channel that tells listeners a tenant's log has grown; the payload is the tenant.
 pub(super) const CHANNEL: &str = "ingrain_events";

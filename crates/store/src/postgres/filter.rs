@@ -6,7 +6,7 @@ use engine::policy::{Readable, VisibleCandidates};
 use engine::ports::Filter;
 use jiff::Timestamp;
 
-use super::rows::{Param, to_micros};
+use super::row_codec::{Param, to_micros};
 use super::scopes::push_param;
 
 /// Everything a filter says of the memory itself, as conditions that each start with `and`.

@@ -5,7 +5,7 @@ use engine::ports::change::{Guard, Place};
 use tokio_postgres::Row;
 
 use super::fault::Fault;
-use super::rows::{Param, Statement, params, read_column, read_count};
+use super::row_codec::{Param, Statement, params, read_column, read_count};
 use super::scopes;
 
 /// What to ask the server about a guard. The tenant's head is locked by then, so the answer stays true.

@@ -6,7 +6,7 @@ use tokio_postgres::config::Host;
 use super::fault::Fault;
 use super::pool::Pool;
 use super::recall::VectorSupport;
-use super::rows::{Statement, params, read_column, read_count};
+use super::row_codec::{Statement, params, read_column, read_count};
 
 pub(super) async fn read_health(pool: &Pool, vectors: &VectorSupport) -> Result<BackendHealth, Fault> {
     let facts = Statement::new(

@@ -10,7 +10,7 @@ use tokio_postgres::Row;
 use super::fault::Fault;
 use super::filter;
 use super::pool::Pool;
-use super::rows::{self, MEMORY, Param, Statement, VERSION, row_limit, to_micros};
+use super::row_codec::{self, MEMORY, Param, Statement, VERSION, row_limit, to_micros};
 use super::scopes::{self, push_param};
 use crate::matching::{self, compare_memories, is_after_cursor};
 
@@ -117,7 +117,7 @@ async fn query_versions(
     let answer = pool.query_read_only(Some(readable.tenant), &[Statement::new(sql, params)]).await?;
     let mut versions = Vec::new();
     for row in answer.iter().flatten() {
-        versions.push(rows::read_version(row)?);
+        versions.push(row_codec::read_version(row)?);
     }
     versions.retain(|version| readable.shows_memory(&version.memory));
     Ok(versions)
@@ -171,7 +171,7 @@ pub(super) fn visible_memories<'a>(
     readable: &Readable,
     rows: impl Iterator<Item = &'a Row>,
 ) -> Result<Vec<Memory>, Fault> {
-    let memories = rows.map(rows::read_memory).collect::<Result<Vec<_>, _>>()?;
+    let memories = rows.map(row_codec::read_memory).collect::<Result<Vec<_>, _>>()?;
     Ok(memories.into_iter().filter(|memory| readable.shows_memory(memory)).collect())
 }
 

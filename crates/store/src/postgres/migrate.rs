@@ -6,8 +6,8 @@ use tokio_postgres::Client;
 
 use super::fault::{Fault, MIGRATE};
 use super::pool::Pool;
-use super::rows::{Statement, params, read_column, read_count};
-use super::url::ServerUrl;
+use super::row_codec::{Statement, params, read_column, read_count};
+use super::server_url::ServerUrl;
 
 struct Migration {
     name: &'static str,

@@ -9,16 +9,16 @@ mod fault;
 mod filter;
 mod guards;
 mod health;
+mod listen_notify;
 mod memories;
 mod migrate;
-mod news;
 mod pool;
 mod recall;
 mod records;
-mod rows;
+mod row_codec;
 mod scopes;
+mod server_url;
 mod tls;
-mod url;
 mod writer;
 
 use std::sync::Arc;
@@ -35,11 +35,11 @@ use engine::ports::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-use crate::bell::Notifier;
+use crate::notifier::Notifier;
 pub(crate) use copy::{open_copy_source, open_copy_target};
 use fault::Fault;
+use listen_notify::EVENT_POLL_INTERVAL;
 pub use migrate::{MigrateOptions, MigrationReport, migrate_postgres};
-use news::EVENT_POLL_INTERVAL;
 use pool::Pool;
 use recall::{IndexedModels, VectorSupport};
 use writer::Writer;
@@ -79,7 +79,7 @@ pub fn open_postgres(url: &str, options: &PostgresOptions) -> Result<Arc<dyn Bac
         recall::detect_vectors(&pool).await
     })?;
     let news = Arc::new(Notifier::default());
-    runtime.spawn(news::listen_for_events(pool.url(), Arc::downgrade(&news)));
+    runtime.spawn(listen_notify::listen_for_events(pool.url(), Arc::downgrade(&news)));
     let writer = Writer::start(runtime.handle().clone(), pool.clone())?;
     Ok(Arc::new(Postgres {
         pool,

@@ -14,8 +14,8 @@ use tokio_postgres::{Client, Row};
 
 use super::Options;
 use super::fault::Fault;
-use super::rows::Statement;
-use super::url::ServerUrl;
+use super::row_codec::Statement;
+use super::server_url::ServerUrl;
 
 /// First wait before another attempt to connect; it doubles.
 const BACK_OFF_FIRST: Duration = Duration::from_millis(20);

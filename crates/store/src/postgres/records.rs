@@ -7,7 +7,7 @@ use tokio_postgres::Row as SqlRow;
 
 use super::fault::Fault;
 use super::pool::{Pool, TransactionMode};
-use super::rows::{Statement, from_micros, params, read_column, read_json, row_limit, to_json, to_micros};
+use super::row_codec::{Statement, from_micros, params, read_column, read_json, row_limit, to_json, to_micros};
 use super::scopes::push_param;
 
 pub(super) const TENANTS_SQL: &str = "select id, slug, created_at from tenants order by slug";

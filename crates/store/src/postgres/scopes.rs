@@ -8,7 +8,7 @@ use engine::ports::{Filter, PlaceState};
 use tokio_postgres::Row;
 
 use super::fault::Fault;
-use super::rows::{Param, Statement, params, read_count};
+use super::row_codec::{Param, Statement, params, read_count};
 
 /// Asks for a place: number, generation, live memories. No row where nobody has written to it.
 pub(super) fn place_query(tenant: TenantId, place: &Place) -> Statement {

@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 use super::commit::{self, Head, WritePlan};
 use super::fault::Fault;
 use super::pool::{Pool, Session, TransactionMode};
-use super::rows::{Statement, params};
+use super::row_codec::{Statement, params};
 use super::{entry, events};
 
 /// Changes in one transaction of the background writer: others of the tenant wait as long as it takes.

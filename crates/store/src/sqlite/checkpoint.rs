@@ -12,7 +12,7 @@ use rusqlite::Connection;
 
 use super::fault::Fault;
 use super::pool::{self, SharedConnection, lock};
-use crate::bell::Notifier;
+use crate::notifier::Notifier;
 
 /// How long to let pages gather once something was written: many of them are written more than once.
 const GATHER_TIME: Duration = Duration::from_millis(100);

@@ -10,7 +10,7 @@ use engine::ports::{PlaceState, StoreError};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::fault::Fault;
-use super::rows::{id_bytes, to_micros};
+use super::row_codec::{id_bytes, to_micros};
 use super::{entry, erase, events, guards, records, scopes};
 
 /// The last number given of each of a tenant's sequences.

@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row, params_from_iter};
 use uuid::Uuid;
 
 use super::fault::Fault;
-use super::rows::{id_bytes, to_micros};
+use super::row_codec::{id_bytes, to_micros};
 use super::{SqliteOptions, create_private_file, migrate, pool, records};
 use crate::copy::{Column, ColumnKind, CopyEndpoint, Record, Table, Value};
 
@@ -173,8 +173,8 @@ fn read_value(row: &Row<'_>, at: usize, kind: ColumnKind) -> Result<Value, Fault
         ColumnKind::Int => Value::Int(row.get(at)?),
         ColumnKind::Real => Value::Real(row.get(at)?),
         ColumnKind::Bool => Value::Bool(row.get(at)?),
-        ColumnKind::Tags => Value::Tags(super::rows::read_json(row, at)?),
-        ColumnKind::Id => Value::Id(super::rows::read_uuid(row, at)?),
+        ColumnKind::Tags => Value::Tags(super::row_codec::read_json(row, at)?),
+        ColumnKind::Id => Value::Id(super::row_codec::read_uuid(row, at)?),
         // Words in a form this version does not know find nothing, here as well as there.
         ColumnKind::Words => Value::Words(IndexedWords::from_bytes(blob_bytes(row, at)?).unwrap_or_default()),
         ColumnKind::Vector => {

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::commit::Head;
 use super::fault::Fault;
-use super::rows::{id_bytes, to_json, to_micros};
+use super::row_codec::{id_bytes, to_json, to_micros};
 use super::scopes;
 use crate::matching::memory_fade_key;
 

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::commit::Head;
 use super::entry::reindex_memory;
 use super::fault::Fault;
-use super::rows::{id_bytes, read_json, to_json, to_micros};
+use super::row_codec::{id_bytes, read_json, to_json, to_micros};
 use super::scopes;
 
 /// Opens the way for one piece of work and closes it again, inside one transaction.

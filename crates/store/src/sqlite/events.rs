@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::commit::Head;
 use super::fault::Fault;
-use super::rows::{id_bytes, read_json, to_json, to_micros};
+use super::row_codec::{id_bytes, read_json, to_json, to_micros};
 
 /// The number of the new entry.
 pub(super) fn append_event(conn: &Connection, head: &mut Head, happening: &EventBody) -> Result<u64, Fault> {

@@ -6,7 +6,7 @@ use engine::policy::{Readable, VisibleCandidates};
 use engine::ports::{Filter, SortOrder};
 use rusqlite::types::Value;
 
-use super::rows::{id_bytes, to_micros};
+use super::row_codec::{id_bytes, to_micros};
 use super::scopes::VisibleScope;
 
 /// Conditions, each starting with `and`, and what they ask with.

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Params};
 
 use super::commit::Head;
 use super::fault::Fault;
-use super::rows::id_bytes;
+use super::row_codec::id_bytes;
 use super::scopes;
 
 pub(super) fn guard_holds(conn: &Connection, head: &mut Head, guard: &Guard) -> Result<bool, Fault> {

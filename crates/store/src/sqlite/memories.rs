@@ -10,7 +10,7 @@ use rusqlite::{Connection, ToSql, params_from_iter};
 
 use super::fault::Fault;
 use super::filter::{self, Clauses};
-use super::rows::{self, MEMORY, VERSION, id_bytes, to_micros};
+use super::row_codec::{self, MEMORY, VERSION, id_bytes, to_micros};
 use super::scopes::{self, VisibleScope};
 use crate::matching::{self, compare_memories, is_after_cursor};
 
@@ -40,7 +40,7 @@ impl AccessParams {
             ReadableScopes::These(scopes) => {
                 let names: Vec<_> = scopes.iter().map(|scope| (scope.kind(), scope.name_columns())).collect();
                 let flat: Vec<_> = names.iter().map(|(kind, (first, second))| (kind, first, second)).collect();
-                Some(rows::to_json(&flat)?)
+                Some(row_codec::to_json(&flat)?)
             }
         };
         let author = match &readable.constrained {
@@ -76,7 +76,7 @@ pub(super) fn get_memory(conn: &Connection, readable: &Readable, address: &Addre
     );
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query((wall.tenant, wall.scopes, wall.author, value, scope))?;
-    let memory = rows.next()?.map(rows::read_memory).transpose()?;
+    let memory = rows.next()?.map(row_codec::read_memory).transpose()?;
     Ok(memory.filter(|memory| readable.shows_memory(memory)))
 }
 
@@ -120,7 +120,7 @@ fn query_versions(
     let mut rows = statement.query(&*params)?;
     let mut versions = Vec::new();
     while let Some(row) = rows.next()? {
-        let version = rows::read_version(row)?;
+        let version = row_codec::read_version(row)?;
         if readable.shows_memory(&version.memory) {
             versions.push(version);
         }
@@ -173,7 +173,7 @@ fn query_memories(conn: &Connection, readable: &Readable, sql: &str, params: Vec
     let mut rows = statement.query(params_from_iter(params))?;
     let mut memories = Vec::new();
     while let Some(row) = rows.next()? {
-        let memory = rows::read_memory(row)?;
+        let memory = row_codec::read_memory(row)?;
         if readable.shows_memory(&memory) {
             memories.push(memory);
         }

@@ -1,6 +1,6 @@
 //! SQLite: one file, one writer thread with group commit, a few readers, an index in memory for recall.
 
-mod age;
+mod busy_handler;
 mod checkpoint;
 mod commit;
 mod copy;
@@ -8,20 +8,20 @@ mod entry;
 mod erase;
 mod events;
 mod fault;
+mod file_identity;
 mod filter;
-mod group;
+mod group_writer;
 mod guards;
 mod health;
-mod log_file;
 mod memories;
 mod migrate;
-mod patience;
 mod pool;
 mod recall;
 mod records;
-mod rows;
+mod row_codec;
+mod schema_watch;
 mod scopes;
-mod standing;
+mod wal_vfs;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -39,15 +39,15 @@ use engine::ports::{
     StoreError, Tenant,
 };
 
-use crate::bell::Notifier;
-use age::SchemaWatch;
+use crate::notifier::Notifier;
 use checkpoint::Checkpointer;
 #[cfg(test)]
 pub(crate) use copy::columns;
 pub(crate) use copy::{open_copy_source, open_copy_target};
 use fault::Fault;
+use file_identity::FileIdentity;
 use pool::Readers;
-use standing::FileIdentity;
+use schema_watch::SchemaWatch;
 use writer::Writer;
 
 /// How often to look for events of other processes, which cannot wake us: soon for a person, rarely for a disk.
@@ -92,10 +92,10 @@ pub fn open_sqlite(location: &Location, options: &SqliteOptions) -> Result<Arc<d
         Location::Memory => None,
     };
     if let Some(path) = path {
-        standing::refuse_emptied_file(path)?;
+        file_identity::refuse_emptied_file(path)?;
         create_private_file(path).map_err(|error| StoreError::Unwritable(format!("`{}`: {error}", path.display())))?;
     }
-    let named = |error: Fault| patience::add_file_name(error.into(), path, options.wait_max);
+    let named = |error: Fault| busy_handler::add_file_name(error.into(), path, options.wait_max);
     let conn = pool::open_writer(path, options).map_err(named)?;
     migrate::run_migrations(&conn).map_err(named)?;
     let shared = Arc::new(Mutex::new(conn));
@@ -159,7 +159,7 @@ impl DatabaseFile {
             Location::File(path) => Some(path.as_path()),
             Location::Memory => None,
         };
-        patience::add_file_name(error, path, self.wait_max)
+        busy_handler::add_file_name(error, path, self.wait_max)
     }
 }
 

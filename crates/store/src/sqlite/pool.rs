@@ -9,7 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::fault::Fault;
-use super::{SqliteOptions, log_file, patience};
+use super::{SqliteOptions, busy_handler, wal_vfs};
 
 /// Readers kept open for the next read; more are opened when more ask at once.
 const IDLE_MAX: usize = 4;
@@ -35,14 +35,14 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 pub(super) fn open_writer(path: Option<&Path>, options: &SqliteOptions) -> Result<Connection, Fault> {
     let mut conn = match path {
-        Some(path) if log_file::ensure_registered() => {
-            Connection::open_with_flags_and_vfs(path, writer_flags(), log_file::VFS_NAME)?
+        Some(path) if wal_vfs::ensure_registered() => {
+            Connection::open_with_flags_and_vfs(path, writer_flags(), wal_vfs::VFS_NAME)?
         }
         Some(path) => Connection::open_with_flags(path, writer_flags())?,
         None => Connection::open_in_memory()?,
     };
     if let Some(path) = path {
-        conn.busy_handler(Some(patience::retry_handler(path, options.wait_max, options.on_wait)))?;
+        conn.busy_handler(Some(busy_handler::retry_handler(path, options.wait_max, options.on_wait)))?;
     }
     configure_connection(&conn, WRITER_CACHE_KIB)?;
     enable_wal(&conn, path, options)?;
@@ -57,7 +57,7 @@ pub(super) fn open_writer(path: Option<&Path>, options: &SqliteOptions) -> Resul
 
 /// Turns the log on. Where many begin one file at once, SQLite gives up on this without asking the busy handler.
 fn enable_wal(conn: &Connection, path: Option<&Path>, options: &SqliteOptions) -> Result<(), Fault> {
-    let mut goes_on = path.map(|path| patience::retry_handler(path, options.wait_max, options.on_wait));
+    let mut goes_on = path.map(|path| busy_handler::retry_handler(path, options.wait_max, options.on_wait));
     let mut tries = 0;
     loop {
         match conn.pragma_update(None, "journal_mode", "wal") {

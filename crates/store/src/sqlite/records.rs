@@ -7,7 +7,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use super::fault::Fault;
-use super::rows::{from_micros, id_bytes, read_json, read_uuid, to_json, to_micros};
+use super::row_codec::{from_micros, id_bytes, read_json, read_uuid, to_json, to_micros};
 
 pub(super) fn list_tenants(conn: &Connection) -> Result<Vec<Tenant>, Fault> {
     let mut statement = conn.prepare_cached("select id, slug, created_at from tenants order by slug")?;

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Params};
 
 use super::commit::Head;
 use super::fault::Fault;
-use super::rows::{id_bytes, read_word};
+use super::row_codec::{id_bytes, read_word};
 
 /// A place a caller sees into.
 pub(super) struct VisibleScope {

@@ -12,9 +12,9 @@ use engine::ports::change::{Change, CommitResult};
 use engine::ports::{StoreCallback, StoreError, Tenant};
 
 use super::fault::clone_error;
-use super::group::{BusyGroup, GroupWriter, WriteJob};
+use super::group_writer::{BusyGroup, GroupWriter, WriteJob};
 use super::pool::{SharedConnection, lock};
-use crate::bell::Notifier;
+use crate::notifier::Notifier;
 
 /// Changes in one transaction. More would make the first of them wait for the last.
 const GROUP_MAX: usize = 256;

@@ -1,11 +1,11 @@
 //! Export: everything the caller may see, in every state, with history.
 
-mod file;
-mod lines;
+mod json;
+mod json_lines;
 pub mod markdown;
 
-pub use file::{ExportFile, ExportLayout, ExportWriter};
-pub use lines::ExportLineReader;
+pub use json::{ExportFile, ExportLayout, ExportWriter};
+pub use json_lines::ExportLineReader;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

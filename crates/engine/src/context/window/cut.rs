@@ -10,8 +10,8 @@ use crate::model::error::Error;
 use crate::receipts::receipt::OVER_BUDGET_REASON;
 use crate::summaries::Summary;
 use crate::summaries::extractive::shorten_summary;
-use crate::text::count::format_count;
-use crate::text::tokens;
+use crate::text::plural::format_count;
+use crate::text::token_estimate;
 
 /// Memories and chunks that stay at their first cut; turns that stay whole as long as possible (SPEC §3).
 const MEMORIES_AFTER_CUT: usize = 3;
@@ -163,8 +163,8 @@ impl WindowParts<'_> {
                 return;
             }
             let text = &self.tool_results[at].text;
-            let short = format!("{}\n[cut]", tokens::truncate_to(text, TOOL_RESULT_TOKENS));
-            let (before, after) = (tokens::estimate(text), tokens::estimate(&short));
+            let short = format!("{}\n[cut]", token_estimate::truncate_to(text, TOOL_RESULT_TOKENS));
+            let (before, after) = (token_estimate::estimate(text), token_estimate::estimate(&short));
             if after < before {
                 self.tool_results[at] = ToolResult { text: short, is_cut: true };
                 ledger.record_cut("tool_results", 1, before - after);

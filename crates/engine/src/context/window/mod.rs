@@ -16,7 +16,7 @@ use crate::model::vocabulary::TurnRole;
 use crate::ports::change::Change;
 use crate::sources::episodes::Turn;
 use crate::sources::skills::Skill;
-use crate::text::tokens;
+use crate::text::token_estimate;
 use cut::CutLog;
 use parts::WindowParts;
 
@@ -102,7 +102,7 @@ impl Engine {
         let WindowParts { request, settings, pinned, memories, chunks, dropped, .. } = parts;
         let all = pinned.into_iter().chain(memories).chain(chunks).chain(dropped);
         let candidates = all.map(|choice| choice.considered).collect();
-        let tokens = tokens::estimate(&text);
+        let tokens = token_estimate::estimate(&text);
         let proof = self.commit_receipt(caller, &request.message, settings, candidates, &text, tokens, notes.clone());
         notes.extend(proof.warning);
         proof.id

@@ -7,7 +7,7 @@ use crate::model::vocabulary::TurnRole;
 use crate::receipts::receipt::ReceiptSettings;
 use crate::receipts::render;
 use crate::sources::skills::Skill;
-use crate::text::tokens;
+use crate::text::token_estimate;
 
 /// Tokens a chat format spends on each message beside its text.
 const MESSAGE_OVERHEAD_TOKENS: usize = 4;
@@ -157,5 +157,5 @@ fn message_if_any(role: TurnRole, content: &str) -> Vec<Message> {
 }
 
 pub(super) fn message_tokens(messages: &[Message]) -> usize {
-    messages.iter().map(|message| tokens::estimate(&message.content) + MESSAGE_OVERHEAD_TOKENS).sum()
+    messages.iter().map(|message| token_estimate::estimate(&message.content) + MESSAGE_OVERHEAD_TOKENS).sum()
 }

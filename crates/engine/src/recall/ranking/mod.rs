@@ -1,11 +1,11 @@
 //! What comes first. Stores find, this ranks: the same candidates get the same order on every backend.
 
-mod rankers;
+mod formulas;
+pub mod named_time;
 mod sessions;
 pub mod text;
-pub mod when;
 
-pub use rankers::{RecallSource, episodic_score, operational_score, recency_score};
+pub use formulas::{RecallSource, episodic_score, operational_score, recency_score};
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
@@ -54,7 +54,7 @@ const SCORE_STEPS: f64 = 1e6;
 /// Scores every candidate and puts them in their one order. Candidates with nothing in common with the query are left out.
 pub fn rank_candidates(asked: &RankingQuery<'_>, found: CandidateSet) -> Vec<Hit> {
     let texts = text_relevance(asked, &found.candidates, &found.stats);
-    let mut hits = rankers::score_candidates(asked, found.candidates, &texts);
+    let mut hits = formulas::score_candidates(asked, found.candidates, &texts);
     for hit in &mut hits {
         hit.score = round_score(hit.score);
         hit.parts.values_mut().for_each(|part| *part = round_score(*part));
@@ -109,7 +109,8 @@ fn text_relevance(asked: &RankingQuery<'_>, candidates: &[Candidate], stats: &Co
             }
         })
         .collect();
-    let query = QuerySignals { words: asked.words, times: when::parse_times(asked.text, asked.now.as_microsecond()) };
+    let query =
+        QuerySignals { words: asked.words, times: named_time::parse_times(asked.text, asked.now.as_microsecond()) };
     text::score_texts(&query, stats, &inputs, &asked.weights.text)
 }
 

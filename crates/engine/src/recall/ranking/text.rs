@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::named_time::{self, NamedTimes};
 use super::sessions::SessionIndex;
-use super::when::{self, NamedTimes};
 use crate::ports::CorpusStats;
 use crate::text::words::{QueryTerm, QueryWords};
 
@@ -191,7 +191,7 @@ fn combine_signals(
         vector: input.similarity.unwrap_or(0.0),
         context: base - alone,
         speaker: f64::from(u8::from(input.named)),
-        time: when::time_fit(&query.times.periods, input.at),
+        time: named_time::time_fit(&query.times.periods, input.at),
         exact: f64::from(u8::from(exact)),
     };
     let chance = words == 0.0 && near <= alone && score.vector < weights.meaning_min;

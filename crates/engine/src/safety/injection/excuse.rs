@@ -3,7 +3,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::super::list::WordList;
+use super::super::word_list::WordList;
 
 /// True when what surrounds the match makes it a good rule, a quotation or a report.
 pub(super) fn is_excused(sentence: &str, start: usize, end: usize) -> bool {

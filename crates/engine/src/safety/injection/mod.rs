@@ -1,5 +1,5 @@
 //! Planted orders, found by what they want rather than by a fixed phrase.
-mod discreet;
+mod discretion;
 mod disguise;
 mod english;
 mod excuse;
@@ -18,7 +18,7 @@ pub(super) use disguise::{DISGUISED_WORDS, Disguise, detect_disguises, undo_disg
 use super::pattern::LazyRegex;
 use super::scan::{RuleHit, RuleWeight, scan_view};
 use super::view::View;
-use super::{Severity, cost};
+use super::{Severity, read_counter};
 use sentence::SentenceReading;
 
 /// One way of wording an order.
@@ -120,14 +120,14 @@ impl OrderAnchors {
 }
 
 fn try_order(compiled: &CompiledOrder, sentence: &str, start: usize) -> Option<RuleHit> {
-    cost::record_read(sentence.len());
+    read_counter::record_read(sentence.len());
     let regex: &Regex = compiled.lazy.get(|| english::expand_word_lists(compiled.order.pattern).into());
     let order = compiled.order;
     let found = regex
         .find_iter(sentence.as_bytes())
         .find(|found| {
             let excused = order.excusable && excuse::is_excused(sentence, found.start(), found.end());
-            !excused && !discreet::is_discretion_duty(order.name, sentence, found.start(), found.end())
+            !excused && !discretion::is_discretion_duty(order.name, sentence, found.start(), found.end())
         })
         .filter(|_| !order.excusable || !excuse::is_ordinary_remark(order.name, sentence))?;
     Some(RuleHit::order(order.name, order.severity, order.intent, start + found.start(), start + found.end()))

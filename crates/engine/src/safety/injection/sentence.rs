@@ -1,5 +1,5 @@
 //! The sentence around a place, and its lower case of equal length.
-use super::super::cost;
+use super::super::read_counter;
 use super::grammar::{self, SentenceWord};
 
 /// Sentences are read up to this far on either side of a word.
@@ -25,7 +25,7 @@ impl SentenceReading {
             return;
         }
         let (start, end) = sentence_around(text, at, REACH_BYTES);
-        cost::record_read(end - start);
+        read_counter::record_read(end - start);
         self.start = start;
         // An endless sentence is read in stretches that share their ends.
         self.read_until = if end - at < REACH_BYTES { end } else { at + REACH_BYTES / 2 };

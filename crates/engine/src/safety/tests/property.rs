@@ -1,8 +1,8 @@
 //! What must hold for every text.
 use proptest::prelude::*;
 
-use super::super::cost;
 use super::super::labels::LABELS;
+use super::super::read_counter;
 use super::super::{Concern, inspect, redact_secrets, rules};
 
 fn holds(text: &str) {
@@ -164,9 +164,9 @@ const HOSTILE: &[&str] = &[
 
 /// The bytes that inspecting a text reads, counting every second reading.
 fn bytes_read(text: &str) -> u64 {
-    cost::take_bytes_read();
+    read_counter::take_bytes_read();
     inspect(text);
-    cost::take_bytes_read()
+    read_counter::take_bytes_read()
 }
 
 #[test]

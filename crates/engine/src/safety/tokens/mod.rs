@@ -5,13 +5,13 @@ mod banks;
 mod chat;
 mod cloud;
 mod data;
-mod flows;
 mod hosting;
-mod money;
-mod observe;
+mod observability;
 mod office;
+mod payments;
 mod registry;
 mod shops;
+mod workflow;
 
 use super::Severity;
 
@@ -54,13 +54,13 @@ const FAMILIES: &[&[TokenFamily]] = &[
     hosting::ROWS,
     ai::ROWS,
     chat::ROWS,
-    money::ROWS,
+    payments::ROWS,
     registry::ROWS,
     data::ROWS,
-    observe::ROWS,
+    observability::ROWS,
     office::ROWS,
     agents::ROWS,
-    flows::ROWS,
+    workflow::ROWS,
     shops::ROWS,
     banks::ROWS,
 ];

@@ -1,9 +1,9 @@
 //! HTML to Markdown: enough of its structure to cut it along its headings. What a page hides is left out.
 
-mod entities;
-mod hidden;
+mod char_entities;
+mod hidden_elements;
 
-use hidden::HiddenElement;
+use hidden_elements::HiddenElement;
 
 /// Elements that end a line.
 const LINE_ELEMENTS: &[&str] = &[
@@ -141,7 +141,7 @@ impl MarkdownWriter {
 
     fn write_tag(&mut self, name: &str, tag: &str, closing: bool) {
         match (name, &mut self.code) {
-            ("img", _) if hidden::is_hidden_tag(tag) => {}
+            ("img", _) if hidden_elements::is_hidden_tag(tag) => {}
             ("img", _) => self.write_text(&format!(" {} ", tag_attribute(tag, "alt").unwrap_or_default())),
             ("pre", None) if !closing => self.code = Some(String::new()),
             ("pre", Some(_)) if closing => self.close_code_block(),
@@ -176,7 +176,7 @@ impl MarkdownWriter {
 
     /// Words with their entities read and white space run together, as a browser shows them.
     fn write_text(&mut self, raw: &str) {
-        let (decoded, text) = (entities::decode_entities(raw), &mut self.text);
+        let (decoded, text) = (char_entities::decode_entities(raw), &mut self.text);
         if let Some(code) = &mut self.code {
             return code.push_str(&decoded);
         }

@@ -1,6 +1,6 @@
 //! Identifiers as operators write them: `deployment/web`, `ERR_CONN_RESET`, `/etc/nginx/nginx.conf`, `v1.2.3`, `camelCase`.
 //! Each is found as a whole, by its nested names, and by its parts.
-use super::scan::TokenClass;
+use super::tokenizer::TokenClass;
 
 /// Names read inside one identifier; a longer one is a path nobody types.
 const NAMES_MAX: usize = 24;

@@ -1,18 +1,18 @@
 //! How Ingrain reads words: text to terms, at write time ([`index`]) and at search time ([`query`]).
 //! Both sides go through the same scanner, so what was written one way is found when asked another way.
-mod bytes;
+mod codec;
 mod compound;
 mod fold;
 mod identifier;
 mod porter;
 mod query;
-mod scan;
 mod stem;
+mod tokenizer;
 
 pub use query::{QUERY_TERMS_MAX, QueryTerm, QueryWords, parse_query};
 pub(crate) use stem::is_stop_word;
 
-use scan::scan_tokens;
+use tokenizer::scan_tokens;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// A normalised token as a number: 64-bit FNV-1a over its UTF-8 bytes, the upper half folded into the lower by xor.

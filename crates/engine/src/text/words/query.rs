@@ -1,5 +1,5 @@
 //! What a query asks for, as weighted terms.
-use super::scan::{TokenClass, scan_tokens};
+use super::tokenizer::{TokenClass, scan_tokens};
 use super::{Term, compound, fold, stem, token_term};
 
 /// The words of a query, best first; empty when the query says nothing.

@@ -2,7 +2,7 @@
 
 mod corpus;
 mod doors;
-mod generated;
+mod generated_set;
 mod governance;
 mod mcp;
 mod measure;
@@ -172,7 +172,7 @@ impl BenchArgs {
             BenchCommand::Retrieval { file, generated } => {
                 let set = match file {
                     Some(file) => retrieval::read_set_file(&file)?,
-                    None => generated::generate_set(generated.unwrap_or_default()),
+                    None => generated_set::generate_set(generated.unwrap_or_default()),
                 };
                 run_retrieval(config, output, &set)
             }

@@ -9,10 +9,10 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::files;
-use crate::mcp::answer::{ToolAnswer, ToolProblem};
+use super::file_view;
 use crate::mcp::schema::{enum_schema, flat_object_schema, object_schema, string_schema};
 use crate::mcp::tool::{ToolCall, ToolEffect, ToolSpec, parse_arguments};
+use crate::mcp::tool_answer::{ToolAnswer, ToolProblem};
 
 const STORE: &str = "agent_files";
 const COMMANDS: [&str; 6] = ["view", "create", "str_replace", "insert", "delete", "rename"];
@@ -138,7 +138,7 @@ fn run_command(call: &ToolCall<'_>, map: JsonObject) -> ToolAnswer {
 fn path_in_store(path: &str) -> Result<String, CommandError> {
     match path.strip_prefix("/memories") {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-            let decoded = files::percent_decode(rest);
+            let decoded = file_view::percent_decode(rest);
             if [rest, &decoded].iter().any(|text| text.split(['/', '\\']).any(|segment| segment == "..")) {
                 return fail_with_message(format!("Path {path} would escape /memories directory"));
             }
@@ -185,7 +185,7 @@ fn view_path(call: &ToolCall<'_>, path: &str, range: Option<[i64; 2]>) -> Comman
     let inner = path_in_store(path)?;
     if let Some(memory) = if inner.is_empty() { None } else { find_file(call, &inner)? } {
         let memory = call.engine.read(call.caller, &MemoryReference::Id(memory.id))?;
-        return Ok(files::render_file(path, &memory.content, range));
+        return Ok(file_view::render_file(path, &memory.content, range));
     }
     let memories = list_folder(call, &inner)?;
     if memories.is_empty() && !inner.is_empty() {
@@ -193,7 +193,7 @@ fn view_path(call: &ToolCall<'_>, path: &str, range: Option<[i64; 2]>) -> Comman
     }
     let sizes: Vec<(String, u64)> =
         memories.into_iter().filter_map(|memory| Some((memory.path?, memory.size_bytes))).collect();
-    Ok(files::render_folder(path.trim_end_matches('/'), &inner, &sizes))
+    Ok(file_view::render_folder(path.trim_end_matches('/'), &inner, &sizes))
 }
 
 fn create_file(call: &ToolCall<'_>, path: &str, file_text: String) -> CommandResult {
@@ -259,7 +259,7 @@ fn str_replace(call: &ToolCall<'_>, path: &str, old: &str, new: &str) -> Command
         )),
         [at] => {
             let content = memory.content.replacen(old, new, 1);
-            let snippet = files::render_snippet(&content, *at, new);
+            let snippet = file_view::render_snippet(&content, *at, new);
             replace_content(call, &memory, content)?;
             Ok(format!(
                 "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{snippet}"
@@ -278,7 +278,7 @@ fn str_replace(call: &ToolCall<'_>, path: &str, old: &str, new: &str) -> Command
 
 fn insert_into_file(call: &ToolCall<'_>, path: &str, line: i64, insert_text: &str) -> CommandResult {
     let memory = require_file(call, path)?;
-    match files::insert_after_line(&memory.content, line, insert_text) {
+    match file_view::insert_after_line(&memory.content, line, insert_text) {
         Ok(content) => {
             replace_content(call, &memory, content)?;
             Ok(format!("The file {path} has been edited."))

@@ -8,9 +8,9 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::mcp::answer::{ToolAnswer, with_warnings};
 use crate::mcp::schema::{flat_object_schema, object_list_schema, object_schema, string_list_schema, string_schema};
 use crate::mcp::tool::{ToolCall, ToolEffect, ToolSpec, parse_arguments};
+use crate::mcp::tool_answer::{ToolAnswer, with_warnings};
 
 const STORE: &str = "lessons";
 

@@ -3,6 +3,6 @@
 pub(super) mod anthropic;
 pub(super) mod core;
 pub(super) mod episodic;
-mod files;
+mod file_view;
 pub(super) mod lesson;
 pub(super) mod note;

@@ -12,13 +12,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::core::{parse_memory_id, propose_forget_review};
-use crate::mcp::answer::{ToolAnswer, ToolProblem, with_warnings};
-use crate::mcp::person::Confirmation;
+use crate::mcp::elicitation::Confirmation;
 use crate::mcp::schema::{
     boolean_schema, enum_schema, flat_object_schema, integer_schema, object_list_schema, object_schema,
     string_list_schema, string_schema,
 };
 use crate::mcp::tool::{ToolCall, ToolEffect, ToolSpec, parse_arguments};
+use crate::mcp::tool_answer::{ToolAnswer, ToolProblem, with_warnings};
 use crate::wire::deserialize_bounded;
 
 const USER_STORE: &str = "user_notes";

@@ -1,13 +1,13 @@
 //! Finding: one statement chooses by words, by meaning and by time and brings what was chosen, with the statistics.
 
-mod choose;
-mod past;
-mod query;
+mod as_of;
+mod ranking;
+mod search_query;
 mod unembedded;
-mod vectors;
+mod vector_support;
 
 pub(super) use unembedded::list_unembedded;
-pub(super) use vectors::{IndexedModels, VectorSupport, add_model_index, detect_vectors};
+pub(super) use vector_support::{IndexedModels, VectorSupport, add_model_index, detect_vectors};
 
 use engine::model::id::MemoryId;
 use engine::model::vector::Vector;
@@ -18,7 +18,7 @@ use tokio_postgres::Row;
 
 use super::fault::Fault;
 use super::pool::Pool;
-use super::rows::{self, read_column, read_count};
+use super::row_codec::{self, read_column, read_count};
 
 pub(super) async fn find_candidates(
     pool: &Pool,
@@ -27,7 +27,7 @@ pub(super) async fn find_candidates(
     find: &CandidateQuery,
 ) -> Result<CandidateSet, Fault> {
     if find.filter.as_of.is_some() {
-        return past::find_as_of(pool, readable, find).await;
+        return as_of::find_as_of(pool, readable, find).await;
     }
     let mut found = query_candidates(pool, vectors, readable, find, find).await?;
     let beside = find_neighbours(pool, readable, find, &found.candidates).await?;
@@ -49,7 +49,7 @@ async fn query_candidates(
     find: &CandidateQuery,
     asked: &CandidateQuery,
 ) -> Result<CandidateSet, Fault> {
-    let step = query::search_statement(vectors, pool.options.exact_max, readable, find);
+    let step = search_query::search_statement(vectors, pool.options.exact_max, readable, find);
     let answer = pool.query_read_only(Some(readable.tenant), &[step]).await?;
     let rows = answer.first().map_or(&[][..], Vec::as_slice);
     let (stats, searched) = rows.first().map_or(Ok((CorpusStats::default(), 0)), |row| read_stats(row, find))?;
@@ -57,12 +57,13 @@ async fn query_candidates(
     for row in rows {
         // One row always comes, to carry the statistics; it holds no memory where nothing was found.
         if read_column::<Option<&str>>(row, 0)?.is_some() {
-            picks.push(choose::PickedCandidate { candidate: read_candidate(row, asked)?, reasons: read_reasons(row)? });
+            picks
+                .push(ranking::PickedCandidate { candidate: read_candidate(row, asked)?, reasons: read_reasons(row)? });
         }
     }
     // The one predicate for every read, whatever the index said.
     picks.retain(|pick| readable.shows_memory(&pick.candidate.memory));
-    Ok(CandidateSet { candidates: choose::choose_candidates(picks, find, &stats), stats, searched })
+    Ok(CandidateSet { candidates: ranking::choose_candidates(picks, find, &stats), stats, searched })
 }
 
 /// The turns beside the best that were not found themselves. Costs a second trip only where the best are turns.
@@ -73,11 +74,11 @@ async fn find_neighbours(
     found: &[Candidate],
 ) -> Result<Vec<MemoryId>, Fault> {
     let Some(neighbours) = find.neighbours else { return Ok(Vec::new()) };
-    let best: Vec<MemoryId> = choose::best_turns(found, find, neighbours.of_best);
+    let best: Vec<MemoryId> = ranking::best_turns(found, find, neighbours.of_best);
     if best.is_empty() {
         return Ok(Vec::new());
     }
-    let step = query::neighbours_query(readable, find, neighbours.reach, &best);
+    let step = search_query::neighbours_query(readable, find, neighbours.reach, &best);
     let answer = pool.query_read_only(Some(readable.tenant), &[step]).await?;
     let mut ids = Vec::new();
     for row in answer.first().map_or(&[][..], Vec::as_slice) {
@@ -95,7 +96,7 @@ fn read_candidate(row: &Row, find: &CandidateQuery) -> Result<Candidate, Fault> 
     let asked = find.vector.as_ref().map(|embedding| embedding.model.as_str());
     let model: Option<&str> = read_column(row, 8)?;
     let vector = if model.is_some() && model == asked { read_vector(row, 9)? } else { None };
-    Ok(Candidate { memory: rows::read_memory(row)?, words, vector })
+    Ok(Candidate { memory: row_codec::read_memory(row)?, words, vector })
 }
 
 /// The columns `once`, `often`, `times` and `len`. Few terms are said twice.
@@ -132,8 +133,8 @@ pub(super) fn read_vector(row: &Row, at: usize) -> Result<Option<Vector>, Fault>
     Ok(scale.zip(values).map(|(scale, values)| Vector { scale, values }))
 }
 
-fn read_reasons(row: &Row) -> Result<choose::PickReasons, Fault> {
-    Ok(choose::PickReasons {
+fn read_reasons(row: &Row) -> Result<ranking::PickReasons, Fault> {
+    Ok(ranking::PickReasons {
         words: read_column(row, 11)?,
         meaning: read_column(row, 12)?,
         newest: read_column(row, 13)?,

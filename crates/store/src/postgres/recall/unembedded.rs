@@ -6,7 +6,7 @@ use engine::model::memory::Memory;
 use crate::postgres::fault::Fault;
 use crate::postgres::memories::STANDING;
 use crate::postgres::pool::Pool;
-use crate::postgres::rows::{self, MEMORY, Statement, params, row_limit};
+use crate::postgres::row_codec::{self, MEMORY, Statement, params, row_limit};
 
 /// Live memories without a vector of this model, those written first coming first.
 ///
@@ -42,5 +42,5 @@ pub(in crate::postgres) async fn list_unembedded(
     );
     let answer =
         pool.query_read_only(Some(tenant), &[Statement::new(sql, params![tenant.0, model, row_limit(rows)])]).await?;
-    answer.iter().flatten().map(rows::read_memory).collect()
+    answer.iter().flatten().map(row_codec::read_memory).collect()
 }

@@ -11,7 +11,7 @@ use rusqlite::{Connection, params_from_iter};
 use super::partition::{PickedMemory, ScoringData};
 use super::search::SearchPicks;
 use crate::sqlite::fault::Fault;
-use crate::sqlite::rows::{self, MEMORY, id_bytes};
+use crate::sqlite::row_codec::{self, MEMORY, id_bytes};
 use crate::sqlite::scopes::VisibleScope;
 use crate::sqlite::{filter, memories};
 
@@ -59,7 +59,7 @@ fn load_picked(
         let mut rows = statement.query((id_bytes(readable.tenant.0), memory, number))?;
         if let Some(row) = rows.next()? {
             let vector = vector.filter(|_| find.vector.is_some());
-            candidates.push(Candidate { memory: rows::read_memory(row)?, words, vector });
+            candidates.push(Candidate { memory: row_codec::read_memory(row)?, words, vector });
         }
     }
     Ok(candidates)
@@ -88,7 +88,7 @@ fn load_by_id(
         true => row.get_ref(6)?.as_blob_or_null().map_err(Fault::corrupt)?.and_then(Vector::from_bytes),
         false => None,
     };
-    Ok(Some(Candidate { memory: rows::read_memory(row)?, words, vector }))
+    Ok(Some(Candidate { memory: row_codec::read_memory(row)?, words, vector }))
 }
 
 /// The newest whose summary holds the text as it was typed.

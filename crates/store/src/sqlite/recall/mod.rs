@@ -1,19 +1,19 @@
 //! Finding: an index in memory, one part a place, kept in step with the table; or, where no memory is allowed for it,
 //! one reading of the table for each question.
 
+mod as_of;
 mod candidates;
-mod dot;
-mod glance;
-mod load;
-mod near;
+mod dot_product;
+mod one_shot;
 mod partition;
-mod past;
+mod partition_load;
 mod postings;
 mod search;
-mod signs;
-mod top;
+mod sign_bits;
+mod top_ranked;
 mod unembedded;
-mod vectors;
+mod vector_search;
+mod vector_table;
 
 pub(super) use unembedded::list_unembedded;
 
@@ -85,10 +85,10 @@ impl RecallIndex {
     ) -> Result<Option<CandidateSet>, Fault> {
         let scopes = scopes::visible_scopes(conn, readable, &find.filter)?;
         if find.filter.as_of.is_some() {
-            return past::find_as_of(conn, readable, find, &scopes).map(Some);
+            return as_of::find_as_of(conn, readable, find, &scopes).map(Some);
         }
         let model = find.vector.as_ref().map(|embedding| embedding.model.as_str());
-        let parts = match self.bytes_max == 0 && glance::is_plain_filter(&find.filter) {
+        let parts = match self.bytes_max == 0 && one_shot::is_plain_filter(&find.filter) {
             true => one_shot_partitions(conn, readable.tenant, &scopes, find)?,
             false => self.fresh_partitions(conn, readable.tenant, &scopes, model)?,
         };
@@ -133,7 +133,7 @@ impl RecallIndex {
             };
             if !fresh {
                 let mut part = shared.write().unwrap_or_else(PoisonError::into_inner);
-                load::refresh_partition(conn, tenant, scope, model, &mut part)?;
+                partition_load::refresh_partition(conn, tenant, scope, model, &mut part)?;
                 let bytes = part.memory_bytes();
                 drop(part);
                 lock(&self.cache).update_bytes((tenant, scope.id), bytes);
@@ -168,7 +168,7 @@ fn one_shot_partitions(
     scopes: &[VisibleScope],
     find: &CandidateQuery,
 ) -> Result<Vec<SharedPartition>, Fault> {
-    scopes.iter().map(|scope| Ok(Arc::new(RwLock::new(glance::read_partition(conn, tenant, scope, find)?)))).collect()
+    scopes.iter().map(|scope| Ok(Arc::new(RwLock::new(one_shot::read_partition(conn, tenant, scope, find)?)))).collect()
 }
 
 impl PartitionCache {

@@ -8,9 +8,9 @@ use engine::model::vocabulary::{Kind, Layer, State, Trust};
 use engine::ports::StoreError;
 use engine::text::words::IndexedWords;
 
-use super::glance::OneShotQuery;
+use super::one_shot::OneShotQuery;
 use super::postings::Postings;
-use super::vectors::VectorTable;
+use super::vector_table::VectorTable;
 
 /// A memory's number within its part. Postings keep it in 24 bits beside the count.
 pub(super) type Doc = u32;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use engine::text::words::{IndexedWords, Term};
 
-use super::glance::TermFilter;
+use super::one_shot::TermFilter;
 use super::partition::Doc;
 
 /// A memory and how often it holds a term, in four bytes.

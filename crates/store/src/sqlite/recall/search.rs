@@ -10,16 +10,16 @@ use engine::ports::{CandidateQuery, CorpusStats, Filter};
 use engine::text::words::Term;
 use rusqlite::{Connection, params_from_iter};
 
-use super::near::top_by_vector;
 use super::partition::{Doc, DocMeta, Partition, PickedMemory, Totals};
 use super::postings::Postings;
-use super::top::{RankedDoc, TopRanked};
+use super::top_ranked::{RankedDoc, TopRanked};
+use super::vector_search::top_by_vector;
 use crate::matching;
-use crate::score::Scorer;
 use crate::sqlite::fault::Fault;
 use crate::sqlite::filter;
-use crate::sqlite::rows::to_micros;
+use crate::sqlite::row_codec::to_micros;
 use crate::sqlite::scopes::VisibleScope;
+use crate::word_score::Scorer;
 
 type PartitionGuards<'a> = [RwLockReadGuard<'a, Partition>];
 type MemoryIds = HashSet<[u8; 16]>;

@@ -5,7 +5,7 @@ use engine::model::memory::Memory;
 use rusqlite::Connection;
 
 use crate::sqlite::fault::Fault;
-use crate::sqlite::rows::{self, MEMORY, id_bytes};
+use crate::sqlite::row_codec::{self, MEMORY, id_bytes};
 
 /// Live memories without a vector of this model.
 pub(in crate::sqlite) fn list_unembedded(
@@ -27,7 +27,7 @@ pub(in crate::sqlite) fn list_unembedded(
     let mut memories = Vec::with_capacity(seqs.len());
     for (_, memory) in seqs {
         let mut rows = statement.query((id_bytes(tenant.0), memory))?;
-        memories.extend(rows.next()?.map(rows::read_memory).transpose()?);
+        memories.extend(rows.next()?.map(row_codec::read_memory).transpose()?);
     }
     Ok(memories)
 }

@@ -1,11 +1,11 @@
 //! Orders in English. Each row is one way of wording one intent, over a lower-cased sentence.
-mod acting;
-mod approving;
-mod claiming;
-mod hiding;
-mod overriding;
-mod sending;
-mod standing;
+mod authority;
+mod concealment;
+mod exfiltration;
+mod override_rules;
+mod skip_approval;
+mod standing_orders;
+mod tool_abuse;
 
 use super::OrderPattern;
 
@@ -52,13 +52,13 @@ pub(super) fn expand_word_lists(pattern: &str) -> String {
 }
 
 static FAMILIES: [&[OrderPattern]; 7] = [
-    overriding::ORDERS,
-    approving::ORDERS,
-    hiding::ORDERS,
-    sending::ORDERS,
-    claiming::ORDERS,
-    standing::ORDERS,
-    acting::ORDERS,
+    override_rules::ORDERS,
+    skip_approval::ORDERS,
+    concealment::ORDERS,
+    exfiltration::ORDERS,
+    authority::ORDERS,
+    standing_orders::ORDERS,
+    tool_abuse::ORDERS,
 ];
 
 /// Every English wording, by intent.

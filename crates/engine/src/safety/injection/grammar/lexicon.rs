@@ -1,7 +1,7 @@
 //! The words that orders are made of, by what they mean, in all languages alike. `*` stands for any ending.
 use std::sync::LazyLock;
 
-use super::super::super::words::{WORD_BYTES_MIN, WordIndex};
+use super::super::super::word_index::{WORD_BYTES_MIN, WordIndex};
 use super::terms::*;
 
 /// What a word can mean in an order; a reading keeps one bit for each.

@@ -1,8 +1,8 @@
 //! Orders told by their build: who is spoken to, what is to be done to what, in one sentence of any language.
 mod lexicon;
-mod near;
-mod reading;
+mod near_wordings;
 mod rows;
+mod sentence_reader;
 mod terms;
 
 use std::sync::LazyLock;
@@ -10,13 +10,13 @@ use std::sync::LazyLock;
 use super::super::Severity;
 use super::super::scan::RuleHit;
 use super::sentence::SentenceReading;
-use super::{discreet, excuse};
+use super::{discretion, excuse};
 use lexicon::class_bit;
-use near::NEAR_WORDINGS;
+use near_wordings::NEAR_WORDINGS;
 use rows::{GRAMMAR_ROWS, GrammarRow};
 
 pub(in super::super) use lexicon::trigger_words;
-pub(super) use reading::{SentenceWord, read_sentence};
+pub(super) use sentence_reader::{SentenceWord, read_sentence};
 
 /// Words that belong together without an order stand in one or two clauses.
 const NEAR_BYTES: usize = 130;
@@ -109,7 +109,7 @@ fn match_sentence(
             // Without an order, what says that others speak may stand among the words.
             let reported = wording.near && excuse::is_reported(&sentence[..words[last].start]);
             let excused = reported || excuse::is_excused(sentence, from, to);
-            (!excused && !discreet::is_discretion_duty(wording.row.name, sentence, from, to)).then_some((from, to))
+            (!excused && !discretion::is_discretion_duty(wording.row.name, sentence, from, to)).then_some((from, to))
         })?;
         (!excuse::is_ordinary_remark(wording.row.name, sentence)).then_some((wording.row, from, to))
     })

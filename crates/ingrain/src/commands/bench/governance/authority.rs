@@ -8,7 +8,7 @@ use engine::{ExportPiece, Patch, PatchOutcome};
 use serde_json::json;
 
 use super::Case;
-use super::world::{CaseTenant, describe_error, ensure, expect_refusal};
+use super::case_tenant::{CaseTenant, describe_error, ensure, expect_refusal};
 
 /// A key in the shape of a real one, put together here so that no scanner of source text trips over it.
 fn planted_key() -> String {

@@ -5,7 +5,7 @@ use engine::model::vocabulary::{Layer, State};
 use engine::{EraseTarget, ExportPiece, ForgetOptions, RedactionRequest, RollbackOutcome, UpkeepOptions};
 
 use super::Case;
-use super::world::{CaseResult, CaseTenant, describe_error, ensure, expect_refusal};
+use super::case_tenant::{CaseResult, CaseTenant, describe_error, ensure, expect_refusal};
 
 /// The words are unlike anything else in the database, so that raw files can be searched for them.
 const VALUE: &str = "The side door opens with zanzibarquux 4711.";

@@ -1,10 +1,10 @@
 //! `bench governance`: what the product promises about trust, walls and forgetting, checked on this very binary.
 
 mod authority;
+mod case_tenant;
 mod forgetting;
+mod isolation;
 mod recall;
-mod walls;
-mod world;
 
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use crate::commands::demo::TempHome;
 use crate::config::Config;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
-use world::CaseTenant;
+use case_tenant::CaseTenant;
 
 /// One promise: given, when, then.
 struct Case {
@@ -48,7 +48,7 @@ pub fn run(config: &Config, output: &Output) -> Result<(), Failure> {
     let place = TempHome::new("governance")?;
     let config = place.redirect_config(config);
     let session = Session::open(&config)?;
-    let cases = [walls::CASES, authority::CASES, forgetting::CASES, recall::CASES].concat();
+    let cases = [isolation::CASES, authority::CASES, forgetting::CASES, recall::CASES].concat();
     let mut report = GovernanceReport { passed: 0, total: cases.len(), cases: Vec::new() };
     for case in cases {
         let world = CaseTenant::new(&session, &config, case.name)?;

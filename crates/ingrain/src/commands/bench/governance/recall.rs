@@ -5,7 +5,7 @@ use engine::model::vocabulary::{State, Trust};
 use engine::{ContextRequest, Patch, PatchOutcome, QuarantineOutcome, SearchQuery, UpkeepOptions};
 
 use super::Case;
-use super::world::{CaseTenant, describe_error, ensure};
+use super::case_tenant::{CaseTenant, describe_error, ensure};
 
 pub(super) const CASES: &[Case] = &[
     Case {

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 pub(super) use read::parse_memory_id;
 pub(super) use write::propose_forget_review;
 
-use crate::mcp::answer::ToolProblem;
 use crate::mcp::schema::{
     enum_schema, flat_object_schema, integer_schema, object_list_schema, object_schema, string_list_schema,
     string_schema,
 };
 use crate::mcp::tool::{ToolEffect, ToolSpec, parse_arguments};
+use crate::mcp::tool_answer::ToolProblem;
 
 pub(in crate::mcp) const TOOLS: &[ToolSpec] = &[
     ToolSpec {

@@ -10,8 +10,8 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::mcp::answer::{ToolAnswer, ToolProblem, with_warnings};
 use crate::mcp::tool::{ToolCall, parse_arguments};
+use crate::mcp::tool_answer::{ToolAnswer, ToolProblem, with_warnings};
 use crate::wire::deserialize_bounded;
 
 /// Characters of a hit shown in a search: enough to choose by.

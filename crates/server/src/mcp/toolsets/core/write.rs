@@ -13,9 +13,9 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::read::{parse_memory_id, parse_reference};
-use crate::mcp::answer::{ToolAnswer, ToolProblem};
-use crate::mcp::person::Confirmation;
+use crate::mcp::elicitation::Confirmation;
 use crate::mcp::tool::{ToolCall, parse_arguments};
+use crate::mcp::tool_answer::{ToolAnswer, ToolProblem};
 use crate::wire::deserialize_percent;
 
 /// One piece of evidence per tool call named, all under the same summary.

@@ -1,0 +1,142 @@
+//! The JSON of an export: written piece by piece, read back whole, the same at every door.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{EXPORT_FORMAT, ExportPiece, ExportedMemory, json_lines};
+use crate::model::error::Error;
+use crate::model::store::Store;
+use crate::review::Review;
+use crate::review::owners::PathOwners;
+use crate::sources::runs::Run;
+use crate::tenant::bans::{Ban, BanKey};
+
+/// How an export is laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExportLayout {
+    /// One JSON document with a list of each sort.
+    #[default]
+    Document,
+    /// JSON Lines: a piece a line.
+    Lines,
+}
+
+/// An export on its way out: hands over the text of each piece, so that nobody holds all of it.
+#[derive(Debug, Default)]
+pub struct ExportWriter {
+    layout: ExportLayout,
+    current_list: &'static str,
+    counts: BTreeMap<&'static str, u64>,
+}
+
+impl ExportWriter {
+    pub fn new(layout: ExportLayout) -> ExportWriter {
+        ExportWriter { layout, ..ExportWriter::default() }
+    }
+
+    /// The first words.
+    pub fn write_header(&self, at: Timestamp) -> Result<String, Error> {
+        match self.layout {
+            ExportLayout::Document => Ok(format!("{{\"ingrain_export\":{EXPORT_FORMAT},\"exported_at\":\"{at}\"")),
+            ExportLayout::Lines => json_lines::header_line(at),
+        }
+    }
+
+    /// The text of the next piece. Pieces come list by list, as [`crate::Engine::export`] hands them over.
+    pub fn write_piece(&mut self, piece: &ExportPiece) -> Result<String, Error> {
+        let list = list_name(piece);
+        *self.counts.entry(list).or_default() += 1;
+        if self.layout == ExportLayout::Lines {
+            return json_lines::piece_line(piece);
+        }
+        let text = match piece {
+            ExportPiece::Store(store) => serialize_json(store)?,
+            ExportPiece::Memory(story) => serialize_json(story)?,
+            ExportPiece::Review(review) => serialize_json(review)?,
+            ExportPiece::Owners(owners) => serialize_json(owners)?,
+            ExportPiece::Run(run) => serialize_json(run)?,
+            ExportPiece::BanKey(key) => serialize_json(key)?,
+            ExportPiece::Ban(ban) => serialize_json(ban)?,
+        };
+        let opening = match self.current_list {
+            same if same == list => ",\n".to_owned(),
+            "" => format!(",\n\"{list}\":["),
+            _ => format!("],\n\"{list}\":["),
+        };
+        self.current_list = list;
+        Ok(opening + &text)
+    }
+
+    /// The last words, and how many pieces there were of each sort.
+    pub fn write_footer(self) -> Result<(String, BTreeMap<&'static str, u64>), Error> {
+        let text = match self.layout {
+            ExportLayout::Document if self.current_list.is_empty() => "}\n".to_owned(),
+            ExportLayout::Document => "]}\n".to_owned(),
+            ExportLayout::Lines => json_lines::footer_line(&self.counts)?,
+        };
+        Ok((text, self.counts))
+    }
+}
+
+fn list_name(piece: &ExportPiece) -> &'static str {
+    match piece {
+        ExportPiece::Store(_) => "stores",
+        ExportPiece::Memory(_) => "memories",
+        ExportPiece::Review(_) => "reviews",
+        ExportPiece::Owners(_) => "owners",
+        ExportPiece::Run(_) => "runs",
+        ExportPiece::BanKey(_) => "ban_keys",
+        ExportPiece::Ban(_) => "bans",
+    }
+}
+
+pub(super) fn serialize_json(piece: &impl Serialize) -> Result<String, Error> {
+    serde_json::to_string(piece).map_err(|error| Error::invalid("shape.export", error.to_string()))
+}
+
+/// Refuses an export of a format that is yet to come.
+pub(super) fn check_format_version(format: u32) -> Result<(), Error> {
+    match format > EXPORT_FORMAT {
+        true => {
+            let message = format!("the export is of format {format}, this ingrain knows {EXPORT_FORMAT}");
+            Err(Error::invalid("shape.export_newer", message))
+        }
+        false => Ok(()),
+    }
+}
+
+/// An export as it comes back. Each list may be missing: a large one is brought in parts.
+#[derive(Debug, Deserialize)]
+pub struct ExportFile {
+    ingrain_export: u32,
+    #[serde(default)]
+    stores: Vec<Store>,
+    #[serde(default)]
+    memories: Vec<ExportedMemory>,
+    #[serde(default)]
+    reviews: Vec<Review>,
+    #[serde(default)]
+    owners: Vec<PathOwners>,
+    #[serde(default)]
+    runs: Vec<Run>,
+    #[serde(default)]
+    ban_keys: Vec<BanKey>,
+    #[serde(default)]
+    bans: Vec<Ban>,
+}
+
+impl ExportFile {
+    /// Its pieces in the order an import wants them.
+    pub fn into_pieces(self) -> Result<impl Iterator<Item = ExportPiece>, Error> {
+        check_format_version(self.ingrain_export)?;
+        Ok((self.stores.into_iter().map(ExportPiece::Store))
+            .chain(self.memories.into_iter().map(|story| ExportPiece::Memory(Box::new(story))))
+            .chain(self.reviews.into_iter().map(|review| ExportPiece::Review(Box::new(review))))
+            .chain(self.owners.into_iter().map(ExportPiece::Owners))
+            .chain(self.runs.into_iter().map(ExportPiece::Run))
+            .chain(self.ban_keys.into_iter().map(ExportPiece::BanKey))
+            .chain(self.bans.into_iter().map(ExportPiece::Ban)))
+    }
+}

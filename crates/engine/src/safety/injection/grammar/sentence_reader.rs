@@ -1,0 +1,219 @@
+//! A sentence as a row of words, each with what it can mean.
+use std::sync::LazyLock;
+
+use super::super::super::word_index::WordIndex;
+use super::lexicon::{LEXICON, WordMeaning, class_bit};
+
+/// One word, or several that mean one thing.
+pub(in super::super) struct SentenceWord {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// A bit for every class of the lexicon.
+    pub(super) classes: u128,
+    /// In the form of an order, at a place where an order stands.
+    pub(super) ordered: bool,
+}
+
+/// `dell'` is the longest.
+const ELISION_BYTES_MAX: usize = 5;
+
+/// More words than a sentence has; what follows is another one.
+const WORDS_MAX: usize = 160;
+
+/// Reads a sentence, in lower case.
+pub(in super::super) fn read_sentence(sentence: &str, words: &mut Vec<SentenceWord>) -> u128 {
+    let grammar: &Grammar = &GRAMMAR;
+    words.clear();
+    let (mut all, mut at, mut fresh) = (0, 0, true);
+    while at < sentence.len() && words.len() < WORDS_MAX {
+        let (bytes, kind) = next_piece(sentence, at);
+        match kind {
+            CharKind::Gap => at += bytes,
+            CharKind::Break => {
+                fresh = true;
+                at += bytes;
+            }
+            CharKind::Word => {
+                let (end, classes, foreign) = grammar.longest_meaning(sentence, at, at + bytes);
+                let ordered = classes != 0
+                    && (foreign
+                        || (fresh || grammar.expects_order(words)) && is_base_form(&sentence.as_bytes()[at..end]));
+                all |= classes;
+                words.push(SentenceWord { start: at, end, classes, ordered });
+                fresh = false;
+                at = end;
+            }
+        }
+    }
+    all
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum CharKind {
+    Word,
+    Gap,
+    Break,
+}
+
+/// What each ASCII character is to a sentence.
+static CHAR_KINDS: [CharKind; 128] = {
+    let mut kinds = [CharKind::Break; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        kinds[byte as usize] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b'@' | b'.' | b'/' => CharKind::Word,
+            b' ' | b'\t' | b'*' | b'\'' => CharKind::Gap,
+            _ => CharKind::Break,
+        };
+        byte += 1;
+    }
+    kinds
+};
+
+/// What stands at a place, and how long: a word, white space, or a sign that starts a new clause.
+fn next_piece(sentence: &str, at: usize) -> (usize, CharKind) {
+    let bytes = &sentence.as_bytes()[at..];
+    // Tags and pipes start words of their own.
+    if matches!(bytes[0], b'<' | b'~' | b'|') {
+        return (1, CharKind::Word);
+    }
+    if let Some(kind) = CHAR_KINDS.get(usize::from(bytes[0])) {
+        if *kind != CharKind::Word {
+            return (1, *kind);
+        }
+        let plain = |byte: &&u8| **byte == b'\'' || CHAR_KINDS.get(usize::from(**byte)) == Some(&CharKind::Word);
+        let length = bytes.iter().take_while(plain).count();
+        if bytes.get(length).is_none_or(u8::is_ascii) {
+            return (length, CharKind::Word);
+        }
+    }
+    let rest = &sentence[at..];
+    let letter = rest.chars().next().unwrap_or(' ');
+    if is_unspaced(letter) {
+        return (letter.len_utf8(), CharKind::Word);
+    }
+    match rest.find(|mark| !is_word_char(mark)).unwrap_or(rest.len()) {
+        0 => (letter.len_utf8(), CharKind::Break),
+        length => (length, CharKind::Word),
+    }
+}
+
+fn is_word_char(letter: char) -> bool {
+    letter.is_alphanumeric() && !is_unspaced(letter)
+        || matches!(letter, '\'' | '_' | '-' | '@' | '.' | '/' | '\u{300}'..='\u{36f}' | '\u{900}'..='\u{963}' | '\u{966}'..='\u{97f}')
+}
+
+/// Scripts that put no space between words: every sign may start one.
+fn is_unspaced(letter: char) -> bool {
+    matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{e00}'..='\u{e7f}')
+}
+
+/// The lexicon, and the classes that reading itself asks for.
+struct Grammar {
+    lexicon: &'static WordIndex<WordMeaning>,
+    away: u128,
+    /// Words after which a verb is an order.
+    lead: u128,
+    /// Words after which it is one when somebody is spoken to.
+    modal: u128,
+    spoken_to: u128,
+}
+
+static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| {
+    let spoken_to = class_bit("agent") | class_bit("future") | class_bit("session");
+    Grammar {
+        lexicon: &LEXICON,
+        away: class_bit("away"),
+        lead: class_bit("lead") | class_bit("hide") | spoken_to,
+        modal: class_bit("modal") | class_bit("cleared") | class_bit("to"),
+        spoken_to,
+    }
+});
+
+impl Grammar {
+    /// The end of the longest thing that the lexicon knows at a place, all its meanings, and whether it is not English.
+    fn longest_meaning(&self, sentence: &str, at: usize, end: usize) -> (usize, u128, bool) {
+        let bytes = sentence.as_bytes();
+        if bytes[at..end].contains(&b'@') && is_address(&sentence[at..end]) {
+            return (end, self.away, false);
+        }
+        // A full stop belongs to an address but not to a word.
+        let stop = at + sentence[at..end].trim_end_matches(['.', '/', '-', '\'']).len();
+        let unspaced = !bytes[at].is_ascii() && sentence[at..].chars().next().is_some_and(is_unspaced);
+        let (mut until, mut classes, mut foreign) = (0, 0, false);
+        self.lexicon.find_at(bytes, at, |meaning, to| {
+            let to = if bytes[to - 1] == b' ' { to - 1 } else { to };
+            // A tag ends by itself.
+            let whole = unspaced || meaning.open || bytes[to - 1] == b'>' || is_word_end(sentence, to);
+            // What may go on ends where its word does.
+            let to = if meaning.open && to < stop { stop } else { to };
+            if whole && to >= until {
+                if to > until {
+                    (until, classes, foreign) = (to, 0, false);
+                }
+                classes |= 1 << meaning.class;
+                foreign |= meaning.foreign;
+            }
+        });
+        if until == 0 {
+            // An article or preposition that lost its vowel: `l'utente`.
+            if let Some(cut) = bytes[at..end].iter().take(ELISION_BYTES_MAX).position(|byte| *byte == b'\'')
+                && cut > 0
+                && at + cut + 1 < end
+            {
+                return (at + cut + 1, 0, false);
+            }
+            let classes = if is_address(&sentence[at..end]) { self.away } else { 0 };
+            return (end, classes, false);
+        }
+        if unspaced || is_word_end(sentence, until) {
+            return (until, classes, foreign);
+        }
+        // An open phrase stopped inside a word.
+        let tail = sentence[until..].find(|mark| !continues_word(mark)).unwrap_or(sentence.len() - until);
+        (until + tail, classes, foreign)
+    }
+
+    /// After "please", "and", "you must" and the like, a verb is an order.
+    fn expects_order(&self, words: &[SentenceWord]) -> bool {
+        const SUBJECT_WORDS: usize = 5;
+        let Some((last, before)) = words.split_last() else { return true };
+        if last.classes & self.modal != 0 {
+            return before.iter().rev().take(SUBJECT_WORDS).any(|word| word.classes & self.spoken_to != 0);
+        }
+        // One letter that is no word of English: "and" in Italian, Spanish, Portuguese.
+        last.classes & self.lead != 0 || last.end - last.start == 1
+    }
+}
+
+fn is_word_end(sentence: &str, at: usize) -> bool {
+    match sentence.as_bytes().get(at) {
+        None => true,
+        Some(byte) if byte.is_ascii() => !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'-'),
+        Some(_) => sentence[at..].chars().next().is_none_or(|next| !continues_word(next)),
+    }
+}
+
+fn continues_word(letter: char) -> bool {
+    letter.is_alphanumeric()
+        || matches!(letter, '_' | '-' | '\u{300}'..='\u{36f}' | '\u{900}'..='\u{963}' | '\u{966}'..='\u{97f}')
+}
+
+/// An address on the net or of a mailbox.
+fn is_address(word: &str) -> bool {
+    if !word.contains(['@', '.']) {
+        return matches!(word, "https" | "http" | "ftp" | "s3" | "gs");
+    }
+    let mailbox = word.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.'));
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    mailbox || word.split(['.', '/']).take_while(|part| digits(part)).count() == 4
+}
+
+/// Not a past form, a gerund or the form of somebody else's doing.
+fn is_base_form(word: &[u8]) -> bool {
+    let plain = word.split(|byte| *byte == b' ').next().unwrap_or(word);
+    let other = plain.ends_with(b"ing")
+        || plain.ends_with(b"ed") && plain.len() > 4
+        || plain.ends_with(b"s") && !plain.ends_with(b"ss");
+    !other
+}

@@ -1,0 +1,60 @@
+//! Values that stand in for a secret: placeholders, masks, references to where it is kept.
+use std::sync::LazyLock;
+
+use super::value_stats::ValueStats;
+use super::word_list::WordList;
+
+/// Starts of values that point at a secret instead of being one, separated by commas.
+static REFERENCES: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new(
+        "$,{,<,%(,%{,%s,%v,#{,@,!,*,&,?,[,(,/,./,../,~/,\\,`,vault:,vault://,secret/,secrets.,secret://,\
+     secrets/,kv/,ssm:,ssm://,op://,bw://,arn:,projects/,ref+,env.,env:,env(,env[,os.,process.,system.,\
+     getenv,sys.,config.,config[,settings.,self.,this.,options.,var.,local.,data.,module.,random_password.,\
+     aws_,azurerm_,google_,enc[,enc(,enc:,ansible,lookup(,file:,file(,https://,http://,keychain:,keyring:,\
+     sops:,gcp:,aws:,azure:,awssm:,awskms:,gcpkms:,hashivault:,secretsmanager:,parameterstore:,\
+     credentials(,base64.,base64(,sha1:,sha256:,sha512:,pbkdf2,scrypt:,bcrypt,argon2,xxx,...,…,--,==,||,&&,\
+     =>,str(,string,params.,params[,req.,request.,input.,inputs.,steps.,needs.,github.,ctx.,context.,args.,\
+     opts.,cfg.,conf.,values.,.values,get_,fetch_,load_,read_,new ,await ,function,lambda,sealed:,\
+     age-encryption,age1,kms:,dynamic:,pass:show,doppler:,infisical:,akv:,keyvault,@microsoft.keyvault",
+    )
+});
+
+/// Values that stand for "put yours here", or that are settings rather than secrets.
+static STAND_INS: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new(
+        "changeme,change_me,change-me,changeit,password,passwd,passw0rd,pass,pwd,secret,token,apikey,api_key,\
+     api-key,key,mypassword,mysecret,mytoken,yourpassword,placeholder,example,examplepassword,dummy,test,\
+     testing,foo,bar,foobar,baz,todo,tbd,fixme,none,null,nil,undefined,true,false,yes,no,on,off,empty,\
+     unset,n/a,na,redacted,removed,hidden,masked,censored,omitted,required,optional,string,text,number,\
+     integer,bool,boolean,default,unknown,user,username,admin,root,value,insert,enter,replace,replaceme,\
+     replace_me,replace-me,bearer,basic,digest,oauth,oauth2,jwt,header,cookie,body,query,env,file,vault,\
+     generated,auto,random,expired,invalid,valid,missing,wrong,stale,rotated,revoked,encrypted,hashed,\
+     plaintext,sensitive,confidential",
+    )
+});
+
+/// Words that no drawn value contains.
+static STAND_IN_PARTS: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new(
+        "your,changeme,change_me,change-me,placeholder,redacted,example,insert,replace,dummy,xxxx,****,....,\
+     ____,----,_here,-here,foobar,fake,sample,<,${,{{,%s,todo,notreal,not-real,not_real,my-secret,\
+     my_secret,mysecret,my-password,my_password,mypassword,my-token,my_token",
+    )
+});
+
+/// True for values that documentation and configuration use in place of a secret.
+pub(super) fn is_stand_in(value: &str) -> bool {
+    const SHORTEST_SECRET_CHARS: usize = 4;
+    let trimmed = value.trim_matches(|mark: char| "\"'`,;.:()[]".contains(mark));
+    if trimmed.len() < SHORTEST_SECRET_CHARS {
+        return true;
+    }
+    let lower = value.trim_start_matches(['"', '\'', '`']).to_ascii_lowercase();
+    let bare = trimmed.to_ascii_lowercase();
+    let look = ValueStats::from_bytes(trimmed.as_bytes());
+    look.is_masked()
+        || STAND_INS.contains(&bare)
+        || REFERENCES.has_prefix_of(&lower)
+        || STAND_IN_PARTS.occurs_in(&lower) && !(look.is_random() && look.digits * 5 > look.chars)
+        || bare.ends_with(')') && bare.contains('(')
+}

@@ -1,0 +1,145 @@
+//! Runs without a name of their own, judged by their entropy, their prefix and what was said before them.
+use std::sync::LazyLock;
+
+use super::Severity;
+use super::documented_keys;
+use super::public_values::{is_announced_public, is_resource_id};
+use super::random_runs::{KnownRanges, RunCursor};
+use super::scan::{RuleHit, RuleWeight};
+use super::value_stats::{ValueStats, is_uuid};
+use super::word_list::WordList;
+
+/// SPEC: 4.5 bits a character over 40 characters or more is a secret.
+const ENTROPY_BITS_MIN: f32 = 4.5;
+const ENTROPY_CHARS_MIN: usize = 40;
+const NEARBY_CHARS_MIN: usize = 18;
+/// A body behind a prefix that speaks of a secret, and one behind any other short prefix.
+const TELLING_BODY_CHARS_MIN: usize = 16;
+const PREFIXED_BODY_CHARS_MIN: usize = 24;
+
+/// What an issuer writes before a token that is not meant to be shown.
+static TELLING_PIECES: LazyLock<WordList> = LazyLock::new(|| {
+    WordList::new(
+        "sk,rk,key,apikey,api,secret,sec,token,tok,pat,live,priv,private,oauth,access,auth,sdk,bot,prv,\
+     server,personal,pw,pwd",
+    )
+});
+
+/// Judges one run: its start, its end, and its end with padding.
+pub(super) fn judge_run(
+    bytes: &[u8],
+    span: (usize, usize, usize),
+    cursor: &mut RunCursor,
+    known: &KnownRanges,
+    hits: &mut Vec<RuleHit>,
+) {
+    let (start, end, padded) = span;
+    let run = &bytes[start..end];
+    let look = ValueStats::from_bytes(run);
+    if cursor.in_address
+        || look.is_masked()
+        || look.is_wordy()
+        || is_uuid(run)
+        || is_readable_path(run, &look)
+        || is_hash_tag(run)
+    {
+        return;
+    }
+    let Some((rule, weight)) = suspected_rule(bytes, span, &look, cursor, known) else { return };
+    if !documented_keys::is_documented(run) && !is_announced_public(bytes, start, run) {
+        hits.push(RuleHit::secret(rule, Severity::High, weight, start, padded));
+    }
+}
+
+/// The rule under which an unnamed run is suspected.
+fn suspected_rule(
+    bytes: &[u8],
+    span: (usize, usize, usize),
+    look: &ValueStats,
+    cursor: &mut RunCursor,
+    known: &KnownRanges,
+) -> Option<(&'static str, RuleWeight)> {
+    let (start, end, padded) = span;
+    let run = &bytes[start..end];
+    // Padding counts: it is part of what was written.
+    if padded - start >= ENTROPY_CHARS_MIN && ValueStats::from_bytes(&bytes[start..padded]).bits >= ENTROPY_BITS_MIN {
+        return Some(("high_entropy", RuleWeight::Entropy));
+    }
+    if !look.is_random() {
+        return None;
+    }
+    if is_facebook_app_token(bytes, start, run.len()) {
+        return Some(("facebook_app_token", RuleWeight::Shape));
+    }
+    let prefixed = split_prefix(run);
+    let all_kinds = look.upper > 1 && look.lower > 1 && look.digits > 1;
+    let body = prefixed.as_ref().map_or(0, |prefixed| prefixed.body_chars);
+    let shown = is_resource_id(run);
+    if run.len() >= NEARBY_CHARS_MIN
+        && !look.is_hex()
+        && !shown
+        && (all_kinds || body >= PREFIXED_BODY_CHARS_MIN)
+        && cursor.is_labelled(known.labels, start)
+    {
+        return Some(("nearby_secret", RuleWeight::Nearby));
+    }
+    let prefixed = prefixed?;
+    let told = prefixed.telling && body >= TELLING_BODY_CHARS_MIN;
+    let drawn = all_kinds && body >= PREFIXED_BODY_CHARS_MIN && !shown;
+    (told || drawn).then_some(("prefixed_token", RuleWeight::Nearby))
+}
+
+/// `1234567890123456|Kq7Z…`: an app's number, a bar and its secret, as Facebook writes app tokens.
+fn is_facebook_app_token(bytes: &[u8], start: usize, chars: usize) -> bool {
+    const NUMBER_DIGITS: std::ops::RangeInclusive<usize> = 15..=16;
+    const SECRET_CHARS: std::ops::RangeInclusive<usize> = 27..=40;
+    let Some(before) = bytes[..start].strip_suffix(b"|").filter(|_| SECRET_CHARS.contains(&chars)) else {
+        return false;
+    };
+    let digits = before.iter().rev().take(NUMBER_DIGITS.end() + 1).take_while(|byte| byte.is_ascii_digit()).count();
+    NUMBER_DIGITS.contains(&digits)
+}
+
+/// A run put together as `abc_live_…` or `abc-…`.
+struct PrefixedRun {
+    /// A piece of the prefix speaks of a secret, and the body is not a commit behind a dash.
+    telling: bool,
+    /// The longest piece of what follows, if that looks drawn.
+    body_chars: usize,
+}
+
+fn split_prefix(run: &[u8]) -> Option<PrefixedRun> {
+    const PREFIX_CHARS_MAX: usize = 24;
+    const PIECE_CHARS_MAX: usize = 12;
+    let is_joint = |&byte: &u8| byte == b'_' || byte == b'-';
+    let in_prefix =
+        |piece: &&[u8]| (1..=PIECE_CHARS_MAX).contains(&piece.len()) && piece.iter().all(u8::is_ascii_alphanumeric);
+    let mut cut = 0;
+    let mut telling = false;
+    for piece in run.split(is_joint).take_while(in_prefix) {
+        telling |= std::str::from_utf8(piece).is_ok_and(|piece| TELLING_PIECES.contains(piece));
+        cut += piece.len() + 1;
+    }
+    let body = run.get(cut..).filter(|_| cut > 0)?.split(is_joint).max_by_key(|piece| piece.len())?;
+    let look = ValueStats::from_bytes(body);
+    let tagged = look.is_hex() && run[cut - 1] == b'-';
+    (cut > 2 && cut <= PREFIX_CHARS_MAX && look.is_random())
+        .then_some(PrefixedRun { telling: telling && !tagged, body_chars: body.len() })
+}
+
+/// `orders-linux-3f9a…`: plain words and a whole hash.
+fn is_hash_tag(run: &[u8]) -> bool {
+    const HASH_CHARS: [usize; 3] = [32, 40, 64];
+    let Some(cut) = run.iter().rposition(|&byte| byte == b'-') else { return false };
+    let (words, hash) = (&run[..cut], &run[cut + 1..]);
+    HASH_CHARS.contains(&hash.len())
+        && hash.iter().all(u8::is_ascii_hexdigit)
+        && words.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-')
+}
+
+/// Slashes or dashes between mostly readable names.
+fn is_readable_path(run: &[u8], look: &ValueStats) -> bool {
+    let slashes = run.iter().filter(|&&byte| byte == b'/').count();
+    let dashes = run.iter().filter(|&&byte| byte == b'-' || byte == b'_').count();
+    (slashes >= 2 || dashes >= 3) && look.has_wordy_share(4)
+}

@@ -1,0 +1,80 @@
+//! Values that stand before their label: "`X` is the api key".
+use super::Severity;
+use super::labelled_value::is_code;
+use super::labels::LabelClaim;
+use super::placeholder::is_stand_in;
+use super::public_values::is_public_value;
+use super::scan::{RuleHit, RuleWeight};
+use super::value_stats::{ValueStats, is_uuid};
+
+/// How far before its label a value may stand.
+pub(super) const VALUE_BEFORE_BYTES: usize = 120;
+
+/// Judges the word before "… is the" and its like, which stand before the label at `from`.
+pub(super) fn judge_value_before(text: &str, from: usize, claim: LabelClaim, hits: &mut Vec<RuleHit>) {
+    let start =
+        (from.saturating_sub(VALUE_BEFORE_BYTES)..=from).find(|&index| text.is_char_boundary(index)).unwrap_or(from);
+    let before = &text[start..from];
+    if !before.bytes().any(|byte| byte.is_ascii_digit()) {
+        return;
+    }
+    // The joining word stands at most a few words before the label.
+    const JOIN_BYTES: usize = 48;
+    let near = (before.len().saturating_sub(JOIN_BYTES)..=before.len())
+        .find(|&index| before.is_char_boundary(index))
+        .unwrap_or(before.len());
+    let Some(gap) = [
+        " is the ",
+        " is our ",
+        " is my ",
+        " is your ",
+        " as the ",
+        " as ",
+        " is a ",
+        " was the ",
+        " ist das ",
+        " ist der ",
+        " est le ",
+        " es la ",
+        " for the ",
+        " (the ",
+        " - the ",
+    ]
+    .iter()
+    .filter_map(|word| before[near..].rfind(word))
+    .max()
+    .map(|gap| near + gap) else {
+        return;
+    };
+    if before[gap..].contains(['.', '\n']) && before[gap..].trim_end().len() > 40 {
+        return;
+    }
+    let head = before[..gap].trim_end_matches(['"', '\'', '`', ' ', ',']);
+    let word_start =
+        head.rfind(|mark: char| mark.is_whitespace() || matches!(mark, '"' | '\'' | '`')).map_or(0, |at| at + 1);
+    let word = &head[word_start..];
+    let look = ValueStats::from_bytes(word.as_bytes());
+    let strong = word.len() >= 16 && look.is_random() && !is_uuid(word.as_bytes())
+        || claim == LabelClaim::Password
+            && word.len() >= 8
+            && look.digits > 0
+            && look.letter_count() > 2
+            && look.symbols + look.upper > 0
+            && look.symbols < look.letter_count();
+    let plain = word.is_ascii()
+        && !word.contains("://")
+        && !is_stand_in(word)
+        && !is_public_value(word)
+        && !is_code(word, false)
+        && !look.is_hex()
+        && !word.contains(['/', '@', '(', ':']);
+    if strong && plain {
+        hits.push(RuleHit::secret(
+            "assigned_secret",
+            Severity::High,
+            RuleWeight::Context,
+            start + word_start,
+            start + word_start + word.len(),
+        ));
+    }
+}

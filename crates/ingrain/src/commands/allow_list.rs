@@ -1,0 +1,80 @@
+//! `scan allow|allowed|disallow`: what the scanner lets through on purpose.
+
+use clap::Subcommand;
+use engine::tenant::allow_list::{AllowTarget, AllowedValue};
+use serde_json::json;
+
+use crate::commands::Job;
+use crate::error::Failure;
+use crate::output::Tone;
+use crate::text_io::{parse_time, read_stdin};
+
+#[derive(Debug, Subcommand)]
+pub enum AllowlistCommand {
+    /// Let one exact value through, in this tenant, until a day; admins only
+    Allow {
+        /// SHA-256 of exactly what a rule found (`scan --json` says it)
+        #[arg(long, value_name = "SHA256", required_unless_present = "text")]
+        digest: Option<String>,
+        /// A text in which the scanner finds one thing; `-` is stdin, which keeps it out of the shell's history
+        #[arg(long, value_name = "TEXT", conflicts_with = "digest", allow_hyphen_values = true)]
+        text: Option<String>,
+        /// Why it may pass, for the list
+        #[arg(long)]
+        reason: String,
+        /// Until when: a date, a time or a span (90d)
+        #[arg(long, value_name = "TIME")]
+        expires: String,
+    },
+    /// What is let through, newest first: why and until when, not what
+    Allowed,
+    /// Hold a value up again
+    Disallow {
+        /// Its digest, as `scan allowed` lists it
+        #[arg(value_name = "DIGEST")]
+        digest: String,
+    },
+}
+
+impl AllowlistCommand {
+    pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
+        let (engine, caller) = (&job.session.engine, &job.session.caller);
+        match self {
+            AllowlistCommand::Allow { digest, text, reason, expires } => {
+                let what = match (digest, text) {
+                    (Some(digest), _) => AllowTarget::Digest(digest),
+                    (None, Some(text)) if text == "-" => AllowTarget::Text(read_stdin()?),
+                    (None, text) => AllowTarget::Text(text.unwrap_or_default()),
+                };
+                let expires_at = parse_time(&*engine.clock, &expires, true)?;
+                let allowed = engine.allow(caller, &what, &reason, expires_at)?;
+                print_allowed(job, "allowed", &allowed)?;
+                if !job.output.json {
+                    job.output.print_note("note: saves pass with it, and `ingrain scan --allowed`; `ingrain scan` goes by the rules alone");
+                }
+                Ok(())
+            }
+            AllowlistCommand::Allowed => {
+                let allowed = engine.allowed_values(caller)?;
+                job.output.print_answer(&json!({ "allowed": allowed }), || {
+                    let now = engine.clock.now();
+                    let row = |allowed: &AllowedValue| {
+                        let over = if allowed.expires_at <= now { " (over)" } else { "" };
+                        let until = format!("{}{over}", allowed.expires_at);
+                        vec![allowed.digest.clone(), until, allowed.by.clone(), allowed.reason.clone()]
+                    };
+                    job.output.render_table(&["digest", "until", "by", "why"], allowed.iter().map(row))
+                })
+            }
+            AllowlistCommand::Disallow { digest } => {
+                print_allowed(job, "disallowed", &engine.disallow(caller, &digest)?)
+            }
+        }
+    }
+}
+
+fn print_allowed(job: &Job<'_>, status: &str, allowed: &AllowedValue) -> Result<(), Failure> {
+    job.output.print_answer(&json!({ "status": status, "allowed": allowed }), || {
+        format!("{} {} until {}", job.output.paint(Tone::Good, status), allowed.digest, allowed.expires_at)
+    })
+}

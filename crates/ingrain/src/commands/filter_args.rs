@@ -1,0 +1,99 @@
+//! Which memories: the flags that `search` and `list` share.
+
+use clap::Args;
+use engine::gate::normalize_path;
+use engine::model::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
+use engine::ports::Filter;
+use engine::ports::change::Place;
+
+use crate::commands::Job;
+use crate::error::Failure;
+use crate::text_io::{parse_as_of, parse_time};
+
+#[derive(Debug, Args)]
+pub struct FilterArgs {
+    /// Only these stores (repeatable)
+    #[arg(long, value_name = "SLUG")]
+    pub store: Vec<String>,
+    /// Only these kinds of place: workspace, user, conversation, agent, pipeline, system, run
+    #[arg(long, value_name = "SCOPE")]
+    scope: Vec<ScopeKind>,
+    /// Only these layers: profile, episodic, semantic, procedural, working
+    #[arg(long, value_name = "LAYER")]
+    layer: Vec<Layer>,
+    /// Only these kinds, such as runbook or lesson
+    #[arg(long, value_name = "KIND")]
+    kind: Vec<Kind>,
+    /// Only memories with all these tags, exactly (repeatable)
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// Only these states: active (default), constrained, superseded, archived, tombstoned, or all
+    #[arg(long, value_name = "STATE", value_parser = parse_states)]
+    state: Vec<StateList>,
+    /// At least this trust: agent_draft, user_authored, system_seeded, admin_approved
+    #[arg(long, value_name = "TRUST")]
+    trust: Option<Trust>,
+    /// Updated after: a time, a date, or a span such as 7d
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Updated before
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// Only paths that begin so
+    #[arg(long, value_name = "PATH")]
+    prefix: Option<String>,
+    /// As things stood at a past time, at the end of a day (2026-01-31), or so long ago (7d)
+    #[arg(long, value_name = "TIME")]
+    as_of: Option<String>,
+}
+
+/// The states one `--state` names.
+type StateList = &'static [State];
+
+fn parse_states(word: &str) -> Result<StateList, String> {
+    match word {
+        "all" => Ok(State::ALL),
+        word => {
+            let state: State = word.parse().map_err(|error: engine::model::error::Error| format!("{error}, all"))?;
+            let at = State::ALL.iter().position(|known| *known == state).unwrap_or_default();
+            Ok(&State::ALL[at..=at])
+        }
+    }
+}
+
+impl FilterArgs {
+    pub fn to_filter(&self, job: &Job<'_>) -> Result<Filter, Failure> {
+        let clock = &*job.session.engine.clock;
+        let time = |text: &Option<String>| text.as_deref().map(|text| parse_time(clock, text, false)).transpose();
+        Ok(Filter {
+            stores: self.store.clone(),
+            scopes: self.scope.clone(),
+            places: system_places(job)?,
+            layers: self.layer.clone(),
+            kinds: self.kind.clone(),
+            tags: self.tag.clone(),
+            states: self.state.iter().flat_map(|states| states.iter().copied()).collect(),
+            trust_min: self.trust,
+            updated_after: time(&self.since)?,
+            updated_before: time(&self.until)?,
+            path_prefix: self.prefix.as_deref().map(|prefix| normalize_prefix(job, prefix)).transpose()?,
+            as_of: self.as_of.as_deref().map(|text| parse_as_of(clock, text)).transpose()?,
+            ..Filter::default()
+        })
+    }
+}
+
+/// The prefix in the spelling paths are kept in; its last slash is kept, for it means "below".
+fn normalize_prefix(job: &Job<'_>, prefix: &str) -> Result<String, Failure> {
+    let below = if prefix.ends_with('/') { "/" } else { "" };
+    match prefix.trim_matches('/') {
+        "" => Ok(String::new()),
+        path => Ok(normalize_path(path, &job.session.engine.settings.limits)? + below),
+    }
+}
+
+/// `--system ID`: that system's place in every store kept by system.
+fn system_places(job: &Job<'_>) -> Result<Vec<Place>, Failure> {
+    let Some(system) = &job.global.system else { return Ok(Vec::new()) };
+    Ok(job.session.engine.places_of_system(&job.session.caller, system)?)
+}

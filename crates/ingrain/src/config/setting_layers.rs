@@ -1,0 +1,282 @@
+//! Layers of settings as one table of leaves, each remembering who set it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use toml::{Table, Value};
+
+use super::{Config, Environment, validate};
+use crate::cli::GlobalArgs;
+use crate::error::Failure;
+
+/// Other spellings of settings: those the seeds use, and the short ones people expect.
+const ALIASES: &[(&str, &str)] = &[
+    ("db", "DATABASE_URL"),
+    ("memory.enabled", "MEMORY_ENABLED"),
+    ("limits.context_budget_tokens", "MEMORY_CONTEXT_TOKEN_BUDGET"),
+    ("limits.context_budget_tokens", "INGRAIN_MEMORY_CONTEXT_TOKEN_BUDGET"),
+];
+/// How the variables of settings begin.
+const ENV_PREFIX: &str = "INGRAIN_";
+/// How the address of a service begins in a variable that Kubernetes sets: `INGRAIN_SERVER_PORT` may be one.
+const CLUSTER_ADDRESSES: &[&str] = &["tcp://", "udp://", "sctp://"];
+/// How alike a name is that may be meant, of 1.
+const SIMILARITY_MIN: f32 = 0.8;
+/// Settings that are never shown.
+const SECRET_KEYS: &[&str] = &["embeddings.key", "embeddings.proxy", "summaries.key", "scanner.classifier_key"];
+
+/// Whether a variable is one of those that are read for settings.
+pub(super) fn is_setting_variable(name: &str) -> bool {
+    name.starts_with(ENV_PREFIX) || ALIASES.iter().any(|(_, alias)| *alias == name)
+}
+
+/// One setting as `config show` prints it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Setting {
+    pub key: String,
+    pub value: serde_json::Value,
+    /// `default`, `file PATH`, `env NAME` or `flag --NAME`.
+    pub from: String,
+    /// The environment variable that sets it.
+    pub variable: String,
+}
+
+#[derive(Debug)]
+pub(super) struct Layers {
+    merged: Table,
+    origins: BTreeMap<String, String>,
+}
+
+impl Layers {
+    pub(super) fn new(defaults: &Config) -> Result<Layers, Failure> {
+        let merged = Table::try_from(defaults).map_err(|error| invalid_setting("the defaults", &error.to_string()))?;
+        Ok(Layers { merged, origins: BTreeMap::new() })
+    }
+
+    pub(super) fn with_file(mut self, file: &Path, text: &str) -> Result<Layers, Failure> {
+        let name = file.display().to_string();
+        let table: Table = text
+            .parse()
+            .map_err(|error: toml::de::Error| invalid_setting(&name, &describe_toml_error(&error, text)))?;
+        let known: BTreeMap<String, Value> = collect_leaves(&self.merged).into_iter().collect();
+        for (key, value) in collect_leaves(&table) {
+            if let Some(expected) = known.get(&key).and_then(|like| describe_mismatch(&key, like, &value)) {
+                let instead =
+                    if SECRET_KEYS.contains(&key.as_str()) { String::new() } else { format!(", not `{value}`") };
+                return Err(invalid_setting(&name, &format!("`{key}`: {expected} is expected{instead}")));
+            }
+            self.set_value(&key, value, format!("file {name}"));
+        }
+        if table.is_empty() {
+            return Ok(self);
+        }
+        // Said now, so that a bad value is blamed on the file and not on a later layer.
+        self.deserialize_as::<Config>().map_err(|failure| invalid_setting(&name, &failure.message()))?;
+        Ok(self)
+    }
+
+    pub(super) fn with_environment(mut self, environment: &Environment) -> Result<Layers, Failure> {
+        // Most often nothing of ours is there, and there are many settings to look for.
+        if !environment.names().any(is_setting_variable) {
+            return Ok(self);
+        }
+        let known = collect_leaves(&self.merged);
+        let odd = |name: &&str| is_unknown_setting(name, &known) && !is_kubernetes_variable(name);
+        if let Some(name) = environment.names().find(odd) {
+            return Err(unknown_setting(name, &known));
+        }
+        for (key, value) in known {
+            let aliases = ALIASES.iter().filter(|(aliased, _)| *aliased == key).map(|(_, name)| (*name).to_owned());
+            for name in aliases.chain([variable_name(&key)]) {
+                let of_a_cluster = |text: &str| CLUSTER_ADDRESSES.iter().any(|scheme| text.starts_with(scheme));
+                let Some(text) = environment.get(&name).filter(|text| !of_a_cluster(text)) else { continue };
+                let parsed = parse_value(&value, text)
+                    .ok_or_else(|| invalid_setting(&name, &format!("`{text}` is not {}", describe_type(&value))))?;
+                if let Some(expected) = describe_mismatch(&key, &value, &parsed) {
+                    return Err(invalid_setting(&name, &format!("{expected} is expected, not `{text}`")));
+                }
+                self.set_value(&key, parsed, format!("env {name}"));
+            }
+        }
+        self.deserialize_as::<Config>().map_err(|failure| invalid_setting("the environment", &failure.message()))?;
+        Ok(self)
+    }
+
+    pub(super) fn with_flags(mut self, global: &GlobalArgs) -> Result<Layers, Failure> {
+        for (key, value) in global.to_settings() {
+            self.set_value(key, value, format!("flag --{key}"));
+        }
+        Ok(self)
+    }
+
+    pub(super) fn deserialize_as<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        Value::Table(self.merged.clone())
+            .try_into()
+            .map_err(|error| invalid_setting("the settings", &error.to_string()))
+    }
+
+    pub(super) fn settings(&self) -> Vec<Setting> {
+        let setting = |(key, value): (String, Value)| {
+            // A URL with somebody before the host may hold his password.
+            let is_secret =
+                |text: &str| SECRET_KEYS.contains(&key.as_str()) || text.contains("://") && text.contains('@');
+            let hidden = value.as_str().is_some_and(|text| !text.is_empty() && is_secret(text));
+            let value = if hidden { "(hidden)".into() } else { serde_json::to_value(value).unwrap_or_default() };
+            let from = self.origins.get(&key).cloned().unwrap_or_else(|| "default".to_owned());
+            Setting { variable: variable_name(&key), key, value, from }
+        };
+        collect_leaves(&self.merged).into_iter().map(setting).collect()
+    }
+
+    pub(super) fn is_set(&self, key: &str) -> bool {
+        self.origins.contains_key(key)
+    }
+
+    /// Who set it: what a complaint about it begins with.
+    pub(super) fn origin(&self, key: &str) -> &str {
+        self.origins.get(key).map_or("the settings", String::as_str)
+    }
+
+    fn set_value(&mut self, key: &str, value: Value, from: String) {
+        let mut table = &mut self.merged;
+        let mut steps: Vec<&str> = split_key(key);
+        let Some(last) = steps.pop() else { return };
+        for step in steps {
+            let entry = table.entry(step).or_insert_with(|| Value::Table(Table::new()));
+            if !entry.is_table() {
+                *entry = Value::Table(Table::new());
+            }
+            let Value::Table(inner) = entry else { return };
+            table = inner;
+        }
+        table.insert(last.to_owned(), value);
+        self.origins.insert(key.to_owned(), from);
+    }
+}
+
+/// The steps of a dotted key; names in quotes may hold dots.
+fn split_key(key: &str) -> Vec<&str> {
+    let mut steps = Vec::new();
+    let (mut start, mut quoted) = (0, false);
+    for (at, c) in key.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '.' if !quoted => {
+                steps.push(key[start..at].trim_matches('"'));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    steps.push(key[start..].trim_matches('"'));
+    steps
+}
+
+/// Every value that is not a table, with its dotted key, in order.
+fn collect_leaves(table: &Table) -> Vec<(String, Value)> {
+    let mut found = Vec::new();
+    for (name, value) in table {
+        let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+        let name = if plain { name.clone() } else { format!("\"{name}\"") };
+        match value {
+            Value::Table(inner) => {
+                found.extend(collect_leaves(inner).into_iter().map(|(key, value)| (format!("{name}.{key}"), value)));
+            }
+            value => found.push((name, value.clone())),
+        }
+    }
+    found
+}
+
+/// `limits.list_max` is `INGRAIN_LIMITS_LIST_MAX`.
+fn variable_name(key: &str) -> String {
+    let spelt = key.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' });
+    ENV_PREFIX.chars().chain(spelt).collect()
+}
+
+/// A variable's text, read as the sort of value the setting has.
+fn parse_value(like: &Value, text: &str) -> Option<Value> {
+    let text = text.trim();
+    Some(match like {
+        Value::Boolean(_) => Value::Boolean(match text.to_ascii_lowercase().as_str() {
+            "true" | "1" | "yes" | "on" => true,
+            "false" | "0" | "no" | "off" => false,
+            _ => return None,
+        }),
+        Value::Integer(_) => Value::Integer(text.parse().ok()?),
+        Value::Float(_) => Value::Float(text.parse().ok()?),
+        Value::Array(_) if text.starts_with('[') => {
+            let mut table = format!("list = {text}").parse::<Table>().ok()?;
+            table.remove("list").filter(Value::is_array)?
+        }
+        Value::Array(_) => {
+            let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+            Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
+        }
+        _ => Value::String(text.to_owned()),
+    })
+}
+
+/// What is wrong and in which line; not the line itself, as it may hold a password.
+fn describe_toml_error(error: &toml::de::Error, text: &str) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    format!("line {}: {}", before.matches('\n').count() + 1, error.message())
+}
+
+/// What is expected where a value is of another sort than the setting, or a number makes no sense there.
+fn describe_mismatch(key: &str, like: &Value, value: &Value) -> Option<String> {
+    match (like, value) {
+        (Value::Integer(_), Value::Integer(number)) => validate::violated_bounds(key, *number),
+        (Value::Float(_), Value::Integer(_)) => None,
+        _ => (!like.same_type(value)).then(|| describe_type(like).to_owned()),
+    }
+}
+
+/// Whether a variable is named as if it set something, and sets nothing. Where people choose names themselves any is
+/// right.
+fn is_unknown_setting(name: &str, known: &[(String, Value)]) -> bool {
+    const OPEN: &[&str] = &["RULESETS", "GRANTS", "KNOWLEDGE_CATEGORIES", "SERVER_TOKEN_ROLES"];
+    let Some(rest) = name.strip_prefix(ENV_PREFIX) else { return false };
+    let sections = known.iter().filter_map(|(key, _)| key.split_once('.')).map(|(section, _)| section);
+    let within = |section: &str| rest.strip_prefix(section).is_some_and(|rest| rest.starts_with('_'));
+    let in_section = sections.map(str::to_ascii_uppercase).any(|section| within(&section));
+    let is_known =
+        known.iter().any(|(key, _)| variable_name(key) == name) || ALIASES.iter().any(|(_, alias)| *alias == name);
+    in_section && !is_known && !OPEN.iter().any(|open| within(open))
+}
+
+/// What Kubernetes tells every program of a service called `ingrain-server` or `ingrain-postgres`.
+fn is_kubernetes_variable(name: &str) -> bool {
+    name.contains("_SERVICE_HOST")
+        || name.contains("_SERVICE_PORT")
+        || name.contains("_PORT_")
+        || name.ends_with("_PORT")
+}
+
+/// Says which setting may be meant.
+fn unknown_setting(name: &str, known: &[(String, Value)]) -> Failure {
+    let names: Vec<String> = known.iter().map(|(key, _)| variable_name(key)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let near = similar::get_close_matches(name, &names, 1, SIMILARITY_MIN);
+    let meant = near.first().map(|near| format!("is {near} meant? ")).unwrap_or_default();
+    Failure::user_error("config.invalid", format!("{name}: there is no such setting"))
+        .with_hint(format!("{meant}`ingrain config show` lists every setting with its variable"))
+}
+
+fn describe_type(like: &Value) -> &'static str {
+    match like {
+        Value::Boolean(_) => "true or false",
+        Value::Integer(_) => "a whole number",
+        Value::Float(_) => "a number",
+        Value::Array(_) => "a list with commas",
+        _ => "a text",
+    }
+}
+
+pub(super) fn invalid_setting(source: &str, message: &str) -> Failure {
+    Failure::user_error("config.invalid", format!("{source}: {}", message.trim())).with_hint(
+        "mend it there or leave it out; `ingrain --config /dev/null config show` lists every setting with its default",
+    )
+}

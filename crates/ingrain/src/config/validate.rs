@@ -1,0 +1,148 @@
+//! Settings that have the right type and yet cannot be meant.
+
+use super::Config;
+use super::setting_layers::{Layers, invalid_setting};
+use crate::error::Failure;
+
+/// Longest wait that makes sense, in seconds and in milliseconds: a day.
+const DAY_SECS: i64 = 86_400;
+const DAY_MS: i64 = DAY_SECS * 1_000;
+/// More than any machine has.
+const COUNT_MAX: i64 = 1_000_000_000;
+
+/// Between which numbers, both included, settings outside of `limits` make sense: with none of it nobody is answered,
+/// with more a clock or a machine runs out.
+const BOUNDS: &[(&str, i64, i64)] = &[
+    ("embeddings.dimensions", 0, 65_536),
+    ("embeddings.timeout_ms", 1, DAY_MS),
+    ("postgres.connections_max", 1, 10_000),
+    ("postgres.exact_max", 0, COUNT_MAX),
+    ("postgres.statement_ms", 1, DAY_MS),
+    ("postgres.wait_ms", 1, DAY_MS),
+    ("scanner.classifier_timeout_ms", 1, DAY_MS),
+    ("server.limits.body_bytes_max", 1, COUNT_MAX),
+    ("server.limits.calls_max", 1, 10_000),
+    ("server.limits.connections_max", 1, 1_000_000),
+    ("server.limits.failures_burst", 1, COUNT_MAX),
+    ("server.limits.grants_cache_secs", 0, DAY_SECS),
+    ("server.limits.header_secs", 1, DAY_SECS),
+    ("server.limits.heartbeat_secs", 1, DAY_SECS),
+    ("server.limits.rate_burst", 1, COUNT_MAX),
+    ("server.limits.rate_per_second", 1, COUNT_MAX),
+    ("server.limits.stream_lag_max", 1, 1_000_000),
+    ("server.limits.streams_max", 0, 1_000_000),
+    ("server.limits.timeout_secs", 1, DAY_SECS),
+    ("server.limits.upkeep_secs", 1, DAY_SECS),
+    ("server.limits.waiting_max", 1, 1_000_000),
+    ("server.port", 0, 65_535),
+    ("sqlite.index_mib", 0, 1_000_000),
+    ("sqlite.wait_ms", 0, DAY_MS),
+    ("summaries.retries", 0, 100),
+    ("summaries.timeout_ms", 1, DAY_MS),
+];
+
+/// What a whole number has to be: as far as its bounds are known here, within them; in any case no less than none.
+pub(super) fn violated_bounds(key: &str, number: i64) -> Option<String> {
+    let (least, most) =
+        BOUNDS.iter().find(|(bound, ..)| *bound == key).map_or((0, i64::MAX), |(_, from, to)| (*from, *to));
+    let told = if most == i64::MAX {
+        "a whole number, 0 or more".to_owned()
+    } else {
+        format!("a whole number from {least} to {most}")
+    };
+    (!(least..=most).contains(&number)).then_some(told)
+}
+
+/// Numbers within their bounds, addresses that could be called.
+pub(super) fn check_config(config: &Config, layers: &Layers) -> Result<(), Failure> {
+    if let Some(odd) = config.limits.out_of_bounds() {
+        return Err(unexpected_value(layers, &format!("limits.{}", odd.field), &odd.expected));
+    }
+    let addresses = [
+        ("embeddings.url", &config.embeddings.url),
+        ("summaries.url", &config.summaries.url),
+        ("scanner.classifier_url", &config.scanner.classifier_url),
+        ("server.grants_url", &config.server.grants_url),
+        ("server.token.jwks_url", &config.server.token.jwks_url),
+        ("server.otlp_endpoint", &config.server.otlp_endpoint),
+    ];
+    match addresses.iter().find(|(_, address)| !address.is_empty() && !is_http_address(address)) {
+        Some((key, _)) => Err(unexpected_value(layers, key, "an address such as `https://host/v1`")),
+        None => Ok(()),
+    }
+}
+
+/// Says where it was set and what would do; never what stands there, as an address may hold a password.
+fn unexpected_value(layers: &Layers, key: &str, expected: &str) -> Failure {
+    invalid_setting(layers.origin(key), &format!("`{key}`: {expected} is expected"))
+}
+
+/// `http` or `https`, and a host.
+fn is_http_address(address: &str) -> bool {
+    let Some((scheme, rest)) = address.split_once("://") else { return false };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host_and_port = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let (host, port) = match host_and_port.rsplit_once(':') {
+        // The colons of an address in brackets are its own.
+        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
+        _ => (host_and_port, None),
+    };
+    let odd = |c: char| {
+        c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '\\' | '^' | '`' | '{' | '|' | '}')
+    };
+    ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+        && !host.is_empty()
+        && port.is_none_or(|port| port.parse::<u16>().is_ok())
+        && !address.contains(odd)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::GlobalArgs;
+    use crate::config::{Environment, load_config};
+
+    #[test]
+    fn every_whole_number_has_its_bounds() {
+        let home = tempfile::tempdir().expect("a directory");
+        let flags = ["--home", home.path().to_str().expect("utf-8")];
+        let loaded = load_config(&GlobalArgs::from_flags(&flags), &Environment::default()).expect("loads");
+        let numbers = loaded.settings().into_iter().filter(|setting| setting.value.is_i64());
+        // Those of the engine stand in its own table.
+        let mut keys: Vec<String> =
+            numbers.map(|setting| setting.key).filter(|key| !key.starts_with("limits.")).collect();
+        keys.sort();
+        assert_eq!(keys, BOUNDS.iter().map(|(key, ..)| *key).collect::<Vec<_>>());
+        for (key, least, most) in BOUNDS {
+            assert_eq!((violated_bounds(key, *least), violated_bounds(key, *most)), (None, None), "{key}");
+            assert!(violated_bounds(key, least - 1).is_some() && violated_bounds(key, most + 1).is_some(), "{key}");
+        }
+    }
+
+    #[test]
+    fn addresses_that_can_be_called() {
+        for good in [
+            "http://127.0.0.1:9/v1",
+            "https://api.example.com",
+            "HTTPS://u:p@host:8443/a?b=c",
+            "http://[::1]:4318",
+            "http://[::1]",
+        ] {
+            assert!(is_http_address(good), "{good}");
+        }
+        for odd in [
+            "notaurl",
+            "ftp://x",
+            "http://",
+            "http:///v1",
+            "file:///etc/passwd",
+            "http://host:port",
+            "http://a b",
+            "http://:80",
+            "localhost:11434/v1",
+            "http://u@",
+        ] {
+            assert!(!is_http_address(odd), "{odd}");
+        }
+    }
+}

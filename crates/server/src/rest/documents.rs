@@ -1,0 +1,120 @@
+//! The knowledge base and skills: documents in, published, listed, searched.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{Method, StatusCode};
+use engine::ports::row::Paging;
+use engine::{DocumentText, Engine};
+use serde_json::{Value, json};
+
+use super::NOT_FOUND;
+use crate::app::App;
+use crate::auth::AuthenticatedCaller;
+use crate::endpoint::Endpoint;
+use crate::extract::{JsonBody, QueryParams};
+use crate::problem::Problem;
+use crate::wire::Page;
+use crate::wire::episodes::{
+    DocumentParams, DocumentView, IngestBody, IngestedView, KnowledgeBody, PublishBody, RemoveParams, RemovedView,
+    SkillBody,
+};
+use crate::wire::memories::MemoryView;
+use crate::wire::search::HitView;
+
+const TAG: &str = "documents";
+
+pub(super) fn document_endpoints() -> Vec<Endpoint> {
+    vec![
+        Endpoint::new(Method::POST, "/v1/documents", "ingest", ingest_document)
+            .with_description(
+                TAG,
+                "Ingest a document",
+                "Cut into chunks, each through the gate. Doing it again changes nothing; a changed text replaces its stale chunks. Admins only.",
+            )
+            .with_body::<IngestBody>(json!({ "path": "guides/turbines.md", "text": "# Turbines\n\nOil them in spring." }))
+            .with_json_answer::<IngestedView>(StatusCode::OK, "What became of it", Value::Null)
+            .with_idempotency_key(),
+        Endpoint::new(Method::POST, "/v1/documents/publish", "publish", publish_document)
+            .with_description(TAG, "Publish a draft", "From now on it is found. Admins only.")
+            .with_body::<PublishBody>(json!({ "path": "guides/turbines.md" }))
+            .with_json_answer::<IngestedView>(StatusCode::OK, "What became of it", Value::Null)
+            .with_problems(&[NOT_FOUND]),
+        Endpoint::new(Method::DELETE, "/v1/documents", "remove_document", remove_document)
+            .with_description(TAG, "Remove a document", "Its chunks are archived; the same text may come back any time. Admins only.")
+            .with_query::<RemoveParams>()
+            .with_json_answer::<RemovedView>(StatusCode::OK, "What stood there", Value::Null)
+            .with_problems(&[NOT_FOUND]),
+        Endpoint::new(Method::GET, "/v1/documents", "documents", list_documents)
+            .with_description(TAG, "List documents", "Newest first; drafts for those who decide.")
+            .with_query::<DocumentParams>()
+            .with_json_answer::<Page<DocumentView>>(StatusCode::OK, "Documents", json!({ "items": [] })),
+        Endpoint::new(Method::POST, "/v1/documents/search", "search_knowledge", search_documents)
+            .with_description(TAG, "Search documents", "Passages that answer. An agent mapped to categories sees no others.")
+            .with_body::<KnowledgeBody>(json!({ "query": "when are turbines oiled?" }))
+            .with_json_answer::<Page<HitView>>(StatusCode::OK, "Passages, best first", json!({ "items": [] })),
+        Endpoint::new(Method::GET, "/v1/skills", "skills", list_skills)
+            .with_description(TAG, "List skills", "The SKILL.md files of the configured folders, as they are now; `doctor` names those left out.")
+            .with_json_answer::<Page<SkillBody>>(StatusCode::OK, "Skills", json!({ "items": [] })),
+    ]
+}
+
+async fn ingest_document(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    JsonBody(body): JsonBody<IngestBody>,
+) -> Result<Json<IngestedView>, Problem> {
+    let given = DocumentText::from(body);
+    let done = app.call_engine("ingest", move |engine| Ok(engine.ingest(&who.caller, &given)?)).await?;
+    Ok(Json(done.into()))
+}
+
+async fn publish_document(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    JsonBody(body): JsonBody<PublishBody>,
+) -> Result<Json<IngestedView>, Problem> {
+    let done = app.call_engine("publish", move |engine| Ok(engine.publish(&who.caller, &body.path)?)).await?;
+    Ok(Json(done.into()))
+}
+
+async fn remove_document(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    QueryParams(params): QueryParams<RemoveParams>,
+) -> Result<Json<RemovedView>, Problem> {
+    let removed = app
+        .call_engine("remove_document", move |engine| Ok(engine.remove_document(&who.caller, &params.path)?))
+        .await?;
+    Ok(Json(removed.into()))
+}
+
+async fn list_documents(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    QueryParams(params): QueryParams<DocumentParams>,
+) -> Result<Json<Page<DocumentView>>, Problem> {
+    let paging = Paging { after: params.cursor, limit: params.limit };
+    let documents = app.call_engine("documents", move |engine| Ok(engine.documents(&who.caller, &paging)?)).await?;
+    Ok(Json(Page::from_stretch(documents, |document| DocumentView { document })))
+}
+
+async fn search_documents(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    JsonBody(body): JsonBody<KnowledgeBody>,
+) -> Result<Json<Page<HitView>>, Problem> {
+    let work =
+        move |engine: &Engine| Ok(engine.search_knowledge(&who.caller, &body.query, &body.categories, body.limit)?);
+    let hits = app.call_engine("search_knowledge", work).await?;
+    let view = |hit: engine::recall::ranking::Hit| HitView {
+        score: hit.score,
+        parts: hit.parts,
+        memory: MemoryView::with_content(hit.memory),
+    };
+    Ok(Json(Page::from_items(hits.into_iter().map(view).collect())))
+}
+
+async fn list_skills(State(app): State<App>, _: AuthenticatedCaller) -> Result<Json<Page<SkillBody>>, Problem> {
+    let shelved = app.call_engine("skills", |engine| Ok(engine.skills())).await?;
+    Ok(Json(Page::from_items(shelved.skills.into_iter().map(SkillBody::from).collect())))
+}

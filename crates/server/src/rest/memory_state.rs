@@ -1,0 +1,101 @@
+//! Forget, pin, confirm: what changes how a memory stands, and not what it says.
+
+use axum::extract::State;
+use axum::http::{Method, StatusCode};
+use axum::response::Response;
+use engine::model::memory::Memory;
+use engine::{Engine, ForgetOptions, MemoryReference, TransitionOutcome};
+use serde_json::json;
+
+use super::memories::{IF_MATCH, saved_example};
+use super::{CONFLICT, NOT_FOUND, STALE, json_with_etag};
+use crate::app::App;
+use crate::auth::AuthenticatedCaller;
+use crate::endpoint::Endpoint;
+use crate::extract::{JsonBody, MemoryIdParam, PathParam, Preconditions, QueryParams};
+use crate::problem::Problem;
+use crate::telemetry;
+use crate::wire::memories::SavedView;
+use crate::wire::remember::{ForgetParams, PinBody, VerifyByBody};
+
+const TAG: &str = "memories";
+
+pub(super) fn memory_state_endpoints() -> Vec<Endpoint> {
+    vec![
+        Endpoint::new(Method::DELETE, "/v1/memories/{id}", "forget", forget_memory)
+            .with_description(TAG, "Forget a memory", "Takes it out of use; its path is free again, its history stays, and its value may not come back unless you say so.")
+            .with_header(IF_MATCH.0, IF_MATCH.1)
+            .with_query::<ForgetParams>()
+            .with_json_answer::<SavedView>(StatusCode::OK, "Forgotten", saved_example("forgotten"))
+            .with_problems(&[NOT_FOUND, CONFLICT, STALE])
+            .with_idempotency_key(),
+        Endpoint::new(Method::PUT, "/v1/memories/{id}/pin", "pin", pin_memory)
+            .with_description(TAG, "Pin or unpin a memory", "A pinned memory is always part of the context.")
+            .with_body::<PinBody>(json!({ "always_inject": true }))
+            .with_json_answer::<SavedView>(StatusCode::OK, "Switched", saved_example("updated"))
+            .with_problems(&[NOT_FOUND, CONFLICT])
+            .with_idempotency_key(),
+        Endpoint::new(Method::PUT, "/v1/memories/{id}/verify-by", "verify_by", set_verify_by)
+            .with_description(TAG, "Confirm that a memory still holds", "Until a date, after which it counts as a draft, or for good. People only.")
+            .with_body::<VerifyByBody>(json!({ "until": "2030-01-01T00:00:00Z", "reason": "looked at the cluster" }))
+            .with_json_answer::<SavedView>(StatusCode::OK, "Confirmed", saved_example("confirmed"))
+            .with_problems(&[NOT_FOUND, CONFLICT])
+            .with_idempotency_key(),
+    ]
+}
+
+async fn forget_memory(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    PathParam(memory): MemoryIdParam,
+    conditions: Preconditions,
+    QueryParams(params): QueryParams<ForgetParams>,
+) -> Result<Response, Problem> {
+    let forgotten = app
+        .call_engine("forget", move |engine| {
+            let mut how =
+                ForgetOptions { reason: params.reason, may_return: params.may_return, expected_version: None };
+            if conditions.if_match.is_some() {
+                let current = engine.locate(&who.caller, &MemoryReference::Id(memory))?;
+                conditions.check_if_match(&current)?;
+                how.expected_version = Some(current.version);
+            }
+            memory_or_refusal(engine.forget_with_options(&who.caller, memory, &how)?)
+        })
+        .await
+        .map_err(Problem::into_precondition_failed)?;
+    Ok(changed_response(&forgotten, "forgotten"))
+}
+
+async fn pin_memory(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    PathParam(memory): MemoryIdParam,
+    JsonBody(body): JsonBody<PinBody>,
+) -> Result<Response, Problem> {
+    let work = move |engine: &Engine| memory_or_refusal(engine.pin(&who.caller, memory, body.always_inject)?);
+    Ok(changed_response(&*app.call_engine("pin", work).await?, "updated"))
+}
+
+async fn set_verify_by(
+    State(app): State<App>,
+    who: AuthenticatedCaller,
+    PathParam(memory): MemoryIdParam,
+    JsonBody(body): JsonBody<VerifyByBody>,
+) -> Result<Response, Problem> {
+    let work =
+        move |engine: &Engine| memory_or_refusal(engine.verify_by(&who.caller, memory, body.until, body.reason)?);
+    Ok(changed_response(&*app.call_engine("verify_by", work).await?, "confirmed"))
+}
+
+fn changed_response(memory: &Memory, outcome: &str) -> Response {
+    telemetry::record_memory(memory);
+    json_with_etag(StatusCode::OK, memory.version, SavedView::from_memory(memory, outcome))
+}
+
+fn memory_or_refusal(forgotten: TransitionOutcome) -> Result<Box<Memory>, Problem> {
+    match forgotten {
+        TransitionOutcome::Done(memory) => Ok(memory),
+        TransitionOutcome::Refused(refusal) => Err(refusal.into()),
+    }
+}

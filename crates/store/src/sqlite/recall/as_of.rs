@@ -1,0 +1,142 @@
+//! Finding among memories as they stood at a time: from the log, slower, without an index.
+
+use crate::matching;
+use engine::model::memory::Memory;
+use engine::model::vector::Vector;
+use engine::policy::Readable;
+use engine::ports::{Address, Candidate, CandidateQuery, CandidateSet, CorpusStats, Filter};
+use engine::text::words::{self, IndexedFields, IndexedWords};
+use rusqlite::{Connection, OptionalExtension};
+
+use super::top_ranked::{RankedDoc, TopRanked};
+use crate::sqlite::fault::Fault;
+use crate::sqlite::memories;
+use crate::sqlite::row_codec::id_bytes;
+use crate::sqlite::scopes::VisibleScope;
+use crate::word_score::Scorer;
+
+pub(super) fn find_as_of(
+    conn: &Connection,
+    readable: &Readable,
+    find: &CandidateQuery,
+    scopes: &[VisibleScope],
+) -> Result<CandidateSet, Fault> {
+    let (Some(at), false) = (find.filter.as_of, scopes.is_empty()) else { return Ok(CandidateSet::default()) };
+    // The statistics look at what stood then; the other conditions come after.
+    let counted =
+        Filter { states: find.filter.states.clone(), unexpired_at: find.filter.unexpired_at, ..Filter::default() };
+    let stood: Vec<Candidate> = memories::memories_as_of(conn, readable, &counted, scopes, at)?
+        .into_iter()
+        .map(|memory| build_candidate(conn, memory, find))
+        .collect::<Result<_, _>>()?;
+    let stats = count_stats(&stood, find);
+    let mut chosen = Vec::new();
+    let wanted: Vec<&Candidate> =
+        stood.iter().filter(|candidate| matching::matches_filter(&find.filter, &candidate.memory)).collect();
+    let plain = [top_newest(&wanted, find), top_by_substring(&wanted, find)];
+    for top in [top_by_words(&wanted, find, &stats), top_by_vector(&wanted, find)].into_iter().chain(plain) {
+        chosen.extend(top.into_sorted().into_iter().map(|ranked| ranked.memory));
+    }
+    for id in &find.always_include {
+        let seen = memories::get_memory(conn, readable, &Address::Id(*id))?;
+        chosen.extend(seen.map(|memory| id_bytes(memory.id.0)));
+    }
+    chosen.sort_unstable();
+    chosen.dedup();
+    let candidates =
+        stood.into_iter().filter(|candidate| chosen.binary_search(&id_bytes(candidate.memory.id.0)).is_ok()).collect();
+    Ok(CandidateSet { candidates, stats, searched: scopes.len() as u64 })
+}
+
+fn build_candidate(conn: &Connection, memory: Memory, find: &CandidateQuery) -> Result<Candidate, Fault> {
+    let words = words::index_fields(&IndexedFields {
+        title: memory.title.as_deref(),
+        hint: memory.recall_hint.as_deref(),
+        content: &memory.content,
+        tags: &memory.tags,
+        path: memory.path.as_deref(),
+        speaker: memory.speaker.as_deref(),
+    });
+    let Some(asked) = &find.vector else { return Ok(Candidate { memory, words, vector: None }) };
+    // Only the newest version has a vector.
+    let vector: Option<Vec<u8>> = conn
+        .prepare_cached(
+            "select c.vector
+             from memories m
+             join recall c on c.tenant = m.tenant and c.scope = m.scope and c.seq = m.recall_seq
+             where m.tenant = ?1 and m.id = ?2 and c.number = ?3 and c.model = ?4",
+        )?
+        .query_row((id_bytes(memory.tenant.0), id_bytes(memory.id.0), memory.version_number, &asked.model), |row| {
+            row.get(0)
+        })
+        .optional()?;
+    Ok(Candidate { memory, words, vector: vector.as_deref().and_then(Vector::from_bytes) })
+}
+
+fn term_count(words: &IndexedWords, term: words::Term) -> u8 {
+    words.terms.binary_search_by_key(&term, |(term, _)| *term).map_or(0, |at| words.terms[at].1)
+}
+
+fn count_stats(stood: &[Candidate], find: &CandidateQuery) -> CorpusStats {
+    let df = |term| stood.iter().filter(|candidate| term_count(&candidate.words, term) > 0).count() as u32;
+    CorpusStats {
+        docs: stood.len() as u64,
+        total_len: stood.iter().map(|candidate| u64::from(candidate.words.len)).sum(),
+        df: find.words.terms.iter().map(|term| df(term.term)).collect(),
+    }
+}
+
+fn offer_candidate(top: &mut TopRanked, candidate: &Candidate, score: f32) {
+    let memory = &candidate.memory;
+    top.offer(RankedDoc {
+        score,
+        updated: memory.updated_at.as_microsecond(),
+        memory: id_bytes(memory.id.0),
+        at: (0, 0),
+    });
+}
+
+fn top_by_words(wanted: &[&Candidate], find: &CandidateQuery, stats: &CorpusStats) -> TopRanked {
+    let (mut scorer, mut top) = (Scorer::new(find, stats), TopRanked::new(find.pool));
+    for candidate in wanted {
+        let part = |(term, df): (&words::QueryTerm, &u32)| match term_count(&candidate.words, term.term) {
+            0 => 0.0,
+            times => term.weight * scorer.idf(*df) * scorer.term_saturation(times, candidate.words.len),
+        };
+        let score: f32 = find.words.terms.iter().zip(&stats.df).map(part).sum();
+        if score > 0.0 {
+            offer_candidate(&mut top, candidate, score);
+        }
+    }
+    top
+}
+
+fn top_by_vector(wanted: &[&Candidate], find: &CandidateQuery) -> TopRanked {
+    let mut top = TopRanked::new(find.pool);
+    for candidate in wanted {
+        if let (Some(asked), Some(vector)) = (&find.vector, &candidate.vector) {
+            offer_candidate(&mut top, candidate, asked.vector.cosine(vector));
+        }
+    }
+    top
+}
+
+/// The newest, where nothing was asked.
+fn top_newest(wanted: &[&Candidate], find: &CandidateQuery) -> TopRanked {
+    let mut top = TopRanked::new(find.pool);
+    if find.newest && find.words.terms.is_empty() {
+        wanted.iter().for_each(|candidate| offer_candidate(&mut top, candidate, 0.0));
+    }
+    top
+}
+
+fn top_by_substring(wanted: &[&Candidate], find: &CandidateQuery) -> TopRanked {
+    let mut top = TopRanked::new(find.pool);
+    for candidate in wanted {
+        let summary = || candidate.memory.summary_line().to_lowercase();
+        if find.substring.as_ref().is_some_and(|text| summary().contains(text)) {
+            offer_candidate(&mut top, candidate, 0.0);
+        }
+    }
+    top
+}
