@@ -121,27 +121,6 @@ impl Engine {
         Ok(policy::readable_by(caller, enabled))
     }
 
-    /// As [`Engine::readable`]; without `memory.read` nothing exists.
-    fn visible_to(&self, caller: &Caller) -> Result<Readable, Error> {
-        let closed =
-            RowFilter { state: Some("archived".to_owned()), limit: self.limits().list_max, ..RowFilter::default() };
-        let closed: Vec<Store> = ports::row::select_records(&*self.backend, caller.tenant, &closed)?;
-        let mut closed: Vec<String> = closed.into_iter().map(|store| store.slug).collect();
-        if !caller.role.may_decide_reviews() {
-            closed.push(model::store::KNOWLEDGE_DRAFTS.to_owned());
-        }
-        Ok(Readable { hidden_stores: closed, ..self.readable_by(caller)?? })
-    }
-
-    /// As [`Engine::eyes`], without the stores that are looked into by name only, unless this filter names some.
-    fn visible_for_filter(&self, caller: &Caller, filter: &ports::Filter) -> Result<Readable, Error> {
-        let mut eyes = self.visible_to(caller)?;
-        if filter.stores.is_empty() && filter.places.is_empty() {
-            eyes.hidden_stores.extend(model::store::STORES_BY_NAME_ONLY.iter().map(|slug| (*slug).to_owned()));
-        }
-        Ok(eyes)
-    }
-
     /// Asked first by every verb that changes memories. What takes text away for good and what keeps the promises made
     /// about it (redaction, erasure, upkeep) is never turned off.
     fn ensure_memory_enabled(&self) -> Result<(), Error> {
@@ -150,40 +129,61 @@ impl Engine {
             false => Ok(()),
         }
     }
+}
 
-    /// Does it again where what it looked at changed before it could write.
-    fn retry_lost_race<T>(&self, work: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
-        for _ in 1..self.limits().commit_attempts {
-            match work() {
-                Err(Error::Store(StoreError::Guard(_))) => {}
-                answer => return answer,
-            }
+/// As [`Engine::readable`]; without `memory.read` nothing exists.
+pub(crate) fn visible_to(engine: &Engine, caller: &Caller) -> Result<Readable, Error> {
+    let closed =
+        RowFilter { state: Some("archived".to_owned()), limit: engine.limits().list_max, ..RowFilter::default() };
+    let closed: Vec<Store> = ports::row::select_records(&*engine.backend, caller.tenant, &closed)?;
+    let mut closed: Vec<String> = closed.into_iter().map(|store| store.slug).collect();
+    if !caller.role.may_decide_reviews() {
+        closed.push(model::store::KNOWLEDGE_DRAFTS.to_owned());
+    }
+    Ok(Readable { hidden_stores: closed, ..engine.readable_by(caller)?? })
+}
+
+/// As [`Engine::eyes`], without the stores that are looked into by name only, unless this filter names some.
+pub(crate) fn visible_for_filter(engine: &Engine, caller: &Caller, filter: &ports::Filter) -> Result<Readable, Error> {
+    let mut eyes = visible_to(engine, caller)?;
+    if filter.stores.is_empty() && filter.places.is_empty() {
+        eyes.hidden_stores.extend(model::store::STORES_BY_NAME_ONLY.iter().map(|slug| (*slug).to_owned()));
+    }
+    Ok(eyes)
+}
+
+/// Does it again where what it looked at changed before it could write.
+pub(crate) fn retry_lost_race<T>(engine: &Engine, work: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
+    for _ in 1..engine.limits().commit_attempts {
+        match work() {
+            Err(Error::Store(StoreError::Guard(_))) => {}
+            answer => return answer,
         }
-        work()
     }
+    work()
+}
 
-    /// Writes a refusal into the log and hands it back.
-    fn log_refusal(&self, caller: &Caller, store: &str, refusal: Refusal) -> Result<Refusal, Error> {
-        self.backend.commit(self.plan_refusal_event(caller, store, &refusal))?;
-        Ok(refusal)
-    }
+/// Writes a refusal into the log and hands it back.
+pub(crate) fn log_refusal(engine: &Engine, caller: &Caller, store: &str, refusal: Refusal) -> Result<Refusal, Error> {
+    engine.backend.commit(plan_refusal_event(engine, caller, store, &refusal))?;
+    Ok(refusal)
+}
 
-    /// What tells of a refusal.
-    fn plan_refusal_event(&self, caller: &Caller, store: &str, refusal: &Refusal) -> Change {
-        let now = self.clock.now();
-        self.known.scan_counters.count_blocked(refusal);
-        Change::new(caller.tenant, now).with_event(EventBody::from_refusal(caller, now, store, refusal))
-    }
+/// What tells of a refusal.
+pub(crate) fn plan_refusal_event(engine: &Engine, caller: &Caller, store: &str, refusal: &Refusal) -> Change {
+    let now = engine.clock.now();
+    engine.known.scan_counters.count_blocked(refusal);
+    Change::new(caller.tenant, now).with_event(EventBody::from_refusal(caller, now, store, refusal))
+}
 
-    /// The vector of a text, where the embedder is up. A memory without one is still found by its words.
-    fn embed_text(&self, text: &str) -> Option<Embedding> {
-        let vectors = self.embedder.embed(&[text]).ok()?;
-        let vector = Vector::quantise(vectors.first()?)?;
-        Some(Embedding { model: self.embedder.model().to_owned(), vector })
-    }
+/// The vector of a text, where the embedder is up. A memory without one is still found by its words.
+pub(crate) fn embed_text(engine: &Engine, text: &str) -> Option<Embedding> {
+    let vectors = engine.embedder.embed(&[text]).ok()?;
+    let vector = Vector::quantise(vectors.first()?)?;
+    Some(Embedding { model: engine.embedder.model().to_owned(), vector })
+}
 
-    /// The vector of a memory being saved: only where making it does not hold up the save.
-    fn embed_if_instant(&self, memory: &Memory) -> Option<Embedding> {
-        self.embedder.is_instant().then(|| self.embed_text(&gate::embedding_text(memory))).flatten()
-    }
+/// The vector of a memory being saved: only where making it does not hold up the save.
+pub(crate) fn embed_if_instant(engine: &Engine, memory: &Memory) -> Option<Embedding> {
+    engine.embedder.is_instant().then(|| embed_text(engine, &gate::embedding_text(memory))).flatten()
 }

@@ -11,6 +11,7 @@ use crate::model::vocabulary::{Kind, Ranker};
 use crate::policy;
 use crate::ports::Filter;
 use crate::recall::ranking::Hit;
+use crate::recall::search;
 use crate::recall::search::SearchQuery;
 use crate::sources::episodes::EPISODES_STORE;
 use crate::vocabulary;
@@ -142,43 +143,41 @@ impl PresetSource {
     }
 }
 
-impl Engine {
-    /// What a preset finds for a message, best first, each once; and what could not be done.
-    pub(crate) fn search_for_purpose(
-        &self,
-        caller: &Caller,
-        query: &SearchQuery,
-        purpose: Purpose,
-        limit: usize,
-    ) -> Result<(Vec<Hit>, Vec<String>), Error> {
-        let mut best: HashMap<MemoryId, Hit> = HashMap::new();
-        let mut warnings = Vec::new();
-        for look in purpose.preset().sources {
-            let query = SearchQuery { filter: look.merge_filter(&query.filter), ..query.clone() };
-            let eyes = self.visible_for_filter(caller, &query.filter)?;
-            let (hits, answer) = self.find_hits(&eyes, &query, Ranker::Operational, limit)?;
-            for warning in answer.warnings {
-                if !warnings.contains(&warning) {
-                    warnings.push(warning);
-                }
+/// What a preset finds for a message, best first, each once; and what could not be done.
+pub(crate) fn search_for_purpose(
+    engine: &Engine,
+    caller: &Caller,
+    query: &SearchQuery,
+    purpose: Purpose,
+    limit: usize,
+) -> Result<(Vec<Hit>, Vec<String>), Error> {
+    let mut best: HashMap<MemoryId, Hit> = HashMap::new();
+    let mut warnings = Vec::new();
+    for look in purpose.preset().sources {
+        let query = SearchQuery { filter: look.merge_filter(&query.filter), ..query.clone() };
+        let eyes = crate::visible_for_filter(engine, caller, &query.filter)?;
+        let (hits, answer) = search::find_hits(engine, &eyes, &query, Ranker::Operational, limit)?;
+        for warning in answer.warnings {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
             }
-            let seen = |hit: &Hit| eyes.shows_memory(&hit.memory) && policy::may_recall_in_run(caller, &hit.memory);
-            for hit in hits.into_iter().filter(|hit| seen(hit) && look.matches_hit(hit)) {
-                match best.get(&hit.memory.id) {
-                    Some(kept) if kept.score >= hit.score => {}
-                    _ => {
-                        best.insert(hit.memory.id, hit);
-                    }
+        }
+        let seen = |hit: &Hit| eyes.shows_memory(&hit.memory) && policy::may_recall_in_run(caller, &hit.memory);
+        for hit in hits.into_iter().filter(|hit| seen(hit) && look.matches_hit(hit)) {
+            match best.get(&hit.memory.id) {
+                Some(kept) if kept.score >= hit.score => {}
+                _ => {
+                    best.insert(hit.memory.id, hit);
                 }
             }
         }
-        let mut hits: Vec<Hit> = best.into_values().collect();
-        hits.sort_by(|one, other| {
-            let newer = other.memory.updated_at.cmp(&one.memory.updated_at);
-            other.score.total_cmp(&one.score).then(newer).then(one.memory.id.cmp(&other.memory.id))
-        });
-        Ok((hits, warnings))
     }
+    let mut hits: Vec<Hit> = best.into_values().collect();
+    hits.sort_by(|one, other| {
+        let newer = other.memory.updated_at.cmp(&one.memory.updated_at);
+        other.score.total_cmp(&one.score).then(newer).then(one.memory.id.cmp(&other.memory.id))
+    });
+    Ok((hits, warnings))
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub struct EventVisibility {
 impl Engine {
     /// The view of this caller, as its rights stand now.
     pub fn event_visibility(&self, caller: &Caller) -> Result<EventVisibility, Error> {
-        Ok(EventVisibility { readable: self.visible_to(caller)?, caller: caller.clone() })
+        Ok(EventVisibility { readable: crate::visible_to(self, caller)?, caller: caller.clone() })
     }
 }
 

@@ -8,9 +8,9 @@ pub(crate) mod rescan;
 pub(crate) mod rollback;
 
 mod bulk;
-mod decide;
+pub(crate) mod decide;
 mod impact;
-mod plan;
+pub(crate) mod plan;
 mod queue;
 
 pub use bulk::{BulkDecisionReport, UndecidedReview};

@@ -11,6 +11,7 @@ use crate::model::event::{EventBody, EventName};
 use crate::ports::change::{Change, Write};
 use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
 use crate::tenant::pipelines::admins_only;
+use crate::tenant::stores;
 
 /// The owners of one store's paths. Of the patterns that match a path, the last one counts.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -46,10 +47,6 @@ impl PathOwners {
 }
 
 impl Engine {
-    pub(crate) fn load_path_owners(&self, caller: &Caller, store: &str) -> Result<Option<PathOwners>, Error> {
-        row::get_record(&*self.backend, caller.tenant, store)
-    }
-
     /// All tables of owners.
     pub fn owners(&self, caller: &Caller) -> Result<Vec<PathOwners>, Error> {
         let filter = RowFilter { limit: self.limits().list_max, ..RowFilter::default() };
@@ -59,7 +56,7 @@ impl Engine {
     /// Replaces a store's table; an empty one leaves reviews to every reviewer.
     pub fn set_owners(&self, caller: &Caller, store: &str, rules: Vec<OwnerRule>) -> Result<PathOwners, Error> {
         admins_only(caller)?;
-        self.open_store(caller, store)?;
+        stores::open_store(self, caller, store)?;
         let blank = |rule: &OwnerRule| {
             rule.pattern.trim().is_empty() || rule.reviewers.iter().any(|name| name.trim().is_empty())
         };
@@ -83,6 +80,10 @@ impl Engine {
         self.backend.commit(Change::new(caller.tenant, now).with_write(write).with_event(event))?;
         Ok(owners)
     }
+}
+
+pub(crate) fn load_path_owners(engine: &Engine, caller: &Caller, store: &str) -> Result<Option<PathOwners>, Error> {
+    row::get_record(&*engine.backend, caller.tenant, store)
 }
 
 /// Whether a pattern matches a path, segment by segment.

@@ -22,6 +22,8 @@ use crate::ports::change::{Change, Guard, Write};
 use crate::ports::row::{Row, RowKind, SideRecord};
 use crate::sources::ingest::{IngestOutcome, IngestReport, RemovedDocument};
 use crate::sources::knowledge::Document;
+use crate::upkeep;
+use crate::write::attempt;
 
 /// What it takes to have a document as it should be.
 pub(crate) struct DocumentDiff {
@@ -98,7 +100,7 @@ impl<'a> DocumentLease<'a> {
             match self.engine.backend.commit(change) {
                 Ok(_) => return Ok(done),
                 Err(StoreError::Guard(guard)) if !is_lease_guard(&guard) => {
-                    self.engine.invalidate_cache(self.caller.tenant, &guard, self.acquired_at)?;
+                    attempt::invalidate_cache(self.engine, self.caller.tenant, &guard, self.acquired_at)?;
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -155,7 +157,8 @@ impl<'a> DocumentLease<'a> {
         let (now, operation, name) = (self.engine.clock.now(), Operation::Archive, EventName::Archived);
         for memory in chunks {
             let reason = reason.map(str::to_owned);
-            change = change.with_change(self.engine.plan_archive(&keeper, memory, operation, name, now, reason));
+            change =
+                change.with_change(upkeep::plan_archive(self.engine, &keeper, memory, operation, name, now, reason));
         }
         change
     }
@@ -165,10 +168,11 @@ impl<'a> DocumentLease<'a> {
         let (mut written, mut refused) = (0, Vec::new());
         let mut change = self.leased_change();
         for (number, draft) in &due.drafts {
-            let (save, memory) = match self.engine.plan_save_at_path(self.caller, draft)? {
+            let (save, memory) = match attempt::plan_save_at_path(self.engine, self.caller, draft)? {
                 Ok(save) => save,
                 Err(refusal) => {
-                    change = change.with_change(self.engine.plan_refusal_event(self.caller, &draft.store, &refusal));
+                    change =
+                        change.with_change(crate::plan_refusal_event(self.engine, self.caller, &draft.store, &refusal));
                     refused.push((*number, refusal));
                     continue;
                 }

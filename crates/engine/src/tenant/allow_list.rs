@@ -14,6 +14,7 @@ use crate::model::memory::content_sha256;
 use crate::ports::change::{Change, Guard, Write};
 use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
 use crate::safety::{self, Finding};
+use crate::tenant::bans;
 use crate::tenant::pipelines::admins_only;
 use crate::text::normalize;
 
@@ -86,7 +87,7 @@ impl Engine {
         let findings = safety::inspect(text);
         match findings.is_empty() {
             true => Ok(findings),
-            false => Ok(self.load_allow_list(caller.tenant)?.remove_allowed(text, findings)),
+            false => Ok(load_allow_list(self, caller.tenant)?.remove_allowed(text, findings)),
         }
     }
 
@@ -107,11 +108,11 @@ impl Engine {
         if expires_at <= now {
             return Err(Error::invalid("shape.expires_at", "it would be over already: give a day to come"));
         }
-        let key = self.ensure_ban_key(caller.tenant)?;
+        let key = bans::ensure_ban_key(self, caller.tenant)?;
         let reason = safety::without_secrets(reason.to_owned());
         let by = caller.principal.clone();
         let allowed = AllowedValue { digest: allow_digest(&key.key, &sha256), reason, by, at: now, expires_at };
-        let standing = self.load_allowed_values(caller.tenant)?;
+        let standing = load_allowed_values(self, caller.tenant)?;
         let (over, good): (Vec<AllowedValue>, Vec<AllowedValue>) =
             standing.into_iter().filter(|old| old.digest != allowed.digest).partition(|old| old.expires_at <= now);
         if good.len() >= ALLOWED_MAX {
@@ -130,7 +131,7 @@ impl Engine {
     /// What is let through, newest first; what is over stays on the list until the next is added.
     pub fn allowed_values(&self, caller: &Caller) -> Result<Vec<AllowedValue>, Error> {
         admins_only(caller)?;
-        self.load_allowed_values(caller.tenant)
+        load_allowed_values(self, caller.tenant)
     }
 
     /// Ends what [`Engine::allow`] began.
@@ -153,21 +154,21 @@ impl Engine {
         self.backend.commit(change)?;
         Ok(allowed)
     }
+}
 
-    /// What the gate lets through now. Read where a rule found something, never from what is merely known.
-    pub(crate) fn load_allow_list(&self, tenant: TenantId) -> Result<AllowList, Error> {
-        let now = self.clock.now();
-        let good = self.load_allowed_values(tenant)?.into_iter().filter(|allowed| allowed.expires_at > now);
-        let digests: HashSet<String> = good.map(|allowed| allowed.digest).collect();
-        let keys = if digests.is_empty() { Vec::new() } else { self.load_ban_keys(tenant)? };
-        Ok(AllowList { keys: keys.into_iter().map(|key| key.key).collect(), digests })
-    }
+/// What the gate lets through now. Read where a rule found something, never from what is merely known.
+pub(crate) fn load_allow_list(engine: &Engine, tenant: TenantId) -> Result<AllowList, Error> {
+    let now = engine.clock.now();
+    let good = load_allowed_values(engine, tenant)?.into_iter().filter(|allowed| allowed.expires_at > now);
+    let digests: HashSet<String> = good.map(|allowed| allowed.digest).collect();
+    let keys = if digests.is_empty() { Vec::new() } else { bans::load_ban_keys(engine, tenant)? };
+    Ok(AllowList { keys: keys.into_iter().map(|key| key.key).collect(), digests })
+}
 
-    fn load_allowed_values(&self, tenant: TenantId) -> Result<Vec<AllowedValue>, Error> {
-        // Some that are over may stand beside the good ones.
-        let filter = RowFilter { newest_first: true, limit: 2 * ALLOWED_MAX, ..RowFilter::default() };
-        row::select_records(&*self.backend, tenant, &filter)
-    }
+fn load_allowed_values(engine: &Engine, tenant: TenantId) -> Result<Vec<AllowedValue>, Error> {
+    // Some that are over may stand beside the good ones.
+    let filter = RowFilter { newest_first: true, limit: 2 * ALLOWED_MAX, ..RowFilter::default() };
+    row::select_records(&*engine.backend, tenant, &filter)
 }
 
 fn target_sha256(what: &AllowTarget) -> Result<String, Error> {

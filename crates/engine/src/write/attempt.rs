@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::Engine;
+use crate::admin::erase;
 use crate::admin::erase::erasure_count_guard;
 use crate::gate::{ClearedDraft, WriteIntent};
 use crate::model::caller::Caller;
@@ -19,8 +20,12 @@ use crate::policy;
 use crate::ports::StoreError;
 use crate::ports::change::{Change, CommitResult, Guard};
 use crate::ports::row::RowKind;
+use crate::recall::lineage;
+use crate::sources::runs;
 use crate::tenant::bans;
 use crate::tenant::cache;
+use crate::tenant::stores;
+use crate::write::remember;
 use crate::write::remember::{Remembered, SavedMemory};
 
 /// What a save needs next.
@@ -71,46 +76,6 @@ impl Engine {
             && draft.content.len() <= self.limits().light_bytes_max
     }
 
-    /// All steps of a save, one after the other.
-    pub(crate) fn remember_as(
-        &self,
-        caller: &Caller,
-        draft: Draft,
-        deed: WriteIntent,
-        operation: Operation,
-    ) -> Result<Remembered, Error> {
-        let step = self.begin_remember_as(caller, draft, deed, operation)?;
-        self.run_save_steps(caller, step, |change| self.backend.commit(change))
-    }
-
-    /// The steps that are left, written in this way.
-    pub(crate) fn run_save_steps(
-        &self,
-        caller: &Caller,
-        mut step: SaveStep,
-        write: impl Fn(Change) -> Result<CommitResult, StoreError>,
-    ) -> Result<Remembered, Error> {
-        loop {
-            step = match step {
-                SaveStep::Done(remembered) => return Ok(remembered),
-                SaveStep::Write(change, saving) => self.resume_save(caller, saving, write(change))?,
-            };
-        }
-    }
-
-    pub(crate) fn begin_remember_as(
-        &self,
-        caller: &Caller,
-        mut draft: Draft,
-        deed: WriteIntent,
-        operation: Operation,
-    ) -> Result<SaveStep, Error> {
-        if draft.derived_from.is_empty() && deed == WriteIntent::Write {
-            draft.derived_from = self.find_repeated_versions(caller, &draft)?;
-        }
-        self.attempt_save(caller, SaveRequest { draft, deed, operation, attempt: 0, begun: self.clock.now() })
-    }
-
     /// The next step, once it is known how the writing went.
     pub fn resume_save(
         &self,
@@ -128,7 +93,7 @@ impl Engine {
         match written {
             Ok(_) => Ok(SaveStep::Done(Remembered::Saved(saved))),
             Err(StoreError::Guard(Guard::RunSavesLeft { saves_max, .. })) => {
-                Ok(self.refusal_step(caller, &again.draft.store, run_cap_refusal(saves_max)))
+                Ok(refusal_step(self, caller, &again.draft.store, run_cap_refusal(saves_max)))
             }
             // Not a save's own: whoever adds these knows what it means that they fail.
             Err(
@@ -136,87 +101,136 @@ impl Engine {
             ) => Err(error.into()),
             // Somebody stands there, or wrote between the look and the leap: look again.
             Err(StoreError::Guard(guard)) => {
-                self.invalidate_cache(caller.tenant, &guard, again.begun)?;
-                self.attempt_save(caller, again)
+                invalidate_cache(self, caller.tenant, &guard, again.begun)?;
+                attempt_save(self, caller, again)
             }
             Err(error) => Err(error.into()),
         }
     }
+}
 
-    /// Before looking again: where what was known of the tenant is no longer so, or a text was forgotten meanwhile, the
-    /// gate is to tell.
-    pub(crate) fn invalidate_cache(&self, tenant: TenantId, guard: &Guard, begun: Timestamp) -> Result<(), Error> {
-        if matches!(guard, Guard::RowInState { .. } | Guard::RowCountIs { .. }) {
-            self.known.forget_tenant(tenant);
-        }
-        match guard {
-            Guard::RowCountIs { kind: RowKind::Certificates, .. } => self.ensure_not_erased_since(tenant, begun),
-            _ => Ok(()),
-        }
-    }
+/// All steps of a save, one after the other.
+pub(crate) fn remember_as(
+    engine: &Engine,
+    caller: &Caller,
+    draft: Draft,
+    deed: WriteIntent,
+    operation: Operation,
+) -> Result<Remembered, Error> {
+    let step = begin_remember_as(engine, caller, draft, deed, operation)?;
+    run_save_steps(engine, caller, step, |change| engine.backend.commit(change))
+}
 
-    /// What a save to a path would write, for whoever writes many as one.
-    pub(crate) fn plan_save_at_path(
-        &self,
-        caller: &Caller,
-        draft: &Draft,
-    ) -> Result<Result<(Change, Memory), Refusal>, Error> {
-        let ReadyDraft { store, cleared } = match self.prepare_draft(caller, WriteIntent::Write, draft)? {
-            Ok(ready) => ready,
-            Err(refusal) => return Ok(Err(refusal)),
+/// The steps that are left, written in this way.
+pub(crate) fn run_save_steps(
+    engine: &Engine,
+    caller: &Caller,
+    mut step: SaveStep,
+    write: impl Fn(Change) -> Result<CommitResult, StoreError>,
+) -> Result<Remembered, Error> {
+    loop {
+        step = match step {
+            SaveStep::Done(remembered) => return Ok(remembered),
+            SaveStep::Write(change, saving) => engine.resume_save(caller, saving, write(change))?,
         };
-        let (change, saved) = self.plan_save(caller, &store, cleared, Operation::Create, false)?;
-        let change = change.unwrap_or_else(|| Change::new(caller.tenant, self.clock.now()));
-        Ok(Ok((change, saved.memory)))
     }
+}
 
-    fn attempt_save(&self, caller: &Caller, asked: SaveRequest) -> Result<SaveStep, Error> {
-        if asked.attempt >= self.limits().commit_attempts {
-            return Err(Error::conflict("conflict.lost_race", "many writers are at this place; try again"));
+pub(crate) fn begin_remember_as(
+    engine: &Engine,
+    caller: &Caller,
+    mut draft: Draft,
+    deed: WriteIntent,
+    operation: Operation,
+) -> Result<SaveStep, Error> {
+    if draft.derived_from.is_empty() && deed == WriteIntent::Write {
+        draft.derived_from = lineage::find_repeated_versions(engine, caller, &draft)?;
+    }
+    attempt_save(engine, caller, SaveRequest { draft, deed, operation, attempt: 0, begun: engine.clock.now() })
+}
+
+/// Before looking again: where what was known of the tenant is no longer so, or a text was forgotten meanwhile, the
+/// gate is to tell.
+pub(crate) fn invalidate_cache(
+    engine: &Engine,
+    tenant: TenantId,
+    guard: &Guard,
+    begun: Timestamp,
+) -> Result<(), Error> {
+    if matches!(guard, Guard::RowInState { .. } | Guard::RowCountIs { .. }) {
+        engine.known.forget_tenant(tenant);
+    }
+    match guard {
+        Guard::RowCountIs { kind: RowKind::Certificates, .. } => erase::ensure_not_erased_since(engine, tenant, begun),
+        _ => Ok(()),
+    }
+}
+
+/// What a save to a path would write, for whoever writes many as one.
+pub(crate) fn plan_save_at_path(
+    engine: &Engine,
+    caller: &Caller,
+    draft: &Draft,
+) -> Result<Result<(Change, Memory), Refusal>, Error> {
+    let ReadyDraft { store, cleared } = match prepare_draft(engine, caller, WriteIntent::Write, draft)? {
+        Ok(ready) => ready,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let (change, saved) = remember::plan_save(engine, caller, &store, cleared, Operation::Create, false)?;
+    let change = change.unwrap_or_else(|| Change::new(caller.tenant, engine.clock.now()));
+    Ok(Ok((change, saved.memory)))
+}
+
+fn attempt_save(engine: &Engine, caller: &Caller, asked: SaveRequest) -> Result<SaveStep, Error> {
+    if asked.attempt >= engine.limits().commit_attempts {
+        return Err(Error::conflict("conflict.lost_race", "many writers are at this place; try again"));
+    }
+    let ReadyDraft { store, cleared } = match prepare_draft(engine, caller, asked.deed, &asked.draft)? {
+        Ok(ready) => ready,
+        Err(refusal) => return Ok(refusal_step(engine, caller, &asked.draft.store, refusal)),
+    };
+    let (change, saved) = remember::plan_save(engine, caller, &store, cleared, asked.operation, asked.attempt == 0)?;
+    let saved = Box::new(saved);
+    Ok(match change {
+        Some(change) => {
+            SaveStep::Write(change, PendingSave(PendingOutcome::Saved(Box::new(SaveAttempt { asked, saved }))))
         }
-        let ReadyDraft { store, cleared } = match self.prepare_draft(caller, asked.deed, &asked.draft)? {
-            Ok(ready) => ready,
-            Err(refusal) => return Ok(self.refusal_step(caller, &asked.draft.store, refusal)),
-        };
-        let (change, saved) = self.plan_save(caller, &store, cleared, asked.operation, asked.attempt == 0)?;
-        let saved = Box::new(saved);
-        Ok(match change {
-            Some(change) => {
-                SaveStep::Write(change, PendingSave(PendingOutcome::Saved(Box::new(SaveAttempt { asked, saved }))))
-            }
-            None => SaveStep::Done(Remembered::Saved(saved)),
-        })
-    }
+        None => SaveStep::Done(Remembered::Saved(saved)),
+    })
+}
 
-    fn refusal_step(&self, caller: &Caller, store: &str, refusal: Refusal) -> SaveStep {
-        SaveStep::Write(self.plan_refusal_event(caller, store, &refusal), PendingSave(PendingOutcome::Refused(refusal)))
-    }
+fn refusal_step(engine: &Engine, caller: &Caller, store: &str, refusal: Refusal) -> SaveStep {
+    SaveStep::Write(
+        crate::plan_refusal_event(engine, caller, store, &refusal),
+        PendingSave(PendingOutcome::Refused(refusal)),
+    )
+}
 
-    /// Through the gate on what is known of the tenant; what that was is checked again when it is written.
-    fn prepare_draft(
-        &self,
-        caller: &Caller,
-        deed: WriteIntent,
-        draft: &Draft,
-    ) -> Result<Result<ReadyDraft, Refusal>, Error> {
-        // A store that is made on first use is made by a save that passes, not by one that is refused.
-        let store = match self.known.store(caller.tenant, &draft.store) {
-            Some(store) => store,
-            None => Arc::new(self.open_store(caller, &draft.store)?),
-        };
-        let scope = policy::scope_for(caller, store.scope, draft.system.as_deref())?;
-        if let Some(refusal) = self.closed_run_refusal(caller, &scope)? {
-            return Ok(Err(refusal));
-        }
-        let (keys, erasures) = (self.cached_ban_keys(caller.tenant)?, self.cached_erasure_count(caller.tenant)?);
-        let cleared = match self.clear_draft_with_keys(caller, deed, &store, &scope, draft.clone(), &keys)? {
-            Ok(cleared) => cleared,
-            Err(refusal) => return Ok(Err(refusal)),
-        };
-        let store = self.cached_store_for_write(caller, &draft.store)?;
-        let known = [bans::ban_key_count_guard(&keys), cache::open_store_guard(&store), erasure_count_guard(erasures)];
-        Ok(Ok(ReadyDraft { store, cleared: cleared.with_guards(known) }))
+/// Through the gate on what is known of the tenant; what that was is checked again when it is written.
+fn prepare_draft(
+    engine: &Engine,
+    caller: &Caller,
+    deed: WriteIntent,
+    draft: &Draft,
+) -> Result<Result<ReadyDraft, Refusal>, Error> {
+    // A store that is made on first use is made by a save that passes, not by one that is refused.
+    let store = match engine.known.store(caller.tenant, &draft.store) {
+        Some(store) => store,
+        None => Arc::new(stores::open_store(engine, caller, &draft.store)?),
+    };
+    let scope = policy::scope_for(caller, store.scope, draft.system.as_deref())?;
+    if let Some(refusal) = runs::closed_run_refusal(engine, caller, &scope)? {
+        return Ok(Err(refusal));
     }
+    let (keys, erasures) =
+        (bans::cached_ban_keys(engine, caller.tenant)?, erase::cached_erasure_count(engine, caller.tenant)?);
+    let cleared = match remember::clear_draft_with_keys(engine, caller, deed, &store, &scope, draft.clone(), &keys)? {
+        Ok(cleared) => cleared,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let store = stores::cached_store_for_write(engine, caller, &draft.store)?;
+    let known = [bans::ban_key_count_guard(&keys), cache::open_store_guard(&store), erasure_count_guard(erasures)];
+    Ok(Ok(ReadyDraft { store, cleared: cleared.with_guards(known) }))
 }
 
 fn run_cap_refusal(saves_max: u32) -> Refusal {

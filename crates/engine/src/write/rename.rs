@@ -11,27 +11,36 @@ use crate::model::vocabulary::Operation;
 use crate::policy;
 use crate::ports::StoreError;
 use crate::ports::change::{Change, Guard, Place, Write};
+use crate::recall::read;
 use crate::removal::forget::TransitionOutcome;
+use crate::tenant::allow_list;
+use crate::tenant::stores;
+use crate::write::remember;
 
 impl Engine {
     /// Moves a memory to a path where nothing stands. Its history moves with it.
     pub fn rename(&self, caller: &Caller, memory: MemoryId, path: &str) -> Result<TransitionOutcome, Error> {
         self.ensure_memory_enabled()?;
-        let current = self.read_by_id(caller, memory)?;
-        let store = self.open_store(caller, &current.store)?;
+        let current = read::read_by_id(self, caller, memory)?;
+        let store = stores::open_store(self, caller, &current.store)?;
         let path = normalize_new_path(path, self.limits())?;
-        let secrets = self.ruleset_of(&store)?.secrets;
+        let secrets = remember::ruleset_of(self, &store)?.secrets;
         // A path is text too: the scanner sees it before it is kept.
         let draft = Draft { path: Some(path.clone()), ..Draft::default() };
-        let seen = match scan_draft(draft, current.scope.kind(), secrets, &|| self.load_allow_list(caller.tenant), None)
-        {
+        let seen = match scan_draft(
+            draft,
+            current.scope.kind(),
+            secrets,
+            &|| allow_list::load_allow_list(self, caller.tenant),
+            None,
+        ) {
             Err(GateError::Refused(refusal)) => Some(refusal),
             Err(GateError::Failed(error)) => return Err(error),
             Ok(_) => None,
         };
         let denied = policy::may_write(caller, &store, &current.scope, current.kind, true).err();
         if let Some(refusal) = denied.or(seen) {
-            return Ok(TransitionOutcome::Refused(self.log_refusal(caller, &store.slug, refusal)?));
+            return Ok(TransitionOutcome::Refused(crate::log_refusal(self, caller, &store.slug, refusal)?));
         }
         let now = self.clock.now();
         let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, Some("renamed".to_owned()));

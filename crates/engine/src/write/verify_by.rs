@@ -12,7 +12,9 @@ use crate::model::refusal::Refusal;
 use crate::model::vocabulary::{Operation, State};
 use crate::policy;
 use crate::ports::change::{Change, Guard, Write};
+use crate::recall::read;
 use crate::removal::forget::TransitionOutcome;
+use crate::tenant::stores;
 
 impl Engine {
     /// A person confirms that a memory still holds, until the given date or for good.
@@ -24,15 +26,15 @@ impl Engine {
         reason: Option<String>,
     ) -> Result<TransitionOutcome, Error> {
         self.ensure_memory_enabled()?;
-        let current = self.read_by_id(caller, memory)?;
-        let store = self.open_store(caller, &current.store)?;
+        let current = read::read_by_id(self, caller, memory)?;
+        let store = stores::open_store(self, caller, &current.store)?;
         let programs = Refusal::new("policy.people_only", "only a person can say that a memory still holds");
         let permit = match caller.role.is_program() {
             true => Err(programs),
             false => policy::may_write(caller, &store, &current.scope, current.kind, true),
         };
         if let Err(refusal) = permit {
-            return Ok(TransitionOutcome::Refused(self.log_refusal(caller, &store.slug, refusal)?));
+            return Ok(TransitionOutcome::Refused(crate::log_refusal(self, caller, &store.slug, refusal)?));
         }
         if current.state != State::Active {
             return Err(Error::conflict("conflict.not_active", format!("the memory is {}", current.state)));
