@@ -31,6 +31,8 @@ pub use admin::log_verification::{BrokenEntry, LogVerification};
 pub use context::diagnose::{Diagnosis, SessionMemory, SessionReceipt, SessionReport};
 pub use context::turn::{Context, ContextRequest, RECEIPT_PENDING};
 pub use context::window::{Message, Window, WindowCut, WindowRequest};
+pub use model::run::{Run, RunOutcome};
+pub use model::turn::Turn;
 pub use recall::event_visibility::EventVisibility;
 pub use recall::lineage::Lineage;
 pub use recall::read::{Listing, MemoryReference};
@@ -43,11 +45,11 @@ pub use review::propose::{Promotion, ProposalOutcome};
 pub use review::rescan::{RESCAN_ORDER, RescanReport, StoredFinding};
 pub use review::rollback::{Rollback, RollbackOutcome};
 pub use sources::audit_log::{AuditEntry, StepOutput};
-pub use sources::episodes::{EPISODES_STORE, SessionSummary, Turn};
+pub use sources::episodes::{EPISODES_STORE, SessionSummary};
 pub use sources::four_sources::{RecallQuery, RecallResults, RecalledItem, SourceFailure};
 pub use sources::ingest::{DocumentText, IngestOutcome, IngestReport, RemovedDocument};
 pub use sources::knowledge::{Document, DocumentStatus};
-pub use sources::runs::{CloseRunOutcome, CloseRunReport, CloseRunRequest, Run, RunOutcome};
+pub use sources::runs::{CloseRunOutcome, CloseRunReport, CloseRunRequest};
 pub use sources::skills::{LoadedSkills, Skill, SkillSource, SkippedSkill};
 pub use summaries::Summariser;
 pub use summaries::extractive::ExtractiveSummariser;
@@ -62,18 +64,19 @@ use std::sync::Arc;
 
 use crate::model::caller::Caller;
 use crate::model::error::Error;
+use crate::model::error::StoreError;
 use crate::model::event::EventBody;
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::limits::Limits;
 use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
+use crate::model::row::RowFilter;
 use crate::model::ruleset::Rulesets;
 use crate::model::store::Store;
 use crate::model::vector::{Embedding, Vector};
 use crate::policy::Readable;
 use crate::ports::change::Change;
-use crate::ports::row::RowFilter;
-use crate::ports::{Backend, Clock, Embedder, StoreError};
+use crate::ports::{Backend, Clock, Embedder};
 
 /// The product behind every door: a backend, an embedder, a clock, and the rules.
 #[derive(Clone)]

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use engine::model::caller::Caller;
 use engine::model::error::Error;
+use engine::model::error::StoreError;
 use engine::model::memory::Draft;
-use engine::ports::StoreError;
 use engine::ports::change::{Change, CommitResult};
 use engine::{Engine, Remembered, SaveStep};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, oneshot, watch};

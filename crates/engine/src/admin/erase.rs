@@ -9,12 +9,17 @@ use crate::admin::keys;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
+use crate::model::guard::Guard;
+use crate::model::guard::Place;
 use crate::model::id::{MemoryId, TenantId};
 use crate::model::memory::Memory;
+use crate::model::row::RowFilter;
+use crate::model::row::RowKind;
+use crate::model::row::SideRecord;
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{ScopeKind, State};
-use crate::ports::change::{Change, Guard, Place, Write};
-use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
+use crate::ports::change::{Change, Write};
+use crate::ports::row::{self};
 use crate::ports::{Filter, SortOrder, Tenant};
 use crate::removal::certificate::{Certificate, Erasure, ErasureDetails};
 use crate::removal::redact;
@@ -264,7 +269,7 @@ pub(crate) fn for_each_row(
     engine: &Engine,
     caller: &Caller,
     kind: RowKind,
-    mut visit: impl FnMut(&row::Row),
+    mut visit: impl FnMut(&crate::model::row::Row),
 ) -> Result<(), Error> {
     let mut filter = RowFilter { limit: engine.limits().list_max, ..RowFilter::default() };
     loop {

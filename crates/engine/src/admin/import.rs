@@ -5,16 +5,20 @@ use crate::admin::export::{ExportPiece, ExportedMemory, ExportedVersion};
 use crate::gate::{VersionStamp, VersionedEntry, WriteIntent};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
+use crate::model::error::StoreError;
 use crate::model::event::{EventBody, EventName};
+use crate::model::guard::Guard;
+use crate::model::guard::Place;
 use crate::model::id::StoreId;
 use crate::model::memory::{Draft, Memory};
 use crate::model::refusal::Refusal;
+use crate::model::row::RowKind;
+use crate::model::row::SideRecord;
 use crate::model::store::Store;
 use crate::model::vocabulary::{Operation, Role, State};
 use crate::policy::{Readable, WritePermit};
-use crate::ports::change::{Change, Guard, Place, Write};
-use crate::ports::row::{RowKind, SideRecord};
-use crate::ports::{Address, StoreError};
+use crate::ports::Address;
+use crate::ports::change::{Change, Write};
 use crate::tenant::bans;
 use crate::tenant::bans::{BanKey, KEYS_MAX};
 use crate::tenant::pipelines::admins_only;
@@ -108,7 +112,7 @@ fn is_already_saved(engine: &Engine, caller: &Caller, draft: &Draft) -> Result<b
     let store = stores::open_store(engine, caller, &draft.store)?;
     let scope = crate::policy::scope_for(caller, store.scope, draft.system.as_deref())?;
     let place = Place { store: store.slug, scope };
-    let sha256 = crate::model::memory::content_sha256(&draft.content);
+    let sha256 = crate::text::digest::content_sha256(&draft.content);
     // By its hash only what has no path is found.
     let address = match draft.path.clone() {
         Some(path) => Address::Path { place, path },

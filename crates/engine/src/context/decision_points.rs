@@ -7,25 +7,13 @@ use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::id::MemoryId;
 use crate::model::store::{AUDIT_LOG, KNOWLEDGE_BASE, WORKFLOW_STEPS};
-use crate::model::vocabulary::{Kind, Ranker};
+use crate::model::vocabulary::{Kind, Purpose, Ranker};
 use crate::policy;
 use crate::ports::Filter;
 use crate::recall::ranking::Hit;
 use crate::recall::search;
 use crate::recall::search::SearchQuery;
 use crate::sources::episodes::EPISODES_STORE;
-use crate::vocabulary;
-
-vocabulary! {
-    /// What a context is wanted for.
-    Purpose ("purpose") {
-        Task = "task",
-        Tool = "tool",
-        Approval = "approval",
-        Content = "content",
-        Delegation = "delegation",
-    }
-}
 
 /// One purpose and where its answers are.
 #[derive(Debug)]

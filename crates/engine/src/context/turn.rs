@@ -2,19 +2,19 @@
 
 use crate::Engine;
 use crate::context::decision_points;
-use crate::context::decision_points::Purpose;
 use crate::context::window::Message;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
 use crate::model::id::MemoryId;
 use crate::model::limits::{check_range, trust_score};
-use crate::model::memory::{Memory, content_sha256};
+use crate::model::memory::Memory;
+use crate::model::row::SideRecord;
 use crate::model::scope::Scope;
+use crate::model::vocabulary::Purpose;
 use crate::model::vocabulary::{Ranker, TurnRole};
 use crate::policy;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::SideRecord;
 use crate::ports::{Filter, PageRequest, SortOrder};
 use crate::recall::ranking::Hit;
 use crate::recall::search;
@@ -29,6 +29,7 @@ use crate::receipts::render::{self, ContextBlock, ShownMemory};
 use crate::review::promotion_notice;
 use crate::safety;
 use crate::tenant::stores;
+use crate::text::digest::content_sha256;
 use crate::text::plural::format_count;
 use crate::text::token_estimate;
 

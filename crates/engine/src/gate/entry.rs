@@ -5,13 +5,14 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use super::{ClearedDraft, compute_expiry};
 use crate::model::caller::Caller;
+use crate::model::guard::Guard;
 use crate::model::id::{MemoryId, VersionId};
-use crate::model::memory::{Evidence, Memory, content_sha256};
+use crate::model::memory::{Evidence, Memory};
 use crate::model::ruleset::Ruleset;
 use crate::model::vector::Embedding;
 use crate::model::vocabulary::{Operation, State};
-use crate::ports::change::Guard;
 use crate::safety;
+use crate::text::digest::content_sha256;
 use crate::text::entities;
 use crate::text::words::{self, IndexedWords};
 

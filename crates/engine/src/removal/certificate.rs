@@ -8,11 +8,15 @@ use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::id::MemoryId;
-use crate::model::memory::{Memory, to_hex};
+use crate::model::memory::Memory;
+use crate::model::row::RowFilter;
+use crate::model::row::RowKind;
+use crate::model::row::SideRecord;
 use crate::policy::Readable;
 use crate::ports::Address;
-use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
+use crate::ports::row::{self};
 use crate::removal::quarantine::reviewers_only;
+use crate::text::digest::to_hex;
 use crate::text::normalize;
 use crate::{safety, vocabulary};
 

@@ -30,9 +30,10 @@ use crate::model::event::{EventBody, EventName};
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::memory::{Evidence, Memory, Version};
 use crate::model::refusal::Refusal;
+use crate::model::row::RowKind;
+use crate::model::row::SideRecord;
 use crate::model::scope::Scope;
 use crate::model::vocabulary::Role;
-use crate::ports::row::{RowKind, SideRecord};
 use crate::review::owners::PathOwners;
 use crate::{safety, vocabulary};
 

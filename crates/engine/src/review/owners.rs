@@ -8,8 +8,11 @@ use crate::gate::check_label;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
+use crate::model::row::RowFilter;
+use crate::model::row::RowKind;
+use crate::model::row::SideRecord;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
+use crate::ports::row::{self};
 use crate::tenant::pipelines::admins_only;
 use crate::tenant::stores;
 

@@ -4,25 +4,31 @@ use jiff::Timestamp;
 
 use super::{Action, Review, ReviewState, may_decide};
 use crate::Engine;
-use crate::admin::keys::Key;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
+use crate::model::guard::Place;
 use crate::model::id::MemoryId;
+use crate::model::key::Key;
 use crate::model::limits::resolve_limit;
 use crate::model::memory::{Evidence, Memory};
 use crate::model::refusal::Refusal;
+use crate::model::row::RowFilter;
+use crate::model::row::SideRecord;
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{Role, State};
 use crate::policy::Readable;
 use crate::ports::Address;
-use crate::ports::change::Place;
-use crate::ports::row::{self, RowFilter, SideRecord};
+use crate::ports::cursor::{decode_time_cursor, encode_time_cursor};
+use crate::ports::row::{self};
 use crate::recall::read;
 use crate::review::owners;
 use crate::review::plan;
 
 /// A place in the queue: when a review was made, and its id.
 pub type QueueCursor = (Timestamp, String);
+
+/// Prefix of cursors of the review queue.
+const CURSOR_PREFIX: &str = "q";
 
 /// Which reviews; empty fields do not filter.
 #[derive(Clone, Debug, Default)]
@@ -205,4 +211,17 @@ pub(crate) fn may_see_proposal(caller: &Caller, put: &ProposalOrigin<'_>) -> boo
     let at_home = caller.is_in_same_conversation(put.user, put.conversation);
     let own = put.proposer == caller.principal && (at_home || !caller.role.is_program());
     caller.role.may_decide_reviews() || own || (himself && caller.role == Role::User)
+}
+
+impl QueuePage {
+    /// Token for where the next page begins.
+    pub fn next_token(&self) -> Option<String> {
+        let (at, id) = self.next.as_ref()?;
+        Some(encode_time_cursor(CURSOR_PREFIX, *at, id))
+    }
+
+    /// Reads a token of [`QueuePage::next_token`].
+    pub fn mark_from_token(token: &str) -> Result<QueueCursor, Error> {
+        decode_time_cursor(CURSOR_PREFIX, token)
+    }
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::Engine;
+use crate::gate::allow_list::AllowList;
 use crate::gate::{GateError, scan_draft};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
@@ -21,7 +22,6 @@ use crate::review::propose::ProposalOutcome;
 use crate::review::{Action, Review, Risk, SourceVersion};
 use crate::safety::{Concern, RULES_VERSION, Severity};
 use crate::tenant::allow_list;
-use crate::tenant::allow_list::AllowList;
 use crate::tenant::pipelines::admins_only;
 
 /// How the stretches of a rescan follow each other: what is saved meanwhile comes last.

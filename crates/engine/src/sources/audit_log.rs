@@ -9,6 +9,7 @@ use crate::gate::WriteIntent;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
+use crate::model::memory::HAPPENED_AT_FIELD;
 use crate::model::memory::{Draft, Evidence};
 use crate::model::scope::Scope;
 use crate::model::store::{AUDIT_LOG, WORKFLOW_STEPS};
@@ -43,9 +44,6 @@ pub struct StepOutput {
     #[serde(default)]
     pub completed_at: Option<Timestamp>,
 }
-
-/// The metadata field that says when an entry happened.
-pub(crate) const HAPPENED_AT_FIELD: &str = "at";
 
 impl Engine {
     /// Adds to the audit log; the whole tenant can read it.

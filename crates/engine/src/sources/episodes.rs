@@ -10,10 +10,12 @@ use crate::admin::erase;
 use crate::gate;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
+use crate::model::guard::Guard;
+use crate::model::guard::Place;
 use crate::model::memory::{Draft, Memory};
+use crate::model::turn::Turn;
 use crate::model::vocabulary::{Kind, TtlClass, TurnRole};
 use crate::policy;
-use crate::ports::change::{Guard, Place};
 use crate::ports::{Filter, PageRequest, SortOrder};
 use crate::recall::read::cursor_after;
 use crate::tenant::stores;
@@ -25,27 +27,6 @@ pub const EPISODES_STORE: &str = "episodes";
 
 /// Turns saved in one transaction: they wait for one disk, and other writers wait a few milliseconds for them.
 const TURNS_PER_COMMIT: usize = 100;
-
-/// One turn of a conversation, as a host hands it over.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Turn {
-    pub content: String,
-    #[serde(default)]
-    pub role: Option<TurnRole>,
-    /// Who spoke, by name.
-    #[serde(default)]
-    pub speaker: Option<String>,
-    /// Its position; `None`: after the turn before it.
-    #[serde(default)]
-    pub turn: Option<u32>,
-    #[serde(default)]
-    pub kind: Option<Kind>,
-    #[serde(default)]
-    pub importance: Option<f64>,
-    #[serde(default)]
-    pub ttl: Option<TtlClass>,
-}
 
 /// A session an agent took part in.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -11,7 +11,6 @@ use crate::model::error::Error;
 use crate::model::event::{Event, EventName};
 use crate::model::id::MemoryId;
 use crate::model::limits::resolve_limit;
-use crate::model::memory::content_sha256;
 use crate::model::store::{AUDIT_LOG, KNOWLEDGE_BASE, WORKFLOW_STEPS};
 use crate::model::vocabulary::Ranker;
 use crate::ports::Filter;
@@ -21,6 +20,7 @@ use crate::recall::search;
 use crate::recall::search::SearchQuery;
 use crate::sources::episodes::EPISODES_STORE;
 use crate::sources::knowledge;
+use crate::text::digest::content_sha256;
 use crate::text::words;
 
 /// What an agent asks its memory.

@@ -11,7 +11,7 @@ use crate::Engine;
 use crate::gate::{check_label, check_text, normalize_new_path, normalize_path};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::memory::{Draft, Memory, content_sha256};
+use crate::model::memory::{Draft, Memory};
 use crate::model::refusal::Refusal;
 use crate::model::store::{KNOWLEDGE_BASE, KNOWLEDGE_DRAFTS};
 use crate::model::vocabulary::Kind;
@@ -23,6 +23,7 @@ use crate::sources::document_swap::{DocumentDiff, DocumentLease, DocumentRemoval
 use crate::sources::knowledge::{Document, DocumentStatus, category_tag};
 use crate::tenant::pipelines::admins_only;
 use crate::text::chunks::{self, Chunk, DocumentFormat};
+use crate::text::digest::content_sha256;
 use crate::text::html;
 use crate::text::markdown;
 

@@ -8,58 +8,24 @@ use crate::Engine;
 use crate::gate::{VersionStamp, VersionedEntry, check_label, check_name};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
+use crate::model::error::StoreError;
 use crate::model::event::{EventBody, EventName};
+use crate::model::guard::Guard;
 use crate::model::limits::resolve_limit;
 use crate::model::memory::{Draft, Evidence, Memory};
 use crate::model::refusal::Refusal;
+use crate::model::row::RowFilter;
+use crate::model::row::RowKind;
+use crate::model::row::SideRecord;
+use crate::model::run::Run;
+use crate::model::run::RunOutcome;
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation, State, TtlClass};
-use crate::ports::change::{Change, Guard, Write};
-use crate::ports::row::{self, Paging, RecordPage, RowFilter, RowKind, SideRecord};
-use crate::ports::{Filter, SortOrder, StoreError};
+use crate::ports::change::{Change, Write};
+use crate::ports::row::{self, Paging, RecordPage};
+use crate::ports::{Filter, SortOrder};
 use crate::review::plan;
-use crate::vocabulary;
 use crate::write::remember::Remembered;
-
-vocabulary! {
-    /// How a run ended.
-    RunOutcome ("outcome") {
-        Success = "success",
-        Failure = "failure",
-        Cancelled = "cancelled",
-    }
-}
-
-/// One stretch of work.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Run {
-    pub id: String,
-    pub goal: Option<String>,
-    pub workflow: Option<String>,
-    pub opened_by: String,
-    pub opened_at: Timestamp,
-    pub outcome: Option<RunOutcome>,
-    pub closed_at: Option<Timestamp>,
-}
-
-impl SideRecord for Run {
-    const KIND: RowKind = RowKind::Runs;
-    fn row_id(&self) -> String {
-        self.id.clone()
-    }
-    fn row_time(&self) -> Timestamp {
-        self.opened_at
-    }
-    fn row_state(&self) -> String {
-        if self.closed_at.is_some() { "closed" } else { "open" }.to_owned()
-    }
-    fn row_subject(&self) -> String {
-        self.workflow.clone().unwrap_or_default()
-    }
-    fn row_parent(&self) -> String {
-        self.opened_by.clone()
-    }
-}
 
 /// How a run shall be closed.
 #[derive(Clone, Debug)]
@@ -226,7 +192,7 @@ fn list_working_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result<Ve
     for store in
         engine.stores(caller)?.into_iter().filter(|store| store.scope == crate::model::vocabulary::ScopeKind::Run)
     {
-        places.push(crate::ports::change::Place { store: store.slug, scope: Scope::Run { run: run.id.clone() } });
+        places.push(crate::model::guard::Place { store: store.slug, scope: Scope::Run { run: run.id.clone() } });
     }
     if places.is_empty() {
         return Ok(Vec::new());

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use crate::model::lifecycle;
+use crate::model::turn::Turn;
 use crate::model::vocabulary::TurnRole;
-use crate::sources::episodes::Turn;
 use crate::summaries::Summariser;
 use crate::text::normalize;
 use crate::text::token_estimate;

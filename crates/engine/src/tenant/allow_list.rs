@@ -6,16 +6,21 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::Engine;
+use crate::gate::allow_list::{AllowList, allow_digest};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
+use crate::model::guard::Guard;
 use crate::model::id::TenantId;
-use crate::model::memory::content_sha256;
-use crate::ports::change::{Change, Guard, Write};
-use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
+use crate::model::row::RowFilter;
+use crate::model::row::RowKind;
+use crate::model::row::SideRecord;
+use crate::ports::change::{Change, Write};
+use crate::ports::row::{self};
 use crate::safety::{self, Finding};
 use crate::tenant::bans;
 use crate::tenant::pipelines::admins_only;
+use crate::text::digest::content_sha256;
 use crate::text::normalize;
 
 /// A value the scanner lets through. The value itself is not here.
@@ -53,33 +58,6 @@ pub enum AllowTarget {
 
 /// Values one tenant can let through at once: the gate reads them all where a rule found something.
 const ALLOWED_MAX: usize = 1_000;
-
-/// The values a tenant lets through now, as the gate compares them.
-#[derive(Clone, Debug, Default)]
-pub struct AllowList {
-    keys: Vec<String>,
-    digests: HashSet<String>,
-}
-
-impl AllowList {
-    /// Without what is let through on purpose. Findings of another text could point between characters; those stay.
-    pub(crate) fn remove_allowed(&self, text: &str, mut findings: Vec<Finding>) -> Vec<Finding> {
-        if !self.digests.is_empty() {
-            findings
-                .retain(|finding| !text.get(finding.start..finding.end).is_some_and(|value| self.allows_value(value)));
-        }
-        findings
-    }
-
-    fn allows_value(&self, value: &str) -> bool {
-        let sha256 = content_sha256(value);
-        self.keys.iter().any(|key| self.digests.contains(&allow_digest(key, &sha256)))
-    }
-}
-
-fn allow_digest(key: &str, sha256: &str) -> String {
-    normalize::hmac_sha256_hex(key, &["allowed", sha256])
-}
 
 impl Engine {
     /// What the scanner finds in a text, without what this tenant lets through.

@@ -8,14 +8,18 @@ use serde::{Deserialize, Serialize};
 use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
+use crate::model::error::StoreError;
 use crate::model::event::{EventBody, EventName};
+use crate::model::guard::Guard;
 use crate::model::id::{MemoryId, TenantId};
 use crate::model::memory::Draft;
 use crate::model::refusal::Refusal;
+use crate::model::row::RowFilter;
+use crate::model::row::RowKind;
+use crate::model::row::SideRecord;
 use crate::model::scope::Scope;
-use crate::ports::StoreError;
-use crate::ports::change::{Change, Guard, Write};
-use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
+use crate::ports::change::{Change, Write};
+use crate::ports::row::{self};
 use crate::tenant::pipelines::admins_only;
 use crate::text::normalize;
 use crate::{safety, vocabulary};
@@ -78,7 +82,7 @@ const BAN_KEY_STATE: &str = "key";
 impl SideRecord for BanKey {
     const KIND: RowKind = RowKind::Bans;
     fn row_id(&self) -> String {
-        format!("key-{}", &crate::model::memory::content_sha256(&self.key)[..16])
+        format!("key-{}", &crate::text::digest::content_sha256(&self.key)[..16])
     }
     fn row_time(&self) -> Timestamp {
         self.at

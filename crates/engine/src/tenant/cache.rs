@@ -4,10 +4,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::model::guard::Guard;
 use crate::model::id::TenantId;
+use crate::model::row::RowKind;
+use crate::model::row::SideRecord;
 use crate::model::store::Store;
-use crate::ports::change::Guard;
-use crate::ports::row::{RowKind, SideRecord};
 use crate::safety::scan_counters::ScanCounters;
 use crate::summaries::in_flight::SummaryRequests;
 use crate::tenant::bans::BanKey;

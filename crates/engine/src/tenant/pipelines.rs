@@ -8,10 +8,14 @@ use crate::gate::check_label;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
+use crate::model::guard::Place;
+use crate::model::row::RowFilter;
+use crate::model::row::RowKind;
+use crate::model::row::SideRecord;
 use crate::model::scope::Scope;
 use crate::model::vocabulary::Role;
-use crate::ports::change::{Change, Place, Write};
-use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
+use crate::ports::change::{Change, Write};
+use crate::ports::row::{self};
 
 /// One agent's opt-in.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -8,15 +8,20 @@ use crate::Engine;
 use crate::gate::check_label;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
+use crate::model::error::StoreError;
 use crate::model::event::{EventBody, EventName};
+use crate::model::guard::Guard;
+use crate::model::guard::Place;
 use crate::model::id::StoreId;
+use crate::model::row::RowFilter;
+use crate::model::row::RowKind;
+use crate::model::row::SideRecord;
 use crate::model::scope::Scope;
 use crate::model::store::{Store, find_builtin_store};
 use crate::model::vocabulary::{Access, ScopeKind, Trust};
 use crate::policy::Readable;
-use crate::ports::StoreError;
-use crate::ports::change::{Change, Guard, Place, Write};
-use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
+use crate::ports::change::{Change, Write};
+use crate::ports::row::{self};
 use crate::tenant::pipelines::admins_only;
 
 /// What a new store shall be.

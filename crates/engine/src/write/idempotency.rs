@@ -7,11 +7,15 @@ use serde_json::Value;
 use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
+use crate::model::error::StoreError;
+use crate::model::guard::Guard;
 use crate::model::id::TenantId;
-use crate::model::memory::content_sha256;
-use crate::ports::StoreError;
-use crate::ports::change::{Change, Guard, Write};
-use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
+use crate::model::row::RowFilter;
+use crate::model::row::RowKind;
+use crate::model::row::SideRecord;
+use crate::ports::change::{Change, Write};
+use crate::ports::row::{self};
+use crate::text::digest::content_sha256;
 
 /// How long an answer can be asked for again.
 pub const ANSWER_KEPT_HOURS: i64 = 24;
@@ -155,8 +159,9 @@ impl Engine {
                     break;
                 }
                 purged += rows.len() as u64;
-                let gone =
-                    |change: Change, row: row::Row| change.with_write(Write::DeleteRow { kind: row.kind, id: row.id });
+                let gone = |change: Change, row: crate::model::row::Row| {
+                    change.with_write(Write::DeleteRow { kind: row.kind, id: row.id })
+                };
                 self.backend.commit(rows.into_iter().fold(Change::new(tenant, now), gone))?;
             }
         }

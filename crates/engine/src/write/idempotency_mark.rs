@@ -5,15 +5,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::Engine;
+use crate::model::error::StoreError;
 use crate::model::event::Event;
+use crate::model::guard::Place;
 use crate::model::id::{MemoryId, TenantId, VersionId};
 use crate::model::memory::{Memory, Version};
+use crate::model::row::Row;
+use crate::model::row::RowFilter;
+use crate::model::row::RowKind;
+use crate::model::row::SideRecord;
 use crate::policy::Readable;
-use crate::ports::change::{Change, CommitResult, Place, Write};
-use crate::ports::row::{Row, RowFilter, RowKind, SideRecord};
+use crate::ports::change::{Change, CommitResult, Write};
 use crate::ports::{
     Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Filter, PageRequest, PlaceState, StoreCallback,
-    StoreError, Tenant,
+    Tenant,
 };
 use crate::write::idempotency::IdempotentCall;
 

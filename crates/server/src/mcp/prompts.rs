@@ -1,7 +1,7 @@
 //! Prompts: ready words for a person to start with.
 
 use engine::ContextRequest;
-use engine::context::decision_points::Purpose;
+use engine::model::vocabulary::Purpose;
 use rmcp::model::{
     ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult, Prompt, PromptArgument,
     PromptMessage, Role,

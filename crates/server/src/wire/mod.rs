@@ -21,8 +21,8 @@ pub mod upkeep;
 
 use std::borrow::Cow;
 
-use engine::admin::keys::Settable;
-use engine::context::decision_points::Purpose;
+use engine::model::key::Settable;
+use engine::model::vocabulary::Purpose;
 use engine::model::vocabulary::{
     Access, EvidenceKind, Kind, Layer, Operation, Ranker, Role, ScopeKind, State, Trust, TtlClass, TurnRole,
 };

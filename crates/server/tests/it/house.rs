@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use engine::admin::keys::{IssuedKey, KeyRights, NewKey};
+use engine::admin::keys::{IssuedKey, NewKey};
 use engine::model::caller::Caller;
 use engine::model::id::uuid_v7;
+use engine::model::key::KeyRights;
 use engine::model::vocabulary::Role;
 use engine::ports::{Clock, Tenant};
 use engine::{Engine, Settings};
@@ -139,7 +140,7 @@ impl House {
     pub(crate) fn agent(&self, name: &str) -> String {
         let rights = KeyRights {
             agent: Some(name.to_owned()),
-            may_set: engine::admin::keys::Settable::ALL.to_vec(),
+            may_set: engine::model::key::Settable::ALL.to_vec(),
             ..KeyRights::for_role(Role::Agent)
         };
         self.key(rights).text

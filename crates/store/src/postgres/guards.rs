@@ -1,7 +1,8 @@
 //! Whether what the engine decided on is still so, inside the writing transaction.
 
+use engine::model::guard::Guard;
+use engine::model::guard::Place;
 use engine::model::id::TenantId;
-use engine::ports::change::{Guard, Place};
 use tokio_postgres::Row;
 
 use super::fault::Fault;

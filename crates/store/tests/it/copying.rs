@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use engine::model::event::{EventBody, EventName};
 use engine::model::memory::Draft;
+use engine::model::row::Row;
+use engine::model::row::RowFilter;
+use engine::model::row::RowKind;
 use engine::model::vocabulary::{Operation, State};
 use engine::ports::change::Write;
-use engine::ports::row::{Row, RowFilter, RowKind};
 use engine::ports::{Backend, CandidateQuery, Filter, PageRequest, SortOrder};
 use engine::text::words;
 use store::{

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::model::caller::Caller;
 use engine::model::id::uuid_v7;
+use engine::model::limits::Neighbours;
 use engine::model::memory::Draft;
 use engine::model::vocabulary::{Kind, Operation, Ranker, State};
 use engine::ports::{
-    Backend, Calibration, CandidateQuery, Clock, EmbedError, Embedder, Filter, Neighbours, PageRequest, SortOrder,
+    Backend, Calibration, CandidateQuery, Clock, EmbedError, Embedder, Filter, PageRequest, SortOrder,
 };
 use engine::text::words;
 use engine::{Engine, SearchQuery, Settings};

@@ -4,10 +4,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use engine::model::error::StoreError;
 use engine::model::event::{EventBody, EventName, chain_hash};
-use engine::ports::change::{Change, Guard, Write};
-use engine::ports::row::{Row, RowFilter, RowKind};
-use engine::ports::{Backend, StoreError};
+use engine::model::guard::Guard;
+use engine::model::row::Row;
+use engine::model::row::RowFilter;
+use engine::model::row::RowKind;
+use engine::ports::Backend;
+use engine::ports::change::{Change, Write};
 use jiff::Timestamp;
 use store::{MigrateOptions, PostgresOptions, migrate_postgres, open_postgres};
 
