@@ -64,18 +64,11 @@ use std::sync::Arc;
 
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::error::StoreError;
-use crate::model::event::EventBody;
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::limits::Limits;
-use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
-use crate::model::row::RowFilter;
 use crate::model::ruleset::Rulesets;
-use crate::model::store::Store;
-use crate::model::vector::{Embedding, Vector};
 use crate::policy::Readable;
-use crate::ports::change::Change;
 use crate::ports::{Backend, Clock, Embedder};
 
 /// The product behind every door: a backend, an embedder, a clock, and the rules.
@@ -85,8 +78,10 @@ pub struct Engine {
     pub embedder: Arc<dyn Embedder>,
     pub clock: Arc<dyn Clock>,
     pub settings: Arc<Settings>,
-    /// Rows that hardly ever change.
-    pub known: Arc<tenant::cache::TenantCache>,
+    /// Rows that rarely change: stores, ban keys, the count of erasures. Every use is checked by a guard.
+    tenant_cache: Arc<tenant::cache::TenantCache>,
+    scan_counters: Arc<safety::scan_counters::ScanCounters>,
+    summary_requests: Arc<summaries::in_flight::SummaryRequests>,
 }
 
 /// What configuration can say about the engine.
@@ -106,6 +101,51 @@ pub struct Settings {
 }
 
 impl Engine {
+    pub fn new(
+        backend: Arc<dyn Backend>,
+        embedder: Arc<dyn Embedder>,
+        clock: Arc<dyn Clock>,
+        settings: Settings,
+    ) -> Engine {
+        Engine {
+            backend,
+            embedder,
+            clock,
+            settings: Arc::new(settings),
+            tenant_cache: Arc::default(),
+            scan_counters: Arc::default(),
+            summary_requests: Arc::default(),
+        }
+    }
+
+    /// This engine as another process would have it: the same database, nothing cached.
+    #[must_use]
+    pub fn with_empty_caches(&self) -> Engine {
+        Engine {
+            tenant_cache: Arc::default(),
+            scan_counters: Arc::default(),
+            summary_requests: Arc::default(),
+            ..self.clone()
+        }
+    }
+
+    /// This engine with other settings.
+    #[must_use]
+    pub fn with_settings(&self, settings: Settings) -> Engine {
+        Engine { settings: Arc::new(settings), ..self.clone() }
+    }
+
+    /// This engine with another clock.
+    #[must_use]
+    pub fn with_clock(&self, clock: Arc<dyn Clock>) -> Engine {
+        Engine { clock, ..self.clone() }
+    }
+
+    /// How often each scanner rule found something in this process.
+    pub fn scan_counters(&self) -> &safety::scan_counters::ScanCounters {
+        &self.scan_counters
+    }
+
     fn limits(&self) -> &Limits {
         &self.settings.limits
     }
@@ -132,61 +172,4 @@ impl Engine {
             false => Ok(()),
         }
     }
-}
-
-/// As [`Engine::readable`]; without `memory.read` nothing exists.
-pub(crate) fn visible_to(engine: &Engine, caller: &Caller) -> Result<Readable, Error> {
-    let closed =
-        RowFilter { state: Some("archived".to_owned()), limit: engine.limits().list_max, ..RowFilter::default() };
-    let closed: Vec<Store> = ports::row::select_records(&*engine.backend, caller.tenant, &closed)?;
-    let mut closed: Vec<String> = closed.into_iter().map(|store| store.slug).collect();
-    if !caller.role.may_decide_reviews() {
-        closed.push(model::store::KNOWLEDGE_DRAFTS.to_owned());
-    }
-    Ok(Readable { hidden_stores: closed, ..engine.readable_by(caller)?? })
-}
-
-/// As [`Engine::eyes`], without the stores that are looked into by name only, unless this filter names some.
-pub(crate) fn visible_for_filter(engine: &Engine, caller: &Caller, filter: &ports::Filter) -> Result<Readable, Error> {
-    let mut eyes = visible_to(engine, caller)?;
-    if filter.stores.is_empty() && filter.places.is_empty() {
-        eyes.hidden_stores.extend(model::store::STORES_BY_NAME_ONLY.iter().map(|slug| (*slug).to_owned()));
-    }
-    Ok(eyes)
-}
-
-/// Does it again where what it looked at changed before it could write.
-pub(crate) fn retry_lost_race<T>(engine: &Engine, work: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
-    for _ in 1..engine.limits().commit_attempts {
-        match work() {
-            Err(Error::Store(StoreError::Guard(_))) => {}
-            answer => return answer,
-        }
-    }
-    work()
-}
-
-/// Writes a refusal into the log and hands it back.
-pub(crate) fn log_refusal(engine: &Engine, caller: &Caller, store: &str, refusal: Refusal) -> Result<Refusal, Error> {
-    engine.backend.commit(plan_refusal_event(engine, caller, store, &refusal))?;
-    Ok(refusal)
-}
-
-/// What tells of a refusal.
-pub(crate) fn plan_refusal_event(engine: &Engine, caller: &Caller, store: &str, refusal: &Refusal) -> Change {
-    let now = engine.clock.now();
-    engine.known.scan_counters.count_blocked(refusal);
-    Change::new(caller.tenant, now).with_event(EventBody::from_refusal(caller, now, store, refusal))
-}
-
-/// The vector of a text, where the embedder is up. A memory without one is still found by its words.
-pub(crate) fn embed_text(engine: &Engine, text: &str) -> Option<Embedding> {
-    let vectors = engine.embedder.embed(&[text]).ok()?;
-    let vector = Vector::quantise(vectors.first()?)?;
-    Some(Embedding { model: engine.embedder.model().to_owned(), vector })
-}
-
-/// The vector of a memory being saved: only where making it does not hold up the save.
-pub(crate) fn embed_if_instant(engine: &Engine, memory: &Memory) -> Option<Embedding> {
-    engine.embedder.is_instant().then(|| embed_text(engine, &gate::embedding_text(memory))).flatten()
 }

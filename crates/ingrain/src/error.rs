@@ -1,7 +1,6 @@
 //! The one mapping from what went wrong to exit codes, JSON and words.
 
-use engine::model::error::StoreError;
-use engine::model::error::{CurrentVersion, Error};
+use engine::model::error::{CurrentVersion, Error, StoreError};
 use engine::model::refusal::Refusal;
 use engine::safety;
 use serde_json::{Map, Value, json};

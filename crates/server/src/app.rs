@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use engine::model::caller::Caller;
-use engine::model::error::Error;
-use engine::model::error::StoreError;
+use engine::model::error::{Error, StoreError};
 use engine::model::memory::Draft;
 use engine::ports::change::{Change, CommitResult};
 use engine::{Engine, Remembered, SaveStep};

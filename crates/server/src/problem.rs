@@ -4,8 +4,7 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use engine::model::error::Error;
-use engine::model::error::StoreError;
+use engine::model::error::{Error, StoreError};
 use engine::model::refusal::Refusal;
 use serde_json::{Map, Value, json};
 

@@ -4,28 +4,22 @@ use crate::Engine;
 use crate::admin::export::{ExportPiece, ExportedMemory, ExportedVersion};
 use crate::gate::{VersionStamp, VersionedEntry, WriteIntent};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
-use crate::model::guard::Guard;
-use crate::model::guard::Place;
+use crate::model::guard::{Guard, Place};
 use crate::model::id::StoreId;
 use crate::model::memory::{Draft, Memory};
 use crate::model::refusal::Refusal;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{RowKind, SideRecord};
 use crate::model::store::Store;
 use crate::model::vocabulary::{Operation, Role, State};
-use crate::policy::{Readable, WritePermit};
-use crate::ports::Address;
+use crate::policy::{Readable, WritePermit, admins_only};
 use crate::ports::change::{Change, Write};
-use crate::tenant::bans;
+use crate::ports::{Address, embedding, refusals};
 use crate::tenant::bans::{BanKey, KEYS_MAX};
-use crate::tenant::pipelines::admins_only;
-use crate::tenant::stores;
-use crate::write::attempt;
-use crate::write::remember;
+use crate::tenant::{bans, stores};
 use crate::write::remember::{Remembered, SaveOutcome};
+use crate::write::{attempt, clear};
 
 /// What an import did.
 #[derive(Clone, Debug, Default, serde::Serialize)]
@@ -198,7 +192,7 @@ fn import_history(engine: &Engine, caller: &Caller, story: &ExportedMemory) -> R
         let entry = match clear_imported_version(engine, caller, story, version, previous.as_ref())? {
             Ok(entry) => entry,
             Err(refusal) => {
-                return Ok(PieceOutcome::Refused(crate::log_refusal(engine, caller, &story.memory.store, refusal)?));
+                return Ok(PieceOutcome::Refused(refusals::log_refusal(engine, caller, &story.memory.store, refusal)?));
             }
         };
         redacted.extend(version.redacted_at.map(|_| version.memory.version));
@@ -208,7 +202,7 @@ fn import_history(engine: &Engine, caller: &Caller, story: &ExportedMemory) -> R
             change.guards.extend(entry.memory().path.clone().map(|path| Guard::PathFree { place, path }));
         }
         change.guards.extend(entry.guards().iter().filter(|_| last).cloned());
-        let embedding = if last { crate::embed_if_instant(engine, entry.memory()) } else { None };
+        let embedding = if last { embedding::embed_if_instant(engine, entry.memory()) } else { None };
         change = change.with_write(Write::Entry(Box::new(entry.with_embedding(embedding))));
     }
     let Some(stands) = previous else {
@@ -284,7 +278,7 @@ fn clear_imported_version(
         permit: WritePermit { state: snapshot.state, trust: snapshot.trust },
         is_history: over,
     };
-    let cleared = match remember::clear_draft_as(engine, caller, deed, &store, &snapshot.scope, draft)? {
+    let cleared = match clear::clear_draft_as(engine, caller, deed, &store, &snapshot.scope, draft)? {
         Ok(cleared) => cleared,
         Err(refusal) => return Ok(Err(refusal)),
     };

@@ -11,8 +11,8 @@ use crate::model::vocabulary::{Kind, Purpose, Ranker};
 use crate::policy;
 use crate::ports::Filter;
 use crate::recall::ranking::Hit;
-use crate::recall::search;
 use crate::recall::search::SearchQuery;
+use crate::recall::{search, visibility};
 use crate::sources::episodes::EPISODES_STORE;
 
 /// One purpose and where its answers are.
@@ -143,7 +143,7 @@ pub(crate) fn search_for_purpose(
     let mut warnings = Vec::new();
     for look in purpose.preset().sources {
         let query = SearchQuery { filter: look.merge_filter(&query.filter), ..query.clone() };
-        let eyes = crate::visible_for_filter(engine, caller, &query.filter)?;
+        let eyes = visibility::visible_for_filter(engine, caller, &query.filter)?;
         let (hits, answer) = search::find_hits(engine, &eyes, &query, Ranker::Operational, limit)?;
         for warning in answer.warnings {
             if !warnings.contains(&warning) {

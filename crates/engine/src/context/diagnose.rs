@@ -4,8 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::Engine;
-use crate::context::turn;
-use crate::context::turn::ContextRequest;
+use crate::context::turn::{self, ContextRequest};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::guard::Place;
@@ -17,13 +16,12 @@ use crate::model::row::RowFilter;
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{Ranker, ScopeKind, State};
 use crate::policy::Readable;
-use crate::ports::row::{self};
+use crate::ports::row;
 use crate::ports::{Filter, PageRequest, SortOrder};
 use crate::recall::exclusion_reason::exclusion_reason;
 use crate::recall::ranking::{Hit, RecallSource};
-use crate::recall::read;
-use crate::recall::search;
 use crate::recall::search::{HitExplanation, SearchQuery, UNRELATED_REASON};
+use crate::recall::{read, search, visibility};
 use crate::receipts::receipt::{ConsideredMemory, Receipt};
 use crate::sources::four_sources::is_near_enough;
 
@@ -79,7 +77,7 @@ pub struct SessionReceipt {
 impl Engine {
     /// Why this memory is, or is not, found and shown for this message. Nothing is counted, logged or kept.
     pub fn diagnose(&self, caller: &Caller, query: &SearchQuery, id: MemoryId) -> Result<Diagnosis, Error> {
-        let eyes = crate::visible_for_filter(self, caller, &query.filter)?;
+        let eyes = visibility::visible_for_filter(self, caller, &query.filter)?;
         let query = SearchQuery { explain: Some(id), ..query.clone() };
         let ranker = query.ranker.unwrap_or(Ranker::Operational);
         let limit = resolve_limit(query.limit, self.limits().results_default, self.limits().results_max)?;
@@ -99,7 +97,7 @@ impl Engine {
 
     /// What is kept of a session or conversation, and what its turns were shown.
     pub fn diagnose_session(&self, caller: &Caller, session: &str) -> Result<SessionReport, Error> {
-        let eyes = crate::visible_to(self, caller)?;
+        let eyes = visibility::visible_to(self, caller)?;
         let filter = Filter { session: Some(session.to_owned()), states: State::ALL.to_vec(), ..Filter::default() };
         let page = PageRequest { order: SortOrder::Oldest, after: None, limit: self.limits().list_max };
         let mut memories = self.backend.list_memories(&eyes, &filter, &page)?;
@@ -136,8 +134,13 @@ fn explain_recall(engine: &Engine, caller: &Caller, text: &str, id: MemoryId) ->
     }
     let filter = Filter { stores: vec![memory.store], ..Filter::default() };
     let query = SearchQuery { text: text.to_owned(), filter, explain: Some(id), ..SearchQuery::default() };
-    let (hits, _) =
-        search::find_hits(engine, &crate::visible_to(engine, caller)?, &query, Ranker::Episodic, source.hits_max())?;
+    let (hits, _) = search::find_hits(
+        engine,
+        &visibility::visible_to(engine, caller)?,
+        &query,
+        Ranker::Episodic,
+        source.hits_max(),
+    )?;
     let near = |hit: &&Hit| is_near_enough(hit, engine.limits().similarity_min);
     let rank = hits.iter().filter(near).position(|hit| hit.memory.id == id);
     let similarity = |hit: &Hit| hit.parts.get("similarity").copied().unwrap_or_default();

@@ -11,16 +11,14 @@ use crate::model::limits::{check_range, trust_score};
 use crate::model::memory::Memory;
 use crate::model::row::SideRecord;
 use crate::model::scope::Scope;
-use crate::model::vocabulary::Purpose;
-use crate::model::vocabulary::{Ranker, TurnRole};
+use crate::model::vocabulary::{Purpose, Ranker, TurnRole};
 use crate::policy;
 use crate::ports::change::{Change, Write};
 use crate::ports::{Filter, PageRequest, SortOrder};
 use crate::recall::ranking::Hit;
-use crate::recall::search;
 use crate::recall::search::SearchQuery;
-use crate::recall::usage;
 use crate::recall::usage::Touch;
+use crate::recall::{search, usage, visibility};
 use crate::receipts::receipt::{
     ConsideredMemory, NOTICE_REASON, OVER_BUDGET_REASON, Receipt, ReceiptFilter, ReceiptSettings, to_shown_entry,
     wait_for_answer,
@@ -141,7 +139,12 @@ impl Engine {
         }
         // Asked for by name, a store that is not there is a mistake, not a failing retrieval.
         if !request.filter.stores.is_empty() {
-            stores::ensure_stores_readable(self, caller, &crate::visible_to(self, caller)?, &request.filter.stores)?;
+            stores::ensure_stores_readable(
+                self,
+                caller,
+                &visibility::visible_to(self, caller)?,
+                &request.filter.stores,
+            )?;
         }
         if request.message.trim().is_empty() {
             return Ok(Context::default());
@@ -205,7 +208,7 @@ pub(crate) fn list_always_injected(engine: &Engine, caller: &Caller, filter: &Fi
     let pinned =
         Filter { always_inject: Some(true), unexpired_at: Some(search::query_time(engine, filter)), ..filter.clone() };
     let page = PageRequest { order: SortOrder::Newest, after: None, limit: engine.limits().always_inject_max };
-    let eyes = crate::visible_for_filter(engine, caller, filter)?;
+    let eyes = visibility::visible_for_filter(engine, caller, filter)?;
     let mut memories = engine.backend.list_memories(&eyes, &pinned, &page)?;
     memories.retain(|memory| eyes.shows_memory(memory) && policy::may_recall_in_run(caller, memory));
     Ok(memories)
@@ -217,7 +220,7 @@ fn find_ranked(engine: &Engine, caller: &Caller, request: &ContextRequest, skipp
         request.memories_max.unwrap_or(engine.limits().context_memories_max).clamp(1, engine.limits().results_max);
     let found = match request.purpose {
         Some(purpose) => decision_points::search_for_purpose(engine, caller, &query, purpose, limit),
-        None => crate::visible_for_filter(engine, caller, &request.filter).and_then(|eyes| {
+        None => visibility::visible_for_filter(engine, caller, &request.filter).and_then(|eyes| {
             let (mut hits, answer) = search::find_hits_or_by_time(engine, &eyes, &query, Ranker::Operational, limit)?;
             hits.retain(|hit| eyes.shows_memory(&hit.memory) && policy::may_recall_in_run(caller, &hit.memory));
             Ok((hits, answer.warnings))

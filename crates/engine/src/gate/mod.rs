@@ -1,6 +1,6 @@
 //! The one way in: shape, then policy, then evidence, then safety. What comes out is the only thing a store accepts.
 
-pub(crate) mod allow_list;
+pub mod allow_list;
 pub mod duplicate;
 
 mod entry;

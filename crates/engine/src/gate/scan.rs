@@ -8,8 +8,7 @@ use crate::model::error::Error;
 use crate::model::memory::Draft;
 use crate::model::refusal::{FieldFinding, Refusal};
 use crate::model::vocabulary::{ScopeKind, SecretAction};
-use crate::safety::classifier::CLASSIFIER_RULE;
-use crate::safety::classifier::Classifier;
+use crate::safety::classifier::{CLASSIFIER_RULE, Classifier};
 use crate::safety::{self, Concern, Finding, ScanVerdict, Severity, Strictness};
 
 /// A draft that may be kept, with what the scanner said of it.

@@ -10,6 +10,7 @@ pub mod lifecycle;
 pub mod limits;
 pub mod memory;
 pub mod refusal;
+pub mod review;
 pub mod row;
 pub mod ruleset;
 pub mod run;

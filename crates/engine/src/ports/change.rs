@@ -4,12 +4,9 @@ use jiff::Timestamp;
 
 use crate::gate::VersionedEntry;
 use crate::model::event::EventBody;
-use crate::model::guard::Guard;
-use crate::model::guard::Place;
+use crate::model::guard::{Guard, Place};
 use crate::model::id::{MemoryId, TenantId, VersionId};
-use crate::model::row::Row;
-use crate::model::row::RowKind;
-use crate::model::scope::Scope;
+use crate::model::row::{Row, RowKind};
 
 /// One transaction. The engine decided everything; the store checks the guards inside it and writes.
 #[derive(Debug, Clone)]

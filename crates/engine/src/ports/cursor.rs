@@ -6,7 +6,6 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 
 use crate::model::error::Error;
-use crate::model::row::RowKind;
 use crate::ports::{ListCursor, SortOrder};
 
 impl ListCursor {
@@ -76,6 +75,8 @@ fn invalid_cursor() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::row::RowKind;
+    use crate::review::QueuePage;
 
     #[test]
     fn words_come_back_and_fit_no_other_listing() {

@@ -2,6 +2,9 @@
 
 pub mod change;
 pub(crate) mod cursor;
+pub(crate) mod embedding;
+pub(crate) mod refusals;
+pub(crate) mod retry;
 pub mod row;
 
 use std::sync::Arc;
@@ -12,14 +15,11 @@ use uuid::Uuid;
 
 use crate::model::error::StoreError;
 use crate::model::event::Event;
-use crate::model::guard::Guard;
 use crate::model::guard::Place;
 use crate::model::id::{MemoryId, TenantId, VersionId};
 use crate::model::limits::Neighbours;
 use crate::model::memory::{Memory, Version};
-use crate::model::row::Row;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
+use crate::model::row::{Row, RowFilter, RowKind};
 use crate::model::vector::{Embedding, Vector};
 use crate::model::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
 use crate::policy::Readable;

@@ -3,19 +3,12 @@
 //! A review, a run, a key or a receipt is found by id, state, subject or parent and otherwise read whole. One shape
 //! means one code path a backend, so a new noun costs neither backend a line.
 
-use jiff::Timestamp;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-
+use crate::Engine;
+use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::error::StoreError;
 use crate::model::id::TenantId;
-use crate::model::row::RowFilter;
-use crate::model::row::SideRecord;
-use crate::ports::Backend;
-use crate::ports::cursor;
-use crate::vocabulary;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
+use crate::ports::{Backend, cursor};
 
 /// Reads one noun by id.
 pub fn get_record<T: SideRecord>(backend: &dyn Backend, tenant: TenantId, id: &str) -> Result<Option<T>, Error> {
@@ -85,4 +78,21 @@ pub fn select_records<T: SideRecord>(
     filter: &RowFilter,
 ) -> Result<Vec<T>, Error> {
     backend.list_rows(tenant, T::KIND, filter)?.into_iter().map(T::from_row).collect()
+}
+
+pub(crate) fn for_each_row(
+    engine: &Engine,
+    caller: &Caller,
+    kind: RowKind,
+    mut visit: impl FnMut(&crate::model::row::Row),
+) -> Result<(), Error> {
+    let mut filter = RowFilter { limit: engine.limits().list_max, ..RowFilter::default() };
+    loop {
+        let rows = engine.backend.list_rows(caller.tenant, kind, &filter)?;
+        rows.iter().for_each(&mut visit);
+        match rows.last() {
+            Some(last) if rows.len() == filter.limit => filter.after = Some((last.at, last.id.clone())),
+            _ => return Ok(()),
+        }
+    }
 }

@@ -11,13 +11,11 @@ use crate::model::memory::{Draft, Memory};
 use crate::model::row::RowFilter;
 use crate::model::vocabulary::State;
 use crate::policy::Readable;
-use crate::ports::row::{self};
+use crate::ports::row;
 use crate::ports::{CandidateQuery, Filter, SortOrder};
-use crate::recall::read;
 use crate::recall::usage::{MemoryUsage, Touch};
-use crate::review::plan;
-use crate::text::normalize;
-use crate::text::words;
+use crate::recall::{read, visibility};
+use crate::text::{normalize, words};
 
 /// Memories compared with a save: those that share most words with it.
 const COMPARED_MEMORIES_MAX: usize = 12;
@@ -28,7 +26,7 @@ impl Engine {
     /// What a memory was made from and what was made from it, as far as the caller may see.
     pub fn lineage(&self, caller: &Caller, memory: MemoryId) -> Result<Lineage, Error> {
         let memory = read::read_by_id(self, caller, memory)?;
-        let eyes = crate::visible_to(self, caller)?;
+        let eyes = visibility::visible_to(self, caller)?;
         let mut sources = Vec::new();
         for version in &memory.derived_from {
             sources.extend(
@@ -46,7 +44,7 @@ pub(crate) fn find_repeated_versions(engine: &Engine, caller: &Caller, draft: &D
     if caller.run.is_none() || !caller.role.is_program() || !caller.rules.read {
         return Ok(Vec::new());
     }
-    let eyes = crate::visible_to(engine, caller)?;
+    let eyes = visibility::visible_to(engine, caller)?;
     let text = &draft.content[..draft.content.floor_char_boundary(COMPARED_BYTES_MAX)];
     let filter = Filter { unexpired_at: Some(engine.clock.now()), ..Filter::default() };
     let find = CandidateQuery {
@@ -130,7 +128,7 @@ pub(crate) fn find_descendants(
     states: &[State],
 ) -> Result<Vec<Memory>, Error> {
     let filter = Filter { states: State::ALL.to_vec(), ..Filter::default() };
-    let mut derived = plan::list_all_memories(engine, tenant, &filter, SortOrder::Oldest)?;
+    let mut derived = read::list_all_memories(engine, tenant, &filter, SortOrder::Oldest)?;
     derived.retain(|memory| !memory.derived_from.is_empty());
     let mut owner: HashMap<VersionId, MemoryId> = HashMap::new();
     for version in derived.iter().flat_map(|memory| &memory.derived_from) {

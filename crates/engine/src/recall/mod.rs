@@ -7,3 +7,4 @@ pub mod ranking;
 pub(crate) mod read;
 pub(crate) mod search;
 pub mod usage;
+pub(crate) mod visibility;

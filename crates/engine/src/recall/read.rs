@@ -7,15 +7,15 @@ use jiff::Timestamp;
 use crate::Engine;
 use crate::gate::normalize_path;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
+use crate::model::error::{Conflict, CurrentVersion, Error};
 use crate::model::event::Event;
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::limits::resolve_limit;
 use crate::model::memory::{Memory, Version};
 use crate::model::vocabulary::State;
+use crate::policy::Readable;
 use crate::ports::{Address, Filter, ListCursor, PageRequest, SortOrder};
-use crate::recall::search;
-use crate::recall::usage;
+use crate::recall::{search, usage, visibility};
 use crate::tenant::stores;
 
 /// How people name a memory: by id, or by path in a store, or by a path that only one store has.
@@ -91,7 +91,7 @@ impl Engine {
         after: Option<ListCursor>,
         limit: Option<usize>,
     ) -> Result<Listing, Error> {
-        let eyes = crate::visible_to(self, caller)?;
+        let eyes = visibility::visible_to(self, caller)?;
         stores::ensure_stores_readable(self, caller, &eyes, &filter.stores)?;
         let limit = resolve_limit(limit, self.limits().list_default, self.limits().list_max)?;
         let at = search::query_time(self, &filter);
@@ -115,13 +115,13 @@ impl Engine {
     ) -> Result<Vec<Version>, Error> {
         let memory = self.locate(caller, reference)?;
         let limit = resolve_limit(limit, self.limits().history_default, self.limits().history_max)?;
-        let versions = self.backend.list_versions(&crate::visible_to(self, caller)?, memory.id, below, limit)?;
+        let versions = self.backend.list_versions(&visibility::visible_to(self, caller)?, memory.id, below, limit)?;
         usage::record_reads(self, caller, versions.iter().map(|version| &version.memory));
         Ok(versions)
     }
 
     pub fn version(&self, caller: &Caller, version: VersionId) -> Result<Version, Error> {
-        let eyes = crate::visible_to(self, caller)?;
+        let eyes = visibility::visible_to(self, caller)?;
         let found = self.backend.get_version(&eyes, version)?.filter(|version| eyes.shows_memory(&version.memory));
         let found = found.ok_or_else(|| Error::not_found(format!("version `{version}`")))?;
         usage::record_reads(self, caller, [&found.memory]);
@@ -192,7 +192,7 @@ impl Engine {
 
 fn load_as_of(engine: &Engine, caller: &Caller, reference: &MemoryReference, at: Timestamp) -> Result<Memory, Error> {
     let missing = || Error::not_found(format!("a memory there at {at}"));
-    let eyes = crate::visible_to(engine, caller)?;
+    let eyes = visibility::visible_to(engine, caller)?;
     let id = match reference {
         MemoryReference::Id(id) => *id,
         MemoryReference::Path { store, path } => {
@@ -218,7 +218,7 @@ fn load_as_of(engine: &Engine, caller: &Caller, reference: &MemoryReference, at:
 }
 
 pub(crate) fn read_by_id(engine: &Engine, caller: &Caller, id: MemoryId) -> Result<Memory, Error> {
-    let eyes = crate::visible_to(engine, caller)?;
+    let eyes = visibility::visible_to(engine, caller)?;
     let memory = engine.backend.get_memory(&eyes, &Address::Id(id))?;
     memory.filter(|memory| eyes.shows_memory(memory)).ok_or_else(|| Error::not_found(format!("memory `{id}`")))
 }
@@ -253,7 +253,7 @@ fn list_at_path(engine: &Engine, caller: &Caller, store: Option<&str>, path: &st
         ..Filter::default()
     };
     let page = |limit| PageRequest { order: SortOrder::Newest, after: None, limit };
-    let eyes = crate::visible_to(engine, caller)?;
+    let eyes = visibility::visible_to(engine, caller)?;
     let mut found =
         engine.backend.list_memories(&eyes, &of(vec![State::Active]), &page(engine.limits().list_default))?;
     if found.is_empty() {
@@ -272,4 +272,54 @@ pub(crate) fn cursor_after(order: SortOrder, last: &Memory) -> Option<ListCursor
         SortOrder::Expiring => last.expires_at.map(|at| ListCursor::Time(at, last.id)),
         SortOrder::LastTurn | SortOrder::Fading => None,
     }
+}
+
+/// Every memory a filter finds, page by page, with the engine's own eyes.
+pub(crate) fn list_all_memories(
+    engine: &Engine,
+    tenant: crate::model::id::TenantId,
+    filter: &Filter,
+    order: SortOrder,
+) -> Result<Vec<Memory>, Error> {
+    let mut memories: Vec<Memory> = Vec::new();
+    let mut after = None;
+    loop {
+        let page = PageRequest { order, after, limit: engine.limits().list_max };
+        let found = engine.backend.list_memories(&Readable::whole_tenant(tenant), filter, &page)?;
+        let last = found.len() < page.limit;
+        after = found.last().and_then(|memory| cursor_after(order, memory));
+        memories.extend(found);
+        if last {
+            return Ok(memories);
+        }
+    }
+}
+
+/// The caller believes this sha256 stands there; where it does not, nothing changes and he is told what does.
+pub(crate) fn ensure_expected_sha256(
+    engine: &Engine,
+    caller: &Caller,
+    expected: Option<&str>,
+    current: &Memory,
+) -> Result<(), Error> {
+    match expected {
+        Some(expected) if !expected.eq_ignore_ascii_case(&current.sha256) => {
+            Err(changed_since_error(engine, caller, current))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What somebody is told who looked at another version: what stands there now. So he has read it.
+pub(crate) fn changed_since_error(engine: &Engine, caller: &Caller, current: &Memory) -> Error {
+    usage::record_reads(engine, caller, [current]);
+    Error::Conflict(Conflict {
+        code: "conflict.sha256",
+        reason: "the memory has changed since you read it".to_owned(),
+        current: Some(CurrentVersion {
+            sha256: current.sha256.clone(),
+            version: current.version.to_string(),
+            excerpt: current.excerpt(engine.limits().conflict_excerpt_chars),
+        }),
+    })
 }

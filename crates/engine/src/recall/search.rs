@@ -11,17 +11,15 @@ use crate::model::store::Store;
 use crate::model::vocabulary::{Layer, Operation, Ranker, ScopeKind, State};
 use crate::policy::{self, Readable};
 use crate::ports::change::{Change, Write};
-use crate::ports::{CandidateQuery, CandidateSet, Filter};
+use crate::ports::{CandidateQuery, CandidateSet, Filter, embedding};
 use crate::recall::exclusion_reason::exclusion_reason;
 use crate::recall::ranking::{self, Hit, RankingQuery, named_time};
-use crate::recall::read;
-use crate::recall::usage;
 use crate::recall::usage::Touch;
+use crate::recall::{read, usage, visibility};
 use crate::tenant::stores;
 use crate::text::digest::content_sha256;
 use crate::text::entities::Entity;
 use crate::text::words;
-use crate::write::remember;
 
 /// Said to who searches among what was forgotten.
 const NO_WORDS_LEFT: &str =
@@ -79,7 +77,7 @@ pub struct HitExplanation {
 impl Engine {
     /// The best memories for a query, among those the caller may see.
     pub fn search(&self, caller: &Caller, query: &SearchQuery) -> Result<SearchResults, Error> {
-        let eyes = crate::visible_for_filter(self, caller, &query.filter)?;
+        let eyes = visibility::visible_for_filter(self, caller, &query.filter)?;
         let ranker = ranker_for(self, caller, &eyes, query)?;
         let limit = results_limit(self, caller, query, ranker)?;
         let (mut hits, mut answer) = find_hits_or_by_time(self, &eyes, query, ranker, limit)?;
@@ -125,7 +123,7 @@ fn ranker_for(engine: &Engine, caller: &Caller, eyes: &Readable, query: &SearchQ
     for slug in &query.filter.stores {
         let store = stores::open_readable_store(engine, caller, eyes, slug)?;
         ensure_opted_in(engine, caller, &store)?;
-        rankers.push(remember::ruleset_of(engine, &store)?.ranker);
+        rankers.push(stores::ruleset_of(engine, &store)?.ranker);
     }
     rankers.dedup();
     match (query.ranker, rankers.as_slice()) {
@@ -169,7 +167,7 @@ pub(crate) fn find_hits(
     let text = clip_to_bytes(&query.text, engine.limits().query_bytes_max);
     let words = words::parse_query(text);
     let by_meaning = !query.words_only && !text.trim().is_empty() && engine.embedder.supports_script(text);
-    let vector = by_meaning.then(|| crate::embed_text(engine, text)).flatten();
+    let vector = by_meaning.then(|| embedding::embed_text(engine, text)).flatten();
     let mut answer =
         SearchResults { hits: Vec::new(), ranker, considered_count: 0, warnings: Vec::new(), explanation: None };
     if vector.is_none() && by_meaning {
@@ -257,7 +255,7 @@ fn was_expired_by_upkeep(
     if memory.state != State::Archived || query.filter.states.contains(&State::Archived) {
         return Ok(false);
     }
-    let last = engine.backend.list_versions(&crate::visible_to(engine, caller)?, memory.id, None, 1)?;
+    let last = engine.backend.list_versions(&visibility::visible_to(engine, caller)?, memory.id, None, 1)?;
     Ok(last.first().is_some_and(|version| version.operation == Operation::Expire))
 }
 

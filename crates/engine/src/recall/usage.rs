@@ -5,17 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Engine;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::memory::Memory;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{RowKind, SideRecord};
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
-use crate::recall::read;
-use crate::receipts::receipt;
-use crate::tenant::pipelines::admins_only;
 use crate::vocabulary;
 
 vocabulary! {
@@ -59,61 +52,6 @@ impl SideRecord for MemoryUsage {
     fn row_parent(&self) -> String {
         self.run.clone().unwrap_or_default()
     }
-}
-
-impl Engine {
-    /// The memories that reached a run, newest touch first.
-    pub fn blame(&self, caller: &Caller, run: &str) -> Result<Vec<MemoryUsage>, Error> {
-        admins_only(caller)?;
-        receipt::wait_for_writes(self);
-        let filter = RowFilter {
-            parent: Some(run.to_owned()),
-            newest_first: true,
-            limit: self.limits().list_max,
-            ..RowFilter::default()
-        };
-        row::select_records(&*self.backend, caller.tenant, &filter)
-    }
-
-    /// The runs and conversations a memory touched, newest first.
-    pub fn reach(&self, caller: &Caller, memory: MemoryId) -> Result<Vec<MemoryUsage>, Error> {
-        admins_only(caller)?;
-        receipt::wait_for_writes(self);
-        let filter = RowFilter {
-            subject: Some(memory.to_string()),
-            newest_first: true,
-            limit: self.limits().list_max,
-            ..RowFilter::default()
-        };
-        let mut touches: Vec<MemoryUsage> = row::select_records(&*self.backend, caller.tenant, &filter)?;
-        touches.extend(usages_from_versions(self, caller, memory)?);
-        touches.sort_by_key(|touch| std::cmp::Reverse(touch.at));
-        // One that was erased left its touches; one that touched nothing is still there.
-        if touches.is_empty() {
-            read::read_by_id(self, caller, memory)?;
-        }
-        Ok(touches)
-    }
-}
-
-/// The log says which conversations wrote it: a save there leaves no row besides.
-fn usages_from_versions(engine: &Engine, caller: &Caller, memory: MemoryId) -> Result<Vec<MemoryUsage>, Error> {
-    let versions =
-        engine.backend.list_versions(&crate::visible_to(engine, caller)?, memory, None, engine.limits().list_max)?;
-    let told = versions.into_iter().filter(|version| version.run.is_none() && version.conversation.is_some());
-    Ok(told
-        .map(|version| MemoryUsage {
-            id: version.id.to_string(),
-            at: version.at,
-            memory,
-            version: version.id,
-            touch: Touch::Written,
-            actor: version.actor,
-            run: None,
-            conversation: version.conversation,
-            receipt: None,
-        })
-        .collect())
 }
 
 /// What this caller's run is to be blamed with: nothing outside of one.

@@ -10,29 +10,19 @@ use serde_json::Value;
 
 use crate::Engine;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
-use crate::model::id::{MemoryId, TenantId, VersionId};
+use crate::model::error::{Error, StoreError};
+use crate::model::id::{MemoryId, VersionId};
 use crate::model::limits::resolve_limit;
-use crate::model::row::Row;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
-use crate::model::vocabulary::Purpose;
-use crate::model::vocabulary::{Kind, Layer, Ranker, ScopeKind, State, Trust};
-use crate::policy::Readable;
-use crate::ports::change::{Change, Write};
+use crate::model::row::{Row, RowFilter, RowKind, SideRecord};
+use crate::model::vocabulary::{Kind, Layer, Purpose, Ranker, ScopeKind, State, Trust};
+use crate::policy::{Readable, admins_only};
 use crate::ports::row::{self, Paging, RecordPage};
 use crate::ports::{Filter, StoreCallback};
 use crate::recall::usage;
-use crate::recall::usage::Touch;
 use crate::receipts::codec;
 use crate::receipts::render::{self, ContextBlock, ShownMemory};
 use crate::safety;
-use crate::tenant::pipelines::admins_only;
 use crate::text::digest::content_sha256;
-use crate::upkeep::lease::WorkLease;
-use crate::upkeep::{UpkeepOptions, run_in_batches};
 
 /// The record of one injection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -331,40 +321,10 @@ fn try_wait_for_writes(engine: &Engine) -> Result<(), Error> {
     Ok(wait_for_answer(|answer| engine.backend.flush_with_callback(answer)).unwrap_or_else(late)?)
 }
 
-fn receipt_retention_start(engine: &Engine) -> Option<Timestamp> {
+pub(crate) fn receipt_retention_start(engine: &Engine) -> Option<Timestamp> {
     let days = i64::from(engine.limits().receipt_days);
     let since = engine.clock.now().checked_sub((days * 24).hours());
     (days > 0).then(|| since.unwrap_or(Timestamp::UNIX_EPOCH))
-}
-
-/// Deletes receipts and touches past their time; says how many.
-pub(crate) fn purge_receipts(
-    engine: &Engine,
-    tenant: TenantId,
-    upkeep: UpkeepOptions,
-    shift: &mut WorkLease<'_>,
-) -> Result<u64, Error> {
-    let Some(before) = receipt_retention_start(engine) else { return Ok(0) };
-    let mut gone = 0;
-    // By state, because that is how the tables are sorted by time.
-    let touches = Touch::ALL.iter().map(|touch| (RowKind::Usage, touch.as_str()));
-    for (kind, state) in std::iter::once((RowKind::Receipts, "")).chain(touches) {
-        let (state, before) = (Some(state.to_owned()), Some(before));
-        let filter = RowFilter { state, before, limit: upkeep.batch, ..RowFilter::default() };
-        gone += run_in_batches(
-            upkeep,
-            shift,
-            || Ok(engine.backend.list_rows(tenant, kind, &filter)?),
-            |rows| delete_rows(engine, tenant, kind, rows),
-        )?;
-    }
-    Ok(gone)
-}
-
-fn delete_rows(engine: &Engine, tenant: TenantId, kind: RowKind, rows: &[Row]) -> Result<u64, Error> {
-    let going = |change: Change, row: &Row| change.with_write(Write::DeleteRow { kind, id: row.id.clone() });
-    engine.backend.commit(rows.iter().fold(Change::new(tenant, engine.clock.now()), going))?;
-    Ok(rows.len() as u64)
 }
 
 /// How a candidate is shown: what the receipt says of it, with the text of the version.

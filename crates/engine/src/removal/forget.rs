@@ -3,8 +3,7 @@
 use crate::Engine;
 use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
 use crate::model::guard::Guard;
 use crate::model::id::{MemoryId, VersionId};
@@ -13,12 +12,11 @@ use crate::model::refusal::Refusal;
 use crate::model::vocabulary::{Operation, State};
 use crate::policy;
 use crate::ports::change::{Change, Write};
+use crate::ports::{refusals, retry};
 use crate::recall::read;
 use crate::summaries;
-use crate::tenant::bans;
 use crate::tenant::bans::{BanCause, BanReason};
-use crate::tenant::stores;
-use crate::write::remember;
+use crate::tenant::{bans, stores};
 
 #[derive(Debug, Clone)]
 pub enum TransitionOutcome {
@@ -59,13 +57,13 @@ impl Engine {
             let current = read::read_by_id(self, caller, memory)?;
             let store = stores::open_store(self, caller, &current.store)?;
             if let Err(refusal) = policy::may_forget(caller, &store, &current) {
-                return Ok(TransitionOutcome::Refused(crate::log_refusal(self, caller, &store.slug, refusal)?));
+                return Ok(TransitionOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
             }
             if current.state == State::Tombstoned {
                 return Err(Error::conflict("conflict.state", "the memory is forgotten already"));
             }
             if how.expected_version.is_some_and(|expected| expected != current.version) {
-                return Err(remember::changed_since_error(self, caller, &current));
+                return Err(read::changed_since_error(self, caller, &current));
             }
             match self.backend.commit(plan_tombstone(self, caller, &current, how.reason.clone(), how.may_return)?) {
                 Ok(_) => return Ok(TransitionOutcome::Done(Box::new(read::read_by_id(self, caller, memory)?))),
@@ -80,7 +78,7 @@ impl Engine {
     /// Switches a memory's always-inject on or off.
     pub fn pin(&self, caller: &Caller, memory: MemoryId, always_inject: bool) -> Result<TransitionOutcome, Error> {
         self.ensure_memory_enabled()?;
-        crate::retry_lost_race(self, || pin_once(self, caller, memory, always_inject))
+        retry::retry_lost_race(self, || pin_once(self, caller, memory, always_inject))
     }
 }
 
@@ -122,7 +120,7 @@ fn pin_once(
     let current = read::read_by_id(engine, caller, memory)?;
     let store = stores::open_store(engine, caller, &current.store)?;
     if let Err(refusal) = policy::may_write(caller, &store, &current.scope, current.kind, true) {
-        return Ok(TransitionOutcome::Refused(crate::log_refusal(engine, caller, &store.slug, refusal)?));
+        return Ok(TransitionOutcome::Refused(refusals::log_refusal(engine, caller, &store.slug, refusal)?));
     }
     if !current.state.is_changeable() {
         return Err(Error::conflict("conflict.state", format!("the memory is {}", current.state)));

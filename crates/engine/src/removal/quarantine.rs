@@ -11,17 +11,14 @@ use crate::model::guard::Guard;
 use crate::model::id::MemoryId;
 use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::Readable;
-use crate::ports::Address;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
-use crate::recall::lineage;
-use crate::tenant::bans;
-use crate::tenant::bans::{Ban, BanCause, BanReason};
+use crate::ports::row;
+use crate::ports::{Address, refusals, retry};
+use crate::recall::{lineage, visibility};
+use crate::tenant::bans::{self, Ban, BanCause, BanReason};
 
 /// What a quarantine, or its end, did.
 #[derive(Clone, Debug)]
@@ -52,16 +49,16 @@ impl Engine {
     ) -> Result<QuarantineOutcome, Error> {
         self.ensure_memory_enabled()?;
         if let Some(refusal) = reviewers_only(caller) {
-            return Ok(QuarantineOutcome::Refused(crate::log_refusal(self, caller, "", refusal)?));
+            return Ok(QuarantineOutcome::Refused(refusals::log_refusal(self, caller, "", refusal)?));
         }
-        crate::retry_lost_race(self, || quarantine_once(self, caller, memory, derived, reason))
+        retry::retry_lost_race(self, || quarantine_once(self, caller, memory, derived, reason))
     }
 
     /// Lets go of what a quarantine of this memory held back.
     pub fn release(&self, caller: &Caller, memory: MemoryId, reason: Option<&str>) -> Result<QuarantineOutcome, Error> {
         self.ensure_memory_enabled()?;
         if let Some(refusal) = reviewers_only(caller) {
-            return Ok(QuarantineOutcome::Refused(crate::log_refusal(self, caller, "", refusal)?));
+            return Ok(QuarantineOutcome::Refused(refusals::log_refusal(self, caller, "", refusal)?));
         }
         let root = load_any_memory(self, caller, memory)?;
         let mut held: Vec<Memory> = vec![root.clone()];
@@ -156,7 +153,7 @@ fn plan_release(engine: &Engine, caller: &Caller, batch: &[Memory], reason: Opti
 
 /// A memory of the tenant wherever it lives, for those who decide.
 pub(crate) fn load_any_memory(engine: &Engine, caller: &Caller, id: MemoryId) -> Result<Memory, Error> {
-    crate::visible_to(engine, caller)?;
+    visibility::visible_to(engine, caller)?;
     let memory = engine.backend.get_memory(&Readable::whole_tenant(caller.tenant), &Address::Id(id))?;
     memory.ok_or_else(|| Error::not_found(format!("memory `{id}`")))
 }

@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use crate::Engine;
 use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
 use crate::model::guard::Guard;
 use crate::model::id::{MemoryId, VersionId};
@@ -17,15 +16,13 @@ use crate::model::scope::Scope;
 use crate::model::vocabulary::{Operation, Role, State};
 use crate::policy::Readable;
 use crate::ports::change::{Change, Write};
-use crate::recall::lineage;
-use crate::recall::read;
+use crate::ports::{refusals, retry};
+use crate::recall::{lineage, read};
 use crate::removal::certificate::{Certificate, Erasure, ErasureDetails};
 use crate::removal::forget::ForgetOptions;
-use crate::removal::quarantine;
-use crate::removal::quarantine::quarantine_mark;
+use crate::removal::quarantine::{self, quarantine_mark};
 use crate::summaries;
-use crate::tenant::bans;
-use crate::tenant::bans::{BanCause, BanReason};
+use crate::tenant::bans::{self, BanCause, BanReason};
 
 /// What shall be redacted.
 #[derive(Clone, Debug)]
@@ -77,7 +74,7 @@ impl Engine {
                 redact_once(self, caller, redaction)
             }
             Err(Error::Store(StoreError::Guard(_))) => {
-                crate::retry_lost_race(self, || redact_once(self, caller, redaction))
+                retry::retry_lost_race(self, || redact_once(self, caller, redaction))
             }
             answer => answer,
         }
@@ -87,7 +84,7 @@ impl Engine {
 fn redact_once(engine: &Engine, caller: &Caller, redaction: &RedactionRequest) -> Result<RedactionOutcome, Error> {
     let current = read::read_by_id(engine, caller, redaction.memory)?;
     if let Some(refusal) = redaction_refusal(caller, &current) {
-        return Ok(RedactionOutcome::Refused(crate::log_refusal(engine, caller, &current.store, refusal)?));
+        return Ok(RedactionOutcome::Refused(refusals::log_refusal(engine, caller, &current.store, refusal)?));
     }
     let RedactionPlan { change, certificate, versions, held_back } =
         plan_redaction(engine, caller, &current, redaction)?;

@@ -3,28 +3,25 @@
 use jiff::{Timestamp, ToSpan};
 
 use super::plan::ApprovalPlan;
-use super::{Action, Review, ReviewState};
 use crate::Engine;
 use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::EventName;
 use crate::model::guard::Guard;
 use crate::model::id::TenantId;
 use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::review::{Action, Review, ReviewState};
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::Readable;
-use crate::ports::Address;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
+use crate::ports::row;
+use crate::ports::{Address, refusals};
 use crate::removal::quarantine;
-use crate::review::plan;
-use crate::review::queue;
+use crate::review::{plan, queue};
+use crate::safety;
 
 /// The answer to a decision.
 #[derive(Debug, Clone)]
@@ -54,7 +51,7 @@ impl Engine {
         for _ in 0..self.limits().commit_attempts {
             match plan::plan_approval(self, caller, &review, comment.map(str::to_owned))? {
                 ApprovalPlan::Refused(refusal) => {
-                    return Ok(DecisionOutcome::Refused(crate::log_refusal(
+                    return Ok(DecisionOutcome::Refused(refusals::log_refusal(
                         self,
                         caller,
                         &review.target_store,
@@ -105,7 +102,7 @@ fn close_review(
     let change = plan_closing(engine, caller, &review, state, comment.clone())?;
     let at = change.at;
     engine.backend.commit(change).map_err(map_decision_conflict)?;
-    Ok(DecisionOutcome::Closed(Box::new(review.with_decision(state, caller, comment, at))))
+    Ok(DecisionOutcome::Closed(Box::new(review.with_decision(state, caller, comment.map(safety::without_secrets), at))))
 }
 
 pub(crate) fn decision_refusal(
@@ -116,7 +113,7 @@ pub(crate) fn decision_refusal(
     match queue::check_may_decide(engine, caller, review)? {
         Ok(()) => Ok(None),
         Err(refusal) => {
-            Ok(Some(DecisionOutcome::Refused(crate::log_refusal(engine, caller, &review.target_store, refusal)?)))
+            Ok(Some(DecisionOutcome::Refused(refusals::log_refusal(engine, caller, &review.target_store, refusal)?)))
         }
     }
 }
@@ -159,7 +156,7 @@ pub(crate) fn plan_closing(
             .with_guard(Guard::VersionIs { memory: candidate.id, version: candidate.version })
             .with_write(Write::Entry(Box::new(entry)));
     }
-    let decided = review.with_decision(state, caller, comment, change.at);
+    let decided = review.with_decision(state, caller, comment.map(safety::without_secrets), change.at);
     let event = decided.to_event(name, caller, change.at);
     Ok(change.with_write(Write::Row(decided.to_row())).with_event(event))
 }

@@ -12,15 +12,13 @@ use crate::model::refusal::Refusal;
 use crate::model::store::Store;
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::{self, Readable, WritePermit};
-use crate::ports::Address;
 use crate::ports::change::{Change, Write};
+use crate::ports::{Address, embedding, refusals};
 use crate::recall::read;
 use crate::removal::redact;
-use crate::review::promotion_notice;
-use crate::review::promotion_notice::{Notice, ROLLBACK, display_address};
-use crate::tenant::bans;
-use crate::tenant::stores;
-use crate::write::remember;
+use crate::review::promotion_notice::{self, Notice, ROLLBACK, display_address};
+use crate::tenant::{bans, stores};
+use crate::write::clear;
 
 #[derive(Debug, Clone)]
 pub enum RollbackOutcome {
@@ -53,7 +51,7 @@ impl Engine {
         let current = read::read_by_id(self, caller, memory)?;
         let store = stores::open_store(self, caller, &current.store)?;
         if let Err(refusal) = policy::may_forget(caller, &store, &current) {
-            return Ok(RollbackOutcome::Refused(crate::log_refusal(self, caller, &store.slug, refusal)?));
+            return Ok(RollbackOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
         }
         if current.state != State::Active {
             let reason = format!("the memory is {}, only an active one can be rolled back", current.state);
@@ -104,14 +102,14 @@ fn restore_prior_version(
     let old = Memory { path: current.path.clone(), ..before.stood.memory.clone() };
     let draft = Draft { evidence: before.written.evidence.clone(), ..Draft::from_memory(&old) };
     let deed = WriteIntent::RestoreVersion { permit: WritePermit { state: old.state, trust: old.trust } };
-    Ok(match remember::clear_draft_as(engine, caller, deed, store, &old.scope, draft)? {
+    Ok(match clear::clear_draft_as(engine, caller, deed, store, &old.scope, draft)? {
         Err(refusal) => Err(format!("version {version}: {}", refusal.message)),
         Ok(cleared) => {
             let at = stamp.at;
             let entry = cleared
                 .into_imported_version(&old, Some(current), Operation::Rollback, stamp, false)
                 .with_updated_at(at);
-            let embedding = crate::embed_if_instant(engine, entry.memory());
+            let embedding = embedding::embed_if_instant(engine, entry.memory());
             Ok(entry.with_embedding(embedding))
         }
     })

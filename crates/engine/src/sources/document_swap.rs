@@ -12,21 +12,18 @@ use serde_json::json;
 
 use crate::Engine;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
 use crate::model::guard::Guard;
 use crate::model::memory::{Draft, Memory};
 use crate::model::refusal::Refusal;
-use crate::model::row::Row;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{Row, RowKind, SideRecord};
 use crate::model::vocabulary::Operation;
 use crate::ports::change::{Change, Write};
+use crate::ports::refusals;
 use crate::sources::ingest::{IngestOutcome, IngestReport, RemovedDocument};
 use crate::sources::knowledge::Document;
-use crate::upkeep;
-use crate::write::attempt;
+use crate::write::{attempt, quota};
 
 /// What it takes to have a document as it should be.
 pub(crate) struct DocumentDiff {
@@ -161,7 +158,7 @@ impl<'a> DocumentLease<'a> {
         for memory in chunks {
             let reason = reason.map(str::to_owned);
             change =
-                change.with_change(upkeep::plan_archive(self.engine, &keeper, memory, operation, name, now, reason));
+                change.with_change(quota::plan_archive(self.engine, &keeper, memory, operation, name, now, reason));
         }
         change
     }
@@ -174,8 +171,12 @@ impl<'a> DocumentLease<'a> {
             let (save, memory) = match attempt::plan_save_at_path(self.engine, self.caller, draft)? {
                 Ok(save) => save,
                 Err(refusal) => {
-                    change =
-                        change.with_change(crate::plan_refusal_event(self.engine, self.caller, &draft.store, &refusal));
+                    change = change.with_change(refusals::plan_refusal_event(
+                        self.engine,
+                        self.caller,
+                        &draft.store,
+                        &refusal,
+                    ));
                     refused.push((*number, refusal));
                     continue;
                 }

@@ -13,21 +13,17 @@ use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::id::TenantId;
 use crate::model::memory::Draft;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::scope::Scope;
 use crate::model::turn::Turn;
 use crate::model::vocabulary::TurnRole;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
+use crate::ports::row;
 use crate::safety;
 use crate::summaries::extractive::ExtractiveSummariser;
-use crate::tenant::bans;
-use crate::tenant::bans::BanKey;
+use crate::tenant::bans::{self, BanKey};
 use crate::text::digest::content_sha256;
-use crate::text::normalize;
-use crate::text::token_estimate;
+use crate::text::{normalize, token_estimate};
 
 /// Makes one text of many turns: an endpoint, or [`Extractive`].
 pub trait Summariser: Send + Sync + std::fmt::Debug {
@@ -176,7 +172,7 @@ pub(crate) fn find_kept_summary(
 
 /// Newest first, with what is on its way to be kept.
 fn list_kept_summaries(engine: &Engine, tenant: TenantId, conversation: &str) -> Result<Vec<StoredSummary>, Error> {
-    let mut kept = engine.known.summary_requests.recent_summaries(tenant, conversation, engine.clock.now());
+    let mut kept = engine.summary_requests.recent_summaries(tenant, conversation, engine.clock.now());
     let (state, parent) = (Some(SUMMARY_STATE.to_owned()), Some(conversation.to_owned()));
     let filter = RowFilter { state, parent, newest_first: true, limit: 4 * SUMMARIES_KEPT_MAX, ..RowFilter::default() };
     for row in row::select_records::<StoredSummary>(&*engine.backend, tenant, &filter)? {
@@ -199,7 +195,7 @@ pub(crate) fn get_or_make_summary(
     let shared = engine.settings.summariser.is_some() && !engine.settings.memory_off;
     let Some(conversation) = conversation_key(caller).filter(|_| shared) else { return make() };
     let name = format!("{}\n{conversation}\n{}", caller.tenant, digest_turns(&turns[..until]));
-    engine.known.summary_requests.run_exclusive(&name, || {
+    engine.summary_requests.run_exclusive(&name, || {
         match find_kept_summary(engine, caller, turns, until)?.filter(|kept| kept.covers == until) {
             Some(kept) => Ok(kept),
             None => make(),
@@ -263,7 +259,7 @@ fn ask_summariser(
     let told = earlier.map_or_else(|| told.to_vec(), |earlier| prepend_summary(earlier, told));
     let answer = summariser.summarise(&told, tokens_max).map_err(|why| {
         let at = engine.clock.now();
-        engine.known.summary_requests.record_failure(at);
+        engine.summary_requests.record_failure(at);
         EndpointFailure { at, why }
     });
     Ok(Some(answer))
@@ -272,7 +268,7 @@ fn ask_summariser(
 /// When the endpoint failed, if that is not long ago: in this process, or in another for this conversation.
 fn last_recent_failure(engine: &Engine, caller: &Caller) -> Result<Option<Timestamp>, Error> {
     let now = engine.clock.now();
-    if let Some(at) = engine.known.summary_requests.recent_failure(now) {
+    if let Some(at) = engine.summary_requests.recent_failure(now) {
         return Ok(Some(at));
     }
     let Some(conversation) = conversation_key(caller) else { return Ok(None) };
@@ -317,7 +313,7 @@ fn store_summary(
         at,
     };
     let mut change = Change::new(caller.tenant, at).with_write(Write::Row(kept.to_row()));
-    engine.known.summary_requests.record_summary(caller.tenant, kept);
+    engine.summary_requests.record_summary(caller.tenant, kept);
     for turn in covered {
         let digest = normalised_digest(&turn.content);
         let id = content_sha256(&format!("{conversation}\n{digest}"));
@@ -338,7 +334,7 @@ pub(crate) fn plan_summary_removal<'a>(
     contents: impl Iterator<Item = &'a str>,
 ) -> Result<Vec<Write>, Error> {
     // A summary that is on its way is a summary.
-    engine.known.summary_requests.clear_recent();
+    engine.summary_requests.clear_recent();
     engine.backend.flush()?;
     let any = RowFilter { limit: 1, ..RowFilter::default() };
     if engine.backend.list_rows(tenant, RowKind::Summaries, &any)?.is_empty() {

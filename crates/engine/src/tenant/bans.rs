@@ -7,20 +7,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::Engine;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
 use crate::model::guard::Guard;
 use crate::model::id::{MemoryId, TenantId};
 use crate::model::memory::Draft;
 use crate::model::refusal::Refusal;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::scope::Scope;
+use crate::policy::admins_only;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
-use crate::tenant::pipelines::admins_only;
+use crate::ports::row;
 use crate::text::normalize;
 use crate::{safety, vocabulary};
 
@@ -144,11 +141,11 @@ pub(crate) fn load_ban_keys(engine: &Engine, tenant: TenantId) -> Result<Vec<Ban
 
 /// As [`Engine::ban_keys`], as last read.
 pub(crate) fn cached_ban_keys(engine: &Engine, tenant: TenantId) -> Result<Arc<[BanKey]>, Error> {
-    if let Some(keys) = engine.known.ban_keys(tenant) {
+    if let Some(keys) = engine.tenant_cache.ban_keys(tenant) {
         return Ok(keys);
     }
     let keys: Arc<[BanKey]> = load_ban_keys(engine, tenant)?.into();
-    engine.known.cache_ban_keys(tenant, &keys);
+    engine.tenant_cache.cache_ban_keys(tenant, &keys);
     Ok(keys)
 }
 

@@ -8,11 +8,9 @@ use jiff::ToSpan as _;
 use crate::Engine;
 use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
-use crate::model::guard::Guard;
-use crate::model::guard::Place;
+use crate::model::guard::{Guard, Place};
 use crate::model::id::TenantId;
 use crate::model::memory::Memory;
 use crate::model::row::RowFilter;
@@ -20,12 +18,11 @@ use crate::model::scope::Scope;
 use crate::model::vocabulary::{Operation, ScopeKind, State, Trust};
 use crate::policy::Readable;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
+use crate::ports::row;
 use crate::ports::{Filter, PageRequest, SortOrder};
 use crate::recall::read::cursor_after;
 use crate::receipts::receipt::Receipt;
 use crate::tenant::stores;
-use crate::write::remember;
 
 /// How long before its expiry a draft is looked at: upkeep that runs once a day never comes too late.
 const LOOK_AHEAD_HOURS: i64 = 48;
@@ -69,7 +66,7 @@ pub(crate) fn extend_drafts(engine: &Engine, tenant: TenantId, batch: usize) -> 
 /// Days a draft of this store's conversations lives after the last activity.
 fn draft_lifetime_days(engine: &Engine, tenant: TenantId, slug: &str) -> Option<i64> {
     let store = stores::open_store(engine, &Caller::admin(tenant), slug).ok()?;
-    remember::ruleset_of(engine, &store).ok()?.conversation_draft_days.map(i64::from)
+    stores::ruleset_of(engine, &store).ok()?.conversation_draft_days.map(i64::from)
 }
 
 /// A draft whose expiry nobody chose: one that was chosen is sooner than activity gives.

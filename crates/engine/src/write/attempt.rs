@@ -6,12 +6,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::Engine;
-use crate::admin::erase;
-use crate::admin::erase::erasure_count_guard;
 use crate::gate::{ClearedDraft, WriteIntent};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::guard::Guard;
 use crate::model::id::TenantId;
 use crate::model::memory::{Draft, Memory};
@@ -21,13 +18,12 @@ use crate::model::store::Store;
 use crate::model::vocabulary::Operation;
 use crate::policy;
 use crate::ports::change::{Change, CommitResult};
+use crate::ports::refusals;
 use crate::recall::lineage;
-use crate::sources::runs;
-use crate::tenant::bans;
-use crate::tenant::cache;
-use crate::tenant::stores;
-use crate::write::remember;
+use crate::tenant::erasures::erasure_count_guard;
+use crate::tenant::{bans, cache, erasures, stores};
 use crate::write::remember::{Remembered, SavedMemory};
+use crate::write::{clear, remember};
 
 /// What a save needs next.
 pub enum SaveStep {
@@ -159,10 +155,12 @@ pub(crate) fn invalidate_cache(
     begun: Timestamp,
 ) -> Result<(), Error> {
     if matches!(guard, Guard::RowInState { .. } | Guard::RowCountIs { .. }) {
-        engine.known.forget_tenant(tenant);
+        engine.tenant_cache.forget_tenant(tenant);
     }
     match guard {
-        Guard::RowCountIs { kind: RowKind::Certificates, .. } => erase::ensure_not_erased_since(engine, tenant, begun),
+        Guard::RowCountIs { kind: RowKind::Certificates, .. } => {
+            erasures::ensure_not_erased_since(engine, tenant, begun)
+        }
         _ => Ok(()),
     }
 }
@@ -202,7 +200,7 @@ fn attempt_save(engine: &Engine, caller: &Caller, asked: SaveRequest) -> Result<
 
 fn refusal_step(engine: &Engine, caller: &Caller, store: &str, refusal: Refusal) -> SaveStep {
     SaveStep::Write(
-        crate::plan_refusal_event(engine, caller, store, &refusal),
+        refusals::plan_refusal_event(engine, caller, store, &refusal),
         PendingSave(PendingOutcome::Refused(refusal)),
     )
 }
@@ -215,17 +213,17 @@ fn prepare_draft(
     draft: &Draft,
 ) -> Result<Result<ReadyDraft, Refusal>, Error> {
     // A store that is made on first use is made by a save that passes, not by one that is refused.
-    let store = match engine.known.store(caller.tenant, &draft.store) {
+    let store = match engine.tenant_cache.store(caller.tenant, &draft.store) {
         Some(store) => store,
         None => Arc::new(stores::open_store(engine, caller, &draft.store)?),
     };
     let scope = policy::scope_for(caller, store.scope, draft.system.as_deref())?;
-    if let Some(refusal) = runs::closed_run_refusal(engine, caller, &scope)? {
+    if let Some(refusal) = clear::closed_run_refusal(engine, caller, &scope)? {
         return Ok(Err(refusal));
     }
     let (keys, erasures) =
-        (bans::cached_ban_keys(engine, caller.tenant)?, erase::cached_erasure_count(engine, caller.tenant)?);
-    let cleared = match remember::clear_draft_with_keys(engine, caller, deed, &store, &scope, draft.clone(), &keys)? {
+        (bans::cached_ban_keys(engine, caller.tenant)?, erasures::cached_erasure_count(engine, caller.tenant)?);
+    let cleared = match clear::clear_draft_with_keys(engine, caller, deed, &store, &scope, draft.clone(), &keys)? {
         Ok(cleared) => cleared,
         Err(refusal) => return Ok(Err(refusal)),
     };

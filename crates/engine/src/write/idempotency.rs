@@ -6,15 +6,12 @@ use serde_json::Value;
 
 use crate::Engine;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::guard::Guard;
 use crate::model::id::TenantId;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
+use crate::ports::row;
 use crate::text::digest::content_sha256;
 
 /// How long an answer can be asked for again.

@@ -10,10 +10,7 @@ use crate::model::event::Event;
 use crate::model::guard::Place;
 use crate::model::id::{MemoryId, TenantId, VersionId};
 use crate::model::memory::{Memory, Version};
-use crate::model::row::Row;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{Row, RowFilter, RowKind, SideRecord};
 use crate::policy::Readable;
 use crate::ports::change::{Change, CommitResult, Write};
 use crate::ports::{

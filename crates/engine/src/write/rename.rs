@@ -3,21 +3,18 @@
 use crate::Engine;
 use crate::gate::{GateError, VersionStamp, VersionedEntry, normalize_new_path, scan_draft};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
-use crate::model::guard::Guard;
-use crate::model::guard::Place;
+use crate::model::guard::{Guard, Place};
 use crate::model::id::MemoryId;
 use crate::model::memory::Draft;
 use crate::model::vocabulary::Operation;
 use crate::policy;
 use crate::ports::change::{Change, Write};
+use crate::ports::refusals;
 use crate::recall::read;
 use crate::removal::forget::TransitionOutcome;
-use crate::tenant::allow_list;
-use crate::tenant::stores;
-use crate::write::remember;
+use crate::tenant::{allow_list, stores};
 
 impl Engine {
     /// Moves a memory to a path where nothing stands. Its history moves with it.
@@ -26,7 +23,7 @@ impl Engine {
         let current = read::read_by_id(self, caller, memory)?;
         let store = stores::open_store(self, caller, &current.store)?;
         let path = normalize_new_path(path, self.limits())?;
-        let secrets = remember::ruleset_of(self, &store)?.secrets;
+        let secrets = stores::ruleset_of(self, &store)?.secrets;
         // A path is text too: the scanner sees it before it is kept.
         let draft = Draft { path: Some(path.clone()), ..Draft::default() };
         let seen = match scan_draft(
@@ -42,7 +39,7 @@ impl Engine {
         };
         let denied = policy::may_write(caller, &store, &current.scope, current.kind, true).err();
         if let Some(refusal) = denied.or(seen) {
-            return Ok(TransitionOutcome::Refused(crate::log_refusal(self, caller, &store.slug, refusal)?));
+            return Ok(TransitionOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
         }
         let now = self.clock.now();
         let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, Some("renamed".to_owned()));

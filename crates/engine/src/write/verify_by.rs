@@ -13,6 +13,7 @@ use crate::model::refusal::Refusal;
 use crate::model::vocabulary::{Operation, State};
 use crate::policy;
 use crate::ports::change::{Change, Write};
+use crate::ports::refusals;
 use crate::recall::read;
 use crate::removal::forget::TransitionOutcome;
 use crate::tenant::stores;
@@ -35,7 +36,7 @@ impl Engine {
             false => policy::may_write(caller, &store, &current.scope, current.kind, true),
         };
         if let Err(refusal) = permit {
-            return Ok(TransitionOutcome::Refused(crate::log_refusal(self, caller, &store.slug, refusal)?));
+            return Ok(TransitionOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
         }
         if current.state != State::Active {
             return Err(Error::conflict("conflict.not_active", format!("the memory is {}", current.state)));

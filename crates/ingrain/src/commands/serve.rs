@@ -190,7 +190,7 @@ fn collector(
     match settings.otlp_endpoint.is_empty() {
         true => Ok(None),
         false => Err(Failure::user_error("config.otlp", "this ingrain was built without the feature `otlp`")
-            .hint("build with `--features otlp`, or unset `server.otlp_endpoint`")),
+            .with_hint("build with `--features otlp`, or unset `server.otlp_endpoint`")),
     }
 }
 

@@ -20,8 +20,7 @@ use engine::admin::keys::KEY_MARK;
 use engine::gate::check_name;
 use engine::model::caller::Caller;
 use engine::model::id::TenantId;
-use engine::model::key::Key;
-use engine::model::key::Settable;
+use engine::model::key::{Key, Settable};
 use engine::model::vocabulary::Role;
 use engine::text::digest::content_sha256;
 

@@ -6,8 +6,7 @@ use axum::http::{Method, StatusCode};
 use engine::TenantStatus;
 use engine::admin::keys::NewKey;
 use engine::model::caller::Caller;
-use engine::model::key::KeyRights;
-use engine::model::key::Settable;
+use engine::model::key::{KeyRights, Settable};
 use engine::model::vocabulary::Role;
 use serde_json::{Value, json};
 

@@ -86,13 +86,7 @@ impl House {
             None => store::open_sqlite(&store::Location::Memory, &store::SqliteOptions::default()).expect("a database"),
         };
         let embedder = embed::open_embedder(&embed::EmbedConfig::Off).expect("no embedder");
-        let engine = Engine {
-            backend,
-            embedder,
-            clock: clock.clone(),
-            settings: Arc::new(Settings::default()),
-            known: Arc::default(),
-        };
+        let engine = Engine::new(backend, embedder, clock.clone(), Settings::default());
         let tenant = engine.start_tenant("default").expect("a tenant");
         let local = local.then(|| Caller::admin(tenant.id));
         let app = App::new(engine.clone(), ServerConfig { local, ..config });

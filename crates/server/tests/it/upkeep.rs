@@ -2,8 +2,7 @@
 
 use engine::model::caller::Caller;
 use engine::model::memory::Draft;
-use engine::model::row::Row;
-use engine::model::row::RowKind;
+use engine::model::row::{Row, RowKind};
 use engine::model::vocabulary::Kind;
 use engine::ports::Clock;
 use engine::ports::change::{Change, Write};

@@ -29,9 +29,7 @@ use engine::model::event::Event;
 use engine::model::guard::Place;
 use engine::model::id::{MemoryId, TenantId, VersionId};
 use engine::model::memory::{Memory, Version};
-use engine::model::row::Row;
-use engine::model::row::RowFilter;
-use engine::model::row::RowKind;
+use engine::model::row::{Row, RowFilter, RowKind};
 use engine::policy::Readable;
 use engine::ports::change::{Change, CommitResult};
 use engine::ports::{

@@ -1,9 +1,7 @@
 //! Tenants, and the side records: one shape, one path, the table named by the engine's vocabulary.
 
 use engine::model::id::TenantId;
-use engine::model::row::Row;
-use engine::model::row::RowFilter;
-use engine::model::row::RowKind;
+use engine::model::row::{Row, RowFilter, RowKind};
 use engine::ports::Tenant;
 use tokio_postgres::Row as SqlRow;
 

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use engine::model::error::StoreError;
-use engine::model::guard::Guard;
-use engine::model::guard::Place;
+use engine::model::guard::{Guard, Place};
 use engine::model::id::{MemoryId, TenantId};
 use engine::model::lifecycle::FADE_PER_MICROSECOND;
 use engine::model::row::RowKind;

@@ -2,8 +2,7 @@
 
 use engine::gate::VersionedEntry;
 use engine::model::error::StoreError;
-use engine::model::guard::Guard;
-use engine::model::guard::Place;
+use engine::model::guard::{Guard, Place};
 use engine::model::id::{MemoryId, VersionId};
 use engine::model::memory::Memory;
 use engine::model::snapshot::Snapshot;

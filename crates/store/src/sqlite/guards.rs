@@ -1,7 +1,6 @@
 //! Whether what the engine decided on is still so, inside the writing transaction.
 
-use engine::model::guard::Guard;
-use engine::model::guard::Place;
+use engine::model::guard::{Guard, Place};
 use engine::ports::PlaceState;
 use rusqlite::{Connection, OptionalExtension, Params};
 

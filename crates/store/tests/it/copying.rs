@@ -5,9 +5,7 @@ use std::path::PathBuf;
 
 use engine::model::event::{EventBody, EventName};
 use engine::model::memory::Draft;
-use engine::model::row::Row;
-use engine::model::row::RowFilter;
-use engine::model::row::RowKind;
+use engine::model::row::{Row, RowFilter, RowKind};
 use engine::model::vocabulary::{Operation, State};
 use engine::ports::change::Write;
 use engine::ports::{Backend, CandidateQuery, Filter, PageRequest, SortOrder};

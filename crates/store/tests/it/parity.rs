@@ -161,13 +161,7 @@ fn answers(
 /// What a caller gets, with neighbours and everything the session says.
 fn ranked(backend: &Arc<dyn Backend>, world: &World<'_>, asked: &Asked, vectors: bool) -> String {
     let (clock, embedder) = (Arc::new(Ticking(AtomicU64::new(0))), Arc::new(Letters));
-    let engine = Engine {
-        backend: backend.clone(),
-        embedder,
-        clock,
-        settings: Arc::new(Settings::default()),
-        known: Arc::default(),
-    };
+    let engine = Engine::new(backend.clone(), embedder, clock, Settings::default());
     let caller = if asked.narrow { world.agent(CONVERSATIONS[0]) } else { Caller::admin(world.tenant) };
     let mut said = String::new();
     for ranker in Ranker::ALL {

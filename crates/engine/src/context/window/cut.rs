@@ -8,9 +8,8 @@ use crate::context::turn::ContextCandidate;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::receipts::receipt::OVER_BUDGET_REASON;
-use crate::summaries;
-use crate::summaries::Summary;
 use crate::summaries::extractive::shorten_summary;
+use crate::summaries::{self, Summary};
 use crate::text::plural::format_count;
 use crate::text::token_estimate;
 

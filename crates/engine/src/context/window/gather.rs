@@ -3,8 +3,7 @@
 use super::WindowRequest;
 use super::parts::{ToolResult, WindowParts};
 use crate::Engine;
-use crate::context::turn;
-use crate::context::turn::{ContextCandidate, ContextRequest, MEMORY_OFF, block_for_trust};
+use crate::context::turn::{self, ContextCandidate, ContextRequest, MEMORY_OFF, block_for_trust};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::memory::Memory;
@@ -13,8 +12,8 @@ use crate::model::vocabulary::Ranker;
 use crate::policy;
 use crate::ports::Filter;
 use crate::recall::ranking::Hit;
-use crate::recall::search;
 use crate::recall::search::SearchQuery;
+use crate::recall::{search, visibility};
 use crate::receipts::receipt::{ReceiptSettings, to_shown_entry};
 use crate::receipts::render;
 use crate::review::promotion_notice;
@@ -115,7 +114,7 @@ fn window_pins(engine: &Engine, caller: &Caller, settings: &ReceiptSettings) -> 
 
 fn window_memories(engine: &Engine, caller: &Caller, request: &WindowRequest) -> Result<Vec<Hit>, Error> {
     let query = SearchQuery { text: request.message.clone(), ..SearchQuery::default() };
-    let mut eyes = crate::visible_for_filter(engine, caller, &query.filter)?;
+    let mut eyes = visibility::visible_for_filter(engine, caller, &query.filter)?;
     eyes.hidden_stores.push(KNOWLEDGE_BASE.to_owned());
     let (mut hits, _) = search::find_hits_or_by_time(engine, &eyes, &query, Ranker::Operational, MEMORIES_MAX)?;
     let seen = |memory: &Memory| eyes.shows_memory(memory) && policy::may_recall_in_run(caller, memory);

@@ -1,12 +1,13 @@
 //! Every tunable number: its unit, its default, and why.
 
 mod bounds;
+pub mod text_weights;
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::error::Error;
+use crate::model::limits::text_weights::TextWeights;
 use crate::model::vocabulary::{Kind, Trust};
-use crate::recall::ranking::text::TextWeights;
 pub use bounds::OutOfBounds;
 
 /// Bounds on what may be written and asked for.
