@@ -55,20 +55,21 @@ pub use summaries::Summariser;
 pub use summaries::extractive::ExtractiveSummariser;
 pub use tenant::stores::NewStore;
 pub use upkeep::{UpkeepOptions, UpkeepReport};
-pub use write::attempt::{PendingSave, SaveStep};
 pub use write::patch::{Patch, PatchOutcome};
+pub use write::remember::{PendingSave, SaveStep};
 pub use write::remember::{Remembered, SaveOutcome, SavedMemory};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::caller::Caller;
-use crate::model::error::Error;
+use crate::model::error::{Error, StoreError};
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::limits::Limits;
 use crate::model::refusal::Refusal;
 use crate::model::ruleset::Rulesets;
 use crate::policy::Readable;
+use crate::ports::change::{Change, CommitResult};
 use crate::ports::{Backend, Clock, Embedder};
 
 /// The product behind every door: a backend, an embedder, a clock, and the rules.
@@ -82,6 +83,8 @@ pub struct Engine {
     tenant_cache: Arc<tenant::cache::TenantCache>,
     scan_counters: Arc<safety::scan_counters::ScanCounters>,
     summary_requests: Arc<summaries::in_flight::SummaryRequests>,
+    /// Set for one call under an idempotency key.
+    idempotency_mark: Option<Arc<write::idempotency::IdempotencyMark>>,
 }
 
 /// What configuration can say about the engine.
@@ -115,6 +118,7 @@ impl Engine {
             tenant_cache: Arc::default(),
             scan_counters: Arc::default(),
             summary_requests: Arc::default(),
+            idempotency_mark: None,
         }
     }
 
@@ -148,6 +152,14 @@ impl Engine {
 
     fn limits(&self) -> &Limits {
         &self.settings.limits
+    }
+
+    /// Commits a change and waits until it is durable. Under an idempotency key, the first one also marks the key.
+    pub(crate) fn commit(&self, change: Change) -> Result<CommitResult, StoreError> {
+        match &self.idempotency_mark {
+            Some(mark) => mark.commit(&*self.backend, change),
+            None => self.backend.commit(change),
+        }
     }
 
     fn fresh_memory_id(&self) -> MemoryId {

@@ -18,8 +18,7 @@ use crate::model::scope::Scope;
 use crate::model::vocabulary::{ScopeKind, State};
 use crate::policy::admins_only;
 use crate::ports::change::{Change, Write};
-use crate::ports::row;
-use crate::ports::{Filter, SortOrder, Tenant};
+use crate::ports::{Filter, SortOrder, Tenant, row};
 use crate::recall::read;
 use crate::removal::certificate::{Certificate, Erasure, ErasureDetails};
 use crate::removal::redact;
@@ -163,7 +162,7 @@ fn erase_once(
         .with_field("memories", memories.len())
         .with_field("certificate", &certificate.id)
         .with_field("seal", &certificate.seal);
-    engine.backend.commit(change.with_write(Write::Row(certificate.to_row())).with_event(event))?;
+    engine.commit(change.with_write(Write::Row(certificate.to_row())).with_event(event))?;
     Ok(certificate)
 }
 

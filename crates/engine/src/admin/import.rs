@@ -15,11 +15,12 @@ use crate::model::store::Store;
 use crate::model::vocabulary::{Operation, Role, State};
 use crate::policy::{Readable, WritePermit, admins_only};
 use crate::ports::change::{Change, Write};
+use crate::ports::transition::Transition;
 use crate::ports::{Address, embedding, refusals};
 use crate::tenant::bans::{BanKey, KEYS_MAX};
 use crate::tenant::{bans, stores};
 use crate::write::remember::{Remembered, SaveOutcome};
-use crate::write::{attempt, clear};
+use crate::write::{clear, remember};
 
 /// What an import did.
 #[derive(Clone, Debug, Default, serde::Serialize)]
@@ -94,7 +95,7 @@ fn import_draft(engine: &Engine, caller: &Caller, state: State, draft: Draft) ->
     if is_already_saved(engine, caller, &draft)? {
         return Ok(PieceOutcome::Unchanged);
     }
-    Ok(match attempt::remember_as(engine, caller, draft, WriteIntent::Write, Operation::Import)? {
+    Ok(match remember::remember_as(engine, caller, draft, WriteIntent::Write, Operation::Import)? {
         Remembered::Saved(saved) if saved.outcome == SaveOutcome::Unchanged => PieceOutcome::Unchanged,
         Remembered::Saved(_) => PieceOutcome::Imported,
         Remembered::Refused(refusal) => PieceOutcome::Refused(refusal),
@@ -153,7 +154,7 @@ fn import_row<T: SideRecord>(engine: &Engine, caller: &Caller, noun: &T) -> Resu
     }
     let guard = Guard::RowInState { kind: T::KIND, id: noun.row_id(), state: None };
     let now = engine.clock.now();
-    match engine.backend.commit(Change::new(caller.tenant, now).with_guard(guard).with_write(Write::Row(row))) {
+    match engine.commit(Change::new(caller.tenant, now).with_guard(guard).with_write(Write::Row(row))) {
         Ok(_) => Ok(PieceOutcome::Imported),
         Err(StoreError::Guard(_)) => Ok(PieceOutcome::Unchanged),
         Err(error) => Err(error.into()),
@@ -201,9 +202,10 @@ fn import_history(engine: &Engine, caller: &Caller, story: &ExportedMemory) -> R
             let place = Place { store: story.memory.store.clone(), scope: story.memory.scope.clone() };
             change.guards.extend(entry.memory().path.clone().map(|path| Guard::PathFree { place, path }));
         }
-        change.guards.extend(entry.guards().iter().filter(|_| last).cloned());
+        // Only the version that stands in the end is held to what the gate relied on.
+        let entry = if last { entry } else { entry.without_guards() };
         let embedding = if last { embedding::embed_if_instant(engine, entry.memory()) } else { None };
-        change = change.with_write(Write::Entry(Box::new(entry.with_embedding(embedding))));
+        change = change.with_entry(entry.with_embedding(embedding));
     }
     let Some(stands) = previous else {
         return Ok(PieceOutcome::Refused(Refusal::new("import.no_history", "it has no versions")));
@@ -215,7 +217,7 @@ fn import_history(engine: &Engine, caller: &Caller, story: &ExportedMemory) -> R
     let event = EventBody::new(EventName::WriteCreated, caller, now)
         .about_memory(&stands)
         .with_field("operation", Operation::Import);
-    match engine.backend.commit(change.with_event(event)) {
+    match engine.commit(change.with_event(event)) {
         Ok(_) => Ok(PieceOutcome::Imported),
         Err(StoreError::Guard(guard)) => {
             let message = match guard {
@@ -242,15 +244,12 @@ fn plan_seed_replacement(
     standing: &Memory,
     story: &ExportedMemory,
 ) -> Change {
-    let stamp =
-        VersionStamp::new(caller, engine.fresh_version_id(), change.at, Some("replaced by an import".to_owned()));
-    let entry = VersionedEntry::from_transition(standing, Operation::Supersede, stamp, Vec::new(), |memory| {
+    let supersede = Transition::new(standing, Operation::Supersede).with_reason("replaced by an import".to_owned());
+    let (change, _) = supersede.plan(engine, caller, change, |memory| {
         memory.state = State::Superseded;
         memory.superseded_by = Some(story.memory.id);
     });
     change
-        .with_guard(Guard::VersionIs { memory: standing.id, version: standing.version })
-        .with_write(Write::Entry(Box::new(entry)))
 }
 
 fn clear_imported_version(

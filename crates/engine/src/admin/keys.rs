@@ -74,7 +74,7 @@ impl Engine {
         }
         let issued = build_key(self, caller, new, random, None);
         let change = Change::new(caller.tenant, now).with_write(Write::Row(issued.key.to_row()));
-        self.backend.commit(change.with_event(key_event(self, EventName::KeyCreated, caller, &issued.key)))?;
+        self.commit(change.with_event(key_event(self, EventName::KeyCreated, caller, &issued.key)))?;
         Ok(issued)
     }
 
@@ -117,7 +117,7 @@ impl Engine {
             .with_event(
                 key_event(self, EventName::KeyCreated, caller, &issued.key).with_field("rotated_from", &ending.id),
             );
-        self.backend.commit(change)?;
+        self.commit(change)?;
         Ok(issued)
     }
 
@@ -130,7 +130,7 @@ impl Engine {
         let now = self.clock.now();
         let key = Key { revoked_at: Some(now), ..key };
         let event = key_event(self, EventName::KeyRevoked, caller, &key);
-        self.backend.commit(Change::new(caller.tenant, now).with_write(Write::Row(key.to_row())).with_event(event))?;
+        self.commit(Change::new(caller.tenant, now).with_write(Write::Row(key.to_row())).with_event(event))?;
         Ok(key)
     }
 

@@ -15,11 +15,10 @@ use crate::model::scope::Scope;
 use crate::model::store::{BUILTIN_STORES, Store};
 use crate::model::vocabulary::{Kind, Operation, Trust};
 use crate::ports::change::{Change, Write};
-use crate::ports::row;
-use crate::ports::{Tenant, embedding};
+use crate::ports::{Tenant, embedding, row};
 use crate::tenant::stores::{self, checked_slug};
 use crate::write::remember::SaveOutcome;
-use crate::write::{clear, remember};
+use crate::write::{clear, plan};
 
 /// Remembers that a document was seeded once, so that its deletion lasts.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -148,7 +147,7 @@ fn seed_document(engine: &Engine, caller: &Caller, store: &Store, document: &See
         .with_guard(Guard::RowInState { kind: RowKind::Seeds, id: document.path.to_owned(), state: None })
         .with_guard(Guard::PathFree { place, path: document.path.to_owned() })
         .with_write(Write::Row(SeedRecord { path: document.path.to_owned(), at: now }.to_row()));
-    match engine.backend.commit(remember::add_written_entry(
+    match engine.commit(plan::add_written_entry(
         engine,
         caller,
         change,

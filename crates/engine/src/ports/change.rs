@@ -33,6 +33,15 @@ impl Change {
         self
     }
 
+    /// With one memory's new version and everything the gate said must still hold for it.
+    ///
+    /// The only place that builds [`Write::Entry`].
+    pub(crate) fn with_entry(mut self, entry: VersionedEntry) -> Change {
+        self.guards.extend(entry.guards().iter().cloned());
+        self.writes.push(Write::Entry(Box::new(entry)));
+        self
+    }
+
     /// With all of another change, in the same transaction.
     pub fn with_change(mut self, other: Change) -> Change {
         self.guards.extend(other.guards);

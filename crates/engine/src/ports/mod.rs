@@ -6,6 +6,7 @@ pub(crate) mod embedding;
 pub(crate) mod refusals;
 pub(crate) mod retry;
 pub mod row;
+pub(crate) mod transition;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -8,7 +8,7 @@ use crate::ports::change::Change;
 
 /// Writes a refusal into the log and hands it back.
 pub(crate) fn log_refusal(engine: &Engine, caller: &Caller, store: &str, refusal: Refusal) -> Result<Refusal, Error> {
-    engine.backend.commit(plan_refusal_event(engine, caller, store, &refusal))?;
+    engine.commit(plan_refusal_event(engine, caller, store, &refusal))?;
     Ok(refusal)
 }
 

@@ -1,17 +1,16 @@
 //! Forget: a tombstone by default. History stays.
 
 use crate::Engine;
-use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
-use crate::model::error::{Error, StoreError};
-use crate::model::event::{EventBody, EventName};
-use crate::model::guard::Guard;
+use crate::model::error::Error;
+use crate::model::event::EventName;
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
 use crate::model::vocabulary::{Operation, State};
 use crate::policy;
-use crate::ports::change::{Change, Write};
+use crate::ports::change::Change;
+use crate::ports::transition::{Transition, tombstone};
 use crate::ports::{refusals, retry};
 use crate::recall::read;
 use crate::summaries;
@@ -53,7 +52,7 @@ impl Engine {
         how: &ForgetOptions,
     ) -> Result<TransitionOutcome, Error> {
         self.ensure_memory_enabled()?;
-        for _ in 0..self.limits().commit_attempts {
+        retry::retry_lost_race(self, || {
             let current = read::read_by_id(self, caller, memory)?;
             let store = stores::open_store(self, caller, &current.store)?;
             if let Err(refusal) = policy::may_forget(caller, &store, &current) {
@@ -65,14 +64,9 @@ impl Engine {
             if how.expected_version.is_some_and(|expected| expected != current.version) {
                 return Err(read::changed_since_error(self, caller, &current));
             }
-            match self.backend.commit(plan_tombstone(self, caller, &current, how.reason.clone(), how.may_return)?) {
-                Ok(_) => return Ok(TransitionOutcome::Done(Box::new(read::read_by_id(self, caller, memory)?))),
-                // Somebody changed it between the look and the write: look again.
-                Err(StoreError::Guard(_)) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Err(Error::conflict("conflict.lost_race", "the memory keeps changing; try again"))
+            self.commit(plan_tombstone(self, caller, &current, how.reason.clone(), how.may_return)?)?;
+            Ok(TransitionOutcome::Done(Box::new(read::read_by_id(self, caller, memory)?)))
+        })
     }
 
     /// Switches a memory's always-inject on or off.
@@ -91,8 +85,7 @@ pub(crate) fn plan_tombstone(
     may_return: bool,
 ) -> Result<Change, Error> {
     let now = engine.clock.now();
-    let mut change =
-        Change::new(caller.tenant, now).with_guard(Guard::VersionIs { memory: current.id, version: current.version });
+    let mut change = Change::new(caller.tenant, now);
     if !may_return {
         let why = BanReason { cause: BanCause::Forget, by: &caller.principal, why: reason.as_deref(), at: now };
         let value = std::iter::once((current.id, current.content.as_str()));
@@ -100,15 +93,11 @@ pub(crate) fn plan_tombstone(
     }
     let said = std::iter::once(current.content.as_str());
     change.writes.extend(summaries::plan_summary_removal(engine, caller.tenant, said)?);
-    let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, reason);
-    let entry = VersionedEntry::from_transition(current, Operation::Forget, stamp, Vec::new(), |memory| {
-        memory.state = State::Tombstoned;
-        memory.always_inject = false;
-    });
-    let event = EventBody::new(EventName::Forgotten, caller, now)
-        .about_memory(entry.memory())
+    let forget = Transition::new(current, Operation::Forget)
+        .with_reason(reason)
+        .with_event(EventName::Forgotten)
         .with_field("may_return", may_return);
-    Ok(change.with_event(event).with_write(Write::Entry(Box::new(entry))))
+    Ok(forget.plan(engine, caller, change, tombstone).0)
 }
 
 fn pin_once(
@@ -125,20 +114,11 @@ fn pin_once(
     if !current.state.is_changeable() {
         return Err(Error::conflict("conflict.state", format!("the memory is {}", current.state)));
     }
-    let now = engine.clock.now();
-    let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, None);
-    let entry = VersionedEntry::from_transition(&current, Operation::Pin, stamp, Vec::new(), |memory| {
-        memory.always_inject = always_inject;
-    });
-    let pinned = entry.memory().clone();
-    let change = Change::new(caller.tenant, now)
-        .with_guard(Guard::VersionIs { memory: current.id, version: current.version })
-        .with_event(
-            EventBody::new(EventName::Pinned, caller, now)
-                .about_memory(&pinned)
-                .with_field("always_inject", always_inject),
-        )
-        .with_write(Write::Entry(Box::new(entry)));
-    engine.backend.commit(change)?;
+    let pin = Transition::new(&current, Operation::Pin)
+        .with_event(EventName::Pinned)
+        .with_field("always_inject", always_inject);
+    let change = Change::new(caller.tenant, engine.clock.now());
+    let (change, pinned) = pin.plan(engine, caller, change, |memory| memory.always_inject = always_inject);
+    engine.commit(change)?;
     Ok(TransitionOutcome::Done(Box::new(pinned)))
 }

@@ -3,11 +3,9 @@
 use std::collections::HashSet;
 
 use crate::Engine;
-use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{EventBody, EventName};
-use crate::model::guard::Guard;
+use crate::model::event::EventName;
 use crate::model::id::MemoryId;
 use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
@@ -15,8 +13,8 @@ use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::Readable;
 use crate::ports::change::{Change, Write};
-use crate::ports::row;
-use crate::ports::{Address, refusals, retry};
+use crate::ports::transition::Transition;
+use crate::ports::{Address, refusals, retry, row};
 use crate::recall::{lineage, visibility};
 use crate::tenant::bans::{self, Ban, BanCause, BanReason};
 
@@ -77,7 +75,7 @@ impl Engine {
             return Err(Error::conflict("conflict.state", "nothing is held back by a quarantine of this memory"));
         }
         for batch in free.chunks(MEMORIES_PER_BATCH) {
-            self.backend.commit(plan_release(self, caller, batch, reason)?)?;
+            self.commit(plan_release(self, caller, batch, reason)?)?;
         }
         Ok(QuarantineOutcome::Done(Box::new(QuarantineReach { memories: free, reached: Vec::new() })))
     }
@@ -101,7 +99,7 @@ fn quarantine_once(
     }
     let mark = quarantine_mark(root.id, reason);
     for batch in held.chunks(MEMORIES_PER_BATCH) {
-        engine.backend.commit(plan_quarantine(engine, caller, batch, &mark)?)?;
+        engine.commit(plan_quarantine(engine, caller, batch, &mark)?)?;
     }
     let ids: Vec<MemoryId> = held.iter().map(|memory| memory.id).chain([root.id]).collect();
     let reached = lineage::list_audience(engine, caller.tenant, ids.iter())?;
@@ -116,14 +114,10 @@ pub(crate) fn plan_quarantine(engine: &Engine, caller: &Caller, batch: &[Memory]
     for memory in batch {
         let value = std::iter::once((memory.id, memory.content.as_str()));
         change.writes.extend(bans::plan_bans(engine, caller.tenant, &memory.scope, value, &why)?);
-        let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, Some(mark.to_owned()));
-        let entry = VersionedEntry::from_transition(memory, Operation::Constrain, stamp, Vec::new(), |memory| {
-            memory.state = State::Constrained;
-        });
-        change = change
-            .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-            .with_event(EventBody::new(EventName::Quarantined, caller, now).about_memory(entry.memory()))
-            .with_write(Write::Entry(Box::new(entry)));
+        let constrain = Transition::new(memory, Operation::Constrain)
+            .with_reason(mark.to_owned())
+            .with_event(EventName::Quarantined);
+        (change, _) = constrain.plan(engine, caller, change, |memory| memory.state = State::Constrained);
     }
     Ok(change)
 }
@@ -139,14 +133,10 @@ fn plan_release(engine: &Engine, caller: &Caller, batch: &[Memory], reason: Opti
                 change = change.with_write(Write::DeleteRow { kind: RowKind::Bans, id: ban.row_id() });
             }
         }
-        let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, reason.map(str::to_owned));
-        let entry = VersionedEntry::from_transition(memory, Operation::Restore, stamp, Vec::new(), |memory| {
-            memory.state = State::Active;
-        });
-        change = change
-            .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-            .with_event(EventBody::new(EventName::Restored, caller, now).about_memory(entry.memory()))
-            .with_write(Write::Entry(Box::new(entry)));
+        let restore = Transition::new(memory, Operation::Restore)
+            .with_reason(reason.map(str::to_owned))
+            .with_event(EventName::Restored);
+        (change, _) = restore.plan(engine, caller, change, |memory| memory.state = State::Active);
     }
     Ok(change)
 }

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use crate::Engine;
-use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
 use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
@@ -16,6 +15,7 @@ use crate::model::scope::Scope;
 use crate::model::vocabulary::{Operation, Role, State};
 use crate::policy::Readable;
 use crate::ports::change::{Change, Write};
+use crate::ports::transition::{Transition, tombstone};
 use crate::ports::{refusals, retry};
 use crate::recall::{lineage, read};
 use crate::removal::certificate::{Certificate, Erasure, ErasureDetails};
@@ -88,7 +88,7 @@ fn redact_once(engine: &Engine, caller: &Caller, redaction: &RedactionRequest) -
     }
     let RedactionPlan { change, certificate, versions, held_back } =
         plan_redaction(engine, caller, &current, redaction)?;
-    engine.backend.commit(change)?;
+    engine.commit(change)?;
     let memory = read::read_by_id(engine, caller, current.id)?;
     Ok(RedactionOutcome::Done(Box::new(RedactionReport { memory, versions, certificate, held_back })))
 }
@@ -109,18 +109,16 @@ pub(crate) fn plan_redaction(
         return Err(Error::not_found("one of the versions"));
     }
     let now = engine.clock.now();
-    let mut change =
-        Change::new(caller.tenant, now).with_guard(Guard::VersionIs { memory: current.id, version: current.version });
+    let mut change = Change::new(caller.tenant, now);
     let mut versions: Vec<VersionId> = chosen.iter().map(|version| version.id).collect();
     let whole = versions.contains(&current.version);
     if whole {
-        let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, Some(redaction.reason.clone()));
-        versions.push(stamp.version);
-        let entry = VersionedEntry::from_transition(current, Operation::Redact, stamp, Vec::new(), |memory| {
-            memory.state = State::Tombstoned;
-            memory.always_inject = false;
-        });
-        change = change.with_write(Write::Entry(Box::new(entry)));
+        let redact = Transition::new(current, Operation::Redact).with_reason(redaction.reason.clone());
+        let (with_tombstone, redacted) = redact.plan(engine, caller, change, tombstone);
+        change = with_tombstone;
+        versions.push(redacted.version);
+    } else {
+        change = change.with_guard(Guard::VersionIs { memory: current.id, version: current.version });
     }
     if !redaction.may_return {
         let why = BanReason { cause: BanCause::Redact, by: &caller.principal, why: Some(&redaction.reason), at: now };
@@ -164,7 +162,7 @@ pub(crate) fn hold_back_derived(
     sources: &HashSet<MemoryId>,
 ) -> Result<Vec<MemoryId>, Error> {
     let (holding, held_back) = plan_hold_derived(engine, caller, sources)?;
-    holding.map(|change| engine.backend.commit(change)).transpose()?;
+    holding.map(|change| engine.commit(change)).transpose()?;
     Ok(held_back)
 }
 

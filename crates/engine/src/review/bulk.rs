@@ -127,7 +127,7 @@ fn commit_decision_batch(
     done: &mut BulkDecisionReport,
 ) -> Result<(), Error> {
     let Some(change) = batch.change else { return Ok(()) };
-    match engine.backend.commit(change) {
+    match engine.commit(change) {
         Ok(_) => done.decided += batch.ids.len() as u64,
         // One of them lost a race; each on its own shows which.
         Err(StoreError::Guard(_)) => {

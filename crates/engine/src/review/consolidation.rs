@@ -19,8 +19,7 @@ use crate::model::store::Store;
 use crate::model::vocabulary::{Dedup, Kind, Layer, Operation, Ranker};
 use crate::policy;
 use crate::ports::change::Change;
-use crate::ports::row;
-use crate::ports::{Filter, SortOrder, embedding, refusals};
+use crate::ports::{Filter, SortOrder, embedding, refusals, row};
 use crate::recall::ranking::Hit;
 use crate::recall::search::SearchQuery;
 use crate::recall::usage::Touch;
@@ -30,7 +29,7 @@ use crate::review::propose::{self, ProposalOutcome};
 use crate::tenant::stores;
 use crate::text::normalize;
 use crate::write::remember::SaveOutcome;
-use crate::write::{clear, draft_review, remember};
+use crate::write::{clear, draft_review, plan};
 
 /// A fact about a person or a project that should stand.
 #[derive(Clone, Debug)]
@@ -270,13 +269,8 @@ fn propose_candidate(
     let mut change = change.with_write(crate::ports::change::Write::Row(review.to_row()));
     change.writes.extend(propose::plan_proposed_usage(engine, caller, &review));
     change.writes.extend(usage::plan_usages(engine, caller, Touch::Proposed, std::iter::once((candidate, version))));
-    match engine.backend.commit(remember::add_entry(
-        engine,
-        caller,
-        change,
-        entry.with_embedding(embedding),
-        SaveOutcome::Created,
-    )) {
+    match engine.commit(plan::add_entry(engine, caller, change, entry.with_embedding(embedding), SaveOutcome::Created))
+    {
         Ok(_) => Ok(ProposalOutcome::Waiting { review: Box::new(review), new: true }),
         Err(StoreError::Guard(_)) => {
             Err(Error::conflict("conflict.lost_race", "something this rests on has just changed; run it again"))

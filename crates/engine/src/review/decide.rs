@@ -4,7 +4,6 @@ use jiff::{Timestamp, ToSpan};
 
 use super::plan::ApprovalPlan;
 use crate::Engine;
-use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
 use crate::model::error::{Error, StoreError};
 use crate::model::event::EventName;
@@ -17,8 +16,8 @@ use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::Readable;
 use crate::ports::change::{Change, Write};
-use crate::ports::row;
-use crate::ports::{Address, refusals};
+use crate::ports::transition::{Transition, tombstone};
+use crate::ports::{Address, refusals, retry, row};
 use crate::removal::quarantine;
 use crate::review::{plan, queue};
 use crate::safety;
@@ -48,29 +47,19 @@ impl Engine {
             return Ok(refused);
         }
         ensure_open(&review)?;
-        for _ in 0..self.limits().commit_attempts {
-            match plan::plan_approval(self, caller, &review, comment.map(str::to_owned))? {
-                ApprovalPlan::Refused(refusal) => {
-                    return Ok(DecisionOutcome::Refused(refusals::log_refusal(
-                        self,
-                        caller,
-                        &review.target_store,
-                        refusal,
-                    )?));
-                }
-                ApprovalPlan::Outdated(why) => return Err(supersede_review(self, caller, &review, &why)?),
-                ApprovalPlan::Apply(change, memory) => match self.backend.commit(*change) {
-                    Ok(_) => return load_approval(self, caller, &review, *memory),
-                    Err(StoreError::Guard(Guard::RowInState { kind: RowKind::Reviews, .. })) => {
-                        return Err(already_decided_error());
-                    }
-                    // Something it rests on moved: look at it again.
-                    Err(StoreError::Guard(_)) => {}
-                    Err(error) => return Err(error.into()),
-                },
+        retry::retry_lost_race(self, || match plan::plan_approval(self, caller, &review, comment.map(str::to_owned))? {
+            ApprovalPlan::Refused(refusal) => {
+                Ok(DecisionOutcome::Refused(refusals::log_refusal(self, caller, &review.target_store, refusal)?))
             }
-        }
-        Err(Error::conflict("conflict.lost_race", "what this rests on keeps changing; try again"))
+            ApprovalPlan::Outdated(why) => Err(supersede_review(self, caller, &review, &why)?),
+            ApprovalPlan::Apply(change, memory) => match self.commit(*change) {
+                Ok(_) => load_approval(self, caller, &review, *memory),
+                Err(StoreError::Guard(Guard::RowInState { kind: RowKind::Reviews, .. })) => {
+                    Err(already_decided_error())
+                }
+                Err(error) => Err(error.into()),
+            },
+        })
     }
 
     /// Closes a proposal without doing it. A candidate is tombstoned; the source of a promotion stays as it is.
@@ -101,7 +90,7 @@ fn close_review(
     ensure_open(&review)?;
     let change = plan_closing(engine, caller, &review, state, comment.clone())?;
     let at = change.at;
-    engine.backend.commit(change).map_err(map_decision_conflict)?;
+    engine.commit(change).map_err(map_decision_conflict)?;
     Ok(DecisionOutcome::Closed(Box::new(review.with_decision(state, caller, comment.map(safety::without_secrets), at))))
 }
 
@@ -147,14 +136,8 @@ pub(crate) fn plan_closing(
         review.candidate.map(|id| engine.backend.get_memory(&everything, &Address::Id(id))).transpose()?.flatten();
     let ends = state != ReviewState::ChangesRequested;
     if let Some(candidate) = candidate.filter(|memory| ends && memory.state == State::Constrained) {
-        let stamp = VersionStamp::new(caller, engine.fresh_version_id(), change.at, comment.clone());
-        let entry = VersionedEntry::from_transition(&candidate, Operation::Forget, stamp, Vec::new(), |memory| {
-            memory.state = State::Tombstoned;
-            memory.always_inject = false;
-        });
-        change = change
-            .with_guard(Guard::VersionIs { memory: candidate.id, version: candidate.version })
-            .with_write(Write::Entry(Box::new(entry)));
+        let forget = Transition::new(&candidate, Operation::Forget).with_reason(comment.clone());
+        (change, _) = forget.plan(engine, caller, change, tombstone);
     }
     let decided = review.with_decision(state, caller, comment.map(safety::without_secrets), change.at);
     let event = decided.to_event(name, caller, change.at);
@@ -164,7 +147,7 @@ pub(crate) fn plan_closing(
 /// Marks a proposal as out of date, and says so to whoever wanted to decide it.
 pub(crate) fn supersede_review(engine: &Engine, caller: &Caller, review: &Review, why: &str) -> Result<Error, Error> {
     let change = plan_closing(engine, caller, review, ReviewState::Superseded, Some(why.to_owned()))?;
-    engine.backend.commit(change).map_err(map_decision_conflict)?;
+    engine.commit(change).map_err(map_decision_conflict)?;
     let reason = format!("{why}; the proposal is superseded, propose it again");
     Ok(Error::conflict("conflict.source_changed", reason))
 }
@@ -184,7 +167,7 @@ pub(crate) fn expire_reviews(engine: &Engine, tenant: TenantId, now: Timestamp) 
         };
         for review in row::select_records::<Review>(&*engine.backend, tenant, &filter)? {
             let why = format!("nobody decided it within {days} days");
-            match engine.backend.commit(plan_closing(engine, &caller, &review, ReviewState::Superseded, Some(why))?) {
+            match engine.commit(plan_closing(engine, &caller, &review, ReviewState::Superseded, Some(why))?) {
                 Ok(_) => expired += 1,
                 Err(StoreError::Guard(_)) => {}
                 Err(error) => return Err(error.into()),

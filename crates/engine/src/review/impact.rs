@@ -74,7 +74,7 @@ fn score_against_receipt(
     found.candidates.retain(|found| !replaced.contains(&found.memory.id));
     found.candidates.push(Candidate {
         memory: candidate.clone(),
-        words: gate::search_words(candidate),
+        words: gate::index_memory(candidate),
         vector: embedding::embed_text(engine, &gate::embedding_text(candidate)).map(|embedding| embedding.vector),
     });
     let asked = RankingQuery {

@@ -78,7 +78,7 @@ impl Engine {
             true => Write::DeleteRow { kind: RowKind::Owners, id: owners.row_id() },
             false => Write::Row(owners.to_row()),
         };
-        self.backend.commit(Change::new(caller.tenant, now).with_write(write).with_event(event))?;
+        self.commit(Change::new(caller.tenant, now).with_write(write).with_event(event))?;
         Ok(owners)
     }
 }

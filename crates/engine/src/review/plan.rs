@@ -13,6 +13,7 @@ use crate::model::row::{RowKind, SideRecord};
 use crate::model::vocabulary::{Layer, Operation, State};
 use crate::policy::Readable;
 use crate::ports::change::{Change, Write};
+use crate::ports::transition::Transition;
 use crate::ports::{Address, Filter, SortOrder, embedding};
 use crate::recall::read;
 use crate::removal::redact::{RedactionRequest, redaction_refusal};
@@ -21,7 +22,7 @@ use crate::review::promotion_notice::{self, Notice, PROMOTION, display_address};
 use crate::safety;
 use crate::tenant::stores;
 use crate::write::remember::SaveOutcome;
-use crate::write::{clear, remember};
+use crate::write::{clear, plan};
 
 /// What approving a review comes to.
 pub(crate) enum ApprovalPlan {
@@ -192,17 +193,14 @@ fn plan_confirmation(
     };
     let now = change.at;
     for old in &replaced {
-        let stamp =
-            VersionStamp::new(caller, engine.fresh_version_id(), now, Some(format!("superseded by {}", candidate.id)));
-        let entry = VersionedEntry::from_transition(old, Operation::Supersede, stamp, Vec::new(), |memory| {
+        // Before the candidate, which may take over its path.
+        let supersede =
+            Transition::new(old, Operation::Supersede).with_reason(format!("superseded by {}", candidate.id));
+        (change, _) = supersede.plan(engine, caller, change, |memory| {
             memory.state = State::Superseded;
             memory.superseded_by = Some(candidate.id);
             memory.always_inject = false;
         });
-        // Before the candidate, which may take over its path.
-        change = change
-            .with_guard(Guard::VersionIs { memory: old.id, version: old.version })
-            .with_write(Write::Entry(Box::new(entry)));
     }
     if let Some(path) = candidate.path.clone().filter(|_| replaced.is_empty()) {
         change = change.with_guard(Guard::PathFree { place, path });
@@ -285,7 +283,7 @@ fn finish_plan(
         ..review.with_decision(ReviewState::Approved, caller, comment.map(safety::without_secrets), change.at)
     };
     let event = decided.to_event(EventName::ReviewApproved, caller, change.at);
-    let change = remember::add_written_entry(engine, caller, change, entry, outcome)
+    let change = plan::add_written_entry(engine, caller, change, entry, outcome)
         .with_write(Write::Row(decided.to_row()))
         .with_event(event);
     ApprovalPlan::Apply(Box::new(change), Box::new(memory))

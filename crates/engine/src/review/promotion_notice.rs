@@ -15,7 +15,7 @@ use crate::ports::change::Change;
 use crate::ports::{embedding, row};
 use crate::tenant::stores;
 use crate::write::remember::SaveOutcome;
-use crate::write::{clear, remember};
+use crate::write::{clear, plan};
 
 /// Where everybody reads what happened.
 const LAYERS_STORE: &str = "layers";
@@ -75,7 +75,7 @@ pub(crate) fn plan_notice(
         stamp,
     );
     let embedding = embedding::embed_if_instant(engine, entry.memory());
-    Ok(remember::add_written_entry(engine, &keeper, change, entry.with_embedding(embedding), SaveOutcome::Created))
+    Ok(plan::add_written_entry(engine, &keeper, change, entry.with_embedding(embedding), SaveOutcome::Created))
 }
 
 /// The store is made with what is first written into it.

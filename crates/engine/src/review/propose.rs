@@ -3,7 +3,7 @@
 use crate::Engine;
 use crate::gate::{WriteIntent, normalize_new_path};
 use crate::model::caller::Caller;
-use crate::model::error::{Error, StoreError};
+use crate::model::error::Error;
 use crate::model::event::EventName;
 use crate::model::guard::Guard;
 use crate::model::memory::{Evidence, Memory};
@@ -14,8 +14,7 @@ use crate::model::scope::Scope;
 use crate::model::vocabulary::{ScopeKind, State};
 use crate::policy;
 use crate::ports::change::{Change, Write};
-use crate::ports::refusals;
-use crate::ports::row;
+use crate::ports::{refusals, retry, row};
 use crate::recall::read::MemoryReference;
 use crate::recall::usage::{self, Touch};
 use crate::review::plan;
@@ -137,6 +136,15 @@ pub(crate) fn enqueue_review(
     review: &Review,
     name: EventName,
 ) -> Result<ProposalOutcome, Error> {
+    retry::retry_lost_race(engine, || enqueue_review_once(engine, caller, review, name))
+}
+
+fn enqueue_review_once(
+    engine: &Engine,
+    caller: &Caller,
+    review: &Review,
+    name: EventName,
+) -> Result<ProposalOutcome, Error> {
     for nth in 0.. {
         let id =
             Review::id_for(review.action, &review.sources, &review.target_store, review.target_path.as_deref(), nth);
@@ -159,12 +167,9 @@ pub(crate) fn enqueue_review(
                     .with_event(review.to_event(name, caller, review.created_at))
                     .with_write(Write::Row(review.to_row()));
                 change.writes.extend(plan_proposed_usage(engine, caller, &review));
-                match engine.backend.commit(change) {
-                    Ok(_) => return Ok(ProposalOutcome::Waiting { review: Box::new(review), new: true }),
-                    // Somebody proposed the same at the same moment: theirs is as good.
-                    Err(StoreError::Guard(_)) => return enqueue_review(engine, caller, &review, name),
-                    Err(error) => return Err(error.into()),
-                }
+                // A failed guard means that the same was proposed at the same moment: the retry finds that one.
+                engine.commit(change)?;
+                return Ok(ProposalOutcome::Waiting { review: Box::new(review), new: true });
             }
         }
     }

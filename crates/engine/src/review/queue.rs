@@ -16,9 +16,8 @@ use crate::model::review::{Action, Review, ReviewState};
 use crate::model::row::{RowFilter, SideRecord};
 use crate::model::vocabulary::State;
 use crate::policy::{ProposalOrigin, Readable, may_see_proposal};
-use crate::ports::Address;
 use crate::ports::cursor::{decode_time_cursor, encode_time_cursor};
-use crate::ports::row;
+use crate::ports::{Address, row};
 use crate::recall::{read, visibility};
 use crate::review::{owners, plan};
 

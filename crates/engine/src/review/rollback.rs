@@ -12,7 +12,8 @@ use crate::model::refusal::Refusal;
 use crate::model::store::Store;
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::{self, Readable, WritePermit};
-use crate::ports::change::{Change, Write};
+use crate::ports::change::Change;
+use crate::ports::transition::Transition;
 use crate::ports::{Address, embedding, refusals};
 use crate::recall::read;
 use crate::removal::redact;
@@ -77,7 +78,7 @@ impl Engine {
             }
         };
         let feat = Notice { action: ROLLBACK, memory: &done.memory, text: rollback_notice(&done) };
-        self.backend.commit(promotion_notice::plan_notice(self, caller, change, &feat)?)?;
+        self.commit(promotion_notice::plan_notice(self, caller, change, &feat)?)?;
         Ok(RollbackOutcome::Done(Box::new(done)))
     }
 }
@@ -123,7 +124,7 @@ fn plan_restore_replaced(
     change: Change,
     done: &mut Rollback,
 ) -> Result<Change, Error> {
-    let now = change.at;
+    let _now = change.at;
     let mut change = change;
     if current.supersedes.is_empty() {
         done.not_restored.push((current.id, "it replaced nothing".to_owned()));
@@ -150,16 +151,13 @@ fn plan_restore_replaced(
         }
         change.guards.extend(banned.guards);
         let reason = format!("{} was rolled back", current.id);
-        let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, Some(reason));
-        let entry = VersionedEntry::from_transition(&old, Operation::Restore, stamp, Vec::new(), |memory| {
+        let restore = Transition::new(&old, Operation::Restore).with_reason(reason).with_event(EventName::Restored);
+        let (with_old, restored) = restore.plan(engine, caller, change, |memory| {
             memory.state = State::Active;
             memory.superseded_by = None;
         });
-        done.restored.push(entry.memory().clone());
-        change = change
-            .with_guard(Guard::VersionIs { memory: old.id, version: old.version })
-            .with_event(EventBody::new(EventName::Restored, caller, now).about_memory(entry.memory()))
-            .with_write(Write::Entry(Box::new(entry)));
+        change = with_old;
+        done.restored.push(restored);
     }
     Ok(change)
 }
@@ -241,18 +239,17 @@ fn plan_rollback_tombstone(
     let event = EventBody::new(EventName::Forgotten, caller, change.at)
         .about_memory(entry.memory())
         .with_field("operation", "rollback");
-    (change.with_event(event).with_write(Write::Entry(Box::new(entry))), done)
+    (change.with_event(event).with_entry(entry), done)
 }
 
 /// The memory stays, and says again what it said before.
-fn plan_restored_content(caller: &Caller, mut change: Change, entry: VersionedEntry) -> (Change, Rollback) {
+fn plan_restored_content(caller: &Caller, change: Change, entry: VersionedEntry) -> (Change, Rollback) {
     let memory = entry.memory().clone();
     let event = EventBody::new(EventName::Restored, caller, change.at)
         .about_memory(&memory)
         .with_field("sha256", &memory.sha256)
         .with_field("operation", "rollback");
-    change.guards.extend(entry.guards().iter().cloned());
-    let change = change.with_event(event).with_write(Write::Entry(Box::new(entry)));
+    let change = change.with_event(event).with_entry(entry);
     (change, Rollback { restored: vec![memory.clone()], memory, not_restored: Vec::new() })
 }
 

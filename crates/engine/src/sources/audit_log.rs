@@ -16,8 +16,7 @@ use crate::model::vocabulary::{EvidenceKind, Kind, Operation};
 use crate::ports::change::Change;
 use crate::ports::{Filter, ListCursor, SortOrder};
 use crate::recall::read::Listing;
-use crate::write::attempt;
-use crate::write::remember::Remembered;
+use crate::write::remember::{self, Remembered};
 
 /// An entry of the audit log from outside.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -120,7 +119,7 @@ fn append_entry(
     let evidence = Evidence::new(EvidenceKind::ToolResult, format!("recorded by {}", caller.principal));
     // Trust stays that of a draft: the store has no other.
     let draft = Draft { evidence: vec![evidence], ..draft };
-    let answer = attempt::remember_as(engine, caller, draft, WriteIntent::AppendToLog, Operation::Create)?;
+    let answer = remember::remember_as(engine, caller, draft, WriteIntent::AppendToLog, Operation::Create)?;
     if let Remembered::Saved(saved) = &answer {
         let now = engine.clock.now();
         let event = EventBody::new(name, caller, now)

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::Engine;
-use crate::gate::{VersionStamp, VersionedEntry, check_label, check_name};
+use crate::gate::{check_label, check_name};
 use crate::model::caller::Caller;
 use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
@@ -17,6 +17,7 @@ use crate::model::scope::Scope;
 use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation, State, TtlClass};
 use crate::ports::change::{Change, Write};
 use crate::ports::row::{self, Paging, RecordPage};
+use crate::ports::transition::Transition;
 use crate::ports::{Filter, SortOrder};
 use crate::recall::{read, visibility};
 use crate::write::remember::Remembered;
@@ -83,7 +84,7 @@ impl Engine {
             .with_guard(Guard::RowInState { kind: RowKind::Runs, id: run.id.clone(), state: None })
             .with_write(Write::Row(run.to_row()))
             .with_event(event);
-        match self.backend.commit(change) {
+        match self.commit(change) {
             Ok(_) => Ok(run),
             Err(StoreError::Guard(_)) => {
                 Err(Error::conflict("conflict.run_exists", format!("run `{}` was opened before", run.id)))
@@ -152,7 +153,7 @@ fn close_and_clear_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result
         .with_write(Write::Row(run.to_row()))
         .with_event(event);
     // Closed before it is emptied: nothing is saved into it meanwhile.
-    engine.backend.commit(closed)?;
+    engine.commit(closed)?;
     let mut tombstoned = 0;
     loop {
         let working = list_working_memory(engine, caller, run)?;
@@ -162,17 +163,12 @@ fn close_and_clear_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result
         for batch in working.chunks(MEMORIES_PER_BATCH) {
             let mut change = Change::new(caller.tenant, now);
             for memory in batch {
-                let stamp =
-                    VersionStamp::new(caller, engine.fresh_version_id(), now, Some(format!("run {} closed", run.id)));
-                let entry = VersionedEntry::from_transition(memory, Operation::Forget, stamp, Vec::new(), |memory| {
-                    memory.state = State::Tombstoned;
-                });
-                change = change
-                    .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-                    .with_event(EventBody::new(EventName::Forgotten, caller, now).about_memory(entry.memory()))
-                    .with_write(Write::Entry(Box::new(entry)));
+                let forget = Transition::new(memory, Operation::Forget)
+                    .with_reason(format!("run {} closed", run.id))
+                    .with_event(EventName::Forgotten);
+                (change, _) = forget.plan(engine, caller, change, |memory| memory.state = State::Tombstoned);
             }
-            match engine.backend.commit(change) {
+            match engine.commit(change) {
                 Ok(_) => tombstoned += batch.len() as u64,
                 Err(StoreError::Guard(_)) => {}
                 Err(error) => return Err(error.into()),

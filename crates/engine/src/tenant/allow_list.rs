@@ -99,7 +99,7 @@ impl Engine {
             .with_field("expires_at", expires_at);
         let mut change = Change::new(caller.tenant, now).with_write(Write::Row(allowed.to_row())).with_event(event);
         change.writes.extend(over.iter().map(|old| Write::DeleteRow { kind: RowKind::Allowed, id: old.row_id() }));
-        self.backend.commit(change)?;
+        self.commit(change)?;
         Ok(allowed)
     }
 
@@ -126,7 +126,7 @@ impl Engine {
             })
             .with_write(Write::DeleteRow { kind: RowKind::Allowed, id: allowed.row_id() })
             .with_event(event);
-        self.backend.commit(change)?;
+        self.commit(change)?;
         Ok(allowed)
     }
 }

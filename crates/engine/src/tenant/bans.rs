@@ -129,7 +129,7 @@ impl Engine {
             .with_guard(Guard::RowInState { kind: RowKind::Bans, id: ban.row_id(), state: Some(ban.row_state()) })
             .with_write(Write::DeleteRow { kind: RowKind::Bans, id: ban.row_id() })
             .with_event(event);
-        self.backend.commit(change)?;
+        self.commit(change)?;
         Ok(ban)
     }
 }
@@ -159,7 +159,7 @@ pub(crate) fn ensure_ban_key(engine: &Engine, tenant: TenantId) -> Result<BanKey
     let key = format!("{}{}", engine.clock.fresh_id().simple(), engine.clock.fresh_id().simple());
     let key = BanKey { key, at: engine.clock.now() };
     let change = Change::new(tenant, key.at).with_guard(ban_key_count_guard(&[])).with_write(Write::Row(key.to_row()));
-    match engine.backend.commit(change) {
+    match engine.commit(change) {
         Ok(_) => Ok(key),
         // Somebody else made it meanwhile.
         Err(error @ StoreError::Guard(_)) => {

@@ -68,8 +68,7 @@ impl Engine {
             .with_field("pipeline", &opt_in.pipeline)
             .with_field("agent", &opt_in.agent)
             .with_field("enabled", opt_in.enabled);
-        self.backend
-            .commit(Change::new(caller.tenant, now).with_write(Write::Row(opt_in.to_row())).with_event(event))?;
+        self.commit(Change::new(caller.tenant, now).with_write(Write::Row(opt_in.to_row())).with_event(event))?;
         Ok(opt_in)
     }
 
@@ -100,6 +99,6 @@ impl Engine {
         let event = EventBody::new(EventName::PipelineDeleted, caller, now)
             .with_field("pipeline", pipeline)
             .with_field("agents", opt_ins.len());
-        Ok(self.backend.commit(change.with_event(event))?.erased_count)
+        Ok(self.commit(change.with_event(event))?.erased_count)
     }
 }

@@ -90,7 +90,7 @@ impl Engine {
             archived_at: None,
         };
         let taken = |_| Error::conflict("conflict.store_exists", format!("store `{}` exists already", store.slug));
-        self.backend.commit(plan_new_store(caller, &store)).map_err(taken)?;
+        self.commit(plan_new_store(caller, &store)).map_err(taken)?;
         Ok(store)
     }
 
@@ -100,8 +100,7 @@ impl Engine {
         let now = self.clock.now();
         let store = Store { archived_at: Some(now), ..open_store(self, caller, slug)? };
         let event = EventBody::new(EventName::StoreArchived, caller, now).with_field("store", slug);
-        self.backend
-            .commit(Change::new(caller.tenant, now).with_write(Write::Row(store.to_row())).with_event(event))?;
+        self.commit(Change::new(caller.tenant, now).with_write(Write::Row(store.to_row())).with_event(event))?;
         Ok(store)
     }
 }

@@ -17,9 +17,8 @@ use crate::model::row::RowFilter;
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{Operation, ScopeKind, State, Trust};
 use crate::policy::Readable;
-use crate::ports::change::{Change, Write};
-use crate::ports::row;
-use crate::ports::{Filter, PageRequest, SortOrder};
+use crate::ports::change::Change;
+use crate::ports::{Filter, PageRequest, SortOrder, row};
 use crate::recall::read::cursor_after;
 use crate::receipts::receipt::Receipt;
 use crate::tenant::stores;
@@ -110,8 +109,8 @@ fn commit_extension(
     let change = Change::new(tenant, now)
         .with_event(event)
         .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-        .with_write(Write::Entry(Box::new(entry.with_updated_at(memory.updated_at))));
-    match engine.backend.commit(change) {
+        .with_entry(entry.with_updated_at(memory.updated_at));
+    match engine.commit(change) {
         Ok(_) => Ok(true),
         Err(StoreError::Guard(_)) => Ok(false),
         Err(error) => Err(error.into()),

@@ -122,10 +122,7 @@ impl<'a> WorkLease<'a> {
     pub(crate) fn release_lease(self) -> Result<(), Error> {
         let Some(lease) = &self.lease else { return Ok(()) };
         let gone = Write::DeleteRow { kind: RowKind::Leases, id: lease.row_id() };
-        match self
-            .engine
-            .backend
-            .commit(self.guarded_change(self.engine.clock.now(), Some(lease.row_state())).with_write(gone))
+        match self.engine.commit(self.guarded_change(self.engine.clock.now(), Some(lease.row_state())).with_write(gone))
         {
             Ok(_) | Err(StoreError::Guard(_)) => Ok(()),
             Err(error) => Err(error.into()),

@@ -231,7 +231,7 @@ fn write_vectors(engine: &Engine, tenant: TenantId, due: &[Memory], vectors: &[V
     }
     let embedded = change.writes.len() as u64;
     if embedded > 0 {
-        engine.backend.commit(change)?;
+        engine.commit(change)?;
     }
     Ok(embedded)
 }

@@ -35,6 +35,6 @@ pub(crate) fn purge_receipts(
 
 pub(crate) fn delete_rows(engine: &Engine, tenant: TenantId, kind: RowKind, rows: &[Row]) -> Result<u64, Error> {
     let going = |change: Change, row: &Row| change.with_write(Write::DeleteRow { kind, id: row.id.clone() });
-    engine.backend.commit(rows.iter().fold(Change::new(tenant, engine.clock.now()), going))?;
+    engine.commit(rows.iter().fold(Change::new(tenant, engine.clock.now()), going))?;
     Ok(rows.len() as u64)
 }

@@ -14,7 +14,7 @@ use crate::ports::{embedding, refusals};
 use crate::recall::lineage;
 use crate::tenant::stores;
 use crate::write::remember::{Remembered, SaveOutcome, SavedMemory};
-use crate::write::{attempt, clear, quota, remember};
+use crate::write::{clear, plan, quota, remember};
 
 /// Whether saves without a path need no look at what stands in this place, so that many can go in one transaction.
 pub(crate) fn can_save_as_batch(engine: &Engine, caller: &Caller, store: &Store, scope: &Scope) -> Result<bool, Error> {
@@ -37,10 +37,10 @@ pub(crate) fn remember_batch(
     let store = stores::open_store(engine, caller, &place.store)?;
     let guarded = |change: Change| guard.into_iter().cloned().fold(change, Change::with_guard);
     if !can_save_as_batch(engine, caller, &store, &place.scope)? {
-        let write = |change| engine.backend.commit(guarded(change));
+        let write = |change| engine.commit(guarded(change));
         return drafts
             .into_iter()
-            .map(|draft| attempt::run_save_steps(engine, caller, engine.begin_remember(caller, draft)?, write))
+            .map(|draft| remember::run_save_steps(engine, caller, engine.begin_remember(caller, draft)?, write))
             .collect();
     }
     let mut cleared = Vec::with_capacity(drafts.len());
@@ -76,12 +76,12 @@ pub(crate) fn remember_batch(
             near: None,
             warnings,
         })));
-        change = remember::add_written_entry(engine, caller, change, entry, outcome);
+        change = plan::add_written_entry(engine, caller, change, entry, outcome);
     }
     let saved = answers.iter().filter(|answer| matches!(answer, Remembered::Saved(_))).count();
     if saved > 0 {
         let change = quota::plan_quota_room(engine, caller, place, ruleset, saved as u64, change)?;
-        engine.backend.commit(change)?;
+        engine.commit(change)?;
     }
     for answer in &answers {
         if let Remembered::Refused(refusal) = answer {

@@ -15,7 +15,7 @@ use crate::ports::{Address, embedding, refusals};
 use crate::recall::read;
 use crate::tenant::stores;
 use crate::write::remember::{Remembered, SaveOutcome};
-use crate::write::{clear, remember};
+use crate::write::{clear, plan};
 
 /// What shall stand there instead.
 #[derive(Clone, Debug)]
@@ -70,7 +70,7 @@ impl Engine {
         let embedding = embedding::embed_if_instant(self, entry.memory());
         let entry = entry.with_embedding(embedding);
         let memory = entry.memory().clone();
-        match self.backend.commit(remember::add_written_entry(self, caller, change, entry, SaveOutcome::Updated)) {
+        match self.commit(plan::add_written_entry(self, caller, change, entry, SaveOutcome::Updated)) {
             Ok(_) => Ok(PatchOutcome::Saved(Box::new(memory))),
             Err(StoreError::Guard(_)) => Err(patch_conflict_error(self, caller, &patch.expected_sha256, current.id)),
             Err(error) => Err(error.into()),

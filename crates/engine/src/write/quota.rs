@@ -1,18 +1,18 @@
 //! Quotas: a save into a full place archives the least important memory with it.
 use crate::Engine;
+use crate::ports::transition::Transition;
 use jiff::Timestamp;
 
-use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{EventBody, EventName};
+use crate::model::event::EventName;
 use crate::model::guard::{Guard, Place};
 use crate::model::lifecycle;
 use crate::model::memory::Memory;
 use crate::model::ruleset::Ruleset;
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::Readable;
-use crate::ports::change::{Change, Write};
+use crate::ports::change::Change;
 use crate::ports::{Filter, PageRequest, SortOrder};
 
 /// Adds to a save what keeps its place within the quota: the least important is archived with it. In a nearly full
@@ -58,13 +58,10 @@ pub(crate) fn plan_archive(
     now: Timestamp,
     reason: Option<String>,
 ) -> Change {
-    let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, reason);
-    let entry = VersionedEntry::from_transition(memory, operation, stamp, Vec::new(), |memory| {
+    let archive = Transition::new(memory, operation).with_reason(reason).with_event(name);
+    let (change, _) = archive.plan(engine, caller, Change::new(caller.tenant, now), |memory| {
         memory.state = State::Archived;
         memory.archived_at = Some(now);
     });
-    Change::new(caller.tenant, now)
-        .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-        .with_event(EventBody::new(name, caller, now).about_memory(entry.memory()))
-        .with_write(Write::Entry(Box::new(entry)))
+    change
 }
