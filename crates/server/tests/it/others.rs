@@ -1,8 +1,6 @@
 //! Another process on the same database: what it did counts at once, whatever this one knew before.
 
-use std::sync::Arc;
 
-use engine::Engine;
 use engine::model::caller::Caller;
 use engine::model::id::MemoryId;
 use serde_json::json;
