@@ -11,7 +11,6 @@ use store::PostgresOptions;
 use uuid::Uuid;
 
 use crate::postgres::{Database, connect, has_vectors, runtime, server, superuser};
-use crate::server::long;
 use crate::world::embedding;
 
 const DIMENSIONS: usize = 16;
@@ -52,9 +51,6 @@ fn ids(backend: &dyn Backend, readable: &Readable, find: &CandidateQuery) -> Has
 #[test]
 #[ignore = "needs Postgres: scripts/postgres-test"]
 fn a_search_never_reads_a_whole_table() {
-    if !long() {
-        return;
-    }
     let server = server();
     let database = filled(&server, 100, 1_000);
     let backend = database.open();

@@ -245,8 +245,8 @@ fn a_full_pool_answers_unavailable() {
     });
 }
 
-/// Long tests run where somebody asks for them: CI does.
-pub(crate) fn long() -> bool {
+/// Whether to crash the server often: CI asks for it.
+fn long() -> bool {
     std::env::var_os("INGRAIN_TEST_LONG").is_some_and(|value| value == "1")
 }
 
