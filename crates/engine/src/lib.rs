@@ -21,6 +21,7 @@ pub mod text;
 pub mod upkeep;
 pub mod write;
 
+pub use admin::database::Database;
 pub use admin::erase::{EraseTarget, TenantStatus};
 pub use admin::export::{
     EXPORT_FORMAT, ExportFile, ExportLayout, ExportLineReader, ExportPiece, ExportWriter, ExportedMemory,
@@ -33,6 +34,7 @@ pub use context::turn::{Context, ContextRequest, RECEIPT_PENDING};
 pub use context::window::{Message, Window, WindowCut, WindowRequest};
 pub use model::run::{Run, RunOutcome};
 pub use model::turn::Turn;
+pub use recall::event_feed::EventFeed;
 pub use recall::event_visibility::EventVisibility;
 pub use recall::lineage::Lineage;
 pub use recall::read::{Listing, MemoryReference};

@@ -21,6 +21,7 @@ use crate::model::row::RowKind;
 use crate::model::store::Store;
 use crate::model::vocabulary::{Dedup, Operation};
 use crate::policy;
+use crate::ports::StoreCallback;
 use crate::ports::change::{Change, CommitResult};
 use crate::ports::refusals;
 use crate::recall::lineage;
@@ -115,6 +116,11 @@ impl Engine {
             && self.settings.classifier.is_none()
             && !looks_around
             && draft.content.len() <= self.limits().light_bytes_max
+    }
+
+    /// Hands the change of a save to the backend's writer; `answer` is called when it is durable.
+    pub fn submit_save(&self, change: Arc<Change>, answer: StoreCallback<CommitResult>) {
+        self.backend.submit(change, answer);
     }
 
     /// The next step, once it is known how the writing went.
