@@ -10,7 +10,7 @@ use engine::admin::keys::{IssuedKey, KeyRights, NewKey};
 use engine::model::caller::Caller;
 use engine::model::id::uuid_v7;
 use engine::model::vocabulary::Role;
-use engine::ports::{Clock, Tenant};
+use engine::ports::{Clock, Embedder, Tenant};
 use engine::{Engine, Settings};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -70,21 +70,24 @@ impl House {
 
     /// A server for this machine only, where nobody needs a key.
     pub(crate) fn local() -> House {
-        House::start(ServerConfig::default(), true)
+        House::start(ServerConfig::default(), true, no_embedder())
     }
 
     pub(crate) fn with(config: ServerConfig) -> House {
-        House::start(config, false)
+        House::start(config, false, no_embedder())
     }
 
-    fn start(config: ServerConfig, local: bool) -> House {
+    pub(crate) fn with_embedder(config: ServerConfig, embedder: Arc<dyn Embedder>) -> House {
+        House::start(config, false, embedder)
+    }
+
+    fn start(config: ServerConfig, local: bool, embedder: Arc<dyn Embedder>) -> House {
         let clock = Arc::new(TestClock::default());
         let database = Database::asked_for();
         let backend = match &database {
             Some(database) => database.open(),
             None => store::open_sqlite(&store::Location::Memory, &store::SqliteOptions::default()).expect("a database"),
         };
-        let embedder = embed::open_embedder(&embed::EmbedConfig::Off).expect("no embedder");
         let engine = Engine {
             backend,
             embedder,
@@ -165,6 +168,10 @@ impl House {
             thread.join().expect("a good end");
         }
     }
+}
+
+fn no_embedder() -> Arc<dyn Embedder> {
+    embed::open_embedder(&embed::EmbedConfig::Off).expect("no embedder")
 }
 
 impl Drop for House {

@@ -1,0 +1,201 @@
+//! One bounded way into the engine: `/mcp` waits, is refused, times out and is counted as REST is.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use engine::ports::{Calibration, EmbedError, Embedder};
+use serde_json::{Value, json};
+use server::{HttpLimits, ServerConfig};
+
+use crate::house::{House, Reply};
+
+/// Longest a search is held.
+const HOLD_MAX: Duration = Duration::from_secs(15);
+
+/// Embeds every text but one: a search for `hold` stays inside the engine until the test lets it go.
+struct HoldingEmbedder {
+    entered: Mutex<Sender<()>>,
+    release: Mutex<Receiver<()>>,
+    /// Another search was embedded while one was held.
+    overtaken: Arc<AtomicBool>,
+    holding: AtomicBool,
+}
+
+impl Embedder for HoldingEmbedder {
+    fn model(&self) -> &str {
+        "holding"
+    }
+
+    fn dimensions(&self) -> usize {
+        2
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        if texts.contains(&"hold") {
+            self.holding.store(true, Ordering::SeqCst);
+            self.entered.lock().unwrap_or_else(PoisonError::into_inner).send(()).expect("the test waits");
+            // Bounded, so that a test that fails while it holds the call ends.
+            let _ = self.release.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(HOLD_MAX);
+            self.holding.store(false, Ordering::SeqCst);
+        } else if self.holding.load(Ordering::SeqCst) {
+            self.overtaken.store(true, Ordering::SeqCst);
+        }
+        Ok(texts.iter().map(|_| vec![1.0, 0.0]).collect())
+    }
+
+    fn is_instant(&self) -> bool {
+        true
+    }
+
+    fn calibration(&self) -> Calibration {
+        Calibration { unrelated: 0.0, same: 1.0 }
+    }
+}
+
+/// A server with room for one call, and the means to fill that room.
+struct OneCall {
+    house: House,
+    entered: Mutex<Receiver<()>>,
+    release: Sender<()>,
+    overtaken: Arc<AtomicBool>,
+}
+
+impl OneCall {
+    fn new(limits: HttpLimits) -> OneCall {
+        let (enter, entered) = channel();
+        let (release, released) = channel();
+        let overtaken = Arc::new(AtomicBool::new(false));
+        let embedder = HoldingEmbedder {
+            entered: Mutex::new(enter),
+            release: Mutex::new(released),
+            overtaken: overtaken.clone(),
+            holding: AtomicBool::new(false),
+        };
+        let config = ServerConfig { limits: HttpLimits { calls_max: 1, ..limits }, ..ServerConfig::default() };
+        let house = House::with_embedder(config, Arc::new(embedder));
+        // The key is cached from here on: a known caller needs no engine call to be identified.
+        assert_eq!(house.ask("GET", "/v1/stores").send().status, 200);
+        OneCall { house, entered: Mutex::new(entered), release, overtaken }
+    }
+
+    fn search(&self, text: &str) -> Reply {
+        self.house.ask("POST", "/v1/search").json(&json!({ "query": text })).send()
+    }
+
+    fn tool(&self, name: &str, arguments: &Value) -> Value {
+        self.mcp("tools/call", name, json!({ "name": name, "arguments": arguments }))
+    }
+
+    fn mcp(&self, method: &str, name: &str, mut params: Value) -> Value {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": "tests", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let ask = self.house.ask("POST", "/mcp").header("accept", "application/json, text/event-stream");
+        let ask = ask.header("mcp-protocol-version", "2026-07-28").header("mcp-method", method);
+        let ask = if name.is_empty() { ask } else { ask.header("mcp-name", name) };
+        let reply = ask.json(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })).send();
+        // A plain JSON document, or the last event of a stream.
+        let text = reply.body.lines().rfind(|line| line.starts_with("data: {")).map(|line| &line["data: ".len()..]);
+        serde_json::from_str(text.unwrap_or(&reply.body)).unwrap_or_else(|_| panic!("{} {}", reply.status, reply.body))
+    }
+
+    fn wait_until_held(&self) {
+        let entered = self.entered.lock().unwrap_or_else(PoisonError::into_inner);
+        entered.recv_timeout(HOLD_MAX).expect("the search is inside the engine");
+    }
+
+    /// Runs `during` while the only call is taken.
+    fn while_held(&self, during: impl FnOnce()) {
+        std::thread::scope(|scope| {
+            let held = scope.spawn(|| self.search("hold"));
+            self.wait_until_held();
+            during();
+            self.release.send(()).expect("the search waits");
+            assert_eq!(held.join().expect("an answer").status, 200);
+        });
+    }
+}
+
+fn code(message: &Value) -> &Value {
+    &message["result"]["structuredContent"]["code"]
+}
+
+#[test]
+fn a_tool_call_waits_for_its_turn_and_the_next_is_refused() {
+    let one = OneCall::new(HttpLimits { waiting_max: 1, ..HttpLimits::default() });
+    let find = json!({ "query": "quick" });
+    let (answer, answers) = channel();
+    std::thread::scope(|scope| {
+        one.while_held(|| {
+            for _ in 0..2 {
+                let answer = answer.clone();
+                scope.spawn(|| {
+                    let answer = answer;
+                    answer.send(one.tool("memory_search", &find)).expect("the test waits");
+                });
+            }
+            // Of two calls one takes the only place in the queue. The other hears so at once.
+            let refused = answers.recv().expect("an answer");
+            assert_eq!(
+                (code(&refused), &refused["result"]["isError"]),
+                (&json!("http.busy"), &json!(true)),
+                "{refused}"
+            );
+            assert_eq!(refused["result"]["structuredContent"]["retry_after_secs"], 1, "{refused}");
+            assert_eq!(one.search("quick").said(), (503, "http.busy".to_owned()), "REST says the same");
+            let listed = one.mcp("resources/list", "", json!({}));
+            assert_eq!(listed["error"]["data"]["code"], "http.busy", "{listed}");
+            assert_eq!(listed["error"]["data"]["retry_after_secs"], 1, "{listed}");
+            assert!(answers.try_recv().is_err(), "the other call waits");
+        });
+        let found = answers.recv().expect("an answer");
+        assert!(found["result"]["structuredContent"]["results"].is_array(), "{found}");
+    });
+    assert!(!one.overtaken.load(Ordering::SeqCst), "nothing ran beside the only call");
+}
+
+#[test]
+fn a_tool_call_that_waits_too_long_is_told_so() {
+    let one = OneCall::new(HttpLimits { timeout_secs: 1, ..HttpLimits::default() });
+    let find = json!({ "query": "quick" });
+    std::thread::scope(|scope| {
+        // The search that is held times out as well; the engine goes on with it until it is let go.
+        let search = scope.spawn(|| one.search("hold").said());
+        one.wait_until_held();
+        let late = one.tool("memory_search", &find);
+        assert_eq!(code(&late), "http.timeout", "{late}");
+        assert_eq!(search.join().expect("an answer"), (504, "http.timeout".to_owned()));
+        one.release.send(()).expect("the search waits");
+    });
+    assert!(!one.overtaken.load(Ordering::SeqCst), "a call that gave up waiting is not run");
+}
+
+#[test]
+fn saves_by_tool_go_on_while_the_reads_are_full() {
+    let one = OneCall::new(HttpLimits::default());
+    let note = json!({
+        "target_store_slug": "workspace_runbooks", "path": "cranes", "kind": "runbook", "content": "the crane is green",
+        "evidence": [{ "kind": "user_statement", "summary": "said so" }],
+    });
+    one.while_held(|| {
+        let saved = one.tool("memory_remember", &note);
+        assert_eq!(saved["result"]["structuredContent"]["created"], true, "{saved}");
+    });
+}
+
+#[test]
+fn tool_calls_are_counted_by_name() {
+    let one = OneCall::new(HttpLimits::default());
+    one.tool("memory_search", &json!({ "query": "quick" }));
+    one.tool("no_such_tool", &json!({}));
+    one.mcp("resources/list", "", json!({}));
+    let page = one.house.ask("GET", "/metrics").send().body;
+    for verb in ["memory_search", "mcp_unknown_tool", "mcp_list_resources"] {
+        let line = format!("ingrain_verb_seconds_count{{verb=\"{verb}\"}} 1");
+        assert!(page.contains(&line), "{line} in\n{page}");
+    }
+}
