@@ -57,7 +57,7 @@ pub fn open_engine(config: &Config) -> Result<Engine, Failure> {
     let clock = Arc::new(SystemClock::new(config.fixed_now()?));
     let embedder = open_embedder(config)?;
     let backend = open_backend(config)?;
-    Ok(Engine { backend, embedder, clock, settings: Arc::new(settings), known: Arc::default() })
+    Ok(Engine::new(backend, embedder, clock, settings))
 }
 
 /// What configuration says about the engine.

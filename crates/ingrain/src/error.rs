@@ -1,8 +1,7 @@
 //! The one mapping from what went wrong to exit codes, JSON and words.
 
-use engine::model::error::{CurrentVersion, Error};
+use engine::model::error::{CurrentVersion, Error, StoreError};
 use engine::model::refusal::Refusal;
-use engine::ports::StoreError;
 use engine::safety;
 use serde_json::{Map, Value, json};
 

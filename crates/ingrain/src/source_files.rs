@@ -3,8 +3,8 @@
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
-use engine::model::memory::content_sha256;
 use engine::text::chunks::DocumentFormat;
+use engine::text::digest::content_sha256;
 
 use crate::error::Failure;
 use crate::pdf;

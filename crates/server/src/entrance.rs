@@ -9,9 +9,8 @@ use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use engine::model::caller::Caller;
-use engine::model::error::Error;
+use engine::model::error::{Error, StoreError};
 use engine::model::memory::Draft;
-use engine::ports::StoreError;
 use engine::ports::change::{Change, CommitResult};
 use engine::{Engine, Remembered, SaveStep};
 use tokio::sync::mpsc::Receiver;

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use engine::Engine;
-use engine::model::memory::to_hex;
+use engine::text::digest::to_hex;
 use engine::write::idempotency::{IdempotencyClaim, IdempotentCall};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

@@ -4,9 +4,8 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use engine::model::error::Error;
+use engine::model::error::{Error, StoreError};
 use engine::model::refusal::Refusal;
-use engine::ports::StoreError;
 use serde_json::{Map, Value, json};
 
 /// Seconds a client should wait when the server is full, the database is away or the first call is not done.

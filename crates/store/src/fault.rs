@@ -1,6 +1,6 @@
 //! What goes wrong inside a backend, and how the engine hears of it.
 
-use engine::ports::StoreError;
+use engine::model::error::StoreError;
 
 /// Either the driver failed, or what it said already has a meaning.
 #[derive(Debug)]

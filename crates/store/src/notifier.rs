@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use engine::ports::StoreError;
+use engine::model::error::StoreError;
 
 /// A bell that rings when a log has grown.
 #[derive(Default)]

@@ -1,7 +1,8 @@
 //! How well words match, to choose candidates by: the engine's own measure, which scores them again.
 
+use engine::model::limits::text_weights::TextWeights;
 use engine::ports::{CandidateQuery, CorpusStats};
-use engine::recall::ranking::text::{TextWeights, bm25_term_score, idf};
+use engine::recall::ranking::text::{bm25_term_score, idf};
 use engine::text::words::QueryTerm;
 
 /// Counts and lengths whose saturation is worked out once a find; nearly all memories are within, and 16 KiB stay in

@@ -7,24 +7,13 @@ use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::id::MemoryId;
 use crate::model::store::{AUDIT_LOG, KNOWLEDGE_BASE, WORKFLOW_STEPS};
-use crate::model::vocabulary::{Kind, Ranker};
+use crate::model::vocabulary::{Kind, Purpose, Ranker};
 use crate::policy;
 use crate::ports::Filter;
 use crate::recall::ranking::Hit;
 use crate::recall::search::SearchQuery;
+use crate::recall::{search, visibility};
 use crate::sources::episodes::EPISODES_STORE;
-use crate::vocabulary;
-
-vocabulary! {
-    /// What a context is wanted for.
-    Purpose ("purpose") {
-        Task = "task",
-        Tool = "tool",
-        Approval = "approval",
-        Content = "content",
-        Delegation = "delegation",
-    }
-}
 
 /// One purpose and where its answers are.
 #[derive(Debug)]
@@ -142,43 +131,41 @@ impl PresetSource {
     }
 }
 
-impl Engine {
-    /// What a preset finds for a message, best first, each once; and what could not be done.
-    pub(crate) fn search_for_purpose(
-        &self,
-        caller: &Caller,
-        query: &SearchQuery,
-        purpose: Purpose,
-        limit: usize,
-    ) -> Result<(Vec<Hit>, Vec<String>), Error> {
-        let mut best: HashMap<MemoryId, Hit> = HashMap::new();
-        let mut warnings = Vec::new();
-        for look in purpose.preset().sources {
-            let query = SearchQuery { filter: look.merge_filter(&query.filter), ..query.clone() };
-            let eyes = self.visible_for_filter(caller, &query.filter)?;
-            let (hits, answer) = self.find_hits(&eyes, &query, Ranker::Operational, limit)?;
-            for warning in answer.warnings {
-                if !warnings.contains(&warning) {
-                    warnings.push(warning);
-                }
+/// What a preset finds for a message, best first, each once; and what could not be done.
+pub(crate) fn search_for_purpose(
+    engine: &Engine,
+    caller: &Caller,
+    query: &SearchQuery,
+    purpose: Purpose,
+    limit: usize,
+) -> Result<(Vec<Hit>, Vec<String>), Error> {
+    let mut best: HashMap<MemoryId, Hit> = HashMap::new();
+    let mut warnings = Vec::new();
+    for look in purpose.preset().sources {
+        let query = SearchQuery { filter: look.merge_filter(&query.filter), ..query.clone() };
+        let eyes = visibility::visible_for_filter(engine, caller, &query.filter)?;
+        let (hits, answer) = search::find_hits(engine, &eyes, &query, Ranker::Operational, limit)?;
+        for warning in answer.warnings {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
             }
-            let seen = |hit: &Hit| eyes.shows_memory(&hit.memory) && policy::may_recall_in_run(caller, &hit.memory);
-            for hit in hits.into_iter().filter(|hit| seen(hit) && look.matches_hit(hit)) {
-                match best.get(&hit.memory.id) {
-                    Some(kept) if kept.score >= hit.score => {}
-                    _ => {
-                        best.insert(hit.memory.id, hit);
-                    }
+        }
+        let seen = |hit: &Hit| eyes.shows_memory(&hit.memory) && policy::may_recall_in_run(caller, &hit.memory);
+        for hit in hits.into_iter().filter(|hit| seen(hit) && look.matches_hit(hit)) {
+            match best.get(&hit.memory.id) {
+                Some(kept) if kept.score >= hit.score => {}
+                _ => {
+                    best.insert(hit.memory.id, hit);
                 }
             }
         }
-        let mut hits: Vec<Hit> = best.into_values().collect();
-        hits.sort_by(|one, other| {
-            let newer = other.memory.updated_at.cmp(&one.memory.updated_at);
-            other.score.total_cmp(&one.score).then(newer).then(one.memory.id.cmp(&other.memory.id))
-        });
-        Ok((hits, warnings))
     }
+    let mut hits: Vec<Hit> = best.into_values().collect();
+    hits.sort_by(|one, other| {
+        let newer = other.memory.updated_at.cmp(&one.memory.updated_at);
+        other.score.total_cmp(&one.score).then(newer).then(one.memory.id.cmp(&other.memory.id))
+    });
+    Ok((hits, warnings))
 }
 
 #[cfg(test)]

@@ -4,22 +4,23 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::Engine;
-use crate::context::turn::ContextRequest;
+use crate::context::turn::{self, ContextRequest};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
+use crate::model::guard::Place;
 use crate::model::id::MemoryId;
 use crate::model::lifecycle;
 use crate::model::limits::resolve_limit;
 use crate::model::memory::Memory;
+use crate::model::row::RowFilter;
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{Ranker, ScopeKind, State};
 use crate::policy::Readable;
-use crate::ports::change::Place;
-use crate::ports::row::{self, RowFilter};
-use crate::ports::{Filter, PageRequest, SortOrder};
+use crate::ports::{Filter, PageRequest, SortOrder, row};
 use crate::recall::exclusion_reason::exclusion_reason;
 use crate::recall::ranking::{Hit, RecallSource};
 use crate::recall::search::{HitExplanation, SearchQuery, UNRELATED_REASON};
+use crate::recall::{read, search, visibility};
 use crate::receipts::receipt::{ConsideredMemory, Receipt};
 use crate::sources::four_sources::is_near_enough;
 
@@ -75,17 +76,17 @@ pub struct SessionReceipt {
 impl Engine {
     /// Why this memory is, or is not, found and shown for this message. Nothing is counted, logged or kept.
     pub fn diagnose(&self, caller: &Caller, query: &SearchQuery, id: MemoryId) -> Result<Diagnosis, Error> {
-        let eyes = self.visible_for_filter(caller, &query.filter)?;
+        let eyes = visibility::visible_for_filter(self, caller, &query.filter)?;
         let query = SearchQuery { explain: Some(id), ..query.clone() };
         let ranker = query.ranker.unwrap_or(Ranker::Operational);
         let limit = resolve_limit(query.limit, self.limits().results_default, self.limits().results_max)?;
-        let (mut hits, _) = self.find_hits(&eyes, &query, ranker, limit)?;
-        let passes = |hit: &Hit| hit.memory.id != id || self.could_be_found(&query.filter, &hit.memory);
+        let (mut hits, _) = search::find_hits(self, &eyes, &query, ranker, limit)?;
+        let passes = |hit: &Hit| hit.memory.id != id || search::could_be_found(self, &query.filter, &hit.memory);
         hits.retain(|hit| eyes.shows_memory(&hit.memory) && passes(hit));
-        let search = self.explain_hit(caller, &query, &hits, limit, id)?;
+        let search = search::explain_hit(self, caller, &query, &hits, limit, id)?;
         let request = ContextRequest { message: query.text, filter: query.filter, ..ContextRequest::default() };
-        let recall = self.explain_recall(caller, &request.message, id)?;
-        let context = self.preview_candidate(caller, &request, id);
+        let recall = explain_recall(self, caller, &request.message, id)?;
+        let context = turn::preview_candidate(self, caller, &request, id);
         let context_left_out = context.is_none().then(|| match search.rank {
             Some(_) => RANKED_TOO_LOW.to_owned(),
             None => search.reason.clone(),
@@ -93,56 +94,13 @@ impl Engine {
         Ok(Diagnosis { search, context, context_left_out, recall })
     }
 
-    /// What four-source recall would do with a memory.
-    fn explain_recall(&self, caller: &Caller, text: &str, id: MemoryId) -> Result<Option<String>, Error> {
-        let memory = self.read_by_id(caller, id)?;
-        let Some(source) = RecallSource::from_store(&memory.store) else { return Ok(None) };
-        if let Some(reason) = exclusion_reason(&Filter::default(), &memory, self.clock.now()) {
-            return Ok(Some(reason));
-        }
-        let filter = Filter { stores: vec![memory.store], ..Filter::default() };
-        let query = SearchQuery { text: text.to_owned(), filter, explain: Some(id), ..SearchQuery::default() };
-        let (hits, _) = self.find_hits(&self.visible_to(caller)?, &query, Ranker::Episodic, source.hits_max())?;
-        let near = |hit: &&Hit| is_near_enough(hit, self.limits().similarity_min);
-        let rank = hits.iter().filter(near).position(|hit| hit.memory.id == id);
-        let similarity = |hit: &Hit| hit.parts.get("similarity").copied().unwrap_or_default();
-        let apart = hits.iter().find(|hit| hit.memory.id == id).map(similarity);
-        Ok(Some(match (rank, apart) {
-            (Some(rank), _) if rank < source.hits_max() => format!("number {} of its source", rank + 1),
-            (Some(rank), _) => format!("number {} of its source, which gives {}", rank + 1, source.hits_max()),
-            (None, Some(similarity)) => {
-                let least = self.limits().similarity_min;
-                format!("below the threshold: it shares no word, and its similarity {similarity:.2} is under {least}")
-            }
-            (None, None) => UNRELATED_REASON.to_owned(),
-        }))
-    }
-
-    /// The drafts of a conversation, which live in it.
-    fn list_conversation_drafts(
-        &self,
-        caller: &Caller,
-        eyes: &Readable,
-        conversation: &str,
-    ) -> Result<Vec<Memory>, Error> {
-        let stores = self.stores(caller)?.into_iter().filter(|store| store.scope == ScopeKind::Conversation);
-        let scope = Scope::Conversation { conversation: conversation.to_owned() };
-        let places: Vec<Place> = stores.map(|store| Place { store: store.slug, scope: scope.clone() }).collect();
-        if places.is_empty() {
-            return Ok(Vec::new());
-        }
-        let filter = Filter { places, states: State::ALL.to_vec(), ..Filter::default() };
-        let page = PageRequest { order: SortOrder::Oldest, after: None, limit: self.limits().list_max };
-        Ok(self.backend.list_memories(eyes, &filter, &page)?)
-    }
-
     /// What is kept of a session or conversation, and what its turns were shown.
     pub fn diagnose_session(&self, caller: &Caller, session: &str) -> Result<SessionReport, Error> {
-        let eyes = self.visible_to(caller)?;
+        let eyes = visibility::visible_to(self, caller)?;
         let filter = Filter { session: Some(session.to_owned()), states: State::ALL.to_vec(), ..Filter::default() };
         let page = PageRequest { order: SortOrder::Oldest, after: None, limit: self.limits().list_max };
         let mut memories = self.backend.list_memories(&eyes, &filter, &page)?;
-        memories.extend(self.list_conversation_drafts(caller, &eyes, session)?);
+        memories.extend(list_conversation_drafts(self, caller, &eyes, session)?);
         memories.retain(|memory| eyes.shows_memory(memory));
         memories.sort_by_key(|memory| (memory.created_at, memory.turn, memory.id));
         memories.dedup_by_key(|memory| memory.id);
@@ -164,6 +122,55 @@ impl Engine {
             receipts: own.iter().map(to_session_receipt).collect(),
         })
     }
+}
+
+/// What four-source recall would do with a memory.
+fn explain_recall(engine: &Engine, caller: &Caller, text: &str, id: MemoryId) -> Result<Option<String>, Error> {
+    let memory = read::read_by_id(engine, caller, id)?;
+    let Some(source) = RecallSource::from_store(&memory.store) else { return Ok(None) };
+    if let Some(reason) = exclusion_reason(&Filter::default(), &memory, engine.clock.now()) {
+        return Ok(Some(reason));
+    }
+    let filter = Filter { stores: vec![memory.store], ..Filter::default() };
+    let query = SearchQuery { text: text.to_owned(), filter, explain: Some(id), ..SearchQuery::default() };
+    let (hits, _) = search::find_hits(
+        engine,
+        &visibility::visible_to(engine, caller)?,
+        &query,
+        Ranker::Episodic,
+        source.hits_max(),
+    )?;
+    let near = |hit: &&Hit| is_near_enough(hit, engine.limits().similarity_min);
+    let rank = hits.iter().filter(near).position(|hit| hit.memory.id == id);
+    let similarity = |hit: &Hit| hit.parts.get("similarity").copied().unwrap_or_default();
+    let apart = hits.iter().find(|hit| hit.memory.id == id).map(similarity);
+    Ok(Some(match (rank, apart) {
+        (Some(rank), _) if rank < source.hits_max() => format!("number {} of its source", rank + 1),
+        (Some(rank), _) => format!("number {} of its source, which gives {}", rank + 1, source.hits_max()),
+        (None, Some(similarity)) => {
+            let least = engine.limits().similarity_min;
+            format!("below the threshold: it shares no word, and its similarity {similarity:.2} is under {least}")
+        }
+        (None, None) => UNRELATED_REASON.to_owned(),
+    }))
+}
+
+/// The drafts of a conversation, which live in it.
+fn list_conversation_drafts(
+    engine: &Engine,
+    caller: &Caller,
+    eyes: &Readable,
+    conversation: &str,
+) -> Result<Vec<Memory>, Error> {
+    let stores = engine.stores(caller)?.into_iter().filter(|store| store.scope == ScopeKind::Conversation);
+    let scope = Scope::Conversation { conversation: conversation.to_owned() };
+    let places: Vec<Place> = stores.map(|store| Place { store: store.slug, scope: scope.clone() }).collect();
+    if places.is_empty() {
+        return Ok(Vec::new());
+    }
+    let filter = Filter { places, states: State::ALL.to_vec(), ..Filter::default() };
+    let page = PageRequest { order: SortOrder::Oldest, after: None, limit: engine.limits().list_max };
+    Ok(engine.backend.list_memories(eyes, &filter, &page)?)
 }
 
 fn to_session_memory(memory: &Memory, now: Timestamp) -> SessionMemory {

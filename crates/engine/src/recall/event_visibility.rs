@@ -11,7 +11,7 @@ use crate::model::event::{Event, EventBody};
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{Role, State};
 use crate::policy::{Readable, ReadableScopes};
-use crate::review;
+use crate::recall::visibility;
 
 /// One caller's view of the log.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub struct EventVisibility {
 impl Engine {
     /// The view of this caller, as its rights stand now.
     pub fn event_visibility(&self, caller: &Caller) -> Result<EventVisibility, Error> {
-        Ok(EventVisibility { readable: self.visible_to(caller)?, caller: caller.clone() })
+        Ok(EventVisibility { readable: visibility::visible_to(self, caller)?, caller: caller.clone() })
     }
 }
 
@@ -49,10 +49,11 @@ impl EventVisibility {
 
     fn sees_review_event(&self, happening: &EventBody, scope: &Scope) -> bool {
         let proposer = happening.payload.get("proposer").and_then(Value::as_str).unwrap_or_default();
-        let from = |field: &str| happening.payload.get(review::ORIGIN_FIELD)?.get(field)?.as_str();
-        let put = review::ProposalOrigin { scope, proposer, user: from("user"), conversation: from("conversation") };
+        let from = |field: &str| happening.payload.get(crate::model::review::ORIGIN_FIELD)?.get(field)?.as_str();
+        let put =
+            crate::policy::ProposalOrigin { scope, proposer, user: from("user"), conversation: from("conversation") };
         let placed = self.caller.role.may_decide_reviews() || self.readable.sees_scope(scope);
-        placed && review::may_see_proposal(&self.caller, &put)
+        placed && crate::policy::may_see_proposal(&self.caller, &put)
     }
 
     /// What the caller sees of an event. Whoever knows a conversation or a run can enter it, so those of others are left
@@ -65,14 +66,14 @@ impl EventVisibility {
         let foreign = |named: &Option<String>, own: &Option<String>| named.is_some() && named != own;
         let conversation = foreign(&happening.conversation, &caller.conversation);
         let run = foreign(&happening.run, &caller.run);
-        let from = happening.payload.contains_key(review::ORIGIN_FIELD);
+        let from = happening.payload.contains_key(crate::model::review::ORIGIN_FIELD);
         if caller.role.may_decide_reviews() || !(conversation || run || from) {
             return Some(Cow::Borrowed(event));
         }
         let mut shown = event.clone();
         shown.happening.conversation.take_if(|_| conversation);
         shown.happening.run.take_if(|_| run);
-        shown.happening.payload.remove(review::ORIGIN_FIELD);
+        shown.happening.payload.remove(crate::model::review::ORIGIN_FIELD);
         Some(Cow::Owned(shown))
     }
 }

@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 
+use crate::model::guard::Place;
 use crate::model::memory::Memory;
 use crate::model::vocabulary::State;
 use crate::ports::Filter;
-use crate::ports::change::Place;
 
 /// What a memory fails of a filter, in words; `None` where it passes.
 pub fn exclusion_reason(filter: &Filter, memory: &Memory, now: Timestamp) -> Option<String> {

@@ -7,13 +7,16 @@ use jiff::Timestamp;
 use crate::Engine;
 use crate::gate::normalize_path;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
+use crate::model::error::{Conflict, CurrentVersion, Error};
 use crate::model::event::Event;
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::limits::resolve_limit;
 use crate::model::memory::{Memory, Version};
 use crate::model::vocabulary::State;
+use crate::policy::Readable;
 use crate::ports::{Address, Filter, ListCursor, PageRequest, SortOrder};
+use crate::recall::{search, usage, visibility};
+use crate::tenant::stores;
 
 /// How people name a memory: by id, or by path in a store, or by a path that only one store has.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,97 +49,23 @@ impl Engine {
     /// One memory, in whatever state, if the caller may see it. His run is known to have read it.
     pub fn read(&self, caller: &Caller, reference: &MemoryReference) -> Result<Memory, Error> {
         let memory = self.locate(caller, reference)?;
-        self.record_reads(caller, [&memory]);
+        usage::record_reads(self, caller, [&memory]);
         Ok(memory)
     }
 
     /// The same for who works on it and shows it to nobody: leaves no trace.
     pub fn locate(&self, caller: &Caller, reference: &MemoryReference) -> Result<Memory, Error> {
         match reference {
-            MemoryReference::Id(id) => self.read_by_id(caller, *id),
-            MemoryReference::Path { store, path } => self.read_by_path(caller, store.as_deref(), path),
+            MemoryReference::Id(id) => read_by_id(self, caller, *id),
+            MemoryReference::Path { store, path } => read_by_path(self, caller, store.as_deref(), path),
         }
     }
 
     /// One memory as it stood at a past time, if the caller may see it as it was.
     pub fn read_as_of(&self, caller: &Caller, reference: &MemoryReference, at: Timestamp) -> Result<Memory, Error> {
-        let memory = self.load_as_of(caller, reference, at)?;
-        self.record_reads(caller, [&memory]);
+        let memory = load_as_of(self, caller, reference, at)?;
+        usage::record_reads(self, caller, [&memory]);
         Ok(memory)
-    }
-
-    fn load_as_of(&self, caller: &Caller, reference: &MemoryReference, at: Timestamp) -> Result<Memory, Error> {
-        let missing = || Error::not_found(format!("a memory there at {at}"));
-        let eyes = self.visible_to(caller)?;
-        let id = match reference {
-            MemoryReference::Id(id) => *id,
-            MemoryReference::Path { store, path } => {
-                let filter = Filter {
-                    stores: store.clone().into_iter().collect(),
-                    path: Some(normalize_path(path, self.limits())?),
-                    as_of: Some(at),
-                    ..Filter::default()
-                };
-                let page = PageRequest { order: SortOrder::Newest, after: None, limit: 1 };
-                self.backend.list_memories(&eyes, &filter, &page)?.first().ok_or_else(missing)?.id
-            }
-        };
-        let mut below = None;
-        loop {
-            let versions = self.backend.list_versions(&eyes, id, below, self.limits().history_default)?;
-            let last = versions.last().map(|version| version.number).ok_or_else(missing)?;
-            if let Some(version) = versions.into_iter().find(|version| version.at <= at) {
-                return Some(version.memory).filter(|memory| eyes.shows_memory(memory)).ok_or_else(missing);
-            }
-            below = Some(last);
-        }
-    }
-
-    pub(crate) fn read_by_id(&self, caller: &Caller, id: MemoryId) -> Result<Memory, Error> {
-        let eyes = self.visible_to(caller)?;
-        let memory = self.backend.get_memory(&eyes, &Address::Id(id))?;
-        memory.filter(|memory| eyes.shows_memory(memory)).ok_or_else(|| Error::not_found(format!("memory `{id}`")))
-    }
-
-    fn read_by_path(&self, caller: &Caller, store: Option<&str>, path: &str) -> Result<Memory, Error> {
-        let found = self.list_at_path(caller, store, path)?;
-        let missing = || Error::not_found(format!("memory at `{path}`"));
-        match found.as_slice() {
-            [] => {
-                // `store/path` is how people copy an address.
-                let (store, rest) =
-                    path.trim_start_matches('/').split_once('/').filter(|_| store.is_none()).ok_or_else(missing)?;
-                self.open_store(caller, store).map_err(|_| missing())?;
-                self.list_at_path(caller, Some(store), rest)?.into_iter().next().ok_or_else(missing)
-            }
-            [_] => Ok(found.into_iter().next().ok_or_else(missing)?),
-            many => {
-                let places: Vec<String> = many.iter().map(|m| format!("{} ({}) {}", m.store, m.scope, m.id)).collect();
-                let message =
-                    format!("`{path}` stands in {} places; name one by id: {}", many.len(), places.join(", "));
-                Err(Error::invalid("shape.ambiguous_path", message))
-            }
-        }
-    }
-
-    /// The active memories at a path; where there is none, the one that stood there last.
-    fn list_at_path(&self, caller: &Caller, store: Option<&str>, path: &str) -> Result<Vec<Memory>, Error> {
-        let path = normalize_path(path, self.limits())?;
-        let of = |states: Vec<State>| Filter {
-            stores: store.map(str::to_owned).into_iter().collect(),
-            path: Some(path.clone()),
-            states,
-            ..Filter::default()
-        };
-        let page = |limit| PageRequest { order: SortOrder::Newest, after: None, limit };
-        let eyes = self.visible_to(caller)?;
-        let mut found =
-            self.backend.list_memories(&eyes, &of(vec![State::Active]), &page(self.limits().list_default))?;
-        if found.is_empty() {
-            found = self.backend.list_memories(&eyes, &of(State::ALL.to_vec()), &page(1))?;
-        }
-        found.retain(|memory| eyes.shows_memory(memory));
-        Ok(found)
     }
 
     /// As [`Engine::list`], for who shows their texts: his run is known to have read them.
@@ -149,7 +78,7 @@ impl Engine {
         limit: Option<usize>,
     ) -> Result<Listing, Error> {
         let listing = self.list(caller, filter, order, after, limit)?;
-        self.record_reads(caller, &listing.memories);
+        usage::record_reads(self, caller, &listing.memories);
         Ok(listing)
     }
 
@@ -162,10 +91,10 @@ impl Engine {
         after: Option<ListCursor>,
         limit: Option<usize>,
     ) -> Result<Listing, Error> {
-        let eyes = self.visible_to(caller)?;
-        self.ensure_stores_readable(caller, &eyes, &filter.stores)?;
+        let eyes = visibility::visible_to(self, caller)?;
+        stores::ensure_stores_readable(self, caller, &eyes, &filter.stores)?;
         let limit = resolve_limit(limit, self.limits().list_default, self.limits().list_max)?;
-        let at = self.query_time(&filter);
+        let at = search::query_time(self, &filter);
         let filter = filter.without_expired(at);
         let page = PageRequest { order, after, limit: limit + 1 };
         let mut memories = self.backend.list_memories(&eyes, &filter, &page)?;
@@ -186,16 +115,16 @@ impl Engine {
     ) -> Result<Vec<Version>, Error> {
         let memory = self.locate(caller, reference)?;
         let limit = resolve_limit(limit, self.limits().history_default, self.limits().history_max)?;
-        let versions = self.backend.list_versions(&self.visible_to(caller)?, memory.id, below, limit)?;
-        self.record_reads(caller, versions.iter().map(|version| &version.memory));
+        let versions = self.backend.list_versions(&visibility::visible_to(self, caller)?, memory.id, below, limit)?;
+        usage::record_reads(self, caller, versions.iter().map(|version| &version.memory));
         Ok(versions)
     }
 
     pub fn version(&self, caller: &Caller, version: VersionId) -> Result<Version, Error> {
-        let eyes = self.visible_to(caller)?;
+        let eyes = visibility::visible_to(self, caller)?;
         let found = self.backend.get_version(&eyes, version)?.filter(|version| eyes.shows_memory(&version.memory));
         let found = found.ok_or_else(|| Error::not_found(format!("version `{version}`")))?;
-        self.record_reads(caller, [&found.memory]);
+        usage::record_reads(self, caller, [&found.memory]);
         Ok(found)
     }
 
@@ -261,6 +190,79 @@ impl Engine {
     }
 }
 
+fn load_as_of(engine: &Engine, caller: &Caller, reference: &MemoryReference, at: Timestamp) -> Result<Memory, Error> {
+    let missing = || Error::not_found(format!("a memory there at {at}"));
+    let eyes = visibility::visible_to(engine, caller)?;
+    let id = match reference {
+        MemoryReference::Id(id) => *id,
+        MemoryReference::Path { store, path } => {
+            let filter = Filter {
+                stores: store.clone().into_iter().collect(),
+                path: Some(normalize_path(path, engine.limits())?),
+                as_of: Some(at),
+                ..Filter::default()
+            };
+            let page = PageRequest { order: SortOrder::Newest, after: None, limit: 1 };
+            engine.backend.list_memories(&eyes, &filter, &page)?.first().ok_or_else(missing)?.id
+        }
+    };
+    let mut below = None;
+    loop {
+        let versions = engine.backend.list_versions(&eyes, id, below, engine.limits().history_default)?;
+        let last = versions.last().map(|version| version.number).ok_or_else(missing)?;
+        if let Some(version) = versions.into_iter().find(|version| version.at <= at) {
+            return Some(version.memory).filter(|memory| eyes.shows_memory(memory)).ok_or_else(missing);
+        }
+        below = Some(last);
+    }
+}
+
+pub(crate) fn read_by_id(engine: &Engine, caller: &Caller, id: MemoryId) -> Result<Memory, Error> {
+    let eyes = visibility::visible_to(engine, caller)?;
+    let memory = engine.backend.get_memory(&eyes, &Address::Id(id))?;
+    memory.filter(|memory| eyes.shows_memory(memory)).ok_or_else(|| Error::not_found(format!("memory `{id}`")))
+}
+
+fn read_by_path(engine: &Engine, caller: &Caller, store: Option<&str>, path: &str) -> Result<Memory, Error> {
+    let found = list_at_path(engine, caller, store, path)?;
+    let missing = || Error::not_found(format!("memory at `{path}`"));
+    match found.as_slice() {
+        [] => {
+            // `store/path` is how people copy an address.
+            let (store, rest) =
+                path.trim_start_matches('/').split_once('/').filter(|_| store.is_none()).ok_or_else(missing)?;
+            stores::open_store(engine, caller, store).map_err(|_| missing())?;
+            list_at_path(engine, caller, Some(store), rest)?.into_iter().next().ok_or_else(missing)
+        }
+        [_] => Ok(found.into_iter().next().ok_or_else(missing)?),
+        many => {
+            let places: Vec<String> = many.iter().map(|m| format!("{} ({}) {}", m.store, m.scope, m.id)).collect();
+            let message = format!("`{path}` stands in {} places; name one by id: {}", many.len(), places.join(", "));
+            Err(Error::invalid("shape.ambiguous_path", message))
+        }
+    }
+}
+
+/// The active memories at a path; where there is none, the one that stood there last.
+fn list_at_path(engine: &Engine, caller: &Caller, store: Option<&str>, path: &str) -> Result<Vec<Memory>, Error> {
+    let path = normalize_path(path, engine.limits())?;
+    let of = |states: Vec<State>| Filter {
+        stores: store.map(str::to_owned).into_iter().collect(),
+        path: Some(path.clone()),
+        states,
+        ..Filter::default()
+    };
+    let page = |limit| PageRequest { order: SortOrder::Newest, after: None, limit };
+    let eyes = visibility::visible_to(engine, caller)?;
+    let mut found =
+        engine.backend.list_memories(&eyes, &of(vec![State::Active]), &page(engine.limits().list_default))?;
+    if found.is_empty() {
+        found = engine.backend.list_memories(&eyes, &of(State::ALL.to_vec()), &page(1))?;
+    }
+    found.retain(|memory| eyes.shows_memory(memory));
+    Ok(found)
+}
+
 /// Where a listing goes on after this memory.
 pub(crate) fn cursor_after(order: SortOrder, last: &Memory) -> Option<ListCursor> {
     match order {
@@ -270,4 +272,54 @@ pub(crate) fn cursor_after(order: SortOrder, last: &Memory) -> Option<ListCursor
         SortOrder::Expiring => last.expires_at.map(|at| ListCursor::Time(at, last.id)),
         SortOrder::LastTurn | SortOrder::Fading => None,
     }
+}
+
+/// Every memory a filter finds, page by page, with the engine's own eyes.
+pub(crate) fn list_all_memories(
+    engine: &Engine,
+    tenant: crate::model::id::TenantId,
+    filter: &Filter,
+    order: SortOrder,
+) -> Result<Vec<Memory>, Error> {
+    let mut memories: Vec<Memory> = Vec::new();
+    let mut after = None;
+    loop {
+        let page = PageRequest { order, after, limit: engine.limits().list_max };
+        let found = engine.backend.list_memories(&Readable::whole_tenant(tenant), filter, &page)?;
+        let last = found.len() < page.limit;
+        after = found.last().and_then(|memory| cursor_after(order, memory));
+        memories.extend(found);
+        if last {
+            return Ok(memories);
+        }
+    }
+}
+
+/// The caller believes this sha256 stands there; where it does not, nothing changes and he is told what does.
+pub(crate) fn ensure_expected_sha256(
+    engine: &Engine,
+    caller: &Caller,
+    expected: Option<&str>,
+    current: &Memory,
+) -> Result<(), Error> {
+    match expected {
+        Some(expected) if !expected.eq_ignore_ascii_case(&current.sha256) => {
+            Err(changed_since_error(engine, caller, current))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What somebody is told who looked at another version: what stands there now. So he has read it.
+pub(crate) fn changed_since_error(engine: &Engine, caller: &Caller, current: &Memory) -> Error {
+    usage::record_reads(engine, caller, [current]);
+    Error::Conflict(Conflict {
+        code: "conflict.sha256",
+        reason: "the memory has changed since you read it".to_owned(),
+        current: Some(CurrentVersion {
+            sha256: current.sha256.clone(),
+            version: current.version.to_string(),
+            excerpt: current.excerpt(engine.limits().conflict_excerpt_chars),
+        }),
+    })
 }

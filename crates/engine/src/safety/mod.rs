@@ -40,6 +40,7 @@ mod word_list;
 #[cfg(test)]
 mod tests;
 
+pub use crate::model::refusal::{Concern, Severity};
 use serde::{Deserialize, Serialize};
 
 pub use rule_list::{Rule, rules};
@@ -48,25 +49,6 @@ use view::View;
 
 /// Goes up whenever a rule is added, dropped or judged differently, so that stored text can be scanned anew.
 pub const RULES_VERSION: u32 = 5;
-
-/// How bad it would be to keep what was found.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    Low,
-    Medium,
-    High,
-    Critical,
-}
-
-/// What sort of thing was found.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Concern {
-    Secret,
-    Injection,
-    RawLog,
-}
 
 /// One thing that a rule found, as a byte span of the original text.
 #[derive(Clone, Debug, PartialEq, Serialize)]

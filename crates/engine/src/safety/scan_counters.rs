@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::gate::CLASSIFIER_RULE;
 use crate::model::refusal::Refusal;
+use crate::safety::classifier::CLASSIFIER_RULE;
 
 /// Findings by rule and by what became of the save: names of rules only, so it stays as small as the rules are many.
 #[derive(Debug, Default)]

@@ -3,11 +3,10 @@
 use std::collections::HashSet;
 
 use crate::model::lifecycle;
+use crate::model::turn::Turn;
 use crate::model::vocabulary::TurnRole;
-use crate::sources::episodes::Turn;
 use crate::summaries::Summariser;
-use crate::text::normalize;
-use crate::text::token_estimate;
+use crate::text::{normalize, token_estimate};
 
 /// Picks the sentences that matter most, in their order: the same turns always give the same summary.
 #[derive(Clone, Copy, Debug, Default)]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::model::id::TenantId;
-use crate::ports::row::SideRecord;
+use crate::model::row::SideRecord;
 use crate::summaries::StoredSummary;
 
 /// How long an endpoint that failed is left alone: no turn waits for it meanwhile.

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::model::memory::to_hex;
+use crate::text::digest::to_hex;
 use crate::text::words;
 
 /// Letters and digits only, folded. A text without any keeps its characters.

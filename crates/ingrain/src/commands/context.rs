@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use engine::context::decision_points::Purpose;
+use engine::model::vocabulary::Purpose;
 use engine::receipts::receipt::ConsideredMemory;
 use engine::text::decode_error;
 use engine::{Context, ContextRequest, SkippedSkill, WindowRequest};

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use engine::ports::StoreError;
+use engine::model::error::StoreError;
 use engine::text::plural::format_count;
 use engine::{LoadedSkills, SkillSource as _};
 use serde::Serialize;

@@ -2,9 +2,9 @@
 
 use clap::Args;
 use engine::gate::normalize_path;
+use engine::model::guard::Place;
 use engine::model::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
 use engine::ports::Filter;
-use engine::ports::change::Place;
 
 use crate::commands::Job;
 use crate::error::Failure;

@@ -5,10 +5,10 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use engine::model::memory::content_sha256;
 use engine::model::refusal::Refusal;
 use engine::model::vocabulary::Role;
 use engine::ports::row::{Paging, RecordPage};
+use engine::text::digest::content_sha256;
 use engine::text::plural::format_count;
 use engine::{Document, DocumentStatus, DocumentText, IngestOutcome, IngestReport};
 use serde_json::{Value, json};

@@ -1,8 +1,10 @@
 //! `key`: create, list, rotate and revoke the keys callers of the server show.
 
 use clap::{Args, Subcommand};
-use engine::admin::keys::{IssuedKey, Key as Kept, KeyRights, NewKey, Settable};
+use engine::admin::keys::{IssuedKey, NewKey};
 use engine::model::caller::{Grant, MemoryPermissions};
+use engine::model::key::Key as Kept;
+use engine::model::key::{KeyRights, Settable};
 use engine::model::vocabulary::Role;
 use jiff::SignedDuration;
 use serde::Serialize;

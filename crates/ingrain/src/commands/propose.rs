@@ -1,7 +1,7 @@
 //! `propose`: put a memory up for everybody, or for forgetting; a person decides.
 
 use clap::Args;
-use engine::review::{Review, Risk};
+use engine::model::review::{Review, Risk};
 use engine::{Promotion, ProposalOutcome};
 use serde_json::json;
 

@@ -1,9 +1,9 @@
 //! `review`: what waits for a person, and the decision.
 
 use clap::{Args, Subcommand};
-use engine::review::{
-    Action, BulkDecisionReport, DecisionOutcome, QueueFilter, QueuePage, Review as Waiting, ReviewState, ReviewView,
-};
+use engine::model::review::Review as Waiting;
+use engine::model::review::{Action, ReviewState};
+use engine::review::{BulkDecisionReport, DecisionOutcome, QueueFilter, QueuePage, ReviewView};
 use serde_json::json;
 use similar::TextDiff;
 

@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use engine::model::memory::content_sha256;
 use engine::safety::{self, Finding, ScanVerdict, Severity, Strictness};
+use engine::text::digest::content_sha256;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use clap::Args;
 use engine::Engine;
-use engine::admin::keys::{KEY_RANDOM_BYTES, KeyRights, NewKey};
+use engine::admin::keys::{KEY_RANDOM_BYTES, NewKey};
 use engine::model::caller::{Caller, MemoryPermissions};
 use engine::model::id::TenantId;
+use engine::model::key::KeyRights;
 use engine::model::vocabulary::Role;
 use engine::ports::Clock;
 use serde::Serialize;
@@ -136,7 +137,7 @@ fn create_first_key(engine: &Engine, tenant: TenantId) -> Result<Option<String>,
     }
     let rights = KeyRights {
         operator: true,
-        may_set: engine::admin::keys::Settable::ALL.to_vec(),
+        may_set: engine::model::key::Settable::ALL.to_vec(),
         ..KeyRights::for_role(Role::Admin)
     };
     let new = NewKey { name: "operator".to_owned(), rights, expires_at: None };
@@ -188,8 +189,8 @@ fn collector(
 ) -> Result<Option<tracing_subscriber::layer::Identity>, Failure> {
     match settings.otlp_endpoint.is_empty() {
         true => Ok(None),
-        false => Err(Failure::wrong("config.otlp", "this ingrain was built without the feature `otlp`")
-            .hint("build with `--features otlp`, or unset `server.otlp_endpoint`")),
+        false => Err(Failure::user_error("config.otlp", "this ingrain was built without the feature `otlp`")
+            .with_hint("build with `--features otlp`, or unset `server.otlp_endpoint`")),
     }
 }
 

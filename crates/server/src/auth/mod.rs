@@ -16,12 +16,13 @@ use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use engine::Engine;
-use engine::admin::keys::{KEY_MARK, Key, Settable};
+use engine::admin::keys::KEY_MARK;
 use engine::gate::check_name;
 use engine::model::caller::Caller;
 use engine::model::id::TenantId;
-use engine::model::memory::content_sha256;
+use engine::model::key::{Key, Settable};
 use engine::model::vocabulary::Role;
+use engine::text::digest::content_sha256;
 
 use crate::app::App;
 use crate::config::ServerConfig;

@@ -1,7 +1,7 @@
 //! Prompts: ready words for a person to start with.
 
-use engine::context::decision_points::Purpose;
 use engine::model::caller::Caller;
+use engine::model::vocabulary::Purpose;
 use engine::{ContextRequest, Engine};
 use rmcp::model::{
     ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult, Prompt, PromptArgument,

@@ -80,7 +80,7 @@ async fn show_metrics(
         running: app.entrance.running_count(),
         memories: health.memories,
         bytes: health.bytes,
-        findings: app.entrance.engine().known.scan_counters.counts(),
+        findings: app.entrance.engine().scan_counters().counts(),
     };
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.render_page(&gauges)).into_response())
 }

@@ -4,8 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use engine::TenantStatus;
-use engine::admin::keys::{KeyRights, NewKey, Settable};
+use engine::admin::keys::NewKey;
 use engine::model::caller::Caller;
+use engine::model::key::{KeyRights, Settable};
 use engine::model::vocabulary::Role;
 use serde_json::{Value, json};
 

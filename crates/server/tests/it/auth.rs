@@ -1,7 +1,7 @@
 //! Who is asking: keys, their rights, their end.
 
-use engine::admin::keys::{KeyRights, Settable};
 use engine::model::caller::{Caller, MemoryPermissions};
+use engine::model::key::{KeyRights, Settable};
 use engine::model::vocabulary::Role;
 use serde_json::json;
 use server::{HttpLimits, ServerConfig};

@@ -1,6 +1,6 @@
 //! Live events: in order, resumed without loss or repetition, and only what the caller may see.
 
-use engine::admin::keys::{KeyRights, Settable};
+use engine::model::key::{KeyRights, Settable};
 use engine::model::vocabulary::Role;
 use serde_json::{Value, json};
 use server::{HttpLimits, ServerConfig};

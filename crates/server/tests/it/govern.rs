@@ -1,6 +1,6 @@
 //! What people decide, over HTTP: promotion, rollback, redaction, quarantine, runs, context with its receipt.
 
-use engine::admin::keys::KeyRights;
+use engine::model::key::KeyRights;
 use engine::model::vocabulary::Role;
 use serde_json::{Value, json};
 

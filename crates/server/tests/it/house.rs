@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use engine::admin::keys::{IssuedKey, KeyRights, NewKey};
+use engine::admin::keys::{IssuedKey, NewKey};
 use engine::model::caller::Caller;
 use engine::model::id::uuid_v7;
+use engine::model::key::KeyRights;
 use engine::model::vocabulary::Role;
 use engine::ports::{Clock, Embedder, Tenant};
 use engine::{Engine, Settings};
@@ -88,13 +89,7 @@ impl House {
             Some(database) => database.open(),
             None => store::open_sqlite(&store::Location::Memory, &store::SqliteOptions::default()).expect("a database"),
         };
-        let engine = Engine {
-            backend,
-            embedder,
-            clock: clock.clone(),
-            settings: Arc::new(Settings::default()),
-            known: Arc::default(),
-        };
+        let engine = Engine::new(backend, embedder, clock.clone(), Settings::default());
         let tenant = engine.start_tenant("default").expect("a tenant");
         let local = local.then(|| Caller::admin(tenant.id));
         let app = App::new(engine.clone(), ServerConfig { local, ..config });
@@ -142,7 +137,7 @@ impl House {
     pub(crate) fn agent(&self, name: &str) -> String {
         let rights = KeyRights {
             agent: Some(name.to_owned()),
-            may_set: engine::admin::keys::Settable::ALL.to_vec(),
+            may_set: engine::model::key::Settable::ALL.to_vec(),
             ..KeyRights::for_role(Role::Agent)
         };
         self.key(rights).text

@@ -2,10 +2,10 @@
 
 use engine::model::caller::Caller;
 use engine::model::memory::Draft;
+use engine::model::row::{Row, RowKind};
 use engine::model::vocabulary::Kind;
 use engine::ports::Clock;
 use engine::ports::change::{Change, Write};
-use engine::ports::row::{Row, RowKind};
 use engine::{UpkeepOptions, UpkeepReport};
 use jiff::{SignedDuration, ToSpan};
 use serde_json::json;

@@ -6,8 +6,9 @@ mod value;
 
 use std::path::PathBuf;
 
+use engine::model::error::StoreError;
 use engine::model::id::TenantId;
-use engine::ports::{StoreError, Tenant};
+use engine::ports::Tenant;
 
 pub(crate) use tables::{Column, ColumnKind, Table};
 use tables::{HEAD_TABLE, copied_tables};

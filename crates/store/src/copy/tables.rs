@@ -128,7 +128,7 @@ pub(crate) fn copied_tables() -> impl Iterator<Item = &'static Table> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use engine::ports::row::RowKind;
+    use engine::model::row::RowKind;
 
     use super::*;
 

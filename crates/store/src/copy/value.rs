@@ -42,7 +42,7 @@ impl Fingerprint {
     }
 
     pub(crate) fn into_hex(self) -> String {
-        engine::model::memory::to_hex(&self.hash.finalize())
+        engine::text::digest::to_hex(&self.hash.finalize())
     }
 
     fn hash_value(&mut self, value: &Value) {

@@ -5,10 +5,11 @@
 
 use std::collections::HashMap;
 
+use engine::model::error::StoreError;
+use engine::model::guard::Place;
 use engine::model::id::{MemoryId, TenantId};
 use engine::model::lifecycle::FADE_PER_MICROSECOND;
-use engine::ports::StoreError;
-use engine::ports::change::{Change, CommitResult, Place, Write};
+use engine::ports::change::{Change, CommitResult, Write};
 use tokio_postgres::Row;
 
 use super::fault::Fault;

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use engine::model::error::StoreError;
 use engine::model::id::TenantId;
-use engine::ports::{StoreError, Tenant};
+use engine::ports::Tenant;
 use engine::text::words::IndexedWords;
 use tokio::runtime::Runtime;
 use tokio_postgres::{Client, Row};

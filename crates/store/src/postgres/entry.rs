@@ -1,13 +1,13 @@
 //! A memory with its new version: the row it is found by, the version that holds it, its words and vector.
 
 use engine::gate::VersionedEntry;
+use engine::model::error::StoreError;
+use engine::model::guard::{Guard, Place};
 use engine::model::id::{MemoryId, VersionId};
 use engine::model::memory::Memory;
 use engine::model::snapshot::Snapshot;
 use engine::model::vector::Embedding;
 use engine::model::vocabulary::State;
-use engine::ports::StoreError;
-use engine::ports::change::{Guard, Place};
 use engine::text::words::IndexedWords;
 use tokio_postgres::Row;
 use uuid::Uuid;

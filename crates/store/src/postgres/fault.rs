@@ -1,6 +1,6 @@
 //! What the failures of Postgres and of the line to it mean to the engine.
 
-use engine::ports::StoreError;
+use engine::model::error::StoreError;
 use tokio_postgres::error::SqlState;
 
 use crate::fault::{self, ToStoreError};

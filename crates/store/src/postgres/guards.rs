@@ -1,7 +1,7 @@
 //! Whether what the engine decided on is still so, inside the writing transaction.
 
+use engine::model::guard::{Guard, Place};
 use engine::model::id::TenantId;
-use engine::ports::change::{Guard, Place};
 use tokio_postgres::Row;
 
 use super::fault::Fault;

@@ -42,7 +42,7 @@ fn access_conditions(readable: &Readable, params: &mut Vec<Param>) -> String {
 pub(super) async fn get_memory(pool: &Pool, readable: &Readable, address: &Address) -> Result<Option<Memory>, Fault> {
     let mut params = Vec::new();
     let wall = access_conditions(readable, &mut params);
-    let mut at = |place: &engine::ports::change::Place, column: &str, value: &String| {
+    let mut at = |place: &engine::model::guard::Place, column: &str, value: &String| {
         let (first, second) = place.scope.name_columns();
         let names =
             [place.scope.kind().as_str(), first, second, &place.store].map(|name| push_param(&mut params, name));

@@ -1,7 +1,7 @@
 //! Brings a database up to date with the owner's rights, all steps or none, one process at a time.
 
-use engine::model::memory::content_sha256;
-use engine::ports::StoreError;
+use engine::model::error::StoreError;
+use engine::text::digest::content_sha256;
 use tokio_postgres::Client;
 
 use super::fault::{Fault, MIGRATE};

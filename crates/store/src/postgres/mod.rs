@@ -24,14 +24,16 @@ mod writer;
 use std::sync::Arc;
 use std::time::Duration;
 
+use engine::model::error::StoreError;
 use engine::model::event::Event;
+use engine::model::guard::Place;
 use engine::model::id::{MemoryId, TenantId, VersionId};
 use engine::model::memory::{Memory, Version};
+use engine::model::row::{Row, RowFilter, RowKind};
 use engine::policy::Readable;
-use engine::ports::change::{Change, CommitResult, Place};
-use engine::ports::row::{Row, RowFilter, RowKind};
+use engine::ports::change::{Change, CommitResult};
 use engine::ports::{
-    Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Filter, PageRequest, PlaceState, StoreError, Tenant,
+    Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Filter, PageRequest, PlaceState, Tenant,
 };
 use tokio::runtime::{Builder, Runtime};
 

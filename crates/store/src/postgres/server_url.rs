@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::ports::StoreError;
+use engine::model::error::StoreError;
 use percent_encoding::percent_decode_str;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Client, Config, Connection, Socket};

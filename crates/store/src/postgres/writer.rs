@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use engine::model::error::StoreError;
 use engine::model::id::TenantId;
-use engine::ports::StoreError;
 use engine::ports::change::{Change, CommitResult};
 use tokio::runtime::Handle;
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use engine::ports::StoreError;
+use engine::model::error::StoreError;
 
 /// After this long whoever waits is told why: longer than any healthy group, shorter than a person's patience.
 const NOTIFY_AFTER: Duration = Duration::from_secs(2);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use engine::ports::StoreError;
+use engine::model::error::StoreError;
 use rusqlite::Connection;
 
 use super::fault::Fault;

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use engine::model::error::StoreError;
+use engine::model::guard::{Guard, Place};
 use engine::model::id::{MemoryId, TenantId};
 use engine::model::lifecycle::FADE_PER_MICROSECOND;
-use engine::ports::change::{Change, CommitResult, Guard, Place, Write};
-use engine::ports::row::RowKind;
-use engine::ports::{PlaceState, StoreError};
+use engine::model::row::RowKind;
+use engine::ports::PlaceState;
+use engine::ports::change::{Change, CommitResult, Write};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::fault::Fault;

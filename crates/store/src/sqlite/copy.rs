@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use engine::model::error::StoreError;
 use engine::model::id::TenantId;
 use engine::model::vector::Vector;
-use engine::ports::{StoreError, Tenant};
+use engine::ports::Tenant;
 use engine::text::words::IndexedWords;
 use rusqlite::types::{Value as Sql, ValueRef};
 use rusqlite::{Connection, Row, params_from_iter};

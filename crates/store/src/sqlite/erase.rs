@@ -1,9 +1,9 @@
 //! The one audited way past "never rewritten": redaction blanks text, erasure deletes a place with its history.
 
+use engine::model::guard::Place;
 use engine::model::id::{MemoryId, TenantId, VersionId};
 use engine::model::memory::{Evidence, Memory};
 use engine::model::snapshot::Snapshot;
-use engine::ports::change::Place;
 use engine::text::words::IndexedWords;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};

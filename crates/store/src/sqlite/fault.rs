@@ -1,6 +1,6 @@
 //! What SQLite's failures mean to the engine.
 
-use engine::ports::StoreError;
+use engine::model::error::StoreError;
 use rusqlite::ErrorCode;
 
 use crate::fault::{self, ToStoreError};

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use engine::ports::StoreError;
+use engine::model::error::StoreError;
 
 /// Between two looks by those who write: a look costs a microsecond, a lost second of saves can be told.
 const CHECK_INTERVAL_MS: u64 = 1_000;

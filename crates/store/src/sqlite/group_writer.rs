@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use engine::model::error::StoreError;
 use engine::ports::change::{Change, CommitResult};
-use engine::ports::{StoreCallback, StoreError, Tenant};
+use engine::ports::{StoreCallback, Tenant};
 use rusqlite::Connection;
 
 use super::commit::HeadCache;

@@ -1,7 +1,7 @@
 //! Whether what the engine decided on is still so, inside the writing transaction.
 
+use engine::model::guard::{Guard, Place};
 use engine::ports::PlaceState;
-use engine::ports::change::{Guard, Place};
 use rusqlite::{Connection, OptionalExtension, Params};
 
 use super::commit::Head;

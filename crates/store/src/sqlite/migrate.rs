@@ -1,7 +1,7 @@
 //! Brings a database up to date when it is opened, all steps or none.
 
-use engine::model::memory::content_sha256;
-use engine::ports::StoreError;
+use engine::model::error::StoreError;
+use engine::text::digest::content_sha256;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::fault::Fault;

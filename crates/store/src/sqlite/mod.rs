@@ -28,15 +28,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use engine::model::error::StoreError;
 use engine::model::event::Event;
+use engine::model::guard::Place;
 use engine::model::id::{MemoryId, TenantId, VersionId};
 use engine::model::memory::{Memory, Version};
+use engine::model::row::{Row, RowFilter, RowKind};
 use engine::policy::Readable;
-use engine::ports::change::{Change, CommitResult, Place};
-use engine::ports::row::{Row, RowFilter, RowKind};
+use engine::ports::change::{Change, CommitResult};
 use engine::ports::{
     Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Filter, PageRequest, PlaceState, StoreCallback,
-    StoreError, Tenant,
+    Tenant,
 };
 
 use crate::notifier::Notifier;

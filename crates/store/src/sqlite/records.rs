@@ -1,8 +1,8 @@
 //! Tenants, and the side records: one shape, one path, the table named by the engine's vocabulary.
 
 use engine::model::id::TenantId;
+use engine::model::row::{Row, RowFilter, RowKind};
 use engine::ports::Tenant;
-use engine::ports::row::{Row, RowFilter, RowKind};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 

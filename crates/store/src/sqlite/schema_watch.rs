@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use engine::ports::StoreError;
+use engine::model::error::StoreError;
 
 use super::migrate;
 use super::pool::Readers;

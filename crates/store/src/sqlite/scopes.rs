@@ -1,9 +1,9 @@
 //! Places: their numbers, their counters, and which of them a caller sees.
 
+use engine::model::guard::Place;
 use engine::model::id::TenantId;
 use engine::model::scope::Scope;
 use engine::policy::{Readable, ReadableScopes};
-use engine::ports::change::Place;
 use engine::ports::{Filter, PlaceState};
 use rusqlite::{Connection, OptionalExtension, Params};
 

@@ -8,8 +8,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use engine::model::error::StoreError;
 use engine::ports::change::{Change, CommitResult};
-use engine::ports::{StoreCallback, StoreError, Tenant};
+use engine::ports::{StoreCallback, Tenant};
 
 use super::fault::clone_error;
 use super::group_writer::{BusyGroup, GroupWriter, WriteJob};

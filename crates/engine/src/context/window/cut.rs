@@ -8,8 +8,8 @@ use crate::context::turn::ContextCandidate;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::receipts::receipt::OVER_BUDGET_REASON;
-use crate::summaries::Summary;
 use crate::summaries::extractive::shorten_summary;
+use crate::summaries::{self, Summary};
 use crate::text::plural::format_count;
 use crate::text::token_estimate;
 
@@ -26,95 +26,99 @@ pub(super) struct CutLog {
     pub(super) notes: Vec<String>,
 }
 
-impl Engine {
-    /// Cuts in the order of SPEC §3 until the rest fits.
-    pub(super) fn cut_to_fit(
-        &self,
-        caller: &Caller,
-        parts: &mut WindowParts<'_>,
-        ledger: &mut CutLog,
-    ) -> Result<(), Error> {
-        let turns = parts.request.turns.len();
-        if parts.is_over_window() && turns > VERBATIM_TURNS {
-            self.summarise_older_turns(caller, parts, ledger, turns - VERBATIM_TURNS)?;
-        }
-        parts.cut_list(ledger, "memories", |parts| &mut parts.memories, MEMORIES_AFTER_CUT);
-        parts.cut_list(ledger, "knowledge", |parts| &mut parts.chunks, CHUNKS_AFTER_CUT);
-        parts.shorten_tool_results(ledger);
-        if parts.is_over_window() {
-            parts.make_room(ledger);
-            self.fit_turns(caller, parts, ledger)?;
-        }
-        Ok(())
+/// Cuts in the order of SPEC §3 until the rest fits.
+pub(crate) fn cut_to_fit(
+    engine: &Engine,
+    caller: &Caller,
+    parts: &mut WindowParts<'_>,
+    ledger: &mut CutLog,
+) -> Result<(), Error> {
+    let turns = parts.request.turns.len();
+    if parts.is_over_window() && turns > VERBATIM_TURNS {
+        summarise_older_turns(engine, caller, parts, ledger, turns - VERBATIM_TURNS)?;
     }
-
-    /// Puts the turns before `until` into one summary, if that is shorter than they are.
-    fn summarise_older_turns(
-        &self,
-        caller: &Caller,
-        parts: &mut WindowParts<'_>,
-        ledger: &mut CutLog,
-        until: usize,
-    ) -> Result<(), Error> {
-        let (before, room) = (parts.total_tokens(), parts.conversation_budget());
-        if room.turns[..until].iter().sum::<usize>() <= room.frame_tokens {
-            return Ok(());
-        }
-        let Summary { covers, text, note } = self.summary_until(caller, parts, until)?;
-        parts.first_turn = covers;
-        parts.summary = Some(ShownSummary { covers, text, tokens_max: SUMMARY_TOKENS_MAX });
-        if parts.total_tokens() >= before {
-            (parts.first_turn, parts.summary) = (0, None);
-            return Ok(());
-        }
-        ledger.add_note(note);
-        ledger.record_cut("turns", covers, before - parts.total_tokens());
-        Ok(())
+    parts.cut_list(ledger, "memories", |parts| &mut parts.memories, MEMORIES_AFTER_CUT);
+    parts.cut_list(ledger, "knowledge", |parts| &mut parts.chunks, CHUNKS_AFTER_CUT);
+    parts.shorten_tool_results(ledger);
+    if parts.is_over_window() {
+        parts.make_room(ledger);
+        fit_turns(engine, caller, parts, ledger)?;
     }
+    Ok(())
+}
 
-    /// Of the newest turns as many stay as fit; a summary of the others stands before them, as long as there is room.
-    fn fit_turns(&self, caller: &Caller, parts: &mut WindowParts<'_>, ledger: &mut CutLog) -> Result<(), Error> {
-        if !parts.is_over_window() || parts.request.turns.is_empty() {
-            return Ok(());
+/// Puts the turns before `until` into one summary, if that is shorter than they are.
+fn summarise_older_turns(
+    engine: &Engine,
+    caller: &Caller,
+    parts: &mut WindowParts<'_>,
+    ledger: &mut CutLog,
+    until: usize,
+) -> Result<(), Error> {
+    let (before, room) = (parts.total_tokens(), parts.conversation_budget());
+    if room.turns[..until].iter().sum::<usize>() <= room.frame_tokens {
+        return Ok(());
+    }
+    let Summary { covers, text, note } = summary_until(engine, caller, parts, until)?;
+    parts.first_turn = covers;
+    parts.summary = Some(ShownSummary { covers, text, tokens_max: SUMMARY_TOKENS_MAX });
+    if parts.total_tokens() >= before {
+        (parts.first_turn, parts.summary) = (0, None);
+        return Ok(());
+    }
+    ledger.add_note(note);
+    ledger.record_cut("turns", covers, before - parts.total_tokens());
+    Ok(())
+}
+
+/// Of the newest turns as many stay as fit; a summary of the others stands before them, as long as there is room.
+fn fit_turns(engine: &Engine, caller: &Caller, parts: &mut WindowParts<'_>, ledger: &mut CutLog) -> Result<(), Error> {
+    if !parts.is_over_window() || parts.request.turns.is_empty() {
+        return Ok(());
+    }
+    let (before, folded) = (parts.total_tokens(), parts.first_turn);
+    match parts.conversation_budget().choose_layout() {
+        ConversationLayout { first_turn, summary_tokens: 0 } => {
+            (parts.first_turn, parts.summary) = (first_turn, None);
+            let turns = format_count(first_turn, "turn is", "turns are");
+            ledger.add_note(Some(format!("the first {turns} left out: no summary fits")));
         }
-        let (before, folded) = (parts.total_tokens(), parts.first_turn);
-        match parts.conversation_budget().choose_layout() {
-            ConversationLayout { first_turn, summary_tokens: 0 } => {
-                (parts.first_turn, parts.summary) = (first_turn, None);
-                let turns = format_count(first_turn, "turn is", "turns are");
-                ledger.add_note(Some(format!("the first {turns} left out: no summary fits")));
+        ConversationLayout { first_turn, summary_tokens } => {
+            let Summary { covers, text, note } = summary_until(engine, caller, parts, first_turn)?;
+            // One that covers fewer turns fits as it is, with the turns since.
+            let tokens_max = if covers < first_turn { SUMMARY_TOKENS_MAX } else { summary_tokens };
+            let short = shorten_summary(&text, tokens_max);
+            ledger.add_note(note);
+            if short != text {
+                let turns = format_count(covers, "turn", "turns");
+                ledger.add_note(Some(format!("the summary of the first {turns} is shortened to fit")));
             }
-            ConversationLayout { first_turn, summary_tokens } => {
-                let Summary { covers, text, note } = self.summary_until(caller, parts, first_turn)?;
-                // One that covers fewer turns fits as it is, with the turns since.
-                let tokens_max = if covers < first_turn { SUMMARY_TOKENS_MAX } else { summary_tokens };
-                let short = shorten_summary(&text, tokens_max);
-                ledger.add_note(note);
-                if short != text {
-                    let turns = format_count(covers, "turn", "turns");
-                    ledger.add_note(Some(format!("the summary of the first {turns} is shortened to fit")));
-                }
-                parts.first_turn = covers;
-                parts.summary = Some(ShownSummary { covers, text: short, tokens_max });
-                parts.restore_turns(folded);
-            }
+            parts.first_turn = covers;
+            parts.summary = Some(ShownSummary { covers, text: short, tokens_max });
+            parts.restore_turns(folded);
         }
-        ledger.record_cut("turns", parts.first_turn - folded, before.saturating_sub(parts.total_tokens()));
-        Ok(())
     }
+    ledger.record_cut("turns", parts.first_turn - folded, before.saturating_sub(parts.total_tokens()));
+    Ok(())
+}
 
-    /// A summary of the turns before `until`: the one that is there, a kept one that is enough, else a new one.
-    fn summary_until(&self, caller: &Caller, parts: &mut WindowParts<'_>, until: usize) -> Result<Summary, Error> {
-        if let Some(ShownSummary { covers, text, .. }) = parts.summary.as_ref().filter(|shown| shown.covers == until) {
-            return Ok(Summary { covers: *covers, text: text.clone(), note: None });
-        }
-        let request = parts.request;
-        let turns = &request.turns;
-        let kept = self.find_kept_summary(caller, turns, until)?.filter(|kept| kept.covers > parts.first_turn);
-        match kept.filter(|kept| kept.covers == until || parts.fits_with_summary(kept)) {
-            Some(kept) => Ok(kept),
-            None => self.get_or_make_summary(caller, turns, until, SUMMARY_TOKENS_MAX),
-        }
+/// A summary of the turns before `until`: the one that is there, a kept one that is enough, else a new one.
+fn summary_until(
+    engine: &Engine,
+    caller: &Caller,
+    parts: &mut WindowParts<'_>,
+    until: usize,
+) -> Result<Summary, Error> {
+    if let Some(ShownSummary { covers, text, .. }) = parts.summary.as_ref().filter(|shown| shown.covers == until) {
+        return Ok(Summary { covers: *covers, text: text.clone(), note: None });
+    }
+    let request = parts.request;
+    let turns = &request.turns;
+    let kept =
+        summaries::find_kept_summary(engine, caller, turns, until)?.filter(|kept| kept.covers > parts.first_turn);
+    match kept.filter(|kept| kept.covers == until || parts.fits_with_summary(kept)) {
+        Some(kept) => Ok(kept),
+        None => summaries::get_or_make_summary(engine, caller, turns, until, SUMMARY_TOKENS_MAX),
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::text::TextScore;
 use super::{Hit, RankingQuery};
+use crate::gate;
 use crate::model::limits::{Weights, kind_score, trust_score};
 use crate::model::memory::Memory;
 use crate::model::vocabulary::{Kind, Ranker, State, Trust};
@@ -242,14 +243,7 @@ fn metadata_tokens(memory: &Memory) -> HashSet<String> {
 }
 
 fn fields_except_content(memory: &Memory) -> IndexedFields<'_> {
-    IndexedFields {
-        title: memory.title.as_deref(),
-        hint: memory.recall_hint.as_deref(),
-        content: "",
-        tags: &memory.tags,
-        path: memory.path.as_deref(),
-        speaker: memory.speaker.as_deref(),
-    }
+    IndexedFields { content: "", ..gate::searched_fields(memory) }
 }
 
 /// The stored words are of all fields; what occurs more often than beside the content occurs in it.

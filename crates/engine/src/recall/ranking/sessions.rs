@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::text::{TextInput, TextWeights};
+use super::text::TextInput;
+use crate::model::limits::text_weights::TextWeights;
 
 /// Candidates by session, in turn order.
 pub(super) struct SessionIndex(HashMap<u32, Vec<(u32, usize)>>);

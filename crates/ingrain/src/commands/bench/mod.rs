@@ -17,7 +17,7 @@ mod upkeep;
 use clap::{Args, Subcommand};
 use engine::model::caller::Caller;
 use engine::model::memory::Draft;
-use engine::review::Risk;
+use engine::model::review::Risk;
 use engine::{ContextRequest, MemoryReference, Promotion, ProposalOutcome, Remembered};
 use serde::{Deserialize, Serialize};
 

@@ -75,7 +75,7 @@ fn measure_upkeep(
     done: impl Fn(&UpkeepReport) -> u64,
 ) -> Result<Vec<Figures>, Failure> {
     let clock = Arc::new(ShiftedClock { clock: session.engine.clock.clone(), offset: ahead });
-    let engine = Engine { clock, ..session.engine.clone() };
+    let engine = session.engine.with_clock(clock);
     let round = || engine.upkeep(session.caller.tenant, UpkeepOptions::default());
     let over = AtomicBool::new(false);
     let (keeping, saving, disk) = std::thread::scope(|scope| {

@@ -1,10 +1,10 @@
 //! The one statement of a search.
 
 use crate::matching;
+use engine::model::limits::text_weights::TextWeights;
 use engine::model::vocabulary::State;
 use engine::policy::{Readable, VisibleCandidates};
 use engine::ports::CandidateQuery;
-use engine::recall::ranking::text::TextWeights;
 
 use super::vector_support::VectorSupport;
 use crate::postgres::filter;

@@ -20,9 +20,10 @@ pub(super) use unembedded::list_unembedded;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
+use engine::model::error::StoreError;
 use engine::model::id::TenantId;
 use engine::policy::Readable;
-use engine::ports::{CandidateQuery, CandidateSet, StoreError};
+use engine::ports::{CandidateQuery, CandidateSet};
 use rusqlite::Connection;
 
 use super::fault::Fault;

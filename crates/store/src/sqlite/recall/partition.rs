@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use engine::model::error::StoreError;
 use engine::model::vector::Vector;
 use engine::model::vocabulary::{Kind, Layer, State, Trust};
-use engine::ports::StoreError;
 use engine::text::words::IndexedWords;
 
 use super::one_shot::OneShotQuery;

@@ -1,8 +1,9 @@
+use engine::model::limits::Neighbours;
 use engine::model::memory::{Draft, Memory};
 use engine::model::vocabulary::{Kind, Operation, State};
 use engine::policy::{Readable, VisibleCandidates};
 use engine::ports::change::Write;
-use engine::ports::{Backend, CandidateQuery, CandidateSet, Filter, Neighbours, PageRequest, SortOrder};
+use engine::ports::{Backend, CandidateQuery, CandidateSet, Filter, PageRequest, SortOrder};
 use engine::text::words;
 
 use crate::postgres::has_vectors;
