@@ -201,7 +201,7 @@ impl Entrance {
     async fn submit_change(&self, change: Change) -> Result<CommitResult, StoreError> {
         let (answer, written) = oneshot::channel();
         let change = Arc::new(change);
-        self.0.engine.backend.submit(change.clone(), Box::new(move |done| drop(answer.send(done))));
+        self.0.engine.submit_save(change.clone(), Box::new(move |done| drop(answer.send(done))));
         let broken = |_| Err(StoreError::Unavailable("the change broke while it was written".to_owned()));
         let done = written.await.unwrap_or_else(broken);
         // Held until here, so that this thread frees what it allocated, not the writer.
@@ -212,7 +212,7 @@ impl Entrance {
     /// Waits until every acknowledged write is on disk. Needs no permit: at shutdown calls may still hold all of them.
     pub(crate) async fn flush(&self) -> Result<(), StoreError> {
         let engine = self.0.engine.clone();
-        let flushed = tokio::task::spawn_blocking(move || engine.backend.flush()).await;
+        let flushed = tokio::task::spawn_blocking(move || engine.database().flush()).await;
         flushed.unwrap_or_else(|_| Err(StoreError::Unavailable("the flush panicked".to_owned())))
     }
 

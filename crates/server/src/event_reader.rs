@@ -75,10 +75,7 @@ impl EventReader {
 
 /// A stretch of the log, written out. Blocks.
 pub(crate) fn read_batch(engine: &Engine, tenant: TenantId, after: u64) -> Result<EventBatch, Problem> {
-    Ok(EventBatch::from_events(
-        engine.backend.events_after(tenant, after, BATCH_EVENTS_MAX).map_err(Error::from)?,
-        after,
-    ))
+    Ok(EventBatch::from_events(engine.event_feed().events_after(tenant, after, BATCH_EVENTS_MAX)?, after))
 }
 
 /// Whether a batch reached the end of the log when it was read.
@@ -93,7 +90,7 @@ pub(crate) fn reader_for_tenant(app: &App, tenant: TenantId) -> Result<Arc<Event
         return Ok(tail);
     }
     tails.retain(|_, tail| tail.strong_count() > 0);
-    let from = app.entrance.engine().backend.last_event_seq(tenant).map_err(Error::from)?;
+    let from = app.entrance.engine().event_feed().last_event_seq(tenant)?;
     let tail = Arc::new(EventReader { sender: broadcast::Sender::new(app.config.limits.stream_lag_max) });
     let (reader, held) = (app.clone(), Arc::downgrade(&tail));
     let named = std::thread::Builder::new().name("ingrain-events".to_owned());
@@ -107,7 +104,7 @@ fn follow_log(app: &App, tenant: TenantId, from: u64, held: &Weak<EventReader>) 
     let mut after = from;
     let closing = app.closing_signal();
     while held.strong_count() > 0 && !*closing.borrow() {
-        let news = app.entrance.engine().backend.wait_events(tenant, after, WAIT_MAX);
+        let news = app.entrance.engine().event_feed().wait_events(tenant, after, WAIT_MAX);
         let batch = match news {
             Ok(last) if last > after => read_batch(app.entrance.engine(), tenant, after),
             Ok(_) => continue,

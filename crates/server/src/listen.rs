@@ -96,7 +96,7 @@ async fn run_upkeep(app: App) {
     let every = Duration::from_secs(app.config.limits.upkeep_secs);
     let round = || async {
         let kept = app.entrance.call("upkeep", |engine| {
-            for tenant in engine.backend.list_tenants().map_err(Error::from)? {
+            for tenant in engine.database().list_tenants().map_err(Error::from)? {
                 engine.upkeep(tenant.id, UpkeepOptions::default())?;
                 engine.purge_idempotency_keys(tenant.id)?;
             }

@@ -104,7 +104,7 @@ async fn stream_events(
         .call("stream", move |engine| {
             let witness = engine.event_visibility(&who.caller)?;
             let tail = event_reader::reader_for_tenant(&starting, who.caller.tenant)?;
-            let end = engine.backend.last_event_seq(who.caller.tenant).map_err(engine::model::error::Error::from)?;
+            let end = engine.event_feed().last_event_seq(who.caller.tenant)?;
             let after = asked.map_or(end, |after| after.min(end));
             let asked = (Instant::now(), *era.borrow());
             Ok(EventFollower {

@@ -53,7 +53,7 @@ async fn healthz() -> &'static str {
 
 async fn readyz(State(app): State<App>) -> Result<Json<Value>, Problem> {
     let ready = app.entrance.call("ready", |engine| {
-        let health = engine.backend.health().map_err(Error::from)?;
+        let health = engine.database().health().map_err(Error::from)?;
         Ok(json!({
             "status": "ready", "database": health.backend, "migration": health.migration, "vectors": health.vectors,
             "model": engine.embedder.model(),
@@ -74,7 +74,7 @@ async fn show_metrics(
             return Err(Problem::forbidden("policy.admins_only", "only an admin may do this"));
         }
     }
-    let health = app.entrance.call("ready", |engine| Ok(engine.backend.health().map_err(Error::from)?)).await?;
+    let health = app.entrance.call("ready", |engine| Ok(engine.database().health().map_err(Error::from)?)).await?;
     let gauges = Gauges {
         queue_depth: app.entrance.queue_depth(),
         running: app.entrance.running_count(),

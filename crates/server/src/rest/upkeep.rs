@@ -54,8 +54,8 @@ async fn show_usage(State(app): State<App>, who: AuthenticatedCaller) -> Result<
         let kept = engine.tenant_usage(&who.caller)?;
         let installation = match who.operator {
             true => {
-                let health = engine.backend.health().map_err(Error::from)?;
-                let tenants = engine.backend.list_tenants().map_err(Error::from)?.len();
+                let health = engine.database().health().map_err(Error::from)?;
+                let tenants = engine.database().list_tenants().map_err(Error::from)?.len();
                 Some(InstallationView {
                     tenants,
                     memories: health.memories,

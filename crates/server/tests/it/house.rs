@@ -11,7 +11,7 @@ use engine::model::caller::Caller;
 use engine::model::id::uuid_v7;
 use engine::model::key::KeyRights;
 use engine::model::vocabulary::Role;
-use engine::ports::{Clock, Embedder, Tenant};
+use engine::ports::{Backend, Clock, Embedder, Tenant};
 use engine::{Engine, Settings};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -53,6 +53,8 @@ impl Clock for TestClock {
 
 pub(crate) struct House {
     pub(crate) engine: Engine,
+    /// The engine's own, for tests that write what no verb does.
+    pub(crate) backend: Arc<dyn Backend>,
     pub(crate) clock: Arc<TestClock>,
     pub(crate) tenant: Tenant,
     pub(crate) address: SocketAddr,
@@ -89,7 +91,7 @@ impl House {
             Some(database) => database.open(),
             None => store::open_sqlite(&store::Location::Memory, &store::SqliteOptions::default()).expect("a database"),
         };
-        let engine = Engine::new(backend, embedder, clock.clone(), Settings::default());
+        let engine = Engine::new(backend.clone(), embedder, clock.clone(), Settings::default());
         let tenant = engine.start_tenant("default").expect("a tenant");
         let local = local.then(|| Caller::admin(tenant.id));
         let app = App::new(engine.clone(), ServerConfig { local, ..config });
@@ -109,6 +111,7 @@ impl House {
         let address = told.recv().expect("a server");
         let mut house = House {
             engine,
+            backend,
             clock,
             tenant,
             address,
