@@ -126,9 +126,7 @@ fn named_value_offset(rest: &[u8]) -> Option<usize> {
 /// "the password for the staging database is …": a joining word within the same clause.
 fn find_prose_join(text: &str, at: usize) -> Option<(LabelJoin, usize)> {
     const GAP_BYTES_MAX: usize = 60;
-    let end = text.len().min(at + GAP_BYTES_MAX);
-    let end = (at..=end).rev().find(|&index| text.is_char_boundary(index))?;
-    let clause = &text[at..end];
+    let clause = &text[at..text.floor_char_boundary(at + GAP_BYTES_MAX)];
     let clause = &clause[..clause.find(['\n', ';', '!', '?', '(', '"']).unwrap_or(clause.len())];
     let clause = &clause[..clause.find(". ").unwrap_or(clause.len())];
     [
@@ -169,8 +167,7 @@ pub(super) fn read_value(text: &str, at: usize, bytes_max: usize) -> (LabelValue
     let (prefix, rest) =
         if rest[opening..].starts_with(['"', '\'', '`']) { (opening, &rest[opening..]) } else { (0, rest) };
     let start = at + prefix;
-    let limit = (0..=rest.len().min(bytes_max)).rev().find(|&index| rest.is_char_boundary(index)).unwrap_or(0);
-    let rest = &rest[..limit];
+    let rest = &rest[..rest.floor_char_boundary(bytes_max)];
     let quote = rest.chars().next().filter(|mark| matches!(mark, '"' | '\'' | '`'));
     if let Some(quote) = quote {
         let inner = rest[1..].trim_start_matches(quote);

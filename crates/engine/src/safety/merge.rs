@@ -6,8 +6,8 @@ use super::scan::RuleHit;
 /// Orders hits by start and joins the overlapping ones of a concern under the most telling rule.
 pub(super) fn merge_hits(text: &str, mut hits: Vec<RuleHit>) -> Vec<Finding> {
     for hit in &mut hits {
-        hit.finding.start = floor_char_boundary(text, hit.finding.start);
-        hit.finding.end = ceil_char_boundary(text, hit.finding.end.max(hit.finding.start));
+        hit.finding.start = text.floor_char_boundary(hit.finding.start);
+        hit.finding.end = text.ceil_char_boundary(hit.finding.end.max(hit.finding.start));
     }
     hits.retain(|hit| hit.finding.end > hit.finding.start);
     hits.sort_by_key(|hit| (hit.finding.concern, hit.finding.start, hit.finding.end));
@@ -40,20 +40,4 @@ fn absorb_hit(last: &mut RuleHit, next: RuleHit) {
     }
     last.finding.end = end;
     last.finding.severity = severity;
-}
-
-fn floor_char_boundary(text: &str, mut at: usize) -> usize {
-    at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-fn ceil_char_boundary(text: &str, mut at: usize) -> usize {
-    at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at += 1;
-    }
-    at
 }

@@ -40,15 +40,15 @@ const AROUND_BYTES: usize = 300;
 pub(super) fn undo_escapes(text: &str) -> Option<Rewrite> {
     let steps = find_escapes(text);
     let (first, last) = (steps.first()?, steps.last()?);
-    let end = floor_char_boundary(text, text.len().min(last.at + last.used + AROUND_BYTES));
+    let end = text.floor_char_boundary(last.at + last.used + AROUND_BYTES);
     let mut out = Rewrite::with_capacity(steps.len() * 4 + AROUND_BYTES);
-    let mut at = floor_char_boundary(text, first.at.saturating_sub(AROUND_BYTES));
+    let mut at = text.floor_char_boundary(first.at.saturating_sub(AROUND_BYTES));
     for step in &steps {
         if step.at > at + 2 * AROUND_BYTES {
             // A long unchanged stretch is left to the plain reading.
-            copy_range(text, at, floor_char_boundary(text, at + AROUND_BYTES), &mut out);
+            copy_range(text, at, text.floor_char_boundary(at + AROUND_BYTES), &mut out);
             out.push('\n', at);
-            at = floor_char_boundary(text, step.at - AROUND_BYTES);
+            at = text.floor_char_boundary(step.at - AROUND_BYTES);
         }
         copy_range(text, at, step.at, &mut out);
         if let Some(letter) = step.letter {
@@ -133,13 +133,6 @@ fn copy_range(text: &str, from: usize, to: usize, out: &mut Rewrite) {
     for (index, letter) in text[from..to].char_indices() {
         out.push(letter, from + index);
     }
-}
-
-fn floor_char_boundary(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 /// The letter that an escape stands for, if any, and the bytes it takes.

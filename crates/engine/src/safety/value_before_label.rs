@@ -12,17 +12,14 @@ pub(super) const VALUE_BEFORE_BYTES: usize = 120;
 
 /// Judges the word before "… is the" and its like, which stand before the label at `from`.
 pub(super) fn judge_value_before(text: &str, from: usize, claim: LabelClaim, hits: &mut Vec<RuleHit>) {
-    let start =
-        (from.saturating_sub(VALUE_BEFORE_BYTES)..=from).find(|&index| text.is_char_boundary(index)).unwrap_or(from);
+    let start = text.ceil_char_boundary(from.saturating_sub(VALUE_BEFORE_BYTES));
     let before = &text[start..from];
     if !before.bytes().any(|byte| byte.is_ascii_digit()) {
         return;
     }
     // The joining word stands at most a few words before the label.
     const JOIN_BYTES: usize = 48;
-    let near = (before.len().saturating_sub(JOIN_BYTES)..=before.len())
-        .find(|&index| before.is_char_boundary(index))
-        .unwrap_or(before.len());
+    let near = before.ceil_char_boundary(before.len().saturating_sub(JOIN_BYTES));
     let Some(gap) = [
         " is the ",
         " is our ",

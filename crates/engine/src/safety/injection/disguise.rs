@@ -1,6 +1,5 @@
 //! Orders written so that a reader sees them and a filter does not.
 use super::super::view::Rewrite;
-use super::sentence::floor_char_boundary;
 
 /// A way of hiding words that can be undone letter by letter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -250,8 +249,8 @@ fn copy_both_ends(text: &str, from: usize, to: usize, out: &mut Rewrite) {
         copy(from, to, out);
         return;
     }
-    copy(from, floor_char_boundary(text, from + NEAR_BYTES), out);
-    let resume = floor_char_boundary(text, to - NEAR_BYTES);
+    copy(from, text.floor_char_boundary(from + NEAR_BYTES), out);
+    let resume = text.floor_char_boundary(to - NEAR_BYTES);
     out.push('\n', resume);
     copy(resume, to, out);
 }

@@ -36,19 +36,11 @@ impl SentenceReading {
 
 /// The sentence around `at`, at most `reach` bytes to either side, on character boundaries.
 pub(super) fn sentence_around(text: &str, at: usize, reach: usize) -> (usize, usize) {
-    let from = floor_char_boundary(text, at.saturating_sub(reach));
-    let to = floor_char_boundary(text, text.len().min(at + reach));
+    let from = text.floor_char_boundary(at.saturating_sub(reach));
+    let to = text.floor_char_boundary(at + reach);
     let before = &text[from..at];
     let after = &text[at..to];
     (from + last_sentence_end(before), at + first_sentence_end(after))
-}
-
-/// The character boundary at or before `at`.
-pub(super) fn floor_char_boundary(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 /// What a sentence may end with: a stop, or the last byte of an ideographic one.
