@@ -5,6 +5,7 @@ pub mod scan_counters;
 
 mod anchor_index;
 mod base85;
+mod byte_set;
 mod documented_keys;
 mod encodings;
 mod harmless_labels;

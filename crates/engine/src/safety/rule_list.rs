@@ -59,7 +59,7 @@ fn build_rules() -> Vec<Rule> {
         intent: Some(order.intent),
         shapes: Vec::new(),
     });
-    let wordings = injection::wordings().map(|(name, intent, severity, positive, negative)| Rule {
+    let wordings = injection::grammar_rules().map(|(name, intent, severity, positive, negative)| Rule {
         name,
         concern: Concern::Injection,
         severity,

@@ -53,8 +53,7 @@ fn parse_assignment(statement: &str, start: usize) -> Option<(&str, &str, usize)
     let cut = statement.find('=')?;
     let value = statement[cut + 1..].trim_start_matches([' ', '\t']);
     let before = statement[..cut].trim_end_matches([' ', '\t', ':']);
-    let is_name = |mark: char| mark.is_ascii_alphanumeric() || mark == '_';
-    let (_, name) = before.rsplit_once(|mark| !is_name(mark)).unwrap_or(("", before));
+    let (_, name) = before.rsplit_once(|mark| !is_name_char(mark)).unwrap_or(("", before));
     let value_at = start + statement.len() - value.len();
     let named = !name.is_empty() && name.len() <= NAME_CHARS_MAX && !value.starts_with('=');
     named.then_some((name, value.trim_end_matches([' ', '\t', '\r', ',']), value_at))
@@ -70,11 +69,10 @@ fn quoted_literal(value: &str) -> Option<&str> {
 
 /// The whole that a statement makes out of two or more known pieces.
 fn join_pieces(name: &str, value: &str, pieces: &[KeyPiece]) -> Option<DecodedSpan> {
-    let is_name = |mark: char| mark.is_ascii_alphanumeric() || mark == '_';
     let mut text = String::new();
     let mut span: Option<(usize, usize)> = None;
     let mut used = 0;
-    for word in value.split(|mark| !is_name(mark)).filter(|word| !word.is_empty()) {
+    for word in value.split(|mark| !is_name_char(mark)).filter(|word| !word.is_empty()) {
         let Some(piece) = pieces.iter().rev().find(|piece| piece.name == word) else { continue };
         text.push_str(piece.text);
         span = span
@@ -83,4 +81,8 @@ fn join_pieces(name: &str, value: &str, pieces: &[KeyPiece]) -> Option<DecodedSp
     }
     let (start, end) = span.filter(|_| used > 1 && text.len() >= WHOLE_CHARS_MIN)?;
     Some(DecodedSpan { text: format!("{name} = \"{text}\""), start, end })
+}
+
+fn is_name_char(mark: char) -> bool {
+    mark.is_ascii_alphanumeric() || mark == '_'
 }

@@ -1,4 +1,5 @@
 //! Undoes the escapes and seams by which one string is written as another.
+use super::byte_set::byte_set;
 use super::read_counter;
 use super::secret_documents::find_bytes;
 use super::view::Rewrite;
@@ -46,17 +47,17 @@ pub(super) fn undo_escapes(text: &str) -> Option<Rewrite> {
     for step in &steps {
         if step.at > at + 2 * AROUND_BYTES {
             // A long unchanged stretch is left to the plain reading.
-            copy_range(text, at, text.floor_char_boundary(at + AROUND_BYTES), &mut out);
+            out.push_range(text, at, text.floor_char_boundary(at + AROUND_BYTES));
             out.push('\n', at);
             at = text.floor_char_boundary(step.at - AROUND_BYTES);
         }
-        copy_range(text, at, step.at, &mut out);
+        out.push_range(text, at, step.at);
         if let Some(letter) = step.letter {
             out.push(letter, step.at);
         }
         at = step.at + step.used;
     }
-    copy_range(text, at, end, &mut out);
+    out.push_range(text, at, end);
     Some(out)
 }
 
@@ -64,16 +65,7 @@ pub(super) fn undo_escapes(text: &str) -> Option<Rewrite> {
 const JOINING_CALLS: &[&str] = &["concat(", "CONCAT(", "Concat(", "join(", "Join("];
 
 /// Where an escape or a seam may start.
-const OPENER_BYTES: [bool; 256] = {
-    let mut table = [false; 256];
-    let marks = b"&\\%\"'<=*`/";
-    let mut at = 0;
-    while at < marks.len() {
-        table[marks[at] as usize] = true;
-        at += 1;
-    }
-    table
-};
+const OPENER_BYTES: [bool; 256] = byte_set(b"&\\%\"'<=*`/");
 
 /// One escape or seam: what stands for it, and how many bytes it took.
 struct EscapeSpan {
@@ -127,12 +119,6 @@ fn comment_len(bytes: &[u8], at: usize) -> Option<usize> {
     let close = find_bytes(&rest[..rest.len().min(COMMENT_BYTES_MAX)], b"*/")?;
     let used = close + 4;
     (inside && bytes.get(at + used).is_some_and(u8::is_ascii_alphanumeric)).then_some(used)
-}
-
-fn copy_range(text: &str, from: usize, to: usize, out: &mut Rewrite) {
-    for (index, letter) in text[from..to].char_indices() {
-        out.push(letter, from + index);
-    }
 }
 
 /// The letter that an escape stands for, if any, and the bytes it takes.

@@ -102,6 +102,13 @@ impl Rewrite {
             self.offsets.push(source as u32);
         }
     }
+
+    /// Copies `from..to` of the source.
+    pub(super) fn push_range(&mut self, source: &str, from: usize, to: usize) {
+        for (index, letter) in source[from..to].char_indices() {
+            self.push(letter, from + index);
+        }
+    }
 }
 
 /// Undoes what the eye does not see; the offsets end with the source's length.

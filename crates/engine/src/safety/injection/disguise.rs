@@ -1,4 +1,5 @@
 //! Orders written so that a reader sees them and a filter does not.
+use super::super::byte_set::byte_set;
 use super::super::view::Rewrite;
 
 /// A way of hiding words that can be undone letter by letter.
@@ -100,16 +101,7 @@ fn may_have_spaced_runs(bytes: &[u8], digits: bool) -> bool {
 }
 
 fn is_gap(byte: u8) -> bool {
-    const GAPS: [bool; 256] = {
-        let mut table = [false; 256];
-        let marks = b" \t.-_*|";
-        let mut at = 0;
-        while at < marks.len() {
-            table[marks[at] as usize] = true;
-            at += 1;
-        }
-        table
-    };
+    const GAPS: [bool; 256] = byte_set(b" \t.-_*|");
     GAPS[usize::from(byte)]
 }
 
@@ -240,19 +232,14 @@ fn undo_spacing(text: &str) -> Rewrite {
 /// Copies both ends of a stretch, or all of it when it is short.
 fn copy_both_ends(text: &str, from: usize, to: usize, out: &mut Rewrite) {
     const NEAR_BYTES: usize = 120;
-    let copy = |from: usize, to: usize, out: &mut Rewrite| {
-        for (at, letter) in text[from..to].char_indices() {
-            out.push(letter, from + at);
-        }
-    };
     if to - from <= 2 * NEAR_BYTES {
-        copy(from, to, out);
+        out.push_range(text, from, to);
         return;
     }
-    copy(from, text.floor_char_boundary(from + NEAR_BYTES), out);
+    out.push_range(text, from, text.floor_char_boundary(from + NEAR_BYTES));
     let resume = text.floor_char_boundary(to - NEAR_BYTES);
     out.push('\n', resume);
-    copy(resume, to, out);
+    out.push_range(text, resume, to);
 }
 
 /// Each line from its end to its start.

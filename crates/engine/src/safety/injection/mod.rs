@@ -11,9 +11,8 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-pub(super) use grammar::{grammar_rules as wordings, trigger_words};
-
 pub(super) use disguise::{DISGUISED_WORDS, Disguise, detect_disguises, undo_disguise};
+pub(super) use grammar::{grammar_rules, trigger_words};
 
 use super::pattern::LazyRegex;
 use super::scan::{RuleHit, RuleWeight, scan_view};

@@ -1,4 +1,5 @@
 //! The sentence around a place, and its lower case of equal length.
+use super::super::byte_set::byte_set;
 use super::super::read_counter;
 use super::grammar::{self, SentenceWord};
 
@@ -44,16 +45,7 @@ pub(super) fn sentence_around(text: &str, at: usize, reach: usize) -> (usize, us
 }
 
 /// What a sentence may end with: a stop, or the last byte of an ideographic one.
-const STOP_BYTES: [bool; 256] = {
-    let mut table = [false; 256];
-    let marks = b".!?\n\x82";
-    let mut at = 0;
-    while at < marks.len() {
-        table[marks[at] as usize] = true;
-        at += 1;
-    }
-    table
-};
+const STOP_BYTES: [bool; 256] = byte_set(b".!?\n\x82");
 
 /// True when the bytes from `at` end a sentence: a stop before white space, or an empty line.
 #[inline]
