@@ -57,20 +57,20 @@ impl TokenShape {
     }
 }
 
-pub(super) struct Automaton {
+pub(super) struct AnchorIndex {
     pub(super) words: WordIndex<AnchorTarget>,
-    pub(super) forms: Vec<TokenShape>,
+    pub(super) token_shapes: Vec<TokenShape>,
     patterns: Vec<LazyRegex>,
 }
 
-impl Automaton {
+impl AnchorIndex {
     pub(super) fn compiled_pattern(&self, index: u16) -> (&'static Pattern, &Regex) {
         let pattern = PATTERNS[usize::from(index)];
         (pattern, self.patterns[usize::from(index)].get(|| pattern.pattern.into()))
     }
 }
 
-pub(super) static AUTOMATON: LazyLock<Automaton> = LazyLock::new(build_automaton);
+pub(super) static ANCHOR_INDEX: LazyLock<AnchorIndex> = LazyLock::new(build_anchor_index);
 
 /// A reversed prefix without a joint must be at least this long to be told from chance.
 const BACKWARDS_CHARS_MIN: usize = 4;
@@ -83,9 +83,9 @@ fn capitalised_forms(word: &str) -> impl Iterator<Item = String> {
     [first, all].into_iter().flatten().filter(move |other: &String| other != word)
 }
 
-fn build_automaton() -> Automaton {
+fn build_anchor_index() -> AnchorIndex {
     let mut words = WordIndex::new();
-    let forms = build_token_shapes(&mut words);
+    let token_shapes = build_token_shapes(&mut words);
     for (index, pattern) in PATTERNS.iter().enumerate() {
         for word in pattern.anchors {
             words.add_word(word, AnchorTarget::Pattern(index as u16));
@@ -114,15 +114,15 @@ fn build_automaton() -> Automaton {
         words.add_word(word, AnchorTarget::Disguise(*disguise));
     }
     words.build_index();
-    Automaton { words, forms, patterns: PATTERNS.iter().map(|_| LazyRegex::new()).collect() }
+    AnchorIndex { words, token_shapes, patterns: PATTERNS.iter().map(|_| LazyRegex::new()).collect() }
 }
 
 fn build_token_shapes(words: &mut WordIndex<AnchorTarget>) -> Vec<TokenShape> {
-    let mut forms = Vec::new();
+    let mut token_shapes = Vec::new();
     for (row, token) in tokens::all_families().enumerate() {
         for &shape in token.shapes {
             let anchored = shape::shape_anchor(shape);
-            let index = forms.len() as u16;
+            let index = token_shapes.len() as u16;
             for anchor in &anchored.anchors {
                 words.add_word(anchor, AnchorTarget::Shape(index));
             }
@@ -132,8 +132,8 @@ fn build_token_shapes(words: &mut WordIndex<AnchorTarget>) -> Vec<TokenShape> {
                 words.add_word(&anchor.chars().rev().collect::<String>(), AnchorTarget::Reversed(index));
             }
             let (row, anchor_len) = (row as u16, anchor.len());
-            forms.push(TokenShape { token, row, anchor_len, lead, anchor_piece, shape, parts: OnceLock::new() });
+            token_shapes.push(TokenShape { token, row, anchor_len, lead, anchor_piece, shape, parts: OnceLock::new() });
         }
     }
-    forms
+    token_shapes
 }

@@ -4,7 +4,7 @@ use super::documented_keys;
 use super::harmless_labels::{has_other_meaning, is_harmless_label, is_in_resource_name, is_random_name};
 use super::label_join::{JUDGED_BYTES_MAX, LabelJoin, LabelValue, VALUE_BYTES_MAX, find_join, read_value};
 use super::labels::LabelClaim;
-use super::placeholder::is_stand_in;
+use super::placeholder::is_placeholder;
 use super::public_values::is_public_value;
 use super::scan::{RuleHit, RuleWeight};
 use super::value_before_label::{self, VALUE_BEFORE_BYTES};
@@ -41,19 +41,19 @@ pub(super) fn judge_label(
     let to = from + label.len();
     // A weak word does not keep a stronger one in the same name from being seen.
     let strong = matches!(claim, LabelClaim::Key | LabelClaim::Password);
-    let read = JudgedLabel { end: if strong { to } else { end }, telling: strong };
+    let judged = JudgedLabel { end: if strong { to } else { end }, telling: strong };
     // Plain prose on both sides: nothing to judge, and no value nearby that could be this label's.
     let digits_before = bytes[from.saturating_sub(VALUE_BEFORE_BYTES)..from].iter().any(u8::is_ascii_digit);
     let follows = could_hold_value(&bytes[to..]);
     if !follows && !digits_before {
-        return JudgedLabel { telling: false, ..read };
+        return JudgedLabel { telling: false, ..judged };
     }
     if is_random_name(label)
         || is_harmless_label(label, start - from, end - from)
         || is_in_resource_name(text, from, to)
         || has_other_meaning(claim, text, from, label, (start - from, end - from))
     {
-        return JudgedLabel { telling: false, ..read };
+        return JudgedLabel { telling: false, ..judged };
     }
     if follows && let Some((join, at)) = find_join(text, to, is_flag_or_variable(bytes, from, label)) {
         let (value, _) = read_value(text, at, JUDGED_BYTES_MAX);
@@ -66,13 +66,13 @@ pub(super) fn judge_label(
                 value_start,
                 value_start + value.text.len(),
             ));
-            return read;
+            return judged;
         }
     }
     if strong {
         value_before_label::judge_value_before(text, from, claim, hits);
     }
-    read
+    judged
 }
 
 /// Plain prose after a label, without digits, quotes or signs of assignment, holds no value.
@@ -107,7 +107,7 @@ fn is_plausible_secret(claim: LabelClaim, join: LabelJoin, value: &LabelValue, l
     const EQUALS_MAX: usize = 3;
     let text = value.text;
     if !value.quoted && text.trim_end_matches('=').bytes().filter(|&byte| byte == b'=').count() > EQUALS_MAX
-        || is_stand_in(text)
+        || is_placeholder(text)
         || documented_keys::is_documented(text.as_bytes())
         || text.contains("://")
         || is_public_value(text)
@@ -116,54 +116,54 @@ fn is_plausible_secret(claim: LabelClaim, join: LabelJoin, value: &LabelValue, l
     {
         return false;
     }
-    let look = ValueStats::from_bytes(text.as_bytes());
-    let kinds = usize::from(look.lower > 0)
-        + usize::from(look.upper > 0)
-        + usize::from(look.digits > 0)
-        + usize::from(look.symbols > 0);
-    let named = is_reference_name(text, label, &look)
+    let stats = ValueStats::from_bytes(text.as_bytes());
+    let kinds = usize::from(stats.lower > 0)
+        + usize::from(stats.upper > 0)
+        + usize::from(stats.digits > 0)
+        + usize::from(stats.symbols > 0);
+    let named = is_reference_name(text, label, &stats)
         || is_hash_tagged(text, claim)
         || is_file_path(text)
-        || text.matches('/').count() >= 2 && look.has_wordy_share(4);
+        || text.matches('/').count() >= 2 && stats.has_wordy_share(4);
     let sentence = text.split_whitespace().count() > 2;
     match (claim, join) {
         _ if sentence || named => false,
-        (LabelClaim::Password, LabelJoin::Assign) if is_number_password(label, &look) => true,
+        (LabelClaim::Password, LabelJoin::Assign) if is_number_password(label, &stats) => true,
         (LabelClaim::Password, LabelJoin::Assign | LabelJoin::Space) => {
             text.len() >= PASSWORD_CHARS_MIN
-                && (look.digits > 0 && kinds >= 2
+                && (stats.digits > 0 && kinds >= 2
                     || kinds >= 3
-                    || value.quoted && text.len() >= 10 && join == LabelJoin::Assign && !look.is_wordy()
-                    || look.is_random())
+                    || value.quoted && text.len() >= 10 && join == LabelJoin::Assign && !stats.is_wordy()
+                    || stats.is_random())
         }
         (LabelClaim::Password, LabelJoin::Prose) => {
-            text.len() >= PASSWORD_CHARS_MIN && look.letter_count() > 2 && has_odd_case(text)
+            text.len() >= PASSWORD_CHARS_MIN && stats.letter_count() > 2 && has_odd_case(text)
                 || text.len() >= PASSWORD_CHARS_MIN
-                    && look.digits > 0
+                    && stats.digits > 0
                     && kinds >= 2
-                    && look.letter_count() > 0
+                    && stats.letter_count() > 0
                     && !is_date_like(text)
-                || text.len() >= 8 && kinds >= 3 && look.upper * 2 <= look.chars && !look.is_wordy()
-                || text.len() >= 8 && look.is_random()
+                || text.len() >= 8 && kinds >= 3 && stats.upper * 2 <= stats.chars && !stats.is_wordy()
+                || text.len() >= 8 && stats.is_random()
         }
         (LabelClaim::Key, LabelJoin::Assign | LabelJoin::Space) => {
-            text.len() >= KEY_CHARS_MIN && look.is_random()
-                || text.len() >= 8 && look.is_random() && look.digits > 0 && kinds >= 3 && label_is_secret(label)
+            text.len() >= KEY_CHARS_MIN && stats.is_random()
+                || text.len() >= 8 && stats.is_random() && stats.digits > 0 && kinds >= 3 && label_is_secret(label)
         }
         (LabelClaim::Key, LabelJoin::Prose) => {
-            text.len() >= 16 && look.is_random()
+            text.len() >= 16 && stats.is_random()
                 || text.len() >= KEY_CHARS_MIN
-                    && look.is_random()
-                    && look.symbols == 0
-                    && look.digits > 1
+                    && stats.is_random()
+                    && stats.symbols == 0
+                    && stats.digits > 1
                     && label_is_secret(label)
         }
         (LabelClaim::Password, LabelJoin::Bare) => {
             text.len() >= 8
-                && look.is_random()
-                && look.digits > 0
-                && look.lower > 0
-                && look.upper + look.symbols > 0
+                && stats.is_random()
+                && stats.digits > 0
+                && stats.lower > 0
+                && stats.upper + stats.symbols > 0
                 && !is_date_like(text)
                 && !text.contains(['/', '(', '='])
         }
@@ -177,18 +177,20 @@ fn is_plausible_secret(claim: LabelClaim, join: LabelJoin, value: &LabelValue, l
         }
         (LabelClaim::Vendor, _) => {
             text.len() >= VENDOR_CHARS_MIN
-                && look.is_random()
+                && stats.is_random()
                 && (!is_uuid(text.as_bytes()) || join == LabelJoin::Assign && issues_uuid_keys(label))
-                && (!look.is_hex() || text.len() >= HEX_CHARS_MIN)
+                && (!stats.is_hex() || text.len() >= HEX_CHARS_MIN)
         }
         (LabelClaim::KeySuffix, _) => {
             let bare = label.eq_ignore_ascii_case("key") && join != LabelJoin::Prose;
             text.len() >= VENDOR_CHARS_MIN
-                && look.is_random()
+                && stats.is_random()
                 && !is_uuid(text.as_bytes())
-                && (!look.is_hex() || !bare && text.len() >= HEX_CHARS_MIN)
+                && (!stats.is_hex() || !bare && text.len() >= HEX_CHARS_MIN)
         }
-        (LabelClaim::Weak, _) => text.len() >= WEAK_CHARS_MIN && look.is_random() && !look.is_hex() && look.bits >= 3.5,
+        (LabelClaim::Weak, _) => {
+            text.len() >= WEAK_CHARS_MIN && stats.is_random() && !stats.is_hex() && stats.bits >= 3.5
+        }
     }
 }
 
@@ -203,13 +205,13 @@ fn has_odd_case(text: &str) -> bool {
 }
 
 /// `password: 48291057`: digits alone, under a name that can be nothing else.
-fn is_number_password(label: &str, look: &ValueStats) -> bool {
+fn is_number_password(label: &str, stats: &ValueStats) -> bool {
     const NAMES: &str = "password,passwd,pwd,passcode,passwort,kennwort,contraseña,senha,wachtwoord,hasło,пароль,pw";
     const DIGITS: std::ops::RangeInclusive<usize> = 6..=20;
     let lower = label.to_ascii_lowercase();
-    look.digits == look.chars
-        && DIGITS.contains(&look.chars)
-        && !look.is_sequential()
+    stats.digits == stats.chars
+        && DIGITS.contains(&stats.chars)
+        && !stats.is_sequential()
         && NAMES.split(',').any(|name| lower.ends_with(name))
 }
 
@@ -291,18 +293,18 @@ fn is_file_path(text: &str) -> bool {
 }
 
 /// `orders-db-password` and `DB_PASSWORD` name a secret kept elsewhere.
-fn is_reference_name(text: &str, label: &str, look: &ValueStats) -> bool {
+fn is_reference_name(text: &str, label: &str, stats: &ValueStats) -> bool {
     let lower = text.to_ascii_lowercase();
     let own = ["password", "passwd", "secret", "token", "credential", "api-key", "api_key", "apikey"]
         .iter()
         .any(|word| lower.contains(word));
     let constant = text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit())
         && text.contains('_')
-        && look.digits * 4 < look.chars;
+        && stats.digits * 4 < stats.chars;
     let kebab =
-        look.is_wordy() && look.upper == 0 && text.contains(['-', '_', '/', '.']) && look.digits * 5 < look.chars;
-    own && (look.is_wordy() || kebab)
-        || constant && look.is_wordy()
+        stats.is_wordy() && stats.upper == 0 && text.contains(['-', '_', '/', '.']) && stats.digits * 5 < stats.chars;
+    own && (stats.is_wordy() || kebab)
+        || constant && stats.is_wordy()
         || kebab && !label.to_ascii_lowercase().contains("pass")
         || lower == label.to_ascii_lowercase()
 }

@@ -112,22 +112,22 @@ pub fn inspect(text: &str) -> Vec<Finding> {
     raw_logs::find_raw_log(text, &mut logs);
     findings.extend(logs);
     let mut budget = READINGS_BYTES_MAX;
-    let mut waiting = vec![View::from_original(text)];
-    while let Some(view) = waiting.pop() {
+    let mut queue = vec![View::from_original(text)];
+    while let Some(view) = queue.pop() {
         let mut undone = unescape::undo_escapes(&view.text).map(|rewrite| view.derive_view(rewrite));
         // Escapes inside escapes (`%2567`, JSON in JSON) take another turn, a bounded number of them.
         for _ in 0..UNESCAPES_MAX {
             let Some(reading) = undone else { break };
-            scan_and_queue(&reading, &mut findings, &mut waiting, &mut budget);
+            scan_and_queue(&reading, &mut findings, &mut queue, &mut budget);
             undone = unescape::undo_escapes(&reading.text).map(|rewrite| reading.derive_view(rewrite));
         }
-        scan_and_queue(&view, &mut findings, &mut waiting, &mut budget);
+        scan_and_queue(&view, &mut findings, &mut queue, &mut budget);
     }
     merge::merge_hits(text, findings)
 }
 
 /// Scans one view, and queues what is hidden inside it.
-fn scan_and_queue<'a>(view: &View, findings: &mut Vec<scan::RuleHit>, waiting: &mut Vec<View<'a>>, budget: &mut usize) {
+fn scan_and_queue<'a>(view: &View, findings: &mut Vec<scan::RuleHit>, queue: &mut Vec<View<'a>>, budget: &mut usize) {
     let report = scan::scan_view(view);
     for mut hit in report.hits {
         (hit.finding.start, hit.finding.end) = view.original_span(hit.finding.start, hit.finding.end);
@@ -140,7 +140,7 @@ fn scan_and_queue<'a>(view: &View, findings: &mut Vec<scan::RuleHit>, waiting: &
     for found in report.decoded {
         if view.depth < DEPTH_MAX && *budget >= found.text.len() {
             *budget -= found.text.len();
-            waiting.push(View::from_decoded(&found.text, view.original_span(found.start, found.end), view.depth + 1));
+            queue.push(View::from_decoded(&found.text, view.original_span(found.start, found.end), view.depth + 1));
         }
     }
 }

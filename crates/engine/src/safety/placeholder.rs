@@ -20,7 +20,7 @@ static REFERENCES: LazyLock<WordList> = LazyLock::new(|| {
 });
 
 /// Values that stand for "put yours here", or that are settings rather than secrets.
-static STAND_INS: LazyLock<WordList> = LazyLock::new(|| {
+static PLACEHOLDERS: LazyLock<WordList> = LazyLock::new(|| {
     WordList::new(
         "changeme,change_me,change-me,changeit,password,passwd,passw0rd,pass,pwd,secret,token,apikey,api_key,\
      api-key,key,mypassword,mysecret,mytoken,yourpassword,placeholder,example,examplepassword,dummy,test,\
@@ -34,7 +34,7 @@ static STAND_INS: LazyLock<WordList> = LazyLock::new(|| {
 });
 
 /// Words that no drawn value contains.
-static STAND_IN_PARTS: LazyLock<WordList> = LazyLock::new(|| {
+static PLACEHOLDER_PARTS: LazyLock<WordList> = LazyLock::new(|| {
     WordList::new(
         "your,changeme,change_me,change-me,placeholder,redacted,example,insert,replace,dummy,xxxx,****,....,\
      ____,----,_here,-here,foobar,fake,sample,<,${,{{,%s,todo,notreal,not-real,not_real,my-secret,\
@@ -43,7 +43,7 @@ static STAND_IN_PARTS: LazyLock<WordList> = LazyLock::new(|| {
 });
 
 /// True for values that documentation and configuration use in place of a secret.
-pub(super) fn is_stand_in(value: &str) -> bool {
+pub(super) fn is_placeholder(value: &str) -> bool {
     const SHORTEST_SECRET_CHARS: usize = 4;
     let trimmed = value.trim_matches(|mark: char| "\"'`,;.:()[]".contains(mark));
     if trimmed.len() < SHORTEST_SECRET_CHARS {
@@ -51,10 +51,10 @@ pub(super) fn is_stand_in(value: &str) -> bool {
     }
     let lower = value.trim_start_matches(['"', '\'', '`']).to_ascii_lowercase();
     let bare = trimmed.to_ascii_lowercase();
-    let look = ValueStats::from_bytes(trimmed.as_bytes());
-    look.is_masked()
-        || STAND_INS.contains(&bare)
+    let stats = ValueStats::from_bytes(trimmed.as_bytes());
+    stats.is_masked()
+        || PLACEHOLDERS.contains(&bare)
         || REFERENCES.has_prefix_of(&lower)
-        || STAND_IN_PARTS.occurs_in(&lower) && !(look.is_random() && look.digits * 5 > look.chars)
+        || PLACEHOLDER_PARTS.occurs_in(&lower) && !(stats.is_random() && stats.digits * 5 > stats.chars)
         || bare.ends_with(')') && bare.contains('(')
 }

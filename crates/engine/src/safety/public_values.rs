@@ -116,8 +116,8 @@ pub(super) fn is_announced_public(bytes: &[u8], start: usize, run: &[u8]) -> boo
     {
         return true;
     }
-    let said = before.trim_end_matches([' ', '"', '\'', '`', '=', ':', '\t']);
-    if said.ends_with("public key") || said.ends_with("peer key") {
+    let words_before = before.trim_end_matches([' ', '"', '\'', '`', '=', ':', '\t']);
+    if words_before.ends_with("public key") || words_before.ends_with("peer key") {
         return true;
     }
     let label = before.trim_end_matches([' ', '"', '\'', '`', '=', ':', '(', '>', '|', '<', '\t']);

@@ -1,5 +1,5 @@
 //! Runs the rules over one view and gathers what they hit.
-use super::anchor_index::{AUTOMATON, AnchorTarget, Automaton, TokenShape};
+use super::anchor_index::{ANCHOR_INDEX, AnchorIndex, AnchorTarget, TokenShape};
 use super::injection::{self, OrderAnchors};
 use super::pattern::ValueCheck;
 use super::random_runs::{self, DecodedSpan, KnownRanges};
@@ -91,7 +91,7 @@ pub(super) fn scan_view(view: &View) -> ScanReport {
 struct ScanPass<'v> {
     text: &'v str,
     bytes: &'v [u8],
-    automaton: &'static Automaton,
+    anchors: &'static AnchorIndex,
     hits: Vec<RuleHit>,
     exempt: Vec<(usize, usize)>,
     labels: Vec<usize>,
@@ -109,7 +109,7 @@ impl<'v> ScanPass<'v> {
         ScanPass {
             text: "",
             bytes: b"",
-            automaton: &AUTOMATON,
+            anchors: &ANCHOR_INDEX,
             hits: Vec::new(),
             exempt: Vec::new(),
             labels: Vec::new(),
@@ -123,14 +123,14 @@ impl<'v> ScanPass<'v> {
     }
 
     fn visit_anchors(&mut self) {
-        let automaton = self.automaton;
-        automaton.words.find_all(self.bytes, |target, start, end| self.visit_anchor(target, start, end));
+        let anchors = self.anchors;
+        anchors.words.find_all(self.bytes, |target, start, end| self.visit_anchor(target, start, end));
     }
 
     fn visit_anchor(&mut self, target: AnchorTarget, start: usize, end: usize) {
         match target {
-            AnchorTarget::Shape(index) => self.match_shape(&self.automaton.forms[usize::from(index)], start),
-            AnchorTarget::Reversed(index) => self.match_reversed(&self.automaton.forms[usize::from(index)], end),
+            AnchorTarget::Shape(index) => self.match_shape(&self.anchors.token_shapes[usize::from(index)], start),
+            AnchorTarget::Reversed(index) => self.match_reversed(&self.anchors.token_shapes[usize::from(index)], end),
             AnchorTarget::Pattern(index) => self.match_pattern(index, start, end),
             AnchorTarget::Label(claim) if start >= self.label_end => {
                 let label = labelled_value::judge_label(self.text, claim, start, end, &mut self.hits);
@@ -160,43 +160,43 @@ impl<'v> ScanPass<'v> {
         }
     }
 
-    fn match_shape(&mut self, form: &TokenShape, anchor: usize) {
-        if self.matched_until.iter().any(|&(row, end)| row == form.row && anchor < end) {
+    fn match_shape(&mut self, shape: &TokenShape, anchor: usize) {
+        if self.matched_until.iter().any(|&(row, end)| row == shape.row && anchor < end) {
             return;
         }
-        if form.lead.1 == 0 && self.is_inside_word(form, anchor) {
+        if shape.lead.1 == 0 && self.is_inside_word(shape, anchor) {
             return;
         }
         let end = self.bytes.len().min(anchor + TOKEN_BYTES_MAX);
         // A whole token that is no secret does not become one by the next line.
-        let found = match form.match_around(&self.bytes[..end], anchor) {
-            Some((from, to)) => self.is_whole_token(form, &self.bytes[from..to], to).then_some((from, to)),
-            None => self.match_stitched(form, anchor, end),
+        let found = match shape.match_around(&self.bytes[..end], anchor) {
+            Some((from, to)) => self.is_whole_token(shape, &self.bytes[from..to], to).then_some((from, to)),
+            None => self.match_stitched(shape, anchor, end),
         };
         if let Some((from, to)) = found {
-            self.matched_until.retain(|done| done.0 != form.row);
-            self.matched_until.push((form.row, to));
-            let weight = if form.token.random { RuleWeight::Shape } else { RuleWeight::Format };
-            self.hits.push(RuleHit::secret(form.token.name, form.token.severity, weight, from, to));
+            self.matched_until.retain(|last| last.0 != shape.row);
+            self.matched_until.push((shape.row, to));
+            let weight = if shape.token.random { RuleWeight::Shape } else { RuleWeight::Format };
+            self.hits.push(RuleHit::secret(shape.token.name, shape.token.severity, weight, from, to));
         }
     }
 
     /// True when the anchor stands inside another word.
-    fn is_inside_word(&self, form: &TokenShape, anchor: usize) -> bool {
+    fn is_inside_word(&self, shape: &TokenShape, anchor: usize) -> bool {
         let before = anchor.checked_sub(1).map(|at| self.bytes[at]);
-        before.is_some_and(|byte| byte.is_ascii_alphanumeric() || form.anchor_len <= 4 && matches!(byte, b'_' | b'-'))
+        before.is_some_and(|byte| byte.is_ascii_alphanumeric() || shape.anchor_len <= 4 && matches!(byte, b'_' | b'-'))
     }
 
-    fn is_whole_token(&self, form: &TokenShape, token: &[u8], end: usize) -> bool {
-        let longer = form.token.exact && self.bytes.get(end).is_some_and(u8::is_ascii_alphanumeric);
-        !longer && is_random_token(form, token)
+    fn is_whole_token(&self, shape: &TokenShape, token: &[u8], end: usize) -> bool {
+        let longer = shape.token.exact && self.bytes.get(end).is_some_and(u8::is_ascii_alphanumeric);
+        !longer && is_random_token(shape, token)
     }
 
     /// The token broken over lines or by a seam: the breaks are taken out and the pattern tried again.
-    fn match_stitched(&self, form: &TokenShape, start: usize, end: usize) -> Option<(usize, usize)> {
+    fn match_stitched(&self, shape: &TokenShape, start: usize, end: usize) -> Option<(usize, usize)> {
         const STITCH_BYTES_MAX: usize = 400;
         const PIECE_BYTES_MIN: usize = 4;
-        if form.lead.1 > 0 {
+        if shape.lead.1 > 0 {
             return None;
         }
         let window = &self.bytes[start..end.min(start + STITCH_BYTES_MAX)];
@@ -231,14 +231,14 @@ impl<'v> ScanPass<'v> {
         if at == size {
             return None;
         }
-        let length = form.match_prefix(&text[..size])?;
-        let longer = size > length && form.token.exact;
+        let length = shape.match_prefix(&text[..size])?;
+        let longer = size > length && shape.token.exact;
         let last: usize = *sources.get(length.checked_sub(1)?)?;
-        (!longer && is_random_token(form, &text[..length])).then_some((start, start + last + 1))
+        (!longer && is_random_token(shape, &text[..length])).then_some((start, start + last + 1))
     }
 
     /// The token written from right to left.
-    fn match_reversed(&mut self, form: &TokenShape, end: usize) {
+    fn match_reversed(&mut self, shape: &TokenShape, end: usize) {
         const BACKWARDS_BYTES_MAX: usize = 300;
         if self.bytes.get(end).is_some_and(u8::is_ascii_alphanumeric) {
             return;
@@ -249,10 +249,11 @@ impl<'v> ScanPass<'v> {
         let mirrored = &mut mirrored[..end - from];
         mirrored.copy_from_slice(&self.bytes[from..end]);
         mirrored.reverse();
-        if let Some(length) = form.match_prefix(mirrored).filter(|&length| is_random_token(form, &mirrored[..length])) {
+        if let Some(length) = shape.match_prefix(mirrored).filter(|&length| is_random_token(shape, &mirrored[..length]))
+        {
             self.hits.push(RuleHit::secret(
-                form.token.name,
-                form.token.severity,
+                shape.token.name,
+                shape.token.severity,
                 RuleWeight::Format,
                 end - length,
                 end,
@@ -261,7 +262,7 @@ impl<'v> ScanPass<'v> {
     }
 
     fn match_pattern(&mut self, index: u16, start: usize, end: usize) {
-        let (pattern, regex) = self.automaton.compiled_pattern(index);
+        let (pattern, regex) = self.anchors.compiled_pattern(index);
         let glued =
             start > 0 && self.bytes[start - 1].is_ascii_alphanumeric() && self.bytes[start].is_ascii_alphanumeric();
         if pattern.window.0 == 0 && glued {
@@ -303,22 +304,24 @@ impl<'v> ScanPass<'v> {
 const MASK_CHARS_MIN: usize = 8;
 
 /// Not a mask, not words, not a literal from public documentation.
-fn is_random_token(form: &TokenShape, token: &[u8]) -> bool {
-    let body = &token[form.anchor_len.min(token.len())..];
-    let look = ValueStats::from_bytes(body);
-    let hollow = body
+fn is_random_token(shape: &TokenShape, token: &[u8]) -> bool {
+    let body = &token[shape.anchor_len.min(token.len())..];
+    let stats = ValueStats::from_bytes(body);
+    let has_masked_piece = body
         .split(|byte| !byte.is_ascii_alphanumeric())
         .any(|piece| piece.len() >= MASK_CHARS_MIN && ValueStats::from_bytes(piece).is_masked());
     // `secret-3f9a…`: a word and a commit, as images are tagged.
-    let tagged =
-        form.token.random && look.is_hex() && matches!(look.chars, 40 | 64) && token[..form.anchor_len].ends_with(b"-");
-    let long_words = look.is_wordy() && look.lower > 0 && look.chars >= 12 && look.digits * 8 < look.chars;
-    !hollow
-        && !tagged
-        && (form.lead.1 > 0 || !look.is_masked())
+    let is_commit_tag = shape.token.random
+        && stats.is_hex()
+        && matches!(stats.chars, 40 | 64)
+        && token[..shape.anchor_len].ends_with(b"-");
+    let long_words = stats.is_wordy() && stats.lower > 0 && stats.chars >= 12 && stats.digits * 8 < stats.chars;
+    !has_masked_piece
+        && !is_commit_tag
+        && (shape.lead.1 > 0 || !stats.is_masked())
         && !ValueStats::from_bytes(token).is_masked()
         && !long_words
-        && (!form.token.random || look.is_random() || ValueStats::from_bytes(token).is_random() && form.lead.1 > 0)
+        && (!shape.token.random || stats.is_random() || ValueStats::from_bytes(token).is_random() && shape.lead.1 > 0)
         && !documented_keys::is_documented(token)
 }
 
@@ -326,22 +329,22 @@ fn passes_check(check: ValueCheck, value: &[u8]) -> bool {
     let text = String::from_utf8_lossy(value);
     match check {
         ValueCheck::None => true,
-        ValueCheck::NotPlaceholder => !placeholder::is_stand_in(&text),
+        ValueCheck::NotPlaceholder => !placeholder::is_placeholder(&text),
         ValueCheck::NotReadable => {
-            let look = ValueStats::from_bytes(value);
-            !look.is_wordy() && !look.is_masked() && !placeholder::is_stand_in(&text)
+            let stats = ValueStats::from_bytes(value);
+            !stats.is_wordy() && !stats.is_masked() && !placeholder::is_placeholder(&text)
         }
-        ValueCheck::Random => ValueStats::from_bytes(value).is_random() && !placeholder::is_stand_in(&text),
+        ValueCheck::Random => ValueStats::from_bytes(value).is_random() && !placeholder::is_placeholder(&text),
         ValueCheck::Password => {
-            let look = ValueStats::from_bytes(value);
+            let stats = ValueStats::from_bytes(value);
             let mixed =
-                look.digits > 0 && look.letter_count() > 0 || look.upper > 0 && look.lower > 0 && look.symbols > 0;
-            (mixed || look.is_random()) && !placeholder::is_stand_in(&text) && !text.contains("://")
+                stats.digits > 0 && stats.letter_count() > 0 || stats.upper > 0 && stats.lower > 0 && stats.symbols > 0;
+            (mixed || stats.is_random()) && !placeholder::is_placeholder(&text) && !text.contains("://")
         }
         ValueCheck::BasicPair => {
             encodings::decode_base64(value).and_then(encodings::bytes_to_text).is_some_and(|pair| {
                 pair.split_once(':').is_some_and(|(name, password)| {
-                    !password.is_empty() && name.len() + password.len() > 3 && !placeholder::is_stand_in(password)
+                    !password.is_empty() && name.len() + password.len() > 3 && !placeholder::is_placeholder(password)
                 })
             })
         }

@@ -23,15 +23,15 @@ const TRIES_MAX: usize = 8;
 impl ScanProgress {
     /// Whether a pattern is tried at a place. Past its tries it waits until half a window on, so that windows still overlap.
     pub(super) fn may_try_pattern(&mut self, pattern: u16, at: usize, window: usize) -> bool {
-        let Some(stretch) = self.patterns.iter_mut().find(|stretch| stretch.pattern == pattern) else {
+        let Some(window_tries) = self.patterns.iter_mut().find(|window_tries| window_tries.pattern == pattern) else {
             self.patterns.push(PatternTries { pattern, from: at, tries: 1 });
             return true;
         };
-        if at - stretch.from >= window / 2 {
-            *stretch = PatternTries { pattern, from: at, tries: 0 };
+        if at - window_tries.from >= window / 2 {
+            *window_tries = PatternTries { pattern, from: at, tries: 0 };
         }
-        stretch.tries += 1;
-        stretch.tries <= TRIES_MAX
+        window_tries.tries += 1;
+        window_tries.tries <= TRIES_MAX
     }
 }
 
@@ -41,9 +41,9 @@ mod tests {
 
     #[test]
     fn a_repeated_anchor_is_tried_a_few_times_a_window() {
-        let mut pace = ScanProgress::default();
-        let tried = (0..10_000).filter(|&at| pace.may_try_pattern(7, at, 1000)).count();
+        let mut progress = ScanProgress::default();
+        let tried = (0..10_000).filter(|&at| progress.may_try_pattern(7, at, 1000)).count();
         assert_eq!(tried, 10_000 / 500 * TRIES_MAX);
-        assert!(pace.may_try_pattern(8, 0, 1000), "each pattern has its own pace");
+        assert!(progress.may_try_pattern(8, 0, 1000), "each pattern has its own progress");
     }
 }

@@ -123,7 +123,7 @@ fn find_kubernetes_secrets(bytes: &[u8], hits: &mut Vec<RuleHit>) {
             let Some(found) = entry.get(1) else { continue };
             let text = String::from_utf8_lossy(found.as_bytes());
             let block_scalar = matches!(found.as_bytes(), b"|" | b">" | b"|-" | b">-");
-            if !block_scalar && !placeholder::is_stand_in(&text) {
+            if !block_scalar && !placeholder::is_placeholder(&text) {
                 let start = body.start() + found.start();
                 hits.push(RuleHit::secret(
                     "kubernetes_secret",
@@ -200,8 +200,9 @@ fn is_key_material(body: &[u8]) -> bool {
     let is_base64 = body.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
     // A key in DER is a sequence: base64 of 0x30 and a length.
     let is_der = matches!(body.as_slice(), [b'M', b'A'..=b'P', ..]);
-    let drawn = [u8::is_ascii_uppercase, u8::is_ascii_lowercase, u8::is_ascii_digit].map(|of| body.iter().any(of));
-    body.len() >= KEY_CHARS_MIN && is_base64 && (is_der || drawn == [true; 3])
+    let has_kinds =
+        [u8::is_ascii_uppercase, u8::is_ascii_lowercase, u8::is_ascii_digit].map(|is_kind| body.iter().any(is_kind));
+    body.len() >= KEY_CHARS_MIN && is_base64 && (is_der || has_kinds == [true; 3])
 }
 
 pub(super) fn find_bytes(bytes: &[u8], needle: &[u8]) -> Option<usize> {

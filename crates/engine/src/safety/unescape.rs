@@ -39,23 +39,23 @@ const AROUND_BYTES: usize = 300;
 
 /// The parts of the text around escapes and seams with these undone, or none when it has neither.
 pub(super) fn undo_escapes(text: &str) -> Option<Rewrite> {
-    let steps = find_escapes(text);
-    let (first, last) = (steps.first()?, steps.last()?);
+    let escapes = find_escapes(text);
+    let (first, last) = (escapes.first()?, escapes.last()?);
     let end = text.floor_char_boundary(last.at + last.used + AROUND_BYTES);
-    let mut out = Rewrite::with_capacity(steps.len() * 4 + AROUND_BYTES);
+    let mut out = Rewrite::with_capacity(escapes.len() * 4 + AROUND_BYTES);
     let mut at = text.floor_char_boundary(first.at.saturating_sub(AROUND_BYTES));
-    for step in &steps {
-        if step.at > at + 2 * AROUND_BYTES {
+    for escape in &escapes {
+        if escape.at > at + 2 * AROUND_BYTES {
             // A long unchanged stretch is left to the plain reading.
             out.push_range(text, at, text.floor_char_boundary(at + AROUND_BYTES));
             out.push('\n', at);
-            at = text.floor_char_boundary(step.at - AROUND_BYTES);
+            at = text.floor_char_boundary(escape.at - AROUND_BYTES);
         }
-        out.push_range(text, at, step.at);
-        if let Some(letter) = step.letter {
-            out.push(letter, step.at);
+        out.push_range(text, at, escape.at);
+        if let Some(letter) = escape.letter {
+            out.push(letter, escape.at);
         }
-        at = step.at + step.used;
+        at = escape.at + escape.used;
     }
     out.push_range(text, at, end);
     Some(out)
@@ -77,14 +77,14 @@ struct EscapeSpan {
 fn find_escapes(text: &str) -> Vec<EscapeSpan> {
     read_counter::record_read(text.len());
     let bytes = text.as_bytes();
-    let mut steps = Vec::new();
+    let mut escapes = Vec::new();
     let mut at = 0;
     // Most notes have a quote somewhere, few a call that joins strings: asked once, where it matters.
-    let mut listed = None;
+    let mut has_joining_call = None;
     while let Some(next) = bytes[at..].iter().position(|&byte| OPENER_BYTES[usize::from(byte)]) {
         at += next;
         let rest = &bytes[at..];
-        let undone = match bytes[at] {
+        let decoded = match bytes[at] {
             b'&' => decode_entity(&text[at..]),
             b'\\' => decode_backslash(rest),
             b'%' => decode_percent(rest),
@@ -94,21 +94,22 @@ fn find_escapes(text: &str) -> Vec<EscapeSpan> {
             b'/' => comment_len(bytes, at).map(|used| (None, used)),
             _ => string_seam_len(rest)
                 .or_else(|| {
-                    let listed = *listed.get_or_insert_with(|| JOINING_CALLS.iter().any(|word| text.contains(word)));
-                    if listed { list_seam_len(bytes, at) } else { None }
+                    let has_joining_call =
+                        *has_joining_call.get_or_insert_with(|| JOINING_CALLS.iter().any(|word| text.contains(word)));
+                    if has_joining_call { list_seam_len(bytes, at) } else { None }
                 })
                 .or_else(|| emphasis_len(bytes, at))
                 .map(|used| (None, used)),
         };
-        match undone {
+        match decoded {
             Some((letter, used)) => {
-                steps.push(EscapeSpan { at, letter, used });
+                escapes.push(EscapeSpan { at, letter, used });
                 at += used;
             }
             None => at += 1,
         }
     }
-    steps
+    escapes
 }
 
 /// `/* … */` inside a word, which only a reader of the source sees.

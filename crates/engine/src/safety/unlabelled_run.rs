@@ -17,7 +17,7 @@ const NEARBY_CHARS_MIN: usize = 18;
 const TELLING_BODY_CHARS_MIN: usize = 16;
 const PREFIXED_BODY_CHARS_MIN: usize = 24;
 
-/// What an issuer writes before a token that is not meant to be shown.
+/// What an issuer writes before a token that is not meant to be public.
 static TELLING_PIECES: LazyLock<WordList> = LazyLock::new(|| {
     WordList::new(
         "sk,rk,key,apikey,api,secret,sec,token,tok,pat,live,priv,private,oauth,access,auth,sdk,bot,prv,\
@@ -35,17 +35,17 @@ pub(super) fn judge_run(
 ) {
     let (start, end, padded) = span;
     let run = &bytes[start..end];
-    let look = ValueStats::from_bytes(run);
+    let stats = ValueStats::from_bytes(run);
     if cursor.in_address
-        || look.is_masked()
-        || look.is_wordy()
+        || stats.is_masked()
+        || stats.is_wordy()
         || is_uuid(run)
-        || is_readable_path(run, &look)
+        || is_readable_path(run, &stats)
         || is_hash_tag(run)
     {
         return;
     }
-    let Some((rule, weight)) = suspected_rule(bytes, span, &look, cursor, known) else { return };
+    let Some((rule, weight)) = suspected_rule(bytes, span, &stats, cursor, known) else { return };
     if !documented_keys::is_documented(run) && !is_announced_public(bytes, start, run) {
         hits.push(RuleHit::secret(rule, Severity::High, weight, start, padded));
     }
@@ -55,7 +55,7 @@ pub(super) fn judge_run(
 fn suspected_rule(
     bytes: &[u8],
     span: (usize, usize, usize),
-    look: &ValueStats,
+    stats: &ValueStats,
     cursor: &mut RunCursor,
     known: &KnownRanges,
 ) -> Option<(&'static str, RuleWeight)> {
@@ -65,28 +65,28 @@ fn suspected_rule(
     if padded - start >= ENTROPY_CHARS_MIN && ValueStats::from_bytes(&bytes[start..padded]).bits >= ENTROPY_BITS_MIN {
         return Some(("high_entropy", RuleWeight::Entropy));
     }
-    if !look.is_random() {
+    if !stats.is_random() {
         return None;
     }
     if is_facebook_app_token(bytes, start, run.len()) {
         return Some(("facebook_app_token", RuleWeight::Shape));
     }
     let prefixed = split_prefix(run);
-    let all_kinds = look.upper > 1 && look.lower > 1 && look.digits > 1;
+    let all_kinds = stats.upper > 1 && stats.lower > 1 && stats.digits > 1;
     let body = prefixed.as_ref().map_or(0, |prefixed| prefixed.body_chars);
-    let shown = is_resource_id(run);
+    let is_public_id = is_resource_id(run);
     if run.len() >= NEARBY_CHARS_MIN
-        && !look.is_hex()
-        && !shown
+        && !stats.is_hex()
+        && !is_public_id
         && (all_kinds || body >= PREFIXED_BODY_CHARS_MIN)
         && cursor.is_labelled(known.labels, start)
     {
         return Some(("nearby_secret", RuleWeight::Nearby));
     }
     let prefixed = prefixed?;
-    let told = prefixed.telling && body >= TELLING_BODY_CHARS_MIN;
-    let drawn = all_kinds && body >= PREFIXED_BODY_CHARS_MIN && !shown;
-    (told || drawn).then_some(("prefixed_token", RuleWeight::Nearby))
+    let has_secret_prefix = prefixed.telling && body >= TELLING_BODY_CHARS_MIN;
+    let has_random_body = all_kinds && body >= PREFIXED_BODY_CHARS_MIN && !is_public_id;
+    (has_secret_prefix || has_random_body).then_some(("prefixed_token", RuleWeight::Nearby))
 }
 
 /// `1234567890123456|Kq7Z…`: an app's number, a bar and its secret, as Facebook writes app tokens.
@@ -121,9 +121,9 @@ fn split_prefix(run: &[u8]) -> Option<PrefixedRun> {
         cut += piece.len() + 1;
     }
     let body = run.get(cut..).filter(|_| cut > 0)?.split(is_joint).max_by_key(|piece| piece.len())?;
-    let look = ValueStats::from_bytes(body);
-    let tagged = look.is_hex() && run[cut - 1] == b'-';
-    (cut > 2 && cut <= PREFIX_CHARS_MAX && look.is_random())
+    let stats = ValueStats::from_bytes(body);
+    let tagged = stats.is_hex() && run[cut - 1] == b'-';
+    (cut > 2 && cut <= PREFIX_CHARS_MAX && stats.is_random())
         .then_some(PrefixedRun { telling: telling && !tagged, body_chars: body.len() })
 }
 
@@ -138,8 +138,8 @@ fn is_hash_tag(run: &[u8]) -> bool {
 }
 
 /// Slashes or dashes between mostly readable names.
-fn is_readable_path(run: &[u8], look: &ValueStats) -> bool {
+fn is_readable_path(run: &[u8], stats: &ValueStats) -> bool {
     let slashes = run.iter().filter(|&&byte| byte == b'/').count();
     let dashes = run.iter().filter(|&&byte| byte == b'-' || byte == b'_').count();
-    (slashes >= 2 || dashes >= 3) && look.has_wordy_share(4)
+    (slashes >= 2 || dashes >= 3) && stats.has_wordy_share(4)
 }

@@ -99,8 +99,8 @@ fn scan_userinfo(text: &str, at: usize, token: &[u8], hits: &mut Vec<RuleHit>) {
         host.strip_prefix(other)
             .is_some_and(|rest| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '-' || next == '.'))
     });
-    let trivial = password.eq_ignore_ascii_case(name) || placeholder::is_stand_in(password);
-    if password.is_empty() || trivial && (local || placeholder::is_stand_in(password)) {
+    let trivial = password.eq_ignore_ascii_case(name) || placeholder::is_placeholder(password);
+    if password.is_empty() || trivial && (local || placeholder::is_placeholder(password)) {
         return;
     }
     let rule = if is_database { "database_url" } else { "url_credentials" };
@@ -126,11 +126,11 @@ fn find_wrapped_password(window: &[u8], token_len: usize, at: usize) -> Option<R
     let tail = window[token_len + gap..].split(u8::is_ascii_whitespace).next()?;
     let close = tail.iter().position(|&byte| byte == b'@')?;
     let password = [&head[cut + 1..], &tail[..close]].concat();
-    let look = ValueStats::from_bytes(&password);
+    let stats = ValueStats::from_bytes(&password);
     let plain = !head.contains(&b'/') && !tail[..close].contains(&b'/');
     let ends = window[token_len..token_len + gap].contains(&b'\n');
     let start = at + 3;
-    (ends && plain && look.is_random()).then(|| {
+    (ends && plain && stats.is_random()).then(|| {
         RuleHit::secret(
             "url_credentials",
             Severity::Critical,
@@ -151,10 +151,10 @@ fn host_len(rest: &[u8]) -> usize {
 /// `https://TOKEN@host`: believed only when it looks drawn.
 fn scan_lone_token(user: &str, start: usize, hits: &mut Vec<RuleHit>) {
     const TOKEN_CHARS_MIN: usize = 20;
-    let look = ValueStats::from_bytes(user.as_bytes());
+    let stats = ValueStats::from_bytes(user.as_bytes());
     if user.len() >= TOKEN_CHARS_MIN
-        && look.is_random()
-        && !look.is_hex()
+        && stats.is_random()
+        && !stats.is_hex()
         && user.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
     {
         hits.push(RuleHit::secret("url_credentials", Severity::High, RuleWeight::Format, start, start + user.len()));

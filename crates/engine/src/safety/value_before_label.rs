@@ -2,7 +2,7 @@
 use super::Severity;
 use super::labelled_value::is_code;
 use super::labels::LabelClaim;
-use super::placeholder::is_stand_in;
+use super::placeholder::is_placeholder;
 use super::public_values::is_public_value;
 use super::scan::{RuleHit, RuleWeight};
 use super::value_stats::{ValueStats, is_uuid};
@@ -50,20 +50,20 @@ pub(super) fn judge_value_before(text: &str, from: usize, claim: LabelClaim, hit
     let word_start =
         head.rfind(|mark: char| mark.is_whitespace() || matches!(mark, '"' | '\'' | '`')).map_or(0, |at| at + 1);
     let word = &head[word_start..];
-    let look = ValueStats::from_bytes(word.as_bytes());
-    let strong = word.len() >= 16 && look.is_random() && !is_uuid(word.as_bytes())
+    let stats = ValueStats::from_bytes(word.as_bytes());
+    let strong = word.len() >= 16 && stats.is_random() && !is_uuid(word.as_bytes())
         || claim == LabelClaim::Password
             && word.len() >= 8
-            && look.digits > 0
-            && look.letter_count() > 2
-            && look.symbols + look.upper > 0
-            && look.symbols < look.letter_count();
+            && stats.digits > 0
+            && stats.letter_count() > 2
+            && stats.symbols + stats.upper > 0
+            && stats.symbols < stats.letter_count();
     let plain = word.is_ascii()
         && !word.contains("://")
-        && !is_stand_in(word)
+        && !is_placeholder(word)
         && !is_public_value(word)
         && !is_code(word, false)
-        && !look.is_hex()
+        && !stats.is_hex()
         && !word.contains(['/', '@', '(', ':']);
     if strong && plain {
         hits.push(RuleHit::secret(

@@ -21,13 +21,13 @@ pub(super) struct ValueStats {
 }
 
 /// From this many characters of climbing neighbours a value was typed, not drawn.
-const STAIR_CHARS: usize = 8;
+const MASK_SEQUENCE_CHARS_MIN: usize = 8;
 const VOWELS: &[u8] = b"aeiouyAEIOUY";
 
 impl ValueStats {
     pub(super) fn from_bytes(value: &[u8]) -> Self {
         let mut counts = [0_u16; 256];
-        let mut look = ValueStats {
+        let mut stats = ValueStats {
             chars: value.len(),
             lower: 0,
             upper: 0,
@@ -40,33 +40,35 @@ impl ValueStats {
             hex: true,
         };
         read_counter::record_read(value.len());
-        let mut climb = 1;
+        let mut sequence = 1;
         for (index, &byte) in value.iter().enumerate() {
             counts[usize::from(byte)] = counts[usize::from(byte)].saturating_add(1);
             match byte {
-                b'a'..=b'z' => look.lower += 1,
-                b'A'..=b'Z' => look.upper += 1,
-                b'0'..=b'9' => look.digits += 1,
-                _ => look.symbols += 1,
+                b'a'..=b'z' => stats.lower += 1,
+                b'A'..=b'Z' => stats.upper += 1,
+                b'0'..=b'9' => stats.digits += 1,
+                _ => stats.symbols += 1,
             }
-            look.hex &= byte.is_ascii_hexdigit() || byte == b'-';
-            climb = if index > 0 && byte == value[index - 1].wrapping_add(1) { climb + 1 } else { 1 };
-            look.longest_sequence = look.longest_sequence.max(climb);
+            stats.hex &= byte.is_ascii_hexdigit() || byte == b'-';
+            sequence = if index > 0 && byte == value[index - 1].wrapping_add(1) { sequence + 1 } else { 1 };
+            stats.longest_sequence = stats.longest_sequence.max(sequence);
         }
-        (look.bits, look.mode_count) = entropy_and_mode(&mut counts, value);
-        look.word_letters = count_word_letters(value);
-        look
+        (stats.bits, stats.mode_count) = entropy_and_mode(&mut counts, value);
+        stats.word_letters = count_word_letters(value);
+        stats
     }
 
     /// A mask (`xxxx…`), a count (`1234…`) or an alphabet, as documentation writes.
     pub(super) fn is_masked(&self) -> bool {
-        self.chars > 0 && (self.mode_count * 2 > self.chars || self.longest_sequence >= STAIR_CHARS.max(self.chars / 3))
+        self.chars > 0
+            && (self.mode_count * 2 > self.chars
+                || self.longest_sequence >= MASK_SEQUENCE_CHARS_MIN.max(self.chars / 3))
     }
 
     /// Counted up, or one digit over and over: typed as an example.
     pub(super) fn is_sequential(&self) -> bool {
-        const CLIMB_CHARS: usize = 4;
-        self.longest_sequence >= CLIMB_CHARS || self.is_masked() || self.bits < 1.5
+        const NUMBER_SEQUENCE_CHARS_MIN: usize = 4;
+        self.longest_sequence >= NUMBER_SEQUENCE_CHARS_MIN || self.is_masked() || self.bits < 1.5
     }
 
     /// Mostly readable words, joined in any case style.

@@ -160,15 +160,15 @@ impl PrefixIndex {
         for at in 1..starts.len() {
             starts[at] += starts[at - 1];
         }
-        // Counted, then dealt out: words of one bucket keep the order in which they were added.
-        let mut dealt = vec![WordEntry::default(); entries.len()];
-        let mut free = starts.clone();
+        // Counting sort: words of one bucket keep the order in which they were added.
+        let mut ordered = vec![WordEntry::default(); entries.len()];
+        let mut next_free = starts.clone();
         for entry in entries {
-            let place = &mut free[bucket_index(entry.key)];
-            dealt[usize::from(*place)] = *entry;
+            let place = &mut next_free[bucket_index(entry.key)];
+            ordered[usize::from(*place)] = *entry;
             *place += 1;
         }
-        PrefixIndex { filter, starts, entries: dealt }
+        PrefixIndex { filter, starts, entries: ordered }
     }
 
     fn may_contain(&self, key: u32) -> bool {

@@ -78,7 +78,7 @@ static RESPONSIBLE_PEOPLE: LazyLock<WordList> = LazyLock::new(|| {
 });
 
 /// After the secret, these say that something was done with it.
-static DEED_WORDS: LazyLock<WordList> = LazyLock::new(|| {
+static ACTION_WORDS: LazyLock<WordList> = LazyLock::new(|| {
     WordList::new(
         "you,that,sent,copied,stolen,leaked,transferred,exfiltrated,exported,forwarded,collected,took,taken,changed,\
          deleted,moved,transfer,change,deletion,export",
@@ -94,10 +94,10 @@ static PLACE_WORDS: LazyLock<WordList> = LazyLock::new(|| {
 fn duty_clause(sentence: &str, found: &Captures<'_>) -> Option<(usize, usize)> {
     let (all, kept) = (found.get(0)?, found.name("kept")?);
     let text = |name: &str| found.name(name).and_then(|part| std::str::from_utf8(part.as_bytes()).ok());
-    let told = TELLING_VERBS.iter().any(|verb| text("verb").is_some_and(|said| said.contains(verb)));
+    let names_listener = TELLING_VERBS.iter().any(|verb| text("verb").is_some_and(|found| found.contains(verb)));
     let plain = |word: &str| {
         let happened = word.ends_with("ed") && !matches!(word, "shared" | "encrypted" | "unencrypted" | "hashed");
-        !(BARRED_BEFORE_SECRET.contains(word) || happened || told && RESPONSIBLE_PEOPLE.contains(word))
+        !(BARRED_BEFORE_SECRET.contains(word) || happened || names_listener && RESPONSIBLE_PEOPLE.contains(word))
     };
     let end =
         sentence.get(kept.end()..)?.find([',', ';', ':', '.', '!', '?']).map_or(sentence.len(), |at| kept.end() + at);
@@ -111,7 +111,7 @@ fn is_harmless_tail(tail: &str) -> bool {
     while let Some(word) = after.next() {
         let itself =
             matches!(word, "this" | "these" | "it") && !after.peek().is_some_and(|next| PLACE_WORDS.contains(next));
-        if itself || RESPONSIBLE_PEOPLE.contains(word) || DEED_WORDS.contains(word) {
+        if itself || RESPONSIBLE_PEOPLE.contains(word) || ACTION_WORDS.contains(word) {
             return false;
         }
     }

@@ -153,7 +153,7 @@ fn spaced_run_at(bytes: &[u8], start: usize, letters_min: usize) -> Option<Space
     if wide && (!GROUP_CHARS.contains(&width) || separator != b' ') || !is_gap(separator) {
         return None;
     }
-    let (mut at, mut pieces, mut drawn) = (start, 0, 0);
+    let (mut at, mut pieces, mut mixed) = (start, 0, 0);
     loop {
         let piece = bytes.get(at..at + width).filter(|piece| piece.iter().all(solid));
         // The separator itself may be one of the letters: `t---S` is `t`, `-`, `S`.
@@ -162,7 +162,7 @@ fn spaced_run_at(bytes: &[u8], start: usize, letters_min: usize) -> Option<Space
         };
         let Some(piece) = piece.filter(|_| wide || bytes[at] != separator || own(at)) else { break };
         pieces += 1;
-        drawn += usize::from(piece.iter().any(u8::is_ascii_digit) && piece.iter().any(u8::is_ascii_alphabetic));
+        mixed += usize::from(piece.iter().any(u8::is_ascii_digit) && piece.iter().any(u8::is_ascii_alphabetic));
         at += width;
         if bytes.get(at) != Some(&separator) {
             // The last group of a key may be shorter.
@@ -171,7 +171,7 @@ fn spaced_run_at(bytes: &[u8], start: usize, letters_min: usize) -> Option<Space
         at += 1;
     }
     let last = bytes[at..].iter().take(width).take_while(|byte| solid(byte)).count();
-    let enough = if wide { pieces >= GROUPS_MIN && drawn >= 2 } else { pieces >= letters_min };
+    let enough = if wide { pieces >= GROUPS_MIN && mixed >= 2 } else { pieces >= letters_min };
     enough.then_some(SpacedRun { start, end: at + if wide { last } else { 0 }, width })
 }
 

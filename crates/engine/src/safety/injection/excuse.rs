@@ -51,12 +51,12 @@ static ORDINARY_LISTS: LazyLock<Vec<(&str, WordList, WordList)>> = LazyLock::new
 
 /// True when the sentence is about something that this sort of order would not be about.
 pub(super) fn is_ordinary_remark(rule: &str, sentence: &str) -> bool {
-    let said = |list: &WordList| {
+    let mentions = |list: &WordList| {
         sentence
             .split(|mark: char| !mark.is_alphanumeric() && mark != '-')
             .any(|word| !word.is_empty() && list.contains(word))
     };
-    ORDINARY_LISTS.iter().any(|(name, words, unless)| *name == rule && said(words) && !said(unless))
+    ORDINARY_LISTS.iter().any(|(name, words, unless)| *name == rule && mentions(words) && !mentions(unless))
 }
 
 fn build_regex(pattern: &str) -> Regex {
