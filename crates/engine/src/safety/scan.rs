@@ -1,4 +1,4 @@
-//! Runs the rules over one view and gathers what they hit.
+//! One pass over one view: finds the anchor words, runs the rule of each, collects hits and decoded texts.
 use super::anchor_index::{ANCHOR_INDEX, AnchorIndex, AnchorTarget, TokenShape};
 use super::injection::{self, OrderAnchors};
 use super::pattern::ValueCheck;
@@ -13,19 +13,24 @@ use super::{
     split_keys, url_password,
 };
 
-/// How telling a rule is: of overlapping hits the heaviest names the finding.
+/// Specificity of a rule, weakest first. Of overlapping hits the one with the greatest weight names the finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum RuleWeight {
+    /// Entropy alone.
     Entropy,
+    /// A random run near a label, or behind a short prefix.
     Nearby,
+    /// A value that its label announces.
     Context,
-    /// A format with a short prefix, which a longer one may explain better.
+    /// A token format with a short prefix; a longer prefix explains the same token better.
     Shape,
+    /// A published format, a regex or the wording of an order.
     Format,
+    /// A whole document or block.
     Document,
 }
 
-/// A finding in a view's own offsets.
+/// A finding with its weight. Offsets are those of the view until [`super::scan_and_queue`] maps them to the original.
 #[derive(Debug)]
 pub(super) struct RuleHit {
     pub(super) finding: Finding,
@@ -65,7 +70,7 @@ impl RuleHit {
     }
 }
 
-/// What one pass found: hits, texts hidden inside, and disguises that ask for another reading.
+/// Result of one pass: hits, texts decoded from runs, and disguises that the caller has to undo and scan.
 #[derive(Default)]
 pub(super) struct ScanReport {
     pub(super) hits: Vec<RuleHit>,
@@ -78,6 +83,7 @@ pub(super) fn scan_view(view: &View) -> ScanReport {
     let text: &str = &view.text;
     let mut pass = ScanPass { text, bytes: text.as_bytes(), ..ScanPass::empty() };
     pass.visit_anchors();
+    // Runs come after the anchors: they skip the exempt blocks and use the labels that the anchors found.
     let ScanPass { mut hits, exempt, labels, marks, orders, disguises, .. } = pass;
     marks.find_documents(text.as_bytes(), &mut hits);
     let mut decoded = Vec::new();
@@ -93,13 +99,16 @@ struct ScanPass<'v> {
     bytes: &'v [u8],
     anchors: &'static AnchorIndex,
     hits: Vec<RuleHit>,
+    /// Spans of public blocks, ciphertext and documented keys, which are not judged as random runs.
     exempt: Vec<(usize, usize)>,
+    /// Ends of the labels that name a secret.
     labels: Vec<usize>,
+    /// End of the last label; further label words inside the same name are skipped.
     label_end: usize,
     marks: DocumentMarks,
     orders: OrderAnchors,
     disguises: Vec<injection::Disguise>,
-    /// Where the last match of the token rows that matched ended, so that one token is reported once.
+    /// Token family and end of its last match: several shapes of one family report a token once.
     matched_until: Vec<(u16, usize)>,
     progress: ScanProgress,
 }
@@ -168,7 +177,8 @@ impl<'v> ScanPass<'v> {
             return;
         }
         let end = self.bytes.len().min(anchor + TOKEN_BYTES_MAX);
-        // A whole token that is no secret does not become one by the next line.
+        // Stitching is tried only where the shape does not match in place: a mask that matches stays a mask, whatever
+        // the next line adds to it.
         let found = match shape.match_around(&self.bytes[..end], anchor) {
             Some((from, to)) => self.is_whole_token(shape, &self.bytes[from..to], to).then_some((from, to)),
             None => self.match_stitched(shape, anchor, end),
@@ -181,7 +191,8 @@ impl<'v> ScanPass<'v> {
         }
     }
 
-    /// True when the anchor stands inside another word.
+    /// Whether the anchor stands inside another word. For short anchors `_` and `-` continue a word too: `sk_` in
+    /// `task_sk_`.
     fn is_inside_word(&self, shape: &TokenShape, anchor: usize) -> bool {
         let before = anchor.checked_sub(1).map(|at| self.bytes[at]);
         before.is_some_and(|byte| byte.is_ascii_alphanumeric() || shape.anchor_len <= 4 && matches!(byte, b'_' | b'-'))
@@ -192,10 +203,13 @@ impl<'v> ScanPass<'v> {
         !longer && is_random_token(shape, token)
     }
 
-    /// The token broken over lines or by a seam: the breaks are taken out and the pattern tried again.
+    /// Span of a token that line breaks or string seams cut into pieces. The pieces are joined on the stack, with the
+    /// offset of each byte, and matched again.
     fn match_stitched(&self, shape: &TokenShape, start: usize, end: usize) -> Option<(usize, usize)> {
         const STITCH_BYTES_MAX: usize = 400;
+        // A shorter piece is the last one: wrapped lines are longer, and prose words are short.
         const PIECE_BYTES_MIN: usize = 4;
+        // Joining goes forward only; a shape with its anchor in the middle would need it in both directions.
         if shape.lead.1 > 0 {
             return None;
         }
@@ -221,13 +235,14 @@ impl<'v> ScanPass<'v> {
                     )
                 })
                 .count();
+            // A gap joins pieces where it breaks the line or looks like `" + "`; a plain space ends the token.
             let broken = window[at..at + gap].contains(&b'\n') || gap >= 3 && window[at..at + gap].contains(&b'"');
             if piece < PIECE_BYTES_MIN || !broken || at + gap >= window.len() {
                 break;
             }
             at += gap;
         }
-        // In one piece it was tried already.
+        // One piece without gaps: the caller tried that already.
         if at == size {
             return None;
         }
@@ -237,7 +252,7 @@ impl<'v> ScanPass<'v> {
         (!longer && is_random_token(shape, &text[..length])).then_some((start, start + last + 1))
     }
 
-    /// The token written from right to left.
+    /// Matches a token written from right to left; its reversed anchor ends at `end`.
     fn match_reversed(&mut self, shape: &TokenShape, end: usize) {
         const BACKWARDS_BYTES_MAX: usize = 300;
         if self.bytes.get(end).is_some_and(u8::is_ascii_alphanumeric) {
@@ -263,6 +278,8 @@ impl<'v> ScanPass<'v> {
 
     fn match_pattern(&mut self, index: u16, start: usize, end: usize) {
         let (pattern, regex) = self.anchors.compiled_pattern(index);
+        // Patterns without a window before the anchor start with it, so a letter before the anchor makes it another
+        // word.
         let glued =
             start > 0 && self.bytes[start - 1].is_ascii_alphanumeric() && self.bytes[start].is_ascii_alphanumeric();
         if pattern.window.0 == 0 && glued {
@@ -275,6 +292,7 @@ impl<'v> ScanPass<'v> {
         let to = self.bytes.len().min(end + pattern.window.1);
         read_counter::record_read(to - from);
         let Some(captures) = regex.captures(&self.bytes[from..to]) else { return };
+        // The first group that took part is the secret; a pattern without groups is a secret as a whole.
         let Some(found) = captures.iter().skip(1).flatten().next().or_else(|| captures.get(0)) else { return };
         if documented_keys::is_documented(found.as_bytes()) {
             self.exempt.push((from + found.start(), from + found.end()));
@@ -300,21 +318,22 @@ impl<'v> ScanPass<'v> {
     }
 }
 
-/// A piece of this many characters can be told to be a mask.
+/// Characters of a piece between symbols below which repetition proves no mask.
 const MASK_CHARS_MIN: usize = 8;
 
-/// Not a mask, not words, not a literal from public documentation.
+/// Whether a token that has the right shape also has random content: no mask, no words, no key from documentation.
 fn is_random_token(shape: &TokenShape, token: &[u8]) -> bool {
     let body = &token[shape.anchor_len.min(token.len())..];
     let stats = ValueStats::from_bytes(body);
     let has_masked_piece = body
         .split(|byte| !byte.is_ascii_alphanumeric())
         .any(|piece| piece.len() >= MASK_CHARS_MIN && ValueStats::from_bytes(piece).is_masked());
-    // `secret-3f9a…`: a word and a commit, as images are tagged.
+    // `secret-3f9a…`: a word and a commit or digest, the way container images are tagged.
     let is_commit_tag = shape.token.random
         && stats.is_hex()
         && matches!(stats.chars, 40 | 64)
         && token[..shape.anchor_len].ends_with(b"-");
+    // Words with few digits: `hf_the_name_of_a_model`. Short bodies are too short to be judged by their words.
     let long_words = stats.is_wordy() && stats.lower > 0 && stats.chars >= 12 && stats.digits * 8 < stats.chars;
     !has_masked_piece
         && !is_commit_tag

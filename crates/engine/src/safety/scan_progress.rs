@@ -1,27 +1,29 @@
-//! Keeps a text that repeats a rule's anchor from being read over and over: work stays a few readings a byte.
+//! Positions up to which rules have read. A text that repeats an anchor thousands of times would otherwise be read anew
+//! from each of them; with these bounds every byte is read a small number of times.
 
-/// How far some rules have read.
+/// How far the rules with long windows have read.
 #[derive(Default)]
 pub(super) struct ScanProgress {
-    /// Addresses before this place belong to one that was judged.
+    /// End of the last URL that was judged; a `://` before it is part of that URL.
     pub(super) address_until: usize,
-    /// No ciphertext is closed before this place.
+    /// Where the search for the end of a ciphertext resumes.
     pub(super) ciphertext_until: usize,
     patterns: Vec<PatternTries>,
 }
 
-/// One window's length in which a pattern is tried.
+/// Tries of one pattern in the current half window.
 struct PatternTries {
     pattern: u16,
     from: usize,
     tries: usize,
 }
 
-/// No document repeats an anchor more often within one window; hostile ones do.
+/// Tries of one pattern per half window. Real documents repeat an anchor less often.
 const TRIES_MAX: usize = 8;
 
 impl ScanProgress {
-    /// Whether a pattern is tried at a place. Past its tries it waits until half a window on, so that windows still overlap.
+    /// Whether the pattern may be tried at `at`; positions must ascend. After [`TRIES_MAX`] tries it pauses until half
+    /// a window further on. Half, so that the windows of consecutive tries overlap and no secret falls between them.
     pub(super) fn may_try_pattern(&mut self, pattern: u16, at: usize, window: usize) -> bool {
         let Some(window_tries) = self.patterns.iter_mut().find(|window_tries| window_tries.pattern == pattern) else {
             self.patterns.push(PatternTries { pattern, from: at, tries: 1 });
