@@ -1,4 +1,4 @@
-//! Values that stand before their label: "`X` is the api key".
+//! Rule `assigned_secret` for values that stand before their label: "`X` is the api key".
 use super::Severity;
 use super::labelled_value::is_code;
 use super::labels::LabelClaim;
@@ -7,17 +7,17 @@ use super::public_values::is_public_value;
 use super::scan::{RuleHit, RuleWeight};
 use super::value_stats::{ValueStats, is_uuid};
 
-/// How far before its label a value may stand.
+/// Bytes before a label in which its value is searched for.
 pub(super) const VALUE_BEFORE_BYTES: usize = 120;
 
-/// Judges the word before "… is the" and its like, which stand before the label at `from`.
+/// Judges the word before " is the " or a similar phrase, which stands before the label at `from`.
 pub(super) fn judge_value_before(text: &str, from: usize, claim: LabelClaim, hits: &mut Vec<RuleHit>) {
     let start = text.ceil_char_boundary(from.saturating_sub(VALUE_BEFORE_BYTES));
     let before = &text[start..from];
     if !before.bytes().any(|byte| byte.is_ascii_digit()) {
         return;
     }
-    // The joining word stands at most a few words before the label.
+    // The phrase stands at most a few words before the label: "is the new production api key".
     const JOIN_BYTES: usize = 48;
     let near = before.ceil_char_boundary(before.len().saturating_sub(JOIN_BYTES));
     let Some(gap) = [
@@ -38,11 +38,13 @@ pub(super) fn judge_value_before(text: &str, from: usize, claim: LabelClaim, hit
         " - the ",
     ]
     .iter()
+    // The last phrase is the one that belongs to the label.
     .filter_map(|word| before[near..].rfind(word))
     .max()
     .map(|gap| near + gap) else {
         return;
     };
+    // A stop between phrase and label, and more than a few words: the label belongs to another sentence.
     if before[gap..].contains(['.', '\n']) && before[gap..].trim_end().len() > 40 {
         return;
     }
@@ -51,6 +53,7 @@ pub(super) fn judge_value_before(text: &str, from: usize, claim: LabelClaim, hit
         head.rfind(|mark: char| mark.is_whitespace() || matches!(mark, '"' | '\'' | '`')).map_or(0, |at| at + 1);
     let word = &head[word_start..];
     let stats = ValueStats::from_bytes(word.as_bytes());
+    // Stricter than for a value after its label: any word can stand before "is the".
     let strong = word.len() >= 16 && stats.is_random() && !is_uuid(word.as_bytes())
         || claim == LabelClaim::Password
             && word.len() >= 8
