@@ -1,6 +1,8 @@
-//! Services whose name alone, as a label, announces a key: `datadog: …`. Separated by commas.
+//! Services whose bare name is the label of a key: `datadog: …`.
 //!
-//! A name that is also an ordinary word is not here; neither are services whose bare name labels commits.
+//! One comma-separated string, lower case, sorted. To add a service, insert its name without spaces. Leave out names
+//! that are ordinary words (`linear`) and services whose name stands before commits (`github`): these are weak labels,
+//! in `labels.rs`.
 
 pub(super) const VENDORS: &str = "abstractapi,abuseipdb,abyssale,accuweather,acquia,activecampaign,adafruit,adafruitio,adobe,adyen,\
      adzuna,aeroworkflow,africastalking,afterpay,aftership,agentops,ahrefs,aikido,airbrake,airbyte,\

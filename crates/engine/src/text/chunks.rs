@@ -43,16 +43,16 @@ impl DocumentFormat {
 /// Cuts a Markdown text; plain text is Markdown without headings.
 pub fn chunk_markdown(text: &str) -> Vec<Chunk> {
     let text = markdown::normalise_whitespace(text);
-    let mut cutter = Chunker::default();
+    let mut chunker = Chunker::default();
     for block in markdown::parse_blocks(&text) {
         match block {
-            MarkdownBlock::Heading(level, title) => cutter.add_heading(level, title),
-            MarkdownBlock::Text(text) => cutter.add_block(text),
+            MarkdownBlock::Heading(level, title) => chunker.add_heading(level, title),
+            MarkdownBlock::Text(text) => chunker.add_block(text),
         }
     }
-    cutter.close_headings(0);
-    cutter.finish_chunk();
-    cutter.chunks
+    chunker.close_headings(0);
+    chunker.finish_chunk();
+    chunker.chunks
 }
 
 #[derive(Default)]
@@ -94,12 +94,12 @@ impl Chunker {
     /// Ends the headings from this level on. One with nothing below it is all there is to say.
     fn close_headings(&mut self, level: usize) {
         let ended = self.trail.iter().take_while(|heading| heading.level < level).count();
-        let unsaid: Vec<String> = self.trail[ended..]
+        let unwritten: Vec<String> = self.trail[ended..]
             .iter()
             .filter(|heading| !heading.is_written)
             .map(|heading| heading_line(heading.level, &heading.title))
             .collect();
-        for heading in unsaid {
+        for heading in unwritten {
             self.append_text(&heading);
         }
         self.trail.truncate(ended);
@@ -218,8 +218,8 @@ fn fits_tokens(text: &str, tokens_max: usize) -> bool {
 
 /// The text from its first line that says something; the indentation of that line stays.
 fn without_blank_lines(text: &str) -> &str {
-    let said = text.len() - text.trim_start().len();
-    &text[text[..said].rfind('\n').map_or(0, |at| at + 1)..]
+    let blank = text.len() - text.trim_start().len();
+    &text[text[..blank].rfind('\n').map_or(0, |at| at + 1)..]
 }
 
 /// The longest head within the tokens that ends with a line; where the next line is too long for any chunk, with a word.

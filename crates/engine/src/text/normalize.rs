@@ -8,8 +8,7 @@ use crate::text::words;
 
 /// Letters and digits only, folded. A text without any keeps its characters.
 pub(crate) fn normalise_text(text: &str) -> String {
-    let folded: String =
-        words::folded_words(text).iter().flat_map(|token| token.chars()).filter_map(fold_confusable).collect();
+    let folded = fold_words(text);
     match folded.is_empty() {
         true => text.nfkc().filter(|c| !c.is_whitespace()).collect(),
         false => folded,
@@ -20,10 +19,11 @@ pub(crate) fn normalise_text(text: &str) -> String {
 pub(crate) fn normalised_sentences(text: &str) -> Vec<String> {
     let ends =
         |c: char| matches!(c, '\n' | '\r' | '.' | '!' | '?' | ';' | '。' | '！' | '？' | '\u{2028}' | '\u{2029}');
-    let normalised = |part: &str| -> String {
-        words::folded_words(part).iter().flat_map(|token| token.chars()).filter_map(fold_confusable).collect()
-    };
-    text.split(ends).map(normalised).filter(|part| !part.is_empty()).collect()
+    text.split(ends).map(fold_words).filter(|part| !part.is_empty()).collect()
+}
+
+fn fold_words(text: &str) -> String {
+    words::folded_words(text).iter().flat_map(|token| token.chars()).filter_map(fold_confusable).collect()
 }
 
 /// Long enough that two texts share it for a reason: `ok` in a longer text is no return of a forgotten `ok`.

@@ -66,9 +66,9 @@ pub fn query_coverage(query: &[Entity], memory: &[Entity]) -> f64 {
     if query.is_empty() {
         return 0.0;
     }
-    let share = |asked: &Entity| match () {
-        () if memory.contains(asked) => 1.0,
-        () if memory.iter().any(|known| known.name == asked.name) => OTHER_KIND_SHARE,
+    let share = |wanted: &Entity| match () {
+        () if memory.contains(wanted) => 1.0,
+        () if memory.iter().any(|known| known.name == wanted.name) => OTHER_KIND_SHARE,
         () => 0.0,
     };
     query.iter().map(share).sum::<f64>() / query.len() as f64
@@ -162,9 +162,9 @@ fn read_service_suffix(word: &str, found: &mut Vec<Entity>) {
 fn read_phrase(before: &str, word: &str, after: &str, found: &mut Vec<Entity>) {
     let one = word.strip_suffix('s').filter(|one| lookup_sense(one).is_resource || lookup_sense(one).is_namespace);
     let kind = one.unwrap_or(word);
-    let meant = lookup_sense(kind);
-    if meant.is_kind_word() {
-        if is_identifier_like(after) || (meant.is_namespace && canonical_environment(after).is_some()) {
+    let sense = lookup_sense(kind);
+    if sense.is_kind_word() {
+        if is_identifier_like(after) || (sense.is_namespace && canonical_environment(after).is_some()) {
             add_named_kind(kind, after, found);
         } else if is_name_like(before) && !lookup_sense(before).is_resource && !lookup_sense(before).is_service {
             add_named_kind(kind, before, found);
@@ -177,13 +177,13 @@ fn read_phrase(before: &str, word: &str, after: &str, found: &mut Vec<Entity>) {
 fn read_known_names(word: &str, before: &str, after: &str, found: &mut Vec<Entity>) {
     let beside = || lookup_sense(before).is_environment || lookup_sense(after).is_environment;
     for part in word.split(['-', '_', '/', ':', '.', '=']) {
-        let meant = lookup_sense(part);
-        if let Some((name, plain)) = meant.environment
+        let sense = lookup_sense(part);
+        if let Some((name, plain)) = sense.environment
             && (plain || beside())
         {
             add_entity(EntityKind::Environment, name, found);
         }
-        if let Some(name) = meant.software {
+        if let Some(name) = sense.software {
             add_entity(EntityKind::Service, name, found);
         }
     }

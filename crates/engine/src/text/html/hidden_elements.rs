@@ -18,8 +18,8 @@ pub(super) struct HiddenElement {
 
 impl HiddenElement {
     pub(super) fn from_opening_tag(name: &str, tag: &str) -> Option<HiddenElement> {
-        let hides = UNRENDERED_ELEMENTS.contains(&name) || !VOID_ELEMENTS.contains(&name) && is_hidden_tag(tag);
-        hides.then(|| HiddenElement { name: name.to_owned(), depth: 1 })
+        let is_hidden = UNRENDERED_ELEMENTS.contains(&name) || !VOID_ELEMENTS.contains(&name) && is_hidden_tag(tag);
+        is_hidden.then(|| HiddenElement { name: name.to_owned(), depth: 1 })
     }
 
     /// Whether what follows a tag is hidden still.
@@ -40,10 +40,10 @@ impl HiddenElement {
 
 pub(super) fn is_hidden_tag(tag: &str) -> bool {
     let style = tag_attribute(tag, "style").unwrap_or_default();
-    let says = |rule: &str| {
+    let hides = |rule: &str| {
         let (name, value) = rule.split_once(':').unwrap_or_default();
         let (name, value) = (name.trim().to_ascii_lowercase(), value.trim().to_ascii_lowercase());
         name == "display" && value.starts_with("none") || name == "visibility" && value.starts_with("hidden")
     };
-    tag_attribute(tag, "hidden").is_some() || style.split(';').any(says)
+    tag_attribute(tag, "hidden").is_some() || style.split(';').any(hides)
 }

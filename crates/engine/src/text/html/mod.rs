@@ -112,9 +112,9 @@ fn tag_attribute<'a>(tag: &'a str, wanted: &str) -> Option<&'a str> {
         let (name, after) = rest.split_at(rest.find(ends).unwrap_or(rest.len()));
         let (value, after) = match after.trim_start().strip_prefix('=').map(str::trim_start) {
             None => ("", after),
-            Some(said) => match said.chars().next().filter(|quote| matches!(quote, '"' | '\'')) {
-                Some(quote) => said[1..].split_once(quote).unwrap_or((&said[1..], "")),
-                None => said.split_once(char::is_whitespace).unwrap_or((said, "")),
+            Some(text) => match text.chars().next().filter(|quote| matches!(quote, '"' | '\'')) {
+                Some(quote) => text[1..].split_once(quote).unwrap_or((&text[1..], "")),
+                None => text.split_once(char::is_whitespace).unwrap_or((text, "")),
             },
         };
         if name.eq_ignore_ascii_case(wanted) {

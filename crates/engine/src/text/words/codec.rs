@@ -61,11 +61,11 @@ impl IndexedWords {
         };
         let len = u32::try_from(read_varint(&mut rest)?).ok()?;
         let count = usize::try_from(read_varint(&mut rest)?).ok()?;
-        let (list, often) = rest.split_at_checked(count.checked_mul(TERM_BYTES)?)?;
+        let (list, repeats) = rest.split_at_checked(count.checked_mul(TERM_BYTES)?)?;
         let list = list.as_chunks().0;
         for found in asked {
             if let Some(at) = find_term(list, *found) {
-                term(*found, term_count(often, at)?);
+                term(*found, term_count(repeats, at)?);
             }
         }
         Some(len)
@@ -86,9 +86,9 @@ fn find_term(list: &[[u8; TERM_BYTES]], term: Term) -> Option<usize> {
 }
 
 /// How often the term at this place occurs.
-fn term_count(mut often: &[u8], place: usize) -> Option<u8> {
+fn term_count(mut repeats: &[u8], place: usize) -> Option<u8> {
     let mut before = 0;
-    while let Some((at, times)) = next_repeated(&mut often, before)? {
+    while let Some((at, times)) = next_repeated(&mut repeats, before)? {
         if at >= place {
             return Some(if at == place { times } else { 1 });
         }
@@ -98,8 +98,8 @@ fn term_count(mut often: &[u8], place: usize) -> Option<u8> {
 }
 
 fn read_term_list(count: usize, rest: &[u8], mut term: impl FnMut(Term, u8)) -> Option<()> {
-    let (list, mut often) = rest.split_at_checked(count.checked_mul(TERM_BYTES)?)?;
-    let mut next = next_repeated(&mut often, 0)?;
+    let (list, mut repeats) = rest.split_at_checked(count.checked_mul(TERM_BYTES)?)?;
+    let mut next = next_repeated(&mut repeats, 0)?;
     let mut before = None;
     for (at, bytes) in list.as_chunks().0.iter().enumerate() {
         let read = Term::from_le_bytes(*bytes);
@@ -110,7 +110,7 @@ fn read_term_list(count: usize, rest: &[u8], mut term: impl FnMut(Term, u8)) -> 
         match next {
             Some((place, times)) if place == at => {
                 term(read, times);
-                next = next_repeated(&mut often, at)?;
+                next = next_repeated(&mut repeats, at)?;
             }
             _ => term(read, 1),
         }

@@ -1,10 +1,14 @@
-//! The words that orders are made of, by what they mean, in all languages alike. `*` stands for any ending.
+//! Lexicon of orders: words of all languages by class of meaning.
+//!
+//! One row per class: name and comma-separated words, lower case; `*` at the end of a word stands for any ending. The
+//! long lists are in `terms`. To add a word, insert it into its class; a word may be in several. A reading keeps one
+//! bit per class in a `u128`, so there can be 128 classes, and nearly all are taken: extend a class before adding one.
 use std::sync::LazyLock;
 
 use super::super::super::word_index::{WORD_BYTES_MIN, WordIndex};
 use super::terms::*;
 
-/// What a word can mean in an order; a reading keeps one bit for each.
+/// Classes with their words, common ones first: the position is the bit, and later bits count as rarer.
 pub(super) const CLASSES: &[(&str, &str)] = &[
     ("drop", DROP),
     ("rules", RULES),
@@ -290,7 +294,7 @@ pub(super) const CLASSES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Classes of which every row needs one: only sentences with a word of them are read.
+/// Classes whose words make a sentence worth reading. Every wording needs one of them.
 pub(super) const TRIGGERS: &[&str] = &[
     "drop",
     "void",
@@ -361,7 +365,7 @@ pub(super) const TRIGGERS: &[&str] = &[
     "giveme",
 ];
 
-/// The words whose sentences are worth reading.
+/// Words of the trigger classes, for the anchor index. Words of two bytes are left out: the index needs three.
 pub(in super::super::super) fn trigger_words() -> impl Iterator<Item = &'static str> {
     let lists = CLASSES.iter().filter(|(class, _)| TRIGGERS.contains(class));
     lists
@@ -370,21 +374,25 @@ pub(in super::super::super) fn trigger_words() -> impl Iterator<Item = &'static 
         .filter(|word| word.len() >= WORD_BYTES_MIN)
 }
 
-/// A word's meanings, and whether it may go on.
+/// One class of a word.
 #[derive(Clone, Copy)]
 pub(super) struct WordMeaning {
+    /// Position in [`CLASSES`].
     pub(super) class: u8,
+    /// Any ending may follow (`*`).
     pub(super) open: bool,
+    /// Not ASCII, hence not English.
     pub(super) foreign: bool,
 }
 
+/// Index of all words of all classes.
 pub(super) static LEXICON: LazyLock<WordIndex<WordMeaning>> = LazyLock::new(|| {
     let mut words = WordIndex::new();
     for (class, (_, list)) in CLASSES.iter().enumerate() {
         for word in list.split(',') {
             let open = word.ends_with('*');
             let meaning = WordMeaning { class: class as u8, open, foreign: !word.is_ascii() };
-            // Two letters are looked for with the space behind them.
+            // The index needs three bytes: words of two are added with the space after them.
             match word.trim_end_matches('*') {
                 short if short.len() < WORD_BYTES_MIN => words.add_word(&format!("{short} "), meaning),
                 long => words.add_word(long, meaning),
@@ -398,6 +406,6 @@ pub(super) static LEXICON: LazyLock<WordIndex<WordMeaning>> = LazyLock::new(|| {
 /// The bit of a class.
 pub(super) fn class_bit(name: &str) -> u128 {
     let class = CLASSES.iter().position(|(class, _)| *class == name);
-    // INVARIANT: rows name classes of the table; their tests read every row.
+    // INVARIANT: rows name classes of the table; the tests parse every row.
     1 << class.unwrap_or_else(|| unreachable!("no class `{name}`"))
 }

@@ -1,4 +1,5 @@
-//! The long lists of the lexicon: English first, then other languages. `*` stands for any ending.
+//! The long word lists of the lexicon, one constant per class. Comma-separated, lower case, all languages mixed; `*` at
+//! the end of a word stands for any ending. To add a word, insert it anywhere in its list.
 
 pub(super) const DROP: &str = "never mind,beachte die,no hagas caso al,waive,не обращай внимания на,\
     reset yourself,\
