@@ -13,7 +13,7 @@ use tokio_postgres::{Client, Row};
 use super::fault::Fault;
 use super::pool::{self, Pool, TransactionMode};
 use super::row_codec::{Param, Statement, params, read_column, read_count, row_limit, to_micros};
-use super::{Options, build_runtime, migrate, recall, records};
+use super::{PostgresOptions, build_runtime, migrate, recall, records};
 use crate::copy::{Column, ColumnKind, CopyEndpoint, Record, Table, Value};
 
 /// How long one statement of a copy may take: counting a large table is one.
@@ -37,7 +37,7 @@ pub(crate) fn open_copy_target(url: &str) -> Result<Box<dyn CopyEndpoint>, Store
 
 fn open_endpoint(url: &str) -> Result<PostgresEndpoint, StoreError> {
     let runtime = build_runtime()?;
-    let pool = Pool::new(url, &Options { statement_max: STATEMENT_MAX, ..Options::default() })?;
+    let pool = Pool::new(url, &PostgresOptions { statement_max: STATEMENT_MAX, ..PostgresOptions::default() })?;
     let vectors = runtime.block_on(async {
         migrate::check_up_to_date(&pool).await?;
         recall::detect_vectors(&pool).await

@@ -58,7 +58,7 @@ impl PreviousVersion {
 }
 
 /// The columns [`Before::read`] reads, of a memory `m` and its row `c` of the recall index.
-pub(super) const BEFORE: &str = "m.version, m.number, m.state = 'active', m.sha256, c.len::bigint";
+pub(super) const PREVIOUS_COLUMNS: &str = "m.version, m.number, m.state = 'active', m.sha256, c.len::bigint";
 
 /// Counted tokens, as the index keeps them: what was forgotten is found by nothing.
 fn indexed_len(entry: &VersionedEntry) -> i64 {
@@ -73,7 +73,7 @@ pub(super) fn entry_place(entry: &VersionedEntry) -> Place {
 pub(super) fn previous_query(entry: &VersionedEntry) -> Statement {
     Statement::new(
         format!(
-            "select {BEFORE}
+            "select {PREVIOUS_COLUMNS}
              from memories m
              join recall c on c.tenant = m.tenant and c.memory = m.id
              where m.tenant = $1 and m.id = $2"

@@ -12,7 +12,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::commit::{CurrentState, Head};
-use super::entry::{BEFORE, PreviousVersion};
+use super::entry::{PREVIOUS_COLUMNS, PreviousVersion};
 use super::fault::Fault;
 use super::row_codec::{Statement, params, read_column, read_json, to_json, to_micros};
 
@@ -24,7 +24,7 @@ pub(super) fn versions_query(tenant: TenantId, memory: MemoryId, versions: &[Ver
     let ids: Vec<Uuid> = versions.iter().map(|version| version.0).collect();
     Statement::new(
         format!(
-            "select v.id, v.snapshot, v.evidence, {BEFORE}
+            "select v.id, v.snapshot, v.evidence, {PREVIOUS_COLUMNS}
              from versions v
              join memories m on m.tenant = v.tenant and m.id = v.memory
              join recall c on c.tenant = v.tenant and c.memory = v.memory

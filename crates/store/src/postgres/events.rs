@@ -9,7 +9,7 @@ use super::pool::Pool;
 use super::row_codec::{Statement, params, read_column, read_count, read_json, row_limit, to_json, to_micros};
 
 /// The channel that tells listeners a tenant's log has grown; the payload is the tenant.
-pub(super) const CHANNEL: &str = "ingrain_events";
+pub(super) const EVENTS_CHANNEL: &str = "ingrain_events";
 
 /// The statement that writes the next entry.
 pub(super) fn append_event(head: &mut Head, happening: &EventBody) -> Result<Statement, Fault> {

@@ -86,15 +86,15 @@ impl ToStoreError for tokio_postgres::Error {
             "25" if *state == SqlState::READ_ONLY_SQL_TRANSACTION => StoreError::Unwritable(text),
             "28" | "3D" => StoreError::Unavailable(text),
             "42" if *state == SqlState::INSUFFICIENT_PRIVILEGE => StoreError::Unwritable(text),
-            "42" | "3F" if is_schema_missing(state) => StoreError::Unavailable(format!("{text}; {MIGRATE}")),
-            "22" if text.contains("role") => StoreError::Unavailable(format!("{text}; {MIGRATE}")),
+            "42" | "3F" if is_schema_missing(state) => StoreError::Unavailable(format!("{text}; {MIGRATE_HINT}")),
+            "22" if text.contains("role") => StoreError::Unavailable(format!("{text}; {MIGRATE_HINT}")),
             _ => StoreError::Corrupt(text),
         }
     }
 }
 
 /// What to do about a schema that is not there.
-pub(super) const MIGRATE: &str = "run `ingrain migrate` with the owner's URL";
+pub(super) const MIGRATE_HINT: &str = "run `ingrain migrate` with the owner's URL";
 
 fn is_schema_missing(state: &SqlState) -> bool {
     [&SqlState::UNDEFINED_TABLE, &SqlState::UNDEFINED_FUNCTION, &SqlState::INVALID_SCHEMA_NAME].contains(&state)

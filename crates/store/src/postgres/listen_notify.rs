@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio_postgres::AsyncMessage;
 
-use super::events::CHANNEL;
+use super::events::EVENTS_CHANNEL;
 use super::server_url::ServerUrl;
 use crate::notifier::Notifier;
 
@@ -28,7 +28,7 @@ pub(super) async fn listen_for_events(url: ServerUrl, news: Weak<Notifier>) {
                     }
                 }
             });
-            if client.batch_execute(&format!("listen {CHANNEL}")).await.is_ok() {
+            if client.batch_execute(&format!("listen {EVENTS_CHANNEL}")).await.is_ok() {
                 // The line lives as long as the client does: until the server ends it.
                 let _ = reading.await;
             }

@@ -10,16 +10,17 @@ use tokio_postgres::Row;
 use super::fault::Fault;
 use super::filter;
 use super::pool::Pool;
-use super::row_codec::{self, MEMORY, Param, Statement, VERSION, row_limit, to_micros};
+use super::row_codec::{self, MEMORY_COLUMNS, Param, Statement, VERSION_COLUMNS, row_limit, to_micros};
 use super::scopes::{self, push_param};
 use crate::matching::{self, compare_memories, is_after_cursor};
 
 /// A memory `m` with what stands of it.
-pub(super) const STANDING: &str = "join versions v on v.tenant = m.tenant and v.memory = m.id and v.number = m.number
+pub(super) const CURRENT_VERSION_JOINS: &str =
+    "join versions v on v.tenant = m.tenant and v.memory = m.id and v.number = m.number
     left join recalls r on r.tenant = m.tenant and r.memory = m.id";
 
 /// What a caller sees of a memory `m` at the place `s` of the store `t`.
-const SEEN: &str = "join scopes s on s.tenant = m.tenant and s.id = m.scope
+const PLACE_JOINS: &str = "join scopes s on s.tenant = m.tenant and s.id = m.scope
     join stores t on t.tenant = s.tenant and t.id = s.store";
 
 fn access_conditions(readable: &Readable, params: &mut Vec<Param>) -> String {
@@ -59,10 +60,10 @@ pub(super) async fn get_memory(pool: &Pool, readable: &Readable, address: &Addre
         Address::Hash { place, sha256 } => at(place, "path is null and m.sha256", sha256),
     };
     let sql = format!(
-        "select {MEMORY}
+        "select {MEMORY_COLUMNS}
          from memories m
-         {SEEN}
-         {STANDING}
+         {PLACE_JOINS}
+         {CURRENT_VERSION_JOINS}
          where {wall} and {clause}
          order by m.id
          limit 1"
@@ -108,9 +109,9 @@ async fn query_versions(
     params: Vec<Param>,
 ) -> Result<Vec<Version>, Fault> {
     let sql = format!(
-        "select {VERSION}
+        "select {VERSION_COLUMNS}
          from memories m
-         {SEEN}
+         {PLACE_JOINS}
          join versions v on v.tenant = m.tenant and v.memory = m.id
          where {wall} and {clause}"
     );
@@ -143,14 +144,14 @@ pub(super) async fn list_memories(
     let (after, order) = page_conditions(page, filter.fade_below.is_some(), &mut params);
     // Only what is on the page is read in full.
     let sql = format!(
-        "select {MEMORY}
+        "select {MEMORY_COLUMNS}
          from (
            select m.*
            from memories m
            where m.tenant = $1 and m.scope in (select id from ({visible}) seen){conditions}{after}
            order by {order}
            limit {}) m
-         {STANDING}
+         {CURRENT_VERSION_JOINS}
          order by {order}",
         push_param(&mut params, row_limit(page.limit))
     );
@@ -232,7 +233,7 @@ pub(super) async fn memories_as_of(
     let visible = scopes::visible_scopes(readable, filter, &mut params);
     let at = push_param(&mut params, to_micros(at));
     let sql = format!(
-        "select {MEMORY}
+        "select {MEMORY_COLUMNS}
          from memories m
          join lateral (
            select *

@@ -4,7 +4,7 @@ use engine::model::memory::content_sha256;
 use engine::ports::StoreError;
 use tokio_postgres::Client;
 
-use super::fault::{Fault, MIGRATE};
+use super::fault::{Fault, MIGRATE_HINT};
 use super::pool::Pool;
 use super::row_codec::{Statement, params, read_column, read_count};
 use super::server_url::ServerUrl;
@@ -36,15 +36,15 @@ const MIGRATIONS: &[Migration] = migrations![
 ];
 
 /// Run after the numbered ones, each time, where the server has what they need.
-const VECTORS: &str = include_str!("../../migrations/postgres/vectors.sql");
-const CITUS: &str = include_str!("../../migrations/postgres/citus.sql");
-const GRANTS: &str = include_str!("../../migrations/postgres/grants.sql");
+const VECTORS_SQL: &str = include_str!("../../migrations/postgres/vectors.sql");
+const CITUS_SQL: &str = include_str!("../../migrations/postgres/citus.sql");
+const GRANTS_SQL: &str = include_str!("../../migrations/postgres/grants.sql");
 
 /// The newest schema this program knows.
-pub(super) const KNOWN: u32 = MIGRATIONS.len() as u32;
+pub(super) const LATEST_MIGRATION: u32 = MIGRATIONS.len() as u32;
 
 /// Held by whoever migrates: "Ingr" in ASCII.
-const LOCK: i64 = 0x496e_6772;
+const MIGRATION_LOCK_ID: i64 = 0x496e_6772;
 /// The first pgvector that keeps looking when a filter leaves too few.
 const PGVECTOR_MIN: (u32, u32) = (0, 8);
 
@@ -72,12 +72,12 @@ pub fn migrate_postgres(owner_url: &str, options: &MigrateOptions) -> Result<Mig
 async fn run_migrations(url: &ServerUrl, options: &MigrateOptions) -> Result<MigrationReport, Fault> {
     let client = url.spawn_client().await?;
     let mut notes = Vec::new();
-    client.batch_execute(&format!("begin; select pg_advisory_xact_lock({LOCK}); {PREPARE}")).await?;
+    client.batch_execute(&format!("begin; select pg_advisory_xact_lock({MIGRATION_LOCK_ID}); {PREPARE_SQL}")).await?;
     let schema = ensure_pgvector(&client, &mut notes).await?;
     let path = schema.as_ref().map_or_else(String::new, |schema| format!(", {schema}"));
     client.batch_execute(&format!("set local search_path = ingrain{path}")).await?;
     let from = schema_version(&client).await?;
-    for (number, step) in (1..=KNOWN).zip(MIGRATIONS).skip(from as usize) {
+    for (number, step) in (1..=LATEST_MIGRATION).zip(MIGRATIONS).skip(from as usize) {
         client.batch_execute(step.sql).await?;
         client
             .execute_typed(
@@ -91,20 +91,20 @@ async fn run_migrations(url: &ServerUrl, options: &MigrateOptions) -> Result<Mig
             .await?;
     }
     if schema.is_some() {
-        client.batch_execute(VECTORS).await?;
+        client.batch_execute(VECTORS_SQL).await?;
     }
     // The owner's functions look for names where they were made, and nowhere else.
-    let grants = GRANTS.replace("{path}", &format!("ingrain{path}, pg_temp"));
+    let grants = GRANTS_SQL.replace("{path}", &format!("ingrain{path}, pg_temp"));
     client.batch_execute(&grants).await?;
     client.batch_execute("commit").await?;
     if options.citus {
         distribute_tables(&client, &format!("ingrain, public{path}"), &grants, &mut notes).await?;
     }
-    Ok(MigrationReport { from, to: KNOWN, notes })
+    Ok(MigrationReport { from, to: LATEST_MIGRATION, notes })
 }
 
 /// The schema, the table of migrations, and the role that serves.
-const PREPARE: &str = "
+const PREPARE_SQL: &str = "
 create schema if not exists ingrain;
 create table if not exists ingrain.migrations (number bigint primary key, name text not null, sha256 text not null);
 do $$
@@ -164,7 +164,7 @@ async fn distribute_tables(client: &Client, path: &str, grants: &str, notes: &mu
         return Ok(());
     }
     client.batch_execute(&format!("set search_path = {path}")).await?;
-    client.batch_execute(CITUS).await?;
+    client.batch_execute(CITUS_SQL).await?;
     client.batch_execute(grants).await?;
     notes.push("tables are spread by tenant".to_owned());
     // The coordinator calls the workers as whoever works, and that is the application's role.
@@ -197,8 +197,8 @@ const RECORDED_MIGRATIONS: &str = "select number, name, sha256 from migrations o
 fn verify_version(rows: &[tokio_postgres::Row]) -> Result<u32, Fault> {
     let found = rows.last().map_or(Ok(0), |row| read_count(row, 0))?;
     let found = u32::try_from(found).map_err(Fault::corrupt)?;
-    if found > KNOWN {
-        return Err(StoreError::SchemaTooNew { found, known: KNOWN }.into());
+    if found > LATEST_MIGRATION {
+        return Err(StoreError::SchemaTooNew { found, known: LATEST_MIGRATION }.into());
     }
     for (row, step) in rows.iter().zip(MIGRATIONS) {
         if read_column::<&str>(row, 1)? != step.name || read_column::<&str>(row, 2)? != content_sha256(step.sql) {
@@ -212,9 +212,11 @@ fn verify_version(rows: &[tokio_postgres::Row]) -> Result<u32, Fault> {
 pub(super) async fn check_up_to_date(pool: &Pool) -> Result<(), Fault> {
     let answer = pool.query_read_only(None, &[Statement::new(RECORDED_MIGRATIONS, params![])]).await?;
     let found = verify_version(answer.first().map_or(&[], Vec::as_slice))?;
-    match found == KNOWN {
+    match found == LATEST_MIGRATION {
         true => Ok(()),
-        false => Err(Fault::unavailable(format!("the database is at migration {found} of {KNOWN}; {MIGRATE}"))),
+        false => Err(Fault::unavailable(format!(
+            "the database is at migration {found} of {LATEST_MIGRATION}; {MIGRATE_HINT}"
+        ))),
     }
 }
 

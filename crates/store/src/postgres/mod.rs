@@ -68,8 +68,6 @@ impl Default for PostgresOptions {
     }
 }
 
-type Options = PostgresOptions;
-
 /// Opens a database that [`migrate_postgres`] has prepared.
 pub fn open_postgres(url: &str, options: &PostgresOptions) -> Result<Arc<dyn Backend>, StoreError> {
     let runtime = build_runtime()?;

@@ -12,7 +12,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Row};
 
-use super::Options;
+use super::PostgresOptions;
 use super::fault::Fault;
 use super::row_codec::Statement;
 use super::server_url::ServerUrl;
@@ -24,7 +24,7 @@ const BACK_OFF_MAX: Duration = Duration::from_millis(500);
 
 pub(super) struct Pool {
     url: ServerUrl,
-    pub(super) options: Options,
+    pub(super) options: PostgresOptions,
     permits: Semaphore,
     idle: Mutex<Vec<Client>>,
     /// Settings of every transaction that depend on what the server can do.
@@ -32,7 +32,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub(super) fn new(url: &str, options: &Options) -> Result<Arc<Pool>, StoreError> {
+    pub(super) fn new(url: &str, options: &PostgresOptions) -> Result<Arc<Pool>, StoreError> {
         let url = ServerUrl::parse(url)?;
         let seats = Semaphore::new(options.connections_max);
         Ok(Arc::new(Pool {

@@ -72,10 +72,10 @@ pub(super) fn delete_row(tenant: TenantId, kind: RowKind, id: &str) -> Statement
     Statement::new(format!("delete from {kind} where tenant = $1 and id = $2"), params![tenant.0, id])
 }
 
-const ROW: &str = "id, state, subject, parent, at, body::text";
+const ROW_COLUMNS: &str = "id, state, subject, parent, at, body::text";
 
 pub(super) async fn get_row(pool: &Pool, tenant: TenantId, kind: RowKind, id: &str) -> Result<Option<Row>, Fault> {
-    let sql = format!("select {ROW} from {kind} where tenant = $1 and id = $2");
+    let sql = format!("select {ROW_COLUMNS} from {kind} where tenant = $1 and id = $2");
     let answer = pool.query_read_only(Some(tenant), &[Statement::new(sql, params![tenant.0, id])]).await?;
     answer.iter().flatten().next().map(|row| to_row(kind, row)).transpose()
 }
@@ -93,7 +93,7 @@ pub(super) async fn list_rows(
 fn rows_query(tenant: TenantId, kind: RowKind, filter: &RowFilter) -> Statement {
     let (beyond, direction) = if filter.newest_first { ("<", "desc") } else { (">", "asc") };
     let mut params = params![tenant.0];
-    let mut sql = format!("select {ROW} from {kind} where tenant = $1");
+    let mut sql = format!("select {ROW_COLUMNS} from {kind} where tenant = $1");
     for (column, value) in [("state", &filter.state), ("subject", &filter.subject), ("parent", &filter.parent)] {
         if let Some(value) = value {
             sql += &format!(" and {column} = {}", push_param(&mut params, value));

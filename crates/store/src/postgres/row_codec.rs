@@ -16,7 +16,7 @@ use super::fault::Fault;
 #[derive(Debug)]
 pub(super) struct Param(pub(super) Box<dyn ToSql + Sync + Send>, pub(super) Type);
 
-macro_rules! params_of {
+macro_rules! impl_param_from {
     ($($rust:ty => $sql:ident),+ $(,)?) => {$(
         impl From<$rust> for Param {
             fn from(value: $rust) -> Param {
@@ -26,7 +26,7 @@ macro_rules! params_of {
     )+};
 }
 
-params_of! {
+impl_param_from! {
     Uuid => UUID, Option<Uuid> => UUID, Vec<Uuid> => UUID_ARRAY,
     String => TEXT, Option<String> => TEXT, Vec<String> => TEXT_ARRAY,
     i64 => INT8, Option<i64> => INT8, Vec<i64> => INT8_ARRAY,
@@ -105,7 +105,7 @@ pub(super) fn row_limit(rows: usize) -> i64 {
 }
 
 /// The columns [`memory`] reads, of a version `v` and the counters `r`.
-pub(super) const MEMORY: &str = "v.snapshot, v.content, r.count, r.last";
+pub(super) const MEMORY_COLUMNS: &str = "v.snapshot, v.content, r.count, r.last";
 
 pub(super) fn read_memory(row: &Row) -> Result<Memory, Fault> {
     let mut memory: Memory = read_json(row, 0)?;
@@ -116,7 +116,8 @@ pub(super) fn read_memory(row: &Row) -> Result<Memory, Fault> {
 }
 
 /// The columns [`version`] reads. Counters are not part of a version.
-pub(super) const VERSION: &str = "v.snapshot, v.content, v.id, v.number, v.operation, v.previous, v.actor, v.run,
+pub(super) const VERSION_COLUMNS: &str =
+    "v.snapshot, v.content, v.id, v.number, v.operation, v.previous, v.actor, v.run,
     v.conversation, v.reason, v.evidence, v.at, v.redacted_at";
 
 pub(super) fn read_version(row: &Row) -> Result<Version, Fault> {

@@ -293,7 +293,8 @@ async fn notify_listeners(pool: &Pool, grown: &BTreeSet<TenantId>) -> Result<(),
         return Ok(());
     }
     let names: Vec<String> = grown.iter().map(ToString::to_string).collect();
-    let step = Statement::new("select pg_notify($1, tenant) from unnest($2) tenant", params![events::CHANNEL, names]);
+    let step =
+        Statement::new("select pg_notify($1, tenant) from unnest($2) tenant", params![events::EVENTS_CHANNEL, names]);
     let session = pool.acquire().await?;
     session.run_transaction(&pool.begin_sql(None, TransactionMode::Write), &[step], "commit").await.map(drop)
 }

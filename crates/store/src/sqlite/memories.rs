@@ -10,15 +10,15 @@ use rusqlite::{Connection, ToSql, params_from_iter};
 
 use super::fault::Fault;
 use super::filter::{self, Clauses};
-use super::row_codec::{self, MEMORY, VERSION, id_bytes, to_micros};
+use super::row_codec::{self, MEMORY_COLUMNS, VERSION_COLUMNS, id_bytes, to_micros};
 use super::scopes::{self, VisibleScope};
 use crate::matching::{self, compare_memories, is_after_cursor};
 
 /// What a caller sees of a memory `m` at the place `s` of the store `t`: parameters 1 to 3 of [`Wall`].
-const SEEN: &str = "from memories m
+const PLACE_JOINS: &str = "from memories m
     join scopes s on s.tenant = m.tenant and s.id = m.scope
     join stores t on t.tenant = s.tenant and t.id = s.store";
-const WALL: &str = "m.tenant = ?1
+const ACCESS_CONDITION: &str = "m.tenant = ?1
     and t.state <> 'archived'
     and (?2 is null or exists (
       select 1
@@ -26,7 +26,7 @@ const WALL: &str = "m.tenant = ?1
       where j.value ->> 0 = s.kind and j.value ->> 1 = s.first and j.value ->> 2 = s.second))
     and (m.state <> 'constrained' or ?3 is null or m.author = ?3)";
 
-/// The parameters of [`WALL`].
+/// The parameters of [`ACCESS_CONDITION`].
 struct AccessParams {
     tenant: [u8; 16],
     scopes: Option<String>,
@@ -66,11 +66,11 @@ pub(super) fn get_memory(conn: &Connection, readable: &Readable, address: &Addre
     };
     let wall = AccessParams::from_readable(readable)?;
     let sql = format!(
-        "select {MEMORY}
-         {SEEN}
+        "select {MEMORY_COLUMNS}
+         {PLACE_JOINS}
          join versions v on v.tenant = m.tenant and v.memory = m.id and v.number = m.number
          left join recalls r on r.tenant = m.tenant and r.memory = m.id
-         where {WALL} and {clause}
+         where {ACCESS_CONDITION} and {clause}
          order by m.id
          limit 1"
     );
@@ -109,10 +109,10 @@ fn query_versions(
 ) -> Result<Vec<Version>, Fault> {
     let wall = AccessParams::from_readable(readable)?;
     let sql = format!(
-        "select {VERSION}
-         {SEEN}
+        "select {VERSION_COLUMNS}
+         {PLACE_JOINS}
          join versions v on v.tenant = m.tenant and v.memory = m.id
-         where {WALL} and {clause}"
+         where {ACCESS_CONDITION} and {clause}"
     );
     let mut params: Vec<&dyn ToSql> = vec![&wall.tenant, &wall.scopes, &wall.author];
     params.extend_from_slice(more);
@@ -152,7 +152,7 @@ pub(super) fn list_memories(
     let table = filter::indexed_table(filter, Some(page.order), &scopes);
     // Only what is on the page is read in full.
     let sql = format!(
-        "select {MEMORY}
+        "select {MEMORY_COLUMNS}
          from (
            select m.*
            from {table}
@@ -232,7 +232,7 @@ pub(super) fn memories_as_of(
     );
     let table = filter::indexed_table(&Filter::default(), None, scopes);
     let sql = format!(
-        "select {MEMORY}
+        "select {MEMORY_COLUMNS}
          from {table}
          join versions v on v.tenant = m.tenant and v.memory = m.id
          left join recalls r on r.tenant = m.tenant and r.memory = m.id

@@ -33,13 +33,13 @@ const MIGRATIONS: &[Migration] = migrations![
 ];
 
 /// The newest schema this program knows.
-pub(super) const KNOWN: u32 = MIGRATIONS.len() as u32;
+pub(super) const LATEST_MIGRATION: u32 = MIGRATIONS.len() as u32;
 
 /// Marks the file as ours ("Ingr" in ASCII), so that another program's database is never written to.
 const APPLICATION_ID: i32 = 0x496e_6772;
 
 pub(super) fn run_migrations(conn: &Connection) -> Result<(), Fault> {
-    migrate_to(conn, KNOWN)
+    migrate_to(conn, LATEST_MIGRATION)
 }
 
 /// As far as a step, so that tests can start from every older version.
@@ -94,8 +94,8 @@ fn schema_version(conn: &Connection) -> Result<u32, Fault> {
 
 fn check_version_number(found: i32) -> Result<u32, Fault> {
     let found = u32::try_from(found).map_err(|_| Fault::corrupt("its version number is negative"))?;
-    match found > KNOWN {
-        true => Err(StoreError::SchemaTooNew { found, known: KNOWN }.into()),
+    match found > LATEST_MIGRATION {
+        true => Err(StoreError::SchemaTooNew { found, known: LATEST_MIGRATION }.into()),
         false => Ok(found),
     }
 }
@@ -131,7 +131,7 @@ mod tests {
     fn every_older_version_becomes_the_newest() {
         let fresh = Connection::open_in_memory().unwrap();
         run_migrations(&fresh).unwrap();
-        for older in 0..KNOWN {
+        for older in 0..LATEST_MIGRATION {
             let conn = Connection::open_in_memory().unwrap();
             migrate_to(&conn, older).ok();
             assert_eq!(schema_version(&conn).unwrap(), older);
@@ -145,7 +145,7 @@ mod tests {
         let conn = Connection::open_in_memory().unwrap();
         run_migrations(&conn).unwrap();
         run_migrations(&conn).unwrap();
-        assert_eq!(schema_version(&conn).unwrap(), KNOWN);
+        assert_eq!(schema_version(&conn).unwrap(), LATEST_MIGRATION);
     }
 
     #[test]

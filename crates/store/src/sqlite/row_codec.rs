@@ -39,7 +39,7 @@ pub(super) fn read_json<T: DeserializeOwned>(row: &Row<'_>, at: usize) -> Result
 }
 
 /// The columns [`memory`] reads, of a version `v` and the counters `r`.
-pub(super) const MEMORY: &str = "v.snapshot, v.content, r.count, r.last";
+pub(super) const MEMORY_COLUMNS: &str = "v.snapshot, v.content, r.count, r.last";
 
 pub(super) fn read_memory(row: &Row<'_>) -> Result<Memory, Fault> {
     let mut memory: Memory = read_json(row, 0)?;
@@ -50,7 +50,8 @@ pub(super) fn read_memory(row: &Row<'_>) -> Result<Memory, Fault> {
 }
 
 /// The columns [`version`] reads. Counters are not part of a version.
-pub(super) const VERSION: &str = "v.snapshot, v.content, v.id, v.number, v.operation, v.previous, v.actor, v.run,
+pub(super) const VERSION_COLUMNS: &str =
+    "v.snapshot, v.content, v.id, v.number, v.operation, v.previous, v.actor, v.run,
     v.conversation, v.reason, v.evidence, v.at, v.redacted_at";
 
 pub(super) fn read_version(row: &Row<'_>) -> Result<Version, Fault> {

@@ -51,9 +51,9 @@ pub(super) fn with_buffered_log<T>(commit: impl FnOnce() -> T) -> T {
     /// Room kept from the last commit.
     static SPARE: Mutex<Vec<u8>> = Mutex::new(Vec::new());
     let bytes = std::mem::take(&mut *lock(&SPARE));
-    WAITING.set(Some(LogBuffer { start: 0, bytes }));
+    LOG_BUFFER.set(Some(LogBuffer { start: 0, bytes }));
     let committed = commit();
-    if let Some(mut waiting) = WAITING.take() {
+    if let Some(mut waiting) = LOG_BUFFER.take() {
         waiting.bytes.clear();
         *lock(&SPARE) = waiting.bytes;
     }
@@ -62,7 +62,7 @@ pub(super) fn with_buffered_log<T>(commit: impl FnOnce() -> T) -> T {
 
 thread_local! {
     /// What the commit that runs on this thread has written and not synced; none while there is no commit.
-    static WAITING: RefCell<Option<LogBuffer>> = const { RefCell::new(None) };
+    static LOG_BUFFER: RefCell<Option<LogBuffer>> = const { RefCell::new(None) };
 }
 
 struct LogBuffer {
@@ -127,7 +127,7 @@ unsafe extern "C" fn open_file(
             return open(own, name, file, flags, out_flags);
         }
         let log = file.cast::<LogFile>();
-        let opened = open(own, name, inner(file), flags, out_flags);
+        let opened = open(own, name, inner_file(file), flags, out_flags);
         // Without methods SQLite does not close it, and there is nothing to close.
         (*log).base.pMethods = if opened == SQLITE_OK { &raw const LOG_METHODS } else { std::ptr::null() };
         opened
@@ -135,15 +135,15 @@ unsafe extern "C" fn open_file(
 }
 
 /// SQLite's own file, behind ours.
-unsafe fn inner(file: *mut sqlite3_file) -> *mut sqlite3_file {
+unsafe fn inner_file(file: *mut sqlite3_file) -> *mut sqlite3_file {
     // SAFETY: within the allocation `open` was given.
     unsafe { file.cast::<LogFile>().add(1).cast() }
 }
 
 /// Calls a method of SQLite's own file.
-macro_rules! own {
+macro_rules! call_inner {
     ($file:ident . $method:ident ( $($argument:expr),* )) => {{
-        let inner = inner($file);
+        let inner = inner_file($file);
         match (*(*inner).pMethods).$method {
             Some(method) => method(inner, $($argument),*),
             None => ffi::SQLITE_IOERR,
@@ -152,11 +152,11 @@ macro_rules! own {
 }
 
 /// Writes what waits. A commit has one log, so it is of this file.
-unsafe fn flush(file: *mut sqlite3_file) -> c_int {
-    WAITING.with_borrow_mut(|waiting| match waiting {
+unsafe fn flush_buffer(file: *mut sqlite3_file) -> c_int {
+    LOG_BUFFER.with_borrow_mut(|waiting| match waiting {
         Some(LogBuffer { start, bytes }) if !bytes.is_empty() => {
             // SAFETY: SQLite's own file is open while ours is, and reads no more than `bytes` has.
-            let written = unsafe { own!(file.xWrite(bytes.as_ptr().cast(), bytes.len() as c_int, *start)) };
+            let written = unsafe { call_inner!(file.xWrite(bytes.as_ptr().cast(), bytes.len() as c_int, *start)) };
             bytes.clear();
             written
         }
@@ -173,28 +173,28 @@ unsafe extern "C" fn write_log(
     // SAFETY: `from` has `length` bytes.
     let bytes = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), length as usize) };
     let takes =
-        || WAITING.with_borrow_mut(|waiting| waiting.as_mut().is_some_and(|waiting| waiting.try_append(bytes, at)));
+        || LOG_BUFFER.with_borrow_mut(|waiting| waiting.as_mut().is_some_and(|waiting| waiting.try_append(bytes, at)));
     if takes() {
         return SQLITE_OK;
     }
-    // SAFETY: as in `flush`; the rest is handed on as it came.
+    // SAFETY: as in `flush_buffer`; the rest is handed on as it came.
     unsafe {
-        match flush(file) {
+        match flush_buffer(file) {
             SQLITE_OK if takes() => SQLITE_OK,
-            SQLITE_OK => own!(file.xWrite(from, length, at)),
+            SQLITE_OK => call_inner!(file.xWrite(from, length, at)),
             failed => failed,
         }
     }
 }
 
 /// A method before which what waits is written.
-macro_rules! flushed {
+macro_rules! flush_then {
     ($name:ident ( $($argument:ident : $kind:ty),* ) => $method:ident) => {
         unsafe extern "C" fn $name(file: *mut sqlite3_file $(, $argument: $kind)*) -> c_int {
-            // SAFETY: as in `flush`; the rest is handed on as it came.
+            // SAFETY: as in `flush_buffer`; the rest is handed on as it came.
             unsafe {
-                match flush(file) {
-                    SQLITE_OK => own!(file.$method($($argument),*)),
+                match flush_buffer(file) {
+                    SQLITE_OK => call_inner!(file.$method($($argument),*)),
                     failed => failed,
                 }
             }
@@ -203,23 +203,23 @@ macro_rules! flushed {
 }
 
 /// A method that has nothing to do with what waits.
-macro_rules! handed_on {
+macro_rules! forward {
     ($name:ident ( $($argument:ident : $kind:ty),* ) => $method:ident) => {
         unsafe extern "C" fn $name(file: *mut sqlite3_file $(, $argument: $kind)*) -> c_int {
             // SAFETY: handed on as it came.
-            unsafe { own!(file.$method($($argument),*)) }
+            unsafe { call_inner!(file.$method($($argument),*)) }
         }
     };
 }
 
-flushed!(read(to: *mut c_void, length: c_int, at: sqlite3_int64) => xRead);
-flushed!(truncate(length: sqlite3_int64) => xTruncate);
-flushed!(sync(flags: c_int) => xSync);
-flushed!(file_size(size: *mut sqlite3_int64) => xFileSize);
-handed_on!(close() => xClose);
-handed_on!(lock_file(level: c_int) => xLock);
-handed_on!(unlock(level: c_int) => xUnlock);
-handed_on!(check_reserved_lock(answer: *mut c_int) => xCheckReservedLock);
-handed_on!(file_control(what: c_int, with: *mut c_void) => xFileControl);
-handed_on!(sector_size() => xSectorSize);
-handed_on!(device_characteristics() => xDeviceCharacteristics);
+flush_then!(read(to: *mut c_void, length: c_int, at: sqlite3_int64) => xRead);
+flush_then!(truncate(length: sqlite3_int64) => xTruncate);
+flush_then!(sync(flags: c_int) => xSync);
+flush_then!(file_size(size: *mut sqlite3_int64) => xFileSize);
+forward!(close() => xClose);
+forward!(lock_file(level: c_int) => xLock);
+forward!(unlock(level: c_int) => xUnlock);
+forward!(check_reserved_lock(answer: *mut c_int) => xCheckReservedLock);
+forward!(file_control(what: c_int, with: *mut c_void) => xFileControl);
+forward!(sector_size() => xSectorSize);
+forward!(device_characteristics() => xDeviceCharacteristics);

@@ -8,8 +8,8 @@ use engine::recall::ranking::text::TextWeights;
 
 use super::vector_support::VectorSupport;
 use crate::postgres::filter;
-use crate::postgres::memories::STANDING;
-use crate::postgres::row_codec::{MEMORY, Param, Statement, row_limit, to_micros};
+use crate::postgres::memories::CURRENT_VERSION_JOINS;
+use crate::postgres::row_codec::{MEMORY_COLUMNS, Param, Statement, row_limit, to_micros};
 use crate::postgres::scopes::{self, push_param};
 
 /// More than asked for by words: the server's sums round differently, and the engine's function has the last word.
@@ -98,7 +98,7 @@ impl SearchQuery {
                select memory, array_agg(why) as why
                from ({}) every
                group by memory)
-             select {MEMORY}, c.once, c.often, c.times, c.len, c.model, c.scale, c.vector,
+             select {MEMORY_COLUMNS}, c.once, c.often, c.times, c.len, c.model, c.scale, c.vector,
                'w' = any (p.why), 'v' = any (p.why), 'n' = any (p.why), 's' = any (p.why), 'a' = any (p.why),
                stats.docs, stats.total_len,
                (select array_agg(coalesce(df, 0) order by every.ord)
@@ -109,7 +109,7 @@ impl SearchQuery {
                picked p
                join memories m on m.tenant = $1 and m.id = p.memory
                join recall c on c.tenant = $1 and c.memory = p.memory
-               {STANDING}
+               {CURRENT_VERSION_JOINS}
              ) on true",
             picks.join(" union all "),
             push_param(&mut self.params, row_limit(find.words.terms.len())),

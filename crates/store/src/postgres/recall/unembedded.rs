@@ -4,9 +4,9 @@ use engine::model::id::TenantId;
 use engine::model::memory::Memory;
 
 use crate::postgres::fault::Fault;
-use crate::postgres::memories::STANDING;
+use crate::postgres::memories::CURRENT_VERSION_JOINS;
 use crate::postgres::pool::Pool;
-use crate::postgres::row_codec::{self, MEMORY, Statement, params, row_limit};
+use crate::postgres::row_codec::{self, MEMORY_COLUMNS, Statement, params, row_limit};
 
 /// Live memories without a vector of this model, those written first coming first.
 ///
@@ -27,14 +27,14 @@ pub(in crate::postgres) async fn list_unembedded(
         )
     };
     let sql = format!(
-        "select {MEMORY}
+        "select {MEMORY_COLUMNS}
          from (
            select *
            from ({} union all {} union all {}) every
            order by seq
            limit $3) due
          join memories m on m.tenant = $1 and m.id = due.memory
-         {STANDING}
+         {CURRENT_VERSION_JOINS}
          order by due.seq",
         of("model is null"),
         of("model < $2"),

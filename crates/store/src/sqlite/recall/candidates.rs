@@ -11,7 +11,7 @@ use rusqlite::{Connection, params_from_iter};
 use super::partition::{PickedMemory, ScoringData};
 use super::search::SearchPicks;
 use crate::sqlite::fault::Fault;
-use crate::sqlite::row_codec::{self, MEMORY, id_bytes};
+use crate::sqlite::row_codec::{self, MEMORY_COLUMNS, id_bytes};
 use crate::sqlite::scopes::VisibleScope;
 use crate::sqlite::{filter, memories};
 
@@ -45,7 +45,7 @@ fn load_picked(
     picks: Vec<PickedMemory>,
 ) -> Result<Vec<Candidate>, Fault> {
     let mut statement = conn.prepare_cached(&format!(
-        "select {MEMORY}
+        "select {MEMORY_COLUMNS}
          from versions v
          left join recalls r on r.tenant = v.tenant and r.memory = v.memory
          where v.tenant = ?1 and v.memory = ?2 and v.number = ?3"
@@ -72,7 +72,7 @@ fn load_by_id(
     memory: [u8; 16],
 ) -> Result<Option<Candidate>, Fault> {
     let mut statement = conn.prepare_cached(&format!(
-        "select {MEMORY}, c.words, c.model, c.vector
+        "select {MEMORY_COLUMNS}, c.words, c.model, c.vector
          from memories m
          join versions v on v.tenant = m.tenant and v.memory = m.id and v.number = m.number
          join recall c on c.tenant = m.tenant and c.scope = m.scope and c.seq = m.recall_seq

@@ -5,7 +5,7 @@ use engine::model::memory::Memory;
 use rusqlite::Connection;
 
 use crate::sqlite::fault::Fault;
-use crate::sqlite::row_codec::{self, MEMORY, id_bytes};
+use crate::sqlite::row_codec::{self, MEMORY_COLUMNS, id_bytes};
 
 /// Live memories without a vector of this model.
 pub(in crate::sqlite) fn list_unembedded(
@@ -18,7 +18,7 @@ pub(in crate::sqlite) fn list_unembedded(
     seqs.sort_unstable();
     seqs.truncate(limit);
     let mut statement = conn.prepare_cached(&format!(
-        "select {MEMORY}
+        "select {MEMORY_COLUMNS}
          from memories m
          join versions v on v.tenant = m.tenant and v.memory = m.id and v.number = m.number
          left join recalls r on r.tenant = m.tenant and r.memory = m.id
