@@ -1,11 +1,14 @@
 //! Where memories are kept and found. No driver's type leaves this crate.
 
+mod column_codec;
 mod copy;
 mod fault;
 mod matching;
+mod migrations;
 mod notifier;
 mod postgres;
 mod sqlite;
+mod sync;
 mod word_score;
 
 pub use copy::{CopyError, CopyProgress, CopyReport, CopyStage, Database, TableComparison, copy_database};

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use engine::ports::StoreError;
 
+use crate::sync::lock;
+
 /// A bell that rings when a log has grown.
 #[derive(Default)]
 pub(crate) struct Notifier {
@@ -14,13 +16,13 @@ pub(crate) struct Notifier {
 
 impl Notifier {
     pub(crate) fn notify_all(&self) {
-        *self.generation.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        *lock(&self.generation) += 1;
         self.changed.notify_all();
     }
 
     /// Waits until it has rung since it had rung `heard` times; answers how often by now.
     pub(crate) fn wait_changed(&self, heard: u64) -> u64 {
-        let rung = self.generation.lock().unwrap_or_else(PoisonError::into_inner);
+        let rung = lock(&self.generation);
         *self.changed.wait_while(rung, |rung| *rung == heard).unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -36,13 +38,13 @@ impl Notifier {
         let until = Instant::now() + at_most;
         loop {
             // Counted before the log is looked at, so that nothing written between is missed.
-            let heard = *self.generation.lock().unwrap_or_else(PoisonError::into_inner);
+            let heard = *lock(&self.generation);
             let last = last_event()?;
             let left = until.saturating_duration_since(Instant::now());
             if last > after || left.is_zero() {
                 return Ok(last);
             }
-            let rung = self.generation.lock().unwrap_or_else(PoisonError::into_inner);
+            let rung = lock(&self.generation);
             drop(self.changed.wait_timeout_while(rung, left.min(look_again), |rung| *rung == heard));
         }
     }

@@ -1,6 +1,5 @@
 //! Brings a database up to date with the owner's rights, all steps or none, one process at a time.
 
-use engine::model::memory::content_sha256;
 use engine::ports::StoreError;
 use tokio_postgres::Client;
 
@@ -8,40 +7,12 @@ use super::fault::{Fault, MIGRATE_HINT};
 use super::pool::Pool;
 use super::row_codec::{Statement, params, read_column, read_count};
 use super::server_url::ServerUrl;
-
-struct Migration {
-    name: &'static str,
-    sql: &'static str,
-}
-
-macro_rules! migrations {
-    ($($name:literal),+ $(,)?) => {
-        &[$(Migration { name: $name, sql: include_str!(concat!("../../migrations/postgres/", $name, ".sql")) }),+]
-    };
-}
-
-/// In order; the number of a migration is its place, counted from one. The same as SQLite's.
-const MIGRATIONS: &[Migration] = migrations![
-    "0001_tenants",
-    "0002_memories",
-    "0003_recall",
-    "0004_events",
-    "0005_fewer_trees",
-    "0006_leases",
-    "0007_redacted_evidence",
-    "0008_due",
-    "0009_term_by_term",
-    "0010_words_in_lists",
-    "0011_trees_in_use"
-];
+use crate::migrations::{LATEST_MIGRATION, POSTGRES_MIGRATIONS, check_known};
 
 /// Run after the numbered ones, each time, where the server has what they need.
 const VECTORS_SQL: &str = include_str!("../../migrations/postgres/vectors.sql");
 const CITUS_SQL: &str = include_str!("../../migrations/postgres/citus.sql");
 const GRANTS_SQL: &str = include_str!("../../migrations/postgres/grants.sql");
-
-/// The newest schema this program knows.
-pub(super) const LATEST_MIGRATION: u32 = MIGRATIONS.len() as u32;
 
 /// Held by whoever migrates: "Ingr" in ASCII.
 const MIGRATION_LOCK_ID: i64 = 0x496e_6772;
@@ -77,15 +48,15 @@ async fn run_migrations(url: &ServerUrl, options: &MigrateOptions) -> Result<Mig
     let path = schema.as_ref().map_or_else(String::new, |schema| format!(", {schema}"));
     client.batch_execute(&format!("set local search_path = ingrain{path}")).await?;
     let from = schema_version(&client).await?;
-    for (number, step) in (1..=LATEST_MIGRATION).zip(MIGRATIONS).skip(from as usize) {
-        client.batch_execute(step.sql).await?;
+    for (number, migration) in (1..=LATEST_MIGRATION).zip(POSTGRES_MIGRATIONS).skip(from as usize) {
+        client.batch_execute(migration.sql).await?;
         client
             .execute_typed(
                 "insert into migrations (number, name, sha256) values ($1, $2, $3)",
                 &[
                     (&i64::from(number), tokio_postgres::types::Type::INT8),
-                    (&step.name, tokio_postgres::types::Type::TEXT),
-                    (&content_sha256(step.sql), tokio_postgres::types::Type::TEXT),
+                    (&migration.name, tokio_postgres::types::Type::TEXT),
+                    (&migration.sha256(), tokio_postgres::types::Type::TEXT),
                 ],
             )
             .await?;
@@ -193,17 +164,12 @@ async fn schema_version(client: &Client) -> Result<u32, Fault> {
 
 const RECORDED_MIGRATIONS: &str = "select number, name, sha256 from migrations order by number";
 
-/// INVARIANT: a migration is never edited after it has shipped.
 fn verify_version(rows: &[tokio_postgres::Row]) -> Result<u32, Fault> {
     let found = rows.last().map_or(Ok(0), |row| read_count(row, 0))?;
-    let found = u32::try_from(found).map_err(Fault::corrupt)?;
-    if found > LATEST_MIGRATION {
-        return Err(StoreError::SchemaTooNew { found, known: LATEST_MIGRATION }.into());
-    }
-    for (row, step) in rows.iter().zip(MIGRATIONS) {
-        if read_column::<&str>(row, 1)? != step.name || read_column::<&str>(row, 2)? != content_sha256(step.sql) {
-            return Err(Fault::corrupt(format!("migration `{}` is not the one this program knows", step.name)));
-        }
+    let found = check_known(u32::try_from(found).map_err(Fault::corrupt)?)?;
+    for (row, migration) in rows.iter().zip(POSTGRES_MIGRATIONS) {
+        let (name, sha256): (&str, &str) = (read_column(row, 1)?, read_column(row, 2)?);
+        migration.check_unedited(Some(sha256).filter(|_| name == migration.name))?;
     }
     Ok(found)
 }

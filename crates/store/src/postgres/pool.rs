@@ -2,7 +2,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use super::PostgresOptions;
 use super::fault::Fault;
 use super::row_codec::Statement;
 use super::server_url::ServerUrl;
+use crate::sync::lock;
 
 /// First wait before another attempt to connect; it doubles.
 const BACK_OFF_FIRST: Duration = Duration::from_millis(20);
@@ -60,7 +61,7 @@ impl Pool {
     }
 
     fn take_idle(&self) -> Option<Client> {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = lock(&self.idle);
         idle.retain(|client| !client.is_closed());
         idle.pop()
     }
@@ -201,7 +202,7 @@ impl Session<'_> {
     /// Lets the next one have the connection. Without this it is closed.
     pub(super) fn give_back(mut self) {
         if let Some(client) = self.client.take().filter(|client| !client.is_closed()) {
-            self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(client);
+            lock(&self.pool.idle).push(client);
         }
     }
 }

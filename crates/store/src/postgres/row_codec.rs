@@ -4,13 +4,13 @@ use std::str::FromStr;
 
 use engine::model::id::VersionId;
 use engine::model::memory::{Memory, Version};
-use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, ToSql, Type};
 use uuid::Uuid;
 
 use super::fault::Fault;
+pub(super) use crate::column_codec::{from_micros, to_json, to_micros};
 
 /// A value with the type it travels as, so that nothing has to be prepared first.
 #[derive(Debug)]
@@ -71,15 +71,6 @@ pub(super) fn read_column<'a, T: FromSql<'a>>(row: &'a Row, at: usize) -> Result
     row.try_get(at).map_err(Fault::corrupt)
 }
 
-/// A time as it stands in columns.
-pub(super) fn to_micros(at: Timestamp) -> i64 {
-    at.as_microsecond()
-}
-
-pub(super) fn from_micros(micros: i64) -> Result<Timestamp, Fault> {
-    Timestamp::from_microsecond(micros).map_err(Fault::corrupt)
-}
-
 /// A number that is never negative.
 pub(super) fn read_count(row: &Row, at: usize) -> Result<u64, Fault> {
     u64::try_from(read_column::<i64>(row, at)?).map_err(Fault::corrupt)
@@ -92,11 +83,6 @@ pub(super) fn read_word<T: FromStr<Err = engine::model::error::Error>>(row: &Row
 
 pub(super) fn read_json<T: DeserializeOwned>(row: &Row, at: usize) -> Result<T, Fault> {
     serde_json::from_str(read_column::<&str>(row, at)?).map_err(Fault::corrupt)
-}
-
-/// Nouns of the engine are maps of plain values, which always become JSON.
-pub(super) fn to_json(value: &impl serde::Serialize) -> Result<String, Fault> {
-    serde_json::to_string(value).map_err(Fault::corrupt)
 }
 
 /// A bound on rows as the server counts them.

@@ -11,8 +11,9 @@ use engine::ports::StoreError;
 use rusqlite::Connection;
 
 use super::fault::Fault;
-use super::pool::{self, SharedConnection, lock};
+use super::pool::{self, SharedConnection};
 use crate::notifier::Notifier;
+use crate::sync::lock;
 
 /// How long to let pages gather once something was written: many of them are written more than once.
 const GATHER_TIME: Duration = Duration::from_millis(100);

@@ -9,9 +9,10 @@ use rusqlite::Connection;
 
 use super::commit::HeadCache;
 use super::fault::{Fault, clone_error};
-use super::pool::{SharedConnection, lock};
+use super::pool::SharedConnection;
 use super::{commit, records, wal_vfs};
 use crate::notifier::Notifier;
+use crate::sync::lock;
 
 pub(super) enum WriteJob {
     Commit(Arc<Change>, StoreCallback<CommitResult>),

@@ -1,39 +1,9 @@
 //! Brings a database up to date when it is opened, all steps or none.
 
-use engine::model::memory::content_sha256;
-use engine::ports::StoreError;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::fault::Fault;
-
-struct Migration {
-    name: &'static str,
-    sql: &'static str,
-}
-
-macro_rules! migrations {
-    ($($name:literal),+ $(,)?) => {
-        &[$(Migration { name: $name, sql: include_str!(concat!("../../migrations/sqlite/", $name, ".sql")) }),+]
-    };
-}
-
-/// In order; the number of a step is its place, counted from one.
-const MIGRATIONS: &[Migration] = migrations![
-    "0001_tenants",
-    "0002_memories",
-    "0003_recall",
-    "0004_events",
-    "0005_fewer_trees",
-    "0006_leases",
-    "0007_redacted_evidence",
-    "0008_due",
-    "0009_term_by_term",
-    "0010_words_in_lists",
-    "0011_trees_in_use"
-];
-
-/// The newest schema this program knows.
-pub(super) const LATEST_MIGRATION: u32 = MIGRATIONS.len() as u32;
+use crate::migrations::{LATEST_MIGRATION, SQLITE_MIGRATIONS, check_known};
 
 /// Marks the file as ours ("Ingr" in ASCII), so that another program's database is never written to.
 const APPLICATION_ID: i32 = 0x496e_6772;
@@ -61,11 +31,11 @@ fn apply_migrations(conn: &Connection, last: u32) -> Result<(), Fault> {
     conn.execute_batch(
         "create table if not exists migrations (number integer primary key, name text not null, sha256 text not null)",
     )?;
-    for (number, step) in (1..=last).zip(MIGRATIONS).skip(found as usize) {
-        conn.execute_batch(step.sql)?;
+    for (number, migration) in (1..=last).zip(SQLITE_MIGRATIONS).skip(found as usize) {
+        conn.execute_batch(migration.sql)?;
         conn.execute(
             "insert into migrations (number, name, sha256) values (?1, ?2, ?3)",
-            (number, step.name, content_sha256(step.sql)),
+            (number, migration.name, migration.sha256()),
         )?;
     }
     conn.pragma_update(None, "application_id", APPLICATION_ID)?;
@@ -94,10 +64,7 @@ fn schema_version(conn: &Connection) -> Result<u32, Fault> {
 
 fn check_version_number(found: i32) -> Result<u32, Fault> {
     let found = u32::try_from(found).map_err(|_| Fault::corrupt("its version number is negative"))?;
-    match found > LATEST_MIGRATION {
-        true => Err(StoreError::SchemaTooNew { found, known: LATEST_MIGRATION }.into()),
-        false => Ok(found),
-    }
+    Ok(check_known(found)?)
 }
 
 /// Whether this program knows how far an open database is.
@@ -105,21 +72,20 @@ pub(super) fn check_not_newer(conn: &Connection) -> Result<(), Fault> {
     check_version_number(conn.pragma_query_value(None, "user_version", |row| row.get(0))?).map(drop)
 }
 
-/// INVARIANT: a step is never edited after it has shipped.
 fn verify_checksums(conn: &Connection) -> Result<(), Fault> {
     let found = schema_version(conn)?;
     let mut recorded = conn.prepare("select sha256 from migrations where number = ?1")?;
-    for (number, step) in (1..=found).zip(MIGRATIONS) {
+    for (number, migration) in (1..=found).zip(SQLITE_MIGRATIONS) {
         let sha256: Option<String> = recorded.query_row([number], |row| row.get(0)).optional()?;
-        if sha256.as_deref() != Some(content_sha256(step.sql).as_str()) {
-            return Err(Fault::corrupt(format!("migration `{}` is not the one this program knows", step.name)));
-        }
+        migration.check_unedited(sha256.as_deref())?;
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use engine::ports::StoreError;
+
     use super::*;
 
     fn schema(conn: &Connection) -> Vec<String> {

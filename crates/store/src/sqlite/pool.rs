@@ -1,7 +1,7 @@
 //! Connections: how they are set up, and the readers that wait for work.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use engine::ports::StoreError;
@@ -10,6 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::fault::Fault;
 use super::{SqliteOptions, busy_handler, wal_vfs};
+use crate::sync::lock;
 
 /// Readers kept open for the next read; more are opened when more ask at once.
 const IDLE_MAX: usize = 4;
@@ -27,11 +28,6 @@ const CHECKPOINT_WAIT: Duration = Duration::from_millis(5);
 
 /// The connection that writes. In memory it is the only one, and readers share it.
 pub(super) type SharedConnection = Arc<Mutex<Connection>>;
-
-/// A poisoned connection is usable: an open transaction is rolled back before the next one starts.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 pub(super) fn open_writer(path: Option<&Path>, options: &SqliteOptions) -> Result<Connection, Fault> {
     let mut conn = match path {
@@ -74,7 +70,7 @@ fn enable_wal(conn: &Connection, path: Option<&Path>, options: &SqliteOptions) -
 
 /// The connection that copies the log into the database and does nothing else.
 pub(super) fn open_checkpointer(path: &Path) -> Result<Connection, Fault> {
-    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | common_flags())?;
+    let conn = Connection::open_with_flags(path, writer_flags())?;
     conn.busy_timeout(CHECKPOINT_WAIT)?;
     conn.pragma_update(None, "synchronous", "full")?;
     Ok(conn)

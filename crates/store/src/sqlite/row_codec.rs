@@ -4,12 +4,12 @@ use std::str::FromStr;
 
 use engine::model::id::VersionId;
 use engine::model::memory::{Memory, Version};
-use jiff::Timestamp;
 use rusqlite::Row;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::fault::Fault;
+pub(super) use crate::column_codec::{from_micros, to_json, to_micros};
 
 /// An id as it stands in columns.
 pub(super) fn id_bytes(id: Uuid) -> [u8; 16] {
@@ -18,15 +18,6 @@ pub(super) fn id_bytes(id: Uuid) -> [u8; 16] {
 
 pub(super) fn read_uuid(row: &Row<'_>, at: usize) -> Result<Uuid, Fault> {
     Ok(Uuid::from_bytes(row.get(at)?))
-}
-
-/// A time as it stands in columns.
-pub(super) fn to_micros(at: Timestamp) -> i64 {
-    at.as_microsecond()
-}
-
-pub(super) fn from_micros(micros: i64) -> Result<Timestamp, Fault> {
-    Timestamp::from_microsecond(micros).map_err(Fault::corrupt)
 }
 
 /// A word of the vocabulary.
@@ -71,9 +62,4 @@ pub(super) fn read_version(row: &Row<'_>) -> Result<Version, Fault> {
         at: from_micros(row.get(11)?)?,
         redacted_at: row.get::<_, Option<i64>>(12)?.map(from_micros).transpose()?,
     })
-}
-
-/// Nouns of the engine are maps of plain values, which always become JSON.
-pub(super) fn to_json(value: &impl serde::Serialize) -> Result<String, Fault> {
-    serde_json::to_string(value).map_err(Fault::corrupt)
 }

@@ -13,8 +13,9 @@ use engine::ports::{StoreCallback, StoreError, Tenant};
 
 use super::fault::clone_error;
 use super::group_writer::{BusyGroup, GroupWriter, WriteJob};
-use super::pool::{SharedConnection, lock};
+use super::pool::SharedConnection;
 use crate::notifier::Notifier;
+use crate::sync::lock;
 
 /// Changes in one transaction. More would make the first of them wait for the last.
 const GROUP_MAX: usize = 256;

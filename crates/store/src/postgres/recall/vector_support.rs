@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use engine::ports::change::{Change, Write};
 
 use crate::postgres::fault::Fault;
 use crate::postgres::pool::{Pool, TransactionMode};
 use crate::postgres::row_codec::{Statement, params, read_column};
+use crate::sync::lock;
 
 /// How many neighbours the index looks at before it says which are nearest: more is slower and more exact.
 const EF_SEARCH: u32 = 200;
@@ -98,7 +99,7 @@ impl IndexedModels {
             Write::SetEmbedding { embedding, .. } => Some(embedding),
             _ => None,
         });
-        let mut met = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut met = lock(&self.0);
         embeddings
             .map(|embedding| (embedding.model.clone(), embedding.vector.values.len()))
             .filter(|model| met.insert(model.clone()))

@@ -18,7 +18,7 @@ mod vector_table;
 pub(super) use unembedded::list_unembedded;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard};
 
 use engine::model::id::TenantId;
 use engine::policy::Readable;
@@ -26,8 +26,9 @@ use engine::ports::{CandidateQuery, CandidateSet, StoreError};
 use rusqlite::Connection;
 
 use super::fault::Fault;
-use super::pool::{Readers, lock};
+use super::pool::Readers;
 use super::scopes::{self, VisibleScope};
+use crate::sync::{lock, read_lock, write_lock};
 use partition::Partition;
 
 /// Times a find starts over because another one moved a shared part past its own moment.
@@ -94,8 +95,7 @@ impl RecallIndex {
         };
         let picks = {
             // Always in the order of their numbers, so that two finds never wait for each other.
-            let parts: Vec<RwLockReadGuard<'_, Partition>> =
-                parts.iter().map(|part| part.read().unwrap_or_else(PoisonError::into_inner)).collect();
+            let parts: Vec<RwLockReadGuard<'_, Partition>> = parts.iter().map(|part| read_lock(part)).collect();
             let ahead = parts.iter().zip(&scopes).any(|(part, scope)| part.seq > scope.recall_seq);
             if ahead && !lenient {
                 return Ok(None);
@@ -128,11 +128,11 @@ impl RecallIndex {
         };
         for (shared, scope) in shared.iter().zip(scopes) {
             let fresh = {
-                let part = shared.read().unwrap_or_else(PoisonError::into_inner);
+                let part = read_lock(shared);
                 part.seq >= scope.recall_seq && part.has_model(model) && !part.needs_sorting()
             };
             if !fresh {
-                let mut part = shared.write().unwrap_or_else(PoisonError::into_inner);
+                let mut part = write_lock(shared);
                 partition_load::refresh_partition(conn, tenant, scope, model, &mut part)?;
                 let bytes = part.memory_bytes();
                 drop(part);
