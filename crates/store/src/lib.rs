@@ -1,5 +1,6 @@
 //! Where memories are kept and found. No driver's type leaves this crate.
 
+mod as_of;
 mod column_codec;
 mod copy;
 mod fault;

@@ -293,8 +293,9 @@ fn with_entities(mut memory: Memory) -> Memory {
     memory
 }
 
-/// The words a memory is found by. Also what upkeep and imports index.
-pub(crate) fn search_words(memory: &Memory) -> IndexedWords {
+/// The words a memory is found by: the one mapping from its fields, for saves, upkeep, imports and searches in the
+/// past.
+pub fn search_words(memory: &Memory) -> IndexedWords {
     words::index_fields(&words::IndexedFields {
         title: memory.title.as_deref(),
         hint: memory.recall_hint.as_deref(),

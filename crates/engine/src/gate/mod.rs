@@ -6,8 +6,7 @@ mod entry;
 mod scan;
 mod validate;
 
-pub(crate) use entry::search_words;
-pub use entry::{VersionStamp, VersionedEntry, embedding_text};
+pub use entry::{VersionStamp, VersionedEntry, embedding_text, search_words};
 pub use scan::{CLASSIFIER_RULE, ScannedDraft, scan_draft};
 pub use validate::{check_label, check_name, normalize_path};
 pub(crate) use validate::{check_text, normalize_draft, normalize_new_path};

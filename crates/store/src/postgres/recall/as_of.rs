@@ -1,17 +1,18 @@
 //! Finding among memories as they stood at a time: from the log, slower, without an index.
 
-use crate::matching;
 use std::collections::HashMap;
 
+use engine::gate::search_words;
 use engine::model::id::MemoryId;
 use engine::model::memory::Memory;
 use engine::model::vector::Vector;
 use engine::policy::Readable;
-use engine::ports::{Address, Candidate, CandidateQuery, CandidateSet, CorpusStats, Filter};
-use engine::text::words::{self, IndexedFields};
+use engine::ports::{Address, Candidate, CandidateQuery, CandidateSet, Filter};
 use uuid::Uuid;
 
 use super::ranking::{self, PickReasons, PickedCandidate};
+use crate::as_of::{count_stats, matches_substring};
+use crate::matching;
 use crate::postgres::fault::Fault;
 use crate::postgres::pool::Pool;
 use crate::postgres::row_codec::{Statement, params, read_column, read_count};
@@ -45,26 +46,18 @@ fn pick_candidate(candidate: Candidate, find: &CandidateQuery, also: &[MemoryId]
     if !matching::matches_filter(&find.filter, memory) {
         return PickedCandidate { candidate, reasons: PickReasons { also, ..PickReasons::default() } };
     }
-    let summary = || memory.summary_line().to_lowercase();
     let why = PickReasons {
         words: find.words.terms.iter().any(|term| candidate.words.term_frequency(term.term) > 0),
         meaning: find.vector.is_some() && candidate.vector.is_some(),
         newest: find.newest && find.words.terms.is_empty(),
-        substring: find.substring.as_ref().is_some_and(|text| summary().contains(text)),
+        substring: matches_substring(memory, find),
         also,
     };
     PickedCandidate { candidate, reasons: why }
 }
 
 fn build_candidate(memory: Memory, vectors: &mut HashMap<Uuid, (u64, Vector)>) -> Candidate {
-    let words = words::index_fields(&IndexedFields {
-        title: memory.title.as_deref(),
-        hint: memory.recall_hint.as_deref(),
-        content: &memory.content,
-        tags: &memory.tags,
-        path: memory.path.as_deref(),
-        speaker: memory.speaker.as_deref(),
-    });
+    let words = search_words(&memory);
     // Only the newest version has a vector.
     let newest = vectors.remove(&memory.id.0).filter(|(number, _)| *number == u64::from(memory.version_number));
     Candidate { memory, words, vector: newest.map(|(_, vector)| vector) }
@@ -92,15 +85,6 @@ async fn load_vectors(
         }
     }
     Ok(vectors)
-}
-
-fn count_stats(stood: &[Candidate], find: &CandidateQuery) -> CorpusStats {
-    let df = |term| stood.iter().filter(|candidate| candidate.words.term_frequency(term) > 0).count() as u32;
-    CorpusStats {
-        docs: stood.len() as u64,
-        total_len: stood.iter().map(|candidate| u64::from(candidate.words.len)).sum(),
-        df: find.words.terms.iter().map(|term| df(term.term)).collect(),
-    }
 }
 
 async fn requested_ids(pool: &Pool, readable: &Readable, find: &CandidateQuery) -> Result<Vec<MemoryId>, Fault> {

@@ -1,14 +1,16 @@
 //! Finding among memories as they stood at a time: from the log, slower, without an index.
 
-use crate::matching;
+use engine::gate::search_words;
 use engine::model::memory::Memory;
 use engine::model::vector::Vector;
 use engine::policy::Readable;
 use engine::ports::{Address, Candidate, CandidateQuery, CandidateSet, CorpusStats, Filter};
-use engine::text::words::{self, IndexedFields, IndexedWords};
+use engine::text::words::QueryTerm;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::top_ranked::{RankedDoc, TopRanked};
+use crate::as_of::{count_stats, matches_substring};
+use crate::matching;
 use crate::sqlite::fault::Fault;
 use crate::sqlite::memories;
 use crate::sqlite::row_codec::id_bytes;
@@ -49,14 +51,7 @@ pub(super) fn find_as_of(
 }
 
 fn build_candidate(conn: &Connection, memory: Memory, find: &CandidateQuery) -> Result<Candidate, Fault> {
-    let words = words::index_fields(&IndexedFields {
-        title: memory.title.as_deref(),
-        hint: memory.recall_hint.as_deref(),
-        content: &memory.content,
-        tags: &memory.tags,
-        path: memory.path.as_deref(),
-        speaker: memory.speaker.as_deref(),
-    });
+    let words = search_words(&memory);
     let Some(asked) = &find.vector else { return Ok(Candidate { memory, words, vector: None }) };
     // Only the newest version has a vector.
     let vector: Option<Vec<u8>> = conn
@@ -73,19 +68,6 @@ fn build_candidate(conn: &Connection, memory: Memory, find: &CandidateQuery) -> 
     Ok(Candidate { memory, words, vector: vector.as_deref().and_then(Vector::from_bytes) })
 }
 
-fn term_count(words: &IndexedWords, term: words::Term) -> u8 {
-    words.terms.binary_search_by_key(&term, |(term, _)| *term).map_or(0, |at| words.terms[at].1)
-}
-
-fn count_stats(stood: &[Candidate], find: &CandidateQuery) -> CorpusStats {
-    let df = |term| stood.iter().filter(|candidate| term_count(&candidate.words, term) > 0).count() as u32;
-    CorpusStats {
-        docs: stood.len() as u64,
-        total_len: stood.iter().map(|candidate| u64::from(candidate.words.len)).sum(),
-        df: find.words.terms.iter().map(|term| df(term.term)).collect(),
-    }
-}
-
 fn offer_candidate(top: &mut TopRanked, candidate: &Candidate, score: f32) {
     let memory = &candidate.memory;
     top.offer(RankedDoc {
@@ -99,7 +81,7 @@ fn offer_candidate(top: &mut TopRanked, candidate: &Candidate, score: f32) {
 fn top_by_words(wanted: &[&Candidate], find: &CandidateQuery, stats: &CorpusStats) -> TopRanked {
     let (mut scorer, mut top) = (Scorer::new(find, stats), TopRanked::new(find.pool));
     for candidate in wanted {
-        let part = |(term, df): (&words::QueryTerm, &u32)| match term_count(&candidate.words, term.term) {
+        let part = |(term, df): (&QueryTerm, &u32)| match candidate.words.term_frequency(term.term) {
             0 => 0.0,
             times => term.weight * scorer.idf(*df) * scorer.term_saturation(times, candidate.words.len),
         };
@@ -133,8 +115,7 @@ fn top_newest(wanted: &[&Candidate], find: &CandidateQuery) -> TopRanked {
 fn top_by_substring(wanted: &[&Candidate], find: &CandidateQuery) -> TopRanked {
     let mut top = TopRanked::new(find.pool);
     for candidate in wanted {
-        let summary = || candidate.memory.summary_line().to_lowercase();
-        if find.substring.as_ref().is_some_and(|text| summary().contains(text)) {
+        if matches_substring(&candidate.memory, find) {
             offer_candidate(&mut top, candidate, 0.0);
         }
     }
