@@ -1,21 +1,21 @@
-//! Brings a database up to date when it is opened, all steps or none.
+//! Migrates a database to the newest schema when it is opened, all missing migrations in one transaction.
 
 use rusqlite::{Connection, OptionalExtension};
 
 use super::fault::Fault;
 use crate::migrations::{LATEST_MIGRATION, SQLITE_MIGRATIONS, check_known};
 
-/// Marks the file as ours ("Ingr" in ASCII), so that another program's database is never written to.
+/// Marks the file as an Ingrain database ("Ingr" in ASCII): a database of another program is never written to.
 const APPLICATION_ID: i32 = 0x496e_6772;
 
 pub(super) fn run_migrations(conn: &Connection) -> Result<(), Fault> {
     migrate_to(conn, LATEST_MIGRATION)
 }
 
-/// As far as a step, so that tests can start from every older version.
+/// Migrates up to a version; tests start from every older one.
 fn migrate_to(conn: &Connection, last: u32) -> Result<(), Fault> {
     if read_version_atomically(conn)? < last {
-        // Another process may be doing the same: whoever comes second finds it done.
+        // Another process may migrate at the same time. The one that gets the lock second finds nothing left to do.
         conn.execute_batch("begin immediate")?;
         if let Err(fault) = apply_migrations(conn, last) {
             conn.execute_batch("rollback")?;
@@ -27,6 +27,7 @@ fn migrate_to(conn: &Connection, last: u32) -> Result<(), Fault> {
 }
 
 fn apply_migrations(conn: &Connection, last: u32) -> Result<(), Fault> {
+    // Read again under the lock: another process may have migrated since.
     let found = schema_version(conn)?;
     conn.execute_batch(
         "create table if not exists migrations (number integer primary key, name text not null, sha256 text not null)",
@@ -43,31 +44,32 @@ fn apply_migrations(conn: &Connection, last: u32) -> Result<(), Fault> {
     Ok(())
 }
 
-/// As [`standing`], all of it at one moment: another process may be making the tables between two looks.
+/// As [`schema_version`], in one read transaction: another process may create the tables between two queries.
 fn read_version_atomically(conn: &Connection) -> Result<u32, Fault> {
-    let moment = conn.unchecked_transaction()?;
-    let found = schema_version(&moment)?;
-    moment.commit()?;
+    let transaction = conn.unchecked_transaction()?;
+    let found = schema_version(&transaction)?;
+    transaction.commit()?;
     Ok(found)
 }
 
-/// How far the database is, and whether it is ours at all.
+/// Number of the last migration. Refuses a database of another program.
 fn schema_version(conn: &Connection) -> Result<u32, Fault> {
     let number = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let (application, found) = (number("application_id")?, number("user_version")?);
     let tables: u32 = conn.query_row("select count(*) from sqlite_schema", [], |row| row.get(0))?;
+    // Zero with no tables is an empty file, which becomes ours.
     if application != APPLICATION_ID && (application != 0 || tables > 0) {
-        return Err(Fault::corrupt("it is a database of another program"));
+        return Err(Fault::corrupt("the file is a database of another program"));
     }
     check_version_number(found)
 }
 
 fn check_version_number(found: i32) -> Result<u32, Fault> {
-    let found = u32::try_from(found).map_err(|_| Fault::corrupt("its version number is negative"))?;
+    let found = u32::try_from(found).map_err(|_| Fault::corrupt("the schema version is negative"))?;
     Ok(check_known(found)?)
 }
 
-/// Whether this program knows how far an open database is.
+/// Refuses an open database that a newer program has migrated.
 pub(super) fn check_not_newer(conn: &Connection) -> Result<(), Fault> {
     check_version_number(conn.pragma_query_value(None, "user_version", |row| row.get(0))?).map(drop)
 }

@@ -1,4 +1,4 @@
-//! Rows to nouns and back.
+//! Conversions between rows and the engine's types.
 
 use std::str::FromStr;
 
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::fault::Fault;
 pub(super) use crate::column_codec::{from_micros, to_json, to_micros};
 
-/// An id as it stands in columns.
+/// An id column: its 16 bytes.
 pub(super) fn id_bytes(id: Uuid) -> [u8; 16] {
     id.into_bytes()
 }
@@ -20,7 +20,7 @@ pub(super) fn read_uuid(row: &Row<'_>, at: usize) -> Result<Uuid, Fault> {
     Ok(Uuid::from_bytes(row.get(at)?))
 }
 
-/// A word of the vocabulary.
+/// A column with a word of an engine vocabulary, such as a state.
 pub(super) fn read_word<T: FromStr<Err = engine::model::error::Error>>(row: &Row<'_>, at: usize) -> Result<T, Fault> {
     row.get_ref(at)?.as_str().map_err(Fault::corrupt)?.parse().map_err(Fault::corrupt)
 }
@@ -29,7 +29,7 @@ pub(super) fn read_json<T: DeserializeOwned>(row: &Row<'_>, at: usize) -> Result
     serde_json::from_str(row.get_ref(at)?.as_str().map_err(Fault::corrupt)?).map_err(Fault::corrupt)
 }
 
-/// The columns [`memory`] reads, of a version `v` and the counters `r`.
+/// The columns [`read_memory`] reads, of a version `v` and its recall counters `r`.
 pub(super) const MEMORY_COLUMNS: &str = "v.snapshot, v.content, r.count, r.last";
 
 pub(super) fn read_memory(row: &Row<'_>) -> Result<Memory, Fault> {
@@ -40,7 +40,7 @@ pub(super) fn read_memory(row: &Row<'_>) -> Result<Memory, Fault> {
     Ok(memory)
 }
 
-/// The columns [`version`] reads. Counters are not part of a version.
+/// The columns [`read_version`] reads. Recall counters are not part of a version.
 pub(super) const VERSION_COLUMNS: &str =
     "v.snapshot, v.content, v.id, v.number, v.operation, v.previous, v.actor, v.run,
     v.conversation, v.reason, v.evidence, v.at, v.redacted_at";

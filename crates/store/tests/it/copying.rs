@@ -206,7 +206,7 @@ fn a_target_with_something_else_in_it_is_left_alone() {
         equal_or_empty(&quietly(&first, &target).expect("copies"));
         // Used since.
         World::of_tenant(&*opened(&target), "default", 5).remember("c1", "theirs");
-        assert!(matches!(quietly(&first, &target), Err(CopyError::Occupied(why)) if why.contains("moved apart")));
+        assert!(matches!(quietly(&first, &target), Err(CopyError::Occupied(why)) if why.contains("has changed since")));
         // Somebody else's.
         assert!(matches!(quietly(&stranger, &target), Err(CopyError::Occupied(why)) if why.contains("of its own")));
     }
