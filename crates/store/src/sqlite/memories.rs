@@ -105,8 +105,7 @@ pub(super) fn get_version(
     Ok(query_versions(conn, readable, "v.id = ?4", &[&id_bytes(version.0)])?.pop())
 }
 
-/// Versions of memories that the caller sees today, without the versions that were not visible to the caller: a memory
-/// may have moved between scopes.
+/// Versions of memories that the caller sees today, without those whose own scope or state hides them from the caller.
 fn query_versions(
     conn: &Connection,
     readable: &Readable,
