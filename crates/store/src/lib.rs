@@ -1,5 +1,5 @@
-//! The storage backends, SQLite and Postgres, behind the engine's `Backend` port, and copying between them. No type of a
-//! database driver leaves this crate.
+//! The storage backends, SQLite and Postgres, behind the engine's `Backend` port, and copying between them. No type of
+//! a database driver leaves this crate.
 
 mod as_of;
 mod column_codec;

@@ -1,5 +1,5 @@
-//! Copies a whole database to another one, of the same or the other backend. Rows go in the order of their keys, so that
-//! an interrupted copy continues where it stopped; at the end both sides are read again and compared.
+//! Copies a whole database to another one, of the same or the other backend. Rows go in the order of their keys, so
+//! that an interrupted copy continues where it stopped; at the end both sides are read again and compared.
 
 mod tables;
 mod value;

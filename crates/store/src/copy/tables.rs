@@ -107,7 +107,8 @@ static MEMORY_TABLES: [Table; 7] = [
     table![
         "memories", 1, "id" Id, "scope" Int, "state" Text, "kind" Text, "layer" Text, "trust" Text, "path" Text,
         "sha256" Text, "always_inject" Bool, "importance" Real, "session" Text, "turn" Int, "expires_at" Int,
-        "created_at" Int, "updated_at" Int, "number" Int, "version" Id, "summary" Text, "author" Text, "fade" Real, "tags" Tags,
+        "created_at" Int, "updated_at" Int, "number" Int, "version" Id, "summary" Text, "author" Text, "fade" Real,
+        "tags" Tags,
     ],
     table![
         "versions", 2, "memory" Id, "number" Int, "id" Id, "operation" Text, "snapshot" Text, "content" Text,
@@ -122,8 +123,8 @@ static MEMORY_TABLES: [Table; 7] = [
     table!["events", 1, "seq" Int, "name" Text, "at" Int, "happening" Text, "hash" Text],
 ];
 
-/// The last number of each of a tenant's sequences: one row per tenant. Written last, because a tenant without it cannot
-/// be written to, so nothing writes to a half-copied tenant.
+/// The last number of each of a tenant's sequences: one row per tenant. Written last, because a tenant without it
+/// cannot be written to, so nothing writes to a half-copied tenant.
 pub(crate) static HEAD_TABLE: Table = table![
     "heads", 0, "event_seq" Int, "event_hash" Text, "recall_seq" Int, "scope_seq" Int,
 ];

@@ -1,5 +1,5 @@
-//! Statements that write a memory with its new version: its row in `memories`, the version itself, its tags, and its row
-//! of the recall index.
+//! Statements that write a memory with its new version: its row in `memories`, the version itself, its tags, and its
+//! row of the recall index.
 
 use engine::gate::VersionedEntry;
 use engine::model::id::{MemoryId, VersionId};
@@ -183,8 +183,8 @@ fn write_memory_row(scope: i64, memory: &Memory, exists: bool) -> Statement {
     )
 }
 
-/// The only constraint a write of these rows can violate is the unique path: another active memory has it. Statements are
-/// pipelined, so the error does not tell which entry of the change it was; the last one with a path is named.
+/// The only constraint a write of these rows can violate is the unique path: another active memory has it. Statements
+/// are pipelined, so the error does not tell which entry of the change it was; the last one with a path is named.
 pub(super) fn map_path_conflict(fault: Fault, change: &engine::ports::change::Change) -> Fault {
     let mut paths = change.writes.iter().filter_map(|write| match write {
         engine::ports::change::Write::Entry(entry) => {
@@ -238,8 +238,8 @@ fn write_tags(statements: &mut Vec<Statement>, memory: &Memory, replace: bool) {
 }
 
 fn update_scope_counts(memory: &Memory, scope: i64, seq: i64, (live, len): (i64, i64)) -> Statement {
-    // The generation is taken from a sequence that only grows, so a place that was erased and created again never has the
-    // generation of the old one.
+    // The generation is taken from a sequence that only grows, so a place that was erased and created again never has
+    // the generation of the old one.
     Statement::new(
         "update scopes
          set generation = $3, live = live + $4, live_len = live_len + $5

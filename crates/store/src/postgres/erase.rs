@@ -73,8 +73,8 @@ pub(super) fn redact_versions(
     Ok(())
 }
 
-/// Removes the memory's text from all indexes. The content of the place has changed although no version was added, so its
-/// generation changes and guards on it fail.
+/// Removes the memory's text from all indexes. The content of the place has changed although no version was added, so
+/// its generation changes and guards on it fail.
 fn blank_current(head: &mut Head, memory: MemoryId) -> [Statement; 4] {
     let (tenant, seq) = (head.tenant.0, head.next_recall_seq());
     [

@@ -57,8 +57,8 @@ fn add_time_conditions(sql: &mut String, conditions: &[(&str, Option<Timestamp>)
     }
 }
 
-/// Restricts a column to a list; an empty list means all. One word becomes an equation, so that an index that starts with
-/// the column still delivers its order.
+/// Restricts a column to a list; an empty list means all. One word becomes an equation, so that an index that starts
+/// with the column still delivers its order.
 fn add_any_of(sql: &mut String, column: &str, words: &[&str], params: &mut Vec<Param>) {
     match words {
         [] => {}

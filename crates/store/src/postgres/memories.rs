@@ -217,7 +217,8 @@ fn page_conditions(page: &PageRequest, faded: bool, params: &mut Vec<Param>) -> 
         SortOrder::Oldest => "m.created_at, m.id",
         SortOrder::Expiring => "m.expires_at, m.id",
         SortOrder::LastTurn => "m.turn desc, m.id desc",
-        // The order of the index: sorting everything that is due for each batch would take longer than the upkeep itself.
+        // The order of the index: sorting everything that is due for each batch would take longer than the upkeep
+        // itself.
         SortOrder::Fading if faded => "m.scope, m.fade, m.id",
         SortOrder::Fading => "m.fade, m.id",
     };

@@ -68,7 +68,8 @@ async fn run_migrations(url: &ServerUrl, options: &MigrateOptions) -> Result<Mig
     if schema.is_some() {
         client.batch_execute(VECTORS_SQL).await?;
     }
-    // Security: functions with the owner's rights get a fixed search path, so that a caller cannot slip in its own tables.
+    // Security: functions with the owner's rights get a fixed search path, so that a caller cannot slip in its own
+    // tables.
     let grants = GRANTS_SQL.replace("{path}", &format!("ingrain{path}, pg_temp"));
     client.batch_execute(&grants).await?;
     client.batch_execute("commit").await?;

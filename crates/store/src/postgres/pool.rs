@@ -79,8 +79,8 @@ impl Pool {
         }
     }
 
-    /// Runs queries in one read-only transaction and one round trip. Tries again where an idle connection turns out to be
-    /// broken: a read can be repeated safely.
+    /// Runs queries in one read-only transaction and one round trip. Tries again where an idle connection turns out to
+    /// be broken: a read can be repeated safely.
     pub(super) async fn query_read_only(
         &self,
         tenant: Option<TenantId>,
@@ -110,7 +110,8 @@ impl Pool {
         super::health::display_location(&self.url.config)
     }
 
-    /// The opening of every transaction. All settings are local to it, so that a pooler such as PgBouncer may sit between.
+    /// The opening of every transaction. All settings are local to it, so that a pooler such as PgBouncer may sit
+    /// between.
     pub(super) fn begin_sql(&self, tenant: Option<TenantId>, mode: TransactionMode) -> String {
         let mode = match mode {
             // One snapshot for all statements of a read.
@@ -219,8 +220,8 @@ pub(super) fn send_query<'a>(client: &'a Client, statement: &'a Statement) -> Pe
 
 type ToSqlSync = dyn ToSql + Sync;
 
-/// Polls the requests in order and waits for all of them. The driver sends a request when it is first polled, so they are
-/// sent in this order.
+/// Polls the requests in order and waits for all of them. The driver sends a request when it is first polled, so they
+/// are sent in this order.
 async fn await_in_order(mut requests: Vec<PendingRows<'_>>) -> Vec<Result<Vec<Row>, Fault>> {
     let mut results: Vec<Option<Result<Vec<Row>, Fault>>> = requests.iter().map(|_| None).collect();
     poll_fn(|context| {

@@ -44,8 +44,8 @@ pub(super) fn read_live_counts(rows: &[Row]) -> Result<Vec<(String, u64)>, Fault
     rows.iter().map(|row| Ok((row.try_get(0)?, read_count(row, 1)?))).collect()
 }
 
-/// Query for the ids and counters of the scopes that are readable and that the filter asks for. Archived and hidden stores
-/// are left out here, before ranking, so that their memories take no place among the candidates.
+/// Query for the ids and counters of the scopes that are readable and that the filter asks for. Archived and hidden
+/// stores are left out here, before ranking, so that their memories take no place among the candidates.
 ///
 /// One of three conditions instead of one with `or`, so that the planner looks a few names up by index. The tenant is
 /// always the first parameter: callers refer to it as `$1`.

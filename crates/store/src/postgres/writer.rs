@@ -26,8 +26,8 @@ const LINGER: Duration = Duration::from_millis(20);
 /// Retries after a deadlock or serialisation failure.
 const CONTENTION_MAX: usize = 8;
 
-/// Commits a change and returns when it is durable. Tries again where nothing was written; where the answer to the commit
-/// was lost, looks in the event log whether it succeeded.
+/// Commits a change and returns when it is durable. Tries again where nothing was written; where the answer to the
+/// commit was lost, looks in the event log whether it succeeded.
 pub(super) async fn commit(pool: &Pool, change: &Change) -> Result<CommitResult, Fault> {
     let deadline = Instant::now() + pool.options.wait_max;
     let mut contended = 0;
@@ -144,8 +144,8 @@ impl Writer {
         }
     }
 
-    /// Notifies listeners soon. Not part of the commit: Postgres runs commits that notify one after the other, across all
-    /// tenants.
+    /// Notifies listeners soon. Not part of the commit: Postgres runs commits that notify one after the other, across
+    /// all tenants.
     pub(super) fn queue_notification(&self, tenant: TenantId) {
         if let Some(queue) = &self.queue {
             // Where the queue is full the notification is dropped: listeners poll too, so it only costs them time.

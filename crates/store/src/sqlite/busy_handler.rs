@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use engine::ports::StoreError;
 
-/// Wait after which the caller is notified: longer than a group commit takes, shorter than a person wants to wait without
-/// a word.
+/// Wait after which the caller is notified: longer than a group commit takes, shorter than a person wants to wait
+/// without a word.
 const NOTIFY_AFTER: Duration = Duration::from_secs(2);
 /// Milliseconds between two tries: short at first, as most group commits are short. The last repeats.
 const RETRY_PAUSES_MS: [u64; 8] = [1, 2, 5, 10, 15, 25, 50, 100];

@@ -69,8 +69,8 @@ struct CheckpointLoop {
 }
 
 impl CheckpointLoop {
-    /// Errors are ignored here: where the log grows past the writer's own limit, the writer runs the checkpoint and reports
-    /// the error.
+    /// Errors are ignored here: where the log grows past the writer's own limit, the writer runs the checkpoint and
+    /// reports the error.
     fn run(&self) {
         let mut seen = 0;
         let mut conn = None;

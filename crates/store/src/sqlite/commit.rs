@@ -281,8 +281,8 @@ impl Head {
     /// Writes the pending counters to the scope row.
     pub(super) fn flush_counts(&mut self, conn: &Connection) -> Result<(), Fault> {
         let Some(PendingCounts { scope, seq, live }) = self.pending.take() else { return Ok(()) };
-        // The generation is taken from a sequence that only grows, so a place that was erased and created again never has
-        // the generation of the old one.
+        // The generation is taken from a sequence that only grows, so a place that was erased and created again never
+        // has the generation of the old one.
         conn.prepare_cached(
             "update scopes
              set generation = ?3, recall_seq = ?3, live = live + ?4

@@ -44,8 +44,8 @@ fn param_placeholder(at: usize) -> String {
     format!("?{at}")
 }
 
-/// The `from` clause of a table. The table `recall` is keyed by scope and sequence number; a join with `memories` makes it
-/// readable in the order of memory ids.
+/// The `from` clause of a table. The table `recall` is keyed by scope and sequence number; a join with `memories` makes
+/// it readable in the order of memory ids.
 fn source_table(table: &Table) -> String {
     let Some((Column { name: "memory", .. }, rest)) = table.columns.split_first().filter(|_| table.name == "recall")
     else {

@@ -182,7 +182,8 @@ fn write_recall_row(
             previous_row.recall_seq,
         ))?;
     }
-    // A forgotten memory has no words and no vector. Its row stays, so that index partitions in memory drop the old one.
+    // A forgotten memory has no words and no vector. Its row stays, so that index partitions in memory drop the old
+    // one.
     let is_forgotten = memory.state == State::Tombstoned;
     let (model, vector) = vector.filter(|_| !is_forgotten).unzip();
     conn.prepare_cached(
@@ -229,8 +230,8 @@ pub(super) fn set_embedding(
     }
 }
 
-/// Moves a memory's row of the recall index to a new sequence number, with another vector and, where given, other words.
-/// The scope's `recall_seq` moves too, so that index partitions in memory reload the row.
+/// Moves a memory's row of the recall index to a new sequence number, with another vector and, where given, other
+/// words. The scope's `recall_seq` moves too, so that index partitions in memory reload the row.
 pub(super) fn reindex_memory(
     conn: &Connection,
     head: &mut Head,

@@ -11,7 +11,8 @@ use std::time::Instant;
 
 use engine::ports::StoreError;
 
-/// Least time between two checks by writers. A check costs a microsecond; at most a second of saves goes to a lost file.
+/// Least time between two checks by writers. A check costs a microsecond; at most a second of saves goes to a lost
+/// file.
 const CHECK_INTERVAL_MS: u64 = 1_000;
 
 pub(super) struct FileIdentity {

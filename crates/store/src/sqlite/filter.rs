@@ -38,8 +38,8 @@ impl Clauses {
     }
 }
 
-/// The table `memories m` with the index to read it by. Left to the planner, a query over several scopes reads the whole
-/// tenant, so memories that the caller cannot see would slow it down.
+/// The table `memories m` with the index to read it by. Left to the planner, a query over several scopes reads the
+/// whole tenant, so memories that the caller cannot see would slow it down.
 pub(super) fn indexed_table(filter: &Filter, order: Option<SortOrder>, scopes: &[VisibleScope]) -> &'static str {
     let has_own_index = filter.session.is_some() || filter.fade_below.is_some() || order == Some(SortOrder::Expiring);
     let only_active = matching::wanted_states(filter) == [State::Active];
@@ -104,8 +104,8 @@ pub(super) fn filter_conditions(clauses: &mut Clauses, readable: &Readable, filt
 }
 
 impl Clauses {
-    /// Restricts to some words of a vocabulary. They are literals, not parameters: SQLite uses a partial index only where
-    /// the query spells out its condition.
+    /// Restricts to some words of a vocabulary. They are literals, not parameters: SQLite uses a partial index only
+    /// where the query spells out its condition.
     fn add_any_of(&mut self, column: &str, words: impl Iterator<Item = &'static str>) {
         match words.collect::<Vec<_>>().as_slice() {
             [] => {}

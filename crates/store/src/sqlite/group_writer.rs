@@ -34,6 +34,13 @@ impl WriteJob {
         !matches!(self, WriteJob::Later(_, None))
     }
 
+    fn erases_text(&self) -> bool {
+        match self {
+            WriteJob::Commit(change, _) | WriteJob::Later(change, _) => commit::erases_text(change),
+            WriteJob::Tenant(..) | WriteJob::Flush(_) => false,
+        }
+    }
+
     pub(super) fn fail_with(self, error: StoreError) {
         match self {
             WriteJob::Commit(_, answer) => answer(Err(error)),
@@ -122,9 +129,8 @@ impl GroupWriter {
         }
         let conn = lock(&self.conn);
         let written = write_in_transaction(&conn, &mut self.heads, group);
-        self.needs_scrub |= group
-            .iter()
-            .any(|job| matches!(job, WriteJob::Commit(change, _) | WriteJob::Later(change, _) if commit::erases_text(change)));
+        // Set even where the transaction failed: its pages may have reached the log.
+        self.needs_scrub |= group.iter().any(WriteJob::erases_text);
         let outcomes = written?;
         self.sync_count.fetch_add(u64::from(outcomes.iter().any(Result::is_ok)), Ordering::Relaxed);
         Ok(outcomes)
@@ -141,8 +147,8 @@ impl GroupWriter {
 }
 
 /// Writes the group in one transaction in which a change fails alone. Nearly all failures are guards, which are checked
-/// before the change writes anything. Only where a change fails after a write is the group rolled back and written again,
-/// with a savepoint per change.
+/// before the change writes anything. Only where a change fails after a write is the group rolled back and written
+/// again, with a savepoint per change.
 fn write_in_transaction(
     conn: &Connection,
     heads: &mut HeadCache,

@@ -28,7 +28,9 @@ pub(super) fn guard_holds(conn: &Connection, head: &mut Head, guard: &Guard) -> 
             conn,
             head,
             place,
-            "select 1 from memories where tenant = ?1 and scope = ?2 and sha256 = ?3 and state = 'active' and path is null",
+            "select 1
+             from memories
+             where tenant = ?1 and scope = ?2 and sha256 = ?3 and state = 'active' and path is null",
             sha256,
         ),
         Guard::PlaceUnchanged { place, generation } => Ok(place_state(conn, head, place)?.generation == *generation),

@@ -212,7 +212,8 @@ fn page_conditions(clauses: &mut Clauses, page: &PageRequest, faded: bool) -> &'
         SortOrder::Oldest => "m.created_at, m.id",
         SortOrder::Expiring => "m.expires_at, m.id",
         SortOrder::LastTurn => "m.turn desc, m.id desc",
-        // The order of the index: sorting everything that is due for each batch would take longer than the upkeep itself.
+        // The order of the index: sorting everything that is due for each batch would take longer than the upkeep
+        // itself.
         SortOrder::Fading if faded => "m.scope, m.fade, m.id",
         SortOrder::Fading => "m.fade, m.id",
     }

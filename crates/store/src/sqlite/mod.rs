@@ -1,4 +1,5 @@
-//! The SQLite backend: one file, one writer with group commit, a pool of read connections, and a recall index in memory.
+//! The SQLite backend: one file, one writer with group commit, a pool of read connections, and a recall index in
+//! memory.
 
 mod busy_handler;
 mod checkpoint;
@@ -65,8 +66,8 @@ pub enum Location {
 /// Tuning options.
 #[derive(Debug, Clone)]
 pub struct SqliteOptions {
-    /// Memory for the recall index in bytes; least recently used scopes are evicted first. Zero keeps no index and reads
-    /// only the rows one search needs: for a program that runs one search and exits.
+    /// Memory for the recall index in bytes; least recently used scopes are evicted first. Zero keeps no index and
+    /// reads only the rows one search needs: for a program that runs one search and exits.
     pub recall_bytes_max: usize,
     /// How long to wait for another process that holds the write lock.
     pub wait_max: Duration,

@@ -25,8 +25,8 @@ impl SchemaWatch {
         SchemaWatch { opened_at: Instant::now(), checked_ms: AtomicU64::new(NEVER) }
     }
 
-    /// Checks where the last successful check is old enough. A failure is not recorded, so every later call checks again
-    /// and fails too.
+    /// Checks where the last successful check is old enough. A failure is not recorded, so every later call checks
+    /// again and fails too.
     pub(super) fn check_if_due(&self, readers: &Readers) -> Result<(), StoreError> {
         let now = u64::try_from(self.opened_at.elapsed().as_millis()).unwrap_or(u64::MAX);
         let last = self.checked_ms.load(Ordering::Relaxed);

@@ -2,10 +2,10 @@
 //!
 //! SQLite writes its log page by page, with two system calls each, which took a seventh of the time of a save. Inside
 //! [`with_buffered_log`], log writes stay in memory until SQLite syncs the log, which it does before it publishes the
-//! commit in the shared index. INVARIANT: commits run with `synchronous = full`; without that sync other processes would
-//! be pointed to pages that are not in the file yet. Writes outside a commit (pages of a transaction that no longer fit
-//! into the cache) go to the file at once. What a failed commit left in the buffer is dropped: by then another process
-//! may have written at the same position.
+//! commit in the shared index. INVARIANT: commits run with `synchronous = full`; without that sync other processes
+//! would be pointed to pages that are not in the file yet. Writes outside a commit (pages of a transaction that no
+//! longer fit into the cache) go to the file at once. What a failed commit left in the buffer is dropped: by then
+//! another process may have written at the same position.
 //!
 //! Everything but the log is passed on to the VFS that SQLite comes with. The unsafe code is the C interface of SQLite:
 //! pointers it hands out and takes back, used as the documentation of `sqlite3_vfs` requires.

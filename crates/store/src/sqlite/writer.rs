@@ -21,8 +21,8 @@ use crate::sync::lock;
 const GROUP_MAX: usize = 256;
 /// Queued changes with a waiting caller, from which the next caller blocks until there is room.
 const QUEUE_MAX: usize = 1_024;
-/// Queued changes without a waiting caller. Reads leave these behind and must not block while another process writes, so
-/// there is room for some minutes of searches without pause: tens of megabytes.
+/// Queued changes without a waiting caller. Reads leave these behind and must not block while another process writes,
+/// so there is room for some minutes of searches without pause: tens of megabytes.
 const LATER_MAX: usize = 32_768;
 /// How long a change without a waiting caller may linger, so that it shares the disk sync of a change with one.
 const LINGER: Duration = Duration::from_millis(50);
@@ -152,8 +152,8 @@ impl WriteQueue {
                 // A caller that wrote on its own thread took the jobs along.
                 continue;
             }
-            // A panic drops the callbacks of its group, which tells the callers; the next group rolls back the transaction
-            // that it left open.
+            // A panic drops the callbacks of its group, which tells the callers; the next group rolls back the
+            // transaction that it left open.
             let is_file_busy = catch_unwind(AssertUnwindSafe(|| self.process_group(&mut group_writer, group)));
             drop(group_writer);
             if is_file_busy.unwrap_or(false) {
@@ -164,7 +164,8 @@ impl WriteQueue {
         lock(&self.group_writer).scrub_log();
     }
 
-    /// Waits for jobs, a little longer where no caller waits for them. Returns false when the queue is closed and empty.
+    /// Waits for jobs, a little longer where no caller waits for them. Returns false when the queue is closed and
+    /// empty.
     fn wait_for_jobs(&self) -> bool {
         let mut queue = lock(&self.state);
         queue.asleep = true;
@@ -215,9 +216,9 @@ impl WriteQueue {
         is_free.then(|| (group_writer, self.take_group(&mut queue)))
     }
 
-    /// Writes a group; returns true where another process holds the file. Then every waiting caller gets the error, also
-    /// those still queued: each would otherwise wait the full time again, and its change could be written after the
-    /// caller gave up. Jobs without a waiting caller stay queued until the file is free.
+    /// Writes a group; returns true where another process holds the file. Then every waiting caller gets the error,
+    /// also those still queued: each would otherwise wait the full time again, and its change could be written after
+    /// the caller gave up. Jobs without a waiting caller stay queued until the file is free.
     fn process_group(&self, group_writer: &mut GroupWriter, group: Vec<WriteJob>) -> bool {
         let busy = group_writer.process_group(group);
         let mut queue = lock(&self.state);

@@ -1,5 +1,5 @@
-//! Searches memories in the versions that were current at an earlier time. Reads them all and scores them one by one: the
-//! recall index holds current versions only.
+//! Searches memories in the versions that were current at an earlier time. Reads them all and scores them one by one:
+//! the recall index holds current versions only.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! Chooses the candidates from the rows that the server returned: the same ones, in the same order, as the SQLite backend.
+//! Chooses the candidates from the rows that the server returned: the same ones, in the same order, as the SQLite
+//! backend.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;

@@ -121,8 +121,8 @@ impl SearchQuery {
         Statement::new(sql, self.params)
     }
 
-    /// Number and total length of the counted memories: from the counters of the scopes, less the expired memories, where
-    /// only active ones are asked for; otherwise counted.
+    /// Number and total length of the counted memories: from the counters of the scopes, less the expired memories,
+    /// where only active ones are asked for; otherwise counted.
     fn stats_sql(&mut self, find: &CandidateQuery) -> String {
         if matching::wanted_states(&find.filter) != [State::Active] {
             return format!(
@@ -266,8 +266,8 @@ impl SearchQuery {
         ))
     }
 
-    /// The memories that the query always includes, without those hidden from the caller. From every readable scope, not
-    /// only those of the filter.
+    /// The memories that the query always includes, without those hidden from the caller. From every readable scope,
+    /// not only those of the filter.
     fn requested_sql(&mut self, readable: &Readable, find: &CandidateQuery) -> Option<String> {
         if find.always_include.is_empty() {
             return None;
@@ -284,7 +284,8 @@ impl SearchQuery {
         Some(format!(
             "select m.id, 'a'
              from memories m
-             where m.tenant = $1 and m.id = any({ids}){own_condition} and m.scope in (select id from ({everywhere}) everywhere)"
+             where m.tenant = $1 and m.id = any({ids}){own_condition}
+               and m.scope in (select id from ({everywhere}) everywhere)"
         ))
     }
 }

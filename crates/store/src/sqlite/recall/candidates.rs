@@ -1,4 +1,5 @@
-//! Loads the memories that the index chose, and those found by other means: by substring, by id, and turns beside the best.
+//! Loads the memories that the index chose, and those found by other means: by substring, by id, and turns beside the
+//! best.
 
 use std::collections::HashSet;
 
@@ -126,8 +127,8 @@ fn best_turns(candidates: &[Candidate], best: &[[u8; 16]]) -> Vec<[u8; 16]> {
     turns.map(|memory| id_bytes(memory.id.0)).filter(|turn| best.contains(turn)).collect()
 }
 
-/// The turns beside the best ones in the same session, as far as they pass the filter. They are in the same scope, so the
-/// scopes need not be tested again.
+/// The turns beside the best ones in the same session, as far as they pass the filter. They are in the same scope, so
+/// the scopes need not be tested again.
 fn find_neighbours(
     conn: &Connection,
     readable: &Readable,

@@ -1,8 +1,8 @@
 //! Dot products of one query vector with many rows of 8-bit vectors.
 //!
-//! A scalar loop for every processor, and sixteen numbers at a time where the processor has AVX2, chosen at run time. The
-//! unsafe code is the call of the AVX2 version, sound because the processor was tested first, and its loads, each from
-//! an array of exactly the loaded size.
+//! A scalar loop for every processor, and sixteen numbers at a time where the processor has AVX2, chosen at run time.
+//! The unsafe code is the call of the AVX2 version, sound because the processor was tested first, and its loads, each
+//! from an array of exactly the loaded size.
 #![allow(unsafe_code)]
 
 /// A query vector prepared for many products.
@@ -26,8 +26,8 @@ impl DotQuery {
         self.values.len()
     }
 
-    /// Calls `product` with the row number and dot product of each wanted row. `rows` holds rows of the query's length, one
-    /// after the other.
+    /// Calls `product` with the row number and dot product of each wanted row. `rows` holds rows of the query's length,
+    /// one after the other.
     pub(super) fn dot_products(&self, rows: &[i8], wanted: impl Fn(usize) -> bool, product: impl FnMut(usize, i32)) {
         #[cfg(target_arch = "x86_64")]
         if self.fast {

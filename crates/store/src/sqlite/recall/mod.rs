@@ -76,8 +76,8 @@ impl RecallIndex {
         Ok(CandidateSet::default())
     }
 
-    /// Returns `None` where a partition is ahead of this transaction, unless `lenient`. A lenient search may miss a memory
-    /// that was changed meanwhile.
+    /// Returns `None` where a partition is ahead of this transaction, unless `lenient`. A lenient search may miss a
+    /// memory that was changed meanwhile.
     fn try_find(
         &self,
         conn: &Connection,

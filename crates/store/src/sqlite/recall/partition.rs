@@ -123,7 +123,8 @@ impl Partition {
         model.is_none() || self.vectors.model.is_none() || self.vectors.model.as_deref() == model
     }
 
-    /// Whether more than half of the rows are replaced, so that loading the partition again is cheaper than keeping them.
+    /// Whether more than half of the rows are replaced, so that loading the partition again is cheaper than keeping
+    /// them.
     pub(super) fn is_stale(&self) -> bool {
         self.dead > 1_000 && self.dead * 2 > self.metas.len()
     }

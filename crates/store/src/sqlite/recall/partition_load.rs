@@ -27,8 +27,8 @@ pub(super) fn refresh_partition(
         part.sort_and_sign();
     }
     if part.seq < scope.recall_seq {
-        // Taken out while it is loaded: a failure or panic then leaves an empty partition, which is loaded again, and not
-        // half of one.
+        // Taken out while it is loaded: a failure or panic then leaves an empty partition, which is loaded again, and
+        // not half of one.
         let mut loaded = std::mem::take(part);
         read_newer(conn, tenant, scope, model, &mut loaded)?;
         loaded.seq = scope.recall_seq;

@@ -1,5 +1,5 @@
-//! The inverted index: which memories hold a term. A log-structured merge: sorted runs that are merged as they grow, and
-//! the newest postings unsorted.
+//! The inverted index: which memories hold a term. A log-structured merge: sorted runs that are merged as they grow,
+//! and the newest postings unsorted.
 
 use std::borrow::Cow;
 
@@ -26,13 +26,13 @@ impl Posting {
     }
 }
 
-/// Unsorted postings from which they are sorted: so few that scanning them for each term costs a search next to nothing,
-/// even over many partitions.
+/// Unsorted postings from which they are sorted: so few that scanning them for each term costs a search next to
+/// nothing, even over many partitions.
 const FRESH_MAX: usize = 256;
 /// Unsorted postings while a partition is loaded: bounds the memory that sorting needs in addition.
 const RUN_MAX: usize = 1 << 20;
-/// Length from which a radix sort is used. Below it, sorting in place takes a millisecond or two longer and needs no second
-/// buffer.
+/// Length from which a radix sort is used. Below it, sorting in place takes a millisecond or two longer and needs no
+/// second buffer.
 const RADIX_MIN: usize = 1 << 18;
 
 #[derive(Clone, Default)]
@@ -53,8 +53,8 @@ struct SortedRun {
 }
 
 impl Postings {
-    /// Adds a memory by its stored words, or by those of them that are `wanted`. Numbers must ascend. Returns the length of
-    /// all its words; `None`, with nothing added, where they cannot be decoded.
+    /// Adds a memory by its stored words, or by those of them that are `wanted`. Numbers must ascend. Returns the
+    /// length of all its words; `None`, with nothing added, where they cannot be decoded.
     pub(super) fn add_doc(&mut self, doc: Doc, words: &[u8], wanted: Option<&[Term]>) -> Option<u32> {
         let before = self.fresh.len();
         let keep = |term: Term, frequency: u8| {

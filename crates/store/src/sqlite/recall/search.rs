@@ -130,8 +130,8 @@ impl<'a> FilterTests<'a> {
         any_kind && any_time && all_active && totals.expires > self.unexpired_at
     }
 
-    /// Whether a memory counts in the corpus statistics. Fewer conditions than for a result: a filter must not change how
-    /// rare a word is.
+    /// Whether a memory counts in the corpus statistics. Fewer conditions than for a result: a filter must not change
+    /// how rare a word is.
     fn is_counted(&self, meta: &DocMeta) -> bool {
         meta.state & self.states != 0 && meta.expires > self.unexpired_at
     }

@@ -32,8 +32,8 @@ pub(in crate::sqlite) fn list_unembedded(
     Ok(memories)
 }
 
-/// Rows without a vector, then rows of each other model. Each is one index range, so a database that is up to date costs
-/// a few look-ups.
+/// Rows without a vector, then rows of each other model. Each is one index range, so a database that is up to date
+/// costs a few look-ups.
 fn rows_without_vector(
     conn: &Connection,
     tenant: TenantId,
