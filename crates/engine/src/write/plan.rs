@@ -1,31 +1,21 @@
 //! What a save writes: the entry of its target, quota, counters and events, as one change.
 use crate::Engine;
-use crate::gate::ClearedDraft;
-use crate::gate::{VersionStamp, VersionedEntry};
+use crate::gate::{ClearedDraft, VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::EventBody;
-use crate::model::event::EventName;
-use crate::model::guard::Guard;
-use crate::model::guard::Place;
+use crate::model::event::{EventBody, EventName};
+use crate::model::guard::{Guard, Place};
 use crate::model::ruleset::Ruleset;
 use crate::model::store::Store;
-use crate::model::vocabulary::Dedup;
-use crate::model::vocabulary::Operation;
-use crate::model::vocabulary::State;
-use crate::ports::change::Change;
-use crate::ports::change::Write;
+use crate::model::vocabulary::{Dedup, Operation, State};
+use crate::ports::change::{Change, Write};
 use crate::ports::embedding;
-use crate::recall::read;
-use crate::recall::usage;
 use crate::recall::usage::Touch;
+use crate::recall::{read, usage};
 use crate::tenant::stores;
-use crate::write::draft_review;
-use crate::write::quota;
-use crate::write::remember::SaveOutcome;
-use crate::write::remember::SavedMemory;
-use crate::write::target;
+use crate::write::remember::{SaveOutcome, SavedMemory};
 use crate::write::target::SaveTarget;
+use crate::write::{draft_review, quota, target};
 
 /// What to write, unless it is known already, and what that comes to.
 pub(crate) fn plan_save(
