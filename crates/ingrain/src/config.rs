@@ -179,7 +179,7 @@ impl Environment {
         Environment(std::env::vars_os().filter_map(named).collect())
     }
 
-    /// The variable's text. What is not UTF-8 is none; of ours, [`load`] refuses it before anything is read.
+    /// The variable's text. What is not UTF-8 is none; of ours, [`load_config`] refuses it before anything is read.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.to_str()
     }
@@ -233,7 +233,7 @@ pub fn load_config(global: &GlobalArgs, environment: &Environment) -> Result<Loa
     load_from(global, environment, named)
 }
 
-/// As [`load`], where the file is about to be written: it need not be there.
+/// As [`load_config`], where the file is about to be written: it need not be there.
 pub fn load_before_init(global: &GlobalArgs, environment: &Environment) -> Result<LoadedConfig, Failure> {
     load_from(global, environment, false)
 }

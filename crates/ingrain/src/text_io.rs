@@ -75,7 +75,7 @@ pub fn parse_time(clock: &dyn Clock, text: &str, ahead: bool) -> Result<Timestam
     })
 }
 
-/// The moment of an `--as-of`: as [`moment`], but a date means its end.
+/// The moment of an `--as-of`: as [`parse_time`], but a date means its end.
 pub fn parse_as_of(clock: &dyn Clock, text: &str) -> Result<Timestamp, Failure> {
     engine::model::time::parse_as_of(text).map_or_else(|| parse_time(clock, text, false), Ok)
 }

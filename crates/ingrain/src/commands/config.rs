@@ -11,7 +11,7 @@ use crate::text_io::one_line;
 #[derive(Debug, Args)]
 pub struct ConfigArgs {
     #[command(subcommand)]
-    deed: ConfigSubcommand,
+    command: ConfigSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -22,7 +22,7 @@ enum ConfigSubcommand {
 
 impl ConfigArgs {
     pub fn run(self, loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
-        let ConfigSubcommand::Show = self.deed;
+        let ConfigSubcommand::Show = self.command;
         let view = json!({ "file": loaded.file, "file_exists": loaded.file.exists(), "settings": loaded.settings() });
         output.print_answer(&view, || render_settings(output, loaded))
     }

@@ -1,7 +1,5 @@
 //! `demo`: a short guided tour on a throwaway database.
 
-use std::path::PathBuf;
-
 use engine::model::caller::Caller;
 use engine::model::memory::{Draft, Evidence};
 use engine::model::vocabulary::{EvidenceKind, Kind};
@@ -10,48 +8,10 @@ use engine::{Engine, MemoryReference, Patch, PatchOutcome, Remembered, SavedMemo
 use serde_json::{Value, json};
 
 use crate::assemble::Session;
-use crate::config::{Config, EmbeddingSettings};
+use crate::commands::temp_home::TempHome;
+use crate::config::Config;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
-
-/// A directory that goes when the tour is over, however it ends.
-pub struct TempHome(PathBuf);
-
-impl TempHome {
-    pub fn new(purpose: &str) -> Result<TempHome, Failure> {
-        use std::os::unix::fs::DirBuilderExt;
-        let mut random = [0_u8; 8];
-        let name = getrandom::fill(&mut random).map(|()| u64::from_le_bytes(random)).unwrap_or_default();
-        let place = std::env::temp_dir().join(format!("ingrain-{purpose}-{}-{name:016x}", std::process::id()));
-        std::fs::DirBuilder::new().mode(0o700).create(&place).map_err(|error| {
-            Failure::system_error("store.unwritable", format!("cannot make `{}`: {error}", place.display()))
-        })?;
-        Ok(TempHome(place))
-    }
-
-    pub fn path(&self) -> &std::path::Path {
-        &self.0
-    }
-
-    /// The settings of the user, but on a database in here.
-    pub fn redirect_config(&self, config: &Config) -> Config {
-        let weights = config.transformer_weights().display().to_string();
-        Config {
-            home: self.0.clone(),
-            db: String::new(),
-            tenant: "default".to_owned(),
-            embeddings: EmbeddingSettings { weights, ..config.embeddings.clone() },
-            ..config.clone()
-        }
-    }
-}
-
-impl Drop for TempHome {
-    fn drop(&mut self) {
-        // Left-overs in the temporary directory are the system's to sweep.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// The tour's steps, told as they happen, kept for programs.
 struct DemoTour<'a> {

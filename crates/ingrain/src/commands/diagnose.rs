@@ -23,7 +23,7 @@ pub struct WhyNotArgs {
 #[derive(Debug, Args)]
 pub struct DiagnoseArgs {
     #[command(subcommand)]
-    what: DiagnoseCommand,
+    command: DiagnoseCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -70,7 +70,7 @@ fn render_diagnosis(output: &Output, diagnosis: &Diagnosis) -> String {
 
 impl DiagnoseArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let DiagnoseCommand::Session { id } = self.what;
+        let DiagnoseCommand::Session { id } = self.command;
         let report = job.session.engine.diagnose_session(&job.session.caller, &id)?;
         job.output.print_answer(&report, || render_session(job.output, &report))
     }

@@ -21,7 +21,7 @@ use crate::text_io::{one_line, read_content};
 pub struct EpisodesArgs {
     /// Default: the turns of --session, else the sessions
     #[command(subcommand)]
-    deed: Option<EpisodesCommand>,
+    command: Option<EpisodesCommand>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -65,7 +65,7 @@ struct AddTurnsArgs {
 
 impl EpisodesArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        match self.deed {
+        match self.command {
             Some(EpisodesCommand::List { limit, after }) => list_turns(job, limit.requested_count(), after.as_deref()),
             None if job.session.caller.session.is_some() => list_turns(job, None, None),
             None | Some(EpisodesCommand::Sessions) => list_sessions(job),

@@ -12,7 +12,7 @@ use crate::output::Tone;
 #[derive(Debug, Args)]
 pub struct ForgetArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
+    reference: MemoryReferenceArgs,
     #[arg(long, help = "Why, for the history")]
     reason: Option<String>,
     /// The same text may be saved again
@@ -22,7 +22,7 @@ pub struct ForgetArgs {
 
 impl ForgetArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let id = self.which.resolve_id(job)?;
+        let id = self.reference.resolve_id(job)?;
         let how = ForgetOptions { reason: self.reason, may_return: self.may_return, expected_version: None };
         match job.session.engine.forget_with_options(&job.session.caller, id, &how)? {
             TransitionOutcome::Refused(refusal) => Err(refusal.into()),

@@ -16,7 +16,7 @@ use crate::text_io::{escape_controls, one_line};
 #[derive(Debug, Args)]
 pub struct HistoryArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
+    reference: MemoryReferenceArgs,
     #[command(flatten)]
     limit: LimitArgs,
     /// Only versions before this number
@@ -31,7 +31,7 @@ struct HistoryView<'a> {
 
 impl HistoryArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let reference = self.which.to_reference();
+        let reference = self.reference.to_reference();
         let versions =
             job.session.engine.history(&job.session.caller, &reference, self.below, self.limit.requested_count())?;
         let view = HistoryView { versions: versions.iter().map(VersionView::from).collect() };

@@ -23,7 +23,7 @@ use crate::source_files::{self, GatheredFiles, SourceFile};
 #[command(args_conflicts_with_subcommands = true)]
 pub struct IngestArgs {
     #[command(subcommand)]
-    deed: Option<IngestCommand>,
+    command: Option<IngestCommand>,
     /// Files and folders of Markdown, text, HTML and, where `pdftotext` is installed, PDF; without any, the documents
     /// there are. A document's address is its folder's name and its own; a file that came before keeps its address,
     /// whether it comes alone or with a folder
@@ -58,7 +58,7 @@ enum IngestCommand {
 
 impl IngestArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        match &self.deed {
+        match &self.command {
             Some(IngestCommand::Publish { document }) => {
                 let done = job.session.engine.publish(&job.session.caller, document)?;
                 return print_ingested(job, &[done], &[]);

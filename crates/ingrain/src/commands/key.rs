@@ -3,9 +3,7 @@
 use clap::{Args, Subcommand};
 use engine::admin::keys::{IssuedKey, NewKey};
 use engine::model::caller::{Grant, MemoryPermissions};
-use engine::model::key::Key as Kept;
-use engine::model::key::KeyRights;
-use engine::model::key::Settable;
+use engine::model::key::{Key, KeyRights, Settable};
 use engine::model::vocabulary::Role;
 use jiff::SignedDuration;
 use serde::Serialize;
@@ -21,7 +19,7 @@ const HOURS_PER_DAY: i64 = 24;
 #[derive(Debug, Args)]
 pub struct KeyArgs {
     #[command(subcommand)]
-    deed: KeyCommand,
+    command: KeyCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -109,7 +107,7 @@ struct KeyView<'a> {
 }
 
 impl<'a> KeyView<'a> {
-    fn from_key(key: &'a Kept, text: Option<&'a str>) -> KeyView<'a> {
+    fn from_key(key: &'a Key, text: Option<&'a str>) -> KeyView<'a> {
         let said = |at: Option<jiff::Timestamp>| at.map(|at| at.to_string());
         KeyView {
             id: &key.id,
@@ -133,7 +131,7 @@ struct KeysView<'a> {
 impl KeyArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        match self.deed {
+        match self.command {
             KeyCommand::List => {
                 let keys = engine.keys(caller)?;
                 let view = KeysView { keys: keys.iter().map(|key| KeyView::from_key(key, None)).collect() };

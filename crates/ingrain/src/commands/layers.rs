@@ -14,7 +14,7 @@ use crate::text_io::one_line;
 #[derive(Debug, Args)]
 pub struct ProfileArgs {
     #[command(subcommand)]
-    deed: ProfileCommand,
+    command: ProfileCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -38,7 +38,7 @@ enum ProfileCommand {
 
 impl ProfileArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let ProfileCommand::Propose { key, value, reason, store } = self.deed;
+        let ProfileCommand::Propose { key, value, reason, store } = self.command;
         let proposal = ProfileProposal { store, key, value, reason };
         propose::print_proposal(job, job.session.engine.propose_profile(&job.session.caller, proposal)?)
     }
@@ -47,7 +47,7 @@ impl ProfileArgs {
 #[derive(Debug, Args)]
 pub struct SemanticArgs {
     #[command(subcommand)]
-    deed: SemanticCommand,
+    command: SemanticCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -58,7 +58,7 @@ enum SemanticCommand {
 
 impl SemanticArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let SemanticCommand::Compact(grouping) = self.deed;
+        let SemanticCommand::Compact(grouping) = self.command;
         let engine = &job.session.engine;
         grouping.print_groups(
             job,
@@ -70,7 +70,7 @@ impl SemanticArgs {
 #[derive(Debug, Args)]
 pub struct ProceduralArgs {
     #[command(subcommand)]
-    deed: ProceduralCommand,
+    command: ProceduralCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -81,7 +81,7 @@ enum ProceduralCommand {
 
 impl ProceduralArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let ProceduralCommand::Dedup(grouping) = self.deed;
+        let ProceduralCommand::Dedup(grouping) = self.command;
         let engine = &job.session.engine;
         grouping.print_groups(
             job,

@@ -12,7 +12,7 @@ use crate::text_io::{escape_controls, one_line};
 #[derive(Debug, Args)]
 pub struct MemoryArgs {
     #[command(subcommand)]
-    deed: MemoryCommand,
+    command: MemoryCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -41,7 +41,7 @@ enum MemoryCommand {
 
 impl MemoryArgs {
     pub fn run(self, job: &Job<'_>, home: &std::path::Path) -> Result<(), Failure> {
-        match self.deed {
+        match self.command {
             MemoryCommand::List(command) => command.run(job),
             MemoryCommand::Inspect(command) => command.run(job),
             MemoryCommand::Search(command) => command.run(job),
@@ -60,13 +60,13 @@ impl MemoryArgs {
 #[derive(Debug, Args)]
 pub struct InspectArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
+    reference: MemoryReferenceArgs,
 }
 
 impl InspectArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        let reference = self.which.to_reference();
+        let reference = self.reference.to_reference();
         let memory = engine.read(caller, &reference)?;
         let versions = engine.history(caller, &engine::MemoryReference::Id(memory.id), None, None)?;
         let lineage = engine.lineage(caller, memory.id)?;

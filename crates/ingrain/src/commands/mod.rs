@@ -43,6 +43,7 @@ pub mod scan;
 pub mod search;
 pub mod serve;
 pub mod store;
+mod temp_home;
 pub mod tenant;
 mod upkeep;
 mod verify;

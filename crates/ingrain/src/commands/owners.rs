@@ -1,7 +1,7 @@
 //! `owners`: who reviews which paths.
 
 use clap::{Args, Subcommand};
-use engine::review::owners::{OwnerRule, PathOwners as Table};
+use engine::review::owners::{OwnerRule, PathOwners};
 use serde_json::json;
 
 use crate::commands::Job;
@@ -10,7 +10,7 @@ use crate::error::Failure;
 #[derive(Debug, Args)]
 pub struct OwnersArgs {
     #[command(subcommand)]
-    deed: OwnersCommand,
+    command: OwnersCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -41,13 +41,13 @@ fn parse_rule(text: &str) -> Result<OwnerRule, String> {
 impl OwnersArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        let tables = match self.deed {
+        let tables = match self.command {
             OwnersCommand::List => engine.owners(caller)?,
             OwnersCommand::Set { store, rule } => vec![engine.set_owners(caller, &store, rule)?],
             OwnersCommand::Clear { store } => vec![engine.set_owners(caller, &store, Vec::new())?],
         };
         job.output.print_answer(&json!({ "owners": tables }), || {
-            let rows = |table: &Table| {
+            let rows = |table: &PathOwners| {
                 let store = table.store.clone();
                 table
                     .rules

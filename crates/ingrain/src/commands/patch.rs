@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use engine::{Patch as Change, PatchOutcome};
+use engine::{Patch, PatchOutcome};
 
 use crate::commands::Job;
 use crate::commands::read::MemoryReferenceArgs;
@@ -16,7 +16,7 @@ use crate::text_io::read_content;
 #[derive(Debug, Args)]
 pub struct PatchArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
+    reference: MemoryReferenceArgs,
     /// The new content; `-` reads stdin
     content: Option<String>,
     /// Read the new content from a file
@@ -28,20 +28,20 @@ pub struct PatchArgs {
     #[arg(long, help = "Why, for the history")]
     reason: Option<String>,
     #[command(flatten)]
-    proof: EvidenceArgs,
+    evidence: EvidenceArgs,
 }
 
 impl PatchArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let caller = &job.session.caller;
-        let change = Change {
-            memory: self.which.resolve_id(job)?,
+        let patch = Patch {
+            memory: self.reference.resolve_id(job)?,
             expected_sha256: self.expect,
             content: read_content(self.content.as_deref(), self.file.as_deref())?,
             summary: self.reason,
-            evidence: self.proof.into_evidence(caller),
+            evidence: self.evidence.into_evidence(caller),
         };
-        match job.session.engine.patch(caller, change)? {
+        match job.session.engine.patch(caller, patch)? {
             PatchOutcome::Refused(refusal) => Err(refusal.into()),
             PatchOutcome::Saved(memory) => job.output.print_answer(&StatusView::new("patched", &memory), || {
                 let word = job.output.paint(Tone::Good, "patched");

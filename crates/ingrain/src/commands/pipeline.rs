@@ -13,7 +13,7 @@ use crate::output::{Output, Tone};
 #[derive(Debug, Args)]
 pub struct PipelineArgs {
     #[command(subcommand)]
-    deed: PipelineCommand,
+    command: PipelineCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -61,7 +61,7 @@ struct PipelinesView {
 impl PipelineArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        match self.deed {
+        match self.command {
             PipelineCommand::Enable(enable) => set_opt_in(job, enable, true),
             PipelineCommand::Disable { name, agent } => {
                 let known = engine.opt_ins(caller, Some(&name))?.into_iter().find(|opt_in| opt_in.agent == agent);

@@ -14,7 +14,7 @@ use crate::output::Tone;
 #[derive(Debug, Args)]
 pub struct ProposeArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
+    reference: MemoryReferenceArgs,
     /// The store everybody reads
     #[arg(long = "to", alias = "target-store", value_name = "SLUG", default_value = "workspace_runbooks")]
     target_store: String,
@@ -25,7 +25,7 @@ pub struct ProposeArgs {
     #[arg(long, alias = "rationale", value_name = "TEXT", default_value = "")]
     reason: String,
     #[command(flatten)]
-    proof: EvidenceArgs,
+    evidence: EvidenceArgs,
     /// What a wrong approval would cost: low, medium or high
     #[arg(long, default_value = "low")]
     risk: Risk,
@@ -38,14 +38,14 @@ impl ProposeArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         let proposed = if self.forget {
-            engine.propose_forget(caller, &self.which.to_reference(), self.reason)?
+            engine.propose_forget(caller, &self.reference.to_reference(), self.reason)?
         } else {
             let promotion = Promotion {
-                source: self.which.to_reference(),
+                source: self.reference.to_reference(),
                 target_store: self.target_store,
                 target_path: self.target_path,
                 rationale: self.reason,
-                evidence: self.proof.into_evidence(caller),
+                evidence: self.evidence.into_evidence(caller),
                 risk: self.risk,
             };
             engine.propose(caller, promotion)?

@@ -15,7 +15,7 @@ use crate::text_io::{one_line, parse_time};
 #[derive(Debug, Args)]
 pub struct QuarantineArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
+    reference: MemoryReferenceArgs,
     /// Also everything made from it
     #[arg(long)]
     derived: bool,
@@ -29,7 +29,7 @@ pub struct QuarantineArgs {
 impl QuarantineArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        let (id, reason) = (self.which.resolve_id(job)?, self.reason.as_deref());
+        let (id, reason) = (self.reference.resolve_id(job)?, self.reason.as_deref());
         let (done, status) = match self.undo {
             true => (engine.release(caller, id, reason)?, "released"),
             false => (engine.quarantine(caller, id, self.derived, reason)?, "quarantined"),
@@ -55,12 +55,12 @@ impl QuarantineArgs {
 #[derive(Debug, Args)]
 pub struct LineageArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
+    reference: MemoryReferenceArgs,
 }
 
 impl LineageArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let lineage = job.session.engine.lineage(&job.session.caller, self.which.resolve_id(job)?)?;
+        let lineage = job.session.engine.lineage(&job.session.caller, self.reference.resolve_id(job)?)?;
         let views = |memories: &'_ [engine::model::memory::Memory]| {
             json!(memories.iter().map(MemoryView::from).collect::<Vec<_>>())
         };
@@ -89,7 +89,7 @@ impl LineageArgs {
 #[derive(Debug, Args)]
 pub struct VerifyByArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
+    reference: MemoryReferenceArgs,
     /// It holds until this time or for this span (90d); then it counts as a draft
     #[arg(long, value_name = "TIME", required_unless_present = "never")]
     until: Option<String>,
@@ -104,7 +104,7 @@ impl VerifyByArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let engine = &job.session.engine;
         let until = self.until.as_deref().map(|text| parse_time(&*engine.clock, text, true)).transpose()?;
-        match engine.verify_by(&job.session.caller, self.which.resolve_id(job)?, until, self.reason)? {
+        match engine.verify_by(&job.session.caller, self.reference.resolve_id(job)?, until, self.reason)? {
             TransitionOutcome::Refused(refusal) => Err(refusal.into()),
             TransitionOutcome::Done(memory) => job.output.print_answer(&StatusView::new("confirmed", &memory), || {
                 let until = memory.verify_by.map_or("for good".to_owned(), |at| format!("until {at}"));
@@ -117,7 +117,7 @@ impl VerifyByArgs {
 #[derive(Debug, Args)]
 pub struct BanArgs {
     #[command(subcommand)]
-    deed: BanCommand,
+    command: BanCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -134,7 +134,7 @@ enum BanCommand {
 impl BanArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        match self.deed {
+        match self.command {
             BanCommand::List => {
                 let bans = engine.bans(caller)?;
                 job.output.print_answer(&json!({ "bans": bans }), || {

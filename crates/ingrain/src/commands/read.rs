@@ -39,7 +39,7 @@ impl MemoryReferenceArgs {
 #[derive(Debug, Args)]
 pub struct ReadArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
+    reference: MemoryReferenceArgs,
     /// Print the content alone
     #[arg(long)]
     raw: bool,
@@ -50,7 +50,7 @@ pub struct ReadArgs {
 
 impl ReadArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let (engine, caller, reference) = (&job.session.engine, &job.session.caller, self.which.to_reference());
+        let (engine, caller, reference) = (&job.session.engine, &job.session.caller, self.reference.to_reference());
         let memory = match &self.as_of {
             Some(time) => engine.read_as_of(caller, &reference, parse_as_of(&*engine.clock, time)?)?,
             None => engine.read(caller, &reference)?,

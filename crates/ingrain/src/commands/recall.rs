@@ -26,7 +26,7 @@ pub struct RecallArgs {
 #[derive(Debug, Args)]
 pub struct AuditArgs {
     #[command(subcommand)]
-    deed: AuditCommand,
+    command: AuditCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -48,7 +48,7 @@ enum AuditCommand {
 #[derive(Debug, Args)]
 pub struct WorkflowArgs {
     #[command(subcommand)]
-    deed: WorkflowCommand,
+    command: WorkflowCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -105,7 +105,7 @@ fn render_recalled(output: &Output, recalled: &RecallResults) -> String {
 
 impl AuditArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let AuditCommand::Add { message, action, meta, at } = self.deed;
+        let AuditCommand::Add { message, action, meta, at } = self.command;
         let at = at.as_deref().map(|text| parse_time(&*job.session.engine.clock, text, false)).transpose()?;
         let meta = meta.as_deref().map(parse_object).transpose()?.unwrap_or_default();
         let entry = AuditEntry { action, message: read_content(Some(&message), None)?, meta, at };
@@ -115,7 +115,7 @@ impl AuditArgs {
 
 impl WorkflowArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let WorkflowCommand::Step { workflow, step, output, at } = self.deed;
+        let WorkflowCommand::Step { workflow, step, output, at } = self.command;
         let completed_at = at.as_deref().map(|text| parse_time(&*job.session.engine.clock, text, false)).transpose()?;
         let output = read_content(Some(&output), None)?;
         let step = StepOutput { workflow, step, output, completed_at };

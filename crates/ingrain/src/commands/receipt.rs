@@ -5,7 +5,7 @@ use engine::MemoryReference;
 use engine::model::id::MemoryId;
 use engine::ports::row::RecordPage;
 use engine::recall::usage::MemoryUsage;
-use engine::receipts::receipt::{ConsideredMemory, Receipt as Record};
+use engine::receipts::receipt::{ConsideredMemory, Receipt};
 use engine::receipts::render::ContextBlock;
 use engine::text::plural::format_count;
 use serde_json::json;
@@ -19,7 +19,7 @@ use crate::text_io::one_line;
 #[derive(Debug, Args)]
 pub struct ReceiptArgs {
     #[command(subcommand)]
-    deed: ReceiptCommand,
+    command: ReceiptCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -27,7 +27,7 @@ enum ReceiptCommand {
     /// Receipts, newest first; with --run, that run's
     List {
         #[command(flatten)]
-        stretch: PageArgs,
+        page: PageArgs,
     },
     /// One receipt: every candidate and what became of it
     Show {
@@ -61,10 +61,10 @@ const NOT_EXACT_EXIT_CODE: u8 = 1;
 impl ReceiptArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        match self.deed {
-            ReceiptCommand::List { stretch } => {
+        match self.command {
+            ReceiptCommand::List { page } => {
                 let RecordPage { items, next } =
-                    engine.receipts(caller, caller.run.as_deref(), &stretch.into_paging())?;
+                    engine.receipts(caller, caller.run.as_deref(), &page.into_paging())?;
                 let view = json!({ "receipts": items, "next": next });
                 job.output
                     .print_answer(&view, || append_next_cursor(render_receipts(job.output, &items), next.as_deref()))
@@ -92,8 +92,8 @@ impl ReceiptArgs {
     }
 }
 
-fn render_receipts(output: &Output, receipts: &[Record]) -> String {
-    let row = |receipt: &Record| {
+fn render_receipts(output: &Output, receipts: &[Receipt]) -> String {
+    let row = |receipt: &Receipt| {
         let shown = receipt.candidates.iter().filter(|considered| considered.block.is_some()).count();
         vec![
             receipt.id.clone(),
@@ -108,7 +108,7 @@ fn render_receipts(output: &Output, receipts: &[Record]) -> String {
     output.render_table(&["receipt", "at", "caller", "run", "shown", "tokens", "query"], receipts.iter().map(row))
 }
 
-fn render_receipt(output: &Output, receipt: &Record) -> String {
+fn render_receipt(output: &Output, receipt: &Receipt) -> String {
     let row = |considered: &ConsideredMemory| {
         let block = match considered.block {
             Some(ContextBlock::Trusted) => "trusted",

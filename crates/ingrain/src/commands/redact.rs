@@ -1,10 +1,10 @@
-//! `redact`, `erase`, `certificate`: text that goes for good, and the proof.
+//! `redact`, `erase`, `certificate`: text that goes for good, and the certificate.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use engine::model::id::VersionId;
-use engine::removal::certificate::Certificate as Proof;
+use engine::removal::certificate::Certificate;
 use engine::text::decode_error;
 use engine::text::plural::format_count;
 use engine::{EraseTarget, RedactionOutcome, RedactionRequest};
@@ -19,7 +19,7 @@ use crate::text_io::read_text_file;
 #[derive(Debug, Args)]
 pub struct RedactArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
+    reference: MemoryReferenceArgs,
     #[arg(long, help = "Why, for the history and the certificate")]
     reason: String,
     /// Only this version (repeatable); default: all of them
@@ -34,7 +34,7 @@ impl RedactArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let versions = (!self.version_id.is_empty()).then_some(self.version_id);
         let redaction = RedactionRequest {
-            memory: self.which.resolve_id(job)?,
+            memory: self.reference.resolve_id(job)?,
             versions,
             reason: self.reason,
             may_return: self.may_return,
@@ -111,7 +111,7 @@ impl EraseArgs {
 #[derive(Debug, Args)]
 pub struct CertificateArgs {
     #[command(subcommand)]
-    deed: CertificateCommand,
+    command: CertificateCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -138,7 +138,7 @@ enum CertificateCommand {
 impl CertificateArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        match self.deed {
+        match self.command {
             CertificateCommand::List => {
                 let certificates = engine.certificates(caller)?;
                 job.output
@@ -169,24 +169,24 @@ impl CertificateArgs {
     }
 }
 
-fn parse_certificate(text: &str) -> Result<Proof, Failure> {
+fn parse_certificate(text: &str) -> Result<Certificate, Failure> {
     decode_error::from_slice(text.as_bytes())
         .map_err(|words| Failure::user_error("shape.certificate", format!("the certificate does not fit {words}")))
 }
 
-fn render_certificates(job: &Job<'_>, certificates: &[Proof]) -> String {
-    let row = |proof: &Proof| {
+fn render_certificates(job: &Job<'_>, certificates: &[Certificate]) -> String {
+    let row = |certificate: &Certificate| {
         vec![
-            proof.id.clone(),
-            format!("{} {}", proof.erasure, proof.subject),
+            certificate.id.clone(),
+            format!("{} {}", certificate.erasure, certificate.subject),
             format!(
                 "{}, {}",
-                format_count(proof.memories, "memory", "memories"),
-                format_count(proof.versions, "version", "versions")
+                format_count(certificate.memories, "memory", "memories"),
+                format_count(certificate.versions, "version", "versions")
             ),
-            proof.by.clone(),
-            proof.at.to_string(),
-            proof.why.clone().unwrap_or_default(),
+            certificate.by.clone(),
+            certificate.at.to_string(),
+            certificate.why.clone().unwrap_or_default(),
         ]
     };
     job.output.render_table(&["id", "what", "how many", "by", "when", "why"], certificates.iter().map(row))

@@ -47,7 +47,7 @@ pub struct RememberArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     metadata: Vec<String>,
     #[command(flatten)]
-    proof: EvidenceArgs,
+    evidence: EvidenceArgs,
     #[arg(long, value_name = "0..1", help = "How sure you are")]
     confidence: Option<f64>,
     #[arg(long, value_name = "0..1", help = "How much it matters")]
@@ -136,7 +136,7 @@ impl RememberArgs {
             session: self.turn_session.or_else(|| caller.session.clone()),
             turn: self.turn,
             speaker: self.speaker,
-            evidence: self.proof.into_evidence(caller),
+            evidence: self.evidence.into_evidence(caller),
             derived_from: self.derived_from,
             expected_sha256: self.expect,
             create_only: false,

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use engine::review::{
-    Action, BulkDecisionReport, DecisionOutcome, QueueFilter, QueuePage, Review as Waiting, ReviewState, ReviewView,
+    Action, BulkDecisionReport, DecisionOutcome, QueueFilter, QueuePage, Review, ReviewState, ReviewView,
 };
 use serde_json::json;
 use similar::TextDiff;
@@ -17,7 +17,7 @@ use crate::text_io::{escape_controls, one_line};
 #[derive(Debug, Args)]
 pub struct ReviewArgs {
     #[command(subcommand)]
-    deed: ReviewCommand,
+    command: ReviewCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -96,7 +96,7 @@ struct DecisionArgs {
 impl ReviewArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        match self.deed {
+        match self.command {
             ReviewCommand::List(list) => list.run(job),
             ReviewCommand::Show { id } => print_review(job, &engine.review(caller, &id)?),
             ReviewCommand::Confirm(decision) => decision.run(job, true),
@@ -134,8 +134,8 @@ impl ListReviewsArgs {
     }
 }
 
-fn render_reviews(output: &Output, reviews: &[Waiting]) -> String {
-    let row = |review: &Waiting| {
+fn render_reviews(output: &Output, reviews: &[Review]) -> String {
+    let row = |review: &Review| {
         let place = review.target_path.as_deref().map(|path| format!("/{path}")).unwrap_or_default();
         vec![
             review.id.to_string(),

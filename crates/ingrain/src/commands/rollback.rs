@@ -12,7 +12,7 @@ use crate::output::Tone;
 #[derive(Debug, Args)]
 pub struct RollbackArgs {
     #[command(flatten)]
-    which: MemoryReferenceArgs,
+    reference: MemoryReferenceArgs,
     /// Bring back what it had replaced: another memory, or the version of this one that stood before
     #[arg(long)]
     restore: bool,
@@ -22,7 +22,7 @@ pub struct RollbackArgs {
 
 impl RollbackArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let id = self.which.resolve_id(job)?;
+        let id = self.reference.resolve_id(job)?;
         match job.session.engine.rollback(&job.session.caller, id, self.restore, self.reason.as_deref())? {
             RollbackOutcome::Refused(refusal) => Err(refusal.into()),
             RollbackOutcome::Done(done) => {

@@ -14,7 +14,7 @@ use crate::output::Tone;
 #[derive(Debug, Args)]
 pub struct RunArgs {
     #[command(subcommand)]
-    deed: RunCommand,
+    command: RunCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -49,14 +49,14 @@ enum RunCommand {
         #[arg(long, help = "Only open ones")]
         open: bool,
         #[command(flatten)]
-        stretch: PageArgs,
+        page: PageArgs,
     },
 }
 
 impl RunArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        match self.deed {
+        match self.command {
             RunCommand::Open { id, goal, workflow } => {
                 let run = engine.open_run(caller, id, goal, workflow)?;
                 let view = json!({ "status": "open", "id": run.id, "run": run });
@@ -67,8 +67,8 @@ impl RunArgs {
                 let run = id.or_else(|| caller.run.clone()).ok_or_else(missing)?;
                 close_run(job, &CloseRunRequest { run, outcome, summary, workflow })
             }
-            RunCommand::List { open, stretch } => {
-                let RecordPage { items, next } = engine.runs(caller, open, &stretch.into_paging())?;
+            RunCommand::List { open, page } => {
+                let RecordPage { items, next } = engine.runs(caller, open, &page.into_paging())?;
                 job.output.print_answer(&json!({ "runs": items, "next": next }), || {
                     let row = |run: &engine::Run| {
                         let ended = run.outcome.map_or("open", RunOutcome::as_str).to_owned();

@@ -19,7 +19,7 @@ use crate::text_io::{escape_controls, read_stdin, read_text_file};
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct ScanArgs {
     #[command(subcommand)]
-    deed: Option<AllowlistCommand>,
+    command: Option<AllowlistCommand>,
     /// Files to scan; `-` is stdin
     #[arg(value_name = "FILE", required_unless_present_any = ["jsonl", "all"])]
     files: Vec<PathBuf>,
@@ -81,12 +81,12 @@ struct JsonLine {
 impl ScanArgs {
     /// Whether it is about what is kept rather than about a text.
     pub fn needs_database(&self) -> bool {
-        self.deed.is_some() || self.all || self.allowed
+        self.command.is_some() || self.all || self.allowed
     }
 
     pub fn run_on_database(self, job: &Job<'_>) -> Result<(), Failure> {
-        match self.deed {
-            Some(deed) => deed.run(job),
+        match self.command {
+            Some(command) => command.run(job),
             None if self.all => rescan::run(job, self.propose),
             None => self.scan_inputs(job.output, &|text| Ok(job.session.engine.scan(&job.session.caller, text)?)),
         }

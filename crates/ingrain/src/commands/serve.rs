@@ -173,24 +173,24 @@ fn log_to_stderr(settings: &ServerConfig, clock: &Arc<dyn Clock>) -> Result<(), 
             return Err(Failure::user_error("config.log", message).with_hint("one of: text, json"));
         }
     };
-    let set = tracing_subscriber::registry().with(log).with(collector(settings, clock)?).try_init();
+    let set = tracing_subscriber::registry().with(log).with(otlp_layer(settings, clock)?).try_init();
     set.map_err(|error| Failure::system_error("serve.log", error.to_string()))
 }
 
 #[cfg(feature = "otlp")]
-fn collector(settings: &ServerConfig, clock: &Arc<dyn Clock>) -> Result<Option<server::Otlp>, Failure> {
+fn otlp_layer(settings: &ServerConfig, clock: &Arc<dyn Clock>) -> Result<Option<server::Otlp>, Failure> {
     server::Otlp::new(settings, clock.clone()).map_err(|error| Failure::system_error("serve.otlp", error.to_string()))
 }
 
 #[cfg(not(feature = "otlp"))]
-fn collector(
+fn otlp_layer(
     settings: &ServerConfig,
     _: &Arc<dyn Clock>,
 ) -> Result<Option<tracing_subscriber::layer::Identity>, Failure> {
     match settings.otlp_endpoint.is_empty() {
         true => Ok(None),
         false => Err(Failure::user_error("config.otlp", "this ingrain was built without the feature `otlp`")
-            .hint("build with `--features otlp`, or unset `server.otlp_endpoint`")),
+            .with_hint("build with `--features otlp`, or unset `server.otlp_endpoint`")),
     }
 }
 

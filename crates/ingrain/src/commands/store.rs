@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use engine::NewStore;
-use engine::model::store::Store as Container;
+use engine::model::store::Store;
 use engine::model::vocabulary::{Access, ScopeKind, Trust};
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use crate::output::{Output, Tone};
 #[derive(Debug, Args)]
 pub struct StoreArgs {
     #[command(subcommand)]
-    deed: StoreCommand,
+    command: StoreCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -51,13 +51,13 @@ struct CreateStoreArgs {
 
 #[derive(Serialize)]
 struct StoresView {
-    stores: Vec<Container>,
+    stores: Vec<Store>,
 }
 
 impl StoreArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
-        match self.deed {
+        match self.command {
             StoreCommand::List => {
                 let view = StoresView { stores: engine.stores(caller)? };
                 job.output.print_answer(&view, || render_stores(job.output, &view.stores))
@@ -85,8 +85,8 @@ impl StoreArgs {
     }
 }
 
-fn render_stores(output: &Output, stores: &[Container]) -> String {
-    let row = |store: &Container| {
+fn render_stores(output: &Output, stores: &[Store]) -> String {
+    let row = |store: &Store| {
         vec![
             store.slug.clone(),
             store.title.clone(),

@@ -17,7 +17,7 @@ const SLUG_BYTES_MAX: usize = 64;
 #[derive(Debug, Args)]
 pub struct TenantArgs {
     #[command(subcommand)]
-    deed: TenantCommand,
+    command: TenantCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -44,7 +44,7 @@ impl TenantArgs {
             return Err(engine::model::refusal::Refusal::new("policy.admins_only", message).into());
         }
         let engine = assemble::open_engine(config)?;
-        match self.deed {
+        match self.command {
             TenantCommand::List => {
                 engine.start_tenant("default")?;
                 let view = TenantsView { tenants: engine.tenants()? };

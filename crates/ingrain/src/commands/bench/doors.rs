@@ -9,7 +9,7 @@ use super::measure::{Figures, Meter};
 use super::process::Process;
 use super::{corpus, fill_corpus, mcp, serve};
 use crate::assemble::Session;
-use crate::commands::demo::TempHome;
+use crate::commands::temp_home::TempHome;
 use crate::config::Config;
 use crate::error::Failure;
 use crate::output::Output;

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::assemble::{Session, open_engine};
 use crate::cli::GlobalArgs;
-use crate::commands::demo::TempHome;
+use crate::commands::temp_home::TempHome;
 use crate::config::Config;
 use crate::error::Failure;
 use crate::output::Output;
@@ -40,7 +40,7 @@ const WARM_UP: usize = 20;
 #[derive(Debug, Args)]
 pub struct BenchArgs {
     #[command(subcommand)]
-    deed: BenchCommand,
+    command: BenchCommand,
 }
 
 #[derive(Debug, Subcommand)]
@@ -165,7 +165,7 @@ impl BenchArgs {
         let measured = |bench, count, measure: &dyn Fn(&Session) -> Result<Vec<Figures>, Failure>| {
             run_measurement(config, db, output, bench, count, measure)
         };
-        match self.deed {
+        match self.command {
             BenchCommand::Report(asked) => report::run(&asked, global, output),
             BenchCommand::Governance => governance::run(config, output),
             BenchCommand::Scan { files } => scan::run(output, &files),

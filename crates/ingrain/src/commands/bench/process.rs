@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::measure::read_proc_field;
-use crate::commands::demo::TempHome;
+use crate::commands::temp_home::TempHome;
 use crate::error::Failure;
 
 /// Ticks of the processor clock in `/proc`: what Linux tells every program, whatever its own clock does.

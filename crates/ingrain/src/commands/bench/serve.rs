@@ -14,7 +14,7 @@ use super::process::{Process, process_failure};
 use super::search::measure_searches;
 use super::{WARM_UP, corpus, fill_corpus};
 use crate::assemble::Session;
-use crate::commands::demo::TempHome;
+use crate::commands::temp_home::TempHome;
 use crate::config::Config;
 use crate::error::Failure;
 use crate::output::Output;

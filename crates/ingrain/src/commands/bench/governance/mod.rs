@@ -9,7 +9,7 @@ mod recall;
 use serde::Serialize;
 
 use crate::assemble::Session;
-use crate::commands::demo::TempHome;
+use crate::commands::temp_home::TempHome;
 use crate::config::Config;
 use crate::error::Failure;
 use crate::output::{Output, Tone};

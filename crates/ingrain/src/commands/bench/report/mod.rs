@@ -19,7 +19,7 @@ use super::retrieval::{Quality, RetrievalReport};
 use super::{BenchReport, QUERIES_DEFAULT, corpus};
 use crate::cli::GlobalArgs;
 use crate::clock::SystemClock;
-use crate::commands::demo::TempHome;
+use crate::commands::temp_home::TempHome;
 use crate::error::Failure;
 use crate::output::Output;
 use plot::{BarChart, LineChart, Series};

@@ -5,11 +5,11 @@ use super::{Figures, Quality, ReportArgs, ReportData, RetrievalReport, SpeedRepo
 use crate::commands::bench::doors;
 
 /// Everything from here on is kept when the page is made anew.
-const MARK: &str = "<!-- by hand from here on: `ingrain bench report` keeps what is below this line -->";
+const HAND_WRITTEN_MARK: &str = "<!-- by hand from here on: `ingrain bench report` keeps what is below this line -->";
 
 /// The part of an earlier page that somebody wrote.
 pub fn hand_written_part(page: &str) -> &str {
-    page.split_once(MARK).map_or("", |(_, below)| below.trim())
+    page.split_once(HAND_WRITTEN_MARK).map_or("", |(_, below)| below.trim())
 }
 
 pub fn render_page(measured: &ReportData, asked: &ReportArgs, by_hand: &str) -> String {
@@ -22,7 +22,7 @@ pub fn render_page(measured: &ReportData, asked: &ReportArgs, by_hand: &str) -> 
             "## Governance\n\n{} of {} promises of `ingrain bench governance` hold.",
             measured.governance.passed, measured.governance.total
         ),
-        MARK.to_owned(),
+        HAND_WRITTEN_MARK.to_owned(),
         by_hand.to_owned(),
     ];
     let sections: Vec<String> = sections.into_iter().filter(|section| !section.is_empty()).collect();
@@ -176,6 +176,6 @@ mod tests {
     #[test]
     fn what_people_wrote_is_kept_and_nothing_else() {
         assert_eq!(hand_written_part("# Benchmarks\n\nold figures"), "");
-        assert_eq!(hand_written_part(&format!("old\n\n{MARK}\n\n## Doors\n\nfast\n")), "## Doors\n\nfast");
+        assert_eq!(hand_written_part(&format!("old\n\n{HAND_WRITTEN_MARK}\n\n## Doors\n\nfast\n")), "## Doors\n\nfast");
     }
 }

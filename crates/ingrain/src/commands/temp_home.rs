@@ -1,0 +1,45 @@
+//! A private temporary home with its own database, for `demo` and `bench`.
+
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use crate::config::{Config, EmbeddingSettings};
+use crate::error::Failure;
+
+/// A directory readable by its owner only, removed on drop.
+pub struct TempHome(PathBuf);
+
+impl TempHome {
+    pub fn new(purpose: &str) -> Result<TempHome, Failure> {
+        let mut random = [0_u8; 8];
+        let name = getrandom::fill(&mut random).map(|()| u64::from_le_bytes(random)).unwrap_or_default();
+        let place = std::env::temp_dir().join(format!("ingrain-{purpose}-{}-{name:016x}", std::process::id()));
+        std::fs::DirBuilder::new().mode(0o700).create(&place).map_err(|error| {
+            Failure::system_error("store.unwritable", format!("cannot make `{}`: {error}", place.display()))
+        })?;
+        Ok(TempHome(place))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The settings of the user, but on a database in here.
+    pub fn redirect_config(&self, config: &Config) -> Config {
+        let weights = config.transformer_weights().display().to_string();
+        Config {
+            home: self.0.clone(),
+            db: String::new(),
+            tenant: "default".to_owned(),
+            embeddings: EmbeddingSettings { weights, ..config.embeddings.clone() },
+            ..config.clone()
+        }
+    }
+}
+
+impl Drop for TempHome {
+    fn drop(&mut self) {
+        // Left-overs in the temporary directory are the system's to sweep.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
