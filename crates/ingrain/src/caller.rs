@@ -8,7 +8,7 @@ use engine::model::caller::{Caller, Grant, MemoryPermissions};
 use engine::model::id::TenantId;
 use engine::model::vocabulary::Role;
 
-use crate::config::{Config, RULE_MANAGE, RULE_READ};
+use crate::config::{Config, RULE_MANAGE, RULE_READ, RoleRules};
 use crate::error::Failure;
 
 /// `--as`, read.
@@ -119,7 +119,7 @@ fn collect_grants(config: &Config, principal: &str) -> Result<BTreeMap<String, G
 }
 
 fn role_rules(config: &Config, role: Role) -> Result<MemoryPermissions, Failure> {
-    let held = config.roles.get(&role).map(|held| held.rules.as_slice()).unwrap_or_default();
+    let held = config.roles.get(&role).map(RoleRules::permissions);
     // All roles are checked: a misspelt rule would silently take one away from somebody else.
     for rule in config.roles.values().flat_map(|held| &held.rules).chain(&config.revoke) {
         if rule != RULE_READ && rule != RULE_MANAGE {
@@ -129,8 +129,9 @@ fn role_rules(config: &Config, role: Role) -> Result<MemoryPermissions, Failure>
                 .with_hint("`ingrain config show` says which are set and where"));
         }
     }
-    let holds = |rule: &str| held.iter().any(|name| name == rule) && !config.revoke.iter().any(|name| name == rule);
-    Ok(MemoryPermissions { read: holds(RULE_READ), manage: holds(RULE_MANAGE) })
+    let held = held.unwrap_or(MemoryPermissions { read: false, manage: false });
+    let is_revoked = |rule: &str| config.revoke.iter().any(|name| name == rule);
+    Ok(MemoryPermissions { read: held.read && !is_revoked(RULE_READ), manage: held.manage && !is_revoked(RULE_MANAGE) })
 }
 
 fn check_names(caller: &Caller, config: &Config) -> Result<(), Failure> {

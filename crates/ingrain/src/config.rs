@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use engine::model::caller::Grant;
+use engine::model::caller::{Grant, MemoryPermissions};
 use engine::model::limits::Limits;
 use engine::model::ruleset::Ruleset;
 use engine::model::vocabulary::Role;
@@ -163,6 +163,13 @@ pub struct KnowledgeSettings {
 #[serde(deny_unknown_fields)]
 pub struct RoleRules {
     pub rules: Vec<String>,
+}
+
+impl RoleRules {
+    pub fn permissions(&self) -> MemoryPermissions {
+        let holds = |rule: &str| self.rules.iter().any(|name| name == rule);
+        MemoryPermissions { read: holds(RULE_READ), manage: holds(RULE_MANAGE) }
+    }
 }
 
 /// The two rules by name.

@@ -35,6 +35,11 @@ impl Failure {
         Failure::SystemError { code, message: message.into() }
     }
 
+    /// A file or stream that cannot be read.
+    pub fn unreadable_input(name: impl std::fmt::Display, error: &std::io::Error) -> Failure {
+        Failure::user_error("input.unreadable", format!("cannot read `{name}`: {error}"))
+    }
+
     pub fn with_hint(self, hint: impl Into<String>) -> Failure {
         match self {
             Failure::UserError { code, message, .. } => Failure::UserError { code, message, hint: Some(hint.into()) },

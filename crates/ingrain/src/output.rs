@@ -142,6 +142,11 @@ impl Output {
     }
 }
 
+/// `/path`, to follow the name of a store; empty for a memory without a path.
+pub fn path_suffix(path: Option<&str>) -> String {
+    path.map(|path| format!("/{path}")).unwrap_or_default()
+}
+
 /// A write that failed because nobody reads any more ends the command without a word.
 pub fn map_write_error(result: std::io::Result<()>) -> Result<(), Failure> {
     result.map_err(|error| match error.kind() {

@@ -31,15 +31,14 @@ pub fn read_stdin() -> Result<String, Failure> {
 
 pub fn read_text_file(path: &Path) -> Result<String, Failure> {
     let name = path.display().to_string();
-    let file = std::fs::File::open(path)
-        .map_err(|error| Failure::user_error("input.unreadable", format!("cannot read `{name}`: {error}")))?;
+    let file = std::fs::File::open(path).map_err(|error| Failure::unreadable_input(&name, &error))?;
     decode_utf8(&name, read_bounded(&name, file)?)
 }
 
 fn read_bounded(name: &str, reader: impl Read) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let read = reader.take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Failure::user_error("input.unreadable", format!("cannot read `{name}`: {error}")))?;
+    read.map_err(|error| Failure::unreadable_input(name, &error))?;
     match bytes.len() as u64 > INPUT_BYTES_MAX {
         true => Err(Failure::user_error("shape.too_large", format!("`{name}` is larger than {INPUT_BYTES_MAX} bytes"))),
         false => Ok(bytes),

@@ -12,7 +12,7 @@ use engine::{EPISODES_STORE, Remembered, SessionSummary, Turn};
 use serde_json::{Value, json};
 
 use crate::commands::Job;
-use crate::commands::page_args::LimitArgs;
+use crate::commands::page_args::{PageArgs, append_next_cursor};
 use crate::error::Failure;
 use crate::json_views::{MemoryView, SavedView};
 use crate::text_io::{one_line, read_content};
@@ -29,10 +29,7 @@ enum EpisodesCommand {
     /// Turns, newest first; with --session, that session's in order
     List {
         #[command(flatten)]
-        limit: LimitArgs,
-        /// Go on where a page ended
-        #[arg(long, value_name = "CURSOR")]
-        after: Option<String>,
+        page: PageArgs,
     },
     /// The sessions, the latest first
     Sessions,
@@ -66,7 +63,7 @@ struct AddTurnsArgs {
 impl EpisodesArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         match self.command {
-            Some(EpisodesCommand::List { limit, after }) => list_turns(job, limit.requested_count(), after.as_deref()),
+            Some(EpisodesCommand::List { page }) => list_turns(job, page.requested_count(), page.after()),
             None if job.session.caller.session.is_some() => list_turns(job, None, None),
             None | Some(EpisodesCommand::Sessions) => list_sessions(job),
             Some(EpisodesCommand::Add(add)) => add.run(job),
@@ -100,8 +97,7 @@ fn list_turns(job: &Job<'_>, limit: Option<usize>, after: Option<&str>) -> Resul
     };
     let header = ["session", "turn", "role", "said", "importance", "expires", "id"];
     job.output.print_answer(&view, || {
-        let more = next.as_ref().map(|next| format!("\nmore: --after {next}")).unwrap_or_default();
-        job.output.render_table(&header, listing.memories.iter().map(row)) + &more
+        append_next_cursor(job.output.render_table(&header, listing.memories.iter().map(row)), next.as_deref())
     })
 }
 

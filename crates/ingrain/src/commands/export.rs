@@ -277,7 +277,7 @@ impl ImportArgs {
     }
 
     fn read_failure(&self, error: &std::io::Error) -> Failure {
-        Failure::user_error("input.unreadable", format!("cannot read `{}`: {error}", self.path.display()))
+        Failure::unreadable_input(self.path.display(), error)
     }
 
     fn import_markdown(
@@ -312,9 +312,7 @@ impl ImportArgs {
 }
 
 fn collect_markdown_files(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let unreadable = |error: std::io::Error| {
-        Failure::user_error("input.unreadable", format!("cannot read `{}`: {error}", path.display()))
-    };
+    let unreadable = |error: std::io::Error| Failure::unreadable_input(path.display(), &error);
     if !path.is_dir() {
         files.push(path.to_owned());
         return Ok(());

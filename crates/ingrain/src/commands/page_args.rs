@@ -28,6 +28,15 @@ pub struct PageArgs {
 }
 
 impl PageArgs {
+    /// The cursor of the previous page.
+    pub fn after(&self) -> Option<&str> {
+        self.after.as_deref()
+    }
+
+    pub fn requested_count(&self) -> Option<usize> {
+        self.limit.requested_count()
+    }
+
     pub fn into_paging(self) -> Paging {
         Paging { after: self.after, limit: self.limit.requested_count() }
     }

@@ -63,8 +63,7 @@ impl ReceiptArgs {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
         match self.command {
             ReceiptCommand::List { page } => {
-                let RecordPage { items, next } =
-                    engine.receipts(caller, caller.run.as_deref(), &page.into_paging())?;
+                let RecordPage { items, next } = engine.receipts(caller, caller.run.as_deref(), &page.into_paging())?;
                 let view = json!({ "receipts": items, "next": next });
                 job.output
                     .print_answer(&view, || append_next_cursor(render_receipts(job.output, &items), next.as_deref()))

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::commands::Job;
 use crate::error::Failure;
 use crate::json_views::SavedView;
-use crate::output::{Output, Tone};
+use crate::output::{Output, Tone, path_suffix};
 use crate::text_io::{parse_time, read_content};
 
 #[derive(Debug, Args)]
@@ -207,9 +207,9 @@ fn render_saved(output: &Output, saved: &SavedMemory) -> String {
         SaveOutcome::Updated => "updated",
         SaveOutcome::Unchanged => "known already",
     };
-    let place = memory.path.as_deref().map(|path| format!("/{path}")).unwrap_or_default();
+    let path = path_suffix(memory.path.as_deref());
     let mut lines = vec![
-        format!("{} in {}{place} ({})", output.paint(Tone::Good, word), memory.store, memory.scope),
+        format!("{} in {}{path} ({})", output.paint(Tone::Good, word), memory.store, memory.scope),
         format!("  id      {}", memory.id),
         format!("  sha256  {}", memory.sha256),
         format!("  {}, {}, version {}", memory.trust, memory.state, memory.version_number),

@@ -8,10 +8,10 @@ use serde_json::json;
 use similar::TextDiff;
 
 use crate::commands::Job;
-use crate::commands::page_args::LimitArgs;
+use crate::commands::page_args::{PageArgs, append_next_cursor};
 use crate::error::Failure;
 use crate::json_views::MemoryView;
-use crate::output::{Output, Tone};
+use crate::output::{Output, Tone, path_suffix};
 use crate::text_io::{escape_controls, one_line};
 
 #[derive(Debug, Args)]
@@ -57,10 +57,7 @@ struct ListReviewsArgs {
     #[arg(long, value_name = "SLUG")]
     store: Option<String>,
     #[command(flatten)]
-    limit: LimitArgs,
-    /// Go on where a page ended
-    #[arg(long, value_name = "CURSOR")]
-    after: Option<String>,
+    page: PageArgs,
 }
 
 /// One state, or every one.
@@ -110,13 +107,13 @@ impl ReviewArgs {
 
 impl ListReviewsArgs {
     fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let after = self.after.as_deref().map(QueuePage::mark_from_token).transpose()?;
+        let after = self.page.after().map(QueuePage::mark_from_token).transpose()?;
         let filter = QueueFilter {
             state: self.state.0,
             action: self.action,
             store: self.store,
             after,
-            limit: self.limit.requested_count(),
+            limit: self.page.requested_count(),
         };
         let queue = job.session.engine.reviews(&job.session.caller, &filter)?;
         let next = queue.next_token();
@@ -125,22 +122,18 @@ impl ListReviewsArgs {
             if queue.reviews.is_empty() {
                 return "nothing waits".to_owned();
             }
-            let mut text = render_reviews(job.output, &queue.reviews);
-            if let Some(next) = &next {
-                text += &format!("\nmore: --after {next}");
-            }
-            text
+            append_next_cursor(render_reviews(job.output, &queue.reviews), next.as_deref())
         })
     }
 }
 
 fn render_reviews(output: &Output, reviews: &[Review]) -> String {
     let row = |review: &Review| {
-        let place = review.target_path.as_deref().map(|path| format!("/{path}")).unwrap_or_default();
+        let path = path_suffix(review.target_path.as_deref());
         vec![
             review.id.to_string(),
             review.action.to_string(),
-            format!("{}{place}", review.target_store),
+            format!("{}{path}", review.target_store),
             review.risk.to_string(),
             review.state.to_string(),
             review.proposer.clone(),
@@ -226,9 +219,9 @@ fn print_decision(job: &Job<'_>, decided: DecisionOutcome) -> Result<(), Failure
             let (review, memory) = (&approval.review, &approval.memory);
             let view = json!({ "status": review.state, "review": review, "memory": MemoryView::from(memory) });
             job.output.print_answer(&view, || {
-                let place = memory.path.as_deref().map(|path| format!("/{path}")).unwrap_or_default();
+                let path = path_suffix(memory.path.as_deref());
                 format!(
-                    "{} {}: {}{place} {}",
+                    "{} {}: {}{path} {}",
                     job.output.paint(Tone::Good, "approved"),
                     review.id,
                     memory.store,

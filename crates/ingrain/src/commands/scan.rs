@@ -147,8 +147,7 @@ impl ScanArgs {
 
     /// Answers while reading, so that a file larger than memory is no trouble.
     fn scan_lines(&self, file: &Path, inspect: &Inspector<'_>) -> Result<(), Failure> {
-        let unreadable =
-            |error| Failure::user_error("input.unreadable", format!("cannot read `{}`: {error}", file.display()));
+        let unreadable = |error: std::io::Error| Failure::unreadable_input(file.display(), &error);
         let reader: Box<dyn Read> = match file == Path::new("-") {
             true => Box::new(std::io::stdin().lock()),
             false => Box::new(std::fs::File::open(file).map_err(unreadable)?),

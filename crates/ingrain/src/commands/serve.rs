@@ -22,7 +22,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::assemble::Session;
 use crate::clock::SystemClock;
-use crate::config::{Config, RULE_MANAGE, RULE_READ};
+use crate::config::Config;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 use crate::stderr_log::LogWriter;
@@ -152,9 +152,7 @@ pub fn random_key_bytes() -> Result<[u8; KEY_RANDOM_BYTES], Failure> {
 }
 
 fn rules_by_role(config: &Config) -> std::collections::BTreeMap<Role, MemoryPermissions> {
-    let held = |names: &[String], rule: &str| names.iter().any(|name| name == rule);
-    let of = |names: &[String]| MemoryPermissions { read: held(names, RULE_READ), manage: held(names, RULE_MANAGE) };
-    config.roles.iter().map(|(role, held)| (*role, of(&held.rules))).collect()
+    config.roles.iter().map(|(role, held)| (*role, held.permissions())).collect()
 }
 
 /// Words for people and machines on stderr, spans for a collector.

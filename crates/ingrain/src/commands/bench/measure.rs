@@ -103,17 +103,17 @@ pub fn cpu_time() -> Duration {
     Duration::new(spent.tv_sec.max(0) as u64, spent.tv_nsec.max(0) as u32)
 }
 
-/// The most memory this process ever held; 0 where the system does not tell.
-pub fn peak_memory_bytes() -> u64 {
+/// Peak resident memory of a process, by its id or `self`; 0 where `/proc` does not say.
+pub fn peak_memory_bytes(process: impl std::fmt::Display) -> u64 {
     const KIB: u64 = 1024;
-    read_proc_field("/proc/self/status", "VmHWM:").map_or(0, |kib| kib * KIB)
+    read_proc_field(&format!("/proc/{process}/status"), "VmHWM:").map_or(0, |kib| kib * KIB)
 }
 
 fn written_bytes() -> Option<u64> {
     read_proc_field("/proc/self/io", "write_bytes:")
 }
 
-pub fn read_proc_field(file: &str, name: &str) -> Option<u64> {
+fn read_proc_field(file: &str, name: &str) -> Option<u64> {
     let text = std::fs::read_to_string(file).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()

@@ -239,7 +239,7 @@ fn run_measurement(
         figures,
         database_bytes,
         bytes_per_memory: database_bytes as f64 / count.max(1) as f64,
-        peak_memory_bytes: measure::peak_memory_bytes(),
+        peak_memory_bytes: measure::peak_memory_bytes("self"),
         disk_syncs: health.syncs,
     };
     output.print_answer(&report, || render_report(output, &report))
@@ -333,17 +333,8 @@ fn measure_contexts(session: &Session, from: usize, queries: usize) -> Result<Fi
 }
 
 fn render_retrieval(output: &Output, report: &retrieval::RetrievalReport) -> String {
-    let row = |name: &str, quality: &retrieval::Quality| {
-        let recall = |cut: &str| format!("{:.1}", quality.recall.get(cut).copied().unwrap_or_default());
-        let means =
-            [recall("5"), recall("10"), recall("20"), format!("{:.1}", quality.mrr), format!("{:.1}", quality.ndcg10)];
-        [name.to_owned(), quality.queries.to_string()].into_iter().chain(means).collect::<Vec<_>>()
-    };
-    let mut rows = vec![row("text relevance", &report.main), row("without vectors", &report.without_vectors)];
-    rows.extend(report.by_category.iter().map(|(category, quality)| row(&format!("category {category}"), quality)));
-    rows.extend(report.category_5.iter().map(|quality| row("category 5", quality)));
-    rows.extend(report.by_ranker.iter().map(|(ranker, quality)| row(&format!("ranker {ranker}"), quality)));
-    let table = output.render_table(&["", "queries", "R@5", "R@10", "R@20", "MRR", "nDCG@10"], rows);
+    let rows = report.table_rows(|ranker| format!("ranker {ranker}"));
+    let table = output.render_table(&retrieval::RECALL_HEADER, rows);
     format!(
         "{table}\n{} memories ({} refused), embedder {}; the first rows leave out category 5",
         report.memories, report.refused, report.embedder

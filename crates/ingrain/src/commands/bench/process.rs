@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::measure::read_proc_field;
+use super::measure::peak_memory_bytes;
 use crate::commands::temp_home::TempHome;
 use crate::error::Failure;
 
@@ -77,7 +77,7 @@ impl Process {
 
     /// The most memory it ever held.
     pub fn peak_memory_bytes(&self) -> u64 {
-        read_proc_field(&format!("/proc/{}/status", self.child.id()), "VmHWM:").map_or(0, |kib| kib * 1_024)
+        peak_memory_bytes(self.child.id())
     }
 }
 

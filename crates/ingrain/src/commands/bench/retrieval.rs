@@ -86,6 +86,35 @@ pub struct RetrievalReport {
     pub by_ranker: BTreeMap<String, Quality>,
 }
 
+/// Columns of [`RetrievalReport::table_rows`].
+pub const RECALL_HEADER: [&str; 7] = ["", "questions", "R@5", "R@10", "R@20", "MRR", "nDCG@10"];
+
+impl RetrievalReport {
+    /// One row a method and category; `ranker_label` formats the name of a ranker.
+    pub fn table_rows(&self, ranker_label: fn(&str) -> String) -> Vec<Vec<String>> {
+        let row = |name: String, quality: &Quality| {
+            let recall = quality.recalls().into_iter();
+            let numbers = recall.chain([quality.mrr, quality.ndcg10]).map(|number| format!("{number:.1}"));
+            [name, quality.queries.to_string()].into_iter().chain(numbers).collect()
+        };
+        let mut rows = vec![
+            row("text relevance".to_owned(), &self.main),
+            row("without vectors".to_owned(), &self.without_vectors),
+        ];
+        rows.extend(self.by_category.iter().map(|(category, quality)| row(format!("category {category}"), quality)));
+        rows.extend(self.category_5.iter().map(|quality| row("category 5".to_owned(), quality)));
+        rows.extend(self.by_ranker.iter().map(|(ranker, quality)| row(ranker_label(ranker), quality)));
+        rows
+    }
+}
+
+impl Quality {
+    /// Recall at each of [`RECALL_CUTOFFS`].
+    pub fn recalls(&self) -> Vec<f64> {
+        RECALL_CUTOFFS.iter().map(|cut| self.recall.get(&cut.to_string()).copied().unwrap_or_default()).collect()
+    }
+}
+
 pub fn read_set_file(file: &Path) -> Result<RetrievalSet, Failure> {
     let wrong = |message: String| Failure::user_error("shape.bench_file", message);
     let text =

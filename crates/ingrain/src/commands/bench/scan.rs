@@ -85,7 +85,7 @@ pub fn run(output: &Output, files: &[PathBuf]) -> Result<(), Failure> {
 
 fn read_labelled_file(file: &Path, groups: &mut TextGroups) -> Result<(), Failure> {
     let name = file.display();
-    let unreadable = |error| Failure::user_error("input.unreadable", format!("cannot read `{name}`: {error}"));
+    let unreadable = |error: std::io::Error| Failure::unreadable_input(&name, &error);
     let reader = BufReader::new(File::open(file).map_err(unreadable)?);
     for (at, line) in reader.lines().enumerate() {
         let line = line.map_err(unreadable)?;

@@ -6,9 +6,12 @@ use engine::model::id::{MemoryId, TenantId};
 use engine::model::memory::{Draft, Evidence, Memory};
 use engine::model::vocabulary::{EvidenceKind, Kind, State};
 use engine::review::{DecisionOutcome, Review, Risk};
-use engine::{Engine, ExportPiece, ImportReport, MemoryReference, Promotion, ProposalOutcome, Remembered, SearchQuery};
+use engine::{
+    Engine, ExportPiece, ImportReport, MemoryReference, Promotion, ProposalOutcome, Remembered, SearchQuery,
+    UpkeepOptions,
+};
 
-use crate::assemble::Session;
+use crate::assemble::{Session, open_engine};
 use crate::config::Config;
 use crate::error::Failure;
 
@@ -44,6 +47,13 @@ impl CaseTenant {
     pub(super) fn new(session: &Session, config: &Config, name: &str) -> Result<CaseTenant, Failure> {
         let tenant = session.engine.start_tenant(name)?.id;
         Ok(CaseTenant { engine: session.engine.clone(), config: config.clone(), tenant, admin: Caller::admin(tenant) })
+    }
+
+    /// The same tenant through a second engine that opens the database again and runs upkeep once.
+    pub(super) fn reopen_with_upkeep(&self) -> CaseResult<CaseTenant> {
+        let engine = open_engine(&self.config).map_err(|failure| failure.message())?;
+        engine.upkeep(self.tenant, UpkeepOptions::default()).map_err(|error| describe_error(&error))?;
+        Ok(CaseTenant { engine, config: self.config.clone(), tenant: self.tenant, admin: self.admin.clone() })
     }
 
     pub(super) fn agent_caller(&self, name: &str, conversation: &str) -> Caller {

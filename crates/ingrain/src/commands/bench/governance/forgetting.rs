@@ -290,10 +290,7 @@ pub(super) const CASES: &[Case] = &[
             let kept = save_and_forget(world)?;
             let other = world.save_note(&world.agent_caller("t", "a"), "The spare key lies under the blue stone")?;
             redact_memory(world, &other)?;
-            let engine = crate::assemble::open_engine(&world.config).map_err(|failure| failure.message())?;
-            engine.upkeep(world.tenant, UpkeepOptions::default()).map_err(|error| describe_error(&error))?;
-            let again =
-                CaseTenant { engine, config: world.config.clone(), tenant: world.tenant, admin: world.admin.clone() };
+            let again = world.reopen_with_upkeep()?;
             ensure(!again.can_find(&again.admin, "side door zanzibarquux", kept.id)?, "the forgotten one is found")?;
             ensure(!again.can_find(&again.admin, "spare key blue stone", other.id)?, "the redacted one is found")?;
             expect_forgotten(&again, VALUE)?;

@@ -2,7 +2,7 @@
 
 use engine::model::memory::Draft;
 use engine::model::vocabulary::{State, Trust};
-use engine::{ContextRequest, Patch, PatchOutcome, QuarantineOutcome, SearchQuery, UpkeepOptions};
+use engine::{ContextRequest, Patch, PatchOutcome, QuarantineOutcome, SearchQuery};
 
 use super::Case;
 use super::case_tenant::{CaseTenant, describe_error, ensure};
@@ -25,10 +25,7 @@ pub(super) const CASES: &[Case] = &[
             };
             let patched = world.engine.patch(&agent, patch).map_err(|error| describe_error(&error))?;
             ensure(matches!(patched, PatchOutcome::Saved(_)), "the correction was refused")?;
-            let engine = crate::assemble::open_engine(&world.config).map_err(|failure| failure.message())?;
-            engine.upkeep(world.tenant, UpkeepOptions::default()).map_err(|error| describe_error(&error))?;
-            let again =
-                CaseTenant { engine, config: world.config.clone(), tenant: world.tenant, admin: world.admin.clone() };
+            let again = world.reopen_with_upkeep()?;
             let found = again.search_memories(&agent, "primary database")?;
             let hit = found.iter().find(|found| found.id == memory.id).ok_or("it is not found")?;
             ensure(hit.content.contains("neptune"), "the old text is back")

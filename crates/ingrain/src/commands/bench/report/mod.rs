@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::doors::DoorsReport;
 use super::measure::Figures;
 use super::process::{children_cpu_time, process_failure};
-use super::retrieval::{Quality, RetrievalReport};
+use super::retrieval::RetrievalReport;
 use super::{BenchReport, QUERIES_DEFAULT, corpus};
 use crate::cli::GlobalArgs;
 use crate::clock::SystemClock;
@@ -28,7 +28,6 @@ use plot::{BarChart, LineChart, Series};
 const GENERATED_DEFAULT: usize = 2_000;
 /// Commands run to measure one from start to answer: the system counts their time in hundredths of a second.
 const COLD_RUNS: usize = 20;
-const RECALL_CUTOFFS: [&str; 3] = ["5", "10", "20"];
 
 /// Where the report goes and how much is measured.
 #[derive(Debug, Args)]
@@ -259,11 +258,9 @@ fn render_plots(measured: &ReportData) -> Vec<(&'static str, String)> {
 }
 
 fn render_recall_chart(title: &str, report: &RetrievalReport) -> String {
-    let recalls =
-        |quality: &Quality| RECALL_CUTOFFS.iter().filter_map(|cut| quality.recall.get(*cut).copied()).collect();
     let mut groups: Vec<(&str, Vec<f64>)> =
-        vec![("text relevance", recalls(&report.main)), ("without vectors", recalls(&report.without_vectors))];
-    groups.extend(report.by_ranker.iter().map(|(ranker, quality)| (ranker.as_str(), recalls(quality))));
+        vec![("text relevance", report.main.recalls()), ("without vectors", report.without_vectors.recalls())];
+    groups.extend(report.by_ranker.iter().map(|(ranker, quality)| (ranker.as_str(), quality.recalls())));
     BarChart {
         title,
         y: "percent of what answers, among the first 5, 10 and 20",

@@ -1,8 +1,9 @@
 //! The report as Markdown. What people wrote below the mark stays as it is.
 
 use super::targets::{self, Bound, Target};
-use super::{Figures, Quality, ReportArgs, ReportData, RetrievalReport, SpeedReport};
+use super::{Figures, ReportArgs, ReportData, RetrievalReport, SpeedReport};
 use crate::commands::bench::doors;
+use crate::commands::bench::retrieval::RECALL_HEADER;
 
 /// Everything from here on is kept when the page is made anew.
 const HAND_WRITTEN_MARK: &str = "<!-- by hand from here on: `ingrain bench report` keeps what is below this line -->";
@@ -69,18 +70,9 @@ fn render_quality(measured: &ReportData) -> String {
 }
 
 fn render_recall_table(report: &RetrievalReport) -> String {
-    let row = |name: &str, quality: &Quality| {
-        let recall = |cut: &str| format!("{:.1}", quality.recall.get(cut).copied().unwrap_or_default());
-        let means = [quality.mrr, quality.ndcg10].map(|mean| format!("{mean:.1}"));
-        let [mrr, ndcg] = means;
-        vec![name.to_owned(), quality.queries.to_string(), recall("5"), recall("10"), recall("20"), mrr, ndcg]
-    };
-    let mut rows = vec![row("text relevance", &report.main), row("without vectors", &report.without_vectors)];
-    rows.extend(report.by_category.iter().map(|(category, quality)| row(&format!("category {category}"), quality)));
-    rows.extend(report.category_5.iter().map(|quality| row("category 5", quality)));
-    rows.extend(report.by_ranker.iter().map(|(ranker, quality)| row(&format!("ranker `{ranker}`"), quality)));
+    let rows = report.table_rows(|ranker| format!("ranker `{ranker}`"));
     let about = format!("{} memories, {} refused, embedder `{}`.", report.memories, report.refused, report.embedder);
-    format!("{about}\n\n{}", markdown_table(&["", "questions", "R@5", "R@10", "R@20", "MRR", "nDCG@10"], &rows))
+    format!("{about}\n\n{}", markdown_table(&RECALL_HEADER, &rows))
 }
 
 fn render_speed(speed: &[SpeedReport]) -> String {
