@@ -12,8 +12,10 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=INGRAIN_PORTABLE");
     let target = env::var("TARGET").unwrap_or_default();
-    let here = target.ends_with("-linux-gnu") && env::var("HOST").is_ok_and(|host| host == target);
-    if here && env::var_os("INGRAIN_PORTABLE").is_none() && glibc_version().is_some_and(|version| version >= GLIBC_MIN)
+    let builds_for_host = target.ends_with("-linux-gnu") && env::var("HOST").is_ok_and(|host| host == target);
+    if builds_for_host
+        && env::var_os("INGRAIN_PORTABLE").is_none()
+        && glibc_version().is_some_and(|version| version >= GLIBC_MIN)
     {
         println!("cargo:rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
     }
@@ -21,8 +23,8 @@ fn main() {
 
 /// As in `glibc 2.36`.
 fn glibc_version() -> Option<(u32, u32)> {
-    let said = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?;
-    let said = String::from_utf8(said.stdout).ok()?;
-    let (major, minor) = said.trim().strip_prefix("glibc ")?.split_once('.')?;
+    let output = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?;
+    let version = String::from_utf8(output.stdout).ok()?;
+    let (major, minor) = version.trim().strip_prefix("glibc ")?.split_once('.')?;
     Some((major.parse().ok()?, minor.split('.').next()?.parse().ok()?))
 }

@@ -27,9 +27,9 @@ impl Cli {
     /// What a command line says. To make the definitions of every command costs an eighth of a whole search, so those
     /// that programs call again and again are tried alone; whatever else it may be, all of them tell.
     pub fn parse_arguments(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-        let may_be_often = arguments.iter().any(|argument| FREQUENT_COMMANDS.iter().any(|name| argument == name));
-        let often = if may_be_often { FrequentCli::try_parse_from(arguments).ok() } else { None };
-        match often {
+        let may_be_frequent = arguments.iter().any(|argument| FREQUENT_COMMANDS.iter().any(|name| argument == name));
+        let frequent = if may_be_frequent { FrequentCli::try_parse_from(arguments).ok() } else { None };
+        match frequent {
             Some(FrequentCli { global, command }) => Ok(Cli { global, command: command.into() }),
             None => Cli::try_parse_from(arguments),
         }
@@ -54,11 +54,11 @@ enum FrequentCommand {
 const FREQUENT_COMMANDS: [&str; 3] = ["remember", "search", "context"];
 
 impl From<FrequentCommand> for Command {
-    fn from(often: FrequentCommand) -> Command {
-        match often {
-            FrequentCommand::Remember(command) => Command::Remember(command),
-            FrequentCommand::Search(command) => Command::Search(command),
-            FrequentCommand::Context(command) => Command::Context(command),
+    fn from(command: FrequentCommand) -> Command {
+        match command {
+            FrequentCommand::Remember(args) => Command::Remember(args),
+            FrequentCommand::Search(args) => Command::Search(args),
+            FrequentCommand::Context(args) => Command::Context(args),
         }
     }
 }
@@ -306,9 +306,9 @@ mod tests {
             let arguments: Vec<OsString> = ["ingrain"].into_iter().chain(line.split(' ')).map(Into::into).collect();
             assert_eq!(FrequentCli::try_parse_from(&arguments).is_ok(), alone, "{line}");
             let (quick, whole) = (Cli::parse_arguments(&arguments), Cli::try_parse_from(&arguments));
-            let said =
+            let outcome =
                 |cli: Result<Cli, clap::Error>| cli.map_or_else(|error| error.to_string(), |cli| format!("{cli:?}"));
-            assert_eq!(said(quick), said(whole), "{line}");
+            assert_eq!(outcome(quick), outcome(whole), "{line}");
         }
         let names: Vec<String> =
             FrequentCli::command().get_subcommands().map(|one| one.get_name().to_owned()).collect();

@@ -426,10 +426,10 @@ mod tests {
             let environment = Environment::from_pairs(&[pairs, &[("HOME", "/nonexistent")]].concat());
             load_config(&GlobalArgs::from_flags(&[]), &environment).err().map(|failure| failure.message())
         };
-        let told = words(&[("INGRAIN_LIMITS_LIST_MAX", "-1")]).expect("refused");
-        assert_eq!(told, "INGRAIN_LIMITS_LIST_MAX: a whole number, 0 or more is expected, not `-1`");
-        let told = words(&[("INGRAIN_SERVER_LIMITS_CALLS_MAX", "0")]).expect("refused");
-        assert_eq!(told, "INGRAIN_SERVER_LIMITS_CALLS_MAX: a whole number from 1 to 10000 is expected, not `0`");
+        let message = words(&[("INGRAIN_LIMITS_LIST_MAX", "-1")]).expect("refused");
+        assert_eq!(message, "INGRAIN_LIMITS_LIST_MAX: a whole number, 0 or more is expected, not `-1`");
+        let message = words(&[("INGRAIN_SERVER_LIMITS_CALLS_MAX", "0")]).expect("refused");
+        assert_eq!(message, "INGRAIN_SERVER_LIMITS_CALLS_MAX: a whole number from 1 to 10000 is expected, not `0`");
         // A misspelt role would keep the rules it was to lose.
         assert!(words(&[("INGRAIN_ROLES_AGNT_RULES", "memory.read")]).is_some());
         // What is no setting, and what Kubernetes tells of services.

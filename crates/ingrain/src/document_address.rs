@@ -29,26 +29,27 @@ pub fn path_suffixes(file: &Path) -> Vec<String> {
 
 impl AddressResolver<'_> {
     /// The file's address, given the documents at its ends and the addresses that other files of this run took.
-    pub fn resolve_address(&self, standing: &[Document], taken: &HashSet<String>) -> String {
-        let at = |address: &str| standing.iter().find(|document| document.path == address);
+    pub fn resolve_address(&self, documents: &[Document], taken: &HashSet<String>) -> String {
+        let at = |address: &str| documents.iter().find(|document| document.path == address);
         let is_free = |address: &str| !taken.contains(address);
         // Records from before sources were kept: the same text says that it is the same file.
         let is_alike = |document: &&Document| {
             document.source.is_none() && document.sha256 == self.sha256 && is_free(&document.path)
         };
-        if let Some(read_before) = standing.iter().find(|document| self.is_same_file(document)) {
+        if let Some(read_before) = documents.iter().find(|document| self.is_same_file(document)) {
             return read_before.path.clone();
         }
         if is_free(self.default_address) {
-            let alike = || standing.iter().find(is_alike);
+            let alike = || documents.iter().find(is_alike);
             return at(self.default_address)
                 .or_else(alike)
                 .map_or(self.default_address, |document| document.path.as_str())
                 .to_owned();
         }
         // Another file of this run has that name: more folders are named, until they say which of the two this is.
-        let is_open = |end: &str| is_free(end) && at(end).is_none_or(|document| document.source.is_none());
-        let longer = self.path_suffixes.iter().rev().find(|end| end.len() > self.default_address.len() && is_open(end));
+        let is_open = |suffix: &str| is_free(suffix) && at(suffix).is_none_or(|document| document.source.is_none());
+        let longer =
+            self.path_suffixes.iter().rev().find(|suffix| suffix.len() > self.default_address.len() && is_open(suffix));
         longer.or(self.path_suffixes.first()).map_or(self.default_address, String::as_str).to_owned()
     }
 
@@ -80,17 +81,17 @@ mod tests {
     #[test]
     fn a_document_is_taken_for_a_file_only_where_it_is_known_to_be_its() {
         // The file is /p/docs/sub/a.md with the text `t`, asked for with the folder `docs`.
-        let ends = ["p/docs/sub/a.md", "docs/sub/a.md", "sub/a.md"].map(str::to_owned);
-        let claim = AddressResolver {
+        let suffixes = ["p/docs/sub/a.md", "docs/sub/a.md", "sub/a.md"].map(str::to_owned);
+        let resolver = AddressResolver {
             default_address: "docs/sub/a.md",
-            path_suffixes: &ends,
+            path_suffixes: &suffixes,
             source: Some("mine"),
             sha256: "t",
         };
-        let check = |standing: &[(&str, &str, &str)], taken: &[&str], expected: &str| {
-            let documents: Vec<Document> = standing.iter().map(document).collect();
+        let check = |known: &[(&str, &str, &str)], taken: &[&str], expected: &str| {
+            let documents: Vec<Document> = known.iter().map(document).collect();
             let taken = taken.iter().map(|path| (*path).to_owned()).collect();
-            assert_eq!(claim.resolve_address(&documents, &taken), expected, "{standing:?} {taken:?}");
+            assert_eq!(resolver.resolve_address(&documents, &taken), expected, "{known:?} {taken:?}");
         };
         check(&[], &[], "docs/sub/a.md");
         // It came before, alone or with a folder further up.

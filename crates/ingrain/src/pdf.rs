@@ -33,9 +33,9 @@ pub fn extract_text(path: &Path) -> Result<String, Failure> {
         }
         Err(error) => return Err(wrong(&format!("is a PDF, and `{PROGRAM}` does not start: {error}"))),
     };
-    let said = read_output(&mut child);
+    let output = read_output(&mut child);
     let ended = child.wait().is_ok_and(|status| status.success());
-    match said {
+    match output {
         None => Err(wrong("takes too long to read, or holds too much")),
         Some(_) if !ended => Err(wrong("cannot be read: it is damaged or locked")),
         Some(bytes) => match String::from_utf8_lossy(&bytes).into_owned() {
@@ -55,10 +55,11 @@ fn read_output(child: &mut Child) -> Option<Vec<u8>> {
         // Nobody waits any more where it took too long.
         let _ = sender.send(read.ok().map(|_| bytes));
     });
-    let said = receiver.recv_timeout(READ_TIMEOUT).ok().flatten().filter(|bytes| bytes.len() as u64 <= INPUT_BYTES_MAX);
-    if said.is_none() {
+    let output =
+        receiver.recv_timeout(READ_TIMEOUT).ok().flatten().filter(|bytes| bytes.len() as u64 <= INPUT_BYTES_MAX);
+    if output.is_none() {
         // It may have ended by itself.
         let _ = child.kill();
     }
-    said
+    output
 }

@@ -28,7 +28,7 @@ pub fn install_folder(config: &Config) -> PathBuf {
 #[derive(Debug)]
 pub struct SkillFolders {
     folders: Vec<PathBuf>,
-    seen: Mutex<Option<CachedSkills>>,
+    cache: Mutex<Option<CachedSkills>>,
 }
 
 #[derive(Debug)]
@@ -48,7 +48,7 @@ struct FileStamp {
 impl SkillFolders {
     pub fn from_config(config: &Config) -> SkillFolders {
         let folders = std::iter::once(install_folder(config)).chain(config.skills.folders.iter().cloned()).collect();
-        SkillFolders { folders, seen: Mutex::new(None) }
+        SkillFolders { folders, cache: Mutex::new(None) }
     }
 }
 
@@ -62,15 +62,15 @@ impl std::fmt::Display for SkillFolders {
 impl SkillSource for SkillFolders {
     fn load_skills(&self) -> LoadedSkills {
         let files: Vec<FileStamp> = self.folders.iter().flat_map(|folder| stamp_skill_files(folder)).collect();
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(seen) = seen.as_ref().filter(|seen| seen.files == files) {
-            return seen.skills.clone();
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cached) = cache.as_ref().filter(|cached| cached.files == files) {
+            return cached.skills.clone();
         }
-        let held = LoadedSkills::from(load_skills(&files));
+        let loaded = LoadedSkills::from(load_skills(&files));
         // Once for each state of the folders, not at every window.
-        held.left_out.iter().for_each(|out| tracing::warn!("left out `{}`: {} [{}]", out.file, out.why, out.code));
-        *seen = Some(CachedSkills { files, skills: held.clone() });
-        held
+        loaded.left_out.iter().for_each(|out| tracing::warn!("left out `{}`: {} [{}]", out.file, out.why, out.code));
+        *cache = Some(CachedSkills { files, skills: loaded.clone() });
+        loaded
     }
 }
 
@@ -130,14 +130,14 @@ fn build_left_out(file: &Path, code: &'static str, why: String) -> SkippedSkill 
 /// wrote there, stays: the new one is left out.
 pub fn install_skill(home: &Path, file: &Path, skill: &Skill) -> Result<Option<SkippedSkill>, Failure> {
     let source = source_files::path_digest(file);
-    let standing =
-        load_skills(&stamp_skill_files(home)).skills.into_iter().find(|(_, standing)| standing.name == skill.name);
-    let folder = match standing {
+    let installed =
+        load_skills(&stamp_skill_files(home)).skills.into_iter().find(|(_, installed)| installed.name == skill.name);
+    let folder = match installed {
         Some((at, _)) if source_files::path_digest(&at) == source => return Ok(None),
-        Some((at, standing)) => {
+        Some((at, installed)) => {
             let folder = at.parent().unwrap_or(home).to_owned();
             let came_from = std::fs::read_to_string(folder.join(SOURCE_FILE)).ok();
-            if standing != *skill && came_from != source {
+            if installed != *skill && came_from != source {
                 let folder = folder.display();
                 let why =
                     format!("`{}` is installed already, from another file: take `{folder}` away first", skill.name);
@@ -173,8 +173,8 @@ fn stamp_skill_files(folder: &Path) -> Vec<FileStamp> {
     let files = std::iter::once(folder.to_owned()).chain(folders).map(|at| at.join(SKILL_FILE));
     let stamp = |file: PathBuf| {
         // A pipe would be waited for.
-        let about = std::fs::metadata(&file).ok().filter(std::fs::Metadata::is_file)?;
-        Some(FileStamp { file, bytes: about.len(), changed: about.modified().ok() })
+        let metadata = std::fs::metadata(&file).ok().filter(std::fs::Metadata::is_file)?;
+        Some(FileStamp { file, bytes: metadata.len(), changed: metadata.modified().ok() })
     };
     files.filter_map(stamp).collect()
 }

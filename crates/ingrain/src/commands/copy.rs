@@ -76,7 +76,7 @@ fn copy_failure(error: CopyError) -> Failure {
 
 fn build_view(copied: CopyReport) -> CopyView {
     let equal = copied.is_equal();
-    let of_table = |compared: TableComparison| TableView {
+    let table_view = |compared: TableComparison| TableView {
         table: compared.table,
         equal: compared.is_equal(),
         rows_from: compared.rows_from,
@@ -90,7 +90,7 @@ fn build_view(copied: CopyReport) -> CopyView {
         tenants: copied.tenants,
         written: copied.written,
         rows: copied.tables.iter().map(|table| table.rows_from).sum(),
-        tables: copied.tables.into_iter().map(of_table).collect(),
+        tables: copied.tables.into_iter().map(table_view).collect(),
     }
 }
 

@@ -98,11 +98,11 @@ fn render_session(output: &Output, report: &SessionReport) -> String {
             receipt.skipped.join("; "),
         ]
     };
-    let kept = ["turn", "store", "state", "importance", "recall", "id"];
-    let told = ["receipt", "at", "tokens", "shown", "over budget", "below", "skipped"];
+    let memory_header = ["turn", "store", "state", "importance", "recall", "id"];
+    let receipt_header = ["receipt", "at", "tokens", "shown", "over budget", "below", "skipped"];
     [
-        output.render_table(&kept, report.memories.iter().map(memory)),
-        output.render_table(&told, report.receipts.iter().map(receipt)),
+        output.render_table(&memory_header, report.memories.iter().map(memory)),
+        output.render_table(&receipt_header, report.receipts.iter().map(receipt)),
     ]
     .join("\n")
 }

@@ -114,13 +114,13 @@ fn check_clock(config: &Config) -> Check {
 
 fn check_embedder(config: &Config) -> Check {
     let opened = assemble::open_embedder(config);
-    let tried = opened.and_then(|embedder| {
+    let detail = opened.and_then(|embedder| {
         let made = embedder.embed(&["a test sentence"]);
         let vectors = made.map_err(|error| Failure::system_error("embed.unavailable", error.to_string()))?;
         let dimensions = vectors.first().map_or(0, Vec::len);
         Ok(format!("{}, {dimensions} dimensions", embedder.model()))
     });
-    match tried {
+    match detail {
         Ok(detail) => good_check("embedder", detail),
         Err(failure) if failure.code() == "embed.unavailable" => warning_check(
             "embedder",
@@ -155,18 +155,18 @@ fn check_skills(config: &Config) -> Check {
 }
 
 fn check_summaries(config: &Config) -> Check {
-    let said = assemble::engine_settings(config).map(|settings| match settings.summariser {
+    let detail = assemble::engine_settings(config).map(|settings| match settings.summariser {
         Some(_) => format!("by model {} at an endpoint, extracted here where it fails", config.summaries.model),
         None => "extracted here, no endpoint".to_owned(),
     });
-    check_from_result("summaries", said)
+    check_from_result("summaries", detail)
 }
 
 fn check_classifier(config: &Config) -> Check {
     let model = &config.scanner.classifier_model;
-    let asked = assemble::engine_settings(config)
+    let answer = assemble::engine_settings(config)
         .map(|settings| settings.classifier.map(|classifier| classifier.is_order("the retry budget is three")));
-    match asked {
+    match answer {
         Ok(None) => good_check("classifier", "none configured, the scanner's rules decide alone"),
         Ok(Some(Ok(_))) => good_check("classifier", format!("model {model} answers, beside the rules")),
         Ok(Some(Err(why))) => warning_check(
@@ -192,14 +192,14 @@ fn check_database(config: &Config) -> Vec<Check> {
         Err(error) => return vec![failed_check("database", &error.into())],
     };
     let opened = format!("{} {} at {}", health.backend, health.version, health.location);
-    let kept = format!("{} in {} bytes", format_count(health.memories, "memory", "memories"), health.bytes);
+    let size = format!("{} in {} bytes", format_count(health.memories, "memory", "memories"), health.bytes);
     let file = assemble::database_path(config).is_ok();
     let mut checks = vec![good_check("database", opened)];
     // A server looks after its own pages.
     checks.extend(file.then(|| check_pages(session.engine.backend.check_integrity())));
     checks.extend([
         good_check("migrations", format!("at number {}", health.migration)),
-        good_check("memories", kept),
+        good_check("memories", size),
         good_check("vectors", health.vectors),
         check_stores(&session),
     ]);

@@ -98,9 +98,9 @@ impl ExportArgs {
 /// Whether a path that need not exist yet lies under a folder, links followed as far as they exist.
 fn is_inside(path: &Path, folder: &Path) -> bool {
     let Ok(folder) = folder.canonicalize() else { return false };
-    let climbs = path.components().any(|part| matches!(part, std::path::Component::ParentDir));
-    let standing = path.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
-    !climbs && standing.is_some_and(|standing| standing.starts_with(folder))
+    let goes_up = path.components().any(|part| matches!(part, std::path::Component::ParentDir));
+    let existing = path.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
+    !goes_up && existing.is_some_and(|existing| existing.starts_with(folder))
 }
 
 fn write_failure(path: &Path, error: &std::io::Error) -> Failure {

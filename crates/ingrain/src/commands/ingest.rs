@@ -134,8 +134,8 @@ fn remove_document(job: &Job<'_>, document: &str) -> Result<(), Failure> {
 
 /// Names what a folder holds and the knowledge base is not given: what cannot be read, and links.
 fn report_left_out(job: &Job<'_>, gathered: &GatheredFiles) -> Vec<String> {
-    let GatheredFiles { unreadable: closed, links, .. } = gathered;
-    for (_, failure) in closed {
+    let GatheredFiles { unreadable, links, .. } = gathered;
+    for (_, failure) in unreadable {
         job.output.print_note(&format!("note: left out: {}", failure.message()));
     }
     if !links.is_empty() {
@@ -145,7 +145,7 @@ fn report_left_out(job: &Job<'_>, gathered: &GatheredFiles) -> Vec<String> {
         let count = format_count(links.len(), "link", "links");
         job.output.print_note(&format!("note: left out: {count}, which nobody follows: {named}{rest}"));
     }
-    closed.iter().map(|(address, _)| address).chain(links).cloned().collect()
+    unreadable.iter().map(|(address, _)| address).chain(links).cloned().collect()
 }
 
 /// So many say what sort of folder it is; `--json` names all.
@@ -158,16 +158,16 @@ fn build_document_text(
     text: String,
     taken: &HashSet<String>,
 ) -> Result<DocumentText, Failure> {
-    let (ends, source, sha256) =
+    let (path_suffixes, source, sha256) =
         (document_address::path_suffixes(&file.file), source_files::path_digest(&file.file), content_sha256(&text));
-    let standing = job.session.engine.documents_at(&job.session.caller, &ends)?;
-    let claim = AddressResolver {
+    let documents_there = job.session.engine.documents_at(&job.session.caller, &path_suffixes)?;
+    let resolver = AddressResolver {
         default_address: &file.address,
-        path_suffixes: &ends,
+        path_suffixes: &path_suffixes,
         source: source.as_deref(),
         sha256: &sha256,
     };
-    let path = claim.resolve_address(&standing, taken);
+    let path = resolver.resolve_address(&documents_there, taken);
     Ok(DocumentText { path, text, format: file.format, category: None, status: None, source })
 }
 
@@ -178,9 +178,9 @@ const REPLACED_OTHER: &str =
 fn print_ingested(job: &Job<'_>, done: &[IngestReport], left_out: &[String]) -> Result<(), Failure> {
     let refused: usize = done.iter().map(|ingested| ingested.refused.len()).sum();
     // Of which the gate let nothing in: neither new nor changed to anybody.
-    let (kept_out, taken): (Vec<&IngestReport>, Vec<&IngestReport>) =
+    let (kept_out, admitted): (Vec<&IngestReport>, Vec<&IngestReport>) =
         done.iter().partition(|ingested| ingested.document.chunks == 0 && !ingested.refused.is_empty());
-    let count = |outcome| taken.iter().filter(|ingested| ingested.outcome == outcome).count();
+    let count = |outcome| admitted.iter().filter(|ingested| ingested.outcome == outcome).count();
     let written: usize = done.iter().map(|ingested| ingested.written).sum();
     let view: Vec<Value> = done.iter().map(|ingested| json!(ingested)).collect();
     let answer = json!({ "documents": view, "written": written, "refused": refused, "left_out": left_out });

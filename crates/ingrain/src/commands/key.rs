@@ -108,16 +108,16 @@ struct KeyView<'a> {
 
 impl<'a> KeyView<'a> {
     fn from_key(key: &'a Key, text: Option<&'a str>) -> KeyView<'a> {
-        let said = |at: Option<jiff::Timestamp>| at.map(|at| at.to_string());
+        let format_time = |at: Option<jiff::Timestamp>| at.map(|at| at.to_string());
         KeyView {
             id: &key.id,
             name: &key.name,
             prefix: &key.prefix,
             rights: &key.rights,
             created_at: key.created_at.to_string(),
-            expires_at: said(key.expires_at),
-            last_used_at: said(key.last_used_at),
-            revoked_at: said(key.revoked_at),
+            expires_at: format_time(key.expires_at),
+            last_used_at: format_time(key.last_used_at),
+            revoked_at: format_time(key.revoked_at),
             text,
         }
     }
@@ -144,8 +144,8 @@ impl KeyArgs {
                     Failure::user_error("shape.out_of_range", "`days`: a key cannot last that long")
                         .with_hint("without `--days` it has no end")
                 };
-                let ends = |days| engine.clock.now().checked_add(length(days)).map_err(too_long);
-                let expires_at = create.days.map(ends).transpose()?;
+                let end_after = |days| engine.clock.now().checked_add(length(days)).map_err(too_long);
+                let expires_at = create.days.map(end_after).transpose()?;
                 let new = NewKey { name: create.name.clone(), rights: create.to_rights(), expires_at };
                 print_issued(job.output, &engine.create_key(caller, new, random_key_bytes()?)?)
             }

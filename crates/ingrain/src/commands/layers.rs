@@ -157,10 +157,11 @@ impl PlanContextArgs {
         let context = job.session.engine.layer_context(&job.session.caller, &self.goal)?;
         let layers =
             [("profile", &context.profile), ("procedural", &context.procedural), ("semantic", &context.semantic)];
-        let of = |hits: &Vec<engine::recall::ranking::Hit>| json!(hits.iter().map(HitView::from).collect::<Vec<_>>());
-        let told: serde_json::Map<String, Value> =
-            layers.iter().map(|(name, hits)| ((*name).to_owned(), of(hits))).collect();
-        job.output.print_answer(&json!({ "memory_context": told }), || {
+        let hit_views =
+            |hits: &Vec<engine::recall::ranking::Hit>| json!(hits.iter().map(HitView::from).collect::<Vec<_>>());
+        let views: serde_json::Map<String, Value> =
+            layers.iter().map(|(name, hits)| ((*name).to_owned(), hit_views(hits))).collect();
+        job.output.print_answer(&json!({ "memory_context": views }), || {
             let rows = layers.iter().flat_map(|(name, hits)| {
                 hits.iter()
                     .map(|hit| vec![(*name).to_owned(), one_line(hit.memory.summary_line()), hit.memory.id.to_string()])

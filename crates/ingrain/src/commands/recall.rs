@@ -68,12 +68,12 @@ enum WorkflowCommand {
 
 impl RecallArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
-        let asked = RecallQuery {
+        let query = RecallQuery {
             text: self.words.join(" "),
             similarity_min: self.similarity,
             limit: self.limit.requested_count(),
         };
-        let recalled = job.session.engine.search_my_memories(&job.session.caller, &asked)?;
+        let recalled = job.session.engine.search_my_memories(&job.session.caller, &query)?;
         job.output.print_answer(&recalled, || render_recalled(job.output, &recalled))
     }
 }

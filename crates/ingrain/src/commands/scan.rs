@@ -153,7 +153,7 @@ impl ScanArgs {
             false => Box::new(std::fs::File::open(file).map_err(unreadable)?),
         };
         let mut answers = BufWriter::new(std::io::stdout().lock());
-        let mut odd = 0_u64;
+        let mut malformed = 0_u64;
         for (at, line) in BufReader::new(reader).split(b'\n').enumerate() {
             let line = line.map_err(unreadable)?;
             if line.trim_ascii().is_empty() {
@@ -167,7 +167,7 @@ impl ScanArgs {
                         .unwrap_or_default()
                 }
                 Err(error) => {
-                    odd += 1;
+                    malformed += 1;
                     let id = line_id(&line).unwrap_or_else(|| json!(at + 1));
                     json!({ "id": id, "line": at + 1, "status": "error", "code": "input.line", "error": error.to_string() })
                         .to_string()
@@ -176,7 +176,7 @@ impl ScanArgs {
             map_write_error(writeln!(answers, "{answer}"))?;
         }
         map_write_error(answers.flush())?;
-        match odd {
+        match malformed {
             0 => Ok(()),
             // Each was named in its place already.
             _ => Err(Failure::AlreadyReported(2)),
@@ -193,12 +193,12 @@ fn line_id(line: &[u8]) -> Option<Value> {
 /// Where and which rule, never the text itself.
 fn render_findings(output: &Output, name: &str, text: &str, verdict: &str, findings: &[FindingView]) -> String {
     let tone = if verdict == "clean" { Tone::Good } else { Tone::Bad };
-    let mut told = format!("{}: {}\n", escape_controls(name), output.paint(tone, verdict));
+    let mut lines = format!("{}: {}\n", escape_controls(name), output.paint(tone, verdict));
     for finding in findings {
         let before = &text[..text.floor_char_boundary(finding.start)];
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        told += &format!("  {line}:{column} {} ({:?})\n", finding.rule, finding.severity);
+        lines += &format!("  {line}:{column} {} ({:?})\n", finding.rule, finding.severity);
     }
-    told
+    lines
 }

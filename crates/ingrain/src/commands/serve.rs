@@ -80,19 +80,19 @@ impl ServeArgs {
             ..settings.clone()
         };
         let data = engine.backend.health()?.location;
-        let tell = |bound: SocketAddr| {
+        let report_start = |bound: SocketAddr| {
             let docs = format!("http://{bound}/docs");
             let started = StartupInfo { address: format!("http://{bound}"), docs, data, admin_key, local: self.local };
             output.print_answer(&started, || render_startup(output, &started))
         };
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(worker_thread_count()).enable_all().build();
-        let (runtime, kept) = (runtime.map_err(serve_failure)?, engine.clone());
-        let served = runtime.block_on(serve_until_stopped(App::new(engine, settings), address, tell));
+        let (runtime, engine_handle) = (runtime.map_err(serve_failure)?, engine.clone());
+        let served = runtime.block_on(serve_until_stopped(App::new(engine, settings), address, report_start));
         if served.is_err() {
             // What hangs is not waited for: neither calls that wait for the database nor the thread that writes to it.
             runtime.shutdown_background();
-            std::mem::forget(kept);
+            std::mem::forget(engine_handle);
         }
         served
     }
@@ -113,20 +113,20 @@ fn worker_thread_count() -> usize {
 async fn serve_until_stopped(
     app: App,
     address: SocketAddr,
-    tell: impl FnOnce(SocketAddr) -> Result<(), Failure>,
+    report_start: impl FnOnce(SocketAddr) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let taken = |error| Failure::system_error("serve.address", format!("cannot listen at {address}: {error}"));
-    let listener = TcpListener::bind(address).await.map_err(taken)?;
+    let bind_failure = |error| Failure::system_error("serve.address", format!("cannot listen at {address}: {error}"));
+    let listener = TcpListener::bind(address).await.map_err(bind_failure)?;
     let mut term = signal(SignalKind::terminate()).map_err(serve_failure)?;
-    tell(listener.local_addr().map_err(serve_failure)?)?;
-    let ending = async move {
+    report_start(listener.local_addr().map_err(serve_failure)?)?;
+    let stop_signal = async move {
         tokio::select! {
             _ = tokio::signal::ctrl_c() => {}
             _ = term.recv() => {}
         }
         tracing::info!("closing: finishing what was begun");
     };
-    server::serve(app, listener, ending).await.map_err(serve_failure)
+    server::serve(app, listener, stop_signal).await.map_err(serve_failure)
 }
 
 /// The operator's key, made where the tenant has none yet.

@@ -13,11 +13,11 @@ impl TempHome {
     pub fn new(purpose: &str) -> Result<TempHome, Failure> {
         let mut random = [0_u8; 8];
         let name = getrandom::fill(&mut random).map(|()| u64::from_le_bytes(random)).unwrap_or_default();
-        let place = std::env::temp_dir().join(format!("ingrain-{purpose}-{}-{name:016x}", std::process::id()));
-        std::fs::DirBuilder::new().mode(0o700).create(&place).map_err(|error| {
-            Failure::system_error("store.unwritable", format!("cannot make `{}`: {error}", place.display()))
+        let path = std::env::temp_dir().join(format!("ingrain-{purpose}-{}-{name:016x}", std::process::id()));
+        std::fs::DirBuilder::new().mode(0o700).create(&path).map_err(|error| {
+            Failure::system_error("store.unwritable", format!("cannot make `{}`: {error}", path.display()))
         })?;
-        Ok(TempHome(place))
+        Ok(TempHome(path))
     }
 
     pub fn path(&self) -> &Path {

@@ -64,8 +64,8 @@ impl TenantArgs {
                         "a tenant's slug is 1 to 64 of a-z, 0-9, `_` and `-`",
                     ));
                 }
-                if let Some(standing) = engine.tenants()?.iter().find(|standing| standing.tenant.slug == slug) {
-                    return Err(tenant_exists_failure(standing));
+                if let Some(existing) = engine.tenants()?.iter().find(|known| known.tenant.slug == slug) {
+                    return Err(tenant_exists_failure(existing));
                 }
                 let tenant = engine.create_tenant(&slug)?;
                 output.print_answer(&tenant, || {
@@ -78,7 +78,7 @@ impl TenantArgs {
 
 fn tenant_exists_failure(TenantStatus { tenant, erased_at }: &TenantStatus) -> Failure {
     let slug = &tenant.slug;
-    let (told, hint) = match erased_at {
+    let (message, hint) = match erased_at {
         Some(at) => (
             format!("tenant `{slug}` exists already, and was erased on {}", at.strftime("%F")),
             format!(
@@ -87,5 +87,5 @@ fn tenant_exists_failure(TenantStatus { tenant, erased_at }: &TenantStatus) -> F
         ),
         None => (format!("tenant `{slug}` exists already"), format!("use it: `--tenant {slug}`")),
     };
-    Failure::user_error("conflict.tenant_exists", told).with_hint(hint)
+    Failure::user_error("conflict.tenant_exists", message).with_hint(hint)
 }

@@ -90,8 +90,8 @@ impl Layers {
         for (key, value) in known {
             let aliases = ALIASES.iter().filter(|(aliased, _)| *aliased == key).map(|(_, name)| (*name).to_owned());
             for name in aliases.chain([variable_name(&key)]) {
-                let of_a_cluster = |text: &str| CLUSTER_ADDRESSES.iter().any(|scheme| text.starts_with(scheme));
-                let Some(text) = environment.get(&name).filter(|text| !of_a_cluster(text)) else { continue };
+                let is_cluster_address = |text: &str| CLUSTER_ADDRESSES.iter().any(|scheme| text.starts_with(scheme));
+                let Some(text) = environment.get(&name).filter(|text| !is_cluster_address(text)) else { continue };
                 let parsed = parse_value(&value, text)
                     .ok_or_else(|| invalid_setting(&name, &format!("`{text}` is not {}", describe_type(&value))))?;
                 if let Some(expected) = describe_mismatch(&key, &value, &parsed) {
@@ -178,8 +178,8 @@ fn split_key(key: &str) -> Vec<&str> {
 fn collect_leaves(table: &Table) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     for (name, value) in table {
-        let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-        let name = if plain { name.clone() } else { format!("\"{name}\"") };
+        let is_bare = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+        let name = if is_bare { name.clone() } else { format!("\"{name}\"") };
         match value {
             Value::Table(inner) => {
                 found.extend(collect_leaves(inner).into_iter().map(|(key, value)| (format!("{name}.{key}"), value)));
@@ -192,8 +192,8 @@ fn collect_leaves(table: &Table) -> Vec<(String, Value)> {
 
 /// `limits.list_max` is `INGRAIN_LIMITS_LIST_MAX`.
 fn variable_name(key: &str) -> String {
-    let spelt = key.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' });
-    ENV_PREFIX.chars().chain(spelt).collect()
+    let name = key.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' });
+    ENV_PREFIX.chars().chain(name).collect()
 }
 
 /// A variable's text, read as the sort of value the setting has.
@@ -260,9 +260,9 @@ fn unknown_setting(name: &str, known: &[(String, Value)]) -> Failure {
     let names: Vec<String> = known.iter().map(|(key, _)| variable_name(key)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let near = similar::get_close_matches(name, &names, 1, SIMILARITY_MIN);
-    let meant = near.first().map(|near| format!("is {near} meant? ")).unwrap_or_default();
+    let suggestion = near.first().map(|near| format!("is {near} meant? ")).unwrap_or_default();
     Failure::user_error("config.invalid", format!("{name}: there is no such setting"))
-        .with_hint(format!("{meant}`ingrain config show` lists every setting with its variable"))
+        .with_hint(format!("{suggestion}`ingrain config show` lists every setting with its variable"))
 }
 
 fn describe_type(like: &Value) -> &'static str {

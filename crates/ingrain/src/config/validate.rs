@@ -43,20 +43,20 @@ const BOUNDS: &[(&str, i64, i64)] = &[
 
 /// What a whole number has to be: as far as its bounds are known here, within them; in any case no less than none.
 pub(super) fn violated_bounds(key: &str, number: i64) -> Option<String> {
-    let (least, most) =
+    let (min, max) =
         BOUNDS.iter().find(|(bound, ..)| *bound == key).map_or((0, i64::MAX), |(_, from, to)| (*from, *to));
-    let told = if most == i64::MAX {
+    let expected = if max == i64::MAX {
         "a whole number, 0 or more".to_owned()
     } else {
-        format!("a whole number from {least} to {most}")
+        format!("a whole number from {min} to {max}")
     };
-    (!(least..=most).contains(&number)).then_some(told)
+    (!(min..=max).contains(&number)).then_some(expected)
 }
 
 /// Numbers within their bounds, addresses that could be called.
 pub(super) fn check_config(config: &Config, layers: &Layers) -> Result<(), Failure> {
-    if let Some(odd) = config.limits.out_of_bounds() {
-        return Err(unexpected_value(layers, &format!("limits.{}", odd.field), &odd.expected));
+    if let Some(violation) = config.limits.out_of_bounds() {
+        return Err(unexpected_value(layers, &format!("limits.{}", violation.field), &violation.expected));
     }
     let addresses = [
         ("embeddings.url", &config.embeddings.url),
@@ -87,13 +87,13 @@ fn is_http_address(address: &str) -> bool {
         Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
         _ => (host_and_port, None),
     };
-    let odd = |c: char| {
+    let is_forbidden = |c: char| {
         c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '\\' | '^' | '`' | '{' | '|' | '}')
     };
     ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
         && !host.is_empty()
         && port.is_none_or(|port| port.parse::<u16>().is_ok())
-        && !address.contains(odd)
+        && !address.contains(is_forbidden)
 }
 
 #[cfg(test)]

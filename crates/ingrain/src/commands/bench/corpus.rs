@@ -96,12 +96,12 @@ impl SeededRng {
         SeededRng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x2545_f491_4f6c_dd1d))
     }
 
-    fn next_below(&mut self, sides: usize) -> usize {
+    fn next_below(&mut self, bound: usize) -> usize {
         // xorshift, then the high half: the low bits of such a word are its weakest.
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        ((self.0 >> 32) as usize) % sides.max(1)
+        ((self.0 >> 32) as usize) % bound.max(1)
     }
 
     fn pick<T: Copy>(&mut self, list: &[T]) -> T {
@@ -120,9 +120,9 @@ pub struct Incident {
 }
 
 impl Incident {
-    fn from_rng(dice: &mut SeededRng) -> Incident {
-        let (service, namespace) = (dice.pick(SERVICES), dice.pick(NAMESPACES));
-        Incident { service, namespace, symptom: dice.next_below(SYMPTOMS.len()), cause: dice.next_below(CAUSES.len()) }
+    fn from_rng(rng: &mut SeededRng) -> Incident {
+        let (service, namespace) = (rng.pick(SERVICES), rng.pick(NAMESPACES));
+        Incident { service, namespace, symptom: rng.next_below(SYMPTOMS.len()), cause: rng.next_below(CAUSES.len()) }
     }
 
     /// What the memory of this number tells of.
@@ -141,20 +141,20 @@ impl Incident {
 
 /// The memory of this number and who saves it.
 pub fn generate_memory(tenant: TenantId, number: usize, conversations: usize) -> (Caller, Draft) {
-    let mut dice = SeededRng::new(number as u64);
-    let incident = Incident::from_rng(&mut dice);
+    let mut rng = SeededRng::new(number as u64);
+    let incident = Incident::from_rng(&mut rng);
     let Incident { service, namespace, .. } = incident;
     let (symptom, cause) = (incident.symptom(), incident.cause());
     let content = format!(
         "{service} in namespace {namespace} {symptom}: {cause}. {}, ticket OPS-{}. {}",
-        dice.pick(CURES),
+        rng.pick(CURES),
         1000 + number,
-        dice.pick(CHECKS)
+        rng.pick(CHECKS)
     );
     let draft = Draft {
         path: Some(format!("{namespace}/{service}/{number}")),
         title: Some(format!("{service} {symptom}")),
-        kind: Some(dice.pick(KINDS)),
+        kind: Some(rng.pick(KINDS)),
         tags: Some(vec![service.to_owned(), namespace.to_owned()]),
         evidence: vec![Evidence::new(EvidenceKind::ToolResult, format!("tool call {number}"))],
         content,
@@ -182,11 +182,11 @@ pub fn conversation_agent(tenant: TenantId, conversation: usize) -> Caller {
 /// The question of this number: some exact, some loose, some about nothing that was saved.
 pub fn generate_query(number: usize) -> String {
     // Far from the memories' numbers, so that a question is not the echo of one of them.
-    let mut dice = SeededRng::new(number as u64 + 0x5eed_0000);
-    let (service, namespace) = (dice.pick(SERVICES), dice.pick(NAMESPACES));
+    let mut rng = SeededRng::new(number as u64 + 0x5eed_0000);
+    let (service, namespace) = (rng.pick(SERVICES), rng.pick(NAMESPACES));
     match number % 5 {
-        0 => format!("why did {service} {} in {namespace}", dice.pick(SYMPTOMS)),
-        1 => format!("what fixed {service} when {}", dice.pick(CAUSES)),
+        0 => format!("why did {service} {} in {namespace}", rng.pick(SYMPTOMS)),
+        1 => format!("what fixed {service} when {}", rng.pick(CAUSES)),
         2 => format!("deployment/{service} -n {namespace} latency"),
         3 => format!("how do we verify {service} after a change"),
         _ => format!("holiday schedule of the {service} team"),

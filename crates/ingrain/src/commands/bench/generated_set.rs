@@ -133,9 +133,9 @@ mod tests {
     fn half_of_the_questions_are_paraphrases_and_all_have_answers() {
         let set = generate_set(400);
         let queries = &set.collections[0].queries;
-        let paraphrased = queries.iter().filter(|asked| asked.category == OTHER_WORDS).count();
+        let paraphrased = queries.iter().filter(|question| question.category == OTHER_WORDS).count();
         assert_eq!((queries.len(), paraphrased), (80, 40));
-        assert!(queries.iter().all(|asked| !asked.gold.is_empty()));
+        assert!(queries.iter().all(|question| !question.gold.is_empty()));
         let again = generate_set(400);
         assert!(queries.iter().zip(&again.collections[0].queries).all(|(one, other)| one.text == other.text));
     }

@@ -32,13 +32,13 @@ pub fn run(config: &Config, output: &Output, count: usize, queries: usize) -> Re
     let session = Session::open(&place.redirect_config(config))?;
     fill_corpus(&session, 0..count)?;
     measure_searches(&session, 0, WARM_UP)?;
-    let mut door = start_server(&place, &["--as", "admin"])?;
-    (0..WARM_UP).try_for_each(|number| call_search(&mut door, number))?;
+    let mut server = start_server(&place, &["--as", "admin"])?;
+    (0..WARM_UP).try_for_each(|number| call_search(&mut server, number))?;
     let each = queries.div_ceil(ROUNDS);
     let (mut engine, mut tool) = (Vec::new(), Vec::new());
     for from in (0..ROUNDS).map(|round| WARM_UP + round * each) {
         engine.push(measure_searches(&session, from, each)?);
-        tool.push(measure_calls(&mut door, from, each)?);
+        tool.push(measure_calls(&mut server, from, each)?);
     }
     let (engine, tool) = (mean_figures(&engine).with_name("engine"), mean_figures(&tool).with_name("tool call"));
     let report = McpReport { count, added_cpu_ms_each: tool.cpu_ms_each - engine.cpu_ms_each, engine, tool };
@@ -49,29 +49,29 @@ pub fn run(config: &Config, output: &Output, count: usize, queries: usize) -> Re
 }
 
 /// A process that answers over its standard streams, and was greeted.
-pub(super) fn start_server(place: &TempHome, who: &[&str]) -> Result<Process, Failure> {
-    let mut door = Process::start(place, &[&["mcp"], who].concat())?;
+pub(super) fn start_server(place: &TempHome, flags: &[&str]) -> Result<Process, Failure> {
+    let mut server = Process::start(place, &[&["mcp"], flags].concat())?;
     let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "bench", "version": "1" } });
-    send_request(&mut door, 0, "initialize", &hello)?;
-    door.write_line(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
-    Ok(door)
+    send_request(&mut server, 0, "initialize", &hello)?;
+    server.write_line(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+    Ok(server)
 }
 
 /// So many searches as tool calls, with the CPU time of the process that answers them.
-fn measure_calls(door: &mut Process, from: usize, queries: usize) -> Result<Figures, Failure> {
-    let before = door.cpu_time()?;
+fn measure_calls(server: &mut Process, from: usize, queries: usize) -> Result<Figures, Failure> {
+    let before = server.cpu_time()?;
     let mut meter = Meter::start(queries);
     for number in from..from + queries {
-        meter.time_operation(|| call_search(door, number))?;
+        meter.time_operation(|| call_search(server, number))?;
     }
-    Ok(meter.stop().with_process_cpu(door.cpu_time()?.saturating_sub(before)))
+    Ok(meter.stop().with_process_cpu(server.cpu_time()?.saturating_sub(before)))
 }
 
-/// Of stretches of one length.
-fn mean_figures(stretches: &[Figures]) -> Figures {
-    let mean = |part: fn(&Figures) -> f64| stretches.iter().map(part).sum::<f64>() / stretches.len().max(1) as f64;
+/// Of rounds of one length.
+fn mean_figures(rounds: &[Figures]) -> Figures {
+    let mean = |part: fn(&Figures) -> f64| rounds.iter().map(part).sum::<f64>() / rounds.len().max(1) as f64;
     Figures {
-        operations: stretches.iter().map(|figures| figures.operations).sum(),
+        operations: rounds.iter().map(|figures| figures.operations).sum(),
         cpu_ms_each: mean(|figures| figures.cpu_ms_each),
         wall_ms_median: mean(|figures| figures.wall_ms_median),
         wall_ms_p95: mean(|figures| figures.wall_ms_p95),
@@ -79,19 +79,19 @@ fn mean_figures(stretches: &[Figures]) -> Figures {
     }
 }
 
-fn call_search(door: &mut Process, number: usize) -> Result<(), Failure> {
-    call_tool(door, number + 1, "memory_search", &json!({ "query": corpus::generate_query(number) }))
+fn call_search(server: &mut Process, number: usize) -> Result<(), Failure> {
+    call_tool(server, number + 1, "memory_search", &json!({ "query": corpus::generate_query(number) }))
 }
 
-pub(super) fn call_tool(door: &mut Process, id: usize, tool: &str, arguments: &Value) -> Result<(), Failure> {
-    let answer = send_request(door, id, "tools/call", &json!({ "name": tool, "arguments": arguments }))?;
+pub(super) fn call_tool(server: &mut Process, id: usize, tool: &str, arguments: &Value) -> Result<(), Failure> {
+    let answer = send_request(server, id, "tools/call", &json!({ "name": tool, "arguments": arguments }))?;
     match answer["result"]["isError"].as_bool() {
         Some(false) => Ok(()),
         _ => Err(process_failure(answer)),
     }
 }
 
-fn send_request(door: &mut Process, id: usize, method: &str, params: &Value) -> Result<Value, Failure> {
-    door.write_line(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
-    door.read_json()
+fn send_request(server: &mut Process, id: usize, method: &str, params: &Value) -> Result<Value, Failure> {
+    server.write_line(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
+    server.read_json()
 }

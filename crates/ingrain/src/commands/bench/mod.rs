@@ -166,7 +166,7 @@ impl BenchArgs {
             run_measurement(config, db, output, bench, count, measure)
         };
         match self.command {
-            BenchCommand::Report(asked) => report::run(&asked, global, output),
+            BenchCommand::Report(args) => report::run(&args, global, output),
             BenchCommand::Governance => governance::run(config, output),
             BenchCommand::Scan { files } => scan::run(output, &files),
             BenchCommand::Retrieval { file, generated } => {

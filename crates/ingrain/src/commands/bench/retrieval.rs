@@ -231,9 +231,9 @@ fn measure_queries(
     for collection in &set.collections {
         let caller = Caller::agent(tenant, "bench").in_conversation(&collection.id);
         let engine = Engine { clock: Arc::new(SystemClock::new(last_turn_time(collection))), ..engine.clone() };
-        for asked in collection.queries.iter().filter(|asked| !asked.gold.is_empty()) {
+        for question in collection.queries.iter().filter(|question| !question.gold.is_empty()) {
             let query = SearchQuery {
-                text: asked.text.clone(),
+                text: question.text.clone(),
                 filter: Filter { stores: vec![STORE.to_owned()], ..Filter::default() },
                 limit: Some(HITS_MAX),
                 ranker: Some(ranker),
@@ -246,7 +246,7 @@ fn measure_queries(
                 .iter()
                 .filter_map(|hit| hit.memory.metadata.get("bench_id").and_then(Value::as_str))
                 .collect();
-            sums.entry(asked.category).or_default().add(&found, &asked.gold);
+            sums.entry(question.category).or_default().add(&found, &question.gold);
         }
     }
     Ok(sums)

@@ -111,12 +111,12 @@ fn measure_group(texts: &[LabelledText]) -> ScanTally {
     let mut tally = ScanTally { texts: texts.len(), ..ScanTally::default() };
     for row in texts {
         let caught = is_caught(row, safety::inspect(&row.text));
-        let (of_its_sort, right) = match row.label {
+        let (expected, caught_count) = match row.label {
             0 => (&mut tally.must_pass, &mut tally.alarms),
             _ => (&mut tally.must_be_caught, &mut tally.caught),
         };
-        *of_its_sort += 1;
-        *right += usize::from(caught);
+        *expected += 1;
+        *caught_count += usize::from(caught);
         tally.bytes += row.text.len();
     }
     // Judged once already, so that building what the rules need is not measured.
@@ -140,9 +140,9 @@ fn is_caught(row: &LabelledText, findings: Vec<Finding>) -> bool {
         _ => (None, ScanVerdict::Blocked),
     };
     let concern = concern.filter(|_| row.label != 0);
-    let told: Vec<Finding> =
+    let relevant: Vec<Finding> =
         findings.into_iter().filter(|finding| concern.is_none_or(|concern| concern == finding.concern)).collect();
-    safety::decide_verdict(&told, Strictness::Strict) >= least
+    safety::decide_verdict(&relevant, Strictness::Strict) >= least
 }
 
 impl ScanTally {
@@ -158,7 +158,7 @@ impl ScanTally {
 
     /// With its name and the shares.
     fn with_shares(self, kind: &str, tier: &str) -> ScanTally {
-        let share = |part: usize, of: usize| (of > 0).then(|| part as f64 / of as f64);
+        let share = |part: usize, total: usize| (total > 0).then(|| part as f64 / total as f64);
         ScanTally {
             kind: kind.to_owned(),
             tier: tier.to_owned(),
@@ -175,8 +175,8 @@ impl ScanTally {
 }
 
 fn render_report(output: &Output, report: &ScanReport) -> String {
-    let share = |share: Option<f64>, part: usize, of: usize| {
-        share.map(|share| format!("{share:.3} ({part}/{of})")).unwrap_or_default()
+    let share = |share: Option<f64>, part: usize, total: usize| {
+        share.map(|share| format!("{share:.3} ({part}/{total})")).unwrap_or_default()
     };
     let row = |tally: &ScanTally| {
         vec![
@@ -189,11 +189,11 @@ fn render_report(output: &Output, report: &ScanReport) -> String {
         ]
     };
     let header = ["kind", "tier", "texts", "recall", "false alarms", "MB/s of CPU"];
-    let mut told = output.render_table(&header, report.by_tier.iter().map(row));
+    let mut text = output.render_table(&header, report.by_tier.iter().map(row));
     let wrong: Vec<&ScanTally> = report.by_kind.iter().filter(|tally| !tally.has_no_errors()).collect();
     if !wrong.is_empty() {
-        told += "\n\nnot all right:\n";
-        told += &output.render_table(&header, wrong.into_iter().map(row));
+        text += "\n\nnot all right:\n";
+        text += &output.render_table(&header, wrong.into_iter().map(row));
     }
-    format!("{told}\nrules version {}; the first note took {:.1} ms of CPU", report.rules_version, report.start_up_ms)
+    format!("{text}\nrules version {}; the first note took {:.1} ms of CPU", report.rules_version, report.start_up_ms)
 }

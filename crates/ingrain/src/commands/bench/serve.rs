@@ -57,15 +57,15 @@ pub fn run(config: &Config, output: &Output, count: usize, queries: usize, strea
     measure_searches(&session, 0, WARM_UP)?;
     let in_process = measure_searches(&session, WARM_UP, queries)?.with_name("in process");
     session.close()?;
-    let (server, house) = start_server(&place)?;
-    let over_http = house.measure_http_searches(queries)?.with_name("over HTTP");
+    let (server, access) = start_server(&place)?;
+    let over_http = access.measure_http_searches(queries)?.with_name("over HTTP");
     let (mut alone, mut many) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
-        alone.push(house.measure_save_rate(1, SAVES_ALONE, round)?);
-        many.push(house.measure_save_rate(SAVERS, SAVES_EACH, round)?);
+        alone.push(access.measure_save_rate(1, SAVES_ALONE, round)?);
+        many.push(access.measure_save_rate(SAVERS, SAVES_EACH, round)?);
     }
     let (saves_per_second_alone, saves_per_second_many) = (median(alone), median(many));
-    let (events_sent, events_lost) = house.measure_streams(streams)?;
+    let (events_sent, events_lost) = access.measure_streams(streams)?;
     let report = ServeReport {
         count,
         search_ratio: over_http.wall_ms_median / in_process.wall_ms_median.max(f64::EPSILON),
@@ -111,9 +111,11 @@ fn median(mut figures: Vec<f64>) -> f64 {
 pub(super) fn start_server(place: &TempHome) -> Result<(Process, ServerAccess), Failure> {
     let mut server = Process::start(place, &["serve", "--port", "0", "--json"])?;
     let started = server.read_json()?;
-    let word = |name: &str| started[name].as_str().map(str::to_owned).ok_or_else(|| process_failure("an odd start"));
-    let house = ServerAccess { address: word("address")?.replace("http://", ""), key: word("admin_key")? };
-    Ok((server, house))
+    let word = |name: &str| {
+        started[name].as_str().map(str::to_owned).ok_or_else(|| process_failure("the start report lacks a field"))
+    };
+    let access = ServerAccess { address: word("address")?.replace("http://", ""), key: word("admin_key")? };
+    Ok((server, access))
 }
 
 /// Where the server is, and the key to it.
@@ -143,29 +145,30 @@ impl ServerAccess {
     }
 
     fn measure_http_searches(&self, queries: usize) -> Result<Figures, Failure> {
-        let mut line = self.open_connection()?;
-        let mut ask = |number: usize| line.post_json("/v1/search", &json!({ "query": corpus::generate_query(number) }));
-        (0..WARM_UP).try_for_each(&mut ask)?;
+        let mut connection = self.open_connection()?;
+        let mut search =
+            |number: usize| connection.post_json("/v1/search", &json!({ "query": corpus::generate_query(number) }));
+        (0..WARM_UP).try_for_each(&mut search)?;
         let mut meter = Meter::start(queries);
         for number in WARM_UP..WARM_UP + queries {
-            meter.time_operation(|| ask(number))?;
+            meter.time_operation(|| search(number))?;
         }
         Ok(meter.stop())
     }
 
     /// Saves a second by so many at once.
     fn measure_save_rate(&self, savers: usize, each: usize, round: usize) -> Result<f64, Failure> {
-        let lines = (0..savers).map(|_| self.open_connection()).collect::<Result<Vec<_>, _>>()?;
+        let connections = (0..savers).map(|_| self.open_connection()).collect::<Result<Vec<_>, _>>()?;
         let begun = Instant::now();
         std::thread::scope(|scope| {
-            let work = |(saver, mut line): (usize, HttpConnection)| {
+            let work = |(saver, mut connection): (usize, HttpConnection)| {
                 scope.spawn(move || {
                     (0..each).try_for_each(|number| {
-                        line.save_memory(&format!("by {savers} in round {round}: {saver}/{number}"))
+                        connection.save_memory(&format!("by {savers} in round {round}: {saver}/{number}"))
                     })
                 })
             };
-            let running: Vec<_> = lines.into_iter().enumerate().map(work).collect();
+            let running: Vec<_> = connections.into_iter().enumerate().map(work).collect();
             running.into_iter().try_for_each(|thread| thread.join().map_err(|_| process_failure("a saver broke"))?)
         })?;
         Ok((savers * each) as f64 / begun.elapsed().as_secs_f64())
@@ -175,21 +178,21 @@ impl ServerAccess {
     fn measure_streams(&self, streams: usize) -> Result<(usize, usize), Failure> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         runtime.map_err(process_failure)?.block_on(async {
-            let (ready, mut greeted) = mpsc::channel(streams);
+            let (ready, mut opened) = mpsc::channel(streams);
             let sent = EVENTS_PER_SECOND * EVENT_SECS;
             let follow =
                 |_| tokio::spawn(follow_events(self.address.clone(), self.request_headers(), ready.clone(), sent));
             let followers: Vec<_> = (0..streams).map(follow).collect();
             for _ in 0..streams {
-                greeted.recv().await.ok_or_else(|| process_failure("a stream did not open"))?;
+                opened.recv().await.ok_or_else(|| process_failure("a stream did not open"))?;
             }
-            let mut line = self.open_connection()?;
+            let mut connection = self.open_connection()?;
             let saving = tokio::task::spawn_blocking(move || {
                 let begun = Instant::now();
                 (0..sent).try_for_each(|number| {
                     let due = Duration::from_secs_f64(number as f64 / EVENTS_PER_SECOND as f64);
                     std::thread::sleep(due.saturating_sub(begun.elapsed()));
-                    line.save_memory(&format!("event {number}"))
+                    connection.save_memory(&format!("event {number}"))
                 })
             });
             saving.await.map_err(process_failure)??;
@@ -205,15 +208,16 @@ impl ServerAccess {
 /// One stream: how many of the awaited events came, each once and in order.
 async fn follow_events(address: String, head: String, ready: mpsc::Sender<()>, awaited: usize) -> usize {
     let Ok(mut socket) = tokio::net::TcpStream::connect(&address).await else { return 0 };
-    let ask = format!("GET /v1/events?name=memory.write.created HTTP/1.1\r\n{head}accept: text/event-stream\r\n\r\n");
-    if socket.write_all(ask.as_bytes()).await.is_err() {
+    let request =
+        format!("GET /v1/events?name=memory.write.created HTTP/1.1\r\n{head}accept: text/event-stream\r\n\r\n");
+    if socket.write_all(request.as_bytes()).await.is_err() {
         return 0;
     }
     let mut lines = tokio::io::BufReader::new(socket).lines();
     let (mut count, mut last) = (0, 0_u64);
     while count < awaited {
-        let patience = Duration::from_secs(ARRIVAL_SECS_MAX + EVENT_SECS as u64);
-        let Ok(Ok(Some(line))) = tokio::time::timeout(patience, lines.next_line()).await else { break };
+        let timeout = Duration::from_secs(ARRIVAL_SECS_MAX + EVENT_SECS as u64);
+        let Ok(Ok(Some(line))) = tokio::time::timeout(timeout, lines.next_line()).await else { break };
         if line.starts_with(": ingrain") {
             let _ = ready.send(()).await;
         }
@@ -234,8 +238,8 @@ impl HttpConnection {
 
     fn post_json(&mut self, path: &str, body: &Value) -> Result<(), Failure> {
         let body = body.to_string();
-        let ask = format!("POST {path} HTTP/1.1\r\n{}content-length: {}\r\n\r\n{body}", self.head, body.len());
-        self.reader.get_mut().write_all(ask.as_bytes()).map_err(process_failure)?;
+        let request = format!("POST {path} HTTP/1.1\r\n{}content-length: {}\r\n\r\n{body}", self.head, body.len());
+        self.reader.get_mut().write_all(request.as_bytes()).map_err(process_failure)?;
         let (mut status, mut length) = (String::new(), 0);
         self.reader.read_line(&mut status).map_err(process_failure)?;
         loop {

@@ -1,4 +1,4 @@
-//! Upkeep over many memories, while somebody else saves: how long does he wait?
+//! Upkeep stop many memories, while somebody else saves: how long does he wait?
 
 use std::io::Write;
 use std::path::Path;
@@ -60,9 +60,9 @@ pub fn run(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
     let disk = measure_disk(session, &AtomicBool::new(false), Duration::ZERO)?.with_name("a page to the disk");
     let mut figures = vec![filling.with_name("fill, a thousand turns each"), disk, measure_lone_saves(session)?];
     let due = count.div_ceil(DUE_EVERY) as u64;
-    figures.extend(measure_upkeep(session, DUE_AFTER, "due", due, |kept| kept.expired)?);
+    figures.extend(measure_upkeep(session, DUE_AFTER, "due", due, |report| report.expired)?);
     let faded = count as u64 - due;
-    figures.extend(measure_upkeep(session, FADED_AFTER, "faded", faded, |kept| kept.archived)?);
+    figures.extend(measure_upkeep(session, FADED_AFTER, "faded", faded, |report| report.archived)?);
     Ok(figures)
 }
 
@@ -77,30 +77,30 @@ fn measure_upkeep(
     let clock = Arc::new(ShiftedClock { clock: session.engine.clock.clone(), offset: ahead });
     let engine = Engine { clock, ..session.engine.clone() };
     let round = || engine.upkeep(session.caller.tenant, UpkeepOptions::default());
-    let over = AtomicBool::new(false);
-    let (keeping, saving, disk) = std::thread::scope(|scope| {
-        let saver = scope.spawn(|| measure_concurrent_saves(&engine, session.caller.tenant, &over));
+    let stop = AtomicBool::new(false);
+    let (upkeep, saving, disk) = std::thread::scope(|scope| {
+        let saver = scope.spawn(|| measure_concurrent_saves(&engine, session.caller.tenant, &stop));
         // What the disk alone makes anybody wait for just then.
-        let disk = scope.spawn(|| measure_disk(session, &over, PAGE_EVERY));
+        let disk = scope.spawn(|| measure_disk(session, &stop, PAGE_EVERY));
         let mut meter = Meter::start(1);
-        let kept = meter.time_operation(round);
-        over.store(true, Ordering::Relaxed);
-        (kept.map(|kept| (kept, meter.stop())), join_thread(saver), join_thread(disk))
+        let report = meter.time_operation(round);
+        stop.store(true, Ordering::Relaxed);
+        (report.map(|report| (report, meter.stop())), join_thread(saver), join_thread(disk))
     });
-    let (kept, keeping) = keeping?;
+    let (report, upkeep) = upkeep?;
     // What was saved alone or meanwhile may fade too.
-    if done(&kept) < due {
-        return Err(Failure::system_error("bench.upkeep", format!("{} of {due} {word}", done(&kept))));
+    if done(&report) < due {
+        return Err(Failure::system_error("bench.upkeep", format!("{} of {due} {word}", done(&report))));
     }
     let longest = Figures {
-        operations: usize::try_from(kept.transactions).unwrap_or(usize::MAX),
-        wall_ms_max: kept.longest.as_secs_f64() * 1e3,
+        operations: usize::try_from(report.transactions).unwrap_or(usize::MAX),
+        wall_ms_max: report.longest.as_secs_f64() * 1e3,
         ..Figures::default()
     };
     let mut idle = Meter::start(1);
     idle.time_operation(round)?;
     Ok(vec![
-        keeping.with_name(&format!("upkeep, {due} {word}")),
+        upkeep.with_name(&format!("upkeep, {due} {word}")),
         longest.with_name("its transactions"),
         saving?.with_name("saves meanwhile"),
         disk?.with_name("a page to the disk meanwhile"),
@@ -112,15 +112,15 @@ fn join_thread(thread: ScopedJoinHandle<'_, Result<Figures, Failure>>) -> Result
     thread.join().unwrap_or_else(|_| Err(Failure::system_error("bench.upkeep", "a thread broke")))
 }
 
-/// What the disk takes for a page in a file beside the database, again and again until it is over.
-fn measure_disk(session: &Session, over: &AtomicBool, every: Duration) -> Result<Figures, Failure> {
+/// What the disk takes for a page in a file beside the database, again and again until it is stop.
+fn measure_disk(session: &Session, stop: &AtomicBool, every: Duration) -> Result<Figures, Failure> {
     let location = session.engine.backend.health()?.location;
     let folder = Path::new(&location).parent().filter(|folder| folder.is_dir());
     let Some(folder) = folder else { return Ok(Figures::default()) };
     let path = folder.join("bench-disk.tmp");
     let mut file = std::fs::File::create(&path).map_err(process_failure)?;
     let mut meter = Meter::start(0);
-    while !over.load(Ordering::Relaxed) && meter.operation_count() < PAGES_MAX {
+    while !stop.load(Ordering::Relaxed) && meter.operation_count() < PAGES_MAX {
         meter
             .time_operation(|| file.write_all(&[0; PAGE_BYTES]).and_then(|()| file.sync_data()))
             .map_err(process_failure)?;
@@ -163,10 +163,10 @@ fn measure_lone_saves(session: &Session) -> Result<Figures, Failure> {
 }
 
 /// At the same time as upkeep, so that nothing of it is due.
-fn measure_concurrent_saves(engine: &Engine, tenant: TenantId, over: &AtomicBool) -> Result<Figures, Failure> {
+fn measure_concurrent_saves(engine: &Engine, tenant: TenantId, stop: &AtomicBool) -> Result<Figures, Failure> {
     let mut meter = Meter::start(0);
     let mut number = 0;
-    while !over.load(Ordering::Relaxed) {
+    while !stop.load(Ordering::Relaxed) {
         // Never near a quota, which would be work of its own.
         let name = format!("meanwhile{}", number / (PER_AGENT / 2));
         let agent = Caller::agent(tenant, &name);

@@ -96,18 +96,18 @@ struct GovernanceScore {
     total: usize,
 }
 
-pub fn run(asked: &ReportArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
+pub fn run(args: &ReportArgs, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
     let unwritable = |error: std::io::Error| {
-        Failure::user_error("bench.out", format!("cannot write to `{}`: {error}", asked.out.display()))
+        Failure::user_error("bench.out", format!("cannot write to `{}`: {error}", args.out.display()))
     };
-    std::fs::create_dir_all(&asked.out).map_err(unwritable)?;
-    let mut measured = measure_all(asked, global, output)?;
-    let target = asked.out.join("benchmarks.md");
-    let kept = std::fs::read_to_string(&target).unwrap_or_default();
+    std::fs::create_dir_all(&args.out).map_err(unwritable)?;
+    let mut measured = measure_all(args, global, output)?;
+    let target = args.out.join("benchmarks.md");
+    let earlier_page = std::fs::read_to_string(&target).unwrap_or_default();
     let mut files = render_plots(&measured);
-    files.push(("benchmarks.md", page::render_page(&measured, asked, page::hand_written_part(&kept))));
+    files.push(("benchmarks.md", page::render_page(&measured, args, page::hand_written_part(&earlier_page))));
     for (name, text) in files {
-        let path = asked.out.join(name);
+        let path = args.out.join(name);
         std::fs::write(&path, text).map_err(unwritable)?;
         measured.pages.push(path);
     }
@@ -117,23 +117,23 @@ pub fn run(asked: &ReportArgs, global: &GlobalArgs, output: &Output) -> Result<(
     })
 }
 
-fn measure_all(asked: &ReportArgs, global: &GlobalArgs, output: &Output) -> Result<ReportData, Failure> {
+fn measure_all(args: &ReportArgs, global: &GlobalArgs, output: &Output) -> Result<ReportData, Failure> {
     let place = TempHome::new("report")?;
     let runs = BenchRunner { global, output, place: place.path() };
-    let retrieval = asked.retrieval.as_deref().map(|file| {
+    let retrieval = args.retrieval.as_deref().map(|file| {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok::<_, Failure>(NamedRetrieval {
             name,
             report: runs.run_json(&["bench", "retrieval", &file.display().to_string()])?,
         })
     });
-    let generated = asked.generated.to_string();
+    let generated = args.generated.to_string();
     Ok(ReportData {
         machine: read_machine_info()?,
         retrieval: retrieval.transpose()?,
         generated: runs.run_json(&["bench", "retrieval", "--generated", &generated])?,
         governance: runs.run_json(&["bench", "governance"])?,
-        speed: asked.sizes.iter().map(|count| runs.measure_speed(*count, asked.queries)).collect::<Result<_, _>>()?,
+        speed: args.sizes.iter().map(|count| runs.measure_speed(*count, args.queries)).collect::<Result<_, _>>()?,
         pages: Vec::new(),
     })
 }
@@ -158,9 +158,9 @@ impl BenchRunner<'_> {
 
     fn run_json<T: DeserializeOwned>(&self, words: &[&str]) -> Result<T, Failure> {
         self.output.print_note(&format!("ingrain {}", words.join(" ")));
-        let said = self.build_command(words)?.output().map_err(process_failure)?.stdout;
+        let stdout = self.build_command(words)?.output().map_err(process_failure)?.stdout;
         // A failure is a JSON value as well, of another shape.
-        serde_json::from_slice(&said).map_err(|_| process_failure(String::from_utf8_lossy(&said).trim()))
+        serde_json::from_slice(&stdout).map_err(|_| process_failure(String::from_utf8_lossy(&stdout).trim()))
     }
 
     fn measure_speed(&self, count: usize, queries: usize) -> Result<SpeedReport, Failure> {

@@ -13,9 +13,9 @@ pub fn hand_written_part(page: &str) -> &str {
     page.split_once(HAND_WRITTEN_MARK).map_or("", |(_, below)| below.trim())
 }
 
-pub fn render_page(measured: &ReportData, asked: &ReportArgs, by_hand: &str) -> String {
+pub fn render_page(measured: &ReportData, args: &ReportArgs, by_hand: &str) -> String {
     let sections = [
-        render_heading(measured, asked),
+        render_heading(measured, args),
         render_quality(measured),
         render_speed(&measured.speed),
         render_targets(&targets::evaluate_targets(measured)),
@@ -30,9 +30,9 @@ pub fn render_page(measured: &ReportData, asked: &ReportArgs, by_hand: &str) -> 
     sections.join("\n\n") + "\n"
 }
 
-fn render_heading(measured: &ReportData, asked: &ReportArgs) -> String {
+fn render_heading(measured: &ReportData, args: &ReportArgs) -> String {
     let machine = &measured.machine;
-    let sizes: Vec<String> = asked.sizes.iter().map(usize::to_string).collect();
+    let sizes: Vec<String> = args.sizes.iter().map(usize::to_string).collect();
     let file = if measured.retrieval.is_some() { " --retrieval FILE" } else { "" };
     let warning = match machine.debug {
         true => "\n\n**Made by a debug build: its times mean nothing.**",
