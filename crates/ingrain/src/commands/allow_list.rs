@@ -11,26 +11,26 @@ use crate::text_io::{parse_time, read_stdin};
 
 #[derive(Debug, Subcommand)]
 pub enum AllowlistCommand {
-    /// Let one exact value through, in this tenant, until a day; admins only
+    /// Allow one exact value in this tenant until a date (admins only)
     Allow {
-        /// SHA-256 of exactly what a rule found (`scan --json` says it)
+        /// SHA-256 of the exact text that a rule found, as `scan --json` prints it
         #[arg(long, value_name = "SHA256", required_unless_present = "text")]
         digest: Option<String>,
-        /// A text in which the scanner finds one thing; `-` is stdin, which keeps it out of the shell's history
+        /// Text with exactly one finding; `-` reads stdin, which keeps it out of the shell history
         #[arg(long, value_name = "TEXT", conflicts_with = "digest", allow_hyphen_values = true)]
         text: Option<String>,
-        /// Why it may pass, for the list
+        /// Reason, shown by `scan allowed`
         #[arg(long)]
         reason: String,
-        /// Until when: a date, a time or a span (90d)
+        /// End of the permission: a date, a time or a span from now (90d)
         #[arg(long, value_name = "TIME")]
         expires: String,
     },
-    /// What is let through, newest first: why and until when, not what
+    /// List allowed values, newest first: digest, end and reason, not the text
     Allowed,
-    /// Hold a value up again
+    /// Stop allowing a value
     Disallow {
-        /// Its digest, as `scan allowed` lists it
+        /// Digest of the value, as `scan allowed` lists it
         #[arg(value_name = "DIGEST")]
         digest: String,
     },

@@ -16,7 +16,7 @@ pub struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 enum ConfigSubcommand {
-    /// Print each setting, its value, where that came from, and the variable that sets it
+    /// Print each setting with its value, its origin and its environment variable
     Show,
 }
 

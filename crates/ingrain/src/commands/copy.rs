@@ -11,16 +11,12 @@ use crate::config::Config;
 use crate::error::Failure;
 use crate::output::{Output, Tone};
 
-/// Move everything to another database: all tenants, every state, the whole history
-///
-/// A copy that broke goes on where it stopped, and one that is complete only compares. Stop whoever writes to the
-/// source first: what is written later is not copied.
 #[derive(Debug, clap::Args)]
 pub struct CopyArgs {
-    /// The database to read: a path, `sqlite:PATH` or `postgres://…`
+    /// Source database: a path, `sqlite:PATH` or `postgres://…`
     #[arg(long, value_name = "URL")]
     from: String,
-    /// The database to fill: empty, or one that an earlier copy left unfinished
+    /// Target database: empty, or left by an interrupted copy of the same source
     #[arg(long, value_name = "URL")]
     to: String,
 }

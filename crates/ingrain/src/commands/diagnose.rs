@@ -10,10 +10,10 @@ use crate::output::{Output, Tone};
 
 #[derive(Debug, Args)]
 pub struct WhyNotArgs {
-    /// What was asked
+    /// Query to explain
     #[arg(long, value_name = "TEXT")]
     query: String,
-    /// The memory: its id or path
+    /// Id or path of the memory
     #[arg(long, value_name = "MEMORY")]
     id: String,
     #[command(flatten)]
@@ -28,8 +28,9 @@ pub struct DiagnoseArgs {
 
 #[derive(Debug, Subcommand)]
 enum DiagnoseCommand {
-    /// One session or conversation
+    /// Show the memories and receipts of one session or conversation
     Session {
+        /// Id of the session or conversation
         #[arg(value_name = "ID")]
         id: String,
     },

@@ -19,43 +19,43 @@ use crate::text_io::{one_line, read_content};
 
 #[derive(Debug, Args)]
 pub struct EpisodesArgs {
-    /// Default: the turns of --session, else the sessions
+    /// Without a subcommand: the turns of --session, else all sessions
     #[command(subcommand)]
     command: Option<EpisodesCommand>,
 }
 
 #[derive(Debug, Subcommand)]
 enum EpisodesCommand {
-    /// Turns, newest first; with --session, that session's in order
+    /// List turns, newest first; with --session, that session's in order
     List {
         #[command(flatten)]
         page: PageArgs,
     },
-    /// The sessions, the latest first
+    /// List sessions, latest first
     Sessions,
-    /// Save one turn of --session, or a whole conversation from a file of JSON lines
+    /// Save one turn of --session, or a whole conversation from a JSON Lines file
     Add(AddTurnsArgs),
 }
 
 #[derive(Debug, Args)]
 struct AddTurnsArgs {
-    /// What was said; `-` reads stdin
+    /// Text of the turn; `-` reads stdin
     content: Option<String>,
-    /// Turns as JSON lines: {"role", "content", "speaker"}; `-` reads stdin. A malformed line is named and nothing is
-    /// saved; a turn that policy or the scanner refuses does not hold up the others (exit 3 where none was saved)
+    /// JSON Lines file of turns {"role", "content", "speaker"}; `-` reads stdin. A malformed line is an error and
+    /// nothing is saved; refused turns are reported and the others saved (exit 3 if none was saved)
     #[arg(long, value_name = "FILE", conflicts_with = "content")]
     turns: Option<PathBuf>,
-    /// Who spoke: user, assistant, system, tool_result
+    /// Role of the speaker: user, assistant, system or tool_result
     #[arg(long)]
     role: Option<TurnRole>,
-    #[arg(long, value_name = "NAME", help = "Who spoke, by name")]
+    #[arg(long, value_name = "NAME", help = "Name of the speaker")]
     speaker: Option<String>,
-    /// Its position in the session; default: after the last
+    /// Position in the session; default: after the last turn
     #[arg(long, value_name = "N")]
     turn: Option<u32>,
-    #[arg(long, help = "Such as turn, decision, task_completion, error")]
+    #[arg(long, help = "Kind, for example turn, decision, task_completion or error")]
     kind: Option<Kind>,
-    /// How long it is worth keeping: routine, task_completion, decision, remember, error
+    /// Retention class: routine, task_completion, decision, remember or error
     #[arg(long, value_name = "CLASS")]
     ttl: Option<TtlClass>,
 }

@@ -15,12 +15,12 @@ const ENTRIES_DEFAULT: usize = 100;
 
 #[derive(Debug, Args)]
 pub struct EventsArgs {
-    /// The entries after this number, from the first on (0: all of them); left out, the newest, in order of time
+    /// Show the entries after this number, oldest first (0: from the start); default: the newest entries
     #[arg(long, value_name = "SEQ")]
     after: Option<u64>,
     #[command(flatten)]
     limit: LimitArgs,
-    /// Only entries whose name begins so, such as memory.write
+    /// Only entries with this name prefix, for example memory.write
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 }

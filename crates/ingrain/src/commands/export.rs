@@ -22,17 +22,17 @@ use crate::output::{Output, Tone};
 
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// json: one file with every state and all history; jsonl: the same, a piece a line; markdown: a folder a store, a
-    /// file a memory
+    /// json: one file with all states and versions; jsonl: the same, one record per line; markdown: one folder per store,
+    /// one file per memory
     #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
     format: ExportFormat,
-    /// Where to; default: exports/ in the data directory, named by the time
+    /// File or folder to write; default: a name made of the time, in exports/ of the home
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// Only these stores (repeatable)
+    /// Only this store (repeatable)
     #[arg(long, value_name = "SLUG")]
     store: Vec<String>,
-    /// Write outside the data directory too
+    /// Allow an output path outside the home
     #[arg(long)]
     output_anywhere: bool,
 }
@@ -195,10 +195,10 @@ fn markdown_path(memory: &Memory) -> PathBuf {
 
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// An export (.json, or .jsonl for one of lines), a Markdown file, or a folder of Markdown (a folder a store)
+    /// Export (.json or .jsonl), Markdown file, or folder of Markdown files (one folder per store)
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// The store of a Markdown file that names none
+    /// Store of the Markdown files; default: the name of their folder, else user_notes
     #[arg(long, value_name = "SLUG")]
     store: Option<String>,
 }

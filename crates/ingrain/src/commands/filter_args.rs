@@ -12,37 +12,37 @@ use crate::text_io::{parse_as_of, parse_time};
 
 #[derive(Debug, Args)]
 pub struct FilterArgs {
-    /// Only these stores (repeatable)
+    /// Only memories of this store (repeatable)
     #[arg(long, value_name = "SLUG")]
     pub store: Vec<String>,
-    /// Only these kinds of place: workspace, user, conversation, agent, pipeline, system, run
+    /// Only this scope: workspace, user, conversation, agent, pipeline, system or run (repeatable)
     #[arg(long, value_name = "SCOPE")]
     scope: Vec<ScopeKind>,
-    /// Only these layers: profile, episodic, semantic, procedural, working
+    /// Only this layer: profile, episodic, semantic, procedural or working (repeatable)
     #[arg(long, value_name = "LAYER")]
     layer: Vec<Layer>,
-    /// Only these kinds, such as runbook or lesson
+    /// Only this kind, for example runbook or lesson (repeatable)
     #[arg(long, value_name = "KIND")]
     kind: Vec<Kind>,
-    /// Only memories with all these tags, exactly (repeatable)
+    /// Only memories with this exact tag (repeatable: all of them)
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
-    /// Only these states: active (default), constrained, superseded, archived, tombstoned, or all
+    /// Only this state: active (default), constrained, superseded, archived, tombstoned or all (repeatable)
     #[arg(long, value_name = "STATE", value_parser = parse_states)]
     state: Vec<StateList>,
-    /// At least this trust: agent_draft, user_authored, system_seeded, admin_approved
+    /// Minimum trust: agent_draft, user_authored, system_seeded or admin_approved
     #[arg(long, value_name = "TRUST")]
     trust: Option<Trust>,
-    /// Updated after: a time, a date, or a span such as 7d
+    /// Only memories updated after this time, date or span before now (7d)
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Updated before
+    /// Only memories updated before this time, date or span before now (7d)
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
-    /// Only paths that begin so
+    /// Only paths with this prefix
     #[arg(long, value_name = "PATH")]
     prefix: Option<String>,
-    /// As things stood at a past time, at the end of a day (2026-01-31), or so long ago (7d)
+    /// State of the memories at a past time, at the end of a day (2026-01-31) or a span ago (7d)
     #[arg(long, value_name = "TIME")]
     as_of: Option<String>,
 }

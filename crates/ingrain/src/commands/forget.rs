@@ -13,9 +13,9 @@ use crate::output::Tone;
 pub struct ForgetArgs {
     #[command(flatten)]
     reference: MemoryReferenceArgs,
-    #[arg(long, help = "Why, for the history")]
+    #[arg(long, help = "Reason, kept in the history")]
     reason: Option<String>,
-    /// The same text may be saved again
+    /// Allow the same text to be saved again
     #[arg(long)]
     may_return: bool,
 }

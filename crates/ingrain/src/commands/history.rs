@@ -19,7 +19,7 @@ pub struct HistoryArgs {
     reference: MemoryReferenceArgs,
     #[command(flatten)]
     limit: LimitArgs,
-    /// Only versions before this number
+    /// Only versions below this number
     #[arg(long, value_name = "NUMBER")]
     below: Option<u32>,
 }

@@ -24,33 +24,32 @@ use crate::source_files::{self, GatheredFiles, SourceFile};
 pub struct IngestArgs {
     #[command(subcommand)]
     command: Option<IngestCommand>,
-    /// Files and folders of Markdown, text, HTML and, where `pdftotext` is installed, PDF; without any, the documents
-    /// there are. A document's address is its folder's name and its own; a file that came before keeps its address,
-    /// whether it comes alone or with a folder
+    /// Files and folders of Markdown, text, HTML and, if `pdftotext` is installed, PDF. A document's address is the name
+    /// of its folder and its own name; a file that was ingested before keeps its address
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Install the SKILL.md files of this folder and of the folders in it (repeatable)
+    /// Install the SKILL.md files of this folder and its direct subfolders (repeatable; admins only)
     #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "category", "draft"])]
     skills: Vec<PathBuf>,
-    /// What the documents are about, to search by; left out, each keeps the one it has ('' takes it away)
+    /// Category of the documents, to search by; default: unchanged ('' removes it)
     #[arg(long, value_name = "NAME")]
     category: Option<String>,
-    /// Keep them out of every search until they are published; left out, a document that is a draft stays one
+    /// Save as drafts, which no search finds until `ingest publish`; default: unchanged
     #[arg(long)]
     draft: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum IngestCommand {
-    /// Let a draft be found from now on
+    /// Publish a draft document, so that searches find it
     Publish {
-        /// The document's address, as `ingest` lists it
+        /// Address of the document, as `ingest` lists it
         #[arg(value_name = "DOCUMENT")]
         document: String,
     },
-    /// Take a document out; its text may come back any time
+    /// Remove a document; it may be ingested again at any time
     Remove {
-        /// The document's address, as `ingest` lists it
+        /// Address of the document, as `ingest` lists it
         #[arg(value_name = "DOCUMENT")]
         document: String,
     },

@@ -24,19 +24,19 @@ pub struct KeyArgs {
 
 #[derive(Debug, Subcommand)]
 enum KeyCommand {
-    /// Show all keys, newest first; their texts are not known
+    /// List all keys, newest first, without their texts
     List,
-    /// Make a key; its text is shown this once
+    /// Create a key; its text is shown only once
     Create(CreateKeyArgs),
-    /// Make a key with the same rights; the old one ends
+    /// Create a new key with the same rights and end the old one
     Rotate {
         /// Id of the key
         id: String,
-        /// Seconds the old key still works
+        /// Seconds that the old key still works
         #[arg(long, default_value_t = 0, value_name = "SECONDS")]
         overlap: u32,
     },
-    /// End a key now
+    /// End a key at once
     Revoke {
         /// Id of the key
         id: String,
@@ -45,22 +45,22 @@ enum KeyCommand {
 
 #[derive(Debug, Args)]
 struct CreateKeyArgs {
-    /// A name for people
+    /// Name of the key
     name: String,
-    /// Whose key: admin, reviewer, user:ID, agent:NAME or service:NAME
+    /// Holder: admin, reviewer[:ID], user:ID, agent:NAME or service:NAME
     #[arg(long = "for", value_name = "WHO")]
     holder: Identity,
-    /// What it may say about itself in headers: agent, user, conversation, session, run, pipeline
+    /// Caller fields it may set in headers: agent, user, conversation, session, run, pipeline (comma-separated)
     #[arg(long, value_delimiter = ',', value_name = "WHAT")]
     may_set: Vec<Settable>,
-    /// What it may do with a system: `system:ID=read` or `system:ID=manage`
+    /// Grant on a system: `system:ID=read` or `system:ID=manage` (repeatable)
     #[arg(long = "allow", value_name = "GRANT")]
     grants: Vec<SystemGrant>,
-    #[arg(long, help = "It reads and cannot write")]
+    #[arg(long, help = "Allow reads only")]
     read_only: bool,
-    #[arg(long, value_name = "N", help = "It ends after so many days")]
+    #[arg(long, value_name = "N", help = "Days until the key expires; default: never")]
     days: Option<u32>,
-    /// It runs the installation: it may make tenants
+    /// Allow the key to create and list tenants
     #[arg(long)]
     operator: bool,
 }

@@ -19,18 +19,18 @@ pub struct ProfileArgs {
 
 #[derive(Debug, Subcommand)]
 enum ProfileCommand {
-    /// Propose a fact that should stand, such as a preference
+    /// Propose a profile fact, for example a preference
     Propose {
-        /// What it is about, such as `editor`
+        /// Subject of the fact, for example `editor`
         #[arg(long, alias = "profile-key")]
         key: String,
-        /// What holds
+        /// Value of the fact
         #[arg(long)]
         value: String,
-        /// Why
+        /// Reason, shown to the reviewer
         #[arg(long, default_value = "")]
         reason: String,
-        /// The store to keep it in; default: layers
+        /// Store of the fact; default: layers
         #[arg(long, value_name = "SLUG")]
         store: Option<String>,
     },
@@ -52,7 +52,7 @@ pub struct SemanticArgs {
 
 #[derive(Debug, Subcommand)]
 enum SemanticCommand {
-    /// Find memories that say the same; without the flag nothing is written
+    /// Find memories that say the same; writes nothing without --create-proposals
     Compact(GroupingArgs),
 }
 
@@ -75,7 +75,7 @@ pub struct ProceduralArgs {
 
 #[derive(Debug, Subcommand)]
 enum ProceduralCommand {
-    /// Find procedures of the same workflow; without the flag nothing is written
+    /// Find procedures of the same workflow; writes nothing without --create-proposals
     Dedup(GroupingArgs),
 }
 
@@ -92,7 +92,7 @@ impl ProceduralArgs {
 
 #[derive(Debug, Args)]
 struct GroupingArgs {
-    /// Propose what was found, for a person to confirm
+    /// Create a proposal for each group, for a reviewer to confirm
     #[arg(long)]
     create_proposals: bool,
     /// Only this store
@@ -148,7 +148,7 @@ impl GroupingArgs {
 /// `memory context`: what planning is given.
 #[derive(Debug, Args)]
 pub struct PlanContextArgs {
-    /// What is to be done
+    /// Goal to plan for
     goal: String,
 }
 

@@ -18,7 +18,7 @@ use crate::text_io::one_line;
 pub struct ListArgs {
     #[command(flatten)]
     filters: FilterArgs,
-    #[arg(long, value_enum, default_value_t = ListOrder::Path, help = "How to sort")]
+    #[arg(long, value_enum, default_value_t = ListOrder::Path, help = "Sort order")]
     order: ListOrder,
     #[command(flatten)]
     page: PageArgs,
@@ -26,12 +26,13 @@ pub struct ListArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ListOrder {
+    /// By path
     Path,
-    /// Updated last comes first
+    /// Last updated first
     Newest,
-    /// Created first comes first
+    /// First created first
     Oldest,
-    /// Least worth keeping comes first
+    /// Lowest decayed importance first
     Fading,
 }
 

@@ -17,13 +17,13 @@ const AGENT_UNNAMED: &str = "mcp";
 
 #[derive(Debug, Args)]
 pub struct McpArgs {
-    /// Families of tools to offer: core, lesson, note, episodic, anthropic
+    /// Toolsets to offer: core, lesson, note, episodic, anthropic (comma-separated)
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "core")]
     tools: Vec<Toolset>,
-    /// When tools that write are offered: always, on-demand or never
+    /// When to offer the tools that write: always, on-demand or never
     #[arg(long, value_name = "WHEN", default_value = "always")]
     write_tools: WriteTools,
-    /// Name of the agent; without one, what its client calls itself
+    /// Name of the agent; default: the name its client sends
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
 }

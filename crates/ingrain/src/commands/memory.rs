@@ -17,25 +17,25 @@ pub struct MemoryArgs {
 
 #[derive(Debug, Subcommand)]
 enum MemoryCommand {
-    /// List memories
+    /// List memories, a page at a time
     List(list::ListArgs),
-    /// One memory with its history, lineage and review
+    /// Show one memory with its history, lineage and review
     Inspect(InspectArgs),
-    /// Find memories, best first
+    /// Search memories, best match first
     Search(search::SearchArgs),
-    /// Propose a profile fact
+    /// Propose profile facts
     Profile(layers::ProfileArgs),
-    /// What waits for a decision, and the decision
+    /// List proposals, and approve or reject them
     Review(review::ReviewArgs),
     /// Find semantic memories that say the same
     Semantic(layers::SemanticArgs),
     /// Find procedures of the same workflow
     Procedural(layers::ProceduralArgs),
-    /// Take back what was activated
+    /// Undo the activation of a memory
     Rollback(rollback::RollbackArgs),
-    /// What planning is given for a goal: at most three of each layer
+    /// Show the memories for planning a goal, at most three per layer
     Context(layers::PlanContextArgs),
-    /// Write everything into a file
+    /// Export all memories to a file or folder
     Export(export::ExportArgs),
 }
 

@@ -9,10 +9,9 @@ use crate::config::Config;
 use crate::error::Failure;
 use crate::output::Output;
 
-/// Prepare or update a Postgres database, with its owner's URL
 #[derive(Debug, clap::Args)]
 pub struct MigrateArgs {
-    /// Spread the tables over a Citus cluster by tenant; does nothing on a plain Postgres
+    /// Distribute the tables by tenant over a Citus cluster; no effect without Citus
     #[arg(long)]
     citus: bool,
 }

@@ -15,18 +15,20 @@ pub struct OwnersArgs {
 
 #[derive(Debug, Subcommand)]
 enum OwnersCommand {
-    /// Show every table
+    /// List the owner rules of all stores
     List,
-    /// Replace a store's table; the last pattern that matches a path counts
+    /// Replace the owner rules of a store; the last matching pattern decides
     Set {
+        /// Slug of the store
         #[arg(value_name = "STORE")]
         store: String,
-        /// PATTERN=REVIEWER[,REVIEWER], such as 'nginx/**=reviewer:ana' (repeatable)
+        /// PATTERN=REVIEWER[,REVIEWER], for example 'nginx/**=reviewer:ana' (repeatable)
         #[arg(long, value_name = "RULE", required = true, value_parser = parse_rule)]
         rule: Vec<OwnerRule>,
     },
-    /// Leave a store's reviews to every reviewer
+    /// Remove the owner rules of a store: every reviewer decides
     Clear {
+        /// Slug of the store
         #[arg(value_name = "STORE")]
         store: String,
     },

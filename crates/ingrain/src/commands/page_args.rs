@@ -5,7 +5,7 @@ use engine::ports::row::Paging;
 
 #[derive(Debug, Default, Args)]
 pub struct LimitArgs {
-    /// How many, from 1 on
+    /// Maximum number of results; default: 50 for lists, 6 for search, 5 for recall and history, 100 for events
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count)]
     limit: Option<usize>,
 }
@@ -22,7 +22,7 @@ impl LimitArgs {
 pub struct PageArgs {
     #[command(flatten)]
     limit: LimitArgs,
-    /// Go on where a page ended
+    /// Cursor of the previous page (`next`): show the page after it
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
 }

@@ -17,15 +17,15 @@ use crate::text_io::read_content;
 pub struct PatchArgs {
     #[command(flatten)]
     reference: MemoryReferenceArgs,
-    /// The new content; `-` reads stdin
+    /// New content; `-` reads stdin
     content: Option<String>,
-    /// Read the new content from a file
+    /// File with the new content
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The sha256 of the content you read
+    /// SHA-256 of the content you read
     #[arg(long, value_name = "SHA256")]
     expect: String,
-    #[arg(long, help = "Why, for the history")]
+    #[arg(long, help = "Reason, kept in the history")]
     reason: Option<String>,
     #[command(flatten)]
     evidence: EvidenceArgs,

@@ -18,21 +18,21 @@ pub struct PipelineArgs {
 
 #[derive(Debug, Subcommand)]
 enum PipelineCommand {
-    /// Turn an agent's memory on
+    /// Turn memory on for an agent
     Enable(EnableMemoryArgs),
-    /// Turn an agent's memory off; what was saved is kept
+    /// Turn memory off for an agent; its memories are kept
     Disable {
         #[arg(help = "Name of the pipeline")]
         name: String,
         #[arg(long, help = "Name of the agent")]
         agent: String,
     },
-    /// Delete a pipeline with all its memories and their history
+    /// Delete a pipeline with all its memories and their history (no undo)
     Delete {
         #[arg(help = "Name of the pipeline")]
         name: String,
     },
-    /// Show who has memory
+    /// List the agents with memory on or off
     List {
         #[arg(help = "Only this pipeline")]
         name: Option<String>,
@@ -45,10 +45,10 @@ struct EnableMemoryArgs {
     name: String,
     #[arg(long, help = "Name of the agent")]
     agent: String,
-    /// Most memories one recall returns
+    /// Maximum number of memories per recall; default: the setting `limits.lesson_recall_max`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_recall: Option<u32>,
-    /// Most bytes of one memory
+    /// Maximum size of one memory in bytes; default: the limit of the ruleset
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
     max_content_bytes: Option<u64>,
 }

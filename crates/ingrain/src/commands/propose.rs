@@ -15,21 +15,21 @@ use crate::output::Tone;
 pub struct ProposeArgs {
     #[command(flatten)]
     reference: MemoryReferenceArgs,
-    /// The store everybody reads
+    /// Target store
     #[arg(long = "to", alias = "target-store", value_name = "SLUG", default_value = "workspace_runbooks")]
     target_store: String,
-    /// Its path there; default: the path it has
+    /// Target path; default: the path of the memory
     #[arg(long = "path", alias = "target-path", value_name = "PATH")]
     target_path: Option<String>,
-    /// Why others should rely on it
+    /// Reason, shown to the reviewer
     #[arg(long, alias = "rationale", value_name = "TEXT", default_value = "")]
     reason: String,
     #[command(flatten)]
     evidence: EvidenceArgs,
-    /// What a wrong approval would cost: low, medium or high
+    /// Risk of a wrong approval: low, medium or high
     #[arg(long, default_value = "low")]
     risk: Risk,
-    /// Propose to forget it instead
+    /// Propose to forget the memory instead
     #[arg(long, conflicts_with_all = ["target_store", "target_path", "risk"])]
     forget: bool,
 }

@@ -16,13 +16,13 @@ use crate::text_io::{one_line, parse_time};
 pub struct QuarantineArgs {
     #[command(flatten)]
     reference: MemoryReferenceArgs,
-    /// Also everything made from it
+    /// Also hold back everything derived from it
     #[arg(long)]
     derived: bool,
-    /// Let go of what a quarantine of this memory held back
+    /// Release what a quarantine of this memory held back
     #[arg(long, visible_alias = "release", conflicts_with = "derived")]
     undo: bool,
-    #[arg(long, help = "Why, for the history")]
+    #[arg(long, help = "Reason, kept in the history")]
     reason: Option<String>,
 }
 
@@ -90,13 +90,13 @@ impl LineageArgs {
 pub struct VerifyByArgs {
     #[command(flatten)]
     reference: MemoryReferenceArgs,
-    /// It holds until this time or for this span (90d); then it counts as a draft
+    /// Time, date or span from now (90d) until which it is valid; afterwards it has the trust of a draft
     #[arg(long, value_name = "TIME", required_unless_present = "never")]
     until: Option<String>,
-    /// It needs no looking at again
+    /// It needs no further verification
     #[arg(long, conflicts_with = "until")]
     never: bool,
-    #[arg(long, help = "Why, for the history")]
+    #[arg(long, help = "Reason, kept in the history")]
     reason: Option<String>,
 }
 
@@ -122,10 +122,11 @@ pub struct BanArgs {
 
 #[derive(Debug, Subcommand)]
 enum BanCommand {
-    /// What may not return, newest first: when, why and where, not what
+    /// List bans, newest first: digest, scope, cause, time and reason, not the text
     List,
-    /// Let a value return
+    /// Allow a banned value to be saved again
     Lift {
+        /// Digest of the value, as `ban list` prints it
         #[arg(value_name = "DIGEST")]
         digest: String,
     },

@@ -14,10 +14,10 @@ use crate::text_io::{escape_controls, one_line, parse_as_of};
 /// Which memory: what every command on one of them takes.
 #[derive(Debug, Args)]
 pub struct MemoryReferenceArgs {
-    /// An id, a path, or store/path
+    /// Id, path or store/path of the memory
     #[arg(value_name = "PATH_OR_ID")]
     memory: String,
-    /// The store the path is in
+    /// Store of the path
     #[arg(long, value_name = "SLUG")]
     store: Option<String>,
 }
@@ -40,10 +40,10 @@ impl MemoryReferenceArgs {
 pub struct ReadArgs {
     #[command(flatten)]
     reference: MemoryReferenceArgs,
-    /// Print the content alone
+    /// Print only the content
     #[arg(long)]
     raw: bool,
-    /// As it stood at a past time, at the end of a day (2026-01-31), or so long ago (7d)
+    /// State of the memory at a past time, at the end of a day (2026-01-31) or a span ago (7d)
     #[arg(long, value_name = "TIME")]
     as_of: Option<String>,
 }

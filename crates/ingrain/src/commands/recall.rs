@@ -13,10 +13,10 @@ use crate::text_io::{one_line, parse_time, read_content};
 
 #[derive(Debug, Args)]
 pub struct RecallArgs {
-    /// What to look for in episodes, audit log, workflow steps and documents
+    /// Query, for episodes, audit log, workflow steps and documents
     #[arg(value_name = "QUERY", required = true)]
     words: Vec<String>,
-    /// Similarity below which what only its meaning found is dropped
+    /// Minimum similarity of hits found by vector only; default: the setting `limits.similarity_min` (0.7)
     #[arg(long, value_name = "0..1")]
     similarity: Option<f64>,
     #[command(flatten)]
@@ -31,16 +31,16 @@ pub struct AuditArgs {
 
 #[derive(Debug, Subcommand)]
 enum AuditCommand {
-    /// Add an entry that the whole tenant can find
+    /// Add an entry that every caller of the tenant can find
     Add {
-        /// What happened, in words; `-` reads stdin
+        /// Text of the entry; `-` reads stdin
         message: String,
-        #[arg(long, value_name = "NAME", help = "Such as deploy.finished")]
+        #[arg(long, value_name = "NAME", help = "Name of the action, for example deploy.finished")]
         action: String,
-        /// More about it, as a JSON object
+        /// Metadata as a JSON object
         #[arg(long, value_name = "JSON")]
         meta: Option<String>,
-        #[arg(long, value_name = "TIME", help = "When; default: now")]
+        #[arg(long, value_name = "TIME", help = "Time of the action; default: now")]
         at: Option<String>,
     },
 }
@@ -53,15 +53,17 @@ pub struct WorkflowArgs {
 
 #[derive(Debug, Subcommand)]
 enum WorkflowCommand {
-    /// Keep what a step came to, for the whole tenant to find
+    /// Save the output of a step, for every caller of the tenant to find
     Step {
+        /// Name of the workflow
         #[arg(value_name = "WORKFLOW")]
         workflow: String,
+        /// Name of the step
         #[arg(value_name = "STEP")]
         step: String,
-        /// What it came to; `-` reads stdin
+        /// Output of the step; `-` reads stdin
         output: String,
-        #[arg(long, value_name = "TIME", help = "When it was completed; default: now")]
+        #[arg(long, value_name = "TIME", help = "Time of completion; default: now")]
         at: Option<String>,
     },
 }

@@ -24,18 +24,20 @@ pub struct ReceiptArgs {
 
 #[derive(Debug, Subcommand)]
 enum ReceiptCommand {
-    /// Receipts, newest first; with --run, that run's
+    /// List receipts, newest first; with --run, only of that run
     List {
         #[command(flatten)]
         page: PageArgs,
     },
-    /// One receipt: every candidate and what became of it
+    /// Show one receipt: every candidate, whether it was shown, and why
     Show {
+        /// Id of the receipt
         #[arg(value_name = "ID")]
         id: String,
     },
-    /// Rebuild the injected block from the exact versions it was made of
+    /// Rebuild the injected block from the same versions of its memories; exit 1 if the bytes differ
     Replay {
+        /// Id of the receipt
         #[arg(value_name = "ID")]
         id: String,
     },
@@ -43,14 +45,14 @@ enum ReceiptCommand {
 
 #[derive(Debug, Args)]
 pub struct BlameArgs {
-    /// The run
+    /// Id of the run
     #[arg(value_name = "RUN")]
     run_id: String,
 }
 
 #[derive(Debug, Args)]
 pub struct ReachArgs {
-    /// The memory: its id or path
+    /// Id or path of the memory
     #[arg(value_name = "MEMORY")]
     memory: String,
 }

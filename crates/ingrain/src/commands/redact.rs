@@ -20,12 +20,12 @@ use crate::text_io::read_text_file;
 pub struct RedactArgs {
     #[command(flatten)]
     reference: MemoryReferenceArgs,
-    #[arg(long, help = "Why, for the history and the certificate")]
+    #[arg(long, help = "Reason, kept in the history and the certificate")]
     reason: String,
-    /// Only this version (repeatable); default: all of them
+    /// Only this version (repeatable); default: all versions
     #[arg(long, value_name = "VERSION")]
     version_id: Vec<VersionId>,
-    /// The same text may be saved again
+    /// Allow the same text to be saved again
     #[arg(long)]
     may_return: bool,
 }
@@ -66,15 +66,15 @@ impl RedactArgs {
     }
 }
 
-/// Whose memories go: the shared flags --user, --pipeline or --tenant say.
+// The target is one of the shared flags --user, --pipeline and --tenant.
 #[derive(Debug, Args)]
 pub struct EraseArgs {
-    #[arg(long, help = "Why, for the certificate")]
+    #[arg(long, help = "Reason, kept in the certificate")]
     reason: Option<String>,
-    /// A user's values may be saved again
+    /// Allow the values of a user to be saved again
     #[arg(long)]
     may_return: bool,
-    /// Needed to erase a whole tenant
+    /// Confirm the erasure of a whole tenant
     #[arg(long)]
     yes: bool,
 }
@@ -116,20 +116,21 @@ pub struct CertificateArgs {
 
 #[derive(Debug, Subcommand)]
 enum CertificateCommand {
-    /// Every erasure, newest first
+    /// List certificates, newest first
     List,
-    /// Print one; with --json it can be kept and verified elsewhere
+    /// Show one certificate; save its --json output to verify it elsewhere
     #[command(visible_alias = "export")]
     Show {
+        /// Id of the certificate
         #[arg(value_name = "ID")]
         id: String,
     },
-    /// Check one against itself, the log and what can be read now
+    /// Verify the seal of a certificate, its log entry, and that the erased text is gone
     Verify {
-        /// Its id
+        /// Id of the certificate
         #[arg(value_name = "ID", required_unless_present = "file")]
         id: Option<String>,
-        /// A file it was kept in
+        /// File with the JSON of a certificate
         #[arg(long, value_name = "FILE", conflicts_with = "id")]
         file: Option<PathBuf>,
     },

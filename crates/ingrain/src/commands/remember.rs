@@ -18,84 +18,83 @@ use crate::text_io::{parse_time, read_content};
 
 #[derive(Debug, Args)]
 pub struct RememberArgs {
-    /// What to remember; `-` reads stdin
+    /// Content; `-` reads stdin
     content: Option<String>,
-    /// Read the content from a file
+    /// File with the content
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Where to keep it. Default: system_notes with --system, conversation_memory with --conversation, lessons with
-    /// --pipeline, user_notes for a person, episodes for an agent
+    /// Store. Default: system_notes with --system, conversation_memory with --conversation, lessons with --pipeline,
+    /// user_notes for a person, episodes for an agent
     #[arg(long, value_name = "SLUG")]
     store: Option<String>,
-    /// An address in the store; writing to it again makes a new version
+    /// Path in the store; a save to the same path makes a new version
     #[arg(long)]
     path: Option<String>,
-    /// What it is for, such as runbook, incident_lesson, user_preference
+    /// Kind, for example runbook, incident_lesson or user_preference
     #[arg(long)]
     kind: Option<Kind>,
-    /// profile, episodic, semantic, procedural or working
+    /// Layer: profile, episodic, semantic, procedural or working
     #[arg(long)]
     layer: Option<Layer>,
-    #[arg(long, help = "A title")]
+    #[arg(long, help = "Title")]
     title: Option<String>,
-    /// When to recall it, in a few words
+    /// Recall hint: when to recall it, in a few words
     #[arg(long, value_name = "TEXT")]
     hint: Option<String>,
-    #[arg(long, help = "A tag (repeatable)")]
+    #[arg(long, help = "Tag (repeatable)")]
     tag: Vec<String>,
-    /// KEY=VALUE or a JSON object (repeatable)
+    /// Metadata: KEY=VALUE or a JSON object (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     metadata: Vec<String>,
     #[command(flatten)]
     evidence: EvidenceArgs,
-    #[arg(long, value_name = "0..1", help = "How sure you are")]
+    #[arg(long, value_name = "0..1", help = "Confidence")]
     confidence: Option<f64>,
-    #[arg(long, value_name = "0..1", help = "How much it matters")]
+    #[arg(long, value_name = "0..1", help = "Importance; default: computed")]
     importance: Option<f64>,
-    /// Always give it to the model
+    /// Include it in every context
     #[arg(long)]
     always_inject: bool,
-    /// Stop returning it at this time or after this span (7d)
+    /// Expiry: a time, a date or a span from now (7d)
     #[arg(long, value_name = "TIME")]
     expires: Option<String>,
-    /// Look at it again by this time or after this span (90d); then, or at once where that has passed, it counts as a
-    /// draft
+    /// Time, date or span from now (90d) until which it is valid; afterwards it has the trust of a draft
     #[arg(long, value_name = "TIME")]
     verify_by: Option<String>,
-    /// How long it is worth keeping: routine, task_completion, decision, remember, error
+    /// Retention class: routine, task_completion, decision, remember or error
     #[arg(long, value_name = "CLASS")]
     ttl: Option<TtlClass>,
-    /// Who spoke this turn: user, assistant, system, tool_result
+    /// Role of the speaker of this turn: user, assistant, system or tool_result
     #[arg(long)]
     role: Option<TurnRole>,
-    /// The session this turn belongs to; default: --session
+    /// Session of this turn; default: --session
     #[arg(long, value_name = "ID")]
     turn_session: Option<String>,
-    /// Its position in the session
+    /// Position in the session
     #[arg(long, value_name = "N")]
     turn: Option<u32>,
-    #[arg(long, value_name = "NAME", help = "Who spoke, by name")]
+    #[arg(long, value_name = "NAME", help = "Name of the speaker")]
     speaker: Option<String>,
-    /// The sha256 you believe stands at the path now
+    /// Expected SHA-256 of the current content at the path; if it differs, the save is a conflict
     #[arg(long, value_name = "SHA256")]
     expect: Option<String>,
-    /// A version this was made from (repeatable)
+    /// Version it is derived from (repeatable)
     #[arg(long, value_name = "VERSION")]
     derived_from: Vec<VersionId>,
-    #[arg(long, help = "Why, for the history")]
+    #[arg(long, help = "Reason, kept in the history")]
     reason: Option<String>,
 }
 
 /// What shows it: the flags that `remember` and `patch` share.
 #[derive(Debug, Args)]
 pub struct EvidenceArgs {
-    /// What showed it (repeatable)
+    /// Evidence, in words (repeatable)
     #[arg(long, value_name = "TEXT")]
     evidence: Vec<String>,
-    /// The sort of evidence, such as user_statement, tool_result, verification_result
+    /// Kind of evidence, for example user_statement, tool_result or verification_result
     #[arg(long, value_name = "KIND")]
     evidence_kind: Option<EvidenceKind>,
-    /// A tool call that showed it (repeatable)
+    /// Id of a tool call that is evidence (repeatable)
     #[arg(long, value_name = "ID")]
     tool_call: Vec<String>,
 }

@@ -22,35 +22,35 @@ pub struct ReviewArgs {
 
 #[derive(Debug, Subcommand)]
 enum ReviewCommand {
-    /// What waits, oldest first
+    /// List proposals, oldest first
     List(ListReviewsArgs),
-    /// One proposal: what would stand, what stands now, what speaks for it
+    /// Show one proposal: the diff, its evidence, and whether an approval would be refused
     Show {
-        /// The review's id or the record's
+        /// Id of the review or of its memory
         #[arg(value_name = "ID")]
         id: String,
     },
-    /// Let it stand
+    /// Approve proposals
     #[command(visible_alias = "approve")]
     Confirm(DecisionArgs),
-    /// Close it without doing it
+    /// Reject proposals
     Reject(DecisionArgs),
-    /// Send it back to whoever proposed it
+    /// Send a proposal back to its author
     RequestChanges {
-        /// The review's id or the record's
+        /// Id of the review or of its memory
         #[arg(value_name = "ID")]
         id: String,
-        #[arg(long, alias = "reason", help = "What is missing")]
+        #[arg(long, alias = "reason", help = "Comment for the author")]
         comment: String,
     },
 }
 
 #[derive(Debug, Args)]
 struct ListReviewsArgs {
-    /// Only this state: pending (default), changes_requested, approved, rejected, superseded, or all
+    /// Only this state: pending, changes_requested, approved, rejected, superseded or all
     #[arg(long, value_name = "STATE", default_value = "pending", value_parser = parse_state_filter)]
     state: StateFilter,
-    /// Only this action, such as promote or profile_update
+    /// Only this action, for example promote or profile_update
     #[arg(long)]
     action: Option<Action>,
     /// Only proposals for this store
@@ -76,17 +76,17 @@ fn parse_state_filter(word: &str) -> Result<StateFilter, String> {
 
 #[derive(Debug, Args)]
 struct DecisionArgs {
-    /// The review's id or the record's (repeatable)
+    /// Id of the review or of its memory (several allowed)
     #[arg(value_name = "ID", required_unless_present = "all")]
     ids: Vec<String>,
-    /// Everything that waits, narrowed by --action and --store
+    /// Decide all pending proposals, narrowed by --action and --store
     #[arg(long, conflicts_with = "ids")]
     all: bool,
     #[arg(long, requires = "all", help = "Only this action")]
     action: Option<Action>,
     #[arg(long, requires = "all", value_name = "SLUG", help = "Only proposals for this store")]
     store: Option<String>,
-    #[arg(long, alias = "reason", help = "Why, for the history")]
+    #[arg(long, alias = "reason", help = "Reason, kept in the history")]
     comment: Option<String>,
 }
 

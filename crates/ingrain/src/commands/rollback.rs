@@ -13,10 +13,10 @@ use crate::output::Tone;
 pub struct RollbackArgs {
     #[command(flatten)]
     reference: MemoryReferenceArgs,
-    /// Bring back what it had replaced: another memory, or the version of this one that stood before
+    /// Restore the memory it replaced, or its own version before
     #[arg(long)]
     restore: bool,
-    #[arg(long, help = "Why, for the history")]
+    #[arg(long, help = "Reason, kept in the history")]
     reason: Option<String>,
 }
 

@@ -19,34 +19,34 @@ pub struct RunArgs {
 
 #[derive(Debug, Subcommand)]
 enum RunCommand {
-    /// Open a run; its working memory is seen only inside it
+    /// Open a run; its working memory is visible only inside it
     Open {
-        /// Its id; default: --run, else a fresh one
+        /// Id of the run; default: --run, else a new one
         #[arg(value_name = "ID")]
         id: Option<String>,
-        #[arg(long, help = "What it is for")]
+        #[arg(long, help = "Goal of the run")]
         goal: Option<String>,
-        /// The workflow it follows
+        /// Workflow that the run follows
         #[arg(long, value_name = "NAME")]
         workflow: Option<String>,
     },
-    /// Close a run: working memory goes, one episode stays
+    /// Close a run: tombstone its working memory and save one episode
     Close {
-        /// Its id; default: --run
+        /// Id of the run; default: --run
         #[arg(value_name = "ID")]
         id: Option<String>,
-        /// success, failure or cancelled
+        /// Outcome: success, failure or cancelled
         #[arg(long, default_value = "success")]
         outcome: RunOutcome,
-        #[arg(long, help = "What came of it")]
+        #[arg(long, help = "Summary of the result")]
         summary: Option<String>,
-        /// The workflow it followed
+        /// Workflow that the run followed
         #[arg(long, value_name = "NAME")]
         workflow: Option<String>,
     },
-    /// Runs, newest first
+    /// List runs, newest first
     List {
-        #[arg(long, help = "Only open ones")]
+        #[arg(long, help = "Only open runs")]
         open: bool,
         #[command(flatten)]
         page: PageArgs,

@@ -20,22 +20,22 @@ use crate::text_io::{escape_controls, read_stdin, read_text_file};
 pub struct ScanArgs {
     #[command(subcommand)]
     command: Option<AllowlistCommand>,
-    /// Files to scan; `-` is stdin
+    /// Files to scan; `-` reads stdin
     #[arg(value_name = "FILE", required_unless_present_any = ["jsonl", "all"])]
     files: Vec<PathBuf>,
-    /// Scan the `text` of each line of a JSON Lines file (`-` is stdin) and answer line by line
+    /// JSON Lines file: scan the `text` of each line and print one result per line; `-` reads stdin
     #[arg(long, value_name = "FILE", conflicts_with = "files")]
     jsonl: Option<PathBuf>,
-    /// Scan again what is stored, as a save would be judged today; admins only
+    /// Scan all stored memories with the current rules (admins only)
     #[arg(long, conflicts_with_all = ["files", "jsonl", "scope"])]
     all: bool,
-    /// With --all: make a review for each that would be refused, whose approval redacts it
+    /// With --all: propose to redact each memory that would be refused
     #[arg(long, requires = "all", conflicts_with_all = ["files", "jsonl"])]
     propose: bool,
-    /// As a save of the tenant would be judged: what `scan allow` lets through passes. Without it no database is asked
+    /// Let values pass that `scan allow` allows in this tenant; needs the database
     #[arg(long, conflicts_with = "all")]
     allowed: bool,
-    /// Judge as a save in this place would be
+    /// Strictness of the verdict
     #[arg(long, value_enum, default_value_t = ScanScope::Strict)]
     scope: ScanScope,
 }
@@ -45,8 +45,9 @@ type Inspector<'a> = dyn Fn(&str) -> Result<Vec<Finding>, Failure> + 'a;
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ScanScope {
+    /// As for a save in a workspace store: planted instructions are blocked
     Strict,
-    /// Planted orders are flagged, not blocked
+    /// As for a save in a conversation: planted instructions are flagged
     Conversation,
 }
 

@@ -18,20 +18,20 @@ use crate::text_io::{escape_controls, one_line, read_stdin};
 
 #[derive(Debug, Args)]
 pub struct SearchArgs {
-    /// What to look for, or `-` for stdin; without words, everything by trust, kind and age
+    /// Query; `-` reads stdin; without words, rank by trust, kind and age
     #[arg(value_name = "QUERY")]
     words: Vec<String>,
     #[command(flatten)]
     filters: FilterArgs,
     #[command(flatten)]
     limit: LimitArgs,
-    /// How to score: operational, episodic, lesson, layered, hint
+    /// Ranker: operational, episodic, lesson, layered or hint; default: the store's own, else operational
     #[arg(long)]
     ranker: Option<Ranker>,
-    /// Show what each score is made of; with an id, also why that one was or was not returned
+    /// Show the parts of each score; with an id, also why that memory was returned or not
     #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     explain: Option<String>,
-    /// Leave vectors out
+    /// Search by words only, without vectors
     #[arg(long)]
     words_only: bool,
 }

@@ -29,13 +29,13 @@ use crate::stderr_log::LogWriter;
 
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Address to listen at
+    /// IP address to listen on; default: the setting `server.host` (127.0.0.1)
     #[arg(long, value_name = "ADDRESS")]
     host: Option<IpAddr>,
-    /// Port to listen at; 0 takes a free one
+    /// Port to listen on, 0 for any free one; default: the setting `server.port` (4647)
     #[arg(long, value_name = "N")]
     port: Option<u16>,
-    /// Callers on this machine need no key; only on a loopback address
+    /// Let callers on this machine in without a key; loopback addresses only
     #[arg(long)]
     local: bool,
 }

@@ -18,11 +18,11 @@ pub struct StoreArgs {
 
 #[derive(Debug, Subcommand)]
 enum StoreCommand {
-    /// Show all stores; some appear on first use
+    /// List all stores; some are created on first use
     List,
-    /// Make a store (admins)
+    /// Create a store (admins only)
     Create(CreateStoreArgs),
-    /// Close a store to reading and writing; nothing in it is deleted (admins)
+    /// Close a store to reads and writes; its memories are kept (admins only)
     Archive {
         /// Slug of the store
         store: String,
@@ -31,20 +31,20 @@ enum StoreCommand {
 
 #[derive(Debug, Args)]
 struct CreateStoreArgs {
-    /// Slug: a-z, 0-9, `_` and `-`
+    /// Slug of the store: a-z, 0-9, `_` and `-`
     store: String,
-    #[arg(long, help = "A title for people")]
+    #[arg(long, help = "Title")]
     title: Option<String>,
-    /// Where its memories live: workspace, user, conversation, agent, pipeline, system, run
+    /// Scope of its memories: workspace, user, conversation, agent, pipeline, system or run
     #[arg(long, default_value = "workspace")]
     scope: ScopeKind,
-    /// document, episodic, lesson, layered, note, or one from the configuration
+    /// Ruleset: document, episodic, lesson, layered, note or one from the configuration
     #[arg(long, default_value = "document")]
     ruleset: String,
-    /// The most trust its memories can have
+    /// Highest trust of its memories: agent_draft, user_authored, system_seeded or admin_approved
     #[arg(long, default_value = "admin_approved")]
     trust: Trust,
-    /// read_only, read_write or draft_write
+    /// Access mode: read_only, read_write or draft_write
     #[arg(long, default_value = "read_write")]
     access: Access,
 }

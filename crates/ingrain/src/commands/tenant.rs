@@ -22,11 +22,11 @@ pub struct TenantArgs {
 
 #[derive(Debug, Subcommand)]
 enum TenantCommand {
-    /// Show all tenants
+    /// List all tenants
     List,
-    /// Make a tenant and seed it
+    /// Create a tenant with its default stores
     Create {
-        /// Slug: a-z, 0-9, `_` and `-`
+        /// Slug of the tenant: 1 to 64 of a-z, 0-9, `_` and `-`
         slug: String,
     },
 }

@@ -34,9 +34,6 @@ const QUERIES_DEFAULT: usize = 1_000;
 /// Searches run before measuring, so that loading the index is told apart.
 const WARM_UP: usize = 20;
 
-/// Measure this machine with a generated corpus
-///
-/// On a throwaway SQLite file, or on the empty database that `--db` names: it is filled and left as it is.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
     #[command(subcommand)]
@@ -45,93 +42,93 @@ pub struct BenchArgs {
 
 #[derive(Debug, Subcommand)]
 enum BenchCommand {
-    /// Save memories one after the other
+    /// Measure saves, one after the other
     Save {
-        /// How many memories
+        /// Number of memories
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         count: usize,
     },
-    /// How much of what answers a question is found: recall, MRR and nDCG on a set of turns and questions
+    /// Measure recall, MRR and nDCG on a set of turns and questions
     Retrieval {
-        /// A retrieval set: collections of memories and queries with the ids that answer them
+        /// Retrieval set (JSON): collections of memories, and queries with the ids of their answers
         #[arg(required_unless_present = "generated", conflicts_with = "generated")]
         file: Option<std::path::PathBuf>,
-        /// Instead of a file: this many generated operational notes; half of the questions use other words than the notes
+        /// Number of generated notes to use instead of a file; half of the questions are paraphrases
         #[arg(long, value_name = "N")]
         generated: Option<usize>,
     },
-    /// What the scanner catches, what it holds up for nothing, and how fast it reads, by kind and tier
+    /// Measure recall, false alarms and speed of the scanner, by kind and tier
     Scan {
-        /// JSON Lines with `text`, `label` (1: must be caught), `kind` and `tier`
+        /// JSON Lines file with `text`, `label` (1: must be caught), `kind` and `tier`
         #[arg(required = true, value_name = "FILE")]
         files: Vec<std::path::PathBuf>,
     },
-    /// Run the benches and write their figures as benchmarks.md with plots
+    /// Run the benchmarks and write benchmarks.md with plots
     ///
-    /// What is below the mark in an earlier benchmarks.md is kept.
+    /// The hand-written part of an existing benchmarks.md, below its mark, is kept.
     Report(report::ReportArgs),
-    /// Check what is promised about trust, walls and forgetting
+    /// Check the guarantees on trust, isolation and forgetting
     Governance,
-    /// Propose drafts for everybody and approve them all at once
+    /// Measure proposals, and the approval of all of them at once
     Review {
-        /// How many proposals
+        /// Number of proposals
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         count: usize,
     },
-    /// What HTTP adds to a search, what many savers gain together, what many event streams cost
+    /// Measure searches over HTTP, concurrent saves and event streams
     Serve {
-        /// How many memories to search among
+        /// Number of memories to search
         #[arg(long, value_name = "N", default_value_t = 10_000)]
         count: usize,
-        /// How many searches
+        /// Number of searches
         #[arg(long, value_name = "N", default_value_t = QUERIES_DEFAULT)]
         queries: usize,
-        /// How many event streams
+        /// Number of event streams
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         streams: usize,
     },
-    /// What a tool call over MCP adds to a search
+    /// Measure searches as MCP tool calls
     Mcp {
-        /// How many memories to search among
+        /// Number of memories to search
         #[arg(long, value_name = "N", default_value_t = 10_000)]
         count: usize,
-        /// How many searches
+        /// Number of searches
         #[arg(long, value_name = "N", default_value_t = QUERIES_DEFAULT)]
         queries: usize,
     },
-    /// Save in process, as tool calls over stdio and over REST: one saver, who waits for each answer
+    /// Measure saves in process, over MCP (stdio) and over REST, one at a time
     Doors {
-        /// How many memories there are already
+        /// Number of memories saved before
         #[arg(long, value_name = "N", default_value_t = 10_000)]
         count: usize,
-        /// How many saves through each door
+        /// Number of saves per interface
         #[arg(long, value_name = "N", default_value_t = 2_000)]
         saves: usize,
     },
-    /// Make the context of turns, with their receipts
+    /// Measure contexts with their receipts
     Context {
-        /// How many memories to choose from
+        /// Number of memories to choose from
         #[arg(long, value_name = "N", default_value_t = 10_000)]
         count: usize,
-        /// How many turns
+        /// Number of contexts
         #[arg(long, value_name = "N", default_value_t = QUERIES_DEFAULT)]
         queries: usize,
     },
-    /// Keep house while another thread saves
+    /// Measure upkeep while another thread saves
     Upkeep {
-        /// How many memories; one in four is due
+        /// Number of memories; one in four is due
         #[arg(long, value_name = "N", default_value_t = 100_000)]
         count: usize,
     },
-    /// Search among saved memories, by somebody who sees them all and by an agent who sees one conversation
+    /// Measure searches by an admin and by an agent in one conversation
     Search {
-        /// How many conversations half of the memories are spread over
+        /// Number of conversations that half of the memories are spread over
         #[arg(long, value_name = "N", default_value_t = corpus::CONVERSATIONS)]
         conversations: usize,
-        /// How many memories to search among
+        /// Number of memories to search
         #[arg(long, value_name = "N", default_value_t = 1_000)]
         count: usize,
-        /// How many searches
+        /// Number of searches
         #[arg(long, value_name = "N", default_value_t = QUERIES_DEFAULT)]
         queries: usize,
     },

@@ -35,16 +35,16 @@ pub struct ReportArgs {
     /// Directory for benchmarks.md and its plots
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Numbers of memories to measure save, search and context at
+    /// Numbers of memories at which to measure saves, searches and contexts (comma-separated)
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [1_000, 10_000, 100_000])]
     sizes: Vec<usize>,
-    /// How many searches and contexts at each size, and twice as many saves through each door
+    /// Number of searches and contexts at each size; each interface is measured with twice as many saves
     #[arg(long, value_name = "N", default_value_t = QUERIES_DEFAULT)]
     queries: usize,
-    /// Notes of the generated retrieval set
+    /// Number of notes in the generated retrieval set
     #[arg(long, value_name = "N", default_value_t = GENERATED_DEFAULT)]
     generated: usize,
-    /// A retrieval set to measure recall with, beside the generated one
+    /// Retrieval set to measure besides the generated one
     #[arg(long, value_name = "FILE")]
     retrieval: Option<PathBuf>,
 }
