@@ -1,4 +1,4 @@
-//! The command line: what every command shares, and the list of commands.
+//! Command-line definition: the global flags and the list of commands. Doc comments of fields are the help texts.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -24,9 +24,10 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// What a command line says. To make the definitions of every command costs an eighth of a whole search, so those
-    /// that programs call again and again are tried alone; whatever else it may be, all of them tell.
+    /// Parses the command line. Building the definitions of all commands takes an eighth of the time of a search, so
+    /// the commands that programs call most are tried alone first. Any failure falls back to the full definition.
     pub fn parse_arguments(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+        // A cheap test: the name may also be a value, as in `read search`. The full definition then decides.
         let may_be_frequent = arguments.iter().any(|argument| FREQUENT_COMMANDS.iter().any(|name| argument == name));
         let frequent = if may_be_frequent { FrequentCli::try_parse_from(arguments).ok() } else { None };
         match frequent {
@@ -36,6 +37,7 @@ impl Cli {
     }
 }
 
+/// [`Cli`] with the frequent commands only.
 #[derive(Debug, Parser)]
 struct FrequentCli {
     #[command(flatten)]
@@ -188,7 +190,7 @@ pub enum Command {
     Man(completions::ManArgs),
 }
 
-/// Who asks, from where, and how to answer. Accepted before and after the command.
+/// Flags for the caller, the configuration and the output. Accepted before and after the command.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Caller and output")]
 pub struct GlobalArgs {
@@ -235,13 +237,13 @@ pub struct GlobalArgs {
     unattended: bool,
 }
 
-/// Checks a flag while parsing, and keeps its text as the setting.
+/// Validates a flag at parse time but keeps its text: settings are layered as text and parsed once at the end.
 fn validate_flag<T: std::str::FromStr<Err = String>>(text: &str) -> Result<String, String> {
     text.parse::<T>().map(|_| text.to_owned())
 }
 
 impl GlobalArgs {
-    /// The flags that were given, as settings.
+    /// The given flags as settings, the topmost configuration layer.
     pub fn to_settings(&self) -> Vec<(&'static str, Value)> {
         let text = |key, value: &Option<String>| value.clone().map(|value| (key, Value::String(value)));
         let list = |key, values: &[String]| {
@@ -268,12 +270,12 @@ impl GlobalArgs {
         .collect()
     }
 
-    /// The database named by flag, not by configuration.
+    /// Value of `--db`, ignoring configuration.
     pub fn db_flag(&self) -> Option<&str> {
         self.db.as_deref()
     }
 
-    /// What `erase` erases: the user, the pipeline and the tenant that were named.
+    /// Targets of `erase`: values of `--user`, `--pipeline` and `--tenant`, ignoring configuration.
     pub fn erase_targets(&self) -> (Option<String>, Option<String>, Option<String>) {
         (self.user.clone(), self.pipeline.clone(), self.tenant.clone())
     }
@@ -291,12 +293,12 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_definitions_hold_together() {
+    fn clap_accepts_all_definitions() {
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn what_is_tried_alone_means_the_same() {
+    fn frequent_commands_parse_like_the_full_definition() {
         for (line, alone) in [
             ("search why --json", true),
             ("--as agent:a --conversation c1 search why --limit 3", true),
@@ -317,11 +319,11 @@ mod tests {
         }
         let names: Vec<String> =
             FrequentCli::command().get_subcommands().map(|one| one.get_name().to_owned()).collect();
-        assert_eq!(names, FREQUENT_COMMANDS, "each that is tried is looked for");
+        assert_eq!(names, FREQUENT_COMMANDS, "FREQUENT_COMMANDS lists every variant");
     }
 
     #[test]
-    fn shared_flags_stand_before_or_after_the_command() {
+    fn global_flags_are_accepted_before_and_after_the_command() {
         for line in
             [["ingrain", "--json", "--as", "agent:a", "upkeep"], ["ingrain", "upkeep", "--as", "agent:a", "--json"]]
         {
