@@ -1,4 +1,4 @@
-//! `scan allow|allowed|disallow`: what the scanner lets through on purpose.
+//! `scan allow|allowed|disallow`: the tenant's list of values that the scanner lets pass.
 
 use clap::Subcommand;
 use engine::tenant::allow_list::{AllowTarget, AllowedValue};
@@ -50,7 +50,9 @@ impl AllowlistCommand {
                 let allowed = engine.allow(caller, &what, &reason, expires_at)?;
                 print_allowed(job, "allowed", &allowed)?;
                 if !job.output.json {
-                    job.output.print_note("note: saves pass with it, and `ingrain scan --allowed`; `ingrain scan` goes by the rules alone");
+                    job.output.print_note(
+                        "note: saves and `ingrain scan --allowed` now accept it; `ingrain scan` ignores the allow list",
+                    );
                 }
                 Ok(())
             }
@@ -59,7 +61,7 @@ impl AllowlistCommand {
                 job.output.print_answer(&json!({ "allowed": allowed }), || {
                     let now = engine.clock.now();
                     let row = |allowed: &AllowedValue| {
-                        let over = if allowed.expires_at <= now { " (over)" } else { "" };
+                        let over = if allowed.expires_at <= now { " (expired)" } else { "" };
                         let until = format!("{}{over}", allowed.expires_at);
                         vec![allowed.digest.clone(), until, allowed.by.clone(), allowed.reason.clone()]
                     };

@@ -1,4 +1,4 @@
-//! `completions` and `man`: made from the same definitions as the command line itself.
+//! `completions` and `man`: generated from the command-line definitions.
 
 use std::path::PathBuf;
 

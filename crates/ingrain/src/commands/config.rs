@@ -33,7 +33,7 @@ fn render_settings(output: &Output, loaded: &LoadedConfig) -> String {
         let value = setting.value.as_str().map_or_else(|| setting.value.to_string(), str::to_owned);
         vec![setting.key.clone(), one_line(&value), setting.from.clone(), setting.variable.clone()]
     };
-    let missing = if loaded.file.exists() { "" } else { " (not there)" };
+    let missing = if loaded.file.exists() { "" } else { " (does not exist)" };
     let table = output.render_table(&["setting", "value", "from", "variable"], loaded.settings().iter().map(row));
     format!("config file: {}{missing}\n{table}", loaded.file.display())
 }

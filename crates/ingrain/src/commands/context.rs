@@ -1,4 +1,4 @@
-//! `context`: what a model is shown before its turn.
+//! `context`: the memory block for a turn, or with `--window` the messages of a whole model call.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use crate::error::Failure;
 use crate::skills;
 use crate::text_io::{read_content, read_stdin, read_text_file};
 
-/// What is asked of a turn says nothing about a window.
+/// Flags for a turn; rejected together with `--window`.
 const TURN_ONLY_FLAGS: [&str; 15] = [
     "message", "budget", "max", "format", "store", "scope", "layer", "kind", "tag", "state", "trust", "since", "until",
     "prefix", "as_of",
@@ -98,23 +98,25 @@ impl ContextArgs {
     }
 }
 
-/// Names no receipt that is not there. The process waits for the disk anyway before it ends.
+/// Removes the receipt id from the answer if the receipt could not be saved. Waiting for the disk costs nothing extra
+/// here: the process flushes before it ends anyway.
 fn confirm_receipt(job: &Job<'_>, receipt: &mut Option<String>, skipped: &mut Vec<String>) {
     let Some(id) = receipt.as_deref() else { return };
     if let Err(error) = job.session.engine.receipt_after_flush(&job.session.caller, id) {
+        // "pending" would be wrong: it will never be saved.
         skipped.retain(|what| what != engine::RECEIPT_PENDING);
-        skipped.push(format!("the receipt was not kept: {error}"));
+        skipped.push(format!("the receipt was not saved: {error}"));
         *receipt = None;
     }
 }
 
-/// Working memory: the messages that fit, and what was cut.
+/// Prints the messages that fit into the window, and notes on what was cut.
 fn print_window(job: &Job<'_>, file: &Path, folders: &[PathBuf]) -> Result<(), Failure> {
     let text = match file.as_os_str() == "-" {
         true => read_stdin()?,
         false => read_text_file(file)?,
     };
-    let wrong = |words: String| Failure::user_error("shape.window", format!("the window does not fit {words}"));
+    let wrong = |words: String| Failure::user_error("shape.window", format!("the window is not valid {words}"));
     let mut request: WindowRequest = decode_error::from_slice(text.as_bytes()).map_err(wrong)?;
     let mut left_out = Vec::new();
     for folder in folders {

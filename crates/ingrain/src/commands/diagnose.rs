@@ -1,4 +1,4 @@
-//! `why-not`, `diagnose`: why a memory did not come. Asking leaves no trace.
+//! `why-not` and `diagnose`: explain why a memory is or is not found. Neither writes usage counters or receipts.
 
 use clap::{Args, Subcommand};
 use engine::{Diagnosis, MemoryReference, SearchQuery, SessionMemory, SessionReceipt, SessionReport};

@@ -1,4 +1,4 @@
-//! `events`: the log of what happened, as far as the caller may see it.
+//! `events`: the part of the event log that the caller may see.
 
 use clap::Args;
 use engine::model::event::Event;
@@ -10,7 +10,7 @@ use crate::error::Failure;
 use crate::output::Output;
 use crate::text_io::one_line;
 
-/// Entries shown where nobody says how many: a few screens.
+/// Entries shown by default.
 const ENTRIES_DEFAULT: usize = 100;
 
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ pub struct EventsArgs {
 #[derive(Serialize)]
 struct EventsView {
     events: Vec<Event>,
-    /// Number to go on after.
+    /// Value of `--after` for the next page.
     read_to: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Which memories: the flags that `search` and `list` share.
+//! Filter flags, shared by `search`, `list`, `context` and `why-not`.
 
 use clap::Args;
 use engine::gate::normalize_path;
@@ -47,7 +47,7 @@ pub struct FilterArgs {
     as_of: Option<String>,
 }
 
-/// The states one `--state` names.
+/// States selected by one `--state`; several for `all`.
 type StateList = &'static [State];
 
 fn parse_states(word: &str) -> Result<StateList, String> {
@@ -83,7 +83,7 @@ impl FilterArgs {
     }
 }
 
-/// The prefix in the spelling paths are kept in; its last slash is kept, for it means "below".
+/// Normalizes a prefix like a path, but keeps its trailing slash: `a/` matches only paths below `a`.
 fn normalize_prefix(job: &Job<'_>, prefix: &str) -> Result<String, Failure> {
     let below = if prefix.ends_with('/') { "/" } else { "" };
     match prefix.trim_matches('/') {
@@ -92,7 +92,7 @@ fn normalize_prefix(job: &Job<'_>, prefix: &str) -> Result<String, Failure> {
     }
 }
 
-/// `--system ID`: that system's place in every store kept by system.
+/// `--system ID`: the places of that system in all stores with system scope.
 fn system_places(job: &Job<'_>) -> Result<Vec<Place>, Failure> {
     let Some(system) = &job.global.system else { return Ok(Vec::new()) };
     Ok(job.session.engine.places_of_system(&job.session.caller, system)?)

@@ -1,4 +1,4 @@
-//! `forget`: take a memory out of use.
+//! `forget`: tombstones a memory and bans its value.
 
 use clap::Args;
 use engine::{ForgetOptions, TransitionOutcome};

@@ -1,4 +1,4 @@
-//! `history`: every version, who and why, and what changed.
+//! `history`: versions of a memory with author, reason and diff.
 
 use clap::Args;
 use engine::model::memory::Version;
@@ -58,12 +58,12 @@ fn render_versions(output: &Output, versions: &[Version]) -> String {
     text
 }
 
-/// What this version changed: a unified diff of the content, and the fields beside it.
+/// Changes of a version: state and trust, then a unified diff of the content.
 fn render_changes(output: &Output, before: Option<&Version>, version: &Version) -> String {
     if version.redacted_at.is_some() {
         return "  the text was redacted\n".to_owned();
     }
-    // The oldest version shown is compared with nothing only where it is the first.
+    // The oldest version on the page has a predecessor that was not loaded; only version 1 has none.
     let old = match before {
         Some(before) => before.memory.content.as_str(),
         None if version.number == 1 => "",

@@ -1,4 +1,4 @@
-//! `key`: create, list, rotate and revoke the keys callers of the server show.
+//! `key`: creates, lists, rotates and revokes keys of the server.
 
 use clap::{Args, Subcommand};
 use engine::admin::keys::{IssuedKey, NewKey};
@@ -90,7 +90,7 @@ impl CreateKeyArgs {
     }
 }
 
-/// A key as people and programs see it: everything but its hash.
+/// A key without its hash.
 #[derive(Serialize)]
 struct KeyView<'a> {
     id: &'a str,
@@ -139,10 +139,10 @@ impl KeyArgs {
             }
             KeyCommand::Create(create) => {
                 let length = |days| SignedDuration::from_hours(i64::from(days) * HOURS_PER_DAY);
-                // Never bent to a key without an end.
+                // An overflow is an error: it must not become a key that never expires.
                 let too_long = |_| {
-                    Failure::user_error("shape.out_of_range", "`days`: a key cannot last that long")
-                        .with_hint("without `--days` it has no end")
+                    Failure::user_error("shape.out_of_range", "`days` is too large")
+                        .with_hint("without `--days` the key never expires")
                 };
                 let end_after = |days| engine.clock.now().checked_add(length(days)).map_err(too_long);
                 let expires_at = create.days.map(end_after).transpose()?;
@@ -163,7 +163,7 @@ impl KeyArgs {
 }
 
 fn print_issued(output: &Output, issued: &IssuedKey) -> Result<(), Failure> {
-    let words = || format!("{}\n{}", issued.text, output.paint(Tone::Faint, "shown this once: keep it"));
+    let words = || format!("{}\n{}", issued.text, output.paint(Tone::Faint, "shown only once: store it safely"));
     output.print_answer(&KeyView::from_key(&issued.key, Some(&issued.text)), words)
 }
 

@@ -1,4 +1,4 @@
-//! `profile`, `semantic`, `procedural`: the layers of 003, always through review.
+//! `profile`, `semantic`, `procedural`: proposals for layered memory, always decided in a review.
 
 use clap::{Args, Subcommand};
 use engine::text::plural::format_count;
@@ -132,20 +132,21 @@ impl GroupingArgs {
                 };
                 vec![one_line(&group.key), ids.join(" "), one_line(&group.content), review]
             };
-            let table = job.output.render_table(&["share", "members", "would stand", ""], groups.iter().map(line));
+            let table =
+                job.output.render_table(&["shared", "members", "proposed content", ""], groups.iter().map(line));
             let end = match self.create_proposals {
                 true => {
-                    let made = job.output.paint(Tone::Good, "made");
+                    let made = job.output.paint(Tone::Good, "created");
                     format!("{made} {}", format_count(proposed, "proposal", "proposals"))
                 }
-                false => "a dry run: `--create-proposals` puts these up for review".to_owned(),
+                false => "dry run: `--create-proposals` proposes these for review".to_owned(),
             };
             format!("{table}\n{end}")
         })
     }
 }
 
-/// `memory context`: what planning is given.
+/// `memory context`: memories for planning a goal.
 #[derive(Debug, Args)]
 pub struct PlanContextArgs {
     /// Goal to plan for

@@ -1,4 +1,4 @@
-//! `list`: what there is, in order, a page at a time.
+//! `list`: memories in a given order, a page at a time.
 
 use clap::{Args, ValueEnum};
 use engine::Listing;

@@ -1,4 +1,4 @@
-//! `memory`: the words of seed 003 for the same commands.
+//! `memory`: the commands for layered memory in one group; and `inspect`.
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -56,7 +56,7 @@ impl MemoryArgs {
     }
 }
 
-/// Everything about one memory.
+/// `inspect`: everything about one memory.
 #[derive(Debug, Args)]
 pub struct InspectArgs {
     #[command(flatten)]
@@ -70,7 +70,7 @@ impl InspectArgs {
         let memory = engine.read(caller, &reference)?;
         let versions = engine.history(caller, &engine::MemoryReference::Id(memory.id), None, None)?;
         let lineage = engine.lineage(caller, memory.id)?;
-        // A memory nothing was ever proposed about has no review, which is no failure.
+        // Most memories have no review; that is not an error.
         let review = engine.review(caller, &memory.id.to_string()).ok().map(|seen| seen.review);
         let ids =
             |memories: &[engine::model::memory::Memory]| memories.iter().map(|memory| memory.id).collect::<Vec<_>>();
@@ -89,8 +89,8 @@ impl InspectArgs {
                 text +=
                     &format!("\nversion {} {} by {} {}", version.number, version.operation, version.actor, version.at);
             }
-            ids(&lineage.sources).iter().for_each(|id| text += &format!("\nmade from {id}"));
-            ids(&lineage.derived).iter().for_each(|id| text += &format!("\ngave rise to {id}"));
+            ids(&lineage.sources).iter().for_each(|id| text += &format!("\nderived from {id}"));
+            ids(&lineage.derived).iter().for_each(|id| text += &format!("\nsource of {id}"));
             if let Some(review) = &review {
                 text += &format!("\nreview {} {} {}", review.id, review.action, review.state);
             }

@@ -1,4 +1,4 @@
-//! `migrate`: the schema of a Postgres, made or brought up to date by its owner.
+//! `migrate`: creates or updates the schema of a Postgres database, as its owner.
 
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ struct MigrateReport {
 impl MigrateArgs {
     pub fn run(self, config: &Config, output: &Output) -> Result<(), Failure> {
         let Database::Postgres(url) = assemble::parse_database(&config.db, &config.home)? else {
-            return Err(Failure::user_error("config.db", "a SQLite file is brought up to date when it is opened")
+            return Err(Failure::user_error("config.db", "a SQLite file is migrated automatically when it is opened")
                 .with_hint("for Postgres: `ingrain migrate --db postgres://OWNER@HOST/DATABASE`"));
         };
         let migrated = store::migrate_postgres(&url, &store::MigrateOptions { citus: self.citus })?;

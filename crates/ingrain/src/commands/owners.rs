@@ -1,4 +1,4 @@
-//! `owners`: who reviews which paths.
+//! `owners`: which reviewers decide on which paths.
 
 use clap::{Args, Subcommand};
 use engine::review::owners::{OwnerRule, PathOwners};

@@ -1,4 +1,4 @@
-//! `--limit` and `--after`: the same words for every listing.
+//! `--limit` and `--after`, shared by all listings.
 
 use clap::Args;
 use engine::ports::row::Paging;
@@ -11,13 +11,13 @@ pub struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// What was asked for; the engine says what is too few or too many.
+    /// The requested number; the engine checks its bounds.
     pub fn requested_count(&self) -> Option<usize> {
         self.limit
     }
 }
 
-/// Which stretch of a listing.
+/// Page of a listing.
 #[derive(Debug, Args)]
 pub struct PageArgs {
     #[command(flatten)]
@@ -42,7 +42,7 @@ impl PageArgs {
     }
 }
 
-/// A line below a listing that goes on.
+/// Appends the flag for the next page, if there is one.
 pub fn append_next_cursor(text: String, next: Option<&str>) -> String {
     match next {
         Some(next) => format!("{text}\nmore: --after {next}"),
@@ -50,7 +50,7 @@ pub fn append_next_cursor(text: String, next: Option<&str>) -> String {
     }
 }
 
-/// A whole number; all that are below zero mean the same.
+/// Parses a whole number. Negative ones become 0, so that the engine reports its bounds for all of them.
 pub fn parse_count(text: &str) -> Result<usize, String> {
     match text.parse::<i64>() {
         Ok(negative) if negative < 0 => Ok(0),

@@ -1,4 +1,4 @@
-//! `patch`: new content for a memory that is still what you read.
+//! `patch`: replaces the content of a memory, guarded by the SHA-256 of the content that was read.
 
 use std::path::PathBuf;
 

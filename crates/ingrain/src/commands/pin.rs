@@ -1,4 +1,4 @@
-//! `pin` and `unpin`: whether a memory is always given to the model.
+//! `pin` and `unpin`: whether every context includes a memory.
 
 use clap::Args;
 use engine::TransitionOutcome;

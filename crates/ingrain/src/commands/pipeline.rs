@@ -1,4 +1,4 @@
-//! `pipeline`: whose agents have memory.
+//! `pipeline`: opt-ins that turn memory on for agents of a pipeline.
 
 use clap::{Args, Subcommand};
 use engine::tenant::pipelines::OptIn;
@@ -67,6 +67,7 @@ impl PipelineArgs {
                 let known = engine.opt_ins(caller, Some(&name))?.into_iter().find(|opt_in| opt_in.agent == agent);
                 let missing =
                     || engine::model::error::Error::not_found(format!("agent `{agent}` of pipeline `{name}`"));
+                // The whole record is written, so the limits must be repeated to keep them.
                 let OptIn { max_recall, max_content_bytes, .. } = known.ok_or_else(missing)?;
                 set_opt_in(job, EnableMemoryArgs { name, agent, max_recall, max_content_bytes }, false)
             }

@@ -1,4 +1,4 @@
-//! `propose`: put a memory up for everybody, or for forgetting; a person decides.
+//! `propose`: proposes a memory for the workspace, or to forget it; a reviewer decides.
 
 use clap::Args;
 use engine::review::{Review, Risk};
@@ -54,7 +54,7 @@ impl ProposeArgs {
     }
 }
 
-/// What every proposal answers.
+/// Prints the outcome of a proposal.
 pub fn print_proposal(job: &Job<'_>, proposed: ProposalOutcome) -> Result<(), Failure> {
     match proposed {
         ProposalOutcome::Refused(refusal) => Err(refusal.into()),
@@ -68,7 +68,7 @@ pub fn print_proposal(job: &Job<'_>, proposed: ProposalOutcome) -> Result<(), Fa
                 "review": review,
             });
             job.output.print_answer(&view, || {
-                let word = if new { "proposed" } else { "waiting already" };
+                let word = if new { "proposed" } else { "already proposed" };
                 format!(
                     "{} {}; decide with `ingrain review confirm {}`",
                     job.output.paint(Tone::Good, word),

@@ -1,4 +1,4 @@
-//! `quarantine`, `lineage`, `verify-by`, `ban`: how far a memory reaches, and holding it back.
+//! `quarantine`, `lineage`, `verify-by` and `ban`.
 
 use clap::{Args, Subcommand};
 use engine::text::plural::format_count;
@@ -79,7 +79,7 @@ impl LineageArgs {
                     }
                 };
                 let rows =
-                    lineage.sources.iter().map(row("made from")).chain(lineage.derived.iter().map(row("gave rise to")));
+                    lineage.sources.iter().map(row("derived from")).chain(lineage.derived.iter().map(row("source of")));
                 job.output.render_table(&["", "id", "store", "state", "summary"], rows)
             },
         )
@@ -107,7 +107,7 @@ impl VerifyByArgs {
         match engine.verify_by(&job.session.caller, self.reference.resolve_id(job)?, until, self.reason)? {
             TransitionOutcome::Refused(refusal) => Err(refusal.into()),
             TransitionOutcome::Done(memory) => job.output.print_answer(&StatusView::new("confirmed", &memory), || {
-                let until = memory.verify_by.map_or("for good".to_owned(), |at| format!("until {at}"));
+                let until = memory.verify_by.map_or("without an end".to_owned(), |at| format!("until {at}"));
                 format!("{} {} {until}", job.output.paint(Tone::Good, "confirmed"), memory.id)
             }),
         }
@@ -154,7 +154,7 @@ impl BanArgs {
             BanCommand::Lift { digest } => {
                 let ban = engine.lift_ban(caller, &digest)?;
                 job.output.print_answer(&json!({ "status": "lifted", "ban": ban }), || {
-                    format!("{} it may return to {}", job.output.paint(Tone::Good, "lifted;"), ban.scope)
+                    format!("{} it may be saved again in {}", job.output.paint(Tone::Good, "lifted;"), ban.scope)
                 })
             }
         }

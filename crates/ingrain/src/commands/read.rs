@@ -1,4 +1,4 @@
-//! `read`: one memory, whole.
+//! `read`: shows one memory; and the arguments that name a memory.
 
 use clap::Args;
 use engine::MemoryReference;
@@ -11,7 +11,7 @@ use crate::json_views::MemoryView;
 use crate::output::{Output, Tone};
 use crate::text_io::{escape_controls, one_line, parse_as_of};
 
-/// Which memory: what every command on one of them takes.
+/// Arguments that name one memory, shared by all commands on a memory.
 #[derive(Debug, Args)]
 pub struct MemoryReferenceArgs {
     /// Id, path or store/path of the memory
@@ -27,7 +27,7 @@ impl MemoryReferenceArgs {
         MemoryReference::parse(self.store.as_deref(), &self.memory)
     }
 
-    /// The id, looked up where a path was given.
+    /// Id of the memory; a path is looked up.
     pub fn resolve_id(&self, job: &Job<'_>) -> Result<MemoryId, Failure> {
         match self.to_reference() {
             MemoryReference::Id(id) => Ok(id),

@@ -1,4 +1,4 @@
-//! `recall`, `audit`, `workflow`: four sources searched at once, and the two that are told from outside.
+//! `recall`: searches four sources at once. `audit` and `workflow`: write to two of them.
 
 use clap::{Args, Subcommand};
 use engine::{AuditEntry, RecallQuery, RecallResults, Remembered, StepOutput};

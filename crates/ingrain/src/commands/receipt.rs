@@ -1,4 +1,4 @@
-//! `receipt`, `blame`, `reach`: what was injected, why, and where it went.
+//! `receipt`, `blame` and `reach`: which memories were injected where, and why.
 
 use clap::{Args, Subcommand};
 use engine::MemoryReference;
@@ -57,7 +57,7 @@ pub struct ReachArgs {
     memory: String,
 }
 
-/// A replay that is not byte for byte what was injected ends with this code: something was redacted or changed.
+/// Exit code of a replay that differs from the injected block, because a version was redacted or erased.
 const NOT_EXACT_EXIT_CODE: u8 = 1;
 
 impl ReceiptArgs {
@@ -84,7 +84,7 @@ impl ReceiptArgs {
                     let redacted = format_count(replay.redacted.len(), "version was", "versions were");
                     let missing = format_count(replay.missing.len(), "is", "are");
                     job.output.print_note(&format!(
-                        "note: not what was injected; {redacted} redacted since, {missing} erased or in an archived store"
+                        "note: differs from the injected block; {redacted} redacted since, {missing} erased or in an archived store"
                     ));
                 }
                 Err(Failure::AlreadyReported(NOT_EXACT_EXIT_CODE))
@@ -161,9 +161,9 @@ impl ReachArgs {
 }
 
 fn render_usages(output: &Output, usages: &[MemoryUsage], since: Option<jiff::Timestamp>) -> String {
-    let kept = since.map(|since| format!("\nkept since {}", since.strftime("%F"))).unwrap_or_default();
+    let kept = since.map(|since| format!("\nreceipts are kept since {}", since.strftime("%F"))).unwrap_or_default();
     if usages.is_empty() {
-        return format!("nothing{kept}");
+        return format!("nothing found{kept}");
     }
     let row = |usage: &MemoryUsage| {
         vec![

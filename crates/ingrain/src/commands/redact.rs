@@ -1,4 +1,4 @@
-//! `redact`, `erase`, `certificate`: text that goes for good, and the certificate.
+//! `redact`, `erase` and `certificate`: permanent erasure of text, and its proof.
 
 use std::path::PathBuf;
 
@@ -58,7 +58,7 @@ impl RedactArgs {
                         done.memory.id
                     );
                     text += &format!("\n  certificate {}", done.certificate.id);
-                    done.held_back.iter().for_each(|id| text += &format!("\n  made from it, held back: {id}"));
+                    done.held_back.iter().for_each(|id| text += &format!("\n  derived from it, held back: {id}"));
                     text
                 })
             }
@@ -90,7 +90,10 @@ impl EraseArgs {
                     .with_hint("repeat with `--yes`"));
             }
             (None, None, None) => {
-                return Err(Failure::user_error("usage", "what shall be erased? give --user, --pipeline or --tenant"));
+                return Err(Failure::user_error(
+                    "usage",
+                    "nothing to erase given: add `--user`, `--pipeline` or `--tenant`",
+                ));
             }
         };
         let certificate = job.session.engine.erase(&job.session.caller, &what, self.reason, self.may_return)?;
@@ -153,16 +156,18 @@ impl CertificateArgs {
                 let certificate = match (id, file) {
                     (Some(id), _) => engine.certificate(caller, &id)?,
                     (None, Some(file)) => parse_certificate(&read_text_file(&file)?)?,
-                    (None, None) => return Err(Failure::user_error("usage", "which certificate?")),
+                    (None, None) => {
+                        return Err(Failure::user_error("usage", "no certificate given: add its id or `--file FILE`"));
+                    }
                 };
                 let verified = engine.verify_certificate(caller, &certificate)?;
                 job.output.print_answer(&verified, || {
                     let word = if verified.valid { (Tone::Good, "valid") } else { (Tone::Bad, "not valid") };
                     let check = |name: &str, holds: bool| format!("\n  {} {name}", if holds { "yes" } else { "no " });
                     job.output.paint(word.0, word.1)
-                        + &check("its words are the sealed ones", verified.sealed)
-                        + &check("the log holds its seal", verified.logged)
-                        + &check("nothing it lists can be read here", verified.gone)
+                        + &check("the seal matches the content", verified.sealed)
+                        + &check("the event log contains the seal", verified.logged)
+                        + &check("nothing it lists can be read any more", verified.gone)
                 })?;
                 if verified.valid { Ok(()) } else { Err(Failure::AlreadyReported(2)) }
             }
@@ -172,7 +177,7 @@ impl CertificateArgs {
 
 fn parse_certificate(text: &str) -> Result<Certificate, Failure> {
     decode_error::from_slice(text.as_bytes())
-        .map_err(|words| Failure::user_error("shape.certificate", format!("the certificate does not fit {words}")))
+        .map_err(|words| Failure::user_error("shape.certificate", format!("the certificate is not valid {words}")))
 }
 
 fn render_certificates(job: &Job<'_>, certificates: &[Certificate]) -> String {

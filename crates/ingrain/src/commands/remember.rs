@@ -1,4 +1,4 @@
-//! `remember`: save what was learnt.
+//! `remember`: saves a memory; and the evidence flags.
 
 use std::path::PathBuf;
 
@@ -85,7 +85,7 @@ pub struct RememberArgs {
     reason: Option<String>,
 }
 
-/// What shows it: the flags that `remember` and `patch` share.
+/// Evidence flags, shared by `remember`, `patch` and `propose`.
 #[derive(Debug, Args)]
 pub struct EvidenceArgs {
     /// Evidence, in words (repeatable)
@@ -144,7 +144,7 @@ impl RememberArgs {
     }
 }
 
-/// The store that fits who asks, where nobody names one.
+/// Default store of the caller. The most specific scope wins.
 fn default_store(caller: &Caller, system: Option<&str>) -> Result<String, Failure> {
     let slug = match caller {
         _ if system.is_some() => "system_notes",
@@ -153,15 +153,18 @@ fn default_store(caller: &Caller, system: Option<&str>) -> Result<String, Failur
         Caller { user: Some(_), .. } => "user_notes",
         Caller { agent: Some(_), .. } => "episodes",
         _ => {
-            return Err(Failure::user_error("shape.store_missing", "it is not clear where to keep this")
-                .with_hint("name a store with `--store`; `ingrain store list` shows them"));
+            return Err(Failure::user_error(
+                "shape.store_missing",
+                "no store given, and the caller has no default store",
+            )
+            .with_hint("give `--store SLUG`; `ingrain store list` lists the stores"));
         }
     };
     Ok(slug.to_owned())
 }
 
 impl EvidenceArgs {
-    /// Each evidence as one piece; tool calls join the texts in order, the rest stand alone.
+    /// Pairs the n-th `--evidence` with the n-th `--tool-call`; further tool calls become pieces of their own.
     pub fn into_evidence(self, caller: &Caller) -> Vec<Evidence> {
         let kind = self.evidence_kind.unwrap_or(match caller.role {
             Role::Admin | Role::Reviewer => EvidenceKind::AdminEntry,
@@ -181,7 +184,7 @@ impl EvidenceArgs {
     }
 }
 
-/// `KEY=VALUE` keeps the value as text; a JSON object keeps its types.
+/// Parses metadata. A `KEY=VALUE` value stays text (`1.10` is no number); a JSON object keeps its types.
 fn parse_metadata(given: &[String]) -> Result<Option<Map<String, Value>>, Failure> {
     let mut map = Map::new();
     for text in given {
@@ -204,7 +207,7 @@ fn render_saved(output: &Output, saved: &SavedMemory) -> String {
     let word = match saved.outcome {
         SaveOutcome::Created => "saved",
         SaveOutcome::Updated => "updated",
-        SaveOutcome::Unchanged => "known already",
+        SaveOutcome::Unchanged => "already known",
     };
     let path = path_suffix(memory.path.as_deref());
     let mut lines = vec![
@@ -213,8 +216,8 @@ fn render_saved(output: &Output, saved: &SavedMemory) -> String {
         format!("  sha256  {}", memory.sha256),
         format!("  {}, {}, version {}", memory.trust, memory.state, memory.version_number),
     ];
-    lines.extend(saved.deduped_by.map(|by| format!("  met what stood there by {by}")));
-    lines.extend(saved.near.map(|near| format!("  near, but another fact: {near}")));
+    lines.extend(saved.deduped_by.map(|by| format!("  matched an existing memory by {by}")));
+    lines.extend(saved.near.map(|near| format!("  similar, but a different fact: {near}")));
     lines.extend(memory.expires_at.map(|at| format!("  expires {at}")));
     lines.extend(saved.warnings.iter().map(|warning| format!("  note: {warning}")));
     lines.extend((!memory.flags.is_empty()).then(|| format!("  flagged: {}", memory.flags.join(", "))));

@@ -1,4 +1,4 @@
-//! `scan --all`: what is stored and would be refused today.
+//! `scan --all`: scans stored memories with the current rules.
 
 use std::collections::HashSet;
 
@@ -53,7 +53,7 @@ pub fn run(job: &Job<'_>, propose: bool) -> Result<(), Failure> {
             }
         }
     })?;
-    // Somebody has still to look, as with a file that would be refused: what was proposed is not redacted yet.
+    // Exit 3, as for a file that would be refused: a proposal does not redact anything yet.
     match findings.is_empty() {
         true => Ok(()),
         false => Err(Failure::REFUSAL_REPORTED),

@@ -1,4 +1,4 @@
-//! `review`: what waits for a person, and the decision.
+//! `review`: lists proposals and decides on them.
 
 use clap::{Args, Subcommand};
 use engine::review::{
@@ -60,7 +60,7 @@ struct ListReviewsArgs {
     page: PageArgs,
 }
 
-/// One state, or every one.
+/// One state, or `None` for all.
 #[derive(Clone, Copy, Debug)]
 struct StateFilter(Option<ReviewState>);
 
@@ -120,7 +120,7 @@ impl ListReviewsArgs {
         let view = json!({ "reviews": queue.reviews, "next": next });
         job.output.print_answer(&view, || {
             if queue.reviews.is_empty() {
-                return "nothing waits".to_owned();
+                return "no proposals".to_owned();
             }
             append_next_cursor(render_reviews(job.output, &queue.reviews), next.as_deref())
         })
@@ -175,7 +175,7 @@ fn print_review(job: &Job<'_>, seen: &ReviewView) -> Result<(), Failure> {
             }
             None if seen.review.state.is_open() => {
                 let word = job.output.paint(Tone::Good, "verdict");
-                text += &format!("\n{word}: none against it, from policy, the scanner or bans");
+                text += &format!("\n{word}: no objection from policy, the scanner or bans");
             }
             None => {}
         }
@@ -205,7 +205,7 @@ impl DecisionArgs {
 }
 
 fn render_bulk(output: &Output, done: &BulkDecisionReport) -> String {
-    let mut text = format!("{} decided, {} left", done.decided, done.not_decided.len());
+    let mut text = format!("{} decided, {} not decided", done.decided, done.not_decided.len());
     for not in &done.not_decided {
         text += &format!("\n  {} {} [{}]", output.paint(Tone::Bad, &not.id), not.message, not.code);
     }

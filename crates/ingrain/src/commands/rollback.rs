@@ -1,4 +1,4 @@
-//! `rollback`: take back what was activated.
+//! `rollback`: undoes the activation of a memory.
 
 use clap::Args;
 use engine::RollbackOutcome;
@@ -37,7 +37,7 @@ impl RollbackArgs {
                 job.output.print_answer(&view, || {
                     let mut text = format!("{} {}", job.output.paint(Tone::Good, "rolled back"), done.memory.id);
                     for id in &restored {
-                        let how = if *id == done.memory.id { "as it was before" } else { "active again" };
+                        let how = if *id == done.memory.id { "earlier version restored" } else { "active again" };
                         text += &format!("\n  {how}: {id}");
                     }
                     done.not_restored.iter().for_each(|(id, why)| text += &format!("\n  not restored: {id}: {why}"));

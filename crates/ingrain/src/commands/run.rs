@@ -1,4 +1,4 @@
-//! `run`: a stretch of work with a scratch memory of its own.
+//! `run`: opens, closes and lists runs, each with its own working memory.
 
 use clap::{Args, Subcommand};
 use engine::ports::row::RecordPage;
@@ -63,7 +63,7 @@ impl RunArgs {
                 job.output.print_answer(&view, || format!("{} run {}", job.output.paint(Tone::Good, "opened"), run.id))
             }
             RunCommand::Close { id, outcome, summary, workflow } => {
-                let missing = || Failure::user_error("usage", "which run? give its id or `--run ID`");
+                let missing = || Failure::user_error("usage", "no run given: add its id or `--run ID`");
                 let run = id.or_else(|| caller.run.clone()).ok_or_else(missing)?;
                 close_run(job, &CloseRunRequest { run, outcome, summary, workflow })
             }
@@ -96,7 +96,8 @@ fn close_run(job: &Job<'_>, closing: &CloseRunRequest) -> Result<(), Failure> {
             });
             job.output.print_answer(&view, || {
                 let word = job.output.paint(Tone::Good, "closed");
-                let mut text = format!("{word} run {}; {} working memories went", closed.run.id, closed.tombstoned);
+                let mut text =
+                    format!("{word} run {}; {} working memories tombstoned", closed.run.id, closed.tombstoned);
                 text += &format!("\n  episode   {}", closed.episode.id);
                 closed.procedure.iter().for_each(|memory| text += &format!("\n  procedure {}", memory.id));
                 text

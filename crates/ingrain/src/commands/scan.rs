@@ -1,4 +1,4 @@
-//! `scan`: the safety scanner on any text, without a database; what is about a database is in `allow` and `rescan`.
+//! `scan`: the scanner on any text, without a database. `allow_list` and `rescan` hold the parts that need one.
 
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub struct ScanArgs {
     scope: ScanScope,
 }
 
-/// What finds: the rules alone, or the rules and what a tenant lets through.
+/// Scanning function: the rules alone, or the rules with the tenant's allow list.
 type Inspector<'a> = dyn Fn(&str) -> Result<Vec<Finding>, Failure> + 'a;
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -57,7 +57,7 @@ struct FindingView {
     severity: Severity,
     start: usize,
     end: usize,
-    /// Of exactly what was found, for `scan allow --digest`.
+    /// SHA-256 of the exact text found, for `scan allow --digest`.
     sha256: String,
 }
 
@@ -80,7 +80,7 @@ struct JsonLine {
 }
 
 impl ScanArgs {
-    /// Whether it is about what is kept rather than about a text.
+    /// Whether this call reads the database.
     pub fn needs_database(&self) -> bool {
         self.command.is_some() || self.all || self.allowed
     }
@@ -93,7 +93,7 @@ impl ScanArgs {
         }
     }
 
-    /// By the rules alone.
+    /// Scans with the rules alone, without a database.
     pub fn run(self, output: &Output) -> Result<(), Failure> {
         self.scan_inputs(output, &|text| Ok(safety::inspect(text)))
     }
@@ -146,7 +146,7 @@ impl ScanArgs {
         }
     }
 
-    /// Answers while reading, so that a file larger than memory is no trouble.
+    /// Prints results while reading, so that the file may be larger than memory.
     fn scan_lines(&self, file: &Path, inspect: &Inspector<'_>) -> Result<(), Failure> {
         let unreadable = |error: std::io::Error| Failure::unreadable_input(file.display(), &error);
         let reader: Box<dyn Read> = match file == Path::new("-") {
@@ -179,19 +179,19 @@ impl ScanArgs {
         map_write_error(answers.flush())?;
         match malformed {
             0 => Ok(()),
-            // Each was named in its place already.
+            // Each malformed line was reported in its place.
             _ => Err(Failure::AlreadyReported(2)),
         }
     }
 }
 
-/// The id a line gave itself, although the rest of it does not fit.
+/// The `id` field of a line that is otherwise malformed.
 fn line_id(line: &[u8]) -> Option<Value> {
     let line: Value = serde_json::from_slice(line).ok()?;
     line.get("id").filter(|id| !id.is_null()).cloned()
 }
 
-/// Where and which rule, never the text itself.
+/// Position and rule of each finding, never the text.
 fn render_findings(output: &Output, name: &str, text: &str, verdict: &str, findings: &[FindingView]) -> String {
     let tone = if verdict == "clean" { Tone::Good } else { Tone::Bad };
     let mut lines = format!("{}: {}\n", escape_controls(name), output.paint(tone, verdict));

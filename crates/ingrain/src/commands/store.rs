@@ -1,4 +1,4 @@
-//! `store`: list, create, archive.
+//! `store`: lists, creates and archives stores.
 
 use clap::{Args, Subcommand};
 use engine::NewStore;
@@ -72,8 +72,9 @@ impl StoreArgs {
                     access: create.access,
                 };
                 let store = engine.create_store(caller, new)?;
-                job.output
-                    .print_answer(&store, || format!("{} store {}", job.output.paint(Tone::Good, "made"), store.slug))
+                job.output.print_answer(&store, || {
+                    format!("{} store {}", job.output.paint(Tone::Good, "created"), store.slug)
+                })
             }
             StoreCommand::Archive { store } => {
                 let store = engine.archive_store(caller, &store)?;
