@@ -1,4 +1,4 @@
-//! `bench doors`: what a save costs in process, as a tool call and over REST: one saver, who waits for each answer.
+//! `bench doors`: cost of a save in process, over MCP and over REST, by one saver who waits for each answer.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::error::Failure;
 use crate::output::Output;
 
-/// Saves before measuring: a process that just started reads what it needs.
+/// Saves before measuring, while a new process fills its caches.
 const WARM_UP: usize = 200;
 
 pub const IN_PROCESS: &str = "save in process";
@@ -27,9 +27,10 @@ pub struct DoorsReport {
     pub figures: Vec<Figures>,
 }
 
-/// One after the other: each has the database to itself.
+/// Measures the interfaces one after the other, so that each has the database to itself.
 pub fn run(config: &Config, output: &Output, count: usize, saves: usize) -> Result<(), Failure> {
     let place = TempHome::new("bench")?;
+    // Each interface saves other memories: an equal text would only be deduplicated.
     let numbers_of = |nth: usize| count + nth * (WARM_UP + saves)..count + (nth + 1) * (WARM_UP + saves);
     let in_process = measure_in_process(&place.redirect_config(config), numbers_of(0))?.with_name(IN_PROCESS);
     let over_mcp = measure_over_mcp(&place, numbers_of(1))?.with_name(OVER_MCP);
@@ -52,7 +53,8 @@ fn measure_over_mcp(place: &TempHome, numbers: Range<usize>) -> Result<Figures, 
     measure_saves(numbers, &mut server, |server, number| {
         let arguments = json!({
             "target_store_slug": "conversation_memory", "document_type": "tool_usage_lesson",
-            "path": format!("bench/{number}"), "content": corpus::memory_text(number), "evidence_summary": "seen in a benchmark",
+            "path": format!("bench/{number}"), "content": corpus::memory_text(number),
+            "evidence_summary": "seen in a benchmark",
         });
         mcp::call_tool(server, number, "memory_remember", &arguments)
     })
@@ -64,7 +66,7 @@ fn measure_over_rest(place: &TempHome, numbers: Range<usize>) -> Result<Figures,
     measure_saves(numbers, &mut server, |_, number| connection.save_memory(&corpus::memory_text(number)))
 }
 
-/// The saves after the first ones, with the CPU time of the process that answers them.
+/// Measures saves after the warm-up, with the CPU time of the server process.
 fn measure_saves(
     mut numbers: Range<usize>,
     server: &mut Process,

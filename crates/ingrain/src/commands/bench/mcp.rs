@@ -1,4 +1,4 @@
-//! `bench mcp`: what a tool call over the standard streams adds to the engine's own time.
+//! `bench mcp`: overhead of an MCP tool call over stdio on a search.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -13,17 +13,17 @@ use crate::config::Config;
 use crate::error::Failure;
 use crate::output::Output;
 
-/// Engine and tool take turns, so that a machine whose speed changes on the way changes it for both.
+/// Alternating rounds of engine and tool calls, so that changes in the speed of the machine affect both.
 const ROUNDS: usize = 10;
 
 #[derive(Serialize)]
 pub struct McpReport {
     count: usize,
-    /// The engine's own searches, as the same caller.
+    /// Searches in process, as the same caller.
     engine: Figures,
     /// The same searches as tool calls.
     tool: Figures,
-    /// CPU time a call adds in the process that serves it.
+    /// CPU time that a tool call adds in the serving process.
     added_cpu_ms_each: f64,
 }
 
@@ -32,6 +32,7 @@ pub fn run(config: &Config, output: &Output, count: usize, queries: usize) -> Re
     let session = Session::open(&place.redirect_config(config))?;
     fill_corpus(&session, 0..count)?;
     measure_searches(&session, 0, WARM_UP)?;
+    // Both warmed up alike, so that neither pays for loading the index.
     let mut server = start_server(&place, &["--as", "admin"])?;
     (0..WARM_UP).try_for_each(|number| call_search(&mut server, number))?;
     let each = queries.div_ceil(ROUNDS);
@@ -48,16 +49,17 @@ pub fn run(config: &Config, output: &Output, count: usize, queries: usize) -> Re
     })
 }
 
-/// A process that answers over its standard streams, and was greeted.
+/// Starts an MCP server over stdio and initializes the session.
 pub(super) fn start_server(place: &TempHome, flags: &[&str]) -> Result<Process, Failure> {
     let mut server = Process::start(place, &[&["mcp"], flags].concat())?;
-    let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "bench", "version": "1" } });
+    let client = json!({ "name": "bench", "version": "1" });
+    let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
     send_request(&mut server, 0, "initialize", &hello)?;
     server.write_line(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
     Ok(server)
 }
 
-/// So many searches as tool calls, with the CPU time of the process that answers them.
+/// Measures searches as tool calls, with the CPU time of the server process.
 fn measure_calls(server: &mut Process, from: usize, queries: usize) -> Result<Figures, Failure> {
     let before = server.cpu_time()?;
     let mut meter = Meter::start(queries);
@@ -67,7 +69,7 @@ fn measure_calls(server: &mut Process, from: usize, queries: usize) -> Result<Fi
     Ok(meter.stop().with_process_cpu(server.cpu_time()?.saturating_sub(before)))
 }
 
-/// Of rounds of one length.
+/// Mean over rounds of equal length.
 fn mean_figures(rounds: &[Figures]) -> Figures {
     let mean = |part: fn(&Figures) -> f64| rounds.iter().map(part).sum::<f64>() / rounds.len().max(1) as f64;
     Figures {

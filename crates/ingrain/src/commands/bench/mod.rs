@@ -1,4 +1,4 @@
-//! `bench`: this machine, this binary, a generated corpus. Figures, not tests.
+//! `bench`: measures this binary on this machine with generated data.
 
 mod corpus;
 mod doors;
@@ -29,9 +29,9 @@ use crate::error::Failure;
 use crate::output::Output;
 use measure::{Figures, Meter};
 
-/// Searches run unless somebody says otherwise: enough for a steady median.
+/// Default number of searches: enough for a stable median.
 const QUERIES_DEFAULT: usize = 1_000;
-/// Searches run before measuring, so that loading the index is told apart.
+/// Searches before measuring, so that loading the index is measured apart.
 const WARM_UP: usize = 20;
 
 #[derive(Debug, Args)]
@@ -138,14 +138,14 @@ enum BenchCommand {
 struct BenchReport {
     bench: String,
     backend: String,
-    /// Memories in the database at the end.
+    /// Memories in the database at the end of the run.
     count: usize,
     embedder: String,
     figures: Vec<Figures>,
     database_bytes: u64,
     bytes_per_memory: f64,
     peak_memory_bytes: u64,
-    /// Times the process waited for the disk (fdatasync), checkpoints aside.
+    /// Number of fdatasync calls, without those of checkpoints.
     disk_syncs: Option<u64>,
 }
 
@@ -157,7 +157,7 @@ impl BenchReport {
 
 impl BenchArgs {
     pub fn run(self, config: &Config, global: &GlobalArgs, output: &Output) -> Result<(), Failure> {
-        // Asked for by name: a database that is merely configured is never filled.
+        // Only the flag counts: a bench must never fill a database that is merely configured.
         let db = global.db_flag();
         let measured = |bench, count, measure: &dyn Fn(&Session) -> Result<Vec<Figures>, Failure>| {
             run_measurement(config, db, output, bench, count, measure)
@@ -200,17 +200,17 @@ fn run_retrieval(config: &Config, output: &Output, set: &retrieval::RetrievalSet
     output.print_answer(&report, || render_retrieval(output, &report))
 }
 
-/// A session on a database with nothing in it.
+/// Opens a session on an empty database; an error if it has tenants.
 fn open_empty(config: &Config, db: &str) -> Result<Session, Failure> {
     let config = Config { db: db.to_owned(), tenant: "default".to_owned(), ..config.clone() };
     match open_engine(&config)?.backend.list_tenants()?.is_empty() {
         true => Session::open(&config),
-        false => Err(Failure::user_error("bench.occupied", "the database holds tenants, and a bench would fill it")
-            .with_hint("make an empty one for it")),
+        false => Err(Failure::user_error("bench.occupied", "the database is not empty, and a bench would fill it")
+            .with_hint("give an empty database to `--db`")),
     }
 }
 
-/// Runs a measurement on a throwaway database and tells it with what it cost in bytes.
+/// Runs a measurement on a temporary database, or on the one of `--db`, and prints it with sizes and peak memory.
 fn run_measurement(
     config: &Config,
     db: Option<&str>,
@@ -242,13 +242,13 @@ fn run_measurement(
     output.print_answer(&report, || render_report(output, &report))
 }
 
-/// In ten stretches, so that a store that slows down as it grows shows it.
+/// Measures saves in ten parts, so that a slowdown with the size of the store shows.
 fn measure_saves(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
-    const STRETCHES: usize = 10;
+    const PARTS: usize = 10;
     let mut figures = Vec::new();
     let mut from = 0;
-    for stretch in 1..=STRETCHES {
-        let to = count * stretch / STRETCHES;
+    for part in 1..=PARTS {
+        let to = count * part / PARTS;
         if to > from {
             figures.push(fill_corpus(session, from..to)?.with_name(&format!("save {from}..{to}")));
         }
@@ -257,7 +257,7 @@ fn measure_saves(session: &Session, count: usize) -> Result<Vec<Figures>, Failur
     Ok(figures)
 }
 
-/// Drafts of one conversation, each proposed, then decided in bulk.
+/// Saves and proposes drafts one by one, then approves all in one call.
 fn measure_reviews(session: &Session, count: usize) -> Result<Vec<Figures>, Failure> {
     let (engine, tenant) = (&session.engine, session.caller.tenant);
     let agent = Caller::agent(tenant, "bench").in_conversation("bench");
@@ -310,12 +310,12 @@ fn fill_spread(session: &Session, range: std::ops::Range<usize>, conversations: 
     Ok(meter.stop().with_disk_syncs(before, disk_sync_count(session)?))
 }
 
-/// Times the process waited for the disk so far.
+/// Number of disk syncs of this process so far.
 fn disk_sync_count(session: &Session) -> Result<Option<u64>, Failure> {
     Ok(session.engine.backend.health()?.syncs)
 }
 
-/// Contexts of one agent's turns, with what they leave behind: receipts, touches, counters, events.
+/// Measures contexts of one agent, including their deferred writes: receipts, touches, counters, events.
 fn measure_contexts(session: &Session, from: usize, queries: usize) -> Result<Figures, Failure> {
     let agent = Caller::agent(session.caller.tenant, "bench").in_conversation("c1");
     let agent = Caller { run: Some("bench".to_owned()), ..agent };
@@ -325,6 +325,7 @@ fn measure_contexts(session: &Session, from: usize, queries: usize) -> Result<Fi
         let request = ContextRequest { message: corpus::generate_query(number), ..ContextRequest::default() };
         meter.time_operation(|| session.engine.context(&agent, &request))?;
     }
+    // Deferred writes belong to the cost of a context.
     session.engine.backend.flush()?;
     Ok(meter.stop().with_disk_syncs(before, disk_sync_count(session)?))
 }
@@ -333,12 +334,12 @@ fn render_retrieval(output: &Output, report: &retrieval::RetrievalReport) -> Str
     let rows = report.table_rows(|ranker| format!("ranker {ranker}"));
     let table = output.render_table(&retrieval::RECALL_HEADER, rows);
     format!(
-        "{table}\n{} memories ({} refused), embedder {}; the first rows leave out category 5",
+        "{table}\n{} memories ({} refused), embedder {}; all rows but `category 5` exclude category 5",
         report.memories, report.refused, report.embedder
     )
 }
 
-/// Figures by their times alone.
+/// Table of CPU and wall times.
 fn render_timings<'a>(output: &Output, figures: impl IntoIterator<Item = &'a Figures>) -> String {
     let row = |figures: &Figures| {
         let numbers = [figures.cpu_ms_each, figures.wall_ms_median, figures.wall_ms_p95];
@@ -375,13 +376,14 @@ fn render_report(output: &Output, report: &BenchReport) -> String {
     ];
     let table = output.render_table(&header, report.figures.iter().map(row));
     format!(
-        "{table}\n{} memories in {}, embedder {}\ndatabase {:.1} MB ({:.0} bytes a memory), peak memory {:.1} MB, {} disk syncs",
+        "{table}\n{} memories in {}, embedder {}\n\
+         database {:.1} MB ({:.0} bytes per memory), peak memory {:.1} MB, {} disk syncs",
         report.count,
         report.backend,
         report.embedder,
         report.database_bytes as f64 / 1e6,
         report.bytes_per_memory,
         report.peak_memory_bytes as f64 / 1e6,
-        report.disk_syncs.map_or_else(|| "uncounted".to_owned(), |syncs| syncs.to_string())
+        report.disk_syncs.map_or_else(|| "unknown".to_owned(), |syncs| syncs.to_string())
     )
 }

@@ -1,4 +1,4 @@
-//! `bench serve`: what HTTP adds to a search, what many savers gain by sharing commits, and what many streams cost.
+//! `bench serve`: overhead of HTTP on searches, throughput of concurrent saves (group commit), cost of event streams.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -19,17 +19,17 @@ use crate::config::Config;
 use crate::error::Failure;
 use crate::output::Output;
 
-/// Savers at once, against one.
+/// Concurrent savers, compared with one.
 const SAVERS: usize = 64;
-/// Saves of one saver alone, and of each of the many, in one round.
+/// Saves per round of a single saver, and of each concurrent one.
 const SAVES_ALONE: usize = 400;
 const SAVES_EACH: usize = 60;
-/// Rounds in turns, of which the one in the middle counts: a machine's speed changes within seconds.
+/// Alternating rounds, of which the median counts, because the speed of a machine varies within seconds.
 const ROUNDS: usize = 5;
-/// Events each second, and for how long.
+/// Event rate, and duration of the measurement.
 const EVENTS_PER_SECOND: usize = 100;
 const EVENT_SECS: usize = 10;
-/// Longest the last event may take to reach the last stream.
+/// Longest wait for the last event on a stream.
 const ARRIVAL_SECS_MAX: u64 = 30;
 
 #[derive(Serialize)]
@@ -37,16 +37,16 @@ pub struct ServeReport {
     count: usize,
     in_process: Figures,
     over_http: Figures,
-    /// Median over HTTP as a multiple of the median in process.
+    /// Median wall time over HTTP divided by the median in process.
     search_ratio: f64,
     saves_per_second_alone: f64,
     saves_per_second_many: f64,
     saves_ratio: f64,
     streams: usize,
     events_sent: usize,
-    /// Events that did not reach one of the streams, over all of them.
+    /// Missing events, summed over all streams.
     events_lost: usize,
-    /// The most memory the server ever held, streams and all.
+    /// Peak memory of the server, with all streams open.
     server_memory_bytes: u64,
 }
 
@@ -107,7 +107,7 @@ fn median(mut figures: Vec<f64>) -> f64 {
     figures.get(figures.len() / 2).copied().unwrap_or_default()
 }
 
-/// A server that answers, and the way to it.
+/// Starts a server and waits until it answers.
 pub(super) fn start_server(place: &TempHome) -> Result<(Process, ServerAccess), Failure> {
     let mut server = Process::start(place, &["serve", "--port", "0", "--json"])?;
     let started = server.read_json()?;
@@ -118,13 +118,13 @@ pub(super) fn start_server(place: &TempHome) -> Result<(Process, ServerAccess), 
     Ok((server, access))
 }
 
-/// Where the server is, and the key to it.
+/// Address and key of the server.
 pub(super) struct ServerAccess {
     address: String,
     key: String,
 }
 
-/// A connection that is kept.
+/// HTTP connection with keep-alive.
 pub(super) struct HttpConnection {
     reader: BufReader<TcpStream>,
     head: String,
@@ -156,7 +156,7 @@ impl ServerAccess {
         Ok(meter.stop())
     }
 
-    /// Saves a second by so many at once.
+    /// Saves per second with the given number of concurrent savers.
     fn measure_save_rate(&self, savers: usize, each: usize, round: usize) -> Result<f64, Failure> {
         let connections = (0..savers).map(|_| self.open_connection()).collect::<Result<Vec<_>, _>>()?;
         let begun = Instant::now();
@@ -169,12 +169,14 @@ impl ServerAccess {
                 })
             };
             let running: Vec<_> = connections.into_iter().enumerate().map(work).collect();
-            running.into_iter().try_for_each(|thread| thread.join().map_err(|_| process_failure("a saver broke"))?)
+            running
+                .into_iter()
+                .try_for_each(|thread| thread.join().map_err(|_| process_failure("a saver thread panicked"))?)
         })?;
         Ok((savers * each) as f64 / begun.elapsed().as_secs_f64())
     }
 
-    /// How many events were sent, and how many of them some stream did not get.
+    /// Number of events sent, and number of missing ones over all streams.
     fn measure_streams(&self, streams: usize) -> Result<(usize, usize), Failure> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         runtime.map_err(process_failure)?.block_on(async {
@@ -205,7 +207,7 @@ impl ServerAccess {
     }
 }
 
-/// One stream: how many of the awaited events came, each once and in order.
+/// Follows one event stream and counts the received events.
 async fn follow_events(address: String, head: String, ready: mpsc::Sender<()>, awaited: usize) -> usize {
     let Ok(mut socket) = tokio::net::TcpStream::connect(&address).await else { return 0 };
     let request =
@@ -214,15 +216,13 @@ async fn follow_events(address: String, head: String, ready: mpsc::Sender<()>, a
         return 0;
     }
     let mut lines = tokio::io::BufReader::new(socket).lines();
-    let (mut count, mut last) = (0, 0_u64);
+    let mut count = 0;
     while count < awaited {
         let timeout = Duration::from_secs(ARRIVAL_SECS_MAX + EVENT_SECS as u64);
         let Ok(Ok(Some(line))) = tokio::time::timeout(timeout, lines.next_line()).await else { break };
+        // The server greets every stream with a comment; only then is the stream subscribed.
         if line.starts_with(": ingrain") {
             let _ = ready.send(()).await;
-        }
-        if let Some(id) = line.strip_prefix("id: ").and_then(|id| id.parse().ok()).filter(|id| *id > last) {
-            last = id;
         }
         count += usize::from(line.starts_with("event: memory.write.created"));
     }
@@ -232,7 +232,9 @@ async fn follow_events(address: String, head: String, ready: mpsc::Sender<()>, a
 impl HttpConnection {
     pub(super) fn save_memory(&mut self, content: &str) -> Result<(), Failure> {
         let evidence = json!([{ "kind": "tool_result", "summary": "seen in a benchmark" }]);
-        let body = json!({ "store": "conversation_memory", "kind": "tool_usage_lesson", "content": content, "evidence": evidence });
+        let body = json!({
+            "store": "conversation_memory", "kind": "tool_usage_lesson", "content": content, "evidence": evidence,
+        });
         self.post_json("/v1/memories", &body)
     }
 
@@ -244,6 +246,7 @@ impl HttpConnection {
         self.reader.read_line(&mut status).map_err(process_failure)?;
         loop {
             let mut line = String::new();
+            // An empty line (`\r\n`) ends the headers.
             if self.reader.read_line(&mut line).map_err(process_failure)? <= 2 {
                 break;
             }

@@ -1,4 +1,4 @@
-//! A tenant of its own for one case, and the few verbs cases are told in.
+//! Tenant of one case, and the helper functions of the cases.
 
 use engine::model::caller::Caller;
 use engine::model::error::Error;
@@ -22,19 +22,19 @@ pub(super) struct CaseTenant {
     pub(super) admin: Caller,
 }
 
-/// What a case answers with when the product did something else.
+/// Result of a case; the error describes what happened instead.
 pub(super) type CaseResult<T = ()> = Result<T, String>;
 
 pub(super) fn ensure(holds: bool, instead: &str) -> CaseResult {
     if holds { Ok(()) } else { Err(instead.to_owned()) }
 }
 
-/// An engine's error as its code.
+/// Code and message of an error.
 pub(super) fn describe_error(error: &Error) -> String {
     format!("{}: {error}", error.code())
 }
 
-/// The code of a refusal, where one was expected.
+/// Expects a refusal with the given code.
 pub(super) fn expect_refusal(done: Result<Memory, String>, wanted: &str) -> CaseResult {
     match done {
         Ok(memory) => Err(format!("it was saved as {}", memory.id)),
@@ -70,7 +70,7 @@ impl CaseTenant {
         }
     }
 
-    /// Saves, or answers the code of the refusal.
+    /// Saves a draft; the error is the code of the refusal.
     pub(super) fn save_draft(&self, caller: &Caller, draft: Draft) -> CaseResult<Memory> {
         match self.engine.remember(caller, draft) {
             Ok(Remembered::Saved(saved)) => Ok(saved.memory),
@@ -83,7 +83,7 @@ impl CaseTenant {
         self.save_draft(caller, CaseTenant::note_draft(content))
     }
 
-    /// A draft for everybody, written by an admin.
+    /// Draft of a runbook for the workspace.
     pub(super) fn runbook_draft(content: &str, path: &str) -> Draft {
         Draft {
             store: "workspace_runbooks".to_owned(),

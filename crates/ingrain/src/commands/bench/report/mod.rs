@@ -1,4 +1,4 @@
-//! `bench report`: runs the benches, each in a process of its own, and writes what they say as a page with plots.
+//! `bench report`: runs the benchmarks, each in its own process, and writes a page with plots.
 
 mod page;
 mod plot;
@@ -24,12 +24,12 @@ use crate::error::Failure;
 use crate::output::Output;
 use plot::{BarChart, LineChart, Series};
 
-/// Notes of the generated retrieval set unless somebody says otherwise: reports with as many can be compared.
+/// Default size of the generated retrieval set; reports of equal size can be compared.
 const GENERATED_DEFAULT: usize = 2_000;
-/// Commands run to measure one from start to answer: the system counts their time in hundredths of a second.
+/// Commands run to measure a cold start. Several, because the system counts CPU time in 10 ms.
 const COLD_RUNS: usize = 20;
 
-/// Where the report goes and how much is measured.
+/// Output folder and size of the measurements.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
     /// Directory for benchmarks.md and its plots
@@ -49,7 +49,7 @@ pub struct ReportArgs {
     retrieval: Option<PathBuf>,
 }
 
-/// Everything a report tells.
+/// Data of a report.
 #[derive(Serialize)]
 struct ReportData {
     machine: MachineInfo,
@@ -68,13 +68,13 @@ struct MachineInfo {
     processor: String,
     system: String,
     binary_bytes: u64,
-    /// Built without optimisation: its times mean nothing.
+    /// Debug build; its times are meaningless.
     debug: bool,
 }
 
 #[derive(Serialize)]
 struct NamedRetrieval {
-    /// The file's name without its directory, which is nobody else's business.
+    /// File name without its directory, which may be private.
     name: String,
     report: RetrievalReport,
 }
@@ -86,7 +86,7 @@ struct SpeedReport {
     search: BenchReport,
     context: BenchReport,
     doors: DoorsReport,
-    /// CPU of a `search` from the start of the process to its answer.
+    /// CPU time of a `search` command, from process start to exit, in milliseconds.
     cold_cpu_ms: Option<f64>,
 }
 
@@ -138,7 +138,7 @@ fn measure_all(args: &ReportArgs, global: &GlobalArgs, output: &Output) -> Resul
     })
 }
 
-/// This same binary under the same settings, one process a measurement: the most memory it held is its own.
+/// Runs this binary with the same settings. One process per measurement, so that peak memory belongs to it alone.
 struct BenchRunner<'a> {
     global: &'a GlobalArgs,
     output: &'a Output,
@@ -159,12 +159,12 @@ impl BenchRunner<'_> {
     fn run_json<T: DeserializeOwned>(&self, words: &[&str]) -> Result<T, Failure> {
         self.output.print_note(&format!("ingrain {}", words.join(" ")));
         let stdout = self.build_command(words)?.output().map_err(process_failure)?.stdout;
-        // A failure is a JSON value as well, of another shape.
+        // A failure is also JSON, of another shape, and ends up in the error message.
         serde_json::from_slice(&stdout).map_err(|_| process_failure(String::from_utf8_lossy(&stdout).trim()))
     }
 
     fn measure_speed(&self, count: usize, queries: usize) -> Result<SpeedReport, Failure> {
-        // Another process's time is told in hundredths of a second.
+        // Twice as many saves: the CPU time of other processes is counted in 10 ms.
         let saves = (2 * queries).to_string();
         let (number, queries) = (count.to_string(), queries.to_string());
         let db = self.place.join(format!("{count}.db")).display().to_string();
@@ -176,12 +176,12 @@ impl BenchRunner<'_> {
             doors: self.run_json(&["bench", "doors", "--count", &number, "--saves", &saves])?,
             cold_cpu_ms: self.measure_cold_search(&db)?,
         };
-        // A million memories are gigabytes.
+        // Deleted before the next size: a million memories take gigabytes.
         std::fs::remove_file(&db).map_err(process_failure)?;
         Ok(speed)
     }
 
-    /// None where the system does not tell.
+    /// Mean CPU time of a cold search; `None` without `/proc`.
     fn measure_cold_search(&self, db: &str) -> Result<Option<f64>, Failure> {
         let before = children_cpu_time();
         for number in 0..COLD_RUNS {
@@ -212,7 +212,7 @@ fn read_machine_info() -> Result<MachineInfo, Failure> {
 }
 
 impl SpeedReport {
-    /// Saves when that many are there: the last stretch.
+    /// Saves at full size: the last part of the measurement.
     fn save_figures(&self) -> Option<&Figures> {
         self.save.figures.last()
     }
@@ -261,11 +261,6 @@ fn render_recall_chart(title: &str, report: &RetrievalReport) -> String {
     let mut groups: Vec<(&str, Vec<f64>)> =
         vec![("text relevance", report.main.recalls()), ("without vectors", report.without_vectors.recalls())];
     groups.extend(report.by_ranker.iter().map(|(ranker, quality)| (ranker.as_str(), quality.recalls())));
-    BarChart {
-        title,
-        y: "percent of what answers, among the first 5, 10 and 20",
-        keys: &["R@5", "R@10", "R@20"],
-        groups,
-    }
-    .to_svg()
+    BarChart { title, y: "percent of the answers among the first 5, 10 and 20", keys: &["R@5", "R@10", "R@20"], groups }
+        .to_svg()
 }

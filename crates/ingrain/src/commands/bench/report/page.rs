@@ -1,14 +1,14 @@
-//! The report as Markdown. What people wrote below the mark stays as it is.
+//! The report as Markdown. The hand-written part below the mark is kept.
 
 use super::targets::{self, Bound, Target};
 use super::{Figures, ReportArgs, ReportData, RetrievalReport, SpeedReport};
 use crate::commands::bench::doors;
 use crate::commands::bench::retrieval::RECALL_HEADER;
 
-/// Everything from here on is kept when the page is made anew.
+/// Text after this line is kept when the page is generated again.
 const HAND_WRITTEN_MARK: &str = "<!-- by hand from here on: `ingrain bench report` keeps what is below this line -->";
 
-/// The part of an earlier page that somebody wrote.
+/// Hand-written part of an earlier page.
 pub fn hand_written_part(page: &str) -> &str {
     page.split_once(HAND_WRITTEN_MARK).map_or("", |(_, below)| below.trim())
 }
@@ -20,7 +20,7 @@ pub fn render_page(measured: &ReportData, args: &ReportArgs, by_hand: &str) -> S
         render_speed(&measured.speed),
         render_targets(&targets::evaluate_targets(measured)),
         format!(
-            "## Governance\n\n{} of {} promises of `ingrain bench governance` hold.",
+            "## Governance\n\n{} of {} guarantees of `ingrain bench governance` hold.",
             measured.governance.passed, measured.governance.total
         ),
         HAND_WRITTEN_MARK.to_owned(),
@@ -35,14 +35,15 @@ fn render_heading(measured: &ReportData, args: &ReportArgs) -> String {
     let sizes: Vec<String> = args.sizes.iter().map(usize::to_string).collect();
     let file = if measured.retrieval.is_some() { " --retrieval FILE" } else { "" };
     let warning = match machine.debug {
-        true => "\n\n**Made by a debug build: its times mean nothing.**",
+        true => "\n\n**Made by a debug build: its times are meaningless.**",
         false => "",
     };
     format!(
         "# Benchmarks\n\n\
          Made on {} by ingrain {} ({:.1} MB) on {} cores ({}, {}), default settings unless said, one run each, SQLite, \
-         embedder `{}`.\nCPU time is of the whole process, all threads; wall time is what one caller waits, and says little \
-         on a busy machine. Make your own:\n\n    ingrain bench report --out DIR --sizes {}{file}{warning}",
+         embedder `{}`.\n\
+         CPU time is of all threads of the process. Wall time is what one caller waits; it says little on a busy machine. \
+         Run it yourself:\n\n    ingrain bench report --out DIR --sizes {}{file}{warning}",
         machine.date,
         machine.version,
         machine.binary_bytes as f64 / 1e6,
@@ -56,17 +57,17 @@ fn render_heading(measured: &ReportData, args: &ReportArgs) -> String {
 
 fn render_quality(measured: &ReportData) -> String {
     let mut text =
-        "## Recall quality\n\nShare of the memories that answer a question among the first 5, 10 and 20, in percent; \
-                    \"text relevance\" is what every ranker has inside."
+        "## Recall quality\n\nShare of the answering memories among the first 5, 10 and 20 hits, in percent; \
+                    \"text relevance\" is the score all rankers build on."
             .to_owned();
     if let Some(retrieved) = &measured.retrieval {
         let plot = "![Recall by method](benchmarks-quality.svg)";
         text += &format!("\n\n### {}\n\n{plot}\n\n{}", retrieved.name, render_recall_table(&retrieved.report));
-        text += "\n\nCategory 5 asks for what is not in the data, and is not in the other rows.";
+        text += "\n\nCategory 5 has no answer in the data; the other rows exclude it.";
     }
     let plot = "![Recall by method on generated notes](benchmarks-generated.svg)";
     text += &format!("\n\n### Generated operational notes\n\n{plot}\n\n{}", render_recall_table(&measured.generated));
-    text + "\n\nCategory 1 asks in the words of the note, category 2 in other words; every note that answers counts."
+    text + "\n\nCategory 1 uses the words of the note, category 2 paraphrases it; every note that answers counts."
 }
 
 fn render_recall_table(report: &RetrievalReport) -> String {
@@ -101,15 +102,16 @@ fn render_speed(speed: &[SpeedReport]) -> String {
     let header = [
         "memories",
         "cold search, CPU ms",
-        "disk syncs a save",
-        "bytes a memory",
+        "disk syncs per save",
+        "bytes per memory",
         "memory MB, saving",
         "searching",
         "context",
     ];
     format!(
         "## Speed\n\n![CPU time against the number of memories](benchmarks-latency.svg)\n\n{}\n\n\
-         \"Cold\" is the whole command, from the start of its process to its answer. Memory is the most the process held, filling included.\n\n{}",
+         \"Cold\" is the whole command, from process start to exit. Memory is the peak of the process, including the \
+         filling.\n\n{}",
         markdown_table(&["", "CPU ms each", "wall ms median", "wall ms p95"], &rows),
         markdown_table(&header, &costs)
     )
@@ -166,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_wrote_is_kept_and_nothing_else() {
+    fn only_the_hand_written_part_is_kept() {
         assert_eq!(hand_written_part("# Benchmarks\n\nold figures"), "");
         assert_eq!(hand_written_part(&format!("old\n\n{HAND_WRITTEN_MARK}\n\n## Doors\n\nfast\n")), "## Doors\n\nfast");
     }
