@@ -174,7 +174,8 @@ impl DemoTour<'_> {
         let verified = self.engine.verify(admin)?;
         let word = if verified.broken.is_none() { "intact" } else { "broken" };
         let hash: String = verified.hash.chars().take(16).collect();
-        let lines = [format!("{}, hash-chained: {word} ({hash}…)", format_count(verified.entries, "event", "events"))];
+        let entries = format_count(verified.entries, "event", "events");
+        let lines = [format!("{entries}, hash-chained: {word} ({hash}…)")];
         self.add_step(
             "The event log is a verifiable hash chain",
             &lines,

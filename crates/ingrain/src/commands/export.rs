@@ -22,8 +22,8 @@ use crate::output::{Output, Tone};
 
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// json: one file with all states and versions; jsonl: the same, one record per line; markdown: one folder per store,
-    /// one file per memory
+    /// json: one file with all states and versions; jsonl: the same, one record per line; markdown: one folder per
+    /// store, one file per memory
     #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
     format: ExportFormat,
     /// File or folder to write; default: a name made of the time, in exports/ of the home
@@ -246,7 +246,8 @@ impl ImportArgs {
         Ok(())
     }
 
-    /// Imports line by line, in constant memory. Records before a bad line stay imported; a second import adds the rest.
+    /// Imports line by line, in constant memory. Records before a bad line stay imported; a second import adds the
+    /// rest.
     fn import_lines(
         &self,
         job: &Job<'_>,

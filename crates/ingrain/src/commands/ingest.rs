@@ -24,8 +24,8 @@ use crate::source_files::{self, GatheredFiles, SourceFile};
 pub struct IngestArgs {
     #[command(subcommand)]
     command: Option<IngestCommand>,
-    /// Files and folders of Markdown, text, HTML and, if `pdftotext` is installed, PDF. A document's address is the name
-    /// of its folder and its own name; a file that was ingested before keeps its address
+    /// Files and folders of Markdown, text, HTML and, if `pdftotext` is installed, PDF. A document's address is the
+    /// name of its folder and its own name; a file that was ingested before keeps its address
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Install the SKILL.md files of this folder and its direct subfolders (repeatable; admins only)

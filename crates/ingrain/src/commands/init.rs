@@ -77,7 +77,8 @@ pub fn run(loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
     })
 }
 
-/// Configuration of an MCP client. Paths are absolute: the client starts the binary without the variables of this shell.
+/// Configuration of an MCP client, with absolute paths: the client starts the binary in another folder and without the
+/// variables of this shell.
 fn mcp_client_config(loaded: &LoadedConfig) -> Result<Value, Failure> {
     let program = std::env::current_exe().map_err(|error| {
         Failure::system_error("init.program", format!("cannot find the path of this program: {error}"))

@@ -48,8 +48,8 @@ impl McpArgs {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| mcp_failure(&error))?;
         let served = runtime.block_on(serve_stdio(door, upkeep_every));
-        // A thread may still block on an open stdin; it must not keep the process alive. Acknowledged writes are flushed
-        // below.
+        // A thread may still block on an open stdin; it must not keep the process alive. Acknowledged writes are
+        // flushed below.
         runtime.shutdown_background();
         let closed = session.close();
         served.map_err(|error| mcp_failure(&error)).and(closed)

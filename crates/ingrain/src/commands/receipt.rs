@@ -84,7 +84,8 @@ impl ReceiptArgs {
                     let redacted = format_count(replay.redacted.len(), "version was", "versions were");
                     let missing = format_count(replay.missing.len(), "is", "are");
                     job.output.print_note(&format!(
-                        "note: differs from the injected block; {redacted} redacted since, {missing} erased or in an archived store"
+                        "note: differs from the injected block; {redacted} redacted since, \
+                         {missing} erased or in an archived store"
                     ));
                 }
                 Err(Failure::AlreadyReported(NOT_EXACT_EXIT_CODE))

@@ -27,12 +27,14 @@ impl RollbackArgs {
             RollbackOutcome::Refused(refusal) => Err(refusal.into()),
             RollbackOutcome::Done(done) => {
                 let restored: Vec<_> = done.restored.iter().map(|memory| memory.id).collect();
+                let not_restored: Vec<_> =
+                    done.not_restored.iter().map(|(id, why)| json!({ "id": id, "why": why })).collect();
                 let view = json!({
                     "status": "rolled_back",
                     "id": done.memory.id,
                     "state": done.memory.state,
                     "restored": restored,
-                    "not_restored": done.not_restored.iter().map(|(id, why)| json!({ "id": id, "why": why })).collect::<Vec<_>>(),
+                    "not_restored": not_restored,
                 });
                 job.output.print_answer(&view, || {
                     let mut text = format!("{} {}", job.output.paint(Tone::Good, "rolled back"), done.memory.id);

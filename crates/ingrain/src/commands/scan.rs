@@ -170,7 +170,8 @@ impl ScanArgs {
                 Err(error) => {
                     malformed += 1;
                     let id = line_id(&line).unwrap_or_else(|| json!(at + 1));
-                    json!({ "id": id, "line": at + 1, "status": "error", "code": "input.line", "error": error.to_string() })
+                    let message = error.to_string();
+                    json!({ "id": id, "line": at + 1, "status": "error", "code": "input.line", "error": message })
                         .to_string()
                 }
             };

@@ -16,7 +16,8 @@ pub fn run(job: &Job<'_>) -> Result<(), Failure> {
     }
     job.output.print_answer(&view, || {
         let words = format!(
-            "{} expired, {} archived, {} vectors added, {} drafts of active conversations extended, {} old receipts deleted",
+            "{} expired, {} archived, {} vectors added, {} drafts of active conversations extended, \
+             {} old receipts deleted",
             done.expired, done.archived, done.embedded, done.extended, done.receipts
         );
         let words = if done.elsewhere { words + "; another process does the rest" } else { words };

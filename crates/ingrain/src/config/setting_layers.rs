@@ -235,8 +235,8 @@ fn describe_mismatch(key: &str, like: &Value, value: &Value) -> Option<String> {
     }
 }
 
-/// Whether the variable is named like a setting of a known section but sets nothing. Sections with user-chosen names are
-/// exempt.
+/// Whether the variable is named like a setting of a known section but sets nothing. Sections with user-chosen names
+/// are exempt.
 fn is_unknown_setting(name: &str, known: &[(String, Value)]) -> bool {
     const OPEN: &[&str] = &["RULESETS", "GRANTS", "KNOWLEDGE_CATEGORIES", "SERVER_TOKEN_ROLES"];
     let Some(rest) = name.strip_prefix(ENV_PREFIX) else { return false };

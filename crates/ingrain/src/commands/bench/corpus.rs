@@ -1,7 +1,7 @@
 //! Generated operational memories and queries, identical on every machine.
 //!
-//! A seeded generator combines services, symptoms, causes and cures. Texts share words as real notes do, and a query has
-//! a few good answers among many similar ones.
+//! A seeded generator combines services, symptoms, causes and cures. Texts share words as real notes do, and a query
+//! has a few good answers among many similar ones.
 
 use engine::model::caller::Caller;
 use engine::model::id::TenantId;

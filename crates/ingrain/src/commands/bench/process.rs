@@ -13,7 +13,8 @@ use crate::error::Failure;
 /// Unit of CPU times in `/proc` (USER_HZ); 100 on all Linux systems.
 const TICKS_PER_SECOND: u64 = 100;
 
-/// Fields of `/proc/PID/stat` after the program name: utime and stime of the process, cutime and cstime of its children.
+/// Fields of `/proc/PID/stat` after the program name: utime and stime of the process, cutime and cstime of its ended
+/// children.
 const OWN_TICKS: usize = 11;
 const CHILDREN_TICKS: usize = 13;
 

@@ -31,7 +31,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "evidence-kept-and-resolves",
         given: "a draft with evidence that was promoted",
-        when: "somebody asks what the copy rests on",
+        when: "the evidence of the copy is read",
         then: "the evidence is there and its source version resolves",
         check: |world| {
             let agent = world.agent_caller("t", "a");
@@ -59,7 +59,7 @@ pub(super) const CASES: &[Case] = &[
         name: "secret-by-patch",
         given: "a clean memory",
         when: "a patch brings a key",
-        then: "it is blocked and the old text stands",
+        then: "it is blocked and the old text is kept",
         check: |world| {
             let agent = world.agent_caller("t", "a");
             let memory = world.save_note(&agent, "The deploy key is in the vault")?;
@@ -80,7 +80,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         name: "secret-by-import",
-        given: "an export into which somebody wrote a key",
+        given: "an export with a key added to it",
         when: "an admin imports it",
         then: "that memory is refused",
         check: |world| {
@@ -106,7 +106,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "planted-order-not-promoted",
         given: "a conversation's draft with a planted instruction",
-        when: "it is proposed for everybody",
+        when: "it is proposed for the workspace",
         then: "it is refused",
         check: |world| {
             let agent = world.agent_caller("t", "a");
@@ -248,7 +248,7 @@ pub(super) const CASES: &[Case] = &[
                 may_return: false,
             };
             world.engine.redact(&world.admin, &redaction).map_err(|error| describe_error(&error))?;
-            ensure(world.memory_state(copy.id)? == State::Constrained, "the copy still stands")
+            ensure(world.memory_state(copy.id)? == State::Constrained, "the copy is still active")
         },
     },
 ];

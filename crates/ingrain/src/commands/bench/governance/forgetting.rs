@@ -284,7 +284,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "deletion-survives-a-restart",
         given: "a forgotten and a redacted memory",
-        when: "the database is opened anew and indexed again",
+        when: "the database is opened again and upkeep runs",
         then: "neither is found and neither value can return",
         check: |world| {
             let kept = save_and_forget(world)?;

@@ -11,7 +11,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "corrections-survive-reindexing",
         given: "a memory that was corrected",
-        when: "upkeep runs and the database is opened anew",
+        when: "the database is opened again and upkeep runs",
         then: "search answers with the correction",
         check: |world| {
             let agent = world.agent_caller("t", "a");

@@ -42,8 +42,8 @@ fn render_heading(measured: &ReportData, args: &ReportArgs) -> String {
         "# Benchmarks\n\n\
          Made on {} by ingrain {} ({:.1} MB) on {} cores ({}, {}), default settings unless said, one run each, SQLite, \
          embedder `{}`.\n\
-         CPU time is of all threads of the process. Wall time is what one caller waits; it says little on a busy machine. \
-         Run it yourself:\n\n    ingrain bench report --out DIR --sizes {}{file}{warning}",
+         CPU time is of all threads of the process. Wall time is what one caller waits; it says little on a busy \
+         machine. Run it yourself:\n\n    ingrain bench report --out DIR --sizes {}{file}{warning}",
         machine.date,
         machine.version,
         machine.binary_bytes as f64 / 1e6,

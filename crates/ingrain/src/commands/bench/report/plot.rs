@@ -155,7 +155,8 @@ struct Svg(String);
 impl Svg {
     fn new(title: &str, x: &str, y: &str) -> Svg {
         let mut svg = Svg(format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-labelledby=\"t\">\n\
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
+             aria-labelledby=\"t\">\n\
              <title id=\"t\">{}</title>\n<style>{STYLE}</style>\n\
              <rect class=\"ground\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/>\n",
             escape_xml(title)
@@ -216,7 +217,8 @@ impl Svg {
     /// Adds a bar with a tooltip.
     fn add_bar(&mut self, colour: usize, (left, width): (f64, f64), (top, bottom): (f64, f64), about: &str) {
         self.push_element(format_args!(
-            "<rect class=\"f{colour}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{:.1}\"><title>{}</title></rect>",
+            "<rect class=\"f{colour}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{:.1}\">\
+             <title>{}</title></rect>",
             bottom - top,
             escape_xml(about)
         ));
