@@ -10,8 +10,8 @@ use crate::ports::Filter;
 /// What a memory fails of a filter, in words; `None` where it passes.
 pub fn exclusion_reason(filter: &Filter, memory: &Memory, now: Timestamp) -> Option<String> {
     let states = if filter.states.is_empty() { &[State::Active][..] } else { &filter.states };
-    let under = |prefix: &String| memory.path.as_ref().is_some_and(|path| path.starts_with(prefix));
-    let here = |place: &Place| place.store == memory.store && place.scope == memory.scope;
+    let is_under = |prefix: &String| memory.path.as_ref().is_some_and(|path| path.starts_with(prefix));
+    let is_there = |place: &Place| place.store == memory.store && place.scope == memory.scope;
     let reason = match () {
         () if !states.contains(&memory.state) => {
             format!("it is {}, and only {} are asked for", memory.state, join_states(states))
@@ -21,7 +21,7 @@ pub fn exclusion_reason(filter: &Filter, memory: &Memory, now: Timestamp) -> Opt
             format!("it is in store `{}`, which was not asked for", memory.store)
         }
         () if is_excluded_by(&filter.scopes, &memory.scope.kind())
-            || !(filter.places.is_empty() || filter.places.iter().any(here)) =>
+            || !(filter.places.is_empty() || filter.places.iter().any(is_there)) =>
         {
             format!("it lives in {}, which was not asked for", memory.scope)
         }
@@ -34,7 +34,9 @@ pub fn exclusion_reason(filter: &Filter, memory: &Memory, now: Timestamp) -> Opt
         () if !filter.tags.iter().all(|tag| memory.tags.contains(tag)) => {
             "it does not carry all the tags asked for".to_owned()
         }
-        () if !filter.path_prefix.as_ref().is_none_or(under) => "its path is not under the prefix asked for".to_owned(),
+        () if !filter.path_prefix.as_ref().is_none_or(is_under) => {
+            "its path is not under the prefix asked for".to_owned()
+        }
         () if filter.trust_min.is_some_and(|trust| memory.trust < trust) => {
             format!("its trust is {}, below what was asked for", memory.trust)
         }
@@ -50,8 +52,8 @@ pub fn exclusion_reason(filter: &Filter, memory: &Memory, now: Timestamp) -> Opt
 }
 
 /// An empty list filters nothing.
-fn is_excluded_by<T: PartialEq>(asked: &[T], has: &T) -> bool {
-    !asked.is_empty() && !asked.contains(has)
+fn is_excluded_by<T: PartialEq>(wanted: &[T], value: &T) -> bool {
+    !wanted.is_empty() && !wanted.contains(value)
 }
 
 fn join_states(states: &[State]) -> String {

@@ -25,15 +25,18 @@ impl Engine {
     /// What a memory was made from and what was made from it, as far as the caller may see.
     pub fn lineage(&self, caller: &Caller, memory: MemoryId) -> Result<Lineage, Error> {
         let memory = read::read_by_id(self, caller, memory)?;
-        let eyes = visibility::visible_to(self, caller)?;
+        let readable = visibility::visible_to(self, caller)?;
         let mut sources = Vec::new();
         for version in &memory.derived_from {
             sources.extend(
-                self.backend.get_version(&eyes, *version)?.filter(|v| eyes.shows_memory(&v.memory)).map(|v| v.memory),
+                self.backend
+                    .get_version(&readable, *version)?
+                    .filter(|v| readable.shows_memory(&v.memory))
+                    .map(|v| v.memory),
             );
         }
         let mut derived = find_descendants(self, caller.tenant, &HashSet::from([memory.id]), State::ALL)?;
-        derived.retain(|memory| eyes.shows_memory(memory));
+        derived.retain(|memory| readable.shows_memory(memory));
         Ok(Lineage { sources, derived })
     }
 }
@@ -43,7 +46,7 @@ pub(crate) fn find_repeated_versions(engine: &Engine, caller: &Caller, draft: &D
     if caller.run.is_none() || !caller.role.is_program() || !caller.rules.read {
         return Ok(Vec::new());
     }
-    let eyes = visibility::visible_to(engine, caller)?;
+    let readable = visibility::visible_to(engine, caller)?;
     let text = &draft.content[..draft.content.floor_char_boundary(COMPARED_BYTES_MAX)];
     let filter = Filter { unexpired_at: Some(engine.clock.now()), ..Filter::default() };
     let find = CandidateQuery {
@@ -52,30 +55,30 @@ pub(crate) fn find_repeated_versions(engine: &Engine, caller: &Caller, draft: &D
         pool: COMPARED_MEMORIES_MAX,
         ..CandidateQuery::default()
     };
-    let mut near: Vec<Memory> = engine
+    let mut similar: Vec<Memory> = engine
         .backend
-        .find_candidates(&eyes, &find)?
+        .find_candidates(&readable, &find)?
         .candidates
         .into_iter()
         .map(|candidate| candidate.memory)
         .collect();
     let same_place =
         |memory: &Memory| memory.store == draft.store && memory.path.is_some() && memory.path == draft.path;
-    near.retain(|memory| {
-        eyes.shows_memory(memory) && !same_place(memory) && is_repetition(engine, &draft.content, &memory.content)
+    similar.retain(|memory| {
+        readable.shows_memory(memory) && !same_place(memory) && is_repetition(engine, &draft.content, &memory.content)
     });
-    if near.is_empty() {
+    if similar.is_empty() {
         return Ok(Vec::new());
     }
-    let told = memories_shown_to_run(engine, caller)?;
-    Ok(near.into_iter().filter(|memory| told.contains(&memory.id)).map(|memory| memory.version).collect())
+    let shown_ids = memories_shown_to_run(engine, caller)?;
+    Ok(similar.into_iter().filter(|memory| shown_ids.contains(&memory.id)).map(|memory| memory.version).collect())
 }
 
 /// The same text in another dress, or nearly all of the same words.
-fn is_repetition(engine: &Engine, said: &str, known: &str) -> bool {
+fn is_repetition(engine: &Engine, draft_text: &str, memory_text: &str) -> bool {
     let set = |text: &str| -> HashSet<String> { words::folded_words(text).into_iter().collect() };
-    normalize::normalise_text(said) == normalize::normalise_text(known)
-        || jaccard_similarity(&set(said), &set(known)) >= engine.limits().echo_overlap
+    normalize::normalise_text(draft_text) == normalize::normalise_text(memory_text)
+        || jaccard_similarity(&set(draft_text), &set(memory_text)) >= engine.limits().echo_overlap
 }
 
 /// The memories the caller's run was shown.

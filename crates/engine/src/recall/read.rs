@@ -91,14 +91,14 @@ impl Engine {
         after: Option<ListCursor>,
         limit: Option<usize>,
     ) -> Result<Listing, Error> {
-        let eyes = visibility::visible_to(self, caller)?;
-        stores::ensure_stores_readable(self, caller, &eyes, &filter.stores)?;
+        let readable = visibility::visible_to(self, caller)?;
+        stores::ensure_stores_readable(self, caller, &readable, &filter.stores)?;
         let limit = resolve_limit(limit, self.limits().list_default, self.limits().list_max)?;
         let at = search::query_time(self, &filter);
         let filter = filter.without_expired(at);
         let page = PageRequest { order, after, limit: limit + 1 };
-        let mut memories = self.backend.list_memories(&eyes, &filter, &page)?;
-        memories.retain(|memory| eyes.shows_memory(memory));
+        let mut memories = self.backend.list_memories(&readable, &filter, &page)?;
+        memories.retain(|memory| readable.shows_memory(memory));
         let more = memories.len() > limit;
         memories.truncate(limit);
         let next = memories.last().filter(|_| more).and_then(|last| cursor_after(order, last));
@@ -121,8 +121,9 @@ impl Engine {
     }
 
     pub fn version(&self, caller: &Caller, version: VersionId) -> Result<Version, Error> {
-        let eyes = visibility::visible_to(self, caller)?;
-        let found = self.backend.get_version(&eyes, version)?.filter(|version| eyes.shows_memory(&version.memory));
+        let readable = visibility::visible_to(self, caller)?;
+        let found =
+            self.backend.get_version(&readable, version)?.filter(|version| readable.shows_memory(&version.memory));
         let found = found.ok_or_else(|| Error::not_found(format!("version `{version}`")))?;
         usage::record_reads(self, caller, [&found.memory]);
         Ok(found)
@@ -137,27 +138,27 @@ impl Engine {
         limit: usize,
         wanted: impl Fn(&Event) -> bool,
     ) -> Result<(Vec<Event>, u64), Error> {
-        let witness = self.event_visibility(caller)?;
-        let most = resolve_limit(Some(limit), self.limits().list_default, self.limits().list_max)?;
-        let (mut seen, mut read_to, mut stretch) = (Vec::new(), after, most);
+        let view = self.event_visibility(caller)?;
+        let limit = resolve_limit(Some(limit), self.limits().list_default, self.limits().list_max)?;
+        let (mut seen, mut read_to, mut batch) = (Vec::new(), after, limit);
         for _ in 0..EVENT_BATCHES_MAX {
-            let events = self.backend.events_after(caller.tenant, read_to, stretch)?;
-            let last = events.len() < stretch;
+            let events = self.backend.events_after(caller.tenant, read_to, batch)?;
+            let is_last = events.len() < batch;
             for event in events {
                 read_to = event.seq;
                 if wanted(&event)
-                    && let Some(shown) = witness.visible_event(&event)
+                    && let Some(shown) = view.visible_event(&event)
                 {
                     seen.push(shown.into_owned());
                 }
-                if seen.len() == most {
+                if seen.len() == limit {
                     return Ok((seen, read_to));
                 }
             }
-            if last {
+            if is_last {
                 break;
             }
-            stretch = self.limits().list_max;
+            batch = self.limits().list_max;
         }
         Ok((seen, read_to))
     }
@@ -170,21 +171,21 @@ impl Engine {
         limit: usize,
         wanted: impl Fn(&Event) -> bool,
     ) -> Result<(Vec<Event>, u64), Error> {
-        let witness = self.event_visibility(caller)?;
-        let most = resolve_limit(Some(limit), self.limits().list_default, self.limits().list_max)?;
+        let view = self.event_visibility(caller)?;
+        let limit = resolve_limit(Some(limit), self.limits().list_default, self.limits().list_max)?;
         let last = self.backend.last_event_seq(caller.tenant)?;
-        let (mut newest_first, mut upto, mut stretch) = (Vec::new(), last, most);
+        let (mut newest_first, mut upto, mut batch) = (Vec::new(), last, limit);
         for _ in 0..EVENT_BATCHES_MAX {
-            let after = upto.saturating_sub(stretch as u64);
-            let events = self.backend.events_after(caller.tenant, after, stretch)?;
-            let of_stretch = events.iter().rev().filter(|event| event.seq <= upto && wanted(event));
-            newest_first.extend(of_stretch.filter_map(|event| witness.visible_event(event)).map(Cow::into_owned));
-            if newest_first.len() >= most || after == 0 {
+            let after = upto.saturating_sub(batch as u64);
+            let events = self.backend.events_after(caller.tenant, after, batch)?;
+            let in_batch = events.iter().rev().filter(|event| event.seq <= upto && wanted(event));
+            newest_first.extend(in_batch.filter_map(|event| view.visible_event(event)).map(Cow::into_owned));
+            if newest_first.len() >= limit || after == 0 {
                 break;
             }
-            (upto, stretch) = (after, self.limits().list_max);
+            (upto, batch) = (after, self.limits().list_max);
         }
-        newest_first.truncate(most);
+        newest_first.truncate(limit);
         newest_first.reverse();
         Ok((newest_first, last))
     }
@@ -192,7 +193,7 @@ impl Engine {
 
 fn load_as_of(engine: &Engine, caller: &Caller, reference: &MemoryReference, at: Timestamp) -> Result<Memory, Error> {
     let missing = || Error::not_found(format!("a memory there at {at}"));
-    let eyes = visibility::visible_to(engine, caller)?;
+    let readable = visibility::visible_to(engine, caller)?;
     let id = match reference {
         MemoryReference::Id(id) => *id,
         MemoryReference::Path { store, path } => {
@@ -203,24 +204,24 @@ fn load_as_of(engine: &Engine, caller: &Caller, reference: &MemoryReference, at:
                 ..Filter::default()
             };
             let page = PageRequest { order: SortOrder::Newest, after: None, limit: 1 };
-            engine.backend.list_memories(&eyes, &filter, &page)?.first().ok_or_else(missing)?.id
+            engine.backend.list_memories(&readable, &filter, &page)?.first().ok_or_else(missing)?.id
         }
     };
     let mut below = None;
     loop {
-        let versions = engine.backend.list_versions(&eyes, id, below, engine.limits().history_default)?;
+        let versions = engine.backend.list_versions(&readable, id, below, engine.limits().history_default)?;
         let last = versions.last().map(|version| version.number).ok_or_else(missing)?;
         if let Some(version) = versions.into_iter().find(|version| version.at <= at) {
-            return Some(version.memory).filter(|memory| eyes.shows_memory(memory)).ok_or_else(missing);
+            return Some(version.memory).filter(|memory| readable.shows_memory(memory)).ok_or_else(missing);
         }
         below = Some(last);
     }
 }
 
 pub(crate) fn read_by_id(engine: &Engine, caller: &Caller, id: MemoryId) -> Result<Memory, Error> {
-    let eyes = visibility::visible_to(engine, caller)?;
-    let memory = engine.backend.get_memory(&eyes, &Address::Id(id))?;
-    memory.filter(|memory| eyes.shows_memory(memory)).ok_or_else(|| Error::not_found(format!("memory `{id}`")))
+    let readable = visibility::visible_to(engine, caller)?;
+    let memory = engine.backend.get_memory(&readable, &Address::Id(id))?;
+    memory.filter(|memory| readable.shows_memory(memory)).ok_or_else(|| Error::not_found(format!("memory `{id}`")))
 }
 
 fn read_by_path(engine: &Engine, caller: &Caller, store: Option<&str>, path: &str) -> Result<Memory, Error> {
@@ -246,20 +247,23 @@ fn read_by_path(engine: &Engine, caller: &Caller, store: Option<&str>, path: &st
 /// The active memories at a path; where there is none, the one that stood there last.
 fn list_at_path(engine: &Engine, caller: &Caller, store: Option<&str>, path: &str) -> Result<Vec<Memory>, Error> {
     let path = normalize_path(path, engine.limits())?;
-    let of = |states: Vec<State>| Filter {
+    let with_states = |states: Vec<State>| Filter {
         stores: store.map(str::to_owned).into_iter().collect(),
         path: Some(path.clone()),
         states,
         ..Filter::default()
     };
     let page = |limit| PageRequest { order: SortOrder::Newest, after: None, limit };
-    let eyes = visibility::visible_to(engine, caller)?;
-    let mut found =
-        engine.backend.list_memories(&eyes, &of(vec![State::Active]), &page(engine.limits().list_default))?;
+    let readable = visibility::visible_to(engine, caller)?;
+    let mut found = engine.backend.list_memories(
+        &readable,
+        &with_states(vec![State::Active]),
+        &page(engine.limits().list_default),
+    )?;
     if found.is_empty() {
-        found = engine.backend.list_memories(&eyes, &of(State::ALL.to_vec()), &page(1))?;
+        found = engine.backend.list_memories(&readable, &with_states(State::ALL.to_vec()), &page(1))?;
     }
-    found.retain(|memory| eyes.shows_memory(memory));
+    found.retain(|memory| readable.shows_memory(memory));
     Ok(found)
 }
 
@@ -286,10 +290,10 @@ pub(crate) fn list_all_memories(
     loop {
         let page = PageRequest { order, after, limit: engine.limits().list_max };
         let found = engine.backend.list_memories(&Readable::whole_tenant(tenant), filter, &page)?;
-        let last = found.len() < page.limit;
+        let is_last = found.len() < page.limit;
         after = found.last().and_then(|memory| cursor_after(order, memory));
         memories.extend(found);
-        if last {
+        if is_last {
             return Ok(memories);
         }
     }

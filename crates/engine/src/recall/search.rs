@@ -77,29 +77,29 @@ pub struct HitExplanation {
 impl Engine {
     /// The best memories for a query, among those the caller may see.
     pub fn search(&self, caller: &Caller, query: &SearchQuery) -> Result<SearchResults, Error> {
-        let eyes = visibility::visible_for_filter(self, caller, &query.filter)?;
-        let ranker = ranker_for(self, caller, &eyes, query)?;
+        let readable = visibility::visible_for_filter(self, caller, &query.filter)?;
+        let ranker = ranker_for(self, caller, &readable, query)?;
         let limit = results_limit(self, caller, query, ranker)?;
-        let (mut hits, mut answer) = find_hits_or_by_time(self, &eyes, query, ranker, limit)?;
-        let asked_about = |hit: &Hit| query.explain == Some(hit.memory.id);
+        let (mut hits, mut results) = find_hits_or_by_time(self, &readable, query, ranker, limit)?;
+        let is_explained = |hit: &Hit| query.explain == Some(hit.memory.id);
         // What `explain` asks about is judged whether it passes the filter or not; returned it is only if it does.
-        let passes = |hit: &Hit| !asked_about(hit) || could_be_found(self, &query.filter, &hit.memory);
-        let named = |hit: &Hit| query.entities.iter().all(|entity| hit.memory.entities.contains(entity));
+        let passes_filter = |hit: &Hit| !is_explained(hit) || could_be_found(self, &query.filter, &hit.memory);
+        let has_entities = |hit: &Hit| query.entities.iter().all(|entity| hit.memory.entities.contains(entity));
         hits.retain(|hit| {
-            eyes.shows_memory(&hit.memory)
+            readable.shows_memory(&hit.memory)
                 && policy::may_recall_in_run(caller, &hit.memory)
-                && passes(hit)
-                && named(hit)
+                && passes_filter(hit)
+                && has_entities(hit)
         });
-        answer.considered_count = hits.len();
-        answer.explanation = query.explain.map(|id| explain_hit(self, caller, query, &hits, limit, id)).transpose()?;
+        results.considered_count = hits.len();
+        results.explanation = query.explain.map(|id| explain_hit(self, caller, query, &hits, limit, id)).transpose()?;
         hits.truncate(limit);
         record_recall(self, caller, query, &mut hits);
         if hits.is_empty() && query.filter.states.contains(&State::Tombstoned) {
-            answer.warnings.push(NO_WORDS_LEFT.to_owned());
+            results.warnings.push(NO_WORDS_LEFT.to_owned());
         }
-        answer.hits = hits;
-        Ok(answer)
+        results.hits = hits;
+        Ok(results)
     }
 }
 
@@ -118,10 +118,10 @@ fn results_limit(engine: &Engine, caller: &Caller, query: &SearchQuery, ranker: 
 }
 
 /// A store's own ranker where one sort of store is asked, else the operational one.
-fn ranker_for(engine: &Engine, caller: &Caller, eyes: &Readable, query: &SearchQuery) -> Result<Ranker, Error> {
+fn ranker_for(engine: &Engine, caller: &Caller, readable: &Readable, query: &SearchQuery) -> Result<Ranker, Error> {
     let mut rankers = Vec::new();
     for slug in &query.filter.stores {
-        let store = stores::open_readable_store(engine, caller, eyes, slug)?;
+        let store = stores::open_readable_store(engine, caller, readable, slug)?;
         ensure_opted_in(engine, caller, &store)?;
         rankers.push(stores::ruleset_of(engine, &store)?.ranker);
     }
@@ -144,21 +144,21 @@ fn ensure_opted_in(engine: &Engine, caller: &Caller, store: &Store) -> Result<()
 /// As [`Engine::found`]; where nothing answers a query that names a time ("what happened last week"), all of it.
 pub(crate) fn find_hits_or_by_time(
     engine: &Engine,
-    eyes: &Readable,
+    readable: &Readable,
     query: &SearchQuery,
     ranker: Ranker,
     limit: usize,
 ) -> Result<(Vec<Hit>, SearchResults), Error> {
-    let (hits, answer) = find_hits(engine, eyes, query, ranker, limit)?;
+    let (hits, results) = find_hits(engine, readable, query, ranker, limit)?;
     match query_by_named_time(engine, query).filter(|_| hits.is_empty()) {
-        Some(query) => Ok((find_hits(engine, eyes, &query, ranker, limit)?.0, answer)),
-        None => Ok((hits, answer)),
+        Some(query) => Ok((find_hits(engine, readable, &query, ranker, limit)?.0, results)),
+        None => Ok((hits, results)),
     }
 }
 
 pub(crate) fn find_hits(
     engine: &Engine,
-    eyes: &Readable,
+    readable: &Readable,
     query: &SearchQuery,
     ranker: Ranker,
     limit: usize,
@@ -168,18 +168,18 @@ pub(crate) fn find_hits(
     let words = words::parse_query(text);
     let by_meaning = !query.words_only && !text.trim().is_empty() && engine.embedder.supports_script(text);
     let vector = by_meaning.then(|| embedding::embed_text(engine, text)).flatten();
-    let mut answer =
+    let mut results =
         SearchResults { hits: Vec::new(), ranker, considered_count: 0, warnings: Vec::new(), explanation: None };
     if vector.is_none() && by_meaning {
-        answer.warnings.push("searched by words only: the embedder gave no vector".to_owned());
+        results.warnings.push("searched by words only: the embedder gave no vector".to_owned());
     }
     if text.len() < query.text.len() {
         let bytes_max = engine.limits().query_bytes_max;
-        answer
+        results
             .warnings
             .push(format!("only the first {bytes_max} bytes of the query were looked for (`limits.query_bytes_max`)"));
     }
-    let find = CandidateQuery {
+    let candidate_query = CandidateQuery {
         filter: query.filter.clone().without_expired(now),
         newest: words.terms.is_empty(),
         substring: (ranker == Ranker::Layered).then(|| text.trim().to_lowercase()).filter(|text| !text.is_empty()),
@@ -189,17 +189,17 @@ pub(crate) fn find_hits(
         pool: (limit * engine.limits().overfetch).max(engine.limits().pool_min),
         always_include: query.explain.into_iter().collect(),
     };
-    let found: CandidateSet = engine.backend.find_candidates(eyes, &find)?;
-    let asked = RankingQuery {
+    let candidates: CandidateSet = engine.backend.find_candidates(readable, &candidate_query)?;
+    let ranking_query = RankingQuery {
         text,
-        words: &find.words,
-        vector: find.vector.as_ref().map(|embedding| &embedding.vector),
+        words: &candidate_query.words,
+        vector: candidate_query.vector.as_ref().map(|embedding| &embedding.vector),
         calibration: engine.embedder.calibration(),
         ranker,
         weights: &engine.limits().weights,
         now,
     };
-    Ok((ranking::rank_candidates(&asked, found), answer))
+    Ok((ranking::rank_candidates(&ranking_query, candidates), results))
 }
 
 fn query_by_named_time(engine: &Engine, query: &SearchQuery) -> Option<SearchQuery> {

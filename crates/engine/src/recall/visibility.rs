@@ -22,9 +22,9 @@ pub(crate) fn visible_to(engine: &Engine, caller: &Caller) -> Result<Readable, E
 
 /// As [`Engine::eyes`], without the stores that are looked into by name only, unless this filter names some.
 pub(crate) fn visible_for_filter(engine: &Engine, caller: &Caller, filter: &ports::Filter) -> Result<Readable, Error> {
-    let mut eyes = visible_to(engine, caller)?;
+    let mut readable = visible_to(engine, caller)?;
     if filter.stores.is_empty() && filter.places.is_empty() {
-        eyes.hidden_stores.extend(model::store::STORES_BY_NAME_ONLY.iter().map(|slug| (*slug).to_owned()));
+        readable.hidden_stores.extend(model::store::STORES_BY_NAME_ONLY.iter().map(|slug| (*slug).to_owned()));
     }
-    Ok(eyes)
+    Ok(readable)
 }

@@ -18,11 +18,11 @@ use crate::text::words::{self, IndexedFields, IndexedWords};
 type ScoreParts = BTreeMap<&'static str, f64>;
 
 /// Scores the candidates that answer; each ranker has its own idea of "nothing in common".
-pub(super) fn score_candidates(asked: &RankingQuery<'_>, candidates: Vec<Candidate>, texts: &[TextScore]) -> Vec<Hit> {
-    let judge = CandidateScorer::new(asked, &candidates);
+pub(super) fn score_candidates(query: &RankingQuery<'_>, candidates: Vec<Candidate>, texts: &[TextScore]) -> Vec<Hit> {
+    let scorer = CandidateScorer::new(query, &candidates);
     let mut hits = Vec::with_capacity(candidates.len());
     for (at, candidate) in candidates.into_iter().enumerate() {
-        if let Some((score, mut parts)) = judge.score_candidate(&candidate, &texts[at], at) {
+        if let Some((score, mut parts)) = scorer.score_candidate(&candidate, &texts[at], at) {
             add_text_parts(&texts[at], &mut parts);
             hits.push(Hit { memory: candidate.memory, score, parts });
         }
@@ -80,12 +80,12 @@ impl<'a> CandidateScorer<'a> {
     fn score_layered(&self, memory: &Memory, text: &TextScore, position: f64) -> Option<(f64, ScoreParts)> {
         let weights = self.query.weights;
         let summary = memory.summary_line().to_lowercase();
-        let wanted = self.query.text.trim().to_lowercase();
-        let substring = f64::from(u8::from(!wanted.is_empty() && summary.contains(&wanted)));
+        let query_text = self.query.text.trim().to_lowercase();
+        let substring = f64::from(u8::from(!query_text.is_empty() && summary.contains(&query_text)));
         let in_summary = self.token_share(&words::folded_words(&summary).into_iter().collect());
         let in_metadata = self.token_share(&metadata_tokens(memory));
         // Vectors take no part: this ranker promises to be readable off the page.
-        let answers = wanted.is_empty() || substring + in_summary + in_metadata + text.words > 0.0;
+        let answers = query_text.is_empty() || substring + in_summary + in_metadata + text.words > 0.0;
         let parts = ScoreParts::from([
             ("substring", substring),
             ("summary", in_summary),

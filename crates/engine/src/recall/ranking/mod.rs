@@ -52,14 +52,14 @@ impl Hit {
 const SCORE_STEPS: f64 = 1e6;
 
 /// Scores every candidate and puts them in their one order. Candidates with nothing in common with the query are left out.
-pub fn rank_candidates(asked: &RankingQuery<'_>, found: CandidateSet) -> Vec<Hit> {
-    let texts = text_relevance(asked, &found.candidates, &found.stats);
-    let mut hits = formulas::score_candidates(asked, found.candidates, &texts);
+pub fn rank_candidates(query: &RankingQuery<'_>, found: CandidateSet) -> Vec<Hit> {
+    let texts = text_relevance(query, &found.candidates, &found.stats);
+    let mut hits = formulas::score_candidates(query, found.candidates, &texts);
     for hit in &mut hits {
         hit.score = round_score(hit.score);
         hit.parts.values_mut().for_each(|part| *part = round_score(*part));
     }
-    hits.sort_by(|one, other| compare_hits(asked.ranker, one, other));
+    hits.sort_by(|one, other| compare_hits(query.ranker, one, other));
     hits
 }
 
@@ -83,7 +83,7 @@ fn round_score(score: f64) -> f64 {
 }
 
 /// Text relevance of every candidate, in their order.
-fn text_relevance(asked: &RankingQuery<'_>, candidates: &[Candidate], stats: &CorpusStats) -> Vec<TextScore> {
+fn text_relevance(query: &RankingQuery<'_>, candidates: &[Candidate], stats: &CorpusStats) -> Vec<TextScore> {
     let mut sessions: HashMap<(&str, &Scope, &str), u32> = HashMap::new();
     let mut named: HashMap<&str, bool> = HashMap::new();
     let inputs: Vec<TextInput> = candidates
@@ -96,32 +96,32 @@ fn text_relevance(asked: &RankingQuery<'_>, candidates: &[Candidate], stats: &Co
                 .as_deref()
                 .map(|session| *sessions.entry((&memory.store, &memory.scope, session)).or_insert(count));
             TextInput {
-                tf: asked.words.terms.iter().map(|term| candidate.words.term_frequency(term.term)).collect(),
+                tf: query.words.terms.iter().map(|term| candidate.words.term_frequency(term.term)).collect(),
                 len: candidate.words.len,
-                similarity: vector_similarity(asked, candidate.vector.as_ref()),
+                similarity: vector_similarity(query, candidate.vector.as_ref()),
                 session,
                 turn: memory.turn,
                 named: {
-                    let who = memory.speaker.as_deref().unwrap_or(&memory.author);
-                    *named.entry(who).or_insert_with(|| mentions_speaker(asked.words, who))
+                    let speaker = memory.speaker.as_deref().unwrap_or(&memory.author);
+                    *named.entry(speaker).or_insert_with(|| mentions_speaker(query.words, speaker))
                 },
                 at: memory.happened_at().as_microsecond(),
             }
         })
         .collect();
-    let query =
-        QuerySignals { words: asked.words, times: named_time::parse_times(asked.text, asked.now.as_microsecond()) };
-    text::score_texts(&query, stats, &inputs, &asked.weights.text)
+    let signals =
+        QuerySignals { words: query.words, times: named_time::parse_times(query.text, query.now.as_microsecond()) };
+    text::score_texts(&signals, stats, &inputs, &query.weights.text)
 }
 
-fn vector_similarity(asked: &RankingQuery<'_>, vector: Option<&Vector>) -> Option<f64> {
-    Some(asked.calibration.cosine_to_relevance(asked.vector?.cosine(vector?)))
+fn vector_similarity(query: &RankingQuery<'_>, vector: Option<&Vector>) -> Option<f64> {
+    Some(query.calibration.cosine_to_relevance(query.vector?.cosine(vector?)))
 }
 
 /// Whether the query says any part of the name of who said or wrote it.
-fn mentions_speaker(query: &QueryWords, who: &str) -> bool {
+fn mentions_speaker(query: &QueryWords, speaker: &str) -> bool {
     // `agent:triage` is named by `triage`; the role alone names nobody.
-    let name = words::parse_query(who.rsplit(':').next().unwrap_or_default());
+    let name = words::parse_query(speaker.rsplit(':').next().unwrap_or_default());
     name.terms
         .iter()
         .filter(|part| part.weight >= 1.0)
