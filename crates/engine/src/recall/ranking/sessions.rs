@@ -11,9 +11,9 @@ pub(super) struct SessionIndex(HashMap<u32, Vec<(u32, usize)>>);
 impl SessionIndex {
     pub(super) fn new(inputs: &[TextInput]) -> Self {
         let mut sessions: HashMap<u32, Vec<(u32, usize)>> = HashMap::new();
-        for (at, input) in inputs.iter().enumerate() {
+        for (index, input) in inputs.iter().enumerate() {
             if let (Some(session), Some(turn)) = (input.session, input.turn) {
-                sessions.entry(session).or_default().push((turn, at));
+                sessions.entry(session).or_default().push((turn, index));
             }
         }
         SessionIndex(sessions)
@@ -22,22 +22,22 @@ impl SessionIndex {
     /// What a candidate says or its neighbours say for it, per group.
     pub(super) fn worth_with_neighbours(
         &self,
-        at: usize,
+        index: usize,
         inputs: &[TextInput],
-        said: &[Vec<f64>],
+        worths: &[Vec<f64>],
         weights: &TextWeights,
     ) -> Vec<f64> {
-        let mut lent = said[at].clone();
-        let (Some(session), Some(turn)) = (inputs[at].session, inputs[at].turn) else { return lent };
-        for (other_turn, other) in self.0.get(&session).into_iter().flatten().filter(|(_, other)| *other != at) {
+        let mut worth = worths[index].clone();
+        let (Some(session), Some(turn)) = (inputs[index].session, inputs[index].turn) else { return worth };
+        for (other_turn, other) in self.0.get(&session).into_iter().flatten().filter(|(_, other)| *other != index) {
             let distance = turn.abs_diff(*other_turn).max(1);
-            let first = if *other_turn < turn { weights.previous } else { weights.next };
-            let share = first * weights.fading.powi(distance.min(NEIGHBOUR_TURNS_MAX) as i32 - 1);
-            for (mine, theirs) in lent.iter_mut().zip(&said[*other]) {
+            let share_at_distance_one = if *other_turn < turn { weights.previous } else { weights.next };
+            let share = share_at_distance_one * weights.fading.powi(distance.min(NEIGHBOUR_TURNS_MAX) as i32 - 1);
+            for (mine, theirs) in worth.iter_mut().zip(&worths[*other]) {
                 *mine = mine.max(share * theirs);
             }
         }
-        lent
+        worth
     }
 
     pub(super) fn best_scores(&self, inputs: &[TextInput], scores: &[f64]) -> HashMap<u32, BestTwo> {

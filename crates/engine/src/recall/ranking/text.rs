@@ -84,30 +84,32 @@ pub fn score_texts(
     inputs: &[TextInput],
     weights: &TextWeights,
 ) -> Vec<TextScore> {
-    let asked = TermGroups::new(query, stats, weights);
-    let said: Vec<Vec<f64>> =
-        inputs.iter().map(|input| asked.group_worth(input, average_length(stats), weights)).collect();
+    let groups = TermGroups::new(query, stats, weights);
+    let matched: Vec<Vec<f64>> =
+        inputs.iter().map(|input| groups.group_worth(input, average_length(stats), weights)).collect();
     let sessions = SessionIndex::new(inputs);
-    let near: Vec<f64> = inputs
+    let with_neighbours: Vec<f64> = inputs
         .iter()
         .enumerate()
         .map(|(at, input)| {
             mix_similarity(
-                asked.matched_share(&sessions.worth_with_neighbours(at, inputs, &said, weights)),
+                groups.matched_share(&sessions.worth_with_neighbours(at, inputs, &matched, weights)),
                 input.similarity,
                 weights,
             )
         })
         .collect();
-    let best = sessions.best_scores(inputs, &near);
+    let best = sessions.best_scores(inputs, &with_neighbours);
     inputs
         .iter()
         .enumerate()
         .map(|(at, input)| {
-            let other =
-                input.session.and_then(|session| best.get(&session)).map_or(0.0, |best| best.best_excluding(near[at]));
-            let base = near[at] + (1.0 - near[at]) * weights.session * other;
-            combine_signals(query, input, asked.matched_share(&said[at]), near[at], base, weights)
+            let other = input
+                .session
+                .and_then(|session| best.get(&session))
+                .map_or(0.0, |best| best.best_excluding(with_neighbours[at]));
+            let base = with_neighbours[at] + (1.0 - with_neighbours[at]) * weights.session * other;
+            combine_signals(query, input, groups.matched_share(&matched[at]), with_neighbours[at], base, weights)
         })
         .collect()
 }
@@ -117,24 +119,24 @@ fn combine_signals(
     query: &QuerySignals<'_>,
     input: &TextInput,
     words: f64,
-    near: f64,
+    with_neighbours: f64,
     base: f64,
     weights: &TextWeights,
 ) -> TextScore {
-    let alone = mix_similarity(words, input.similarity, weights);
+    let own = mix_similarity(words, input.similarity, weights);
     let exact = query.words.terms.iter().zip(&input.tf).any(|(term, tf)| term.exact && *tf > 0);
     let mut score = TextScore {
         total: base,
         words,
         vector: input.similarity.unwrap_or(0.0),
-        context: base - alone,
+        context: base - own,
         speaker: f64::from(u8::from(input.named)),
         time: named_time::time_fit(&query.times.periods, input.at),
         exact: f64::from(u8::from(exact)),
     };
-    let chance = words == 0.0 && near <= alone && score.vector < weights.meaning_min;
-    let apart = if query.times.periods.is_empty() { 0.0 } else { weights.other_time * (1.0 - score.time) };
-    score.total = if chance { 0.0 } else { apply_boosts(&score, weights) * (1.0 - apart) };
+    let is_coincidence = words == 0.0 && with_neighbours <= own && score.vector < weights.meaning_min;
+    let penalty = if query.times.periods.is_empty() { 0.0 } else { weights.other_time * (1.0 - score.time) };
+    score.total = if is_coincidence { 0.0 } else { apply_boosts(&score, weights) * (1.0 - penalty) };
     score
 }
 
@@ -144,10 +146,10 @@ fn mix_similarity(words: f64, similarity: Option<f64>, weights: &TextWeights) ->
 
 /// Signs strengthen what is there and make nothing out of nothing; the result stays within 0..1.
 fn apply_boosts(score: &TextScore, weights: &TextWeights) -> f64 {
-    let strength = (1.0 + weights.speaker * score.speaker)
+    let exponent = (1.0 + weights.speaker * score.speaker)
         * (1.0 + weights.time * score.time)
         * (1.0 + weights.exact * score.exact);
-    1.0 - (1.0 - score.total.clamp(0.0, 1.0)).powf(strength)
+    1.0 - (1.0 - score.total.clamp(0.0, 1.0)).powf(exponent)
 }
 
 /// What the query asks for: its groups of terms and what each is worth.
@@ -191,17 +193,17 @@ impl<'a> TermGroups<'a> {
 
     /// Per group: the worth of what the memory says of it.
     fn group_worth(&self, input: &TextInput, average: f64, weights: &TextWeights) -> Vec<f64> {
-        let mut said = vec![0.0_f64; self.groups];
+        let mut matched = vec![0.0_f64; self.groups];
         for (at, tf) in input.tf.iter().enumerate().take(self.terms.len()).filter(|(_, tf)| **tf > 0) {
             let worth = self.worth[at] * term_saturation(*tf, input.len, average, weights);
-            let best = &mut said[self.group[at]];
+            let best = &mut matched[self.group[at]];
             *best = best.max(worth);
         }
-        said
+        matched
     }
 
-    fn matched_share(&self, said: &[f64]) -> f64 {
-        if self.total_worth > 0.0 { (said.iter().sum::<f64>() / self.total_worth).min(1.0) } else { 0.0 }
+    fn matched_share(&self, matched: &[f64]) -> f64 {
+        if self.total_worth > 0.0 { (matched.iter().sum::<f64>() / self.total_worth).min(1.0) } else { 0.0 }
     }
 }
 

@@ -71,9 +71,9 @@ pub fn parse_times(text: &str, now: i64) -> NamedTimes {
     while at < words.len() {
         let (named, next) = parse::named_period_at(&words, at, today);
         if let Some(named) = named {
-            let said = words[named.from..named.to].join(" ");
+            let named_words = words[named.from..named.to].join(" ");
             times.periods.push(named.period);
-            times.terms.extend(words::parse_query(&said).terms.iter().map(|term| term.term));
+            times.terms.extend(words::parse_query(&named_words).terms.iter().map(|term| term.term));
         }
         at = next;
     }
@@ -106,14 +106,14 @@ fn closeness_score(days: i32) -> f64 {
 
 /// Days from the period to the moment, negative when the moment is earlier.
 fn days_from_period(period: Period, moment: Date) -> i32 {
-    let of = |year: i16| {
+    let distance_in_year = |year: i16| {
         let (first, last) = period.in_year(year)?;
         let early = (moment < first).then(|| -days_between(moment, first));
         Some(early.unwrap_or_else(|| if moment > last { days_between(last, moment) } else { 0 }))
     };
     let year = moment.year();
     let years = year - LEAP_YEARS_APART / 2..=year + LEAP_YEARS_APART / 2;
-    years.filter_map(of).min_by_key(|days| days.abs()).unwrap_or(i32::MAX)
+    years.filter_map(distance_in_year).min_by_key(|days| days.abs()).unwrap_or(i32::MAX)
 }
 
 fn days_between(first: Date, last: Date) -> i32 {

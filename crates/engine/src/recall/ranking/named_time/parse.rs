@@ -27,8 +27,8 @@ pub(super) struct NamedPeriod {
 pub(super) fn separate_words(text: &str) -> String {
     let mut all = String::with_capacity(text.len());
     for word in text.split(|letter: char| !letter.is_alphanumeric() && !matches!(letter, '-' | '–')) {
-        let two = word.split_once(['-', '–']).filter(|(one, other)| are_same_unit(one, other));
-        match two {
+        let range = word.split_once(['-', '–']).filter(|(one, other)| are_same_unit(one, other));
+        match range {
             Some((one, other)) => all.extend([one, " ", RANGE_SEPARATOR, " ", other]),
             None if word == "–" => all.push('-'),
             None => all.push_str(word),
@@ -87,8 +87,8 @@ fn one_sided_range(words: &[&str], one: &NamedPeriod, today: Date) -> Option<Nam
 
 /// "1 to 5 May": the day before the one that has the month.
 fn range_from_day(words: &[&str], last: &NamedPeriod) -> Option<NamedPeriod> {
-    let the = usize::from(is_word_at(words, last.from.checked_sub(1), "the"));
-    let join = last.from.checked_sub(1 + the)?;
+    let skip_the = usize::from(is_word_at(words, last.from.checked_sub(1), "the"));
+    let join = last.from.checked_sub(1 + skip_the)?;
     let from = join.checked_sub(1)?;
     let day = parse_day_number(&words[from].to_ascii_lowercase()).filter(|_| is_range_joiner(words, join, from))?;
     let first = other_day_of_month(last.period, day)?;
@@ -169,8 +169,8 @@ fn is_range_joiner(words: &[&str], at: usize, from: usize) -> bool {
     match words.get(at).map(|word| word.to_ascii_lowercase()).as_deref() {
         Some("to" | "until" | "till" | "through" | "thru" | "-" | RANGE_SEPARATOR) => true,
         Some("and") => {
-            let the = usize::from(is_word_at(words, from.checked_sub(1), "the"));
-            is_word_at(words, from.checked_sub(1 + the), "between")
+            let skip_the = usize::from(is_word_at(words, from.checked_sub(1), "the"));
+            is_word_at(words, from.checked_sub(1 + skip_the), "between")
         }
         _ => false,
     }
