@@ -10,7 +10,7 @@ use crate::model::store::{AUDIT_LOG, KNOWLEDGE_BASE, WORKFLOW_STEPS};
 use crate::model::vocabulary::{Kind, Purpose, Ranker};
 use crate::policy;
 use crate::ports::Filter;
-use crate::recall::ranking::Hit;
+use crate::recall::ranking::{self, Hit};
 use crate::recall::search::SearchQuery;
 use crate::recall::{search, visibility};
 use crate::sources::episodes::EPISODES_STORE;
@@ -161,10 +161,7 @@ pub(crate) fn search_for_purpose(
         }
     }
     let mut hits: Vec<Hit> = best.into_values().collect();
-    hits.sort_by(|one, other| {
-        let newer = other.memory.updated_at.cmp(&one.memory.updated_at);
-        other.score.total_cmp(&one.score).then(newer).then(one.memory.id.cmp(&other.memory.id))
-    });
+    hits.sort_by(|one, other| ranking::compare_hits(Ranker::Operational, one, other));
     Ok((hits, warnings))
 }
 

@@ -167,8 +167,8 @@ fn select_candidates(engine: &Engine, caller: &Caller, request: &ContextRequest)
         skipped.push(format!("always-inject memories: {}", error.code()));
         Vec::new()
     });
-    let hits = find_ranked(engine, caller, request, &mut skipped);
     let settings = context_settings(engine, request);
+    let hits = find_ranked(engine, caller, request, settings.memories_max, &mut skipped);
     let choices = choose_within_budget(engine, &settings, always, hits);
     let left_out = choices.iter().filter(|choice| choice.considered.is_over_budget()).count();
     if left_out > 0 && choices.iter().all(|choice| choice.considered.block.is_none()) {
@@ -214,10 +214,16 @@ pub(crate) fn list_always_injected(engine: &Engine, caller: &Caller, filter: &Fi
     Ok(memories)
 }
 
-fn find_ranked(engine: &Engine, caller: &Caller, request: &ContextRequest, skipped: &mut Vec<String>) -> Vec<Hit> {
+fn find_ranked(
+    engine: &Engine,
+    caller: &Caller,
+    request: &ContextRequest,
+    memories_max: usize,
+    skipped: &mut Vec<String>,
+) -> Vec<Hit> {
     let query = SearchQuery { text: request.message.clone(), filter: request.filter.clone(), ..SearchQuery::default() };
-    let limit =
-        request.memories_max.unwrap_or(engine.limits().context_memories_max).clamp(1, engine.limits().results_max);
+    // At least one is searched for, so that a limit of 0 in the configuration still yields candidates for the receipt.
+    let limit = memories_max.max(1);
     let found = match request.purpose {
         Some(purpose) => decision_points::search_for_purpose(engine, caller, &query, purpose, limit),
         None => visibility::visible_for_filter(engine, caller, &request.filter).and_then(|readable| {
@@ -319,16 +325,16 @@ pub(crate) fn unshown_candidate(
     reason: String,
 ) -> ContextCandidate {
     let shows_author = settings.purpose.is_some_and(|purpose| purpose.preset().shows_authors);
-    let stale = hit.memory.verify_by.is_some_and(|by| by <= engine.clock.now());
+    let now = engine.clock.now();
     let considered = ConsideredMemory {
         memory: hit.memory.id,
         version: hit.memory.version,
         store: hit.memory.store.clone(),
         path: hit.memory.path.clone(),
-        trust: hit.memory.trust_at(engine.clock.now()),
+        trust: hit.memory.trust_at(now),
         kind: hit.memory.kind,
         author: shows_author.then(|| hit.memory.author.clone()),
-        stale,
+        stale: hit.memory.is_stale(now),
         score: hit.score,
         parts: hit.parts.iter().map(|(name, part)| ((*name).to_owned(), *part)).collect(),
         block: None,

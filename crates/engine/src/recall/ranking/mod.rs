@@ -16,7 +16,7 @@ use crate::model::limits::Weights;
 use crate::model::memory::Memory;
 use crate::model::scope::Scope;
 use crate::model::vector::Vector;
-use crate::model::vocabulary::{Ranker, State};
+use crate::model::vocabulary::Ranker;
 use crate::ports::{Calibration, Candidate, CandidateSet, CorpusStats};
 use crate::text::words::{self, QueryWords};
 use text::{QuerySignals, TextInput, TextScore};
@@ -64,18 +64,18 @@ pub fn rank_candidates(query: &RankingQuery<'_>, found: CandidateSet) -> Vec<Hit
 }
 
 /// INVARIANT: a total order: score, then newer, then id; the layered ranker puts what is stale last.
-fn compare_hits(ranker: Ranker, one: &Hit, other: &Hit) -> Ordering {
+pub(crate) fn compare_hits(ranker: Ranker, one: &Hit, other: &Hit) -> Ordering {
     let (a, b) = (&one.memory, &other.memory);
     let score = other.score.total_cmp(&one.score);
     match ranker {
-        Ranker::Layered => is_stale(a.state).cmp(&is_stale(b.state)).then(score).then(b.created_at.cmp(&a.created_at)),
+        Ranker::Layered => {
+            // `true` sorts after `false`: superseded, archived and tombstoned memories come last at any score.
+            let inactive = |memory: &Memory| !memory.state.is_changeable();
+            inactive(a).cmp(&inactive(b)).then(score).then(b.created_at.cmp(&a.created_at))
+        }
         _ => score.then(b.updated_at.cmp(&a.updated_at)),
     }
     .then(a.id.cmp(&b.id))
-}
-
-fn is_stale(state: State) -> bool {
-    !state.is_changeable()
 }
 
 fn round_score(score: f64) -> f64 {

@@ -40,7 +40,7 @@ impl SessionIndex {
         worth
     }
 
-    pub(super) fn best_scores(&self, inputs: &[TextInput], scores: &[f64]) -> HashMap<u32, BestTwo> {
+    pub(super) fn best_scores(inputs: &[TextInput], scores: &[f64]) -> HashMap<u32, BestTwo> {
         let mut best: HashMap<u32, BestTwo> = HashMap::new();
         for (input, score) in inputs.iter().zip(scores) {
             if let Some(session) = input.session {

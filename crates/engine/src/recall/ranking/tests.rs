@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::model::id::{MemoryId, TenantId, VersionId};
-use crate::model::vocabulary::{Kind, Layer, Trust};
+use crate::model::vocabulary::{Kind, Layer, State, Trust};
 use crate::text::words::IndexedFields;
 
 const DAY_MICROS: i64 = 86_400_000_000;

@@ -99,7 +99,7 @@ pub fn score_texts(
             )
         })
         .collect();
-    let best = sessions.best_scores(inputs, &with_neighbours);
+    let best = SessionIndex::best_scores(inputs, &with_neighbours);
     inputs
         .iter()
         .enumerate()
