@@ -60,8 +60,8 @@ impl EventVisibility {
         sees_place && crate::policy::may_see_proposal(&self.caller, &origin)
     }
 
-    /// What the caller sees of an event. Whoever knows a conversation or a run can enter it, so those of others are left
-    /// out, but for who decides about everybody's. The log itself, and its hashes, stay as they are.
+    /// What the caller sees of an event. Whoever knows a conversation or a run can enter it, so those of others are
+    /// left out, but for who decides about everybody's. The log itself, and its hashes, stay as they are.
     pub fn visible_event<'a>(&self, event: &'a Event) -> Option<Cow<'a, Event>> {
         if !self.sees_event(event) {
             return None;

@@ -1,4 +1,5 @@
-//! Does a memory pass a filter, and if not, what does it fail? Stores filter in SQL; this says why, one memory at a time.
+//! Does a memory pass a filter, and if not, what does it fail? Stores filter in SQL; this says why, one memory at a
+//! time.
 
 use jiff::Timestamp;
 
