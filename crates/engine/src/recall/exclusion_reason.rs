@@ -1,5 +1,5 @@
-//! Does a memory pass a filter, and if not, what does it fail? Stores filter in SQL; this says why, one memory at a
-//! time.
+//! Exclusion reason: why one memory does not pass a filter, in words. Backends filter in SQL; this is the same rule for
+//! a single memory, with an explanation.
 
 use jiff::Timestamp;
 
@@ -8,11 +8,12 @@ use crate::model::memory::Memory;
 use crate::model::vocabulary::State;
 use crate::ports::Filter;
 
-/// What a memory fails of a filter, in words; `None` where it passes.
+/// The first condition of the filter that the memory fails; `None` if it passes.
 pub fn exclusion_reason(filter: &Filter, memory: &Memory, now: Timestamp) -> Option<String> {
     let states = if filter.states.is_empty() { &[State::Active][..] } else { &filter.states };
     let is_under = |prefix: &String| memory.path.as_ref().is_some_and(|path| path.starts_with(prefix));
     let is_there = |place: &Place| place.store == memory.store && place.scope == memory.scope;
+    // The order matters: the state explains most, and the first reason is the only one shown.
     let reason = match () {
         () if !states.contains(&memory.state) => {
             format!("it is {}, and only {} are asked for", memory.state, join_states(states))
@@ -52,7 +53,7 @@ pub fn exclusion_reason(filter: &Filter, memory: &Memory, now: Timestamp) -> Opt
     Some(reason)
 }
 
-/// An empty list filters nothing.
+/// Whether a filter list excludes a value. An empty list does not filter.
 fn is_excluded_by<T: PartialEq>(wanted: &[T], value: &T) -> bool {
     !wanted.is_empty() && !wanted.contains(value)
 }

@@ -92,7 +92,8 @@ pub fn time_fit(periods: &[Period], moment: i64) -> f64 {
     periods.iter().map(|period| days_from_period(*period, moment)).map(closeness_score).fold(0.0, f64::max)
 }
 
-/// Smallest time range that covers all periods, up to midnight after the last day. A yearly period is its latest occurrence.
+/// Smallest time range that covers all periods, up to midnight after the last day. A yearly period is its latest
+/// occurrence.
 pub fn time_span(periods: &[Period], now: Timestamp) -> Option<(Timestamp, Timestamp)> {
     let today = utc_date(now.as_microsecond());
     let named: Vec<(Date, Date)> = periods.iter().filter_map(|period| period.latest_occurrence(today)).collect();
