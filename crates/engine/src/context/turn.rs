@@ -154,9 +154,9 @@ impl Engine {
         let tokens = token_estimate::estimate(&text);
         debug_assert!(tokens <= settings.budget_tokens, "a context never passes its budget");
         let candidates = choices.into_iter().map(|choice| choice.considered).collect();
-        let proof = commit_receipt(self, caller, &request.message, settings, candidates, &text, tokens, skipped);
-        let ReceiptOutcome { receipt: Receipt { candidates, mut skipped, .. }, id, warning: doubt } = proof;
-        skipped.extend(doubt);
+        let outcome = commit_receipt(self, caller, &request.message, settings, candidates, &text, tokens, skipped);
+        let ReceiptOutcome { receipt: Receipt { candidates, mut skipped, .. }, id, warning } = outcome;
+        skipped.extend(warning);
         Ok(Context { text, tokens, candidates, receipt: id, skipped })
     }
 }
@@ -167,8 +167,8 @@ fn select_candidates(engine: &Engine, caller: &Caller, request: &ContextRequest)
         skipped.push(format!("always-inject memories: {}", error.code()));
         Vec::new()
     });
-    let hits = find_ranked(engine, caller, request, &mut skipped);
     let settings = context_settings(engine, request);
+    let hits = find_ranked(engine, caller, request, settings.memories_max, &mut skipped);
     let choices = choose_within_budget(engine, &settings, always, hits);
     let left_out = choices.iter().filter(|choice| choice.considered.is_over_budget()).count();
     if left_out > 0 && choices.iter().all(|choice| choice.considered.block.is_none()) {
@@ -208,21 +208,28 @@ pub(crate) fn list_always_injected(engine: &Engine, caller: &Caller, filter: &Fi
     let pinned =
         Filter { always_inject: Some(true), unexpired_at: Some(search::query_time(engine, filter)), ..filter.clone() };
     let page = PageRequest { order: SortOrder::Newest, after: None, limit: engine.limits().always_inject_max };
-    let eyes = visibility::visible_for_filter(engine, caller, filter)?;
-    let mut memories = engine.backend.list_memories(&eyes, &pinned, &page)?;
-    memories.retain(|memory| eyes.shows_memory(memory) && policy::may_recall_in_run(caller, memory));
+    let readable = visibility::visible_for_filter(engine, caller, filter)?;
+    let mut memories = engine.backend.list_memories(&readable, &pinned, &page)?;
+    memories.retain(|memory| readable.shows_memory(memory) && policy::may_recall_in_run(caller, memory));
     Ok(memories)
 }
 
-fn find_ranked(engine: &Engine, caller: &Caller, request: &ContextRequest, skipped: &mut Vec<String>) -> Vec<Hit> {
+fn find_ranked(
+    engine: &Engine,
+    caller: &Caller,
+    request: &ContextRequest,
+    memories_max: usize,
+    skipped: &mut Vec<String>,
+) -> Vec<Hit> {
     let query = SearchQuery { text: request.message.clone(), filter: request.filter.clone(), ..SearchQuery::default() };
-    let limit =
-        request.memories_max.unwrap_or(engine.limits().context_memories_max).clamp(1, engine.limits().results_max);
+    // At least one is searched for, so that a limit of 0 in the configuration still yields candidates for the receipt.
+    let limit = memories_max.max(1);
     let found = match request.purpose {
         Some(purpose) => decision_points::search_for_purpose(engine, caller, &query, purpose, limit),
-        None => visibility::visible_for_filter(engine, caller, &request.filter).and_then(|eyes| {
-            let (mut hits, answer) = search::find_hits_or_by_time(engine, &eyes, &query, Ranker::Operational, limit)?;
-            hits.retain(|hit| eyes.shows_memory(&hit.memory) && policy::may_recall_in_run(caller, &hit.memory));
+        None => visibility::visible_for_filter(engine, caller, &request.filter).and_then(|readable| {
+            let (mut hits, answer) =
+                search::find_hits_or_by_time(engine, &readable, &query, Ranker::Operational, limit)?;
+            hits.retain(|hit| readable.shows_memory(&hit.memory) && policy::may_recall_in_run(caller, &hit.memory));
             Ok((hits, answer.warnings))
         }),
     };
@@ -295,18 +302,19 @@ fn fit_candidate(
     reason: &str,
 ) -> ContextCandidate {
     let block = block_for_trust(settings, &choice.considered);
-    let besides =
+    let fixed_tokens =
         bill.tokens_with_block(block) + render::entry_head_tokens(&to_shown_entry(&choice.considered, &choice.memory));
-    let Some(room) = budget_tokens.checked_sub(besides) else { return choice };
+    let Some(content_tokens) = budget_tokens.checked_sub(fixed_tokens) else { return choice };
     // A few words of a long text help nobody.
-    if room < engine.limits().context_cut_tokens_min && render::is_cut(&choice.memory.content, room) {
+    if content_tokens < engine.limits().context_cut_tokens_min && render::is_cut(&choice.memory.content, content_tokens)
+    {
         return choice;
     }
-    choice.considered.content_tokens_max = room;
-    let cost = render::entry_tokens(&to_shown_entry(&choice.considered, &choice.memory));
-    bill.add_entry(block, cost);
+    choice.considered.content_tokens_max = content_tokens;
+    let entry_tokens = render::entry_tokens(&to_shown_entry(&choice.considered, &choice.memory));
+    bill.add_entry(block, entry_tokens);
     choice.considered =
-        ConsideredMemory { block: Some(block), reason: reason.to_owned(), tokens: cost, ..choice.considered };
+        ConsideredMemory { block: Some(block), reason: reason.to_owned(), tokens: entry_tokens, ..choice.considered };
     choice
 }
 
@@ -316,17 +324,17 @@ pub(crate) fn unshown_candidate(
     hit: Hit,
     reason: String,
 ) -> ContextCandidate {
-    let signed = settings.purpose.is_some_and(|purpose| purpose.preset().shows_authors);
-    let stale = hit.memory.verify_by.is_some_and(|by| by <= engine.clock.now());
+    let shows_author = settings.purpose.is_some_and(|purpose| purpose.preset().shows_authors);
+    let now = engine.clock.now();
     let considered = ConsideredMemory {
         memory: hit.memory.id,
         version: hit.memory.version,
         store: hit.memory.store.clone(),
         path: hit.memory.path.clone(),
-        trust: hit.memory.trust_at(engine.clock.now()),
+        trust: hit.memory.trust_at(now),
         kind: hit.memory.kind,
-        author: signed.then(|| hit.memory.author.clone()),
-        stale,
+        author: shows_author.then(|| hit.memory.author.clone()),
+        stale: hit.memory.is_stale(now),
         score: hit.score,
         parts: hit.parts.iter().map(|(name, part)| ((*name).to_owned(), *part)).collect(),
         block: None,
@@ -363,14 +371,14 @@ pub(crate) fn commit_receipt(
     };
     let shown: Vec<&ConsideredMemory> =
         receipt.candidates.iter().filter(|considered| considered.block.is_some()).collect();
-    let loaded = |considered: &&ConsideredMemory| {
+    let to_loaded_json = |considered: &&ConsideredMemory| {
         serde_json::json!({
             "id": considered.memory, "version": considered.version, "store": considered.store,
             "path": considered.path, "trust": considered.trust,
         })
     };
     let event = EventBody::new(EventName::ContextLoaded, caller, now)
-        .with_field("memories", shown.iter().map(loaded).collect::<Vec<_>>())
+        .with_field("memories", shown.iter().map(to_loaded_json).collect::<Vec<_>>())
         .with_field("tokens", tokens)
         .with_field("receipt", &receipt.id)
         .with_scope(caller.conversation.clone().map(|conversation| Scope::Conversation { conversation }));
@@ -381,12 +389,12 @@ pub(crate) fn commit_receipt(
         change = change.with_write(Write::Row(usage.to_row()));
     }
     let memories: Vec<MemoryId> = shown.iter().map(|considered| considered.memory).collect();
-    let (id, doubt) = commit_in_time(
+    let (id, warning) = commit_in_time(
         engine,
         change.with_write(Write::CountRecalls { fading: memories.clone(), memories }),
         &receipt.id,
     );
-    ReceiptOutcome { receipt, id, warning: doubt }
+    ReceiptOutcome { receipt, id, warning }
 }
 
 /// Waits for the disk as long as a turn can wait: the receipt's name where there is one, and what is to be said of it.
@@ -399,9 +407,13 @@ fn commit_in_time(engine: &Engine, change: Change, id: &str) -> (Option<String>,
 }
 
 pub(crate) fn render_candidates(settings: &ReceiptSettings, choices: &[&ContextCandidate]) -> String {
-    let of = |block: ContextBlock| -> Vec<ShownMemory<'_>> {
+    let entries_of = |block: ContextBlock| -> Vec<ShownMemory<'_>> {
         let chosen = choices.iter().filter(|choice| choice.considered.block == Some(block));
         chosen.map(|choice| to_shown_entry(&choice.considered, &choice.memory)).collect()
     };
-    render::render_blocks(&settings.tag_prefix, &of(ContextBlock::Trusted), &of(ContextBlock::Untrusted))
+    render::render_blocks(
+        &settings.tag_prefix,
+        &entries_of(ContextBlock::Trusted),
+        &entries_of(ContextBlock::Untrusted),
+    )
 }

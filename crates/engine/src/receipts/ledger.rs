@@ -54,8 +54,9 @@ fn usages_from_versions(engine: &Engine, caller: &Caller, memory: MemoryId) -> R
         None,
         engine.limits().list_max,
     )?;
-    let told = versions.into_iter().filter(|version| version.run.is_none() && version.conversation.is_some());
-    Ok(told
+    let in_conversations =
+        versions.into_iter().filter(|version| version.run.is_none() && version.conversation.is_some());
+    Ok(in_conversations
         .map(|version| MemoryUsage {
             id: version.id.to_string(),
             at: version.at,

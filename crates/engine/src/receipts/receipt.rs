@@ -145,8 +145,9 @@ impl Receipt {
     /// Its own caller's, or any for admins. A program is only its own self while it speaks for the same person in the
     /// same conversation: the block holds what was read there.
     pub(crate) fn is_visible_to(&self, caller: &Caller) -> bool {
-        let at_home = caller.is_in_same_conversation(self.caller.user.as_deref(), self.caller.conversation.as_deref());
-        let own = self.caller.principal == caller.principal && (at_home || !caller.role.is_program());
+        let same_conversation =
+            caller.is_in_same_conversation(self.caller.user.as_deref(), self.caller.conversation.as_deref());
+        let own = self.caller.principal == caller.principal && (same_conversation || !caller.role.is_program());
         admins_only(caller).is_ok() || own
     }
 }
@@ -226,11 +227,13 @@ pub struct Replay {
 const RECEIPT_WAIT_MAX: Duration = Duration::from_secs(2);
 
 /// What the backend answers, where it does so in time.
-pub(crate) fn wait_for_answer<T: Send + 'static>(ask: impl FnOnce(StoreCallback<T>)) -> Option<Result<T, StoreError>> {
-    let (tell, told) = sync_channel(1);
+pub(crate) fn wait_for_answer<T: Send + 'static>(
+    submit: impl FnOnce(StoreCallback<T>),
+) -> Option<Result<T, StoreError>> {
+    let (sender, receiver) = sync_channel(1);
     // Nobody may listen any more.
-    ask(Box::new(move |done| drop(tell.send(done))));
-    told.recv_timeout(RECEIPT_WAIT_MAX).ok()
+    submit(Box::new(move |done| drop(sender.send(done))));
+    receiver.recv_timeout(RECEIPT_WAIT_MAX).ok()
 }
 
 impl Engine {
@@ -270,11 +273,11 @@ impl Engine {
     /// Rebuilds an injected block from the exact versions it was made of.
     pub fn replay(&self, caller: &Caller, id: &str) -> Result<Replay, Error> {
         let receipt = self.receipt(caller, id)?;
-        let everything = Readable::whole_tenant(caller.tenant);
+        let readable = Readable::whole_tenant(caller.tenant);
         let (mut redacted, mut missing) = (Vec::new(), Vec::new());
         let mut versions = Vec::new();
         for considered in receipt.candidates.iter().filter(|considered| considered.block.is_some()) {
-            let Some(version) = self.backend.get_version(&everything, considered.version)? else {
+            let Some(version) = self.backend.get_version(&readable, considered.version)? else {
                 missing.push(considered.version);
                 continue;
             };
@@ -284,8 +287,8 @@ impl Engine {
             versions.push((considered, version));
         }
         let shown = |block: ContextBlock| -> Vec<ShownMemory<'_>> {
-            let of_block = versions.iter().filter(|(considered, _)| considered.block == Some(block));
-            of_block.map(|(considered, version)| to_shown_entry(considered, &version.memory)).collect()
+            let in_block = versions.iter().filter(|(considered, _)| considered.block == Some(block));
+            in_block.map(|(considered, version)| to_shown_entry(considered, &version.memory)).collect()
         };
         let text = render::render_blocks(
             &receipt.settings.tag_prefix,
@@ -317,8 +320,8 @@ pub(crate) fn wait_for_writes(engine: &Engine) {
 
 /// As [`Engine::land`], and says where it took longer than a reader waits.
 fn try_wait_for_writes(engine: &Engine) -> Result<(), Error> {
-    let late = || Err(StoreError::Busy("the database, and what was done is not written yet".to_owned()));
-    Ok(wait_for_answer(|answer| engine.backend.flush_with_callback(answer)).unwrap_or_else(late)?)
+    let timed_out = || Err(StoreError::Busy("the database, and what was done is not written yet".to_owned()));
+    Ok(wait_for_answer(|answer| engine.backend.flush_with_callback(answer)).unwrap_or_else(timed_out)?)
 }
 
 pub(crate) fn receipt_retention_start(engine: &Engine) -> Option<Timestamp> {

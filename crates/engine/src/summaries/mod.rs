@@ -162,11 +162,12 @@ pub(crate) fn find_kept_summary(
     let Some(conversation) = conversation_key(caller) else { return Ok(None) };
     let now = engine.clock.now();
     let kept = list_kept_summaries(engine, caller.tenant, &conversation)?;
-    let fresh = |kept: &StoredSummary| {
+    let is_usable = |kept: &StoredSummary| {
         engine.settings.summariser.is_none() || kept.failed_at().is_none_or(|at| in_flight::is_backing_off(at, now))
     };
-    let holds = |kept: &StoredSummary| turns.get(..kept.covers).is_some_and(|said| digest_turns(said) == kept.sha256);
-    let found = kept.into_iter().filter(|kept| kept.covers <= until && fresh(kept) && holds(kept));
+    let still_matches =
+        |kept: &StoredSummary| turns.get(..kept.covers).is_some_and(|covered| digest_turns(covered) == kept.sha256);
+    let found = kept.into_iter().filter(|kept| kept.covers <= until && is_usable(kept) && still_matches(kept));
     Ok(found.max_by_key(|kept| kept.covers).map(Summary::from))
 }
 
@@ -211,9 +212,9 @@ fn make_summary(
     until: usize,
     tokens_max: usize,
 ) -> Result<Summary, Error> {
-    let told = shareable_turns(engine, caller, &turns[..until])?;
-    let extractive = || ExtractiveSummariser.summarise(&told, tokens_max).unwrap_or_default();
-    let (text, failed) = match ask_summariser(engine, caller, turns, until, &told, tokens_max)? {
+    let shareable = shareable_turns(engine, caller, &turns[..until])?;
+    let extractive = || ExtractiveSummariser.summarise(&shareable, tokens_max).unwrap_or_default();
+    let (text, failed) = match ask_summariser(engine, caller, turns, until, &shareable, tokens_max)? {
         None => (extractive(), None),
         Some(Ok(text)) => (token_estimate::truncate_to(&text, tokens_max).to_owned(), None),
         Some(Err(failed)) => (extractive(), Some(failed)),
@@ -229,16 +230,16 @@ fn make_summary(
 /// What may be told of turns: nothing that was forgotten, and no secret. Taken out before anything is sent or cut
 /// up, for half a secret is not told from a word.
 fn shareable_turns(engine: &Engine, caller: &Caller, covered: &[Turn]) -> Result<Vec<Turn>, Error> {
-    let mut told = Vec::with_capacity(covered.len());
+    let mut shareable = Vec::with_capacity(covered.len());
     let keys = bans::load_ban_keys(engine, caller.tenant)?;
     for turn in covered {
         if !is_turn_forgotten(engine, caller, &keys, turn)? {
             let (content, speaker) = (turn.content.clone(), turn.speaker.clone());
             let content = safety::without_secrets(content);
-            told.push(Turn { content, speaker: speaker.map(safety::without_secrets), ..turn.clone() });
+            shareable.push(Turn { content, speaker: speaker.map(safety::without_secrets), ..turn.clone() });
         }
     }
-    Ok(told)
+    Ok(shareable)
 }
 
 /// What the endpoint makes of the turns; `None` without one. Where it failed lately, nobody waits for it again.
@@ -247,7 +248,7 @@ fn ask_summariser(
     caller: &Caller,
     turns: &[Turn],
     until: usize,
-    told: &[Turn],
+    shareable: &[Turn],
     tokens_max: usize,
 ) -> Result<Option<Result<String, EndpointFailure>>, Error> {
     let Some(summariser) = &engine.settings.summariser else { return Ok(None) };
@@ -255,9 +256,9 @@ fn ask_summariser(
         return Ok(Some(Err(EndpointFailure { at, why: FAILED_RECENTLY.to_owned() })));
     }
     // What an earlier summary tells is not read again: the endpoint's time goes by length.
-    let earlier = find_kept_summary(engine, caller, turns, until)?.filter(|_| told.len() == until);
-    let told = earlier.map_or_else(|| told.to_vec(), |earlier| prepend_summary(earlier, told));
-    let answer = summariser.summarise(&told, tokens_max).map_err(|why| {
+    let earlier = find_kept_summary(engine, caller, turns, until)?.filter(|_| shareable.len() == until);
+    let shareable = earlier.map_or_else(|| shareable.to_vec(), |earlier| prepend_summary(earlier, shareable));
+    let answer = summariser.summarise(&shareable, tokens_max).map_err(|why| {
         let at = engine.clock.now();
         engine.summary_requests.record_failure(at);
         EndpointFailure { at, why }
@@ -346,18 +347,18 @@ pub(crate) fn plan_summary_removal<'a>(
         let rows = engine.backend.list_rows(tenant, RowKind::Summaries, &filter)?;
         conversations.extend(rows.into_iter().map(|row| row.parent));
     }
-    let mut gone = Vec::new();
+    let mut removals = Vec::new();
     for conversation in conversations {
         let filter = RowFilter { parent: Some(conversation), ..RowFilter::default() };
         let rows = engine.backend.list_rows(tenant, RowKind::Summaries, &filter)?;
-        gone.extend(rows.into_iter().map(|row| Write::DeleteRow { kind: RowKind::Summaries, id: row.id }));
+        removals.extend(rows.into_iter().map(|row| Write::DeleteRow { kind: RowKind::Summaries, id: row.id }));
     }
-    Ok(gone)
+    Ok(removals)
 }
 
 /// The earlier summary as a turn of its own, then what was said since.
-fn prepend_summary(earlier: Summary, told: &[Turn]) -> Vec<Turn> {
-    let since = told.get(earlier.covers..).unwrap_or_default().iter().cloned();
+fn prepend_summary(earlier: Summary, shareable: &[Turn]) -> Vec<Turn> {
+    let since = shareable.get(earlier.covers..).unwrap_or_default().iter().cloned();
     let earlier = Turn { content: earlier.text, role: Some(TurnRole::System), ..Turn::default() };
     std::iter::once(earlier).chain(since).collect()
 }
@@ -369,8 +370,8 @@ fn conversation_key(caller: &Caller) -> Option<String> {
 }
 
 fn digest_turns(turns: &[Turn]) -> String {
-    let said: Vec<&str> = turns.iter().map(|turn| turn.content.as_str()).collect();
-    content_sha256(&said.join("\u{0}"))
+    let contents: Vec<&str> = turns.iter().map(|turn| turn.content.as_str()).collect();
+    content_sha256(&contents.join("\u{0}"))
 }
 
 /// One digest for every spelling of a text.

@@ -33,9 +33,10 @@ pub(crate) fn gather_window_parts<'a>(
     notes: &mut Vec<String>,
 ) -> Result<WindowParts<'a>, Error> {
     let budget_tokens = Some(request.window_tokens);
-    let asked = ContextRequest { message: request.message.clone(), budget_tokens, ..ContextRequest::default() };
+    let context_request =
+        ContextRequest { message: request.message.clone(), budget_tokens, ..ContextRequest::default() };
     let settings =
-        ReceiptSettings { memories_max: MEMORIES_MAX + CHUNKS_MAX, ..turn::context_settings(engine, &asked) };
+        ReceiptSettings { memories_max: MEMORIES_MAX + CHUNKS_MAX, ..turn::context_settings(engine, &context_request) };
     let mut parts = WindowParts {
         request,
         skills: window_skills(engine, request, notes),
@@ -60,21 +61,21 @@ pub(crate) fn gather_window_parts<'a>(
     if request.message.trim().is_empty() {
         return Ok(parts);
     }
-    let missed = |what: &str, error: &Error| format!("{what}: {}", error.code());
+    let failure_note = |what: &str, error: &Error| format!("{what}: {}", error.code());
     parts.pinned = window_pins(engine, caller, &parts.settings).unwrap_or_else(|error| {
-        notes.push(missed("always-inject memories", &error));
+        notes.push(failure_note("always-inject memories", &error));
         Vec::new()
     });
     let memories = window_memories(engine, caller, request).unwrap_or_else(|error| {
-        notes.push(missed("memories", &error));
+        notes.push(failure_note("memories", &error));
         Vec::new()
     });
     let is_pinned = |hit: &Hit| parts.pinned.iter().any(|choice| choice.memory.id == hit.memory.id);
-    let fresh: Vec<Hit> = memories.into_iter().filter(|hit| !is_pinned(hit)).take(MEMORIES_MAX).collect();
-    parts.memories = fresh.into_iter().map(|hit| to_window_choice(engine, &parts.settings, hit)).collect();
+    let unpinned: Vec<Hit> = memories.into_iter().filter(|hit| !is_pinned(hit)).take(MEMORIES_MAX).collect();
+    parts.memories = unpinned.into_iter().map(|hit| to_window_choice(engine, &parts.settings, hit)).collect();
     let chunks = knowledge::find_knowledge_hits(engine, caller, &request.message, &[], Ranker::Operational, CHUNKS_MAX);
     let chunks = chunks.unwrap_or_else(|error| {
-        notes.push(missed("knowledge", &error));
+        notes.push(failure_note("knowledge", &error));
         Vec::new()
     });
     parts.chunks = chunks.into_iter().map(|hit| to_window_choice(engine, &parts.settings, hit)).collect();
@@ -114,11 +115,11 @@ fn window_pins(engine: &Engine, caller: &Caller, settings: &ReceiptSettings) -> 
 
 fn window_memories(engine: &Engine, caller: &Caller, request: &WindowRequest) -> Result<Vec<Hit>, Error> {
     let query = SearchQuery { text: request.message.clone(), ..SearchQuery::default() };
-    let mut eyes = visibility::visible_for_filter(engine, caller, &query.filter)?;
-    eyes.hidden_stores.push(KNOWLEDGE_BASE.to_owned());
-    let (mut hits, _) = search::find_hits_or_by_time(engine, &eyes, &query, Ranker::Operational, MEMORIES_MAX)?;
-    let seen = |memory: &Memory| eyes.shows_memory(memory) && policy::may_recall_in_run(caller, memory);
-    hits.retain(|hit| seen(&hit.memory) && !promotion_notice::is_notice(&hit.memory));
+    let mut readable = visibility::visible_for_filter(engine, caller, &query.filter)?;
+    readable.hidden_stores.push(KNOWLEDGE_BASE.to_owned());
+    let (mut hits, _) = search::find_hits_or_by_time(engine, &readable, &query, Ranker::Operational, MEMORIES_MAX)?;
+    let may_see = |memory: &Memory| readable.shows_memory(memory) && policy::may_recall_in_run(caller, memory);
+    hits.retain(|hit| may_see(&hit.memory) && !promotion_notice::is_notice(&hit.memory));
     Ok(hits)
 }
 

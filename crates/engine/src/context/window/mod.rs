@@ -79,8 +79,8 @@ impl Engine {
     pub fn working_memory(&self, caller: &Caller, request: &WindowRequest) -> Result<Window, Error> {
         let mut notes = Vec::new();
         let mut parts = gather::gather_window_parts(self, caller, request, &mut notes)?;
-        let mut ledger = CutLog { cuts: Vec::new(), notes };
-        cut::cut_to_fit(self, caller, &mut parts, &mut ledger)?;
+        let mut log = CutLog { cuts: Vec::new(), notes };
+        cut::cut_to_fit(self, caller, &mut parts, &mut log)?;
         let messages = parts.to_messages();
         let tokens = parts::message_tokens(&messages);
         if tokens > request.window_tokens {
@@ -90,9 +90,9 @@ impl Engine {
             );
             return Err(Error::invalid("context.too_large", message));
         }
-        log_cuts(self, caller, request, &ledger.cuts, tokens);
-        let receipt = keep_window_receipt(self, caller, parts, &mut ledger.notes);
-        Ok(Window { messages, tokens, cuts: ledger.cuts, receipt, notes: ledger.notes })
+        log_cuts(self, caller, request, &log.cuts, tokens);
+        let receipt = keep_window_receipt(self, caller, parts, &mut log.notes);
+        Ok(Window { messages, tokens, cuts: log.cuts, receipt, notes: log.notes })
     }
 }
 
@@ -107,13 +107,13 @@ fn keep_window_receipt(
     }
     let text = parts.recalled_block();
     let WindowParts { request, settings, pinned, memories, chunks, dropped, .. } = parts;
-    let all = pinned.into_iter().chain(memories).chain(chunks).chain(dropped);
-    let candidates = all.map(|choice| choice.considered).collect();
+    let candidates = pinned.into_iter().chain(memories).chain(chunks).chain(dropped);
+    let candidates = candidates.map(|choice| choice.considered).collect();
     let tokens = token_estimate::estimate(&text);
-    let proof =
+    let outcome =
         turn::commit_receipt(engine, caller, &request.message, settings, candidates, &text, tokens, notes.clone());
-    notes.extend(proof.warning);
-    proof.id
+    notes.extend(outcome.warning);
+    outcome.id
 }
 
 fn log_cuts(engine: &Engine, caller: &Caller, request: &WindowRequest, cuts: &[WindowCut], tokens: usize) {
