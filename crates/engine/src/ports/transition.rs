@@ -10,6 +10,7 @@ use crate::model::caller::Caller;
 use crate::model::event::{EventBody, EventName};
 use crate::model::guard::Guard;
 use crate::model::memory::Memory;
+use crate::model::refusal::Refusal;
 use crate::model::vocabulary::{Operation, State};
 use crate::ports::change::Change;
 
@@ -65,6 +66,14 @@ impl<'a> Transition<'a> {
         }
         (change.with_entry(entry), altered)
     }
+}
+
+/// Outcome of a verb that makes one transition: pin, rename, verify-by, forget.
+#[derive(Debug, Clone)]
+pub enum TransitionOutcome {
+    /// The memory after the transition.
+    Done(Box<Memory>),
+    Refused(Refusal),
 }
 
 /// Takes a memory out of use for good; its history stays.

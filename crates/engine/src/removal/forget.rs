@@ -6,22 +6,15 @@ use crate::model::error::Error;
 use crate::model::event::EventName;
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::memory::Memory;
-use crate::model::refusal::Refusal;
 use crate::model::vocabulary::{Operation, State};
 use crate::policy;
 use crate::ports::change::Change;
-use crate::ports::transition::{Transition, tombstone};
+use crate::ports::transition::{Transition, TransitionOutcome, tombstone};
 use crate::ports::{refusals, retry};
 use crate::recall::read;
 use crate::summaries;
 use crate::tenant::bans::{BanCause, BanReason};
 use crate::tenant::{bans, stores};
-
-#[derive(Debug, Clone)]
-pub enum TransitionOutcome {
-    Done(Box<Memory>),
-    Refused(Refusal),
-}
 
 /// How a memory is forgotten.
 #[derive(Debug, Clone, Default)]
@@ -68,12 +61,6 @@ impl Engine {
             Ok(TransitionOutcome::Done(Box::new(read::read_by_id(self, caller, memory)?)))
         })
     }
-
-    /// Switches a memory's always-inject on or off.
-    pub fn pin(&self, caller: &Caller, memory: MemoryId, always_inject: bool) -> Result<TransitionOutcome, Error> {
-        self.ensure_memory_enabled()?;
-        retry::retry_lost_race(self, || pin_once(self, caller, memory, always_inject))
-    }
 }
 
 /// What forgetting writes: a tombstone, and the ban that keeps the value from coming back.
@@ -98,27 +85,4 @@ pub(crate) fn plan_tombstone(
         .with_event(EventName::Forgotten)
         .with_field("may_return", may_return);
     Ok(forget.plan(engine, caller, change, tombstone).0)
-}
-
-fn pin_once(
-    engine: &Engine,
-    caller: &Caller,
-    memory: MemoryId,
-    always_inject: bool,
-) -> Result<TransitionOutcome, Error> {
-    let current = read::read_by_id(engine, caller, memory)?;
-    let store = stores::open_store(engine, caller, &current.store)?;
-    if let Err(refusal) = policy::may_write(caller, &store, &current.scope, current.kind, true) {
-        return Ok(TransitionOutcome::Refused(refusals::log_refusal(engine, caller, &store.slug, refusal)?));
-    }
-    if !current.state.is_changeable() {
-        return Err(Error::conflict("conflict.state", format!("the memory is {}", current.state)));
-    }
-    let pin = Transition::new(&current, Operation::Pin)
-        .with_event(EventName::Pinned)
-        .with_field("always_inject", always_inject);
-    let change = Change::new(caller.tenant, engine.clock.now());
-    let (change, pinned) = pin.plan(engine, caller, change, |memory| memory.always_inject = always_inject);
-    engine.commit(change)?;
-    Ok(TransitionOutcome::Done(Box::new(pinned)))
 }

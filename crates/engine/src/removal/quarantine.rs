@@ -58,26 +58,10 @@ impl Engine {
         if let Some(refusal) = reviewers_only(caller) {
             return Ok(QuarantineOutcome::Refused(refusals::log_refusal(self, caller, "", refusal)?));
         }
-        let root = load_any_memory(self, caller, memory)?;
-        let mut held: Vec<Memory> = vec![root.clone()];
-        held.extend(lineage::find_descendants(self, caller.tenant, &HashSet::from([root.id]), &[State::Constrained])?);
-        let everything = Readable::whole_tenant(caller.tenant);
-        let mark = quarantine_mark(root.id, None);
-        let mut free = Vec::new();
-        for memory in held.into_iter().filter(|memory| memory.state == State::Constrained) {
-            let last = self.backend.get_version(&everything, memory.version)?;
-            let by_this = |reason: &String| reason.starts_with(&mark);
-            if last.is_some_and(|v| v.operation == Operation::Constrain && v.reason.as_ref().is_some_and(by_this)) {
-                free.push(memory);
-            }
-        }
-        if free.is_empty() {
-            return Err(Error::conflict("conflict.state", "nothing is held back by a quarantine of this memory"));
-        }
-        for batch in free.chunks(MEMORIES_PER_BATCH) {
-            self.commit(plan_release(self, caller, batch, reason)?)?;
-        }
-        Ok(QuarantineOutcome::Done(Box::new(QuarantineReach { memories: free, reached: Vec::new() })))
+        // Kept over the attempts: batches that were committed before a lost race are part of the answer.
+        let mut released = Vec::new();
+        retry::retry_lost_race(self, || release_once(self, caller, memory, reason, &mut released))?;
+        Ok(QuarantineOutcome::Done(Box::new(QuarantineReach { memories: released, reached: Vec::new() })))
     }
 }
 
@@ -104,6 +88,36 @@ fn quarantine_once(
     let ids: Vec<MemoryId> = held.iter().map(|memory| memory.id).chain([root.id]).collect();
     let reached = lineage::list_audience(engine, caller.tenant, ids.iter())?;
     Ok(QuarantineOutcome::Done(Box::new(QuarantineReach { memories: held, reached })))
+}
+
+fn release_once(
+    engine: &Engine,
+    caller: &Caller,
+    memory: MemoryId,
+    reason: Option<&str>,
+    released: &mut Vec<Memory>,
+) -> Result<(), Error> {
+    let root = load_any_memory(engine, caller, memory)?;
+    let mut held: Vec<Memory> = vec![root.clone()];
+    held.extend(lineage::find_descendants(engine, caller.tenant, &HashSet::from([root.id]), &[State::Constrained])?);
+    let everything = Readable::whole_tenant(caller.tenant);
+    let mark = quarantine_mark(root.id, None);
+    let mut free = Vec::new();
+    for memory in held.into_iter().filter(|memory| memory.state == State::Constrained) {
+        let last = engine.backend.get_version(&everything, memory.version)?;
+        let by_this = |reason: &String| reason.starts_with(&mark);
+        if last.is_some_and(|v| v.operation == Operation::Constrain && v.reason.as_ref().is_some_and(by_this)) {
+            free.push(memory);
+        }
+    }
+    if free.is_empty() && released.is_empty() {
+        return Err(Error::conflict("conflict.state", "nothing is held back by a quarantine of this memory"));
+    }
+    for batch in free.chunks(MEMORIES_PER_BATCH) {
+        engine.commit(plan_release(engine, caller, batch, reason)?)?;
+        released.extend_from_slice(batch);
+    }
+    Ok(())
 }
 
 /// What puts memories out of use. Their text is held back with them: saving it again is no way out.

@@ -5,6 +5,7 @@ pub(crate) mod clear;
 pub(crate) mod draft_review;
 pub mod idempotency;
 pub(crate) mod patch;
+pub(crate) mod pin;
 pub(crate) mod plan;
 pub(crate) mod quota;
 pub(crate) mod remember;

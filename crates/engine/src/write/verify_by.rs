@@ -12,9 +12,8 @@ use crate::model::vocabulary::{Operation, State};
 use crate::policy;
 use crate::ports::change::Change;
 use crate::ports::refusals;
-use crate::ports::transition::Transition;
+use crate::ports::transition::{Transition, TransitionOutcome};
 use crate::recall::read;
-use crate::removal::forget::TransitionOutcome;
 use crate::tenant::stores;
 
 impl Engine {
