@@ -65,6 +65,7 @@ impl HttpEmbedder {
             .timeout_global(Some(config.timeout))
             // Only the configured address was checked, so redirects are not followed.
             .max_redirects(0)
+            // The status decides whether a failure is worth a retry.
             .http_status_as_error(false)
             .proxy(proxy.map_err(|_| EmbedError::Broken("the proxy address is not valid".to_owned()))?)
             .build()
@@ -130,6 +131,7 @@ impl HttpEmbedder {
     fn check_reply(&self, reply: EmbeddingReply, count: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
         let mut vectors = vec![Vec::new(); count];
         for row in reply.data {
+            // The first vector fixes the length where the configuration does not.
             let dimensions = *self.dimensions.get_or_init(|| row.embedding.len());
             if row.embedding.len() != dimensions || dimensions == 0 {
                 return Err(EmbedError::Broken(format!(

@@ -10,6 +10,7 @@ pub(crate) fn is_latin(text: &str) -> bool {
         letters += 1;
         latin += usize::from(letter < LATIN_END);
     }
+    // True for a text without letters: numbers and symbols are the same in every script.
     latin * 2 >= letters
 }
 

@@ -33,6 +33,7 @@ impl StaticEmbedder {
         let mut total = vec![0f32; self.vocabulary.dimensions()];
         let mut tokens_left = TOKENS_MAX;
         for_each_piece(&self.vocabulary, text, |piece| {
+            // An unknown word has no vector but counts as read.
             if let Piece::Token(token) = piece {
                 let (scale, row) = self.vocabulary.token_vector(token);
                 row_sum::add_scaled_row(&mut total, scale, row);

@@ -112,6 +112,7 @@ fn self_attention(layer: &Layer, x: &Array2<f32>, batch: &[&[u16]]) -> Array2<f3
     let mut mixed = Array2::zeros(x.raw_dim());
     for (start, end) in text_spans(batch) {
         for head in 0..HEAD_COUNT {
+            // The rows of `qkv` hold all queries, then all keys, then all values; each head has a slice of them.
             let part = |which: usize| {
                 let at = which * EMBEDDING_DIMENSIONS + head * HEAD_DIMENSIONS;
                 qkv.slice(s![start..end, at..at + HEAD_DIMENSIONS])

@@ -35,6 +35,7 @@ impl Vocabulary {
         if bytes.len() < HEADER_BYTES || &bytes[..8] != MAGIC {
             return Err(broken_error("the file is not a vector table"));
         }
+        // Header: magic, then little-endian fields of 32 bits, then the name, padded with zeros.
         let number = |at: usize| u32_at(bytes, at) as usize;
         let name = bytes[64..HEADER_BYTES].split(|b| *b == 0).next().unwrap_or_default();
         let vocabulary = Vocabulary {

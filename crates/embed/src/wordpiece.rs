@@ -61,6 +61,7 @@ fn classify_char(c: char) -> CharKind {
             _ => CharKind::Letter,
         };
     }
+    // The reference drops the replacement character, although its category is a symbol.
     if c == '\u{fffd}' {
         return CharKind::Dropped;
     }

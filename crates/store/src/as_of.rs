@@ -1,4 +1,4 @@
-//! Searching memories as they stood at an earlier time: the parts that need no database, shared by both backends.
+//! Search in earlier versions of memories: the functions that need no database, shared by both backends.
 
 use engine::model::memory::Memory;
 use engine::ports::{Candidate, CandidateQuery, CorpusStats};
@@ -13,7 +13,7 @@ pub(crate) fn count_stats(candidates: &[Candidate], find: &CandidateQuery) -> Co
     }
 }
 
-/// Whether the summary line holds the text as typed. The column `summary` is stored in lower case, so is this.
+/// Whether the summary line contains the text. Compares in lower case, as the column `summary` is stored.
 pub(crate) fn matches_substring(memory: &Memory, find: &CandidateQuery) -> bool {
     find.substring.as_ref().is_some_and(|text| memory.summary_line().to_lowercase().contains(text))
 }

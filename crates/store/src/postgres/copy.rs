@@ -160,6 +160,7 @@ impl CopyEndpoint for PostgresEndpoint {
             {
                 for param in value_params(value, column.kind) {
                     params.push(param);
+                    // The driver sends the text; the server converts it.
                     let cast = if column.kind == ColumnKind::Json { "::text::jsonb" } else { "" };
                     placeholders.push(format!("{}{cast}", param_placeholder(params.len())));
                 }
@@ -229,6 +230,7 @@ fn column_list(columns: &[Column]) -> String {
         _ => stored_columns(column).join(", "),
     };
     match columns {
+        // The table `heads` has no key columns, but a select needs one.
         [] => "1".to_owned(),
         columns => columns.iter().map(name).collect::<Vec<_>>().join(", "),
     }

@@ -105,6 +105,7 @@ pub(super) fn write_entry(
             scope
         }
     };
+    // Before the version, which refers to it.
     statements.push(write_memory_row(scope, memory, entry.previous().is_some()));
     statements.push(insert_version(entry)?);
     write_tags(statements, memory, previous_row.is_some());

@@ -9,6 +9,7 @@ use super::recall::VectorSupport;
 use super::row_codec::{Statement, params, read_column, read_count};
 
 pub(super) async fn read_health(pool: &Pool, vectors: &VectorSupport) -> Result<BackendHealth, Fault> {
+    // `memory_count()` runs with the owner's rights: row-level security would show one tenant only.
     let facts = Statement::new(
         "select current_setting('server_version'), (select max(number) from migrations)::bigint,
            pg_database_size(current_database()), memory_count()",

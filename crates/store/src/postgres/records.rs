@@ -56,6 +56,7 @@ pub(super) fn to_tenant(row: &SqlRow) -> Result<Tenant, Fault> {
 }
 
 pub(super) fn upsert_row(tenant: TenantId, row: &Row) -> Result<Statement, Fault> {
+    // The body is sent as text, whose type the driver knows, and converted by the server.
     let sql = format!(
         "insert into {} (tenant, id, state, subject, parent, at, body)
          values ($1, $2, $3, $4, $5, $6, $7::text::jsonb)

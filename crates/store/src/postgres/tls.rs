@@ -37,6 +37,7 @@ impl Tls {
             .with_safe_default_protocol_versions()
             .map_err(|error| StoreError::Unavailable(format!("TLS cannot be set up: {error}")))?;
         let config = match trust {
+            // As in libpq: `prefer` and `require` encrypt without authenticating the server.
             CertificateTrust::AnyCertificate => {
                 builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAnyCertificate(provider)))
             }

@@ -65,6 +65,7 @@ impl HeadCache {
     /// Called inside the transaction: only then can no other connection write any more.
     pub(super) fn drop_if_outdated(&mut self, conn: &Connection) -> Result<(), Fault> {
         let version = conn.prepare_cached("pragma data_version")?.query_row([], |row| row.get(0))?;
+        // Dropping all is simpler than evicting some, and rare.
         if self.version != Some(version) || self.cached.len() > HEADS_MAX {
             self.cached.clear();
         }
@@ -124,6 +125,7 @@ fn write_change(
             held_guards.push(guard.clone());
         }
     }
+    // Before the writes: where one fails half-way, the guards must not stay cached either.
     if change.writes.iter().any(writes_rows) {
         held_guards.clear();
     }

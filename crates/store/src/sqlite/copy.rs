@@ -63,6 +63,7 @@ fn source_table(table: &Table) -> String {
 
 fn column_list(columns: &[Column]) -> String {
     match columns {
+        // The table `heads` has no key columns, but a select needs one.
         [] => "1".to_owned(),
         columns => columns.iter().map(|column| column.name).collect::<Vec<_>>().join(", "),
     }

@@ -96,6 +96,7 @@ pub(super) fn erase_place(conn: &Connection, tenant: TenantId, at: Timestamp, pl
     let Some(scope) = scopes::find_scope_id(conn, tenant, place)? else { return Ok(0) };
     let tenant_id = id_bytes(tenant.0);
     with_erasure_allowed(conn, tenant, at, || {
+        // Rows that refer to `memories` go before it, because of the foreign keys.
         for table in ["recalls", "versions"] {
             let sql = format!(
                 "delete from {table}

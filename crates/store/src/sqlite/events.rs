@@ -30,6 +30,7 @@ pub(super) fn events_after(conn: &Connection, tenant: TenantId, after: u64, limi
          order by seq
          limit ?3",
     )?;
+    // SQLite integers are signed, and the driver refuses larger numbers.
     let mut rows = statement.query((id_bytes(tenant.0), after.min(i64::MAX as u64), limit.min(i64::MAX as usize)))?;
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {

@@ -32,6 +32,7 @@ impl ToStoreError for rusqlite::Error {
                 | ErrorCode::SystemIoFailure,
             ) => StoreError::Unwritable(text),
             Some(ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch) => StoreError::Corrupt(text),
+            // `busy_handler::add_file_name` replaces the text.
             Some(ErrorCode::DatabaseBusy) => StoreError::Busy("the database".to_owned()),
             Some(_) => StoreError::Unavailable(text),
             // No SQLite code: the driver could not read a column in the type we write there.

@@ -80,6 +80,7 @@ impl FileIdentity {
 
     /// A file that got shorter was either compacted (`vacuum`), and its header says so, or truncated from outside.
     fn check_not_truncated(&self) -> Result<(), StoreError> {
+        // A file that vanished just now is found by the identity check next time.
         let Ok(file) = std::fs::metadata(&self.path) else { return Ok(()) };
         let (bytes, bytes_before) = (file.len(), self.bytes.load(Ordering::Relaxed));
         if bytes < bytes_before && self.header_bytes().is_none_or(|expected| expected > bytes) {

@@ -83,7 +83,8 @@ impl GroupWriter {
         GroupWriter { conn, notifier, first_failure: None, needs_scrub: false, sync_count, heads: HeadCache::default() }
     }
 
-    /// Writes a group and calls every callback. Returns it where the file is busy; callers that wait are then told.
+    /// Writes a group and calls the callbacks. Where the file is busy, waiting callers get the error and the other jobs
+    /// are returned for a retry.
     pub(super) fn process_group(&mut self, mut group: Vec<WriteJob>) -> Option<BusyGroup> {
         let outcomes = match self.write_group(&group) {
             Err(error @ StoreError::Busy(_)) => {
@@ -94,6 +95,7 @@ impl GroupWriter {
             Err(error) => group.iter().map(|_| Err(clone_error(&error))).collect(),
             Ok(outcomes) => outcomes,
         };
+        // Wakes threads that wait for events, and the checkpointer.
         self.notifier.notify_all();
         for (job, outcome) in group.into_iter().zip(outcomes) {
             match (job, outcome) {
@@ -125,6 +127,7 @@ impl GroupWriter {
     }
 
     fn write_group(&mut self, group: &[WriteJob]) -> Result<Vec<Result<JobOutcome, StoreError>>, StoreError> {
+        // Jobs are written in order, so everything queued before these flushes is written already.
         if group.iter().all(|job| matches!(job, WriteJob::Flush(_))) {
             return Ok(group.iter().map(|_| Ok(JobOutcome::Flushed)).collect());
         }
@@ -133,6 +136,7 @@ impl GroupWriter {
         // Set even where the transaction failed: its pages may have reached the log.
         self.needs_scrub |= group.iter().any(WriteJob::erases_text);
         let outcomes = written?;
+        // A group in which every job failed has written nothing and needs no sync.
         self.sync_count.fetch_add(u64::from(outcomes.iter().any(Result::is_ok)), Ordering::Relaxed);
         Ok(outcomes)
     }
@@ -195,6 +199,8 @@ fn try_transaction(
         // Left open by a panic.
         execute_sql(conn, "rollback")?;
     }
+    // Immediate: a deferred transaction takes the write lock at its first write, and fails where another connection has
+    // written since it began.
     execute_sql(conn, "begin immediate")?;
     heads.drop_if_outdated(conn)?;
     let mut outcomes = Vec::with_capacity(group.len());

@@ -39,6 +39,7 @@ fn apply_migrations(conn: &Connection, last: u32) -> Result<(), Fault> {
             (number, migration.name, migration.sha256()),
         )?;
     }
+    // Both pragmas write to the file header and so belong to the transaction.
     conn.pragma_update(None, "application_id", APPLICATION_ID)?;
     conn.pragma_update(None, "user_version", last)?;
     Ok(())

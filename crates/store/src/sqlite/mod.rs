@@ -137,6 +137,7 @@ fn create_private_file(path: &Path) -> std::io::Result<()> {
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         folder.recursive(true).create(parent)?;
     }
+    // Not `truncate`: the file may hold a database. Not `create_new`: another process may create it at the same time.
     file.append(true).create(true).open(path).map(drop)
 }
 

@@ -44,6 +44,7 @@ pub(super) fn open_writer(path: Option<&Path>, options: &SqliteOptions) -> Resul
     enable_wal(&conn, path, options)?;
     // `wal_vfs` relies on the sync of the log before each commit.
     conn.pragma_update(None, "synchronous", "full")?;
+    // Off by default in SQLite, and set per connection.
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     // Deleted text is overwritten with zeros: redacted and erased text must not stay in free pages.
@@ -100,6 +101,7 @@ fn configure_connection(conn: &Connection, cache_kib: i64) -> Result<(), Fault> 
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // A negative size is in KiB, a positive one in pages.
     conn.pragma_update(None, "cache_size", -cache_kib)?;
+    // Sorting must not write content to temporary files, which would stay outside of redaction and erasure.
     conn.pragma_update(None, "temp_store", "memory")?;
     Ok(())
 }
@@ -125,6 +127,7 @@ impl Readers {
             Readers::File { path, wait_max, idle } => {
                 let pooled = lock(idle).pop();
                 let conn = pooled.map_or_else(|| open_reader(path, *wait_max), Ok)?;
+                // A panic in `work` drops the connection, so only one without an open transaction is reused.
                 let answer = in_transaction(&conn, work);
                 let mut idle = lock(idle);
                 if idle.len() < IDLE_MAX {

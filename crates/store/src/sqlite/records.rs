@@ -30,6 +30,7 @@ fn to_tenant(row: &rusqlite::Row<'_>) -> Result<Tenant, Fault> {
 }
 
 pub(super) fn ensure_tenant(conn: &Connection, wanted: &Tenant) -> Result<Tenant, Fault> {
+    // No race: this runs in the write transaction.
     if let Some(existing) = find_tenant(conn, &wanted.slug)? {
         return Ok(existing);
     }

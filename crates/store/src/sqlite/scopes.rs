@@ -95,6 +95,7 @@ pub(super) fn visible_scopes(
             visible.extend(run(&mut conn.prepare_cached(&sql)?)?);
             Ok::<(), Fault>(())
         };
+    // The narrowest condition goes into the query, so that it uses an index; `collect_visible` tests the rest.
     match (&readable.scopes, filter) {
         (_, Filter { places, .. }) if !places.is_empty() => {
             for place in places.iter().filter(|place| readable.sees_scope(&place.scope)) {

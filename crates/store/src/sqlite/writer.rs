@@ -209,7 +209,7 @@ impl WriteQueue {
         }
     }
 
-    /// The group writer with the lingering jobs, if nobody writes or queues for it.
+    /// The group writer with the lingering jobs, if no thread writes and no caller queues.
     fn try_take_group(&self) -> Option<(MutexGuard<'_, GroupWriter>, Vec<WriteJob>)> {
         let group_writer = self.group_writer.try_lock().ok()?;
         let mut queue = lock(&self.state);
@@ -237,9 +237,11 @@ impl WriteQueue {
     }
 
     fn take_group(&self, queue: &mut QueueState) -> Vec<WriteJob> {
+        // Only a full queue has blocked callers.
         if queue.is_full(true) || queue.is_full(false) {
             self.room_freed.notify_all();
         }
+        // The oldest jobs, in their order.
         let rest = queue.jobs.split_off(queue.jobs.len().min(GROUP_MAX));
         let group = std::mem::replace(&mut queue.jobs, rest);
         let waited_for = group.iter().filter(|job| job.is_waited_for()).count();

@@ -164,6 +164,7 @@ impl SearchQuery {
         let TextWeights { k1, b_short, b_per_doubling, short_tokens, full, .. } = TextWeights::default();
         let [k1, b_short, b_per_doubling, short, full] =
             [k1, b_short, b_per_doubling, short_tokens, full].map(|value| push_param(&mut self.params, value));
+        // Document frequencies are counted over `posting`, before the other conditions of the filter.
         format!(
             "posting as materialized (
                select m.*
@@ -214,6 +215,8 @@ impl SearchQuery {
              and octet_length(m.vector) = {size}{}{}",
             self.counted, self.wanted
         );
+        // `near` uses the HNSW index, which is built for cosine distance. `every` compares one by one and runs only
+        // where `near` was skipped or found too few.
         format!(
             "near as materialized (
                select m.memory

@@ -137,6 +137,7 @@ fn find_neighbours(
 ) -> Result<Vec<[u8; 16]>, Fault> {
     let Some(neighbours) = find.neighbours.filter(|_| !best.is_empty()) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
+    // No scopes: the join keeps each neighbour in the scope of its turn.
     let mut clauses = filter::within_scopes(readable, &[]);
     filter::filter_conditions(&mut clauses, readable, &find.filter);
     let sql = format!(

@@ -102,6 +102,7 @@ impl RecallIndex {
             if is_ahead && !lenient {
                 return Ok(None);
             }
+            // In the same transaction as the partitions were compared with, so both see the same memories.
             let allowed = search::allowed_memories(conn, readable, &find.filter, &scopes)?;
             search::search_partitions(&parts, readable, find, allowed.as_ref())
         };
@@ -175,6 +176,7 @@ fn one_shot_partitions(
 
 impl PartitionCache {
     fn update_bytes(&mut self, key: (TenantId, i64), bytes: usize) {
+        // Another search may have evicted it meanwhile.
         if let Some(part) = self.parts.get_mut(&key) {
             self.bytes = self.bytes - part.bytes + bytes;
             part.bytes = bytes;

@@ -69,6 +69,7 @@ impl OneShotQuery {
         let mut near = f32::NEG_INFINITY;
         if let (Some(query), Some((scale, values))) = (&self.query, vector.and_then(Vector::read_parts))
             && values.len() == query.dimensions()
+            // Zero marks a missing vector.
             && scale > 0.0
         {
             self.values.clear();

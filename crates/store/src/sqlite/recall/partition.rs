@@ -126,6 +126,7 @@ impl Partition {
     /// Whether more than half of the rows are replaced, so that loading the partition again is cheaper than keeping
     /// them.
     pub(super) fn is_stale(&self) -> bool {
+        // A small partition is cheap to keep, however many rows are replaced.
         self.dead > 1_000 && self.dead * 2 > self.metas.len()
     }
 

@@ -174,6 +174,7 @@ impl<'a> PartitionView<'a> {
         }
         let mut counted: Vec<bool> = part.metas.iter().map(|meta| tests.is_counted(meta)).collect();
         if let Some(author) = tests.author {
+            // Other authors' memories that wait for review must not even count in the statistics.
             for (doc, _) in part.authors.iter().filter(|(_, name)| *name != author) {
                 counted[*doc as usize] = false;
             }
@@ -188,6 +189,7 @@ impl<'a> PartitionView<'a> {
         let lens = part.lens.iter().zip(&counted);
         let total_len = lens.map(|(len, counted)| u64::from(*len) * u64::from(*counted)).sum();
         let docs = counted.iter().map(|counted| u64::from(*counted)).sum();
+        // A mask that excludes nothing becomes `None`, which is faster to test.
         let some = |mask: Vec<bool>| mask.contains(&false).then_some(mask);
         PartitionView { part, postings, counted: some(counted), wanted: some(wanted), docs, total_len }
     }
