@@ -78,7 +78,7 @@ use crate::ports::{Backend, Clock, Embedder};
 /// The product behind every door: a backend, an embedder, a clock, and the rules.
 #[derive(Clone)]
 pub struct Engine {
-    pub backend: Arc<dyn Backend>,
+    backend: Arc<dyn Backend>,
     pub embedder: Arc<dyn Embedder>,
     pub clock: Arc<dyn Clock>,
     pub settings: Arc<Settings>,

@@ -1,8 +1,9 @@
-//! The database behind the engine, for those who operate it: its health, never its content.
+//! The database behind the engine, for operators and benchmarks.
 
 use crate::Engine;
 use crate::model::error::StoreError;
-use crate::ports::{Backend, BackendHealth, Tenant};
+use crate::policy::Readable;
+use crate::ports::{Backend, BackendHealth, CandidateQuery, CandidateSet, Tenant};
 
 /// What an operator may ask of the database.
 #[derive(Clone, Copy)]
@@ -30,6 +31,11 @@ impl Database<'_> {
     /// Waits until everything handed over for writing is durable.
     pub fn flush(&self) -> Result<(), StoreError> {
         self.backend.flush()
+    }
+
+    /// Candidates as the backend finds them, before ranking: what benchmarks time.
+    pub fn find_candidates(&self, readable: &Readable, query: &CandidateQuery) -> Result<CandidateSet, StoreError> {
+        self.backend.find_candidates(readable, query)
     }
 
     pub fn list_tenants(&self) -> Result<Vec<Tenant>, StoreError> {

@@ -80,7 +80,7 @@ impl ServeArgs {
             local: self.local.then_some(caller),
             ..settings.clone()
         };
-        let data = engine.backend.health()?.location;
+        let data = engine.database().health()?.location;
         let report_start = |bound: SocketAddr| {
             let docs = format!("http://{bound}/docs");
             let started = StartupInfo { address: format!("http://{bound}"), docs, data, admin_key, local: self.local };

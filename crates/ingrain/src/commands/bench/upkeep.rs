@@ -114,7 +114,7 @@ fn join_thread(thread: ScopedJoinHandle<'_, Result<Figures, Failure>>) -> Result
 
 /// Measures writes and syncs of one page in a file next to the database, until stopped. Empty for a server database.
 fn measure_disk(session: &Session, stop: &AtomicBool, every: Duration) -> Result<Figures, Failure> {
-    let location = session.engine.backend.health()?.location;
+    let location = session.engine.database().health()?.location;
     let folder = Path::new(&location).parent().filter(|folder| folder.is_dir());
     let Some(folder) = folder else { return Ok(Figures::default()) };
     let path = folder.join("bench-disk.tmp");
