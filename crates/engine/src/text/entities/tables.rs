@@ -1,6 +1,8 @@
-//! The words entities are read by. Lower case.
+//! Word tables of the entity reader, all in lower case. To add a word, add it to its table; `lexicon` builds one lookup
+//! from all of them.
 use super::EntityKind;
 
+/// Flags and keys of assignments with the kind of their value. Without a dash a word counts only with its `=`.
 pub(super) const FLAGS: &[(&str, EntityKind)] = &[
     ("-n", EntityKind::Namespace),
     ("--namespace", EntityKind::Namespace),
@@ -14,10 +16,13 @@ pub(super) const FLAGS: &[(&str, EntityKind)] = &[
     ("app", EntityKind::Service),
 ];
 
+// Words for a kind, beside which a name stands.
 pub(super) const NAMESPACE_WORDS: &[&str] = &["namespace", "ns"];
 pub(super) const SERVICE_WORDS: &[&str] = &["service", "svc", "microservice"];
+/// Words that make an ambiguous environment beside them certain: "test cluster".
 pub(super) const ENVIRONMENT_WORDS: &[&str] = &["environment", "environments", "env", "cluster", "clusters"];
 
+/// Words for resources, with the short names of kubectl.
 #[rustfmt::skip]
 pub(super) const RESOURCE_WORDS: &[&str] = &[
     "deployment", "deploy", "pod", "po", "statefulset", "sts", "daemonset", "ds", "replicaset", "rs", "configmap", "cm", "secret", "ingress", "ing",
@@ -25,7 +30,7 @@ pub(super) const RESOURCE_WORDS: &[&str] = &[
     "gateway", "certificate", "database", "queue", "bucket", "topic", "table", "container", "host", "vm",
 ];
 
-/// Spelling, name, and whether the word alone says it (`test` is an ordinary word).
+/// Rows of spelling, canonical name, and whether the word alone is enough (`test` is an ordinary word and is not).
 pub(super) const ENVIRONMENTS: &[(&str, &str, bool)] = &[
     ("prod", "prod", true),
     ("production", "prod", true),
@@ -46,7 +51,7 @@ pub(super) const ENVIRONMENTS: &[(&str, &str, bool)] = &[
     ("demo", "demo", false),
 ];
 
-/// Software that runs as a service nearly everywhere, under the name people use.
+/// Well-known software that runs as a service: spelling and canonical name.
 #[rustfmt::skip]
 pub(super) const SERVICES: &[(&str, &str)] = &[
     ("nginx", "nginx"), ("postgres", "postgres"), ("postgresql", "postgres"), ("mysql", "mysql"), ("mariadb", "mariadb"), ("redis", "redis"),
@@ -58,7 +63,7 @@ pub(super) const SERVICES: &[(&str, &str)] = &[
     ("kubernetes", "kubernetes"), ("k8s", "kubernetes"),
 ];
 
-/// Words before "service" or "pod" that name none.
+/// Words that are no name before "service" or "pod": articles, verbs, adjectives.
 #[rustfmt::skip]
 pub(super) const NOT_NAMES: &[&str] = &[
     "the", "an", "this", "that", "these", "those", "our", "your", "their", "its", "my", "his", "her", "each", "every", "any", "some", "all", "no", "one",
