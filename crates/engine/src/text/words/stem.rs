@@ -58,17 +58,19 @@ const STOP_WORD_BYTES_MAX: usize = 10;
 /// word, insert it in its place; memories indexed before keep it in their index.
 #[rustfmt::skip]
 const STOP_WORDS: &[&str] = &[
-    "a", "about", "above", "after", "again", "against", "all", "also", "am", "an", "and", "any", "are", "arent", "as", "at", "be",
-    "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "cannot", "cant", "could", "couldnt", "d", "did",
-    "didnt", "do", "does", "doesnt", "doing", "dont", "down", "during", "each", "few", "for", "from", "had", "hadnt", "has", "hasnt",
-    "have", "havent", "having", "he", "hed", "her", "here", "heres", "hers", "herself", "hes", "him", "himself", "his", "how", "hows", "i",
-    "if", "im", "in", "into", "is", "isnt", "it", "itd", "itll", "its", "itself", "ive", "just", "let", "lets", "ll", "m", "me", "more",
-    "most", "my", "myself", "no", "nor", "not", "of", "off", "on", "once", "only", "or", "other", "our", "ours", "ourselves", "out", "over",
-    "own", "re", "s", "same", "she", "shes", "should", "shouldnt", "so", "some", "such", "t", "than", "that", "thats", "the", "their",
-    "theirs", "them", "themselves", "then", "there", "theres", "these", "they", "theyd", "theyll", "theyre", "theyve", "this", "those",
-    "through", "to", "too", "under", "until", "up", "us", "ve", "very", "was", "wasnt", "we", "were", "werent", "weve", "what", "whats",
-    "when", "whens", "where", "wheres", "which", "while", "who", "whom", "whos", "whose", "why", "whys", "will", "with", "wont", "would",
-    "wouldnt", "yes", "you", "youd", "youll", "your", "youre", "yours", "yourself", "yourselves", "youve",
+    "a", "about", "above", "after", "again", "against", "all", "also", "am", "an", "and", "any", "are", "arent", "as",
+    "at", "be", "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "cannot", "cant",
+    "could", "couldnt", "d", "did", "didnt", "do", "does", "doesnt", "doing", "dont", "down", "during", "each", "few",
+    "for", "from", "had", "hadnt", "has", "hasnt", "have", "havent", "having", "he", "hed", "her", "here", "heres",
+    "hers", "herself", "hes", "him", "himself", "his", "how", "hows", "i", "if", "im", "in", "into", "is", "isnt", "it",
+    "itd", "itll", "its", "itself", "ive", "just", "let", "lets", "ll", "m", "me", "more", "most", "my", "myself", "no",
+    "nor", "not", "of", "off", "on", "once", "only", "or", "other", "our", "ours", "ourselves", "out", "over", "own",
+    "re", "s", "same", "she", "shes", "should", "shouldnt", "so", "some", "such", "t", "than", "that", "thats", "the",
+    "their", "theirs", "them", "themselves", "then", "there", "theres", "these", "they", "theyd", "theyll", "theyre",
+    "theyve", "this", "those", "through", "to", "too", "under", "until", "up", "us", "ve", "very", "was", "wasnt", "we",
+    "were", "werent", "weve", "what", "whats", "when", "whens", "where", "wheres", "which", "while", "who", "whom",
+    "whos", "whose", "why", "whys", "will", "with", "wont", "would", "wouldnt", "yes", "you", "youd", "youll", "your",
+    "youre", "yours", "yourself", "yourselves", "youve",
 ];
 
 #[cfg(test)]

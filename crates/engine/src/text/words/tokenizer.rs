@@ -136,7 +136,8 @@ fn is_chunk_char(letter: char) -> bool {
 }
 
 fn is_ideograph(letter: char) -> bool {
-    matches!(letter, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}' | '々')
+    matches!(letter,
+        '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}' | '々')
 }
 
 fn is_hiragana(letter: char) -> bool {
@@ -150,5 +151,6 @@ fn is_unspaced(letter: char) -> bool {
         && (is_ideograph(letter)
             || matches!(letter,
                 '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}'
-                | '\u{3041}'..='\u{3096}' | '\u{3099}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}' | '\u{ac00}'..='\u{d7a3}'))
+                | '\u{3041}'..='\u{3096}' | '\u{3099}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{30ff}'
+                | '\u{ac00}'..='\u{d7a3}'))
 }
