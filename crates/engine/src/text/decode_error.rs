@@ -19,8 +19,9 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
             describe_error(&error.path().to_string(), &error.inner().to_string())
         )
     })?;
-    let trailing =
-        |error: serde_json::Error| format!("at line {}, column {}: it goes on", error.line(), error.column());
+    let trailing = |error: serde_json::Error| {
+        format!("at line {}, column {}: unexpected text after the JSON value", error.line(), error.column())
+    };
     json.end().map(|()| read).map_err(trailing)
 }
 
@@ -65,7 +66,7 @@ fn reword_serde_error(error: &str) -> String {
     }
     // From the right: the quoted value itself may contain `, expected `.
     let expected = text.rsplit_once(", expected ").or_else(|| text.rsplit_once(" expected "));
-    let expected = expected.map_or("a value of another sort", |(_, expected)| expected_type_name(expected));
+    let expected = expected.map_or("a value of another type", |(_, expected)| expected_type_name(expected));
     let sort = text.strip_prefix("invalid type: ").and_then(received_type_name);
     match sort {
         Some(sort) => format!("expected {expected}, not {sort}"),
@@ -99,7 +100,7 @@ fn expected_type_name(expected: &str) -> &str {
 /// Type of the received value, from the beginning of serde's description.
 fn received_type_name(came: &str) -> Option<&'static str> {
     const SORTS: [(&str, &str); 7] = [
-        ("string", "a text"),
+        ("string", "a string"),
         ("integer", "a number"),
         ("floating point", "a number"),
         ("boolean", "`true` or `false`"),
@@ -132,15 +133,15 @@ mod tests {
     }
 
     #[test]
-    fn the_field_and_what_is_expected_are_told_and_not_the_value() {
+    fn errors_name_field_and_expected_type_and_not_the_value() {
         let check = |body: &str, expected: &str| {
-            let told = from_slice::<Body>(body.as_bytes()).expect_err("does not fit");
-            assert!(told.ends_with(expected) && !told.contains("hunter2"), "{body}: {told}");
+            let message = from_slice::<Body>(body.as_bytes()).expect_err("does not decode");
+            assert!(message.ends_with(expected) && !message.contains("hunter2"), "{body}: {message}");
         };
-        check(r#"{"limit": "hunter2"}"#, "`limit`: expected a whole number, not a text");
+        check(r#"{"limit": "hunter2"}"#, "`limit`: expected a whole number, not a string");
         check(r#"{"rows": [{"name": "a"}, {"name": 7}]}"#, "`rows[1].name`: expected a string, not a number");
         check(r#"{"rows": [{}]}"#, "`rows[0]`: missing field `name`");
         check(r#"{"rows": {"a": 1}}"#, "`rows`: expected a list, not an object");
-        check(r#"{"limit": 1} x"#, "it goes on");
+        check(r#"{"limit": 1} x"#, "unexpected text after the JSON value");
     }
 }
