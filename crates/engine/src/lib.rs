@@ -21,6 +21,7 @@ pub mod text;
 pub mod upkeep;
 pub mod write;
 
+pub use admin::database::Database;
 pub use admin::erase::{EraseTarget, TenantStatus};
 pub use admin::export::{
     EXPORT_FORMAT, ExportFile, ExportLayout, ExportLineReader, ExportPiece, ExportWriter, ExportedMemory,
@@ -31,6 +32,9 @@ pub use admin::log_verification::{BrokenEntry, LogVerification};
 pub use context::diagnose::{Diagnosis, SessionMemory, SessionReceipt, SessionReport};
 pub use context::turn::{Context, ContextRequest, RECEIPT_PENDING};
 pub use context::window::{Message, Window, WindowCut, WindowRequest};
+pub use model::run::{Run, RunOutcome};
+pub use model::turn::Turn;
+pub use recall::event_feed::EventFeed;
 pub use recall::event_visibility::EventVisibility;
 pub use recall::lineage::Lineage;
 pub use recall::read::{Listing, MemoryReference};
@@ -43,37 +47,32 @@ pub use review::propose::{Promotion, ProposalOutcome};
 pub use review::rescan::{RESCAN_ORDER, RescanReport, StoredFinding};
 pub use review::rollback::{Rollback, RollbackOutcome};
 pub use sources::audit_log::{AuditEntry, StepOutput};
-pub use sources::episodes::{EPISODES_STORE, SessionSummary, Turn};
+pub use sources::episodes::{EPISODES_STORE, SessionSummary};
 pub use sources::four_sources::{RecallQuery, RecallResults, RecalledItem, SourceFailure};
 pub use sources::ingest::{DocumentText, IngestOutcome, IngestReport, RemovedDocument};
 pub use sources::knowledge::{Document, DocumentStatus};
-pub use sources::runs::{CloseRunOutcome, CloseRunReport, CloseRunRequest, Run, RunOutcome};
+pub use sources::runs::{CloseRunOutcome, CloseRunReport, CloseRunRequest};
 pub use sources::skills::{LoadedSkills, Skill, SkillSource, SkippedSkill};
 pub use summaries::Summariser;
 pub use summaries::extractive::ExtractiveSummariser;
 pub use tenant::stores::NewStore;
 pub use upkeep::{UpkeepOptions, UpkeepReport};
-pub use write::attempt::{PendingSave, SaveStep};
 pub use write::patch::{Patch, PatchOutcome};
+pub use write::remember::{PendingSave, SaveStep};
 pub use write::remember::{Remembered, SaveOutcome, SavedMemory};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::event::EventBody;
+use crate::model::error::{Error, StoreError};
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::limits::Limits;
-use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
 use crate::model::ruleset::Rulesets;
-use crate::model::store::Store;
-use crate::model::vector::{Embedding, Vector};
 use crate::policy::Readable;
-use crate::ports::change::Change;
-use crate::ports::row::RowFilter;
-use crate::ports::{Backend, Clock, Embedder, StoreError};
+use crate::ports::change::{Change, CommitResult};
+use crate::ports::{Backend, Clock, Embedder};
 
 /// The product behind every door: a backend, an embedder, a clock, and the rules.
 #[derive(Clone)]
@@ -82,8 +81,12 @@ pub struct Engine {
     pub embedder: Arc<dyn Embedder>,
     pub clock: Arc<dyn Clock>,
     pub settings: Arc<Settings>,
-    /// Rows that hardly ever change.
-    pub known: Arc<tenant::cache::TenantCache>,
+    /// Rows that rarely change: stores, ban keys, the count of erasures. Every use is checked by a guard.
+    tenant_cache: Arc<tenant::cache::TenantCache>,
+    scan_counters: Arc<safety::scan_counters::ScanCounters>,
+    summary_requests: Arc<summaries::in_flight::SummaryRequests>,
+    /// Set for one call under an idempotency key.
+    idempotency_mark: Option<Arc<write::idempotency::IdempotencyMark>>,
 }
 
 /// What configuration can say about the engine.
@@ -103,8 +106,62 @@ pub struct Settings {
 }
 
 impl Engine {
+    pub fn new(
+        backend: Arc<dyn Backend>,
+        embedder: Arc<dyn Embedder>,
+        clock: Arc<dyn Clock>,
+        settings: Settings,
+    ) -> Engine {
+        Engine {
+            backend,
+            embedder,
+            clock,
+            settings: Arc::new(settings),
+            tenant_cache: Arc::default(),
+            scan_counters: Arc::default(),
+            summary_requests: Arc::default(),
+            idempotency_mark: None,
+        }
+    }
+
+    /// This engine as another process would have it: the same database, nothing cached.
+    #[must_use]
+    pub fn with_empty_caches(&self) -> Engine {
+        Engine {
+            tenant_cache: Arc::default(),
+            scan_counters: Arc::default(),
+            summary_requests: Arc::default(),
+            ..self.clone()
+        }
+    }
+
+    /// This engine with other settings.
+    #[must_use]
+    pub fn with_settings(&self, settings: Settings) -> Engine {
+        Engine { settings: Arc::new(settings), ..self.clone() }
+    }
+
+    /// This engine with another clock.
+    #[must_use]
+    pub fn with_clock(&self, clock: Arc<dyn Clock>) -> Engine {
+        Engine { clock, ..self.clone() }
+    }
+
+    /// How often each scanner rule found something in this process.
+    pub fn scan_counters(&self) -> &safety::scan_counters::ScanCounters {
+        &self.scan_counters
+    }
+
     fn limits(&self) -> &Limits {
         &self.settings.limits
+    }
+
+    /// Commits a change and waits until it is durable. Under an idempotency key, the first one also marks the key.
+    pub(crate) fn commit(&self, change: Change) -> Result<CommitResult, StoreError> {
+        match &self.idempotency_mark {
+            Some(mark) => mark.commit(&*self.backend, change),
+            None => self.backend.commit(change),
+        }
     }
 
     fn fresh_memory_id(&self) -> MemoryId {
@@ -121,27 +178,6 @@ impl Engine {
         Ok(policy::readable_by(caller, enabled))
     }
 
-    /// As [`Engine::readable`]; without `memory.read` nothing exists.
-    fn visible_to(&self, caller: &Caller) -> Result<Readable, Error> {
-        let closed =
-            RowFilter { state: Some("archived".to_owned()), limit: self.limits().list_max, ..RowFilter::default() };
-        let closed: Vec<Store> = ports::row::select_records(&*self.backend, caller.tenant, &closed)?;
-        let mut closed: Vec<String> = closed.into_iter().map(|store| store.slug).collect();
-        if !caller.role.may_decide_reviews() {
-            closed.push(model::store::KNOWLEDGE_DRAFTS.to_owned());
-        }
-        Ok(Readable { hidden_stores: closed, ..self.readable_by(caller)?? })
-    }
-
-    /// As [`Engine::eyes`], without the stores that are looked into by name only, unless this filter names some.
-    fn visible_for_filter(&self, caller: &Caller, filter: &ports::Filter) -> Result<Readable, Error> {
-        let mut eyes = self.visible_to(caller)?;
-        if filter.stores.is_empty() && filter.places.is_empty() {
-            eyes.hidden_stores.extend(model::store::STORES_BY_NAME_ONLY.iter().map(|slug| (*slug).to_owned()));
-        }
-        Ok(eyes)
-    }
-
     /// Asked first by every verb that changes memories. What takes text away for good and what keeps the promises made
     /// about it (redaction, erasure, upkeep) is never turned off.
     fn ensure_memory_enabled(&self) -> Result<(), Error> {
@@ -149,41 +185,5 @@ impl Engine {
             true => Err(gate::memory_disabled_refusal().into()),
             false => Ok(()),
         }
-    }
-
-    /// Does it again where what it looked at changed before it could write.
-    fn retry_lost_race<T>(&self, work: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
-        for _ in 1..self.limits().commit_attempts {
-            match work() {
-                Err(Error::Store(StoreError::Guard(_))) => {}
-                answer => return answer,
-            }
-        }
-        work()
-    }
-
-    /// Writes a refusal into the log and hands it back.
-    fn log_refusal(&self, caller: &Caller, store: &str, refusal: Refusal) -> Result<Refusal, Error> {
-        self.backend.commit(self.plan_refusal_event(caller, store, &refusal))?;
-        Ok(refusal)
-    }
-
-    /// What tells of a refusal.
-    fn plan_refusal_event(&self, caller: &Caller, store: &str, refusal: &Refusal) -> Change {
-        let now = self.clock.now();
-        self.known.scan_counters.count_blocked(refusal);
-        Change::new(caller.tenant, now).with_event(EventBody::from_refusal(caller, now, store, refusal))
-    }
-
-    /// The vector of a text, where the embedder is up. A memory without one is still found by its words.
-    fn embed_text(&self, text: &str) -> Option<Embedding> {
-        let vectors = self.embedder.embed(&[text]).ok()?;
-        let vector = Vector::quantise(vectors.first()?)?;
-        Some(Embedding { model: self.embedder.model().to_owned(), vector })
-    }
-
-    /// The vector of a memory being saved: only where making it does not hold up the save.
-    fn embed_if_instant(&self, memory: &Memory) -> Option<Embedding> {
-        self.embedder.is_instant().then(|| self.embed_text(&gate::embedding_text(memory))).flatten()
     }
 }

@@ -291,6 +291,31 @@ fn no_such_system_refusal() -> Refusal {
         .with_hint("grants come from the configuration, the key or the token")
 }
 
+/// By whom something was put up for review, from where, and for which place.
+pub(crate) struct ProposalOrigin<'a> {
+    pub scope: &'a Scope,
+    pub proposer: &'a str,
+    pub user: Option<&'a str>,
+    pub conversation: Option<&'a str>,
+}
+
+/// Reviewers see what waits in their tenant; a person what concerns him; everybody his own proposals, a program only
+/// where it made them: for the same person, in the same conversation.
+pub(crate) fn may_see_proposal(caller: &Caller, put: &ProposalOrigin<'_>) -> bool {
+    let himself = matches!(put.scope, Scope::User { user } if caller.user.as_ref() == Some(user));
+    let at_home = caller.is_in_same_conversation(put.user, put.conversation);
+    let own = put.proposer == caller.principal && (at_home || !caller.role.is_program());
+    caller.role.may_decide_reviews() || own || (himself && caller.role == Role::User)
+}
+
+/// Deeds of governance are for admins; to others the deed does not exist.
+pub(crate) fn admins_only(caller: &Caller) -> Result<(), Error> {
+    match caller.role {
+        Role::Admin => Ok(()),
+        _ => Err(Error::invalid("policy.admins_only", "only an admin may do this")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use engine::admin::keys::Settable;
 use engine::model::caller::{Caller, Grant, MemoryPermissions};
+use engine::model::key::Settable;
 use engine::model::vocabulary::Role;
 use serde::{Deserialize, Serialize};
 

@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use engine::model::caller::Caller;
 use engine::model::event::{EventBody, EventName};
+use engine::model::guard::Guard;
 use engine::model::id::TenantId;
+use engine::model::row::{Row, RowKind};
 use engine::model::scope::Scope;
 use engine::model::vector::{Embedding, Vector};
 use engine::policy::{Readable, ReadableScopes, VisibleCandidates};
-use engine::ports::change::{Change, Guard, Write};
-use engine::ports::row::{Row, RowKind};
+use engine::ports::change::{Change, Write};
 use engine::ports::{Backend, CandidateQuery};
 use engine::text::words::{QueryTerm, QueryWords};
 use jiff::Timestamp;

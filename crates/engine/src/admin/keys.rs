@@ -1,24 +1,23 @@
 //! Keys: how a program says who it is. Only a hash is kept; the key itself is shown once.
 
-use std::collections::BTreeMap;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
 
 use crate::Engine;
 use crate::gate::{check_label, check_name};
-use crate::model::caller::{Caller, Grant, MemoryPermissions};
+use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
+use crate::model::guard::Guard;
 use crate::model::id::TenantId;
-use crate::model::memory::content_sha256;
+use crate::model::key::{Key, KeyRights, Settable};
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::vocabulary::Role;
-use crate::ports::change::{Change, Guard, Write};
-use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
-use crate::tenant::pipelines::admins_only;
-use crate::vocabulary;
+use crate::policy::admins_only;
+use crate::ports::change::{Change, Write};
+use crate::ports::row;
+use crate::text::digest::content_sha256;
 
 /// Every key starts with this, so that people and scanners know one when they see it.
 pub const KEY_MARK: &str = "ing_";
@@ -33,92 +32,6 @@ const LAST_USE_INTERVAL_SECS: i64 = 60;
 /// Longest a key that was turned may work on, in seconds: thirty days, in which every holder can be told.
 pub const OVERLAP_SECS_MAX: i64 = 30 * 86_400;
 
-vocabulary! {
-    /// What a key may say about itself in headers of each call.
-    Settable ("header") {
-        Agent = "agent",
-        User = "user",
-        Conversation = "conversation",
-        Session = "session",
-        Run = "run",
-        Pipeline = "pipeline",
-    }
-}
-
-/// What the holder of a key is and may do.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct KeyRights {
-    pub role: Role,
-    #[serde(default)]
-    pub agent: Option<String>,
-    #[serde(default)]
-    pub user: Option<String>,
-    #[serde(default)]
-    pub pipeline: Option<String>,
-    #[serde(default)]
-    pub unattended: bool,
-    #[serde(default)]
-    pub rules: MemoryPermissions,
-    #[serde(default)]
-    pub grants: BTreeMap<String, Grant>,
-    #[serde(default)]
-    pub may_set: Vec<Settable>,
-    /// Runs the installation: makes tenants. Given at the machine only.
-    #[serde(default)]
-    pub operator: bool,
-}
-
-impl KeyRights {
-    pub fn for_role(role: Role) -> KeyRights {
-        KeyRights {
-            role,
-            agent: None,
-            user: None,
-            pipeline: None,
-            unattended: false,
-            rules: MemoryPermissions::default(),
-            grants: BTreeMap::new(),
-            may_set: Vec::new(),
-            operator: false,
-        }
-    }
-}
-
-/// A key as it is kept.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Key {
-    pub id: String,
-    pub name: String,
-    /// The first characters.
-    pub prefix: String,
-    /// Of the whole key.
-    pub sha256: String,
-    pub rights: KeyRights,
-    pub created_by: String,
-    pub created_at: Timestamp,
-    pub expires_at: Option<Timestamp>,
-    pub last_used_at: Option<Timestamp>,
-    pub revoked_at: Option<Timestamp>,
-    /// The key this one took over from.
-    pub rotated_from: Option<String>,
-}
-
-impl SideRecord for Key {
-    const KIND: RowKind = RowKind::Keys;
-    fn row_id(&self) -> String {
-        self.id.clone()
-    }
-    fn row_time(&self) -> Timestamp {
-        self.created_at
-    }
-    fn row_state(&self) -> String {
-        if self.revoked_at.is_some() { "revoked" } else { "active" }.to_owned()
-    }
-    fn row_subject(&self) -> String {
-        self.sha256.clone()
-    }
-}
-
 /// A key just made: the only moment its text is known.
 #[derive(Clone, Debug)]
 pub struct IssuedKey {
@@ -132,33 +45,6 @@ pub struct NewKey {
     pub name: String,
     pub rights: KeyRights,
     pub expires_at: Option<Timestamp>,
-}
-
-impl Key {
-    pub fn is_valid(&self, now: Timestamp) -> bool {
-        self.revoked_at.is_none() && self.expires_at.is_none_or(|at| at > now)
-    }
-
-    /// Who calls with this key, before its headers are read.
-    pub fn to_caller(&self, tenant: TenantId) -> Caller {
-        let rights = &self.rights;
-        let name = match rights.role {
-            Role::User => rights.user.as_deref(),
-            Role::Agent | Role::Service => rights.agent.as_deref(),
-            Role::Admin | Role::Reviewer => None,
-        };
-        Caller {
-            principal: format!("{}:{}", rights.role, name.unwrap_or(&self.name)),
-            role: rights.role,
-            agent: rights.agent.clone(),
-            user: rights.user.clone(),
-            pipeline: rights.pipeline.clone(),
-            unattended: rights.unattended,
-            grants: rights.grants.clone(),
-            rules: rights.rules,
-            ..Caller::admin(tenant)
-        }
-    }
 }
 
 /// The text of a key.
@@ -181,14 +67,14 @@ impl Engine {
     pub fn create_key(&self, caller: &Caller, new: NewKey, random: [u8; KEY_RANDOM_BYTES]) -> Result<IssuedKey, Error> {
         admins_only(caller)?;
         check_label("name of the key", &new.name, self.limits())?;
-        self.check_key_rights(&new.rights)?;
+        check_key_rights(self, &new.rights)?;
         let now = self.clock.now();
         if new.expires_at.is_some_and(|at| at <= now) {
             return Err(Error::invalid("shape.out_of_range", "the key would have expired already"));
         }
-        let issued = self.build_key(caller, new, random, None);
+        let issued = build_key(self, caller, new, random, None);
         let change = Change::new(caller.tenant, now).with_write(Write::Row(issued.key.to_row()));
-        self.backend.commit(change.with_event(self.key_event(EventName::KeyCreated, caller, &issued.key)))?;
+        self.commit(change.with_event(key_event(self, EventName::KeyCreated, caller, &issued.key)))?;
         Ok(issued)
     }
 
@@ -207,7 +93,7 @@ impl Engine {
         overlap: SignedDuration,
         random: [u8; KEY_RANDOM_BYTES],
     ) -> Result<IssuedKey, Error> {
-        let old = self.load_key(caller, id)?;
+        let old = load_key(self, caller, id)?;
         if overlap.as_secs() > OVERLAP_SECS_MAX {
             let message = format!("a key that was turned works on for at most {OVERLAP_SECS_MAX} seconds");
             return Err(Error::invalid("shape.out_of_range", message));
@@ -217,7 +103,7 @@ impl Engine {
             return Err(Error::conflict("conflict.state", "the key has expired or was revoked"));
         }
         let new = NewKey { name: old.name.clone(), rights: old.rights.clone(), expires_at: old.expires_at };
-        let issued = self.build_key(caller, new, random, Some(old.id.clone()));
+        let issued = build_key(self, caller, new, random, Some(old.id.clone()));
         let end = now.checked_add(overlap).unwrap_or(now);
         let ending = Key { expires_at: Some(old.expires_at.map_or(end, |at| at.min(end))), ..old };
         let change = Change::new(caller.tenant, now)
@@ -229,38 +115,23 @@ impl Engine {
             .with_write(Write::Row(ending.to_row()))
             .with_write(Write::Row(issued.key.to_row()))
             .with_event(
-                self.key_event(EventName::KeyCreated, caller, &issued.key).with_field("rotated_from", &ending.id),
+                key_event(self, EventName::KeyCreated, caller, &issued.key).with_field("rotated_from", &ending.id),
             );
-        self.backend.commit(change)?;
+        self.commit(change)?;
         Ok(issued)
     }
 
     /// Ends a key now. Ending it again changes nothing.
     pub fn revoke_key(&self, caller: &Caller, id: &str) -> Result<Key, Error> {
-        let key = self.load_key(caller, id)?;
+        let key = load_key(self, caller, id)?;
         if key.revoked_at.is_some() {
             return Ok(key);
         }
         let now = self.clock.now();
         let key = Key { revoked_at: Some(now), ..key };
-        let event = self.key_event(EventName::KeyRevoked, caller, &key);
-        self.backend.commit(Change::new(caller.tenant, now).with_write(Write::Row(key.to_row())).with_event(event))?;
+        let event = key_event(self, EventName::KeyRevoked, caller, &key);
+        self.commit(Change::new(caller.tenant, now).with_write(Write::Row(key.to_row())).with_event(event))?;
         Ok(key)
-    }
-
-    /// Adds the end of every key of the tenant to a change.
-    pub(crate) fn plan_key_revocations(&self, caller: &Caller, mut change: Change) -> Result<Change, Error> {
-        let mut keys: Vec<Key> = Vec::new();
-        self.for_each_row(caller, RowKind::Keys, |row| keys.extend(Key::from_row(row.clone()).ok()))?;
-        for key in keys.into_iter().filter(|key| key.revoked_at.is_none()) {
-            let key = Key { revoked_at: Some(change.at), ..key };
-            change = change.with_write(Write::Row(key.to_row())).with_event(self.key_event(
-                EventName::KeyRevoked,
-                caller,
-                &key,
-            ));
-        }
-        Ok(change)
     }
 
     /// The key with this text, if it is good now, and its tenant.
@@ -285,59 +156,75 @@ impl Engine {
         let guard = Guard::RowInState { kind: RowKind::Keys, id: key.id.clone(), state: Some(key.row_state()) };
         self.backend.commit_later(Change::new(tenant, now).with_guard(guard).with_write(Write::Row(used.to_row())));
     }
+}
 
-    fn load_key(&self, caller: &Caller, id: &str) -> Result<Key, Error> {
-        admins_only(caller)?;
-        row::get_record(&*self.backend, caller.tenant, id)?.ok_or_else(|| Error::not_found("key"))
+/// Adds the end of every key of the tenant to a change.
+pub(crate) fn plan_key_revocations(engine: &Engine, caller: &Caller, mut change: Change) -> Result<Change, Error> {
+    let mut keys: Vec<Key> = Vec::new();
+    row::for_each_row(engine, caller, RowKind::Keys, |row| keys.extend(Key::from_row(row.clone()).ok()))?;
+    for key in keys.into_iter().filter(|key| key.revoked_at.is_none()) {
+        let key = Key { revoked_at: Some(change.at), ..key };
+        change = change.with_write(Write::Row(key.to_row())).with_event(key_event(
+            engine,
+            EventName::KeyRevoked,
+            caller,
+            &key,
+        ));
     }
+    Ok(change)
+}
 
-    fn build_key(
-        &self,
-        caller: &Caller,
-        new: NewKey,
-        random: [u8; KEY_RANDOM_BYTES],
-        rotated_from: Option<String>,
-    ) -> IssuedKey {
-        let text = encode_key(caller.tenant, random);
-        let key = Key {
-            id: self.clock.fresh_id().to_string(),
-            name: new.name,
-            prefix: text.chars().take(SHOWN_CHARS).collect(),
-            sha256: content_sha256(&text),
-            rights: new.rights,
-            created_by: caller.principal.clone(),
-            created_at: self.clock.now(),
-            expires_at: new.expires_at,
-            last_used_at: None,
-            revoked_at: None,
-            rotated_from,
-        };
-        IssuedKey { key, text }
+fn load_key(engine: &Engine, caller: &Caller, id: &str) -> Result<Key, Error> {
+    admins_only(caller)?;
+    row::get_record(&*engine.backend, caller.tenant, id)?.ok_or_else(|| Error::not_found("key"))
+}
+
+fn build_key(
+    engine: &Engine,
+    caller: &Caller,
+    new: NewKey,
+    random: [u8; KEY_RANDOM_BYTES],
+    rotated_from: Option<String>,
+) -> IssuedKey {
+    let text = encode_key(caller.tenant, random);
+    let key = Key {
+        id: engine.clock.fresh_id().to_string(),
+        name: new.name,
+        prefix: text.chars().take(SHOWN_CHARS).collect(),
+        sha256: content_sha256(&text),
+        rights: new.rights,
+        created_by: caller.principal.clone(),
+        created_at: engine.clock.now(),
+        expires_at: new.expires_at,
+        last_used_at: None,
+        revoked_at: None,
+        rotated_from,
+    };
+    IssuedKey { key, text }
+}
+
+fn check_key_rights(engine: &Engine, rights: &KeyRights) -> Result<(), Error> {
+    let names = [("agent", &rights.agent), ("user", &rights.user), ("pipeline", &rights.pipeline)];
+    for (what, name) in names {
+        name.as_ref().map(|name| check_name(what, name, engine.limits())).transpose()?;
     }
-
-    fn check_key_rights(&self, rights: &KeyRights) -> Result<(), Error> {
-        let names = [("agent", &rights.agent), ("user", &rights.user), ("pipeline", &rights.pipeline)];
-        for (what, name) in names {
-            name.as_ref().map(|name| check_name(what, name, self.limits())).transpose()?;
+    let settable = |what| rights.may_set.contains(&what);
+    match rights.role {
+        Role::User if rights.user.is_none() && !settable(Settable::User) => {
+            Err(Error::invalid("scope.user_missing", "a key of role `user` names a user or may set one"))
         }
-        let settable = |what| rights.may_set.contains(&what);
-        match rights.role {
-            Role::User if rights.user.is_none() && !settable(Settable::User) => {
-                Err(Error::invalid("scope.user_missing", "a key of role `user` names a user or may set one"))
-            }
-            Role::Agent | Role::Service if rights.agent.is_none() && !settable(Settable::Agent) => {
-                Err(Error::invalid("scope.agent_missing", "a key of a program names an agent or may set one"))
-            }
-            _ => Ok(()),
+        Role::Agent | Role::Service if rights.agent.is_none() && !settable(Settable::Agent) => {
+            Err(Error::invalid("scope.agent_missing", "a key of a program names an agent or may set one"))
         }
+        _ => Ok(()),
     }
+}
 
-    fn key_event(&self, name: EventName, caller: &Caller, key: &Key) -> EventBody {
-        EventBody::new(name, caller, self.clock.now())
-            .with_field("key", &key.id)
-            .with_field("name", &key.name)
-            .with_field("role", key.rights.role)
-    }
+fn key_event(engine: &Engine, name: EventName, caller: &Caller, key: &Key) -> EventBody {
+    EventBody::new(name, caller, engine.clock.now())
+        .with_field("key", &key.id)
+        .with_field("name", &key.name)
+        .with_field("role", key.rights.role)
 }
 
 /// Looks at every byte, so that the time taken tells nothing about where two texts differ.

@@ -6,17 +6,19 @@ use serde::{Deserialize, Serialize};
 use crate::Engine;
 use crate::gate::{VersionStamp, WriteIntent};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
+use crate::model::error::{Error, StoreError};
+use crate::model::guard::{Guard, Place};
 use crate::model::id::TenantId;
 use crate::model::memory::Draft;
+use crate::model::row::{RowKind, SideRecord};
 use crate::model::scope::Scope;
 use crate::model::store::{BUILTIN_STORES, Store};
 use crate::model::vocabulary::{Kind, Operation, Trust};
-use crate::ports::change::{Change, Guard, Place, Write};
-use crate::ports::row::{self, RowKind, SideRecord};
-use crate::ports::{StoreError, Tenant};
-use crate::tenant::stores::checked_slug;
+use crate::ports::change::{Change, Write};
+use crate::ports::{Tenant, embedding, row};
+use crate::tenant::stores::{self, checked_slug};
 use crate::write::remember::SaveOutcome;
+use crate::write::{clear, plan};
 
 /// Remembers that a document was seeded once, so that its deletion lasts.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -101,53 +103,59 @@ impl Engine {
         let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
         for builtin in BUILTIN_STORES.iter().filter(|builtin| builtin.seeded) {
             if self.backend.get_row(tenant, RowKind::Stores, builtin.slug)?.is_none() {
-                self.store_for_write(&caller, builtin.slug)?;
+                stores::store_for_write(self, &caller, builtin.slug)?;
             }
         }
         let store: Option<Store> = row::get_record(&*self.backend, tenant, SEED_STORE)?;
         let Some(store) = store.filter(|store| store.archived_at.is_none()) else { return Ok(()) };
         for document in SEED_DOCUMENTS {
             if self.backend.get_row(tenant, RowKind::Seeds, document.path)?.is_none() {
-                self.seed_document(&caller, &store, document)?;
+                seed_document(self, &caller, &store, document)?;
             }
         }
         Ok(())
     }
+}
 
-    fn seed_document(&self, caller: &Caller, store: &Store, document: &SeedDocument) -> Result<(), Error> {
-        let draft = Draft {
-            store: store.slug.clone(),
-            path: Some(document.path.to_owned()),
-            title: Some(document.title.to_owned()),
-            kind: Some(Kind::WorkspaceConvention),
-            content: document.content.to_owned(),
-            ..Draft::default()
-        };
-        let place = Place { store: store.slug.clone(), scope: Scope::Workspace };
-        let cleared = match self.clear_draft_as(caller, WriteIntent::SystemWrite, store, &place.scope, draft)? {
-            Ok(cleared) => cleared,
-            // Memory that is turned off is seeded when it is turned on.
-            Err(_) => return Ok(()),
-        };
-        let now = self.clock.now();
-        let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, Some("first start".to_owned()));
-        let entry =
-            cleared.into_new_memory(self.fresh_memory_id(), caller, self.ruleset_of(store)?, Operation::Seed, stamp);
-        debug_assert_eq!(entry.memory().trust, Trust::SystemSeeded);
-        let embedding = self.embed_if_instant(entry.memory());
-        let change = Change::new(caller.tenant, now)
-            .with_guard(Guard::RowInState { kind: RowKind::Seeds, id: document.path.to_owned(), state: None })
-            .with_guard(Guard::PathFree { place, path: document.path.to_owned() })
-            .with_write(Write::Row(SeedRecord { path: document.path.to_owned(), at: now }.to_row()));
-        match self.backend.commit(self.add_written_entry(
-            caller,
-            change,
-            entry.with_embedding(embedding),
-            SaveOutcome::Created,
-        )) {
-            // Another process seeded it first, or somebody wrote his own there.
-            Ok(_) | Err(StoreError::Guard(_)) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+fn seed_document(engine: &Engine, caller: &Caller, store: &Store, document: &SeedDocument) -> Result<(), Error> {
+    let draft = Draft {
+        store: store.slug.clone(),
+        path: Some(document.path.to_owned()),
+        title: Some(document.title.to_owned()),
+        kind: Some(Kind::WorkspaceConvention),
+        content: document.content.to_owned(),
+        ..Draft::default()
+    };
+    let place = Place { store: store.slug.clone(), scope: Scope::Workspace };
+    let cleared = match clear::clear_draft_as(engine, caller, WriteIntent::SystemWrite, store, &place.scope, draft)? {
+        Ok(cleared) => cleared,
+        // Memory that is turned off is seeded when it is turned on.
+        Err(_) => return Ok(()),
+    };
+    let now = engine.clock.now();
+    let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, Some("first start".to_owned()));
+    let entry = cleared.into_new_memory(
+        engine.fresh_memory_id(),
+        caller,
+        stores::ruleset_of(engine, store)?,
+        Operation::Seed,
+        stamp,
+    );
+    debug_assert_eq!(entry.memory().trust, Trust::SystemSeeded);
+    let embedding = embedding::embed_if_instant(engine, entry.memory());
+    let change = Change::new(caller.tenant, now)
+        .with_guard(Guard::RowInState { kind: RowKind::Seeds, id: document.path.to_owned(), state: None })
+        .with_guard(Guard::PathFree { place, path: document.path.to_owned() })
+        .with_write(Write::Row(SeedRecord { path: document.path.to_owned(), at: now }.to_row()));
+    match engine.commit(plan::add_written_entry(
+        engine,
+        caller,
+        change,
+        entry.with_embedding(embedding),
+        SaveOutcome::Created,
+    )) {
+        // Another process seeded it first, or somebody wrote his own there.
+        Ok(_) | Err(StoreError::Guard(_)) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }

@@ -7,24 +7,13 @@ use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::id::MemoryId;
 use crate::model::store::{AUDIT_LOG, KNOWLEDGE_BASE, WORKFLOW_STEPS};
-use crate::model::vocabulary::{Kind, Ranker};
+use crate::model::vocabulary::{Kind, Purpose, Ranker};
 use crate::policy;
 use crate::ports::Filter;
-use crate::recall::ranking::Hit;
+use crate::recall::ranking::{self, Hit};
 use crate::recall::search::SearchQuery;
+use crate::recall::{search, visibility};
 use crate::sources::episodes::EPISODES_STORE;
-use crate::vocabulary;
-
-vocabulary! {
-    /// What a context is wanted for.
-    Purpose ("purpose") {
-        Task = "task",
-        Tool = "tool",
-        Approval = "approval",
-        Content = "content",
-        Delegation = "delegation",
-    }
-}
 
 /// One purpose and where its answers are.
 #[derive(Debug)]
@@ -49,9 +38,9 @@ pub struct PresetSource {
 const fn preset_source(
     stores: &'static [&'static str],
     kinds: &'static [Kind],
-    says: &'static [&'static str],
+    word_starts: &'static [&'static str],
 ) -> PresetSource {
-    PresetSource { stores, kinds, word_starts: says }
+    PresetSource { stores, kinds, word_starts }
 }
 
 const OUTCOME_WORDS: &[&str] = &[
@@ -132,53 +121,48 @@ impl PresetSource {
     }
 
     /// The caller's own filter goes before the preset's.
-    fn merge_filter(&self, given: &Filter) -> Filter {
+    fn merge_filter(&self, caller_filter: &Filter) -> Filter {
         let stores = || self.stores.iter().map(|slug| (*slug).to_owned()).collect();
         Filter {
-            stores: if given.stores.is_empty() { stores() } else { given.stores.clone() },
-            kinds: if given.kinds.is_empty() { self.kinds.to_vec() } else { given.kinds.clone() },
-            ..given.clone()
+            stores: if caller_filter.stores.is_empty() { stores() } else { caller_filter.stores.clone() },
+            kinds: if caller_filter.kinds.is_empty() { self.kinds.to_vec() } else { caller_filter.kinds.clone() },
+            ..caller_filter.clone()
         }
     }
 }
 
-impl Engine {
-    /// What a preset finds for a message, best first, each once; and what could not be done.
-    pub(crate) fn search_for_purpose(
-        &self,
-        caller: &Caller,
-        query: &SearchQuery,
-        purpose: Purpose,
-        limit: usize,
-    ) -> Result<(Vec<Hit>, Vec<String>), Error> {
-        let mut best: HashMap<MemoryId, Hit> = HashMap::new();
-        let mut warnings = Vec::new();
-        for look in purpose.preset().sources {
-            let query = SearchQuery { filter: look.merge_filter(&query.filter), ..query.clone() };
-            let eyes = self.visible_for_filter(caller, &query.filter)?;
-            let (hits, answer) = self.find_hits(&eyes, &query, Ranker::Operational, limit)?;
-            for warning in answer.warnings {
-                if !warnings.contains(&warning) {
-                    warnings.push(warning);
-                }
+/// What a preset finds for a message, best first, each once; and what could not be done.
+pub(crate) fn search_for_purpose(
+    engine: &Engine,
+    caller: &Caller,
+    query: &SearchQuery,
+    purpose: Purpose,
+    limit: usize,
+) -> Result<(Vec<Hit>, Vec<String>), Error> {
+    let mut best: HashMap<MemoryId, Hit> = HashMap::new();
+    let mut warnings = Vec::new();
+    for source in purpose.preset().sources {
+        let query = SearchQuery { filter: source.merge_filter(&query.filter), ..query.clone() };
+        let readable = visibility::visible_for_filter(engine, caller, &query.filter)?;
+        let (hits, answer) = search::find_hits(engine, &readable, &query, Ranker::Operational, limit)?;
+        for warning in answer.warnings {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
             }
-            let seen = |hit: &Hit| eyes.shows_memory(&hit.memory) && policy::may_recall_in_run(caller, &hit.memory);
-            for hit in hits.into_iter().filter(|hit| seen(hit) && look.matches_hit(hit)) {
-                match best.get(&hit.memory.id) {
-                    Some(kept) if kept.score >= hit.score => {}
-                    _ => {
-                        best.insert(hit.memory.id, hit);
-                    }
+        }
+        let may_see = |hit: &Hit| readable.shows_memory(&hit.memory) && policy::may_recall_in_run(caller, &hit.memory);
+        for hit in hits.into_iter().filter(|hit| may_see(hit) && source.matches_hit(hit)) {
+            match best.get(&hit.memory.id) {
+                Some(kept) if kept.score >= hit.score => {}
+                _ => {
+                    best.insert(hit.memory.id, hit);
                 }
             }
         }
-        let mut hits: Vec<Hit> = best.into_values().collect();
-        hits.sort_by(|one, other| {
-            let newer = other.memory.updated_at.cmp(&one.memory.updated_at);
-            other.score.total_cmp(&one.score).then(newer).then(one.memory.id.cmp(&other.memory.id))
-        });
-        Ok((hits, warnings))
     }
+    let mut hits: Vec<Hit> = best.into_values().collect();
+    hits.sort_by(|one, other| ranking::compare_hits(Ranker::Operational, one, other));
+    Ok((hits, warnings))
 }
 
 #[cfg(test)]

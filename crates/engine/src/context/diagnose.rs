@@ -4,22 +4,23 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::Engine;
-use crate::context::turn::ContextRequest;
+use crate::context::turn::{self, ContextRequest};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
+use crate::model::guard::Place;
 use crate::model::id::MemoryId;
 use crate::model::lifecycle;
 use crate::model::limits::resolve_limit;
 use crate::model::memory::Memory;
+use crate::model::row::RowFilter;
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{Ranker, ScopeKind, State};
 use crate::policy::Readable;
-use crate::ports::change::Place;
-use crate::ports::row::{self, RowFilter};
-use crate::ports::{Filter, PageRequest, SortOrder};
+use crate::ports::{Filter, PageRequest, SortOrder, row};
 use crate::recall::exclusion_reason::exclusion_reason;
 use crate::recall::ranking::{Hit, RecallSource};
 use crate::recall::search::{HitExplanation, SearchQuery, UNRELATED_REASON};
+use crate::recall::{read, search, visibility};
 use crate::receipts::receipt::{ConsideredMemory, Receipt};
 use crate::sources::four_sources::is_near_enough;
 
@@ -75,17 +76,17 @@ pub struct SessionReceipt {
 impl Engine {
     /// Why this memory is, or is not, found and shown for this message. Nothing is counted, logged or kept.
     pub fn diagnose(&self, caller: &Caller, query: &SearchQuery, id: MemoryId) -> Result<Diagnosis, Error> {
-        let eyes = self.visible_for_filter(caller, &query.filter)?;
+        let readable = visibility::visible_for_filter(self, caller, &query.filter)?;
         let query = SearchQuery { explain: Some(id), ..query.clone() };
         let ranker = query.ranker.unwrap_or(Ranker::Operational);
         let limit = resolve_limit(query.limit, self.limits().results_default, self.limits().results_max)?;
-        let (mut hits, _) = self.find_hits(&eyes, &query, ranker, limit)?;
-        let passes = |hit: &Hit| hit.memory.id != id || self.could_be_found(&query.filter, &hit.memory);
-        hits.retain(|hit| eyes.shows_memory(&hit.memory) && passes(hit));
-        let search = self.explain_hit(caller, &query, &hits, limit, id)?;
+        let (mut hits, _) = search::find_hits(self, &readable, &query, ranker, limit)?;
+        let passes = |hit: &Hit| hit.memory.id != id || search::could_be_found(self, &query.filter, &hit.memory);
+        hits.retain(|hit| readable.shows_memory(&hit.memory) && passes(hit));
+        let search = search::explain_hit(self, caller, &query, &hits, limit, id)?;
         let request = ContextRequest { message: query.text, filter: query.filter, ..ContextRequest::default() };
-        let recall = self.explain_recall(caller, &request.message, id)?;
-        let context = self.preview_candidate(caller, &request, id);
+        let recall = explain_recall(self, caller, &request.message, id)?;
+        let context = turn::preview_candidate(self, caller, &request, id);
         let context_left_out = context.is_none().then(|| match search.rank {
             Some(_) => RANKED_TOO_LOW.to_owned(),
             None => search.reason.clone(),
@@ -93,66 +94,23 @@ impl Engine {
         Ok(Diagnosis { search, context, context_left_out, recall })
     }
 
-    /// What four-source recall would do with a memory.
-    fn explain_recall(&self, caller: &Caller, text: &str, id: MemoryId) -> Result<Option<String>, Error> {
-        let memory = self.read_by_id(caller, id)?;
-        let Some(source) = RecallSource::from_store(&memory.store) else { return Ok(None) };
-        if let Some(reason) = exclusion_reason(&Filter::default(), &memory, self.clock.now()) {
-            return Ok(Some(reason));
-        }
-        let filter = Filter { stores: vec![memory.store], ..Filter::default() };
-        let query = SearchQuery { text: text.to_owned(), filter, explain: Some(id), ..SearchQuery::default() };
-        let (hits, _) = self.find_hits(&self.visible_to(caller)?, &query, Ranker::Episodic, source.hits_max())?;
-        let near = |hit: &&Hit| is_near_enough(hit, self.limits().similarity_min);
-        let rank = hits.iter().filter(near).position(|hit| hit.memory.id == id);
-        let similarity = |hit: &Hit| hit.parts.get("similarity").copied().unwrap_or_default();
-        let apart = hits.iter().find(|hit| hit.memory.id == id).map(similarity);
-        Ok(Some(match (rank, apart) {
-            (Some(rank), _) if rank < source.hits_max() => format!("number {} of its source", rank + 1),
-            (Some(rank), _) => format!("number {} of its source, which gives {}", rank + 1, source.hits_max()),
-            (None, Some(similarity)) => {
-                let least = self.limits().similarity_min;
-                format!("below the threshold: it shares no word, and its similarity {similarity:.2} is under {least}")
-            }
-            (None, None) => UNRELATED_REASON.to_owned(),
-        }))
-    }
-
-    /// The drafts of a conversation, which live in it.
-    fn list_conversation_drafts(
-        &self,
-        caller: &Caller,
-        eyes: &Readable,
-        conversation: &str,
-    ) -> Result<Vec<Memory>, Error> {
-        let stores = self.stores(caller)?.into_iter().filter(|store| store.scope == ScopeKind::Conversation);
-        let scope = Scope::Conversation { conversation: conversation.to_owned() };
-        let places: Vec<Place> = stores.map(|store| Place { store: store.slug, scope: scope.clone() }).collect();
-        if places.is_empty() {
-            return Ok(Vec::new());
-        }
-        let filter = Filter { places, states: State::ALL.to_vec(), ..Filter::default() };
-        let page = PageRequest { order: SortOrder::Oldest, after: None, limit: self.limits().list_max };
-        Ok(self.backend.list_memories(eyes, &filter, &page)?)
-    }
-
     /// What is kept of a session or conversation, and what its turns were shown.
     pub fn diagnose_session(&self, caller: &Caller, session: &str) -> Result<SessionReport, Error> {
-        let eyes = self.visible_to(caller)?;
+        let readable = visibility::visible_to(self, caller)?;
         let filter = Filter { session: Some(session.to_owned()), states: State::ALL.to_vec(), ..Filter::default() };
         let page = PageRequest { order: SortOrder::Oldest, after: None, limit: self.limits().list_max };
-        let mut memories = self.backend.list_memories(&eyes, &filter, &page)?;
-        memories.extend(self.list_conversation_drafts(caller, &eyes, session)?);
-        memories.retain(|memory| eyes.shows_memory(memory));
+        let mut memories = self.backend.list_memories(&readable, &filter, &page)?;
+        memories.extend(list_conversation_drafts(self, caller, &readable, session)?);
+        memories.retain(|memory| readable.shows_memory(memory));
         memories.sort_by_key(|memory| (memory.created_at, memory.turn, memory.id));
         memories.dedup_by_key(|memory| memory.id);
-        let of_conversation = RowFilter {
+        let receipts_filter = RowFilter {
             subject: Some(session.to_owned()),
             newest_first: true,
             limit: self.limits().list_default,
             ..RowFilter::default()
         };
-        let receipts: Vec<Receipt> = row::select_records(&*self.backend, caller.tenant, &of_conversation)?;
+        let receipts: Vec<Receipt> = row::select_records(&*self.backend, caller.tenant, &receipts_filter)?;
         let own: Vec<Receipt> = receipts.into_iter().filter(|receipt| receipt.is_visible_to(caller)).collect();
         if memories.is_empty() && own.is_empty() {
             return Err(Error::not_found(format!("session `{session}`")));
@@ -166,9 +124,60 @@ impl Engine {
     }
 }
 
+/// What four-source recall would do with a memory.
+fn explain_recall(engine: &Engine, caller: &Caller, text: &str, id: MemoryId) -> Result<Option<String>, Error> {
+    let memory = read::read_by_id(engine, caller, id)?;
+    let Some(source) = RecallSource::from_store(&memory.store) else { return Ok(None) };
+    if let Some(reason) = exclusion_reason(&Filter::default(), &memory, engine.clock.now()) {
+        return Ok(Some(reason));
+    }
+    let filter = Filter { stores: vec![memory.store], ..Filter::default() };
+    let query = SearchQuery { text: text.to_owned(), filter, explain: Some(id), ..SearchQuery::default() };
+    let (hits, _) = search::find_hits(
+        engine,
+        &visibility::visible_to(engine, caller)?,
+        &query,
+        Ranker::Episodic,
+        source.hits_max(),
+    )?;
+    let near = |hit: &&Hit| is_near_enough(hit, engine.limits().similarity_min);
+    let rank = hits.iter().filter(near).position(|hit| hit.memory.id == id);
+    let similarity = |hit: &Hit| hit.parts.get("similarity").copied().unwrap_or_default();
+    let similarity = hits.iter().find(|hit| hit.memory.id == id).map(similarity);
+    Ok(Some(match (rank, similarity) {
+        (Some(rank), _) if rank < source.hits_max() => format!("number {} of its source", rank + 1),
+        (Some(rank), _) => format!("number {} of its source, which gives {}", rank + 1, source.hits_max()),
+        (None, Some(similarity)) => {
+            let similarity_min = engine.limits().similarity_min;
+            format!(
+                "below the threshold: it shares no word, and its similarity {similarity:.2} is under {similarity_min}"
+            )
+        }
+        (None, None) => UNRELATED_REASON.to_owned(),
+    }))
+}
+
+/// The drafts of a conversation, which live in it.
+fn list_conversation_drafts(
+    engine: &Engine,
+    caller: &Caller,
+    readable: &Readable,
+    conversation: &str,
+) -> Result<Vec<Memory>, Error> {
+    let stores = engine.stores(caller)?.into_iter().filter(|store| store.scope == ScopeKind::Conversation);
+    let scope = Scope::Conversation { conversation: conversation.to_owned() };
+    let places: Vec<Place> = stores.map(|store| Place { store: store.slug, scope: scope.clone() }).collect();
+    if places.is_empty() {
+        return Ok(Vec::new());
+    }
+    let filter = Filter { places, states: State::ALL.to_vec(), ..Filter::default() };
+    let page = PageRequest { order: SortOrder::Oldest, after: None, limit: engine.limits().list_max };
+    Ok(engine.backend.list_memories(readable, &filter, &page)?)
+}
+
 fn to_session_memory(memory: &Memory, now: Timestamp) -> SessionMemory {
     let importance_now = memory.decayed_importance(now);
-    let fading = (importance_now < lifecycle::ARCHIVE_BELOW && memory.state == State::Active)
+    let decay_reason = (importance_now < lifecycle::ARCHIVE_BELOW && memory.state == State::Active)
         .then(|| "nobody recalled it: the next upkeep archives it".to_owned());
     let reason = match memory.superseded_by {
         Some(by) if memory.state == State::Superseded => Some(format!("it is superseded by {by}")),
@@ -181,20 +190,20 @@ fn to_session_memory(memory: &Memory, now: Timestamp) -> SessionMemory {
         state: memory.state,
         importance_now,
         expires_at: memory.expires_at,
-        left_out: reason.or(fading),
+        left_out: reason.or(decay_reason),
     }
 }
 
 fn to_session_receipt(receipt: &Receipt) -> SessionReceipt {
     let shown = receipt.candidates.iter().filter(|considered| considered.block.is_some()).count();
-    let over = receipt.candidates.iter().filter(|considered| considered.is_over_budget()).count();
-    let below = receipt.candidates.len() - shown - over;
+    let over_budget = receipt.candidates.iter().filter(|considered| considered.is_over_budget()).count();
+    let below = receipt.candidates.len() - shown - over_budget;
     SessionReceipt {
         id: receipt.id.clone(),
         at: receipt.at,
         tokens: receipt.tokens,
         shown,
-        over_budget: over,
+        over_budget,
         below,
         skipped: receipt.skipped.clone(),
     }

@@ -1,23 +1,24 @@
 //! Turn context: what a model is shown before its turn, within a budget, with a receipt.
 
 use crate::Engine;
-use crate::context::decision_points::Purpose;
+use crate::context::decision_points;
 use crate::context::window::Message;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
 use crate::model::id::MemoryId;
 use crate::model::limits::{check_range, trust_score};
-use crate::model::memory::{Memory, content_sha256};
+use crate::model::memory::Memory;
+use crate::model::row::SideRecord;
 use crate::model::scope::Scope;
-use crate::model::vocabulary::{Ranker, TurnRole};
+use crate::model::vocabulary::{Purpose, Ranker, TurnRole};
 use crate::policy;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::SideRecord;
 use crate::ports::{Filter, PageRequest, SortOrder};
 use crate::recall::ranking::Hit;
 use crate::recall::search::SearchQuery;
 use crate::recall::usage::Touch;
+use crate::recall::{search, usage, visibility};
 use crate::receipts::receipt::{
     ConsideredMemory, NOTICE_REASON, OVER_BUDGET_REASON, Receipt, ReceiptFilter, ReceiptSettings, to_shown_entry,
     wait_for_answer,
@@ -25,6 +26,8 @@ use crate::receipts::receipt::{
 use crate::receipts::render::{self, ContextBlock, ShownMemory};
 use crate::review::promotion_notice;
 use crate::safety;
+use crate::tenant::stores;
+use crate::text::digest::content_sha256;
 use crate::text::plural::format_count;
 use crate::text::token_estimate;
 
@@ -136,256 +139,281 @@ impl Engine {
         }
         // Asked for by name, a store that is not there is a mistake, not a failing retrieval.
         if !request.filter.stores.is_empty() {
-            self.ensure_stores_readable(caller, &self.visible_to(caller)?, &request.filter.stores)?;
+            stores::ensure_stores_readable(
+                self,
+                caller,
+                &visibility::visible_to(self, caller)?,
+                &request.filter.stores,
+            )?;
         }
         if request.message.trim().is_empty() {
             return Ok(Context::default());
         }
-        let ContextSelection { settings, choices, skipped } = self.select_candidates(caller, request);
+        let ContextSelection { settings, choices, skipped } = select_candidates(self, caller, request);
         let text = render_candidates(&settings, &choices.iter().collect::<Vec<_>>());
         let tokens = token_estimate::estimate(&text);
         debug_assert!(tokens <= settings.budget_tokens, "a context never passes its budget");
         let candidates = choices.into_iter().map(|choice| choice.considered).collect();
-        let proof = self.commit_receipt(caller, &request.message, settings, candidates, &text, tokens, skipped);
-        let ReceiptOutcome { receipt: Receipt { candidates, mut skipped, .. }, id, warning: doubt } = proof;
-        skipped.extend(doubt);
+        let outcome = commit_receipt(self, caller, &request.message, settings, candidates, &text, tokens, skipped);
+        let ReceiptOutcome { receipt: Receipt { candidates, mut skipped, .. }, id, warning } = outcome;
+        skipped.extend(warning);
         Ok(Context { text, tokens, candidates, receipt: id, skipped })
     }
+}
 
-    fn select_candidates(&self, caller: &Caller, request: &ContextRequest) -> ContextSelection {
-        let mut skipped = Vec::new();
-        let always = self.list_always_injected(caller, &request.filter).unwrap_or_else(|error| {
-            skipped.push(format!("always-inject memories: {}", error.code()));
+fn select_candidates(engine: &Engine, caller: &Caller, request: &ContextRequest) -> ContextSelection {
+    let mut skipped = Vec::new();
+    let always = list_always_injected(engine, caller, &request.filter).unwrap_or_else(|error| {
+        skipped.push(format!("always-inject memories: {}", error.code()));
+        Vec::new()
+    });
+    let settings = context_settings(engine, request);
+    let hits = find_ranked(engine, caller, request, settings.memories_max, &mut skipped);
+    let choices = choose_within_budget(engine, &settings, always, hits);
+    let left_out = choices.iter().filter(|choice| choice.considered.is_over_budget()).count();
+    if left_out > 0 && choices.iter().all(|choice| choice.considered.block.is_none()) {
+        let budget = settings.budget_tokens;
+        let left_out = format_count(left_out, "memory", "memories");
+        skipped.push(format!("{left_out}: none fits into a budget of {}", format_count(budget, "token", "tokens")));
+    }
+    ContextSelection { settings, choices, skipped }
+}
+
+/// What would become of one memory in this turn; leaves no trace. `None`: it is not even a candidate.
+pub(crate) fn preview_candidate(
+    engine: &Engine,
+    caller: &Caller,
+    request: &ContextRequest,
+    id: MemoryId,
+) -> Option<ConsideredMemory> {
+    let choices = select_candidates(engine, caller, request).choices;
+    choices.into_iter().map(|choice| choice.considered).find(|considered| considered.memory == id)
+}
+
+pub(crate) fn context_settings(engine: &Engine, request: &ContextRequest) -> ReceiptSettings {
+    let limits = engine.limits();
+    ReceiptSettings {
+        tag_prefix: limits.context_tag_prefix.clone(),
+        budget_tokens: request.budget_tokens.unwrap_or(limits.context_budget_tokens).min(limits.context_budget_max),
+        memories_max: request.memories_max.unwrap_or(limits.context_memories_max).min(limits.results_max),
+        trusted_from: limits.context_trusted_from,
+        ranker: Ranker::Operational,
+        purpose: request.purpose,
+        as_of: request.filter.as_of,
+        filter: ReceiptFilter::from_filter(&request.filter),
+    }
+}
+
+pub(crate) fn list_always_injected(engine: &Engine, caller: &Caller, filter: &Filter) -> Result<Vec<Memory>, Error> {
+    let pinned =
+        Filter { always_inject: Some(true), unexpired_at: Some(search::query_time(engine, filter)), ..filter.clone() };
+    let page = PageRequest { order: SortOrder::Newest, after: None, limit: engine.limits().always_inject_max };
+    let readable = visibility::visible_for_filter(engine, caller, filter)?;
+    let mut memories = engine.backend.list_memories(&readable, &pinned, &page)?;
+    memories.retain(|memory| readable.shows_memory(memory) && policy::may_recall_in_run(caller, memory));
+    Ok(memories)
+}
+
+fn find_ranked(
+    engine: &Engine,
+    caller: &Caller,
+    request: &ContextRequest,
+    memories_max: usize,
+    skipped: &mut Vec<String>,
+) -> Vec<Hit> {
+    let query = SearchQuery { text: request.message.clone(), filter: request.filter.clone(), ..SearchQuery::default() };
+    // At least one is searched for, so that a limit of 0 in the configuration still yields candidates for the receipt.
+    let limit = memories_max.max(1);
+    let found = match request.purpose {
+        Some(purpose) => decision_points::search_for_purpose(engine, caller, &query, purpose, limit),
+        None => visibility::visible_for_filter(engine, caller, &request.filter).and_then(|readable| {
+            let (mut hits, answer) =
+                search::find_hits_or_by_time(engine, &readable, &query, Ranker::Operational, limit)?;
+            hits.retain(|hit| readable.shows_memory(&hit.memory) && policy::may_recall_in_run(caller, &hit.memory));
+            Ok((hits, answer.warnings))
+        }),
+    };
+    match found {
+        Ok((hits, warnings)) => {
+            skipped.extend(warnings);
+            hits
+        }
+        Err(error) => {
+            skipped.push(format!("ranked memories: {}", error.code()));
             Vec::new()
-        });
-        let hits = self.find_ranked(caller, request, &mut skipped);
-        let settings = self.context_settings(request);
-        let choices = self.choose_within_budget(&settings, always, hits);
-        let left_out = choices.iter().filter(|choice| choice.considered.is_over_budget()).count();
-        if left_out > 0 && choices.iter().all(|choice| choice.considered.block.is_none()) {
-            let budget = settings.budget_tokens;
-            let left_out = format_count(left_out, "memory", "memories");
-            skipped.push(format!("{left_out}: none fits into a budget of {}", format_count(budget, "token", "tokens")));
-        }
-        ContextSelection { settings, choices, skipped }
-    }
-
-    /// What would become of one memory in this turn; leaves no trace. `None`: it is not even a candidate.
-    pub(crate) fn preview_candidate(
-        &self,
-        caller: &Caller,
-        request: &ContextRequest,
-        id: MemoryId,
-    ) -> Option<ConsideredMemory> {
-        let choices = self.select_candidates(caller, request).choices;
-        choices.into_iter().map(|choice| choice.considered).find(|considered| considered.memory == id)
-    }
-
-    pub(crate) fn context_settings(&self, request: &ContextRequest) -> ReceiptSettings {
-        let limits = self.limits();
-        ReceiptSettings {
-            tag_prefix: limits.context_tag_prefix.clone(),
-            budget_tokens: request.budget_tokens.unwrap_or(limits.context_budget_tokens).min(limits.context_budget_max),
-            memories_max: request.memories_max.unwrap_or(limits.context_memories_max).min(limits.results_max),
-            trusted_from: limits.context_trusted_from,
-            ranker: Ranker::Operational,
-            purpose: request.purpose,
-            as_of: request.filter.as_of,
-            filter: ReceiptFilter::from_filter(&request.filter),
-        }
-    }
-
-    pub(crate) fn list_always_injected(&self, caller: &Caller, filter: &Filter) -> Result<Vec<Memory>, Error> {
-        let pinned =
-            Filter { always_inject: Some(true), unexpired_at: Some(self.query_time(filter)), ..filter.clone() };
-        let page = PageRequest { order: SortOrder::Newest, after: None, limit: self.limits().always_inject_max };
-        let eyes = self.visible_for_filter(caller, filter)?;
-        let mut memories = self.backend.list_memories(&eyes, &pinned, &page)?;
-        memories.retain(|memory| eyes.shows_memory(memory) && policy::may_recall_in_run(caller, memory));
-        Ok(memories)
-    }
-
-    fn find_ranked(&self, caller: &Caller, request: &ContextRequest, skipped: &mut Vec<String>) -> Vec<Hit> {
-        let query =
-            SearchQuery { text: request.message.clone(), filter: request.filter.clone(), ..SearchQuery::default() };
-        let limit =
-            request.memories_max.unwrap_or(self.limits().context_memories_max).clamp(1, self.limits().results_max);
-        let found = match request.purpose {
-            Some(purpose) => self.search_for_purpose(caller, &query, purpose, limit),
-            None => self.visible_for_filter(caller, &request.filter).and_then(|eyes| {
-                let (mut hits, answer) = self.find_hits_or_by_time(&eyes, &query, Ranker::Operational, limit)?;
-                hits.retain(|hit| eyes.shows_memory(&hit.memory) && policy::may_recall_in_run(caller, &hit.memory));
-                Ok((hits, answer.warnings))
-            }),
-        };
-        match found {
-            Ok((hits, warnings)) => {
-                skipped.extend(warnings);
-                hits
-            }
-            Err(error) => {
-                skipped.push(format!("ranked memories: {}", error.code()));
-                Vec::new()
-            }
-        }
-    }
-
-    /// Decides who is shown: always-inject first within their share, then by rank while the budget lasts.
-    fn choose_within_budget(
-        &self,
-        settings: &ReceiptSettings,
-        always: Vec<Memory>,
-        hits: Vec<Hit>,
-    ) -> Vec<ContextCandidate> {
-        let mut pinned: Vec<MemoryId> = Vec::new();
-        let share = settings.budget_tokens / self.limits().always_inject_share;
-        let mut choices: Vec<ContextCandidate> = Vec::new();
-        let mut bill = TokenBill::new(settings);
-        for memory in always {
-            let choice = self.unshown_candidate(settings, Hit::without_score(memory), OVER_BUDGET_REASON.to_owned());
-            let choice = self.fit_candidate(settings, &mut bill, choice, share, "always injected");
-            // What does not fit into the share may still come by its rank.
-            let (id, is_shown) = (choice.memory.id, choice.considered.block.is_some());
-            if is_shown || !hits.iter().any(|hit| hit.memory.id == id) {
-                pinned.push(id);
-                choices.push(choice);
-            }
-        }
-        let mut shown = 0;
-        for hit in hits {
-            if pinned.contains(&hit.memory.id) {
-                continue;
-            }
-            if settings.purpose.is_none() && promotion_notice::is_notice(&hit.memory) {
-                choices.push(self.unshown_candidate(settings, hit, NOTICE_REASON.to_owned()));
-                continue;
-            }
-            if shown == settings.memories_max {
-                choices.push(self.unshown_candidate(
-                    settings,
-                    hit,
-                    format!("below the {} shown", settings.memories_max),
-                ));
-                continue;
-            }
-            let choice = self.unshown_candidate(settings, hit, OVER_BUDGET_REASON.to_owned());
-            let choice = self.fit_candidate(settings, &mut bill, choice, settings.budget_tokens, "ranked");
-            shown += usize::from(choice.considered.block.is_some());
-            choices.push(choice);
-        }
-        choices
-    }
-
-    /// Shows a candidate, whole or cut, if the blocks with it stay within `budget_tokens`; else leaves it as it is.
-    fn fit_candidate(
-        &self,
-        settings: &ReceiptSettings,
-        bill: &mut TokenBill,
-        mut choice: ContextCandidate,
-        budget_tokens: usize,
-        reason: &str,
-    ) -> ContextCandidate {
-        let block = block_for_trust(settings, &choice.considered);
-        let besides = bill.tokens_with_block(block)
-            + render::entry_head_tokens(&to_shown_entry(&choice.considered, &choice.memory));
-        let Some(room) = budget_tokens.checked_sub(besides) else { return choice };
-        // A few words of a long text help nobody.
-        if room < self.limits().context_cut_tokens_min && render::is_cut(&choice.memory.content, room) {
-            return choice;
-        }
-        choice.considered.content_tokens_max = room;
-        let cost = render::entry_tokens(&to_shown_entry(&choice.considered, &choice.memory));
-        bill.add_entry(block, cost);
-        choice.considered =
-            ConsideredMemory { block: Some(block), reason: reason.to_owned(), tokens: cost, ..choice.considered };
-        choice
-    }
-
-    pub(crate) fn unshown_candidate(&self, settings: &ReceiptSettings, hit: Hit, reason: String) -> ContextCandidate {
-        let signed = settings.purpose.is_some_and(|purpose| purpose.preset().shows_authors);
-        let stale = hit.memory.verify_by.is_some_and(|by| by <= self.clock.now());
-        let considered = ConsideredMemory {
-            memory: hit.memory.id,
-            version: hit.memory.version,
-            store: hit.memory.store.clone(),
-            path: hit.memory.path.clone(),
-            trust: hit.memory.trust_at(self.clock.now()),
-            kind: hit.memory.kind,
-            author: signed.then(|| hit.memory.author.clone()),
-            stale,
-            score: hit.score,
-            parts: hit.parts.iter().map(|(name, part)| ((*name).to_owned(), *part)).collect(),
-            block: None,
-            reason,
-            tokens: 0,
-            content_tokens_max: 0,
-        };
-        ContextCandidate { considered, memory: hit.memory }
-    }
-
-    /// Writes receipt, counters and event with the next group: the turn waits for no disk.
-    #[expect(clippy::too_many_arguments, reason = "the parts of one record, joined here and nowhere else")]
-    pub(crate) fn commit_receipt(
-        &self,
-        caller: &Caller,
-        message: &str,
-        settings: ReceiptSettings,
-        candidates: Vec<ConsideredMemory>,
-        text: &str,
-        tokens: usize,
-        skipped: Vec<String>,
-    ) -> ReceiptOutcome {
-        let now = self.clock.now();
-        let receipt = Receipt {
-            id: self.clock.fresh_id().to_string(),
-            at: now,
-            caller: caller.clone(),
-            query: safety::without_secrets(message.to_owned()),
-            settings,
-            candidates,
-            tokens,
-            block_sha256: content_sha256(text),
-            skipped,
-        };
-        let shown: Vec<&ConsideredMemory> =
-            receipt.candidates.iter().filter(|considered| considered.block.is_some()).collect();
-        let loaded = |considered: &&ConsideredMemory| {
-            serde_json::json!({
-                "id": considered.memory, "version": considered.version, "store": considered.store,
-                "path": considered.path, "trust": considered.trust,
-            })
-        };
-        let event = EventBody::new(EventName::ContextLoaded, caller, now)
-            .with_field("memories", shown.iter().map(loaded).collect::<Vec<_>>())
-            .with_field("tokens", tokens)
-            .with_field("receipt", &receipt.id)
-            .with_scope(caller.conversation.clone().map(|conversation| Scope::Conversation { conversation }));
-        let mut change = Change::new(caller.tenant, now).with_event(event).with_write(Write::Row(receipt.to_row()));
-        for considered in &shown {
-            let usage =
-                self.new_usage(caller, Touch::Injected, considered.memory, considered.version, Some(&receipt.id));
-            change = change.with_write(Write::Row(usage.to_row()));
-        }
-        let memories: Vec<MemoryId> = shown.iter().map(|considered| considered.memory).collect();
-        let (id, doubt) = self
-            .commit_in_time(change.with_write(Write::CountRecalls { fading: memories.clone(), memories }), &receipt.id);
-        ReceiptOutcome { receipt, id, warning: doubt }
-    }
-
-    /// Waits for the disk as long as a turn can wait: the receipt's name where there is one, and what is to be said of it.
-    fn commit_in_time(&self, change: Change, id: &str) -> (Option<String>, Option<String>) {
-        match wait_for_answer(|answer| self.backend.commit_later_with_callback(change, answer)) {
-            Some(Ok(())) => (Some(id.to_owned()), None),
-            Some(Err(error)) => (None, Some(format!("the receipt was not kept: {error}"))),
-            None => (Some(id.to_owned()), Some(RECEIPT_PENDING.to_owned())),
         }
     }
 }
 
+/// Decides who is shown: always-inject first within their share, then by rank while the budget lasts.
+fn choose_within_budget(
+    engine: &Engine,
+    settings: &ReceiptSettings,
+    always: Vec<Memory>,
+    hits: Vec<Hit>,
+) -> Vec<ContextCandidate> {
+    let mut pinned: Vec<MemoryId> = Vec::new();
+    let share = settings.budget_tokens / engine.limits().always_inject_share;
+    let mut choices: Vec<ContextCandidate> = Vec::new();
+    let mut bill = TokenBill::new(settings);
+    for memory in always {
+        let choice = unshown_candidate(engine, settings, Hit::without_score(memory), OVER_BUDGET_REASON.to_owned());
+        let choice = fit_candidate(engine, settings, &mut bill, choice, share, "always injected");
+        // What does not fit into the share may still come by its rank.
+        let (id, is_shown) = (choice.memory.id, choice.considered.block.is_some());
+        if is_shown || !hits.iter().any(|hit| hit.memory.id == id) {
+            pinned.push(id);
+            choices.push(choice);
+        }
+    }
+    let mut shown = 0;
+    for hit in hits {
+        if pinned.contains(&hit.memory.id) {
+            continue;
+        }
+        if settings.purpose.is_none() && promotion_notice::is_notice(&hit.memory) {
+            choices.push(unshown_candidate(engine, settings, hit, NOTICE_REASON.to_owned()));
+            continue;
+        }
+        if shown == settings.memories_max {
+            choices.push(unshown_candidate(
+                engine,
+                settings,
+                hit,
+                format!("below the {} shown", settings.memories_max),
+            ));
+            continue;
+        }
+        let choice = unshown_candidate(engine, settings, hit, OVER_BUDGET_REASON.to_owned());
+        let choice = fit_candidate(engine, settings, &mut bill, choice, settings.budget_tokens, "ranked");
+        shown += usize::from(choice.considered.block.is_some());
+        choices.push(choice);
+    }
+    choices
+}
+
+/// Shows a candidate, whole or cut, if the blocks with it stay within `budget_tokens`; else leaves it as it is.
+fn fit_candidate(
+    engine: &Engine,
+    settings: &ReceiptSettings,
+    bill: &mut TokenBill,
+    mut choice: ContextCandidate,
+    budget_tokens: usize,
+    reason: &str,
+) -> ContextCandidate {
+    let block = block_for_trust(settings, &choice.considered);
+    let fixed_tokens =
+        bill.tokens_with_block(block) + render::entry_head_tokens(&to_shown_entry(&choice.considered, &choice.memory));
+    let Some(content_tokens) = budget_tokens.checked_sub(fixed_tokens) else { return choice };
+    // A few words of a long text help nobody.
+    if content_tokens < engine.limits().context_cut_tokens_min && render::is_cut(&choice.memory.content, content_tokens)
+    {
+        return choice;
+    }
+    choice.considered.content_tokens_max = content_tokens;
+    let entry_tokens = render::entry_tokens(&to_shown_entry(&choice.considered, &choice.memory));
+    bill.add_entry(block, entry_tokens);
+    choice.considered =
+        ConsideredMemory { block: Some(block), reason: reason.to_owned(), tokens: entry_tokens, ..choice.considered };
+    choice
+}
+
+pub(crate) fn unshown_candidate(
+    engine: &Engine,
+    settings: &ReceiptSettings,
+    hit: Hit,
+    reason: String,
+) -> ContextCandidate {
+    let shows_author = settings.purpose.is_some_and(|purpose| purpose.preset().shows_authors);
+    let now = engine.clock.now();
+    let considered = ConsideredMemory {
+        memory: hit.memory.id,
+        version: hit.memory.version,
+        store: hit.memory.store.clone(),
+        path: hit.memory.path.clone(),
+        trust: hit.memory.trust_at(now),
+        kind: hit.memory.kind,
+        author: shows_author.then(|| hit.memory.author.clone()),
+        stale: hit.memory.is_stale(now),
+        score: hit.score,
+        parts: hit.parts.iter().map(|(name, part)| ((*name).to_owned(), *part)).collect(),
+        block: None,
+        reason,
+        tokens: 0,
+        content_tokens_max: 0,
+    };
+    ContextCandidate { considered, memory: hit.memory }
+}
+
+/// Writes receipt, counters and event with the next group: the turn waits for no disk.
+#[expect(clippy::too_many_arguments, reason = "the parts of one record, joined here and nowhere else")]
+pub(crate) fn commit_receipt(
+    engine: &Engine,
+    caller: &Caller,
+    message: &str,
+    settings: ReceiptSettings,
+    candidates: Vec<ConsideredMemory>,
+    text: &str,
+    tokens: usize,
+    skipped: Vec<String>,
+) -> ReceiptOutcome {
+    let now = engine.clock.now();
+    let receipt = Receipt {
+        id: engine.clock.fresh_id().to_string(),
+        at: now,
+        caller: caller.clone(),
+        query: safety::without_secrets(message.to_owned()),
+        settings,
+        candidates,
+        tokens,
+        block_sha256: content_sha256(text),
+        skipped,
+    };
+    let shown: Vec<&ConsideredMemory> =
+        receipt.candidates.iter().filter(|considered| considered.block.is_some()).collect();
+    let to_loaded_json = |considered: &&ConsideredMemory| {
+        serde_json::json!({
+            "id": considered.memory, "version": considered.version, "store": considered.store,
+            "path": considered.path, "trust": considered.trust,
+        })
+    };
+    let event = EventBody::new(EventName::ContextLoaded, caller, now)
+        .with_field("memories", shown.iter().map(to_loaded_json).collect::<Vec<_>>())
+        .with_field("tokens", tokens)
+        .with_field("receipt", &receipt.id)
+        .with_scope(caller.conversation.clone().map(|conversation| Scope::Conversation { conversation }));
+    let mut change = Change::new(caller.tenant, now).with_event(event).with_write(Write::Row(receipt.to_row()));
+    for considered in &shown {
+        let usage =
+            usage::new_usage(engine, caller, Touch::Injected, considered.memory, considered.version, Some(&receipt.id));
+        change = change.with_write(Write::Row(usage.to_row()));
+    }
+    let memories: Vec<MemoryId> = shown.iter().map(|considered| considered.memory).collect();
+    let (id, warning) = commit_in_time(
+        engine,
+        change.with_write(Write::CountRecalls { fading: memories.clone(), memories }),
+        &receipt.id,
+    );
+    ReceiptOutcome { receipt, id, warning }
+}
+
+/// Waits for the disk as long as a turn can wait: the receipt's name where there is one, and what is to be said of it.
+fn commit_in_time(engine: &Engine, change: Change, id: &str) -> (Option<String>, Option<String>) {
+    match wait_for_answer(|answer| engine.backend.commit_later_with_callback(change, answer)) {
+        Some(Ok(())) => (Some(id.to_owned()), None),
+        Some(Err(error)) => (None, Some(format!("the receipt was not kept: {error}"))),
+        None => (Some(id.to_owned()), Some(RECEIPT_PENDING.to_owned())),
+    }
+}
+
 pub(crate) fn render_candidates(settings: &ReceiptSettings, choices: &[&ContextCandidate]) -> String {
-    let of = |block: ContextBlock| -> Vec<ShownMemory<'_>> {
+    let entries_of = |block: ContextBlock| -> Vec<ShownMemory<'_>> {
         let chosen = choices.iter().filter(|choice| choice.considered.block == Some(block));
         chosen.map(|choice| to_shown_entry(&choice.considered, &choice.memory)).collect()
     };
-    render::render_blocks(&settings.tag_prefix, &of(ContextBlock::Trusted), &of(ContextBlock::Untrusted))
+    render::render_blocks(
+        &settings.tag_prefix,
+        &entries_of(ContextBlock::Trusted),
+        &entries_of(ContextBlock::Untrusted),
+    )
 }

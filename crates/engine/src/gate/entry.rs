@@ -5,15 +5,16 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use super::{ClearedDraft, compute_expiry};
 use crate::model::caller::Caller;
+use crate::model::guard::Guard;
 use crate::model::id::{MemoryId, VersionId};
-use crate::model::memory::{Evidence, Memory, content_sha256};
+use crate::model::memory::{Evidence, Memory};
 use crate::model::ruleset::Ruleset;
 use crate::model::vector::Embedding;
 use crate::model::vocabulary::{Operation, State};
-use crate::ports::change::Guard;
 use crate::safety;
+use crate::text::digest::content_sha256;
 use crate::text::entities;
-use crate::text::words::{self, IndexedWords};
+use crate::text::words::{self, IndexedFields, IndexedWords};
 
 /// What a store writes for one memory. Made from a [`ClearedDraft`], or from a memory whose content stays as it is.
 #[derive(Debug, Clone)]
@@ -93,6 +94,12 @@ impl VersionedEntry {
         &self.guards
     }
 
+    /// For a version that another one of the same change follows at once.
+    pub(crate) fn without_guards(mut self) -> VersionedEntry {
+        self.guards = Vec::new();
+        self
+    }
+
     /// Keeps the date of the last change: this one is none that a reader would notice.
     pub(crate) fn with_updated_at(mut self, updated_at: Timestamp) -> VersionedEntry {
         self.memory.updated_at = updated_at;
@@ -131,7 +138,7 @@ impl VersionedEntry {
         memory.version = stamp.version;
         memory.version_number = previous.map_or(1, |memory| memory.version_number + 1);
         memory.updated_at = stamp.at;
-        let words = search_words(&memory);
+        let words = index_memory(&memory);
         let (previous, embedding, guards) = (previous.map(|m| m.version), None, Vec::new());
         VersionedEntry { memory, previous, operation, stamp, evidence, words, embedding, guards }
     }
@@ -293,16 +300,21 @@ fn with_entities(mut memory: Memory) -> Memory {
     memory
 }
 
-/// The words a memory is found by. Also what upkeep and imports index.
-pub(crate) fn search_words(memory: &Memory) -> IndexedWords {
-    words::index_fields(&words::IndexedFields {
+/// The fields of a memory that a search looks at. The one mapping: a field added here is found live and `as_of`.
+pub fn searched_fields(memory: &Memory) -> IndexedFields<'_> {
+    IndexedFields {
         title: memory.title.as_deref(),
         hint: memory.recall_hint.as_deref(),
         content: &memory.content,
         tags: &memory.tags,
         path: memory.path.as_deref(),
         speaker: memory.speaker.as_deref(),
-    })
+    }
+}
+
+/// The words a memory is found by.
+pub fn index_memory(memory: &Memory) -> IndexedWords {
+    words::index_fields(&searched_fields(memory))
 }
 
 /// The text a memory is embedded by: what it is about, then what it says, in one Unicode form.

@@ -1,21 +1,24 @@
 //! The one way in: shape, then policy, then evidence, then safety. What comes out is the only thing a store accepts.
 
+pub mod allow_list;
 pub mod duplicate;
 
 mod entry;
 mod scan;
 mod validate;
 
-pub(crate) use entry::search_words;
 pub use entry::{VersionStamp, VersionedEntry, embedding_text};
-pub use scan::{CLASSIFIER_RULE, ScannedDraft, scan_draft};
+pub use entry::{index_memory, searched_fields};
+pub use scan::{ScannedDraft, scan_draft};
 pub use validate::{check_label, check_name, normalize_path};
 pub(crate) use validate::{check_text, normalize_draft, normalize_new_path};
 
 use jiff::{Timestamp, ToSpan};
 
+use crate::gate::allow_list::AllowList;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
+use crate::model::guard::Guard;
 use crate::model::lifecycle;
 use crate::model::limits::Limits;
 use crate::model::memory::{Draft, Evidence};
@@ -25,9 +28,7 @@ use crate::model::scope::Scope;
 use crate::model::store::Store;
 use crate::model::vocabulary::{EvidenceKind, EvidenceRule, Kind, Layer, Role, ScopeKind, State, Trust, TtlClass};
 use crate::policy::{self, WritePermit};
-use crate::ports::change::Guard;
 use crate::safety::classifier::Classifier;
-use crate::tenant::allow_list::AllowList;
 
 /// What the caller is about to do with the draft; policy has a rule for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,13 +3,13 @@
 use serde_json::{Map, Value};
 
 use super::{AllowListLoader, GateError};
+use crate::gate::allow_list::AllowList;
 use crate::model::error::Error;
 use crate::model::memory::Draft;
 use crate::model::refusal::{FieldFinding, Refusal};
 use crate::model::vocabulary::{ScopeKind, SecretAction};
-use crate::safety::classifier::Classifier;
+use crate::safety::classifier::{CLASSIFIER_RULE, Classifier};
 use crate::safety::{self, Concern, Finding, ScanVerdict, Severity, Strictness};
-use crate::tenant::allow_list::AllowList;
 
 /// A draft that may be kept, with what the scanner said of it.
 #[derive(Debug, Clone)]
@@ -19,9 +19,6 @@ pub struct ScannedDraft {
     /// Where it could not be asked for all it should have been.
     pub warnings: Vec<String>,
 }
-
-/// The name under which a configured model finds planted orders.
-pub const CLASSIFIER_RULE: &str = "classifier";
 
 /// Blocks, redacts or flags. The refusal names rule, severity and place, never the text.
 pub fn scan_draft(

@@ -1,7 +1,7 @@
 //! A failure, as opposed to a refusal: the caller can mend the first four, the rest broke.
 
+use crate::model::guard::Guard;
 use crate::model::refusal::Refusal;
-use crate::ports::StoreError;
 
 /// What went wrong. [`Error::code`] never changes for one cause; the message is for people.
 #[derive(Debug, thiserror::Error)]
@@ -76,6 +76,43 @@ impl Error {
             Error::NotFound { .. } => "not_found",
             Error::Conflict(conflict) => conflict.code,
             Error::Store(error) => error.code(),
+        }
+    }
+}
+
+/// What a backend can fail with. No driver's type crosses this line.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A guard did not hold: nothing was written.
+    #[error("another write came first")]
+    Guard(Guard),
+    #[error("the database is not reachable right now: {0}")]
+    Unavailable(String),
+    #[error("another process is writing to {0}")]
+    Busy(String),
+    #[error("the database is full or cannot be written: {0}")]
+    Unwritable(String),
+    #[error(
+        "the database was written by a newer version of ingrain ({found}, this one knows {known}): upgrade ingrain"
+    )]
+    SchemaTooNew { found: u32, known: u32 },
+    #[error("the database is damaged: {0}")]
+    Corrupt(String),
+    /// What is written now would go to a file nobody finds again.
+    #[error("the database file was removed or replaced while it was open: restart this process")]
+    FileReplaced,
+}
+
+impl StoreError {
+    pub fn code(&self) -> &'static str {
+        match self {
+            StoreError::Guard(_) => "conflict.lost_race",
+            StoreError::Unavailable(_) => "store.unavailable",
+            StoreError::Busy(_) => "store.busy",
+            StoreError::Unwritable(_) => "store.unwritable",
+            StoreError::SchemaTooNew { .. } => "store.newer",
+            StoreError::Corrupt(_) => "store.corrupt",
+            StoreError::FileReplaced => "store.gone",
         }
     }
 }

@@ -7,10 +7,11 @@ use sha2::{Digest, Sha256};
 
 use crate::model::caller::Caller;
 use crate::model::id::{MemoryId, VersionId};
-use crate::model::memory::{Memory, to_hex};
+use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
 use crate::model::scope::Scope;
 use crate::model::vocabulary::Role;
+use crate::text::digest::to_hex;
 use crate::vocabulary;
 
 vocabulary! {

@@ -3,27 +3,13 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
 use crate::model::id::{MemoryId, TenantId, VersionId};
 use crate::model::lifecycle;
 use crate::model::scope::Scope;
 use crate::model::store::{AUDIT_LOG, WORKFLOW_STEPS};
 use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation, State, Trust, TtlClass, TurnRole};
-use crate::sources::audit_log::HAPPENED_AT_FIELD;
 use crate::text::entities::Entity;
-
-/// The sha-256 of a memory's content, as lower-case hex.
-pub fn content_sha256(content: &str) -> String {
-    to_hex(&Sha256::digest(content.as_bytes()))
-}
-
-/// Lower-case hex.
-pub fn to_hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digits = |byte: &u8| [byte >> 4, byte & 0xf].map(|half| char::from(DIGITS[usize::from(half)]));
-    bytes.iter().flat_map(digits).collect()
-}
 
 /// One thing remembered, as it stands now or stood at a version.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -286,3 +272,6 @@ impl Evidence {
         [Some(&mut self.summary), self.tool_call.as_mut(), self.tool.as_mut()].into_iter().flatten()
     }
 }
+
+/// The metadata field that says when an entry happened.
+pub(crate) const HAPPENED_AT_FIELD: &str = "at";

@@ -1,8 +1,6 @@
 //! A "no" with a reason: an answer, not a failure. Codes never change.
 
-use serde::Serialize;
-
-use crate::safety::{Concern, Severity};
+use serde::{Deserialize, Serialize};
 
 /// Why a save or a deed was refused. Carries rule and code, never the refused text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -42,4 +40,23 @@ impl Refusal {
     pub fn is_policy(&self) -> bool {
         self.code.starts_with("policy.")
     }
+}
+
+/// How bad it would be to keep what was found.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    Low,
+    Medium,
+    High,
+    Critical,
+}
+
+/// What sort of thing was found.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Concern {
+    Secret,
+    Injection,
+    RawLog,
 }

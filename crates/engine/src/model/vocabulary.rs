@@ -276,3 +276,14 @@ vocabulary! {
         Error = "error",
     }
 }
+
+vocabulary! {
+    /// What a context is wanted for.
+    Purpose ("purpose") {
+        Task = "task",
+        Tool = "tool",
+        Approval = "approval",
+        Content = "content",
+        Delegation = "delegation",
+    }
+}

@@ -6,9 +6,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 
 use crate::model::error::Error;
-use crate::ports::row::RowKind;
 use crate::ports::{ListCursor, SortOrder};
-use crate::review::{QueueCursor, QueuePage};
 
 impl ListCursor {
     /// The word for this place. It names its order, so that it fits no other listing.
@@ -36,37 +34,19 @@ impl ListCursor {
     }
 }
 
-/// The word for a row's place among those of its kind.
-pub(crate) fn encode_row_cursor(kind: RowKind, at: Timestamp, id: &str) -> String {
-    URL_SAFE_NO_PAD.encode(format!("{kind}.{}.{id}", at.as_microsecond()))
+/// Token for the place of one row in a listing sorted by time. The prefix ties it to that listing.
+pub(crate) fn encode_time_cursor(prefix: &str, at: Timestamp, id: &str) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{prefix}.{}.{id}", at.as_microsecond()))
 }
 
-/// The place a word of [`row_word`] stands for.
-pub(crate) fn decode_row_cursor(kind: RowKind, word: &str) -> Result<(Timestamp, String), Error> {
+/// Reads a token of [`encode_time_cursor`] made with the same prefix.
+pub(crate) fn decode_time_cursor(prefix: &str, token: &str) -> Result<(Timestamp, String), Error> {
     let place = || {
-        let text = decode_cursor_text(word)?;
-        let (at, id) = text.strip_prefix(kind.as_str())?.strip_prefix('.')?.split_once('.')?;
+        let text = decode_cursor_text(token)?;
+        let (at, id) = text.strip_prefix(prefix)?.strip_prefix('.')?.split_once('.')?;
         Some((parse_micros(at)?, id.to_owned()))
     };
     place().ok_or_else(invalid_cursor)
-}
-
-impl QueuePage {
-    /// The word for where the next stretch begins.
-    pub fn next_token(&self) -> Option<String> {
-        let (at, id) = self.next.as_ref()?;
-        Some(URL_SAFE_NO_PAD.encode(format!("q.{}.{id}", at.as_microsecond())))
-    }
-
-    /// The place a word of [`Queue::next_word`] stands for.
-    pub fn mark_from_token(word: &str) -> Result<QueueCursor, Error> {
-        let place = || {
-            let text = decode_cursor_text(word)?;
-            let (at, id) = text.strip_prefix("q.")?.split_once('.')?;
-            Some((parse_micros(at)?, id.to_owned()))
-        };
-        place().ok_or_else(invalid_cursor)
-    }
 }
 
 const fn order_letter(order: SortOrder) -> &'static str {
@@ -95,6 +75,8 @@ fn invalid_cursor() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::row::RowKind;
+    use crate::review::QueuePage;
 
     #[test]
     fn words_come_back_and_fit_no_other_listing() {
@@ -113,9 +95,11 @@ mod tests {
             }
             assert!(QueuePage::mark_from_token(&word).is_err());
         }
-        let word = encode_row_cursor(RowKind::Receipts, at, "r.1");
-        assert_eq!(decode_row_cursor(RowKind::Receipts, &word).expect("its own"), (at, "r.1".to_owned()));
-        assert!(decode_row_cursor(RowKind::Runs, &word).is_err() && QueuePage::mark_from_token(&word).is_err());
+        let word = encode_time_cursor(RowKind::Receipts.as_str(), at, "r.1");
+        assert_eq!(decode_time_cursor(RowKind::Receipts.as_str(), &word).expect("its own"), (at, "r.1".to_owned()));
+        assert!(
+            decode_time_cursor(RowKind::Runs.as_str(), &word).is_err() && QueuePage::mark_from_token(&word).is_err()
+        );
         let queue = QueuePage { reviews: Vec::new(), next: Some((at, "r.1".to_owned())) };
         assert_eq!(
             QueuePage::mark_from_token(&queue.next_token().expect("a word")).expect("its own"),

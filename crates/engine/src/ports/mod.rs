@@ -2,7 +2,11 @@
 
 pub mod change;
 pub(crate) mod cursor;
+pub(crate) mod embedding;
+pub(crate) mod refusals;
+pub(crate) mod retry;
 pub mod row;
+pub(crate) mod transition;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,14 +14,17 @@ use std::time::Duration;
 use jiff::Timestamp;
 use uuid::Uuid;
 
+use crate::model::error::StoreError;
 use crate::model::event::Event;
+use crate::model::guard::Place;
 use crate::model::id::{MemoryId, TenantId, VersionId};
+use crate::model::limits::Neighbours;
 use crate::model::memory::{Memory, Version};
+use crate::model::row::{Row, RowFilter, RowKind};
 use crate::model::vector::{Embedding, Vector};
 use crate::model::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
 use crate::policy::Readable;
-use crate::ports::change::{Change, CommitResult, Guard, Place};
-use crate::ports::row::{Row, RowFilter, RowKind};
+use crate::ports::change::{Change, CommitResult};
 use crate::text::words::{IndexedWords, QueryWords};
 
 /// Keeps memories and finds them. One method is one transaction; a backend does all of it or is not shipped.
@@ -217,15 +224,6 @@ pub struct CandidateQuery {
     pub always_include: Vec<MemoryId>,
 }
 
-/// Which turns count as beside one another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Neighbours {
-    /// Of how many of the best by words, and as many by vector.
-    pub of_best: usize,
-    /// Turns before and after, in the same session and place.
-    pub reach: u32,
-}
-
 /// What was found, with what the engine needs to score it.
 #[derive(Clone, Debug, Default)]
 pub struct CandidateSet {
@@ -320,41 +318,4 @@ pub enum EmbedError {
     Unavailable(String),
     #[error("the embedding model is not usable: {0}")]
     Broken(String),
-}
-
-/// What a backend can fail with. No driver's type crosses this line.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// A guard did not hold: nothing was written.
-    #[error("another write came first")]
-    Guard(Guard),
-    #[error("the database is not reachable right now: {0}")]
-    Unavailable(String),
-    #[error("another process is writing to {0}")]
-    Busy(String),
-    #[error("the database is full or cannot be written: {0}")]
-    Unwritable(String),
-    #[error(
-        "the database was written by a newer version of ingrain ({found}, this one knows {known}): upgrade ingrain"
-    )]
-    SchemaTooNew { found: u32, known: u32 },
-    #[error("the database is damaged: {0}")]
-    Corrupt(String),
-    /// What is written now would go to a file nobody finds again.
-    #[error("the database file was removed or replaced while it was open: restart this process")]
-    FileReplaced,
-}
-
-impl StoreError {
-    pub fn code(&self) -> &'static str {
-        match self {
-            StoreError::Guard(_) => "conflict.lost_race",
-            StoreError::Unavailable(_) => "store.unavailable",
-            StoreError::Busy(_) => "store.busy",
-            StoreError::Unwritable(_) => "store.unwritable",
-            StoreError::SchemaTooNew { .. } => "store.newer",
-            StoreError::Corrupt(_) => "store.corrupt",
-            StoreError::FileReplaced => "store.gone",
-        }
-    }
 }

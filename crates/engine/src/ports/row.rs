@@ -3,99 +3,12 @@
 //! A review, a run, a key or a receipt is found by id, state, subject or parent and otherwise read whole. One shape
 //! means one code path a backend, so a new noun costs neither backend a line.
 
-use jiff::Timestamp;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-
+use crate::Engine;
+use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::id::TenantId;
-use crate::ports::cursor;
-use crate::ports::{Backend, StoreError};
-use crate::vocabulary;
-
-vocabulary! {
-    /// The tables of side records; the word is the table's name.
-    RowKind ("record kind") {
-        Stores = "stores",
-        Pipelines = "pipelines",
-        Seeds = "seeds",
-        Reviews = "reviews",
-        Receipts = "receipts",
-        Usage = "usage",
-        Runs = "runs",
-        Keys = "keys",
-        Bans = "bans",
-        Certificates = "certificates",
-        Documents = "documents",
-        Owners = "owners",
-        Allowed = "allowed",
-        Summaries = "summaries",
-        Idempotency = "idempotency",
-        Leases = "leases",
-    }
-}
-
-/// A side record as stores keep it. Columns are for finding, the body is the record.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Row {
-    pub kind: RowKind,
-    pub id: String,
-    pub state: String,
-    /// What it is about: a memory, a slug, a hash.
-    pub subject: String,
-    /// What it belongs to: a run, a conversation, a store.
-    pub parent: String,
-    pub at: Timestamp,
-    pub body: Value,
-}
-
-/// Which rows; empty fields do not filter.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct RowFilter {
-    pub state: Option<String>,
-    pub subject: Option<String>,
-    pub parent: Option<String>,
-    /// Rows after this (time, id) in the order asked for.
-    pub after: Option<(Timestamp, String)>,
-    pub before: Option<Timestamp>,
-    pub newest_first: bool,
-    pub limit: usize,
-}
-
-/// A noun that is kept as a row.
-pub trait SideRecord: Serialize + DeserializeOwned {
-    const KIND: RowKind;
-    fn row_id(&self) -> String;
-    fn row_time(&self) -> Timestamp;
-    fn row_state(&self) -> String {
-        String::new()
-    }
-    fn row_subject(&self) -> String {
-        String::new()
-    }
-    fn row_parent(&self) -> String {
-        String::new()
-    }
-
-    fn to_row(&self) -> Row {
-        Row {
-            kind: Self::KIND,
-            id: self.row_id(),
-            state: self.row_state(),
-            subject: self.row_subject(),
-            parent: self.row_parent(),
-            at: self.row_time(),
-            // Nouns of the engine are maps of plain values, which always become JSON.
-            body: serde_json::to_value(self).unwrap_or(Value::Null),
-        }
-    }
-
-    fn from_row(row: Row) -> Result<Self, Error> {
-        serde_json::from_value(row.body)
-            .map_err(|error| Error::Store(StoreError::Corrupt(format!("{} `{}`: {error}", Self::KIND, row.id))))
-    }
-}
+use crate::model::row::{RowFilter, RowKind, SideRecord};
+use crate::ports::{Backend, cursor};
 
 /// Reads one noun by id.
 pub fn get_record<T: SideRecord>(backend: &dyn Backend, tenant: TenantId, id: &str) -> Result<Option<T>, Error> {
@@ -147,12 +60,14 @@ pub(crate) fn select_page<T: SideRecord>(
     limit: usize,
     sees: impl Fn(&T) -> bool,
 ) -> Result<RecordPage<T>, Error> {
-    let after = after.map(|word| cursor::decode_row_cursor(T::KIND, word)).transpose()?;
+    let after = after.map(|word| cursor::decode_time_cursor(T::KIND.as_str(), word)).transpose()?;
     let mut items = select_visible(backend, tenant, &RowFilter { after, limit: limit + 1, ..filter }, sees)?;
     let more = items.len() > limit;
     items.truncate(limit);
-    let next =
-        items.last().filter(|_| more).map(|last| cursor::encode_row_cursor(T::KIND, last.row_time(), &last.row_id()));
+    let next = items
+        .last()
+        .filter(|_| more)
+        .map(|last| cursor::encode_time_cursor(T::KIND.as_str(), last.row_time(), &last.row_id()));
     Ok(RecordPage { items, next })
 }
 
@@ -163,4 +78,21 @@ pub fn select_records<T: SideRecord>(
     filter: &RowFilter,
 ) -> Result<Vec<T>, Error> {
     backend.list_rows(tenant, T::KIND, filter)?.into_iter().map(T::from_row).collect()
+}
+
+pub(crate) fn for_each_row(
+    engine: &Engine,
+    caller: &Caller,
+    kind: RowKind,
+    mut visit: impl FnMut(&crate::model::row::Row),
+) -> Result<(), Error> {
+    let mut filter = RowFilter { limit: engine.limits().list_max, ..RowFilter::default() };
+    loop {
+        let rows = engine.backend.list_rows(caller.tenant, kind, &filter)?;
+        rows.iter().for_each(&mut visit);
+        match rows.last() {
+            Some(last) if rows.len() == filter.limit => filter.after = Some((last.at, last.id.clone())),
+            _ => return Ok(()),
+        }
+    }
 }

@@ -10,12 +10,13 @@ use crate::receipts::render::ContextBlock;
 /// One line of the names of score parts, then one a candidate: its fields, then its parts in that order.
 pub(crate) fn encode_candidates(candidates: &[ConsideredMemory]) -> String {
     use std::fmt::Write as _;
-    let mut names: Vec<&str> = candidates.iter().flat_map(|one| one.parts.keys().map(String::as_str)).collect();
+    let mut names: Vec<&str> =
+        candidates.iter().flat_map(|candidate| candidate.parts.keys().map(String::as_str)).collect();
     names.sort_unstable();
     names.dedup();
     let mut text = names.join("\t");
-    for one in candidates {
-        let block = match one.block {
+    for candidate in candidates {
+        let block = match candidate.block {
             Some(ContextBlock::Trusted) => "t",
             Some(ContextBlock::Untrusted) => "u",
             None => "",
@@ -24,22 +25,22 @@ pub(crate) fn encode_candidates(candidates: &[ConsideredMemory]) -> String {
         let _ = write!(
             text,
             "\n{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{block}\t{}\t{}\t{}\t{}",
-            one.memory.0.simple(),
-            one.version.0.simple(),
-            escape_field(&one.store),
-            escape_field(one.path.as_deref().unwrap_or_default()),
-            one.trust,
-            one.kind,
-            escape_field(one.author.as_deref().unwrap_or_default()),
-            u8::from(one.stale),
-            one.score,
-            one.tokens,
-            one.content_tokens_max,
-            escape_field(&one.reason),
+            candidate.memory.0.simple(),
+            candidate.version.0.simple(),
+            escape_field(&candidate.store),
+            escape_field(candidate.path.as_deref().unwrap_or_default()),
+            candidate.trust,
+            candidate.kind,
+            escape_field(candidate.author.as_deref().unwrap_or_default()),
+            u8::from(candidate.stale),
+            candidate.score,
+            candidate.tokens,
+            candidate.content_tokens_max,
+            escape_field(&candidate.reason),
         );
         for name in &names {
             text.push('\t');
-            if let Some(part) = one.parts.get(*name) {
+            if let Some(part) = candidate.parts.get(*name) {
                 let _ = write!(text, "{part}");
             }
         }
@@ -101,9 +102,9 @@ fn escape_field(text: &str) -> std::borrow::Cow<'_, str> {
 
 fn unescape_field(text: &str) -> String {
     let mut chars = text.chars();
-    let mut plain = String::with_capacity(text.len());
+    let mut unescaped = String::with_capacity(text.len());
     while let Some(c) = chars.next() {
-        plain.push(match c {
+        unescaped.push(match c {
             '\\' => match chars.next() {
                 Some('t') => '\t',
                 Some('n') => '\n',
@@ -112,7 +113,7 @@ fn unescape_field(text: &str) -> String {
             c => c,
         });
     }
-    plain
+    unescaped
 }
 
 #[cfg(test)]

@@ -9,24 +9,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Engine;
-use crate::context::decision_points::Purpose;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::id::{MemoryId, TenantId, VersionId};
+use crate::model::error::{Error, StoreError};
+use crate::model::id::{MemoryId, VersionId};
 use crate::model::limits::resolve_limit;
-use crate::model::memory::content_sha256;
-use crate::model::vocabulary::{Kind, Layer, Ranker, ScopeKind, State, Trust};
-use crate::policy::Readable;
-use crate::ports::change::{Change, Write};
-use crate::ports::row::{self, Paging, RecordPage, Row, RowFilter, RowKind, SideRecord};
-use crate::ports::{Filter, StoreCallback, StoreError};
-use crate::recall::usage::Touch;
+use crate::model::row::{Row, RowFilter, RowKind, SideRecord};
+use crate::model::vocabulary::{Kind, Layer, Purpose, Ranker, ScopeKind, State, Trust};
+use crate::policy::{Readable, admins_only};
+use crate::ports::row::{self, Paging, RecordPage};
+use crate::ports::{Filter, StoreCallback};
+use crate::recall::usage;
 use crate::receipts::codec;
 use crate::receipts::render::{self, ContextBlock, ShownMemory};
 use crate::safety;
-use crate::tenant::pipelines::admins_only;
-use crate::upkeep::lease::WorkLease;
-use crate::upkeep::{UpkeepOptions, run_in_batches};
+use crate::text::digest::content_sha256;
 
 /// The record of one injection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -149,8 +145,9 @@ impl Receipt {
     /// Its own caller's, or any for admins. A program is only its own self while it speaks for the same person in the
     /// same conversation: the block holds what was read there.
     pub(crate) fn is_visible_to(&self, caller: &Caller) -> bool {
-        let at_home = caller.is_in_same_conversation(self.caller.user.as_deref(), self.caller.conversation.as_deref());
-        let own = self.caller.principal == caller.principal && (at_home || !caller.role.is_program());
+        let same_conversation =
+            caller.is_in_same_conversation(self.caller.user.as_deref(), self.caller.conversation.as_deref());
+        let own = self.caller.principal == caller.principal && (same_conversation || !caller.role.is_program());
         admins_only(caller).is_ok() || own
     }
 }
@@ -230,11 +227,13 @@ pub struct Replay {
 const RECEIPT_WAIT_MAX: Duration = Duration::from_secs(2);
 
 /// What the backend answers, where it does so in time.
-pub(crate) fn wait_for_answer<T: Send + 'static>(ask: impl FnOnce(StoreCallback<T>)) -> Option<Result<T, StoreError>> {
-    let (tell, told) = sync_channel(1);
+pub(crate) fn wait_for_answer<T: Send + 'static>(
+    submit: impl FnOnce(StoreCallback<T>),
+) -> Option<Result<T, StoreError>> {
+    let (sender, receiver) = sync_channel(1);
     // Nobody may listen any more.
-    ask(Box::new(move |done| drop(tell.send(done))));
-    told.recv_timeout(RECEIPT_WAIT_MAX).ok()
+    submit(Box::new(move |done| drop(sender.send(done))));
+    receiver.recv_timeout(RECEIPT_WAIT_MAX).ok()
 }
 
 impl Engine {
@@ -243,7 +242,7 @@ impl Engine {
         let mut found: Option<Receipt> = row::get_record(&*self.backend, caller.tenant, id)?;
         if found.is_none() {
             // It may be on its way, while another process holds the database.
-            self.try_wait_for_writes()?;
+            try_wait_for_writes(self)?;
             found = row::get_record(&*self.backend, caller.tenant, id)?;
         }
         found.filter(|receipt| receipt.is_visible_to(caller)).ok_or_else(|| Error::not_found(format!("receipt `{id}`")))
@@ -255,18 +254,6 @@ impl Engine {
         self.receipt(caller, id)
     }
 
-    /// Waits for what is on its way, so that a list holds it: no turn and no reader waited for the disk.
-    pub(crate) fn wait_for_writes(&self) {
-        // What could not be written is in no list; what stands is told all the same.
-        let _ = self.try_wait_for_writes();
-    }
-
-    /// As [`Engine::land`], and says where it took longer than a reader waits.
-    fn try_wait_for_writes(&self) -> Result<(), Error> {
-        let late = || Err(StoreError::Busy("the database, and what was done is not written yet".to_owned()));
-        Ok(wait_for_answer(|answer| self.backend.flush_with_callback(answer)).unwrap_or_else(late)?)
-    }
-
     /// Receipts, newest first.
     pub fn receipts(
         &self,
@@ -274,7 +261,7 @@ impl Engine {
         run: Option<&str>,
         Paging { after, limit }: &Paging,
     ) -> Result<RecordPage<Receipt>, Error> {
-        self.wait_for_writes();
+        wait_for_writes(self);
         // Without a run by state, which all of them share: that is how the table is sorted by time.
         let (state, parent) = if run.is_none() { (Some(String::new()), None) } else { (None, run.map(str::to_owned)) };
         let filter = RowFilter { state, parent, newest_first: true, ..RowFilter::default() };
@@ -286,11 +273,11 @@ impl Engine {
     /// Rebuilds an injected block from the exact versions it was made of.
     pub fn replay(&self, caller: &Caller, id: &str) -> Result<Replay, Error> {
         let receipt = self.receipt(caller, id)?;
-        let everything = Readable::whole_tenant(caller.tenant);
+        let readable = Readable::whole_tenant(caller.tenant);
         let (mut redacted, mut missing) = (Vec::new(), Vec::new());
         let mut versions = Vec::new();
         for considered in receipt.candidates.iter().filter(|considered| considered.block.is_some()) {
-            let Some(version) = self.backend.get_version(&everything, considered.version)? else {
+            let Some(version) = self.backend.get_version(&readable, considered.version)? else {
                 missing.push(considered.version);
                 continue;
             };
@@ -300,8 +287,8 @@ impl Engine {
             versions.push((considered, version));
         }
         let shown = |block: ContextBlock| -> Vec<ShownMemory<'_>> {
-            let of_block = versions.iter().filter(|(considered, _)| considered.block == Some(block));
-            of_block.map(|(considered, version)| to_shown_entry(considered, &version.memory)).collect()
+            let in_block = versions.iter().filter(|(considered, _)| considered.block == Some(block));
+            in_block.map(|(considered, version)| to_shown_entry(considered, &version.memory)).collect()
         };
         let text = render::render_blocks(
             &receipt.settings.tag_prefix,
@@ -311,54 +298,36 @@ impl Engine {
         let exact = content_sha256(&text) == receipt.block_sha256;
         // The run it was made in was shown it already.
         if caller.run != receipt.caller.run {
-            self.record_reads(caller, versions.iter().map(|(_, version)| &version.memory));
+            usage::record_reads(self, caller, versions.iter().map(|(_, version)| &version.memory));
         }
         Ok(Replay { text, exact, redacted, missing })
     }
 
     /// Since when touches and receipts are kept; `None`: since ever.
     pub fn receipts_kept_since(&self, caller: &Caller) -> Result<Option<Timestamp>, Error> {
-        let Some(since) = self.receipt_retention_start() else { return Ok(None) };
+        let Some(since) = receipt_retention_start(self) else { return Ok(None) };
         // Nothing was kept before there was a tenant.
         let tenant = self.backend.list_tenants()?.into_iter().find(|tenant| tenant.id == caller.tenant);
         Ok(Some(tenant.map_or(since, |tenant| since.max(tenant.created_at))))
     }
+}
 
-    fn receipt_retention_start(&self) -> Option<Timestamp> {
-        let days = i64::from(self.limits().receipt_days);
-        let since = self.clock.now().checked_sub((days * 24).hours());
-        (days > 0).then(|| since.unwrap_or(Timestamp::UNIX_EPOCH))
-    }
+/// Waits for what is on its way, so that a list holds it: no turn and no reader waited for the disk.
+pub(crate) fn wait_for_writes(engine: &Engine) {
+    // What could not be written is in no list; what stands is told all the same.
+    let _ = try_wait_for_writes(engine);
+}
 
-    /// Deletes receipts and touches past their time; says how many.
-    pub(crate) fn purge_receipts(
-        &self,
-        tenant: TenantId,
-        upkeep: UpkeepOptions,
-        shift: &mut WorkLease<'_>,
-    ) -> Result<u64, Error> {
-        let Some(before) = self.receipt_retention_start() else { return Ok(0) };
-        let mut gone = 0;
-        // By state, because that is how the tables are sorted by time.
-        let touches = Touch::ALL.iter().map(|touch| (RowKind::Usage, touch.as_str()));
-        for (kind, state) in std::iter::once((RowKind::Receipts, "")).chain(touches) {
-            let (state, before) = (Some(state.to_owned()), Some(before));
-            let filter = RowFilter { state, before, limit: upkeep.batch, ..RowFilter::default() };
-            gone += run_in_batches(
-                upkeep,
-                shift,
-                || Ok(self.backend.list_rows(tenant, kind, &filter)?),
-                |rows| self.delete_rows(tenant, kind, rows),
-            )?;
-        }
-        Ok(gone)
-    }
+/// As [`Engine::land`], and says where it took longer than a reader waits.
+fn try_wait_for_writes(engine: &Engine) -> Result<(), Error> {
+    let timed_out = || Err(StoreError::Busy("the database, and what was done is not written yet".to_owned()));
+    Ok(wait_for_answer(|answer| engine.backend.flush_with_callback(answer)).unwrap_or_else(timed_out)?)
+}
 
-    fn delete_rows(&self, tenant: TenantId, kind: RowKind, rows: &[Row]) -> Result<u64, Error> {
-        let going = |change: Change, row: &Row| change.with_write(Write::DeleteRow { kind, id: row.id.clone() });
-        self.backend.commit(rows.iter().fold(Change::new(tenant, self.clock.now()), going))?;
-        Ok(rows.len() as u64)
-    }
+pub(crate) fn receipt_retention_start(engine: &Engine) -> Option<Timestamp> {
+    let days = i64::from(engine.limits().receipt_days);
+    let since = engine.clock.now().checked_sub((days * 24).hours());
+    (days > 0).then(|| since.unwrap_or(Timestamp::UNIX_EPOCH))
 }
 
 /// How a candidate is shown: what the receipt says of it, with the text of the version.

@@ -61,10 +61,10 @@ wrong. Nothing in it was reviewed or approved.";
 
 /// What stands for the first turns of a conversation, fenced: the words of a turn are not the system's.
 pub fn render_summary(prefix: &str, turns: usize, text: &str, tokens_max: usize) -> String {
-    let told = escape_content(text);
-    let told = token_estimate::truncate_to(&told, tokens_max).trim_end();
+    let escaped = escape_content(text);
+    let escaped = token_estimate::truncate_to(&escaped, tokens_max).trim_end();
     let (tag, turns) = (format!("{prefix}_untrusted_conversation_summary"), format_count(turns, "turn", "turns"));
-    format!("Summary of the first {turns}. {SUMMARY_FRAMING}\n<{tag}>\n{told}\n</{tag}>\n")
+    format!("Summary of the first {turns}. {SUMMARY_FRAMING}\n<{tag}>\n{escaped}\n</{tag}>\n")
 }
 
 /// The most a summary of so many tokens costs.
@@ -133,11 +133,11 @@ fn escape_content(content: &str) -> String {
     if !escaped.contains('[') {
         return escaped;
     }
-    let ours = |line: &str| {
+    let is_reserved = |line: &str| {
         let word = line.trim_start().strip_prefix('[').map(|rest| rest.trim_start().to_lowercase());
-        word.is_some_and(|word| ["store", "cut"].iter().any(|ours| word.starts_with(ours)))
+        word.is_some_and(|word| ["store", "cut"].iter().any(|reserved| word.starts_with(reserved)))
     };
-    let line = |line: &str| if ours(line) { line.replacen('[', "&#91;", 1) } else { line.to_owned() };
+    let line = |line: &str| if is_reserved(line) { line.replacen('[', "&#91;", 1) } else { line.to_owned() };
     escaped.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 

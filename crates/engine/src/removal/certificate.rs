@@ -8,11 +8,12 @@ use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::id::MemoryId;
-use crate::model::memory::{Memory, to_hex};
+use crate::model::memory::Memory;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::policy::Readable;
-use crate::ports::Address;
-use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
+use crate::ports::{Address, row};
 use crate::removal::quarantine::reviewers_only;
+use crate::text::digest::to_hex;
 use crate::text::normalize;
 use crate::{safety, vocabulary};
 
@@ -145,7 +146,7 @@ impl Engine {
     pub fn verify_certificate(&self, caller: &Caller, certificate: &Certificate) -> Result<CertificateCheck, Error> {
         ensure_reviewer(caller)?;
         let sealed = certificate.compute_seal() == certificate.seal;
-        let logged = self.is_seal_logged(caller, &certificate.seal)?;
+        let logged = is_seal_logged(self, caller, &certificate.seal)?;
         let mut gone = true;
         for id in &certificate.erased {
             let found = self.backend.get_memory(&Readable::whole_tenant(caller.tenant), &Address::Id(*id))?;
@@ -153,19 +154,19 @@ impl Engine {
         }
         Ok(CertificateCheck { valid: sealed && logged && gone, sealed, logged, gone })
     }
+}
 
-    fn is_seal_logged(&self, caller: &Caller, seal: &str) -> Result<bool, Error> {
-        let mut after = 0;
-        loop {
-            let events = self.backend.events_after(caller.tenant, after, self.limits().list_max)?;
-            let holds = |value: &serde_json::Value| value.as_str() == Some(seal);
-            if events.iter().any(|event| event.happening.payload.get("seal").is_some_and(holds)) {
-                return Ok(true);
-            }
-            match events.last() {
-                Some(last) => after = last.seq,
-                None => return Ok(false),
-            }
+fn is_seal_logged(engine: &Engine, caller: &Caller, seal: &str) -> Result<bool, Error> {
+    let mut after = 0;
+    loop {
+        let events = engine.backend.events_after(caller.tenant, after, engine.limits().list_max)?;
+        let holds = |value: &serde_json::Value| value.as_str() == Some(seal);
+        if events.iter().any(|event| event.happening.payload.get("seal").is_some_and(holds)) {
+            return Ok(true);
+        }
+        match events.last() {
+            Some(last) => after = last.seq,
+            None => return Ok(false),
         }
     }
 }

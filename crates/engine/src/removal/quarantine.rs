@@ -3,19 +3,20 @@
 use std::collections::HashSet;
 
 use crate::Engine;
-use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{EventBody, EventName};
+use crate::model::event::EventName;
 use crate::model::id::MemoryId;
 use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::Readable;
-use crate::ports::Address;
-use crate::ports::change::{Change, Guard, Write};
-use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
-use crate::tenant::bans::{Ban, BanCause, BanReason};
+use crate::ports::change::{Change, Write};
+use crate::ports::transition::Transition;
+use crate::ports::{Address, refusals, retry, row};
+use crate::recall::{lineage, visibility};
+use crate::tenant::bans::{self, Ban, BanCause, BanReason};
 
 /// What a quarantine, or its end, did.
 #[derive(Clone, Debug)]
@@ -46,45 +47,20 @@ impl Engine {
     ) -> Result<QuarantineOutcome, Error> {
         self.ensure_memory_enabled()?;
         if let Some(refusal) = reviewers_only(caller) {
-            return Ok(QuarantineOutcome::Refused(self.log_refusal(caller, "", refusal)?));
+            return Ok(QuarantineOutcome::Refused(refusals::log_refusal(self, caller, "", refusal)?));
         }
-        self.retry_lost_race(|| self.quarantine_once(caller, memory, derived, reason))
-    }
-
-    fn quarantine_once(
-        &self,
-        caller: &Caller,
-        memory: MemoryId,
-        derived: bool,
-        reason: Option<&str>,
-    ) -> Result<QuarantineOutcome, Error> {
-        let root = self.load_any_memory(caller, memory)?;
-        let mut held: Vec<Memory> = Vec::from_iter(Some(root.clone()).filter(|root| root.state == State::Active));
-        if derived {
-            held.extend(self.find_descendants(caller.tenant, &HashSet::from([root.id]), &[State::Active])?);
-        }
-        if held.is_empty() {
-            let reason = format!("the memory is {}, and nothing active is derived from it", root.state);
-            return Err(Error::conflict("conflict.state", reason));
-        }
-        let mark = quarantine_mark(root.id, reason);
-        for batch in held.chunks(MEMORIES_PER_BATCH) {
-            self.backend.commit(self.plan_quarantine(caller, batch, &mark)?)?;
-        }
-        let ids: Vec<MemoryId> = held.iter().map(|memory| memory.id).chain([root.id]).collect();
-        let reached = self.list_audience(caller.tenant, ids.iter())?;
-        Ok(QuarantineOutcome::Done(Box::new(QuarantineReach { memories: held, reached })))
+        retry::retry_lost_race(self, || quarantine_once(self, caller, memory, derived, reason))
     }
 
     /// Lets go of what a quarantine of this memory held back.
     pub fn release(&self, caller: &Caller, memory: MemoryId, reason: Option<&str>) -> Result<QuarantineOutcome, Error> {
         self.ensure_memory_enabled()?;
         if let Some(refusal) = reviewers_only(caller) {
-            return Ok(QuarantineOutcome::Refused(self.log_refusal(caller, "", refusal)?));
+            return Ok(QuarantineOutcome::Refused(refusals::log_refusal(self, caller, "", refusal)?));
         }
-        let root = self.load_any_memory(caller, memory)?;
+        let root = load_any_memory(self, caller, memory)?;
         let mut held: Vec<Memory> = vec![root.clone()];
-        held.extend(self.find_descendants(caller.tenant, &HashSet::from([root.id]), &[State::Constrained])?);
+        held.extend(lineage::find_descendants(self, caller.tenant, &HashSet::from([root.id]), &[State::Constrained])?);
         let everything = Readable::whole_tenant(caller.tenant);
         let mark = quarantine_mark(root.id, None);
         let mut free = Vec::new();
@@ -99,60 +75,77 @@ impl Engine {
             return Err(Error::conflict("conflict.state", "nothing is held back by a quarantine of this memory"));
         }
         for batch in free.chunks(MEMORIES_PER_BATCH) {
-            self.backend.commit(self.plan_release(caller, batch, reason)?)?;
+            self.commit(plan_release(self, caller, batch, reason)?)?;
         }
         Ok(QuarantineOutcome::Done(Box::new(QuarantineReach { memories: free, reached: Vec::new() })))
     }
+}
 
-    /// What puts memories out of use. Their text is held back with them: saving it again is no way out.
-    pub(crate) fn plan_quarantine(&self, caller: &Caller, batch: &[Memory], mark: &str) -> Result<Change, Error> {
-        let now = self.clock.now();
-        let mut change = Change::new(caller.tenant, now);
-        let why = BanReason { cause: BanCause::Quarantine, by: &caller.principal, why: None, at: now };
-        for memory in batch {
-            let value = std::iter::once((memory.id, memory.content.as_str()));
-            change.writes.extend(self.plan_bans(caller.tenant, &memory.scope, value, &why)?);
-            let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, Some(mark.to_owned()));
-            let entry = VersionedEntry::from_transition(memory, Operation::Constrain, stamp, Vec::new(), |memory| {
-                memory.state = State::Constrained;
-            });
-            change = change
-                .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-                .with_event(EventBody::new(EventName::Quarantined, caller, now).about_memory(entry.memory()))
-                .with_write(Write::Entry(Box::new(entry)));
-        }
-        Ok(change)
+fn quarantine_once(
+    engine: &Engine,
+    caller: &Caller,
+    memory: MemoryId,
+    derived: bool,
+    reason: Option<&str>,
+) -> Result<QuarantineOutcome, Error> {
+    let root = load_any_memory(engine, caller, memory)?;
+    let mut held: Vec<Memory> = Vec::from_iter(Some(root.clone()).filter(|root| root.state == State::Active));
+    if derived {
+        held.extend(lineage::find_descendants(engine, caller.tenant, &HashSet::from([root.id]), &[State::Active])?);
     }
+    if held.is_empty() {
+        let reason = format!("the memory is {}, and nothing active is derived from it", root.state);
+        return Err(Error::conflict("conflict.state", reason));
+    }
+    let mark = quarantine_mark(root.id, reason);
+    for batch in held.chunks(MEMORIES_PER_BATCH) {
+        engine.commit(plan_quarantine(engine, caller, batch, &mark)?)?;
+    }
+    let ids: Vec<MemoryId> = held.iter().map(|memory| memory.id).chain([root.id]).collect();
+    let reached = lineage::list_audience(engine, caller.tenant, ids.iter())?;
+    Ok(QuarantineOutcome::Done(Box::new(QuarantineReach { memories: held, reached })))
+}
 
-    fn plan_release(&self, caller: &Caller, batch: &[Memory], reason: Option<&str>) -> Result<Change, Error> {
-        let now = self.clock.now();
-        let mut change = Change::new(caller.tenant, now);
-        for memory in batch {
-            let about =
-                RowFilter { subject: Some(memory.id.to_string()), limit: MEMORIES_PER_BATCH, ..RowFilter::default() };
-            for ban in row::select_records::<Ban>(&*self.backend, caller.tenant, &about)? {
-                if ban.cause == BanCause::Quarantine {
-                    change = change.with_write(Write::DeleteRow { kind: RowKind::Bans, id: ban.row_id() });
-                }
+/// What puts memories out of use. Their text is held back with them: saving it again is no way out.
+pub(crate) fn plan_quarantine(engine: &Engine, caller: &Caller, batch: &[Memory], mark: &str) -> Result<Change, Error> {
+    let now = engine.clock.now();
+    let mut change = Change::new(caller.tenant, now);
+    let why = BanReason { cause: BanCause::Quarantine, by: &caller.principal, why: None, at: now };
+    for memory in batch {
+        let value = std::iter::once((memory.id, memory.content.as_str()));
+        change.writes.extend(bans::plan_bans(engine, caller.tenant, &memory.scope, value, &why)?);
+        let constrain = Transition::new(memory, Operation::Constrain)
+            .with_reason(mark.to_owned())
+            .with_event(EventName::Quarantined);
+        (change, _) = constrain.plan(engine, caller, change, |memory| memory.state = State::Constrained);
+    }
+    Ok(change)
+}
+
+fn plan_release(engine: &Engine, caller: &Caller, batch: &[Memory], reason: Option<&str>) -> Result<Change, Error> {
+    let now = engine.clock.now();
+    let mut change = Change::new(caller.tenant, now);
+    for memory in batch {
+        let about =
+            RowFilter { subject: Some(memory.id.to_string()), limit: MEMORIES_PER_BATCH, ..RowFilter::default() };
+        for ban in row::select_records::<Ban>(&*engine.backend, caller.tenant, &about)? {
+            if ban.cause == BanCause::Quarantine {
+                change = change.with_write(Write::DeleteRow { kind: RowKind::Bans, id: ban.row_id() });
             }
-            let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, reason.map(str::to_owned));
-            let entry = VersionedEntry::from_transition(memory, Operation::Restore, stamp, Vec::new(), |memory| {
-                memory.state = State::Active;
-            });
-            change = change
-                .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-                .with_event(EventBody::new(EventName::Restored, caller, now).about_memory(entry.memory()))
-                .with_write(Write::Entry(Box::new(entry)));
         }
-        Ok(change)
+        let restore = Transition::new(memory, Operation::Restore)
+            .with_reason(reason.map(str::to_owned))
+            .with_event(EventName::Restored);
+        (change, _) = restore.plan(engine, caller, change, |memory| memory.state = State::Active);
     }
+    Ok(change)
+}
 
-    /// A memory of the tenant wherever it lives, for those who decide.
-    pub(crate) fn load_any_memory(&self, caller: &Caller, id: MemoryId) -> Result<Memory, Error> {
-        self.visible_to(caller)?;
-        let memory = self.backend.get_memory(&Readable::whole_tenant(caller.tenant), &Address::Id(id))?;
-        memory.ok_or_else(|| Error::not_found(format!("memory `{id}`")))
-    }
+/// A memory of the tenant wherever it lives, for those who decide.
+pub(crate) fn load_any_memory(engine: &Engine, caller: &Caller, id: MemoryId) -> Result<Memory, Error> {
+    visibility::visible_to(engine, caller)?;
+    let memory = engine.backend.get_memory(&Readable::whole_tenant(caller.tenant), &Address::Id(id))?;
+    memory.ok_or_else(|| Error::not_found(format!("memory `{id}`")))
 }
 
 /// The reason by which a quarantine knows its own.

@@ -3,23 +3,26 @@
 use std::collections::HashSet;
 
 use crate::Engine;
-use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
+use crate::model::guard::Guard;
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::memory::{Memory, Version};
 use crate::model::refusal::Refusal;
+use crate::model::row::SideRecord;
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{Operation, Role, State};
 use crate::policy::Readable;
-use crate::ports::StoreError;
-use crate::ports::change::{Change, Guard, Write};
-use crate::ports::row::SideRecord;
+use crate::ports::change::{Change, Write};
+use crate::ports::transition::{Transition, tombstone};
+use crate::ports::{refusals, retry};
+use crate::recall::{lineage, read};
 use crate::removal::certificate::{Certificate, Erasure, ErasureDetails};
 use crate::removal::forget::ForgetOptions;
-use crate::removal::quarantine::quarantine_mark;
-use crate::tenant::bans::{BanCause, BanReason};
+use crate::removal::quarantine::{self, quarantine_mark};
+use crate::summaries;
+use crate::tenant::bans::{self, BanCause, BanReason};
 
 /// What shall be redacted.
 #[derive(Clone, Debug)]
@@ -58,7 +61,7 @@ pub(crate) struct RedactionPlan {
 impl Engine {
     /// Erases what a memory said from its versions, the live record, the word index and the vector.
     pub fn redact(&self, caller: &Caller, redaction: &RedactionRequest) -> Result<RedactionOutcome, Error> {
-        match self.redact_once(caller, redaction) {
+        match redact_once(self, caller, redaction) {
             // Others write to it: forgotten it stands still, which is quickly done, and then its text goes.
             Err(Error::Store(StoreError::Guard(_))) if redaction.versions.is_none() => {
                 let (reason, may_return) = (Some(redaction.reason.clone()), redaction.may_return);
@@ -68,128 +71,127 @@ impl Engine {
                     redaction.memory,
                     &ForgetOptions { reason, may_return, expected_version: None },
                 );
-                self.redact_once(caller, redaction)
+                redact_once(self, caller, redaction)
             }
-            Err(Error::Store(StoreError::Guard(_))) => self.retry_lost_race(|| self.redact_once(caller, redaction)),
+            Err(Error::Store(StoreError::Guard(_))) => {
+                retry::retry_lost_race(self, || redact_once(self, caller, redaction))
+            }
             answer => answer,
         }
     }
+}
 
-    fn redact_once(&self, caller: &Caller, redaction: &RedactionRequest) -> Result<RedactionOutcome, Error> {
-        let current = self.read_by_id(caller, redaction.memory)?;
-        if let Some(refusal) = redaction_refusal(caller, &current) {
-            return Ok(RedactionOutcome::Refused(self.log_refusal(caller, &current.store, refusal)?));
-        }
-        let RedactionPlan { change, certificate, versions, held_back } =
-            self.plan_redaction(caller, &current, redaction)?;
-        self.backend.commit(change)?;
-        let memory = self.read_by_id(caller, current.id)?;
-        Ok(RedactionOutcome::Done(Box::new(RedactionReport { memory, versions, certificate, held_back })))
+fn redact_once(engine: &Engine, caller: &Caller, redaction: &RedactionRequest) -> Result<RedactionOutcome, Error> {
+    let current = read::read_by_id(engine, caller, redaction.memory)?;
+    if let Some(refusal) = redaction_refusal(caller, &current) {
+        return Ok(RedactionOutcome::Refused(refusals::log_refusal(engine, caller, &current.store, refusal)?));
     }
+    let RedactionPlan { change, certificate, versions, held_back } =
+        plan_redaction(engine, caller, &current, redaction)?;
+    engine.commit(change)?;
+    let memory = read::read_by_id(engine, caller, current.id)?;
+    Ok(RedactionOutcome::Done(Box::new(RedactionReport { memory, versions, certificate, held_back })))
+}
 
-    /// What takes a memory's text away, whoever asked for it, with what was made from it held back.
-    pub(crate) fn plan_redaction(
-        &self,
-        caller: &Caller,
-        current: &Memory,
-        redaction: &RedactionRequest,
-    ) -> Result<RedactionPlan, Error> {
-        let all = self.list_all_versions(caller, current.id)?;
-        let chosen: Vec<&Version> = match &redaction.versions {
-            None => all.iter().collect(),
-            Some(wanted) => all.iter().filter(|version| wanted.contains(&version.id)).collect(),
-        };
-        if redaction.versions.as_ref().is_some_and(|wanted| wanted.len() != chosen.len()) {
-            return Err(Error::not_found("one of the versions"));
-        }
-        let now = self.clock.now();
-        let mut change = Change::new(caller.tenant, now)
-            .with_guard(Guard::VersionIs { memory: current.id, version: current.version });
-        let mut versions: Vec<VersionId> = chosen.iter().map(|version| version.id).collect();
-        let whole = versions.contains(&current.version);
-        if whole {
-            let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, Some(redaction.reason.clone()));
-            versions.push(stamp.version);
-            let entry = VersionedEntry::from_transition(current, Operation::Redact, stamp, Vec::new(), |memory| {
-                memory.state = State::Tombstoned;
-                memory.always_inject = false;
-            });
-            change = change.with_write(Write::Entry(Box::new(entry)));
-        }
-        if !redaction.may_return {
-            let why =
-                BanReason { cause: BanCause::Redact, by: &caller.principal, why: Some(&redaction.reason), at: now };
-            let values = chosen.iter().map(|version| (current.id, version.memory.content.as_str()));
-            change.writes.extend(self.plan_bans(caller.tenant, &current.scope, values, &why)?);
-        }
-        let said = chosen.iter().map(|version| version.memory.content.as_str());
-        change.writes.extend(self.plan_summary_removal(caller.tenant, said)?);
-        let texts: Vec<Memory> = chosen.iter().map(|version| version.memory.clone()).collect();
-        let erased = ErasureDetails {
-            erasure: Erasure::Redaction,
-            subject: current.id.to_string(),
-            memories: if whole { std::slice::from_ref(current) } else { &texts[..texts.len().min(1)] },
-            versions: versions.len() as u64,
-            why: Some(redaction.reason.clone()),
-        };
-        let key = self.ensure_ban_key(caller.tenant)?;
-        let certificate = Certificate::new(self.clock.fresh_id().to_string(), caller, now, &key.key, &erased);
-        let event = EventBody::new(EventName::Redacted, caller, now)
-            .about_memory(current)
-            .with_field("versions", versions.len())
-            .with_field("certificate", &certificate.id)
-            .with_field("seal", &certificate.seal);
-        let count = versions.len() as u64;
-        let change = change
-            .with_write(Write::Redact { memory: current.id, versions })
-            .with_write(Write::Row(certificate.to_row()))
-            .with_event(event);
-        let (holding, held_back) = self.plan_hold_derived(caller, &HashSet::from([current.id]))?;
-        let change = match holding {
-            Some(holding) => change.with_change(holding),
-            None => change,
-        };
-        Ok(RedactionPlan { change, certificate, versions: count, held_back })
+/// What takes a memory's text away, whoever asked for it, with what was made from it held back.
+pub(crate) fn plan_redaction(
+    engine: &Engine,
+    caller: &Caller,
+    current: &Memory,
+    redaction: &RedactionRequest,
+) -> Result<RedactionPlan, Error> {
+    let all = list_all_versions(engine, caller, current.id)?;
+    let chosen: Vec<&Version> = match &redaction.versions {
+        None => all.iter().collect(),
+        Some(wanted) => all.iter().filter(|version| wanted.contains(&version.id)).collect(),
+    };
+    if redaction.versions.as_ref().is_some_and(|wanted| wanted.len() != chosen.len()) {
+        return Err(Error::not_found("one of the versions"));
     }
-
-    /// What was made from it may repeat it: held back, so that a person looks.
-    pub(crate) fn hold_back_derived(
-        &self,
-        caller: &Caller,
-        sources: &HashSet<MemoryId>,
-    ) -> Result<Vec<MemoryId>, Error> {
-        let (holding, held_back) = self.plan_hold_derived(caller, sources)?;
-        holding.map(|change| self.backend.commit(change)).transpose()?;
-        Ok(held_back)
+    let now = engine.clock.now();
+    let mut change = Change::new(caller.tenant, now);
+    let mut versions: Vec<VersionId> = chosen.iter().map(|version| version.id).collect();
+    let whole = versions.contains(&current.version);
+    if whole {
+        let redact = Transition::new(current, Operation::Redact).with_reason(redaction.reason.clone());
+        let (with_tombstone, redacted) = redact.plan(engine, caller, change, tombstone);
+        change = with_tombstone;
+        versions.push(redacted.version);
+    } else {
+        change = change.with_guard(Guard::VersionIs { memory: current.id, version: current.version });
     }
-
-    fn plan_hold_derived(
-        &self,
-        caller: &Caller,
-        sources: &HashSet<MemoryId>,
-    ) -> Result<(Option<Change>, Vec<MemoryId>), Error> {
-        let derived = self.find_descendants(caller.tenant, sources, &[State::Active])?;
-        let change = match sources.iter().next().filter(|_| !derived.is_empty()) {
-            Some(source) => {
-                let mark = quarantine_mark(*source, Some("its source was erased"));
-                Some(self.plan_quarantine(caller, &derived, &mark)?)
-            }
-            None => None,
-        };
-        Ok((change, derived.into_iter().map(|memory| memory.id).collect()))
+    if !redaction.may_return {
+        let why = BanReason { cause: BanCause::Redact, by: &caller.principal, why: Some(&redaction.reason), at: now };
+        let values = chosen.iter().map(|version| (current.id, version.memory.content.as_str()));
+        change.writes.extend(bans::plan_bans(engine, caller.tenant, &current.scope, values, &why)?);
     }
+    let said = chosen.iter().map(|version| version.memory.content.as_str());
+    change.writes.extend(summaries::plan_summary_removal(engine, caller.tenant, said)?);
+    let texts: Vec<Memory> = chosen.iter().map(|version| version.memory.clone()).collect();
+    let erased = ErasureDetails {
+        erasure: Erasure::Redaction,
+        subject: current.id.to_string(),
+        memories: if whole { std::slice::from_ref(current) } else { &texts[..texts.len().min(1)] },
+        versions: versions.len() as u64,
+        why: Some(redaction.reason.clone()),
+    };
+    let key = bans::ensure_ban_key(engine, caller.tenant)?;
+    let certificate = Certificate::new(engine.clock.fresh_id().to_string(), caller, now, &key.key, &erased);
+    let event = EventBody::new(EventName::Redacted, caller, now)
+        .about_memory(current)
+        .with_field("versions", versions.len())
+        .with_field("certificate", &certificate.id)
+        .with_field("seal", &certificate.seal);
+    let count = versions.len() as u64;
+    let change = change
+        .with_write(Write::Redact { memory: current.id, versions })
+        .with_write(Write::Row(certificate.to_row()))
+        .with_event(event);
+    let (holding, held_back) = plan_hold_derived(engine, caller, &HashSet::from([current.id]))?;
+    let change = match holding {
+        Some(holding) => change.with_change(holding),
+        None => change,
+    };
+    Ok(RedactionPlan { change, certificate, versions: count, held_back })
+}
 
-    pub(crate) fn list_all_versions(&self, caller: &Caller, memory: MemoryId) -> Result<Vec<Version>, Error> {
-        let everything = Readable::whole_tenant(caller.tenant);
-        let mut all: Vec<Version> = Vec::new();
-        loop {
-            let below = all.last().map(|version| version.number);
-            let page = self.backend.list_versions(&everything, memory, below, self.limits().history_max)?;
-            let last = page.len() < self.limits().history_max;
-            all.extend(page);
-            if last {
-                return Ok(all);
-            }
+/// What was made from it may repeat it: held back, so that a person looks.
+pub(crate) fn hold_back_derived(
+    engine: &Engine,
+    caller: &Caller,
+    sources: &HashSet<MemoryId>,
+) -> Result<Vec<MemoryId>, Error> {
+    let (holding, held_back) = plan_hold_derived(engine, caller, sources)?;
+    holding.map(|change| engine.commit(change)).transpose()?;
+    Ok(held_back)
+}
+
+fn plan_hold_derived(
+    engine: &Engine,
+    caller: &Caller,
+    sources: &HashSet<MemoryId>,
+) -> Result<(Option<Change>, Vec<MemoryId>), Error> {
+    let derived = lineage::find_descendants(engine, caller.tenant, sources, &[State::Active])?;
+    let change = match sources.iter().next().filter(|_| !derived.is_empty()) {
+        Some(source) => {
+            let mark = quarantine_mark(*source, Some("its source was erased"));
+            Some(quarantine::plan_quarantine(engine, caller, &derived, &mark)?)
+        }
+        None => None,
+    };
+    Ok((change, derived.into_iter().map(|memory| memory.id).collect()))
+}
+
+pub(crate) fn list_all_versions(engine: &Engine, caller: &Caller, memory: MemoryId) -> Result<Vec<Version>, Error> {
+    let everything = Readable::whole_tenant(caller.tenant);
+    let mut all: Vec<Version> = Vec::new();
+    loop {
+        let below = all.last().map(|version| version.number);
+        let page = engine.backend.list_versions(&everything, memory, below, engine.limits().history_max)?;
+        let last = page.len() < engine.limits().history_max;
+        all.extend(page);
+        if last {
+            return Ok(all);
         }
     }
 }

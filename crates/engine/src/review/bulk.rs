@@ -4,13 +4,16 @@ use std::collections::HashSet;
 
 use super::decide::ensure_open;
 use super::plan::ApprovalPlan;
-use super::{Action, DecisionOutcome, QueueFilter, Review, ReviewState};
+use super::{DecisionOutcome, QueueFilter};
 use crate::Engine;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
+use crate::model::error::{Error, StoreError};
+use crate::model::guard::Guard;
 use crate::model::id::MemoryId;
-use crate::ports::StoreError;
-use crate::ports::change::{Change, Guard, Write};
+use crate::model::review::{Action, Review, ReviewState};
+use crate::ports::change::{Change, Write};
+use crate::ports::refusals;
+use crate::review::{decide, plan, queue};
 
 /// What a bulk decision did.
 #[derive(Debug, Clone, Default, serde::Serialize)]
@@ -72,10 +75,10 @@ impl Engine {
         let mut done = BulkDecisionReport::default();
         let mut batch = DecisionBatch::default();
         for id in ids {
-            match self.plan_bulk_decision(caller, id, approve, comment) {
+            match plan_bulk_decision(self, caller, id, approve, comment) {
                 Ok(Ok(change)) => {
                     if batch.ids.len() >= DECISIONS_PER_BATCH || !batch.can_add(&change) {
-                        self.commit_decision_batch(caller, std::mem::take(&mut batch), approve, comment, &mut done)?;
+                        commit_decision_batch(self, caller, std::mem::take(&mut batch), approve, comment, &mut done)?;
                     }
                     batch.add_decision(id, change);
                 }
@@ -84,66 +87,66 @@ impl Engine {
                 Err(error) => done.not_decided.push(undecided_review(id, error.code(), &error)),
             }
         }
-        self.commit_decision_batch(caller, batch, approve, comment, &mut done)?;
+        commit_decision_batch(self, caller, batch, approve, comment, &mut done)?;
         Ok(done)
     }
+}
 
-    fn plan_bulk_decision(
-        &self,
-        caller: &Caller,
-        id: &str,
-        approve: bool,
-        comment: Option<&str>,
-    ) -> Result<Result<Change, UndecidedReview>, Error> {
-        let review: Review = self.find_review(caller, id)?;
-        if let Some(DecisionOutcome::Refused(refusal)) = self.decision_refusal(caller, &review)? {
-            return Ok(Err(undecided_review(id, refusal.code, &refusal.message)));
-        }
-        ensure_open(&review)?;
-        let comment = comment.map(str::to_owned);
-        if !approve {
-            return Ok(Ok(self.plan_closing(caller, &review, ReviewState::Rejected, comment)?));
-        }
-        match self.plan_approval(caller, &review, comment)? {
-            ApprovalPlan::Apply(change, _) => Ok(Ok(*change)),
-            ApprovalPlan::Refused(refusal) => {
-                let refusal = self.log_refusal(caller, &review.target_store, refusal)?;
-                Ok(Err(undecided_review(id, refusal.code, &refusal.message)))
-            }
-            ApprovalPlan::Outdated(why) => Err(self.supersede_review(caller, &review, &why)?),
-        }
+fn plan_bulk_decision(
+    engine: &Engine,
+    caller: &Caller,
+    id: &str,
+    approve: bool,
+    comment: Option<&str>,
+) -> Result<Result<Change, UndecidedReview>, Error> {
+    let review: Review = queue::find_review(engine, caller, id)?;
+    if let Some(DecisionOutcome::Refused(refusal)) = decide::decision_refusal(engine, caller, &review)? {
+        return Ok(Err(undecided_review(id, refusal.code, &refusal.message)));
     }
+    ensure_open(&review)?;
+    let comment = comment.map(str::to_owned);
+    if !approve {
+        return Ok(Ok(decide::plan_closing(engine, caller, &review, ReviewState::Rejected, comment)?));
+    }
+    match plan::plan_approval(engine, caller, &review, comment)? {
+        ApprovalPlan::Apply(change, _) => Ok(Ok(*change)),
+        ApprovalPlan::Refused(refusal) => {
+            let refusal = refusals::log_refusal(engine, caller, &review.target_store, refusal)?;
+            Ok(Err(undecided_review(id, refusal.code, &refusal.message)))
+        }
+        ApprovalPlan::Outdated(why) => Err(decide::supersede_review(engine, caller, &review, &why)?),
+    }
+}
 
-    fn commit_decision_batch(
-        &self,
-        caller: &Caller,
-        batch: DecisionBatch,
-        approve: bool,
-        comment: Option<&str>,
-        done: &mut BulkDecisionReport,
-    ) -> Result<(), Error> {
-        let Some(change) = batch.change else { return Ok(()) };
-        match self.backend.commit(change) {
-            Ok(_) => done.decided += batch.ids.len() as u64,
-            // One of them lost a race; each on its own shows which.
-            Err(StoreError::Guard(_)) => {
-                for id in &batch.ids {
-                    let decided =
-                        if approve { self.approve(caller, id, comment) } else { self.reject(caller, id, comment) };
-                    match decided {
-                        Ok(DecisionOutcome::Refused(refusal)) => {
-                            done.not_decided.push(undecided_review(id, refusal.code, &refusal.message))
-                        }
-                        Ok(_) => done.decided += 1,
-                        Err(error @ Error::Store(_)) => return Err(error),
-                        Err(error) => done.not_decided.push(undecided_review(id, error.code(), &error)),
+fn commit_decision_batch(
+    engine: &Engine,
+    caller: &Caller,
+    batch: DecisionBatch,
+    approve: bool,
+    comment: Option<&str>,
+    done: &mut BulkDecisionReport,
+) -> Result<(), Error> {
+    let Some(change) = batch.change else { return Ok(()) };
+    match engine.commit(change) {
+        Ok(_) => done.decided += batch.ids.len() as u64,
+        // One of them lost a race; each on its own shows which.
+        Err(StoreError::Guard(_)) => {
+            for id in &batch.ids {
+                let decided =
+                    if approve { engine.approve(caller, id, comment) } else { engine.reject(caller, id, comment) };
+                match decided {
+                    Ok(DecisionOutcome::Refused(refusal)) => {
+                        done.not_decided.push(undecided_review(id, refusal.code, &refusal.message))
                     }
+                    Ok(_) => done.decided += 1,
+                    Err(error @ Error::Store(_)) => return Err(error),
+                    Err(error) => done.not_decided.push(undecided_review(id, error.code(), &error)),
                 }
             }
-            Err(error) => return Err(error.into()),
         }
-        Ok(())
+        Err(error) => return Err(error.into()),
     }
+    Ok(())
 }
 
 impl DecisionBatch {

@@ -7,24 +7,29 @@ use serde_json::{Map, Value, json};
 use crate::Engine;
 use crate::gate::{VersionStamp, WriteIntent};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::EventName;
+use crate::model::guard::{Guard, Place};
 use crate::model::id::MemoryId;
 use crate::model::memory::{Draft, Memory};
 use crate::model::refusal::Refusal;
+use crate::model::review::{Action, Review, ReviewState, SourceVersion};
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::store::Store;
 use crate::model::vocabulary::{Dedup, Kind, Layer, Operation, Ranker};
 use crate::policy;
-use crate::ports::change::{Change, Guard, Place};
-use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
-use crate::ports::{Filter, SortOrder, StoreError};
+use crate::ports::change::Change;
+use crate::ports::{Filter, SortOrder, embedding, refusals, row};
 use crate::recall::ranking::Hit;
 use crate::recall::search::SearchQuery;
 use crate::recall::usage::Touch;
-use crate::review::propose::ProposalOutcome;
-use crate::review::{Action, Review, ReviewState, SourceVersion};
+use crate::recall::{read, usage, visibility};
+use crate::removal::quarantine;
+use crate::review::propose::{self, ProposalOutcome};
+use crate::tenant::stores;
 use crate::text::normalize;
 use crate::write::remember::SaveOutcome;
+use crate::write::{clear, draft_review, plan};
 
 /// A fact about a person or a project that should stand.
 #[derive(Clone, Debug)]
@@ -64,7 +69,7 @@ impl Engine {
         if key.trim().is_empty() || value.trim().is_empty() {
             return Err(Error::invalid("shape.profile", "a profile proposal needs a key and a value"));
         }
-        let store = self.open_store(caller, store.as_deref().unwrap_or("layers"))?;
+        let store = stores::open_store(self, caller, store.as_deref().unwrap_or("layers"))?;
         let scope = policy::scope_for(caller, store.scope, None)?;
         let place = Place { store: store.slug.clone(), scope };
         let metadata = json!({ "profile_key": key, "value": value, "reason": reason });
@@ -78,32 +83,22 @@ impl Engine {
             reason: Some(reason.clone()),
             ..Draft::default()
         };
-        if let Some(review) = self.find_waiting_profile(caller, &place, &key, &value)? {
+        if let Some(review) = find_waiting_profile(self, caller, &place, &key, &value)? {
             return Ok(ProposalOutcome::Waiting { review: Box::new(review), new: false });
         }
         let review = Review {
             rationale: reason,
-            ..self.new_review(caller, Action::ProfileUpdate, Vec::new(), &store.slug, None, place.scope.clone())
+            ..draft_review::new_review(
+                self,
+                caller,
+                Action::ProfileUpdate,
+                Vec::new(),
+                &store.slug,
+                None,
+                place.scope.clone(),
+            )
         };
-        self.propose_candidate(caller, &store, &place, draft, review)
-    }
-
-    fn find_waiting_profile(
-        &self,
-        caller: &Caller,
-        place: &Place,
-        key: &str,
-        value: &str,
-    ) -> Result<Option<Review>, Error> {
-        for review in self.list_open_reviews(caller, Some(&place.store))? {
-            let Some(candidate) = review.candidate.filter(|_| review.action == Action::ProfileUpdate) else { continue };
-            let memory = self.load_any_memory(caller, candidate)?;
-            let is = |name: &str, wanted: &str| memory.metadata.get(name).and_then(Value::as_str) == Some(wanted);
-            if memory.scope == place.scope && is("profile_key", key) && is("value", value) {
-                return Ok(Some(review));
-            }
-        }
-        Ok(None)
+        propose_candidate(self, caller, &store, &place, draft, review)
     }
 
     /// Groups semantic memories that say the same, by summary and then by topic. Writes only where asked to propose.
@@ -118,7 +113,7 @@ impl Engine {
             action: Action::SemanticCompaction,
             group_memories: group_for_compaction,
         };
-        self.find_groups(caller, store, propose, sort)
+        find_groups(self, caller, store, propose, sort)
     }
 
     /// Groups procedures of one workflow. The canonical one is the most confident, then the oldest.
@@ -128,153 +123,7 @@ impl Engine {
             action: Action::ProceduralDedup,
             group_memories: group_by_workflow,
         };
-        self.find_groups(caller, store, propose, sort)
-    }
-
-    fn find_groups(
-        &self,
-        caller: &Caller,
-        store: Option<&str>,
-        propose: bool,
-        sort: GroupingRule,
-    ) -> Result<Vec<ConsolidationGroup>, Error> {
-        let eyes = self.visible_to(caller)?;
-        let mut taken = self.memories_under_review(caller)?;
-        let mut groups = Vec::new();
-        for store in self.layered_stores(caller, store)? {
-            let cap_bytes = self.ruleset_of(&store)?.content_bytes_max as usize;
-            let filter = Filter { stores: vec![store.slug.clone()], layers: vec![sort.layer], ..Filter::default() };
-            let filter = Filter { unexpired_at: Some(self.clock.now()), ..filter };
-            let mut places: BTreeMap<_, Vec<Memory>> = BTreeMap::new();
-            for memory in self.list_all_memories(caller.tenant, &filter, SortOrder::Oldest)? {
-                if eyes.shows_memory(&memory) && !taken.contains(&memory.id) {
-                    places.entry(memory.scope.clone()).or_default().push(memory);
-                }
-            }
-            for (scope, memories) in places {
-                let place = Place { store: store.slug.clone(), scope };
-                for found in (sort.group_memories)(memories, cap_bytes) {
-                    let ids: Vec<MemoryId> = found.members.iter().map(|memory| memory.id).collect();
-                    if let Some(group) = self.build_group(caller, &store, &place, sort.action, found, propose)? {
-                        taken.extend(ids);
-                        groups.push(group);
-                    }
-                }
-            }
-        }
-        Ok(groups)
-    }
-
-    /// One group, proposed where asked. `None`: the same versions were put up before.
-    fn build_group(
-        &self,
-        caller: &Caller,
-        store: &Store,
-        place: &Place,
-        action: Action,
-        found: CandidateGroup,
-        propose: bool,
-    ) -> Result<Option<ConsolidationGroup>, Error> {
-        let sources: Vec<SourceVersion> = found.members.iter().map(SourceVersion::from_memory).collect();
-        let review =
-            self.new_review(caller, action, sources, &store.slug, found.draft.path.clone(), place.scope.clone());
-        if self.backend.get_row(caller.tenant, RowKind::Reviews, &review.row_id())?.is_some() {
-            return Ok(None);
-        }
-        let (key, members, content) = (found.key, found.members, found.draft.content.clone());
-        let mut group = ConsolidationGroup { key, members, content, review: None, refused: None };
-        if propose {
-            let rationale = format!("{} memories share {}", group.members.len(), group.key);
-            match self.propose_candidate(caller, store, place, found.draft, Review { rationale, ..review })? {
-                ProposalOutcome::Waiting { review, .. } => group.review = Some(review),
-                ProposalOutcome::Refused(refusal) => group.refused = Some(refusal),
-            }
-        }
-        Ok(Some(group))
-    }
-
-    /// Writes a constrained memory and the review it waits for, in one transaction.
-    fn propose_candidate(
-        &self,
-        caller: &Caller,
-        store: &Store,
-        place: &Place,
-        draft: Draft,
-        review: Review,
-    ) -> Result<ProposalOutcome, Error> {
-        let cleared = match self.clear_draft_as(caller, WriteIntent::Propose, store, &place.scope, draft)? {
-            Ok(cleared) => cleared,
-            Err(refusal) => return Ok(ProposalOutcome::Refused(self.log_refusal(caller, &store.slug, refusal)?)),
-        };
-        self.store_for_write(caller, &store.slug)?;
-        let now = self.clock.now();
-        let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, cleared.draft().reason.clone());
-        let entry =
-            cleared.into_new_memory(self.fresh_memory_id(), caller, self.ruleset_of(store)?, Operation::Create, stamp);
-        let (candidate, version) = (entry.memory().id, entry.memory().version);
-        let mut review = Review { candidate: Some(candidate), ..review };
-        if review.sources.is_empty() {
-            review.id = Review::id_for(review.action, &[], &store.slug, Some(&candidate.to_string()), 0);
-        }
-        let embedding = self.embed_if_instant(entry.memory());
-        let mut change = Change::new(caller.tenant, now)
-            .with_guard(Guard::RowInState { kind: RowKind::Reviews, id: review.row_id(), state: None })
-            .with_event(review.to_event(EventName::ReviewProposed, caller, now));
-        let sources = review.sources.iter();
-        change.guards.extend(sources.map(|source| Guard::VersionIs { memory: source.memory, version: source.version }));
-        let mut change = change.with_write(crate::ports::change::Write::Row(review.to_row()));
-        change.writes.extend(self.plan_proposed_usage(caller, &review));
-        change.writes.extend(self.plan_usages(caller, Touch::Proposed, std::iter::once((candidate, version))));
-        match self.backend.commit(self.add_entry(caller, change, entry.with_embedding(embedding), SaveOutcome::Created))
-        {
-            Ok(_) => Ok(ProposalOutcome::Waiting { review: Box::new(review), new: true }),
-            Err(StoreError::Guard(_)) => {
-                Err(Error::conflict("conflict.lost_race", "something this rests on has just changed; run it again"))
-            }
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// The stores whose duplicates go through review, or the one asked for.
-    fn layered_stores(&self, caller: &Caller, wanted: Option<&str>) -> Result<Vec<Store>, Error> {
-        if let Some(slug) = wanted {
-            return Ok(vec![self.open_store(caller, slug)?]);
-        }
-        let mut stores = self.stores(caller)?;
-        let layered = |store: &Store| self.ruleset_of(store).is_ok_and(|ruleset| ruleset.dedup == Dedup::Key);
-        stores.retain(|store| store.archived_at.is_none() && layered(store));
-        Ok(stores)
-    }
-
-    /// Every memory some open proposal is about.
-    fn memories_under_review(&self, caller: &Caller) -> Result<HashSet<MemoryId>, Error> {
-        let ids = |review: Review| {
-            let sources: Vec<MemoryId> = review.sources.iter().map(|source| source.memory).collect();
-            sources.into_iter().chain(review.candidate)
-        };
-        Ok(self.list_open_reviews(caller, None)?.into_iter().flat_map(ids).collect())
-    }
-
-    pub(crate) fn list_open_reviews(&self, caller: &Caller, store: Option<&str>) -> Result<Vec<Review>, Error> {
-        let mut open = Vec::new();
-        for state in [ReviewState::Pending, ReviewState::ChangesRequested] {
-            let mut filter = RowFilter {
-                state: Some(state.to_string()),
-                parent: store.map(str::to_owned),
-                limit: self.limits().list_max,
-                ..RowFilter::default()
-            };
-            loop {
-                let page: Vec<Review> = row::select_records(&*self.backend, caller.tenant, &filter)?;
-                let last = page.len() < filter.limit;
-                filter.after = page.last().map(|review| (review.row_time(), review.row_id()));
-                open.extend(page);
-                if last {
-                    break;
-                }
-            }
-        }
-        Ok(open)
+        find_groups(self, caller, store, propose, sort)
     }
 
     /// At most a few memories of each lasting layer for a goal: starting points, never permissions.
@@ -292,6 +141,184 @@ impl Engine {
         let (profile, procedural, semantic) = (of(Layer::Profile)?, of(Layer::Procedural)?, of(Layer::Semantic)?);
         Ok(LayerContext { profile, procedural, semantic })
     }
+}
+
+fn find_waiting_profile(
+    engine: &Engine,
+    caller: &Caller,
+    place: &Place,
+    key: &str,
+    value: &str,
+) -> Result<Option<Review>, Error> {
+    for review in list_open_reviews(engine, caller, Some(&place.store))? {
+        let Some(candidate) = review.candidate.filter(|_| review.action == Action::ProfileUpdate) else { continue };
+        let memory = quarantine::load_any_memory(engine, caller, candidate)?;
+        let is = |name: &str, wanted: &str| memory.metadata.get(name).and_then(Value::as_str) == Some(wanted);
+        if memory.scope == place.scope && is("profile_key", key) && is("value", value) {
+            return Ok(Some(review));
+        }
+    }
+    Ok(None)
+}
+
+fn find_groups(
+    engine: &Engine,
+    caller: &Caller,
+    store: Option<&str>,
+    propose: bool,
+    sort: GroupingRule,
+) -> Result<Vec<ConsolidationGroup>, Error> {
+    let eyes = visibility::visible_to(engine, caller)?;
+    let mut taken = memories_under_review(engine, caller)?;
+    let mut groups = Vec::new();
+    for store in layered_stores(engine, caller, store)? {
+        let cap_bytes = stores::ruleset_of(engine, &store)?.content_bytes_max as usize;
+        let filter = Filter { stores: vec![store.slug.clone()], layers: vec![sort.layer], ..Filter::default() };
+        let filter = Filter { unexpired_at: Some(engine.clock.now()), ..filter };
+        let mut places: BTreeMap<_, Vec<Memory>> = BTreeMap::new();
+        for memory in read::list_all_memories(engine, caller.tenant, &filter, SortOrder::Oldest)? {
+            if eyes.shows_memory(&memory) && !taken.contains(&memory.id) {
+                places.entry(memory.scope.clone()).or_default().push(memory);
+            }
+        }
+        for (scope, memories) in places {
+            let place = Place { store: store.slug.clone(), scope };
+            for found in (sort.group_memories)(memories, cap_bytes) {
+                let ids: Vec<MemoryId> = found.members.iter().map(|memory| memory.id).collect();
+                if let Some(group) = build_group(engine, caller, &store, &place, sort.action, found, propose)? {
+                    taken.extend(ids);
+                    groups.push(group);
+                }
+            }
+        }
+    }
+    Ok(groups)
+}
+
+/// One group, proposed where asked. `None`: the same versions were put up before.
+fn build_group(
+    engine: &Engine,
+    caller: &Caller,
+    store: &Store,
+    place: &Place,
+    action: Action,
+    found: CandidateGroup,
+    propose: bool,
+) -> Result<Option<ConsolidationGroup>, Error> {
+    let sources: Vec<SourceVersion> = found.members.iter().map(SourceVersion::from_memory).collect();
+    let review = draft_review::new_review(
+        engine,
+        caller,
+        action,
+        sources,
+        &store.slug,
+        found.draft.path.clone(),
+        place.scope.clone(),
+    );
+    if engine.backend.get_row(caller.tenant, RowKind::Reviews, &review.row_id())?.is_some() {
+        return Ok(None);
+    }
+    let (key, members, content) = (found.key, found.members, found.draft.content.clone());
+    let mut group = ConsolidationGroup { key, members, content, review: None, refused: None };
+    if propose {
+        let rationale = format!("{} memories share {}", group.members.len(), group.key);
+        match propose_candidate(engine, caller, store, place, found.draft, Review { rationale, ..review })? {
+            ProposalOutcome::Waiting { review, .. } => group.review = Some(review),
+            ProposalOutcome::Refused(refusal) => group.refused = Some(refusal),
+        }
+    }
+    Ok(Some(group))
+}
+
+/// Writes a constrained memory and the review it waits for, in one transaction.
+fn propose_candidate(
+    engine: &Engine,
+    caller: &Caller,
+    store: &Store,
+    place: &Place,
+    draft: Draft,
+    review: Review,
+) -> Result<ProposalOutcome, Error> {
+    let cleared = match clear::clear_draft_as(engine, caller, WriteIntent::Propose, store, &place.scope, draft)? {
+        Ok(cleared) => cleared,
+        Err(refusal) => {
+            return Ok(ProposalOutcome::Refused(refusals::log_refusal(engine, caller, &store.slug, refusal)?));
+        }
+    };
+    stores::store_for_write(engine, caller, &store.slug)?;
+    let now = engine.clock.now();
+    let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, cleared.draft().reason.clone());
+    let entry = cleared.into_new_memory(
+        engine.fresh_memory_id(),
+        caller,
+        stores::ruleset_of(engine, store)?,
+        Operation::Create,
+        stamp,
+    );
+    let (candidate, version) = (entry.memory().id, entry.memory().version);
+    let mut review = Review { candidate: Some(candidate), ..review };
+    if review.sources.is_empty() {
+        review.id = Review::id_for(review.action, &[], &store.slug, Some(&candidate.to_string()), 0);
+    }
+    let embedding = embedding::embed_if_instant(engine, entry.memory());
+    let mut change = Change::new(caller.tenant, now)
+        .with_guard(Guard::RowInState { kind: RowKind::Reviews, id: review.row_id(), state: None })
+        .with_event(review.to_event(EventName::ReviewProposed, caller, now));
+    let sources = review.sources.iter();
+    change.guards.extend(sources.map(|source| Guard::VersionIs { memory: source.memory, version: source.version }));
+    let mut change = change.with_write(crate::ports::change::Write::Row(review.to_row()));
+    change.writes.extend(propose::plan_proposed_usage(engine, caller, &review));
+    change.writes.extend(usage::plan_usages(engine, caller, Touch::Proposed, std::iter::once((candidate, version))));
+    match engine.commit(plan::add_entry(engine, caller, change, entry.with_embedding(embedding), SaveOutcome::Created))
+    {
+        Ok(_) => Ok(ProposalOutcome::Waiting { review: Box::new(review), new: true }),
+        Err(StoreError::Guard(_)) => {
+            Err(Error::conflict("conflict.lost_race", "something this rests on has just changed; run it again"))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The stores whose duplicates go through review, or the one asked for.
+fn layered_stores(engine: &Engine, caller: &Caller, wanted: Option<&str>) -> Result<Vec<Store>, Error> {
+    if let Some(slug) = wanted {
+        return Ok(vec![stores::open_store(engine, caller, slug)?]);
+    }
+    let mut stores = engine.stores(caller)?;
+    let layered = |store: &Store| stores::ruleset_of(engine, store).is_ok_and(|ruleset| ruleset.dedup == Dedup::Key);
+    stores.retain(|store| store.archived_at.is_none() && layered(store));
+    Ok(stores)
+}
+
+/// Every memory some open proposal is about.
+fn memories_under_review(engine: &Engine, caller: &Caller) -> Result<HashSet<MemoryId>, Error> {
+    let ids = |review: Review| {
+        let sources: Vec<MemoryId> = review.sources.iter().map(|source| source.memory).collect();
+        sources.into_iter().chain(review.candidate)
+    };
+    Ok(list_open_reviews(engine, caller, None)?.into_iter().flat_map(ids).collect())
+}
+
+pub(crate) fn list_open_reviews(engine: &Engine, caller: &Caller, store: Option<&str>) -> Result<Vec<Review>, Error> {
+    let mut open = Vec::new();
+    for state in [ReviewState::Pending, ReviewState::ChangesRequested] {
+        let mut filter = RowFilter {
+            state: Some(state.to_string()),
+            parent: store.map(str::to_owned),
+            limit: engine.limits().list_max,
+            ..RowFilter::default()
+        };
+        loop {
+            let page: Vec<Review> = row::select_records(&*engine.backend, caller.tenant, &filter)?;
+            let last = page.len() < filter.limit;
+            filter.after = page.last().map(|review| (review.row_time(), review.row_id()));
+            open.extend(page);
+            if last {
+                break;
+            }
+        }
+    }
+    Ok(open)
 }
 
 /// What is grouped, how, and what for.

@@ -3,20 +3,24 @@
 use jiff::{Timestamp, ToSpan};
 
 use super::plan::ApprovalPlan;
-use super::{Action, Review, ReviewState};
 use crate::Engine;
-use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::EventName;
+use crate::model::guard::Guard;
 use crate::model::id::TenantId;
 use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
+use crate::model::review::{Action, Review, ReviewState};
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::Readable;
-use crate::ports::change::{Change, Guard, Write};
-use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
-use crate::ports::{Address, StoreError};
+use crate::ports::change::{Change, Write};
+use crate::ports::transition::{Transition, tombstone};
+use crate::ports::{Address, refusals, retry, row};
+use crate::removal::quarantine;
+use crate::review::{plan, queue};
+use crate::safety;
 
 /// The answer to a decision.
 #[derive(Debug, Clone)]
@@ -38,147 +42,139 @@ impl Engine {
     /// Lets a proposal stand: checked again, applied and recorded in one transaction.
     pub fn approve(&self, caller: &Caller, id: &str, comment: Option<&str>) -> Result<DecisionOutcome, Error> {
         self.ensure_memory_enabled()?;
-        let review = self.find_review(caller, id)?;
-        if let Some(refused) = self.decision_refusal(caller, &review)? {
+        let review = queue::find_review(self, caller, id)?;
+        if let Some(refused) = decision_refusal(self, caller, &review)? {
             return Ok(refused);
         }
         ensure_open(&review)?;
-        for _ in 0..self.limits().commit_attempts {
-            match self.plan_approval(caller, &review, comment.map(str::to_owned))? {
-                ApprovalPlan::Refused(refusal) => {
-                    return Ok(DecisionOutcome::Refused(self.log_refusal(caller, &review.target_store, refusal)?));
-                }
-                ApprovalPlan::Outdated(why) => return Err(self.supersede_review(caller, &review, &why)?),
-                ApprovalPlan::Apply(change, memory) => match self.backend.commit(*change) {
-                    Ok(_) => return self.load_approval(caller, &review, *memory),
-                    Err(StoreError::Guard(Guard::RowInState { kind: RowKind::Reviews, .. })) => {
-                        return Err(already_decided_error());
-                    }
-                    // Something it rests on moved: look at it again.
-                    Err(StoreError::Guard(_)) => {}
-                    Err(error) => return Err(error.into()),
-                },
+        retry::retry_lost_race(self, || match plan::plan_approval(self, caller, &review, comment.map(str::to_owned))? {
+            ApprovalPlan::Refused(refusal) => {
+                Ok(DecisionOutcome::Refused(refusals::log_refusal(self, caller, &review.target_store, refusal)?))
             }
-        }
-        Err(Error::conflict("conflict.lost_race", "what this rests on keeps changing; try again"))
+            ApprovalPlan::Outdated(why) => Err(supersede_review(self, caller, &review, &why)?),
+            ApprovalPlan::Apply(change, memory) => match self.commit(*change) {
+                Ok(_) => load_approval(self, caller, &review, *memory),
+                Err(StoreError::Guard(Guard::RowInState { kind: RowKind::Reviews, .. })) => {
+                    Err(already_decided_error())
+                }
+                Err(error) => Err(error.into()),
+            },
+        })
     }
 
     /// Closes a proposal without doing it. A candidate is tombstoned; the source of a promotion stays as it is.
     pub fn reject(&self, caller: &Caller, id: &str, comment: Option<&str>) -> Result<DecisionOutcome, Error> {
-        self.close_review(caller, id, ReviewState::Rejected, comment.map(str::to_owned))
+        close_review(self, caller, id, ReviewState::Rejected, comment.map(str::to_owned))
     }
 
     /// Sends a proposal back to whoever made it, saying what is missing.
     pub fn request_changes(&self, caller: &Caller, id: &str, comment: &str) -> Result<DecisionOutcome, Error> {
-        self.close_review(caller, id, ReviewState::ChangesRequested, Some(comment.to_owned()))
+        close_review(self, caller, id, ReviewState::ChangesRequested, Some(comment.to_owned()))
     }
+}
 
-    fn close_review(
-        &self,
-        caller: &Caller,
-        id: &str,
-        state: ReviewState,
-        comment: Option<String>,
-    ) -> Result<DecisionOutcome, Error> {
-        self.ensure_memory_enabled()?;
-        let review = self.find_review(caller, id)?;
-        // Whoever proposed something may always take it back.
-        let own = review.proposer == caller.principal && state == ReviewState::Rejected;
-        if let Some(refused) = self.decision_refusal(caller, &review)?.filter(|_| !own) {
-            return Ok(refused);
+fn close_review(
+    engine: &Engine,
+    caller: &Caller,
+    id: &str,
+    state: ReviewState,
+    comment: Option<String>,
+) -> Result<DecisionOutcome, Error> {
+    engine.ensure_memory_enabled()?;
+    let review = queue::find_review(engine, caller, id)?;
+    // Whoever proposed something may always take it back.
+    let own = review.proposer == caller.principal && state == ReviewState::Rejected;
+    if let Some(refused) = decision_refusal(engine, caller, &review)?.filter(|_| !own) {
+        return Ok(refused);
+    }
+    ensure_open(&review)?;
+    let change = plan_closing(engine, caller, &review, state, comment.clone())?;
+    let at = change.at;
+    engine.commit(change).map_err(map_decision_conflict)?;
+    Ok(DecisionOutcome::Closed(Box::new(review.with_decision(state, caller, comment.map(safety::without_secrets), at))))
+}
+
+pub(crate) fn decision_refusal(
+    engine: &Engine,
+    caller: &Caller,
+    review: &Review,
+) -> Result<Option<DecisionOutcome>, Error> {
+    match queue::check_may_decide(engine, caller, review)? {
+        Ok(()) => Ok(None),
+        Err(refusal) => {
+            Ok(Some(DecisionOutcome::Refused(refusals::log_refusal(engine, caller, &review.target_store, refusal)?)))
         }
-        ensure_open(&review)?;
-        let change = self.plan_closing(caller, &review, state, comment.clone())?;
-        let at = change.at;
-        self.backend.commit(change).map_err(map_decision_conflict)?;
-        Ok(DecisionOutcome::Closed(Box::new(review.with_decision(state, caller, comment, at))))
     }
+}
 
-    pub(super) fn decision_refusal(&self, caller: &Caller, review: &Review) -> Result<Option<DecisionOutcome>, Error> {
-        match self.check_may_decide(caller, review)? {
-            Ok(()) => Ok(None),
-            Err(refusal) => {
-                Ok(Some(DecisionOutcome::Refused(self.log_refusal(caller, &review.target_store, refusal)?)))
+fn load_approval(engine: &Engine, caller: &Caller, review: &Review, memory: Memory) -> Result<DecisionOutcome, Error> {
+    let review = row::get_record(&*engine.backend, caller.tenant, &review.row_id())?.unwrap_or_else(|| review.clone());
+    // What was redacted is not told again in the answer.
+    let memory = match review.action {
+        Action::Redact => quarantine::load_any_memory(engine, caller, memory.id)?,
+        _ => memory,
+    };
+    Ok(DecisionOutcome::Approved(Box::new(Approval { review, memory })))
+}
+
+/// What ends a review without applying it.
+pub(crate) fn plan_closing(
+    engine: &Engine,
+    caller: &Caller,
+    review: &Review,
+    state: ReviewState,
+    comment: Option<String>,
+) -> Result<Change, Error> {
+    let mut change = plan::plan_decision(engine, caller, review);
+    let name = match state {
+        ReviewState::ChangesRequested => EventName::ReviewChangesRequested,
+        ReviewState::Superseded => EventName::ReviewSuperseded,
+        _ => EventName::ReviewRejected,
+    };
+    let everything = Readable::whole_tenant(caller.tenant);
+    let candidate =
+        review.candidate.map(|id| engine.backend.get_memory(&everything, &Address::Id(id))).transpose()?.flatten();
+    let ends = state != ReviewState::ChangesRequested;
+    if let Some(candidate) = candidate.filter(|memory| ends && memory.state == State::Constrained) {
+        let forget = Transition::new(&candidate, Operation::Forget).with_reason(comment.clone());
+        (change, _) = forget.plan(engine, caller, change, tombstone);
+    }
+    let decided = review.with_decision(state, caller, comment.map(safety::without_secrets), change.at);
+    let event = decided.to_event(name, caller, change.at);
+    Ok(change.with_write(Write::Row(decided.to_row())).with_event(event))
+}
+
+/// Marks a proposal as out of date, and says so to whoever wanted to decide it.
+pub(crate) fn supersede_review(engine: &Engine, caller: &Caller, review: &Review, why: &str) -> Result<Error, Error> {
+    let change = plan_closing(engine, caller, review, ReviewState::Superseded, Some(why.to_owned()))?;
+    engine.commit(change).map_err(map_decision_conflict)?;
+    let reason = format!("{why}; the proposal is superseded, propose it again");
+    Ok(Error::conflict("conflict.source_changed", reason))
+}
+
+/// Closes proposals nobody decided in time. Answers how many.
+pub(crate) fn expire_reviews(engine: &Engine, tenant: TenantId, now: Timestamp) -> Result<u64, Error> {
+    let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
+    let days = i64::from(engine.limits().review_days_max);
+    let Ok(before) = now.checked_sub((days * 24).hours()) else { return Ok(0) };
+    let mut expired = 0;
+    for state in [ReviewState::Pending, ReviewState::ChangesRequested] {
+        let filter = RowFilter {
+            state: Some(state.to_string()),
+            before: Some(before),
+            limit: engine.limits().list_max,
+            ..RowFilter::default()
+        };
+        for review in row::select_records::<Review>(&*engine.backend, tenant, &filter)? {
+            let why = format!("nobody decided it within {days} days");
+            match engine.commit(plan_closing(engine, &caller, &review, ReviewState::Superseded, Some(why))?) {
+                Ok(_) => expired += 1,
+                Err(StoreError::Guard(_)) => {}
+                Err(error) => return Err(error.into()),
             }
         }
     }
-
-    fn load_approval(&self, caller: &Caller, review: &Review, memory: Memory) -> Result<DecisionOutcome, Error> {
-        let review =
-            row::get_record(&*self.backend, caller.tenant, &review.row_id())?.unwrap_or_else(|| review.clone());
-        // What was redacted is not told again in the answer.
-        let memory = match review.action {
-            Action::Redact => self.load_any_memory(caller, memory.id)?,
-            _ => memory,
-        };
-        Ok(DecisionOutcome::Approved(Box::new(Approval { review, memory })))
-    }
-
-    /// What ends a review without applying it.
-    pub(super) fn plan_closing(
-        &self,
-        caller: &Caller,
-        review: &Review,
-        state: ReviewState,
-        comment: Option<String>,
-    ) -> Result<Change, Error> {
-        let mut change = self.plan_decision(caller, review);
-        let name = match state {
-            ReviewState::ChangesRequested => EventName::ReviewChangesRequested,
-            ReviewState::Superseded => EventName::ReviewSuperseded,
-            _ => EventName::ReviewRejected,
-        };
-        let everything = Readable::whole_tenant(caller.tenant);
-        let candidate =
-            review.candidate.map(|id| self.backend.get_memory(&everything, &Address::Id(id))).transpose()?.flatten();
-        let ends = state != ReviewState::ChangesRequested;
-        if let Some(candidate) = candidate.filter(|memory| ends && memory.state == State::Constrained) {
-            let stamp = VersionStamp::new(caller, self.fresh_version_id(), change.at, comment.clone());
-            let entry = VersionedEntry::from_transition(&candidate, Operation::Forget, stamp, Vec::new(), |memory| {
-                memory.state = State::Tombstoned;
-                memory.always_inject = false;
-            });
-            change = change
-                .with_guard(Guard::VersionIs { memory: candidate.id, version: candidate.version })
-                .with_write(Write::Entry(Box::new(entry)));
-        }
-        let decided = review.with_decision(state, caller, comment, change.at);
-        let event = decided.to_event(name, caller, change.at);
-        Ok(change.with_write(Write::Row(decided.to_row())).with_event(event))
-    }
-
-    /// Marks a proposal as out of date, and says so to whoever wanted to decide it.
-    pub(super) fn supersede_review(&self, caller: &Caller, review: &Review, why: &str) -> Result<Error, Error> {
-        let change = self.plan_closing(caller, review, ReviewState::Superseded, Some(why.to_owned()))?;
-        self.backend.commit(change).map_err(map_decision_conflict)?;
-        let reason = format!("{why}; the proposal is superseded, propose it again");
-        Ok(Error::conflict("conflict.source_changed", reason))
-    }
-
-    /// Closes proposals nobody decided in time. Answers how many.
-    pub(crate) fn expire_reviews(&self, tenant: TenantId, now: Timestamp) -> Result<u64, Error> {
-        let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
-        let days = i64::from(self.limits().review_days_max);
-        let Ok(before) = now.checked_sub((days * 24).hours()) else { return Ok(0) };
-        let mut expired = 0;
-        for state in [ReviewState::Pending, ReviewState::ChangesRequested] {
-            let filter = RowFilter {
-                state: Some(state.to_string()),
-                before: Some(before),
-                limit: self.limits().list_max,
-                ..RowFilter::default()
-            };
-            for review in row::select_records::<Review>(&*self.backend, tenant, &filter)? {
-                let why = format!("nobody decided it within {days} days");
-                match self.backend.commit(self.plan_closing(&caller, &review, ReviewState::Superseded, Some(why))?) {
-                    Ok(_) => expired += 1,
-                    Err(StoreError::Guard(_)) => {}
-                    Err(error) => return Err(error.into()),
-                }
-            }
-        }
-        Ok(expired)
-    }
+    Ok(expired)
 }
 
 pub(super) fn ensure_open(review: &Review) -> Result<(), Error> {

@@ -12,8 +12,9 @@ use crate::model::id::MemoryId;
 use crate::model::memory::Memory;
 use crate::model::vocabulary::{State, Trust};
 use crate::ports::row::Paging;
-use crate::ports::{Candidate, CandidateQuery, Filter};
+use crate::ports::{Candidate, CandidateQuery, Filter, embedding};
 use crate::recall::ranking::{self, RankingQuery};
+use crate::recall::visibility;
 use crate::receipts::receipt::Receipt;
 use crate::text::words;
 
@@ -49,44 +50,44 @@ impl Engine {
         let mut impacts = Vec::new();
         let paging = Paging { limit: Some(self.limits().impact_receipts), ..Paging::default() };
         for receipt in self.receipts(caller, None, &paging)?.items {
-            let sees = self.visible_to(&receipt.caller).is_ok_and(|eyes| eyes.sees_scope(&standing.scope));
-            if let (true, Some(score)) = (sees, self.score_against_receipt(&receipt, &standing, &replaced)?) {
+            let sees = visibility::visible_to(self, &receipt.caller).is_ok_and(|eyes| eyes.sees_scope(&standing.scope));
+            if let (true, Some(score)) = (sees, score_against_receipt(self, &receipt, &standing, &replaced)?) {
                 impacts.extend(impact_on_turn(&receipt, score, &replaced));
             }
         }
         Ok(impacts)
     }
+}
 
-    /// What the candidate would score for a receipt's query, among what its caller finds now.
-    fn score_against_receipt(
-        &self,
-        receipt: &Receipt,
-        candidate: &Memory,
-        replaced: &[MemoryId],
-    ) -> Result<Option<f64>, Error> {
-        let now = self.clock.now();
-        let filter = Filter { unexpired_at: Some(now), ..Filter::default() };
-        let (words, vector) = (words::parse_query(&receipt.query), self.embed_text(&receipt.query));
-        let find = CandidateQuery { filter, words, vector, pool: self.limits().pool_min, ..CandidateQuery::default() };
-        let mut found = self.backend.find_candidates(&self.visible_to(&receipt.caller)?, &find)?;
-        found.candidates.retain(|found| !replaced.contains(&found.memory.id));
-        found.candidates.push(Candidate {
-            memory: candidate.clone(),
-            words: gate::search_words(candidate),
-            vector: self.embed_text(&gate::embedding_text(candidate)).map(|embedding| embedding.vector),
-        });
-        let asked = RankingQuery {
-            text: &receipt.query,
-            words: &find.words,
-            vector: find.vector.as_ref().map(|embedding| &embedding.vector),
-            calibration: self.embedder.calibration(),
-            ranker: receipt.settings.ranker,
-            weights: &self.limits().weights,
-            now,
-        };
-        let hits = ranking::rank_candidates(&asked, found);
-        Ok(hits.into_iter().find(|hit| hit.memory.id == candidate.id).map(|hit| hit.score))
-    }
+/// What the candidate would score for a receipt's query, among what its caller finds now.
+fn score_against_receipt(
+    engine: &Engine,
+    receipt: &Receipt,
+    candidate: &Memory,
+    replaced: &[MemoryId],
+) -> Result<Option<f64>, Error> {
+    let now = engine.clock.now();
+    let filter = Filter { unexpired_at: Some(now), ..Filter::default() };
+    let (words, vector) = (words::parse_query(&receipt.query), embedding::embed_text(engine, &receipt.query));
+    let find = CandidateQuery { filter, words, vector, pool: engine.limits().pool_min, ..CandidateQuery::default() };
+    let mut found = engine.backend.find_candidates(&visibility::visible_to(engine, &receipt.caller)?, &find)?;
+    found.candidates.retain(|found| !replaced.contains(&found.memory.id));
+    found.candidates.push(Candidate {
+        memory: candidate.clone(),
+        words: gate::index_memory(candidate),
+        vector: embedding::embed_text(engine, &gate::embedding_text(candidate)).map(|embedding| embedding.vector),
+    });
+    let asked = RankingQuery {
+        text: &receipt.query,
+        words: &find.words,
+        vector: find.vector.as_ref().map(|embedding| &embedding.vector),
+        calibration: engine.embedder.calibration(),
+        ranker: receipt.settings.ranker,
+        weights: &engine.limits().weights,
+        now,
+    };
+    let hits = ranking::rank_candidates(&asked, found);
+    Ok(hits.into_iter().find(|hit| hit.memory.id == candidate.id).map(|hit| hit.score))
 }
 
 /// Where a score would have stood among what a turn was shown by rank.

@@ -8,9 +8,11 @@ use crate::gate::check_label;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
+use crate::model::row::{RowFilter, RowKind, SideRecord};
+use crate::policy::admins_only;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
-use crate::tenant::pipelines::admins_only;
+use crate::ports::row;
+use crate::tenant::stores;
 
 /// The owners of one store's paths. Of the patterns that match a path, the last one counts.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -46,10 +48,6 @@ impl PathOwners {
 }
 
 impl Engine {
-    pub(crate) fn load_path_owners(&self, caller: &Caller, store: &str) -> Result<Option<PathOwners>, Error> {
-        row::get_record(&*self.backend, caller.tenant, store)
-    }
-
     /// All tables of owners.
     pub fn owners(&self, caller: &Caller) -> Result<Vec<PathOwners>, Error> {
         let filter = RowFilter { limit: self.limits().list_max, ..RowFilter::default() };
@@ -59,7 +57,7 @@ impl Engine {
     /// Replaces a store's table; an empty one leaves reviews to every reviewer.
     pub fn set_owners(&self, caller: &Caller, store: &str, rules: Vec<OwnerRule>) -> Result<PathOwners, Error> {
         admins_only(caller)?;
-        self.open_store(caller, store)?;
+        stores::open_store(self, caller, store)?;
         let blank = |rule: &OwnerRule| {
             rule.pattern.trim().is_empty() || rule.reviewers.iter().any(|name| name.trim().is_empty())
         };
@@ -80,9 +78,13 @@ impl Engine {
             true => Write::DeleteRow { kind: RowKind::Owners, id: owners.row_id() },
             false => Write::Row(owners.to_row()),
         };
-        self.backend.commit(Change::new(caller.tenant, now).with_write(write).with_event(event))?;
+        self.commit(Change::new(caller.tenant, now).with_write(write).with_event(event))?;
         Ok(owners)
     }
+}
+
+pub(crate) fn load_path_owners(engine: &Engine, caller: &Caller, store: &str) -> Result<Option<PathOwners>, Error> {
+    row::get_record(&*engine.backend, caller.tenant, store)
 }
 
 /// Whether a pattern matches a path, segment by segment.

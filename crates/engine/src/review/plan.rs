@@ -1,24 +1,31 @@
 //! What approving would write: one transaction, every condition looked at again.
 
-use super::{Action, Review, ReviewState};
 use crate::Engine;
 use crate::gate::{VersionStamp, VersionedEntry, WriteIntent};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::EventName;
+use crate::model::guard::{Guard, Place};
 use crate::model::memory::{Draft, Evidence, Memory};
 use crate::model::refusal::Refusal;
+use crate::model::review::{Action, Review, ReviewState};
+use crate::model::row::{RowKind, SideRecord};
 use crate::model::vocabulary::{Layer, Operation, State};
 use crate::policy::Readable;
-use crate::ports::change::{Change, Guard, Place, Write};
-use crate::ports::row::{RowKind, SideRecord};
-use crate::ports::{Address, Filter, PageRequest, SortOrder};
+use crate::ports::change::{Change, Write};
+use crate::ports::transition::Transition;
+use crate::ports::{Address, Filter, SortOrder, embedding};
+use crate::recall::read;
 use crate::removal::redact::{RedactionRequest, redaction_refusal};
-use crate::review::promotion_notice::{Notice, PROMOTION, display_address};
+use crate::removal::{forget, redact};
+use crate::review::promotion_notice::{self, Notice, PROMOTION, display_address};
+use crate::safety;
+use crate::tenant::stores;
 use crate::write::remember::SaveOutcome;
+use crate::write::{clear, plan};
 
 /// What approving a review comes to.
-pub(super) enum ApprovalPlan {
+pub(crate) enum ApprovalPlan {
     /// The change that does it, and the memory that will stand (for `forget`, the one that goes).
     Apply(Box<Change>, Box<Memory>),
     Refused(Refusal),
@@ -26,285 +33,258 @@ pub(super) enum ApprovalPlan {
     Outdated(String),
 }
 
-impl Engine {
-    /// What a decision taken now would meet: a refusal, or that the proposal is out of date.
-    pub(super) fn preview_approval(
-        &self,
-        caller: &Caller,
-        review: &Review,
-    ) -> Result<(Option<Refusal>, Option<String>), Error> {
-        Ok(match self.plan_approval(caller, review, None)? {
-            ApprovalPlan::Apply(..) => (None, None),
-            ApprovalPlan::Refused(refusal) => (Some(refusal), None),
-            ApprovalPlan::Outdated(why) => (None, Some(why)),
-        })
-    }
+/// What a decision taken now would meet: a refusal, or that the proposal is out of date.
+pub(crate) fn preview_approval(
+    engine: &Engine,
+    caller: &Caller,
+    review: &Review,
+) -> Result<(Option<Refusal>, Option<String>), Error> {
+    Ok(match plan_approval(engine, caller, review, None)? {
+        ApprovalPlan::Apply(..) => (None, None),
+        ApprovalPlan::Refused(refusal) => (Some(refusal), None),
+        ApprovalPlan::Outdated(why) => (None, Some(why)),
+    })
+}
 
-    pub(super) fn plan_approval(
-        &self,
-        caller: &Caller,
-        review: &Review,
-        comment: Option<String>,
-    ) -> Result<ApprovalPlan, Error> {
-        let everything = Readable::whole_tenant(caller.tenant);
-        let mut sources = Vec::with_capacity(review.sources.len());
-        for source in review.required_sources() {
-            match self.backend.get_memory(&everything, &Address::Id(source.memory))? {
-                Some(memory) if memory.version == source.version => sources.push(memory),
-                _ => {
-                    return Ok(ApprovalPlan::Outdated(format!(
-                        "memory `{}` has changed since it was proposed",
-                        source.memory
-                    )));
-                }
-            }
-        }
-        match review.action {
-            Action::Promote => self.plan_promotion(caller, review, &sources, comment),
-            Action::Forget | Action::Redact => self.plan_removal(caller, review, &sources, comment),
-            Action::ProfileUpdate | Action::SemanticCompaction | Action::ProceduralDedup | Action::Draft => {
-                self.plan_confirmation(caller, review, sources, comment)
+pub(crate) fn plan_approval(
+    engine: &Engine,
+    caller: &Caller,
+    review: &Review,
+    comment: Option<String>,
+) -> Result<ApprovalPlan, Error> {
+    let everything = Readable::whole_tenant(caller.tenant);
+    let mut sources = Vec::with_capacity(review.sources.len());
+    for source in review.required_sources() {
+        match engine.backend.get_memory(&everything, &Address::Id(source.memory))? {
+            Some(memory) if memory.version == source.version => sources.push(memory),
+            _ => {
+                return Ok(ApprovalPlan::Outdated(format!(
+                    "memory `{}` has changed since it was proposed",
+                    source.memory
+                )));
             }
         }
     }
-
-    /// A copy of the source at the target, approved by a person, with the source's evidence.
-    fn plan_promotion(
-        &self,
-        caller: &Caller,
-        review: &Review,
-        sources: &[Memory],
-        comment: Option<String>,
-    ) -> Result<ApprovalPlan, Error> {
-        let Some(source) = sources.first() else { return Ok(ApprovalPlan::Outdated("it has no source".to_owned())) };
-        if source.state != State::Active || source.is_expired(self.clock.now()) {
-            return Ok(ApprovalPlan::Outdated(format!("memory `{}` is no longer in use", source.id)));
+    match review.action {
+        Action::Promote => plan_promotion(engine, caller, review, &sources, comment),
+        Action::Forget | Action::Redact => plan_removal(engine, caller, review, &sources, comment),
+        Action::ProfileUpdate | Action::SemanticCompaction | Action::ProceduralDedup | Action::Draft => {
+            plan_confirmation(engine, caller, review, sources, comment)
         }
-        let store = self.open_store(caller, &review.target_store)?;
-        let draft = self.promoted_draft(caller, review, source)?;
-        let cleared = match self.clear_draft_as(caller, WriteIntent::Approve, &store, &review.scope, draft)? {
-            Ok(cleared) => cleared,
-            Err(refusal) => return Ok(ApprovalPlan::Refused(refusal)),
-        };
-        let now = self.clock.now();
-        let place = Place { store: store.slug.clone(), scope: review.scope.clone() };
-        let mut change = self
-            .plan_decision(caller, review)
-            .with_guard(Guard::VersionIs { memory: source.id, version: source.version });
-        let standing = match &review.target_path {
-            Some(path) => {
-                let address = Address::Path { place: place.clone(), path: path.clone() };
-                self.backend.get_memory(&Readable::whole_tenant(caller.tenant), &address)?
-            }
-            None => None,
-        };
-        let stamp = VersionStamp::new(
-            caller,
-            self.fresh_version_id(),
-            now,
-            comment.clone().or_else(|| Some(review.rationale.clone())),
-        );
-        let ruleset = self.ruleset_of(&store)?;
-        let (entry, outcome) = match standing {
-            Some(current) => {
-                change = change.with_guard(Guard::VersionIs { memory: current.id, version: current.version });
-                (cleared.into_revision(&current, ruleset, Operation::Promote, stamp), SaveOutcome::Updated)
-            }
+    }
+}
+
+/// A copy of the source at the target, approved by a person, with the source's evidence.
+fn plan_promotion(
+    engine: &Engine,
+    caller: &Caller,
+    review: &Review,
+    sources: &[Memory],
+    comment: Option<String>,
+) -> Result<ApprovalPlan, Error> {
+    let Some(source) = sources.first() else { return Ok(ApprovalPlan::Outdated("it has no source".to_owned())) };
+    if source.state != State::Active || source.is_expired(engine.clock.now()) {
+        return Ok(ApprovalPlan::Outdated(format!("memory `{}` is no longer in use", source.id)));
+    }
+    let store = stores::open_store(engine, caller, &review.target_store)?;
+    let draft = promoted_draft(engine, caller, review, source)?;
+    let cleared = match clear::clear_draft_as(engine, caller, WriteIntent::Approve, &store, &review.scope, draft)? {
+        Ok(cleared) => cleared,
+        Err(refusal) => return Ok(ApprovalPlan::Refused(refusal)),
+    };
+    let now = engine.clock.now();
+    let place = Place { store: store.slug.clone(), scope: review.scope.clone() };
+    let mut change = plan_decision(engine, caller, review)
+        .with_guard(Guard::VersionIs { memory: source.id, version: source.version });
+    let standing = match &review.target_path {
+        Some(path) => {
+            let address = Address::Path { place: place.clone(), path: path.clone() };
+            engine.backend.get_memory(&Readable::whole_tenant(caller.tenant), &address)?
+        }
+        None => None,
+    };
+    let stamp = VersionStamp::new(
+        caller,
+        engine.fresh_version_id(),
+        now,
+        comment.clone().or_else(|| Some(review.rationale.clone())),
+    );
+    let ruleset = stores::ruleset_of(engine, &store)?;
+    let (entry, outcome) = match standing {
+        Some(current) => {
+            change = change.with_guard(Guard::VersionIs { memory: current.id, version: current.version });
+            (cleared.into_revision(&current, ruleset, Operation::Promote, stamp), SaveOutcome::Updated)
+        }
+        None => {
+            change.guards.extend(review.target_path.clone().map(|path| Guard::PathFree { place, path }));
+            (
+                cleared.into_new_memory(engine.fresh_memory_id(), caller, ruleset, Operation::Promote, stamp),
+                SaveOutcome::Created,
+            )
+        }
+    };
+    let told = format!("Promoted {} by review {}: {}", display_address(entry.memory()), review.id, review.rationale);
+    let feat = Notice { action: PROMOTION, memory: entry.memory(), text: told };
+    let change = promotion_notice::plan_notice(engine, caller, change, &feat)?;
+    Ok(finish_plan(engine, caller, review, change, entry, outcome, comment))
+}
+
+pub(crate) fn promoted_draft(
+    engine: &Engine,
+    caller: &Caller,
+    review: &Review,
+    source: &Memory,
+) -> Result<Draft, Error> {
+    let version = engine.backend.get_version(&Readable::whole_tenant(caller.tenant), source.version)?;
+    let mut evidence: Vec<Evidence> = version.map(|version| version.evidence).unwrap_or_default();
+    evidence.extend(review.evidence.iter().cloned());
+    evidence.truncate(engine.limits().evidence_max);
+    Ok(Draft {
+        store: review.target_store.clone(),
+        path: review.target_path.clone(),
+        evidence,
+        derived_from: vec![source.version],
+        // What holds for a conversation's draft (its expiry, its pin, its turn) does not hold for what all read.
+        expires_at: None,
+        always_inject: None,
+        role: None,
+        session: None,
+        turn: None,
+        layer: None,
+        ..Draft::from_memory(source)
+    })
+}
+
+/// The constrained candidate becomes active, and what it replaces is superseded by it.
+fn plan_confirmation(
+    engine: &Engine,
+    caller: &Caller,
+    review: &Review,
+    sources: Vec<Memory>,
+    comment: Option<String>,
+) -> Result<ApprovalPlan, Error> {
+    let everything = Readable::whole_tenant(caller.tenant);
+    let candidate =
+        review.candidate.map(|id| engine.backend.get_memory(&everything, &Address::Id(id))).transpose()?.flatten();
+    let Some(candidate) = candidate else { return Ok(ApprovalPlan::Outdated("its candidate is gone".to_owned())) };
+    if candidate.state != State::Constrained {
+        return Err(Error::conflict("conflict.not_constrained", super::queue::not_waiting_message(candidate.state)));
+    }
+    if let Some(gone) = sources.iter().find(|source| source.state != State::Active) {
+        return Ok(ApprovalPlan::Outdated(format!("memory `{}` is {} now", gone.id, gone.state)));
+    }
+    let store = stores::open_store(engine, caller, &candidate.store)?;
+    let draft = Draft { derived_from: candidate.derived_from.clone(), ..Draft::from_memory(&candidate) };
+    let cleared = match clear::clear_draft_as(engine, caller, WriteIntent::Approve, &store, &candidate.scope, draft)? {
+        Ok(cleared) => cleared,
+        Err(refusal) => return Ok(ApprovalPlan::Refused(refusal)),
+    };
+    let place = Place { store: store.slug.clone(), scope: candidate.scope.clone() };
+    let mut change = plan_decision(engine, caller, review)
+        .with_guard(Guard::VersionIs { memory: candidate.id, version: candidate.version });
+    let replaced = match review.action {
+        Action::ProfileUpdate => {
+            // Two proposals of one key confirmed at once must not both stand.
+            let generation = engine.backend.place_state(caller.tenant, &place)?.generation;
+            change = change.with_guard(Guard::PlaceUnchanged { place: place.clone(), generation });
+            list_same_profile_key(engine, caller, &place, &candidate)?
+        }
+        _ => sources,
+    };
+    let now = change.at;
+    for old in &replaced {
+        // Before the candidate, which may take over its path.
+        let supersede =
+            Transition::new(old, Operation::Supersede).with_reason(format!("superseded by {}", candidate.id));
+        (change, _) = supersede.plan(engine, caller, change, |memory| {
+            memory.state = State::Superseded;
+            memory.superseded_by = Some(candidate.id);
+            memory.always_inject = false;
+        });
+    }
+    if let Some(path) = candidate.path.clone().filter(|_| replaced.is_empty()) {
+        change = change.with_guard(Guard::PathFree { place, path });
+    }
+    let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, comment.clone());
+    let entry = cleared
+        .into_revision(&candidate, stores::ruleset_of(engine, &store)?, Operation::Confirm, stamp)
+        .with_supersedes(replaced.iter().map(|memory| memory.id).collect());
+    Ok(finish_plan(engine, caller, review, change, entry, SaveOutcome::Updated, comment))
+}
+
+/// The active profile memories of the candidate's key.
+fn list_same_profile_key(
+    engine: &Engine,
+    caller: &Caller,
+    place: &Place,
+    candidate: &Memory,
+) -> Result<Vec<Memory>, Error> {
+    let key = candidate.metadata.get("profile_key");
+    let filter = Filter { places: vec![place.clone()], layers: vec![Layer::Profile], ..Filter::default() };
+    let memories = read::list_all_memories(engine, caller.tenant, &filter, SortOrder::Oldest)?;
+    Ok(memories.into_iter().filter(|memory| key.is_some() && memory.metadata.get("profile_key") == key).collect())
+}
+
+/// What is proposed to go goes: as a whole, or its text alone.
+pub(crate) fn plan_removal(
+    engine: &Engine,
+    caller: &Caller,
+    review: &Review,
+    sources: &[Memory],
+    comment: Option<String>,
+) -> Result<ApprovalPlan, Error> {
+    let Some(source) = sources.first() else { return Ok(ApprovalPlan::Outdated("it has no source".to_owned())) };
+    if source.state == State::Tombstoned {
+        return Ok(ApprovalPlan::Outdated("it is forgotten already".to_owned()));
+    }
+    let reason = comment.clone().unwrap_or_else(|| review.rationale.clone());
+    let deed = match review.action {
+        Action::Redact => match redaction_refusal(caller, source) {
+            Some(refusal) => return Ok(ApprovalPlan::Refused(refusal)),
             None => {
-                change.guards.extend(review.target_path.clone().map(|path| Guard::PathFree { place, path }));
-                (
-                    cleared.into_new_memory(self.fresh_memory_id(), caller, ruleset, Operation::Promote, stamp),
-                    SaveOutcome::Created,
-                )
+                let versions = review.older_versions();
+                let redaction = RedactionRequest { memory: source.id, versions, reason, may_return: false };
+                redact::plan_redaction(engine, caller, source, &redaction)?.change
             }
-        };
-        let told =
-            format!("Promoted {} by review {}: {}", display_address(entry.memory()), review.id, review.rationale);
-        let feat = Notice { action: PROMOTION, memory: entry.memory(), text: told };
-        let change = self.plan_notice(caller, change, &feat)?;
-        Ok(self.finish_plan(caller, review, change, entry, outcome, comment))
-    }
+        },
+        _ => forget::plan_tombstone(engine, caller, source, Some(reason), false)?,
+    };
+    let change = plan_decision(engine, caller, review).with_change(deed);
+    let decided = review.with_decision(ReviewState::Approved, caller, comment.map(safety::without_secrets), change.at);
+    let event = decided.to_event(EventName::ReviewApproved, caller, change.at);
+    let change = change.with_write(Write::Row(decided.to_row())).with_event(event);
+    Ok(ApprovalPlan::Apply(Box::new(change), Box::new(source.clone())))
+}
 
-    pub(crate) fn promoted_draft(&self, caller: &Caller, review: &Review, source: &Memory) -> Result<Draft, Error> {
-        let version = self.backend.get_version(&Readable::whole_tenant(caller.tenant), source.version)?;
-        let mut evidence: Vec<Evidence> = version.map(|version| version.evidence).unwrap_or_default();
-        evidence.extend(review.evidence.iter().cloned());
-        evidence.truncate(self.limits().evidence_max);
-        Ok(Draft {
-            store: review.target_store.clone(),
-            path: review.target_path.clone(),
-            evidence,
-            derived_from: vec![source.version],
-            // What holds for a conversation's draft (its expiry, its pin, its turn) does not hold for what all read.
-            expires_at: None,
-            always_inject: None,
-            role: None,
-            session: None,
-            turn: None,
-            layer: None,
-            ..Draft::from_memory(source)
-        })
-    }
+/// A change that holds only while nobody else has decided.
+pub(crate) fn plan_decision(engine: &Engine, caller: &Caller, review: &Review) -> Change {
+    let state = Some(review.state.to_string());
+    Change::new(caller.tenant, engine.clock.now()).with_guard(Guard::RowInState {
+        kind: RowKind::Reviews,
+        id: review.row_id(),
+        state,
+    })
+}
 
-    /// The constrained candidate becomes active, and what it replaces is superseded by it.
-    fn plan_confirmation(
-        &self,
-        caller: &Caller,
-        review: &Review,
-        sources: Vec<Memory>,
-        comment: Option<String>,
-    ) -> Result<ApprovalPlan, Error> {
-        let everything = Readable::whole_tenant(caller.tenant);
-        let candidate =
-            review.candidate.map(|id| self.backend.get_memory(&everything, &Address::Id(id))).transpose()?.flatten();
-        let Some(candidate) = candidate else { return Ok(ApprovalPlan::Outdated("its candidate is gone".to_owned())) };
-        if candidate.state != State::Constrained {
-            return Err(Error::conflict(
-                "conflict.not_constrained",
-                super::queue::not_waiting_message(candidate.state),
-            ));
-        }
-        if let Some(gone) = sources.iter().find(|source| source.state != State::Active) {
-            return Ok(ApprovalPlan::Outdated(format!("memory `{}` is {} now", gone.id, gone.state)));
-        }
-        let store = self.open_store(caller, &candidate.store)?;
-        let draft = Draft { derived_from: candidate.derived_from.clone(), ..Draft::from_memory(&candidate) };
-        let cleared = match self.clear_draft_as(caller, WriteIntent::Approve, &store, &candidate.scope, draft)? {
-            Ok(cleared) => cleared,
-            Err(refusal) => return Ok(ApprovalPlan::Refused(refusal)),
-        };
-        let place = Place { store: store.slug.clone(), scope: candidate.scope.clone() };
-        let mut change = self
-            .plan_decision(caller, review)
-            .with_guard(Guard::VersionIs { memory: candidate.id, version: candidate.version });
-        let replaced = match review.action {
-            Action::ProfileUpdate => {
-                // Two proposals of one key confirmed at once must not both stand.
-                let generation = self.backend.place_state(caller.tenant, &place)?.generation;
-                change = change.with_guard(Guard::PlaceUnchanged { place: place.clone(), generation });
-                self.list_same_profile_key(caller, &place, &candidate)?
-            }
-            _ => sources,
-        };
-        let now = change.at;
-        for old in &replaced {
-            let stamp = VersionStamp::new(
-                caller,
-                self.fresh_version_id(),
-                now,
-                Some(format!("superseded by {}", candidate.id)),
-            );
-            let entry = VersionedEntry::from_transition(old, Operation::Supersede, stamp, Vec::new(), |memory| {
-                memory.state = State::Superseded;
-                memory.superseded_by = Some(candidate.id);
-                memory.always_inject = false;
-            });
-            // Before the candidate, which may take over its path.
-            change = change
-                .with_guard(Guard::VersionIs { memory: old.id, version: old.version })
-                .with_write(Write::Entry(Box::new(entry)));
-        }
-        if let Some(path) = candidate.path.clone().filter(|_| replaced.is_empty()) {
-            change = change.with_guard(Guard::PathFree { place, path });
-        }
-        let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, comment.clone());
-        let entry = cleared
-            .into_revision(&candidate, self.ruleset_of(&store)?, Operation::Confirm, stamp)
-            .with_supersedes(replaced.iter().map(|memory| memory.id).collect());
-        Ok(self.finish_plan(caller, review, change, entry, SaveOutcome::Updated, comment))
-    }
-
-    /// The active profile memories of the candidate's key.
-    fn list_same_profile_key(&self, caller: &Caller, place: &Place, candidate: &Memory) -> Result<Vec<Memory>, Error> {
-        let key = candidate.metadata.get("profile_key");
-        let filter = Filter { places: vec![place.clone()], layers: vec![Layer::Profile], ..Filter::default() };
-        let memories = self.list_all_memories(caller.tenant, &filter, SortOrder::Oldest)?;
-        Ok(memories.into_iter().filter(|memory| key.is_some() && memory.metadata.get("profile_key") == key).collect())
-    }
-
-    /// What is proposed to go goes: as a whole, or its text alone.
-    fn plan_removal(
-        &self,
-        caller: &Caller,
-        review: &Review,
-        sources: &[Memory],
-        comment: Option<String>,
-    ) -> Result<ApprovalPlan, Error> {
-        let Some(source) = sources.first() else { return Ok(ApprovalPlan::Outdated("it has no source".to_owned())) };
-        if source.state == State::Tombstoned {
-            return Ok(ApprovalPlan::Outdated("it is forgotten already".to_owned()));
-        }
-        let reason = comment.clone().unwrap_or_else(|| review.rationale.clone());
-        let deed = match review.action {
-            Action::Redact => match redaction_refusal(caller, source) {
-                Some(refusal) => return Ok(ApprovalPlan::Refused(refusal)),
-                None => {
-                    let versions = review.older_versions();
-                    let redaction = RedactionRequest { memory: source.id, versions, reason, may_return: false };
-                    self.plan_redaction(caller, source, &redaction)?.change
-                }
-            },
-            _ => self.plan_tombstone(caller, source, Some(reason), false)?,
-        };
-        let change = self.plan_decision(caller, review).with_change(deed);
-        let decided = review.with_decision(ReviewState::Approved, caller, comment, change.at);
-        let event = decided.to_event(EventName::ReviewApproved, caller, change.at);
-        let change = change.with_write(Write::Row(decided.to_row())).with_event(event);
-        Ok(ApprovalPlan::Apply(Box::new(change), Box::new(source.clone())))
-    }
-
-    /// A change that holds only while nobody else has decided.
-    pub(super) fn plan_decision(&self, caller: &Caller, review: &Review) -> Change {
-        let state = Some(review.state.to_string());
-        Change::new(caller.tenant, self.clock.now()).with_guard(Guard::RowInState {
-            kind: RowKind::Reviews,
-            id: review.row_id(),
-            state,
-        })
-    }
-
-    fn finish_plan(
-        &self,
-        caller: &Caller,
-        review: &Review,
-        change: Change,
-        entry: VersionedEntry,
-        outcome: SaveOutcome,
-        comment: Option<String>,
-    ) -> ApprovalPlan {
-        let embedding = self.embed_if_instant(entry.memory());
-        let entry = entry.with_embedding(embedding);
-        let memory = entry.memory().clone();
-        let decided = Review {
-            result: Some(memory.id),
-            ..review.with_decision(ReviewState::Approved, caller, comment, change.at)
-        };
-        let event = decided.to_event(EventName::ReviewApproved, caller, change.at);
-        let change = self
-            .add_written_entry(caller, change, entry, outcome)
-            .with_write(Write::Row(decided.to_row()))
-            .with_event(event);
-        ApprovalPlan::Apply(Box::new(change), Box::new(memory))
-    }
-
-    /// Every memory a filter finds, page by page, with the engine's own eyes.
-    pub(crate) fn list_all_memories(
-        &self,
-        tenant: crate::model::id::TenantId,
-        filter: &Filter,
-        order: SortOrder,
-    ) -> Result<Vec<Memory>, Error> {
-        let mut memories: Vec<Memory> = Vec::new();
-        let mut after = None;
-        loop {
-            let page = PageRequest { order, after, limit: self.limits().list_max };
-            let found = self.backend.list_memories(&Readable::whole_tenant(tenant), filter, &page)?;
-            let last = found.len() < page.limit;
-            after = found.last().and_then(|memory| crate::recall::read::cursor_after(order, memory));
-            memories.extend(found);
-            if last {
-                return Ok(memories);
-            }
-        }
-    }
+fn finish_plan(
+    engine: &Engine,
+    caller: &Caller,
+    review: &Review,
+    change: Change,
+    entry: VersionedEntry,
+    outcome: SaveOutcome,
+    comment: Option<String>,
+) -> ApprovalPlan {
+    let embedding = embedding::embed_if_instant(engine, entry.memory());
+    let entry = entry.with_embedding(embedding);
+    let memory = entry.memory().clone();
+    let decided = Review {
+        result: Some(memory.id),
+        ..review.with_decision(ReviewState::Approved, caller, comment.map(safety::without_secrets), change.at)
+    };
+    let event = decided.to_event(EventName::ReviewApproved, caller, change.at);
+    let change = plan::add_written_entry(engine, caller, change, entry, outcome)
+        .with_write(Write::Row(decided.to_row()))
+        .with_event(event);
+    ApprovalPlan::Apply(Box::new(change), Box::new(memory))
 }

@@ -12,8 +12,10 @@ use crate::model::scope::Scope;
 use crate::model::store::{Store, find_builtin_store};
 use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation};
 use crate::ports::change::Change;
-use crate::ports::row;
+use crate::ports::{embedding, row};
+use crate::tenant::stores;
 use crate::write::remember::SaveOutcome;
+use crate::write::{clear, plan};
 
 /// Where everybody reads what happened.
 const LAYERS_STORE: &str = "layers";
@@ -30,53 +32,60 @@ pub(crate) struct Notice<'a> {
     pub text: String,
 }
 
-impl Engine {
-    /// Adds a feat's episode to the change that does it. What only some can see is not told to all.
-    pub(crate) fn plan_notice(&self, caller: &Caller, change: Change, feat: &Notice<'_>) -> Result<Change, Error> {
-        if feat.memory.scope != Scope::Workspace {
-            return Ok(change);
-        }
-        // The product keeps its own chronicle, in the name of whoever did it.
-        let (principal, role, run) = (caller.principal.clone(), caller.role, caller.run.clone());
-        let keeper = Caller { principal, role, run, ..Caller::admin(caller.tenant) };
-        let (store, change) = match row::get_record::<Store>(&*self.backend, caller.tenant, LAYERS_STORE)? {
-            Some(store) if store.archived_at.is_some() => return Ok(change),
-            Some(store) => (store, change),
-            None => match find_builtin_store(LAYERS_STORE) {
-                Some(builtin) => self.add_store_creation(
-                    &keeper,
-                    builtin.to_store(StoreId(self.clock.fresh_id()), change.at),
-                    change,
-                ),
-                None => return Ok(change),
-            },
-        };
-        let Ok(cleared) =
-            self.clear_draft_as(&keeper, WriteIntent::SystemWrite, &store, &Scope::Workspace, notice_draft(feat))?
-        else {
-            return Ok(change);
-        };
-        let stamp = VersionStamp::new(&keeper, self.fresh_version_id(), change.at, None);
-        let entry = cleared.into_new_memory(
-            self.fresh_memory_id(),
-            &keeper,
-            self.ruleset_of(&store)?,
-            Operation::Create,
-            stamp,
-        );
-        let embedding = self.embed_if_instant(entry.memory());
-        Ok(self.add_written_entry(&keeper, change, entry.with_embedding(embedding), SaveOutcome::Created))
+/// Adds a feat's episode to the change that does it. What only some can see is not told to all.
+pub(crate) fn plan_notice(
+    engine: &Engine,
+    caller: &Caller,
+    change: Change,
+    feat: &Notice<'_>,
+) -> Result<Change, Error> {
+    if feat.memory.scope != Scope::Workspace {
+        return Ok(change);
     }
+    // The product keeps its own chronicle, in the name of whoever did it.
+    let (principal, role, run) = (caller.principal.clone(), caller.role, caller.run.clone());
+    let keeper = Caller { principal, role, run, ..Caller::admin(caller.tenant) };
+    let (store, change) = match row::get_record::<Store>(&*engine.backend, caller.tenant, LAYERS_STORE)? {
+        Some(store) if store.archived_at.is_some() => return Ok(change),
+        Some(store) => (store, change),
+        None => match find_builtin_store(LAYERS_STORE) {
+            Some(builtin) => {
+                add_store_creation(&keeper, builtin.to_store(StoreId(engine.clock.fresh_id()), change.at), change)
+            }
+            None => return Ok(change),
+        },
+    };
+    let Ok(cleared) = clear::clear_draft_as(
+        engine,
+        &keeper,
+        WriteIntent::SystemWrite,
+        &store,
+        &Scope::Workspace,
+        notice_draft(feat),
+    )?
+    else {
+        return Ok(change);
+    };
+    let stamp = VersionStamp::new(&keeper, engine.fresh_version_id(), change.at, None);
+    let entry = cleared.into_new_memory(
+        engine.fresh_memory_id(),
+        &keeper,
+        stores::ruleset_of(engine, &store)?,
+        Operation::Create,
+        stamp,
+    );
+    let embedding = embedding::embed_if_instant(engine, entry.memory());
+    Ok(plan::add_written_entry(engine, &keeper, change, entry.with_embedding(embedding), SaveOutcome::Created))
+}
 
-    /// The store is made with what is first written into it.
-    fn add_store_creation(&self, keeper: &Caller, store: Store, change: Change) -> (Store, Change) {
-        let making = self.plan_new_store(keeper, &store);
-        let mut change = change;
-        // Somebody else may make it at the same moment: theirs is as good, so no guard.
-        change.writes.extend(making.writes);
-        change.events.extend(making.events);
-        (store, change)
-    }
+/// The store is made with what is first written into it.
+fn add_store_creation(keeper: &Caller, store: Store, change: Change) -> (Store, Change) {
+    let making = stores::plan_new_store(keeper, &store);
+    let mut change = change;
+    // Somebody else may make it at the same moment: theirs is as good, so no guard.
+    change.writes.extend(making.writes);
+    change.events.extend(making.events);
+    (store, change)
 }
 
 fn notice_draft(feat: &Notice<'_>) -> Draft {

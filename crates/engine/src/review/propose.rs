@@ -5,18 +5,23 @@ use crate::gate::{WriteIntent, normalize_new_path};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::EventName;
+use crate::model::guard::Guard;
 use crate::model::memory::{Evidence, Memory};
 use crate::model::refusal::Refusal;
+use crate::model::review::{Action, Review, ReviewState, Risk, SourceVersion};
+use crate::model::row::{RowKind, SideRecord};
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{ScopeKind, State};
-use crate::policy::{self, Readable};
-use crate::ports::change::{Change, Guard, Place, Write};
-use crate::ports::row::{self, RowKind, SideRecord};
-use crate::ports::{Address, StoreError};
+use crate::policy;
+use crate::ports::change::{Change, Write};
+use crate::ports::{refusals, retry, row};
 use crate::recall::read::MemoryReference;
-use crate::recall::usage::Touch;
-use crate::review::{Action, Review, ReviewState, Risk, SourceVersion};
+use crate::recall::usage::{self, Touch};
+use crate::review::plan;
 use crate::safety;
+use crate::tenant::stores;
+use crate::write::clear;
+use crate::write::draft_review::new_review;
 
 /// A memory that should be read by all.
 #[derive(Clone, Debug)]
@@ -48,7 +53,7 @@ impl Engine {
             let reason = format!("the memory is {}, so it cannot be proposed", source.state);
             return Err(Error::conflict("conflict.state", reason));
         }
-        let store = self.open_store(caller, &promotion.target_store)?;
+        let store = stores::open_store(self, caller, &promotion.target_store)?;
         if store.scope != ScopeKind::Workspace {
             let message =
                 format!("store `{}` is not read by all: promotions go to a store of the workspace", store.slug);
@@ -60,7 +65,8 @@ impl Engine {
             rationale: promotion.rationale,
             evidence: promotion.evidence,
             risk: promotion.risk,
-            ..self.new_review(
+            ..new_review(
+                self,
                 caller,
                 Action::Promote,
                 vec![SourceVersion::from_memory(&source)],
@@ -69,11 +75,11 @@ impl Engine {
                 Scope::Workspace,
             )
         };
-        if let Some(refusal) = self.promotion_refusal(caller, &review, &source)? {
-            return Ok(ProposalOutcome::Refused(self.log_refusal(caller, &store.slug, refusal)?));
+        if let Some(refusal) = promotion_refusal(self, caller, &review, &source)? {
+            return Ok(ProposalOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
         }
-        self.store_for_write(caller, &store.slug)?;
-        self.enqueue_review(caller, &review, EventName::PromotionProposed)
+        stores::store_for_write(self, caller, &store.slug)?;
+        enqueue_review(self, caller, &review, EventName::PromotionProposed)
     }
 
     /// Proposes to forget a memory the caller may see but not take away.
@@ -88,142 +94,86 @@ impl Engine {
         if source.state == State::Tombstoned {
             return Err(Error::conflict("conflict.state", "the memory is forgotten already"));
         }
-        let store = self.open_store(caller, &source.store)?;
+        let store = stores::open_store(self, caller, &source.store)?;
         if let Err(refusal) = policy::may_propose_forget(caller, &store) {
-            return Ok(ProposalOutcome::Refused(self.log_refusal(caller, &source.store, refusal)?));
+            return Ok(ProposalOutcome::Refused(refusals::log_refusal(self, caller, &source.store, refusal)?));
         }
         let (store, path, scope) = (source.store.clone(), source.path.clone(), source.scope.clone());
         let review =
-            self.new_review(caller, Action::Forget, vec![SourceVersion::from_memory(&source)], &store, path, scope);
+            new_review(self, caller, Action::Forget, vec![SourceVersion::from_memory(&source)], &store, path, scope);
         let rationale = safety::without_secrets(rationale);
-        self.enqueue_review(caller, &Review { rationale, ..review }, EventName::ReviewProposed)
+        enqueue_review(self, caller, &Review { rationale, ..review }, EventName::ReviewProposed)
     }
+}
 
-    /// What would refuse the approval as well: said now, so that nobody reviews in vain.
-    fn promotion_refusal(&self, caller: &Caller, review: &Review, source: &Memory) -> Result<Option<Refusal>, Error> {
-        let store = self.open_store(caller, &review.target_store)?;
-        if let Err(refusal) = policy::may_propose(caller, &store, &review.scope) {
-            return Ok(Some(refusal));
-        }
-        let mut draft = self.promoted_draft(caller, review, source)?;
-        // The rationale is kept too, and read by whoever decides.
-        draft.reason = Some(review.rationale.clone());
-        Ok(self.clear_draft_as(caller, WriteIntent::Approve, &store, &review.scope, draft)?.err())
+/// What would refuse the approval as well: said now, so that nobody reviews in vain.
+fn promotion_refusal(
+    engine: &Engine,
+    caller: &Caller,
+    review: &Review,
+    source: &Memory,
+) -> Result<Option<Refusal>, Error> {
+    let store = stores::open_store(engine, caller, &review.target_store)?;
+    if let Err(refusal) = policy::may_propose(caller, &store, &review.scope) {
+        return Ok(Some(refusal));
     }
+    let mut draft = plan::promoted_draft(engine, caller, review, source)?;
+    // The rationale is kept too, and read by whoever decides.
+    draft.reason = Some(review.rationale.clone());
+    Ok(clear::clear_draft_as(engine, caller, WriteIntent::Approve, &store, &review.scope, draft)?.err())
+}
 
-    /// A review without its words.
-    pub(crate) fn new_review(
-        &self,
-        caller: &Caller,
-        action: Action,
-        sources: Vec<SourceVersion>,
-        store: &str,
-        path: Option<String>,
-        scope: Scope,
-    ) -> Review {
-        Review {
-            id: Review::id_for(action, &sources, store, path.as_deref(), 0),
-            action,
-            state: ReviewState::Pending,
-            sources,
-            candidate: None,
-            target_store: store.to_owned(),
-            target_path: path,
-            scope,
-            rationale: String::new(),
-            evidence: Vec::new(),
-            risk: Risk::Low,
-            proposer: caller.principal.clone(),
-            user: caller.user.clone(),
-            conversation: caller.conversation.clone(),
-            reviewer: None,
-            comment: None,
-            result: None,
-            created_at: self.clock.now(),
-            decided_at: None,
-        }
-    }
+/// What the caller's run put up: the versions a review is about.
+pub(crate) fn plan_proposed_usage(engine: &Engine, caller: &Caller, review: &Review) -> Vec<Write> {
+    let sources = review.sources.iter().map(|source| (source.memory, source.version));
+    usage::plan_usages(engine, caller, Touch::Proposed, sources)
+}
 
-    /// Adds to the save of a waiting draft the review it waits for: one for each draft, fresh after every change of it.
-    pub(crate) fn with_draft_review(
-        &self,
-        caller: &Caller,
-        change: Change,
-        candidate: &Memory,
-    ) -> Result<Change, Error> {
-        let place = Place { store: candidate.store.clone(), scope: candidate.scope.clone() };
-        let standing = match candidate.path.clone() {
-            Some(path) => {
-                self.backend.get_memory(&Readable::whole_tenant(caller.tenant), &Address::Path { place, path })?
+/// Puts a review into the queue, unless the same waits there.
+pub(crate) fn enqueue_review(
+    engine: &Engine,
+    caller: &Caller,
+    review: &Review,
+    name: EventName,
+) -> Result<ProposalOutcome, Error> {
+    retry::retry_lost_race(engine, || enqueue_review_once(engine, caller, review, name))
+}
+
+fn enqueue_review_once(
+    engine: &Engine,
+    caller: &Caller,
+    review: &Review,
+    name: EventName,
+) -> Result<ProposalOutcome, Error> {
+    for nth in 0.. {
+        let id =
+            Review::id_for(review.action, &review.sources, &review.target_store, review.target_path.as_deref(), nth);
+        match row::get_record::<Review>(&*engine.backend, caller.tenant, &id.to_string())? {
+            Some(standing) if standing.state.is_open() || is_rejected_redaction(&standing) => {
+                let writes = plan_proposed_usage(engine, caller, review);
+                // Another run has nothing new to say, and said it all the same.
+                if !writes.is_empty() {
+                    engine.backend.commit_later(Change { writes, ..Change::new(caller.tenant, review.created_at) });
+                }
+                return Ok(ProposalOutcome::Waiting { review: Box::new(standing), new: false });
             }
-            None => None,
-        };
-        let sources: Vec<SourceVersion> = standing.iter().map(SourceVersion::from_memory).collect();
-        let name = candidate.id.to_string();
-        let id = Review::id_for(Action::Draft, &[], &candidate.store, Some(&name), 0);
-        let (path, scope) = (candidate.path.clone(), candidate.scope.clone());
-        let rationale = format!("a draft by {}", caller.principal);
-        let review = Review {
-            id,
-            candidate: Some(candidate.id),
-            rationale,
-            ..self.new_review(caller, Action::Draft, sources, &candidate.store, path, scope)
-        };
-        let event = review.to_event(EventName::ReviewProposed, caller, change.at);
-        Ok(change.with_write(Write::Row(review.to_row())).with_event(event))
-    }
-
-    /// What the caller's run put up: the versions a review is about.
-    pub(crate) fn plan_proposed_usage(&self, caller: &Caller, review: &Review) -> Vec<Write> {
-        let sources = review.sources.iter().map(|source| (source.memory, source.version));
-        self.plan_usages(caller, Touch::Proposed, sources)
-    }
-
-    /// Puts a review into the queue, unless the same waits there.
-    pub(crate) fn enqueue_review(
-        &self,
-        caller: &Caller,
-        review: &Review,
-        name: EventName,
-    ) -> Result<ProposalOutcome, Error> {
-        for nth in 0.. {
-            let id = Review::id_for(
-                review.action,
-                &review.sources,
-                &review.target_store,
-                review.target_path.as_deref(),
-                nth,
-            );
-            match row::get_record::<Review>(&*self.backend, caller.tenant, &id.to_string())? {
-                Some(standing) if standing.state.is_open() || is_rejected_redaction(&standing) => {
-                    let writes = self.plan_proposed_usage(caller, review);
-                    // Another run has nothing new to say, and said it all the same.
-                    if !writes.is_empty() {
-                        self.backend.commit_later(Change { writes, ..Change::new(caller.tenant, review.created_at) });
-                    }
-                    return Ok(ProposalOutcome::Waiting { review: Box::new(standing), new: false });
-                }
-                // Decided before: it may be proposed again, as the next.
-                Some(_) => {}
-                None => {
-                    let review = Review { id, ..review.clone() };
-                    let guard = Guard::RowInState { kind: RowKind::Reviews, id: id.to_string(), state: None };
-                    let mut change = Change::new(caller.tenant, review.created_at)
-                        .with_guard(guard)
-                        .with_event(review.to_event(name, caller, review.created_at))
-                        .with_write(Write::Row(review.to_row()));
-                    change.writes.extend(self.plan_proposed_usage(caller, &review));
-                    match self.backend.commit(change) {
-                        Ok(_) => return Ok(ProposalOutcome::Waiting { review: Box::new(review), new: true }),
-                        // Somebody proposed the same at the same moment: theirs is as good.
-                        Err(StoreError::Guard(_)) => return self.enqueue_review(caller, &review, name),
-                        Err(error) => return Err(error.into()),
-                    }
-                }
+            // Decided before: it may be proposed again, as the next.
+            Some(_) => {}
+            None => {
+                let review = Review { id, ..review.clone() };
+                let guard = Guard::RowInState { kind: RowKind::Reviews, id: id.to_string(), state: None };
+                let mut change = Change::new(caller.tenant, review.created_at)
+                    .with_guard(guard)
+                    .with_event(review.to_event(name, caller, review.created_at))
+                    .with_write(Write::Row(review.to_row()));
+                change.writes.extend(plan_proposed_usage(engine, caller, &review));
+                // A failed guard means that the same was proposed at the same moment: the retry finds that one.
+                engine.commit(change)?;
+                return Ok(ProposalOutcome::Waiting { review: Box::new(review), new: true });
             }
         }
-        Err(Error::conflict("conflict.lost_race", "this was proposed too often"))
     }
+    Err(Error::conflict("conflict.lost_race", "this was proposed too often"))
 }
 
 /// Somebody looked at what the scanner found and let it stand: at this version the scanner does not ask again.

@@ -2,24 +2,30 @@
 
 use jiff::Timestamp;
 
-use super::{Action, Review, ReviewState, may_decide};
+use super::may_decide;
 use crate::Engine;
-use crate::admin::keys::Key;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
+use crate::model::guard::Place;
 use crate::model::id::MemoryId;
+use crate::model::key::Key;
 use crate::model::limits::resolve_limit;
 use crate::model::memory::{Evidence, Memory};
 use crate::model::refusal::Refusal;
-use crate::model::scope::Scope;
-use crate::model::vocabulary::{Role, State};
-use crate::policy::Readable;
-use crate::ports::Address;
-use crate::ports::change::Place;
-use crate::ports::row::{self, RowFilter, SideRecord};
+use crate::model::review::{Action, Review, ReviewState};
+use crate::model::row::{RowFilter, SideRecord};
+use crate::model::vocabulary::State;
+use crate::policy::{ProposalOrigin, Readable, may_see_proposal};
+use crate::ports::cursor::{decode_time_cursor, encode_time_cursor};
+use crate::ports::{Address, row};
+use crate::recall::{read, visibility};
+use crate::review::{owners, plan};
 
 /// A place in the queue: when a review was made, and its id.
 pub type QueueCursor = (Timestamp, String);
+
+/// Prefix of cursors of the review queue.
+const CURSOR_PREFIX: &str = "q";
 
 /// Which reviews; empty fields do not filter.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +63,7 @@ pub struct ReviewView {
 impl Engine {
     /// A stretch of the reviews the caller may see: deciders all they could decide, others their own.
     pub fn reviews(&self, caller: &Caller, filter: &QueueFilter) -> Result<QueuePage, Error> {
-        self.visible_to(caller)?;
+        visibility::visible_to(self, caller)?;
         let limit = resolve_limit(filter.limit, self.limits().list_default, self.limits().list_max)?;
         let mut queue = QueuePage { reviews: Vec::new(), next: None };
         let mut after = filter.after.clone();
@@ -90,7 +96,7 @@ impl Engine {
 
     /// A review by its id or by the id of the record it is about, with what a decision needs.
     pub fn review(&self, caller: &Caller, id: &str) -> Result<ReviewView, Error> {
-        let review = self.find_review(caller, id)?;
+        let review = find_review(self, caller, id)?;
         let everything = Readable::whole_tenant(caller.tenant);
         let proposed = match (review.candidate, review.sources.first()) {
             (Some(candidate), _) => self.backend.get_memory(&everything, &Address::Id(candidate))?,
@@ -112,7 +118,7 @@ impl Engine {
             standing.extend(self.backend.get_memory(&everything, &Address::Path { place, path: path.clone() })?);
         }
         let (verdict, outdated) = match review.state.is_open() {
-            true => self.preview_approval(caller, &review)?,
+            true => plan::preview_approval(self, caller, &review)?,
             false => (None, None),
         };
         Ok(ReviewView {
@@ -124,55 +130,58 @@ impl Engine {
             outdated,
         })
     }
+}
 
-    /// By the review's id, or by the record's: then the one that waits, else the newest.
-    pub(crate) fn find_review(&self, caller: &Caller, id: &str) -> Result<Review, Error> {
-        self.visible_to(caller)?;
-        let missing = || Error::not_found(format!("review `{id}`"));
-        if let Some(review) = row::get_record::<Review>(&*self.backend, caller.tenant, id)? {
-            return Some(review).filter(|review| can_see_review(caller, review)).ok_or_else(missing);
-        }
-        let memory: MemoryId = id.parse().map_err(|_| missing())?;
-        let about = RowFilter {
-            subject: Some(memory.to_string()),
-            newest_first: true,
-            limit: self.limits().list_max,
-            ..RowFilter::default()
-        };
-        let mut reviews: Vec<Review> = row::select_records(&*self.backend, caller.tenant, &about)?;
-        reviews.retain(|review| can_see_review(caller, review));
-        let waiting = reviews.iter().position(|review| review.state.is_open()).unwrap_or(0);
-        if waiting < reviews.len() {
-            return Ok(reviews.swap_remove(waiting));
-        }
-        // A record that is there but waits for nothing is a conflict, not a stranger.
-        let memory = self.read_by_id(caller, memory).map_err(|_| missing())?;
-        Err(Error::conflict("conflict.not_constrained", not_waiting_message(memory.state)))
+/// By the review's id, or by the record's: then the one that waits, else the newest.
+pub(crate) fn find_review(engine: &Engine, caller: &Caller, id: &str) -> Result<Review, Error> {
+    visibility::visible_to(engine, caller)?;
+    let missing = || Error::not_found(format!("review `{id}`"));
+    if let Some(review) = row::get_record::<Review>(&*engine.backend, caller.tenant, id)? {
+        return Some(review).filter(|review| can_see_review(caller, review)).ok_or_else(missing);
     }
+    let memory: MemoryId = id.parse().map_err(|_| missing())?;
+    let about = RowFilter {
+        subject: Some(memory.to_string()),
+        newest_first: true,
+        limit: engine.limits().list_max,
+        ..RowFilter::default()
+    };
+    let mut reviews: Vec<Review> = row::select_records(&*engine.backend, caller.tenant, &about)?;
+    reviews.retain(|review| can_see_review(caller, review));
+    let waiting = reviews.iter().position(|review| review.state.is_open()).unwrap_or(0);
+    if waiting < reviews.len() {
+        return Ok(reviews.swap_remove(waiting));
+    }
+    // A record that is there but waits for nothing is a conflict, not a stranger.
+    let memory = read::read_by_id(engine, caller, memory).map_err(|_| missing())?;
+    Err(Error::conflict("conflict.not_constrained", not_waiting_message(memory.state)))
+}
 
-    /// Whether this caller may decide, with owners and company looked up.
-    pub(crate) fn check_may_decide(&self, caller: &Caller, review: &Review) -> Result<Result<(), Refusal>, Error> {
-        let owners = self.load_path_owners(caller, &review.target_store)?;
-        let company = review.action == Action::Promote
-            && review.proposer == caller.principal
-            && self.has_other_decider(caller)?;
-        Ok(may_decide(caller, review, owners.as_ref(), company))
-    }
+/// Whether this caller may decide, with owners and company looked up.
+pub(crate) fn check_may_decide(
+    engine: &Engine,
+    caller: &Caller,
+    review: &Review,
+) -> Result<Result<(), Refusal>, Error> {
+    let owners = owners::load_path_owners(engine, caller, &review.target_store)?;
+    let company =
+        review.action == Action::Promote && review.proposer == caller.principal && has_other_decider(engine, caller)?;
+    Ok(may_decide(caller, review, owners.as_ref(), company))
+}
 
-    /// Whether the tenant has somebody besides the caller who could decide: a holder of a key, or an owner of paths.
-    fn has_other_decider(&self, caller: &Caller) -> Result<bool, Error> {
-        let filter = RowFilter { limit: self.limits().list_max, ..RowFilter::default() };
-        let keys: Vec<Key> = row::select_records(&*self.backend, caller.tenant, &filter)?;
-        let now = self.clock.now();
-        let other = |name: &String| *name != caller.principal;
-        let by_key = keys.iter().any(|key| {
-            let person = key.is_valid(now) && !key.rights.role.is_program();
-            person && other(&key.to_caller(caller.tenant).principal)
-        });
-        let owners = self.owners(caller)?;
-        let mut owning = owners.iter().flat_map(|owners| &owners.rules).flat_map(|rule| &rule.reviewers);
-        Ok(by_key || owning.any(other))
-    }
+/// Whether the tenant has somebody besides the caller who could decide: a holder of a key, or an owner of paths.
+fn has_other_decider(engine: &Engine, caller: &Caller) -> Result<bool, Error> {
+    let filter = RowFilter { limit: engine.limits().list_max, ..RowFilter::default() };
+    let keys: Vec<Key> = row::select_records(&*engine.backend, caller.tenant, &filter)?;
+    let now = engine.clock.now();
+    let other = |name: &String| *name != caller.principal;
+    let by_key = keys.iter().any(|key| {
+        let person = key.is_valid(now) && !key.rights.role.is_program();
+        person && other(&key.to_caller(caller.tenant).principal)
+    });
+    let owners = engine.owners(caller)?;
+    let mut owning = owners.iter().flat_map(|owners| &owners.rules).flat_map(|rule| &rule.reviewers);
+    Ok(by_key || owning.any(other))
 }
 
 pub(super) fn not_waiting_message(state: State) -> String {
@@ -184,19 +193,15 @@ fn can_see_review(caller: &Caller, review: &Review) -> bool {
     may_see_proposal(caller, &ProposalOrigin { scope: &review.scope, proposer: &review.proposer, user, conversation })
 }
 
-/// By whom something was put up for review, from where, and for which place.
-pub(crate) struct ProposalOrigin<'a> {
-    pub scope: &'a Scope,
-    pub proposer: &'a str,
-    pub user: Option<&'a str>,
-    pub conversation: Option<&'a str>,
-}
+impl QueuePage {
+    /// Token for where the next page begins.
+    pub fn next_token(&self) -> Option<String> {
+        let (at, id) = self.next.as_ref()?;
+        Some(encode_time_cursor(CURSOR_PREFIX, *at, id))
+    }
 
-/// Reviewers see what waits in their tenant; a person what concerns him; everybody his own proposals, a program only
-/// where it made them: for the same person, in the same conversation.
-pub(crate) fn may_see_proposal(caller: &Caller, put: &ProposalOrigin<'_>) -> bool {
-    let himself = matches!(put.scope, Scope::User { user } if caller.user.as_ref() == Some(user));
-    let at_home = caller.is_in_same_conversation(put.user, put.conversation);
-    let own = put.proposer == caller.principal && (at_home || !caller.role.is_program());
-    caller.role.may_decide_reviews() || own || (himself && caller.role == Role::User)
+    /// Reads a token of [`QueuePage::next_token`].
+    pub fn mark_from_token(token: &str) -> Result<QueueCursor, Error> {
+        decode_time_cursor(CURSOR_PREFIX, token)
+    }
 }

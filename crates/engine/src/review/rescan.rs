@@ -4,6 +4,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::Engine;
+use crate::gate::allow_list::AllowList;
 use crate::gate::{GateError, scan_draft};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
@@ -11,14 +12,16 @@ use crate::model::event::EventName;
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::memory::{Draft, Memory, Version};
 use crate::model::refusal::{FieldFinding, Refusal};
+use crate::model::review::{Action, Review, Risk, SourceVersion};
 use crate::model::vocabulary::{SecretAction, State};
-use crate::policy::Readable;
+use crate::policy::{Readable, admins_only};
 use crate::ports::{Filter, ListCursor, PageRequest, SortOrder};
+use crate::removal::redact;
 use crate::review::propose::ProposalOutcome;
-use crate::review::{Action, Review, Risk, SourceVersion};
+use crate::review::{consolidation, propose};
 use crate::safety::{Concern, RULES_VERSION, Severity};
-use crate::tenant::allow_list::AllowList;
-use crate::tenant::pipelines::admins_only;
+use crate::tenant::allow_list;
+use crate::write::draft_review;
 
 /// How the stretches of a rescan follow each other: what is saved meanwhile comes last.
 pub const RESCAN_ORDER: SortOrder = SortOrder::Oldest;
@@ -62,15 +65,15 @@ impl Engine {
         let last = memories.last().filter(|_| memories.len() == page.limit);
         let next = last.and_then(|memory| crate::recall::read::cursor_after(RESCAN_ORDER, memory));
         let mut done = RescanReport { scanned: memories.len() as u64, findings: Vec::new(), proposed: 0, next };
-        let allowed = self.load_allow_list(caller.tenant)?;
+        let allowed = allow_list::load_allow_list(self, caller.tenant)?;
         for memory in &memories {
-            let refused = self.refused_versions(caller, memory, &allowed)?;
+            let refused = refused_versions(self, caller, memory, &allowed)?;
             if refused.is_empty() {
                 continue;
             }
             let (review, new) = match propose {
-                true => self.propose_redaction(caller, memory, &refused)?,
-                false => (self.open_redaction_review(caller, memory)?, false),
+                true => propose_redaction(self, caller, memory, &refused)?,
+                false => (open_redaction_review(self, caller, memory)?, false),
             };
             done.proposed += u64::from(new);
             done.findings.extend(refused.iter().flat_map(|(version, refusal)| {
@@ -79,62 +82,62 @@ impl Engine {
         }
         Ok(done)
     }
+}
 
-    /// The versions that would be refused today, the newest first.
-    fn refused_versions(
-        &self,
-        caller: &Caller,
-        memory: &Memory,
-        allowed: &AllowList,
-    ) -> Result<Vec<(Version, Refusal)>, Error> {
-        let mut refused = Vec::new();
-        for version in self.list_all_versions(caller, memory.id)? {
-            let (evidence, reason) = (version.evidence.clone(), version.reason.clone());
-            let draft = Draft { evidence, reason, ..Draft::from_memory(&version.memory) };
-            match scan_draft(draft, memory.scope.kind(), SecretAction::Block, &|| Ok(allowed.clone()), None) {
-                Ok(_) => {}
-                Err(GateError::Failed(error)) => return Err(error),
-                Err(GateError::Refused(refusal)) => refused.push((version, refusal)),
-            }
+/// The versions that would be refused today, the newest first.
+fn refused_versions(
+    engine: &Engine,
+    caller: &Caller,
+    memory: &Memory,
+    allowed: &AllowList,
+) -> Result<Vec<(Version, Refusal)>, Error> {
+    let mut refused = Vec::new();
+    for version in redact::list_all_versions(engine, caller, memory.id)? {
+        let (evidence, reason) = (version.evidence.clone(), version.reason.clone());
+        let draft = Draft { evidence, reason, ..Draft::from_memory(&version.memory) };
+        match scan_draft(draft, memory.scope.kind(), SecretAction::Block, &|| Ok(allowed.clone()), None) {
+            Ok(_) => {}
+            Err(GateError::Failed(error)) => return Err(error),
+            Err(GateError::Refused(refusal)) => refused.push((version, refusal)),
         }
-        Ok(refused)
     }
+    Ok(refused)
+}
 
-    /// The review of a memory's redaction that somebody proposed before and nobody decided yet.
-    fn open_redaction_review(&self, caller: &Caller, memory: &Memory) -> Result<Option<Uuid>, Error> {
-        let is_of = |review: &Review| {
-            review.action == Action::Redact && review.sources.iter().any(|source| source.memory == memory.id)
-        };
-        let open = self.list_open_reviews(caller, Some(&memory.store))?;
-        Ok(open.iter().find(|review| is_of(review)).map(|review| review.id))
-    }
+/// The review of a memory's redaction that somebody proposed before and nobody decided yet.
+fn open_redaction_review(engine: &Engine, caller: &Caller, memory: &Memory) -> Result<Option<Uuid>, Error> {
+    let is_of = |review: &Review| {
+        review.action == Action::Redact && review.sources.iter().any(|source| source.memory == memory.id)
+    };
+    let open = consolidation::list_open_reviews(engine, caller, Some(&memory.store))?;
+    Ok(open.iter().find(|review| is_of(review)).map(|review| review.id))
+}
 
-    fn propose_redaction(
-        &self,
-        caller: &Caller,
-        memory: &Memory,
-        refused: &[(Version, Refusal)],
-    ) -> Result<(Option<Uuid>, bool), Error> {
-        let findings: Vec<&FieldFinding> = refused.iter().flat_map(|(_, refusal)| &refusal.findings).collect();
-        let in_path = findings.iter().any(|finding| finding.field == "path");
-        let path = memory.path.clone().filter(|_| !in_path);
-        let mut sources = vec![SourceVersion::from_memory(memory)];
-        // The present version takes the others with it.
-        if refused.iter().all(|(version, _)| version.id != memory.version) {
-            sources.extend(refused.iter().map(|(version, _)| SourceVersion::from_version(version)));
-        }
-        let scope = memory.scope.clone();
-        let review = Review {
-            rationale: redaction_rationale(&findings),
-            // What is redacted does not come back.
-            risk: Risk::High,
-            ..self.new_review(caller, Action::Redact, sources, &memory.store, path, scope)
-        };
-        Ok(match self.enqueue_review(caller, &review, EventName::ReviewProposed)? {
-            ProposalOutcome::Waiting { review, new } => (Some(review.id), new),
-            ProposalOutcome::Refused(_) => (None, false),
-        })
+fn propose_redaction(
+    engine: &Engine,
+    caller: &Caller,
+    memory: &Memory,
+    refused: &[(Version, Refusal)],
+) -> Result<(Option<Uuid>, bool), Error> {
+    let findings: Vec<&FieldFinding> = refused.iter().flat_map(|(_, refusal)| &refusal.findings).collect();
+    let in_path = findings.iter().any(|finding| finding.field == "path");
+    let path = memory.path.clone().filter(|_| !in_path);
+    let mut sources = vec![SourceVersion::from_memory(memory)];
+    // The present version takes the others with it.
+    if refused.iter().all(|(version, _)| version.id != memory.version) {
+        sources.extend(refused.iter().map(|(version, _)| SourceVersion::from_version(version)));
     }
+    let scope = memory.scope.clone();
+    let review = Review {
+        rationale: redaction_rationale(&findings),
+        // What is redacted does not come back.
+        risk: Risk::High,
+        ..draft_review::new_review(engine, caller, Action::Redact, sources, &memory.store, path, scope)
+    };
+    Ok(match propose::enqueue_review(engine, caller, &review, EventName::ReviewProposed)? {
+        ProposalOutcome::Waiting { review, new } => (Some(review.id), new),
+        ProposalOutcome::Refused(_) => (None, false),
+    })
 }
 
 fn to_stored_finding(

@@ -5,15 +5,21 @@ use crate::gate::{VersionStamp, VersionedEntry, WriteIntent};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
+use crate::model::guard::Guard;
 use crate::model::id::MemoryId;
 use crate::model::memory::{Draft, Memory, Version};
 use crate::model::refusal::Refusal;
 use crate::model::store::Store;
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::{self, Readable, WritePermit};
-use crate::ports::Address;
-use crate::ports::change::{Change, Guard, Write};
-use crate::review::promotion_notice::{Notice, ROLLBACK, display_address};
+use crate::ports::change::Change;
+use crate::ports::transition::Transition;
+use crate::ports::{Address, embedding, refusals};
+use crate::recall::read;
+use crate::removal::redact;
+use crate::review::promotion_notice::{self, Notice, ROLLBACK, display_address};
+use crate::tenant::{bans, stores};
+use crate::write::clear;
 
 #[derive(Debug, Clone)]
 pub enum RollbackOutcome {
@@ -43,10 +49,10 @@ impl Engine {
         reason: Option<&str>,
     ) -> Result<RollbackOutcome, Error> {
         self.ensure_memory_enabled()?;
-        let current = self.read_by_id(caller, memory)?;
-        let store = self.open_store(caller, &current.store)?;
+        let current = read::read_by_id(self, caller, memory)?;
+        let store = stores::open_store(self, caller, &current.store)?;
         if let Err(refusal) = policy::may_forget(caller, &store, &current) {
-            return Ok(RollbackOutcome::Refused(self.log_refusal(caller, &store.slug, refusal)?));
+            return Ok(RollbackOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
         }
         if current.state != State::Active {
             let reason = format!("the memory is {}, only an active one can be rolled back", current.state);
@@ -54,9 +60,9 @@ impl Engine {
         }
         let now = self.clock.now();
         let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, reason.map(str::to_owned));
-        let versions = if restore { self.list_all_versions(caller, current.id)? } else { Vec::new() };
+        let versions = if restore { redact::list_all_versions(self, caller, current.id)? } else { Vec::new() };
         let before = match find_prior_version(&versions) {
-            Some(before) => Some(self.restore_prior_version(caller, &store, &current, &before, stamp.clone())?),
+            Some(before) => Some(restore_prior_version(self, caller, &store, &current, &before, stamp.clone())?),
             None => None,
         };
         let change = Change::new(caller.tenant, now)
@@ -67,95 +73,93 @@ impl Engine {
             None => {
                 let (change, mut done) = plan_rollback_tombstone(caller, change, &current, stamp, Vec::new());
                 let change =
-                    if restore { self.plan_restore_replaced(caller, &current, change, &mut done)? } else { change };
+                    if restore { plan_restore_replaced(self, caller, &current, change, &mut done)? } else { change };
                 (change, done)
             }
         };
         let feat = Notice { action: ROLLBACK, memory: &done.memory, text: rollback_notice(&done) };
-        self.backend.commit(self.plan_notice(caller, change, &feat)?)?;
+        self.commit(promotion_notice::plan_notice(self, caller, change, &feat)?)?;
         Ok(RollbackOutcome::Done(Box::new(done)))
     }
+}
 
-    /// The version that stood before, as a new one where the memory is now; else why it cannot stand again.
-    fn restore_prior_version(
-        &self,
-        caller: &Caller,
-        store: &Store,
-        current: &Memory,
-        before: &PriorVersion<'_>,
-        stamp: VersionStamp,
-    ) -> Result<Result<VersionedEntry, String>, Error> {
-        let version = before.stood.number;
-        if before.stood.redacted_at.or(before.written.redacted_at).is_some() {
-            return Ok(Err(format!("version {version} was redacted")));
-        }
-        if before.stood.memory.is_expired(stamp.at) {
-            return Ok(Err(format!("version {version} has expired")));
-        }
-        // It may have been renamed since: what is taken back is what was said, not where it stands.
-        let old = Memory { path: current.path.clone(), ..before.stood.memory.clone() };
-        let draft = Draft { evidence: before.written.evidence.clone(), ..Draft::from_memory(&old) };
-        let deed = WriteIntent::RestoreVersion { permit: WritePermit { state: old.state, trust: old.trust } };
-        Ok(match self.clear_draft_as(caller, deed, store, &old.scope, draft)? {
-            Err(refusal) => Err(format!("version {version}: {}", refusal.message)),
-            Ok(cleared) => {
-                let at = stamp.at;
-                let entry = cleared
-                    .into_imported_version(&old, Some(current), Operation::Rollback, stamp, false)
-                    .with_updated_at(at);
-                let embedding = self.embed_if_instant(entry.memory());
-                Ok(entry.with_embedding(embedding))
-            }
-        })
+/// The version that stood before, as a new one where the memory is now; else why it cannot stand again.
+fn restore_prior_version(
+    engine: &Engine,
+    caller: &Caller,
+    store: &Store,
+    current: &Memory,
+    before: &PriorVersion<'_>,
+    stamp: VersionStamp,
+) -> Result<Result<VersionedEntry, String>, Error> {
+    let version = before.stood.number;
+    if before.stood.redacted_at.or(before.written.redacted_at).is_some() {
+        return Ok(Err(format!("version {version} was redacted")));
     }
+    if before.stood.memory.is_expired(stamp.at) {
+        return Ok(Err(format!("version {version} has expired")));
+    }
+    // It may have been renamed since: what is taken back is what was said, not where it stands.
+    let old = Memory { path: current.path.clone(), ..before.stood.memory.clone() };
+    let draft = Draft { evidence: before.written.evidence.clone(), ..Draft::from_memory(&old) };
+    let deed = WriteIntent::RestoreVersion { permit: WritePermit { state: old.state, trust: old.trust } };
+    Ok(match clear::clear_draft_as(engine, caller, deed, store, &old.scope, draft)? {
+        Err(refusal) => Err(format!("version {version}: {}", refusal.message)),
+        Ok(cleared) => {
+            let at = stamp.at;
+            let entry = cleared
+                .into_imported_version(&old, Some(current), Operation::Rollback, stamp, false)
+                .with_updated_at(at);
+            let embedding = embedding::embed_if_instant(engine, entry.memory());
+            Ok(entry.with_embedding(embedding))
+        }
+    })
+}
 
-    /// Adds what brings back everything this memory had replaced, but nothing that was forgotten since.
-    fn plan_restore_replaced(
-        &self,
-        caller: &Caller,
-        current: &Memory,
-        change: Change,
-        done: &mut Rollback,
-    ) -> Result<Change, Error> {
-        let now = change.at;
-        let mut change = change;
-        if current.supersedes.is_empty() {
-            done.not_restored.push((current.id, "it replaced nothing".to_owned()));
-        }
-        for id in &current.supersedes {
-            let Some(old) = self.backend.get_memory(&Readable::whole_tenant(caller.tenant), &Address::Id(*id))? else {
-                done.not_restored.push((*id, "it is gone".to_owned()));
-                continue;
-            };
-            if old.state != State::Superseded || old.superseded_by != Some(current.id) {
-                done.not_restored.push((*id, format!("it is {}", old.state)));
-                continue;
-            }
-            let banned = self.check_bans(
-                caller.tenant,
-                &self.load_ban_keys(caller.tenant)?,
-                &old.scope,
-                &Draft::from_memory(&old),
-            )?;
-            if let Some(ban) = banned.ban {
-                done.not_restored.push((*id, ban.to_refusal().message));
-                continue;
-            }
-            change.guards.extend(banned.guards);
-            let reason = format!("{} was rolled back", current.id);
-            let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, Some(reason));
-            let entry = VersionedEntry::from_transition(&old, Operation::Restore, stamp, Vec::new(), |memory| {
-                memory.state = State::Active;
-                memory.superseded_by = None;
-            });
-            done.restored.push(entry.memory().clone());
-            change = change
-                .with_guard(Guard::VersionIs { memory: old.id, version: old.version })
-                .with_event(EventBody::new(EventName::Restored, caller, now).about_memory(entry.memory()))
-                .with_write(Write::Entry(Box::new(entry)));
-        }
-        Ok(change)
+/// Adds what brings back everything this memory had replaced, but nothing that was forgotten since.
+fn plan_restore_replaced(
+    engine: &Engine,
+    caller: &Caller,
+    current: &Memory,
+    change: Change,
+    done: &mut Rollback,
+) -> Result<Change, Error> {
+    let _now = change.at;
+    let mut change = change;
+    if current.supersedes.is_empty() {
+        done.not_restored.push((current.id, "it replaced nothing".to_owned()));
     }
+    for id in &current.supersedes {
+        let Some(old) = engine.backend.get_memory(&Readable::whole_tenant(caller.tenant), &Address::Id(*id))? else {
+            done.not_restored.push((*id, "it is gone".to_owned()));
+            continue;
+        };
+        if old.state != State::Superseded || old.superseded_by != Some(current.id) {
+            done.not_restored.push((*id, format!("it is {}", old.state)));
+            continue;
+        }
+        let banned = bans::check_bans(
+            engine,
+            caller.tenant,
+            &bans::load_ban_keys(engine, caller.tenant)?,
+            &old.scope,
+            &Draft::from_memory(&old),
+        )?;
+        if let Some(ban) = banned.ban {
+            done.not_restored.push((*id, ban.to_refusal().message));
+            continue;
+        }
+        change.guards.extend(banned.guards);
+        let reason = format!("{} was rolled back", current.id);
+        let restore = Transition::new(&old, Operation::Restore).with_reason(reason).with_event(EventName::Restored);
+        let (with_old, restored) = restore.plan(engine, caller, change, |memory| {
+            memory.state = State::Active;
+            memory.superseded_by = None;
+        });
+        change = with_old;
+        done.restored.push(restored);
+    }
+    Ok(change)
 }
 
 /// What a writing replaced.
@@ -235,18 +239,17 @@ fn plan_rollback_tombstone(
     let event = EventBody::new(EventName::Forgotten, caller, change.at)
         .about_memory(entry.memory())
         .with_field("operation", "rollback");
-    (change.with_event(event).with_write(Write::Entry(Box::new(entry))), done)
+    (change.with_event(event).with_entry(entry), done)
 }
 
 /// The memory stays, and says again what it said before.
-fn plan_restored_content(caller: &Caller, mut change: Change, entry: VersionedEntry) -> (Change, Rollback) {
+fn plan_restored_content(caller: &Caller, change: Change, entry: VersionedEntry) -> (Change, Rollback) {
     let memory = entry.memory().clone();
     let event = EventBody::new(EventName::Restored, caller, change.at)
         .about_memory(&memory)
         .with_field("sha256", &memory.sha256)
         .with_field("operation", "rollback");
-    change.guards.extend(entry.guards().iter().cloned());
-    let change = change.with_event(event).with_write(Write::Entry(Box::new(entry)));
+    let change = change.with_event(event).with_entry(entry);
     (change, Rollback { restored: vec![memory.clone()], memory, not_restored: Vec::new() })
 }
 

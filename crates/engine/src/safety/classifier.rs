@@ -22,3 +22,6 @@ impl Classifier for CountedClassifier<'_> {
         self.classifier.is_order(text).inspect_err(|_| self.counters.count_unanswered())
     }
 }
+
+/// The name under which a configured model finds planted orders.
+pub const CLASSIFIER_RULE: &str = "classifier";

@@ -140,6 +140,7 @@ mod scan_progress;
 #[cfg(test)]
 mod tests;
 
+pub use crate::model::refusal::{Concern, Severity};
 use serde::{Deserialize, Serialize};
 
 pub use rule_list::{Rule, rules};
@@ -149,25 +150,6 @@ use view::View;
 /// Version of the rules: raised whenever a rule is added, removed or judges differently. Stored text that was scanned
 /// by an older version is scanned again.
 pub const RULES_VERSION: u32 = 5;
-
-/// Damage if the found text were stored. `Low` never blocks a text.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    Low,
-    Medium,
-    High,
-    Critical,
-}
-
-/// Kind of finding.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Concern {
-    Secret,
-    Injection,
-    RawLog,
-}
 
 /// Match of one rule, as a byte span of the original text.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::gate::CLASSIFIER_RULE;
 use crate::model::refusal::Refusal;
+use crate::safety::classifier::CLASSIFIER_RULE;
 
 /// Counts by rule and outcome of the save. The keys are rule names only, so the map is bounded by the number of rules.
 #[derive(Debug, Default)]

@@ -9,14 +9,14 @@ use crate::gate::WriteIntent;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
-use crate::model::memory::{Draft, Evidence};
+use crate::model::memory::{Draft, Evidence, HAPPENED_AT_FIELD};
 use crate::model::scope::Scope;
 use crate::model::store::{AUDIT_LOG, WORKFLOW_STEPS};
 use crate::model::vocabulary::{EvidenceKind, Kind, Operation};
 use crate::ports::change::Change;
 use crate::ports::{Filter, ListCursor, SortOrder};
 use crate::recall::read::Listing;
-use crate::write::remember::Remembered;
+use crate::write::remember::{self, Remembered};
 
 /// An entry of the audit log from outside.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -43,9 +43,6 @@ pub struct StepOutput {
     pub completed_at: Option<Timestamp>,
 }
 
-/// The metadata field that says when an entry happened.
-pub(crate) const HAPPENED_AT_FIELD: &str = "at";
-
 impl Engine {
     /// Adds to the audit log; the whole tenant can read it.
     pub fn record_audit(&self, caller: &Caller, entry: AuditEntry) -> Result<Remembered, Error> {
@@ -63,7 +60,7 @@ impl Engine {
             metadata: Some(metadata),
             ..Draft::default()
         };
-        self.append_entry(caller, draft, EventName::AuditRecorded, &action)
+        append_entry(self, caller, draft, EventName::AuditRecorded, &action)
     }
 
     /// Keeps what a step of a workflow came to; the whole tenant can read it.
@@ -82,7 +79,7 @@ impl Engine {
             metadata: Some(metadata),
             ..Draft::default()
         };
-        self.append_entry(caller, draft, EventName::WorkflowStep, &name)
+        append_entry(self, caller, draft, EventName::WorkflowStep, &name)
     }
 
     /// Entries of the audit log from outside, newest first.
@@ -108,25 +105,31 @@ impl Engine {
         let filter = Filter { stores: vec![WORKFLOW_STEPS.to_owned()], tags, ..Filter::default() };
         self.read_list(caller, filter, SortOrder::Newest, after, limit)
     }
+}
 
-    /// Writes an entry in the caller's name where only this verb may write.
-    fn append_entry(&self, caller: &Caller, draft: Draft, name: EventName, what: &str) -> Result<Remembered, Error> {
-        let store = draft.store.clone();
-        let evidence = Evidence::new(EvidenceKind::ToolResult, format!("recorded by {}", caller.principal));
-        // Trust stays that of a draft: the store has no other.
-        let draft = Draft { evidence: vec![evidence], ..draft };
-        let answer = self.remember_as(caller, draft, WriteIntent::AppendToLog, Operation::Create)?;
-        if let Remembered::Saved(saved) = &answer {
-            let now = self.clock.now();
-            let event = EventBody::new(name, caller, now)
-                .with_field("memory", saved.memory.id)
-                .with_field("store", store)
-                .with_field("what", what)
-                .with_scope(Some(Scope::Workspace));
-            self.backend.commit_later(Change::new(caller.tenant, now).with_event(event));
-        }
-        Ok(answer)
+/// Writes an entry in the caller's name where only this verb may write.
+fn append_entry(
+    engine: &Engine,
+    caller: &Caller,
+    draft: Draft,
+    name: EventName,
+    what: &str,
+) -> Result<Remembered, Error> {
+    let store = draft.store.clone();
+    let evidence = Evidence::new(EvidenceKind::ToolResult, format!("recorded by {}", caller.principal));
+    // Trust stays that of a draft: the store has no other.
+    let draft = Draft { evidence: vec![evidence], ..draft };
+    let answer = remember::remember_as(engine, caller, draft, WriteIntent::AppendToLog, Operation::Create)?;
+    if let Remembered::Saved(saved) = &answer {
+        let now = engine.clock.now();
+        let event = EventBody::new(name, caller, now)
+            .with_field("memory", saved.memory.id)
+            .with_field("store", store)
+            .with_field("what", what)
+            .with_scope(Some(Scope::Workspace));
+        engine.backend.commit_later(Change::new(caller.tenant, now).with_event(event));
     }
+    Ok(answer)
 }
 
 fn workflow_tag(workflow: &str) -> String {

@@ -3,18 +3,21 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::Engine;
 use crate::gate;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
+use crate::model::guard::{Guard, Place};
 use crate::model::memory::{Draft, Memory};
-use crate::model::vocabulary::{Kind, TtlClass, TurnRole};
+use crate::model::turn::Turn;
 use crate::policy;
-use crate::ports::change::{Guard, Place};
-use crate::ports::{Filter, PageRequest, SortOrder};
+use crate::ports::{Filter, PageRequest, SortOrder, retry};
 use crate::recall::read::cursor_after;
+use crate::recall::visibility;
+use crate::tenant::{erasures, stores};
+use crate::write::batch;
 use crate::write::remember::Remembered;
 
 /// The store turns go to.
@@ -22,27 +25,6 @@ pub const EPISODES_STORE: &str = "episodes";
 
 /// Turns saved in one transaction: they wait for one disk, and other writers wait a few milliseconds for them.
 const TURNS_PER_COMMIT: usize = 100;
-
-/// One turn of a conversation, as a host hands it over.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Turn {
-    pub content: String,
-    #[serde(default)]
-    pub role: Option<TurnRole>,
-    /// Who spoke, by name.
-    #[serde(default)]
-    pub speaker: Option<String>,
-    /// Its position; `None`: after the turn before it.
-    #[serde(default)]
-    pub turn: Option<u32>,
-    #[serde(default)]
-    pub kind: Option<Kind>,
-    #[serde(default)]
-    pub importance: Option<f64>,
-    #[serde(default)]
-    pub ttl: Option<TtlClass>,
-}
 
 /// A session an agent took part in.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -106,16 +88,16 @@ impl Engine {
         if let Some((at, error)) = self.find_malformed_turn(turns) {
             return Err(Error::invalid(error.code(), format!("`turns[{at}]`: {error}; none was saved")));
         }
-        let store = self.open_store(caller, EPISODES_STORE)?;
+        let store = stores::open_store(self, caller, EPISODES_STORE)?;
         let place = Place { store: store.slug.clone(), scope: policy::scope_for(caller, store.scope, None)? };
-        let together = if self.can_save_as_batch(caller, &store, &place.scope)? { TURNS_PER_COMMIT } else { 1 };
+        let together = if batch::can_save_as_batch(self, caller, &store, &place.scope)? { TURNS_PER_COMMIT } else { 1 };
         let (begun, mut count) = (self.clock.now(), TurnCounter { next: 1, is_explicit: false });
         let mut answers = Vec::with_capacity(turns.len());
         for group in turns.chunks(together) {
             // Somebody else's turns may come between: then these come after them.
-            let (saved, counted) = self.retry_lost_race(|| {
-                self.ensure_not_erased_since(caller.tenant, begun)?;
-                self.remember_group(caller, &place, session, group, count)
+            let (saved, counted) = retry::retry_lost_race(self, || {
+                erasures::ensure_not_erased_since(self, caller.tenant, begun)?;
+                remember_group(self, caller, &place, session, group, count)
             })?;
             answers.extend(saved);
             count = counted;
@@ -123,41 +105,10 @@ impl Engine {
         Ok(answers)
     }
 
-    /// Saves turns that follow one another, and how far the numbers are by then.
-    fn remember_group(
-        &self,
-        caller: &Caller,
-        place: &Place,
-        session: &str,
-        turns: &[Turn],
-        mut count: TurnCounter,
-    ) -> Result<(Vec<Remembered>, TurnCounter), Error> {
-        if !count.is_explicit {
-            count.next = count.next.max(self.next_turn_number(caller, place, session)?);
-        }
-        let follows = !count.is_explicit && turns.first().is_some_and(|turn| turn.turn.is_none());
-        let last =
-            follows.then(|| Guard::TurnsBefore { place: place.clone(), session: session.to_owned(), turn: count.next });
-        let drafts: Vec<Draft> = turns.iter().map(|turn| count.next_draft(session, turn)).collect();
-        Ok((self.remember_batch(caller, place, drafts, last.as_ref())?, count))
-    }
-
-    /// The number after the last turn of a session.
-    fn next_turn_number(&self, caller: &Caller, place: &Place, session: &str) -> Result<u32, Error> {
-        let filter = Filter { places: vec![place.clone()], session: Some(session.to_owned()), ..Filter::default() };
-        let page = PageRequest { order: SortOrder::LastTurn, after: None, limit: 1 };
-        let last = self.backend.list_memories(&self.visible_to(caller)?, &filter, &page)?;
-        Ok(last.first().and_then(|memory| memory.turn).map_or(1, |last| last.saturating_add(1)))
-    }
-
-    fn episodes_filter(&self) -> Filter {
-        Filter { stores: vec![EPISODES_STORE.to_owned()], unexpired_at: Some(self.clock.now()), ..Filter::default() }
-    }
-
     /// The sessions a caller can see, the latest first.
     pub fn sessions(&self, caller: &Caller) -> Result<Vec<SessionSummary>, Error> {
         let mut sessions: BTreeMap<Option<String>, SessionSummary> = BTreeMap::new();
-        for memory in self.list_episodes(caller)? {
+        for memory in list_episodes(self, caller)? {
             let at = memory.created_at;
             let summary = sessions.entry(memory.session.clone()).or_insert_with(|| SessionSummary {
                 session: memory.session.clone(),
@@ -173,19 +124,50 @@ impl Engine {
         sessions.sort_by(|one, other| other.last.cmp(&one.last).then_with(|| one.session.cmp(&other.session)));
         Ok(sessions)
     }
+}
 
-    fn list_episodes(&self, caller: &Caller) -> Result<Vec<Memory>, Error> {
-        let (eyes, filter) = (self.visible_to(caller)?, self.episodes_filter());
-        let (mut all, mut after) = (Vec::new(), None);
-        loop {
-            let page = PageRequest { order: SortOrder::Oldest, after, limit: self.limits().list_max };
-            let memories = self.backend.list_memories(&eyes, &filter, &page)?;
-            after = memories.last().and_then(|last| cursor_after(SortOrder::Oldest, last));
-            let more = memories.len() == page.limit;
-            all.extend(memories.into_iter().filter(|memory| eyes.shows_memory(memory)));
-            if !more {
-                return Ok(all);
-            }
+/// Saves turns that follow one another, and how far the numbers are by then.
+fn remember_group(
+    engine: &Engine,
+    caller: &Caller,
+    place: &Place,
+    session: &str,
+    turns: &[Turn],
+    mut count: TurnCounter,
+) -> Result<(Vec<Remembered>, TurnCounter), Error> {
+    if !count.is_explicit {
+        count.next = count.next.max(next_turn_number(engine, caller, place, session)?);
+    }
+    let follows = !count.is_explicit && turns.first().is_some_and(|turn| turn.turn.is_none());
+    let last =
+        follows.then(|| Guard::TurnsBefore { place: place.clone(), session: session.to_owned(), turn: count.next });
+    let drafts: Vec<Draft> = turns.iter().map(|turn| count.next_draft(session, turn)).collect();
+    Ok((batch::remember_batch(engine, caller, place, drafts, last.as_ref())?, count))
+}
+
+/// The number after the last turn of a session.
+fn next_turn_number(engine: &Engine, caller: &Caller, place: &Place, session: &str) -> Result<u32, Error> {
+    let filter = Filter { places: vec![place.clone()], session: Some(session.to_owned()), ..Filter::default() };
+    let page = PageRequest { order: SortOrder::LastTurn, after: None, limit: 1 };
+    let last = engine.backend.list_memories(&visibility::visible_to(engine, caller)?, &filter, &page)?;
+    Ok(last.first().and_then(|memory| memory.turn).map_or(1, |last| last.saturating_add(1)))
+}
+
+fn episodes_filter(engine: &Engine) -> Filter {
+    Filter { stores: vec![EPISODES_STORE.to_owned()], unexpired_at: Some(engine.clock.now()), ..Filter::default() }
+}
+
+fn list_episodes(engine: &Engine, caller: &Caller) -> Result<Vec<Memory>, Error> {
+    let (eyes, filter) = (visibility::visible_to(engine, caller)?, episodes_filter(engine));
+    let (mut all, mut after) = (Vec::new(), None);
+    loop {
+        let page = PageRequest { order: SortOrder::Oldest, after, limit: engine.limits().list_max };
+        let memories = engine.backend.list_memories(&eyes, &filter, &page)?;
+        after = memories.last().and_then(|last| cursor_after(SortOrder::Oldest, last));
+        let more = memories.len() == page.limit;
+        all.extend(memories.into_iter().filter(|memory| eyes.shows_memory(memory)));
+        if !more {
+            return Ok(all);
         }
     }
 }

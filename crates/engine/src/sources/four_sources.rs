@@ -11,14 +11,16 @@ use crate::model::error::Error;
 use crate::model::event::{Event, EventName};
 use crate::model::id::MemoryId;
 use crate::model::limits::resolve_limit;
-use crate::model::memory::content_sha256;
 use crate::model::store::{AUDIT_LOG, KNOWLEDGE_BASE, WORKFLOW_STEPS};
 use crate::model::vocabulary::Ranker;
 use crate::ports::Filter;
 use crate::recall::ranking::named_time::{self, Period};
 use crate::recall::ranking::{self, Hit, RecallSource};
 use crate::recall::search::SearchQuery;
+use crate::recall::{search, visibility};
 use crate::sources::episodes::EPISODES_STORE;
+use crate::sources::knowledge;
+use crate::text::digest::content_sha256;
 use crate::text::words;
 
 /// What an agent asks its memory.
@@ -95,169 +97,174 @@ impl Engine {
         }
         let limit = resolve_limit(asked.limit, self.limits().my_results_max, self.limits().results_max)?;
         // Who may read nothing is told so, instead of four failures.
-        self.visible_to(caller)?;
-        let (mut found, mut hits, mut failed) = self.search_sources(caller, asked, None);
-        match self.search_own_events(caller, asked) {
+        visibility::visible_to(self, caller)?;
+        let (mut found, mut hits, mut failed) = search_sources(self, caller, asked, None);
+        match search_own_events(self, caller, asked) {
             Ok(events) => found.extend(events),
             Err(error) => failed.push(SourceFailure { source: RecallSource::Audit, code: error.code() }),
         }
         let periods = named_time::parse_times(&asked.text, self.clock.now().as_microsecond()).periods;
         if found.is_empty() && !periods.is_empty() {
             // Nothing answers a question that names a time: then all that is of it does.
-            (found, hits, failed) = self.search_sources(caller, asked, Some(&periods));
+            (found, hits, failed) = search_sources(self, caller, asked, Some(&periods));
         }
         let recollections = merge_by_content(found, limit);
         hits.retain(|hit| recollections.iter().any(|kept| kept.memory == Some(hit.memory.id)));
         let query = SearchQuery { text: asked.text.clone(), ..SearchQuery::default() };
-        self.record_recall(caller, &query, &mut hits);
+        search::record_recall(self, caller, &query, &mut hits);
         Ok(RecallResults { recollections, failed })
     }
+}
 
-    /// What each source gives, what of that are memories, and which of them failed.
-    fn search_sources(
-        &self,
-        caller: &Caller,
-        asked: &RecallQuery,
-        periods: Option<&[Period]>,
-    ) -> (Vec<RecalledItem>, Vec<Hit>, Vec<SourceFailure>) {
-        let look = |source| match periods {
-            None => self.search_source(caller, asked, source),
-            Some(periods) => self.search_source_by_time(caller, periods, source),
-        };
-        let answers: Vec<(RecallSource, Result<Vec<Hit>, Error>)> = std::thread::scope(|scope| {
-            let look = &look;
-            let searches: Vec<_> =
-                RecallSource::ALL.into_iter().map(|source| (source, scope.spawn(move || look(source)))).collect();
-            let broken = || Error::invalid("source.broken", "the search of this source broke");
-            searches.into_iter().map(|(source, done)| (source, done.join().unwrap_or_else(|_| Err(broken())))).collect()
-        });
-        let (mut found, mut hits, mut failed) = (Vec::new(), Vec::new(), Vec::new());
-        for (source, answer) in answers {
-            match answer {
-                Ok(of_source) => {
-                    found.extend(of_source.iter().map(|hit| self.to_recalled_item(source, hit)));
-                    hits.extend(of_source);
-                }
-                Err(error) => failed.push(SourceFailure { source, code: error.code() }),
+/// What each source gives, what of that are memories, and which of them failed.
+fn search_sources(
+    engine: &Engine,
+    caller: &Caller,
+    asked: &RecallQuery,
+    periods: Option<&[Period]>,
+) -> (Vec<RecalledItem>, Vec<Hit>, Vec<SourceFailure>) {
+    let look = |source| match periods {
+        None => search_source(engine, caller, asked, source),
+        Some(periods) => search_source_by_time(engine, caller, periods, source),
+    };
+    let answers: Vec<(RecallSource, Result<Vec<Hit>, Error>)> = std::thread::scope(|scope| {
+        let look = &look;
+        let searches: Vec<_> =
+            RecallSource::ALL.into_iter().map(|source| (source, scope.spawn(move || look(source)))).collect();
+        let broken = || Error::invalid("source.broken", "the search of this source broke");
+        searches.into_iter().map(|(source, done)| (source, done.join().unwrap_or_else(|_| Err(broken())))).collect()
+    });
+    let (mut found, mut hits, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    for (source, answer) in answers {
+        match answer {
+            Ok(of_source) => {
+                found.extend(of_source.iter().map(|hit| to_recalled_item(engine, source, hit)));
+                hits.extend(of_source);
             }
-        }
-        (found, hits, failed)
-    }
-
-    /// What happened then. What is written down did not happen, whenever it was.
-    fn search_source_by_time(
-        &self,
-        caller: &Caller,
-        periods: &[Period],
-        source: RecallSource,
-    ) -> Result<Vec<Hit>, Error> {
-        let eyes = self.visible_to(caller)?;
-        let mut filter = Filter { stores: vec![source.store_slug().to_owned()], ..Filter::default() };
-        match (source, named_time::time_span(periods, self.clock.now())) {
-            (RecallSource::Knowledge, _) | (_, None) => return Ok(Vec::new()),
-            // These tell of what happened before they were recorded.
-            (RecallSource::Audit | RecallSource::Workflow, _) => {}
-            (RecallSource::Memory, Some((from, to))) => {
-                (filter.updated_after, filter.updated_before) = (Some(from), Some(to))
-            }
-        }
-        let query = SearchQuery { filter, ..SearchQuery::default() };
-        let (mut hits, _) = self.find_hits(&eyes, &query, Ranker::Episodic, source.hits_max())?;
-        let of_then = |hit: &Hit| named_time::time_fit(periods, hit.memory.happened_at().as_microsecond()) >= 1.0;
-        hits.retain(|hit| eyes.shows_memory(&hit.memory) && of_then(hit));
-        hits.truncate(source.hits_max());
-        Ok(hits)
-    }
-
-    fn search_source(&self, caller: &Caller, asked: &RecallQuery, source: RecallSource) -> Result<Vec<Hit>, Error> {
-        let mut hits = match source {
-            RecallSource::Knowledge => {
-                self.find_knowledge_hits(caller, &asked.text, &[], Ranker::Episodic, source.hits_max())?
-            }
-            source => {
-                let eyes = self.visible_to(caller)?;
-                let filter = Filter { stores: vec![source.store_slug().to_owned()], ..Filter::default() };
-                let query = SearchQuery { text: asked.text.clone(), filter, ..SearchQuery::default() };
-                let (mut hits, _) = self.find_hits(&eyes, &query, Ranker::Episodic, source.hits_max())?;
-                hits.retain(|hit| eyes.shows_memory(&hit.memory));
-                hits
-            }
-        };
-        let similarity_min = asked.similarity_min.unwrap_or(self.limits().similarity_min);
-        hits.retain(|hit| is_near_enough(hit, similarity_min));
-        hits.truncate(source.hits_max());
-        Ok(hits)
-    }
-
-    fn to_recalled_item(&self, source: RecallSource, hit: &Hit) -> RecalledItem {
-        let memory = &hit.memory;
-        let at = memory.happened_at();
-        let importance = if source == RecallSource::Memory { memory.importance } else { OTHER_IMPORTANCE };
-        let similarity = hit.parts.get("similarity").copied().unwrap_or_default();
-        let (score, parts) = self.score_recalled(similarity, at, importance, source);
-        RecalledItem {
-            source,
-            memory: Some(memory.id),
-            title: memory.title.clone(),
-            content: memory.content.clone(),
-            at,
-            author: memory.author.clone(),
-            score,
-            parts,
+            Err(error) => failed.push(SourceFailure { source, code: error.code() }),
         }
     }
+    (found, hits, failed)
+}
 
-    fn score_recalled(
-        &self,
-        similarity: f64,
-        at: Timestamp,
-        importance: f64,
-        source: RecallSource,
-    ) -> (f64, BTreeMap<&'static str, f64>) {
-        let weights = &self.limits().weights;
-        let recency = ranking::recency_score(at, self.clock.now(), weights.half_life_days);
-        ranking::episodic_score(weights, similarity, recency, importance, source)
-    }
-
-    /// The newest entries of our own log that this caller may see and that share words with the question.
-    fn search_own_events(&self, caller: &Caller, asked: &RecallQuery) -> Result<Vec<RecalledItem>, Error> {
-        let wanted = split_name_words(&asked.text);
-        let last = self.backend.last_event_seq(caller.tenant)?;
-        let after = last.saturating_sub(self.limits().own_events_max as u64);
-        let events = self.backend.events_after(caller.tenant, after, self.limits().own_events_max)?;
-        let witness = self.event_visibility(caller)?;
-        let mut found: Vec<RecalledItem> = events
-            .iter()
-            .filter(|event| is_recallable_event(event) && witness.sees_event(event))
-            .filter_map(|event| self.event_to_recalled_item(event, &wanted))
-            .collect();
-        found.sort_by(|one, other| other.score.total_cmp(&one.score).then(other.at.cmp(&one.at)));
-        found.truncate(RecallSource::Audit.hits_max());
-        Ok(found)
-    }
-
-    fn event_to_recalled_item(&self, event: &Event, wanted: &HashSet<String>) -> Option<RecalledItem> {
-        let happening = &event.happening;
-        let payload = serde_json::to_string(&happening.payload).unwrap_or_default();
-        let content = format!("{} by {}: {payload}", happening.name, happening.actor);
-        let said = split_name_words(&content);
-        let shared = wanted.iter().filter(|word| said.contains(*word)).count();
-        if shared == 0 {
-            return None;
+/// What happened then. What is written down did not happen, whenever it was.
+fn search_source_by_time(
+    engine: &Engine,
+    caller: &Caller,
+    periods: &[Period],
+    source: RecallSource,
+) -> Result<Vec<Hit>, Error> {
+    let eyes = visibility::visible_to(engine, caller)?;
+    let mut filter = Filter { stores: vec![source.store_slug().to_owned()], ..Filter::default() };
+    match (source, named_time::time_span(periods, engine.clock.now())) {
+        (RecallSource::Knowledge, _) | (_, None) => return Ok(Vec::new()),
+        // These tell of what happened before they were recorded.
+        (RecallSource::Audit | RecallSource::Workflow, _) => {}
+        (RecallSource::Memory, Some((from, to))) => {
+            (filter.updated_after, filter.updated_before) = (Some(from), Some(to))
         }
-        let similarity = shared as f64 / wanted.len() as f64;
-        let (score, parts) = self.score_recalled(similarity, happening.at, OTHER_IMPORTANCE, RecallSource::Audit);
-        Some(RecalledItem {
-            source: RecallSource::Audit,
-            memory: None,
-            title: Some(happening.name.to_string()),
-            content,
-            at: happening.at,
-            author: happening.actor.clone(),
-            score,
-            parts,
-        })
     }
+    let query = SearchQuery { filter, ..SearchQuery::default() };
+    let (mut hits, _) = search::find_hits(engine, &eyes, &query, Ranker::Episodic, source.hits_max())?;
+    let of_then = |hit: &Hit| named_time::time_fit(periods, hit.memory.happened_at().as_microsecond()) >= 1.0;
+    hits.retain(|hit| eyes.shows_memory(&hit.memory) && of_then(hit));
+    hits.truncate(source.hits_max());
+    Ok(hits)
+}
+
+fn search_source(
+    engine: &Engine,
+    caller: &Caller,
+    asked: &RecallQuery,
+    source: RecallSource,
+) -> Result<Vec<Hit>, Error> {
+    let mut hits = match source {
+        RecallSource::Knowledge => {
+            knowledge::find_knowledge_hits(engine, caller, &asked.text, &[], Ranker::Episodic, source.hits_max())?
+        }
+        source => {
+            let eyes = visibility::visible_to(engine, caller)?;
+            let filter = Filter { stores: vec![source.store_slug().to_owned()], ..Filter::default() };
+            let query = SearchQuery { text: asked.text.clone(), filter, ..SearchQuery::default() };
+            let (mut hits, _) = search::find_hits(engine, &eyes, &query, Ranker::Episodic, source.hits_max())?;
+            hits.retain(|hit| eyes.shows_memory(&hit.memory));
+            hits
+        }
+    };
+    let similarity_min = asked.similarity_min.unwrap_or(engine.limits().similarity_min);
+    hits.retain(|hit| is_near_enough(hit, similarity_min));
+    hits.truncate(source.hits_max());
+    Ok(hits)
+}
+
+fn to_recalled_item(engine: &Engine, source: RecallSource, hit: &Hit) -> RecalledItem {
+    let memory = &hit.memory;
+    let at = memory.happened_at();
+    let importance = if source == RecallSource::Memory { memory.importance } else { OTHER_IMPORTANCE };
+    let similarity = hit.parts.get("similarity").copied().unwrap_or_default();
+    let (score, parts) = score_recalled(engine, similarity, at, importance, source);
+    RecalledItem {
+        source,
+        memory: Some(memory.id),
+        title: memory.title.clone(),
+        content: memory.content.clone(),
+        at,
+        author: memory.author.clone(),
+        score,
+        parts,
+    }
+}
+
+fn score_recalled(
+    engine: &Engine,
+    similarity: f64,
+    at: Timestamp,
+    importance: f64,
+    source: RecallSource,
+) -> (f64, BTreeMap<&'static str, f64>) {
+    let weights = &engine.limits().weights;
+    let recency = ranking::recency_score(at, engine.clock.now(), weights.half_life_days);
+    ranking::episodic_score(weights, similarity, recency, importance, source)
+}
+
+/// The newest entries of our own log that this caller may see and that share words with the question.
+fn search_own_events(engine: &Engine, caller: &Caller, asked: &RecallQuery) -> Result<Vec<RecalledItem>, Error> {
+    let wanted = split_name_words(&asked.text);
+    let last = engine.backend.last_event_seq(caller.tenant)?;
+    let after = last.saturating_sub(engine.limits().own_events_max as u64);
+    let events = engine.backend.events_after(caller.tenant, after, engine.limits().own_events_max)?;
+    let witness = engine.event_visibility(caller)?;
+    let mut found: Vec<RecalledItem> = events
+        .iter()
+        .filter(|event| is_recallable_event(event) && witness.sees_event(event))
+        .filter_map(|event| event_to_recalled_item(engine, event, &wanted))
+        .collect();
+    found.sort_by(|one, other| other.score.total_cmp(&one.score).then(other.at.cmp(&one.at)));
+    found.truncate(RecallSource::Audit.hits_max());
+    Ok(found)
+}
+
+fn event_to_recalled_item(engine: &Engine, event: &Event, wanted: &HashSet<String>) -> Option<RecalledItem> {
+    let happening = &event.happening;
+    let payload = serde_json::to_string(&happening.payload).unwrap_or_default();
+    let content = format!("{} by {}: {payload}", happening.name, happening.actor);
+    let said = split_name_words(&content);
+    let shared = wanted.iter().filter(|word| said.contains(*word)).count();
+    if shared == 0 {
+        return None;
+    }
+    let similarity = shared as f64 / wanted.len() as f64;
+    let (score, parts) = score_recalled(engine, similarity, happening.at, OTHER_IMPORTANCE, RecallSource::Audit);
+    Some(RecalledItem {
+        source: RecallSource::Audit,
+        memory: None,
+        title: Some(happening.name.to_string()),
+        content,
+        at: happening.at,
+        author: happening.actor.clone(),
+        score,
+        parts,
+    })
 }
 
 /// The words of a text, those within names such as `memory.context_loaded` apart.

@@ -11,20 +11,18 @@ use crate::Engine;
 use crate::gate::{check_label, check_text, normalize_new_path, normalize_path};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::memory::{Draft, Memory, content_sha256};
+use crate::model::memory::{Draft, Memory};
 use crate::model::refusal::Refusal;
 use crate::model::store::{KNOWLEDGE_BASE, KNOWLEDGE_DRAFTS};
 use crate::model::vocabulary::Kind;
-use crate::policy::Readable;
-use crate::ports::row;
-use crate::ports::{Filter, PageRequest, SortOrder};
+use crate::policy::{Readable, admins_only};
+use crate::ports::{Filter, PageRequest, SortOrder, row};
 use crate::safety;
 use crate::sources::document_swap::{DocumentDiff, DocumentLease, DocumentRemoval, explain_overtaken};
 use crate::sources::knowledge::{Document, DocumentStatus, category_tag};
-use crate::tenant::pipelines::admins_only;
 use crate::text::chunks::{self, Chunk, DocumentFormat};
-use crate::text::html;
-use crate::text::markdown;
+use crate::text::digest::content_sha256;
+use crate::text::{html, markdown};
 
 /// A text on its way into the knowledge base.
 #[derive(Clone, Debug)]
@@ -93,7 +91,7 @@ impl Engine {
         let (title, chunks) = split_document(&path, given);
         // The record keeps it whatever the gate says of the chunks.
         let title = safety::without_secrets(title);
-        let look = || self.diff_document(caller, given, &path, &title, &chunks);
+        let look = || diff_document(self, caller, given, &path, &title, &chunks);
         // Most documents of a folder are as they were: nobody needs to wait for a turn to find that out.
         match look()? {
             DocumentDiff { before: Some(before), document, drafts, stale, .. }
@@ -115,11 +113,11 @@ impl Engine {
         self.ensure_memory_enabled()?;
         admins_only(caller)?;
         let path = normalize_path(path, self.limits())?;
-        let standing = self.load_document(caller, &path)?;
+        let standing = load_document(self, caller, &path)?;
         if standing.status == DocumentStatus::Published {
             return Ok(IngestReport::for_unchanged(standing));
         }
-        let look = || self.diff_publication(caller, self.load_document(caller, &path)?);
+        let look = || diff_publication(self, caller, load_document(self, caller, &path)?);
         DocumentLease::acquire_lease(self, caller, &path)?
             .replace_text(look)
             .map_err(|error| explain_overtaken(error, &path))
@@ -131,108 +129,104 @@ impl Engine {
         admins_only(caller)?;
         let path = normalize_path(path, self.limits())?;
         let look = || -> Result<DocumentRemoval, Error> {
-            let document = self.load_document(caller, &path)?;
+            let document = load_document(self, caller, &path)?;
             let (found, drafts) = (KNOWLEDGE_BASE, KNOWLEDGE_DRAFTS);
             let chunks =
-                self.list_chunks(caller, &path, found)?.into_iter().chain(self.list_chunks(caller, &path, drafts)?);
+                list_chunks(self, caller, &path, found)?.into_iter().chain(list_chunks(self, caller, &path, drafts)?);
             Ok(DocumentRemoval { document, chunks: chunks.map(|(_, memory)| memory).collect() })
         };
         // Whoever names a document that is not there takes it from nobody.
-        self.load_document(caller, &path)?;
+        load_document(self, caller, &path)?;
         DocumentLease::acquire_lease(self, caller, &path)?
             .remove_document(look)
             .map_err(|error| explain_overtaken(error, &path))
     }
+}
 
-    fn load_document(&self, caller: &Caller, path: &str) -> Result<Document, Error> {
-        let document: Option<Document> = row::get_record(&*self.backend, caller.tenant, path)?;
-        document.ok_or_else(|| Error::not_found(format!("document `{path}`")))
-    }
+fn load_document(engine: &Engine, caller: &Caller, path: &str) -> Result<Document, Error> {
+    let document: Option<Document> = row::get_record(&*engine.backend, caller.tenant, path)?;
+    document.ok_or_else(|| Error::not_found(format!("document `{path}`")))
+}
 
-    /// What it takes to have this text stand as the document.
-    fn diff_document(
-        &self,
-        caller: &Caller,
-        given: &DocumentText,
-        path: &str,
-        title: &str,
-        chunks: &[Chunk],
-    ) -> Result<DocumentDiff, Error> {
-        let before: Option<Document> = row::get_record(&*self.backend, caller.tenant, path)?;
-        let category = match &given.category {
-            Some(named) => Some(named.clone()).filter(|named| !named.is_empty()),
-            None => before.as_ref().and_then(|document| document.category.clone()),
-        };
-        let status = given.status.or(before.as_ref().map(|document| document.status));
-        let document = Document {
-            path: path.to_owned(),
-            title: title.to_owned(),
-            category,
-            status: status.unwrap_or(DocumentStatus::Published),
-            sha256: content_sha256(&given.text),
-            chunks: chunks.len(),
-            ingested_at: self.clock.now(),
-            ingested_by: caller.principal.clone(),
-            source: given.source.clone().or(before.as_ref().and_then(|document| document.source.clone())),
-        };
-        let store = store_for_status(document.status);
-        let drafts = chunks
-            .iter()
-            .zip(1..)
-            .map(|(chunk, number)| (number, chunk_draft(store, &document, number, chunk)))
-            .collect();
-        self.diff_chunks(caller, before, document, drafts)
-    }
+/// What it takes to have this text stand as the document.
+fn diff_document(
+    engine: &Engine,
+    caller: &Caller,
+    given: &DocumentText,
+    path: &str,
+    title: &str,
+    chunks: &[Chunk],
+) -> Result<DocumentDiff, Error> {
+    let before: Option<Document> = row::get_record(&*engine.backend, caller.tenant, path)?;
+    let category = match &given.category {
+        Some(named) => Some(named.clone()).filter(|named| !named.is_empty()),
+        None => before.as_ref().and_then(|document| document.category.clone()),
+    };
+    let status = given.status.or(before.as_ref().map(|document| document.status));
+    let document = Document {
+        path: path.to_owned(),
+        title: title.to_owned(),
+        category,
+        status: status.unwrap_or(DocumentStatus::Published),
+        sha256: content_sha256(&given.text),
+        chunks: chunks.len(),
+        ingested_at: engine.clock.now(),
+        ingested_by: caller.principal.clone(),
+        source: given.source.clone().or(before.as_ref().and_then(|document| document.source.clone())),
+    };
+    let store = store_for_status(document.status);
+    let drafts =
+        chunks.iter().zip(1..).map(|(chunk, number)| (number, chunk_draft(store, &document, number, chunk))).collect();
+    diff_chunks(engine, caller, before, document, drafts)
+}
 
-    /// What it takes to have the chunks of a draft stand where they are found.
-    fn diff_publication(&self, caller: &Caller, before: Document) -> Result<DocumentDiff, Error> {
-        let published = |(number, memory): &(usize, Memory)| {
-            let (store, reason) = (KNOWLEDGE_BASE.to_owned(), Some("published".to_owned()));
-            (*number, Draft { store, reason, ..Draft::from_memory(memory) })
-        };
-        let drafts: Vec<_> = self.list_chunks(caller, &before.path, KNOWLEDGE_DRAFTS)?.iter().map(published).collect();
-        let (status, chunks, ingested_at) = (DocumentStatus::Published, drafts.len(), self.clock.now());
-        let document = Document { status, chunks, ingested_at, ..before.clone() };
-        self.diff_chunks(caller, Some(before), document, drafts)
-    }
+/// What it takes to have the chunks of a draft stand where they are found.
+fn diff_publication(engine: &Engine, caller: &Caller, before: Document) -> Result<DocumentDiff, Error> {
+    let published = |(number, memory): &(usize, Memory)| {
+        let (store, reason) = (KNOWLEDGE_BASE.to_owned(), Some("published".to_owned()));
+        (*number, Draft { store, reason, ..Draft::from_memory(memory) })
+    };
+    let drafts: Vec<_> = list_chunks(engine, caller, &before.path, KNOWLEDGE_DRAFTS)?.iter().map(published).collect();
+    let (status, chunks, ingested_at) = (DocumentStatus::Published, drafts.len(), engine.clock.now());
+    let document = Document { status, chunks, ingested_at, ..before.clone() };
+    diff_chunks(engine, caller, Some(before), document, drafts)
+}
 
-    fn diff_chunks(
-        &self,
-        caller: &Caller,
-        before: Option<Document>,
-        document: Document,
-        mut drafts: Vec<(usize, Draft)>,
-    ) -> Result<DocumentDiff, Error> {
-        let elsewhere = match document.status {
-            DocumentStatus::Published => KNOWLEDGE_DRAFTS,
-            DocumentStatus::Draft => KNOWLEDGE_BASE,
-        };
-        let standing = self.list_chunks(caller, &document.path, store_for_status(document.status))?;
-        let numbers: HashSet<usize> = drafts.iter().map(|(number, _)| *number).collect();
-        let (standing, beyond): (Vec<_>, Vec<_>) =
-            standing.into_iter().partition(|(number, _)| numbers.contains(number));
-        let stale = beyond.into_iter().chain(self.list_chunks(caller, &document.path, elsewhere)?);
-        let stale = stale.map(|(_, memory)| memory).collect();
-        let standing: BTreeMap<usize, Memory> = standing.into_iter().collect();
-        drafts.retain(|(number, draft)| !standing.get(number).is_some_and(|memory| is_chunk_unchanged(memory, draft)));
-        Ok(DocumentDiff { before, document, drafts, standing, stale })
-    }
+fn diff_chunks(
+    engine: &Engine,
+    caller: &Caller,
+    before: Option<Document>,
+    document: Document,
+    mut drafts: Vec<(usize, Draft)>,
+) -> Result<DocumentDiff, Error> {
+    let elsewhere = match document.status {
+        DocumentStatus::Published => KNOWLEDGE_DRAFTS,
+        DocumentStatus::Draft => KNOWLEDGE_BASE,
+    };
+    let standing = list_chunks(engine, caller, &document.path, store_for_status(document.status))?;
+    let numbers: HashSet<usize> = drafts.iter().map(|(number, _)| *number).collect();
+    let (standing, beyond): (Vec<_>, Vec<_>) = standing.into_iter().partition(|(number, _)| numbers.contains(number));
+    let stale = beyond.into_iter().chain(list_chunks(engine, caller, &document.path, elsewhere)?);
+    let stale = stale.map(|(_, memory)| memory).collect();
+    let standing: BTreeMap<usize, Memory> = standing.into_iter().collect();
+    drafts.retain(|(number, draft)| !standing.get(number).is_some_and(|memory| is_chunk_unchanged(memory, draft)));
+    Ok(DocumentDiff { before, document, drafts, standing, stale })
+}
 
-    /// The live chunks of a document in a store, by number.
-    fn list_chunks(&self, caller: &Caller, path: &str, store: &str) -> Result<Vec<(usize, Memory)>, Error> {
-        let prefix = format!("{path}#");
-        let number = |memory: &Memory| memory.path.as_deref()?.strip_prefix(&prefix)?.parse::<usize>().ok();
-        let filter = Filter { stores: vec![store.to_owned()], path_prefix: Some(prefix.clone()), ..Filter::default() };
-        let (mut chunks, mut after) = (Vec::new(), None);
-        loop {
-            let page = PageRequest { order: SortOrder::Path, after, limit: self.limits().list_max };
-            let found = self.backend.list_memories(&Readable::whole_tenant(caller.tenant), &filter, &page)?;
-            after = found.last().and_then(|last| crate::recall::read::cursor_after(SortOrder::Path, last));
-            let more = found.len() == page.limit;
-            chunks.extend(found.into_iter().filter_map(|memory| Some((number(&memory)?, memory))));
-            if !more {
-                return Ok(chunks);
-            }
+/// The live chunks of a document in a store, by number.
+fn list_chunks(engine: &Engine, caller: &Caller, path: &str, store: &str) -> Result<Vec<(usize, Memory)>, Error> {
+    let prefix = format!("{path}#");
+    let number = |memory: &Memory| memory.path.as_deref()?.strip_prefix(&prefix)?.parse::<usize>().ok();
+    let filter = Filter { stores: vec![store.to_owned()], path_prefix: Some(prefix.clone()), ..Filter::default() };
+    let (mut chunks, mut after) = (Vec::new(), None);
+    loop {
+        let page = PageRequest { order: SortOrder::Path, after, limit: engine.limits().list_max };
+        let found = engine.backend.list_memories(&Readable::whole_tenant(caller.tenant), &filter, &page)?;
+        after = found.last().and_then(|last| crate::recall::read::cursor_after(SortOrder::Path, last));
+        let more = found.len() == page.limit;
+        chunks.extend(found.into_iter().filter_map(|memory| Some((number(&memory)?, memory))));
+        if !more {
+            return Ok(chunks);
         }
     }
 }

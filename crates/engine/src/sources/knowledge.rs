@@ -7,12 +7,14 @@ use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::limits::resolve_limit;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::store::KNOWLEDGE_BASE;
 use crate::model::vocabulary::Ranker;
 use crate::ports::Filter;
-use crate::ports::row::{self, Paging, RecordPage, RowFilter, RowKind, SideRecord};
+use crate::ports::row::{self, Paging, RecordPage};
 use crate::recall::ranking::Hit;
 use crate::recall::search::SearchQuery;
+use crate::recall::{search, visibility};
 use crate::vocabulary;
 
 vocabulary! {
@@ -73,7 +75,7 @@ impl Document {
 impl Engine {
     /// The documents that stand at these addresses and that the caller sees, in the order of the addresses.
     pub fn documents_at(&self, caller: &Caller, addresses: &[String]) -> Result<Vec<Document>, Error> {
-        self.visible_to(caller)?;
+        visibility::visible_to(self, caller)?;
         let at = |address: &String| row::get_record(&*self.backend, caller.tenant, address).transpose();
         let standing = addresses.iter().filter_map(at).collect::<Result<Vec<Document>, Error>>()?;
         Ok(standing.into_iter().filter(|document| may_list(caller, document)).collect())
@@ -81,7 +83,7 @@ impl Engine {
 
     /// The documents, newest first. Where each was read is between its record and who ingests it.
     pub fn documents(&self, caller: &Caller, Paging { after, limit }: &Paging) -> Result<RecordPage<Document>, Error> {
-        self.visible_to(caller)?;
+        visibility::visible_to(self, caller)?;
         let filter = RowFilter { newest_first: true, ..RowFilter::default() };
         let limit = resolve_limit(*limit, self.limits().list_max, self.limits().list_max)?;
         let sees = |document: &Document| may_list(caller, document);
@@ -103,45 +105,45 @@ impl Engine {
         limit: Option<usize>,
     ) -> Result<Vec<Hit>, Error> {
         let limit = resolve_limit(limit, self.limits().results_default, self.limits().results_max)?;
-        let mut hits = self.find_knowledge_hits(caller, text, categories, Ranker::Operational, limit)?;
+        let mut hits = find_knowledge_hits(self, caller, text, categories, Ranker::Operational, limit)?;
         let query = SearchQuery { text: text.to_owned(), ..SearchQuery::default() };
-        self.record_recall(caller, &query, &mut hits);
+        search::record_recall(self, caller, &query, &mut hits);
         Ok(hits)
     }
+}
 
-    /// As [`Engine::search_knowledge`], leaving no trace.
-    pub(crate) fn find_knowledge_hits(
-        &self,
-        caller: &Caller,
-        text: &str,
-        categories: &[String],
-        ranker: Ranker,
-        limit: usize,
-    ) -> Result<Vec<Hit>, Error> {
-        let eyes = self.visible_to(caller)?;
-        let mut hits: Vec<Hit> = Vec::new();
-        for tags in self.category_filters(caller, categories) {
-            let filter = Filter { stores: vec![KNOWLEDGE_BASE.to_owned()], tags, ..Filter::default() };
-            let query = SearchQuery { text: text.to_owned(), filter, ..SearchQuery::default() };
-            let (found, _) = self.find_hits(&eyes, &query, ranker, limit)?;
-            hits.extend(found.into_iter().filter(|hit| eyes.shows_memory(&hit.memory)));
-        }
-        hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.memory.id.cmp(&other.memory.id)));
-        hits.truncate(limit);
-        Ok(hits)
+/// As [`Engine::search_knowledge`], leaving no trace.
+pub(crate) fn find_knowledge_hits(
+    engine: &Engine,
+    caller: &Caller,
+    text: &str,
+    categories: &[String],
+    ranker: Ranker,
+    limit: usize,
+) -> Result<Vec<Hit>, Error> {
+    let eyes = visibility::visible_to(engine, caller)?;
+    let mut hits: Vec<Hit> = Vec::new();
+    for tags in category_filters(engine, caller, categories) {
+        let filter = Filter { stores: vec![KNOWLEDGE_BASE.to_owned()], tags, ..Filter::default() };
+        let query = SearchQuery { text: text.to_owned(), filter, ..SearchQuery::default() };
+        let (found, _) = search::find_hits(engine, &eyes, &query, ranker, limit)?;
+        hits.extend(found.into_iter().filter(|hit| eyes.shows_memory(&hit.memory)));
     }
+    hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.memory.id.cmp(&other.memory.id)));
+    hits.truncate(limit);
+    Ok(hits)
+}
 
-    /// The tags to look for, one search each: what was asked for, within what the agent is mapped to.
-    fn category_filters(&self, caller: &Caller, asked: &[String]) -> Vec<Vec<String>> {
-        let mapped = caller.agent.as_ref().and_then(|agent| self.settings.knowledge_categories.get(agent));
-        let chosen: Vec<&String> = match (mapped, asked) {
-            (None, []) => return vec![Vec::new()],
-            (None, asked) => asked.iter().collect(),
-            (Some(mapped), []) => mapped.iter().collect(),
-            (Some(mapped), asked) => asked.iter().filter(|category| mapped.contains(category)).collect(),
-        };
-        chosen.into_iter().map(|category| vec![category_tag(category)]).collect()
-    }
+/// The tags to look for, one search each: what was asked for, within what the agent is mapped to.
+fn category_filters(engine: &Engine, caller: &Caller, asked: &[String]) -> Vec<Vec<String>> {
+    let mapped = caller.agent.as_ref().and_then(|agent| engine.settings.knowledge_categories.get(agent));
+    let chosen: Vec<&String> = match (mapped, asked) {
+        (None, []) => return vec![Vec::new()],
+        (None, asked) => asked.iter().collect(),
+        (Some(mapped), []) => mapped.iter().collect(),
+        (Some(mapped), asked) => asked.iter().filter(|category| mapped.contains(category)).collect(),
+    };
+    chosen.into_iter().map(|category| vec![category_tag(category)]).collect()
 }
 
 /// Drafts are for those who decide.

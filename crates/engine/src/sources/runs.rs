@@ -1,64 +1,26 @@
 //! Runs: a stretch of work with a scratch memory of its own, which leaves one episode behind.
 
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::Engine;
-use crate::gate::{VersionStamp, VersionedEntry, check_label, check_name};
+use crate::gate::{check_label, check_name};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
+use crate::model::guard::Guard;
 use crate::model::limits::resolve_limit;
 use crate::model::memory::{Draft, Evidence, Memory};
 use crate::model::refusal::Refusal;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
+use crate::model::run::{Run, RunOutcome};
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation, State, TtlClass};
-use crate::ports::change::{Change, Guard, Write};
-use crate::ports::row::{self, Paging, RecordPage, RowFilter, RowKind, SideRecord};
-use crate::ports::{Filter, SortOrder, StoreError};
-use crate::vocabulary;
+use crate::ports::change::{Change, Write};
+use crate::ports::row::{self, Paging, RecordPage};
+use crate::ports::transition::Transition;
+use crate::ports::{Filter, SortOrder};
+use crate::recall::{read, visibility};
 use crate::write::remember::Remembered;
-
-vocabulary! {
-    /// How a run ended.
-    RunOutcome ("outcome") {
-        Success = "success",
-        Failure = "failure",
-        Cancelled = "cancelled",
-    }
-}
-
-/// One stretch of work.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Run {
-    pub id: String,
-    pub goal: Option<String>,
-    pub workflow: Option<String>,
-    pub opened_by: String,
-    pub opened_at: Timestamp,
-    pub outcome: Option<RunOutcome>,
-    pub closed_at: Option<Timestamp>,
-}
-
-impl SideRecord for Run {
-    const KIND: RowKind = RowKind::Runs;
-    fn row_id(&self) -> String {
-        self.id.clone()
-    }
-    fn row_time(&self) -> Timestamp {
-        self.opened_at
-    }
-    fn row_state(&self) -> String {
-        if self.closed_at.is_some() { "closed" } else { "open" }.to_owned()
-    }
-    fn row_subject(&self) -> String {
-        self.workflow.clone().unwrap_or_default()
-    }
-    fn row_parent(&self) -> String {
-        self.opened_by.clone()
-    }
-}
 
 /// How a run shall be closed.
 #[derive(Clone, Debug)]
@@ -122,7 +84,7 @@ impl Engine {
             .with_guard(Guard::RowInState { kind: RowKind::Runs, id: run.id.clone(), state: None })
             .with_write(Write::Row(run.to_row()))
             .with_event(event);
-        match self.backend.commit(change) {
+        match self.commit(change) {
             Ok(_) => Ok(run),
             Err(StoreError::Guard(_)) => {
                 Err(Error::conflict("conflict.run_exists", format!("run `{}` was opened before", run.id)))
@@ -137,7 +99,7 @@ impl Engine {
         open_only: bool,
         Paging { after, limit }: &Paging,
     ) -> Result<RecordPage<Run>, Error> {
-        let eyes = self.visible_to(caller)?;
+        let eyes = visibility::visible_to(self, caller)?;
         let state = open_only.then(|| "open".to_owned());
         let limit = resolve_limit(*limit, self.limits().list_default, self.limits().list_max)?;
         let filter = RowFilter { state, newest_first: true, ..RowFilter::default() };
@@ -151,7 +113,7 @@ impl Engine {
         self.ensure_memory_enabled()?;
         let missing = || Error::not_found(format!("run `{}`", closing.run));
         let run: Run = row::get_record(&*self.backend, caller.tenant, &closing.run)?.ok_or_else(missing)?;
-        let inside = self.visible_to(caller)?.sees_scope(&Scope::Run { run: run.id.clone() });
+        let inside = visibility::visible_to(self, caller)?.sees_scope(&Scope::Run { run: run.id.clone() });
         if !inside && run.opened_by != caller.principal {
             return Err(missing());
         }
@@ -174,73 +136,59 @@ impl Engine {
                 Remembered::Refused(refusal) => return Ok(CloseRunOutcome::Refused(refusal)),
             }
         }
-        let tombstoned = self.close_and_clear_memory(caller, &run)?;
+        let tombstoned = close_and_clear_memory(self, caller, &run)?;
         Ok(CloseRunOutcome::Done(Box::new(CloseRunReport { run, tombstoned, episode, procedure })))
     }
+}
 
-    fn close_and_clear_memory(&self, caller: &Caller, run: &Run) -> Result<u64, Error> {
-        let now = self.clock.now();
-        let event = EventBody::new(EventName::RunClosed, caller, now)
-            .with_scope(Some(Scope::Run { run: run.id.clone() }))
-            .with_field("run", &run.id)
-            .with_field("workflow", &run.workflow)
-            .with_field("outcome", run.outcome);
-        let closed = Change::new(caller.tenant, now)
-            .with_guard(Guard::RowInState { kind: RowKind::Runs, id: run.id.clone(), state: Some("open".to_owned()) })
-            .with_write(Write::Row(run.to_row()))
-            .with_event(event);
-        // Closed before it is emptied: nothing is saved into it meanwhile.
-        self.backend.commit(closed)?;
-        let mut tombstoned = 0;
-        loop {
-            let working = self.list_working_memory(caller, run)?;
-            if working.is_empty() {
-                return Ok(tombstoned);
+fn close_and_clear_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result<u64, Error> {
+    let now = engine.clock.now();
+    let event = EventBody::new(EventName::RunClosed, caller, now)
+        .with_scope(Some(Scope::Run { run: run.id.clone() }))
+        .with_field("run", &run.id)
+        .with_field("workflow", &run.workflow)
+        .with_field("outcome", run.outcome);
+    let closed = Change::new(caller.tenant, now)
+        .with_guard(Guard::RowInState { kind: RowKind::Runs, id: run.id.clone(), state: Some("open".to_owned()) })
+        .with_write(Write::Row(run.to_row()))
+        .with_event(event);
+    // Closed before it is emptied: nothing is saved into it meanwhile.
+    engine.commit(closed)?;
+    let mut tombstoned = 0;
+    loop {
+        let working = list_working_memory(engine, caller, run)?;
+        if working.is_empty() {
+            return Ok(tombstoned);
+        }
+        for batch in working.chunks(MEMORIES_PER_BATCH) {
+            let mut change = Change::new(caller.tenant, now);
+            for memory in batch {
+                let forget = Transition::new(memory, Operation::Forget)
+                    .with_reason(format!("run {} closed", run.id))
+                    .with_event(EventName::Forgotten);
+                (change, _) = forget.plan(engine, caller, change, |memory| memory.state = State::Tombstoned);
             }
-            for batch in working.chunks(MEMORIES_PER_BATCH) {
-                let mut change = Change::new(caller.tenant, now);
-                for memory in batch {
-                    let stamp =
-                        VersionStamp::new(caller, self.fresh_version_id(), now, Some(format!("run {} closed", run.id)));
-                    let entry =
-                        VersionedEntry::from_transition(memory, Operation::Forget, stamp, Vec::new(), |memory| {
-                            memory.state = State::Tombstoned;
-                        });
-                    change = change
-                        .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-                        .with_event(EventBody::new(EventName::Forgotten, caller, now).about_memory(entry.memory()))
-                        .with_write(Write::Entry(Box::new(entry)));
-                }
-                match self.backend.commit(change) {
-                    Ok(_) => tombstoned += batch.len() as u64,
-                    Err(StoreError::Guard(_)) => {}
-                    Err(error) => return Err(error.into()),
-                }
+            match engine.commit(change) {
+                Ok(_) => tombstoned += batch.len() as u64,
+                Err(StoreError::Guard(_)) => {}
+                Err(error) => return Err(error.into()),
             }
         }
     }
+}
 
-    fn list_working_memory(&self, caller: &Caller, run: &Run) -> Result<Vec<Memory>, Error> {
-        let mut places = Vec::new();
-        for store in
-            self.stores(caller)?.into_iter().filter(|store| store.scope == crate::model::vocabulary::ScopeKind::Run)
-        {
-            places.push(crate::ports::change::Place { store: store.slug, scope: Scope::Run { run: run.id.clone() } });
-        }
-        if places.is_empty() {
-            return Ok(Vec::new());
-        }
-        let states = vec![State::Active, State::Constrained];
-        self.list_all_memories(caller.tenant, &Filter { places, states, ..Filter::default() }, SortOrder::Oldest)
+fn list_working_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result<Vec<Memory>, Error> {
+    let mut places = Vec::new();
+    for store in
+        engine.stores(caller)?.into_iter().filter(|store| store.scope == crate::model::vocabulary::ScopeKind::Run)
+    {
+        places.push(crate::model::guard::Place { store: store.slug, scope: Scope::Run { run: run.id.clone() } });
     }
-
-    /// A closed run's scratch memory takes nothing more.
-    pub(crate) fn closed_run_refusal(&self, caller: &Caller, scope: &Scope) -> Result<Option<Refusal>, Error> {
-        let Scope::Run { run } = scope else { return Ok(None) };
-        let found: Option<Run> = row::get_record(&*self.backend, caller.tenant, run)?;
-        let closed = found.is_some_and(|run| run.closed_at.is_some());
-        Ok(closed.then(|| Refusal::new("policy.run_closed", "this run is closed: its working memory is gone")))
+    if places.is_empty() {
+        return Ok(Vec::new());
     }
+    let states = vec![State::Active, State::Constrained];
+    read::list_all_memories(engine, caller.tenant, &Filter { places, states, ..Filter::default() }, SortOrder::Oldest)
 }
 
 /// An agent's episodes are its own; an operator's go to the layers everybody reads.

@@ -3,11 +3,10 @@
 use std::collections::HashSet;
 
 use crate::model::lifecycle;
+use crate::model::turn::Turn;
 use crate::model::vocabulary::TurnRole;
-use crate::sources::episodes::Turn;
 use crate::summaries::Summariser;
-use crate::text::normalize;
-use crate::text::token_estimate;
+use crate::text::{normalize, token_estimate};
 
 /// Picks the sentences that matter most, in their order: the same turns always give the same summary.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,10 +19,11 @@ impl Summariser for ExtractiveSummariser {
     fn summarise(&self, turns: &[Turn], tokens_max: usize) -> Result<String, String> {
         let mut sentences = Vec::new();
         for turn in turns {
-            let who = turn.speaker.clone().unwrap_or_else(|| turn.role.unwrap_or(TurnRole::User).to_string());
+            let speaker = turn.speaker.clone().unwrap_or_else(|| turn.role.unwrap_or(TurnRole::User).to_string());
             for sentence in split_sentences(&turn.content) {
                 let sentence = token_estimate::truncate_to(sentence, SENTENCE_TOKENS_MAX).trim();
-                sentences.push((lifecycle::estimate_importance(sentence).importance, format!("- {who}: {sentence}")));
+                sentences
+                    .push((lifecycle::estimate_importance(sentence).importance, format!("- {speaker}: {sentence}")));
             }
         }
         Ok(pick_lines(sentences, tokens_max))
@@ -51,14 +51,14 @@ fn split_sentences(text: &str) -> impl Iterator<Item = &str> {
 /// The lines that matter most within so many tokens, in their order.
 fn pick_lines(lines: Vec<(f64, String)>, tokens_max: usize) -> String {
     let mut lines: Vec<(usize, f64, String)> =
-        lines.into_iter().enumerate().map(|(at, (worth, line))| (at, worth, line)).collect();
+        lines.into_iter().enumerate().map(|(at, (importance, line))| (at, importance, line)).collect();
     // What matters most first; of equals the latest.
     lines.sort_by(|one, other| other.1.total_cmp(&one.1).then(other.0.cmp(&one.0)));
-    let (mut kept, mut said, mut left) = (Vec::new(), HashSet::new(), tokens_max);
+    let (mut kept, mut seen, mut left) = (Vec::new(), HashSet::new(), tokens_max);
     for (at, _, line) in lines {
         let cost = token_estimate::estimate(&line) + 2;
         // What was said ten times is told once.
-        if cost <= left && said.insert(normalize::normalise_text(&line)) {
+        if cost <= left && seen.insert(normalize::normalise_text(&line)) {
             left -= cost;
             kept.push((at, line));
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::model::id::TenantId;
-use crate::ports::row::SideRecord;
+use crate::model::row::SideRecord;
 use crate::summaries::StoredSummary;
 
 /// How long an endpoint that failed is left alone: no turn waits for it meanwhile.
@@ -30,18 +30,18 @@ pub struct SummaryRequests {
 impl SummaryRequests {
     /// Does the work while nobody else in this process does work of that name.
     pub(crate) fn run_exclusive<T>(&self, name: &str, work: impl FnOnce() -> T) -> T {
-        let turn = Arc::clone(lock_unpoisoned(&self.in_progress).entry(name.to_owned()).or_default());
-        let done = {
-            let _alone = lock_unpoisoned(&turn);
+        let slot = Arc::clone(lock_unpoisoned(&self.in_progress).entry(name.to_owned()).or_default());
+        let result = {
+            let _guard = lock_unpoisoned(&slot);
             work()
         };
-        drop(turn);
-        let mut making = lock_unpoisoned(&self.in_progress);
+        drop(slot);
+        let mut in_progress = lock_unpoisoned(&self.in_progress);
         // The last one out takes the name along.
-        if making.get(name).is_some_and(|turn| Arc::strong_count(turn) == 1) {
-            making.remove(name);
+        if in_progress.get(name).is_some_and(|slot| Arc::strong_count(slot) == 1) {
+            in_progress.remove(name);
         }
-        done
+        result
     }
 
     pub(crate) fn record_summary(&self, tenant: TenantId, summary: StoredSummary) {
@@ -52,11 +52,12 @@ impl SummaryRequests {
 
     /// What was made of a conversation a moment ago and may not be written yet, newest first.
     pub(crate) fn recent_summaries(&self, tenant: TenantId, conversation: &str, now: Timestamp) -> Vec<StoredSummary> {
-        let lately = |made: &StoredSummary| now.duration_since(made.row_time()).abs() < RECENT_SUMMARY_AGE;
+        let is_recent = |made: &StoredSummary| now.duration_since(made.row_time()).abs() < RECENT_SUMMARY_AGE;
         let made = lock_unpoisoned(&self.recent);
-        let its =
-            made.iter().filter(|(whose, made)| *whose == tenant && made.row_parent() == conversation && lately(made));
-        its.map(|(_, made)| made.clone()).collect()
+        let of_conversation = made
+            .iter()
+            .filter(|(owner, made)| *owner == tenant && made.row_parent() == conversation && is_recent(made));
+        of_conversation.map(|(_, made)| made.clone()).collect()
     }
 
     /// Something was forgotten that one of them may tell of.
@@ -90,24 +91,24 @@ mod tests {
 
     #[test]
     fn work_of_one_name_is_done_one_after_the_other_and_leaves_nothing() {
-        let (asking, inside) = (SummaryRequests::default(), Mutex::new(()));
+        let (requests, inside) = (SummaryRequests::default(), Mutex::new(()));
         std::thread::scope(|scope| {
             for _ in 0..8 {
-                scope.spawn(|| asking.run_exclusive("one", || drop(inside.try_lock().expect("nobody else is here"))));
+                scope.spawn(|| requests.run_exclusive("one", || drop(inside.try_lock().expect("nobody else is here"))));
             }
         });
-        assert!(lock_unpoisoned(&asking.in_progress).is_empty());
+        assert!(lock_unpoisoned(&requests.in_progress).is_empty());
     }
 
     #[test]
     fn what_was_made_is_known_until_it_is_written_or_forgotten() {
-        let (asking, tenant) = (SummaryRequests::default(), TenantId(Uuid::nil()));
+        let (requests, tenant) = (SummaryRequests::default(), TenantId(Uuid::nil()));
         let at = |second: i64| Timestamp::from_second(second).expect("in range");
         for number in 0..2 * RECENT_SUMMARIES_MAX {
-            asking.record_summary(tenant, StoredSummary::example(&format!("c{number}"), at(100)));
+            requests.record_summary(tenant, StoredSummary::example(&format!("c{number}"), at(100)));
         }
         let check = |tenant: TenantId, conversation: &str, second: i64, known: usize| {
-            let made = asking.recent_summaries(tenant, conversation, at(second));
+            let made = requests.recent_summaries(tenant, conversation, at(second));
             assert_eq!(made.len(), known, "{conversation} {second}");
         };
         let last = format!("c{}", 2 * RECENT_SUMMARIES_MAX - 1);
@@ -115,18 +116,18 @@ mod tests {
         check(tenant, &last, 110, 0);
         check(tenant, "c0", 101, 0);
         check(TenantId(Uuid::max()), &last, 101, 0);
-        asking.clear_recent();
+        requests.clear_recent();
         check(tenant, &last, 101, 0);
     }
 
     #[test]
     fn what_failed_is_left_alone_for_five_minutes() {
-        let asking = SummaryRequests::default();
+        let requests = SummaryRequests::default();
         let minute = |minute: i64| Timestamp::from_second(60 * (10 + minute)).expect("in range");
-        assert_eq!(asking.recent_failure(minute(0)), None);
-        asking.record_failure(minute(0));
-        for (later, lately) in [(0, true), (4, true), (5, false), (60, false), (-1, true), (-6, false)] {
-            assert_eq!(asking.recent_failure(minute(later)).is_some(), lately, "{later}");
+        assert_eq!(requests.recent_failure(minute(0)), None);
+        requests.record_failure(minute(0));
+        for (later, is_recent) in [(0, true), (4, true), (5, false), (60, false), (-1, true), (-6, false)] {
+            assert_eq!(requests.recent_failure(minute(later)).is_some(), is_recent, "{later}");
         }
     }
 }

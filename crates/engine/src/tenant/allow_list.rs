@@ -6,16 +6,19 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::Engine;
+use crate::gate::allow_list::{AllowList, allow_digest};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
+use crate::model::guard::Guard;
 use crate::model::id::TenantId;
-use crate::model::memory::content_sha256;
-use crate::ports::change::{Change, Guard, Write};
-use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
+use crate::model::row::{RowFilter, RowKind, SideRecord};
+use crate::policy::admins_only;
+use crate::ports::change::{Change, Write};
+use crate::ports::row;
 use crate::safety::{self, Finding};
-use crate::tenant::pipelines::admins_only;
-use crate::text::normalize;
+use crate::tenant::bans;
+use crate::text::digest::content_sha256;
 
 /// A value the scanner lets through. The value itself is not here.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -53,40 +56,13 @@ pub enum AllowTarget {
 /// Values one tenant can let through at once: the gate reads them all where a rule found something.
 const ALLOWED_MAX: usize = 1_000;
 
-/// The values a tenant lets through now, as the gate compares them.
-#[derive(Clone, Debug, Default)]
-pub struct AllowList {
-    keys: Vec<String>,
-    digests: HashSet<String>,
-}
-
-impl AllowList {
-    /// Without what is let through on purpose. Findings of another text could point between characters; those stay.
-    pub(crate) fn remove_allowed(&self, text: &str, mut findings: Vec<Finding>) -> Vec<Finding> {
-        if !self.digests.is_empty() {
-            findings
-                .retain(|finding| !text.get(finding.start..finding.end).is_some_and(|value| self.allows_value(value)));
-        }
-        findings
-    }
-
-    fn allows_value(&self, value: &str) -> bool {
-        let sha256 = content_sha256(value);
-        self.keys.iter().any(|key| self.digests.contains(&allow_digest(key, &sha256)))
-    }
-}
-
-fn allow_digest(key: &str, sha256: &str) -> String {
-    normalize::hmac_sha256_hex(key, &["allowed", sha256])
-}
-
 impl Engine {
     /// What the scanner finds in a text, without what this tenant lets through.
     pub fn scan(&self, caller: &Caller, text: &str) -> Result<Vec<Finding>, Error> {
         let findings = safety::inspect(text);
         match findings.is_empty() {
             true => Ok(findings),
-            false => Ok(self.load_allow_list(caller.tenant)?.remove_allowed(text, findings)),
+            false => Ok(load_allow_list(self, caller.tenant)?.remove_allowed(text, findings)),
         }
     }
 
@@ -107,11 +83,11 @@ impl Engine {
         if expires_at <= now {
             return Err(Error::invalid("shape.expires_at", "it would be over already: give a day to come"));
         }
-        let key = self.ensure_ban_key(caller.tenant)?;
+        let key = bans::ensure_ban_key(self, caller.tenant)?;
         let reason = safety::without_secrets(reason.to_owned());
         let by = caller.principal.clone();
         let allowed = AllowedValue { digest: allow_digest(&key.key, &sha256), reason, by, at: now, expires_at };
-        let standing = self.load_allowed_values(caller.tenant)?;
+        let standing = load_allowed_values(self, caller.tenant)?;
         let (over, good): (Vec<AllowedValue>, Vec<AllowedValue>) =
             standing.into_iter().filter(|old| old.digest != allowed.digest).partition(|old| old.expires_at <= now);
         if good.len() >= ALLOWED_MAX {
@@ -123,14 +99,14 @@ impl Engine {
             .with_field("expires_at", expires_at);
         let mut change = Change::new(caller.tenant, now).with_write(Write::Row(allowed.to_row())).with_event(event);
         change.writes.extend(over.iter().map(|old| Write::DeleteRow { kind: RowKind::Allowed, id: old.row_id() }));
-        self.backend.commit(change)?;
+        self.commit(change)?;
         Ok(allowed)
     }
 
     /// What is let through, newest first; what is over stays on the list until the next is added.
     pub fn allowed_values(&self, caller: &Caller) -> Result<Vec<AllowedValue>, Error> {
         admins_only(caller)?;
-        self.load_allowed_values(caller.tenant)
+        load_allowed_values(self, caller.tenant)
     }
 
     /// Ends what [`Engine::allow`] began.
@@ -150,24 +126,24 @@ impl Engine {
             })
             .with_write(Write::DeleteRow { kind: RowKind::Allowed, id: allowed.row_id() })
             .with_event(event);
-        self.backend.commit(change)?;
+        self.commit(change)?;
         Ok(allowed)
     }
+}
 
-    /// What the gate lets through now. Read where a rule found something, never from what is merely known.
-    pub(crate) fn load_allow_list(&self, tenant: TenantId) -> Result<AllowList, Error> {
-        let now = self.clock.now();
-        let good = self.load_allowed_values(tenant)?.into_iter().filter(|allowed| allowed.expires_at > now);
-        let digests: HashSet<String> = good.map(|allowed| allowed.digest).collect();
-        let keys = if digests.is_empty() { Vec::new() } else { self.load_ban_keys(tenant)? };
-        Ok(AllowList { keys: keys.into_iter().map(|key| key.key).collect(), digests })
-    }
+/// What the gate lets through now. Read where a rule found something, never from what is merely known.
+pub(crate) fn load_allow_list(engine: &Engine, tenant: TenantId) -> Result<AllowList, Error> {
+    let now = engine.clock.now();
+    let good = load_allowed_values(engine, tenant)?.into_iter().filter(|allowed| allowed.expires_at > now);
+    let digests: HashSet<String> = good.map(|allowed| allowed.digest).collect();
+    let keys = if digests.is_empty() { Vec::new() } else { bans::load_ban_keys(engine, tenant)? };
+    Ok(AllowList { keys: keys.into_iter().map(|key| key.key).collect(), digests })
+}
 
-    fn load_allowed_values(&self, tenant: TenantId) -> Result<Vec<AllowedValue>, Error> {
-        // Some that are over may stand beside the good ones.
-        let filter = RowFilter { newest_first: true, limit: 2 * ALLOWED_MAX, ..RowFilter::default() };
-        row::select_records(&*self.backend, tenant, &filter)
-    }
+fn load_allowed_values(engine: &Engine, tenant: TenantId) -> Result<Vec<AllowedValue>, Error> {
+    // Some that are over may stand beside the good ones.
+    let filter = RowFilter { newest_first: true, limit: 2 * ALLOWED_MAX, ..RowFilter::default() };
+    row::select_records(&*engine.backend, tenant, &filter)
 }
 
 fn target_sha256(what: &AllowTarget) -> Result<String, Error> {

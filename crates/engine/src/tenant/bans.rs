@@ -7,16 +7,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::Engine;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
+use crate::model::guard::Guard;
 use crate::model::id::{MemoryId, TenantId};
 use crate::model::memory::Draft;
 use crate::model::refusal::Refusal;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::scope::Scope;
-use crate::ports::StoreError;
-use crate::ports::change::{Change, Guard, Write};
-use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
-use crate::tenant::pipelines::admins_only;
+use crate::policy::admins_only;
+use crate::ports::change::{Change, Write};
+use crate::ports::row;
 use crate::text::normalize;
 use crate::{safety, vocabulary};
 
@@ -78,7 +79,7 @@ const BAN_KEY_STATE: &str = "key";
 impl SideRecord for BanKey {
     const KIND: RowKind = RowKind::Bans;
     fn row_id(&self) -> String {
-        format!("key-{}", &crate::model::memory::content_sha256(&self.key)[..16])
+        format!("key-{}", &crate::text::digest::content_sha256(&self.key)[..16])
     }
     fn row_time(&self) -> Timestamp {
         self.at
@@ -105,79 +106,6 @@ pub(crate) const KEYS_MAX: usize = 16;
 const DIGEST_LOOKUPS_MAX: usize = 64;
 
 impl Engine {
-    pub(crate) fn load_ban_keys(&self, tenant: TenantId) -> Result<Vec<BanKey>, Error> {
-        let filter = RowFilter { state: Some(BAN_KEY_STATE.to_owned()), limit: KEYS_MAX, ..RowFilter::default() };
-        row::select_records(&*self.backend, tenant, &filter)
-    }
-
-    /// As [`Engine::ban_keys`], as last read.
-    pub(crate) fn cached_ban_keys(&self, tenant: TenantId) -> Result<Arc<[BanKey]>, Error> {
-        if let Some(keys) = self.known.ban_keys(tenant) {
-            return Ok(keys);
-        }
-        let keys: Arc<[BanKey]> = self.load_ban_keys(tenant)?.into();
-        self.known.cache_ban_keys(tenant, &keys);
-        Ok(keys)
-    }
-
-    /// The tenant's own key. Made on its own, before the deed that needs it: a deed over many memories, or many deeds at
-    /// once, must not make one each.
-    pub(crate) fn ensure_ban_key(&self, tenant: TenantId) -> Result<BanKey, Error> {
-        if let Some(key) = self.load_ban_keys(tenant)?.into_iter().next() {
-            return Ok(key);
-        }
-        // Two fresh ids hold some 140 bits of chance, more than a digest can be searched for.
-        let key = format!("{}{}", self.clock.fresh_id().simple(), self.clock.fresh_id().simple());
-        let key = BanKey { key, at: self.clock.now() };
-        let change =
-            Change::new(tenant, key.at).with_guard(ban_key_count_guard(&[])).with_write(Write::Row(key.to_row()));
-        match self.backend.commit(change) {
-            Ok(_) => Ok(key),
-            // Somebody else made it meanwhile.
-            Err(error @ StoreError::Guard(_)) => {
-                self.load_ban_keys(tenant)?.into_iter().next().ok_or_else(|| error.into())
-            }
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Why these texts may not be written here, and what must still hold when they are.
-    pub(crate) fn check_bans(
-        &self,
-        tenant: TenantId,
-        keys: &[BanKey],
-        scope: &Scope,
-        draft: &Draft,
-    ) -> Result<BanCheck, Error> {
-        if keys.is_empty() {
-            return Ok(BanCheck::default());
-        }
-        let filter = RowFilter { parent: Some(scope.to_string()), limit: BANS_IN_MEMORY_MAX, ..RowFilter::default() };
-        let bans: Vec<Ban> = row::select_records(&*self.backend, tenant, &filter)?;
-        let mut banned = BanCheck::default();
-        let whole = normalize::normalise_text(&draft.content);
-        banned.guards = keys
-            .iter()
-            .map(|key| Guard::RowInState { kind: RowKind::Bans, id: ban_digest(&key.key, scope, &whole), state: None })
-            .collect();
-        let digests = |values: &[String]| -> Vec<String> {
-            values.iter().flat_map(|value| keys.iter().map(move |key| ban_digest(&key.key, scope, value))).collect()
-        };
-        if bans.len() < BANS_IN_MEMORY_MAX {
-            if bans.is_empty() {
-                return Ok(banned);
-            }
-            let lengths: std::collections::BTreeSet<usize> = bans.iter().map(|ban| ban.sentences).collect();
-            let said = digests(&normalized_values(draft, lengths.into_iter()));
-            banned.ban = bans.into_iter().find(|ban| said.contains(&ban.digest));
-        } else {
-            for digest in digests(&normalized_values(draft, 1..=1)).into_iter().take(DIGEST_LOOKUPS_MAX) {
-                banned.ban = banned.ban.or(row::get_record(&*self.backend, tenant, &digest)?);
-            }
-        }
-        Ok(banned)
-    }
-
     /// What may not return, newest first.
     pub fn bans(&self, caller: &Caller) -> Result<Vec<Ban>, Error> {
         admins_only(caller)?;
@@ -201,39 +129,111 @@ impl Engine {
             .with_guard(Guard::RowInState { kind: RowKind::Bans, id: ban.row_id(), state: Some(ban.row_state()) })
             .with_write(Write::DeleteRow { kind: RowKind::Bans, id: ban.row_id() })
             .with_event(event);
-        self.backend.commit(change)?;
+        self.commit(change)?;
         Ok(ban)
     }
+}
 
-    /// The rows that keep these values from coming back to a scope.
-    pub(crate) fn plan_bans<'a>(
-        &self,
-        tenant: TenantId,
-        scope: &Scope,
-        values: impl Iterator<Item = (MemoryId, &'a str)>,
-        why: &BanReason<'_>,
-    ) -> Result<Vec<Write>, Error> {
-        let key = self.ensure_ban_key(tenant)?;
-        let mut writes = Vec::new();
-        for (memory, content) in values.filter(|(_, content)| !content.is_empty()) {
-            let ban = Ban {
-                digest: ban_digest(&key.key, scope, &normalize::normalise_text(content)),
-                scope: scope.clone(),
-                sentences: normalize::normalised_sentences(content).len(),
-                cause: why.cause,
-                memory,
-                by: why.by.to_owned(),
-                why: why.why.map(|why| safety::without_secrets(why.to_owned())),
-                at: why.at,
-            };
-            // A quarantine ends one day; it must not take the place of a ban that does not.
-            let held = why.cause == BanCause::Quarantine;
-            if !held || self.backend.get_row(tenant, RowKind::Bans, &ban.digest)?.is_none() {
-                writes.push(Write::Row(ban.to_row()));
-            }
-        }
-        Ok(writes)
+pub(crate) fn load_ban_keys(engine: &Engine, tenant: TenantId) -> Result<Vec<BanKey>, Error> {
+    let filter = RowFilter { state: Some(BAN_KEY_STATE.to_owned()), limit: KEYS_MAX, ..RowFilter::default() };
+    row::select_records(&*engine.backend, tenant, &filter)
+}
+
+/// As [`Engine::ban_keys`], as last read.
+pub(crate) fn cached_ban_keys(engine: &Engine, tenant: TenantId) -> Result<Arc<[BanKey]>, Error> {
+    if let Some(keys) = engine.tenant_cache.ban_keys(tenant) {
+        return Ok(keys);
     }
+    let keys: Arc<[BanKey]> = load_ban_keys(engine, tenant)?.into();
+    engine.tenant_cache.cache_ban_keys(tenant, &keys);
+    Ok(keys)
+}
+
+/// The tenant's own key. Made on its own, before the deed that needs it: a deed over many memories, or many deeds at
+/// once, must not make one each.
+pub(crate) fn ensure_ban_key(engine: &Engine, tenant: TenantId) -> Result<BanKey, Error> {
+    if let Some(key) = load_ban_keys(engine, tenant)?.into_iter().next() {
+        return Ok(key);
+    }
+    // Two fresh ids hold some 140 bits of chance, more than a digest can be searched for.
+    let key = format!("{}{}", engine.clock.fresh_id().simple(), engine.clock.fresh_id().simple());
+    let key = BanKey { key, at: engine.clock.now() };
+    let change = Change::new(tenant, key.at).with_guard(ban_key_count_guard(&[])).with_write(Write::Row(key.to_row()));
+    match engine.commit(change) {
+        Ok(_) => Ok(key),
+        // Somebody else made it meanwhile.
+        Err(error @ StoreError::Guard(_)) => {
+            load_ban_keys(engine, tenant)?.into_iter().next().ok_or_else(|| error.into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Why these texts may not be written here, and what must still hold when they are.
+pub(crate) fn check_bans(
+    engine: &Engine,
+    tenant: TenantId,
+    keys: &[BanKey],
+    scope: &Scope,
+    draft: &Draft,
+) -> Result<BanCheck, Error> {
+    if keys.is_empty() {
+        return Ok(BanCheck::default());
+    }
+    let filter = RowFilter { parent: Some(scope.to_string()), limit: BANS_IN_MEMORY_MAX, ..RowFilter::default() };
+    let bans: Vec<Ban> = row::select_records(&*engine.backend, tenant, &filter)?;
+    let mut banned = BanCheck::default();
+    let whole = normalize::normalise_text(&draft.content);
+    banned.guards = keys
+        .iter()
+        .map(|key| Guard::RowInState { kind: RowKind::Bans, id: ban_digest(&key.key, scope, &whole), state: None })
+        .collect();
+    let digests = |values: &[String]| -> Vec<String> {
+        values.iter().flat_map(|value| keys.iter().map(move |key| ban_digest(&key.key, scope, value))).collect()
+    };
+    if bans.len() < BANS_IN_MEMORY_MAX {
+        if bans.is_empty() {
+            return Ok(banned);
+        }
+        let lengths: std::collections::BTreeSet<usize> = bans.iter().map(|ban| ban.sentences).collect();
+        let said = digests(&normalized_values(draft, lengths.into_iter()));
+        banned.ban = bans.into_iter().find(|ban| said.contains(&ban.digest));
+    } else {
+        for digest in digests(&normalized_values(draft, 1..=1)).into_iter().take(DIGEST_LOOKUPS_MAX) {
+            banned.ban = banned.ban.or(row::get_record(&*engine.backend, tenant, &digest)?);
+        }
+    }
+    Ok(banned)
+}
+
+/// The rows that keep these values from coming back to a scope.
+pub(crate) fn plan_bans<'a>(
+    engine: &Engine,
+    tenant: TenantId,
+    scope: &Scope,
+    values: impl Iterator<Item = (MemoryId, &'a str)>,
+    why: &BanReason<'_>,
+) -> Result<Vec<Write>, Error> {
+    let key = ensure_ban_key(engine, tenant)?;
+    let mut writes = Vec::new();
+    for (memory, content) in values.filter(|(_, content)| !content.is_empty()) {
+        let ban = Ban {
+            digest: ban_digest(&key.key, scope, &normalize::normalise_text(content)),
+            scope: scope.clone(),
+            sentences: normalize::normalised_sentences(content).len(),
+            cause: why.cause,
+            memory,
+            by: why.by.to_owned(),
+            why: why.why.map(|why| safety::without_secrets(why.to_owned())),
+            at: why.at,
+        };
+        // A quarantine ends one day; it must not take the place of a ban that does not.
+        let held = why.cause == BanCause::Quarantine;
+        if !held || engine.backend.get_row(tenant, RowKind::Bans, &ban.digest)?.is_none() {
+            writes.push(Write::Row(ban.to_row()));
+        }
+    }
+    Ok(writes)
 }
 
 /// No other key was made or brought.

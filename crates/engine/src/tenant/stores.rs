@@ -7,17 +7,18 @@ use jiff::Timestamp;
 use crate::Engine;
 use crate::gate::check_label;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
+use crate::model::guard::{Guard, Place};
 use crate::model::id::StoreId;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
+use crate::model::ruleset::Ruleset;
 use crate::model::scope::Scope;
 use crate::model::store::{Store, find_builtin_store};
 use crate::model::vocabulary::{Access, ScopeKind, Trust};
-use crate::policy::Readable;
-use crate::ports::StoreError;
-use crate::ports::change::{Change, Guard, Place, Write};
-use crate::ports::row::{self, RowFilter, RowKind, SideRecord};
-use crate::tenant::pipelines::admins_only;
+use crate::policy::{Readable, admins_only};
+use crate::ports::change::{Change, Write};
+use crate::ports::row;
 
 /// What a new store shall be.
 #[derive(Clone, Debug)]
@@ -89,7 +90,7 @@ impl Engine {
             archived_at: None,
         };
         let taken = |_| Error::conflict("conflict.store_exists", format!("store `{}` exists already", store.slug));
-        self.backend.commit(self.plan_new_store(caller, &store)).map_err(taken)?;
+        self.commit(plan_new_store(caller, &store)).map_err(taken)?;
         Ok(store)
     }
 
@@ -97,81 +98,85 @@ impl Engine {
     pub fn archive_store(&self, caller: &Caller, slug: &str) -> Result<Store, Error> {
         admins_only(caller)?;
         let now = self.clock.now();
-        let store = Store { archived_at: Some(now), ..self.open_store(caller, slug)? };
+        let store = Store { archived_at: Some(now), ..open_store(self, caller, slug)? };
         let event = EventBody::new(EventName::StoreArchived, caller, now).with_field("store", slug);
-        self.backend
-            .commit(Change::new(caller.tenant, now).with_write(Write::Row(store.to_row())).with_event(event))?;
+        self.commit(Change::new(caller.tenant, now).with_write(Write::Row(store.to_row())).with_event(event))?;
         Ok(store)
     }
+}
 
-    /// A store that can be read and written now. A built-in one that nobody used yet is there, and empty.
-    pub(crate) fn open_store(&self, caller: &Caller, slug: &str) -> Result<Store, Error> {
-        let store: Option<Store> = row::get_record(&*self.backend, caller.tenant, slug)?;
-        let unused = || {
-            find_builtin_store(slug).map(|builtin| builtin.to_store(StoreId(self.clock.fresh_id()), self.clock.now()))
-        };
-        let store = store.or_else(unused);
-        store.filter(|store| store.archived_at.is_none()).ok_or_else(|| Error::not_found(format!("store `{slug}`")))
+/// A store that can be read and written now. A built-in one that nobody used yet is there, and empty.
+pub(crate) fn open_store(engine: &Engine, caller: &Caller, slug: &str) -> Result<Store, Error> {
+    let store: Option<Store> = row::get_record(&*engine.backend, caller.tenant, slug)?;
+    let unused = || {
+        find_builtin_store(slug).map(|builtin| builtin.to_store(StoreId(engine.clock.fresh_id()), engine.clock.now()))
+    };
+    let store = store.or_else(unused);
+    store.filter(|store| store.archived_at.is_none()).ok_or_else(|| Error::not_found(format!("store `{slug}`")))
+}
+
+/// Whether the stores asked for by name are there to be read; one the caller may not look into is not.
+pub(crate) fn ensure_stores_readable(
+    engine: &Engine,
+    caller: &Caller,
+    eyes: &Readable,
+    slugs: &[String],
+) -> Result<(), Error> {
+    for slug in slugs {
+        open_readable_store(engine, caller, eyes, slug)?;
     }
+    Ok(())
+}
 
-    /// Whether the stores asked for by name are there to be read; one the caller may not look into is not.
-    pub(crate) fn ensure_stores_readable(
-        &self,
-        caller: &Caller,
-        eyes: &Readable,
-        slugs: &[String],
-    ) -> Result<(), Error> {
-        for slug in slugs {
-            self.open_readable_store(caller, eyes, slug)?;
-        }
-        Ok(())
+/// As [`Engine::open_store`], to be read with these eyes.
+pub(crate) fn open_readable_store(
+    engine: &Engine,
+    caller: &Caller,
+    eyes: &Readable,
+    slug: &str,
+) -> Result<Store, Error> {
+    match eyes.hidden_stores.iter().any(|closed| closed == slug) {
+        true => Err(Error::not_found(format!("store `{slug}`"))),
+        false => open_store(engine, caller, slug),
     }
+}
 
-    /// As [`Engine::open_store`], to be read with these eyes.
-    pub(crate) fn open_readable_store(&self, caller: &Caller, eyes: &Readable, slug: &str) -> Result<Store, Error> {
-        match eyes.hidden_stores.iter().any(|closed| closed == slug) {
-            true => Err(Error::not_found(format!("store `{slug}`"))),
-            false => self.open_store(caller, slug),
-        }
-    }
-
-    /// As [`Engine::open_store`]; a built-in store that is not there yet is made.
-    pub(crate) fn store_for_write(&self, caller: &Caller, slug: &str) -> Result<Store, Error> {
-        let store: Option<Store> = row::get_record(&*self.backend, caller.tenant, slug)?;
-        match (store, find_builtin_store(slug)) {
-            (Some(store), _) if store.archived_at.is_none() => Ok(store),
-            (None, Some(builtin)) => {
-                let store = builtin.to_store(StoreId(self.clock.fresh_id()), self.clock.now());
-                match self.backend.commit_setup(self.plan_new_store(caller, &store)) {
-                    // Nobody waits twice: who could not make it could not save either.
-                    Err(error @ (StoreError::Busy(_) | StoreError::Unavailable(_))) => Err(error.into()),
-                    // Somebody else may have made it at the same moment: theirs is as good.
-                    _ => self.open_store(caller, slug),
-                }
+/// As [`Engine::open_store`]; a built-in store that is not there yet is made.
+pub(crate) fn store_for_write(engine: &Engine, caller: &Caller, slug: &str) -> Result<Store, Error> {
+    let store: Option<Store> = row::get_record(&*engine.backend, caller.tenant, slug)?;
+    match (store, find_builtin_store(slug)) {
+        (Some(store), _) if store.archived_at.is_none() => Ok(store),
+        (None, Some(builtin)) => {
+            let store = builtin.to_store(StoreId(engine.clock.fresh_id()), engine.clock.now());
+            match engine.backend.commit_setup(plan_new_store(caller, &store)) {
+                // Nobody waits twice: who could not make it could not save either.
+                Err(error @ (StoreError::Busy(_) | StoreError::Unavailable(_))) => Err(error.into()),
+                // Somebody else may have made it at the same moment: theirs is as good.
+                _ => open_store(engine, caller, slug),
             }
-            _ => Err(Error::not_found(format!("store `{slug}`"))),
         }
+        _ => Err(Error::not_found(format!("store `{slug}`"))),
     }
+}
 
-    /// As [`Engine::store_for_write`], as last read.
-    pub(crate) fn cached_store_for_write(&self, caller: &Caller, slug: &str) -> Result<Arc<Store>, Error> {
-        if let Some(known) = self.known.store(caller.tenant, slug) {
-            return Ok(known);
-        }
-        let store = Arc::new(self.store_for_write(caller, slug)?);
-        self.known.cache_store(caller.tenant, &store);
-        Ok(store)
+/// As [`Engine::store_for_write`], as last read.
+pub(crate) fn cached_store_for_write(engine: &Engine, caller: &Caller, slug: &str) -> Result<Arc<Store>, Error> {
+    if let Some(known) = engine.tenant_cache.store(caller.tenant, slug) {
+        return Ok(known);
     }
+    let store = Arc::new(store_for_write(engine, caller, slug)?);
+    engine.tenant_cache.cache_store(caller.tenant, &store);
+    Ok(store)
+}
 
-    pub(crate) fn plan_new_store(&self, caller: &Caller, store: &Store) -> Change {
-        let event = EventBody::new(EventName::StoreCreated, caller, store.created_at)
-            .with_field("store", &store.slug)
-            .with_field("ruleset", &store.ruleset);
-        Change::new(caller.tenant, store.created_at)
-            .with_guard(Guard::RowInState { kind: RowKind::Stores, id: store.slug.clone(), state: None })
-            .with_write(Write::Row(store.to_row()))
-            .with_event(event)
-    }
+pub(crate) fn plan_new_store(caller: &Caller, store: &Store) -> Change {
+    let event = EventBody::new(EventName::StoreCreated, caller, store.created_at)
+        .with_field("store", &store.slug)
+        .with_field("ruleset", &store.ruleset);
+    Change::new(caller.tenant, store.created_at)
+        .with_guard(Guard::RowInState { kind: RowKind::Stores, id: store.slug.clone(), state: None })
+        .with_write(Write::Row(store.to_row()))
+        .with_event(event)
 }
 
 pub(crate) fn checked_slug(slug: &str) -> Result<(), Error> {
@@ -183,4 +188,11 @@ pub(crate) fn checked_slug(slug: &str) -> Result<(), Error> {
             Err(Error::invalid("shape.slug", message))
         }
     }
+}
+
+pub(crate) fn ruleset_of<'a>(engine: &'a Engine, store: &Store) -> Result<&'a Ruleset, Error> {
+    engine.settings.rulesets.get(&store.ruleset).ok_or_else(|| {
+        let message = format!("store `{}` needs ruleset `{}`, which is not configured", store.slug, store.ruleset);
+        Error::invalid("config.ruleset_missing", message)
+    })
 }

@@ -12,6 +12,7 @@
 
 pub mod chunks;
 pub mod decode_error;
+pub mod digest;
 pub mod entities;
 pub(crate) mod html;
 pub(crate) mod markdown;

@@ -4,7 +4,7 @@
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::model::memory::to_hex;
+use crate::text::digest::to_hex;
 use crate::text::words;
 
 /// The text reduced to folded letters and digits. A text without any, such as emoji, keeps its characters.

@@ -8,113 +8,112 @@ use jiff::ToSpan as _;
 use crate::Engine;
 use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
+use crate::model::guard::{Guard, Place};
 use crate::model::id::TenantId;
 use crate::model::memory::Memory;
+use crate::model::row::RowFilter;
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{Operation, ScopeKind, State, Trust};
 use crate::policy::Readable;
-use crate::ports::change::{Change, Guard, Place, Write};
-use crate::ports::row::{self, RowFilter};
-use crate::ports::{Filter, PageRequest, SortOrder, StoreError};
+use crate::ports::change::Change;
+use crate::ports::{Filter, PageRequest, SortOrder, row};
 use crate::recall::read::cursor_after;
 use crate::receipts::receipt::Receipt;
+use crate::tenant::stores;
 
 /// How long before its expiry a draft is looked at: upkeep that runs once a day never comes too late.
 const LOOK_AHEAD_HOURS: i64 = 48;
 /// The newest memories of a conversation that tell of its last activity.
 const NEWEST_MEMORIES_MAX: usize = 20;
 
-impl Engine {
-    /// Moves the expiry of drafts whose conversation was active after them.
-    pub(crate) fn extend_drafts(&self, tenant: TenantId, batch: usize) -> Result<u64, Error> {
-        let now = self.clock.now();
-        let soon = now.checked_add(LOOK_AHEAD_HOURS.hours()).unwrap_or(now);
-        // The same states as for what has expired: the index of expiries holds no others.
-        let states = vec![State::Active, State::Constrained];
-        let scopes = vec![ScopeKind::Conversation];
-        let filter = Filter { expired_by: Some(soon), scopes, states, ..Filter::default() };
-        let mut lasts: HashMap<Place, Option<Timestamp>> = HashMap::new();
-        let (mut extended, mut after) = (0, None);
-        loop {
-            let page = PageRequest { order: SortOrder::Expiring, after, limit: batch };
-            let due = self.backend.list_memories(&Readable::whole_tenant(tenant), &filter, &page)?;
-            after = due.last().and_then(|last| cursor_after(SortOrder::Expiring, last));
-            for memory in due.iter().filter(|memory| self.expires_by_activity(tenant, memory)) {
-                let place = Place { store: memory.store.clone(), scope: memory.scope.clone() };
-                let last = match lasts.get(&place) {
-                    Some(last) => *last,
-                    None => {
-                        let last = self.draft_expiry_time(tenant, &place)?;
-                        lasts.insert(place, last);
-                        last
-                    }
-                };
-                if let Some(until) = last.filter(|until| Some(*until) > memory.expires_at) {
-                    extended += u64::from(self.commit_extension(tenant, memory, until, now)?);
+/// Moves the expiry of drafts whose conversation was active after them.
+pub(crate) fn extend_drafts(engine: &Engine, tenant: TenantId, batch: usize) -> Result<u64, Error> {
+    let now = engine.clock.now();
+    let soon = now.checked_add(LOOK_AHEAD_HOURS.hours()).unwrap_or(now);
+    // The same states as for what has expired: the index of expiries holds no others.
+    let states = vec![State::Active, State::Constrained];
+    let scopes = vec![ScopeKind::Conversation];
+    let filter = Filter { expired_by: Some(soon), scopes, states, ..Filter::default() };
+    let mut lasts: HashMap<Place, Option<Timestamp>> = HashMap::new();
+    let (mut extended, mut after) = (0, None);
+    loop {
+        let page = PageRequest { order: SortOrder::Expiring, after, limit: batch };
+        let due = engine.backend.list_memories(&Readable::whole_tenant(tenant), &filter, &page)?;
+        after = due.last().and_then(|last| cursor_after(SortOrder::Expiring, last));
+        for memory in due.iter().filter(|memory| expires_by_activity(engine, tenant, memory)) {
+            let place = Place { store: memory.store.clone(), scope: memory.scope.clone() };
+            let last = match lasts.get(&place) {
+                Some(last) => *last,
+                None => {
+                    let last = draft_expiry_time(engine, tenant, &place)?;
+                    lasts.insert(place, last);
+                    last
                 }
-            }
-            if due.len() < batch {
-                return Ok(extended);
+            };
+            if let Some(until) = last.filter(|until| Some(*until) > memory.expires_at) {
+                extended += u64::from(commit_extension(engine, tenant, memory, until, now)?);
             }
         }
-    }
-
-    /// Days a draft of this store's conversations lives after the last activity.
-    fn draft_lifetime_days(&self, tenant: TenantId, slug: &str) -> Option<i64> {
-        let store = self.open_store(&Caller::admin(tenant), slug).ok()?;
-        self.ruleset_of(&store).ok()?.conversation_draft_days.map(i64::from)
-    }
-
-    /// A draft whose expiry nobody chose: one that was chosen is sooner than activity gives.
-    fn expires_by_activity(&self, tenant: TenantId, memory: &Memory) -> bool {
-        let days = self.draft_lifetime_days(tenant, &memory.store);
-        let given = days.and_then(|days| add_days(memory.updated_at, days));
-        memory.trust == Trust::AgentDraft && given.is_some() && memory.expires_at >= given
-    }
-
-    /// When the drafts of a conversation expire, by its last save and the last context made for it.
-    fn draft_expiry_time(&self, tenant: TenantId, place: &Place) -> Result<Option<Timestamp>, Error> {
-        let Scope::Conversation { conversation } = &place.scope else { return Ok(None) };
-        let Some(days) = self.draft_lifetime_days(tenant, &place.store) else { return Ok(None) };
-        let filter = Filter { places: vec![place.clone()], states: State::ALL.to_vec(), ..Filter::default() };
-        let page = PageRequest { order: SortOrder::Newest, after: None, limit: NEWEST_MEMORIES_MAX };
-        let saved = self.backend.list_memories(&Readable::whole_tenant(tenant), &filter, &page)?;
-        // What upkeep itself archived is no activity.
-        let saved = saved.iter().filter(|memory| memory.archived_at.is_none()).map(|memory| memory.updated_at).max();
-        let of_conversation =
-            RowFilter { subject: Some(conversation.clone()), newest_first: true, limit: 1, ..RowFilter::default() };
-        let asked: Vec<Receipt> = row::select_records(&*self.backend, tenant, &of_conversation)?;
-        let asked = asked.first().map(|receipt| receipt.at);
-        Ok(saved.max(asked).and_then(|last| add_days(last, days)))
-    }
-
-    /// A version that says so; the memory itself did not change, so its date stays.
-    fn commit_extension(
-        &self,
-        tenant: TenantId,
-        memory: &Memory,
-        until: Timestamp,
-        now: Timestamp,
-    ) -> Result<bool, Error> {
-        let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
-        let reason = Some("its conversation goes on".to_owned());
-        let stamp = VersionStamp::new(&caller, self.fresh_version_id(), now, reason);
-        let entry = VersionedEntry::from_transition(memory, Operation::Extend, stamp, Vec::new(), |memory| {
-            memory.expires_at = Some(until);
-        });
-        let event =
-            EventBody::new(EventName::Extended, &caller, now).about_memory(memory).with_field("expires_at", until);
-        let change = Change::new(tenant, now)
-            .with_event(event)
-            .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-            .with_write(Write::Entry(Box::new(entry.with_updated_at(memory.updated_at))));
-        match self.backend.commit(change) {
-            Ok(_) => Ok(true),
-            Err(StoreError::Guard(_)) => Ok(false),
-            Err(error) => Err(error.into()),
+        if due.len() < batch {
+            return Ok(extended);
         }
+    }
+}
+
+/// Days a draft of this store's conversations lives after the last activity.
+fn draft_lifetime_days(engine: &Engine, tenant: TenantId, slug: &str) -> Option<i64> {
+    let store = stores::open_store(engine, &Caller::admin(tenant), slug).ok()?;
+    stores::ruleset_of(engine, &store).ok()?.conversation_draft_days.map(i64::from)
+}
+
+/// A draft whose expiry nobody chose: one that was chosen is sooner than activity gives.
+fn expires_by_activity(engine: &Engine, tenant: TenantId, memory: &Memory) -> bool {
+    let days = draft_lifetime_days(engine, tenant, &memory.store);
+    let given = days.and_then(|days| add_days(memory.updated_at, days));
+    memory.trust == Trust::AgentDraft && given.is_some() && memory.expires_at >= given
+}
+
+/// When the drafts of a conversation expire, by its last save and the last context made for it.
+fn draft_expiry_time(engine: &Engine, tenant: TenantId, place: &Place) -> Result<Option<Timestamp>, Error> {
+    let Scope::Conversation { conversation } = &place.scope else { return Ok(None) };
+    let Some(days) = draft_lifetime_days(engine, tenant, &place.store) else { return Ok(None) };
+    let filter = Filter { places: vec![place.clone()], states: State::ALL.to_vec(), ..Filter::default() };
+    let page = PageRequest { order: SortOrder::Newest, after: None, limit: NEWEST_MEMORIES_MAX };
+    let saved = engine.backend.list_memories(&Readable::whole_tenant(tenant), &filter, &page)?;
+    // What upkeep itself archived is no activity.
+    let saved = saved.iter().filter(|memory| memory.archived_at.is_none()).map(|memory| memory.updated_at).max();
+    let of_conversation =
+        RowFilter { subject: Some(conversation.clone()), newest_first: true, limit: 1, ..RowFilter::default() };
+    let asked: Vec<Receipt> = row::select_records(&*engine.backend, tenant, &of_conversation)?;
+    let asked = asked.first().map(|receipt| receipt.at);
+    Ok(saved.max(asked).and_then(|last| add_days(last, days)))
+}
+
+/// A version that says so; the memory itself did not change, so its date stays.
+fn commit_extension(
+    engine: &Engine,
+    tenant: TenantId,
+    memory: &Memory,
+    until: Timestamp,
+    now: Timestamp,
+) -> Result<bool, Error> {
+    let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
+    let reason = Some("its conversation goes on".to_owned());
+    let stamp = VersionStamp::new(&caller, engine.fresh_version_id(), now, reason);
+    let entry = VersionedEntry::from_transition(memory, Operation::Extend, stamp, Vec::new(), |memory| {
+        memory.expires_at = Some(until);
+    });
+    let event = EventBody::new(EventName::Extended, &caller, now).about_memory(memory).with_field("expires_at", until);
+    let change = Change::new(tenant, now)
+        .with_event(event)
+        .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
+        .with_entry(entry.with_updated_at(memory.updated_at));
+    match engine.commit(change) {
+        Ok(_) => Ok(true),
+        Err(StoreError::Guard(_)) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 

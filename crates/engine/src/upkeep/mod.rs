@@ -3,27 +3,29 @@
 pub(crate) mod batch_size;
 pub(crate) mod draft_expiry;
 pub(crate) mod lease;
+pub(crate) mod receipts;
 
 use std::cell::Cell;
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::Engine;
-use crate::gate::{self, VersionStamp, VersionedEntry};
+use crate::gate;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::event::{EventBody, EventName};
+use crate::model::error::{Error, StoreError};
+use crate::model::event::EventName;
 use crate::model::id::TenantId;
 use crate::model::lifecycle;
 use crate::model::memory::Memory;
-use crate::model::ruleset::Ruleset;
 use crate::model::vector::{Embedding, Vector};
 use crate::model::vocabulary::{Operation, State};
-use crate::policy::Readable;
-use crate::ports::change::{Change, Guard, Place, Write};
-use crate::ports::{EmbedError, Filter, PageRequest, SortOrder, StoreError};
-use crate::tenant::pipelines::admins_only;
+use crate::policy::{Readable, admins_only};
+use crate::ports::change::{Change, Write};
+use crate::ports::{EmbedError, Filter, PageRequest, SortOrder};
+use crate::review::decide;
+use crate::tenant::stores;
 use crate::upkeep::lease::{LeaseStatus, WorkLease};
+use crate::write::quota;
 
 /// How much one call does.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +80,7 @@ impl Engine {
     /// Does what is due for one tenant. Of several processes at once one does it; the others come back with nothing.
     pub fn upkeep(&self, tenant: TenantId, upkeep: UpkeepOptions) -> Result<UpkeepReport, Error> {
         let mut shift = WorkLease::new(self, tenant, "upkeep");
-        let done = self.run_upkeep(tenant, upkeep, &mut shift);
+        let done = run_upkeep(self, tenant, upkeep, &mut shift);
         let (elsewhere, (transactions, longest)) = (shift.was_held_elsewhere(), shift.batch_stats());
         shift.release_lease()?;
         Ok(UpkeepReport { elsewhere, transactions, longest, ..done? })
@@ -92,203 +94,146 @@ impl Engine {
         going_on: &dyn Fn() -> bool,
     ) -> Result<UpkeepReport, Error> {
         let mut shift = WorkLease::new(self, tenant, "upkeep");
-        let done = self.embed_missing(tenant, upkeep, &mut shift, going_on);
+        let done = embed_missing(self, tenant, upkeep, &mut shift, going_on);
         shift.release_lease()?;
         done
     }
+}
 
-    fn run_upkeep(
-        &self,
-        tenant: TenantId,
-        upkeep: UpkeepOptions,
-        shift: &mut WorkLease<'_>,
-    ) -> Result<UpkeepReport, Error> {
-        let now = self.clock.now();
-        let retire = |due: &[Memory], operation, name| self.archive_batch(tenant, due, operation, name, now);
-        // Before anything expires: what goes on does not.
-        let extended = self.extend_drafts(tenant, upkeep.batch)?;
-        Ok(UpkeepReport {
-            extended,
-            expired: run_in_batches(
-                upkeep,
-                shift,
-                || self.list_expired(tenant, upkeep.batch, now),
-                |due| retire(due, Operation::Expire, EventName::Expired),
-            )?,
-            archived: run_in_batches(
-                upkeep,
-                shift,
-                || self.list_faded(tenant, upkeep.batch, now),
-                |due| retire(due, Operation::Archive, EventName::Archived),
-            )?,
-            lapsed: self.expire_reviews(tenant, now)?,
-            receipts: self.purge_receipts(tenant, upkeep, shift)?,
-            ..self.embed_missing(tenant, upkeep, shift, &|| true)?
-        })
-    }
+fn run_upkeep(
+    engine: &Engine,
+    tenant: TenantId,
+    upkeep: UpkeepOptions,
+    shift: &mut WorkLease<'_>,
+) -> Result<UpkeepReport, Error> {
+    let now = engine.clock.now();
+    let retire = |due: &[Memory], operation, name| archive_batch(engine, tenant, due, operation, name, now);
+    // Before anything expires: what goes on does not.
+    let extended = draft_expiry::extend_drafts(engine, tenant, upkeep.batch)?;
+    Ok(UpkeepReport {
+        extended,
+        expired: run_in_batches(
+            upkeep,
+            shift,
+            || list_expired(engine, tenant, upkeep.batch, now),
+            |due| retire(due, Operation::Expire, EventName::Expired),
+        )?,
+        archived: run_in_batches(
+            upkeep,
+            shift,
+            || list_faded(engine, tenant, upkeep.batch, now),
+            |due| retire(due, Operation::Archive, EventName::Archived),
+        )?,
+        lapsed: decide::expire_reviews(engine, tenant, now)?,
+        receipts: receipts::purge_receipts(engine, tenant, upkeep, shift)?,
+        ..embed_missing(engine, tenant, upkeep, shift, &|| true)?
+    })
+}
 
-    /// Gives vectors to what has none of the current model, and says what is left where the embedder gives none.
-    fn embed_missing(
-        &self,
-        tenant: TenantId,
-        upkeep: UpkeepOptions,
-        shift: &mut WorkLease<'_>,
-        going_on: &dyn Fn() -> bool,
-    ) -> Result<UpkeepReport, Error> {
-        let due = || match going_on() {
-            true => Ok(self.backend.list_unembedded(tenant, self.embedder.model(), upkeep.batch)?),
-            false => Ok(Vec::new()),
-        };
-        let down = Cell::new(None);
-        let embedded = run_in_batches(upkeep, shift, due, |due| match self.embed_memories(due) {
-            Ok(vectors) => self.write_vectors(tenant, due, &vectors),
-            // An embedder that is down is not a failure of upkeep: the next one tries again.
-            Err(error) => {
-                down.set(Some(error));
-                Ok(0)
-            }
-        })?;
-        Ok(match down.take() {
-            None | Some(EmbedError::Off) => UpkeepReport { embedded, ..UpkeepReport::default() },
-            Some(error) => {
-                let (unembedded, embedder_down) = (due()?.len() as u64, Some(error.to_string()));
-                UpkeepReport { embedded, unembedded, embedder_down, ..UpkeepReport::default() }
-            }
-        })
-    }
-
-    fn list_expired(&self, tenant: TenantId, limit: usize, now: Timestamp) -> Result<Vec<Memory>, Error> {
-        let filter =
-            Filter { expired_by: Some(now), states: vec![State::Active, State::Constrained], ..Filter::default() };
-        let page = PageRequest { order: SortOrder::Expiring, after: None, limit };
-        Ok(self.backend.list_memories(&Readable::whole_tenant(tenant), &filter, &page)?)
-    }
-
-    /// What has faded, in stores whose ruleset lets importance decay.
-    fn list_faded(&self, tenant: TenantId, limit: usize, now: Timestamp) -> Result<Vec<Memory>, Error> {
-        let (mut stores, mut layers) = (Vec::new(), Vec::new());
-        for store in self.stores(&Caller::admin(tenant))? {
-            if let Some(ruleset) = self.ruleset_of(&store).ok().filter(|ruleset| ruleset.importance) {
-                layers.extend(
-                    ruleset.layers.iter().filter(|layer| !layers.contains(*layer)).copied().collect::<Vec<_>>(),
-                );
-                stores.push(store.slug);
-            }
+/// Gives vectors to what has none of the current model, and says what is left where the embedder gives none.
+fn embed_missing(
+    engine: &Engine,
+    tenant: TenantId,
+    upkeep: UpkeepOptions,
+    shift: &mut WorkLease<'_>,
+    going_on: &dyn Fn() -> bool,
+) -> Result<UpkeepReport, Error> {
+    let due = || match going_on() {
+        true => Ok(engine.backend.list_unembedded(tenant, engine.embedder.model(), upkeep.batch)?),
+        false => Ok(Vec::new()),
+    };
+    let down = Cell::new(None);
+    let embedded = run_in_batches(upkeep, shift, due, |due| match embed_memories(engine, due) {
+        Ok(vectors) => write_vectors(engine, tenant, due, &vectors),
+        // An embedder that is down is not a failure of upkeep: the next one tries again.
+        Err(error) => {
+            down.set(Some(error));
+            Ok(0)
         }
-        if stores.is_empty() {
-            return Ok(Vec::new());
+    })?;
+    Ok(match down.take() {
+        None | Some(EmbedError::Off) => UpkeepReport { embedded, ..UpkeepReport::default() },
+        Some(error) => {
+            let (unembedded, embedder_down) = (due()?.len() as u64, Some(error.to_string()));
+            UpkeepReport { embedded, unembedded, embedder_down, ..UpkeepReport::default() }
         }
-        let fade_below = Some(lifecycle::fade_key(lifecycle::ARCHIVE_BELOW, now));
-        let filter = Filter { stores, layers, fade_below, ..Filter::default() };
-        let page = PageRequest { order: SortOrder::Fading, after: None, limit };
-        let mut due = self.backend.list_memories(&Readable::whole_tenant(tenant), &filter, &page)?;
-        due.retain(|memory| memory.decayed_importance(now) < lifecycle::ARCHIVE_BELOW);
-        Ok(due)
-    }
+    })
+}
 
-    /// Archives memories in one transaction; where one of them changed meanwhile, each on its own, so that it does not
-    /// hold up the rest.
-    fn archive_batch(
-        &self,
-        tenant: TenantId,
-        group: &[Memory],
-        operation: Operation,
-        name: EventName,
-        now: Timestamp,
-    ) -> Result<u64, Error> {
-        let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
-        let steps: Vec<Change> =
-            group.iter().map(|memory| self.plan_archive(&caller, memory, operation, name, now, None)).collect();
-        match self.backend.commit_setup(steps.iter().cloned().fold(Change::new(tenant, now), Change::with_change)) {
-            Ok(_) => return Ok(group.len() as u64),
+fn list_expired(engine: &Engine, tenant: TenantId, limit: usize, now: Timestamp) -> Result<Vec<Memory>, Error> {
+    let filter = Filter { expired_by: Some(now), states: vec![State::Active, State::Constrained], ..Filter::default() };
+    let page = PageRequest { order: SortOrder::Expiring, after: None, limit };
+    Ok(engine.backend.list_memories(&Readable::whole_tenant(tenant), &filter, &page)?)
+}
+
+/// What has faded, in stores whose ruleset lets importance decay.
+fn list_faded(engine: &Engine, tenant: TenantId, limit: usize, now: Timestamp) -> Result<Vec<Memory>, Error> {
+    let (mut stores, mut layers) = (Vec::new(), Vec::new());
+    for store in engine.stores(&Caller::admin(tenant))? {
+        if let Some(ruleset) = stores::ruleset_of(engine, &store).ok().filter(|ruleset| ruleset.importance) {
+            layers.extend(ruleset.layers.iter().filter(|layer| !layers.contains(*layer)).copied().collect::<Vec<_>>());
+            stores.push(store.slug);
+        }
+    }
+    if stores.is_empty() {
+        return Ok(Vec::new());
+    }
+    let fade_below = Some(lifecycle::fade_key(lifecycle::ARCHIVE_BELOW, now));
+    let filter = Filter { stores, layers, fade_below, ..Filter::default() };
+    let page = PageRequest { order: SortOrder::Fading, after: None, limit };
+    let mut due = engine.backend.list_memories(&Readable::whole_tenant(tenant), &filter, &page)?;
+    due.retain(|memory| memory.decayed_importance(now) < lifecycle::ARCHIVE_BELOW);
+    Ok(due)
+}
+
+/// Archives memories in one transaction; where one of them changed meanwhile, each on its own, so that it does not
+/// hold up the rest.
+fn archive_batch(
+    engine: &Engine,
+    tenant: TenantId,
+    group: &[Memory],
+    operation: Operation,
+    name: EventName,
+    now: Timestamp,
+) -> Result<u64, Error> {
+    let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
+    let steps: Vec<Change> =
+        group.iter().map(|memory| quota::plan_archive(engine, &caller, memory, operation, name, now, None)).collect();
+    match engine.backend.commit_setup(steps.iter().cloned().fold(Change::new(tenant, now), Change::with_change)) {
+        Ok(_) => return Ok(group.len() as u64),
+        Err(StoreError::Guard(_)) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let mut retired = 0;
+    for step in steps {
+        match engine.backend.commit_setup(step) {
+            Ok(_) => retired += 1,
             Err(StoreError::Guard(_)) => {}
             Err(error) => return Err(error.into()),
         }
-        let mut retired = 0;
-        for step in steps {
-            match self.backend.commit_setup(step) {
-                Ok(_) => retired += 1,
-                Err(StoreError::Guard(_)) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(retired)
     }
+    Ok(retired)
+}
 
-    pub(crate) fn plan_archive(
-        &self,
-        caller: &Caller,
-        memory: &Memory,
-        operation: Operation,
-        name: EventName,
-        now: Timestamp,
-        reason: Option<String>,
-    ) -> Change {
-        let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, reason);
-        let entry = VersionedEntry::from_transition(memory, operation, stamp, Vec::new(), |memory| {
-            memory.state = State::Archived;
-            memory.archived_at = Some(now);
-        });
-        Change::new(caller.tenant, now)
-            .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-            .with_event(EventBody::new(name, caller, now).about_memory(entry.memory()))
-            .with_write(Write::Entry(Box::new(entry)))
-    }
+fn embed_memories(engine: &Engine, due: &[Memory]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    let texts: Vec<String> = due.iter().map(gate::embedding_text).collect();
+    engine.embedder.embed(&texts.iter().map(String::as_str).collect::<Vec<_>>())
+}
 
-    /// Adds to a save what keeps its place within the quota: the least important is archived with it. In a nearly full
-    /// place what has all but faded goes even earlier.
-    pub(crate) fn plan_quota_room(
-        &self,
-        caller: &Caller,
-        place: &Place,
-        ruleset: &Ruleset,
-        incoming: u64,
-        change: Change,
-    ) -> Result<Change, Error> {
-        let Some(live_max) = ruleset.live_max else { return Ok(change) };
-        let state = self.backend.place_state(caller.tenant, place)?;
-        // The guard asks for room for one: with so many coming, that much less is full.
-        let room = Guard::RoomLeft { place: place.clone(), live_max: (live_max + 1).saturating_sub(incoming) };
-        if ((state.live + incoming) as f64) < live_max as f64 * lifecycle::NEARLY_FULL_SHARE {
-            return Ok(change.with_guard(room));
-        }
-        let over = (state.live + incoming).saturating_sub(live_max) as usize;
-        let filter = Filter { places: vec![place.clone()], layers: ruleset.layers.clone(), ..Filter::default() };
-        let page = PageRequest { order: SortOrder::Fading, after: None, limit: over.max(1) };
-        let mut fading = self.backend.list_memories(&Readable::whole_tenant(caller.tenant), &filter, &page)?;
-        let mut change = change;
-        if over == 0 {
-            fading.retain(|memory| memory.decayed_importance(change.at) < lifecycle::EARLY_ARCHIVE_BELOW);
-            change = change.with_guard(room);
-        }
-        for memory in fading {
-            let reason = Some(format!("made room: at most {live_max} stay in use here (`live_max`)"));
-            let step = self.plan_archive(caller, &memory, Operation::Archive, EventName::Archived, change.at, reason);
-            change = change.with_change(step);
-        }
-        Ok(change)
+/// Writes the vectors of memories that have none of the current model: the embedder was down, or is new.
+fn write_vectors(engine: &Engine, tenant: TenantId, due: &[Memory], vectors: &[Vec<f32>]) -> Result<u64, Error> {
+    let model = engine.embedder.model().to_owned();
+    let mut change = Change::new(tenant, engine.clock.now());
+    for (memory, values) in due.iter().zip(vectors) {
+        let Some(vector) = Vector::quantise(values) else { continue };
+        let embedding = Embedding { model: model.clone(), vector };
+        change = change.with_write(Write::SetEmbedding { memory: memory.id, version: memory.version, embedding });
     }
-
-    fn embed_memories(&self, due: &[Memory]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let texts: Vec<String> = due.iter().map(gate::embedding_text).collect();
-        self.embedder.embed(&texts.iter().map(String::as_str).collect::<Vec<_>>())
+    let embedded = change.writes.len() as u64;
+    if embedded > 0 {
+        engine.commit(change)?;
     }
-
-    /// Writes the vectors of memories that have none of the current model: the embedder was down, or is new.
-    fn write_vectors(&self, tenant: TenantId, due: &[Memory], vectors: &[Vec<f32>]) -> Result<u64, Error> {
-        let model = self.embedder.model().to_owned();
-        let mut change = Change::new(tenant, self.clock.now());
-        for (memory, values) in due.iter().zip(vectors) {
-            let Some(vector) = Vector::quantise(values) else { continue };
-            let embedding = Embedding { model: model.clone(), vector };
-            change = change.with_write(Write::SetEmbedding { memory: memory.id, version: memory.version, embedding });
-        }
-        let embedded = change.writes.len() as u64;
-        if embedded > 0 {
-            self.backend.commit(change)?;
-        }
-        Ok(embedded)
-    }
+    Ok(embedded)
 }
 
 /// Works on what is due, batch by batch, for as long as the turn is ours and something comes of it. `work` is one

@@ -3,15 +3,19 @@
 use crate::Engine;
 use crate::gate::VersionStamp;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
+use crate::model::error::{Error, StoreError};
+use crate::model::guard::Guard;
 use crate::model::id::MemoryId;
 use crate::model::memory::{Draft, Evidence, Memory};
 use crate::model::refusal::Refusal;
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::Readable;
-use crate::ports::change::{Change, Guard};
-use crate::ports::{Address, StoreError};
+use crate::ports::change::Change;
+use crate::ports::{Address, embedding, refusals};
+use crate::recall::read;
+use crate::tenant::stores;
 use crate::write::remember::{Remembered, SaveOutcome};
+use crate::write::{clear, plan};
 
 /// What shall stand there instead.
 #[derive(Clone, Debug)]
@@ -32,8 +36,8 @@ pub enum PatchOutcome {
 impl Engine {
     /// Replaces a memory's content if its sha256 is still the expected one.
     pub fn patch(&self, caller: &Caller, patch: Patch) -> Result<PatchOutcome, Error> {
-        let current = self.read_by_id(caller, patch.memory)?;
-        let store = self.open_store(caller, &current.store)?;
+        let current = read::read_by_id(self, caller, patch.memory)?;
+        let store = stores::open_store(self, caller, &current.store)?;
         if !current.state.is_changeable() {
             let reason = format!("the memory is {}, so it cannot be patched", current.state);
             return Err(Error::conflict("conflict.state", reason));
@@ -48,55 +52,56 @@ impl Engine {
             layer: Some(current.layer),
             ..Draft::default()
         };
-        let cleared = match self.clear_for_write(caller, &store, &current.scope, draft)? {
+        let cleared = match clear::clear_for_write(self, caller, &store, &current.scope, draft)? {
             Ok(cleared) => cleared,
-            Err(refusal) => return Ok(PatchOutcome::Refused(self.log_refusal(caller, &store.slug, refusal)?)),
+            Err(refusal) => {
+                return Ok(PatchOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
+            }
         };
-        self.ensure_expected_sha256(caller, Some(&patch.expected_sha256), &current)?;
+        read::ensure_expected_sha256(self, caller, Some(&patch.expected_sha256), &current)?;
         if cleared.state() == State::Constrained && current.state == State::Active {
-            return self.save_patch_draft(caller, &current, cleared.draft().clone());
+            return save_patch_draft(self, caller, &current, cleared.draft().clone());
         }
         let now = self.clock.now();
         let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, cleared.draft().reason.clone());
         let change = Change::new(caller.tenant, now)
             .with_guard(Guard::VersionIs { memory: current.id, version: current.version });
-        let entry = cleared.into_revision(&current, self.ruleset_of(&store)?, Operation::Patch, stamp);
-        let embedding = self.embed_if_instant(entry.memory());
+        let entry = cleared.into_revision(&current, stores::ruleset_of(self, &store)?, Operation::Patch, stamp);
+        let embedding = embedding::embed_if_instant(self, entry.memory());
         let entry = entry.with_embedding(embedding);
         let memory = entry.memory().clone();
-        match self.backend.commit(self.add_written_entry(caller, change, entry, SaveOutcome::Updated)) {
+        match self.commit(plan::add_written_entry(self, caller, change, entry, SaveOutcome::Updated)) {
             Ok(_) => Ok(PatchOutcome::Saved(Box::new(memory))),
-            Err(StoreError::Guard(_)) => Err(self.patch_conflict_error(caller, &patch.expected_sha256, current.id)),
+            Err(StoreError::Guard(_)) => Err(patch_conflict_error(self, caller, &patch.expected_sha256, current.id)),
             Err(error) => Err(error.into()),
         }
     }
+}
 
-    /// Where a program's writes wait for review, what stands is not touched: the patch waits beside it.
-    fn save_patch_draft(&self, caller: &Caller, current: &Memory, patch: Draft) -> Result<PatchOutcome, Error> {
-        let draft = Draft {
-            content: patch.content,
-            evidence: patch.evidence,
-            reason: patch.reason,
-            derived_from: vec![current.version],
-            ..Draft::from_memory(current)
-        };
-        Ok(match self.remember(caller, draft)? {
-            Remembered::Saved(saved) => PatchOutcome::Saved(Box::new(saved.memory)),
-            Remembered::Refused(refusal) => PatchOutcome::Refused(refusal),
-        })
-    }
+/// Where a program's writes wait for review, what stands is not touched: the patch waits beside it.
+fn save_patch_draft(engine: &Engine, caller: &Caller, current: &Memory, patch: Draft) -> Result<PatchOutcome, Error> {
+    let draft = Draft {
+        content: patch.content,
+        evidence: patch.evidence,
+        reason: patch.reason,
+        derived_from: vec![current.version],
+        ..Draft::from_memory(current)
+    };
+    Ok(match engine.remember(caller, draft)? {
+        Remembered::Saved(saved) => PatchOutcome::Saved(Box::new(saved.memory)),
+        Remembered::Refused(refusal) => PatchOutcome::Refused(refusal),
+    })
+}
 
-    /// What the loser of a race is told: what stands there now.
-    fn patch_conflict_error(&self, caller: &Caller, expected: &str, memory: MemoryId) -> Error {
-        let everything = Readable::whole_tenant(caller.tenant);
-        match self.backend.get_memory(&everything, &Address::Id(memory)) {
-            Ok(Some(current)) => self
-                .ensure_expected_sha256(caller, Some(expected), &current)
-                .err()
-                // The content is the same again, but another change came between.
-                .unwrap_or_else(|| Error::conflict("conflict.lost_race", "the memory has changed since you read it")),
-            Ok(None) => Error::not_found(format!("memory `{memory}`")),
-            Err(error) => error.into(),
-        }
+/// What the loser of a race is told: what stands there now.
+fn patch_conflict_error(engine: &Engine, caller: &Caller, expected: &str, memory: MemoryId) -> Error {
+    let everything = Readable::whole_tenant(caller.tenant);
+    match engine.backend.get_memory(&everything, &Address::Id(memory)) {
+        Ok(Some(current)) => read::ensure_expected_sha256(engine, caller, Some(expected), &current)
+            .err()
+            // The content is the same again, but another change came between.
+            .unwrap_or_else(|| Error::conflict("conflict.lost_race", "the memory has changed since you read it")),
+        Ok(None) => Error::not_found(format!("memory `{memory}`")),
+        Err(error) => error.into(),
     }
 }

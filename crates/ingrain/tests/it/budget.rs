@@ -6,16 +6,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use engine::model::caller::Caller;
+use engine::model::error::StoreError;
 use engine::model::event::Event;
+use engine::model::guard::Place;
 use engine::model::id::{MemoryId, TenantId, VersionId, uuid_v7};
 use engine::model::memory::{Draft, Evidence, Memory, Version};
+use engine::model::row::{Row, RowFilter, RowKind};
 use engine::model::vocabulary::{EvidenceKind, Kind};
 use engine::policy::Readable;
-use engine::ports::change::{Change, CommitResult, Place};
-use engine::ports::row::{Row, RowFilter, RowKind};
+use engine::ports::change::{Change, CommitResult};
 use engine::ports::{
-    Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Clock, Filter, PageRequest, PlaceState, StoreError,
-    Tenant,
+    Address, Backend, BackendHealth, CandidateQuery, CandidateSet, Clock, Filter, PageRequest, PlaceState, Tenant,
 };
 use engine::text::token_estimate;
 use engine::{ContextRequest, Engine, RecallQuery, Settings, Turn, WindowRequest};
@@ -41,8 +42,8 @@ impl Clock for Ticks {
 
 fn engine_on(backend: Arc<dyn Backend>) -> (Engine, TenantId) {
     let embedder = embed::open_embedder(&embed::EmbedConfig::Off).expect("no embedder");
-    let settings = Arc::new(Settings::default());
-    let engine = Engine { backend, embedder, clock: Arc::new(Ticks::default()), settings, known: Arc::default() };
+    let settings = Settings::default();
+    let engine = Engine::new(backend, embedder, Arc::new(Ticks::default()), settings);
     let tenant = engine.start_tenant("default").expect("a tenant").id;
     (engine, tenant)
 }

@@ -199,7 +199,10 @@ fn half_a_command_is_answered_with_its_help() {
     let world = World::new();
     let ran = world.run("owners", &[]);
     assert_eq!(ran.exit, 2);
-    assert!(ran.stderr.starts_with("Who reviews which paths") && ran.stderr.contains("Usage:"), "{ran:?}");
+    assert!(
+        ran.stderr.starts_with("List and set which reviewers decide on which paths") && ran.stderr.contains("Usage:"),
+        "{ran:?}"
+    );
     assert_eq!(world.code(2, "owners", &[]), "usage");
     assert_eq!(world.run("key list", &[]).stdout, "nothing here\n");
     assert_eq!(world.run("history policies/verification --below 1", &[]).stdout, "nothing here\n");

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use engine::admin::keys::Key;
 use engine::model::id::TenantId;
+use engine::model::key::Key;
 use jiff::Timestamp;
 use tokio::sync::watch;
 

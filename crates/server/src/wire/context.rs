@@ -1,7 +1,6 @@
 //! Turn context, and the receipts that prove it.
 
-use engine::context::decision_points::Purpose;
-use engine::model::vocabulary::Kind;
+use engine::model::vocabulary::{Kind, Purpose};
 use engine::ports::Filter;
 use engine::recall::usage::MemoryUsage;
 use engine::receipts::receipt::{ConsideredMemory, Receipt, Replay};

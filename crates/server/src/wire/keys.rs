@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use engine::admin::keys::{IssuedKey, Key, KeyRights, NewKey, Settable};
+use engine::admin::keys::{IssuedKey, NewKey};
 use engine::model::caller::{Grant, MemoryPermissions};
 use engine::model::id::TenantId;
+use engine::model::key::{Key, KeyRights, Settable};
 use engine::model::vocabulary::Role;
 use jiff::Timestamp;
 use schemars::JsonSchema;

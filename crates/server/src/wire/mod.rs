@@ -21,13 +21,12 @@ pub mod upkeep;
 
 use std::borrow::Cow;
 
-use engine::admin::keys::Settable;
-use engine::context::decision_points::Purpose;
+use engine::model::key::Settable;
+use engine::model::review::{Action, ReviewState, Risk};
 use engine::model::vocabulary::{
-    Access, EvidenceKind, Kind, Layer, Operation, Ranker, Role, ScopeKind, State, Trust, TtlClass, TurnRole,
+    Access, EvidenceKind, Kind, Layer, Operation, Purpose, Ranker, Role, ScopeKind, State, Trust, TtlClass, TurnRole,
 };
 use engine::ports::row::RecordPage;
-use engine::review::{Action, ReviewState, Risk};
 use engine::{DocumentStatus, RunOutcome};
 use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

@@ -43,7 +43,7 @@ impl Clock for Interrupted {
 fn interrupted(engine: &Engine, at: usize, meanwhile: impl Fn() + Send + Sync + 'static) -> (Engine, Arc<Interrupted>) {
     let looks = AtomicUsize::new(0);
     let clock = Arc::new(Interrupted { clock: engine.clock.clone(), looks, at, meanwhile: Box::new(meanwhile) });
-    (Engine { clock: clock.clone(), ..engine.clone() }, clock)
+    (engine.with_clock(clock.clone()), clock)
 }
 
 fn document(path: &str, word: &str, sections: usize, status: DocumentStatus) -> DocumentText {

@@ -1,9 +1,10 @@
 //! Idempotency keys: done once, answered twice.
 
-use engine::admin::keys::KeyRights;
 use engine::model::caller::Caller;
-use engine::model::memory::{Draft, to_hex};
+use engine::model::key::KeyRights;
+use engine::model::memory::Draft;
 use engine::model::vocabulary::Role;
+use engine::text::digest::to_hex;
 use engine::write::idempotency::{IdempotencyClaim, IdempotentCall};
 use engine::{Remembered, SaveStep};
 use serde_json::{Value, json};
@@ -141,7 +142,7 @@ struct Taken {
 impl Taken {
     fn new() -> Taken {
         let house = House::new();
-        let may_set = engine::admin::keys::Settable::ALL.to_vec();
+        let may_set = engine::model::key::Settable::ALL.to_vec();
         let rights = KeyRights { agent: Some("triage".to_owned()), may_set, ..KeyRights::for_role(Role::Agent) };
         let issued = house.key(rights);
         let caller = Caller { conversation: Some("c1".to_owned()), ..issued.key.to_caller(house.tenant.id) };

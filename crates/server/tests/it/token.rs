@@ -183,9 +183,9 @@ fn grants_come_from_a_resolver_and_go_with_it() {
     let mut config = ServerConfig { grants_url: url, private_endpoints: true, ..ServerConfig::default() };
     config.limits.grants_cache_secs = 0;
     let house = House::with(config);
-    let rights = engine::admin::keys::KeyRights {
+    let rights = engine::model::key::KeyRights {
         user: Some("ada".to_owned()),
-        ..engine::admin::keys::KeyRights::for_role(engine::model::vocabulary::Role::User)
+        ..engine::model::key::KeyRights::for_role(engine::model::vocabulary::Role::User)
     };
     let key = house.key(rights).text;
     let save = || {

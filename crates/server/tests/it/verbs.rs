@@ -1,6 +1,6 @@
 //! The rest of what the product can do, over HTTP: bulk decisions, layers, owners, erasure, sessions, documents, transfer.
 
-use engine::admin::keys::KeyRights;
+use engine::model::key::KeyRights;
 use engine::model::vocabulary::Role;
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn save(house: &House, key: &str, body: &Value) -> String {
 
 /// A person's key.
 fn person(house: &House) -> String {
-    let may_set = engine::admin::keys::Settable::ALL.to_vec();
+    let may_set = engine::model::key::Settable::ALL.to_vec();
     house.key(KeyRights { user: Some("ada".to_owned()), may_set, ..KeyRights::for_role(Role::User) }).text
 }
 

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
+use engine::model::error::StoreError;
+use engine::model::guard::Guard;
 use engine::model::id::MemoryId;
-use engine::ports::change::{Guard, Write};
-use engine::ports::row::{Row, RowKind};
-use engine::ports::{Backend, CandidateQuery, Filter, PageRequest, StoreError};
+use engine::model::row::{Row, RowKind};
+use engine::ports::change::Write;
+use engine::ports::{Backend, CandidateQuery, Filter, PageRequest};
 use engine::text::words;
 use store::{Location, SqliteOptions, open_sqlite};
 

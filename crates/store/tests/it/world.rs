@@ -2,22 +2,23 @@
 
 use std::cell::Cell;
 
+use engine::gate::allow_list::AllowList;
 use engine::gate::{GateContext, VersionStamp, VersionedEntry, WriteIntent, clear_draft};
 use engine::model::caller::Caller;
 use engine::model::event::{EventBody, EventName};
+use engine::model::guard::Place;
 use engine::model::id::{MemoryId, StoreId, TenantId, VersionId, uuid_v7};
 use engine::model::limits::Limits;
 use engine::model::memory::{Draft, Evidence, Memory};
+use engine::model::row::{Row, RowKind};
 use engine::model::ruleset::Rulesets;
 use engine::model::scope::Scope;
 use engine::model::store::{Store, find_builtin_store};
 use engine::model::vector::{Embedding, Vector};
 use engine::model::vocabulary::{EvidenceKind, Kind, Operation};
 use engine::policy::{Readable, ReadableScopes, VisibleCandidates};
-use engine::ports::change::{Change, Place, Write};
-use engine::ports::row::{Row, RowKind};
+use engine::ports::change::{Change, Write};
 use engine::ports::{Address, Backend, Filter, PageRequest, Tenant};
-use engine::tenant::allow_list::AllowList;
 use jiff::Timestamp;
 use uuid::Uuid;
 

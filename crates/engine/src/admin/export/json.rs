@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{EXPORT_FORMAT, ExportPiece, ExportedMemory, json_lines};
 use crate::model::error::Error;
+use crate::model::review::Review;
+use crate::model::run::Run;
 use crate::model::store::Store;
-use crate::review::Review;
 use crate::review::owners::PathOwners;
-use crate::sources::runs::Run;
 use crate::tenant::bans::{Ban, BanKey};
 
 /// How an export is laid out.

@@ -15,14 +15,17 @@ use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::id::VersionId;
 use crate::model::memory::{Evidence, Memory, Version};
+use crate::model::review::Review;
+use crate::model::row::{RowKind, SideRecord};
+use crate::model::run::Run;
 use crate::model::store::Store;
 use crate::model::vocabulary::{Operation, Role, State};
-use crate::ports::row::{RowKind, SideRecord};
-use crate::ports::{Filter, PageRequest, SortOrder};
-use crate::review::Review;
+use crate::ports::{Filter, PageRequest, SortOrder, row};
+use crate::recall::{usage, visibility};
+use crate::removal::redact;
 use crate::review::owners::PathOwners;
-use crate::sources::runs::Run;
 use crate::tenant::bans::{Ban, BanKey};
+use crate::tenant::{bans, stores};
 
 /// Version of the export's shape.
 pub const EXPORT_FORMAT: u32 = 1;
@@ -102,8 +105,8 @@ impl Engine {
         stores: &[String],
         mut take: impl FnMut(ExportPiece) -> Result<(), E>,
     ) -> Result<(), E> {
-        let eyes = self.visible_to(caller)?;
-        self.ensure_stores_readable(caller, &eyes, stores)?;
+        let eyes = visibility::visible_to(self, caller)?;
+        stores::ensure_stores_readable(self, caller, &eyes, stores)?;
         let wanted = |slug: &str| stores.is_empty() || stores.iter().any(|store| store == slug);
         for store in self.stores(caller)?.into_iter().filter(|store| wanted(&store.slug)) {
             take(ExportPiece::Store(store))?;
@@ -115,9 +118,9 @@ impl Engine {
             let found = self.backend.list_memories(&eyes, &filter, &page).map_err(Error::from)?;
             let last = found.len() < PAGE_SIZE;
             after = found.last().and_then(|memory| crate::recall::read::cursor_after(SortOrder::Oldest, memory));
-            self.record_reads(caller, found.iter().filter(|memory| eyes.shows_memory(memory)));
+            usage::record_reads(self, caller, found.iter().filter(|memory| eyes.shows_memory(memory)));
             for memory in found.into_iter().filter(|memory| eyes.shows_memory(memory)) {
-                take(ExportPiece::Memory(Box::new(self.build_exported_memory(caller, memory)?)))?;
+                take(ExportPiece::Memory(Box::new(build_exported_memory(self, caller, memory)?)))?;
             }
             if last {
                 break;
@@ -125,36 +128,36 @@ impl Engine {
         }
         // The rest concerns everybody's memories.
         if caller.role == Role::Admin {
-            self.export_rows(caller, &mut take, |review: Review| ExportPiece::Review(Box::new(review)))?;
-            self.export_rows(caller, &mut take, ExportPiece::Owners)?;
-            self.export_rows(caller, &mut take, ExportPiece::Run)?;
-            for key in self.load_ban_keys(caller.tenant)? {
+            export_rows(self, caller, &mut take, |review: Review| ExportPiece::Review(Box::new(review)))?;
+            export_rows(self, caller, &mut take, ExportPiece::Owners)?;
+            export_rows(self, caller, &mut take, ExportPiece::Run)?;
+            for key in bans::load_ban_keys(self, caller.tenant)? {
                 take(ExportPiece::BanKey(key))?;
             }
-            self.export_rows(caller, &mut take, ExportPiece::Ban)?;
+            export_rows(self, caller, &mut take, ExportPiece::Ban)?;
         }
         Ok(())
     }
+}
 
-    fn build_exported_memory(&self, caller: &Caller, memory: Memory) -> Result<ExportedMemory, Error> {
-        let mut versions: Vec<ExportedVersion> =
-            self.list_all_versions(caller, memory.id)?.into_iter().map(Into::into).collect();
-        versions.reverse();
-        Ok(ExportedMemory { content: memory.content.clone(), memory, versions })
-    }
+fn build_exported_memory(engine: &Engine, caller: &Caller, memory: Memory) -> Result<ExportedMemory, Error> {
+    let mut versions: Vec<ExportedVersion> =
+        redact::list_all_versions(engine, caller, memory.id)?.into_iter().map(Into::into).collect();
+    versions.reverse();
+    Ok(ExportedMemory { content: memory.content.clone(), memory, versions })
+}
 
-    fn export_rows<T: SideRecord, E: From<Error>>(
-        &self,
-        caller: &Caller,
-        take: &mut impl FnMut(ExportPiece) -> Result<(), E>,
-        wrap: impl Fn(T) -> ExportPiece,
-    ) -> Result<(), E> {
-        let mut rows = Vec::new();
-        self.for_each_row(caller, T::KIND, |row| rows.push(row.clone()))?;
-        // Keys of bans stand in the same table and are handed over apart.
-        for row in rows.into_iter().filter(|row| T::KIND != RowKind::Bans || row.state == "ban") {
-            take(wrap(T::from_row(row)?))?;
-        }
-        Ok(())
+fn export_rows<T: SideRecord, E: From<Error>>(
+    engine: &Engine,
+    caller: &Caller,
+    take: &mut impl FnMut(ExportPiece) -> Result<(), E>,
+    wrap: impl Fn(T) -> ExportPiece,
+) -> Result<(), E> {
+    let mut rows = Vec::new();
+    row::for_each_row(engine, caller, T::KIND, |row| rows.push(row.clone()))?;
+    // Keys of bans stand in the same table and are handed over apart.
+    for row in rows.into_iter().filter(|row| T::KIND != RowKind::Bans || row.state == "ban") {
+        take(wrap(T::from_row(row)?))?;
     }
+    Ok(())
 }

@@ -8,8 +8,8 @@ use crate::context::turn::ContextCandidate;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::receipts::receipt::OVER_BUDGET_REASON;
-use crate::summaries::Summary;
 use crate::summaries::extractive::shorten_summary;
+use crate::summaries::{self, Summary};
 use crate::text::plural::format_count;
 use crate::text::token_estimate;
 
@@ -26,106 +26,110 @@ pub(super) struct CutLog {
     pub(super) notes: Vec<String>,
 }
 
-impl Engine {
-    /// Cuts in the order of SPEC §3 until the rest fits.
-    pub(super) fn cut_to_fit(
-        &self,
-        caller: &Caller,
-        parts: &mut WindowParts<'_>,
-        ledger: &mut CutLog,
-    ) -> Result<(), Error> {
-        let turns = parts.request.turns.len();
-        if parts.is_over_window() && turns > VERBATIM_TURNS {
-            self.summarise_older_turns(caller, parts, ledger, turns - VERBATIM_TURNS)?;
-        }
-        parts.cut_list(ledger, "memories", |parts| &mut parts.memories, MEMORIES_AFTER_CUT);
-        parts.cut_list(ledger, "knowledge", |parts| &mut parts.chunks, CHUNKS_AFTER_CUT);
-        parts.shorten_tool_results(ledger);
-        if parts.is_over_window() {
-            parts.make_room(ledger);
-            self.fit_turns(caller, parts, ledger)?;
-        }
-        Ok(())
+/// Cuts in the order of SPEC §3 until the rest fits.
+pub(crate) fn cut_to_fit(
+    engine: &Engine,
+    caller: &Caller,
+    parts: &mut WindowParts<'_>,
+    log: &mut CutLog,
+) -> Result<(), Error> {
+    let turns = parts.request.turns.len();
+    if parts.is_over_window() && turns > VERBATIM_TURNS {
+        summarise_older_turns(engine, caller, parts, log, turns - VERBATIM_TURNS)?;
     }
-
-    /// Puts the turns before `until` into one summary, if that is shorter than they are.
-    fn summarise_older_turns(
-        &self,
-        caller: &Caller,
-        parts: &mut WindowParts<'_>,
-        ledger: &mut CutLog,
-        until: usize,
-    ) -> Result<(), Error> {
-        let (before, room) = (parts.total_tokens(), parts.conversation_budget());
-        if room.turns[..until].iter().sum::<usize>() <= room.frame_tokens {
-            return Ok(());
-        }
-        let Summary { covers, text, note } = self.summary_until(caller, parts, until)?;
-        parts.first_turn = covers;
-        parts.summary = Some(ShownSummary { covers, text, tokens_max: SUMMARY_TOKENS_MAX });
-        if parts.total_tokens() >= before {
-            (parts.first_turn, parts.summary) = (0, None);
-            return Ok(());
-        }
-        ledger.add_note(note);
-        ledger.record_cut("turns", covers, before - parts.total_tokens());
-        Ok(())
+    parts.cut_list(log, "memories", |parts| &mut parts.memories, MEMORIES_AFTER_CUT);
+    parts.cut_list(log, "knowledge", |parts| &mut parts.chunks, CHUNKS_AFTER_CUT);
+    parts.shorten_tool_results(log);
+    if parts.is_over_window() {
+        parts.make_room(log);
+        fit_turns(engine, caller, parts, log)?;
     }
+    Ok(())
+}
 
-    /// Of the newest turns as many stay as fit; a summary of the others stands before them, as long as there is room.
-    fn fit_turns(&self, caller: &Caller, parts: &mut WindowParts<'_>, ledger: &mut CutLog) -> Result<(), Error> {
-        if !parts.is_over_window() || parts.request.turns.is_empty() {
-            return Ok(());
+/// Puts the turns before `until` into one summary, if that is shorter than they are.
+fn summarise_older_turns(
+    engine: &Engine,
+    caller: &Caller,
+    parts: &mut WindowParts<'_>,
+    log: &mut CutLog,
+    until: usize,
+) -> Result<(), Error> {
+    let (before, room) = (parts.total_tokens(), parts.conversation_budget());
+    if room.turns[..until].iter().sum::<usize>() <= room.frame_tokens {
+        return Ok(());
+    }
+    let Summary { covers, text, note } = summary_until(engine, caller, parts, until)?;
+    parts.first_turn = covers;
+    parts.summary = Some(ShownSummary { covers, text, tokens_max: SUMMARY_TOKENS_MAX });
+    if parts.total_tokens() >= before {
+        (parts.first_turn, parts.summary) = (0, None);
+        return Ok(());
+    }
+    log.add_note(note);
+    log.record_cut("turns", covers, before - parts.total_tokens());
+    Ok(())
+}
+
+/// Of the newest turns as many stay as fit; a summary of the others stands before them, as long as there is room.
+fn fit_turns(engine: &Engine, caller: &Caller, parts: &mut WindowParts<'_>, log: &mut CutLog) -> Result<(), Error> {
+    if !parts.is_over_window() || parts.request.turns.is_empty() {
+        return Ok(());
+    }
+    let (before, already_summarised) = (parts.total_tokens(), parts.first_turn);
+    match parts.conversation_budget().choose_layout() {
+        ConversationLayout { first_turn, summary_tokens: 0 } => {
+            (parts.first_turn, parts.summary) = (first_turn, None);
+            let turns = format_count(first_turn, "turn is", "turns are");
+            log.add_note(Some(format!("the first {turns} left out: no summary fits")));
         }
-        let (before, folded) = (parts.total_tokens(), parts.first_turn);
-        match parts.conversation_budget().choose_layout() {
-            ConversationLayout { first_turn, summary_tokens: 0 } => {
-                (parts.first_turn, parts.summary) = (first_turn, None);
-                let turns = format_count(first_turn, "turn is", "turns are");
-                ledger.add_note(Some(format!("the first {turns} left out: no summary fits")));
+        ConversationLayout { first_turn, summary_tokens } => {
+            let Summary { covers, text, note } = summary_until(engine, caller, parts, first_turn)?;
+            // One that covers fewer turns fits as it is, with the turns since.
+            let tokens_max = if covers < first_turn { SUMMARY_TOKENS_MAX } else { summary_tokens };
+            let short = shorten_summary(&text, tokens_max);
+            log.add_note(note);
+            if short != text {
+                let turns = format_count(covers, "turn", "turns");
+                log.add_note(Some(format!("the summary of the first {turns} is shortened to fit")));
             }
-            ConversationLayout { first_turn, summary_tokens } => {
-                let Summary { covers, text, note } = self.summary_until(caller, parts, first_turn)?;
-                // One that covers fewer turns fits as it is, with the turns since.
-                let tokens_max = if covers < first_turn { SUMMARY_TOKENS_MAX } else { summary_tokens };
-                let short = shorten_summary(&text, tokens_max);
-                ledger.add_note(note);
-                if short != text {
-                    let turns = format_count(covers, "turn", "turns");
-                    ledger.add_note(Some(format!("the summary of the first {turns} is shortened to fit")));
-                }
-                parts.first_turn = covers;
-                parts.summary = Some(ShownSummary { covers, text: short, tokens_max });
-                parts.restore_turns(folded);
-            }
+            parts.first_turn = covers;
+            parts.summary = Some(ShownSummary { covers, text: short, tokens_max });
+            parts.restore_turns(already_summarised);
         }
-        ledger.record_cut("turns", parts.first_turn - folded, before.saturating_sub(parts.total_tokens()));
-        Ok(())
     }
+    log.record_cut("turns", parts.first_turn - already_summarised, before.saturating_sub(parts.total_tokens()));
+    Ok(())
+}
 
-    /// A summary of the turns before `until`: the one that is there, a kept one that is enough, else a new one.
-    fn summary_until(&self, caller: &Caller, parts: &mut WindowParts<'_>, until: usize) -> Result<Summary, Error> {
-        if let Some(ShownSummary { covers, text, .. }) = parts.summary.as_ref().filter(|shown| shown.covers == until) {
-            return Ok(Summary { covers: *covers, text: text.clone(), note: None });
-        }
-        let request = parts.request;
-        let turns = &request.turns;
-        let kept = self.find_kept_summary(caller, turns, until)?.filter(|kept| kept.covers > parts.first_turn);
-        match kept.filter(|kept| kept.covers == until || parts.fits_with_summary(kept)) {
-            Some(kept) => Ok(kept),
-            None => self.get_or_make_summary(caller, turns, until, SUMMARY_TOKENS_MAX),
-        }
+/// A summary of the turns before `until`: the one that is there, a kept one that is enough, else a new one.
+fn summary_until(
+    engine: &Engine,
+    caller: &Caller,
+    parts: &mut WindowParts<'_>,
+    until: usize,
+) -> Result<Summary, Error> {
+    if let Some(ShownSummary { covers, text, .. }) = parts.summary.as_ref().filter(|shown| shown.covers == until) {
+        return Ok(Summary { covers: *covers, text: text.clone(), note: None });
+    }
+    let request = parts.request;
+    let turns = &request.turns;
+    let kept =
+        summaries::find_kept_summary(engine, caller, turns, until)?.filter(|kept| kept.covers > parts.first_turn);
+    match kept.filter(|kept| kept.covers == until || parts.fits_with_summary(kept)) {
+        Some(kept) => Ok(kept),
+        None => summaries::get_or_make_summary(engine, caller, turns, until, SUMMARY_TOKENS_MAX),
     }
 }
 
 impl CutLog {
     /// What went, of how many. Where more went of what was told before, nothing new is touched: each counts once.
     fn record_cut(&mut self, source: &'static str, touched: usize, tokens_removed: usize) {
-        let told = match touched {
+        let previous = match touched {
             0 => self.cuts.iter_mut().rfind(|cut| cut.source == source),
             _ => self.cuts.last_mut().filter(|cut| cut.source == source),
         };
-        match told {
+        match previous {
             Some(cut) => {
                 cut.touched += touched;
                 cut.tokens_removed += tokens_removed;
@@ -143,7 +147,7 @@ impl WindowParts<'_> {
     /// Cuts one list down to so many, if that is needed.
     fn cut_list(
         &mut self,
-        ledger: &mut CutLog,
+        log: &mut CutLog,
         source: &'static str,
         list: fn(&mut Self) -> &mut Vec<ContextCandidate>,
         keep: usize,
@@ -153,11 +157,11 @@ impl WindowParts<'_> {
             let cut: Vec<ContextCandidate> = list(self).drain(keep..).map(mark_over_budget).collect();
             let touched = cut.len();
             self.dropped.extend(cut);
-            ledger.record_cut(source, touched, before.saturating_sub(self.total_tokens()));
+            log.record_cut(source, touched, before.saturating_sub(self.total_tokens()));
         }
     }
 
-    fn shorten_tool_results(&mut self, ledger: &mut CutLog) {
+    fn shorten_tool_results(&mut self, log: &mut CutLog) {
         for at in 0..self.tool_results.len() {
             if !self.is_over_window() {
                 return;
@@ -167,22 +171,22 @@ impl WindowParts<'_> {
             let (before, after) = (token_estimate::estimate(text), token_estimate::estimate(&short));
             if after < before {
                 self.tool_results[at] = ToolResult { text: short, is_cut: true };
-                ledger.record_cut("tool_results", 1, before - after);
+                log.record_cut("tool_results", 1, before - after);
             }
         }
     }
 
     /// Documents, memories, pinned ones and tool results go altogether until the least of the conversation fits: what
     /// is never cut comes first, and rather no memory at all than no answer.
-    fn make_room(&mut self, ledger: &mut CutLog) {
+    fn make_room(&mut self, log: &mut CutLog) {
         self.least_tokens = Some(self.largest_conversation_budget().least_tokens());
-        self.cut_list(ledger, "knowledge", |parts| &mut parts.chunks, 0);
-        self.cut_list(ledger, "memories", |parts| &mut parts.memories, 0);
-        self.cut_list(ledger, "memories", |parts| &mut parts.pinned, 0);
+        self.cut_list(log, "knowledge", |parts| &mut parts.chunks, 0);
+        self.cut_list(log, "memories", |parts| &mut parts.memories, 0);
+        self.cut_list(log, "memories", |parts| &mut parts.pinned, 0);
         while self.is_over_window() && !self.tool_results.is_empty() {
             let before = self.total_tokens();
             let is_new = !self.tool_results.remove(0).is_cut;
-            ledger.record_cut("tool_results", usize::from(is_new), before - self.total_tokens());
+            log.record_cut("tool_results", usize::from(is_new), before - self.total_tokens());
         }
         self.least_tokens = None;
     }
@@ -198,12 +202,12 @@ impl WindowParts<'_> {
     }
 
     /// A summary that came out shorter than there was room for leaves some to turns it tells of.
-    fn restore_turns(&mut self, folded: usize) {
-        let mut left = self.request.window_tokens.saturating_sub(self.total_tokens());
-        while self.first_turn > folded {
+    fn restore_turns(&mut self, already_summarised: usize) {
+        let mut tokens_left = self.request.window_tokens.saturating_sub(self.total_tokens());
+        while self.first_turn > already_summarised {
             let turn = self.turn_tokens(self.first_turn - 1);
-            let Some(rest) = left.checked_sub(turn) else { return };
-            left = rest;
+            let Some(rest) = tokens_left.checked_sub(turn) else { return };
+            tokens_left = rest;
             self.first_turn -= 1;
         }
     }

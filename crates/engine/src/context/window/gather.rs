@@ -3,7 +3,7 @@
 use super::WindowRequest;
 use super::parts::{ToolResult, WindowParts};
 use crate::Engine;
-use crate::context::turn::{ContextCandidate, ContextRequest, MEMORY_OFF, block_for_trust};
+use crate::context::turn::{self, ContextCandidate, ContextRequest, MEMORY_OFF, block_for_trust};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::memory::Memory;
@@ -13,9 +13,11 @@ use crate::policy;
 use crate::ports::Filter;
 use crate::recall::ranking::Hit;
 use crate::recall::search::SearchQuery;
+use crate::recall::{search, visibility};
 use crate::receipts::receipt::{ReceiptSettings, to_shown_entry};
 use crate::receipts::render;
 use crate::review::promotion_notice;
+use crate::sources::knowledge;
 use crate::sources::skills::{LoadedSkills, Skill, SkippedSkill};
 
 /// Memories and chunks before anything is cut (SPEC §3).
@@ -24,107 +26,107 @@ const CHUNKS_MAX: usize = 5;
 /// A memory is shown up to here; a chunk is never longer.
 const MEMORY_TOKENS_MAX: usize = 512;
 
-impl Engine {
-    pub(super) fn gather_window_parts<'a>(
-        &self,
-        caller: &Caller,
-        request: &'a WindowRequest,
-        notes: &mut Vec<String>,
-    ) -> Result<WindowParts<'a>, Error> {
-        let budget_tokens = Some(request.window_tokens);
-        let asked = ContextRequest { message: request.message.clone(), budget_tokens, ..ContextRequest::default() };
-        let settings = ReceiptSettings { memories_max: MEMORIES_MAX + CHUNKS_MAX, ..self.context_settings(&asked) };
-        let mut parts = WindowParts {
-            request,
-            skills: self.window_skills(request, notes),
-            pinned: Vec::new(),
-            memories: Vec::new(),
-            chunks: Vec::new(),
-            dropped: Vec::new(),
-            tool_results: request
-                .tool_results
-                .iter()
-                .map(|text| ToolResult { text: text.clone(), is_cut: false })
-                .collect(),
-            first_turn: 0,
-            summary: None,
-            least_tokens: None,
-            settings,
-        };
-        if self.settings.memory_off {
-            notes.push(MEMORY_OFF.to_owned());
-            return Ok(parts);
-        }
-        if request.message.trim().is_empty() {
-            return Ok(parts);
-        }
-        let missed = |what: &str, error: &Error| format!("{what}: {}", error.code());
-        parts.pinned = self.window_pins(caller, &parts.settings).unwrap_or_else(|error| {
-            notes.push(missed("always-inject memories", &error));
-            Vec::new()
-        });
-        let memories = self.window_memories(caller, request).unwrap_or_else(|error| {
-            notes.push(missed("memories", &error));
-            Vec::new()
-        });
-        let is_pinned = |hit: &Hit| parts.pinned.iter().any(|choice| choice.memory.id == hit.memory.id);
-        let fresh: Vec<Hit> = memories.into_iter().filter(|hit| !is_pinned(hit)).take(MEMORIES_MAX).collect();
-        parts.memories = fresh.into_iter().map(|hit| self.to_window_choice(&parts.settings, hit)).collect();
-        let chunks = self.find_knowledge_hits(caller, &request.message, &[], Ranker::Operational, CHUNKS_MAX);
-        let chunks = chunks.unwrap_or_else(|error| {
-            notes.push(missed("knowledge", &error));
-            Vec::new()
-        });
-        parts.chunks = chunks.into_iter().map(|hit| self.to_window_choice(&parts.settings, hit)).collect();
-        Ok(parts)
+pub(crate) fn gather_window_parts<'a>(
+    engine: &Engine,
+    caller: &Caller,
+    request: &'a WindowRequest,
+    notes: &mut Vec<String>,
+) -> Result<WindowParts<'a>, Error> {
+    let budget_tokens = Some(request.window_tokens);
+    let context_request =
+        ContextRequest { message: request.message.clone(), budget_tokens, ..ContextRequest::default() };
+    let settings =
+        ReceiptSettings { memories_max: MEMORIES_MAX + CHUNKS_MAX, ..turn::context_settings(engine, &context_request) };
+    let mut parts = WindowParts {
+        request,
+        skills: window_skills(engine, request, notes),
+        pinned: Vec::new(),
+        memories: Vec::new(),
+        chunks: Vec::new(),
+        dropped: Vec::new(),
+        tool_results: request
+            .tool_results
+            .iter()
+            .map(|text| ToolResult { text: text.clone(), is_cut: false })
+            .collect(),
+        first_turn: 0,
+        summary: None,
+        least_tokens: None,
+        settings,
+    };
+    if engine.settings.memory_off {
+        notes.push(MEMORY_OFF.to_owned());
+        return Ok(parts);
     }
+    if request.message.trim().is_empty() {
+        return Ok(parts);
+    }
+    let failure_note = |what: &str, error: &Error| format!("{what}: {}", error.code());
+    parts.pinned = window_pins(engine, caller, &parts.settings).unwrap_or_else(|error| {
+        notes.push(failure_note("always-inject memories", &error));
+        Vec::new()
+    });
+    let memories = window_memories(engine, caller, request).unwrap_or_else(|error| {
+        notes.push(failure_note("memories", &error));
+        Vec::new()
+    });
+    let is_pinned = |hit: &Hit| parts.pinned.iter().any(|choice| choice.memory.id == hit.memory.id);
+    let unpinned: Vec<Hit> = memories.into_iter().filter(|hit| !is_pinned(hit)).take(MEMORIES_MAX).collect();
+    parts.memories = unpinned.into_iter().map(|hit| to_window_choice(engine, &parts.settings, hit)).collect();
+    let chunks = knowledge::find_knowledge_hits(engine, caller, &request.message, &[], Ranker::Operational, CHUNKS_MAX);
+    let chunks = chunks.unwrap_or_else(|error| {
+        notes.push(failure_note("knowledge", &error));
+        Vec::new()
+    });
+    parts.chunks = chunks.into_iter().map(|hit| to_window_choice(engine, &parts.settings, hit)).collect();
+    Ok(parts)
+}
 
-    /// The request's own skills and the configured ones, or those of them that were named.
-    fn window_skills(&self, request: &WindowRequest, notes: &mut Vec<String>) -> Vec<Skill> {
-        let wanted = |skill: &Skill| request.skill_names.as_ref().is_none_or(|names| names.contains(&skill.name));
-        let LoadedSkills { skills: configured, left_out } = self.skills();
-        notes.extend(left_out.iter().map(SkippedSkill::to_note));
-        let mut skills = request.skills.clone();
-        for skill in configured.into_iter().filter(wanted) {
-            if !skills.iter().any(|given| given.name == skill.name) {
-                skills.push(skill);
-            }
+/// The request's own skills and the configured ones, or those of them that were named.
+fn window_skills(engine: &Engine, request: &WindowRequest, notes: &mut Vec<String>) -> Vec<Skill> {
+    let wanted = |skill: &Skill| request.skill_names.as_ref().is_none_or(|names| names.contains(&skill.name));
+    let LoadedSkills { skills: configured, left_out } = engine.skills();
+    notes.extend(left_out.iter().map(SkippedSkill::to_note));
+    let mut skills = request.skills.clone();
+    for skill in configured.into_iter().filter(wanted) {
+        if !skills.iter().any(|given| given.name == skill.name) {
+            skills.push(skill);
         }
-        let is_given = |name: &String| skills.iter().any(|skill| skill.name == *name);
-        let missing = request.skill_names.iter().flatten().filter(|name| !is_given(name));
-        notes.extend(missing.map(|name| format!("there is no skill `{name}`")));
-        skills
     }
+    let is_given = |name: &String| skills.iter().any(|skill| skill.name == *name);
+    let missing = request.skill_names.iter().flatten().filter(|name| !is_given(name));
+    notes.extend(missing.map(|name| format!("there is no skill `{name}`")));
+    skills
+}
 
-    /// Pinned memories, within their share of a turn's budget.
-    fn window_pins(&self, caller: &Caller, settings: &ReceiptSettings) -> Result<Vec<ContextCandidate>, Error> {
-        let mut left = self.limits().context_budget_tokens / self.limits().always_inject_share;
-        let mut pinned = Vec::new();
-        for memory in self.list_always_injected(caller, &Filter::default())? {
-            let choice = self.to_window_choice(settings, Hit::without_score(memory));
-            if choice.considered.tokens <= left {
-                left -= choice.considered.tokens;
-                pinned.push(choice);
-            }
+/// Pinned memories, within their share of a turn's budget.
+fn window_pins(engine: &Engine, caller: &Caller, settings: &ReceiptSettings) -> Result<Vec<ContextCandidate>, Error> {
+    let mut left = engine.limits().context_budget_tokens / engine.limits().always_inject_share;
+    let mut pinned = Vec::new();
+    for memory in turn::list_always_injected(engine, caller, &Filter::default())? {
+        let choice = to_window_choice(engine, settings, Hit::without_score(memory));
+        if choice.considered.tokens <= left {
+            left -= choice.considered.tokens;
+            pinned.push(choice);
         }
-        Ok(pinned)
     }
+    Ok(pinned)
+}
 
-    fn window_memories(&self, caller: &Caller, request: &WindowRequest) -> Result<Vec<Hit>, Error> {
-        let query = SearchQuery { text: request.message.clone(), ..SearchQuery::default() };
-        let mut eyes = self.visible_for_filter(caller, &query.filter)?;
-        eyes.hidden_stores.push(KNOWLEDGE_BASE.to_owned());
-        let (mut hits, _) = self.find_hits_or_by_time(&eyes, &query, Ranker::Operational, MEMORIES_MAX)?;
-        let seen = |memory: &Memory| eyes.shows_memory(memory) && policy::may_recall_in_run(caller, memory);
-        hits.retain(|hit| seen(&hit.memory) && !promotion_notice::is_notice(&hit.memory));
-        Ok(hits)
-    }
+fn window_memories(engine: &Engine, caller: &Caller, request: &WindowRequest) -> Result<Vec<Hit>, Error> {
+    let query = SearchQuery { text: request.message.clone(), ..SearchQuery::default() };
+    let mut readable = visibility::visible_for_filter(engine, caller, &query.filter)?;
+    readable.hidden_stores.push(KNOWLEDGE_BASE.to_owned());
+    let (mut hits, _) = search::find_hits_or_by_time(engine, &readable, &query, Ranker::Operational, MEMORIES_MAX)?;
+    let may_see = |memory: &Memory| readable.shows_memory(memory) && policy::may_recall_in_run(caller, memory);
+    hits.retain(|hit| may_see(&hit.memory) && !promotion_notice::is_notice(&hit.memory));
+    Ok(hits)
+}
 
-    fn to_window_choice(&self, settings: &ReceiptSettings, hit: Hit) -> ContextCandidate {
-        let mut choice = self.unshown_candidate(settings, hit, "in the window".to_owned());
-        choice.considered.block = Some(block_for_trust(settings, &choice.considered));
-        choice.considered.content_tokens_max = MEMORY_TOKENS_MAX;
-        choice.considered.tokens = render::entry_tokens(&to_shown_entry(&choice.considered, &choice.memory));
-        choice
-    }
+fn to_window_choice(engine: &Engine, settings: &ReceiptSettings, hit: Hit) -> ContextCandidate {
+    let mut choice = turn::unshown_candidate(engine, settings, hit, "in the window".to_owned());
+    choice.considered.block = Some(block_for_trust(settings, &choice.considered));
+    choice.considered.content_tokens_max = MEMORY_TOKENS_MAX;
+    choice.considered.tokens = render::entry_tokens(&to_shown_entry(&choice.considered, &choice.memory));
+    choice
 }

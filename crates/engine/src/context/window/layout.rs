@@ -33,16 +33,18 @@ impl ConversationBudget {
     pub(super) fn choose_layout(&self) -> ConversationLayout {
         let turns = self.turns.len();
         let left = self.tokens_left_by_turn();
-        let beside = |text: usize| {
+        let first_turn_beside_summary = |text: usize| {
             let fits = |first: &usize| left[*first].is_some_and(|left| left >= self.frame_tokens + text);
             (self.floor.max(1)..turns).find(fits)
         };
-        let alone = || (self.floor..turns).find(|first| left[*first].is_some());
-        match beside(self.half_summary_tokens()).or_else(|| beside(SUMMARY_TOKENS_MIN)) {
+        let first_turn_alone = || (self.floor..turns).find(|first| left[*first].is_some());
+        match first_turn_beside_summary(self.half_summary_tokens())
+            .or_else(|| first_turn_beside_summary(SUMMARY_TOKENS_MIN))
+        {
             Some(first_turn) => {
                 ConversationLayout { first_turn, summary_tokens: self.summary_text_tokens(left[first_turn]) }
             }
-            None => match alone() {
+            None => match first_turn_alone() {
                 Some(first_turn) => ConversationLayout { first_turn, summary_tokens: 0 },
                 None => ConversationLayout {
                     first_turn: turns,

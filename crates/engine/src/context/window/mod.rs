@@ -8,13 +8,14 @@ mod parts;
 use serde::{Deserialize, Serialize};
 
 use crate::Engine;
+use crate::context::turn;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
 use crate::model::scope::Scope;
+use crate::model::turn::Turn;
 use crate::model::vocabulary::TurnRole;
 use crate::ports::change::Change;
-use crate::sources::episodes::Turn;
 use crate::sources::skills::Skill;
 use crate::text::token_estimate;
 use cut::CutLog;
@@ -77,9 +78,9 @@ impl Engine {
     /// receipt.
     pub fn working_memory(&self, caller: &Caller, request: &WindowRequest) -> Result<Window, Error> {
         let mut notes = Vec::new();
-        let mut parts = self.gather_window_parts(caller, request, &mut notes)?;
-        let mut ledger = CutLog { cuts: Vec::new(), notes };
-        self.cut_to_fit(caller, &mut parts, &mut ledger)?;
+        let mut parts = gather::gather_window_parts(self, caller, request, &mut notes)?;
+        let mut log = CutLog { cuts: Vec::new(), notes };
+        cut::cut_to_fit(self, caller, &mut parts, &mut log)?;
         let messages = parts.to_messages();
         let tokens = parts::message_tokens(&messages);
         if tokens > request.window_tokens {
@@ -89,41 +90,47 @@ impl Engine {
             );
             return Err(Error::invalid("context.too_large", message));
         }
-        self.log_cuts(caller, request, &ledger.cuts, tokens);
-        let receipt = self.keep_window_receipt(caller, parts, &mut ledger.notes);
-        Ok(Window { messages, tokens, cuts: ledger.cuts, receipt, notes: ledger.notes })
+        log_cuts(self, caller, request, &log.cuts, tokens);
+        let receipt = keep_window_receipt(self, caller, parts, &mut log.notes);
+        Ok(Window { messages, tokens, cuts: log.cuts, receipt, notes: log.notes })
     }
+}
 
-    fn keep_window_receipt(&self, caller: &Caller, parts: WindowParts<'_>, notes: &mut Vec<String>) -> Option<String> {
-        if self.settings.memory_off || parts.request.message.trim().is_empty() {
-            return None;
-        }
-        let text = parts.recalled_block();
-        let WindowParts { request, settings, pinned, memories, chunks, dropped, .. } = parts;
-        let all = pinned.into_iter().chain(memories).chain(chunks).chain(dropped);
-        let candidates = all.map(|choice| choice.considered).collect();
-        let tokens = token_estimate::estimate(&text);
-        let proof = self.commit_receipt(caller, &request.message, settings, candidates, &text, tokens, notes.clone());
-        notes.extend(proof.warning);
-        proof.id
+fn keep_window_receipt(
+    engine: &Engine,
+    caller: &Caller,
+    parts: WindowParts<'_>,
+    notes: &mut Vec<String>,
+) -> Option<String> {
+    if engine.settings.memory_off || parts.request.message.trim().is_empty() {
+        return None;
     }
+    let text = parts.recalled_block();
+    let WindowParts { request, settings, pinned, memories, chunks, dropped, .. } = parts;
+    let candidates = pinned.into_iter().chain(memories).chain(chunks).chain(dropped);
+    let candidates = candidates.map(|choice| choice.considered).collect();
+    let tokens = token_estimate::estimate(&text);
+    let outcome =
+        turn::commit_receipt(engine, caller, &request.message, settings, candidates, &text, tokens, notes.clone());
+    notes.extend(outcome.warning);
+    outcome.id
+}
 
-    fn log_cuts(&self, caller: &Caller, request: &WindowRequest, cuts: &[WindowCut], tokens: usize) {
-        if cuts.is_empty() || self.settings.memory_off {
-            return;
-        }
-        let now = self.clock.now();
-        let place = caller.conversation.clone().map(|conversation| Scope::Conversation { conversation });
-        let mut change = Change::new(caller.tenant, now);
-        for cut in cuts {
-            let event = EventBody::new(EventName::ContextTruncated, caller, now)
-                .with_field("source", cut.source)
-                .with_field("touched", cut.touched)
-                .with_field("tokens_removed", cut.tokens_removed)
-                .with_field("tokens", tokens)
-                .with_field("window_tokens", request.window_tokens);
-            change = change.with_event(event.with_scope(place.clone()));
-        }
-        self.backend.commit_later(change);
+fn log_cuts(engine: &Engine, caller: &Caller, request: &WindowRequest, cuts: &[WindowCut], tokens: usize) {
+    if cuts.is_empty() || engine.settings.memory_off {
+        return;
     }
+    let now = engine.clock.now();
+    let place = caller.conversation.clone().map(|conversation| Scope::Conversation { conversation });
+    let mut change = Change::new(caller.tenant, now);
+    for cut in cuts {
+        let event = EventBody::new(EventName::ContextTruncated, caller, now)
+            .with_field("source", cut.source)
+            .with_field("touched", cut.touched)
+            .with_field("tokens_removed", cut.tokens_removed)
+            .with_field("tokens", tokens)
+            .with_field("window_tokens", request.window_tokens);
+        change = change.with_event(event.with_scope(place.clone()));
+    }
+    engine.backend.commit_later(change);
 }

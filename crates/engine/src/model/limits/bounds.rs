@@ -1,8 +1,8 @@
 //! Between which numbers each limit makes sense: outside of them something divides by zero, or nothing is ever found.
 
 use super::{Limits, Weights};
+use crate::model::limits::text_weights::TextWeights;
 use crate::model::ruleset::Ruleset;
-use crate::recall::ranking::text::TextWeights;
 
 /// A limit set to what makes no sense.
 #[derive(Clone, PartialEq, Debug)]

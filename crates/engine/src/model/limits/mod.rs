@@ -1,13 +1,13 @@
 //! Every tunable number: its unit, its default, and why.
 
 mod bounds;
+pub mod text_weights;
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::error::Error;
+use crate::model::limits::text_weights::TextWeights;
 use crate::model::vocabulary::{Kind, Trust};
-use crate::ports::Neighbours;
-use crate::recall::ranking::text::TextWeights;
 pub use bounds::OutOfBounds;
 
 /// Bounds on what may be written and asked for.
@@ -245,4 +245,13 @@ pub const fn kind_score(kind: Kind) -> f64 {
         Kind::DreamSummary => 0.4,
         _ => 0.3,
     }
+}
+
+/// Which turns count as beside one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Neighbours {
+    /// Of how many of the best by words, and as many by vector.
+    pub of_best: usize,
+    /// Turns before and after, in the same session and place.
+    pub reach: u32,
 }

@@ -1,4 +1,4 @@
-//! Searches among a generated corpus: the first ones, then everywhere, in one place, and by meaning alone.
+//! `bench search`: first searches, warm searches, searches in one conversation, and vector search alone.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(super) fn run(
     queries: usize,
 ) -> Result<Vec<Figures>, Failure> {
     let mut figures = vec![fill_spread(session, 0..count, conversations)?.with_name("fill")];
-    // What a process pays before it answers from memory.
+    // Includes loading the index into memory.
     figures.push(measure_searches(session, 0, WARM_UP)?.with_name("first searches"));
     figures.push(measure_searches(session, WARM_UP, queries)?.with_name("search"));
     figures.push(measure_one_conversation(session, queries)?.with_name("search in one conversation"));
@@ -27,7 +27,7 @@ pub(super) fn run(
     Ok(figures)
 }
 
-/// Searches of one conversation's own memories: what they cost must not grow with everybody else's.
+/// Searches in one conversation; their cost must not grow with the memories of others.
 fn measure_one_conversation(session: &Session, queries: usize) -> Result<Figures, Failure> {
     let agent = corpus::conversation_agent(session.caller.tenant, 1);
     let own = Filter { stores: vec!["conversation_memory".to_owned()], ..Filter::default() };
@@ -51,13 +51,13 @@ fn measure_searches_by(
             SearchQuery { text: corpus::generate_query(number), filter: filter.clone(), ..SearchQuery::default() };
         meter.time_operation(|| session.engine.search(caller, &query))?;
     }
-    // Counters of recalls are written later; their cost belongs to the searches.
+    // Recall counters are deferred writes; their cost belongs to the searches.
     session.engine.backend.flush()?;
     Ok(meter.stop())
 }
 
-/// What finding by meaning costs the store, without words, ranking or the making of the query's vector. None without
-/// a model.
+/// Cost of the vector search in the store, without words, ranking and embedding of the query. `None` without an
+/// embedder.
 fn measure_vector_finds(session: &Session, queries: usize) -> Result<Option<Figures>, Failure> {
     let engine = &session.engine;
     let readable = engine.readable_by(&session.caller)??;

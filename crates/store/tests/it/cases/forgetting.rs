@@ -1,5 +1,6 @@
+use engine::model::guard::Guard;
 use engine::model::vocabulary::{Operation, State};
-use engine::ports::change::{Guard, Write};
+use engine::ports::change::Write;
 use engine::ports::{Address, Backend, CandidateQuery, Filter};
 use engine::text::words;
 

@@ -15,7 +15,7 @@ const PAGE: PageRequest = PageRequest { order: SortOrder::Path, after: None, lim
 
 /// Walks every reading method with somebody else's eyes.
 fn sees_nothing(backend: &dyn Backend, readable: &Readable, memory: &Memory) {
-    let place = engine::ports::change::Place { store: memory.store.clone(), scope: memory.scope.clone() };
+    let place = engine::model::guard::Place { store: memory.store.clone(), scope: memory.scope.clone() };
     let path = memory.path.clone().expect("has a path");
     for address in [
         Address::Id(memory.id),

@@ -1,7 +1,8 @@
 use engine::model::event::{EventBody, EventName, chain_hash};
+use engine::model::guard::Guard;
+use engine::model::row::{Row, RowFilter, RowKind};
 use engine::ports::Backend;
-use engine::ports::change::{Guard, Write};
-use engine::ports::row::{Row, RowFilter, RowKind};
+use engine::ports::change::Write;
 use serde_json::json;
 
 use crate::world::*;

@@ -1,10 +1,12 @@
 use std::sync::Arc;
 
+use engine::model::error::StoreError;
+use engine::model::guard::Guard;
 use engine::model::memory::Draft;
+use engine::model::row::RowKind;
 use engine::model::vocabulary::{Operation, State};
-use engine::ports::change::{Guard, Write};
-use engine::ports::row::RowKind;
-use engine::ports::{Address, Backend, StoreError};
+use engine::ports::change::Write;
+use engine::ports::{Address, Backend};
 
 use crate::cases::finding::{sorted, words_find};
 use crate::cases::records::row;

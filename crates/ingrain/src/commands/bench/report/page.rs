@@ -1,47 +1,49 @@
-//! The report as Markdown. What people wrote below the mark stays as it is.
+//! The report as Markdown. The hand-written part below the mark is kept.
 
 use super::targets::{self, Bound, Target};
-use super::{Figures, Quality, ReportArgs, ReportData, RetrievalReport, SpeedReport};
+use super::{Figures, ReportArgs, ReportData, RetrievalReport, SpeedReport};
 use crate::commands::bench::doors;
+use crate::commands::bench::retrieval::RECALL_HEADER;
 
-/// Everything from here on is kept when the page is made anew.
-const MARK: &str = "<!-- by hand from here on: `ingrain bench report` keeps what is below this line -->";
+/// Text after this line is kept when the page is generated again.
+const HAND_WRITTEN_MARK: &str = "<!-- by hand from here on: `ingrain bench report` keeps what is below this line -->";
 
-/// The part of an earlier page that somebody wrote.
+/// Hand-written part of an earlier page.
 pub fn hand_written_part(page: &str) -> &str {
-    page.split_once(MARK).map_or("", |(_, below)| below.trim())
+    page.split_once(HAND_WRITTEN_MARK).map_or("", |(_, below)| below.trim())
 }
 
-pub fn render_page(measured: &ReportData, asked: &ReportArgs, by_hand: &str) -> String {
+pub fn render_page(measured: &ReportData, args: &ReportArgs, by_hand: &str) -> String {
     let sections = [
-        render_heading(measured, asked),
-        render_quality(measured),
-        render_speed(&measured.speed),
+        render_heading(measured, args),
         render_targets(&targets::evaluate_targets(measured)),
         format!(
-            "## Governance\n\n{} of {} promises of `ingrain bench governance` hold.",
+            "## Governance\n\n{} of {} checks of `ingrain bench governance` pass.",
             measured.governance.passed, measured.governance.total
         ),
-        MARK.to_owned(),
+        render_quality(measured),
+        render_speed(&measured.speed),
+        HAND_WRITTEN_MARK.to_owned(),
         by_hand.to_owned(),
     ];
     let sections: Vec<String> = sections.into_iter().filter(|section| !section.is_empty()).collect();
     sections.join("\n\n") + "\n"
 }
 
-fn render_heading(measured: &ReportData, asked: &ReportArgs) -> String {
+fn render_heading(measured: &ReportData, args: &ReportArgs) -> String {
     let machine = &measured.machine;
-    let sizes: Vec<String> = asked.sizes.iter().map(usize::to_string).collect();
+    let sizes: Vec<String> = args.sizes.iter().map(usize::to_string).collect();
     let file = if measured.retrieval.is_some() { " --retrieval FILE" } else { "" };
     let warning = match machine.debug {
-        true => "\n\n**Made by a debug build: its times mean nothing.**",
+        true => "\n\n**Made by a debug build: its times are meaningless.**",
         false => "",
     };
     format!(
         "# Benchmarks\n\n\
-         Made on {} by ingrain {} ({:.1} MB) on {} cores ({}, {}), default settings unless said, one run each, SQLite, \
-         embedder `{}`.\nCPU time is of the whole process, all threads; wall time is what one caller waits, and says little \
-         on a busy machine. Make your own:\n\n    ingrain bench report --out DIR --sizes {}{file}{warning}",
+         Made on {} by ingrain {} ({:.1} MB) on {} cores ({}, {}), default settings unless noted, one run each, SQLite, \
+         embedder `{}`.\nCPU time is of the whole process, all threads. Wall time is the time one caller waits; on a busy \
+         machine it says little.\n\nReproduce:\n\n    ingrain bench report --out DIR --sizes {}{file}\n\nThe figures vary \
+         with the machine's load: see [limits of these figures](#limits-of-these-figures).{warning}",
         machine.date,
         machine.version,
         machine.binary_bytes as f64 / 1e6,
@@ -55,32 +57,23 @@ fn render_heading(measured: &ReportData, asked: &ReportArgs) -> String {
 
 fn render_quality(measured: &ReportData) -> String {
     let mut text =
-        "## Recall quality\n\nShare of the memories that answer a question among the first 5, 10 and 20, in percent; \
-                    \"text relevance\" is what every ranker has inside."
+        "## Recall quality\n\nR@N is the share of the answering memories that are among the first N results, in percent. \
+                    \"Text relevance\" is the text score alone, without the other parts of a ranker."
             .to_owned();
     if let Some(retrieved) = &measured.retrieval {
         let plot = "![Recall by method](benchmarks-quality.svg)";
         text += &format!("\n\n### {}\n\n{plot}\n\n{}", retrieved.name, render_recall_table(&retrieved.report));
-        text += "\n\nCategory 5 asks for what is not in the data, and is not in the other rows.";
+        text += "\n\nCategory 5 asks about things that are not in the data; the other rows exclude it.";
     }
     let plot = "![Recall by method on generated notes](benchmarks-generated.svg)";
     text += &format!("\n\n### Generated operational notes\n\n{plot}\n\n{}", render_recall_table(&measured.generated));
-    text + "\n\nCategory 1 asks in the words of the note, category 2 in other words; every note that answers counts."
+    text + "\n\nCategory 1 uses the words of the note, category 2 uses other words. Every note that answers the question counts."
 }
 
 fn render_recall_table(report: &RetrievalReport) -> String {
-    let row = |name: &str, quality: &Quality| {
-        let recall = |cut: &str| format!("{:.1}", quality.recall.get(cut).copied().unwrap_or_default());
-        let means = [quality.mrr, quality.ndcg10].map(|mean| format!("{mean:.1}"));
-        let [mrr, ndcg] = means;
-        vec![name.to_owned(), quality.queries.to_string(), recall("5"), recall("10"), recall("20"), mrr, ndcg]
-    };
-    let mut rows = vec![row("text relevance", &report.main), row("without vectors", &report.without_vectors)];
-    rows.extend(report.by_category.iter().map(|(category, quality)| row(&format!("category {category}"), quality)));
-    rows.extend(report.category_5.iter().map(|quality| row("category 5", quality)));
-    rows.extend(report.by_ranker.iter().map(|(ranker, quality)| row(&format!("ranker `{ranker}`"), quality)));
+    let rows = report.table_rows(|ranker| format!("ranker `{ranker}`"));
     let about = format!("{} memories, {} refused, embedder `{}`.", report.memories, report.refused, report.embedder);
-    format!("{about}\n\n{}", markdown_table(&["", "questions", "R@5", "R@10", "R@20", "MRR", "nDCG@10"], &rows))
+    format!("{about}\n\n{}", markdown_table(&RECALL_HEADER, &rows))
 }
 
 fn render_speed(speed: &[SpeedReport]) -> String {
@@ -109,15 +102,15 @@ fn render_speed(speed: &[SpeedReport]) -> String {
     let header = [
         "memories",
         "cold search, CPU ms",
-        "disk syncs a save",
-        "bytes a memory",
+        "disk syncs per save",
+        "bytes per memory",
         "memory MB, saving",
         "searching",
         "context",
     ];
     format!(
         "## Speed\n\n![CPU time against the number of memories](benchmarks-latency.svg)\n\n{}\n\n\
-         \"Cold\" is the whole command, from the start of its process to its answer. Memory is the most the process held, filling included.\n\n{}",
+         \"Cold search\" is a whole `ingrain search` command, from process start to answer. Memory is the peak of the process, including the insertion of the memories.\n\n{}",
         markdown_table(&["", "CPU ms each", "wall ms median", "wall ms p95"], &rows),
         markdown_table(&header, &costs)
     )
@@ -174,8 +167,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_wrote_is_kept_and_nothing_else() {
+    fn only_the_hand_written_part_is_kept() {
         assert_eq!(hand_written_part("# Benchmarks\n\nold figures"), "");
-        assert_eq!(hand_written_part(&format!("old\n\n{MARK}\n\n## Doors\n\nfast\n")), "## Doors\n\nfast");
+        assert_eq!(hand_written_part(&format!("old\n\n{HAND_WRITTEN_MARK}\n\n## Doors\n\nfast\n")), "## Doors\n\nfast");
     }
 }

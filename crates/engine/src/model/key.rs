@@ -1,0 +1,125 @@
+//! Keys as they are kept: a hash, a name, and what the holder may do.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::model::caller::{Caller, Grant, MemoryPermissions};
+use crate::model::id::TenantId;
+use crate::model::row::{RowKind, SideRecord};
+use crate::model::vocabulary::Role;
+use crate::vocabulary;
+
+vocabulary! {
+    /// What a key may say about itself in headers of each call.
+    Settable ("header") {
+        Agent = "agent",
+        User = "user",
+        Conversation = "conversation",
+        Session = "session",
+        Run = "run",
+        Pipeline = "pipeline",
+    }
+}
+
+/// What the holder of a key is and may do.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct KeyRights {
+    pub role: Role,
+    #[serde(default)]
+    pub agent: Option<String>,
+    #[serde(default)]
+    pub user: Option<String>,
+    #[serde(default)]
+    pub pipeline: Option<String>,
+    #[serde(default)]
+    pub unattended: bool,
+    #[serde(default)]
+    pub rules: MemoryPermissions,
+    #[serde(default)]
+    pub grants: BTreeMap<String, Grant>,
+    #[serde(default)]
+    pub may_set: Vec<Settable>,
+    /// Runs the installation: makes tenants. Given at the machine only.
+    #[serde(default)]
+    pub operator: bool,
+}
+
+impl KeyRights {
+    pub fn for_role(role: Role) -> KeyRights {
+        KeyRights {
+            role,
+            agent: None,
+            user: None,
+            pipeline: None,
+            unattended: false,
+            rules: MemoryPermissions::default(),
+            grants: BTreeMap::new(),
+            may_set: Vec::new(),
+            operator: false,
+        }
+    }
+}
+
+/// A key as it is kept.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Key {
+    pub id: String,
+    pub name: String,
+    /// The first characters.
+    pub prefix: String,
+    /// Of the whole key.
+    pub sha256: String,
+    pub rights: KeyRights,
+    pub created_by: String,
+    pub created_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    pub last_used_at: Option<Timestamp>,
+    pub revoked_at: Option<Timestamp>,
+    /// The key this one took over from.
+    pub rotated_from: Option<String>,
+}
+
+impl SideRecord for Key {
+    const KIND: RowKind = RowKind::Keys;
+    fn row_id(&self) -> String {
+        self.id.clone()
+    }
+    fn row_time(&self) -> Timestamp {
+        self.created_at
+    }
+    fn row_state(&self) -> String {
+        if self.revoked_at.is_some() { "revoked" } else { "active" }.to_owned()
+    }
+    fn row_subject(&self) -> String {
+        self.sha256.clone()
+    }
+}
+
+impl Key {
+    pub fn is_valid(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|at| at > now)
+    }
+
+    /// Who calls with this key, before its headers are read.
+    pub fn to_caller(&self, tenant: TenantId) -> Caller {
+        let rights = &self.rights;
+        let name = match rights.role {
+            Role::User => rights.user.as_deref(),
+            Role::Agent | Role::Service => rights.agent.as_deref(),
+            Role::Admin | Role::Reviewer => None,
+        };
+        Caller {
+            principal: format!("{}:{}", rights.role, name.unwrap_or(&self.name)),
+            role: rights.role,
+            agent: rights.agent.clone(),
+            user: rights.user.clone(),
+            pipeline: rights.pipeline.clone(),
+            unattended: rights.unattended,
+            grants: rights.grants.clone(),
+            rules: rights.rules,
+            ..Caller::admin(tenant)
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Turns of a conversation, as a host hands them over.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::vocabulary::{Kind, TtlClass, TurnRole};
+
+/// One turn of a conversation, as a host hands it over.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Turn {
+    pub content: String,
+    #[serde(default)]
+    pub role: Option<TurnRole>,
+    /// Who spoke, by name.
+    #[serde(default)]
+    pub speaker: Option<String>,
+    /// Its position; `None`: after the turn before it.
+    #[serde(default)]
+    pub turn: Option<u32>,
+    #[serde(default)]
+    pub kind: Option<Kind>,
+    #[serde(default)]
+    pub importance: Option<f64>,
+    #[serde(default)]
+    pub ttl: Option<TtlClass>,
+}

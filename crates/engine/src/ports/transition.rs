@@ -1,0 +1,74 @@
+//! Transitions: a new version of a memory that leaves its content alone, such as a change of state.
+//!
+//! Guard, version and event belong together; this is the one place that builds them.
+
+use serde_json::Value;
+
+use crate::Engine;
+use crate::gate::{VersionStamp, VersionedEntry};
+use crate::model::caller::Caller;
+use crate::model::event::{EventBody, EventName};
+use crate::model::guard::Guard;
+use crate::model::memory::Memory;
+use crate::model::vocabulary::{Operation, State};
+use crate::ports::change::Change;
+
+/// One transition, before it is known when and by whom.
+pub(crate) struct Transition<'a> {
+    /// The memory at the version the decision was made on.
+    pub memory: &'a Memory,
+    pub operation: Operation,
+    pub reason: Option<String>,
+    /// `None`: another event of the same change tells of it.
+    pub event: Option<EventName>,
+    /// Fields of the event besides those every event about a memory has.
+    pub fields: Vec<(&'static str, Value)>,
+}
+
+impl<'a> Transition<'a> {
+    pub fn new(memory: &'a Memory, operation: Operation) -> Transition<'a> {
+        Transition { memory, operation, reason: None, event: None, fields: Vec::new() }
+    }
+
+    pub fn with_reason(mut self, reason: impl Into<Option<String>>) -> Transition<'a> {
+        self.reason = reason.into();
+        self
+    }
+
+    pub fn with_event(mut self, event: EventName) -> Transition<'a> {
+        self.event = Some(event);
+        self
+    }
+
+    pub fn with_field(mut self, name: &'static str, value: impl Into<Value>) -> Transition<'a> {
+        self.fields.push((name, value.into()));
+        self
+    }
+
+    /// Adds the transition to a change; answers the memory as it will stand.
+    pub fn plan(
+        self,
+        engine: &Engine,
+        caller: &Caller,
+        change: Change,
+        alter: impl FnOnce(&mut Memory),
+    ) -> (Change, Memory) {
+        let at = change.at;
+        let stamp = VersionStamp::new(caller, engine.fresh_version_id(), at, self.reason);
+        let entry = VersionedEntry::from_transition(self.memory, self.operation, stamp, Vec::new(), alter);
+        let altered = entry.memory().clone();
+        let mut change = change.with_guard(Guard::VersionIs { memory: self.memory.id, version: self.memory.version });
+        if let Some(name) = self.event {
+            let event = EventBody::new(name, caller, at).about_memory(&altered);
+            change = change
+                .with_event(self.fields.into_iter().fold(event, |event, (name, value)| event.with_field(name, value)));
+        }
+        (change.with_entry(entry), altered)
+    }
+}
+
+/// Takes a memory out of use for good; its history stays.
+pub(crate) fn tombstone(memory: &mut Memory) {
+    memory.state = State::Tombstoned;
+    memory.always_inject = false;
+}
