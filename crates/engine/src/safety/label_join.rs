@@ -17,8 +17,8 @@ pub(super) enum LabelJoin {
 
 /// Words between a label and its value, separated by `|`. The first that fits is taken, so longer phrases come before
 /// their beginnings. To add one, write it with its trailing space.
-const JOIN_WORDS: &str = "--body |--body=|--value |--secret-string |--plaintext |-b |<<< |<<<|is now |is set to |was set to |\
-     set to |is: |is |was |are |to be |to |equals |changed to |should be |has been set to |lautet |\
+const JOIN_WORDS: &str = "--body |--body=|--value |--secret-string |--plaintext |-b |<<< |<<<|is now |is set to |\
+     was set to |set to |is: |is |was |are |to be |to |equals |changed to |should be |has been set to |lautet |\
      ist jetzt |ist |auf |est |es |é |e' |è |is nu |to: |jest |—|– |である|は|是|为|為|이다|은 |는 |of |with |\
      that works is |that worked is |that worked was ";
 

@@ -232,11 +232,11 @@ fn is_number_password(label: &str, stats: &ValueStats) -> bool {
 
 /// Whether the label names a service whose keys are UUIDs; elsewhere a UUID is an id. To add one, append its name.
 fn issues_uuid_keys(label: &str) -> bool {
-    const SERVICES: &str = "heroku,scaleway,opsgenie,snyk,postmark,helius,axiom,launchdarkly,coda,frontegg,bunny,pendo,twelvelabs,\
-        clickup,statuscake,nomad,consul,mailersend,logdna,honeybadger,fastspring,sumup,veriff,zoomeye,hubspot,squarespace,\
-        moosend,blocknative,cliengo,duply,interseller,kucoin,loginradius,messagebird,postbacks,salesmate,shortcut,zenscrape,\
-        zipcodebase,tokeet,transferwise,braze,saucelabs,codecov,duckdns,leonardo,sambanova,coinapi,stadiamaps,lithic,statuspage,\
-        coinmarketcap,pinecone,splunk,datastax";
+    const SERVICES: &str = "heroku,scaleway,opsgenie,snyk,postmark,helius,axiom,launchdarkly,coda,frontegg,bunny,\
+        pendo,twelvelabs,clickup,statuscake,nomad,consul,mailersend,logdna,honeybadger,fastspring,sumup,veriff,\
+        zoomeye,hubspot,squarespace,moosend,blocknative,cliengo,duply,interseller,kucoin,loginradius,messagebird,\
+        postbacks,salesmate,shortcut,zenscrape,zipcodebase,tokeet,transferwise,braze,saucelabs,codecov,duckdns,\
+        leonardo,sambanova,coinapi,stadiamaps,lithic,statuspage,coinmarketcap,pinecone,splunk,datastax";
     let lower = label.to_ascii_lowercase();
     SERVICES.split(',').any(|service| lower.contains(service))
 }

@@ -30,9 +30,9 @@ pub(super) const LABELS: &[(LabelClaim, &str)] = &[
     (LabelClaim::KeySuffix, "key"),
     (
         LabelClaim::Password,
-        "pass,pwd, pw,\npw,_pw,-pw,.pw,kennwort,mot de passe,contraseña,contraseÑa,contrasena,senha,wachtwoord,hasło,haslo,пароль,Пароль,парол,密码,密碼,口令,\
-          パスワード,비밀번호,şifre,sifre,parola,parol,lösenord,كلمة المرور,drowssap,psk,presharedkey,preshared,\
-          pre-shared key,geheimnis",
+        "pass,pwd, pw,\npw,_pw,-pw,.pw,kennwort,mot de passe,contraseña,contraseÑa,contrasena,senha,wachtwoord,hasło,\
+         haslo,пароль,Пароль,парол,密码,密碼,口令,パスワード,비밀번호,şifre,sifre,parola,parol,lösenord,كلمة المرور,\
+         drowssap,psk,presharedkey,preshared,pre-shared key,geheimnis",
     ),
     (
         LabelClaim::Key,

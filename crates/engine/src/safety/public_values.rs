@@ -74,8 +74,8 @@ static PUBLIC_WORDS: LazyLock<WordList> = LazyLock::new(|| {
 /// Beginnings of password hashes in the syntax of `crypt(3)` and others; the run is their last part.
 static CRYPT_STARTS: LazyLock<WordList> = LazyLock::new(|| {
     WordList::new(
-        "$2a$,$2b$,$2y$,$2x$,$argon2,$1$,$5$,$6$,$7$,$8$,$9$,$y$,$apr1$,$scrypt,$pbkdf2,$sha1$,$md5,pbkdf2_,pbkdf2:,scrypt:,\
-     bcrypt$,bcrypt_sha256$,argon2$,{ssha,{sha,{pbkdf2,{crypt},|1|",
+        "$2a$,$2b$,$2y$,$2x$,$argon2,$1$,$5$,$6$,$7$,$8$,$9$,$y$,$apr1$,$scrypt,$pbkdf2,$sha1$,$md5,pbkdf2_,pbkdf2:,\
+         scrypt:,bcrypt$,bcrypt_sha256$,argon2$,{ssha,{sha,{pbkdf2,{crypt},|1|",
     )
 });
 

@@ -233,9 +233,10 @@ fn fold_char(letter: char, at: usize, out: &mut Rewrite) {
 /// `text::words` ignores: any of these can be used to split a key.
 fn is_invisible(letter: char) -> bool {
     matches!(letter,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180e}'
-        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{ffa0}' | '\u{feff}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{334}'..='\u{338}' | '\u{20d0}'..='\u{20e0}' | '\u{e0001}' | '\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{ffa0}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}' | '\u{334}'..='\u{338}'
+        | '\u{20d0}'..='\u{20e0}' | '\u{e0001}' | '\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
 /// The Latin letter that a letter of another script looks like. To add a pair, append the letter and its Latin

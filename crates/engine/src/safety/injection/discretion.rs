@@ -79,7 +79,8 @@ const TELLING_VERBS: &[&str] = &["tell", "show", "giv", "let"];
 static RESPONSIBLE_PEOPLE: LazyLock<WordList> = LazyLock::new(|| {
     WordList::new(
         "user,operator,operators,owner,owners,reviewer,reviewers,admin,admins,administrator,administrators,auditor,\
-         auditors,supervisor,supervisors,maintainer,maintainers,human,humans,manager,managers,security,on-call,oncall,boss",
+         auditors,supervisor,supervisors,maintainer,maintainers,human,humans,manager,managers,security,on-call,oncall,\
+         boss",
     )
 });
 

@@ -24,27 +24,32 @@ pub(super) fn is_excused(sentence: &str, start: usize, end: usize) -> bool {
 const ORDINARY_WORDS: &[(&str, &str, &str)] = &[
     (
         "injection_skip_approval",
-        "twice,staging,sandbox,dev,scratch,localhost,preview,ephemeral,scripts,ci,pipelines,cron,typo,typos,demo,video,docs,wiki,rehearsal",
+        "twice,staging,sandbox,dev,scratch,localhost,preview,ephemeral,scripts,ci,pipelines,cron,typo,typos,demo,\
+         video,docs,wiki,rehearsal",
         "prod,production,live,customer,customers,payment,payments,secret,secrets,all,every,always",
     ),
     (
         "injection_false_memory",
-        "staging,sandbox,dev,scratch,localhost,preview,ephemeral,ci,typo,typos,demo,docs,wiki,documentation,example,examples",
+        "staging,sandbox,dev,scratch,localhost,preview,ephemeral,ci,typo,typos,demo,docs,wiki,documentation,example,\
+         examples",
         "prod,production,live,customer,customers,payment,payments,secret,secrets,all,every,always",
     ),
     (
         "injection_conceal",
-        "before,until,unless,menu,menus,button,buttons,column,columns,banner,tab,widget,dialog,sidebar,panel,tooltip,icon",
+        "before,until,unless,menu,menus,button,buttons,column,columns,banner,tab,widget,dialog,sidebar,panel,tooltip,\
+         icon",
         "instruction,note,memory",
     ),
     (
         "injection_replicate",
-        "footer,header,page,pages,template,checklist,step,steps,dockerfile,dockerfiles,makefile,makefiles,config,yaml,ticket,tickets,slide,crontab,bashrc,zshrc,profile,gitignore,nginx",
+        "footer,header,page,pages,template,checklist,step,steps,dockerfile,dockerfiles,makefile,makefiles,config,yaml,\
+         ticket,tickets,slide,crontab,bashrc,zshrc,profile,gitignore,nginx",
         "memory,memories,summary,summaries,agent,agents,prompt",
     ),
     (
         "injection_persona",
-        "contact,reviewer,deputy,backup,lead,moderator,buddy,mentor,coordinator,chair,liaison,substitute,testing,test,tests,customer,customers,proxy,if,though,captain,guest,host,buyer,visitor",
+        "contact,reviewer,deputy,backup,lead,moderator,buddy,mentor,coordinator,chair,liaison,substitute,testing,test,\
+         tests,customer,customers,proxy,if,though,captain,guest,host,buyer,visitor",
         "no,without,never,unrestricted,unfiltered,ai,dan,ignore,evil,hacker,root,rules,restrictions",
     ),
 ];

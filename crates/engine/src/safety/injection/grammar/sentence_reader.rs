@@ -103,7 +103,8 @@ fn next_piece(sentence: &str, at: usize) -> (usize, CharKind) {
 
 fn is_word_char(letter: char) -> bool {
     letter.is_alphanumeric() && !is_unspaced(letter)
-        || matches!(letter, '\'' | '_' | '-' | '@' | '.' | '/' | '\u{300}'..='\u{36f}' | '\u{900}'..='\u{963}' | '\u{966}'..='\u{97f}')
+        || matches!(letter, '\'' | '@' | '.' | '/')
+        || is_joiner_or_mark(letter)
 }
 
 /// Whether the letter belongs to a script without spaces between words; any letter may start a word there.
@@ -202,8 +203,13 @@ fn is_word_end(sentence: &str, at: usize) -> bool {
 }
 
 fn continues_word(letter: char) -> bool {
-    letter.is_alphanumeric()
-        || matches!(letter, '_' | '-' | '\u{300}'..='\u{36f}' | '\u{900}'..='\u{963}' | '\u{966}'..='\u{97f}')
+    letter.is_alphanumeric() || is_joiner_or_mark(letter)
+}
+
+/// Whether the character is `_`, `-`, a combining accent or a Devanagari vowel sign, which all continue a word. The two
+/// Devanagari full stops (U+0964, U+0965) do not.
+fn is_joiner_or_mark(letter: char) -> bool {
+    matches!(letter, '_' | '-' | '\u{300}'..='\u{36f}' | '\u{900}'..='\u{963}' | '\u{966}'..='\u{97f}')
 }
 
 /// Whether the word is a mail address, an IPv4 address or the scheme of a URL.
