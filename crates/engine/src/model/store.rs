@@ -1,4 +1,4 @@
-//! Stores: named containers of memories, each of one scope kind and one ruleset.
+//! Stores: named containers of memories, each with one scope kind and one ruleset; and the table of built-in ones.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::id::StoreId;
 use crate::model::vocabulary::{Access, ScopeKind, Trust};
 
-/// A named container. One store holds many scopes of its kind, each caller seeing only its own.
+/// A named container of memories. One store holds many scopes of its kind; a caller sees only its own.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Store {
     pub id: StoreId,
@@ -21,7 +21,7 @@ pub struct Store {
     pub archived_at: Option<Timestamp>,
 }
 
-/// A store that exists without being made: the seeded ones, and those that appear on first use.
+/// A store that no admin has to create: seeded with the tenant, or created on first use.
 pub struct BuiltinStore {
     pub slug: &'static str,
     pub title: &'static str,
@@ -29,7 +29,7 @@ pub struct BuiltinStore {
     pub ruleset: &'static str,
     pub default_trust: Trust,
     pub access: Access,
-    /// Made when a tenant starts; the others on first use.
+    /// Created with the tenant; the others on first use.
     pub seeded: bool,
 }
 
@@ -45,7 +45,7 @@ const fn builtin_store(
     BuiltinStore { slug, title, scope, ruleset, default_trust, access, seeded }
 }
 
-/// Every store the product knows by name.
+/// All built-in stores: slug, title, scope kind, ruleset, default trust, access, seeded.
 #[rustfmt::skip]
 pub const BUILTIN_STORES: &[BuiltinStore] = &[
     builtin_store("workspace_conventions", "How we work here", ScopeKind::Workspace, "document", Trust::SystemSeeded, Access::ReadOnly, true),
@@ -66,19 +66,19 @@ pub const BUILTIN_STORES: &[BuiltinStore] = &[
     builtin_store(WORKFLOW_STEPS, "What workflows came to", ScopeKind::Workspace, "document", Trust::AgentDraft, Access::ReadOnly, false),
 ];
 
-/// Chunks of published documents.
+/// Store of the chunks of published documents.
 pub const KNOWLEDGE_BASE: &str = "knowledge_base";
-/// Chunks of drafts: for those who decide, and only where they ask for this store.
+/// Store of the chunks of unpublished documents. Visible to admins and reviewers, and only when named in the query.
 pub const KNOWLEDGE_DRAFTS: &str = "knowledge_drafts";
-/// Entries of the audit log that came from outside.
+/// Store of audit entries recorded by clients. The engine's own events are in the event log.
 pub const AUDIT_LOG: &str = "audit_log";
-/// Outputs of workflow steps.
+/// Store of outputs of workflow steps.
 pub const WORKFLOW_STEPS: &str = "workflow_steps";
 
-/// Stores that are looked into only by name or by the verbs made for them: logs would crowd out what was learnt.
+/// Stores left out of a search unless the query names them: their many entries would crowd out other memories.
 pub const STORES_BY_NAME_ONLY: &[&str] = &[KNOWLEDGE_DRAFTS, AUDIT_LOG, WORKFLOW_STEPS];
 
-/// Logs are appended to by their own verbs and changed by nobody; redaction and erasure keep their promises there too.
+/// Append-only stores: written by their own methods, never changed. Redaction and erasure still apply.
 const LOG_STORES: &[&str] = &[AUDIT_LOG, WORKFLOW_STEPS];
 
 impl Store {
