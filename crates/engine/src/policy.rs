@@ -373,7 +373,7 @@ mod tests {
         Caller { user: Some("ana".to_owned()), pipeline: Some("ci".to_owned()), run: Some("r1".to_owned()), ..caller }
     }
 
-    /// Writes as `caller` into a built-in store, in the caller's own scope; returns state and trust, or the refusal code.
+    /// State and trust of a write into a built-in store in the caller's own scope, or the refusal code.
     fn write(caller: &Caller, slug: &str, kind: Kind, enabled: bool) -> String {
         let store = store(slug);
         let scope = scope_for(caller, store.scope, Some("billing")).expect("a scope");

@@ -30,7 +30,7 @@ impl Scope {
         }
     }
 
-    /// The two name columns of the table `scopes`: the name itself and, for pipelines, the agent. Unused ones are empty.
+    /// The two name columns of the table `scopes`: the name and, for pipelines, the agent. Unused ones are empty.
     pub fn name_columns(&self) -> (&str, &str) {
         match self {
             Scope::Workspace => ("", ""),

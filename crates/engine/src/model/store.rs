@@ -33,7 +33,7 @@ pub struct BuiltinStore {
     pub seeded: bool,
 }
 
-const fn builtin_store(
+const fn store(
     slug: &'static str,
     title: &'static str,
     scope: ScopeKind,
@@ -47,24 +47,29 @@ const fn builtin_store(
 
 /// All built-in stores: slug, title, scope kind, ruleset, default trust, access, seeded.
 #[rustfmt::skip]
-pub const BUILTIN_STORES: &[BuiltinStore] = &[
-    builtin_store("workspace_conventions", "How we work here", ScopeKind::Workspace, "document", Trust::SystemSeeded, Access::ReadOnly, true),
-    builtin_store("workspace_runbooks", "Approved runbooks", ScopeKind::Workspace, "document", Trust::AdminApproved, Access::ReadOnly, true),
-    builtin_store("conversation_memory", "Drafts of conversations", ScopeKind::Conversation, "document", Trust::AgentDraft, Access::ReadWrite, true),
-    builtin_store("user_memory", "What a person prefers", ScopeKind::User, "document", Trust::UserAuthored, Access::ReadWrite, false),
-    builtin_store("lessons", "Lessons of pipelines", ScopeKind::Pipeline, "lesson", Trust::AgentDraft, Access::ReadWrite, false),
-    builtin_store("user_notes", "Private notes", ScopeKind::User, "note", Trust::UserAuthored, Access::ReadWrite, false),
-    builtin_store("system_notes", "Facts about systems", ScopeKind::System, "note", Trust::UserAuthored, Access::ReadWrite, false),
-    builtin_store("episodes", "What agents went through", ScopeKind::Agent, "episodic", Trust::UserAuthored, Access::ReadWrite, false),
-    builtin_store("layers", "Reviewed layers", ScopeKind::Workspace, "layered", Trust::AdminApproved, Access::ReadOnly, false),
-    builtin_store("agent_files", "Files agents keep", ScopeKind::Agent, "document", Trust::AgentDraft, Access::ReadWrite, false),
-    builtin_store("agent_layers", "What an agent knows how to do", ScopeKind::Agent, "layered", Trust::AgentDraft, Access::ReadWrite, false),
-    builtin_store("working_memory", "Scratch of open runs", ScopeKind::Run, "layered", Trust::AgentDraft, Access::ReadWrite, false),
-    builtin_store(KNOWLEDGE_BASE, "What is written down", ScopeKind::Workspace, "document", Trust::AdminApproved, Access::ReadOnly, false),
-    builtin_store(KNOWLEDGE_DRAFTS, "Documents not yet published", ScopeKind::Workspace, "document", Trust::AdminApproved, Access::ReadOnly, false),
-    builtin_store(AUDIT_LOG, "What was done", ScopeKind::Workspace, "document", Trust::AgentDraft, Access::ReadOnly, false),
-    builtin_store(WORKFLOW_STEPS, "What workflows came to", ScopeKind::Workspace, "document", Trust::AgentDraft, Access::ReadOnly, false),
-];
+pub const BUILTIN_STORES: &[BuiltinStore] = {
+    use Access::{ReadOnly, ReadWrite};
+    use ScopeKind::{Agent, Conversation, Pipeline, Run, System, User, Workspace};
+    use Trust::{AdminApproved, AgentDraft, SystemSeeded, UserAuthored};
+    &[
+        store("workspace_conventions", "How we work here", Workspace, "document", SystemSeeded, ReadOnly, true),
+        store("workspace_runbooks", "Approved runbooks", Workspace, "document", AdminApproved, ReadOnly, true),
+        store("conversation_memory", "Drafts of conversations", Conversation, "document", AgentDraft, ReadWrite, true),
+        store("user_memory", "What a person prefers", User, "document", UserAuthored, ReadWrite, false),
+        store("lessons", "Lessons of pipelines", Pipeline, "lesson", AgentDraft, ReadWrite, false),
+        store("user_notes", "Private notes", User, "note", UserAuthored, ReadWrite, false),
+        store("system_notes", "Facts about systems", System, "note", UserAuthored, ReadWrite, false),
+        store("episodes", "What agents went through", Agent, "episodic", UserAuthored, ReadWrite, false),
+        store("layers", "Reviewed layers", Workspace, "layered", AdminApproved, ReadOnly, false),
+        store("agent_files", "Files agents keep", Agent, "document", AgentDraft, ReadWrite, false),
+        store("agent_layers", "What an agent knows how to do", Agent, "layered", AgentDraft, ReadWrite, false),
+        store("working_memory", "Scratch of open runs", Run, "layered", AgentDraft, ReadWrite, false),
+        store(KNOWLEDGE_BASE, "What is written down", Workspace, "document", AdminApproved, ReadOnly, false),
+        store(KNOWLEDGE_DRAFTS, "Documents not yet published", Workspace, "document", AdminApproved, ReadOnly, false),
+        store(AUDIT_LOG, "What was done", Workspace, "document", AgentDraft, ReadOnly, false),
+        store(WORKFLOW_STEPS, "What workflows came to", Workspace, "document", AgentDraft, ReadOnly, false),
+    ]
+};
 
 /// Store of the chunks of published documents.
 pub const KNOWLEDGE_BASE: &str = "knowledge_base";

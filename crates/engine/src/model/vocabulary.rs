@@ -5,7 +5,10 @@
 /// The literal after the name is what an error message calls the list ("unknown kind ...").
 #[macro_export]
 macro_rules! vocabulary {
-    ($(#[$meta:meta])* $name:ident ($what:literal) { $($(#[$vmeta:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+    (
+        $(#[$meta:meta])*
+        $name:ident ($what:literal) { $($(#[$vmeta:meta])* $variant:ident = $word:literal),+ $(,)? }
+    ) => {
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize)]
         pub enum $name { $($(#[$vmeta])* #[serde(rename = $word)] $variant),+ }
