@@ -83,16 +83,16 @@ mod tests {
     #[test]
     fn snapshot_round_trips_and_omits_empty_fields() {
         let full = r#"{"id":"01a1e25a-ec51-7c4c-b9fb-cc0d9d73eee0","tenant":"01a1e25a-d8d9-7154-ac3e-996678ac7e57",
-            "store":"s","scope":{"kind":"workspace"},"layer":"episodic","kind":"incident_lesson","path":"a/b","title":"t",
-            "recall_hint":"h","sha256":"00","size_bytes":2,"tags":["x"],"entities":["service:web"],"metadata":{"k":[1]},
-            "state":"active","trust":"admin_approved","confidence":0.8,"importance":0.5,"always_inject":true,
-            "expires_at":"2026-01-02T00:00:00Z","archived_at":"2026-01-03T00:00:00Z","verify_by":"2026-01-04T00:00:00Z",
-            "last_recalled_at":"2026-01-05T00:00:00Z","recall_count":3,
+            "store":"s","scope":{"kind":"workspace"},"layer":"episodic","kind":"incident_lesson","path":"a/b",
+            "title":"t","recall_hint":"h","sha256":"00","size_bytes":2,"tags":["x"],"entities":["service:web"],
+            "metadata":{"k":[1]},"state":"active","trust":"admin_approved","confidence":0.8,"importance":0.5,
+            "always_inject":true,"expires_at":"2026-01-02T00:00:00Z","archived_at":"2026-01-03T00:00:00Z",
+            "verify_by":"2026-01-04T00:00:00Z","last_recalled_at":"2026-01-05T00:00:00Z","recall_count":3,
             "supersedes":["01a1e25a-ec51-7c4c-b9fb-cc0d9d73eee1"],
             "superseded_by":"01a1e25a-ec51-7c4c-b9fb-cc0d9d73eee2",
-            "derived_from":["01a1e25a-ec51-7c4c-b9fb-cc0d9d73eee3"],"role":"user","session":"c","turn":4,"speaker":"Ann",
-            "flags":["f"],"author":"admin","version":"01a1e25a-ec51-7c44-83b4-faad09fa2ad0","version_number":1,
-            "created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}"#;
+            "derived_from":["01a1e25a-ec51-7c4c-b9fb-cc0d9d73eee3"],"role":"user","session":"c","turn":4,
+            "speaker":"Ann","flags":["f"],"author":"admin","version":"01a1e25a-ec51-7c44-83b4-faad09fa2ad0",
+            "version_number":1,"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}"#;
         let full: Memory = serde_json::from_str(full).expect("a memory");
         let bare = Memory {
             path: None,

@@ -20,8 +20,8 @@ settings! {
         short_tokens: f64 = 16.0,
         /// Saturation at which a word counts as fully matched. Divisor.
         full: f64 = 1.2,
-        /// Factor on the weight of a query word that no memory contains. Below 1, so that a typo does not hide matches of
-        /// the other words.
+        /// Factor on the weight of a query word that no memory contains. Below 1, so that a typo does not hide matches
+        /// of the other words.
         unknown: f64 = 0.5,
 
         // Meaning: vectors.
