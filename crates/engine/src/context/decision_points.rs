@@ -1,4 +1,5 @@
-//! Decision points of an agent (seed 001), and what helps there: presets of a turn's context, as data.
+//! Decision points: presets for a turn's search at typical decisions of an agent (task, tool, approval, content,
+//! delegation), as a table.
 
 use std::collections::HashMap;
 
@@ -15,23 +16,23 @@ use crate::recall::search::SearchQuery;
 use crate::recall::{search, visibility};
 use crate::sources::episodes::EPISODES_STORE;
 
-/// One purpose and where its answers are.
+/// The preset of one decision point.
 #[derive(Debug)]
 pub struct Preset {
     pub purpose: Purpose,
-    /// What it finds, for people.
+    /// What it finds, for help texts.
     pub about: &'static str,
     pub sources: &'static [PresetSource],
-    /// Each entry says whose it is: who did something well is the answer.
+    /// Whether entries show their authors: for approval and delegation, who did it is part of the answer.
     pub shows_authors: bool,
 }
 
-/// One place to look. Empty lists do not filter.
+/// One search of a preset. Empty lists do not filter.
 #[derive(Debug)]
 pub struct PresetSource {
     pub stores: &'static [&'static str],
     pub kinds: &'static [Kind],
-    /// At least one of these beginnings of words stands in the text: what tells an outcome from small talk.
+    /// The text must contain a word that starts with one of these: outcomes and decisions rather than small talk.
     pub word_starts: &'static [&'static str],
 }
 
@@ -43,14 +44,16 @@ const fn preset_source(
     PresetSource { stores, kinds, word_starts }
 }
 
+/// Word stems of outcomes.
 const OUTCOME_WORDS: &[&str] = &[
     "complet", "finish", "done", "succe", "work", "fail", "error", "broke", "resolv", "fix", "deploy", "outcome",
     "result", "decid", "time",
 ];
+/// Word stems of decisions.
 const DECISION_WORDS: &[&str] =
     &["approv", "reject", "denied", "declin", "decid", "decision", "agreed", "budget", "sign"];
 
-/// Every purpose, in the order people are shown.
+/// All presets, in the order of help texts.
 pub const PRESETS: &[Preset] = &[
     Preset {
         purpose: Purpose::Task,
@@ -97,20 +100,22 @@ pub const PRESETS: &[Preset] = &[
     Preset {
         purpose: Purpose::Delegation,
         about: "who handled similar work, and how that ended",
-        // What all agents leave behind: one's own episodes only ever name oneself.
+        // Without episodes: an agent's own episodes name only itself.
         sources: &[preset_source(&[WORKFLOW_STEPS, AUDIT_LOG], &[], &[])],
         shows_authors: true,
     },
 ];
 
 impl Purpose {
+    /// The preset of this purpose.
     pub fn preset(self) -> &'static Preset {
-        // INVARIANT: the table has a row for each purpose; a test goes through them.
+        // INVARIANT: the table has a row for each purpose; a test checks it.
         PRESETS.iter().find(|preset| preset.purpose == self).unwrap_or(&PRESETS[0])
     }
 }
 
 impl PresetSource {
+    /// Whether a hit contains one of the word starts.
     fn matches_hit(&self, hit: &Hit) -> bool {
         let text = hit.memory.content.to_lowercase();
         let begins = |word: &str, start: &str| word.starts_with(start);
@@ -120,7 +125,7 @@ impl PresetSource {
                 .any(|word| self.word_starts.iter().any(|start| begins(word, start)))
     }
 
-    /// The caller's own filter goes before the preset's.
+    /// The caller's filter with the preset's stores and kinds where the caller names none.
     fn merge_filter(&self, caller_filter: &Filter) -> Filter {
         let stores = || self.stores.iter().map(|slug| (*slug).to_owned()).collect();
         Filter {
@@ -131,7 +136,8 @@ impl PresetSource {
     }
 }
 
-/// What a preset finds for a message, best first, each once; and what could not be done.
+/// Hits of all searches of a preset, best first, each memory once with its best score; and the warnings of the
+/// searches.
 pub(crate) fn search_for_purpose(
     engine: &Engine,
     caller: &Caller,
@@ -170,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_purpose_has_its_row() {
+    fn every_purpose_has_a_preset() {
         for purpose in Purpose::ALL {
             assert_eq!(purpose.preset().purpose, *purpose);
             assert!(!purpose.preset().sources.is_empty());

@@ -1,4 +1,4 @@
-//! Why a memory did not come: asked without leaving a trace.
+//! Diagnosis: why a memory is or is not found and shown. Nothing is counted, logged or stored.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -24,24 +24,24 @@ use crate::recall::{read, search, visibility};
 use crate::receipts::receipt::{ConsideredMemory, Receipt};
 use crate::sources::four_sources::is_near_enough;
 
-/// Why a memory that searches rank is not even weighed for a turn.
+/// Reason of a memory that a search ranks but that is not among a turn's candidates.
 const RANKED_TOO_LOW: &str =
-    "too far down: a turn weighs only the best of what is found; pin it, or ask nearer to its words";
+    "ranked too low: a turn considers only the best hits; pin the memory, or use more of its words in the message";
 
-/// What became, or would become, of one memory for one message.
+/// Outcome of one memory for one message, in a search, a context and four-source recall.
 #[derive(Clone, Debug, Serialize)]
 pub struct Diagnosis {
     pub search: HitExplanation,
-    /// As a candidate for the turn's context; `None`: it is none.
+    /// Decision of a turn's context; `None` if it is not a candidate.
     pub context: Option<ConsideredMemory>,
-    /// Why it is no candidate there.
+    /// Why it is not a candidate there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_left_out: Option<String>,
-    /// In four-source recall, in words; `None`: it is in none of the four sources.
+    /// Outcome in four-source recall, in words; `None` if its store is none of the four sources.
     pub recall: Option<String>,
 }
 
-/// A session or conversation: what is kept of it, what of that can still come, and what its turns were shown.
+/// Memories and receipts of a session or conversation.
 #[derive(Clone, Debug, Serialize)]
 pub struct SessionReport {
     pub session: String,
@@ -49,6 +49,7 @@ pub struct SessionReport {
     pub receipts: Vec<SessionReceipt>,
 }
 
+/// A memory of a session, and whether it can be recalled.
 #[derive(Clone, Debug, Serialize)]
 pub struct SessionMemory {
     pub id: MemoryId,
@@ -57,10 +58,11 @@ pub struct SessionMemory {
     pub state: State,
     pub importance_now: f64,
     pub expires_at: Option<Timestamp>,
-    /// `None`: it can be recalled.
+    /// Why it is not recalled, or soon will not be; `None` if it is.
     pub left_out: Option<String>,
 }
 
+/// Counts of one receipt of a session.
 #[derive(Clone, Debug, Serialize)]
 pub struct SessionReceipt {
     pub id: String,
@@ -68,13 +70,13 @@ pub struct SessionReceipt {
     pub tokens: usize,
     pub shown: usize,
     pub over_budget: usize,
-    /// Ranked after the last one shown.
+    /// Candidates not shown for another reason, mostly ranked below the last one shown.
     pub below: usize,
     pub skipped: Vec<String>,
 }
 
 impl Engine {
-    /// Why this memory is, or is not, found and shown for this message. Nothing is counted, logged or kept.
+    /// Why a memory is, or is not, found and shown for a message. Nothing is counted, logged or stored.
     pub fn diagnose(&self, caller: &Caller, query: &SearchQuery, id: MemoryId) -> Result<Diagnosis, Error> {
         let readable = visibility::visible_for_filter(self, caller, &query.filter)?;
         let query = SearchQuery { explain: Some(id), ..query.clone() };
@@ -94,7 +96,7 @@ impl Engine {
         Ok(Diagnosis { search, context, context_left_out, recall })
     }
 
-    /// What is kept of a session or conversation, and what its turns were shown.
+    /// Memories and receipts of a session or conversation, as far as the caller may see them.
     pub fn diagnose_session(&self, caller: &Caller, session: &str) -> Result<SessionReport, Error> {
         let readable = visibility::visible_to(self, caller)?;
         let filter = Filter { session: Some(session.to_owned()), states: State::ALL.to_vec(), ..Filter::default() };
@@ -124,7 +126,7 @@ impl Engine {
     }
 }
 
-/// What four-source recall would do with a memory.
+/// Outcome of a memory in four-source recall; `None` if its store is not a source.
 fn explain_recall(engine: &Engine, caller: &Caller, text: &str, id: MemoryId) -> Result<Option<String>, Error> {
     let memory = read::read_by_id(engine, caller, id)?;
     let Some(source) = RecallSource::from_store(&memory.store) else { return Ok(None) };
@@ -157,7 +159,7 @@ fn explain_recall(engine: &Engine, caller: &Caller, text: &str, id: MemoryId) ->
     }))
 }
 
-/// The drafts of a conversation, which live in it.
+/// Memories in a conversation's scope. The session filter misses those that were saved without a session.
 fn list_conversation_drafts(
     engine: &Engine,
     caller: &Caller,
@@ -178,7 +180,7 @@ fn list_conversation_drafts(
 fn to_session_memory(memory: &Memory, now: Timestamp) -> SessionMemory {
     let importance_now = memory.decayed_importance(now);
     let decay_reason = (importance_now < lifecycle::ARCHIVE_BELOW && memory.state == State::Active)
-        .then(|| "nobody recalled it: the next upkeep archives it".to_owned());
+        .then(|| "not recalled for long: the next upkeep archives it".to_owned());
     let reason = match memory.superseded_by {
         Some(by) if memory.state == State::Superseded => Some(format!("it is superseded by {by}")),
         _ => exclusion_reason(&Filter::default(), memory, now),

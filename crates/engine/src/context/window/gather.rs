@@ -1,4 +1,5 @@
-//! What goes into a window: skills, pinned memories, memories and chunks for the message.
+//! Collects the parts of a window before any cut: skills, pinned memories, and memories and document chunks for the
+//! message.
 
 use super::WindowRequest;
 use super::parts::{ToolResult, WindowParts};
@@ -20,18 +21,20 @@ use crate::review::promotion_notice;
 use crate::sources::knowledge;
 use crate::sources::skills::{LoadedSkills, Skill, SkippedSkill};
 
-/// Memories and chunks before anything is cut (SPEC §3).
+/// Memories and document chunks before any cut.
 const MEMORIES_MAX: usize = 5;
 const CHUNKS_MAX: usize = 5;
-/// A memory is shown up to here; a chunk is never longer.
+/// A longer memory is cut here; chunks are always shorter.
 const MEMORY_TOKENS_MAX: usize = 512;
 
+/// Collects all parts. A failed search is noted and its part stays empty.
 pub(crate) fn gather_window_parts<'a>(
     engine: &Engine,
     caller: &Caller,
     request: &'a WindowRequest,
     notes: &mut Vec<String>,
 ) -> Result<WindowParts<'a>, Error> {
+    // Recorded in the receipt; the cuts keep the window's own limit.
     let budget_tokens = Some(request.window_tokens);
     let context_request =
         ContextRequest { message: request.message.clone(), budget_tokens, ..ContextRequest::default() };
@@ -82,7 +85,7 @@ pub(crate) fn gather_window_parts<'a>(
     Ok(parts)
 }
 
-/// The request's own skills and the configured ones, or those of them that were named.
+/// The request's skills, then the configured ones, or those of them that are named. Skipped and unknown ones are noted.
 fn window_skills(engine: &Engine, request: &WindowRequest, notes: &mut Vec<String>) -> Vec<Skill> {
     let wanted = |skill: &Skill| request.skill_names.as_ref().is_none_or(|names| names.contains(&skill.name));
     let LoadedSkills { skills: configured, left_out } = engine.skills();
@@ -99,7 +102,7 @@ fn window_skills(engine: &Engine, request: &WindowRequest, notes: &mut Vec<Strin
     skills
 }
 
-/// Pinned memories, within their share of a turn's budget.
+/// Always-inject memories that fit into their share of the default budget of a turn, not of the window.
 fn window_pins(engine: &Engine, caller: &Caller, settings: &ReceiptSettings) -> Result<Vec<ContextCandidate>, Error> {
     let mut left = engine.limits().context_budget_tokens / engine.limits().always_inject_share;
     let mut pinned = Vec::new();
@@ -113,6 +116,7 @@ fn window_pins(engine: &Engine, caller: &Caller, settings: &ReceiptSettings) -> 
     Ok(pinned)
 }
 
+/// Ranked memories for the message, without the knowledge base (searched apart) and promotion notices.
 fn window_memories(engine: &Engine, caller: &Caller, request: &WindowRequest) -> Result<Vec<Hit>, Error> {
     let query = SearchQuery { text: request.message.clone(), ..SearchQuery::default() };
     let mut readable = visibility::visible_for_filter(engine, caller, &query.filter)?;
@@ -123,6 +127,7 @@ fn window_memories(engine: &Engine, caller: &Caller, request: &WindowRequest) ->
     Ok(hits)
 }
 
+/// A candidate that is shown, until a cut removes it.
 fn to_window_choice(engine: &Engine, settings: &ReceiptSettings, hit: Hit) -> ContextCandidate {
     let mut choice = turn::unshown_candidate(engine, settings, hit, "in the window".to_owned());
     choice.considered.block = Some(block_for_trust(settings, &choice.considered));
