@@ -30,7 +30,7 @@ fn exported(world: &World, db: &str) -> String {
 }
 
 #[test]
-fn a_database_moves_to_a_server_and_back() {
+fn a_database_is_copied_to_postgres_and_back() {
     let world = filled();
     let file = world.database().display().to_string();
     let (there, back) = (world.home().join("there.db"), world.home().join("back.db"));
@@ -53,7 +53,7 @@ fn a_database_moves_to_a_server_and_back() {
 }
 
 #[test]
-fn a_copy_says_what_is_wrong() {
+fn copy_reports_errors_in_source_and_target() {
     let world = filled();
     let file = world.database().display().to_string();
     let missing = world.home().join("missing.db").display().to_string();
@@ -67,7 +67,7 @@ fn a_copy_says_what_is_wrong() {
     let target = world.home().join("target.db");
     let to = target.display().to_string();
     let told = world.run("copy --from", &[&file, "--to", &to]);
-    assert!(told.exit == 0 && told.stdout.contains("both hold the same") && told.stderr.is_empty(), "{told:?}");
+    assert!(told.exit == 0 && told.stdout.contains("the databases are equal") && told.stderr.is_empty(), "{told:?}");
     if let Some(server) = server() {
         // A server that nobody prepared says what to do.
         let database = Database::empty(&server);
