@@ -57,6 +57,7 @@ pub fn open_engine(config: &Config) -> Result<Engine, Failure> {
     let settings = engine_settings(config)?;
     let clock = Arc::new(SystemClock::new(config.fixed_now()?));
     let embedder = open_embedder(config)?;
+    // Last: a wrong setting above must not create a database file.
     let backend = open_backend(config)?;
     Ok(Engine::new(backend, embedder, clock, settings))
 }

@@ -31,6 +31,7 @@ impl FromStr for Identity {
             name => Ok(identity(name.to_owned())),
         };
         match (role, name) {
+            // `admin:NAME` is an error: an admin has no name here.
             ("admin", "") => Ok(Identity::Admin),
             ("reviewer", "") => Ok(Identity::Reviewer("local".to_owned())),
             ("reviewer", _) => named(Identity::Reviewer),
@@ -99,6 +100,7 @@ pub fn build_caller(config: &Config) -> Result<Caller, Failure> {
         agent: base.agent,
         tenant,
     };
+    // The same limits as for names over REST and MCP.
     check_names(&caller, config)?;
     Ok(caller)
 }

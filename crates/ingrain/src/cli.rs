@@ -53,6 +53,7 @@ enum FrequentCommand {
     Context(context::ContextArgs),
 }
 
+// Names of the variants of `FrequentCommand`; a test compares them.
 const FREQUENT_COMMANDS: [&str; 3] = ["remember", "search", "context"];
 
 impl From<FrequentCommand> for Command {
@@ -67,6 +68,7 @@ impl From<FrequentCommand> for Command {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    // Set-up, saving and searching. The order here is the order of the help.
     /// Create the home directory, a commented config.toml and the database
     Init,
     /// Save a memory
@@ -75,12 +77,14 @@ pub enum Command {
     Search(search::SearchArgs),
     /// Build the memory block for a model's next turn within a token budget, with a receipt
     Context(context::ContextArgs),
+    // Receipts: what was shown to whom.
     /// List, show and replay receipts: the memories a turn was given, and why
     Receipt(receipt::ReceiptArgs),
     /// List the memories that reached a run
     Blame(receipt::BlameArgs),
     /// List the runs and conversations that a memory reached
     Reach(receipt::ReachArgs),
+    // Sources besides memories.
     /// List and save the turns of an agent, by session
     Episodes(episodes::EpisodesArgs),
     /// Search episodes, audit log, workflow steps and documents at once
@@ -91,10 +95,12 @@ pub enum Command {
     Workflow(recall::WorkflowArgs),
     /// Add files and folders to the knowledge base; without arguments, list its documents
     Ingest(ingest::IngestArgs),
+    // Diagnosis; writes nothing.
     /// Explain why a memory is found and shown for a query, or why not
     WhyNot(diagnose::WhyNotArgs),
     /// Show the memories of a session and the receipts of its turns
     Diagnose(diagnose::DiagnoseArgs),
+    // Single memories.
     /// Show one memory
     Read(read::ReadArgs),
     /// List memories, a page at a time
@@ -105,6 +111,7 @@ pub enum Command {
     Patch(patch::PatchArgs),
     /// Forget a memory and refuse the same text from now on; its history is kept
     Forget(forget::ForgetArgs),
+    // Proposals, reviews and their undo.
     /// Propose a memory for the whole workspace; a reviewer decides
     Propose(propose::ProposeArgs),
     /// List proposals, and approve or reject them
@@ -117,8 +124,10 @@ pub enum Command {
     Procedural(layers::ProceduralArgs),
     /// Undo the activation of a memory
     Rollback(rollback::RollbackArgs),
+    // Runs.
     /// Open, close and list runs and their working memory
     Run(run::RunArgs),
+    // Removal and its limits.
     /// Erase the text of a memory; author, time and reason are kept
     Redact(redact::RedactArgs),
     /// Erase all data of a --user, a --pipeline or a --tenant
@@ -139,10 +148,12 @@ pub enum Command {
     Inspect(memory::InspectArgs),
     /// Commands for layered memory in one group
     Memory(memory::MemoryArgs),
+    // Transfer.
     /// Export all memories to a file or folder
     Export(export::ExportArgs),
     /// Import an export or Markdown files, with the checks of a save
     Import(export::ImportArgs),
+    // Administration.
     /// Include a memory in every context
     Pin(pin::PinArgs),
     /// Include a memory in a context only if it ranks high enough
@@ -159,6 +170,7 @@ pub enum Command {
     Events(events::EventsArgs),
     /// Verify the hash chain of the event log
     Verify,
+    // Server.
     /// Serve REST, MCP and live events over HTTP
     Serve(serve::ServeArgs),
     /// Create, list, rotate and revoke keys of the server
@@ -167,6 +179,7 @@ pub enum Command {
     Mcp(mcp::McpArgs),
     /// List and create tenants
     Tenant(tenant::TenantArgs),
+    // Databases, settings and this machine.
     /// Create or update the schema of a Postgres database; needs its owner's URL
     Migrate(migrate::MigrateArgs),
     /// Copy all tenants with their whole history to another database
@@ -245,6 +258,7 @@ fn validate_flag<T: std::str::FromStr<Err = String>>(text: &str) -> Result<Strin
 impl GlobalArgs {
     /// The given flags as settings, the topmost configuration layer.
     pub fn to_settings(&self) -> Vec<(&'static str, Value)> {
+        // Keys are those of `Config`. `--json` and `--config` are no settings, `--system` is an argument of the call.
         let text = |key, value: &Option<String>| value.clone().map(|value| (key, Value::String(value)));
         let list = |key, values: &[String]| {
             let items = values.iter().cloned().map(Value::String).collect();

@@ -38,6 +38,7 @@ pub struct Config {
     pub home: PathBuf,
     /// Database: a path, `sqlite:PATH` or `postgres://…`. Empty: `ingrain.db` in `home`.
     pub db: String,
+    // Caller of this process.
     pub tenant: String,
     /// `admin`, `reviewer[:ID]`, `user:ID`, `agent:NAME` or `service:NAME`.
     #[serde(rename = "as")]
@@ -57,6 +58,7 @@ pub struct Config {
     pub revoke: Vec<String>,
     /// RFC 3339 time that fixes the clock, for tests and replays.
     pub now: String,
+    // Sections of config.toml.
     pub memory: MemorySettings,
     /// SQLite: waiting for other processes, and the index in memory.
     pub sqlite: SqliteSettings,
@@ -72,6 +74,7 @@ pub struct Config {
     pub limits: Limits,
     /// HTTP server.
     pub server: ServerConfig,
+    // Permissions and rulesets; their keys are chosen by the user.
     /// Rules of each role.
     pub roles: BTreeMap<Role, RoleRules>,
     /// Permanent grants, by principal and system.
@@ -182,6 +185,7 @@ pub struct Environment(BTreeMap<String, OsString>);
 
 impl Environment {
     pub fn from_process() -> Environment {
+        // No setting has a name that is not UTF-8, so such variables are dropped.
         let named = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value));
         Environment(std::env::vars_os().filter_map(named).collect())
     }
@@ -249,6 +253,7 @@ fn load_from(global: &GlobalArgs, environment: &Environment, must_exist: bool) -
     if let Some(name) = environment.unreadable_variable() {
         return Err(setting_layers::invalid_setting(name, "its value is not UTF-8"));
     }
+    // The home comes first: the default path of config.toml depends on it.
     let home = resolve_home(global, environment)?;
     let file = config_path(global, environment, &home);
     let defaults = Config::defaults(home, environment);
@@ -272,6 +277,7 @@ impl Config {
     }
 
     fn defaults(home: PathBuf, environment: &Environment) -> Config {
+        // `LOGNAME` is the POSIX name; some systems set only one of the two.
         let login = environment.get("USER").or_else(|| environment.get("LOGNAME")).filter(|name| !name.is_empty());
         let all_rules = || RoleRules { rules: vec![RULE_READ.to_owned(), RULE_MANAGE.to_owned()] };
         Config {
@@ -352,6 +358,7 @@ fn config_path(global: &GlobalArgs, environment: &Environment, home: &Path) -> P
     // The XDG specification says to ignore relative paths.
     let xdg = environment.get_path("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
     let user = || environment.get_path("HOME").map(|path| path.join(".config"));
+    // The first that is given: flag, variable, home, XDG.
     let chosen = global.config.clone().or_else(|| environment.get_path("INGRAIN_CONFIG"));
     chosen.unwrap_or_else(|| match xdg.or_else(user) {
         Some(base) if !chosen_home => base.join("ingrain/config.toml"),

@@ -48,6 +48,7 @@ impl Failure {
     }
 
     pub fn from_clap_error(error: &clap::Error) -> Failure {
+        // clap adds the usage line; only its prefix is removed, as `print_failure` adds its own.
         let text = error.render().to_string();
         let message = text.trim().trim_start_matches("error: ").to_owned();
         Failure::user_error("usage", message)
@@ -57,8 +58,10 @@ impl Failure {
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Refused(_) => 3,
+            // The engine reports some policy decisions as invalid input; to the user they are refusals.
             Failure::Engine(Error::Invalid { code, .. }) if is_refusal(code) => 3,
             Failure::Engine(Error::Invalid { .. } | Error::NotFound { .. } | Error::Conflict(_)) => 2,
+            // A lost race: the database is fine, the caller may try again.
             Failure::Engine(Error::Store(StoreError::Guard(_))) => 2,
             Failure::Engine(Error::Store(_)) | Failure::SystemError { .. } => 1,
             Failure::UserError { .. } => 2,

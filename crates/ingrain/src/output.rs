@@ -40,6 +40,7 @@ impl Output {
 
     /// Prints data on stdout. A closed pipe becomes [`Failure::PipeClosed`], which exits with 0.
     pub fn print_text(&self, text: &str) -> Result<(), Failure> {
+        // Not `println!`, which panics on a closed pipe.
         let mut stdout = std::io::stdout().lock();
         let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         map_write_error(stdout.write_all(text.as_bytes()))?;

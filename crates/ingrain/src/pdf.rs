@@ -49,6 +49,7 @@ pub fn extract_text(path: &Path) -> Result<String, Failure> {
 fn read_output(child: &mut Child) -> Option<Vec<u8>> {
     let stdout = child.stdout.take()?;
     let (sender, receiver) = channel();
+    // A pipe has no read timeout in std, so a thread reads and the caller waits on the channel.
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         let read = stdout.take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes);

@@ -47,6 +47,7 @@ struct FileStamp {
 
 impl SkillFolders {
     pub fn from_config(config: &Config) -> SkillFolders {
+        // The install folder comes first: of two skills with one name the first counts.
         let folders = std::iter::once(install_folder(config)).chain(config.skills.folders.iter().cloned()).collect();
         SkillFolders { folders, cache: Mutex::new(None) }
     }
@@ -62,6 +63,7 @@ impl std::fmt::Display for SkillFolders {
 impl SkillSource for SkillFolders {
     fn load_skills(&self) -> LoadedSkills {
         let files: Vec<FileStamp> = self.folders.iter().flat_map(|folder| stamp_skill_files(folder)).collect();
+        // A panic of another thread cannot leave a partial cache: it is replaced as a whole.
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(cached) = cache.as_ref().filter(|cached| cached.files == files) {
             return cached.skills.clone();

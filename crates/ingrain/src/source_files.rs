@@ -58,6 +58,7 @@ impl GatheredFiles {
         }
         let folder = whole.parent().and_then(name);
         let address = folder.into_iter().chain(name(&whole)).collect::<Vec<_>>().join("/");
+        // A file named on the command line is ingested whatever its extension.
         let format = document_format(path).unwrap_or(DocumentFormat::Text);
         let (file, is_pdf) = (path.to_owned(), is_pdf(path));
         self.sources.push(SourceFile { file, address, format, is_pdf, is_explicit: true });

@@ -29,6 +29,7 @@ impl Write for LogWriter {
         let mut stderr = io::stderr().lock();
         if !has_room(&stderr) {
             LOST_LINES.fetch_add(1, Ordering::Relaxed);
+            // Reported as written: an error would make the subscriber print to the same stalled stderr.
             return Ok(line.len());
         }
         let lost = LOST_LINES.swap(0, Ordering::Relaxed);

@@ -19,6 +19,7 @@ use crate::text_io::{read_content, read_stdin, read_text_file};
 
 /// Flags for a turn; rejected together with `--window`.
 const TURN_ONLY_FLAGS: [&str; 15] = [
+    // Ids of clap, with all fields of `FilterArgs`.
     "message", "budget", "max", "format", "store", "scope", "layer", "kind", "tag", "state", "trust", "since", "until",
     "prefix", "as_of",
 ];
@@ -84,6 +85,7 @@ impl ContextArgs {
         };
         let mut context = job.session.engine.context(&job.session.caller, &request)?;
         confirm_receipt(job, &mut context.receipt, &mut context.skipped);
+        // Both JSON formats answer JSON with and without `--json`.
         match self.format {
             ContextFormat::Messages => {
                 let (messages, receipt) = (context.to_messages(&message), &context.receipt);

@@ -99,6 +99,7 @@ fn render_report(output: &Output, done: &CopyView) -> String {
         };
         vec![table.table.to_owned(), table.rows_from.to_string(), short(&table.sha256_from), verdict]
     };
+    // Empty tables are left out for people; `--json` lists all.
     let filled = done.tables.iter().filter(|table| table.rows_from > 0 || table.rows_to > 0);
     let table = output.render_table(&["table", "rows", "sha256", ""], filled.map(row));
     let verdict = match done.equal {

@@ -53,6 +53,7 @@ pub fn run(loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
         check_summaries(config),
         check_classifier(config),
     ];
+    // Last: the checks above explain why a database may not open.
     checks.extend(check_database(config));
     if let Ok(path) = assemble::database_path(config) {
         checks.extend([check_permissions(&config.home, &path), check_disk(&path)]);
@@ -93,7 +94,7 @@ fn check_settings(loaded: &LoadedConfig) -> Check {
 
 fn check_clock(config: &Config) -> Check {
     use engine::ports::Clock;
-    /// Before the first release: a clock that shows less is wrong.
+    /// Before the first release; an earlier clock is wrong.
     const EARLIEST: &str = "2026-01-01T00:00:00Z";
     match config.fixed_now() {
         Err(failure) => failed_check("clock", &failure),
@@ -115,6 +116,7 @@ fn check_clock(config: &Config) -> Check {
 fn check_embedder(config: &Config) -> Check {
     let opened = assemble::open_embedder(config);
     let detail = opened.and_then(|embedder| {
+        // One real call: opening an endpoint does not contact it.
         let made = embedder.embed(&["a test sentence"]);
         let vectors = made.map_err(|error| Failure::system_error("embed.unavailable", error.to_string()))?;
         let dimensions = vectors.first().map_or(0, Vec::len);
@@ -164,6 +166,7 @@ fn check_summaries(config: &Config) -> Check {
 
 fn check_classifier(config: &Config) -> Check {
     let model = &config.scanner.classifier_model;
+    // Sends one harmless sentence, to see whether the endpoint answers.
     let answer = assemble::engine_settings(config)
         .map(|settings| settings.classifier.map(|classifier| classifier.is_order("the retry budget is three")));
     match answer {
@@ -248,6 +251,7 @@ fn check_pages(damage: Result<Vec<String>, StoreError>) -> Check {
 fn check_permissions(home: &Path, database: &Path) -> Check {
     let open_to_others = |path: &Path| {
         let mode = std::fs::metadata(path).ok()?.permissions().mode();
+        // Any right of the group or of others.
         (mode & 0o077 != 0).then(|| format!("{} has mode {:o}", path.display(), mode & 0o777))
     };
     let found: Vec<String> = [home, database].into_iter().filter_map(open_to_others).collect();
@@ -265,6 +269,7 @@ fn check_disk(database: &Path) -> Check {
     let folder = database.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match rustix::fs::statvfs(folder) {
         Ok(room) => {
+            // Blocks available to users, not those reserved for root.
             let free = room.f_bavail.saturating_mul(room.f_frsize);
             match free < FREE_BYTES_MIN {
                 true => warning_check("disk", format!("{free} bytes free"), "free some disk space before saves fail"),

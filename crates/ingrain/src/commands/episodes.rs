@@ -130,6 +130,7 @@ impl AddTurnsArgs {
         for part in turns.chunks(job.session.engine.settings.limits.list_max) {
             answers.extend(job.session.engine.remember_turns(caller, &session, part)?);
         }
+        // A single turn is answered like `remember`; a file with counts and one entry per turn.
         match answers.as_slice() {
             [Remembered::Refused(refusal)] if alone => Err(refusal.clone().into()),
             [Remembered::Saved(saved)] if alone => {

@@ -38,6 +38,7 @@ impl EventsArgs {
         let wanted =
             |event: &Event| self.name.as_deref().is_none_or(|name| event.happening.name.as_str().starts_with(name));
         let (engine, caller) = (&job.session.engine, &job.session.caller);
+        // `--after` pages forward from a number; without it the newest entries, still oldest first.
         let (events, read_to) = match self.after {
             Some(after) => engine.events(caller, after, limit, wanted)?,
             None => engine.latest_events(caller, limit, wanted)?,

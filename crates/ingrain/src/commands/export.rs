@@ -78,6 +78,7 @@ impl ExportArgs {
         let path = match &self.output {
             Some(path) => std::path::absolute(path).map_err(|error| write_failure(path, &error))?,
             None => {
+                // Microseconds, so that two exports in one second have different names.
                 let name = job.session.engine.clock.now().strftime("%Y%m%dT%H%M%S%.6fZ").to_string();
                 let name = name + self.format.file_extension().unwrap_or_default();
                 std::path::absolute(home.join("exports")).map_err(|error| write_failure(home, &error))?.join(name)
@@ -117,6 +118,7 @@ fn export_to_file(
     path: &Path,
     progress: &mut ProgressCounter<'_>,
 ) -> Result<Counts, Failure> {
+    // In the same folder, so that the rename is atomic.
     let unfinished = path.with_extension("unfinished");
     let counts = write_pieces(job, layout, stores, &unfinished, progress).and_then(|counts| {
         std::fs::rename(&unfinished, path).map(|()| counts).map_err(|error| write_failure(&unfinished, &error))
@@ -212,6 +214,7 @@ impl ImportArgs {
             _ if self.path.is_dir() => self.import_markdown(job, &mut done, &mut progress)?,
             Some("md") => self.import_markdown(job, &mut done, &mut progress)?,
             Some("jsonl" | "ndjson") => self.import_lines(job, &mut done, &mut progress)?,
+            // Any other file is tried as a JSON export.
             _ => self.import_json(job, &mut done, &mut progress)?,
         }
         progress.finish();
@@ -229,6 +232,7 @@ impl ImportArgs {
             }
             text
         })?;
+        // Exit 3 although the other memories were imported: a script must notice the refused ones.
         if done.refused.is_empty() { Ok(()) } else { Err(Failure::REFUSAL_REPORTED) }
     }
 
@@ -296,6 +300,7 @@ impl ImportArgs {
         }
         files.sort();
         for file in &files {
+            // The first folder below the given path names the store.
             let folder = file.strip_prefix(&self.path).ok().and_then(|below| below.components().next());
             let folder = folder
                 .map(|part| part.as_os_str().to_string_lossy().into_owned())
@@ -304,6 +309,7 @@ impl ImportArgs {
             let text = crate::text_io::read_text_file(file)?;
             let before = done.refused.len();
             job.session.engine.import_markdown(&job.session.caller, &store, &text, done)?;
+            // Adds the file name to the refusals of this file.
             for refused in &mut done.refused[before..] {
                 refused.what = format!("{} ({})", file.display(), refused.what);
             }

@@ -55,6 +55,7 @@ fn parse_states(word: &str) -> Result<StateList, String> {
         "all" => Ok(State::ALL),
         word => {
             let state: State = word.parse().map_err(|error: engine::model::error::Error| format!("{error}, all"))?;
+            // A slice, not a `Vec`: clap gives nested `Vec`s a meaning of their own.
             let at = State::ALL.iter().position(|known| *known == state).unwrap_or_default();
             Ok(&State::ALL[at..=at])
         }

@@ -76,6 +76,7 @@ fn render_changes(output: &Output, before: Option<&Version>, version: &Version) 
         let (old, new) = (&before.memory, &version.memory);
         text += &format!("  {}, {} → {}, {}\n", old.state, old.trust, new.state, new.trust);
     }
+    // Line diff; stored content rarely ends with a newline, hence no hint about it.
     let diff = TextDiff::from_lines(old, &version.memory.content);
     let unified = diff.unified_diff().missing_newline_hint(false).to_string();
     for line in unified.lines() {

@@ -101,6 +101,7 @@ impl IngestArgs {
                 status,
                 ..build_document_text(job, source, text, &taken)?
             };
+            // Taken even if the file is refused below, so that no other file of this run gets the address.
             taken.insert(given.path.clone());
             match job.session.engine.ingest(&job.session.caller, &given) {
                 // Also skipped: a file with invalid content, or one that another process ingested meanwhile.
@@ -203,6 +204,7 @@ fn print_ingested(job: &Job<'_>, done: &[IngestReport], left_out: &[String]) -> 
         }
         text
     })?;
+    // Exit 3 although the other chunks were saved: a script must notice the refused ones.
     if refused == 0 { Ok(()) } else { Err(Failure::REFUSAL_REPORTED) }
 }
 
@@ -226,6 +228,7 @@ fn install_skills(job: &Job<'_>, folders: &[PathBuf]) -> Result<(), Failure> {
     }
     if installed.is_empty() {
         return Err(match refused.first() {
+            // A secret is a refusal (exit 3), any other problem of the file a usage error (exit 2).
             Some(out) if out.code == "safety.secret_found" => {
                 Refusal::new("safety.secret_found", format!("`{}`: {}", out.file, out.why)).into()
             }
@@ -245,6 +248,7 @@ fn install_skills(job: &Job<'_>, folders: &[PathBuf]) -> Result<(), Failure> {
 }
 
 fn list_documents(job: &Job<'_>) -> Result<(), Failure> {
+    // All pages: the listing has no `--after`.
     let (mut documents, mut paging) = (Vec::new(), Paging::default());
     loop {
         let RecordPage { items, next } = job.session.engine.documents(&job.session.caller, &paging)?;

@@ -44,6 +44,7 @@ pub fn run(loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
         Failure::system_error("init.unwritable", format!("cannot make `{}`: {error}", path.display()))
     };
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home).map_err(|error| unwritable(home, &error))?;
+    // `create_new` is atomic: a file created by another process is not overwritten.
     let written = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&loaded.file) {
         Ok(mut file) => file.write_all(CONFIG_TEMPLATE.as_bytes()).map(|()| true),
         // An existing file is never changed.
@@ -51,6 +52,7 @@ pub fn run(loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
         Err(error) => Err(error),
     };
     let written = written.map_err(|error| unwritable(&loaded.file, &error))?;
+    // Creates the database and the default tenant.
     let session = Session::open(config)?;
     let health = session.engine.database().health()?;
     let client = mcp_client_config(loaded)?;

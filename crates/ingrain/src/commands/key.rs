@@ -67,6 +67,7 @@ struct CreateKeyArgs {
 
 impl CreateKeyArgs {
     fn to_rights(&self) -> KeyRights {
+        // `--for` sets the role and fixes its name; `--may-set` allows others in headers.
         let named = |role, agent: Option<&String>, user: Option<&String>| KeyRights {
             agent: agent.cloned(),
             user: user.cloned(),

@@ -30,8 +30,10 @@ pub struct McpArgs {
 
 impl McpArgs {
     pub fn run(self, loaded: &LoadedConfig) -> Result<(), Failure> {
+        // Stdout carries the protocol, so the log goes to stderr; errors only.
         let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(LevelFilter::ERROR);
         log.with_ansi(false).with_target(false).try_init().map_err(|error| mcp_failure(&error))?;
+        // An explicit `--as` wins over the name that the client sends.
         let chosen = loaded.is_set("as");
         let named_by_client = self.agent.is_none() && !chosen;
         let session = Session::open(&agent_config(&loaded.config, self.agent, chosen))?;
@@ -71,6 +73,7 @@ fn agent_config(config: &Config, agent: Option<String>, chosen: bool) -> Config 
         // Saves of unattended callers are limited per run; a session without a run id gets its own.
         config.run = SystemClock::new(None).fresh_id().to_string();
     }
+    // Each session is its own conversation, so that drafts of different sessions stay apart.
     if config.conversation.is_empty() {
         config.conversation = SystemClock::new(None).fresh_id().to_string();
     }

@@ -63,6 +63,7 @@ pub fn print_proposal(job: &Job<'_>, proposed: ProposalOutcome) -> Result<(), Fa
             let view = json!({
                 "status": review.state,
                 "review_item_id": review.id,
+                // The proposed memory, or the source if the proposal creates none.
                 "record_id": review.candidate.or_else(|| review.sources.first().map(|source| source.memory)),
                 "new": new,
                 "review": review,

@@ -84,6 +84,7 @@ fn render_recalled(output: &Output, recalled: &RecallResults) -> String {
     let mut text = String::new();
     for (rank, found) in recalled.recollections.iter().enumerate() {
         let head = format!("{}. {}", rank + 1, found.title.as_deref().map(one_line).unwrap_or_default());
+        // Same spelling as in JSON.
         let source = serde_json::to_value(found.source).ok().and_then(|word| word.as_str().map(str::to_owned));
         text += &format!(
             "{}  {}\n   {}\n   {}\n",

@@ -82,6 +82,7 @@ pub struct EraseArgs {
 impl EraseArgs {
     pub fn run(self, job: &Job<'_>) -> Result<(), Failure> {
         let what = match job.global.erase_targets() {
+            // The narrowest target wins: beside `--user` the flag `--tenant` only selects the tenant.
             (Some(user), _, _) => EraseTarget::User(user),
             (None, Some(pipeline), _) => EraseTarget::Pipeline(pipeline),
             (None, None, Some(tenant)) if self.yes => EraseTarget::Tenant(tenant),

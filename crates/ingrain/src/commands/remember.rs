@@ -123,15 +123,18 @@ impl RememberArgs {
             layer: self.layer,
             title: self.title,
             recall_hint: self.hint,
+            // `None` keeps the tags of the memory at the path; an empty list would remove them.
             tags: (!self.tag.is_empty()).then_some(self.tag),
             metadata: parse_metadata(&self.metadata)?,
             confidence: self.confidence,
             importance: self.importance,
+            // The flag only turns it on; `unpin` turns it off.
             always_inject: self.always_inject.then_some(true),
             expires_at: expires.transpose()?,
             verify_by: verify_by.transpose()?,
             ttl: self.ttl,
             role: self.role,
+            // `--turn-session` files the turn under another session than that of the call.
             session: self.turn_session.or_else(|| caller.session.clone()),
             turn: self.turn,
             speaker: self.speaker,
@@ -166,6 +169,7 @@ fn default_store(caller: &Caller, system: Option<&str>) -> Result<String, Failur
 impl EvidenceArgs {
     /// Pairs the n-th `--evidence` with the n-th `--tool-call`; further tool calls become pieces of their own.
     pub fn into_evidence(self, caller: &Caller) -> Vec<Evidence> {
+        // Default kind by role: people state, programs observe.
         let kind = self.evidence_kind.unwrap_or(match caller.role {
             Role::Admin | Role::Reviewer => EvidenceKind::AdminEntry,
             Role::User => EvidenceKind::UserStatement,

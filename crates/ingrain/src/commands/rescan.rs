@@ -38,6 +38,7 @@ pub fn run(job: &Job<'_>, propose: bool) -> Result<(), Failure> {
             let version = finding.version.to_string();
             vec![memory, version, finding.store.clone(), field, rule, severity, review(finding)]
         };
+        // Several findings of one memory share a review.
         let waiting: HashSet<_> = findings.iter().filter_map(|finding| finding.review).collect();
         let totals = format!(
             "{}, {}, {proposed} proposed now, {} (`ingrain review list --action redact`)",

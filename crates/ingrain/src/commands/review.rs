@@ -144,6 +144,7 @@ fn render_reviews(output: &Output, reviews: &[Review]) -> String {
 
 fn print_review(job: &Job<'_>, seen: &ReviewView) -> Result<(), Failure> {
     let impact = job.session.engine.review_impact(&job.session.caller, seen)?;
+    // A compaction replaces several memories; the diff shows the first.
     let before = seen.current_memories.first().map(|memory| memory.content.as_str()).unwrap_or_default();
     let after = seen.proposed.as_ref().map(|memory| memory.content.as_str()).unwrap_or_default();
     let diff = TextDiff::from_lines(before, after).unified_diff().header("now", "proposed").to_string();
@@ -188,6 +189,7 @@ fn print_review(job: &Job<'_>, seen: &ReviewView) -> Result<(), Failure> {
 impl DecisionArgs {
     fn run(self, job: &Job<'_>, approve: bool) -> Result<(), Failure> {
         let (engine, caller) = (&job.session.engine, &job.session.caller);
+        // One id is answered with the decision itself, several with counts.
         if let ([id], false) = (self.ids.as_slice(), self.all) {
             let decided = match approve {
                 true => engine.approve(caller, id, self.comment.as_deref())?,
@@ -199,6 +201,7 @@ impl DecisionArgs {
         let done = engine.decide_all(caller, &ids, approve, self.comment.as_deref())?;
         let left = !done.not_decided.is_empty();
         job.output.print_answer(&done, || render_bulk(job.output, &done))?;
+        // Exit 2 if any id was not decided; each is listed with its reason.
         if left { Err(Failure::AlreadyReported(2)) } else { Ok(()) }
     }
 }

@@ -132,6 +132,7 @@ impl ScanArgs {
             let text = if file == Path::new("-") { read_stdin()? } else { read_text_file(file)? };
             let (verdict, findings) = self.judge_text(&text, inspect)?;
             let name = file.display().to_string();
+            // For people file by file; with `--json` one value at the end.
             if !output.json {
                 output.print_text(&render_findings(output, &name, &text, verdict, &findings))?;
             }
@@ -155,6 +156,7 @@ impl ScanArgs {
         };
         let mut answers = BufWriter::new(std::io::stdout().lock());
         let mut malformed = 0_u64;
+        // Split by bytes: invalid UTF-8 is then one malformed line and does not end the scan.
         for (at, line) in BufReader::new(reader).split(b'\n').enumerate() {
             let line = line.map_err(unreadable)?;
             if line.trim_ascii().is_empty() {
@@ -197,6 +199,7 @@ fn render_findings(output: &Output, name: &str, text: &str, verdict: &str, findi
     let tone = if verdict == "clean" { Tone::Good } else { Tone::Bad };
     let mut lines = format!("{}: {}\n", escape_controls(name), output.paint(tone, verdict));
     for finding in findings {
+        // Offsets are bytes; the line and column shown count characters.
         let before = &text[..text.floor_char_boundary(finding.start)];
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;

@@ -70,6 +70,7 @@ impl SearchArgs {
             |_| Failure::user_error("usage", "`--explain` takes the id of a memory").with_hint("`--explain=ID`");
         match self.explain.as_deref() {
             None => Ok(None),
+            // `--explain` without `=`: the first word is the id if it parses as one.
             Some("") if self.words.len() > 1 => {
                 let id = self.words[0].parse().ok();
                 if id.is_some() {

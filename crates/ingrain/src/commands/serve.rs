@@ -72,6 +72,7 @@ impl ServeArgs {
         let Session { engine, caller } = Session::open(&cap_database_wait(config))?;
         // Loads the skills now, so that unreadable ones are logged at the start and not at the first turn.
         engine.skills();
+        // With `--local` no key is needed, so none is created.
         let admin_key = if self.local { None } else { create_first_key(&engine, caller.tenant)? };
         let address = SocketAddr::new(host, self.port.unwrap_or(settings.port));
         let settings = ServerConfig {
@@ -80,6 +81,7 @@ impl ServeArgs {
             local: self.local.then_some(caller),
             ..settings.clone()
         };
+        // Path or server of the database, for the start message.
         let data = engine.database().health()?.location;
         let report_start = |bound: SocketAddr| {
             let docs = format!("http://{bound}/docs");

@@ -46,6 +46,7 @@ impl TenantArgs {
         let engine = assemble::open_engine(config)?;
         match self.command {
             TenantCommand::List => {
+                // The default tenant always exists; on a new database it is created here.
                 engine.start_tenant("default")?;
                 let view = TenantsView { tenants: engine.tenants()? };
                 let row = |TenantStatus { tenant, erased_at }: &TenantStatus| {

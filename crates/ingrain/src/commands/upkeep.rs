@@ -10,6 +10,7 @@ pub fn run(job: &Job<'_>) -> Result<(), Failure> {
     let upkeep = UpkeepOptions::default();
     let done = job.session.engine.upkeep_now(&job.session.caller, upkeep)?;
     let warning = missing_vectors_warning(&done, upkeep);
+    // The report has no warnings of its own; an unreachable embedder is one.
     let mut view = json!(done);
     if let (Some(view), Some(warning)) = (view.as_object_mut(), &warning) {
         view.insert("warnings".to_owned(), json!([warning]));

@@ -62,6 +62,7 @@ impl Layers {
             .map_err(|error: toml::de::Error| invalid_setting(&name, &describe_toml_error(&error, text)))?;
         let known: BTreeMap<String, Value> = collect_leaves(&self.merged).into_iter().collect();
         for (key, value) in collect_leaves(&table) {
+            // Checked before merging, to report the expected type in words instead of in terms of serde.
             if let Some(expected) = known.get(&key).and_then(|like| describe_mismatch(&key, like, &value)) {
                 let instead =
                     if SECRET_KEYS.contains(&key.as_str()) { String::new() } else { format!(", not `{value}`") };
@@ -83,12 +84,14 @@ impl Layers {
             return Ok(self);
         }
         let known = collect_leaves(&self.merged);
-        let odd = |name: &&str| is_unknown_setting(name, &known) && !is_kubernetes_variable(name);
-        if let Some(name) = environment.names().find(odd) {
+        let is_misspelt = |name: &&str| is_unknown_setting(name, &known) && !is_kubernetes_variable(name);
+        if let Some(name) = environment.names().find(is_misspelt) {
             return Err(unknown_setting(name, &known));
         }
+        // Only known keys are looked up: user-chosen names, such as grants, can be set in the file only.
         for (key, value) in known {
             let aliases = ALIASES.iter().filter(|(aliased, _)| *aliased == key).map(|(_, name)| (*name).to_owned());
+            // The `INGRAIN_` name comes last, so that it wins over an alias.
             for name in aliases.chain([variable_name(&key)]) {
                 let is_cluster_address = |text: &str| CLUSTER_ADDRESSES.iter().any(|scheme| text.starts_with(scheme));
                 let Some(text) = environment.get(&name).filter(|text| !is_cluster_address(text)) else { continue };
@@ -118,6 +121,7 @@ impl Layers {
     }
 
     pub(super) fn settings(&self) -> Vec<Setting> {
+        // An empty secret is shown as empty, so that the user sees that it is not set.
         let setting = |(key, value): (String, Value)| {
             // A URL with user info may contain a password.
             let is_secret =
@@ -145,6 +149,7 @@ impl Layers {
         let Some(last) = steps.pop() else { return };
         for step in steps {
             let entry = table.entry(step).or_insert_with(|| Value::Table(Table::new()));
+            // A plain value in place of a section; deserialization reports it.
             if !entry.is_table() {
                 *entry = Value::Table(Table::new());
             }
@@ -207,6 +212,7 @@ fn parse_value(like: &Value, text: &str) -> Option<Value> {
         }),
         Value::Integer(_) => Value::Integer(text.parse().ok()?),
         Value::Float(_) => Value::Float(text.parse().ok()?),
+        // A list is written as in TOML or separated by commas.
         Value::Array(_) if text.starts_with('[') => {
             let mut table = format!("list = {text}").parse::<Table>().ok()?;
             table.remove("list").filter(Value::is_array)?
@@ -238,6 +244,7 @@ fn describe_mismatch(key: &str, like: &Value, value: &Value) -> Option<String> {
 /// Whether the variable is named like a setting of a known section but sets nothing. Sections with user-chosen names
 /// are exempt.
 fn is_unknown_setting(name: &str, known: &[(String, Value)]) -> bool {
+    // Sections whose keys the user chooses.
     const OPEN: &[&str] = &["RULESETS", "GRANTS", "KNOWLEDGE_CATEGORIES", "SERVER_TOKEN_ROLES"];
     let Some(rest) = name.strip_prefix(ENV_PREFIX) else { return false };
     let sections = known.iter().filter_map(|(key, _)| key.split_once('.')).map(|(section, _)| section);

@@ -160,6 +160,7 @@ pub fn generate_memory(tenant: TenantId, number: usize, conversations: usize) ->
         content,
         ..Draft::default()
     };
+    // Half of the memories are shared, half private, as in a real workspace.
     match number % 2 {
         0 => (Caller::admin(tenant), Draft { store: "workspace_runbooks".to_owned(), ..draft }),
         _ => {

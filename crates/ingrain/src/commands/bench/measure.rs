@@ -78,6 +78,7 @@ impl Meter {
         let operations = self.times.len();
         let each = |total: Duration| total.as_secs_f64() * 1e3 / operations.max(1) as f64;
         let at = |share: f64| {
+            // Index of the quantile, clamped so that 1.0 is the slowest operation.
             let place = ((operations as f64 * share) as usize).min(operations.saturating_sub(1));
             self.times.get(place).map_or(0.0, |time| time.as_secs_f64() * 1e3)
         };

@@ -203,6 +203,7 @@ fn run_retrieval(config: &Config, output: &Output, set: &retrieval::RetrievalSet
 /// Opens a session on an empty database; an error if it has tenants.
 fn open_empty(config: &Config, db: &str) -> Result<Session, Failure> {
     let config = Config { db: db.to_owned(), tenant: "default".to_owned(), ..config.clone() };
+    // Checked with a bare engine: `Session::open` would create the default tenant.
     match open_engine(&config)?.database().list_tenants()?.is_empty() {
         true => Session::open(&config),
         false => Err(Failure::user_error("bench.occupied", "the database is not empty, and a bench would fill it")
@@ -284,6 +285,7 @@ fn measure_reviews(session: &Session, count: usize) -> Result<Vec<Figures>, Fail
             ProposalOutcome::Refused(refusal) => return Err(refusal.into()),
         }
     }
+    // One measured operation: the bulk decision.
     let mut deciding = Meter::start(1);
     let decided = deciding.time_operation(|| engine.decide_all(&session.caller, &ids, true, None))?;
     if decided.decided != count as u64 {

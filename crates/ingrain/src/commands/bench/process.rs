@@ -42,6 +42,7 @@ impl Process {
     pub fn start(place: &TempHome, words: &[&str]) -> Result<Process, Failure> {
         let program = std::env::current_exe().map_err(process_failure)?;
         let mut command = Command::new(program);
+        // Without the variables of this shell, which could configure another database.
         command.args(words).env_clear().env("INGRAIN_HOME", place.path()).env("USER", "bench");
         // All calls come from one principal; its rate limit must not affect the measurement.
         for limit in ["RATE_PER_SECOND", "RATE_BURST"] {

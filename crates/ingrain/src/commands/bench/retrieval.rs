@@ -185,6 +185,7 @@ fn save_collection(engine: &Engine, tenant: TenantId, collection: &Collection) -
         };
         let draft = Draft {
             store: STORE.to_owned(),
+            // Empty content would be refused, and the turn would be missing from the order.
             content: if content.trim().is_empty() { "-".to_owned() } else { content },
             session: Some(session_name(turn)),
             turn: u32::try_from(number).ok(),
@@ -231,6 +232,7 @@ fn measure_queries(
     for collection in &set.collections {
         let caller = Caller::agent(tenant, "bench").in_conversation(&collection.id);
         let engine = engine.with_clock(Arc::new(SystemClock::new(last_turn_time(collection))));
+        // Questions without gold answers cannot be scored.
         for question in collection.queries.iter().filter(|question| !question.gold.is_empty()) {
             let query = SearchQuery {
                 text: question.text.clone(),
@@ -272,6 +274,7 @@ impl QualitySums {
             *sum += found.iter().take(cut).filter(|id| is_gold(id)).count() as f64 / gold.len() as f64;
         }
         self.mrr += found.iter().position(is_gold).map_or(0.0, |at| 1.0 / (at + 1) as f64);
+        // Binary relevance: the gain of a hit is 1/log2(rank + 1).
         let gain = |at: usize| 1.0 / ((at + 2) as f64).log2();
         let got: f64 = found.iter().take(10).enumerate().filter(|(_, id)| is_gold(id)).map(|(at, _)| gain(at)).sum();
         let ideal: f64 = (0..gold.len().min(10)).map(gain).sum();

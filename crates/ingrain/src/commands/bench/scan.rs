@@ -67,6 +67,7 @@ const FIRST_NOTE: &str = "Runbook: drain the queue, then restart the billing wor
 
 pub fn run(output: &Output, files: &[PathBuf]) -> Result<(), Failure> {
     let begun = cpu_time();
+    // First scan of this process, before any text is read.
     drop(std::hint::black_box(safety::inspect(FIRST_NOTE)));
     let start_up_ms = cpu_time().saturating_sub(begun).as_secs_f64() * 1e3;
     let mut groups = TextGroups::new();
@@ -79,6 +80,7 @@ pub fn run(output: &Output, files: &[PathBuf]) -> Result<(), Failure> {
     for tally in &by_kind {
         tiers.entry((kind_family(&tally.kind), &tally.tier)).or_default().add(tally);
     }
+    // Totals by family and tier, computed from the sums and not from the shares.
     let by_tier = tiers.into_iter().map(|((kind, tier), tally)| tally.with_shares(kind, tier)).collect();
     let report = ScanReport { bench: "scan", rules_version: RULES_VERSION, start_up_ms, by_tier, by_kind };
     output.print_answer(&report, || render_report(output, &report))

@@ -31,6 +31,7 @@ pub(super) fn run(
 fn measure_one_conversation(session: &Session, queries: usize) -> Result<Figures, Failure> {
     let agent = corpus::conversation_agent(session.caller.tenant, 1);
     let own = Filter { stores: vec!["conversation_memory".to_owned()], ..Filter::default() };
+    // Warm-up for this caller; the result is dropped.
     measure_searches_by(session, &agent, &own, 0..WARM_UP)?;
     measure_searches_by(session, &agent, &own, WARM_UP..WARM_UP + queries)
 }
@@ -62,7 +63,9 @@ fn measure_vector_finds(session: &Session, queries: usize) -> Result<Option<Figu
     let engine = &session.engine;
     let readable = engine.readable_by(&session.caller)??;
     let limits = &engine.settings.limits;
+    // As many candidates as a real search fetches.
     let pool = (limits.results_default * limits.overfetch).max(limits.pool_min);
+    // Vectors are made before measuring.
     let find = |number: usize| {
         let vectors = engine.embedder.embed(&[&corpus::generate_query(number)]).ok()?;
         let vector = Vector::quantise(vectors.first()?)?;

@@ -140,6 +140,7 @@ impl ServerAccess {
 
     pub(super) fn open_connection(&self) -> Result<HttpConnection, Failure> {
         let socket = TcpStream::connect(&self.address).map_err(process_failure)?;
+        // Without Nagle, whose delay would hide the time of the server.
         socket.set_nodelay(true).map_err(process_failure)?;
         Ok(HttpConnection { reader: BufReader::new(socket), head: self.request_headers() })
     }
@@ -178,6 +179,7 @@ impl ServerAccess {
 
     /// Number of events sent, and number of missing ones over all streams.
     fn measure_streams(&self, streams: usize) -> Result<(usize, usize), Failure> {
+        // One thread, to leave the other cores to the server.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         runtime.map_err(process_failure)?.block_on(async {
             let (ready, mut opened) = mpsc::channel(streams);
@@ -185,6 +187,7 @@ impl ServerAccess {
             let follow =
                 |_| tokio::spawn(follow_events(self.address.clone(), self.request_headers(), ready.clone(), sent));
             let followers: Vec<_> = (0..streams).map(follow).collect();
+            // All streams must be subscribed before the first event.
             for _ in 0..streams {
                 opened.recv().await.ok_or_else(|| process_failure("a stream did not open"))?;
             }
@@ -192,6 +195,7 @@ impl ServerAccess {
             let saving = tokio::task::spawn_blocking(move || {
                 let begun = Instant::now();
                 (0..sent).try_for_each(|number| {
+                    // Fixed rate: a slow save does not shift the later ones.
                     let due = Duration::from_secs_f64(number as f64 / EVENTS_PER_SECOND as f64);
                     std::thread::sleep(due.saturating_sub(begun.elapsed()));
                     connection.save_memory(&format!("event {number}"))

@@ -92,6 +92,7 @@ fn measure_upkeep(
     if done(&report) < due {
         return Err(Failure::system_error("bench.upkeep", format!("{} of {due} {word}", done(&report))));
     }
+    // Upkeep works in short transactions; the longest one is how long a save may have to wait.
     let longest = Figures {
         operations: usize::try_from(report.transactions).unwrap_or(usize::MAX),
         wall_ms_max: report.longest.as_secs_f64() * 1e3,
@@ -124,6 +125,7 @@ fn measure_disk(session: &Session, stop: &AtomicBool, every: Duration) -> Result
         meter
             .time_operation(|| file.write_all(&[0; PAGE_BYTES]).and_then(|()| file.sync_data()))
             .map_err(process_failure)?;
+        // Nothing unparks this thread; the call only sleeps.
         std::thread::park_timeout(every);
     }
     std::fs::remove_file(&path).map_err(process_failure)?;

@@ -46,6 +46,7 @@ pub(super) const CASES: &[Case] = &[
                 "THE SIDE DOOR OPENS WITH ZANZIBARQUUX 4711",
                 "the  side\tdoor\nopens with zanzibarquux 4711",
                 "The side door, opens with: \u{201c}zanzibarquux\u{201d} (4711)!",
+                // Full-width letters, zero-width characters, accents and Cyrillic look-alikes.
                 "Ｔｈｅ ｓｉｄｅ ｄｏｏｒ ｏｐｅｎｓ ｗｉｔｈ ｚａｎｚｉｂａｒｑｕｕｘ ４７１１",
                 "The side d\u{200b}oor ope\u{ad}ns with zanzi\u{200d}barquux 4711",
                 "Thé sidé door opens with zanzibarquüx 4711",

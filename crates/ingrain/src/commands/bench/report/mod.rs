@@ -101,6 +101,7 @@ pub fn run(args: &ReportArgs, global: &GlobalArgs, output: &Output) -> Result<()
         Failure::user_error("bench.out", format!("cannot write to `{}`: {error}", args.out.display()))
     };
     std::fs::create_dir_all(&args.out).map_err(unwritable)?;
+    // After the folder exists: measuring takes minutes and must not fail at the end.
     let mut measured = measure_all(args, global, output)?;
     let target = args.out.join("benchmarks.md");
     let earlier_page = std::fs::read_to_string(&target).unwrap_or_default();
@@ -149,6 +150,7 @@ impl BenchRunner<'_> {
     fn build_command(&self, words: &[&str]) -> Result<Command, Failure> {
         let mut command = Command::new(std::env::current_exe().map_err(process_failure)?);
         command.args(words).arg("--json").stdin(Stdio::null());
+        // Only these two: the database of each measurement is its own.
         let settings = [("--home", &self.global.home), ("--config", &self.global.config)];
         for (flag, value) in settings.iter().filter_map(|(flag, value)| Some((flag, value.as_ref()?))) {
             command.arg(flag).arg(value);

@@ -118,12 +118,14 @@ struct LogScale {
 impl LogScale {
     fn from_values(values: impl Iterator<Item = f64>) -> LogScale {
         let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
+        // Zero and negative values have no logarithm.
         for value in values.filter(|value| *value > 0.0 && value.is_finite()) {
             (low, high) = (low.min(value), high.max(value));
         }
         if high <= 0.0 {
             return LogScale { from: 0, to: 1 };
         }
+        // At least one decade, or all values would be at the same place.
         let from = low.log10().floor() as i32;
         LogScale { from, to: (high.log10().ceil() as i32).max(from + 1) }
     }

@@ -55,6 +55,7 @@ pub fn evaluate_targets(measured: &ReportData) -> Vec<Target> {
     let binary = measured.machine.binary_bytes as f64 / MB;
     targets.extend(Target::at_most("binary".to_owned(), Some(binary), BINARY_MB_MAX, "MB"));
     targets.extend(measured.retrieval.as_ref().and_then(|retrieved| {
+        // The transformer has a higher target.
         let transformer = retrieved.report.embedder.contains("MiniLM");
         let least = if transformer { RECALL_TRANSFORMER_MIN } else { RECALL_MIN };
         let measured = *retrieved.report.main.recall.get("10")?;
@@ -70,6 +71,7 @@ pub fn evaluate_targets(measured: &ReportData) -> Vec<Target> {
 
 fn targets_at_size(speed: &SpeedReport) -> Vec<Target> {
     let count = speed.count;
+    // A target applies only at its own size.
     let bound = |(at, most): (usize, f64)| (at == count).then_some(most);
     let cpu = |figures: Option<&Figures>| figures.map(|figures| figures.cpu_ms_each);
     let peak = [&speed.save, &speed.search, &speed.context].map(|report| report.peak_memory_bytes).into_iter().max();
