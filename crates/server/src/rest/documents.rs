@@ -14,7 +14,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, QueryParams};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::episodes::{
+use crate::wire::documents::{
     DocumentParams, DocumentView, IngestBody, IngestedView, KnowledgeBody, PublishBody, RemoveParams, RemovedView,
     SkillBody,
 };

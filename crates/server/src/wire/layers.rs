@@ -1,15 +1,17 @@
 //! The layers: proposals of facts, and of one memory instead of many.
 
+use engine::model::id::MemoryId;
 use engine::model::refusal::Refusal;
 use engine::{ConsolidationGroup, ProfileProposal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::deserialize::deserialize_reason;
 use super::memories::MemoryView;
 use super::reviews::ReviewBrief;
+use super::schema_words::Id;
 use super::search::HitView;
-use super::{Id, deserialize_reason};
 
 /// A fact about a person or a project that should stand.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -65,7 +67,7 @@ pub struct GroupView {
     pub shared: String,
     /// The canonical one comes first.
     #[schemars(with = "Vec<Id>")]
-    pub members: Vec<engine::model::id::MemoryId>,
+    pub members: Vec<MemoryId>,
     pub content: String,
     pub review: Option<ReviewBrief>,
     /// Why it could not be proposed.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::mcp::tool::{ToolCall, parse_arguments};
 use crate::mcp::tool_answer::{ToolAnswer, ToolProblem, with_warnings};
-use crate::wire::deserialize_bounded;
+use crate::wire::deserialize::deserialize_bounded;
 
 /// Characters of a hit shown in a search: enough to choose by.
 const EXCERPT_CHARS: usize = 300;
