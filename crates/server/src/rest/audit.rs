@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use engine::ports::{ListCursor, SortOrder};
+use engine::ports::SortOrder;
 use engine::{Engine, Listing, Remembered};
 use serde_json::json;
 
@@ -61,7 +61,7 @@ async fn list_audit_entries(
     who: AuthenticatedCaller,
     QueryParams(params): QueryParams<EntryParams>,
 ) -> Result<Json<Page<EntryView>>, Problem> {
-    let after = params.cursor.as_deref().map(|text| ListCursor::from_token(SortOrder::Newest, text)).transpose()?;
+    let after = params.parse_cursor()?;
     let work = move |engine: &Engine| Ok(engine.audit_entries(&who.caller, after, params.limit)?);
     Ok(Json(to_entry_page(app.entrance.call("audit", work).await?)))
 }

@@ -4,7 +4,6 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use engine::Engine;
-use engine::ports::{ListCursor, SortOrder};
 use serde_json::json;
 
 use super::audit::{to_entry_page, to_saved_response};
@@ -56,7 +55,7 @@ async fn list_workflow_steps(
     PathParam(workflow): PathParam<String>,
     QueryParams(params): QueryParams<EntryParams>,
 ) -> Result<Json<Page<EntryView>>, Problem> {
-    let after = params.cursor.as_deref().map(|text| ListCursor::from_token(SortOrder::Newest, text)).transpose()?;
+    let after = params.parse_cursor()?;
     let work = move |engine: &Engine| Ok(engine.workflow_steps(&who.caller, Some(&workflow), after, params.limit)?);
     Ok(Json(to_entry_page(app.entrance.call("workflow_steps", work).await?)))
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use engine::AuditEntry;
 use engine::model::id::MemoryId;
 use engine::model::memory::Memory;
+use engine::ports::{ListCursor, SortOrder};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,7 @@ use serde_json::{Map, Value};
 
 use super::deserialize::{deserialize_bounded, deserialize_optional_moment};
 use super::schema_words::{Id, Moment};
+use crate::problem::Problem;
 
 /// Something that was done, told from outside.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -67,4 +69,11 @@ pub struct EntryParams {
     pub limit: Option<usize>,
     /// Where the stretch before ended.
     pub cursor: Option<String>,
+}
+
+impl EntryParams {
+    /// The entry after which the page begins. Logs are listed newest first.
+    pub fn parse_cursor(&self) -> Result<Option<ListCursor>, Problem> {
+        Ok(self.cursor.as_deref().map(|token| ListCursor::from_token(SortOrder::Newest, token)).transpose()?)
+    }
 }

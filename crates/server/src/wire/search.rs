@@ -7,6 +7,7 @@ use engine::model::error::Error;
 use engine::model::id::MemoryId;
 use engine::model::vocabulary::{Kind, Layer, Ranker, ScopeKind, State, Trust};
 use engine::ports::Filter;
+use engine::recall::ranking::Hit;
 use engine::{Diagnosis, Engine, HitExplanation, SearchQuery, SearchResults};
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -148,15 +149,16 @@ struct WhyNotView {
     reason: String,
 }
 
+impl From<Hit> for HitView {
+    fn from(hit: Hit) -> HitView {
+        HitView { score: hit.score, parts: hit.parts, memory: MemoryView::with_content(hit.memory) }
+    }
+}
+
 impl From<SearchResults> for FoundView {
     fn from(answer: SearchResults) -> FoundView {
-        let hits = answer.hits.into_iter().map(|hit| HitView {
-            score: hit.score,
-            parts: hit.parts,
-            memory: MemoryView::with_content(hit.memory),
-        });
         FoundView {
-            hits: hits.collect(),
+            hits: answer.hits.into_iter().map(HitView::from).collect(),
             ranker: answer.ranker,
             considered: answer.considered_count,
             warnings: answer.warnings,
