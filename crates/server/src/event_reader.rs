@@ -13,6 +13,7 @@ use engine::model::id::TenantId;
 use tokio::sync::broadcast;
 
 use crate::app::App;
+use crate::lock::lock_unpoisoned;
 use crate::problem::Problem;
 
 /// Events read in one go: bounds what one batch may hold in memory.
@@ -85,7 +86,7 @@ pub(crate) fn is_log_end(batch: &EventBatch) -> bool {
 
 /// The tenant's reader, started where none runs. Blocks.
 pub(crate) fn reader_for_tenant(app: &App, tenant: TenantId) -> Result<Arc<EventReader>, Problem> {
-    let mut tails = app.event_readers.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut tails = lock_unpoisoned(&app.event_readers.0);
     if let Some(tail) = tails.get(&tenant).and_then(Weak::upgrade) {
         return Ok(tail);
     }

@@ -15,6 +15,7 @@ mod event_reader;
 mod extract;
 mod idempotency;
 mod listen;
+mod lock;
 pub mod mcp;
 mod metrics;
 mod openapi;

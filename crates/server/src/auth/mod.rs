@@ -27,6 +27,7 @@ use engine::text::digest::content_sha256;
 use crate::app::App;
 use crate::config::ServerConfig;
 use crate::idempotency;
+use crate::lock::lock_unpoisoned;
 use crate::outbound::OutboundClient;
 use crate::problem::Problem;
 use crate::rate_limit::RateLimiter;
@@ -210,7 +211,7 @@ impl Authenticator {
     }
 
     fn lock_known_good(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
-        self.known_good.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock_unpoisoned(&self.known_good)
     }
 }
 

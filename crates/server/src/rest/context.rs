@@ -1,4 +1,4 @@
-//! Turn context and its ledger: receipts, replay, blame, reach, and the check of the log.
+//! Turn context and its receipts: list, replay, and which memories reached which runs.
 
 use axum::Json;
 use axum::extract::State;
@@ -18,7 +18,7 @@ use crate::problem::Problem;
 use crate::wire::Page;
 use crate::wire::context::{
     ContextAnswer, ContextBody, ContextFormat, ContextView, ReceiptParams, ReceiptView, ReplayView, TouchView,
-    TouchesView, VerifiedView, WindowView,
+    TouchesView, WindowView,
 };
 
 const TAG: &str = "context";
@@ -57,13 +57,6 @@ pub(super) fn context_endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/v1/memories/{id}/reach", "reach", show_memory_reach)
             .with_description(TAG, "What a memory reached", "The runs and conversations it touched, newest first. Admins only.")
             .with_json_answer::<TouchesView>(StatusCode::OK, "Touches", json!({ "items": [] })),
-        Endpoint::new(Method::GET, "/v1/verify", "verify", verify_log)
-            .with_description("events", "Check the log", "Follows the chain of hashes from the first entry. Admins only.")
-            .with_json_answer::<VerifiedView>(
-                StatusCode::OK,
-                "What was found",
-                json!({ "entries": 12, "hash": "…", "broken": null }),
-            ),
     ]
 }
 
@@ -143,9 +136,4 @@ async fn show_memory_reach(
 
 fn to_touches_view((usages, kept_since): (Vec<MemoryUsage>, Option<Timestamp>)) -> TouchesView {
     TouchesView { items: usages.into_iter().map(|usage| TouchView { usage }).collect(), kept_since }
-}
-
-async fn verify_log(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<VerifiedView>, Problem> {
-    let verified = app.entrance.call("verify", move |engine| Ok(engine.verify(&who.caller)?)).await?;
-    Ok(Json(VerifiedView { verified }))
 }

@@ -14,11 +14,10 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, QueryParams};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::episodes::{
+use crate::wire::documents::{
     DocumentParams, DocumentView, IngestBody, IngestedView, KnowledgeBody, PublishBody, RemoveParams, RemovedView,
     SkillBody,
 };
-use crate::wire::memories::MemoryView;
 use crate::wire::search::HitView;
 
 const TAG: &str = "documents";
@@ -107,12 +106,7 @@ async fn search_documents(
     let work =
         move |engine: &Engine| Ok(engine.search_knowledge(&who.caller, &body.query, &body.categories, body.limit)?);
     let hits = app.entrance.call("search_knowledge", work).await?;
-    let view = |hit: engine::recall::ranking::Hit| HitView {
-        score: hit.score,
-        parts: hit.parts,
-        memory: MemoryView::with_content(hit.memory),
-    };
-    Ok(Json(Page::from_items(hits.into_iter().map(view).collect())))
+    Ok(Json(Page::from_items(hits.into_iter().map(HitView::from).collect())))
 }
 
 async fn list_skills(State(app): State<App>, _: AuthenticatedCaller) -> Result<Json<Page<SkillBody>>, Problem> {

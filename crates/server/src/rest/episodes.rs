@@ -13,8 +13,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, PathParam};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::episodes::{RecallBody, RecalledView, SessionView, TurnsBody, TurnsView};
-use crate::wire::search::SessionReportView;
+use crate::wire::episodes::{RecallBody, RecalledView, SessionReportView, SessionView, TurnsBody, TurnsView};
 
 const TAG: &str = "sessions";
 

@@ -20,10 +20,11 @@ use tokio::sync::watch;
 use crate::app::App;
 use crate::auth::{AuthenticatedCaller, KEY_CACHE_TTL};
 use crate::endpoint::Endpoint;
-use crate::event_reader::{self as event_reader, EventBatch, EventReader};
+use crate::event_reader;
+use crate::event_reader::{EventBatch, EventReader};
 use crate::extract::QueryParams;
 use crate::problem::Problem;
-use crate::wire::events::{EventParams, EventsView};
+use crate::wire::events::{EventParams, EventsView, VerifiedView};
 
 /// A client that lost its stream tries again after this.
 const RETRY_MS: u32 = 2_000;
@@ -38,6 +39,13 @@ pub(super) fn event_endpoints() -> Vec<Endpoint> {
             .with_header("Last-Event-ID", "The number of the last event you have")
             .with_json_answer::<EventsView>(StatusCode::OK, "A page of the log", json!({ "items": [], "next_after": 12 }))
             .with_plain_answer(StatusCode::OK, "A live stream", "text/event-stream"),
+        Endpoint::new(Method::GET, "/v1/verify", "verify", verify_log)
+            .with_description("events", "Check the log", "Follows the chain of hashes from the first entry. Admins only.")
+            .with_json_answer::<VerifiedView>(
+                StatusCode::OK,
+                "What was found",
+                json!({ "entries": 12, "hash": "…", "broken": null }),
+            ),
     ]
 }
 
@@ -134,6 +142,11 @@ async fn stream_events(
         ("x-accel-buffering".parse().map_err(|_| Problem::internal())?, "no"),
     ];
     Ok((headers, Body::from_stream(frames)).into_response())
+}
+
+async fn verify_log(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<VerifiedView>, Problem> {
+    let verified = app.entrance.call("verify", move |engine| Ok(engine.verify(&who.caller)?)).await?;
+    Ok(Json(VerifiedView { verified }))
 }
 
 /// Counts a stream for as long as it is open.

@@ -16,7 +16,8 @@ use crate::problem::Problem;
 use crate::wire::govern::{
     LineageView, QuarantineBody, QuarantinedView, RedactBody, RedactedView, RollbackBody, RolledBackView,
 };
-use crate::wire::memories::{MemoryView, SavedView};
+use crate::wire::memories::MemoryView;
+use crate::wire::remember::SavedView;
 
 const TAG: &str = "governance";
 

@@ -7,7 +7,7 @@ use engine::model::memory::Memory;
 use engine::{Engine, ForgetOptions, MemoryReference, TransitionOutcome};
 use serde_json::json;
 
-use super::memories::{IF_MATCH, saved_example};
+use super::remember::{IF_MATCH, saved_example};
 use super::{CONFLICT, NOT_FOUND, STALE, json_with_etag};
 use crate::app::App;
 use crate::auth::AuthenticatedCaller;
@@ -15,8 +15,8 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, MemoryIdParam, PathParam, Preconditions, QueryParams};
 use crate::problem::Problem;
 use crate::telemetry;
-use crate::wire::memories::SavedView;
-use crate::wire::remember::{ForgetParams, PinBody, VerifyByBody};
+use crate::wire::memory_state::{ForgetParams, PinBody, VerifyByBody};
+use crate::wire::remember::SavedView;
 
 const TAG: &str = "memories";
 

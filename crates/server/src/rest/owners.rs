@@ -13,7 +13,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, PathParam};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::reviews::{OwnersBody, OwnersView};
+use crate::wire::owners::{OwnersBody, OwnersView};
 
 pub(super) fn owner_endpoints() -> Vec<Endpoint> {
     vec![

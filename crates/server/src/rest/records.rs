@@ -3,11 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use engine::model::vocabulary::{Layer, Ranker, State as MemoryState};
+use engine::model::vocabulary::Ranker;
 use engine::ports::Filter;
 use engine::{MemoryReference, SearchQuery};
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::json;
 
 use super::{NOT_FOUND, memories};
@@ -17,8 +15,8 @@ use crate::endpoint::Endpoint;
 use crate::extract::{MemoryIdParam, PathParam, QueryParams};
 use crate::problem::Problem;
 use crate::wire::memories::MemoryView;
+use crate::wire::records::RecordParams;
 use crate::wire::search::FoundView;
-use crate::wire::{LayerWord, StateWord, deserialize_bounded};
 
 pub(super) fn record_endpoints() -> Vec<Endpoint> {
     vec![
@@ -35,21 +33,6 @@ pub(super) fn record_endpoints() -> Vec<Endpoint> {
                 json!({ "hits": [], "ranker": "layered", "considered": 0, "warnings": [] }),
             ),
     ]
-}
-
-/// What to look for among layered records.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-struct RecordParams {
-    query: String,
-    #[schemars(with = "Vec<LayerWord>")]
-    layer: Vec<Layer>,
-    /// Active ones only, where none is named.
-    #[schemars(with = "Vec<StateWord>")]
-    state: Vec<MemoryState>,
-    #[serde(default, deserialize_with = "deserialize_bounded::<_, 1, 200>")]
-    #[schemars(range(min = 1, max = 200))]
-    limit: Option<usize>,
 }
 
 async fn show_record(

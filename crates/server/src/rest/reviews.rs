@@ -7,7 +7,7 @@ use engine::review::{DecisionOutcome, QueueFilter, QueuePage};
 use engine::{Engine, ProposalOutcome};
 use serde_json::{Value, json};
 
-use super::memories::EXAMPLE_ID;
+use super::remember::EXAMPLE_ID;
 use super::{CONFLICT, NOT_FOUND, REFUSED};
 use crate::app::App;
 use crate::auth::AuthenticatedCaller;
@@ -15,7 +15,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, PathParam, QueryParams};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::memories::SavedView;
+use crate::wire::remember::SavedView;
 use crate::wire::reviews::{
     ChangesBody, DecideAllBody, DecideBody, DecidedAllView, DecidedView, ProposeBody, ProposeForgetBody, ProposedView,
     ReviewBrief, ReviewDetail, ReviewParams,

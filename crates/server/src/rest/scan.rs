@@ -4,20 +4,18 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use engine::ports::ListCursor;
-use engine::safety::{self, ScanVerdict, Strictness};
-use engine::{Engine, RESCAN_ORDER};
+use engine::safety::{ScanVerdict, Strictness};
+use engine::{Engine, RESCAN_ORDER, safety};
 use serde_json::{Value, json};
 
 use super::NOT_FOUND;
-
 use crate::app::App;
 use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, PathParam};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::scan::{AllowBody, AllowedView, RescanBody, RescannedView};
-use crate::wire::search::{ScanBody, ScannedView};
+use crate::wire::scan::{AllowBody, AllowedView, RescanBody, RescannedView, ScanBody, ScannedView};
 
 pub(super) fn scan_endpoints() -> Vec<Endpoint> {
     vec![

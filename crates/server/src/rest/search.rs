@@ -6,7 +6,7 @@ use axum::http::{Method, StatusCode};
 use engine::Engine;
 use serde_json::{Value, json};
 
-use super::{NOT_FOUND, memories};
+use super::{NOT_FOUND, memories, remember};
 use crate::app::App;
 use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
@@ -27,7 +27,7 @@ pub(super) fn search_endpoints() -> Vec<Endpoint> {
             .with_problems(&[NOT_FOUND]),
         Endpoint::new(Method::POST, "/v1/why-not", "diagnose", diagnose_memory)
             .with_description("search", "Why a memory did not come", "For the memory `explain` names: in a search, and as a candidate for the turn's context. Asking leaves no trace.")
-            .with_body::<SearchBody>(json!({ "query": "how long does billing retry webhooks", "explain": memories::EXAMPLE_ID }))
+            .with_body::<SearchBody>(json!({ "query": "how long does billing retry webhooks", "explain": remember::EXAMPLE_ID }))
             .with_json_answer::<DiagnosisView>(StatusCode::OK, "Why", Value::Null)
             .with_problems(&[NOT_FOUND]),
     ]

@@ -18,7 +18,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::JsonBody;
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::keys::{CreatedTenantView, TenantBody, TenantView};
+use crate::wire::tenants::{CreatedTenantView, TenantBody, TenantView};
 
 pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
     vec![
