@@ -251,6 +251,7 @@ impl Engine {
             try_wait_for_writes(self)?;
             found = row::get_record(&*self.backend, caller.tenant, id)?;
         }
+        // An invisible receipt gets the same answer as an unknown one.
         found.filter(|receipt| receipt.is_visible_to(caller)).ok_or_else(|| Error::not_found(format!("receipt `{id}`")))
     }
 
