@@ -77,21 +77,17 @@ const SEED_DOCUMENTS: &[SeedDocument] = &[
 ];
 
 impl Engine {
-    /// The tenant of this slug, made and seeded where it is new.
+    /// Returns the tenant with this slug; creates it if there is none. Seeds what is missing either way.
     pub fn start_tenant(&self, slug: &str) -> Result<Tenant, Error> {
-        checked_slug(slug)?;
-        let fresh = Tenant { id: TenantId(self.clock.fresh_id()), slug: slug.to_owned(), created_at: self.clock.now() };
-        let tenant = self.backend.ensure_tenant(&fresh)?;
+        let (tenant, _) = ensure_tenant(self, slug)?;
         self.seed(tenant.id)?;
         Ok(tenant)
     }
 
-    /// As [`Engine::start_tenant`], where nobody made it before, also not just now.
+    /// Creates and seeds a tenant; a conflict if the slug is taken.
     pub fn create_tenant(&self, slug: &str) -> Result<Tenant, Error> {
-        checked_slug(slug)?;
-        let fresh = Tenant { id: TenantId(self.clock.fresh_id()), slug: slug.to_owned(), created_at: self.clock.now() };
-        let tenant = self.backend.ensure_tenant(&fresh)?;
-        if tenant.id != fresh.id {
+        let (tenant, is_new) = ensure_tenant(self, slug)?;
+        if !is_new {
             return Err(Error::conflict("conflict.tenant_exists", format!("tenant `{slug}` exists already")));
         }
         self.seed(tenant.id)?;
@@ -115,6 +111,16 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// The tenant with this slug, and whether this call created it.
+fn ensure_tenant(engine: &Engine, slug: &str) -> Result<(Tenant, bool), Error> {
+    checked_slug(slug)?;
+    let id = TenantId(engine.clock.fresh_id());
+    let tenant = engine.backend.ensure_tenant(&Tenant { id, slug: slug.to_owned(), created_at: engine.clock.now() })?;
+    // The backend answers with the row that stands. Another id means that another call was first, perhaps just now.
+    let is_new = tenant.id == id;
+    Ok((tenant, is_new))
 }
 
 fn seed_document(engine: &Engine, caller: &Caller, store: &Store, document: &SeedDocument) -> Result<(), Error> {
