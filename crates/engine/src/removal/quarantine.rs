@@ -7,6 +7,7 @@ use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::EventName;
 use crate::model::id::MemoryId;
+use crate::model::limits::COMMIT_BATCH_MAX;
 use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
 use crate::model::row::{RowFilter, RowKind, SideRecord};
@@ -33,8 +34,8 @@ pub struct QuarantineReach {
     pub reached: Vec<String>,
 }
 
-/// Memories changed in one transaction.
-const MEMORIES_PER_BATCH: usize = 250;
+/// Bans of one memory that a release reads: one for each text it was held back with.
+const BANS_PER_MEMORY_MAX: usize = 250;
 
 impl Engine {
     /// Takes a memory, and on request everything derived from it, out of use until a person lets it go.
@@ -82,7 +83,7 @@ fn quarantine_once(
         return Err(Error::conflict("conflict.state", reason));
     }
     let mark = quarantine_mark(root.id, reason);
-    for batch in held.chunks(MEMORIES_PER_BATCH) {
+    for batch in held.chunks(COMMIT_BATCH_MAX) {
         engine.commit(plan_quarantine(engine, caller, batch, &mark)?)?;
     }
     let ids: Vec<MemoryId> = held.iter().map(|memory| memory.id).chain([root.id]).collect();
@@ -113,7 +114,7 @@ fn release_once(
     if free.is_empty() && released.is_empty() {
         return Err(Error::conflict("conflict.state", "nothing is held back by a quarantine of this memory"));
     }
-    for batch in free.chunks(MEMORIES_PER_BATCH) {
+    for batch in free.chunks(COMMIT_BATCH_MAX) {
         engine.commit(plan_release(engine, caller, batch, reason)?)?;
         released.extend_from_slice(batch);
     }
@@ -141,7 +142,7 @@ fn plan_release(engine: &Engine, caller: &Caller, batch: &[Memory], reason: Opti
     let mut change = Change::new(caller.tenant, now);
     for memory in batch {
         let about =
-            RowFilter { subject: Some(memory.id.to_string()), limit: MEMORIES_PER_BATCH, ..RowFilter::default() };
+            RowFilter { subject: Some(memory.id.to_string()), limit: BANS_PER_MEMORY_MAX, ..RowFilter::default() };
         for ban in row::select_records::<Ban>(&*engine.backend, caller.tenant, &about)? {
             if ban.cause == BanCause::Quarantine {
                 change = change.with_write(Write::DeleteRow { kind: RowKind::Bans, id: ban.row_id() });

@@ -10,6 +10,7 @@ use crate::model::caller::Caller;
 use crate::model::error::{Error, StoreError};
 use crate::model::guard::Guard;
 use crate::model::id::MemoryId;
+use crate::model::limits::COMMIT_BATCH_MAX;
 use crate::model::review::{Action, Review, ReviewState};
 use crate::ports::change::{Change, Write};
 use crate::ports::refusals;
@@ -29,9 +30,6 @@ pub struct UndecidedReview {
     pub code: String,
     pub message: String,
 }
-
-/// Decisions in one transaction: enough to share a disk write, few enough that other writers do not wait.
-const DECISIONS_PER_BATCH: usize = 250;
 
 #[derive(Default)]
 struct DecisionBatch {
@@ -77,7 +75,7 @@ impl Engine {
         for id in ids {
             match plan_bulk_decision(self, caller, id, approve, comment) {
                 Ok(Ok(change)) => {
-                    if batch.ids.len() >= DECISIONS_PER_BATCH || !batch.can_add(&change) {
+                    if batch.ids.len() >= COMMIT_BATCH_MAX || !batch.can_add(&change) {
                         commit_decision_batch(self, caller, std::mem::take(&mut batch), approve, comment, &mut done)?;
                     }
                     batch.add_decision(id, change);

@@ -8,7 +8,7 @@ use crate::model::caller::Caller;
 use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
 use crate::model::guard::Guard;
-use crate::model::limits::resolve_limit;
+use crate::model::limits::{COMMIT_BATCH_MAX, resolve_limit};
 use crate::model::memory::{Draft, Evidence, Memory};
 use crate::model::refusal::Refusal;
 use crate::model::row::{RowFilter, RowKind, SideRecord};
@@ -49,9 +49,6 @@ pub enum CloseRunOutcome {
     Done(Box<CloseRunReport>),
     Refused(Refusal),
 }
-
-/// Working memories tombstoned in one transaction.
-const MEMORIES_PER_BATCH: usize = 250;
 
 impl Engine {
     /// Opens a run under the caller's run id, a given one or a fresh one.
@@ -160,7 +157,7 @@ fn close_and_clear_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result
         if working.is_empty() {
             return Ok(tombstoned);
         }
-        for batch in working.chunks(MEMORIES_PER_BATCH) {
+        for batch in working.chunks(COMMIT_BATCH_MAX) {
             let mut change = Change::new(caller.tenant, now);
             for memory in batch {
                 let forget = Transition::new(memory, Operation::Forget)

@@ -10,6 +10,10 @@ use crate::model::limits::text_weights::TextWeights;
 use crate::model::vocabulary::{Kind, Trust};
 pub use bounds::OutOfBounds;
 
+/// Memories or decisions changed in one transaction: enough to share a disk write, few enough that other writers do
+/// not wait long. Not configurable.
+pub(crate) const COMMIT_BATCH_MAX: usize = 250;
+
 /// Bounds on what may be written and asked for.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
