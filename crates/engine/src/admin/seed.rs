@@ -1,4 +1,5 @@
-//! Seeding: what a tenant starts with. Running it again changes nothing; a deleted document stays deleted.
+//! Tenants and their seeds: the stores and policy documents every tenant starts with. Seeding again changes nothing; a
+//! deleted document stays deleted.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,7 @@ use crate::tenant::stores::{self, checked_slug};
 use crate::write::remember::SaveOutcome;
 use crate::write::{clear, plan};
 
-/// Remembers that a document was seeded once, so that its deletion lasts.
+/// Record that a document was seeded once, so that it is not seeded again after it was deleted.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct SeedRecord {
     path: String,
@@ -49,23 +50,23 @@ const SEED_DOCUMENTS: &[SeedDocument] = &[
     SeedDocument {
         path: "policies/verification",
         title: "Verification Policy",
-        content: "After every change, read the live state back with a tool that only reads, and compare it with what was \
-                  intended. A change counts as done when that reading shows it, not when the command returned. If the \
+        content: "After every change, read the live state back with a tool that only reads, and compare it with what \
+                  was intended. A change counts as done when that reading shows it, not when the command returned. If the \
                   reading disagrees, say so and stop.",
     },
     SeedDocument {
         path: "policies/mutation-approval",
         title: "Mutation Approval Policy",
-        content: "Anything that changes a system waits for a person's approval. The engine that runs the tools enforces \
-                  this; no memory, plan or earlier approval stands in for it. An approval covers the one change it was \
+        content: "Anything that changes a system waits for a person's approval. The engine that runs the tools \
+                  enforces this; no memory, plan or earlier approval stands in for it. An approval covers the one change it was \
                   given for.",
     },
     SeedDocument {
         path: "policies/memory-writes",
         title: "Memory Write Policy",
         content: "Save what will still help next month: causes that were found, fixes that were verified, conventions, \
-                  preferences a person stated. Leave out live state, guesses, raw logs, whole files and anything secret. \
-                  Say with each memory what showed it. What others should rely on is proposed for promotion.",
+                  preferences a person stated. Leave out live state, guesses, raw logs, whole files and anything \
+                  secret. Say with each memory what showed it. What others should rely on is proposed for promotion.",
     },
     SeedDocument {
         path: "policies/advisory-memory",
@@ -94,7 +95,7 @@ impl Engine {
         Ok(tenant)
     }
 
-    /// Makes the seeded stores that are missing and the documents that were never there.
+    /// Creates missing seed stores, and the seed documents that were never created before.
     pub fn seed(&self, tenant: TenantId) -> Result<(), Error> {
         let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
         for builtin in BUILTIN_STORES.iter().filter(|builtin| builtin.seeded) {
@@ -135,7 +136,7 @@ fn seed_document(engine: &Engine, caller: &Caller, store: &Store, document: &See
     let place = Place { store: store.slug.clone(), scope: Scope::Workspace };
     let cleared = match clear::clear_draft_as(engine, caller, WriteIntent::SystemWrite, store, &place.scope, draft)? {
         Ok(cleared) => cleared,
-        // Memory that is turned off is seeded when it is turned on.
+        // Refused while memory is turned off: the next start with memory on seeds it.
         Err(_) => return Ok(()),
     };
     let now = engine.clock.now();
@@ -160,7 +161,7 @@ fn seed_document(engine: &Engine, caller: &Caller, store: &Store, document: &See
         entry.with_embedding(embedding),
         SaveOutcome::Created,
     )) {
-        // Another process seeded it first, or somebody wrote his own there.
+        // Another process seeded it first, or a person has saved a memory at this path.
         Ok(_) | Err(StoreError::Guard(_)) => Ok(()),
         Err(error) => Err(error.into()),
     }
