@@ -1,7 +1,11 @@
-//! What a memory is, who may touch it, what comes first.
+//! The engine: every decision about memories, without I/O.
 //!
-//! Every decision of the product is made here, by plain functions; nothing here does I/O or reads a clock, the
-//! environment or randomness. Nouns, then judgement, then the verbs every door calls.
+//! Access, safety, ranking, review and the context shown to a model are decided here. The engine performs no I/O and
+//! reads no clock, environment or randomness of its own; all of these come in through [`ports`]. REST, MCP and the
+//! command line only translate and call the methods of [`Engine`].
+//!
+//! The modules form layers, listed lowest first in `layers.txt`. A module uses its own layer and lower ones, never a
+//! higher one; `scripts/check-layers` enforces it.
 
 pub mod admin;
 pub mod context;
@@ -21,6 +25,7 @@ pub mod text;
 pub mod upkeep;
 pub mod write;
 
+pub use admin::database::Database;
 pub use admin::erase::{EraseTarget, TenantStatus};
 pub use admin::export::{
     EXPORT_FORMAT, ExportFile, ExportLayout, ExportLineReader, ExportPiece, ExportWriter, ExportedMemory,
@@ -34,6 +39,7 @@ pub use context::window::{Message, Window, WindowCut, WindowRequest};
 pub use model::run::{Run, RunOutcome};
 pub use model::turn::Turn;
 pub use ports::transition::TransitionOutcome;
+pub use recall::event_feed::EventFeed;
 pub use recall::event_visibility::EventVisibility;
 pub use recall::lineage::Lineage;
 pub use recall::read::{Listing, MemoryReference};
@@ -73,34 +79,38 @@ use crate::policy::Readable;
 use crate::ports::change::{Change, CommitResult};
 use crate::ports::{Backend, Clock, Embedder};
 
-/// The product behind every door: a backend, an embedder, a clock, and the rules.
+/// The one entry point of REST, MCP and the command line: a backend, an embedder, a clock and the settings.
+///
+/// Cheap to clone. Clones share caches and counters.
 #[derive(Clone)]
 pub struct Engine {
-    pub backend: Arc<dyn Backend>,
+    backend: Arc<dyn Backend>,
     pub embedder: Arc<dyn Embedder>,
     pub clock: Arc<dyn Clock>,
     pub settings: Arc<Settings>,
-    /// Rows that rarely change: stores, ban keys, the count of erasures. Every use is checked by a guard.
+    /// Rows that rarely change: stores, ban keys, the number of erasures. A write that relies on one guards it.
     tenant_cache: Arc<tenant::cache::TenantCache>,
+    /// Findings per scanner rule since this process started, for metrics.
     scan_counters: Arc<safety::scan_counters::ScanCounters>,
+    /// Summaries being generated or just generated in this process, so that concurrent calls share one request.
     summary_requests: Arc<summaries::in_flight::SummaryRequests>,
-    /// Set for one call under an idempotency key.
+    /// Only on the clone that serves one call under an idempotency key: the row its first commit writes with it.
     idempotency_mark: Option<Arc<write::idempotency::IdempotencyMark>>,
 }
 
-/// What configuration can say about the engine.
+/// Configuration of the engine.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub limits: Limits,
     pub rulesets: Rulesets,
-    /// `MEMORY_ENABLED=false`: reads work, writes are refused, no context is prepared.
+    /// `MEMORY_ENABLED=false`: reads work, writes are refused, contexts are empty.
     pub memory_off: bool,
-    /// Makes summaries of turns that no longer fit; `None`: they are extracted here.
+    /// Generates summaries of turns that no longer fit; `None`: extracted by the engine, without a model.
     pub summariser: Option<Arc<dyn Summariser>>,
-    /// A model's opinion on planted orders, beside the rules; `None`: the rules alone.
+    /// Model that checks for prompt injection in addition to the rules; `None`: the rules alone.
     pub classifier: Option<Arc<dyn safety::classifier::Classifier>>,
     pub skills: Option<Arc<dyn SkillSource>>,
-    /// Categories of the knowledge base an agent looks into, by its name; an agent that is not named sees all.
+    /// Knowledge base categories by agent name. An agent without an entry sees all categories.
     pub knowledge_categories: BTreeMap<String, Vec<String>>,
 }
 
@@ -123,7 +133,7 @@ impl Engine {
         }
     }
 
-    /// This engine as another process would have it: the same database, nothing cached.
+    /// This engine as another process would have it: same backend and settings, empty caches. For tests.
     #[must_use]
     pub fn with_empty_caches(&self) -> Engine {
         Engine {
@@ -134,19 +144,17 @@ impl Engine {
         }
     }
 
-    /// This engine with other settings.
     #[must_use]
     pub fn with_settings(&self, settings: Settings) -> Engine {
         Engine { settings: Arc::new(settings), ..self.clone() }
     }
 
-    /// This engine with another clock.
     #[must_use]
     pub fn with_clock(&self, clock: Arc<dyn Clock>) -> Engine {
         Engine { clock, ..self.clone() }
     }
 
-    /// How often each scanner rule found something in this process.
+    /// Findings per scanner rule since this process started.
     pub fn scan_counters(&self) -> &safety::scan_counters::ScanCounters {
         &self.scan_counters
     }
@@ -155,7 +163,9 @@ impl Engine {
         &self.settings.limits
     }
 
-    /// Commits a change and waits until it is durable. Under an idempotency key, the first one also marks the key.
+    /// Commits a change and waits until it is durable. Under an idempotency key, the first commit also marks the key.
+    ///
+    /// Set-up that must not mark the key goes through [`Backend::commit_setup`] instead.
     pub(crate) fn commit(&self, change: Change) -> Result<CommitResult, StoreError> {
         match &self.idempotency_mark {
             Some(mark) => mark.commit(&*self.backend, change),
@@ -171,14 +181,15 @@ impl Engine {
         VersionId(self.clock.fresh_id())
     }
 
-    /// What this caller may see, with its pipeline's opt-in looked up.
+    /// What this caller may read, with its pipeline's opt-in looked up. Archived stores are not yet hidden: reads of
+    /// memories use `recall::visibility`.
     pub fn readable_by(&self, caller: &Caller) -> Result<Result<Readable, Refusal>, Error> {
         let enabled = self.opt_in(caller)?.is_some();
         Ok(policy::readable_by(caller, enabled))
     }
 
-    /// Asked first by every verb that changes memories. What takes text away for good and what keeps the promises made
-    /// about it (redaction, erasure, upkeep) is never turned off.
+    /// Refuses while memory is turned off. First check of every method that changes memories, except redaction,
+    /// erasure and upkeep: those remove text that must not stay, so they are never turned off.
     fn ensure_memory_enabled(&self) -> Result<(), Error> {
         match self.settings.memory_off {
             true => Err(gate::memory_disabled_refusal().into()),

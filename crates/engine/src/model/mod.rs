@@ -1,4 +1,4 @@
-//! The nouns: memories, callers, scopes, stores, events, errors, limits. No logic that needs a backend.
+//! The data types: memories, callers, scopes, stores, reviews, events, errors, limits. Pure; nothing needs a backend.
 
 pub mod caller;
 pub mod error;

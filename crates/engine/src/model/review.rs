@@ -1,4 +1,4 @@
-//! Reviews: a proposal that waits for a person, at exact versions.
+//! Reviews: proposals that wait for a person's decision, tied to exact versions of their sources.
 
 use crate::model::caller::Caller;
 use crate::model::event::{EventBody, EventName};
@@ -13,11 +13,11 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-/// Where an event of a review keeps for whom and in which conversation it was proposed; shown to deciders only.
+/// Event field with the user and conversation a proposal was made for. Shown only to callers who decide reviews.
 pub(crate) const ORIGIN_FIELD: &str = "from";
 
 vocabulary! {
-    /// What approval would do.
+    /// What approval does.
     Action ("review action") {
         Promote = "promote",
         ProfileUpdate = "profile_update",
@@ -30,14 +30,14 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Where a review stands.
+    /// State of a review.
     ReviewState ("review state") {
         Pending = "pending",
-        /// Back with the proposer: what it is about must change first.
+        /// Returned to the proposer, who must change the memory first.
         ChangesRequested = "changes_requested",
         Approved = "approved",
         Rejected = "rejected",
-        /// What it was about has changed, or it has waited too long.
+        /// Obsolete: a source has changed, or the review has expired.
         Superseded = "superseded",
     }
 }
@@ -49,7 +49,7 @@ impl ReviewState {
 }
 
 vocabulary! {
-    /// What a wrong approval would cost, as the proposer sees it.
+    /// Damage of a wrong approval, as estimated by the proposer.
     Risk ("risk") {
         Low = "low",
         Medium = "medium",
@@ -57,7 +57,7 @@ vocabulary! {
     }
 }
 
-/// A memory at the exact version a proposal was made on.
+/// A source of a proposal at the exact version it was proposed with.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SourceVersion {
     pub memory: MemoryId,
@@ -75,35 +75,36 @@ impl SourceVersion {
     }
 }
 
-/// Something that waits for a person.
+/// A proposal and, once made, its decision.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Review {
     pub id: Uuid,
     pub action: Action,
     pub state: ReviewState,
     pub sources: Vec<SourceVersion>,
-    /// The constrained memory that would become active; none for `promote`, `forget` and `redact`, where it is the source.
+    /// The constrained memory that approval activates. `None` for `promote`, `forget` and `redact`, which act on the
+    /// source.
     pub candidate: Option<MemoryId>,
     pub target_store: String,
     pub target_path: Option<String>,
-    /// Where it would stand.
+    /// Scope of the memory after approval.
     pub scope: Scope,
     pub rationale: String,
     #[serde(default)]
     pub evidence: Vec<Evidence>,
     pub risk: Risk,
     pub proposer: String,
-    /// For whom and where the proposer spoke: there a program sees what it proposed, and nowhere else.
+    /// User and conversation the proposer acted for. An agent or service sees its proposals only there.
     #[serde(default)]
     pub user: Option<String>,
     #[serde(default)]
     pub conversation: Option<String>,
     #[serde(default)]
     pub reviewer: Option<String>,
-    /// What the reviewer said.
+    /// Comment of the reviewer.
     #[serde(default)]
     pub comment: Option<String>,
-    /// What approval made.
+    /// The memory that approval created or activated.
     #[serde(default)]
     pub result: Option<MemoryId>,
     pub created_at: Timestamp,
@@ -122,7 +123,7 @@ impl SideRecord for Review {
     fn row_state(&self) -> String {
         self.state.to_string()
     }
-    /// The record it is about, by which people may name it too.
+    /// The memory under review. People may name a review by this id, too.
     fn row_subject(&self) -> String {
         self.candidate
             .or_else(|| self.sources.first().map(|source| source.memory))
@@ -135,8 +136,8 @@ impl SideRecord for Review {
 }
 
 impl Review {
-    /// The id of the nth proposal to do this with these versions: two that propose it at once make one review.
-    /// The sources that must still be what they were: of a redaction the first, the others are versions of it.
+    /// The sources whose version must still be current at the decision. For a redaction only the first: the others are
+    /// older versions of the same memory.
     pub(crate) fn required_sources(&self) -> &[SourceVersion] {
         match self.action {
             Action::Redact => self.sources.get(..1).unwrap_or_default(),
@@ -144,15 +145,18 @@ impl Review {
         }
     }
 
-    /// The older versions that a redaction is about; none when it is about all of them.
+    /// The older versions that a redaction is limited to; `None`: all versions.
     pub(crate) fn older_versions(&self) -> Option<Vec<VersionId>> {
         let older: Vec<VersionId> = self.sources.iter().skip(1).map(|source| source.version).collect();
         (!older.is_empty()).then_some(older)
     }
 
+    /// Deterministic id of the nth proposal of this action on these versions. Two callers that propose the same at once
+    /// get the same id, so only one review is created. `nth` counts earlier, decided reviews of the same content.
     pub(crate) fn id_for(action: Action, sources: &[SourceVersion], store: &str, path: Option<&str>, nth: u32) -> Uuid {
         let mut hash = Sha256::new();
         for part in [action.as_str(), store, path.unwrap_or_default()] {
+            // Length first, so that no two lists of parts hash alike.
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part.as_bytes());
         }
@@ -164,7 +168,7 @@ impl Review {
         uuid::Builder::from_custom_bytes(bytes).into_uuid()
     }
 
-    /// The event of what happened to it. Rationale and comment may quote content and stay out.
+    /// An event about this review. Without rationale and comment, which may quote content.
     pub(crate) fn to_event(&self, name: EventName, caller: &Caller, at: Timestamp) -> EventBody {
         let mut event = EventBody::new(name, caller, at)
             .with_scope(Some(self.scope.clone()))
@@ -180,6 +184,7 @@ impl Review {
         event
     }
 
+    /// A copy with the decision recorded.
     pub(crate) fn with_decision(
         &self,
         state: ReviewState,

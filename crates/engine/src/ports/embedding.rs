@@ -1,17 +1,18 @@
-//! Vectors from the embedder, where it is up.
+//! Embeddings of texts and memories. Without a vector, a memory is still found by its words.
+
 use crate::Engine;
 use crate::gate;
 use crate::model::memory::Memory;
 use crate::model::vector::{Embedding, Vector};
 
-/// The vector of a text, where the embedder is up. A memory without one is still found by its words.
+/// Vector of a text; `None` if the embedder fails or the text holds nothing to embed.
 pub(crate) fn embed_text(engine: &Engine, text: &str) -> Option<Embedding> {
     let vectors = engine.embedder.embed(&[text]).ok()?;
     let vector = Vector::quantise(vectors.first()?)?;
     Some(Embedding { model: engine.embedder.model().to_owned(), vector })
 }
 
-/// The vector of a memory being saved: only where making it does not hold up the save.
+/// Vector of a memory being saved, if the embedder is fast enough to run inside a save. Otherwise upkeep adds it later.
 pub(crate) fn embed_if_instant(engine: &Engine, memory: &Memory) -> Option<Embedding> {
     engine.embedder.is_instant().then(|| embed_text(engine, &gate::embedding_text(memory))).flatten()
 }

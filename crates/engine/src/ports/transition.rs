@@ -1,6 +1,6 @@
-//! Transitions: a new version of a memory that leaves its content alone, such as a change of state.
+//! Transitions: a new version of a memory with the same content, such as a change of state.
 //!
-//! Guard, version and event belong together; this is the one place that builds them.
+//! Guard, version and event belong together; only this module builds them.
 
 use serde_json::Value;
 
@@ -14,15 +14,15 @@ use crate::model::refusal::Refusal;
 use crate::model::vocabulary::{Operation, State};
 use crate::ports::change::Change;
 
-/// One transition, before it is known when and by whom.
+/// A transition without its caller and time, which [`Transition::plan`] adds.
 pub(crate) struct Transition<'a> {
     /// The memory at the version the decision was made on.
     pub memory: &'a Memory,
     pub operation: Operation,
     pub reason: Option<String>,
-    /// `None`: another event of the same change tells of it.
+    /// `None`: another event of the same change covers it.
     pub event: Option<EventName>,
-    /// Fields of the event besides those every event about a memory has.
+    /// Event fields in addition to those of every event about a memory.
     pub fields: Vec<(&'static str, Value)>,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Transition<'a> {
         self
     }
 
-    /// Adds the transition to a change; answers the memory as it will stand.
+    /// Adds guard, version and event to a change. Also returns the memory after the transition.
     pub fn plan(
         self,
         engine: &Engine,
@@ -76,7 +76,7 @@ pub enum TransitionOutcome {
     Refused(Refusal),
 }
 
-/// Takes a memory out of use for good; its history stays.
+/// Sets the state `tombstoned` and stops always-inject. The history is kept.
 pub(crate) fn tombstone(memory: &mut Memory) {
     memory.state = State::Tombstoned;
     memory.always_inject = false;

@@ -24,7 +24,7 @@ use crate::model::store::Store;
 use crate::model::vocabulary::{Dedup, Operation};
 use crate::policy;
 use crate::ports::change::{Change, CommitResult};
-use crate::ports::refusals;
+use crate::ports::{StoreCallback, refusals};
 use crate::recall::lineage;
 use crate::tenant::erasures::erasure_count_guard;
 use crate::tenant::{bans, cache, erasures, stores};
@@ -108,6 +108,11 @@ impl Engine {
     pub fn begin_remember(&self, caller: &Caller, draft: Draft) -> Result<SaveStep, Error> {
         ensure_not_expired(self, &draft)?;
         begin_remember_as(self, caller, draft, WriteIntent::Write, Operation::Create)
+    }
+
+    /// Queues the change of a step in the backend's writer; calls `answer` when it is durable.
+    pub fn submit_save(&self, change: Arc<Change>, answer: StoreCallback<CommitResult>) {
+        self.backend.submit(change, answer);
     }
 
     /// Next step of a save, given the result of its commit.

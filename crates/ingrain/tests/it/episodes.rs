@@ -127,7 +127,7 @@ fn fact_20_an_agent_never_sees_another_agents_episodes() {
 }
 
 #[test]
-fn a_whole_conversation_goes_in_at_once() {
+fn a_whole_conversation_is_saved_from_one_file() {
     let world = World::new();
     let lines = concat!(
         r#"{"role": "user", "speaker": "Ana", "content": "which port does the cache use?"}"#,
@@ -165,7 +165,7 @@ fn a_whole_conversation_goes_in_at_once() {
 }
 
 #[test]
-fn a_conversation_of_which_nothing_was_saved_is_refused() {
+fn a_conversation_with_only_refused_turns_exits_with_3() {
     let world = World::new();
     let refused = format!("{{\"content\": \"the key is {}{}\"}}\n", "AKIA", "Q3EGRTZPLMXW7YVB");
     let ran = world.piped(&format!("--json episodes add --turns - {AGENT}"), refused.repeat(2).as_bytes());

@@ -6,7 +6,7 @@ use axum::http::{Method, StatusCode};
 use engine::Engine;
 use serde_json::{Value, json};
 
-use super::{NOT_FOUND, memories};
+use super::{NOT_FOUND, memories, remember};
 use crate::app::App;
 use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
@@ -27,7 +27,7 @@ pub(super) fn search_endpoints() -> Vec<Endpoint> {
             .with_problems(&[NOT_FOUND]),
         Endpoint::new(Method::POST, "/v1/why-not", "diagnose", diagnose_memory)
             .with_description("search", "Why a memory did not come", "For the memory `explain` names: in a search, and as a candidate for the turn's context. Asking leaves no trace.")
-            .with_body::<SearchBody>(json!({ "query": "how long does billing retry webhooks", "explain": memories::EXAMPLE_ID }))
+            .with_body::<SearchBody>(json!({ "query": "how long does billing retry webhooks", "explain": remember::EXAMPLE_ID }))
             .with_json_answer::<DiagnosisView>(StatusCode::OK, "Why", Value::Null)
             .with_problems(&[NOT_FOUND]),
     ]
@@ -39,7 +39,7 @@ async fn search_memories(
     JsonBody(body): JsonBody<SearchBody>,
 ) -> Result<Json<FoundView>, Problem> {
     let work = move |engine: &Engine| Ok(engine.search(&who.caller, &body.into_query(engine, &who.caller)?)?);
-    let answer = app.call_engine("search", work).await?;
+    let answer = app.entrance.call("search", work).await?;
     telemetry::record_hit_count(answer.hits.len());
     Ok(Json(answer.into()))
 }
@@ -53,5 +53,5 @@ async fn diagnose_memory(
     let memory = body.explain.ok_or_else(missing)?;
     let work =
         move |engine: &Engine| Ok(engine.diagnose(&who.caller, &body.into_query(engine, &who.caller)?, memory)?);
-    Ok(Json(DiagnosisView { diagnosis: app.call_engine("diagnose", work).await? }))
+    Ok(Json(DiagnosisView { diagnosis: app.entrance.call("diagnose", work).await? }))
 }

@@ -18,7 +18,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::JsonBody;
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::keys::{CreatedTenantView, TenantBody, TenantView};
+use crate::wire::tenants::{CreatedTenantView, TenantBody, TenantView};
 
 pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
     vec![
@@ -38,7 +38,7 @@ pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
 }
 
 async fn list_tenants(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<TenantView>>, Problem> {
-    let tenants = app.call_engine("tenants", move |engine| Ok(engine.tenants()?)).await?;
+    let tenants = app.entrance.call("tenants", move |engine| Ok(engine.tenants()?)).await?;
     let own = |standing: &TenantStatus| who.operator || standing.tenant.id == who.caller.tenant;
     Ok(Json(Page::from_items(tenants.into_iter().filter(own).map(TenantView::from).collect())))
 }
@@ -53,7 +53,8 @@ async fn create_tenant(
     }
     let random = random_key_bytes()?;
     let made = app
-        .call_engine("create_tenant", move |engine| {
+        .entrance
+        .call("create_tenant", move |engine| {
             let tenant = engine.create_tenant(&body.slug)?;
             // It can make keys that may set anything; so it may do so itself.
             let rights = KeyRights { may_set: Settable::ALL.to_vec(), ..KeyRights::for_role(Role::Admin) };

@@ -1,20 +1,18 @@
 //! Turn context, and the receipts that prove it.
 
-use engine::model::vocabulary::{Kind, Purpose};
+use engine::model::vocabulary::{Kind, Purpose, TurnRole};
 use engine::ports::Filter;
 use engine::recall::usage::MemoryUsage;
 use engine::receipts::receipt::{ConsideredMemory, Receipt, Replay};
-use engine::{Context, ContextRequest, LogVerification, Message, Window, WindowRequest};
+use engine::{Context, ContextRequest, Message, Window, WindowRequest};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-use super::episodes::{SkillBody, TurnBody};
-use super::{KindWord, Moment, Past, PurposeWord, TurnRoleWord, deserialize_as_of, deserialize_bounded};
-
-/// Stands in schemas for a record of the engine, written as it is.
-type AsKept = Map<String, Value>;
+use super::deserialize::{deserialize_as_of, deserialize_bounded};
+use super::documents::SkillBody;
+use super::episodes::TurnBody;
+use super::schema_words::{AsKept, KindWord, Moment, Past, PurposeWord, TurnRoleWord};
 
 /// What a turn asks for.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -153,7 +151,7 @@ pub struct ContextView {
 #[expect(dead_code, reason = "only its schema is used: the engine's own type is written")]
 struct MessageShape {
     #[schemars(with = "TurnRoleWord")]
-    role: engine::model::vocabulary::TurnRole,
+    role: TurnRole,
     content: String,
 }
 
@@ -213,15 +211,6 @@ pub struct TouchView {
     #[serde(flatten)]
     #[schemars(with = "AsKept")]
     pub usage: MemoryUsage,
-}
-
-/// What a check of the log found.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Verified")]
-pub struct VerifiedView {
-    #[serde(flatten)]
-    #[schemars(with = "AsKept")]
-    pub verified: LogVerification,
 }
 
 /// Touches, newest first.

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::deserialize_optional_reason;
+use super::deserialize::deserialize_optional_reason;
 
 /// Whose memories go.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]

@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::memories::SavedView;
-use super::{RunOutcomeWord, deserialize_bounded};
+use super::deserialize::deserialize_bounded;
+use super::remember::SavedView;
+use super::schema_words::RunOutcomeWord;
 
 /// A run to open.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AccessWord, Id, Moment, ScopeWord, TrustWord};
+use super::schema_words::{AccessWord, Id, Moment, ScopeWord, TrustWord};
 
 /// A store to make.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

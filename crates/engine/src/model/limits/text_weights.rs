@@ -1,64 +1,56 @@
-//! Weights of text relevance.
+//! Weights of text relevance (docs/decisions/0005-text-relevance.md). Configurable as `limits.weights.text.*`.
 
 use serde::{Deserialize, Serialize};
 
-/// Weights of text relevance, found on conversations and operational notes, checked on collections left out.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct TextWeights {
-    /// How soon a word repeated stops adding: low, as memories are short.
-    pub k1: f64,
-    /// Share of length normalisation where memories are turns of a few words: these say one thing each.
-    pub b_short: f64,
-    /// Added for each doubling of the average length: long texts mention words in passing.
-    pub b_per_doubling: f64,
-    /// Average length, in counted tokens, up to which memories are short.
-    pub short_tokens: f64,
-    /// Saturation at which a word counts as fully said.
-    pub full: f64,
-    /// Share of a query word nobody ever wrote in what the query asks for: a typo must not hide the rest.
-    pub unknown: f64,
-    /// Share of meaning against words, where there is a vector.
-    pub vector: f64,
-    /// Calibrated similarity below which meaning alone, without a word in common, is chance.
-    pub meaning_min: f64,
-    /// What a word said in the turn before is worth: an answer does not repeat its question.
-    pub previous: f64,
-    /// As `previous`, for the turn after.
-    pub next: f64,
-    /// What remains of these with every further turn.
-    pub fading: f64,
-    /// What the best other memory of the same session adds: sessions have a subject.
-    pub session: f64,
-    /// Added strength when the query names the speaker.
-    pub speaker: f64,
-    /// Added strength when the memory is of the time the query names.
-    pub time: f64,
-    /// Taken from a memory of another time than the query names, so that a newer one does not come first.
-    pub other_time: f64,
-    /// Added strength when the memory holds an identifier exactly as the query writes it.
-    pub exact: f64,
-}
+use super::settings;
 
-impl Default for TextWeights {
-    fn default() -> Self {
-        TextWeights {
-            k1: 0.9,
-            b_short: 0.2,
-            b_per_doubling: 0.1,
-            short_tokens: 16.0,
-            full: 1.2,
-            unknown: 0.5,
-            vector: 0.3,
-            meaning_min: 0.4,
-            previous: 0.5,
-            next: 0.3,
-            fading: 0.6,
-            session: 0.2,
-            speaker: 0.4,
-            time: 0.8,
-            other_time: 0.3,
-            exact: 0.3,
-        }
+settings! {
+    /// Weights of text relevance. Tuned on conversations and operational notes, verified on collections left out of the
+    /// tuning.
+    pub struct TextWeights {
+        // Words: BM25.
+
+        /// BM25 `k1`, saturation by repetition. Low, because memories are short and repeat a word by chance.
+        k1: f64 = 0.9,
+        /// BM25 `b`, length normalisation, in corpora of short memories, where each memory makes one statement.
+        b_short: f64 = 0.2,
+        /// Added to `b` per doubling of the average length over `short_tokens`: long texts mention words in passing.
+        b_per_doubling: f64 = 0.1,
+        /// Average length in tokens up to which memories count as short. Divisor.
+        short_tokens: f64 = 16.0,
+        /// Saturation at which a word counts as fully matched. Divisor.
+        full: f64 = 1.2,
+        /// Factor on the weight of a query word that no memory contains. Below 1, so that a typo does not hide matches
+        /// of the other words.
+        unknown: f64 = 0.5,
+
+        // Meaning: vectors.
+
+        /// Share of vector similarity against words, for a memory with a vector.
+        vector: f64 = 0.3,
+        /// Calibrated similarity below which a memory without a word in common is no match.
+        meaning_min: f64 = 0.4,
+
+        // Context of a turn.
+
+        /// Share of the words of the previous turn: an answer does not repeat its question.
+        previous: f64 = 0.5,
+        /// Share of the words of the next turn.
+        next: f64 = 0.3,
+        /// Factor on both for every further turn of distance.
+        fading: f64 = 0.6,
+        /// Share of the best other memory of the same session: a session has one subject.
+        session: f64 = 0.2,
+
+        // Boosts. They strengthen a match and never create one.
+
+        /// Boost if the query names the speaker.
+        speaker: f64 = 0.4,
+        /// Boost if the memory is from the time that the query names.
+        time: f64 = 0.8,
+        /// Reduction for a memory from another time, so that a newer one does not come first.
+        other_time: f64 = 0.3,
+        /// Boost if the memory contains an identifier exactly as in the query.
+        exact: f64 = 0.3,
     }
 }

@@ -60,7 +60,7 @@ async fn a_slow_stream_is_dropped_with_a_reason() {
             evidence: vec![Evidence::new(EvidenceKind::AdminEntry, "seen")],
             ..Draft::default()
         };
-        let saved = app.engine.remember(&admin, draft).expect("an answer");
+        let saved = app.entrance.engine().remember(&admin, draft).expect("an answer");
         assert!(matches!(saved, engine::Remembered::Saved(_)), "{saved:?}");
     };
     let (mut slow, mut fast) = (opened(&app, &admin).await, opened(&app, &admin).await);
