@@ -82,8 +82,8 @@ impl Rulesets {
                 let message = format!("ruleset `{name}` is built in; choose another name");
                 return Err(Error::invalid("config.ruleset_taken", message));
             }
-            if let Some(odd) = ruleset.out_of_bounds() {
-                let message = format!("`rulesets.{name}.{}`: {} is expected", odd.field, odd.expected);
+            if let Some(invalid) = ruleset.out_of_bounds() {
+                let message = format!("`rulesets.{name}.{}`: {} is expected", invalid.field, invalid.expected);
                 return Err(Error::invalid("config.ruleset", message));
             }
             self.0.insert(name, ruleset);

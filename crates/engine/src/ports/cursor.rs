@@ -26,7 +26,7 @@ impl ListCursor {
             match order {
                 SortOrder::Path => Some(ListCursor::Path(key.to_owned(), id)),
                 SortOrder::Newest | SortOrder::Oldest => Some(ListCursor::Time(parse_micros(key)?, id)),
-                // Not paged.
+                // Never offered to clients in pages.
                 SortOrder::LastTurn | SortOrder::Fading | SortOrder::Expiring => None,
             }
         };
