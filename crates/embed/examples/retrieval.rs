@@ -9,10 +9,11 @@ use std::error::Error;
 use std::io::{Write, stdout};
 
 use embed::{EmbedConfig, open_embedder};
+use engine::model::limits::text_weights::TextWeights;
 use engine::model::vector::Vector;
 use engine::ports::{CorpusStats, Embedder};
 use engine::recall::ranking::named_time;
-use engine::recall::ranking::text::{QuerySignals, TextInput, TextWeights, bm25_term_score, score_texts};
+use engine::recall::ranking::text::{QuerySignals, TextInput, bm25_term_score, score_texts};
 use engine::text::words::{self, IndexedFields, IndexedWords, QueryWords, Term};
 use serde::Deserialize;
 

@@ -1,7 +1,11 @@
-//! What a memory is, who may touch it, what comes first.
+//! The engine: every decision about memories, without I/O.
 //!
-//! Every decision of the product is made here, by plain functions; nothing here does I/O or reads a clock, the
-//! environment or randomness. Nouns, then judgement, then the verbs every door calls.
+//! Access, safety, ranking, review and the context shown to a model are decided here. The engine performs no I/O and
+//! reads no clock, environment or randomness of its own; all of these come in through [`ports`]. REST, MCP and the
+//! command line only translate and call the methods of [`Engine`].
+//!
+//! The modules form layers, listed lowest first in `layers.txt`. A module uses its own layer and lower ones, never a
+//! higher one; `scripts/check-layers` enforces it.
 
 pub mod admin;
 pub mod context;
@@ -21,6 +25,7 @@ pub mod text;
 pub mod upkeep;
 pub mod write;
 
+pub use admin::database::Database;
 pub use admin::erase::{EraseTarget, TenantStatus};
 pub use admin::export::{
     EXPORT_FORMAT, ExportFile, ExportLayout, ExportLineReader, ExportPiece, ExportWriter, ExportedMemory,
@@ -33,11 +38,13 @@ pub use context::turn::{Context, ContextRequest, RECEIPT_PENDING};
 pub use context::window::{Message, Window, WindowCut, WindowRequest};
 pub use model::run::{Run, RunOutcome};
 pub use model::turn::Turn;
+pub use ports::transition::TransitionOutcome;
+pub use recall::event_feed::EventFeed;
 pub use recall::event_visibility::EventVisibility;
 pub use recall::lineage::Lineage;
 pub use recall::read::{Listing, MemoryReference};
 pub use recall::search::{HitExplanation, SearchQuery, SearchResults};
-pub use removal::forget::{ForgetOptions, TransitionOutcome};
+pub use removal::forget::ForgetOptions;
 pub use removal::quarantine::{QuarantineOutcome, QuarantineReach};
 pub use removal::redact::{RedactionOutcome, RedactionReport, RedactionRequest};
 pub use review::consolidation::{ConsolidationGroup, LayerContext, ProfileProposal};
@@ -55,59 +62,115 @@ pub use summaries::Summariser;
 pub use summaries::extractive::ExtractiveSummariser;
 pub use tenant::stores::NewStore;
 pub use upkeep::{UpkeepOptions, UpkeepReport};
-pub use write::attempt::{PendingSave, SaveStep};
 pub use write::patch::{Patch, PatchOutcome};
+pub use write::remember::{PendingSave, SaveStep};
 pub use write::remember::{Remembered, SaveOutcome, SavedMemory};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
-use crate::model::event::EventBody;
+use crate::model::error::{Error, StoreError};
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::limits::Limits;
-use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
-use crate::model::row::RowFilter;
 use crate::model::ruleset::Rulesets;
-use crate::model::store::Store;
-use crate::model::vector::{Embedding, Vector};
 use crate::policy::Readable;
-use crate::ports::change::Change;
+use crate::ports::change::{Change, CommitResult};
 use crate::ports::{Backend, Clock, Embedder};
 
-/// The product behind every door: a backend, an embedder, a clock, and the rules.
+/// The one entry point of REST, MCP and the command line: a backend, an embedder, a clock and the settings.
+///
+/// Cheap to clone. Clones share caches and counters.
 #[derive(Clone)]
 pub struct Engine {
-    pub backend: Arc<dyn Backend>,
+    backend: Arc<dyn Backend>,
     pub embedder: Arc<dyn Embedder>,
     pub clock: Arc<dyn Clock>,
     pub settings: Arc<Settings>,
-    /// Rows that hardly ever change.
-    pub known: Arc<tenant::cache::TenantCache>,
+    /// Rows that rarely change: stores, ban keys, the number of erasures. A write that relies on one guards it.
+    tenant_cache: Arc<tenant::cache::TenantCache>,
+    /// Findings per scanner rule since this process started, for metrics.
+    scan_counters: Arc<safety::scan_counters::ScanCounters>,
+    /// Summaries being generated or just generated in this process, so that concurrent calls share one request.
+    summary_requests: Arc<summaries::in_flight::SummaryRequests>,
+    /// Only on the clone that serves one call under an idempotency key: the row its first commit writes with it.
+    idempotency_mark: Option<Arc<write::idempotency::IdempotencyMark>>,
 }
 
-/// What configuration can say about the engine.
+/// Configuration of the engine.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub limits: Limits,
     pub rulesets: Rulesets,
-    /// `MEMORY_ENABLED=false`: reads work, writes are refused, no context is prepared.
+    /// `MEMORY_ENABLED=false`: reads work, writes are refused, contexts are empty.
     pub memory_off: bool,
-    /// Makes summaries of turns that no longer fit; `None`: they are extracted here.
+    /// Generates summaries of turns that no longer fit; `None`: extracted by the engine, without a model.
     pub summariser: Option<Arc<dyn Summariser>>,
-    /// A model's opinion on planted orders, beside the rules; `None`: the rules alone.
+    /// Model that checks for prompt injection in addition to the rules; `None`: the rules alone.
     pub classifier: Option<Arc<dyn safety::classifier::Classifier>>,
     pub skills: Option<Arc<dyn SkillSource>>,
-    /// Categories of the knowledge base an agent looks into, by its name; an agent that is not named sees all.
+    /// Knowledge base categories by agent name. An agent without an entry sees all categories.
     pub knowledge_categories: BTreeMap<String, Vec<String>>,
 }
 
 impl Engine {
+    pub fn new(
+        backend: Arc<dyn Backend>,
+        embedder: Arc<dyn Embedder>,
+        clock: Arc<dyn Clock>,
+        settings: Settings,
+    ) -> Engine {
+        Engine {
+            backend,
+            embedder,
+            clock,
+            settings: Arc::new(settings),
+            tenant_cache: Arc::default(),
+            scan_counters: Arc::default(),
+            summary_requests: Arc::default(),
+            idempotency_mark: None,
+        }
+    }
+
+    /// This engine as another process would have it: same backend and settings, empty caches. For tests.
+    #[must_use]
+    pub fn with_empty_caches(&self) -> Engine {
+        Engine {
+            tenant_cache: Arc::default(),
+            scan_counters: Arc::default(),
+            summary_requests: Arc::default(),
+            ..self.clone()
+        }
+    }
+
+    #[must_use]
+    pub fn with_settings(&self, settings: Settings) -> Engine {
+        Engine { settings: Arc::new(settings), ..self.clone() }
+    }
+
+    #[must_use]
+    pub fn with_clock(&self, clock: Arc<dyn Clock>) -> Engine {
+        Engine { clock, ..self.clone() }
+    }
+
+    /// Findings per scanner rule since this process started.
+    pub fn scan_counters(&self) -> &safety::scan_counters::ScanCounters {
+        &self.scan_counters
+    }
+
     fn limits(&self) -> &Limits {
         &self.settings.limits
+    }
+
+    /// Commits a change and waits until it is durable. Under an idempotency key, the first commit also marks the key.
+    ///
+    /// Set-up that must not mark the key goes through [`Backend::commit_setup`] instead.
+    pub(crate) fn commit(&self, change: Change) -> Result<CommitResult, StoreError> {
+        match &self.idempotency_mark {
+            Some(mark) => mark.commit(&*self.backend, change),
+            None => self.backend.commit(change),
+        }
     }
 
     fn fresh_memory_id(&self) -> MemoryId {
@@ -118,75 +181,19 @@ impl Engine {
         VersionId(self.clock.fresh_id())
     }
 
-    /// What this caller may see, with its pipeline's opt-in looked up.
+    /// What this caller may read, with its pipeline's opt-in looked up. Archived stores are not yet hidden: reads of
+    /// memories use `recall::visibility`.
     pub fn readable_by(&self, caller: &Caller) -> Result<Result<Readable, Refusal>, Error> {
         let enabled = self.opt_in(caller)?.is_some();
         Ok(policy::readable_by(caller, enabled))
     }
 
-    /// Asked first by every verb that changes memories. What takes text away for good and what keeps the promises made
-    /// about it (redaction, erasure, upkeep) is never turned off.
+    /// Refuses while memory is turned off. First check of every method that changes memories, except redaction,
+    /// erasure and upkeep: those remove text that must not stay, so they are never turned off.
     fn ensure_memory_enabled(&self) -> Result<(), Error> {
         match self.settings.memory_off {
             true => Err(gate::memory_disabled_refusal().into()),
             false => Ok(()),
         }
     }
-}
-
-/// As [`Engine::readable`]; without `memory.read` nothing exists.
-pub(crate) fn visible_to(engine: &Engine, caller: &Caller) -> Result<Readable, Error> {
-    let closed =
-        RowFilter { state: Some("archived".to_owned()), limit: engine.limits().list_max, ..RowFilter::default() };
-    let closed: Vec<Store> = ports::row::select_records(&*engine.backend, caller.tenant, &closed)?;
-    let mut closed: Vec<String> = closed.into_iter().map(|store| store.slug).collect();
-    if !caller.role.may_decide_reviews() {
-        closed.push(model::store::KNOWLEDGE_DRAFTS.to_owned());
-    }
-    Ok(Readable { hidden_stores: closed, ..engine.readable_by(caller)?? })
-}
-
-/// As [`Engine::eyes`], without the stores that are looked into by name only, unless this filter names some.
-pub(crate) fn visible_for_filter(engine: &Engine, caller: &Caller, filter: &ports::Filter) -> Result<Readable, Error> {
-    let mut eyes = visible_to(engine, caller)?;
-    if filter.stores.is_empty() && filter.places.is_empty() {
-        eyes.hidden_stores.extend(model::store::STORES_BY_NAME_ONLY.iter().map(|slug| (*slug).to_owned()));
-    }
-    Ok(eyes)
-}
-
-/// Does it again where what it looked at changed before it could write.
-pub(crate) fn retry_lost_race<T>(engine: &Engine, work: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
-    for _ in 1..engine.limits().commit_attempts {
-        match work() {
-            Err(Error::Store(StoreError::Guard(_))) => {}
-            answer => return answer,
-        }
-    }
-    work()
-}
-
-/// Writes a refusal into the log and hands it back.
-pub(crate) fn log_refusal(engine: &Engine, caller: &Caller, store: &str, refusal: Refusal) -> Result<Refusal, Error> {
-    engine.backend.commit(plan_refusal_event(engine, caller, store, &refusal))?;
-    Ok(refusal)
-}
-
-/// What tells of a refusal.
-pub(crate) fn plan_refusal_event(engine: &Engine, caller: &Caller, store: &str, refusal: &Refusal) -> Change {
-    let now = engine.clock.now();
-    engine.known.scan_counters.count_blocked(refusal);
-    Change::new(caller.tenant, now).with_event(EventBody::from_refusal(caller, now, store, refusal))
-}
-
-/// The vector of a text, where the embedder is up. A memory without one is still found by its words.
-pub(crate) fn embed_text(engine: &Engine, text: &str) -> Option<Embedding> {
-    let vectors = engine.embedder.embed(&[text]).ok()?;
-    let vector = Vector::quantise(vectors.first()?)?;
-    Some(Embedding { model: engine.embedder.model().to_owned(), vector })
-}
-
-/// The vector of a memory being saved: only where making it does not hold up the save.
-pub(crate) fn embed_if_instant(engine: &Engine, memory: &Memory) -> Option<Embedding> {
-    engine.embedder.is_instant().then(|| embed_text(engine, &gate::embedding_text(memory))).flatten()
 }

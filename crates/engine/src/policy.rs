@@ -1,4 +1,4 @@
-//! May this caller do this here, and what may it see? Tables, checked by eye.
+//! Access control: what a caller may read, write, propose, import and delete. Pure tables over role, scope and store.
 
 use crate::model::caller::{Caller, Grant};
 use crate::model::error::Error;
@@ -9,24 +9,27 @@ use crate::model::scope::Scope;
 use crate::model::store::Store;
 use crate::model::vocabulary::{Access, Kind, Role, ScopeKind, State, Trust};
 
-/// What a caller may see, as stores filter by it. [`Readable::shows`] is the same rule for one memory.
+/// The read filter of one caller. Backends translate it to SQL; [`Readable::shows_memory`] is the same rule for one
+/// memory.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Readable {
     pub tenant: TenantId,
     pub scopes: ReadableScopes,
+    /// Applies to memories in state `constrained`, which wait for review.
     pub constrained: VisibleCandidates,
-    /// Archived stores, which nobody reads.
+    /// Slugs of stores left out: archived ones, knowledge drafts (for callers who decide no reviews), and, in queries
+    /// that name no store, the stores searched by name only.
     pub hidden_stores: Vec<String>,
 }
 
-/// The places a caller sees into.
+/// The scopes a caller may read.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ReadableScopes {
     All,
     These(Vec<Scope>),
 }
 
-/// Whose unreviewed candidates a caller sees.
+/// Authors whose unreviewed candidates a caller may read.
 #[derive(Clone, PartialEq, Debug)]
 pub enum VisibleCandidates {
     All,
@@ -34,7 +37,7 @@ pub enum VisibleCandidates {
 }
 
 impl Readable {
-    /// The engine's own eyes: decisions look at everything of one tenant.
+    /// Everything of one tenant. For the engine's own decisions, such as finding duplicates; never for an answer.
     pub(crate) fn whole_tenant(tenant: TenantId) -> Readable {
         Readable { tenant, scopes: ReadableScopes::All, constrained: VisibleCandidates::All, hidden_stores: Vec::new() }
     }
@@ -46,16 +49,16 @@ impl Readable {
         }
     }
 
-    /// The one predicate for every read, applied after every query too.
+    /// The one read predicate. Backends also apply it to each row after the query, as a second line of defence.
     pub fn shows_memory(&self, memory: &Memory) -> bool {
-        let reviewed = memory.state != State::Constrained || self.shows_candidates_of(&memory.author);
+        let candidate_visible = memory.state != State::Constrained || self.shows_candidates_of(&memory.author);
         memory.tenant == self.tenant
-            && reviewed
+            && candidate_visible
             && self.sees_scope(&memory.scope)
             && !self.hidden_stores.contains(&memory.store)
     }
 
-    /// Whether what this author put up for review is shown while it waits.
+    /// Whether candidates of this author are visible while they wait for review.
     pub(crate) fn shows_candidates_of(&self, author: &str) -> bool {
         match &self.constrained {
             VisibleCandidates::All => true,
@@ -64,12 +67,12 @@ impl Readable {
     }
 }
 
-/// Whether this caller may see this memory.
+/// [`readable_by`] for one memory; archived stores are not considered.
 pub fn is_visible(caller: &Caller, pipeline_enabled: bool, memory: &Memory) -> bool {
     readable_by(caller, pipeline_enabled).is_ok_and(|readable| readable.shows_memory(memory))
 }
 
-/// Working memory is recalled only inside its run, also by those who may look at everything.
+/// Working memory is recalled only inside its own run, even for an admin, who may otherwise read every scope.
 pub(crate) fn may_recall_in_run(caller: &Caller, memory: &Memory) -> bool {
     match &memory.scope {
         Scope::Run { run } => caller.run.as_ref() == Some(run),
@@ -77,13 +80,14 @@ pub(crate) fn may_recall_in_run(caller: &Caller, memory: &Memory) -> bool {
     }
 }
 
-/// The places this caller may read. `pipeline_enabled`: its pipeline opted this agent in.
+/// The read filter of a caller by role. `pipeline_enabled`: the caller's pipeline has opted this agent in.
 pub fn readable_by(caller: &Caller, pipeline_enabled: bool) -> Result<Readable, Refusal> {
     if !caller.rules.read {
         return Err(Refusal::new("policy.read_revoked", "this role does not hold the rule `memory.read`"));
     }
     let scopes = match caller.role {
         Role::Admin => ReadableScopes::All,
+        // People have no agent, run or pipeline scope of their own.
         Role::Reviewer | Role::User => {
             ReadableScopes::These(readable_scopes(caller, &[ScopeKind::User, ScopeKind::Conversation]))
         }
@@ -102,14 +106,15 @@ pub fn readable_by(caller: &Caller, pipeline_enabled: bool) -> Result<Readable, 
     Ok(Readable { tenant: caller.tenant, scopes, constrained, hidden_stores: Vec::new() })
 }
 
-/// The workspace, the caller's own places of these kinds, and the systems it is granted.
+/// The workspace, the caller's own scopes of these kinds, and the systems it has a grant on.
 fn readable_scopes(caller: &Caller, kinds: &[ScopeKind]) -> Vec<Scope> {
     let own = kinds.iter().filter_map(|kind| own_scope(caller, *kind));
+    // Every grant includes reading, so its level does not matter here.
     let systems = caller.grants.keys().map(|system| Scope::System { system: system.clone() });
     std::iter::once(Scope::Workspace).chain(own).chain(systems).collect()
 }
 
-/// The one place of a kind that is the caller's own, where it has one.
+/// The caller's own scope of a kind, if it has one.
 fn own_scope(caller: &Caller, kind: ScopeKind) -> Option<Scope> {
     match kind {
         ScopeKind::Workspace => Some(Scope::Workspace),
@@ -120,16 +125,18 @@ fn own_scope(caller: &Caller, kind: ScopeKind) -> Option<Scope> {
             let (pipeline, agent) = (caller.pipeline.clone()?, caller.agent.clone()?);
             Some(Scope::Pipeline { pipeline, agent })
         }
+        // Systems belong to no caller; access goes by grants.
         ScopeKind::System => None,
         ScopeKind::Run => caller.run.clone().map(|run| Scope::Run { run }),
     }
 }
 
-/// Where a save of this caller into a store of this kind goes. A system is named by the draft, everything else by who asks.
+/// The scope that a save into a store of this kind goes to. The draft names the system; every other scope is the
+/// caller's own, never chosen by the request.
 pub fn scope_for(caller: &Caller, kind: ScopeKind, system: Option<&str>) -> Result<Scope, Error> {
     if kind == ScopeKind::System {
         let missing =
-            || Error::invalid("scope.system_missing", "this store keeps memories by system: name the `system`");
+            || Error::invalid("scope.system_missing", "this store keeps memories per system: name the `system`");
         return system.map(|system| Scope::System { system: system.to_owned() }).ok_or_else(missing);
     }
     own_scope(caller, kind).ok_or_else(|| {
@@ -141,18 +148,19 @@ pub fn scope_for(caller: &Caller, kind: ScopeKind, system: Option<&str>) -> Resu
             ScopeKind::Run => "scope.run_missing",
             ScopeKind::Workspace | ScopeKind::System => "scope.missing",
         };
-        Error::invalid(code, format!("this store keeps memories by {kind}, and the caller names none"))
+        Error::invalid(code, format!("this store keeps memories per {kind}, and the caller has no {kind}"))
     })
 }
 
-/// What a permitted write may become.
+/// State and trust that a permitted write gets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WritePermit {
     pub state: State,
     pub trust: Trust,
 }
 
-/// Whether a place is the caller's own; shared kinds have rules of their own in [`may_write`].
+/// Whether a scope is the caller's own. True for workspace and system, which are shared and have rows of their own in
+/// [`may_write`].
 fn is_own_scope(caller: &Caller, scope: &Scope) -> bool {
     match scope {
         Scope::Workspace | Scope::System { .. } => true,
@@ -160,7 +168,24 @@ fn is_own_scope(caller: &Caller, scope: &Scope) -> bool {
     }
 }
 
-/// The table of who may write what where (SPEC §2).
+/// The write table: the first row that matches decides.
+///
+/// | caller | scope | store access | answer |
+/// | --- | --- | --- | --- |
+/// | without `memory.manage` | any | any | `policy.manage_revoked` |
+/// | any | any, in a log store | any | `policy.append_only` |
+/// | admin | any | any | permitted |
+/// | others | not their own | any | `policy.not_yours` |
+/// | others | workspace | any | `policy.needs_promotion` |
+/// | others | any | read-only | `policy.needs_promotion` |
+/// | agent, service | user, kind other than `user_preference` | any | `policy.kind_not_writable` |
+/// | others | system without a grant | any | `policy.system_not_readable` |
+/// | agent, service | pipeline without opt-in | any | `policy.pipeline_not_enabled` |
+/// | user, reviewer | agent, pipeline, run | any | `policy.not_yours` |
+/// | others | any | any | permitted |
+///
+/// A permitted write of an agent or service into a draft-write store is `constrained`, every other one `active`. Its
+/// trust is the store's default, at most the caller's ceiling.
 pub fn may_write(
     caller: &Caller,
     store: &Store,
@@ -170,10 +195,11 @@ pub fn may_write(
 ) -> Result<WritePermit, Refusal> {
     require_manage_rule(caller)?;
     match (caller.role, scope, store.access) {
+        // Before the admin row: not even an admin rewrites a log.
         _ if store.is_log() => return Err(append_only_refusal(&store.slug)),
         (Role::Admin, _, _) => {}
         _ if !is_own_scope(caller, scope) => {
-            return Err(Refusal::new("policy.not_yours", "this place belongs to somebody else"));
+            return Err(not_own_scope_refusal());
         }
         (_, Scope::Workspace, _) => return Err(needs_promotion_refusal(&store.slug)),
         (_, _, Access::ReadOnly) => return Err(needs_promotion_refusal(&store.slug)),
@@ -183,6 +209,7 @@ pub fn may_write(
                 .with_hint("save it in the conversation, or propose a promotion"));
         }
         (_, Scope::System { system }, _) if !caller.has_grant(system, Grant::Read) => {
+            // `read` is enough to write; only deleting needs `manage` (see `may_forget`).
             return Err(no_such_system_refusal());
         }
         (role, Scope::Pipeline { .. }, _) if role.is_program() && !pipeline_enabled => {
@@ -200,20 +227,23 @@ pub fn may_write(
     Ok(WritePermit { state, trust: store.default_trust.min(caller.trust_ceiling()) })
 }
 
-/// Who may add to a log, by the log's own verb: everybody who may write at all.
+/// Appending to a log store through the log's own method: every caller with `memory.manage`, whatever the scope.
 pub fn may_append(caller: &Caller, store: &Store) -> Result<WritePermit, Refusal> {
     require_manage_rule(caller)?;
     Ok(WritePermit { state: State::Active, trust: store.default_trust })
 }
 
-/// Who may put something up for review: whoever may write at all, for a place he can see. Nothing stands by it.
+/// Proposing for review: every caller with `memory.manage`, for the workspace, an own scope or a system it may read.
+///
+/// Wider than [`may_write`], because the result is only a `constrained` candidate. A confirmation by the caller's user
+/// does not raise its trust; the review does.
 pub fn may_propose(caller: &Caller, store: &Store, scope: &Scope) -> Result<WritePermit, Refusal> {
     require_manage_rule(caller)?;
     match (caller.role, scope) {
         _ if store.is_log() => return Err(append_only_refusal(&store.slug)),
         (Role::Admin, _) => {}
         _ if !is_own_scope(caller, scope) => {
-            return Err(Refusal::new("policy.not_yours", "this place belongs to somebody else"));
+            return Err(not_own_scope_refusal());
         }
         (_, Scope::System { system }) if !caller.has_grant(system, Grant::Read) => return Err(no_such_system_refusal()),
         _ => {}
@@ -221,31 +251,37 @@ pub fn may_propose(caller: &Caller, store: &Store, scope: &Scope) -> Result<Writ
     Ok(WritePermit { state: State::Constrained, trust: store.default_trust.min(caller.role.trust_ceiling()) })
 }
 
-/// What a person's approval makes of a candidate. Who may decide where is asked before.
+/// State and trust after an approval. The review module has already checked that the caller may decide.
 pub fn approval_permit(caller: &Caller) -> WritePermit {
+    // A user decides as owner of a path or in the own user scope; that does not make a memory `admin_approved`.
     let trust = if caller.role.may_decide_reviews() { Trust::AdminApproved } else { caller.role.trust_ceiling() };
     WritePermit { state: State::Active, trust }
 }
 
-/// Only an admin may say what standing a memory had elsewhere; trust is not settable by anybody's payload.
+/// Importing with the exported state and trust: admins only, because no other request may set trust.
 pub fn may_import(caller: &Caller, permit: WritePermit) -> Result<WritePermit, Refusal> {
     match caller.role {
         Role::Admin if caller.rules.manage => Ok(permit),
-        _ => Err(Refusal::new("policy.admins_only", "only an admin imports memories with their standing and history")),
+        _ => Err(Refusal::new(
+            "policy.admins_only",
+            "only an admin imports memories with their state, trust and history",
+        )),
     }
 }
 
-/// Who may take a memory away: as writing, but a system's needs `manage`, and nobody deletes with nobody watching.
+/// Forgetting a memory: as [`may_write`], except that a system's memory needs `manage` on the system, and an unattended
+/// caller deletes nothing.
 pub fn may_forget(caller: &Caller, store: &Store, memory: &Memory) -> Result<(), Refusal> {
     if caller.unattended {
         return Err(Refusal::new("policy.unattended_delete", "an unattended run cannot delete memories")
-            .with_hint("leave it to a person"));
+            .with_hint("ask a person to delete it"));
     }
     match &memory.scope {
         Scope::System { system } if !caller.has_grant(system, Grant::Manage) => {
             Err(Refusal::new("policy.system_manage", format!("deleting from system `{system}` needs `manage` on it")))
         }
-        // Whoever may see a pipeline's or user's memory here is its own.
+        // `user_preference` and `true` pass the kind and opt-in rows: those limit what is added, and the caller has
+        // already found the memory among those it may read.
         scope => match may_write(caller, store, scope, Kind::UserPreference, true) {
             Err(refusal) if refusal.code == NEEDS_PROMOTION => Err(refusal.with_hint(
                 "a person decides: propose to forget it, `ingrain propose --forget` or `POST /v1/reviews/forget`",
@@ -261,20 +297,23 @@ fn require_manage_rule(caller: &Caller) -> Result<(), Refusal> {
 }
 
 fn append_only_refusal(store: &str) -> Refusal {
-    Refusal::new("policy.append_only", format!("`{store}` is a log: entries are added, never changed")).with_hint(
-        "add with `ingrain audit add` or `ingrain workflow step`; what must not stay is redacted: `ingrain redact`",
-    )
+    Refusal::new("policy.append_only", format!("`{store}` is a log: entries are added, never changed"))
+        .with_hint("add with `ingrain audit add` or `ingrain workflow step`; remove text with `ingrain redact`")
 }
 
-/// Who may ask a person to take a memory away: whoever may write at all, but not from a log.
+/// Proposing to forget a memory: every caller with `memory.manage`, but not in a log store.
 pub(crate) fn may_propose_forget(caller: &Caller, store: &Store) -> Result<(), Refusal> {
     require_manage_rule(caller)?;
     if store.is_log() { Err(append_only_refusal(&store.slug)) } else { Ok(()) }
 }
 
+fn not_own_scope_refusal() -> Refusal {
+    Refusal::new("policy.not_yours", "this scope belongs to another caller")
+}
+
 pub(crate) fn pipeline_disabled_refusal() -> Refusal {
     Refusal::new("policy.pipeline_not_enabled", "memory is not enabled for this agent in this pipeline")
-        .with_hint("an admin enables it, for the pipeline and the agent")
+        .with_hint("ask an admin to enable it for this pipeline and agent")
 }
 
 const NEEDS_PROMOTION: &str = "policy.needs_promotion";
@@ -286,9 +325,35 @@ fn needs_promotion_refusal(store: &str) -> Refusal {
 }
 
 fn no_such_system_refusal() -> Refusal {
-    // The same words whether the system exists or not.
-    Refusal::new("policy.system_not_readable", "no such system, or no `read` on it")
+    // One message for both cases, so that it does not reveal whether the system exists.
+    Refusal::new("policy.system_not_readable", "no such system, or no `read` grant on it")
         .with_hint("grants come from the configuration, the key or the token")
+}
+
+/// Where a proposal came from and which scope it is for.
+pub(crate) struct ProposalOrigin<'a> {
+    pub scope: &'a Scope,
+    pub proposer: &'a str,
+    pub user: Option<&'a str>,
+    pub conversation: Option<&'a str>,
+}
+
+/// Whether a caller may see a proposal: admins and reviewers see all of their tenant, a user those for the own user
+/// scope, every caller its own. An agent or service sees its own only for the same user in the same conversation:
+/// many conversations share one principal, and they must not see each other's drafts.
+pub(crate) fn may_see_proposal(caller: &Caller, origin: &ProposalOrigin<'_>) -> bool {
+    let for_own_user = matches!(origin.scope, Scope::User { user } if caller.user.as_ref() == Some(user));
+    let same_conversation = caller.is_in_same_conversation(origin.user, origin.conversation);
+    let own = origin.proposer == caller.principal && (same_conversation || !caller.role.is_program());
+    caller.role.may_decide_reviews() || own || (for_own_user && caller.role == Role::User)
+}
+
+/// Administration (stores, pipelines, bans, keys, erasure): every role but admin gets `policy.admins_only`.
+pub(crate) fn admins_only(caller: &Caller) -> Result<(), Error> {
+    match caller.role {
+        Role::Admin => Ok(()),
+        _ => Err(Error::invalid("policy.admins_only", "only an admin may do this")),
+    }
 }
 
 #[cfg(test)]
@@ -308,10 +373,10 @@ mod tests {
         Caller { user: Some("ana".to_owned()), pipeline: Some("ci".to_owned()), run: Some("r1".to_owned()), ..caller }
     }
 
-    /// Writes as `caller` into a built-in store at the caller's own place; the code of the refusal, or `ok`.
+    /// State and trust of a write into a built-in store in the caller's own scope, or the refusal code.
     fn write(caller: &Caller, slug: &str, kind: Kind, enabled: bool) -> String {
         let store = store(slug);
-        let scope = scope_for(caller, store.scope, Some("billing")).expect("a place");
+        let scope = scope_for(caller, store.scope, Some("billing")).expect("a scope");
         match may_write(caller, &store, &scope, kind, enabled) {
             Ok(permit) => format!("{} {}", permit.state, permit.trust),
             Err(refusal) => refusal.code.to_owned(),
@@ -319,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_write_what_where() {
+    fn write_table() {
         let check = |caller: &Caller, slug, kind, enabled, expected: &str| {
             assert_eq!(write(caller, slug, kind, enabled), expected, "{} {slug} {kind}", caller.principal);
         };
@@ -345,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_only_draft_where_drafts_wait() {
+    fn draft_write_stores_constrain_writes_of_programs() {
         let drafts = Store { access: Access::DraftWrite, ..store("conversation_memory") };
         let scope = Scope::Conversation { conversation: "c1".to_owned() };
         let state = |caller: &Caller| may_write(caller, &drafts, &scope, Kind::Note, false).map(|permit| permit.state);
@@ -354,14 +419,14 @@ mod tests {
     }
 
     #[test]
-    fn nobody_writes_to_somebody_elses_place() {
+    fn writing_to_another_callers_scope_is_refused() {
         let other = Scope::Conversation { conversation: "c2".to_owned() };
         let refused = may_write(&agent(), &store("conversation_memory"), &other, Kind::Note, false);
         assert_eq!(refused.map_err(|refusal| refusal.code), Err("policy.not_yours"));
     }
 
     #[test]
-    fn what_each_role_sees() {
+    fn readable_scopes_by_role() {
         let sees = |caller: &Caller, scope: &Scope| {
             readable_by(caller, false).is_ok_and(|readable| readable.sees_scope(scope))
         };

@@ -34,7 +34,7 @@ impl Session {
         let tenant = match config.tenant.as_str() {
             "default" => engine.start_tenant("default")?,
             slug => {
-                let known = engine.backend.list_tenants()?.into_iter().find(|tenant| tenant.slug == slug);
+                let known = engine.database().list_tenants()?.into_iter().find(|tenant| tenant.slug == slug);
                 let missing = || Failure::user_error("not_found", format!("tenant `{slug}` not found"));
                 let tenant =
                     known.ok_or_else(|| missing().with_hint(format!("create it: `ingrain tenant create {slug}`")))?;
@@ -48,7 +48,7 @@ impl Session {
 
     /// Waits for deferred writes (receipts, usage counters). Called after the answer is printed.
     pub fn close(&self) -> Result<(), Failure> {
-        Ok(self.engine.backend.flush()?)
+        Ok(self.engine.database().flush()?)
     }
 }
 
@@ -59,7 +59,7 @@ pub fn open_engine(config: &Config) -> Result<Engine, Failure> {
     let embedder = open_embedder(config)?;
     // Last: a wrong setting above must not create a database file.
     let backend = open_backend(config)?;
-    Ok(Engine { backend, embedder, clock, settings: Arc::new(settings), known: Arc::default() })
+    Ok(Engine::new(backend, embedder, clock, settings))
 }
 
 /// The engine's settings from the configuration.

@@ -1,7 +1,6 @@
 //! Failures of commands and their mapping to exit codes, JSON and messages.
 
-use engine::model::error::StoreError;
-use engine::model::error::{CurrentVersion, Error};
+use engine::model::error::{CurrentVersion, Error, StoreError};
 use engine::model::refusal::Refusal;
 use engine::safety;
 use serde_json::{Map, Value, json};

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use axum::body::Bytes;
+use engine::Engine;
 use engine::model::error::Error;
 use engine::model::event::Event;
 use engine::model::id::TenantId;
@@ -73,11 +74,8 @@ impl EventReader {
 }
 
 /// A stretch of the log, written out. Blocks.
-pub(crate) fn read_batch(app: &App, tenant: TenantId, after: u64) -> Result<EventBatch, Problem> {
-    Ok(EventBatch::from_events(
-        app.engine.backend.events_after(tenant, after, BATCH_EVENTS_MAX).map_err(Error::from)?,
-        after,
-    ))
+pub(crate) fn read_batch(engine: &Engine, tenant: TenantId, after: u64) -> Result<EventBatch, Problem> {
+    Ok(EventBatch::from_events(engine.event_feed().events_after(tenant, after, BATCH_EVENTS_MAX)?, after))
 }
 
 /// Whether a batch reached the end of the log when it was read.
@@ -92,7 +90,7 @@ pub(crate) fn reader_for_tenant(app: &App, tenant: TenantId) -> Result<Arc<Event
         return Ok(tail);
     }
     tails.retain(|_, tail| tail.strong_count() > 0);
-    let from = app.engine.backend.last_event_seq(tenant).map_err(Error::from)?;
+    let from = app.entrance.engine().event_feed().last_event_seq(tenant)?;
     let tail = Arc::new(EventReader { sender: broadcast::Sender::new(app.config.limits.stream_lag_max) });
     let (reader, held) = (app.clone(), Arc::downgrade(&tail));
     let named = std::thread::Builder::new().name("ingrain-events".to_owned());
@@ -106,9 +104,9 @@ fn follow_log(app: &App, tenant: TenantId, from: u64, held: &Weak<EventReader>) 
     let mut after = from;
     let closing = app.closing_signal();
     while held.strong_count() > 0 && !*closing.borrow() {
-        let news = app.engine.backend.wait_events(tenant, after, WAIT_MAX);
+        let news = app.entrance.engine().event_feed().wait_events(tenant, after, WAIT_MAX);
         let batch = match news {
-            Ok(last) if last > after => read_batch(app, tenant, after),
+            Ok(last) if last > after => read_batch(app.entrance.engine(), tenant, after),
             Ok(_) => continue,
             Err(error) => Err(Error::from(error).into()),
         };

@@ -12,9 +12,10 @@ use engine::write::idempotency::{IdempotencyClaim, IdempotentCall};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::app::{App, run_idempotent_call};
+use crate::app::App;
 use crate::auth::AuthenticatedCaller;
 use crate::endpoint;
+use crate::entrance::run_idempotent_call;
 use crate::extract::read_body;
 use crate::problem::Problem;
 
@@ -73,13 +74,13 @@ async fn claim_and_run(
     let caller = who.caller.clone();
     let begin =
         move |engine: &Engine| Ok(engine.claim_idempotency_key(&caller, &asked.door, &asked.key, &asked.digest)?);
-    match app.call_engine("idempotency", begin).await? {
+    match app.entrance.call("idempotency", begin).await? {
         IdempotencyClaim::Answered(answer) => {
             let kept: StoredAnswer = serde_json::from_value(answer).map_err(|_| Problem::internal())?;
             Ok(kept.into_replay())
         }
         IdempotencyClaim::Claimed(repeat) => {
-            let engine = app.engine.with_idempotency_mark(who.caller.tenant, &repeat);
+            let engine = app.entrance.engine().with_idempotency_mark(who.caller.tenant, &repeat);
             let response = run_idempotent_call(engine, next.run(request)).await;
             store_answer(&app, who, repeat, response).await
         }
@@ -118,10 +119,9 @@ async fn store_answer(
         false => (response, None),
     };
     // However many wait: a key must not stay taken because others came.
-    app.call_engine_unqueued("idempotency", move |engine| {
-        Ok(engine.finish_idempotent_call(&who.caller, repeat, kept)?)
-    })
-    .await?;
+    app.entrance
+        .call_unqueued("idempotency", move |engine| Ok(engine.finish_idempotent_call(&who.caller, repeat, kept)?))
+        .await?;
     Ok(response)
 }
 

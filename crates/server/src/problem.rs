@@ -4,8 +4,7 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use engine::model::error::Error;
-use engine::model::error::StoreError;
+use engine::model::error::{Error, StoreError};
 use engine::model::refusal::Refusal;
 use serde_json::{Map, Value, json};
 
@@ -48,6 +47,20 @@ impl Problem {
 
     pub(crate) fn busy(code: &str, detail: &str) -> Problem {
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, code, detail).with_retry_after(RETRY_SECS)
+    }
+
+    pub(crate) fn timeout() -> Problem {
+        Problem::new(StatusCode::GATEWAY_TIMEOUT, "http.timeout", "this took too long")
+    }
+
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// Seconds of its `retry-after` header.
+    pub(crate) fn retry_after_secs(&self) -> Option<u64> {
+        let (_, value) = self.headers.iter().find(|(name, _)| *name == RETRY_AFTER)?;
+        value.to_str().ok()?.parse().ok()
     }
 
     pub(crate) fn with_retry_after(self, secs: u64) -> Problem {

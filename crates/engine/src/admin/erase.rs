@@ -9,26 +9,21 @@ use crate::admin::keys;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
-use crate::model::guard::Guard;
 use crate::model::guard::Place;
-use crate::model::id::{MemoryId, TenantId};
+use crate::model::id::MemoryId;
 use crate::model::memory::Memory;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::review::Review;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{ScopeKind, State};
+use crate::policy::admins_only;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
-use crate::ports::{Filter, SortOrder, Tenant};
+use crate::ports::{Filter, SortOrder, Tenant, row};
+use crate::recall::read;
 use crate::removal::certificate::{Certificate, Erasure, ErasureDetails};
 use crate::removal::redact;
-use crate::review::Review;
-use crate::review::plan;
 use crate::summaries;
-use crate::tenant::bans;
-use crate::tenant::bans::{BanCause, BanReason};
-use crate::tenant::pipelines::admins_only;
+use crate::tenant::bans::{self, BanCause, BanReason};
 
 /// Whose memories go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,16 +32,6 @@ pub enum EraseTarget {
     Pipeline(String),
     /// Everything of the caller's own tenant; the name must be its slug, so that nobody erases the wrong one.
     Tenant(String),
-}
-
-/// How certificates of tenants are told from others.
-const TENANT_ERASURE_STATE: &str = "tenant";
-/// Erasures of one tenant that are counted.
-const ERASURES_MAX: usize = 10_000;
-
-/// The tenant was not erased since it was looked at: what was let in before that is not written after it.
-pub(crate) fn erasure_count_guard(count: u64) -> Guard {
-    Guard::RowCountIs { kind: RowKind::Certificates, state: TENANT_ERASURE_STATE, count }
 }
 
 impl EraseTarget {
@@ -124,7 +109,7 @@ fn list_erasure_targets(engine: &Engine, caller: &Caller, what: &EraseTarget) ->
         EraseTarget::Tenant(_) => None,
     };
     let filter = Filter { scopes: scope.into_iter().collect(), states: State::ALL.to_vec(), ..Filter::default() };
-    let mut memories = plan::list_all_memories(engine, caller.tenant, &filter, SortOrder::Oldest)?;
+    let mut memories = read::list_all_memories(engine, caller.tenant, &filter, SortOrder::Oldest)?;
     memories.retain(|memory| match (what, &memory.scope) {
         (EraseTarget::User(wanted), Scope::User { user }) => wanted == user,
         (EraseTarget::Pipeline(wanted), Scope::Pipeline { pipeline, .. }) => wanted == pipeline,
@@ -177,7 +162,7 @@ fn erase_once(
         .with_field("memories", memories.len())
         .with_field("certificate", &certificate.id)
         .with_field("seal", &certificate.seal);
-    engine.backend.commit(change.with_write(Write::Row(certificate.to_row())).with_event(event))?;
+    engine.commit(change.with_write(Write::Row(certificate.to_row())).with_event(event))?;
     Ok(certificate)
 }
 
@@ -212,14 +197,14 @@ fn plan_row_deletions(
     let mut gone = |kind: RowKind, id: String| change.writes.push(Write::DeleteRow { kind, id });
     match what {
         EraseTarget::Tenant(_) => {
-            engine.known.summary_requests.clear_recent();
+            engine.summary_requests.clear_recent();
             for kind in TENANT_ROWS {
-                for_each_row(engine, caller, *kind, |row| gone(*kind, row.id.clone()))?;
+                row::for_each_row(engine, caller, *kind, |row| gone(*kind, row.id.clone()))?;
             }
         }
         EraseTarget::User(_) | EraseTarget::Pipeline(_) => {
             let ids: HashSet<MemoryId> = memories.iter().map(|memory| memory.id).collect();
-            for_each_row(engine, caller, RowKind::Reviews, |row| {
+            row::for_each_row(engine, caller, RowKind::Reviews, |row| {
                 let review = Review::from_row(row.clone());
                 let touches = |review: &Review| {
                     let sources = review.sources.iter().map(|source| source.memory);
@@ -238,18 +223,18 @@ fn plan_row_deletions(
             }
             if let EraseTarget::User(user) = what {
                 let mut his = HashSet::new();
-                for_each_row(engine, caller, RowKind::Summaries, |row| {
+                row::for_each_row(engine, caller, RowKind::Summaries, |row| {
                     if row.body["user"].as_str() == Some(user) {
                         his.insert(row.parent.clone());
                     }
                 })?;
-                for_each_row(engine, caller, RowKind::Summaries, |row| {
+                row::for_each_row(engine, caller, RowKind::Summaries, |row| {
                     if his.contains(&row.parent) {
                         gone(RowKind::Summaries, row.id.clone());
                     }
                 })?;
                 // What he asked is his as well.
-                for_each_row(engine, caller, RowKind::Receipts, |row| {
+                row::for_each_row(engine, caller, RowKind::Receipts, |row| {
                     if row.body["caller"]["user"].as_str() == Some(user) {
                         gone(RowKind::Receipts, row.id.clone());
                     }
@@ -263,57 +248,6 @@ fn plan_row_deletions(
         }
     }
     Ok(change)
-}
-
-pub(crate) fn for_each_row(
-    engine: &Engine,
-    caller: &Caller,
-    kind: RowKind,
-    mut visit: impl FnMut(&crate::model::row::Row),
-) -> Result<(), Error> {
-    let mut filter = RowFilter { limit: engine.limits().list_max, ..RowFilter::default() };
-    loop {
-        let rows = engine.backend.list_rows(caller.tenant, kind, &filter)?;
-        rows.iter().for_each(&mut visit);
-        match rows.last() {
-            Some(last) if rows.len() == filter.limit => filter.after = Some((last.at, last.id.clone())),
-            _ => return Ok(()),
-        }
-    }
-}
-
-/// How often the tenant was erased.
-pub(crate) fn count_erasures(engine: &Engine, tenant: TenantId) -> Result<u64, Error> {
-    let erasures =
-        RowFilter { state: Some(TENANT_ERASURE_STATE.to_owned()), limit: ERASURES_MAX, ..RowFilter::default() };
-    Ok(engine.backend.list_rows(tenant, RowKind::Certificates, &erasures)?.len() as u64)
-}
-
-/// As [`Engine::erasures`], as last read.
-pub(crate) fn cached_erasure_count(engine: &Engine, tenant: TenantId) -> Result<u64, Error> {
-    if let Some(count) = engine.known.erasure_count(tenant) {
-        return Ok(count);
-    }
-    let count = count_erasures(engine, tenant)?;
-    engine.known.cache_erasure_count(tenant, count);
-    Ok(count)
-}
-
-/// What was begun before the tenant was erased does not go on after it.
-pub(crate) fn ensure_not_erased_since(engine: &Engine, tenant: TenantId, begun: Timestamp) -> Result<(), Error> {
-    let newest = RowFilter {
-        state: Some(TENANT_ERASURE_STATE.to_owned()),
-        newest_first: true,
-        limit: 1,
-        ..RowFilter::default()
-    };
-    let certificates: Vec<Certificate> = row::select_records(&*engine.backend, tenant, &newest)?;
-    match certificates.first() {
-        Some(certificate) if certificate.at >= begun => {
-            Err(Error::conflict("conflict.erased", "the tenant was erased meanwhile; nothing was saved"))
-        }
-        _ => Ok(()),
-    }
 }
 
 fn is_tenant_empty(engine: &Engine, tenant: &Tenant) -> Result<bool, Error> {

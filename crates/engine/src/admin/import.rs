@@ -4,28 +4,23 @@ use crate::Engine;
 use crate::admin::export::{ExportPiece, ExportedMemory, ExportedVersion};
 use crate::gate::{VersionStamp, VersionedEntry, WriteIntent};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
-use crate::model::guard::Guard;
-use crate::model::guard::Place;
+use crate::model::guard::{Guard, Place};
 use crate::model::id::StoreId;
 use crate::model::memory::{Draft, Memory};
 use crate::model::refusal::Refusal;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{RowKind, SideRecord};
 use crate::model::store::Store;
 use crate::model::vocabulary::{Operation, Role, State};
-use crate::policy::{Readable, WritePermit};
-use crate::ports::Address;
+use crate::policy::{Readable, WritePermit, admins_only};
 use crate::ports::change::{Change, Write};
-use crate::tenant::bans;
+use crate::ports::transition::Transition;
+use crate::ports::{Address, embedding, refusals};
 use crate::tenant::bans::{BanKey, KEYS_MAX};
-use crate::tenant::pipelines::admins_only;
-use crate::tenant::stores;
-use crate::write::attempt;
-use crate::write::remember;
+use crate::tenant::{bans, stores};
 use crate::write::remember::{Remembered, SaveOutcome};
+use crate::write::{clear, remember};
 
 /// What an import did.
 #[derive(Clone, Debug, Default, serde::Serialize)]
@@ -100,7 +95,7 @@ fn import_draft(engine: &Engine, caller: &Caller, state: State, draft: Draft) ->
     if is_already_saved(engine, caller, &draft)? {
         return Ok(PieceOutcome::Unchanged);
     }
-    Ok(match attempt::remember_as(engine, caller, draft, WriteIntent::Write, Operation::Import)? {
+    Ok(match remember::remember_as(engine, caller, draft, WriteIntent::Write, Operation::Import)? {
         Remembered::Saved(saved) if saved.outcome == SaveOutcome::Unchanged => PieceOutcome::Unchanged,
         Remembered::Saved(_) => PieceOutcome::Imported,
         Remembered::Refused(refusal) => PieceOutcome::Refused(refusal),
@@ -159,7 +154,7 @@ fn import_row<T: SideRecord>(engine: &Engine, caller: &Caller, noun: &T) -> Resu
     }
     let guard = Guard::RowInState { kind: T::KIND, id: noun.row_id(), state: None };
     let now = engine.clock.now();
-    match engine.backend.commit(Change::new(caller.tenant, now).with_guard(guard).with_write(Write::Row(row))) {
+    match engine.commit(Change::new(caller.tenant, now).with_guard(guard).with_write(Write::Row(row))) {
         Ok(_) => Ok(PieceOutcome::Imported),
         Err(StoreError::Guard(_)) => Ok(PieceOutcome::Unchanged),
         Err(error) => Err(error.into()),
@@ -198,7 +193,7 @@ fn import_history(engine: &Engine, caller: &Caller, story: &ExportedMemory) -> R
         let entry = match clear_imported_version(engine, caller, story, version, previous.as_ref())? {
             Ok(entry) => entry,
             Err(refusal) => {
-                return Ok(PieceOutcome::Refused(crate::log_refusal(engine, caller, &story.memory.store, refusal)?));
+                return Ok(PieceOutcome::Refused(refusals::log_refusal(engine, caller, &story.memory.store, refusal)?));
             }
         };
         redacted.extend(version.redacted_at.map(|_| version.memory.version));
@@ -207,9 +202,10 @@ fn import_history(engine: &Engine, caller: &Caller, story: &ExportedMemory) -> R
             let place = Place { store: story.memory.store.clone(), scope: story.memory.scope.clone() };
             change.guards.extend(entry.memory().path.clone().map(|path| Guard::PathFree { place, path }));
         }
-        change.guards.extend(entry.guards().iter().filter(|_| last).cloned());
-        let embedding = if last { crate::embed_if_instant(engine, entry.memory()) } else { None };
-        change = change.with_write(Write::Entry(Box::new(entry.with_embedding(embedding))));
+        // Only the version that stands in the end is held to what the gate relied on.
+        let entry = if last { entry } else { entry.without_guards() };
+        let embedding = if last { embedding::embed_if_instant(engine, entry.memory()) } else { None };
+        change = change.with_entry(entry.with_embedding(embedding));
     }
     let Some(stands) = previous else {
         return Ok(PieceOutcome::Refused(Refusal::new("import.no_history", "it has no versions")));
@@ -221,7 +217,7 @@ fn import_history(engine: &Engine, caller: &Caller, story: &ExportedMemory) -> R
     let event = EventBody::new(EventName::WriteCreated, caller, now)
         .about_memory(&stands)
         .with_field("operation", Operation::Import);
-    match engine.backend.commit(change.with_event(event)) {
+    match engine.commit(change.with_event(event)) {
         Ok(_) => Ok(PieceOutcome::Imported),
         Err(StoreError::Guard(guard)) => {
             let message = match guard {
@@ -248,15 +244,12 @@ fn plan_seed_replacement(
     standing: &Memory,
     story: &ExportedMemory,
 ) -> Change {
-    let stamp =
-        VersionStamp::new(caller, engine.fresh_version_id(), change.at, Some("replaced by an import".to_owned()));
-    let entry = VersionedEntry::from_transition(standing, Operation::Supersede, stamp, Vec::new(), |memory| {
+    let supersede = Transition::new(standing, Operation::Supersede).with_reason("replaced by an import".to_owned());
+    let (change, _) = supersede.plan(engine, caller, change, |memory| {
         memory.state = State::Superseded;
         memory.superseded_by = Some(story.memory.id);
     });
     change
-        .with_guard(Guard::VersionIs { memory: standing.id, version: standing.version })
-        .with_write(Write::Entry(Box::new(entry)))
 }
 
 fn clear_imported_version(
@@ -284,7 +277,7 @@ fn clear_imported_version(
         permit: WritePermit { state: snapshot.state, trust: snapshot.trust },
         is_history: over,
     };
-    let cleared = match remember::clear_draft_as(engine, caller, deed, &store, &snapshot.scope, draft)? {
+    let cleared = match clear::clear_draft_as(engine, caller, deed, &store, &snapshot.scope, draft)? {
         Ok(cleared) => cleared,
         Err(refusal) => return Ok(Err(refusal)),
     };

@@ -1,30 +1,22 @@
 //! Keys: how a program says who it is. Only a hash is kept; the key itself is shown once.
 
-use std::collections::BTreeMap;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
 
 use crate::Engine;
-use crate::admin::erase;
 use crate::gate::{check_label, check_name};
-use crate::model::caller::{Caller, Grant, MemoryPermissions};
+use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
 use crate::model::guard::Guard;
 use crate::model::id::TenantId;
-use crate::model::key::Key;
-use crate::model::key::KeyRights;
-use crate::model::key::Settable;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::key::{Key, KeyRights, Settable};
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::vocabulary::Role;
+use crate::policy::admins_only;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
-use crate::tenant::pipelines::admins_only;
+use crate::ports::row;
 use crate::text::digest::content_sha256;
 
 /// Every key starts with this, so that people and scanners know one when they see it.
@@ -82,7 +74,7 @@ impl Engine {
         }
         let issued = build_key(self, caller, new, random, None);
         let change = Change::new(caller.tenant, now).with_write(Write::Row(issued.key.to_row()));
-        self.backend.commit(change.with_event(key_event(self, EventName::KeyCreated, caller, &issued.key)))?;
+        self.commit(change.with_event(key_event(self, EventName::KeyCreated, caller, &issued.key)))?;
         Ok(issued)
     }
 
@@ -125,7 +117,7 @@ impl Engine {
             .with_event(
                 key_event(self, EventName::KeyCreated, caller, &issued.key).with_field("rotated_from", &ending.id),
             );
-        self.backend.commit(change)?;
+        self.commit(change)?;
         Ok(issued)
     }
 
@@ -138,7 +130,7 @@ impl Engine {
         let now = self.clock.now();
         let key = Key { revoked_at: Some(now), ..key };
         let event = key_event(self, EventName::KeyRevoked, caller, &key);
-        self.backend.commit(Change::new(caller.tenant, now).with_write(Write::Row(key.to_row())).with_event(event))?;
+        self.commit(Change::new(caller.tenant, now).with_write(Write::Row(key.to_row())).with_event(event))?;
         Ok(key)
     }
 
@@ -169,7 +161,7 @@ impl Engine {
 /// Adds the end of every key of the tenant to a change.
 pub(crate) fn plan_key_revocations(engine: &Engine, caller: &Caller, mut change: Change) -> Result<Change, Error> {
     let mut keys: Vec<Key> = Vec::new();
-    erase::for_each_row(engine, caller, RowKind::Keys, |row| keys.extend(Key::from_row(row.clone()).ok()))?;
+    row::for_each_row(engine, caller, RowKind::Keys, |row| keys.extend(Key::from_row(row.clone()).ok()))?;
     for key in keys.into_iter().filter(|key| key.revoked_at.is_none()) {
         let key = Key { revoked_at: Some(change.at), ..key };
         change = change.with_write(Write::Row(key.to_row())).with_event(key_event(

@@ -4,10 +4,9 @@ use serde::Serialize;
 
 use crate::Engine;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{Event, chain_hash};
-use crate::tenant::pipelines::admins_only;
+use crate::policy::admins_only;
 
 /// What a check of the log found.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]

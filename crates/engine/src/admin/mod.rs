@@ -1,5 +1,6 @@
 //! Administration: keys, tenants, export and import, erasure, log verification.
 
+pub(crate) mod database;
 pub(crate) mod erase;
 pub(crate) mod export;
 pub(crate) mod import;

@@ -6,24 +6,19 @@ use serde::{Deserialize, Serialize};
 use crate::Engine;
 use crate::gate::{VersionStamp, WriteIntent};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
-use crate::model::guard::Guard;
-use crate::model::guard::Place;
+use crate::model::error::{Error, StoreError};
+use crate::model::guard::{Guard, Place};
 use crate::model::id::TenantId;
 use crate::model::memory::Draft;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{RowKind, SideRecord};
 use crate::model::scope::Scope;
 use crate::model::store::{BUILTIN_STORES, Store};
 use crate::model::vocabulary::{Kind, Operation, Trust};
-use crate::ports::Tenant;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
-use crate::tenant::stores;
-use crate::tenant::stores::checked_slug;
-use crate::write::remember;
+use crate::ports::{Tenant, embedding, row};
+use crate::tenant::stores::{self, checked_slug};
 use crate::write::remember::SaveOutcome;
+use crate::write::{clear, plan};
 
 /// Remembers that a document was seeded once, so that its deletion lasts.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -132,8 +127,7 @@ fn seed_document(engine: &Engine, caller: &Caller, store: &Store, document: &See
         ..Draft::default()
     };
     let place = Place { store: store.slug.clone(), scope: Scope::Workspace };
-    let cleared = match remember::clear_draft_as(engine, caller, WriteIntent::SystemWrite, store, &place.scope, draft)?
-    {
+    let cleared = match clear::clear_draft_as(engine, caller, WriteIntent::SystemWrite, store, &place.scope, draft)? {
         Ok(cleared) => cleared,
         // Memory that is turned off is seeded when it is turned on.
         Err(_) => return Ok(()),
@@ -143,17 +137,17 @@ fn seed_document(engine: &Engine, caller: &Caller, store: &Store, document: &See
     let entry = cleared.into_new_memory(
         engine.fresh_memory_id(),
         caller,
-        remember::ruleset_of(engine, store)?,
+        stores::ruleset_of(engine, store)?,
         Operation::Seed,
         stamp,
     );
     debug_assert_eq!(entry.memory().trust, Trust::SystemSeeded);
-    let embedding = crate::embed_if_instant(engine, entry.memory());
+    let embedding = embedding::embed_if_instant(engine, entry.memory());
     let change = Change::new(caller.tenant, now)
         .with_guard(Guard::RowInState { kind: RowKind::Seeds, id: document.path.to_owned(), state: None })
         .with_guard(Guard::PathFree { place, path: document.path.to_owned() })
         .with_write(Write::Row(SeedRecord { path: document.path.to_owned(), at: now }.to_row()));
-    match engine.backend.commit(remember::add_written_entry(
+    match engine.commit(plan::add_written_entry(
         engine,
         caller,
         change,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::tenant::pipelines::admins_only;
+use crate::policy::admins_only;
 
 /// What is kept for one tenant.
 #[derive(Clone, Debug, PartialEq, Serialize)]

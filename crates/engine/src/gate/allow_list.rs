@@ -1,4 +1,4 @@
-//! The allow list as the gate compares it: keyed digests of values the scanner lets through.
+//! The allow list in the form the gate uses: keyed digests of values that pass the scanner.
 
 use std::collections::HashSet;
 
@@ -6,15 +6,17 @@ use crate::safety::Finding;
 use crate::text::digest::content_sha256;
 use crate::text::normalize;
 
-/// The values a tenant lets through now, as the gate compares them.
+/// Values that a tenant has allowed and that have not expired.
 #[derive(Clone, Debug, Default)]
 pub struct AllowList {
+    /// All keys of the tenant, own and imported: a digest does not tell which key it was made with.
     pub(crate) keys: Vec<String>,
     pub(crate) digests: HashSet<String>,
 }
 
 impl AllowList {
-    /// Without what is let through on purpose. Findings of another text could point between characters; those stay.
+    /// Drops findings whose exact value is allowed. A range that is not on character boundaries belongs to another text
+    /// (`get` returns `None`) and is kept.
     pub(crate) fn remove_allowed(&self, text: &str, mut findings: Vec<Finding>) -> Vec<Finding> {
         if !self.digests.is_empty() {
             findings
@@ -29,6 +31,7 @@ impl AllowList {
     }
 }
 
+/// Keyed digest of a value's SHA-256. The label keeps it apart from ban digests, which use the same keys.
 pub(crate) fn allow_digest(key: &str, sha256: &str) -> String {
     normalize::hmac_sha256_hex(key, &["allowed", sha256])
 }

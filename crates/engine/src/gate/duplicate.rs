@@ -1,4 +1,4 @@
-//! When two notes are the same note: near hints and agreeing contents.
+//! Near-duplicate notes: similar recall hints and agreeing contents are the same note.
 
 use std::collections::HashSet;
 
@@ -6,16 +6,19 @@ use crate::model::limits::Limits;
 use crate::model::memory::Memory;
 use crate::text::words;
 
-/// How a near memory relates to a draft.
+/// Relation of a draft to the memory with the nearest hint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HintMatch {
-    /// The same fact: update it.
+    /// Contents agree: the draft is a new version of the memory.
     SameFact,
-    /// A similar hint over another fact: name it, touch it not.
+    /// Only the hints are similar: the draft is a new memory, and the answer names the near one.
     OtherFact,
 }
 
-/// The memory whose hint is nearest to `hint`, if it is near enough, and whether it states the same fact.
+/// Finds the memory that a note would update: the nearest hint whose content agrees, else the nearest hint.
+///
+/// `None`: no hint overlaps by `near_hint`. `similarity` compares a memory's content with the draft's by vector; it is
+/// called only where the words do not agree, because it is slow.
 pub fn find_nearest_hint<'a>(
     hint: &str,
     content: &str,
@@ -23,19 +26,22 @@ pub fn find_nearest_hint<'a>(
     limits: &Limits,
     similarity: impl Fn(&str) -> f64,
 ) -> Option<(&'a Memory, HintMatch)> {
-    let wanted = token_set(hint);
+    let hint_words = token_set(hint);
     let mut near: Vec<(f64, &Memory)> = memories
         .iter()
-        .filter_map(|memory| Some((jaccard_similarity(&wanted, &token_set(memory.recall_hint.as_deref()?)), memory)))
+        .filter_map(|memory| {
+            let overlap = jaccard_similarity(&hint_words, &token_set(memory.recall_hint.as_deref()?));
+            Some((overlap, memory))
+        })
         .filter(|(overlap, _)| *overlap >= limits.near_hint)
         .collect();
-    // The nearest first; among equals the newest, then by id, so that every backend picks the same.
+    // Nearest first; ties by newest, then by id, so that both backends choose the same memory.
     near.sort_by(|(a, one), (b, other)| {
         b.total_cmp(a).then(other.updated_at.cmp(&one.updated_at)).then(one.id.cmp(&other.id))
     });
-    let own = token_set(content);
+    let content_words = token_set(content);
     let agrees = |memory: &Memory| {
-        jaccard_similarity(&own, &token_set(&memory.content)) >= limits.near_content
+        jaccard_similarity(&content_words, &token_set(&memory.content)) >= limits.near_content
             || similarity(&memory.content) >= limits.near_vector
     };
     match near.iter().find(|(_, memory)| agrees(memory)) {
@@ -48,7 +54,7 @@ fn token_set(text: &str) -> HashSet<String> {
     words::folded_words(text).into_iter().collect()
 }
 
-/// Shared over all, 0 for two empty sets.
+/// Jaccard index: size of the intersection over size of the union; 0 for two empty sets.
 pub fn jaccard_similarity(one: &HashSet<String>, other: &HashSet<String>) -> f64 {
     let shared = one.intersection(other).count();
     let all = one.len() + other.len() - shared;

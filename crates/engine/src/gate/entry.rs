@@ -1,4 +1,4 @@
-//! A memory as it shall stand, with the version that brings it there.
+//! Versioned entries: a memory with its new version, ready to be written; built from a cleared draft or a transition.
 
 use jiff::Timestamp;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
@@ -14,9 +14,10 @@ use crate::model::vocabulary::{Operation, State};
 use crate::safety;
 use crate::text::digest::content_sha256;
 use crate::text::entities;
-use crate::text::words::{self, IndexedWords};
+use crate::text::words::{self, IndexedFields, IndexedWords};
 
-/// What a store writes for one memory. Made from a [`ClearedDraft`], or from a memory whose content stays as it is.
+/// A memory and the version to append. Made from a [`ClearedDraft`], or from a stored memory with unchanged content, so
+/// content cannot reach a backend without passing the gate.
 #[derive(Debug, Clone)]
 pub struct VersionedEntry {
     memory: Memory,
@@ -29,7 +30,7 @@ pub struct VersionedEntry {
     guards: Vec<Guard>,
 }
 
-/// Who, when and why: what every version carries.
+/// Author, time and reason of a version.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VersionStamp {
     pub version: VersionId,
@@ -48,7 +49,7 @@ impl VersionStamp {
             actor: caller.principal.clone(),
             run: caller.run.clone(),
             conversation: caller.conversation.clone(),
-            // Not all reasons come through the gate; none may bring a secret into the history.
+            // Only the reason of a draft passes the gate; those of forgetting, pinning and so on are cleaned here.
             reason: reason.map(safety::without_secrets),
         }
     }
@@ -79,7 +80,7 @@ impl VersionedEntry {
         &self.words
     }
 
-    /// `None` keeps the vector that is there, if the content did not change.
+    /// Vector to store. `None` keeps the stored vector if the content is unchanged, else deletes it.
     pub fn embedding(&self) -> Option<&Embedding> {
         self.embedding.as_ref()
     }
@@ -89,24 +90,30 @@ impl VersionedEntry {
         self
     }
 
-    /// What must still hold when it is written.
+    /// Guards that the gate's checks rely on, such as "this text is not banned".
     pub(crate) fn guards(&self) -> &[Guard] {
         &self.guards
     }
 
-    /// Keeps the date of the last change: this one is none that a reader would notice.
+    /// For an imported version that is followed by a newer one in the same change: the newest carries the guards.
+    pub(crate) fn without_guards(mut self) -> VersionedEntry {
+        self.guards = Vec::new();
+        self
+    }
+
+    /// Sets the time of the last update. For changes that readers should not see as an update, such as an extended
+    /// expiry.
     pub(crate) fn with_updated_at(mut self, updated_at: Timestamp) -> VersionedEntry {
         self.memory.updated_at = updated_at;
         self
     }
 
-    /// Links it to the memories it replaces.
     pub(crate) fn with_supersedes(mut self, superseded: Vec<MemoryId>) -> VersionedEntry {
         self.memory.supersedes = superseded;
         self
     }
 
-    /// A change that leaves the content alone: state, trust, links, flags. The gate has seen the text already.
+    /// A new version with other state, trust, links or flags, and the same content, which has passed the gate before.
     pub fn from_transition(
         current: &Memory,
         operation: Operation,
@@ -116,12 +123,13 @@ impl VersionedEntry {
     ) -> VersionedEntry {
         let mut memory = current.clone();
         alter(&mut memory);
-        // INVARIANT: content gets in through the gate only.
+        // INVARIANT: content enters through the gate only, whatever `alter` does.
         memory.content.clone_from(&current.content);
         memory.sha256.clone_from(&current.sha256);
         VersionedEntry::next_version(memory, Some(current), operation, stamp, evidence)
     }
 
+    /// Numbers and dates the version, links it to the previous one and indexes its words.
     fn next_version(
         mut memory: Memory,
         previous: Option<&Memory>,
@@ -132,14 +140,14 @@ impl VersionedEntry {
         memory.version = stamp.version;
         memory.version_number = previous.map_or(1, |memory| memory.version_number + 1);
         memory.updated_at = stamp.at;
-        let words = search_words(&memory);
+        let words = index_memory(&memory);
         let (previous, embedding, guards) = (previous.map(|m| m.version), None, Vec::new());
         VersionedEntry { memory, previous, operation, stamp, evidence, words, embedding, guards }
     }
 }
 
 impl ClearedDraft {
-    /// A memory that was not there before.
+    /// A new memory.
     pub fn into_new_memory(
         self,
         id: MemoryId,
@@ -194,7 +202,7 @@ impl ClearedDraft {
         VersionedEntry { guards, ..entry }
     }
 
-    /// A new version of `current`. What the draft does not say keeps its value.
+    /// A new version of `current`. Fields that the draft does not state keep their value.
     pub fn into_revision(
         self,
         current: &Memory,
@@ -203,7 +211,7 @@ impl ClearedDraft {
         stamp: VersionStamp,
     ) -> VersionedEntry {
         let expires_at = compute_expiry(&self, ruleset, stamp.at);
-        let ClearedDraft { draft, kind, layer, permit, flags, is_approved: raised, guards, .. } = self;
+        let ClearedDraft { draft, kind, layer, permit, flags, is_approved, guards, .. } = self;
         let old = current.clone();
         let memory = Memory {
             layer: if draft.layer.is_some() || draft.kind.is_some() { layer } else { old.layer },
@@ -216,13 +224,13 @@ impl ClearedDraft {
             content: draft.content,
             tags: draft.tags.unwrap_or(old.tags),
             metadata: draft.metadata.unwrap_or(old.metadata),
-            // What stands cannot rise by being written again: a person raises it by review.
-            state: if raised || old.state == State::Active { permit.state } else { old.state },
+            // Writing again does not activate a constrained memory; only an approval does.
+            state: if is_approved || old.state == State::Active { permit.state } else { old.state },
             trust: permit.trust,
             confidence: draft.confidence.unwrap_or(old.confidence),
             importance: draft.importance.unwrap_or(old.importance),
             always_inject: draft.always_inject.unwrap_or(old.always_inject),
-            // What had expired stands again: nobody saves something to be gone at once.
+            // An expiry in the past is dropped: an update makes the memory current again.
             expires_at: expires_at.or(old.expires_at.filter(|at| *at > stamp.at)),
             verify_by: draft.verify_by.or(old.verify_by),
             derived_from: if draft.derived_from.is_empty() { old.derived_from } else { draft.derived_from },
@@ -238,7 +246,8 @@ impl ClearedDraft {
         VersionedEntry { guards, ..entry }
     }
 
-    /// A version as it stood elsewhere: number, times and links are the snapshot's, the text is what passed the gate.
+    /// A version from an export: times and links are the snapshot's, the text is what passed the gate. `redacted`: the
+    /// text was already erased where it was exported, so it stays empty under its original hash and size.
     pub(crate) fn into_imported_version(
         self,
         snapshot: &Memory,
@@ -248,16 +257,16 @@ impl ClearedDraft {
         redacted: bool,
     ) -> VersionedEntry {
         let ClearedDraft { draft, scope, kind, layer, permit, flags, guards, .. } = self;
-        let text = |kept: Option<String>| kept.filter(|_| !redacted);
-        let content = text(Some(draft.content)).unwrap_or_default();
+        let unless_redacted = |text: Option<String>| text.filter(|_| !redacted);
+        let content = unless_redacted(Some(draft.content)).unwrap_or_default();
         let memory = Memory {
             store: draft.store,
             scope,
             kind,
             layer,
             path: draft.path,
-            title: text(draft.title),
-            recall_hint: text(draft.recall_hint),
+            title: unless_redacted(draft.title),
+            recall_hint: unless_redacted(draft.recall_hint),
             sha256: if redacted { snapshot.sha256.clone() } else { content_sha256(&content) },
             size_bytes: if redacted { snapshot.size_bytes } else { content.len() as u64 },
             content,
@@ -269,6 +278,7 @@ impl ClearedDraft {
             ..snapshot.clone()
         };
         let memory = if redacted { Memory { entities: Vec::new(), ..memory } } else { with_entities(memory) };
+        // `next_version` would set the time of the import.
         let updated_at = memory.updated_at;
         let mut entry = VersionedEntry::next_version(memory, previous, operation, stamp, draft.evidence);
         entry.memory.updated_at = updated_at;
@@ -276,11 +286,12 @@ impl ClearedDraft {
     }
 }
 
-/// Confidence of a save that states none (SPEC §5).
+/// Confidence of a save that states none.
 const DEFAULT_CONFIDENCE: f64 = 0.8;
-/// Importance of a save that states none: in the middle, so that it neither wins nor goes first.
+/// Importance of a save that states none: the middle of the range.
 const DEFAULT_IMPORTANCE: f64 = 0.5;
 
+/// Extracts entities (services, hosts, files) from content, title, hint and path, in this order, each once.
 fn with_entities(mut memory: Memory) -> Memory {
     let mut found = entities::extract(&memory.content);
     for text in [memory.title.as_deref(), memory.recall_hint.as_deref(), memory.path.as_deref()].into_iter().flatten() {
@@ -294,19 +305,25 @@ fn with_entities(mut memory: Memory) -> Memory {
     memory
 }
 
-/// The words a memory is found by. Also what upkeep and imports index.
-pub(crate) fn search_words(memory: &Memory) -> IndexedWords {
-    words::index_fields(&words::IndexedFields {
+/// The searched fields of a memory. The only mapping from memory to words: a field added here is searched in current
+/// and in `as_of` queries.
+pub fn searched_fields(memory: &Memory) -> IndexedFields<'_> {
+    IndexedFields {
         title: memory.title.as_deref(),
         hint: memory.recall_hint.as_deref(),
         content: &memory.content,
         tags: &memory.tags,
         path: memory.path.as_deref(),
         speaker: memory.speaker.as_deref(),
-    })
+    }
 }
 
-/// The text a memory is embedded by: what it is about, then what it says, in one Unicode form.
+/// The words that a memory is found by, with their frequencies.
+pub fn index_memory(memory: &Memory) -> IndexedWords {
+    words::index_fields(&searched_fields(memory))
+}
+
+/// The text that a memory's vector is computed from: title, recall hint and content, in Unicode form NFC.
 pub fn embedding_text(memory: &Memory) -> String {
     let mut text = String::with_capacity(memory.content.len() + 64);
     for part in [memory.title.as_deref(), memory.recall_hint.as_deref()].into_iter().flatten() {
@@ -317,6 +334,7 @@ pub fn embedding_text(memory: &Memory) -> String {
     text
 }
 
+/// Appends in NFC. The quick check avoids the slow normalisation for most texts.
 fn push_nfc(part: &str, text: &mut String) {
     match part.is_ascii() || is_nfc_quick(part.chars()) == IsNormalized::Yes {
         true => text.push_str(part),

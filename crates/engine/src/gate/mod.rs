@@ -1,14 +1,32 @@
-//! The one way in: shape, then policy, then evidence, then safety. What comes out is the only thing a store accepts.
+//! The gate: the checks that every draft passes before it is written. [`clear_draft`] runs them in this order:
+//!
+//! | step | where | on failure |
+//! | --- | --- | --- |
+//! | 1. memory is enabled | `memory_enabled` | refused: `policy.memory_disabled` |
+//! | 2. shape: well-formed and within limits; path and tags are normalised | `validate.rs` | error: `shape.*` |
+//! | 3. kind and layer: stated or default, allowed by the ruleset | below | refused: `policy.*_not_writable` |
+//! | 4. size of the content: ruleset and pipeline | `validate.rs` | refused: `shape.too_large` |
+//! | 5. policy: the caller may do this here; fixes state and trust | `policy.rs` | refused: `policy.*` |
+//! | 6. evidence: required by some rulesets; completed for people | below | refused: `evidence.missing` |
+//! | 7. importance and TTL class of episodes | below, `lifecycle.rs` | |
+//! | 8. scanner: secrets, injections, raw logs in all text | `scan.rs` | refused: `safety.*`; or redacted, flagged |
+//!
+//! Cheap checks come first. The scanner comes last, so that it sees the text exactly as it will be stored, and only
+//! text that may be stored at all is sent to a configured classifier. Steps 6 and 7 are skipped for imported and
+//! restored versions.
+//!
+//! The gate does no look-ups; `write/clear.rs` makes them and then checks bans. The result, a [`ClearedDraft`], is the
+//! only source of a [`VersionedEntry`] with new content, which is the only content a backend accepts.
 
-pub(crate) mod allow_list;
+pub mod allow_list;
 pub mod duplicate;
 
 mod entry;
 mod scan;
 mod validate;
 
-pub(crate) use entry::search_words;
 pub use entry::{VersionStamp, VersionedEntry, embedding_text};
+pub use entry::{index_memory, searched_fields};
 pub use scan::{ScannedDraft, scan_draft};
 pub use validate::{check_label, check_name, normalize_path};
 pub(crate) use validate::{check_text, normalize_draft, normalize_new_path};
@@ -30,60 +48,59 @@ use crate::model::vocabulary::{EvidenceKind, EvidenceRule, Kind, Layer, Role, Sc
 use crate::policy::{self, WritePermit};
 use crate::safety::classifier::Classifier;
 
-/// What the caller is about to do with the draft; policy has a rule for each.
+/// Operation that the draft is for. Policy has one rule for each (step 5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WriteIntent {
+    /// A save by the caller.
     Write,
-    /// What the product itself writes in somebody's name: its words need no model's opinion.
+    /// Text of the product itself, written in the caller's name: seeds, notices of promotions. No classifier.
     SystemWrite,
-    /// An entry of a log that is closed to everybody's own writes: only the log's own verb makes one.
+    /// An entry of a log store, through the log's own method. Ordinary writes to log stores are refused.
     AppendToLog,
-    /// It waits for a person, so it may be put where the caller cannot write.
+    /// A candidate for review, so it may go where the caller cannot write.
     Propose,
-    /// A person who may decide here lets it stand. Text is scanned strictly wherever it goes.
+    /// An approval by a person, already checked to be allowed. Scanned strictly, also in a conversation.
     Approve,
-    /// An import of what stood elsewhere, with the standing it had there. `over`: it is only history by now.
-    ImportVersion {
-        permit: WritePermit,
-        is_history: bool,
-    },
-    /// A version of the memory that stood before, with the standing it had. Who may take back was asked already.
-    RestoreVersion {
-        permit: WritePermit,
-    },
+    /// A version from an export, with its exported state and trust. `is_history`: the memory is tombstoned, so the text
+    /// does not come back into use and bans do not apply.
+    ImportVersion { permit: WritePermit, is_history: bool },
+    /// An earlier version of the same memory, with the state and trust it had. The right to roll back was checked.
+    RestoreVersion { permit: WritePermit },
 }
 
-/// What the tenant lets through the scanner on purpose; asked for only where a rule found something.
+/// Loads the tenant's allow list. Called only after a finding, because most texts have none.
 pub type AllowListLoader<'a> = dyn Fn() -> Result<AllowList, Error> + 'a;
 
-/// All the gate looks at besides the draft. It looks nothing up itself.
+/// Everything the gate decides by, besides the draft. The gate itself looks nothing up.
 #[derive(Clone, Copy)]
 pub struct GateContext<'a> {
     pub caller: &'a Caller,
     pub intent: WriteIntent,
     pub store: &'a Store,
     pub ruleset: &'a Ruleset,
-    /// Where the memory lives or shall live.
+    /// Scope of the memory.
     pub scope: &'a Scope,
     pub limits: &'a Limits,
-    /// The caller's pipeline opted it in.
+    /// The caller's pipeline has opted in this agent.
     pub pipeline_enabled: bool,
-    /// A tighter cap of the pipeline, in bytes.
+    /// Cap of the pipeline's opt-in, in bytes; the lower of this and the ruleset's counts.
     pub content_bytes_max: Option<u64>,
-    /// The whole memory system is on.
+    /// `false`: `MEMORY_ENABLED=false`.
     pub memory_enabled: bool,
-    /// The least trust among the sources of a derived memory.
+    /// Lowest trust among the sources of a derived memory, which limits its own.
     pub sources_trust: Option<Trust>,
     pub load_allow_list: &'a AllowListLoader<'a>,
-    /// Asked about planted orders, where one is configured.
+    /// Model that checks for prompt injection, if configured.
     pub classifier: Option<&'a dyn Classifier>,
     pub now: Timestamp,
 }
 
-/// Why a draft went no further.
+/// Why a draft did not pass.
 #[derive(Debug)]
 pub enum GateError {
+    /// An answer of the gate; recorded as an event.
     Refused(Refusal),
+    /// A malformed draft, or a failed look-up of the allow list.
     Failed(Error),
 }
 
@@ -99,7 +116,7 @@ impl From<Error> for GateError {
     }
 }
 
-/// A draft that passed shape, policy, evidence and safety. Only [`clear`] can make one.
+/// A draft that passed the gate. Only [`clear_draft`] creates one.
 #[derive(Debug, Clone)]
 pub struct ClearedDraft {
     draft: Draft,
@@ -109,58 +126,60 @@ pub struct ClearedDraft {
     permit: WritePermit,
     flags: Vec<String>,
     warnings: Vec<String>,
-    /// A person lets it stand, whatever state it had.
+    /// Cleared for [`WriteIntent::Approve`]: may activate a constrained memory.
     is_approved: bool,
+    /// Conditions that checks after the gate relied on; checked again in the transaction.
     guards: Vec<Guard>,
 }
 
-/// Checks a draft against everything that can be said without looking at other memories.
-pub fn clear_draft(ground: GateContext<'_>, draft: Draft) -> Result<ClearedDraft, GateError> {
-    if !ground.memory_enabled {
+/// Runs all checks, in the order of the table above.
+pub fn clear_draft(context: GateContext<'_>, draft: Draft) -> Result<ClearedDraft, GateError> {
+    if !context.memory_enabled {
         return Err(memory_disabled_refusal().into());
     }
-    let mut draft = normalize_draft(draft, ground.limits)?;
-    let kind = choose_kind(&draft, ground)?;
-    let layer = choose_layer(&draft, kind, ground)?;
-    let mut warnings = validate::check_content_size(&draft, ground.ruleset, ground.content_bytes_max)?;
-    let permit = check_permission(ground, kind)?;
-    // History is not argued with: it is as it was, or not taken at all.
-    if !matches!(ground.intent, WriteIntent::ImportVersion { .. } | WriteIntent::RestoreVersion { .. }) {
-        draft.evidence = complete_evidence(draft.evidence, ground)?;
-        if ground.ruleset.importance {
+    let mut draft = normalize_draft(draft, context.limits)?;
+    let kind = choose_kind(&draft, context)?;
+    let layer = choose_layer(&draft, kind, context)?;
+    let mut warnings = validate::check_content_size(&draft, context.ruleset, context.content_bytes_max)?;
+    let permit = check_permission(context, kind)?;
+    // An earlier version keeps its own evidence and importance: new ones would falsify history.
+    if !matches!(context.intent, WriteIntent::ImportVersion { .. } | WriteIntent::RestoreVersion { .. }) {
+        draft.evidence = complete_evidence(draft.evidence, context)?;
+        if context.ruleset.importance {
             draft = assign_importance(draft, kind);
         }
     }
-    // What a person approves is read by others: the lenience of conversations ends here.
-    let strict = matches!(ground.intent, WriteIntent::Approve);
-    let scanned_as = if strict { ScopeKind::Workspace } else { ground.scope.kind() };
-    let ScannedDraft { draft, flags, warnings: unsure } =
-        scan_draft(draft, scanned_as, ground.ruleset.secrets, ground.load_allow_list, ground.classifier)?;
-    warnings.extend(unsure);
-    let (scope, raised, guards) = (ground.scope.clone(), strict, Vec::new());
-    Ok(ClearedDraft { draft, scope, kind, layer, permit, flags, warnings, is_approved: raised, guards })
+    // In a conversation an injection is only flagged. An approved text may be read elsewhere, so it gets no leniency.
+    let is_approved = matches!(context.intent, WriteIntent::Approve);
+    let scanned_as = if is_approved { ScopeKind::Workspace } else { context.scope.kind() };
+    let ScannedDraft { draft, flags, warnings: scan_warnings } =
+        scan_draft(draft, scanned_as, context.ruleset.secrets, context.load_allow_list, context.classifier)?;
+    warnings.extend(scan_warnings);
+    let (scope, guards) = (context.scope.clone(), Vec::new());
+    Ok(ClearedDraft { draft, scope, kind, layer, permit, flags, warnings, is_approved, guards })
 }
 
-/// What every write hears while memory is turned off.
+/// Answer to every write while memory is turned off.
 pub(crate) fn memory_disabled_refusal() -> Refusal {
     Refusal::new("policy.memory_disabled", "memory is turned off (`MEMORY_ENABLED=false`)")
 }
 
-fn check_permission(ground: GateContext<'_>, kind: Kind) -> Result<WritePermit, Refusal> {
-    let GateContext { caller, store, scope, pipeline_enabled, .. } = ground;
-    let derived = |permit: WritePermit| WritePermit {
-        trust: ground.sources_trust.map_or(permit.trust, |sources| permit.trust.min(sources)),
+/// Step 5. A derived memory is trusted no more than its least trusted source.
+fn check_permission(context: GateContext<'_>, kind: Kind) -> Result<WritePermit, Refusal> {
+    let GateContext { caller, store, scope, pipeline_enabled, .. } = context;
+    let limit_by_sources = |permit: WritePermit| WritePermit {
+        trust: context.sources_trust.map_or(permit.trust, |sources| permit.trust.min(sources)),
         ..permit
     };
-    match ground.intent {
-        WriteIntent::Write => policy::may_write(caller, store, scope, kind, pipeline_enabled).map(derived),
-        WriteIntent::AppendToLog => policy::may_append(caller, store).map(derived),
-        // The verb may write there; whose deed it is stays told.
+    match context.intent {
+        WriteIntent::Write => policy::may_write(caller, store, scope, kind, pipeline_enabled).map(limit_by_sources),
+        WriteIntent::AppendToLog => policy::may_append(caller, store).map(limit_by_sources),
+        // Written with an admin's rights, but under the caller's principal.
         WriteIntent::SystemWrite => {
-            let scribe = Caller { role: Role::Admin, ..caller.clone() };
-            policy::may_write(&scribe, store, scope, kind, pipeline_enabled).map(derived)
+            let writer = Caller { role: Role::Admin, ..caller.clone() };
+            policy::may_write(&writer, store, scope, kind, pipeline_enabled).map(limit_by_sources)
         }
-        WriteIntent::Propose => policy::may_propose(caller, store, scope).map(derived),
+        WriteIntent::Propose => policy::may_propose(caller, store, scope).map(limit_by_sources),
         WriteIntent::Approve => Ok(policy::approval_permit(caller)),
         WriteIntent::ImportVersion { permit, .. } => policy::may_import(caller, permit),
         WriteIntent::RestoreVersion { permit } => Ok(permit),
@@ -180,7 +199,7 @@ impl ClearedDraft {
         self.kind
     }
 
-    /// Rules that flagged the text without blocking it.
+    /// Scanner rules that flagged the text without blocking it.
     pub fn flags(&self) -> &[String] {
         &self.flags
     }
@@ -189,53 +208,56 @@ impl ClearedDraft {
         &self.warnings
     }
 
-    /// What must still hold when it is written, besides what the verb asks for.
+    /// Adds conditions that must still hold in the transaction, such as "this text is not banned".
     pub(crate) fn with_guards(mut self, guards: impl IntoIterator<Item = Guard>) -> ClearedDraft {
         self.guards.extend(guards);
         self
     }
 
+    /// State that the memory will get.
     pub fn state(&self) -> State {
         self.permit.state
     }
 }
 
-fn choose_kind(draft: &Draft, ground: GateContext<'_>) -> Result<Kind, GateError> {
-    let by_scope = match ground.store.scope {
+/// Step 3. The stated kind, else the default of ruleset or scope.
+fn choose_kind(draft: &Draft, context: GateContext<'_>) -> Result<Kind, GateError> {
+    let by_scope = match context.store.scope {
         ScopeKind::User => Some(Kind::UserPreference),
         ScopeKind::Conversation => Some(Kind::ConversationNote),
         _ => None,
     };
-    // A person's own store is for preferences, whatever the ruleset's habit is.
-    let default = match ground.store.scope {
+    // In a user's store the scope wins over the ruleset: agents may save only `user_preference` there.
+    let default = match context.store.scope {
         ScopeKind::User => by_scope,
-        _ => ground.ruleset.default_kind.or(by_scope),
+        _ => context.ruleset.default_kind.or(by_scope),
     };
     let missing = || Error::invalid("shape.kind_missing", "this store needs a `kind`");
     let kind = draft.kind.or(default).ok_or_else(missing)?;
-    if !ground.ruleset.allows_kind(kind) {
-        let message = format!("kind `{kind}` is not kept in stores of ruleset `{}`", ground.store.ruleset);
+    if !context.ruleset.allows_kind(kind) {
+        let message = format!("kind `{kind}` is not kept in stores of ruleset `{}`", context.store.ruleset);
         return Err(Refusal::new("policy.kind_not_writable", message).into());
     }
     Ok(kind)
 }
 
-fn choose_layer(draft: &Draft, kind: Kind, ground: GateContext<'_>) -> Result<Layer, GateError> {
-    let layer = draft.layer.unwrap_or_else(|| ground.ruleset.default_layer(kind, ground.store.scope));
-    if !ground.ruleset.layers.contains(&layer) {
-        let message = format!("layer `{layer}` is not kept in stores of ruleset `{}`", ground.store.ruleset);
+/// Step 3. The stated layer, else the ruleset's default.
+fn choose_layer(draft: &Draft, kind: Kind, context: GateContext<'_>) -> Result<Layer, GateError> {
+    let layer = draft.layer.unwrap_or_else(|| context.ruleset.default_layer(kind, context.store.scope));
+    if !context.ruleset.layers.contains(&layer) {
+        let message = format!("layer `{layer}` is not kept in stores of ruleset `{}`", context.store.ruleset);
         return Err(Refusal::new("policy.layer_not_writable", message).into());
     }
     Ok(layer)
 }
 
-/// A program must say where its claim comes from; a person is his own evidence.
-fn complete_evidence(mut given: Vec<Evidence>, ground: GateContext<'_>) -> Result<Vec<Evidence>, Refusal> {
-    let caller = ground.caller;
-    if given.is_empty() && ground.ruleset.evidence == EvidenceRule::Required {
+/// Step 6. Where evidence is required, an agent or service must give it; a person's own statement is evidence enough.
+fn complete_evidence(mut given: Vec<Evidence>, context: GateContext<'_>) -> Result<Vec<Evidence>, Refusal> {
+    let caller = context.caller;
+    if given.is_empty() && context.ruleset.evidence == EvidenceRule::Required {
         if caller.role.is_program() {
             return Err(Refusal::new("evidence.missing", "this store needs evidence for every claim")
-                .with_hint("say what showed it, such as `tool call 17`, as evidence"));
+                .with_hint("name the source as evidence, such as `tool call 17`"));
         }
         let kind = match caller.role {
             Role::Admin | Role::Reviewer => EvidenceKind::AdminEntry,
@@ -251,25 +273,26 @@ fn complete_evidence(mut given: Vec<Evidence>, ground: GateContext<'_>) -> Resul
     Ok(given)
 }
 
-/// What an episode is worth and how long: the caller's word, else its kind's, else by what it says.
+/// Step 7. Importance and TTL class: stated by the caller, else given by the kind, else estimated from the words.
 fn assign_importance(draft: Draft, kind: Kind) -> Draft {
-    let worth = lifecycle::estimate_importance(&draft.content);
+    let estimate = lifecycle::estimate_importance(&draft.content);
     let by_kind = match kind {
         Kind::TaskCompletion => Some(TtlClass::TaskCompletion),
         Kind::Decision => Some(TtlClass::Decision),
         Kind::Error => Some(TtlClass::Error),
         _ => None,
     };
-    // Somebody who says "remember this" means it, whatever the kind.
-    let class = if worth.class == TtlClass::Remember { worth.class } else { by_kind.unwrap_or(worth.class) };
+    // "Remember this" in the text wins over the kind: it never expires.
+    let class = if estimate.class == TtlClass::Remember { estimate.class } else { by_kind.unwrap_or(estimate.class) };
     let class = draft.ttl.unwrap_or(class);
     let permanent = (class == TtlClass::Remember).then_some(lifecycle::FULL_IMPORTANCE);
-    let importance = draft.importance.or(permanent).unwrap_or(worth.importance);
+    let importance = draft.importance.or(permanent).unwrap_or(estimate.importance);
     Draft { importance: Some(importance), ttl: Some(class), ..draft }
 }
 
-/// When a new memory stops being returned: what was asked for, else by its class, else by where it lives.
+/// Expiry of a new version: stated, else by TTL class, else by scope and trust (an agent's drafts in a conversation).
 fn compute_expiry(cleared: &ClearedDraft, ruleset: &Ruleset, now: Timestamp) -> Option<Timestamp> {
+    // Days of 24 hours: calendar days depend on a time zone.
     let in_days = |days: u32| now.checked_add((i64::from(days) * 24).hours()).ok();
     if cleared.draft.expires_at.is_some() {
         return cleared.draft.expires_at;

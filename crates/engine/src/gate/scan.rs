@@ -1,4 +1,4 @@
-//! The scanner over every text field of a draft.
+//! Step 8 of the gate: the scanner over every text field of a draft.
 
 use serde_json::{Map, Value};
 
@@ -8,32 +8,31 @@ use crate::model::error::Error;
 use crate::model::memory::Draft;
 use crate::model::refusal::{FieldFinding, Refusal};
 use crate::model::vocabulary::{ScopeKind, SecretAction};
-use crate::safety::classifier::CLASSIFIER_RULE;
-use crate::safety::classifier::Classifier;
+use crate::safety::classifier::{CLASSIFIER_RULE, Classifier};
 use crate::safety::{self, Concern, Finding, ScanVerdict, Severity, Strictness};
 
-/// A draft that may be kept, with what the scanner said of it.
+/// A draft that passed the scanner, with secrets redacted where the ruleset says so.
 #[derive(Debug, Clone)]
 pub struct ScannedDraft {
     pub draft: Draft,
+    /// Rules with findings that did not block.
     pub flags: Vec<String>,
-    /// Where it could not be asked for all it should have been.
+    /// Checks that could not run, such as a classifier that did not answer.
     pub warnings: Vec<String>,
 }
 
-/// Blocks, redacts or flags. The refusal names rule, severity and place, never the text.
+/// Blocks, redacts or flags each finding. The refusal names rules, severities and positions, never the text.
 pub fn scan_draft(
     mut draft: Draft,
     scope: ScopeKind,
     secrets: SecretAction,
-    let_through: &AllowListLoader<'_>,
+    load_allow_list: &AllowListLoader<'_>,
     classifier: Option<&dyn Classifier>,
 ) -> Result<ScannedDraft, GateError> {
     let (blocked, flags, warnings) = (Vec::new(), Vec::new(), Vec::new());
-    let mut seen =
-        DraftScanner { scope, secrets, load_allow_list: let_through, allow_list: None, blocked, flags, warnings };
-    // A path cannot be redacted: it is an address.
-    seen.scan_field("path", draft.path.as_mut(), SecretAction::Block)?;
+    let mut scanner = DraftScanner { scope, secrets, load_allow_list, allow_list: None, blocked, flags, warnings };
+    // A path is an address: redacting it would save the memory under another one. So a secret always blocks.
+    scanner.scan_field("path", draft.path.as_mut(), SecretAction::Block)?;
     for (field, value) in [
         ("title", draft.title.as_mut()),
         ("recall_hint", draft.recall_hint.as_mut()),
@@ -42,32 +41,34 @@ pub fn scan_draft(
         ("reason", draft.reason.as_mut()),
         ("content", Some(&mut draft.content)),
     ] {
-        seen.scan_field(field, value, secrets)?;
+        scanner.scan_field(field, value, secrets)?;
     }
     for tag in draft.tags.iter_mut().flatten() {
-        seen.scan_field("tags", Some(tag), secrets)?;
+        scanner.scan_field("tags", Some(tag), secrets)?;
     }
     if let Some(metadata) = draft.metadata.as_mut() {
-        seen.scan_metadata(metadata)?;
+        scanner.scan_metadata(metadata)?;
     }
     for text in draft.evidence.iter_mut().flat_map(|piece| piece.text_fields_mut()) {
-        seen.scan_field("evidence", Some(text), secrets)?;
+        scanner.scan_field("evidence", Some(text), secrets)?;
     }
-    // Asked last, so that no secret leaves the house with the text.
-    if let Some(classifier) = classifier.filter(|_| seen.blocked.is_empty()) {
-        seen.run_classifier(classifier, &draft.content)?;
+    // Last, and only if nothing blocks: the classifier may be remote, and no secret may be sent to it.
+    if let Some(classifier) = classifier.filter(|_| scanner.blocked.is_empty()) {
+        scanner.run_classifier(classifier, &draft.content)?;
     }
-    match seen.blocked.is_empty() {
-        true => Ok(ScannedDraft { draft, flags: seen.flags, warnings: seen.warnings }),
-        false => Err(refusal_for_findings(seen.blocked).into()),
+    match scanner.blocked.is_empty() {
+        true => Ok(ScannedDraft { draft, flags: scanner.flags, warnings: scanner.warnings }),
+        false => Err(refusal_for_findings(scanner.blocked).into()),
     }
 }
 
+/// Collects the findings of one draft.
 struct DraftScanner<'a> {
+    /// Decides the strictness: in a conversation, injections are flagged, not blocked.
     scope: ScopeKind,
     secrets: SecretAction,
     load_allow_list: &'a AllowListLoader<'a>,
-    /// What is let through on purpose, once it was asked for.
+    /// Loaded at the first finding, then kept for the other fields.
     allow_list: Option<AllowList>,
     blocked: Vec<FieldFinding>,
     flags: Vec<String>,
@@ -79,22 +80,23 @@ impl DraftScanner<'_> {
         self.drop_allowed(text, safety::inspect(text))
     }
 
-    /// A model's word counts as much as a rule's; its silence changes nothing.
+    /// A "yes" of the classifier counts like a rule's finding over the whole content. A failure adds a warning and does
+    /// not block the save.
     fn run_classifier(&mut self, classifier: &dyn Classifier, text: &str) -> Result<(), Error> {
         let (concern, severity, end) = (Concern::Injection, Severity::Medium, text.len());
-        let order = Finding { rule: CLASSIFIER_RULE, concern, severity, start: 0, end, intent: None };
+        let finding = Finding { rule: CLASSIFIER_RULE, concern, severity, start: 0, end, intent: None };
         match classifier.is_order(text) {
             Ok(false) => {}
             Ok(true) => {
-                let findings = self.drop_allowed(text, vec![order])?;
+                let findings = self.drop_allowed(text, vec![finding])?;
                 self.apply_verdict("content", &findings);
             }
-            Err(why) => self.warnings.push(format!("planted orders were judged by the rules alone: {why}")),
+            Err(why) => self.warnings.push(format!("checked for prompt injection by the rules alone: {why}")),
         }
         Ok(())
     }
 
-    /// Without what is let through. A clean text asks for no list of exceptions.
+    /// Drops findings on the allow list, which is loaded at the first finding.
     fn drop_allowed(&mut self, text: &str, findings: Vec<Finding>) -> Result<Vec<Finding>, Error> {
         if findings.is_empty() {
             return Ok(findings);
@@ -106,6 +108,7 @@ impl DraftScanner<'_> {
         Ok(self.allow_list.insert(allowed).remove_allowed(text, findings))
     }
 
+    /// Scans one field; redacts secrets in place if asked to.
     fn scan_field(
         &mut self,
         field: &'static str,
@@ -119,6 +122,7 @@ impl DraftScanner<'_> {
             if redacted != *value {
                 *value = redacted;
                 self.flag_concern(&findings, Concern::Secret);
+                // Scanned again: what is left may hold other findings, at new offsets.
                 findings = self.inspect_text(value)?;
             }
         }
@@ -126,11 +130,12 @@ impl DraftScanner<'_> {
         Ok(())
     }
 
-    /// A key beside its value says more than the value alone: `password` next to a word.
+    /// Scans each value together with its key: `password: hunter2` is a secret, `hunter2` alone is not.
     fn scan_metadata(&mut self, map: &mut Map<String, Value>) -> Result<(), Error> {
         for (key, value) in map.iter_mut() {
             match value {
                 Value::Object(inner) => self.scan_metadata(inner)?,
+                // Items get the key of their array.
                 Value::Array(items) => items.iter_mut().try_for_each(|item| self.scan_metadata_value(key, item))?,
                 _ => self.scan_metadata_value(key, value)?,
             }
@@ -141,6 +146,7 @@ impl DraftScanner<'_> {
     fn scan_metadata_value(&mut self, key: &str, value: &mut Value) -> Result<(), Error> {
         let shown = match &*value {
             Value::String(text) => format!("{key}: {text}"),
+            // Nested inside an array: scanned as JSON, which has the inner keys.
             Value::Object(_) | Value::Array(_) => value.to_string(),
             other => format!("{key}: {other}"),
         };
@@ -148,6 +154,7 @@ impl DraftScanner<'_> {
         let secret = findings.iter().find(|finding| finding.concern == Concern::Secret);
         match secret {
             Some(finding) if self.secrets == SecretAction::Redact => {
+                // The whole value: offsets refer to key and value together.
                 *value = Value::String(format!("[REDACTED:{}]", finding.rule));
                 self.flag_concern(&findings, Concern::Secret);
             }
@@ -194,7 +201,7 @@ fn to_field_finding(field: &'static str, finding: &Finding) -> FieldFinding {
 }
 
 fn refusal_for_findings(findings: Vec<FieldFinding>) -> Refusal {
-    // A secret outranks an order, and an order a log: the worst names the refusal.
+    // One code per refusal, that of the worst finding: secret before injection before raw log, then by severity.
     let rank = |concern: Concern| match concern {
         Concern::Secret => 0,
         Concern::Injection => 1,
@@ -205,11 +212,11 @@ fn refusal_for_findings(findings: Vec<FieldFinding>) -> Refusal {
         Some(Concern::Injection) => (
             "safety.injection_found",
             "an instruction to the model",
-            "state the fact, not an order to whoever reads it",
+            "state the fact instead of telling the reader what to do",
         ),
         Some(Concern::RawLog) => ("safety.raw_log", "a raw log", "save what the log showed, not the log"),
         _ => ("safety.secret_found", "a secret", "save where the secret is kept, not the secret"),
     };
-    let place = worst.map(|f| format!("{} looks like {what}: rule `{}`", f.field, f.rule)).unwrap_or_default();
-    Refusal { findings, ..Refusal::new(code, place).with_hint(hint) }
+    let message = worst.map(|f| format!("{} looks like {what}: rule `{}`", f.field, f.rule)).unwrap_or_default();
+    Refusal { findings, ..Refusal::new(code, message).with_hint(hint) }
 }

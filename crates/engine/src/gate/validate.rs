@@ -1,4 +1,4 @@
-//! Is it well-formed and within bounds? Odd input gets a clear error, never a guess.
+//! Steps 2 and 4 of the gate: drafts are well-formed and within limits. Malformed input is an error, never guessed at.
 
 use serde_json::{Map, Value};
 use unicode_normalization::UnicodeNormalization;
@@ -10,6 +10,7 @@ use crate::model::refusal::Refusal;
 use crate::model::ruleset::Ruleset;
 use crate::safety::{self, Concern};
 
+/// Checks every field of a draft; normalises path and tags.
 pub(crate) fn normalize_draft(mut draft: Draft, limits: &Limits) -> Result<Draft, Error> {
     check_text("content", &draft.content)?;
     if draft.content.trim().is_empty() {
@@ -40,23 +41,23 @@ pub(crate) fn normalize_draft(mut draft: Draft, limits: &Limits) -> Result<Draft
     Ok(draft)
 }
 
-/// Over the cap is refused naming it; over the soft cap is said.
+/// Refuses content over the cap; returns a warning for content over the soft cap.
 pub(super) fn check_content_size(
     draft: &Draft,
     ruleset: &Ruleset,
-    tighter: Option<u64>,
+    pipeline_cap: Option<u64>,
 ) -> Result<Vec<String>, Refusal> {
     let size = draft.content.len() as u64;
-    let cap = ruleset.content_bytes_max.min(tighter.unwrap_or(u64::MAX));
+    let cap = ruleset.content_bytes_max.min(pipeline_cap.unwrap_or(u64::MAX));
     if size > cap {
         let message = format!("content is {size} bytes, the cap here is {cap} bytes");
-        return Err(Refusal::new("shape.too_large", message).with_hint("keep the lesson, leave out the raw material"));
+        return Err(Refusal::new("shape.too_large", message).with_hint("save the conclusion, not the raw material"));
     }
     let soft = ruleset.content_bytes_soft.filter(|soft| size > *soft);
     Ok(soft.map(|soft| format!("content is {size} bytes; over {soft} it is rarely read whole")).into_iter().collect())
 }
 
-/// A path in its one spelling: NFC, without a leading slash, nothing that could climb.
+/// The canonical form of a path: NFC, no leading slash, no empty, `.` or `..` segments. For look-ups.
 pub fn normalize_path(path: &str, limits: &Limits) -> Result<String, Error> {
     let invalid = |message: &str| Err(Error::invalid("shape.path", format!("path {message}")));
     let path: String = path.nfc().collect();
@@ -79,37 +80,37 @@ pub fn normalize_path(path: &str, limits: &Limits) -> Result<String, Error> {
     Ok(path.to_owned())
 }
 
-/// As [`checked_path`], for a path that something is to be kept at: two that look alike are alike. Paths from before
-/// this was asked are still found.
+/// As [`normalize_path`], for a path to write to: also refuses invisible characters and look-alikes of `.` and `..`, so
+/// that two paths that look alike are alike. Look-ups stay lenient, because older databases hold such paths.
 pub(crate) fn normalize_new_path(path: &str, limits: &Limits) -> Result<String, Error> {
     let invalid = |message: &str| Err(Error::invalid("shape.path", format!("path {message}")));
     let path = normalize_path(path, limits)?;
-    let mut before = '/';
+    let mut previous = '/';
     for c in path.chars() {
-        // Persian and Indic words and some emoji are joined by characters without a width; Latin ones are not.
-        let joins = matches!(c, '\u{200c}' | '\u{200d}') && !before.is_ascii();
-        if is_invisible_in_path(c) && !joins {
-            return invalid("holds a character that cannot be seen");
+        // Persian, Indic scripts and emoji need the zero-width joiner and non-joiner inside a word; ASCII never does.
+        let is_joiner = matches!(c, '\u{200c}' | '\u{200d}') && !previous.is_ascii();
+        if is_invisible_in_path(c) && !is_joiner {
+            return invalid("holds an invisible character");
         }
-        before = c;
+        previous = c;
     }
-    // Full-width dots are dots to whoever folds them.
+    // NFKC turns full-width dots into dots, and so may a file system or client.
     if path.nfkc().collect::<String>().split('/').any(|segment| matches!(segment.trim(), "" | "." | "..")) {
         return invalid("has a segment that reads as empty, `.` or `..`");
     }
     Ok(path)
 }
 
-/// Unicode's format characters, and fillers and line marks that show as nothing.
+/// Unicode format characters, and fillers and line separators that are displayed as nothing.
 fn is_invisible_in_path(c: char) -> bool {
     matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{8e2}' | '\u{115f}' | '\u{1160}'
-        | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
-        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+        '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{8e2}' | '\u{115f}'
+        | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Names of people, conversations, agents, systems and runs.
+/// Checks the name of a user, conversation, agent, system or run.
 pub fn check_name(what: &str, name: &str, limits: &Limits) -> Result<(), Error> {
     if name.trim().is_empty() {
         return Err(Error::invalid("shape.name", format!("the {what} is empty")));
@@ -123,7 +124,7 @@ pub fn check_name(what: &str, name: &str, limits: &Limits) -> Result<(), Error> 
     Ok(())
 }
 
-/// Words an operator gives to something that is not a memory (a title, a category, a workflow): kept, so no secret.
+/// Checks a label that is stored outside of memories (title of a store, category, workflow): a name without secrets.
 pub fn check_label(what: &str, label: &str, limits: &Limits) -> Result<(), Error> {
     check_name(what, label, limits)?;
     match safety::inspect(label).into_iter().find(|finding| finding.concern == Concern::Secret) {
@@ -135,6 +136,7 @@ pub fn check_label(what: &str, label: &str, limits: &Limits) -> Result<(), Error
     }
 }
 
+/// Trims tags and drops empty and repeated ones.
 fn normalize_tags(tags: Vec<String>, limits: &Limits) -> Result<Vec<String>, Error> {
     let mut kept: Vec<String> = Vec::with_capacity(tags.len());
     for tag in tags {
@@ -210,7 +212,7 @@ fn check_sha256(name: &str, text: &str) -> Result<(), Error> {
 }
 
 pub(crate) fn check_text(what: &str, text: &str) -> Result<(), Error> {
-    // NUL ends strings in too many places downstream; other control characters occur in honest text.
+    // Postgres cannot store NUL in text. Other control characters occur in ordinary text, such as terminal output.
     match text.contains('\0') {
         true => Err(Error::invalid("shape.control_character", format!("the {what} holds a NUL character"))),
         false => Ok(()),
@@ -231,11 +233,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_from_before_is_still_found_though_none_like_it_is_made() {
+    fn look_ups_accept_paths_that_new_memories_may_not_have() {
         let limits = Limits::default();
-        for odd in ["a\u{200b}b", "\u{202e}abc", "．．/x", "a/..\u{200b}/b", "a/\u{200d}b"] {
-            assert_eq!(normalize_path(odd, &limits).ok().as_deref(), Some(odd), "{odd:?}");
-            assert!(normalize_new_path(odd, &limits).is_err(), "{odd:?}");
+        for path in ["a\u{200b}b", "\u{202e}abc", "．．/x", "a/..\u{200b}/b", "a/\u{200d}b"] {
+            assert_eq!(normalize_path(path, &limits).ok().as_deref(), Some(path), "{path:?}");
+            assert!(normalize_new_path(path, &limits).is_err(), "{path:?}");
         }
     }
 }

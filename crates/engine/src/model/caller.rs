@@ -1,4 +1,4 @@
-//! Who asks. Comes from a key, a token or start-up flags, never from what a model says.
+//! The caller: the identity of one call. Set by a key, a token or start-up flags, never by a model's arguments.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,15 @@ use serde::{Deserialize, Serialize};
 use crate::model::id::TenantId;
 use crate::model::vocabulary::{Role, Trust};
 
-/// What a caller may do with a system's memories.
+/// Permission of a caller on one system's memories. Ordered: `Manage` includes `Read`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grant {
     Read,
-    /// Includes reading.
     Manage,
 }
 
-/// The two rules an admin can take from a role.
+/// The rules `memory.read` and `memory.manage`. Both are on by default; configuration, a key or a token revokes them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MemoryPermissions {
     /// `memory.read`
@@ -31,16 +30,16 @@ impl Default for MemoryPermissions {
     }
 }
 
-/// Who asks, and from where.
+/// Identity and context of one call. Every access decision is a function of this struct.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Caller {
     pub tenant: TenantId,
-    /// The name that stands in versions and events, such as `agent:triage`.
+    /// The name recorded in versions and events, such as `agent:triage`.
     pub principal: String,
     pub role: Role,
     #[serde(default)]
     pub agent: Option<String>,
-    /// The person this caller is, or speaks for.
+    /// The person this caller is, or acts for.
     #[serde(default)]
     pub user: Option<String>,
     #[serde(default)]
@@ -51,12 +50,14 @@ pub struct Caller {
     pub run: Option<String>,
     #[serde(default)]
     pub pipeline: Option<String>,
-    /// No person watches this run: it saves little and deletes nothing.
+    /// No person watches this run: saves are capped (`unattended_saves_max`) and deleting is refused.
     #[serde(default)]
     pub unattended: bool,
-    /// The person this caller speaks for has confirmed this very deed. Doors set it from the person's own answer.
+    /// The user this caller acts for has confirmed this one operation. Set by the interface from the user's own
+    /// answer (MCP elicitation), never from a model's arguments.
     #[serde(default)]
     pub confirmed: bool,
+    /// By system name.
     #[serde(default)]
     pub grants: BTreeMap<String, Grant>,
     #[serde(default)]
@@ -82,9 +83,15 @@ impl Caller {
         }
     }
 
-    /// The operator at this machine's keyboard.
+    /// The operator at the command line of this machine.
     pub fn admin(tenant: TenantId) -> Caller {
         Caller::new(tenant, Role::Admin, "admin".to_owned())
+    }
+
+    /// The product itself, for writes that no caller asked for: upkeep, seeding, expiry of reviews. An admin whose
+    /// principal `ingrain` tells these entries apart in versions and events.
+    pub fn system(tenant: TenantId) -> Caller {
+        Caller::new(tenant, Role::Admin, "ingrain".to_owned())
     }
 
     pub fn reviewer(tenant: TenantId, name: &str) -> Caller {
@@ -111,12 +118,13 @@ impl Caller {
         self
     }
 
-    /// A program is at home with one person in one conversation: what it left there it sees there.
+    /// Whether the caller acts for this user in this conversation. Agents and services see their own proposals only
+    /// there.
     pub(crate) fn is_in_same_conversation(&self, user: Option<&str>, conversation: Option<&str>) -> bool {
         self.user.as_deref() == user && self.conversation.as_deref() == conversation
     }
 
-    /// The most trust this caller's writes can have: its role's, or its person's where that person confirmed.
+    /// The most trust this caller's writes can get: its role's, or that of its user if the user has confirmed.
     pub fn trust_ceiling(&self) -> Trust {
         match self.confirmed && self.user.is_some() {
             true => self.role.trust_ceiling().max(Trust::UserAuthored),
@@ -124,7 +132,7 @@ impl Caller {
         }
     }
 
-    /// Whether this caller may do `needed` with the memories of `system`.
+    /// Whether the caller has at least this grant on a system. Admins have every grant.
     pub fn has_grant(&self, system: &str, needed: Grant) -> bool {
         self.role == Role::Admin || self.grants.get(system).is_some_and(|grant| *grant >= needed)
     }

@@ -1,35 +1,43 @@
-//! A failure, as opposed to a refusal: the caller can mend the first four, the rest broke.
+//! Failures of a call. [`Error`] is what the engine returns, [`StoreError`] what a backend returns.
+//!
+//! A refusal (`refusal.rs`) is an answer of policy or safety, not a failure.
 
 use crate::model::guard::Guard;
 use crate::model::refusal::Refusal;
 
-/// What went wrong. [`Error::code`] never changes for one cause; the message is for people.
+/// Failure of a call. [`Error::code`] is stable and for programs; the message is for people and may change.
+///
+/// The caller can correct the first three. `Store` means that the database failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// The request is malformed, out of range, or refused by policy where no refusal outcome exists.
     #[error("{message}")]
     Invalid { code: &'static str, message: String },
-    /// Also the answer to everything the caller may not see.
+    /// Does not exist, or the caller may not see it: the two are not told apart.
     #[error("{what} not found")]
     NotFound { what: String },
+    /// The request was made on an outdated or wrong state.
     #[error("{}", .0.message())]
     Conflict(Conflict),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// The caller looked at something that has changed since, or that is not in the state he thinks.
+/// Optimistic concurrency failure: the object has changed since the caller read it, or is not in the expected state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
     pub code: &'static str,
     pub reason: String,
-    /// What stands there now: sha256 and the first characters, where the caller may see them.
+    /// The current version, if there is one that the caller may see.
     pub current: Option<CurrentVersion>,
 }
 
+/// The current version as a conflict reports it, so that the caller can merge and retry.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct CurrentVersion {
     pub sha256: String,
     pub version: String,
+    /// The first `conflict_excerpt_chars` characters of the content.
     pub excerpt: String,
 }
 
@@ -42,7 +50,7 @@ impl Conflict {
     }
 }
 
-/// A read that policy refuses: reads have no outcome of their own to carry the refusal.
+/// For methods without a refusal outcome, such as reads. The refusal's hint and findings are dropped.
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Error {
         Error::Invalid { code: refusal.code, message: refusal.message }
@@ -62,8 +70,9 @@ impl Error {
         Error::Conflict(Conflict { code, reason: reason.into(), current: None })
     }
 
+    /// A word outside its closed list (see `vocabulary.rs`); the message lists the valid ones.
     pub fn unknown_word(what: &'static str, word: &str, known: &[&str]) -> Error {
-        // The word is echoed short: it may be anything a model made up.
+        // Echoed cut to 40 characters without control characters: it may be any text of a model.
         let shown: String = word.chars().take(40).filter(|c| !c.is_control()).collect();
         let message = format!("unknown {what} `{shown}`; one of: {}", known.join(", "));
         Error::Invalid { code: "shape.unknown_word", message }
@@ -80,14 +89,15 @@ impl Error {
     }
 }
 
-/// What a backend can fail with. No driver's type crosses this line.
+/// Failure of a backend. Driver errors are translated to it; no driver type leaves the store crate.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// A guard did not hold: nothing was written.
+    /// A guard of the change did not hold. The transaction was rolled back; the caller may read again and retry.
     #[error("another write came first")]
     Guard(Guard),
     #[error("the database is not reachable right now: {0}")]
     Unavailable(String),
+    /// Another process held the file for longer than the configured wait.
     #[error("another process is writing to {0}")]
     Busy(String),
     #[error("the database is full or cannot be written: {0}")]
@@ -98,7 +108,7 @@ pub enum StoreError {
     SchemaTooNew { found: u32, known: u32 },
     #[error("the database is damaged: {0}")]
     Corrupt(String),
-    /// What is written now would go to a file nobody finds again.
+    /// The open file no longer has a name (removed or replaced). Writes to it would be lost, so they are refused.
     #[error("the database file was removed or replaced while it was open: restart this process")]
     FileReplaced,
 }

@@ -1,4 +1,4 @@
-//! What happened: an append-only, numbered, hash-chained log per tenant.
+//! Events: the append-only, numbered, hash-chained log of each tenant.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use crate::text::digest::to_hex;
 use crate::vocabulary;
 
 vocabulary! {
-    /// Everything that can happen, with its stable name.
+    /// Every event, with the stable name that clients and the log use.
     EventName ("event") {
         WriteCreated = "memory.write.created",
         WriteUpdated = "memory.write.updated",
@@ -58,7 +58,6 @@ vocabulary! {
 }
 
 impl EventName {
-    /// Whether it tells of a review.
     pub(crate) fn is_review_event(self) -> bool {
         matches!(
             self,
@@ -72,7 +71,7 @@ impl EventName {
     }
 }
 
-/// An event before the log has numbered it.
+/// An event without its number and hash, which the backend assigns inside the transaction.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct EventBody {
     pub name: EventName,
@@ -87,21 +86,22 @@ pub struct EventBody {
     pub memory: Option<MemoryId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<VersionId>,
-    /// Where it happened; decides who may see it. `None`: the whole tenant.
+    /// Scope of the event; decides who may see it. `None`: the whole tenant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// Ids, codes, counts: never content.
+    /// Ids, codes and counts. Never content: the log outlives redaction and erasure.
     #[serde(default)]
     pub payload: Map<String, Value>,
 }
 
-/// An entry of the log.
+/// A numbered entry of the log.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Event {
+    /// From 1 upwards per tenant, without gaps.
     pub seq: u64,
     #[serde(flatten)]
     pub happening: EventBody,
-    /// Hex of the hash over the previous entry's hash and this entry.
+    /// [`chain_hash`] of this entry, in hex.
     pub hash: String,
 }
 
@@ -121,7 +121,7 @@ impl EventBody {
         }
     }
 
-    /// Says which memory it is about, and where that lives.
+    /// Adds the memory's id, version, scope, store, path, kind, trust and state.
     pub fn about_memory(mut self, memory: &Memory) -> EventBody {
         self.memory = Some(memory.id);
         self.version = Some(memory.version);
@@ -133,6 +133,7 @@ impl EventBody {
             .with_field("state", memory.state)
     }
 
+    /// Adds a payload field; one that exists is replaced.
     pub fn with_field(mut self, key: &str, value: impl Serialize) -> EventBody {
         let value = serde_json::to_value(value).unwrap_or(Value::Null);
         self.payload.insert(key.to_owned(), value);
@@ -144,7 +145,7 @@ impl EventBody {
         self
     }
 
-    /// The event of a refusal: rule and code, never the refused text.
+    /// The event of a refusal: code, rules and fields, never the refused text.
     pub fn from_refusal(caller: &Caller, at: Timestamp, store: &str, refusal: &Refusal) -> EventBody {
         let name = if refusal.is_policy() { EventName::PolicyDenied } else { EventName::WriteBlocked };
         let findings: Vec<Value> = refusal
@@ -159,11 +160,11 @@ impl EventBody {
     }
 }
 
-/// The hash that ties an entry to everything before it.
-pub fn chain_hash(previous: &str, seq: u64, happening_json: &str) -> String {
+/// SHA-256 over the previous entry's hash, this entry's number and its JSON. Changing an entry breaks all later ones.
+pub fn chain_hash(previous: &str, seq: u64, body_json: &str) -> String {
     let mut hash = Sha256::new();
     hash.update(previous.as_bytes());
     hash.update(seq.to_be_bytes());
-    hash.update(happening_json.as_bytes());
+    hash.update(body_json.as_bytes());
     to_hex(&hash.finalize())
 }

@@ -1,10 +1,10 @@
-//! Places, and the conditions a write relies on.
+//! Guards: conditions that a backend checks inside the transaction of a write (optimistic concurrency).
 
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::row::RowKind;
 use crate::model::scope::Scope;
 
-/// A place in a store: where paths and hashes are unique.
+/// One scope inside one store. Paths and content hashes are unique per place among active memories.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Place {
     /// Slug of the store.
@@ -12,25 +12,25 @@ pub struct Place {
     pub scope: Scope,
 }
 
-/// What must still be true inside the transaction. A guard that fails changes nothing and is named in the answer.
+/// A precondition of a change. If one fails, the transaction is rolled back and the error names the guard.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Guard {
-    /// The memory still stands at the version the decision was made on.
+    /// The memory's current version is the one the decision was made on.
     VersionIs { memory: MemoryId, version: VersionId },
-    /// Nothing live stands at this path.
+    /// No active memory has this path.
     PathFree { place: Place, path: String },
-    /// Nothing live with this content and no path stands in this place.
+    /// No active memory without a path has this content.
     HashFree { place: Place, sha256: String },
-    /// Nothing was written to this place since it was looked at.
+    /// Nothing was written to the place since its generation was read.
     PlaceUnchanged { place: Place, generation: u64 },
-    /// The place holds fewer live memories than this.
+    /// The place holds fewer active memories than this.
     RoomLeft { place: Place, live_max: u64 },
-    /// Every live turn of the session in this place stands before this number.
+    /// Every active turn of the session in this place has a lower number.
     TurnsBefore { place: Place, session: String, turn: u32 },
-    /// The run has saved fewer memories than this into stores of this ruleset.
+    /// The save counter of this unattended run (`Write::CountRunSave`) is below this.
     RunSavesLeft { run: String, saves_max: u32 },
-    /// The row is there in this state (`None`: it is not there).
+    /// The side record exists in this state; `None`: it does not exist.
     RowInState { kind: RowKind, id: String, state: Option<String> },
-    /// This many rows are in this state.
+    /// Exactly this many side records are in this state.
     RowCountIs { kind: RowKind, state: &'static str, count: u64 },
 }

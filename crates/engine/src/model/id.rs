@@ -1,15 +1,15 @@
-//! Names of things: UUIDv7, so that ids sort by birth.
+//! Typed ids: UUIDv7, so that ids sort by creation time.
 
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Visitor};
 use uuid::Uuid;
 
-/// What people are told of a text that names nothing.
+/// Error for a text that is not a UUID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("an id such as 01980000-0000-7000-8000-000000000001 is expected")]
 pub struct NotAnId;
 
-/// Reads an id of any sort.
+/// Parses an id of any type.
 pub fn parse_id(text: &str) -> Result<Uuid, NotAnId> {
     Uuid::parse_str(text).map_err(|_| NotAnId)
 }
@@ -42,7 +42,7 @@ macro_rules! id {
     )+};
 }
 
-/// Reads an id in our own words: the library's quote what it did not understand.
+/// Deserialises an id with our own error message: the library's would quote the input.
 struct IdVisitor;
 
 impl Visitor<'_> for IdVisitor {
@@ -58,19 +58,20 @@ impl Visitor<'_> for IdVisitor {
 }
 
 id! {
-    /// A hard wall: nothing crosses it.
+    /// An isolated customer or team. Every row belongs to one tenant; no query crosses tenants.
     TenantId,
     MemoryId,
     VersionId,
     StoreId,
 }
 
-/// Builds a UUIDv7 from a time and ten random bytes, so that the engine needs neither clock nor dice.
+/// Builds a UUIDv7 from a time in microseconds and ten random bytes. Pure, so that the clock and randomness stay
+/// outside the engine.
 pub fn uuid_v7(unix_micros: i64, random: [u8; 10]) -> Uuid {
     let micros = unix_micros.max(0) as u64;
     let mut bytes = random;
-    // The twelve bits after the version hold the microseconds within the millisecond:
-    // ids made by one process in one millisecond still sort by time.
+    // The twelve `rand_a` bits hold the microseconds within the millisecond, as RFC 9562 allows: ids made by one
+    // process in one millisecond still sort by time. Times 4 spreads 0..1000 over the range 0..4096.
     let sub = (micros % 1000) as u16 * 4;
     bytes[0] = (sub >> 8) as u8;
     bytes[1] = (sub & 0xff) as u8;

@@ -1,4 +1,4 @@
-//! Keys as they are kept: a hash, a name, and what the holder may do.
+//! API keys as stored: a hash, a name and rights. The key itself is never stored.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::model::vocabulary::Role;
 use crate::vocabulary;
 
 vocabulary! {
-    /// What a key may say about itself in headers of each call.
+    /// Caller fields that the holder of a key may set per call in HTTP headers, if the key allows it.
     Settable ("header") {
         Agent = "agent",
         User = "user",
@@ -23,7 +23,7 @@ vocabulary! {
     }
 }
 
-/// What the holder of a key is and may do.
+/// Role and rights of a key's holder. The fields become those of [`Caller`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct KeyRights {
     pub role: Role,
@@ -41,7 +41,7 @@ pub struct KeyRights {
     pub grants: BTreeMap<String, Grant>,
     #[serde(default)]
     pub may_set: Vec<Settable>,
-    /// Runs the installation: makes tenants. Given at the machine only.
+    /// May create tenants. Granted only on the command line of the server's machine.
     #[serde(default)]
     pub operator: bool,
 }
@@ -62,14 +62,14 @@ impl KeyRights {
     }
 }
 
-/// A key as it is kept.
+/// A stored key.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Key {
     pub id: String,
     pub name: String,
-    /// The first characters.
+    /// The first characters of the key, so that people can recognise it.
     pub prefix: String,
-    /// Of the whole key.
+    /// SHA-256 of the whole key, by which a call's key is looked up.
     pub sha256: String,
     pub rights: KeyRights,
     pub created_by: String,
@@ -77,7 +77,7 @@ pub struct Key {
     pub expires_at: Option<Timestamp>,
     pub last_used_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
-    /// The key this one took over from.
+    /// Id of the key that this one replaced in a rotation.
     pub rotated_from: Option<String>,
 }
 
@@ -102,7 +102,7 @@ impl Key {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|at| at > now)
     }
 
-    /// Who calls with this key, before its headers are read.
+    /// The caller of a call with this key, before headers are applied.
     pub fn to_caller(&self, tenant: TenantId) -> Caller {
         let rights = &self.rights;
         let name = match rights.role {
@@ -119,6 +119,7 @@ impl Key {
             unattended: rights.unattended,
             grants: rights.grants.clone(),
             rules: rights.rules,
+            // Only for the fields that a key does not set; role and principal are set above.
             ..Caller::admin(tenant)
         }
     }

@@ -1,37 +1,40 @@
-//! How memories age: importance at save, decay, and the order in which they fade.
+//! Ageing of episodes: importance estimated at save, its weekly decay, and the sort key of decayed importance.
 
 use jiff::Timestamp;
 
 use crate::model::vocabulary::TtlClass;
 use crate::text::words;
 
-/// Share of importance kept for every week without a recall (seed 001).
+/// Factor on importance for every week without a recall.
 pub const WEEKLY_DECAY: f64 = 0.95;
-/// Decayed importance below which a memory is archived.
+/// Decayed importance below which upkeep archives an episode.
 pub const ARCHIVE_BELOW: f64 = 0.1;
-/// Decayed importance below which a memory goes first when its place is nearly full.
+/// Decayed importance below which an episode is archived early, in a nearly full place.
 pub const EARLY_ARCHIVE_BELOW: f64 = 0.2;
-/// Share of the quota from which a place counts as nearly full.
+/// Share of the quota (`live_max`) from which a place counts as nearly full.
 pub const NEARLY_FULL_SHARE: f64 = 0.9;
 const WEEK_MICROS: f64 = 7.0 * 24.0 * 3600.0 * 1e6;
 
-/// What a microsecond's delay of the last recall adds to a [`fade_key`]; `-ln 0.95` a week.
+/// Growth of a [`fade_key`] per microsecond by which the last recall is later: `-ln 0.95` per week.
 pub const FADE_PER_MICROSECOND: f64 = 0.051_293_294_387_550_53 / WEEK_MICROS;
 
-/// Importance after the time since the last recall, or since creation where there was none.
+/// Importance now. `since`: the last recall, or creation if there was none.
 pub fn decayed_importance(importance: f64, since: Timestamp, now: Timestamp) -> f64 {
     let weeks = (now.as_microsecond() - since.as_microsecond()).max(0) as f64 / WEEK_MICROS;
     importance * WEEKLY_DECAY.powf(weeks)
 }
 
-/// A number that sorts memories by decayed importance at any time, without knowing the time: lowest fades first.
+/// Sort key that orders memories by decayed importance at any time; the lowest is archived first.
 ///
-/// `importance × 0.95^weeks` orders like `ln importance + ln(1/0.95) × weeks since the epoch of the last recall`.
+/// The key does not depend on the current time, so a database can index it. `importance × 0.95^(now - since)` sorts
+/// like its logarithm, `ln importance + ln(1/0.95) × since - ln(1/0.95) × now` (times in weeks); the last term is the
+/// same for all memories and left out.
 pub fn fade_key(importance: f64, since: Timestamp) -> f64 {
+    // ln 0 is minus infinity; the floor keeps the key a number that every database stores and sorts alike.
     importance.max(1e-9).ln() + FADE_PER_MICROSECOND * since.as_microsecond() as f64
 }
 
-/// What a saved turn is worth and how long, judged by its words (seed 001). Documented in docs/guide.
+/// Importance and TTL class of a turn, estimated from its words. Described in docs/guide/context.md.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ImportanceEstimate {
     pub importance: f64,
@@ -42,20 +45,22 @@ const BASE_IMPORTANCE: f64 = 0.3;
 const DECISION_BONUS: f64 = 0.3;
 const AMOUNT_BONUS: f64 = 0.3;
 const SMALL_TALK_IMPORTANCE: f64 = 0.15;
-/// Importance of what somebody asked to have remembered.
+/// Importance of a turn that asks to be remembered.
 pub const FULL_IMPORTANCE: f64 = 1.0;
-/// Small talk is short; a long message that opens with thanks is not.
+/// A longer message is not small talk, even if it opens with thanks.
 const SMALL_TALK_WORDS_MAX: usize = 8;
+
+// Word lists of the estimate: lower case, English and a few German phrases.
 
 const REMEMBER_PHRASES: &[&str] = &["remember this", "remember that", "keep in mind"];
 const DO_NOT_FORGET_PHRASES: &[&str] = &["don't forget", "do not forget", "never forget", "merk dir"];
-/// Before "remember" these do not change who is meant.
+/// Skipped before "remember": "please remember" is read as "remember".
 const COURTESIES: &[&str] = &["please", "always", "also", "just", "bitte"];
-/// After these a wish begins.
+/// Words after which a request may begin: "... and remember this".
 const JOINING_WORDS: &[&str] = &["and", "so", "but", "then"];
 const ASKING_VERBS: &[&str] = &["can", "could", "will", "would", "must", "should"];
 const URGING_VERBS: &[&str] = &["must", "should"];
-/// "Remember when we met" tells of somebody's memory.
+/// After "remember", these make it a reminiscence, not a request: "remember when we met".
 const REMINISCING_WORDS: &[&str] = &["when", "how", "what", "who", "where", "why", "me"];
 const DECISIONS: &[&str] = &[
     "decided",
@@ -82,10 +87,11 @@ const DECISIONS: &[&str] = &[
 const APPROVALS: &[&str] = &["approve", "approved", "approval", "rejected", "invoice", "budget", "payment", "refund"];
 const FAILURES: &[&str] = &["error", "failed", "failure", "exception", "crash", "timed out", "timeout", "panic"];
 const COMPLETIONS: &[&str] = &["completed", "finished", "done with", "task complete", "closed the", "resolved"];
-/// What is said to be polite, beside whom a name may stand, and what is said to agree, beside which it may not.
+/// Small talk that may include one further word, such as a name: "hi Bob".
 const PLEASANTRIES: &[&str] = &["thanks", "thank", "hi", "hello", "hey", "bye", "goodbye", "welcome"];
+/// Small talk that may not: "no backup" is information.
 const AGREEMENTS: &[&str] = &["ok", "okay", "great", "sure", "yes", "yep", "no", "nope", "cool", "nice", "alright"];
-/// Says nothing more beside those.
+/// Words without information next to pleasantries and agreements.
 const FILLERS: &[&str] = &[
     "morning",
     "evening",
@@ -127,14 +133,14 @@ const FILLERS: &[&str] = &[
     "there",
 ];
 
-/// Judges a text. The caller's own word, where given, goes before this.
+/// Estimates importance and TTL class. Values that the caller sets take precedence (see `gate`).
 pub fn estimate_importance(text: &str) -> ImportanceEstimate {
-    // Telephones write it curved.
+    // Phone keyboards type the curved apostrophe.
     let lower = text.to_lowercase().replace('’', "'");
     let has = |list: &[&str]| list.iter().any(|phrase| contains_phrase(&lower, phrase));
-    let mut wishes = REMEMBER_PHRASES.iter().chain(DO_NOT_FORGET_PHRASES);
+    let mut requests = REMEMBER_PHRASES.iter().chain(DO_NOT_FORGET_PHRASES);
     if is_remember_command(&lower)
-        || wishes.any(|phrase| phrase_positions(&lower, phrase).any(|at| is_request(&lower, at)))
+        || requests.any(|phrase| phrase_positions(&lower, phrase).any(|at| is_request(&lower, at)))
     {
         return ImportanceEstimate { importance: FULL_IMPORTANCE, class: TtlClass::Remember };
     }
@@ -151,55 +157,58 @@ pub fn estimate_importance(text: &str) -> ImportanceEstimate {
         () if failure => TtlClass::Error,
         () => TtlClass::Routine,
     };
-    // Tenths add up to tenths.
+    // Rounded to tenths: 0.3 + 0.3 + 0.3 is not 0.9 in floating point, and the value is shown to people.
     ImportanceEstimate { importance: ((importance * 10.0).round() / 10.0).clamp(0.0, FULL_IMPORTANCE), class }
 }
 
-/// A few polite words and nothing else.
+/// At most [`SMALL_TALK_WORDS_MAX`] words, with a pleasantry or an agreement and no information. One informative word
+/// is allowed next to a pleasantry alone (a name), none next to an agreement.
 fn is_small_talk(text: &str) -> bool {
     let words = words::folded_words(text);
     let is = |list: &[&str], word: &String| list.contains(&word.as_str());
     let polite = words.iter().any(|word| is(PLEASANTRIES, word));
     let agrees = words.iter().any(|word| is(AGREEMENTS, word));
-    let says = |word: &&String| {
+    let informative = |word: &&String| {
         !is(PLEASANTRIES, word) && !is(AGREEMENTS, word) && !is(FILLERS, word) && !words::is_stop_word(word)
     };
-    let said = words.iter().filter(says).count();
-    words.len() <= SMALL_TALK_WORDS_MAX && (polite || agrees) && said <= usize::from(polite && !agrees)
+    let informative_count = words.iter().filter(informative).count();
+    words.len() <= SMALL_TALK_WORDS_MAX && (polite || agrees) && informative_count <= usize::from(polite && !agrees)
 }
 
-/// "Remember: ship on Friday", "can you remember my name is Bob": said to whoever listens.
+/// Whether "remember" alone is a request: "Remember: ship on Friday", "can you remember my name is Bob".
 fn is_remember_command(text: &str) -> bool {
     phrase_positions(text, "remember").any(|at| {
         let after = text[at + "remember".len()..].trim_start_matches([':', ',', ' ']);
         let next = after.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
         let is_question = after.find(['.', '!', '?', '\n']).is_some_and(|end| after[end..].starts_with('?'));
-        let begins = matches!(two_words_before(text, at), [None, _] | [Some("to"), _]);
-        let tells = next.is_empty() || REMINISCING_WORDS.contains(&next) || begins && is_question;
-        is_request(text, at) && !tells
+        let begins_sentence = matches!(two_words_before(text, at), [None, _] | [Some("to"), _]);
+        // "Remember the bug?" asks whether it is remembered; "can you remember the bug?" asks to remember it.
+        let reminisces = next.is_empty() || REMINISCING_WORDS.contains(&next) || begins_sentence && is_question;
+        is_request(text, at) && !reminisces
     })
 }
 
-/// Whether what stands before a phrase makes it a wish, not a report: "I want you to remember this" is one, "they
-/// still remember this" is none.
+/// Whether the words before a phrase make it a request and not a statement: "I want you to remember this" is a request,
+/// "they still remember this" is not.
 fn is_request(text: &str, at: usize) -> bool {
     match two_words_before(text, at) {
         [None, _] => true,
         [Some("to"), _] => sentence_before(text, at).split_whitespace().any(|word| matches!(word, "you" | "want")),
-        [Some("you" | "we"), Some(asks)] => ASKING_VERBS.contains(&asks),
-        [Some(urges), Some("you" | "we")] => URGING_VERBS.contains(&urges),
+        // "can you remember", then "you must remember".
+        [Some("you" | "we"), Some(verb)] => ASKING_VERBS.contains(&verb),
+        [Some(verb), Some("you" | "we")] => URGING_VERBS.contains(&verb),
         [Some(word), None] => JOINING_WORDS.contains(&word) || URGING_VERBS.contains(&word),
         [Some(word), _] => JOINING_WORDS.contains(&word),
     }
 }
 
-/// The two words before a place in the same sentence, the nearest first, courtesies left out.
+/// The two words before a position in the same sentence, nearest first, without courtesies.
 fn two_words_before(text: &str, at: usize) -> [Option<&str>; 2] {
     let mut words = sentence_before(text, at).split_whitespace().rev().filter(|word| !COURTESIES.contains(word));
     [words.next(), words.next()]
 }
 
-/// What stands before a place in the same sentence.
+/// The part of the sentence before a position.
 fn sentence_before(text: &str, at: usize) -> &str {
     text[..at].rsplit(['.', '!', '?', ':', ';', ',', '\n']).next().unwrap_or_default()
 }
@@ -208,7 +217,7 @@ fn contains_phrase(text: &str, phrase: &str) -> bool {
     phrase_positions(text, phrase).next().is_some()
 }
 
-/// Where the phrase stands as words, not inside one.
+/// Positions of a phrase as whole words.
 fn phrase_positions<'a>(text: &'a str, phrase: &'a str) -> impl Iterator<Item = usize> + 'a {
     text.match_indices(phrase).map(|(at, _)| at).filter(move |at| {
         let before = text[..*at].chars().next_back();
@@ -257,10 +266,10 @@ mod tests {
     }
 
     #[test]
-    fn worth_of_what_people_say() {
+    fn importance_and_class_of_sample_turns() {
         let check = |text: &str, importance: f64, class: TtlClass| {
-            let worth = estimate_importance(text);
-            assert!((worth.importance - importance).abs() < 1e-9 && worth.class == class, "{text}: {worth:?}");
+            let estimate = estimate_importance(text);
+            assert!((estimate.importance - importance).abs() < 1e-9 && estimate.class == class, "{text}: {estimate:?}");
         };
         check("Please remember this: the door code changes monthly", 1.0, TtlClass::Remember);
         check("Could you remember that I take the early train", 1.0, TtlClass::Remember);
@@ -272,7 +281,7 @@ mod tests {
         check("please remember: the code is 4711", 1.0, TtlClass::Remember);
         check("Remember: ship on Friday", 1.0, TtlClass::Remember);
         check("We should remember this", 1.0, TtlClass::Remember);
-        for wish in [
+        for request in [
             "Can you please remember that I am allergic to nuts",
             "Could you please remember this: the port is 5432",
             "Can you please remember my birthday is May 3",
@@ -283,9 +292,9 @@ mod tests {
             "Always remember to lock the door",
             "Bitte merk dir das Datum",
         ] {
-            check(wish, 1.0, TtlClass::Remember);
+            check(request, 1.0, TtlClass::Remember);
         }
-        for report in [
+        for statement in [
             "I don’t remember that at all",
             "He doesn't remember that",
             "She couldn't remember that name",
@@ -296,22 +305,22 @@ mod tests {
             "I don't forget faces",
             "Ich merk dir das nicht an",
         ] {
-            check(report, 0.3, TtlClass::Routine);
+            check(statement, 0.3, TtlClass::Routine);
         }
         check("Remember when we met in Rome", 0.3, TtlClass::Routine);
         check("Remember the bug with the queue?", 0.3, TtlClass::Routine);
         check("You should not remember this", 0.3, TtlClass::Routine);
         check("Does anyone remember this bug?", 0.3, TtlClass::Routine);
         check("I will remember this trip forever", 0.6, TtlClass::Decision);
-        for small in
+        for small_talk in
             ["ok thanks!", "Hi Bob", "thank you so much", "great work everyone", "no", "yes please", "sounds great"]
         {
-            check(small, 0.15, TtlClass::Routine);
+            check(small_talk, 0.15, TtlClass::Routine);
         }
-        for said in
+        for informative in
             ["there is no backup of the ledger", "ok, the gateway moved to rack nine", "no backup", "sure of rain"]
         {
-            check(said, 0.3, TtlClass::Routine);
+            check(informative, 0.3, TtlClass::Routine);
         }
         check("Error: no such table: users", 0.3, TtlClass::Error);
         check("backup failed: no space left", 0.3, TtlClass::Error);

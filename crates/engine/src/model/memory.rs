@@ -1,9 +1,8 @@
-//! The record itself, its versions and where its claims come from.
+//! Memories, their versions and evidence, and drafts: a memory as a caller submits it.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
 use crate::model::id::{MemoryId, TenantId, VersionId};
 use crate::model::lifecycle;
@@ -12,7 +11,7 @@ use crate::model::store::{AUDIT_LOG, WORKFLOW_STEPS};
 use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation, State, Trust, TtlClass, TurnRole};
 use crate::text::entities::Entity;
 
-/// One thing remembered, as it stands now or stood at a version.
+/// One memory, in its current version or in an earlier one.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Memory {
     pub id: MemoryId,
@@ -28,9 +27,10 @@ pub struct Memory {
     pub title: Option<String>,
     #[serde(default)]
     pub recall_hint: Option<String>,
-    /// Kept apart from the snapshot by stores, so that it can be erased.
+    /// Stored apart from the JSON snapshot of the other fields, so that redaction can erase it.
     #[serde(skip)]
     pub content: String,
+    /// Of the content, in hex.
     pub sha256: String,
     pub size_bytes: u64,
     #[serde(default)]
@@ -41,17 +41,20 @@ pub struct Memory {
     pub metadata: Map<String, Value>,
     pub state: State,
     pub trust: Trust,
+    /// From 0 to 1.
     pub confidence: f64,
+    /// From 0 to 1 as saved; [`Memory::decayed_importance`] is the value now.
     pub importance: f64,
+    /// Included in every context, whatever the query.
     pub always_inject: bool,
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
     #[serde(default)]
     pub archived_at: Option<Timestamp>,
-    /// Past this date the memory counts as a draft until someone confirms it.
+    /// After this time the memory counts as a draft until a person confirms it.
     #[serde(default)]
     pub verify_by: Option<Timestamp>,
-    /// Counters are not versioned: stores keep them beside the record.
+    /// Not versioned, as is `recall_count`: backends keep both in a table of their own.
     #[serde(default)]
     pub last_recalled_at: Option<Timestamp>,
     #[serde(default)]
@@ -60,7 +63,7 @@ pub struct Memory {
     pub supersedes: Vec<MemoryId>,
     #[serde(default)]
     pub superseded_by: Option<MemoryId>,
-    /// The exact versions this memory was made from.
+    /// The versions this memory was made from.
     #[serde(default)]
     pub derived_from: Vec<VersionId>,
     #[serde(default)]
@@ -70,25 +73,26 @@ pub struct Memory {
     /// Position of a turn in its session.
     #[serde(default)]
     pub turn: Option<u32>,
-    /// Who spoke a turn, by name.
+    /// Name of the speaker of a turn.
     #[serde(default)]
     pub speaker: Option<String>,
-    /// Rules of the scanner that flagged, without blocking, what stands here.
+    /// Scanner rules that flagged the text without blocking it.
     #[serde(default)]
     pub flags: Vec<String>,
-    /// Principal that made the first version.
+    /// Principal of the first version.
     pub author: String,
     pub version: VersionId,
+    /// From 1 upwards.
     pub version_number: u32,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
 
-/// Stands where words were taken away.
+/// Placeholder for redacted evidence text.
 const REDACTED_TEXT: &str = "[redacted]";
 
 impl Memory {
-    /// What stays of one that was redacted: who, when, why and where, but nothing it said.
+    /// The memory after redaction: every field that holds text from the content is emptied, the audit fields stay.
     pub fn without_content(self) -> Memory {
         Memory {
             content: String::new(),
@@ -101,25 +105,26 @@ impl Memory {
         }
     }
 
-    /// What stands for the memory in one line: its hint, else its title, else its first line.
+    /// One line for lists: the recall hint, else the title, else the first line of the content.
     pub fn summary_line(&self) -> &str {
         let first_line = || self.content.lines().next().unwrap_or_default();
         self.recall_hint.as_deref().or(self.title.as_deref()).filter(|text| !text.is_empty()).unwrap_or_else(first_line)
     }
 
-    /// The first characters, for conflicts and lists.
+    /// The first characters of the content.
     pub fn excerpt(&self, chars: usize) -> String {
         self.content.chars().take(chars).collect()
     }
 
-    /// When it happened: an entry of the audit log or of a workflow says so, all else happens when it is saved.
+    /// Time of the event it records: audit entries and workflow steps may state one in metadata, for all other memories
+    /// it is the time of creation.
     pub fn happened_at(&self) -> Timestamp {
-        let told = || self.metadata.get(HAPPENED_AT_FIELD)?.as_str()?.parse().ok();
-        let tells = matches!(self.store.as_str(), AUDIT_LOG | WORKFLOW_STEPS);
-        tells.then(told).flatten().unwrap_or(self.created_at)
+        let stated = || self.metadata.get(HAPPENED_AT_FIELD)?.as_str()?.parse().ok();
+        let may_state = matches!(self.store.as_str(), AUDIT_LOG | WORKFLOW_STEPS);
+        may_state.then(stated).flatten().unwrap_or(self.created_at)
     }
 
-    /// Trust as it counts now: past its date of re-verification a memory counts as a draft.
+    /// Trust that counts now: a draft's, once `verify_by` has passed.
     pub fn trust_at(&self, now: Timestamp) -> Trust {
         match self.verify_by {
             Some(by) if by <= now => Trust::AgentDraft,
@@ -127,12 +132,12 @@ impl Memory {
         }
     }
 
-    /// Importance as it counts now: it fades while nobody recalls the memory.
+    /// Importance that counts now: it decays while the memory is not recalled.
     pub fn decayed_importance(&self, now: Timestamp) -> f64 {
         lifecycle::decayed_importance(self.importance, self.last_recalled_at.unwrap_or(self.created_at), now)
     }
 
-    /// Its date of re-verification has passed and nobody has confirmed it since.
+    /// Whether `verify_by` has passed; confirming sets a later one.
     pub fn is_stale(&self, now: Timestamp) -> bool {
         self.verify_by.is_some_and(|by| by <= now)
     }
@@ -142,7 +147,7 @@ impl Memory {
     }
 }
 
-/// One piece of provenance of a version.
+/// Provenance of a version: the statement, tool call or verification that supports it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Evidence {
     pub kind: EvidenceKind,
@@ -161,13 +166,13 @@ pub struct Evidence {
     pub result_sha256: Option<String>,
 }
 
-/// An immutable entry of a memory's log.
+/// An immutable entry of a memory's history.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Version {
     pub id: VersionId,
     pub number: u32,
     pub operation: Operation,
-    /// All fields as they stood; the content is empty when it was redacted.
+    /// All fields of the memory in this version; the content is empty after redaction.
     pub memory: Memory,
     pub previous: Option<VersionId>,
     pub actor: String,
@@ -179,11 +184,11 @@ pub struct Version {
     pub redacted_at: Option<Timestamp>,
 }
 
-/// What somebody wants remembered. `None` means "not said": on an update it keeps the old value.
+/// A memory as the caller submits it, before the gate. `None` means "not stated": an update keeps the old value.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Draft {
     pub store: String,
-    /// Only for stores of scope `system`: which one. A target, not an identity.
+    /// The system, for stores of scope `system` only. A target that grants are checked for, not part of the identity.
     pub system: Option<String>,
     pub path: Option<String>,
     pub kind: Option<Kind>,
@@ -205,15 +210,15 @@ pub struct Draft {
     pub speaker: Option<String>,
     pub evidence: Vec<Evidence>,
     pub derived_from: Vec<VersionId>,
-    /// The sha256 the caller believes to stand at the path now.
+    /// SHA-256 of the content that the caller expects at the path; another one is a conflict.
     pub expected_sha256: Option<String>,
-    /// Only where nothing stands yet: what does is a conflict, not a new version.
+    /// A memory that already has this path is a conflict instead of getting a new version.
     pub create_only: bool,
     pub reason: Option<String>,
 }
 
 impl Draft {
-    /// What would have to be said to get this memory. Who, when and standing are not said but given.
+    /// The draft that would produce this memory. Author, times, trust and state are left out: a draft cannot set them.
     pub fn from_memory(memory: &Memory) -> Draft {
         let system = match &memory.scope {
             Scope::System { system } => Some(system.clone()),
@@ -259,12 +264,12 @@ impl Evidence {
         }
     }
 
-    /// The same without its words: they may quote what was redacted.
+    /// The evidence with its summary replaced, because it may quote redacted content.
     pub fn without_text(self) -> Evidence {
         Evidence { summary: REDACTED_TEXT.to_owned(), ..self }
     }
 
-    /// Every free text in it.
+    /// Every free text field, for the scanner and the size checks.
     pub(crate) fn text_fields(&self) -> impl Iterator<Item = &str> {
         [Some(&self.summary), self.tool_call.as_ref(), self.tool.as_ref()].into_iter().flatten().map(String::as_str)
     }
@@ -274,5 +279,5 @@ impl Evidence {
     }
 }
 
-/// The metadata field that says when an entry happened.
+/// Metadata field with the time of an audit entry or workflow step.
 pub(crate) const HAPPENED_AT_FIELD: &str = "at";

@@ -1,4 +1,4 @@
-//! The nouns: memories, callers, scopes, stores, events, errors, limits. No logic that needs a backend.
+//! The data types: memories, callers, scopes, stores, reviews, events, errors, limits. Pure; nothing needs a backend.
 
 pub mod caller;
 pub mod error;
@@ -10,6 +10,7 @@ pub mod lifecycle;
 pub mod limits;
 pub mod memory;
 pub mod refusal;
+pub mod review;
 pub mod row;
 pub mod ruleset;
 pub mod run;

@@ -1,19 +1,19 @@
-//! A "no" with a reason: an answer, not a failure. Codes never change.
+//! Refusals: the answer "no" of policy or safety, with a stable code. Not a failure (see `error.rs`).
 
 use serde::{Deserialize, Serialize};
 
-/// Why a save or a deed was refused. Carries rule and code, never the refused text.
+/// Why an operation was refused. Holds code, message and findings, never the refused text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refusal {
     pub code: &'static str,
     pub message: String,
-    /// What to do instead.
+    /// What the caller can do instead.
     pub hint: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<FieldFinding>,
 }
 
-/// A finding of the scanner and the field it was in.
+/// A finding of the scanner with the field of the draft. `start` and `end` are byte offsets in that field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FieldFinding {
     pub field: &'static str,
@@ -22,6 +22,7 @@ pub struct FieldFinding {
     pub severity: Severity,
     pub start: usize,
     pub end: usize,
+    /// For injections: what the planted instruction wants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intent: Option<&'static str>,
 }
@@ -36,13 +37,13 @@ impl Refusal {
         self
     }
 
-    /// Safety and shape block a write; policy denies it. The event's name says which.
+    /// Whether policy refused; otherwise it was shape, evidence or safety. The two have different event names.
     pub fn is_policy(&self) -> bool {
         self.code.starts_with("policy.")
     }
 }
 
-/// How bad it would be to keep what was found.
+/// Damage that storing the finding would do.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -52,7 +53,7 @@ pub enum Severity {
     Critical,
 }
 
-/// What sort of thing was found.
+/// Category of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Concern {

@@ -1,7 +1,7 @@
-//! Side records: everything kept beside memories, in tables of one shape.
+//! Side records: reviews, runs, keys, receipts and all other stored records besides memories, versions and events.
 //!
-//! A review, a run, a key or a receipt is found by id, state, subject or parent and otherwise read whole. One shape
-//! means one code path per backend, so a new noun costs neither backend a line.
+//! All tables have one shape: columns to find a row by, and the record itself as JSON. Each backend has one code path
+//! for all of them, so a new record type needs only its table. See docs/decisions/0004-one-table-shape.md.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use crate::model::error::{Error, StoreError};
 use crate::vocabulary;
 
 vocabulary! {
-    /// The tables of side records; the word is the table's name.
+    /// The tables of side records; the spelling is the table's name.
     RowKind ("record kind") {
         Stores = "stores",
         Pipelines = "pipelines",
@@ -33,34 +33,35 @@ vocabulary! {
     }
 }
 
-/// A side record as stores keep it. Columns are for finding, the body is the record.
+/// A side record as a table row: columns to filter and sort by, and the record as JSON in `body`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Row {
     pub kind: RowKind,
     pub id: String,
     pub state: String,
-    /// What it is about: a memory, a slug, a hash.
+    /// The object of the record: a memory id, a slug or a hash.
     pub subject: String,
-    /// What it belongs to: a run, a conversation, a store.
+    /// The owner of the record: a run, a conversation or a store.
     pub parent: String,
     pub at: Timestamp,
     pub body: Value,
 }
 
-/// Which rows; empty fields do not filter.
+/// Selects rows, ordered by time and id. `None` does not filter.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RowFilter {
     pub state: Option<String>,
     pub subject: Option<String>,
     pub parent: Option<String>,
-    /// Rows after this (time, id) in the order asked for.
+    /// Cursor: only rows after this time and id, in the requested order.
     pub after: Option<(Timestamp, String)>,
+    /// Only rows older than this, in either order.
     pub before: Option<Timestamp>,
     pub newest_first: bool,
     pub limit: usize,
 }
 
-/// A noun that is kept as a row.
+/// A type that is stored as a side record.
 pub trait SideRecord: Serialize + DeserializeOwned {
     const KIND: RowKind;
     fn row_id(&self) -> String;
@@ -83,7 +84,7 @@ pub trait SideRecord: Serialize + DeserializeOwned {
             subject: self.row_subject(),
             parent: self.row_parent(),
             at: self.row_time(),
-            // Nouns of the engine are maps of plain values, which always become JSON.
+            // Cannot fail: records are structs of plain values with string keys.
             body: serde_json::to_value(self).unwrap_or(Value::Null),
         }
     }

@@ -1,4 +1,4 @@
-//! What makes a store of one sort, as data. A sixth sort needs configuration, not code.
+//! Rulesets: the type of a store, as data. Five are built in; configuration adds more.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::error::Error;
 use crate::model::vocabulary::{Dedup, EvidenceRule, Kind, Layer, Ranker, ScopeKind, SecretAction, TtlClass};
 
-/// The rules of one sort of store.
+/// The rules of one type of store: what may be saved, how duplicates are found, how hits are ranked, when it expires.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ruleset {
@@ -16,37 +16,37 @@ pub struct Ruleset {
     /// Allowed kinds; empty means all.
     #[serde(default)]
     pub kinds: Vec<Kind>,
-    /// The kind of a save that names none; where absent, the caller must say.
+    /// Kind of a save that states none; `None`: the scope decides or the caller must state it (see `gate`).
     #[serde(default)]
     pub default_kind: Option<Kind>,
     pub dedup: Dedup,
     pub secrets: SecretAction,
     pub evidence: EvidenceRule,
-    /// Over this many bytes a save is refused.
+    /// A larger save is refused.
     pub content_bytes_max: u64,
-    /// Over this many bytes a save is warned about.
+    /// A larger save gets a warning.
     #[serde(default)]
     pub content_bytes_soft: Option<u64>,
-    /// Live memories one scope may hold; the least important beyond are archived.
+    /// Active memories per place; a save beyond it archives the least important one.
     #[serde(default)]
     pub live_max: Option<u64>,
-    /// Saves one run may make with nobody watching.
+    /// Saves per unattended run.
     #[serde(default)]
     pub unattended_saves_max: Option<u32>,
     pub ranker: Ranker,
-    /// Days to live by class; a class that is absent never expires.
+    /// Days until expiry by TTL class; a class without an entry never expires.
     #[serde(default)]
     pub ttl_days: BTreeMap<TtlClass, u32>,
-    /// Days to live of agents' drafts in a conversation, after its last activity.
+    /// Days until an agent's drafts in a conversation expire, counted from the conversation's last activity.
     #[serde(default)]
     pub conversation_draft_days: Option<u32>,
-    /// Whether importance is computed at save and decays.
+    /// Whether importance is estimated at save and decays.
     #[serde(default)]
     pub importance: bool,
 }
 
 impl Ruleset {
-    /// The layer of a save that names none.
+    /// Layer of a save that states none: the only one allowed, else `profile` for a user's store, else the kind's own.
     pub fn default_layer(&self, kind: Kind, scope: ScopeKind) -> Layer {
         match self.layers.as_slice() {
             [only] => *only,
@@ -62,7 +62,7 @@ impl Ruleset {
     }
 }
 
-/// The rulesets in force, by name.
+/// Built-in and configured rulesets by name.
 #[derive(Clone, Debug)]
 pub struct Rulesets(BTreeMap<String, Ruleset>);
 
@@ -75,7 +75,7 @@ impl Rulesets {
         self.0.keys().map(String::as_str)
     }
 
-    /// Adds rulesets from configuration. The built-in ones keep their meaning everywhere, so they cannot be replaced.
+    /// Adds rulesets from configuration. A built-in one cannot be replaced, so that its name means the same everywhere.
     pub fn add_configured(&mut self, more: BTreeMap<String, Ruleset>) -> Result<(), Error> {
         for (name, ruleset) in more {
             if self.0.contains_key(&name) {
@@ -106,7 +106,7 @@ impl Default for Rulesets {
     }
 }
 
-/// The common ground of the built-in rulesets: strict, small, without expiry.
+/// Defaults of the built-in rulesets: secrets refused, 25 kB, no quota, no expiry.
 fn base_ruleset() -> Ruleset {
     Ruleset {
         layers: Layer::ALL.to_vec(),
@@ -126,7 +126,7 @@ fn base_ruleset() -> Ruleset {
     }
 }
 
-/// Seed 000: operational documents by path.
+/// `document`: operational documents addressed by path.
 fn document_ruleset() -> Ruleset {
     Ruleset {
         dedup: Dedup::Path,
@@ -138,7 +138,7 @@ fn document_ruleset() -> Ruleset {
     }
 }
 
-/// Seed 001: what an agent went through.
+/// `episodic`: episodes of an agent, which decay and expire.
 fn episodic_ruleset() -> Ruleset {
     let ttl_days =
         [(TtlClass::Routine, 7), (TtlClass::TaskCompletion, 30), (TtlClass::Decision, 90), (TtlClass::Error, 14)];
@@ -154,7 +154,7 @@ fn episodic_ruleset() -> Ruleset {
     }
 }
 
-/// Seed 002: short lessons of a pipeline's agent.
+/// `lesson`: short lessons of a pipeline's agent, deduplicated by content.
 fn lesson_ruleset() -> Ruleset {
     Ruleset {
         layers: vec![Layer::Semantic],
@@ -167,12 +167,12 @@ fn lesson_ruleset() -> Ruleset {
     }
 }
 
-/// Seed 003: five layers under review.
+/// `layered`: all five layers; changes to the same key go through review.
 fn layered_ruleset() -> Ruleset {
     Ruleset { default_kind: Some(Kind::Note), dedup: Dedup::Key, ranker: Ranker::Layered, ..base_ruleset() }
 }
 
-/// Seed 004: self-describing notes of a person or a system.
+/// `note`: short notes about a person or a system, found by their recall hint. Secrets are redacted, not refused.
 fn note_ruleset() -> Ruleset {
     Ruleset {
         layers: vec![Layer::Semantic, Layer::Profile],

@@ -1,4 +1,4 @@
-//! Runs: one stretch of work with a scratch memory of its own.
+//! Runs: one execution of a task, with working memory that ends with it.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ vocabulary! {
     }
 }
 
-/// One stretch of work.
+/// One execution of a task.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Run {
     pub id: String,

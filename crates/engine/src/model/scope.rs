@@ -1,10 +1,10 @@
-//! Where a memory lives. The kind of scope says which names it carries.
+//! Scopes: the workspace, user, conversation, agent, pipeline, system or run that a memory belongs to.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::vocabulary::ScopeKind;
 
-/// One place of memory. Two memories share a place when their scopes are equal.
+/// The owner of a memory: a scope kind with the names that identify it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Scope {
@@ -30,7 +30,7 @@ impl Scope {
         }
     }
 
-    /// The two names stores keep in columns: the place itself and, for pipelines, the agent.
+    /// The two name columns of the table `scopes`: the name and, for pipelines, the agent. Unused ones are empty.
     pub fn name_columns(&self) -> (&str, &str) {
         match self {
             Scope::Workspace => ("", ""),
@@ -43,7 +43,7 @@ impl Scope {
         }
     }
 
-    /// The inverse of [`Scope::kind`] and [`Scope::names`].
+    /// The inverse of [`Scope::kind`] and [`Scope::name_columns`].
     pub fn from_name_columns(kind: ScopeKind, first: &str, second: &str) -> Scope {
         let first = first.to_owned();
         match kind {
@@ -58,6 +58,7 @@ impl Scope {
     }
 }
 
+/// `workspace`, `user:ana`, `pipeline:ci/triage`. For messages and row columns; not parsed back.
 impl std::fmt::Display for Scope {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.name_columns() {

@@ -1,4 +1,4 @@
-//! Stores: named containers of memories, each of one scope kind and one ruleset.
+//! Stores: named containers of memories, each with one scope kind and one ruleset; and the table of built-in ones.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::id::StoreId;
 use crate::model::vocabulary::{Access, ScopeKind, Trust};
 
-/// A named container. One store holds many scopes of its kind, each caller seeing only its own.
+/// A named container of memories. One store holds many scopes of its kind; a caller sees only its own.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Store {
     pub id: StoreId,
@@ -21,7 +21,7 @@ pub struct Store {
     pub archived_at: Option<Timestamp>,
 }
 
-/// A store that exists without being made: the seeded ones, and those that appear on first use.
+/// A store that no admin has to create: seeded with the tenant, or created on first use.
 pub struct BuiltinStore {
     pub slug: &'static str,
     pub title: &'static str,
@@ -29,11 +29,11 @@ pub struct BuiltinStore {
     pub ruleset: &'static str,
     pub default_trust: Trust,
     pub access: Access,
-    /// Made when a tenant starts; the others on first use.
+    /// Created with the tenant; the others on first use.
     pub seeded: bool,
 }
 
-const fn builtin_store(
+const fn store(
     slug: &'static str,
     title: &'static str,
     scope: ScopeKind,
@@ -45,40 +45,45 @@ const fn builtin_store(
     BuiltinStore { slug, title, scope, ruleset, default_trust, access, seeded }
 }
 
-/// Every store the product knows by name.
+/// All built-in stores: slug, title, scope kind, ruleset, default trust, access, seeded.
 #[rustfmt::skip]
-pub const BUILTIN_STORES: &[BuiltinStore] = &[
-    builtin_store("workspace_conventions", "How we work here", ScopeKind::Workspace, "document", Trust::SystemSeeded, Access::ReadOnly, true),
-    builtin_store("workspace_runbooks", "Approved runbooks", ScopeKind::Workspace, "document", Trust::AdminApproved, Access::ReadOnly, true),
-    builtin_store("conversation_memory", "Drafts of conversations", ScopeKind::Conversation, "document", Trust::AgentDraft, Access::ReadWrite, true),
-    builtin_store("user_memory", "What a person prefers", ScopeKind::User, "document", Trust::UserAuthored, Access::ReadWrite, false),
-    builtin_store("lessons", "Lessons of pipelines", ScopeKind::Pipeline, "lesson", Trust::AgentDraft, Access::ReadWrite, false),
-    builtin_store("user_notes", "Private notes", ScopeKind::User, "note", Trust::UserAuthored, Access::ReadWrite, false),
-    builtin_store("system_notes", "Facts about systems", ScopeKind::System, "note", Trust::UserAuthored, Access::ReadWrite, false),
-    builtin_store("episodes", "What agents went through", ScopeKind::Agent, "episodic", Trust::UserAuthored, Access::ReadWrite, false),
-    builtin_store("layers", "Reviewed layers", ScopeKind::Workspace, "layered", Trust::AdminApproved, Access::ReadOnly, false),
-    builtin_store("agent_files", "Files agents keep", ScopeKind::Agent, "document", Trust::AgentDraft, Access::ReadWrite, false),
-    builtin_store("agent_layers", "What an agent knows how to do", ScopeKind::Agent, "layered", Trust::AgentDraft, Access::ReadWrite, false),
-    builtin_store("working_memory", "Scratch of open runs", ScopeKind::Run, "layered", Trust::AgentDraft, Access::ReadWrite, false),
-    builtin_store(KNOWLEDGE_BASE, "What is written down", ScopeKind::Workspace, "document", Trust::AdminApproved, Access::ReadOnly, false),
-    builtin_store(KNOWLEDGE_DRAFTS, "Documents not yet published", ScopeKind::Workspace, "document", Trust::AdminApproved, Access::ReadOnly, false),
-    builtin_store(AUDIT_LOG, "What was done", ScopeKind::Workspace, "document", Trust::AgentDraft, Access::ReadOnly, false),
-    builtin_store(WORKFLOW_STEPS, "What workflows came to", ScopeKind::Workspace, "document", Trust::AgentDraft, Access::ReadOnly, false),
-];
+pub const BUILTIN_STORES: &[BuiltinStore] = {
+    use Access::{ReadOnly, ReadWrite};
+    use ScopeKind::{Agent, Conversation, Pipeline, Run, System, User, Workspace};
+    use Trust::{AdminApproved, AgentDraft, SystemSeeded, UserAuthored};
+    &[
+        store("workspace_conventions", "How we work here", Workspace, "document", SystemSeeded, ReadOnly, true),
+        store("workspace_runbooks", "Approved runbooks", Workspace, "document", AdminApproved, ReadOnly, true),
+        store("conversation_memory", "Drafts of conversations", Conversation, "document", AgentDraft, ReadWrite, true),
+        store("user_memory", "What a person prefers", User, "document", UserAuthored, ReadWrite, false),
+        store("lessons", "Lessons of pipelines", Pipeline, "lesson", AgentDraft, ReadWrite, false),
+        store("user_notes", "Private notes", User, "note", UserAuthored, ReadWrite, false),
+        store("system_notes", "Facts about systems", System, "note", UserAuthored, ReadWrite, false),
+        store("episodes", "What agents went through", Agent, "episodic", UserAuthored, ReadWrite, false),
+        store("layers", "Reviewed layers", Workspace, "layered", AdminApproved, ReadOnly, false),
+        store("agent_files", "Files agents keep", Agent, "document", AgentDraft, ReadWrite, false),
+        store("agent_layers", "What an agent knows how to do", Agent, "layered", AgentDraft, ReadWrite, false),
+        store("working_memory", "Scratch of open runs", Run, "layered", AgentDraft, ReadWrite, false),
+        store(KNOWLEDGE_BASE, "What is written down", Workspace, "document", AdminApproved, ReadOnly, false),
+        store(KNOWLEDGE_DRAFTS, "Documents not yet published", Workspace, "document", AdminApproved, ReadOnly, false),
+        store(AUDIT_LOG, "What was done", Workspace, "document", AgentDraft, ReadOnly, false),
+        store(WORKFLOW_STEPS, "What workflows came to", Workspace, "document", AgentDraft, ReadOnly, false),
+    ]
+};
 
-/// Chunks of published documents.
+/// Store of the chunks of published documents.
 pub const KNOWLEDGE_BASE: &str = "knowledge_base";
-/// Chunks of drafts: for those who decide, and only where they ask for this store.
+/// Store of the chunks of unpublished documents. Visible to admins and reviewers, and only when named in the query.
 pub const KNOWLEDGE_DRAFTS: &str = "knowledge_drafts";
-/// Entries of the audit log that came from outside.
+/// Store of audit entries recorded by clients. The engine's own events are in the event log.
 pub const AUDIT_LOG: &str = "audit_log";
-/// Outputs of workflow steps.
+/// Store of outputs of workflow steps.
 pub const WORKFLOW_STEPS: &str = "workflow_steps";
 
-/// Stores that are looked into only by name or by the verbs made for them: logs would crowd out what was learnt.
+/// Stores left out of a search unless the query names them: their many entries would crowd out other memories.
 pub const STORES_BY_NAME_ONLY: &[&str] = &[KNOWLEDGE_DRAFTS, AUDIT_LOG, WORKFLOW_STEPS];
 
-/// Logs are appended to by their own verbs and changed by nobody; redaction and erasure keep their promises there too.
+/// Append-only stores: written by their own methods, never changed. Redaction and erasure still apply.
 const LOG_STORES: &[&str] = &[AUDIT_LOG, WORKFLOW_STEPS];
 
 impl Store {

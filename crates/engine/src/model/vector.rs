@@ -1,28 +1,30 @@
-//! Meaning as 8-bit numbers: small, fast, and the same dot product on every machine and backend.
+//! Embedding vectors quantised to 8 bits: a quarter of the size, and integer arithmetic gives the same dot product on
+//! every machine and backend.
 
-/// A unit vector, quantised to one byte a dimension with one scale.
+/// A unit vector: one signed byte per dimension times one scale.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Vector {
     pub scale: f32,
     pub values: Vec<i8>,
 }
 
-/// A vector and the model that made it; vectors of different models are never compared.
+/// A vector with the name of its model. Vectors of different models are never compared.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Embedding {
     pub model: String,
     pub vector: Vector,
 }
 
-/// To the nearest step, halves away from zero: [`f32::round`] for what fits a step, several at once.
+/// [`f32::round`] (halves away from zero) for values within an `i8`. Without a library call, so that the compiler can
+/// vectorise the loop.
 fn round_to_i8(value: f32) -> i8 {
     let whole = value as i32;
-    let rest = value - whole as f32;
-    (whole + i32::from(rest >= 0.5) - i32::from(rest <= -0.5)) as i8
+    let fraction = value - whole as f32;
+    (whole + i32::from(fraction >= 0.5) - i32::from(fraction <= -0.5)) as i8
 }
 
 impl Vector {
-    /// Quantises a vector of any length to unit length. Nothing to point at gives `None`.
+    /// Normalises and quantises a vector. `None` for an empty, zero or non-finite one, which has no direction.
     pub fn quantise(values: &[f32]) -> Option<Vector> {
         let norm = values.iter().map(|v| v * v).sum::<f32>().sqrt();
         let peak = values.iter().fold(0.0_f32, |peak, v| peak.max(v.abs()));
@@ -31,12 +33,12 @@ impl Vector {
         }
         let steps = values.iter().map(|v| round_to_i8(v / peak * 127.0)).collect();
         let mut vector = Vector { scale: 1.0, values: steps };
-        // The length of what was kept, not of what came in, so that a vector's cosine with itself is 1.
+        // Scaled by the length of the quantised values, not of the input, so that a vector's cosine with itself is 1.
         vector.scale = 1.0 / (vector.dot(&vector) as f32).sqrt();
         Some(vector)
     }
 
-    /// The exact integer product; 0 when the dimensions differ.
+    /// Exact dot product of the quantised values; 0 if the dimensions differ.
     pub fn dot(&self, other: &Vector) -> i32 {
         if self.values.len() != other.values.len() {
             return 0;
@@ -48,7 +50,7 @@ impl Vector {
         self.dot(other) as f32 * self.scale * other.scale
     }
 
-    /// Scale first, little-endian, then the values: what stores keep.
+    /// The stored form: the scale as little-endian `f32`, then one byte per dimension.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(4 + self.values.len());
         bytes.extend_from_slice(&self.scale.to_le_bytes());
@@ -61,14 +63,14 @@ impl Vector {
         Some(Vector { scale, values: values.collect() })
     }
 
-    /// Scale and values, read in place.
+    /// Scale and values of the stored form, without copying.
     pub fn read_parts(bytes: &[u8]) -> Option<(f32, impl ExactSizeIterator<Item = i8>)> {
         let (scale, values) = bytes.split_first_chunk::<4>()?;
         Some((f32::from_le_bytes(*scale), values.iter().map(|byte| *byte as i8)))
     }
 }
 
-/// Sums products of bytes; written so that the compiler turns it into vector instructions.
+/// Dot product of two byte slices. The product of two `i8` fits an `i16`; this form compiles to SIMD multiply-add.
 pub fn dot_product(a: &[i8], b: &[i8]) -> i32 {
     a.iter().zip(b).map(|(x, y)| i32::from(i16::from(*x) * i16::from(*y))).sum()
 }
@@ -78,14 +80,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_vector_is_its_own_twin_and_survives_bytes() {
+    fn cosine_with_itself_is_one_and_bytes_round_trip() {
         let vector = Vector::quantise(&[0.3, -0.2, 0.9]).expect("not zero");
         assert!((vector.cosine(&vector) - 1.0).abs() < 1e-6);
         assert_eq!(Vector::from_bytes(&vector.to_bytes()), Some(vector));
     }
 
     #[test]
-    fn steps_are_rounded_as_numbers_are() {
+    fn round_to_i8_agrees_with_f32_round() {
         for eighth in -127 * 8..=127 * 8_i16 {
             let value = f32::from(eighth) / 8.0;
             for near in [value, value.next_up(), value.next_down()] {
@@ -95,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_direction() {
+    fn empty_zero_and_nan_vectors_are_rejected() {
         assert_eq!(Vector::quantise(&[]), None);
         assert_eq!(Vector::quantise(&[0.0; 4]), None);
         assert_eq!(Vector::quantise(&[f32::NAN]), None);

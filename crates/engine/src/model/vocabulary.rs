@@ -1,15 +1,20 @@
-//! The closed word lists of the product: each word is spelt once, here, for every door and table.
+//! Closed word lists: enums whose variants have one stable spelling in JSON, SQL, flags and messages.
 
-/// Declares an enum whose variants have one stable spelling, used in JSON, SQL, flags and messages.
+/// Declares an enum with one stable spelling per variant, for `serde`, `Display` and `FromStr`.
+///
+/// The literal after the name is what an error message calls the list ("unknown kind ...").
 #[macro_export]
 macro_rules! vocabulary {
-    ($(#[$meta:meta])* $name:ident ($what:literal) { $($(#[$vmeta:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+    (
+        $(#[$meta:meta])*
+        $name:ident ($what:literal) { $($(#[$vmeta:meta])* $variant:ident = $word:literal),+ $(,)? }
+    ) => {
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize)]
         pub enum $name { $($(#[$vmeta])* #[serde(rename = $word)] $variant),+ }
 
         impl $name {
-            /// Every word of this list, in its order.
+            /// All variants in order of declaration.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// The stable spelling.
@@ -37,7 +42,7 @@ macro_rules! vocabulary {
 }
 
 vocabulary! {
-    /// What a memory is for: ranking and policy read it.
+    /// Purpose of a memory. Policy and ranking depend on it.
     Kind ("kind") {
         Runbook = "runbook",
         VerificationChecklist = "verification_checklist",
@@ -58,7 +63,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// The sort of knowledge a memory holds.
+    /// Type of knowledge.
     Layer ("layer") {
         Profile = "profile",
         Episodic = "episodic",
@@ -69,7 +74,7 @@ vocabulary! {
 }
 
 impl Kind {
-    /// The layer a document of this kind belongs to when nobody says otherwise.
+    /// Layer of a memory of this kind, if the draft and the ruleset leave it open.
     pub const fn default_layer(self) -> Layer {
         match self {
             Kind::Runbook | Kind::VerificationChecklist | Kind::ToolUsageLesson => Layer::Procedural,
@@ -88,31 +93,34 @@ impl Kind {
 }
 
 vocabulary! {
-    /// Where a memory stands in its life. History is never deleted by a change of state.
+    /// State of a memory. A change of state keeps the history.
     State ("state") {
         Active = "active",
-        /// Waiting for review: seen by its proposer and by reviewers only.
+        /// Waits for review or is quarantined; visible only to its author, reviewers and admins.
         Constrained = "constrained",
+        /// Replaced by another memory.
         Superseded = "superseded",
+        /// Expired, decayed, beyond the quota or removed with its document. Found only if asked for.
         Archived = "archived",
+        /// Forgotten.
         Tombstoned = "tombstoned",
     }
 }
 
 impl State {
-    /// Whether the memory still holds its place (path, hash) in its scope.
+    /// Whether the memory occupies its path and content hash, so that no other may take them.
     pub const fn is_live(self) -> bool {
         matches!(self, State::Active)
     }
 
-    /// Active, or waiting for review: what can still be changed.
+    /// Whether new versions with new content are possible.
     pub const fn is_changeable(self) -> bool {
         matches!(self, State::Active | State::Constrained)
     }
 }
 
 vocabulary! {
-    /// How far a memory may be believed, lowest first. Raised only by a person.
+    /// How far a memory may be believed, lowest first. Only a person raises it.
     Trust ("trust level") {
         AgentDraft = "agent_draft",
         UserAuthored = "user_authored",
@@ -122,7 +130,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// What a caller is.
+    /// Role of a caller.
     Role ("role") {
         Admin = "admin",
         Reviewer = "reviewer",
@@ -133,7 +141,7 @@ vocabulary! {
 }
 
 impl Role {
-    /// The most trust this role's own writes can have.
+    /// The most trust this role's writes can get.
     pub const fn trust_ceiling(self) -> Trust {
         match self {
             Role::Admin => Trust::AdminApproved,
@@ -142,19 +150,19 @@ impl Role {
         }
     }
 
-    /// Programs act unasked; people answer for what they write.
+    /// Agents and services. Stricter rules apply, because no person answers for each write.
     pub const fn is_program(self) -> bool {
         matches!(self, Role::Agent | Role::Service)
     }
 
-    /// Who may decide reviews.
+    /// Whether the role decides reviews in general. A user also decides some (see `review::may_decide`).
     pub const fn may_decide_reviews(self) -> bool {
         matches!(self, Role::Admin | Role::Reviewer)
     }
 }
 
 vocabulary! {
-    /// The kind of place a memory lives in.
+    /// Kind of scope.
     ScopeKind ("scope") {
         Workspace = "workspace",
         User = "user",
@@ -167,18 +175,18 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Who may write into a store.
+    /// Access mode of a store.
     Access ("access mode") {
-        /// Only admins and approved reviews write.
+        /// Written only by admins and approved reviews.
         ReadOnly = "read_only",
         ReadWrite = "read_write",
-        /// Writes of programs wait as constrained.
+        /// Writes of agents and services are constrained until reviewed.
         DraftWrite = "draft_write",
     }
 }
 
 vocabulary! {
-    /// What brought a version about.
+    /// Operation that created a version.
     Operation ("operation") {
         Create = "create",
         Update = "update",
@@ -201,7 +209,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Where a claim comes from.
+    /// Type of evidence.
     EvidenceKind ("evidence kind") {
         UserStatement = "user_statement",
         ToolResult = "tool_result",
@@ -214,7 +222,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Who spoke a turn.
+    /// Role of a turn's speaker.
     TurnRole ("turn role") {
         User = "user",
         Assistant = "assistant",
@@ -224,7 +232,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// How hits of a store are scored.
+    /// Scoring formula of a store's hits.
     Ranker ("ranker") {
         Operational = "operational",
         Episodic = "episodic",
@@ -235,22 +243,22 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// When two saves are the same memory.
+    /// Deduplication: when two saves are the same memory.
     Dedup ("dedup strategy") {
-        /// The same path is a new version of the same memory.
+        /// Same path: a new version.
         Path = "path",
-        /// The same bytes are the same memory.
+        /// Same content: unchanged.
         Exact = "exact",
-        /// A similar hint with agreeing content updates in place.
+        /// Similar recall hint and agreeing content: a new version.
         Hint = "hint",
-        /// The same key (profile key, workflow, summary) goes through review.
+        /// Same key (profile key, workflow, summary): merged through review.
         Key = "key",
         None = "none",
     }
 }
 
 vocabulary! {
-    /// What a found secret does to the save.
+    /// Treatment of a save that contains a secret.
     SecretAction ("secret action") {
         Block = "block",
         Redact = "redact",
@@ -258,7 +266,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Whether a save must say where its claim comes from.
+    /// Whether a save must include evidence.
     EvidenceRule ("evidence rule") {
         Required = "required",
         Optional = "optional",
@@ -267,7 +275,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// How long an episode is worth keeping.
+    /// Class of an episode that decides its expiry.
     TtlClass ("ttl class") {
         Routine = "routine",
         TaskCompletion = "task_completion",
@@ -278,7 +286,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// What a context is wanted for.
+    /// Decision point that a context is requested for (`--for`).
     Purpose ("purpose") {
         Task = "task",
         Tool = "tool",

@@ -1,17 +1,15 @@
-//! What a store is asked to write: all of it or none of it, under conditions it checks itself.
+//! Changes: one transaction of guards, writes and events, planned by the engine and committed by a backend.
 
 use jiff::Timestamp;
 
 use crate::gate::VersionedEntry;
 use crate::model::event::EventBody;
-use crate::model::guard::Guard;
-use crate::model::guard::Place;
+use crate::model::guard::{Guard, Place};
 use crate::model::id::{MemoryId, TenantId, VersionId};
-use crate::model::row::Row;
-use crate::model::row::RowKind;
-use crate::model::scope::Scope;
+use crate::model::row::{Row, RowKind};
 
-/// One transaction. The engine decided everything; the store checks the guards inside it and writes.
+/// One transaction. The backend checks all guards inside it, then applies the writes and appends the events; if one
+/// guard fails, nothing is written.
 #[derive(Debug, Clone)]
 pub struct Change {
     pub tenant: TenantId,
@@ -36,7 +34,15 @@ impl Change {
         self
     }
 
-    /// With all of another change, in the same transaction.
+    /// Adds a memory's new version and its guards. The only place that builds [`Write::Entry`], so that no entry is
+    /// written without its guards.
+    pub(crate) fn with_entry(mut self, entry: VersionedEntry) -> Change {
+        self.guards.extend(entry.guards().iter().cloned());
+        self.writes.push(Write::Entry(Box::new(entry)));
+        self
+    }
+
+    /// Adds guards, writes and events of another change of the same tenant. Its time is ignored.
     pub fn with_change(mut self, other: Change) -> Change {
         self.guards.extend(other.guards);
         self.writes.extend(other.writes);
@@ -50,48 +56,35 @@ impl Change {
     }
 }
 
-/// One thing to write.
+/// One write of a change.
 #[derive(Debug, Clone)]
 pub enum Write {
-    /// A memory with its new version: the only way content gets in.
+    /// Upserts a memory and appends its new version. The only write that carries content.
     Entry(Box<VersionedEntry>),
-    /// A side record: a store, pipeline, review, run, key …
+    /// Upserts a side record: a store, pipeline, review, run, key and so on.
     Row(Row),
-    DeleteRow {
-        kind: RowKind,
-        id: String,
-    },
-    /// Counters of what a recall returned.
+    /// Deletes a side record, if it exists.
+    DeleteRow { kind: RowKind, id: String },
+    /// Counts a recall of these memories. Not a new version.
     CountRecalls {
         memories: Vec<MemoryId>,
-        /// Those of them that may be episodes, which a recall keeps from fading.
+        /// Those that may be episodes: their decay starts again from now.
         fading: Vec<MemoryId>,
     },
-    /// Counts a save of an unattended run.
-    CountRunSave {
-        run: String,
-    },
-    /// Erases the content of these versions, and of the live memory where it stands at one of them.
-    Redact {
-        memory: MemoryId,
-        versions: Vec<VersionId>,
-    },
-    /// Deletes memories with all their history: pipelines, users and tenants that go.
-    Erase {
-        place: Place,
-    },
-    /// A vector that was missing or of an older model; not a change of the memory.
-    SetEmbedding {
-        memory: MemoryId,
-        version: VersionId,
-        embedding: crate::model::vector::Embedding,
-    },
+    /// Counts a save of an unattended run (see `Guard::RunSavesLeft`).
+    CountRunSave { run: String },
+    /// Erases the text of these versions, and of the current memory if its version is one of them.
+    Redact { memory: MemoryId, versions: Vec<VersionId> },
+    /// Deletes all memories of a place with their history, for deleted pipelines and erased users or tenants.
+    Erase { place: Place },
+    /// Stores a vector that was missing or of another model, unless the memory has a newer version. Not a new version.
+    SetEmbedding { memory: MemoryId, version: VersionId, embedding: crate::model::vector::Embedding },
 }
 
-/// What a commit did.
+/// Result of a commit.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CommitResult {
-    /// Number of the last event written, 0 where there was none.
+    /// Number of the last event written; 0 if there was none.
     pub last_event_seq: u64,
     /// Memories deleted by [`Write::Erase`].
     pub erased_count: u64,

@@ -1,16 +1,14 @@
-//! How a place in a listing is spelled for those who hand it back: one opaque word, safe in an address and in a shell,
-//! the same at every door.
+//! Cursor tokens: the position in a listing as one opaque word, safe in URLs and shells, the same in every interface.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 
 use crate::model::error::Error;
-use crate::model::row::RowKind;
 use crate::ports::{ListCursor, SortOrder};
 
 impl ListCursor {
-    /// The word for this place. It names its order, so that it fits no other listing.
+    /// Encodes the cursor. The token starts with the sort order, so that it is invalid for another order.
     pub fn to_token(&self, order: SortOrder) -> String {
         let letter = order_letter(order);
         URL_SAFE_NO_PAD.encode(match self {
@@ -19,35 +17,36 @@ impl ListCursor {
         })
     }
 
-    /// The place a word of [`Cursor::word`] stands for.
-    pub fn from_token(order: SortOrder, word: &str) -> Result<ListCursor, Error> {
-        let place = || {
-            let text = decode_cursor_text(word)?;
+    /// Decodes a token of [`ListCursor::to_token`] for the same order.
+    pub fn from_token(order: SortOrder, token: &str) -> Result<ListCursor, Error> {
+        let decode = || {
+            let text = decode_cursor_text(token)?;
             let (id, key) = text.strip_prefix(order_letter(order))?.strip_prefix('.')?.split_once('.')?;
             let id = id.parse().ok()?;
             match order {
                 SortOrder::Path => Some(ListCursor::Path(key.to_owned(), id)),
                 SortOrder::Newest | SortOrder::Oldest => Some(ListCursor::Time(parse_micros(key)?, id)),
+                // Not paged.
                 SortOrder::LastTurn | SortOrder::Fading | SortOrder::Expiring => None,
             }
         };
-        place().ok_or_else(invalid_cursor)
+        decode().ok_or_else(invalid_cursor)
     }
 }
 
-/// Token for the place of one row in a listing sorted by time. The prefix ties it to that listing.
+/// Encodes the position of a row in a listing sorted by time. The prefix makes it invalid for other listings.
 pub(crate) fn encode_time_cursor(prefix: &str, at: Timestamp, id: &str) -> String {
     URL_SAFE_NO_PAD.encode(format!("{prefix}.{}.{id}", at.as_microsecond()))
 }
 
-/// Reads a token of [`encode_time_cursor`] made with the same prefix.
+/// Decodes a token of [`encode_time_cursor`] with the same prefix.
 pub(crate) fn decode_time_cursor(prefix: &str, token: &str) -> Result<(Timestamp, String), Error> {
-    let place = || {
+    let decode = || {
         let text = decode_cursor_text(token)?;
         let (at, id) = text.strip_prefix(prefix)?.strip_prefix('.')?.split_once('.')?;
         Some((parse_micros(at)?, id.to_owned()))
     };
-    place().ok_or_else(invalid_cursor)
+    decode().ok_or_else(invalid_cursor)
 }
 
 const fn order_letter(order: SortOrder) -> &'static str {
@@ -61,8 +60,8 @@ const fn order_letter(order: SortOrder) -> &'static str {
     }
 }
 
-fn decode_cursor_text(word: &str) -> Option<String> {
-    String::from_utf8(URL_SAFE_NO_PAD.decode(word).ok()?).ok()
+fn decode_cursor_text(token: &str) -> Option<String> {
+    String::from_utf8(URL_SAFE_NO_PAD.decode(token).ok()?).ok()
 }
 
 fn parse_micros(micros: &str) -> Option<Timestamp> {
@@ -70,48 +69,50 @@ fn parse_micros(micros: &str) -> Option<Timestamp> {
 }
 
 fn invalid_cursor() -> Error {
-    Error::invalid("shape.cursor", "this cursor is not of this listing")
+    Error::invalid("shape.cursor", "this cursor does not belong to this listing; start again without one")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::row::RowKind;
+    use crate::review::QueuePage;
 
     #[test]
-    fn words_come_back_and_fit_no_other_listing() {
+    fn tokens_round_trip_and_fit_no_other_listing() {
         let id = "0195f0a0-0000-7000-8000-000000000001".parse().expect("an id");
         let at = Timestamp::from_microsecond(1_700_000_000_000_001).expect("a time");
-        let places = [
+        let cursors = [
             (SortOrder::Path, ListCursor::Path("a.b/c d".to_owned(), id)),
             (SortOrder::Newest, ListCursor::Time(at, id)),
             (SortOrder::Oldest, ListCursor::Time(at, id)),
         ];
-        for (order, cursor) in &places {
-            let word = cursor.to_token(*order);
-            assert_eq!(ListCursor::from_token(*order, &word).expect("its own"), *cursor);
-            for (other, _) in places.iter().filter(|(other, _)| other != order) {
-                assert!(ListCursor::from_token(*other, &word).is_err(), "{order:?} as {other:?}");
+        for (order, cursor) in &cursors {
+            let token = cursor.to_token(*order);
+            assert_eq!(ListCursor::from_token(*order, &token).expect("its own"), *cursor);
+            for (other, _) in cursors.iter().filter(|(other, _)| other != order) {
+                assert!(ListCursor::from_token(*other, &token).is_err(), "{order:?} as {other:?}");
             }
-            assert!(QueuePage::mark_from_token(&word).is_err());
+            assert!(QueuePage::mark_from_token(&token).is_err());
         }
-        let word = encode_time_cursor(RowKind::Receipts.as_str(), at, "r.1");
-        assert_eq!(decode_time_cursor(RowKind::Receipts.as_str(), &word).expect("its own"), (at, "r.1".to_owned()));
+        let token = encode_time_cursor(RowKind::Receipts.as_str(), at, "r.1");
+        assert_eq!(decode_time_cursor(RowKind::Receipts.as_str(), &token).expect("its own"), (at, "r.1".to_owned()));
         assert!(
-            decode_time_cursor(RowKind::Runs.as_str(), &word).is_err() && QueuePage::mark_from_token(&word).is_err()
+            decode_time_cursor(RowKind::Runs.as_str(), &token).is_err() && QueuePage::mark_from_token(&token).is_err()
         );
         let queue = QueuePage { reviews: Vec::new(), next: Some((at, "r.1".to_owned())) };
         assert_eq!(
-            QueuePage::mark_from_token(&queue.next_token().expect("a word")).expect("its own"),
+            QueuePage::mark_from_token(&queue.next_token().expect("a token")).expect("its own"),
             (at, "r.1".to_owned())
         );
     }
 
     #[test]
-    fn odd_words_are_none() {
-        let soon = URL_SAFE_NO_PAD.encode("n.0195f0a0-0000-7000-8000-000000000001.soon");
-        for odd in ["", "p", "§", &URL_SAFE_NO_PAD.encode("p.x.y"), &soon] {
+    fn malformed_tokens_are_refused() {
+        let not_a_time = URL_SAFE_NO_PAD.encode("n.0195f0a0-0000-7000-8000-000000000001.soon");
+        for malformed in ["", "p", "§", &URL_SAFE_NO_PAD.encode("p.x.y"), &not_a_time] {
             for order in [SortOrder::Path, SortOrder::Newest, SortOrder::Oldest, SortOrder::Fading] {
-                assert_eq!(ListCursor::from_token(order, odd).expect_err(odd).code(), "shape.cursor");
+                assert_eq!(ListCursor::from_token(order, malformed).expect_err(malformed).code(), "shape.cursor");
             }
         }
     }

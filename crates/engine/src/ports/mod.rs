@@ -1,8 +1,13 @@
-//! All the engine asks of the world: a backend to keep things, an embedder, a clock.
+//! Ports: the interfaces the engine needs from outside ([`Backend`], [`Embedder`], [`Clock`]), their request and answer
+//! types, and the helpers that plan and retry changes.
 
 pub mod change;
 pub(crate) mod cursor;
+pub(crate) mod embedding;
+pub(crate) mod refusals;
+pub(crate) mod retry;
 pub mod row;
+pub(crate) mod transition;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,67 +17,84 @@ use uuid::Uuid;
 
 use crate::model::error::StoreError;
 use crate::model::event::Event;
-use crate::model::guard::Guard;
 use crate::model::guard::Place;
 use crate::model::id::{MemoryId, TenantId, VersionId};
 use crate::model::limits::Neighbours;
 use crate::model::memory::{Memory, Version};
-use crate::model::row::Row;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
+use crate::model::row::{Row, RowFilter, RowKind};
 use crate::model::vector::{Embedding, Vector};
 use crate::model::vocabulary::{Kind, Layer, ScopeKind, State, Trust};
 use crate::policy::Readable;
 use crate::ports::change::{Change, CommitResult};
 use crate::text::words::{IndexedWords, QueryWords};
 
-/// Keeps memories and finds them. One method is one transaction; a backend does all of it or is not shipped.
+/// The database. SQLite and Postgres implement it, with the same results for the same calls.
+///
+/// - Each method runs in one transaction and sees one snapshot.
+/// - Every row belongs to a tenant, and no call crosses tenants.
+/// - Methods that take a [`Readable`] return only what it shows; all else does not exist for them.
+/// - Calls block. A backend is shared by threads and opens as many connections as it needs.
 pub trait Backend: Send + Sync {
-    /// Writes all of it or none of it, and returns when it is safe on disk.
+    // Writing.
+
+    /// Commits a change atomically and returns when it is durable (on disk, synced). A failed guard rolls back and is
+    /// returned as [`StoreError::Guard`].
     fn commit(&self, change: Change) -> Result<CommitResult, StoreError>;
-    /// As [`Backend::commit`], for what a call needs before it can do its own: by this nothing of the call is done.
+    /// Commits set-up that must not count as the call's effect (idempotency), such as creating a built-in store.
     fn commit_setup(&self, change: Change) -> Result<CommitResult, StoreError> {
         self.commit(change)
     }
-    /// As [`Backend::commit`], and `answer` is told when it is safe on disk: from another thread where the backend
-    /// [writes beside](Backend::writes_beside) those who ask. Dropped unasked, it says that the change broke. Whoever
-    /// keeps the change until then frees it too: memory is best freed where it was taken.
+    /// As [`Backend::commit`], with the result passed to `answer`. Where [`Backend::submits_in_background`], returns at
+    /// once and calls `answer` from the writer's thread; `answer` is dropped without a call if the writer panics.
+    ///
+    /// The backend releases its reference to the change before it answers, so that the caller frees the memory on the
+    /// thread that allocated it.
     fn submit(&self, change: Arc<Change>, answer: StoreCallback<CommitResult>) {
         answer(self.commit(Arc::unwrap_or_clone(change)));
     }
-    /// Whether [`Backend::submit`] returns at once.
+    /// Whether [`Backend::submit`] returns at once. The default implementation blocks.
     fn submits_in_background(&self) -> bool {
         false
     }
-    /// Writes soon, in the next group: what a recall leaves behind. A crash may lose it, never a [`Backend::commit`].
+    /// Queues a change for the next group commit and returns at once: recall counters, usage records. A crash may lose
+    /// it; it never delays or fails a [`Backend::commit`].
     fn commit_later(&self, change: Change);
-    /// As [`Backend::commit_later`], at once, and `answer` is told when it is safe on disk. Whoever listens may stop to:
-    /// it is written all the same, however long another process holds the database.
+    /// Queued for the next group; calls `answer` when durable. Written even if the caller stops waiting, and retried
+    /// while another process holds the database.
     fn commit_later_with_callback(&self, change: Change, answer: StoreCallback<()>) {
         answer(self.commit(change).map(drop));
     }
-    /// Waits until everything handed to [`Backend::commit_later`] is written.
+    /// Waits until every change queued before is written.
     fn flush(&self) -> Result<(), StoreError>;
-    /// As [`Backend::flush`], for whoever does not wait as long as that may take.
+    /// As [`Backend::flush`], with the result passed to `answer`, for callers with a time limit.
     fn flush_with_callback(&self, answer: StoreCallback<()>) {
         answer(self.flush());
     }
 
+    // Tenants and side records.
+
+    /// All tenants, ordered by slug.
     fn list_tenants(&self) -> Result<Vec<Tenant>, StoreError>;
-    /// Makes the tenant where its slug is new; answers the one that stands.
+    /// Inserts the tenant unless its slug exists; returns the stored one, which may have another id.
     fn ensure_tenant(&self, tenant: &Tenant) -> Result<Tenant, StoreError>;
 
+    /// Reads one side record by primary key.
     fn get_row(&self, tenant: TenantId, kind: RowKind, id: &str) -> Result<Option<Row>, StoreError>;
+    /// Reads side records by filter, ordered by time and id.
     fn list_rows(&self, tenant: TenantId, kind: RowKind, filter: &RowFilter) -> Result<Vec<Row>, StoreError>;
 
+    // Memories.
+
+    /// Reads one memory by id (in any state) or by path or content hash (active only).
     fn get_memory(&self, readable: &Readable, address: &Address) -> Result<Option<Memory>, StoreError>;
+    /// Reads one page of memories by filter.
     fn list_memories(
         &self,
         readable: &Readable,
         filter: &Filter,
         page: &PageRequest,
     ) -> Result<Vec<Memory>, StoreError>;
-    /// Newest first.
+    /// Reads the versions of a memory, newest first. `below`: only versions with a lower number.
     fn list_versions(
         &self,
         readable: &Readable,
@@ -80,32 +102,38 @@ pub trait Backend: Send + Sync {
         below: Option<u32>,
         limit: usize,
     ) -> Result<Vec<Version>, StoreError>;
+    /// Reads one version by id.
     fn get_version(&self, readable: &Readable, version: VersionId) -> Result<Option<Version>, StoreError>;
+    /// Finds candidates by words and by vector, with the statistics needed to score them. The engine ranks.
     fn find_candidates(&self, readable: &Readable, find: &CandidateQuery) -> Result<CandidateSet, StoreError>;
-    /// A number that grows with every write to a place, and how many live memories it holds.
+    /// Generation and number of active memories of a place; both zero if nothing was ever written there.
     fn place_state(&self, tenant: TenantId, place: &Place) -> Result<PlaceState, StoreError>;
-    /// How many live memories each store holds; stores without any may be left out.
+    /// Active memories per store slug. Stores without any may be absent.
     fn live_counts(&self, tenant: TenantId) -> Result<Vec<(String, u64)>, StoreError>;
-    /// Live memories without a vector of this model, oldest first.
+    /// Active memories without a vector of this model, oldest first.
     fn list_unembedded(&self, tenant: TenantId, model: &str, limit: usize) -> Result<Vec<Memory>, StoreError>;
 
-    /// Entries after `seq`, in order, without gaps.
+    // The event log.
+
+    /// Events with a number greater than `after`, in order and without gaps.
     fn events_after(&self, tenant: TenantId, after: u64, limit: usize) -> Result<Vec<Event>, StoreError>;
-    /// Number of the last entry.
+    /// Number of the last event; 0 for an empty log.
     fn last_event_seq(&self, tenant: TenantId) -> Result<u64, StoreError>;
-    /// Waits until there is an entry after `seq`, at most so long; answers the number of the last one.
+    /// Waits for an event with a number greater than `after`, at most `at_most`; returns the number of the last event.
     fn wait_events(&self, tenant: TenantId, after: u64, at_most: Duration) -> Result<u64, StoreError>;
 
-    /// What this backend is and how it is doing, for `doctor`.
+    // Diagnosis.
+
+    /// Version, size and state of the database, for `doctor`.
     fn health(&self) -> Result<BackendHealth, StoreError>;
-    /// What is damaged in it, read page by page: for `doctor`, as it takes its time. A server looks after its own pages.
+    /// Descriptions of damage, found by reading the whole file; slow. Empty for Postgres, which checks its own pages.
     fn check_integrity(&self) -> Result<Vec<String>, StoreError>;
 }
 
-/// Told how a change went.
+/// Receives the result of a queued change. Called at most once.
 pub type StoreCallback<T> = Box<dyn FnOnce(Result<T, StoreError>) + Send>;
 
-/// A hard wall and its slug.
+/// An isolated customer or team. No query crosses tenants.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Tenant {
     pub id: TenantId,
@@ -113,125 +141,128 @@ pub struct Tenant {
     pub created_at: Timestamp,
 }
 
-/// How to name one memory.
+/// Address of one memory.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Address {
     Id(MemoryId),
-    /// The live memory at a path.
+    /// The active memory with this path.
     Path {
         place: Place,
         path: String,
     },
-    /// The live memory with this content and no path.
+    /// The active memory without a path that has this content.
     Hash {
         place: Place,
         sha256: String,
     },
 }
 
-/// Which memories. Empty lists do not filter.
+/// Conditions on memories; all must hold. Empty lists and `None` do not filter, except for `states`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Filter {
     pub stores: Vec<String>,
     pub scopes: Vec<ScopeKind>,
-    /// Only this one place's names, such as one system.
+    /// Only memories in one of these places.
     pub places: Vec<Place>,
     pub layers: Vec<Layer>,
     pub kinds: Vec<Kind>,
-    /// All of them, exactly.
+    /// All of these tags, each an exact match.
     pub tags: Vec<String>,
-    /// Empty means active only.
+    /// Empty: active only.
     pub states: Vec<State>,
     pub trust_min: Option<Trust>,
     pub updated_after: Option<Timestamp>,
     pub updated_before: Option<Timestamp>,
     pub path_prefix: Option<String>,
-    /// Exactly this path.
     pub path: Option<String>,
     pub session: Option<String>,
     pub always_inject: Option<bool>,
-    /// Memories expired by this time are left out.
+    /// Only memories that have not expired at this time.
     pub unexpired_at: Option<Timestamp>,
-    /// Due for upkeep: expired at or before this time.
+    /// Only memories that expire at or before this time (due for upkeep).
     pub expired_by: Option<Timestamp>,
-    /// Fading below this key ([`crate::model::lifecycle::fade_key`]).
+    /// Only memories with a lower [`crate::model::lifecycle::fade_key`] (due for archiving).
     pub fade_below: Option<f64>,
-    /// The memories as they stood at this time.
+    /// Reads the versions that were current at this time instead of today's.
     pub as_of: Option<Timestamp>,
 }
 
 impl Filter {
-    /// Without what has expired by then, unless what is gone is asked for: the archive is full of it.
+    /// Leaves out memories expired at this time, unless the filter asks for archived or other inactive ones: most of
+    /// those have expired.
     pub fn without_expired(self, at: Timestamp) -> Filter {
         Filter { unexpired_at: (!self.asks_for_inactive()).then_some(at), ..self }
     }
 
-    /// What has expired counts as archived, also before upkeep has seen to it.
+    /// Whether the filter asks for superseded, archived or tombstoned memories. Expired ones belong to them even before
+    /// upkeep archives them.
     pub(crate) fn asks_for_inactive(&self) -> bool {
         self.states.iter().any(|state| !state.is_changeable())
     }
 }
 
-/// How a listing is sorted.
+/// Sort order of a listing. Ties are broken by id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SortOrder {
     #[default]
     Path,
-    /// Updated last comes first.
+    /// By `updated_at`, latest first.
     Newest,
-    /// Created first comes first.
+    /// By `created_at`, earliest first.
     Oldest,
-    /// The last turn of a session comes first; what is no turn is left out. Read from its start, not paged.
+    /// By turn number, highest first; only turns. First page only.
     LastTurn,
-    /// Expires first comes first; with [`Filter::expired_by`], what upkeep asks for.
+    /// By `expires_at`, earliest first; for upkeep, with [`Filter::expired_by`].
     Expiring,
-    /// Least worth keeping first: by [`crate::model::lifecycle::fade_key`], then oldest. Read from its start, not paged. With
-    /// [`Filter::fade_below`] everything found is due, and places may come one after the other.
+    /// By [`crate::model::lifecycle::fade_key`], lowest first. First page only. With [`Filter::fade_below`] a backend
+    /// may sort by place first, which its index is faster at: every memory found is due, so the order does not matter.
     Fading,
 }
 
-/// A stretch of a listing.
+/// One page of a listing.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PageRequest {
     pub order: SortOrder,
-    /// The sort key and id of the last row of the stretch before.
+    /// Sort key and id of the last row of the page before.
     pub after: Option<ListCursor>,
     pub limit: usize,
 }
 
+/// Position in a listing: sort key and id of a row (keyset pagination).
 #[derive(Clone, PartialEq, Debug)]
 pub enum ListCursor {
     Path(String, MemoryId),
     Time(Timestamp, MemoryId),
 }
 
-/// What to look for.
+/// A search for candidates: memories that match by words or by vector, before ranking.
 #[derive(Clone, Debug, Default)]
 pub struct CandidateQuery {
     pub filter: Filter,
     pub words: QueryWords,
-    /// Lower-cased; memories whose summary contains it are found too (the `layered` ranker).
+    /// Lower-case; memories whose summary line contains it are candidates, too (the `layered` ranker).
     pub substring: Option<String>,
     pub vector: Option<Embedding>,
-    /// How many to find by words, and how many by vector.
+    /// Most candidates by words, and most by vector.
     pub pool: usize,
-    /// Also the turns beside the best ones: what was said next to an answer often is the answer.
+    /// Also the neighbouring turns of the best candidates: the answer often stands next to the match.
     pub neighbours: Option<Neighbours>,
-    /// With no words at all: the newest.
+    /// For a query without words: the newest memories are the candidates.
     pub newest: bool,
-    /// Judged whether found or not: what `explain` asks about.
+    /// Candidates in any case, for `explain`.
     pub always_include: Vec<MemoryId>,
 }
 
-/// What was found, with what the engine needs to score it.
+/// Candidates and the statistics to score them.
 #[derive(Clone, Debug, Default)]
 pub struct CandidateSet {
     pub candidates: Vec<Candidate>,
     pub stats: CorpusStats,
-    /// Places searched, for `explain`.
+    /// Number of places searched.
     pub searched: u64,
 }
 
+/// A memory with its indexed words and its vector (of the query's model).
 #[derive(Clone, Debug)]
 pub struct Candidate {
     pub memory: Memory,
@@ -239,62 +270,71 @@ pub struct Candidate {
     pub vector: Option<Vector>,
 }
 
-/// Statistics over the visible, live memories only, from the same snapshot as the candidates.
+/// BM25 statistics, from the same snapshot as the candidates. Only over memories the caller may read, so that scores
+/// reveal nothing about the others.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CorpusStats {
+    /// Number of memories.
     pub docs: u64,
+    /// Sum of their lengths in tokens.
     pub total_len: u64,
-    /// Per query term: how many memories hold it.
+    /// Document frequency per query term, in the order of the query.
     pub df: Vec<u32>,
 }
 
+/// State of a place for optimistic concurrency (`Guard::PlaceUnchanged`) and quotas.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PlaceState {
+    /// Grows with every write to the place.
     pub generation: u64,
+    /// Number of active memories.
     pub live: u64,
 }
 
-/// What `doctor` shows of a backend.
+/// State of a backend, as `doctor` shows it.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct BackendHealth {
     pub backend: String,
     pub location: String,
+    /// Of the database software.
     pub version: String,
+    /// Number of the last schema migration applied.
     pub migration: u32,
-    /// Whether vectors are searched, and if not why.
+    /// Whether vectors are searched, and if not, why.
     pub vectors: String,
     pub memories: u64,
     pub bytes: u64,
-    /// Times this process waited for its disk; `None` where a server does the waiting.
+    /// Disk syncs of this process; `None` if the database is a server.
     pub syncs: Option<u64>,
 }
 
-/// Time and fresh names; the only ways chance gets in.
+/// Time and ids: the only source of non-determinism in the engine.
 pub trait Clock: Send + Sync {
-    /// Now, in whole microseconds.
+    /// The current time in whole microseconds, the precision of both databases.
     fn now(&self) -> Timestamp;
     /// A fresh UUIDv7.
     fn fresh_id(&self) -> Uuid;
 }
 
-/// Turns text into a vector of unit length, or says why not.
+/// An embedding model.
 pub trait Embedder: Send + Sync {
-    /// A stable name of model and version; vectors of different names are never compared.
+    /// Stable name of model and version. Vectors of different names are never compared.
     fn model(&self) -> &str;
     fn dimensions(&self) -> usize;
-    /// One vector per text, unit length. An empty vector where a text holds nothing to embed.
+    /// One vector of unit length per text; an empty one for a text with nothing to embed.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
-    /// Whether a call is cheap enough to make inside a save (no network, no model run).
+    /// Whether a call is cheap enough for inside a save: no network, no neural network.
     fn is_instant(&self) -> bool;
-    /// Whether the model learnt to read the script of a text: where not, its vectors say nothing.
+    /// Whether the model was trained on the script of this text. Otherwise its vectors are meaningless and not used.
     fn supports_script(&self, _text: &str) -> bool {
         true
     }
-    /// What cosine means for this model: similarity of unrelated and of equivalent short texts, from calibration.
+    /// Cosines of unrelated and of equivalent short texts, measured for this model.
     fn calibration(&self) -> Calibration;
 }
 
-/// Maps a raw cosine to relevance 0..1: at or below `unrelated` is 0, at or above `same` is 1, linear between.
+/// Maps a cosine to a relevance from 0 to 1, so that thresholds mean the same for every model: 0 up to `unrelated`, 1
+/// from `same`, linear in between.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibration {
     pub unrelated: f32,
@@ -302,13 +342,14 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// Relevance 0..1 of a raw cosine.
     pub fn cosine_to_relevance(self, cosine: f32) -> f64 {
+        // Never zero, even if a model is configured with equal values.
         let span = (self.same - self.unrelated).max(f32::EPSILON);
         f64::from(((cosine - self.unrelated) / span).clamp(0.0, 1.0))
     }
 }
 
+/// Failure of an embedder. A save or search goes on without a vector.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbedError {
     #[error("embedding is turned off")]

@@ -1,25 +1,18 @@
-//! Touches: which memory reached which run or conversation, and how.
+//! Usage records ("touches"): which memory reached which run or conversation, and how.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::Engine;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::memory::Memory;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{RowKind, SideRecord};
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
-use crate::recall::read;
-use crate::receipts::receipt;
-use crate::tenant::pipelines::admins_only;
 use crate::vocabulary;
 
 vocabulary! {
-    /// How a memory touched a run.
+    /// How a memory reached a run.
     Touch ("use") {
         Injected = "injected",
         Read = "read",
@@ -28,7 +21,7 @@ vocabulary! {
     }
 }
 
-/// One memory's touch of one run or conversation.
+/// One use of a memory in a run or conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemoryUsage {
     pub id: String,
@@ -61,62 +54,7 @@ impl SideRecord for MemoryUsage {
     }
 }
 
-impl Engine {
-    /// The memories that reached a run, newest touch first.
-    pub fn blame(&self, caller: &Caller, run: &str) -> Result<Vec<MemoryUsage>, Error> {
-        admins_only(caller)?;
-        receipt::wait_for_writes(self);
-        let filter = RowFilter {
-            parent: Some(run.to_owned()),
-            newest_first: true,
-            limit: self.limits().list_max,
-            ..RowFilter::default()
-        };
-        row::select_records(&*self.backend, caller.tenant, &filter)
-    }
-
-    /// The runs and conversations a memory touched, newest first.
-    pub fn reach(&self, caller: &Caller, memory: MemoryId) -> Result<Vec<MemoryUsage>, Error> {
-        admins_only(caller)?;
-        receipt::wait_for_writes(self);
-        let filter = RowFilter {
-            subject: Some(memory.to_string()),
-            newest_first: true,
-            limit: self.limits().list_max,
-            ..RowFilter::default()
-        };
-        let mut touches: Vec<MemoryUsage> = row::select_records(&*self.backend, caller.tenant, &filter)?;
-        touches.extend(usages_from_versions(self, caller, memory)?);
-        touches.sort_by_key(|touch| std::cmp::Reverse(touch.at));
-        // One that was erased left its touches; one that touched nothing is still there.
-        if touches.is_empty() {
-            read::read_by_id(self, caller, memory)?;
-        }
-        Ok(touches)
-    }
-}
-
-/// The log says which conversations wrote it: a save there leaves no row besides.
-fn usages_from_versions(engine: &Engine, caller: &Caller, memory: MemoryId) -> Result<Vec<MemoryUsage>, Error> {
-    let versions =
-        engine.backend.list_versions(&crate::visible_to(engine, caller)?, memory, None, engine.limits().list_max)?;
-    let told = versions.into_iter().filter(|version| version.run.is_none() && version.conversation.is_some());
-    Ok(told
-        .map(|version| MemoryUsage {
-            id: version.id.to_string(),
-            at: version.at,
-            memory,
-            version: version.id,
-            touch: Touch::Written,
-            actor: version.actor,
-            run: None,
-            conversation: version.conversation,
-            receipt: None,
-        })
-        .collect())
-}
-
-/// What this caller's run is to be blamed with: nothing outside of one.
+/// Writes one usage record per memory for the caller's run; nothing if the caller has no run.
 pub(crate) fn plan_usages(
     engine: &Engine,
     caller: &Caller,
@@ -130,17 +68,18 @@ pub(crate) fn plan_usages(
     memories.map(write).collect()
 }
 
-/// Leaves behind that somebody was shown these. Written with the next group: the answer waits for no disk.
+/// Records that the caller's run read these memories. Written with the next group commit; the read does not wait for
+/// it.
 pub(crate) fn record_reads<'a>(engine: &Engine, caller: &Caller, memories: impl IntoIterator<Item = &'a Memory>) {
     let memories = memories.into_iter().map(|memory| (memory.id, memory.version));
     let writes = plan_usages(engine, caller, Touch::Read, memories);
-    // A read still answers while memory is turned off, and leaves no trace.
+    // Reading works while memory is turned off, but writes nothing.
     if !writes.is_empty() && !engine.settings.memory_off {
         engine.backend.commit_later(Change { writes, ..Change::new(caller.tenant, engine.clock.now()) });
     }
 }
 
-/// A touch to be written with the deed it belongs to.
+/// A new usage record, to be committed together with the action it belongs to.
 pub(crate) fn new_usage(
     engine: &Engine,
     caller: &Caller,

@@ -1,30 +1,20 @@
 //! Forget: a tombstone by default. History stays.
 
 use crate::Engine;
-use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::error::StoreError;
-use crate::model::event::{EventBody, EventName};
-use crate::model::guard::Guard;
+use crate::model::event::EventName;
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::memory::Memory;
-use crate::model::refusal::Refusal;
 use crate::model::vocabulary::{Operation, State};
 use crate::policy;
-use crate::ports::change::{Change, Write};
+use crate::ports::change::Change;
+use crate::ports::transition::{Transition, TransitionOutcome, tombstone};
+use crate::ports::{refusals, retry};
 use crate::recall::read;
 use crate::summaries;
-use crate::tenant::bans;
 use crate::tenant::bans::{BanCause, BanReason};
-use crate::tenant::stores;
-use crate::write::remember;
-
-#[derive(Debug, Clone)]
-pub enum TransitionOutcome {
-    Done(Box<Memory>),
-    Refused(Refusal),
-}
+use crate::tenant::{bans, stores};
 
 /// How a memory is forgotten.
 #[derive(Debug, Clone, Default)]
@@ -55,32 +45,21 @@ impl Engine {
         how: &ForgetOptions,
     ) -> Result<TransitionOutcome, Error> {
         self.ensure_memory_enabled()?;
-        for _ in 0..self.limits().commit_attempts {
+        retry::retry_lost_race(self, || {
             let current = read::read_by_id(self, caller, memory)?;
             let store = stores::open_store(self, caller, &current.store)?;
             if let Err(refusal) = policy::may_forget(caller, &store, &current) {
-                return Ok(TransitionOutcome::Refused(crate::log_refusal(self, caller, &store.slug, refusal)?));
+                return Ok(TransitionOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
             }
             if current.state == State::Tombstoned {
                 return Err(Error::conflict("conflict.state", "the memory is forgotten already"));
             }
             if how.expected_version.is_some_and(|expected| expected != current.version) {
-                return Err(remember::changed_since_error(self, caller, &current));
+                return Err(read::changed_since_error(self, caller, &current));
             }
-            match self.backend.commit(plan_tombstone(self, caller, &current, how.reason.clone(), how.may_return)?) {
-                Ok(_) => return Ok(TransitionOutcome::Done(Box::new(read::read_by_id(self, caller, memory)?))),
-                // Somebody changed it between the look and the write: look again.
-                Err(StoreError::Guard(_)) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Err(Error::conflict("conflict.lost_race", "the memory keeps changing; try again"))
-    }
-
-    /// Switches a memory's always-inject on or off.
-    pub fn pin(&self, caller: &Caller, memory: MemoryId, always_inject: bool) -> Result<TransitionOutcome, Error> {
-        self.ensure_memory_enabled()?;
-        crate::retry_lost_race(self, || pin_once(self, caller, memory, always_inject))
+            self.commit(plan_tombstone(self, caller, &current, how.reason.clone(), how.may_return)?)?;
+            Ok(TransitionOutcome::Done(Box::new(read::read_by_id(self, caller, memory)?)))
+        })
     }
 }
 
@@ -93,8 +72,7 @@ pub(crate) fn plan_tombstone(
     may_return: bool,
 ) -> Result<Change, Error> {
     let now = engine.clock.now();
-    let mut change =
-        Change::new(caller.tenant, now).with_guard(Guard::VersionIs { memory: current.id, version: current.version });
+    let mut change = Change::new(caller.tenant, now);
     if !may_return {
         let why = BanReason { cause: BanCause::Forget, by: &caller.principal, why: reason.as_deref(), at: now };
         let value = std::iter::once((current.id, current.content.as_str()));
@@ -102,45 +80,9 @@ pub(crate) fn plan_tombstone(
     }
     let said = std::iter::once(current.content.as_str());
     change.writes.extend(summaries::plan_summary_removal(engine, caller.tenant, said)?);
-    let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, reason);
-    let entry = VersionedEntry::from_transition(current, Operation::Forget, stamp, Vec::new(), |memory| {
-        memory.state = State::Tombstoned;
-        memory.always_inject = false;
-    });
-    let event = EventBody::new(EventName::Forgotten, caller, now)
-        .about_memory(entry.memory())
+    let forget = Transition::new(current, Operation::Forget)
+        .with_reason(reason)
+        .with_event(EventName::Forgotten)
         .with_field("may_return", may_return);
-    Ok(change.with_event(event).with_write(Write::Entry(Box::new(entry))))
-}
-
-fn pin_once(
-    engine: &Engine,
-    caller: &Caller,
-    memory: MemoryId,
-    always_inject: bool,
-) -> Result<TransitionOutcome, Error> {
-    let current = read::read_by_id(engine, caller, memory)?;
-    let store = stores::open_store(engine, caller, &current.store)?;
-    if let Err(refusal) = policy::may_write(caller, &store, &current.scope, current.kind, true) {
-        return Ok(TransitionOutcome::Refused(crate::log_refusal(engine, caller, &store.slug, refusal)?));
-    }
-    if !current.state.is_changeable() {
-        return Err(Error::conflict("conflict.state", format!("the memory is {}", current.state)));
-    }
-    let now = engine.clock.now();
-    let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, None);
-    let entry = VersionedEntry::from_transition(&current, Operation::Pin, stamp, Vec::new(), |memory| {
-        memory.always_inject = always_inject;
-    });
-    let pinned = entry.memory().clone();
-    let change = Change::new(caller.tenant, now)
-        .with_guard(Guard::VersionIs { memory: current.id, version: current.version })
-        .with_event(
-            EventBody::new(EventName::Pinned, caller, now)
-                .about_memory(&pinned)
-                .with_field("always_inject", always_inject),
-        )
-        .with_write(Write::Entry(Box::new(entry)));
-    engine.backend.commit(change)?;
-    Ok(TransitionOutcome::Done(Box::new(pinned)))
+    Ok(forget.plan(engine, caller, change, tombstone).0)
 }

@@ -3,25 +3,20 @@
 use std::collections::HashSet;
 
 use crate::Engine;
-use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{EventBody, EventName};
-use crate::model::guard::Guard;
+use crate::model::event::EventName;
 use crate::model::id::MemoryId;
 use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::Readable;
-use crate::ports::Address;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
-use crate::recall::lineage;
-use crate::tenant::bans;
-use crate::tenant::bans::{Ban, BanCause, BanReason};
+use crate::ports::transition::Transition;
+use crate::ports::{Address, refusals, retry, row};
+use crate::recall::{lineage, visibility};
+use crate::tenant::bans::{self, Ban, BanCause, BanReason};
 
 /// What a quarantine, or its end, did.
 #[derive(Clone, Debug)]
@@ -52,37 +47,21 @@ impl Engine {
     ) -> Result<QuarantineOutcome, Error> {
         self.ensure_memory_enabled()?;
         if let Some(refusal) = reviewers_only(caller) {
-            return Ok(QuarantineOutcome::Refused(crate::log_refusal(self, caller, "", refusal)?));
+            return Ok(QuarantineOutcome::Refused(refusals::log_refusal(self, caller, "", refusal)?));
         }
-        crate::retry_lost_race(self, || quarantine_once(self, caller, memory, derived, reason))
+        retry::retry_lost_race(self, || quarantine_once(self, caller, memory, derived, reason))
     }
 
     /// Lets go of what a quarantine of this memory held back.
     pub fn release(&self, caller: &Caller, memory: MemoryId, reason: Option<&str>) -> Result<QuarantineOutcome, Error> {
         self.ensure_memory_enabled()?;
         if let Some(refusal) = reviewers_only(caller) {
-            return Ok(QuarantineOutcome::Refused(crate::log_refusal(self, caller, "", refusal)?));
+            return Ok(QuarantineOutcome::Refused(refusals::log_refusal(self, caller, "", refusal)?));
         }
-        let root = load_any_memory(self, caller, memory)?;
-        let mut held: Vec<Memory> = vec![root.clone()];
-        held.extend(lineage::find_descendants(self, caller.tenant, &HashSet::from([root.id]), &[State::Constrained])?);
-        let everything = Readable::whole_tenant(caller.tenant);
-        let mark = quarantine_mark(root.id, None);
-        let mut free = Vec::new();
-        for memory in held.into_iter().filter(|memory| memory.state == State::Constrained) {
-            let last = self.backend.get_version(&everything, memory.version)?;
-            let by_this = |reason: &String| reason.starts_with(&mark);
-            if last.is_some_and(|v| v.operation == Operation::Constrain && v.reason.as_ref().is_some_and(by_this)) {
-                free.push(memory);
-            }
-        }
-        if free.is_empty() {
-            return Err(Error::conflict("conflict.state", "nothing is held back by a quarantine of this memory"));
-        }
-        for batch in free.chunks(MEMORIES_PER_BATCH) {
-            self.backend.commit(plan_release(self, caller, batch, reason)?)?;
-        }
-        Ok(QuarantineOutcome::Done(Box::new(QuarantineReach { memories: free, reached: Vec::new() })))
+        // Kept over the attempts: batches that were committed before a lost race are part of the answer.
+        let mut released = Vec::new();
+        retry::retry_lost_race(self, || release_once(self, caller, memory, reason, &mut released))?;
+        Ok(QuarantineOutcome::Done(Box::new(QuarantineReach { memories: released, reached: Vec::new() })))
     }
 }
 
@@ -104,11 +83,41 @@ fn quarantine_once(
     }
     let mark = quarantine_mark(root.id, reason);
     for batch in held.chunks(MEMORIES_PER_BATCH) {
-        engine.backend.commit(plan_quarantine(engine, caller, batch, &mark)?)?;
+        engine.commit(plan_quarantine(engine, caller, batch, &mark)?)?;
     }
     let ids: Vec<MemoryId> = held.iter().map(|memory| memory.id).chain([root.id]).collect();
     let reached = lineage::list_audience(engine, caller.tenant, ids.iter())?;
     Ok(QuarantineOutcome::Done(Box::new(QuarantineReach { memories: held, reached })))
+}
+
+fn release_once(
+    engine: &Engine,
+    caller: &Caller,
+    memory: MemoryId,
+    reason: Option<&str>,
+    released: &mut Vec<Memory>,
+) -> Result<(), Error> {
+    let root = load_any_memory(engine, caller, memory)?;
+    let mut held: Vec<Memory> = vec![root.clone()];
+    held.extend(lineage::find_descendants(engine, caller.tenant, &HashSet::from([root.id]), &[State::Constrained])?);
+    let everything = Readable::whole_tenant(caller.tenant);
+    let mark = quarantine_mark(root.id, None);
+    let mut free = Vec::new();
+    for memory in held.into_iter().filter(|memory| memory.state == State::Constrained) {
+        let last = engine.backend.get_version(&everything, memory.version)?;
+        let by_this = |reason: &String| reason.starts_with(&mark);
+        if last.is_some_and(|v| v.operation == Operation::Constrain && v.reason.as_ref().is_some_and(by_this)) {
+            free.push(memory);
+        }
+    }
+    if free.is_empty() && released.is_empty() {
+        return Err(Error::conflict("conflict.state", "nothing is held back by a quarantine of this memory"));
+    }
+    for batch in free.chunks(MEMORIES_PER_BATCH) {
+        engine.commit(plan_release(engine, caller, batch, reason)?)?;
+        released.extend_from_slice(batch);
+    }
+    Ok(())
 }
 
 /// What puts memories out of use. Their text is held back with them: saving it again is no way out.
@@ -119,14 +128,10 @@ pub(crate) fn plan_quarantine(engine: &Engine, caller: &Caller, batch: &[Memory]
     for memory in batch {
         let value = std::iter::once((memory.id, memory.content.as_str()));
         change.writes.extend(bans::plan_bans(engine, caller.tenant, &memory.scope, value, &why)?);
-        let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, Some(mark.to_owned()));
-        let entry = VersionedEntry::from_transition(memory, Operation::Constrain, stamp, Vec::new(), |memory| {
-            memory.state = State::Constrained;
-        });
-        change = change
-            .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-            .with_event(EventBody::new(EventName::Quarantined, caller, now).about_memory(entry.memory()))
-            .with_write(Write::Entry(Box::new(entry)));
+        let constrain = Transition::new(memory, Operation::Constrain)
+            .with_reason(mark.to_owned())
+            .with_event(EventName::Quarantined);
+        (change, _) = constrain.plan(engine, caller, change, |memory| memory.state = State::Constrained);
     }
     Ok(change)
 }
@@ -142,21 +147,17 @@ fn plan_release(engine: &Engine, caller: &Caller, batch: &[Memory], reason: Opti
                 change = change.with_write(Write::DeleteRow { kind: RowKind::Bans, id: ban.row_id() });
             }
         }
-        let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, reason.map(str::to_owned));
-        let entry = VersionedEntry::from_transition(memory, Operation::Restore, stamp, Vec::new(), |memory| {
-            memory.state = State::Active;
-        });
-        change = change
-            .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-            .with_event(EventBody::new(EventName::Restored, caller, now).about_memory(entry.memory()))
-            .with_write(Write::Entry(Box::new(entry)));
+        let restore = Transition::new(memory, Operation::Restore)
+            .with_reason(reason.map(str::to_owned))
+            .with_event(EventName::Restored);
+        (change, _) = restore.plan(engine, caller, change, |memory| memory.state = State::Active);
     }
     Ok(change)
 }
 
 /// A memory of the tenant wherever it lives, for those who decide.
 pub(crate) fn load_any_memory(engine: &Engine, caller: &Caller, id: MemoryId) -> Result<Memory, Error> {
-    crate::visible_to(engine, caller)?;
+    visibility::visible_to(engine, caller)?;
     let memory = engine.backend.get_memory(&Readable::whole_tenant(caller.tenant), &Address::Id(id))?;
     memory.ok_or_else(|| Error::not_found(format!("memory `{id}`")))
 }

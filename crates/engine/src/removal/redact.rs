@@ -3,10 +3,8 @@
 use std::collections::HashSet;
 
 use crate::Engine;
-use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
 use crate::model::guard::Guard;
 use crate::model::id::{MemoryId, VersionId};
@@ -17,15 +15,14 @@ use crate::model::scope::Scope;
 use crate::model::vocabulary::{Operation, Role, State};
 use crate::policy::Readable;
 use crate::ports::change::{Change, Write};
-use crate::recall::lineage;
-use crate::recall::read;
+use crate::ports::transition::{Transition, tombstone};
+use crate::ports::{refusals, retry};
+use crate::recall::{lineage, read};
 use crate::removal::certificate::{Certificate, Erasure, ErasureDetails};
 use crate::removal::forget::ForgetOptions;
-use crate::removal::quarantine;
-use crate::removal::quarantine::quarantine_mark;
+use crate::removal::quarantine::{self, quarantine_mark};
 use crate::summaries;
-use crate::tenant::bans;
-use crate::tenant::bans::{BanCause, BanReason};
+use crate::tenant::bans::{self, BanCause, BanReason};
 
 /// What shall be redacted.
 #[derive(Clone, Debug)]
@@ -77,7 +74,7 @@ impl Engine {
                 redact_once(self, caller, redaction)
             }
             Err(Error::Store(StoreError::Guard(_))) => {
-                crate::retry_lost_race(self, || redact_once(self, caller, redaction))
+                retry::retry_lost_race(self, || redact_once(self, caller, redaction))
             }
             answer => answer,
         }
@@ -87,11 +84,11 @@ impl Engine {
 fn redact_once(engine: &Engine, caller: &Caller, redaction: &RedactionRequest) -> Result<RedactionOutcome, Error> {
     let current = read::read_by_id(engine, caller, redaction.memory)?;
     if let Some(refusal) = redaction_refusal(caller, &current) {
-        return Ok(RedactionOutcome::Refused(crate::log_refusal(engine, caller, &current.store, refusal)?));
+        return Ok(RedactionOutcome::Refused(refusals::log_refusal(engine, caller, &current.store, refusal)?));
     }
     let RedactionPlan { change, certificate, versions, held_back } =
         plan_redaction(engine, caller, &current, redaction)?;
-    engine.backend.commit(change)?;
+    engine.commit(change)?;
     let memory = read::read_by_id(engine, caller, current.id)?;
     Ok(RedactionOutcome::Done(Box::new(RedactionReport { memory, versions, certificate, held_back })))
 }
@@ -112,18 +109,16 @@ pub(crate) fn plan_redaction(
         return Err(Error::not_found("one of the versions"));
     }
     let now = engine.clock.now();
-    let mut change =
-        Change::new(caller.tenant, now).with_guard(Guard::VersionIs { memory: current.id, version: current.version });
+    let mut change = Change::new(caller.tenant, now);
     let mut versions: Vec<VersionId> = chosen.iter().map(|version| version.id).collect();
     let whole = versions.contains(&current.version);
     if whole {
-        let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, Some(redaction.reason.clone()));
-        versions.push(stamp.version);
-        let entry = VersionedEntry::from_transition(current, Operation::Redact, stamp, Vec::new(), |memory| {
-            memory.state = State::Tombstoned;
-            memory.always_inject = false;
-        });
-        change = change.with_write(Write::Entry(Box::new(entry)));
+        let redact = Transition::new(current, Operation::Redact).with_reason(redaction.reason.clone());
+        let (with_tombstone, redacted) = redact.plan(engine, caller, change, tombstone);
+        change = with_tombstone;
+        versions.push(redacted.version);
+    } else {
+        change = change.with_guard(Guard::VersionIs { memory: current.id, version: current.version });
     }
     if !redaction.may_return {
         let why = BanReason { cause: BanCause::Redact, by: &caller.principal, why: Some(&redaction.reason), at: now };
@@ -167,7 +162,7 @@ pub(crate) fn hold_back_derived(
     sources: &HashSet<MemoryId>,
 ) -> Result<Vec<MemoryId>, Error> {
     let (holding, held_back) = plan_hold_derived(engine, caller, sources)?;
-    holding.map(|change| engine.backend.commit(change)).transpose()?;
+    holding.map(|change| engine.commit(change)).transpose()?;
     Ok(held_back)
 }
 

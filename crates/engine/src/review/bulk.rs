@@ -4,17 +4,16 @@ use std::collections::HashSet;
 
 use super::decide::ensure_open;
 use super::plan::ApprovalPlan;
-use super::{Action, DecisionOutcome, QueueFilter, Review, ReviewState};
+use super::{DecisionOutcome, QueueFilter};
 use crate::Engine;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::guard::Guard;
 use crate::model::id::MemoryId;
+use crate::model::review::{Action, Review, ReviewState};
 use crate::ports::change::{Change, Write};
-use crate::review::decide;
-use crate::review::plan;
-use crate::review::queue;
+use crate::ports::refusals;
+use crate::review::{decide, plan, queue};
 
 /// What a bulk decision did.
 #[derive(Debug, Clone, Default, serde::Serialize)]
@@ -112,7 +111,7 @@ fn plan_bulk_decision(
     match plan::plan_approval(engine, caller, &review, comment)? {
         ApprovalPlan::Apply(change, _) => Ok(Ok(*change)),
         ApprovalPlan::Refused(refusal) => {
-            let refusal = crate::log_refusal(engine, caller, &review.target_store, refusal)?;
+            let refusal = refusals::log_refusal(engine, caller, &review.target_store, refusal)?;
             Ok(Err(undecided_review(id, refusal.code, &refusal.message)))
         }
         ApprovalPlan::Outdated(why) => Err(decide::supersede_review(engine, caller, &review, &why)?),
@@ -128,7 +127,7 @@ fn commit_decision_batch(
     done: &mut BulkDecisionReport,
 ) -> Result<(), Error> {
     let Some(change) = batch.change else { return Ok(()) };
-    match engine.backend.commit(change) {
+    match engine.commit(change) {
         Ok(_) => done.decided += batch.ids.len() as u64,
         // One of them lost a race; each on its own shows which.
         Err(StoreError::Guard(_)) => {

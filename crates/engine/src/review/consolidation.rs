@@ -7,36 +7,29 @@ use serde_json::{Map, Value, json};
 use crate::Engine;
 use crate::gate::{VersionStamp, WriteIntent};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::EventName;
-use crate::model::guard::Guard;
-use crate::model::guard::Place;
+use crate::model::guard::{Guard, Place};
 use crate::model::id::MemoryId;
 use crate::model::memory::{Draft, Memory};
 use crate::model::refusal::Refusal;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::review::{Action, Review, ReviewState, SourceVersion};
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::store::Store;
 use crate::model::vocabulary::{Dedup, Kind, Layer, Operation, Ranker};
 use crate::policy;
 use crate::ports::change::Change;
-use crate::ports::row::{self};
-use crate::ports::{Filter, SortOrder};
+use crate::ports::{Filter, SortOrder, embedding, refusals, row};
 use crate::recall::ranking::Hit;
 use crate::recall::search::SearchQuery;
-use crate::recall::usage;
 use crate::recall::usage::Touch;
+use crate::recall::{read, usage, visibility};
 use crate::removal::quarantine;
-use crate::review::plan;
-use crate::review::propose;
-use crate::review::propose::ProposalOutcome;
-use crate::review::{Action, Review, ReviewState, SourceVersion};
+use crate::review::propose::{self, ProposalOutcome};
 use crate::tenant::stores;
 use crate::text::normalize;
-use crate::write::remember;
 use crate::write::remember::SaveOutcome;
+use crate::write::{clear, draft_review, plan};
 
 /// A fact about a person or a project that should stand.
 #[derive(Clone, Debug)]
@@ -95,7 +88,7 @@ impl Engine {
         }
         let review = Review {
             rationale: reason,
-            ..propose::new_review(
+            ..draft_review::new_review(
                 self,
                 caller,
                 Action::ProfileUpdate,
@@ -175,15 +168,15 @@ fn find_groups(
     propose: bool,
     sort: GroupingRule,
 ) -> Result<Vec<ConsolidationGroup>, Error> {
-    let eyes = crate::visible_to(engine, caller)?;
+    let eyes = visibility::visible_to(engine, caller)?;
     let mut taken = memories_under_review(engine, caller)?;
     let mut groups = Vec::new();
     for store in layered_stores(engine, caller, store)? {
-        let cap_bytes = remember::ruleset_of(engine, &store)?.content_bytes_max as usize;
+        let cap_bytes = stores::ruleset_of(engine, &store)?.content_bytes_max as usize;
         let filter = Filter { stores: vec![store.slug.clone()], layers: vec![sort.layer], ..Filter::default() };
         let filter = Filter { unexpired_at: Some(engine.clock.now()), ..filter };
         let mut places: BTreeMap<_, Vec<Memory>> = BTreeMap::new();
-        for memory in plan::list_all_memories(engine, caller.tenant, &filter, SortOrder::Oldest)? {
+        for memory in read::list_all_memories(engine, caller.tenant, &filter, SortOrder::Oldest)? {
             if eyes.shows_memory(&memory) && !taken.contains(&memory.id) {
                 places.entry(memory.scope.clone()).or_default().push(memory);
             }
@@ -213,7 +206,7 @@ fn build_group(
     propose: bool,
 ) -> Result<Option<ConsolidationGroup>, Error> {
     let sources: Vec<SourceVersion> = found.members.iter().map(SourceVersion::from_memory).collect();
-    let review = propose::new_review(
+    let review = draft_review::new_review(
         engine,
         caller,
         action,
@@ -246,9 +239,11 @@ fn propose_candidate(
     draft: Draft,
     review: Review,
 ) -> Result<ProposalOutcome, Error> {
-    let cleared = match remember::clear_draft_as(engine, caller, WriteIntent::Propose, store, &place.scope, draft)? {
+    let cleared = match clear::clear_draft_as(engine, caller, WriteIntent::Propose, store, &place.scope, draft)? {
         Ok(cleared) => cleared,
-        Err(refusal) => return Ok(ProposalOutcome::Refused(crate::log_refusal(engine, caller, &store.slug, refusal)?)),
+        Err(refusal) => {
+            return Ok(ProposalOutcome::Refused(refusals::log_refusal(engine, caller, &store.slug, refusal)?));
+        }
     };
     stores::store_for_write(engine, caller, &store.slug)?;
     let now = engine.clock.now();
@@ -256,7 +251,7 @@ fn propose_candidate(
     let entry = cleared.into_new_memory(
         engine.fresh_memory_id(),
         caller,
-        remember::ruleset_of(engine, store)?,
+        stores::ruleset_of(engine, store)?,
         Operation::Create,
         stamp,
     );
@@ -265,7 +260,7 @@ fn propose_candidate(
     if review.sources.is_empty() {
         review.id = Review::id_for(review.action, &[], &store.slug, Some(&candidate.to_string()), 0);
     }
-    let embedding = crate::embed_if_instant(engine, entry.memory());
+    let embedding = embedding::embed_if_instant(engine, entry.memory());
     let mut change = Change::new(caller.tenant, now)
         .with_guard(Guard::RowInState { kind: RowKind::Reviews, id: review.row_id(), state: None })
         .with_event(review.to_event(EventName::ReviewProposed, caller, now));
@@ -274,13 +269,8 @@ fn propose_candidate(
     let mut change = change.with_write(crate::ports::change::Write::Row(review.to_row()));
     change.writes.extend(propose::plan_proposed_usage(engine, caller, &review));
     change.writes.extend(usage::plan_usages(engine, caller, Touch::Proposed, std::iter::once((candidate, version))));
-    match engine.backend.commit(remember::add_entry(
-        engine,
-        caller,
-        change,
-        entry.with_embedding(embedding),
-        SaveOutcome::Created,
-    )) {
+    match engine.commit(plan::add_entry(engine, caller, change, entry.with_embedding(embedding), SaveOutcome::Created))
+    {
         Ok(_) => Ok(ProposalOutcome::Waiting { review: Box::new(review), new: true }),
         Err(StoreError::Guard(_)) => {
             Err(Error::conflict("conflict.lost_race", "something this rests on has just changed; run it again"))
@@ -295,7 +285,7 @@ fn layered_stores(engine: &Engine, caller: &Caller, wanted: Option<&str>) -> Res
         return Ok(vec![stores::open_store(engine, caller, slug)?]);
     }
     let mut stores = engine.stores(caller)?;
-    let layered = |store: &Store| remember::ruleset_of(engine, store).is_ok_and(|ruleset| ruleset.dedup == Dedup::Key);
+    let layered = |store: &Store| stores::ruleset_of(engine, store).is_ok_and(|ruleset| ruleset.dedup == Dedup::Key);
     stores.retain(|store| store.archived_at.is_none() && layered(store));
     Ok(stores)
 }

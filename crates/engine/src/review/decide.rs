@@ -3,28 +3,24 @@
 use jiff::{Timestamp, ToSpan};
 
 use super::plan::ApprovalPlan;
-use super::{Action, Review, ReviewState};
 use crate::Engine;
-use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::EventName;
 use crate::model::guard::Guard;
 use crate::model::id::TenantId;
 use crate::model::memory::Memory;
 use crate::model::refusal::Refusal;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::review::{Action, Review, ReviewState};
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::Readable;
-use crate::ports::Address;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
+use crate::ports::transition::{Transition, tombstone};
+use crate::ports::{Address, refusals, retry, row};
 use crate::removal::quarantine;
-use crate::review::plan;
-use crate::review::queue;
+use crate::review::{plan, queue};
+use crate::safety;
 
 /// The answer to a decision.
 #[derive(Debug, Clone)]
@@ -51,29 +47,19 @@ impl Engine {
             return Ok(refused);
         }
         ensure_open(&review)?;
-        for _ in 0..self.limits().commit_attempts {
-            match plan::plan_approval(self, caller, &review, comment.map(str::to_owned))? {
-                ApprovalPlan::Refused(refusal) => {
-                    return Ok(DecisionOutcome::Refused(crate::log_refusal(
-                        self,
-                        caller,
-                        &review.target_store,
-                        refusal,
-                    )?));
-                }
-                ApprovalPlan::Outdated(why) => return Err(supersede_review(self, caller, &review, &why)?),
-                ApprovalPlan::Apply(change, memory) => match self.backend.commit(*change) {
-                    Ok(_) => return load_approval(self, caller, &review, *memory),
-                    Err(StoreError::Guard(Guard::RowInState { kind: RowKind::Reviews, .. })) => {
-                        return Err(already_decided_error());
-                    }
-                    // Something it rests on moved: look at it again.
-                    Err(StoreError::Guard(_)) => {}
-                    Err(error) => return Err(error.into()),
-                },
+        retry::retry_lost_race(self, || match plan::plan_approval(self, caller, &review, comment.map(str::to_owned))? {
+            ApprovalPlan::Refused(refusal) => {
+                Ok(DecisionOutcome::Refused(refusals::log_refusal(self, caller, &review.target_store, refusal)?))
             }
-        }
-        Err(Error::conflict("conflict.lost_race", "what this rests on keeps changing; try again"))
+            ApprovalPlan::Outdated(why) => Err(supersede_review(self, caller, &review, &why)?),
+            ApprovalPlan::Apply(change, memory) => match self.commit(*change) {
+                Ok(_) => load_approval(self, caller, &review, *memory),
+                Err(StoreError::Guard(Guard::RowInState { kind: RowKind::Reviews, .. })) => {
+                    Err(already_decided_error())
+                }
+                Err(error) => Err(error.into()),
+            },
+        })
     }
 
     /// Closes a proposal without doing it. A candidate is tombstoned; the source of a promotion stays as it is.
@@ -104,8 +90,8 @@ fn close_review(
     ensure_open(&review)?;
     let change = plan_closing(engine, caller, &review, state, comment.clone())?;
     let at = change.at;
-    engine.backend.commit(change).map_err(map_decision_conflict)?;
-    Ok(DecisionOutcome::Closed(Box::new(review.with_decision(state, caller, comment, at))))
+    engine.commit(change).map_err(map_decision_conflict)?;
+    Ok(DecisionOutcome::Closed(Box::new(review.with_decision(state, caller, comment.map(safety::without_secrets), at))))
 }
 
 pub(crate) fn decision_refusal(
@@ -116,7 +102,7 @@ pub(crate) fn decision_refusal(
     match queue::check_may_decide(engine, caller, review)? {
         Ok(()) => Ok(None),
         Err(refusal) => {
-            Ok(Some(DecisionOutcome::Refused(crate::log_refusal(engine, caller, &review.target_store, refusal)?)))
+            Ok(Some(DecisionOutcome::Refused(refusals::log_refusal(engine, caller, &review.target_store, refusal)?)))
         }
     }
 }
@@ -150,16 +136,10 @@ pub(crate) fn plan_closing(
         review.candidate.map(|id| engine.backend.get_memory(&everything, &Address::Id(id))).transpose()?.flatten();
     let ends = state != ReviewState::ChangesRequested;
     if let Some(candidate) = candidate.filter(|memory| ends && memory.state == State::Constrained) {
-        let stamp = VersionStamp::new(caller, engine.fresh_version_id(), change.at, comment.clone());
-        let entry = VersionedEntry::from_transition(&candidate, Operation::Forget, stamp, Vec::new(), |memory| {
-            memory.state = State::Tombstoned;
-            memory.always_inject = false;
-        });
-        change = change
-            .with_guard(Guard::VersionIs { memory: candidate.id, version: candidate.version })
-            .with_write(Write::Entry(Box::new(entry)));
+        let forget = Transition::new(&candidate, Operation::Forget).with_reason(comment.clone());
+        (change, _) = forget.plan(engine, caller, change, tombstone);
     }
-    let decided = review.with_decision(state, caller, comment, change.at);
+    let decided = review.with_decision(state, caller, comment.map(safety::without_secrets), change.at);
     let event = decided.to_event(name, caller, change.at);
     Ok(change.with_write(Write::Row(decided.to_row())).with_event(event))
 }
@@ -167,7 +147,7 @@ pub(crate) fn plan_closing(
 /// Marks a proposal as out of date, and says so to whoever wanted to decide it.
 pub(crate) fn supersede_review(engine: &Engine, caller: &Caller, review: &Review, why: &str) -> Result<Error, Error> {
     let change = plan_closing(engine, caller, review, ReviewState::Superseded, Some(why.to_owned()))?;
-    engine.backend.commit(change).map_err(map_decision_conflict)?;
+    engine.commit(change).map_err(map_decision_conflict)?;
     let reason = format!("{why}; the proposal is superseded, propose it again");
     Ok(Error::conflict("conflict.source_changed", reason))
 }
@@ -187,7 +167,7 @@ pub(crate) fn expire_reviews(engine: &Engine, tenant: TenantId, now: Timestamp) 
         };
         for review in row::select_records::<Review>(&*engine.backend, tenant, &filter)? {
             let why = format!("nobody decided it within {days} days");
-            match engine.backend.commit(plan_closing(engine, &caller, &review, ReviewState::Superseded, Some(why))?) {
+            match engine.commit(plan_closing(engine, &caller, &review, ReviewState::Superseded, Some(why))?) {
                 Ok(_) => expired += 1,
                 Err(StoreError::Guard(_)) => {}
                 Err(error) => return Err(error.into()),

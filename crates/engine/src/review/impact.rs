@@ -12,8 +12,9 @@ use crate::model::id::MemoryId;
 use crate::model::memory::Memory;
 use crate::model::vocabulary::{State, Trust};
 use crate::ports::row::Paging;
-use crate::ports::{Candidate, CandidateQuery, Filter};
+use crate::ports::{Candidate, CandidateQuery, Filter, embedding};
 use crate::recall::ranking::{self, RankingQuery};
+use crate::recall::visibility;
 use crate::receipts::receipt::Receipt;
 use crate::text::words;
 
@@ -49,7 +50,7 @@ impl Engine {
         let mut impacts = Vec::new();
         let paging = Paging { limit: Some(self.limits().impact_receipts), ..Paging::default() };
         for receipt in self.receipts(caller, None, &paging)?.items {
-            let sees = crate::visible_to(self, &receipt.caller).is_ok_and(|eyes| eyes.sees_scope(&standing.scope));
+            let sees = visibility::visible_to(self, &receipt.caller).is_ok_and(|eyes| eyes.sees_scope(&standing.scope));
             if let (true, Some(score)) = (sees, score_against_receipt(self, &receipt, &standing, &replaced)?) {
                 impacts.extend(impact_on_turn(&receipt, score, &replaced));
             }
@@ -67,14 +68,14 @@ fn score_against_receipt(
 ) -> Result<Option<f64>, Error> {
     let now = engine.clock.now();
     let filter = Filter { unexpired_at: Some(now), ..Filter::default() };
-    let (words, vector) = (words::parse_query(&receipt.query), crate::embed_text(engine, &receipt.query));
+    let (words, vector) = (words::parse_query(&receipt.query), embedding::embed_text(engine, &receipt.query));
     let find = CandidateQuery { filter, words, vector, pool: engine.limits().pool_min, ..CandidateQuery::default() };
-    let mut found = engine.backend.find_candidates(&crate::visible_to(engine, &receipt.caller)?, &find)?;
+    let mut found = engine.backend.find_candidates(&visibility::visible_to(engine, &receipt.caller)?, &find)?;
     found.candidates.retain(|found| !replaced.contains(&found.memory.id));
     found.candidates.push(Candidate {
         memory: candidate.clone(),
-        words: gate::search_words(candidate),
-        vector: crate::embed_text(engine, &gate::embedding_text(candidate)).map(|embedding| embedding.vector),
+        words: gate::index_memory(candidate),
+        vector: embedding::embed_text(engine, &gate::embedding_text(candidate)).map(|embedding| embedding.vector),
     });
     let asked = RankingQuery {
         text: &receipt.query,

@@ -8,12 +8,10 @@ use crate::gate::check_label;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
+use crate::policy::admins_only;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
-use crate::tenant::pipelines::admins_only;
+use crate::ports::row;
 use crate::tenant::stores;
 
 /// The owners of one store's paths. Of the patterns that match a path, the last one counts.
@@ -80,7 +78,7 @@ impl Engine {
             true => Write::DeleteRow { kind: RowKind::Owners, id: owners.row_id() },
             false => Write::Row(owners.to_row()),
         };
-        self.backend.commit(Change::new(caller.tenant, now).with_write(write).with_event(event))?;
+        self.commit(Change::new(caller.tenant, now).with_write(write).with_event(event))?;
         Ok(owners)
     }
 }

@@ -1,32 +1,31 @@
 //! What approving would write: one transaction, every condition looked at again.
 
-use super::{Action, Review, ReviewState};
 use crate::Engine;
 use crate::gate::{VersionStamp, VersionedEntry, WriteIntent};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::EventName;
-use crate::model::guard::Guard;
-use crate::model::guard::Place;
+use crate::model::guard::{Guard, Place};
 use crate::model::memory::{Draft, Evidence, Memory};
 use crate::model::refusal::Refusal;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::review::{Action, Review, ReviewState};
+use crate::model::row::{RowKind, SideRecord};
 use crate::model::vocabulary::{Layer, Operation, State};
 use crate::policy::Readable;
 use crate::ports::change::{Change, Write};
-use crate::ports::{Address, Filter, PageRequest, SortOrder};
-use crate::removal::forget;
-use crate::removal::redact;
+use crate::ports::transition::Transition;
+use crate::ports::{Address, Filter, SortOrder, embedding};
+use crate::recall::read;
 use crate::removal::redact::{RedactionRequest, redaction_refusal};
-use crate::review::promotion_notice;
-use crate::review::promotion_notice::{Notice, PROMOTION, display_address};
+use crate::removal::{forget, redact};
+use crate::review::promotion_notice::{self, Notice, PROMOTION, display_address};
+use crate::safety;
 use crate::tenant::stores;
-use crate::write::remember;
 use crate::write::remember::SaveOutcome;
+use crate::write::{clear, plan};
 
 /// What approving a review comes to.
-pub(super) enum ApprovalPlan {
+pub(crate) enum ApprovalPlan {
     /// The change that does it, and the memory that will stand (for `forget`, the one that goes).
     Apply(Box<Change>, Box<Memory>),
     Refused(Refusal),
@@ -89,7 +88,7 @@ fn plan_promotion(
     }
     let store = stores::open_store(engine, caller, &review.target_store)?;
     let draft = promoted_draft(engine, caller, review, source)?;
-    let cleared = match remember::clear_draft_as(engine, caller, WriteIntent::Approve, &store, &review.scope, draft)? {
+    let cleared = match clear::clear_draft_as(engine, caller, WriteIntent::Approve, &store, &review.scope, draft)? {
         Ok(cleared) => cleared,
         Err(refusal) => return Ok(ApprovalPlan::Refused(refusal)),
     };
@@ -110,7 +109,7 @@ fn plan_promotion(
         now,
         comment.clone().or_else(|| Some(review.rationale.clone())),
     );
-    let ruleset = remember::ruleset_of(engine, &store)?;
+    let ruleset = stores::ruleset_of(engine, &store)?;
     let (entry, outcome) = match standing {
         Some(current) => {
             change = change.with_guard(Guard::VersionIs { memory: current.id, version: current.version });
@@ -176,8 +175,7 @@ fn plan_confirmation(
     }
     let store = stores::open_store(engine, caller, &candidate.store)?;
     let draft = Draft { derived_from: candidate.derived_from.clone(), ..Draft::from_memory(&candidate) };
-    let cleared = match remember::clear_draft_as(engine, caller, WriteIntent::Approve, &store, &candidate.scope, draft)?
-    {
+    let cleared = match clear::clear_draft_as(engine, caller, WriteIntent::Approve, &store, &candidate.scope, draft)? {
         Ok(cleared) => cleared,
         Err(refusal) => return Ok(ApprovalPlan::Refused(refusal)),
     };
@@ -195,24 +193,21 @@ fn plan_confirmation(
     };
     let now = change.at;
     for old in &replaced {
-        let stamp =
-            VersionStamp::new(caller, engine.fresh_version_id(), now, Some(format!("superseded by {}", candidate.id)));
-        let entry = VersionedEntry::from_transition(old, Operation::Supersede, stamp, Vec::new(), |memory| {
+        // Before the candidate, which may take over its path.
+        let supersede =
+            Transition::new(old, Operation::Supersede).with_reason(format!("superseded by {}", candidate.id));
+        (change, _) = supersede.plan(engine, caller, change, |memory| {
             memory.state = State::Superseded;
             memory.superseded_by = Some(candidate.id);
             memory.always_inject = false;
         });
-        // Before the candidate, which may take over its path.
-        change = change
-            .with_guard(Guard::VersionIs { memory: old.id, version: old.version })
-            .with_write(Write::Entry(Box::new(entry)));
     }
     if let Some(path) = candidate.path.clone().filter(|_| replaced.is_empty()) {
         change = change.with_guard(Guard::PathFree { place, path });
     }
     let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, comment.clone());
     let entry = cleared
-        .into_revision(&candidate, remember::ruleset_of(engine, &store)?, Operation::Confirm, stamp)
+        .into_revision(&candidate, stores::ruleset_of(engine, &store)?, Operation::Confirm, stamp)
         .with_supersedes(replaced.iter().map(|memory| memory.id).collect());
     Ok(finish_plan(engine, caller, review, change, entry, SaveOutcome::Updated, comment))
 }
@@ -226,7 +221,7 @@ fn list_same_profile_key(
 ) -> Result<Vec<Memory>, Error> {
     let key = candidate.metadata.get("profile_key");
     let filter = Filter { places: vec![place.clone()], layers: vec![Layer::Profile], ..Filter::default() };
-    let memories = list_all_memories(engine, caller.tenant, &filter, SortOrder::Oldest)?;
+    let memories = read::list_all_memories(engine, caller.tenant, &filter, SortOrder::Oldest)?;
     Ok(memories.into_iter().filter(|memory| key.is_some() && memory.metadata.get("profile_key") == key).collect())
 }
 
@@ -255,7 +250,7 @@ pub(crate) fn plan_removal(
         _ => forget::plan_tombstone(engine, caller, source, Some(reason), false)?,
     };
     let change = plan_decision(engine, caller, review).with_change(deed);
-    let decided = review.with_decision(ReviewState::Approved, caller, comment, change.at);
+    let decided = review.with_decision(ReviewState::Approved, caller, comment.map(safety::without_secrets), change.at);
     let event = decided.to_event(EventName::ReviewApproved, caller, change.at);
     let change = change.with_write(Write::Row(decided.to_row())).with_event(event);
     Ok(ApprovalPlan::Apply(Box::new(change), Box::new(source.clone())))
@@ -280,35 +275,16 @@ fn finish_plan(
     outcome: SaveOutcome,
     comment: Option<String>,
 ) -> ApprovalPlan {
-    let embedding = crate::embed_if_instant(engine, entry.memory());
+    let embedding = embedding::embed_if_instant(engine, entry.memory());
     let entry = entry.with_embedding(embedding);
     let memory = entry.memory().clone();
-    let decided =
-        Review { result: Some(memory.id), ..review.with_decision(ReviewState::Approved, caller, comment, change.at) };
+    let decided = Review {
+        result: Some(memory.id),
+        ..review.with_decision(ReviewState::Approved, caller, comment.map(safety::without_secrets), change.at)
+    };
     let event = decided.to_event(EventName::ReviewApproved, caller, change.at);
-    let change = remember::add_written_entry(engine, caller, change, entry, outcome)
+    let change = plan::add_written_entry(engine, caller, change, entry, outcome)
         .with_write(Write::Row(decided.to_row()))
         .with_event(event);
     ApprovalPlan::Apply(Box::new(change), Box::new(memory))
-}
-
-/// Every memory a filter finds, page by page, with the engine's own eyes.
-pub(crate) fn list_all_memories(
-    engine: &Engine,
-    tenant: crate::model::id::TenantId,
-    filter: &Filter,
-    order: SortOrder,
-) -> Result<Vec<Memory>, Error> {
-    let mut memories: Vec<Memory> = Vec::new();
-    let mut after = None;
-    loop {
-        let page = PageRequest { order, after, limit: engine.limits().list_max };
-        let found = engine.backend.list_memories(&Readable::whole_tenant(tenant), filter, &page)?;
-        let last = found.len() < page.limit;
-        after = found.last().and_then(|memory| crate::recall::read::cursor_after(order, memory));
-        memories.extend(found);
-        if last {
-            return Ok(memories);
-        }
-    }
 }

@@ -12,10 +12,10 @@ use crate::model::scope::Scope;
 use crate::model::store::{Store, find_builtin_store};
 use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation};
 use crate::ports::change::Change;
-use crate::ports::row;
+use crate::ports::{embedding, row};
 use crate::tenant::stores;
-use crate::write::remember;
 use crate::write::remember::SaveOutcome;
+use crate::write::{clear, plan};
 
 /// Where everybody reads what happened.
 const LAYERS_STORE: &str = "layers";
@@ -55,7 +55,7 @@ pub(crate) fn plan_notice(
             None => return Ok(change),
         },
     };
-    let Ok(cleared) = remember::clear_draft_as(
+    let Ok(cleared) = clear::clear_draft_as(
         engine,
         &keeper,
         WriteIntent::SystemWrite,
@@ -70,12 +70,12 @@ pub(crate) fn plan_notice(
     let entry = cleared.into_new_memory(
         engine.fresh_memory_id(),
         &keeper,
-        remember::ruleset_of(engine, &store)?,
+        stores::ruleset_of(engine, &store)?,
         Operation::Create,
         stamp,
     );
-    let embedding = crate::embed_if_instant(engine, entry.memory());
-    Ok(remember::add_written_entry(engine, &keeper, change, entry.with_embedding(embedding), SaveOutcome::Created))
+    let embedding = embedding::embed_if_instant(engine, entry.memory());
+    Ok(plan::add_written_entry(engine, &keeper, change, entry.with_embedding(embedding), SaveOutcome::Created))
 }
 
 /// The store is made with what is first written into it.

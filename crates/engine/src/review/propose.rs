@@ -4,28 +4,24 @@ use crate::Engine;
 use crate::gate::{WriteIntent, normalize_new_path};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::error::StoreError;
 use crate::model::event::EventName;
 use crate::model::guard::Guard;
-use crate::model::guard::Place;
 use crate::model::memory::{Evidence, Memory};
 use crate::model::refusal::Refusal;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::review::{Action, Review, ReviewState, Risk, SourceVersion};
+use crate::model::row::{RowKind, SideRecord};
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{ScopeKind, State};
-use crate::policy::{self, Readable};
-use crate::ports::Address;
+use crate::policy;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
+use crate::ports::{refusals, retry, row};
 use crate::recall::read::MemoryReference;
-use crate::recall::usage;
-use crate::recall::usage::Touch;
+use crate::recall::usage::{self, Touch};
 use crate::review::plan;
-use crate::review::{Action, Review, ReviewState, Risk, SourceVersion};
 use crate::safety;
 use crate::tenant::stores;
-use crate::write::remember;
+use crate::write::clear;
+use crate::write::draft_review::new_review;
 
 /// A memory that should be read by all.
 #[derive(Clone, Debug)]
@@ -80,7 +76,7 @@ impl Engine {
             )
         };
         if let Some(refusal) = promotion_refusal(self, caller, &review, &source)? {
-            return Ok(ProposalOutcome::Refused(crate::log_refusal(self, caller, &store.slug, refusal)?));
+            return Ok(ProposalOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
         }
         stores::store_for_write(self, caller, &store.slug)?;
         enqueue_review(self, caller, &review, EventName::PromotionProposed)
@@ -100,7 +96,7 @@ impl Engine {
         }
         let store = stores::open_store(self, caller, &source.store)?;
         if let Err(refusal) = policy::may_propose_forget(caller, &store) {
-            return Ok(ProposalOutcome::Refused(crate::log_refusal(self, caller, &source.store, refusal)?));
+            return Ok(ProposalOutcome::Refused(refusals::log_refusal(self, caller, &source.store, refusal)?));
         }
         let (store, path, scope) = (source.store.clone(), source.path.clone(), source.scope.clone());
         let review =
@@ -124,69 +120,7 @@ fn promotion_refusal(
     let mut draft = plan::promoted_draft(engine, caller, review, source)?;
     // The rationale is kept too, and read by whoever decides.
     draft.reason = Some(review.rationale.clone());
-    Ok(remember::clear_draft_as(engine, caller, WriteIntent::Approve, &store, &review.scope, draft)?.err())
-}
-
-/// A review without its words.
-pub(crate) fn new_review(
-    engine: &Engine,
-    caller: &Caller,
-    action: Action,
-    sources: Vec<SourceVersion>,
-    store: &str,
-    path: Option<String>,
-    scope: Scope,
-) -> Review {
-    Review {
-        id: Review::id_for(action, &sources, store, path.as_deref(), 0),
-        action,
-        state: ReviewState::Pending,
-        sources,
-        candidate: None,
-        target_store: store.to_owned(),
-        target_path: path,
-        scope,
-        rationale: String::new(),
-        evidence: Vec::new(),
-        risk: Risk::Low,
-        proposer: caller.principal.clone(),
-        user: caller.user.clone(),
-        conversation: caller.conversation.clone(),
-        reviewer: None,
-        comment: None,
-        result: None,
-        created_at: engine.clock.now(),
-        decided_at: None,
-    }
-}
-
-/// Adds to the save of a waiting draft the review it waits for: one for each draft, fresh after every change of it.
-pub(crate) fn with_draft_review(
-    engine: &Engine,
-    caller: &Caller,
-    change: Change,
-    candidate: &Memory,
-) -> Result<Change, Error> {
-    let place = Place { store: candidate.store.clone(), scope: candidate.scope.clone() };
-    let standing = match candidate.path.clone() {
-        Some(path) => {
-            engine.backend.get_memory(&Readable::whole_tenant(caller.tenant), &Address::Path { place, path })?
-        }
-        None => None,
-    };
-    let sources: Vec<SourceVersion> = standing.iter().map(SourceVersion::from_memory).collect();
-    let name = candidate.id.to_string();
-    let id = Review::id_for(Action::Draft, &[], &candidate.store, Some(&name), 0);
-    let (path, scope) = (candidate.path.clone(), candidate.scope.clone());
-    let rationale = format!("a draft by {}", caller.principal);
-    let review = Review {
-        id,
-        candidate: Some(candidate.id),
-        rationale,
-        ..new_review(engine, caller, Action::Draft, sources, &candidate.store, path, scope)
-    };
-    let event = review.to_event(EventName::ReviewProposed, caller, change.at);
-    Ok(change.with_write(Write::Row(review.to_row())).with_event(event))
+    Ok(clear::clear_draft_as(engine, caller, WriteIntent::Approve, &store, &review.scope, draft)?.err())
 }
 
 /// What the caller's run put up: the versions a review is about.
@@ -197,6 +131,15 @@ pub(crate) fn plan_proposed_usage(engine: &Engine, caller: &Caller, review: &Rev
 
 /// Puts a review into the queue, unless the same waits there.
 pub(crate) fn enqueue_review(
+    engine: &Engine,
+    caller: &Caller,
+    review: &Review,
+    name: EventName,
+) -> Result<ProposalOutcome, Error> {
+    retry::retry_lost_race(engine, || enqueue_review_once(engine, caller, review, name))
+}
+
+fn enqueue_review_once(
     engine: &Engine,
     caller: &Caller,
     review: &Review,
@@ -224,12 +167,9 @@ pub(crate) fn enqueue_review(
                     .with_event(review.to_event(name, caller, review.created_at))
                     .with_write(Write::Row(review.to_row()));
                 change.writes.extend(plan_proposed_usage(engine, caller, &review));
-                match engine.backend.commit(change) {
-                    Ok(_) => return Ok(ProposalOutcome::Waiting { review: Box::new(review), new: true }),
-                    // Somebody proposed the same at the same moment: theirs is as good.
-                    Err(StoreError::Guard(_)) => return enqueue_review(engine, caller, &review, name),
-                    Err(error) => return Err(error.into()),
-                }
+                // A failed guard means that the same was proposed at the same moment: the retry finds that one.
+                engine.commit(change)?;
+                return Ok(ProposalOutcome::Waiting { review: Box::new(review), new: true });
             }
         }
     }

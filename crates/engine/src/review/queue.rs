@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Action, Review, ReviewState, may_decide};
+use super::may_decide;
 use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
@@ -12,17 +12,14 @@ use crate::model::key::Key;
 use crate::model::limits::resolve_limit;
 use crate::model::memory::{Evidence, Memory};
 use crate::model::refusal::Refusal;
-use crate::model::row::RowFilter;
-use crate::model::row::SideRecord;
-use crate::model::scope::Scope;
-use crate::model::vocabulary::{Role, State};
-use crate::policy::Readable;
-use crate::ports::Address;
+use crate::model::review::{Action, Review, ReviewState};
+use crate::model::row::{RowFilter, SideRecord};
+use crate::model::vocabulary::State;
+use crate::policy::{ProposalOrigin, Readable, may_see_proposal};
 use crate::ports::cursor::{decode_time_cursor, encode_time_cursor};
-use crate::ports::row::{self};
-use crate::recall::read;
-use crate::review::owners;
-use crate::review::plan;
+use crate::ports::{Address, row};
+use crate::recall::{read, visibility};
+use crate::review::{owners, plan};
 
 /// A place in the queue: when a review was made, and its id.
 pub type QueueCursor = (Timestamp, String);
@@ -66,7 +63,7 @@ pub struct ReviewView {
 impl Engine {
     /// A stretch of the reviews the caller may see: deciders all they could decide, others their own.
     pub fn reviews(&self, caller: &Caller, filter: &QueueFilter) -> Result<QueuePage, Error> {
-        crate::visible_to(self, caller)?;
+        visibility::visible_to(self, caller)?;
         let limit = resolve_limit(filter.limit, self.limits().list_default, self.limits().list_max)?;
         let mut queue = QueuePage { reviews: Vec::new(), next: None };
         let mut after = filter.after.clone();
@@ -137,7 +134,7 @@ impl Engine {
 
 /// By the review's id, or by the record's: then the one that waits, else the newest.
 pub(crate) fn find_review(engine: &Engine, caller: &Caller, id: &str) -> Result<Review, Error> {
-    crate::visible_to(engine, caller)?;
+    visibility::visible_to(engine, caller)?;
     let missing = || Error::not_found(format!("review `{id}`"));
     if let Some(review) = row::get_record::<Review>(&*engine.backend, caller.tenant, id)? {
         return Some(review).filter(|review| can_see_review(caller, review)).ok_or_else(missing);
@@ -194,23 +191,6 @@ pub(super) fn not_waiting_message(state: State) -> String {
 fn can_see_review(caller: &Caller, review: &Review) -> bool {
     let (user, conversation) = (review.user.as_deref(), review.conversation.as_deref());
     may_see_proposal(caller, &ProposalOrigin { scope: &review.scope, proposer: &review.proposer, user, conversation })
-}
-
-/// By whom something was put up for review, from where, and for which place.
-pub(crate) struct ProposalOrigin<'a> {
-    pub scope: &'a Scope,
-    pub proposer: &'a str,
-    pub user: Option<&'a str>,
-    pub conversation: Option<&'a str>,
-}
-
-/// Reviewers see what waits in their tenant; a person what concerns him; everybody his own proposals, a program only
-/// where it made them: for the same person, in the same conversation.
-pub(crate) fn may_see_proposal(caller: &Caller, put: &ProposalOrigin<'_>) -> bool {
-    let himself = matches!(put.scope, Scope::User { user } if caller.user.as_ref() == Some(user));
-    let at_home = caller.is_in_same_conversation(put.user, put.conversation);
-    let own = put.proposer == caller.principal && (at_home || !caller.role.is_program());
-    caller.role.may_decide_reviews() || own || (himself && caller.role == Role::User)
 }
 
 impl QueuePage {

@@ -12,17 +12,16 @@ use crate::model::event::EventName;
 use crate::model::id::{MemoryId, VersionId};
 use crate::model::memory::{Draft, Memory, Version};
 use crate::model::refusal::{FieldFinding, Refusal};
+use crate::model::review::{Action, Review, Risk, SourceVersion};
 use crate::model::vocabulary::{SecretAction, State};
-use crate::policy::Readable;
+use crate::policy::{Readable, admins_only};
 use crate::ports::{Filter, ListCursor, PageRequest, SortOrder};
 use crate::removal::redact;
-use crate::review::consolidation;
-use crate::review::propose;
 use crate::review::propose::ProposalOutcome;
-use crate::review::{Action, Review, Risk, SourceVersion};
+use crate::review::{consolidation, propose};
 use crate::safety::{Concern, RULES_VERSION, Severity};
 use crate::tenant::allow_list;
-use crate::tenant::pipelines::admins_only;
+use crate::write::draft_review;
 
 /// How the stretches of a rescan follow each other: what is saved meanwhile comes last.
 pub const RESCAN_ORDER: SortOrder = SortOrder::Oldest;
@@ -133,7 +132,7 @@ fn propose_redaction(
         rationale: redaction_rationale(&findings),
         // What is redacted does not come back.
         risk: Risk::High,
-        ..propose::new_review(engine, caller, Action::Redact, sources, &memory.store, path, scope)
+        ..draft_review::new_review(engine, caller, Action::Redact, sources, &memory.store, path, scope)
     };
     Ok(match propose::enqueue_review(engine, caller, &review, EventName::ReviewProposed)? {
         ProposalOutcome::Waiting { review, new } => (Some(review.id), new),

@@ -12,15 +12,14 @@ use crate::model::refusal::Refusal;
 use crate::model::store::Store;
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::{self, Readable, WritePermit};
-use crate::ports::Address;
-use crate::ports::change::{Change, Write};
+use crate::ports::change::Change;
+use crate::ports::transition::Transition;
+use crate::ports::{Address, embedding, refusals};
 use crate::recall::read;
 use crate::removal::redact;
-use crate::review::promotion_notice;
-use crate::review::promotion_notice::{Notice, ROLLBACK, display_address};
-use crate::tenant::bans;
-use crate::tenant::stores;
-use crate::write::remember;
+use crate::review::promotion_notice::{self, Notice, ROLLBACK, display_address};
+use crate::tenant::{bans, stores};
+use crate::write::clear;
 
 #[derive(Debug, Clone)]
 pub enum RollbackOutcome {
@@ -53,7 +52,7 @@ impl Engine {
         let current = read::read_by_id(self, caller, memory)?;
         let store = stores::open_store(self, caller, &current.store)?;
         if let Err(refusal) = policy::may_forget(caller, &store, &current) {
-            return Ok(RollbackOutcome::Refused(crate::log_refusal(self, caller, &store.slug, refusal)?));
+            return Ok(RollbackOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
         }
         if current.state != State::Active {
             let reason = format!("the memory is {}, only an active one can be rolled back", current.state);
@@ -79,7 +78,7 @@ impl Engine {
             }
         };
         let feat = Notice { action: ROLLBACK, memory: &done.memory, text: rollback_notice(&done) };
-        self.backend.commit(promotion_notice::plan_notice(self, caller, change, &feat)?)?;
+        self.commit(promotion_notice::plan_notice(self, caller, change, &feat)?)?;
         Ok(RollbackOutcome::Done(Box::new(done)))
     }
 }
@@ -104,14 +103,14 @@ fn restore_prior_version(
     let old = Memory { path: current.path.clone(), ..before.stood.memory.clone() };
     let draft = Draft { evidence: before.written.evidence.clone(), ..Draft::from_memory(&old) };
     let deed = WriteIntent::RestoreVersion { permit: WritePermit { state: old.state, trust: old.trust } };
-    Ok(match remember::clear_draft_as(engine, caller, deed, store, &old.scope, draft)? {
+    Ok(match clear::clear_draft_as(engine, caller, deed, store, &old.scope, draft)? {
         Err(refusal) => Err(format!("version {version}: {}", refusal.message)),
         Ok(cleared) => {
             let at = stamp.at;
             let entry = cleared
                 .into_imported_version(&old, Some(current), Operation::Rollback, stamp, false)
                 .with_updated_at(at);
-            let embedding = crate::embed_if_instant(engine, entry.memory());
+            let embedding = embedding::embed_if_instant(engine, entry.memory());
             Ok(entry.with_embedding(embedding))
         }
     })
@@ -125,7 +124,7 @@ fn plan_restore_replaced(
     change: Change,
     done: &mut Rollback,
 ) -> Result<Change, Error> {
-    let now = change.at;
+    let _now = change.at;
     let mut change = change;
     if current.supersedes.is_empty() {
         done.not_restored.push((current.id, "it replaced nothing".to_owned()));
@@ -152,16 +151,13 @@ fn plan_restore_replaced(
         }
         change.guards.extend(banned.guards);
         let reason = format!("{} was rolled back", current.id);
-        let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, Some(reason));
-        let entry = VersionedEntry::from_transition(&old, Operation::Restore, stamp, Vec::new(), |memory| {
+        let restore = Transition::new(&old, Operation::Restore).with_reason(reason).with_event(EventName::Restored);
+        let (with_old, restored) = restore.plan(engine, caller, change, |memory| {
             memory.state = State::Active;
             memory.superseded_by = None;
         });
-        done.restored.push(entry.memory().clone());
-        change = change
-            .with_guard(Guard::VersionIs { memory: old.id, version: old.version })
-            .with_event(EventBody::new(EventName::Restored, caller, now).about_memory(entry.memory()))
-            .with_write(Write::Entry(Box::new(entry)));
+        change = with_old;
+        done.restored.push(restored);
     }
     Ok(change)
 }
@@ -243,18 +239,17 @@ fn plan_rollback_tombstone(
     let event = EventBody::new(EventName::Forgotten, caller, change.at)
         .about_memory(entry.memory())
         .with_field("operation", "rollback");
-    (change.with_event(event).with_write(Write::Entry(Box::new(entry))), done)
+    (change.with_event(event).with_entry(entry), done)
 }
 
 /// The memory stays, and says again what it said before.
-fn plan_restored_content(caller: &Caller, mut change: Change, entry: VersionedEntry) -> (Change, Rollback) {
+fn plan_restored_content(caller: &Caller, change: Change, entry: VersionedEntry) -> (Change, Rollback) {
     let memory = entry.memory().clone();
     let event = EventBody::new(EventName::Restored, caller, change.at)
         .about_memory(&memory)
         .with_field("sha256", &memory.sha256)
         .with_field("operation", "rollback");
-    change.guards.extend(entry.guards().iter().cloned());
-    let change = change.with_event(event).with_write(Write::Entry(Box::new(entry)));
+    let change = change.with_event(event).with_entry(entry);
     (change, Rollback { restored: vec![memory.clone()], memory, not_restored: Vec::new() })
 }
 

@@ -1,28 +1,28 @@
-//! The rules as a list for people: documentation, the console and the tests read it.
+//! List of all rules with descriptions and examples, for the documentation, the console and the tests.
 use std::sync::LazyLock;
 
 use super::pattern::PATTERNS;
 use super::{Concern, Severity, injection, shape, tokens};
 
-/// One rule as a person sees it.
+/// Description of one rule.
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub name: &'static str,
     pub concern: Concern,
     pub severity: Severity,
-    /// What it finds, in one sentence.
+    /// What it finds, in one phrase.
     pub finds: String,
     /// A text that it finds.
     pub positive: String,
-    /// A near text that it lets pass.
+    /// A similar text that it lets pass.
     pub negative: String,
-    /// For injections: what the order wants.
+    /// Injections only: what the order wants.
     pub intent: Option<&'static str>,
-    /// The formats, in the shape language, where the rule has them.
+    /// Token formats in the shape language; empty for other rules.
     pub shapes: Vec<&'static str>,
 }
 
-/// Every rule, in the order secrets, injections, raw logs.
+/// All rules: secrets, then injections, then raw logs. Injection rules share names: one entry per wording.
 pub fn rules() -> &'static [Rule] {
     static RULES: LazyLock<Vec<Rule>> = LazyLock::new(build_rules);
     &RULES
@@ -59,7 +59,7 @@ fn build_rules() -> Vec<Rule> {
         intent: Some(order.intent),
         shapes: Vec::new(),
     });
-    let wordings = injection::wordings().map(|(name, intent, severity, positive, negative)| Rule {
+    let wordings = injection::grammar_rules().map(|(name, intent, severity, positive, negative)| Rule {
         name,
         concern: Concern::Injection,
         severity,
@@ -72,7 +72,8 @@ fn build_rules() -> Vec<Rule> {
     formats.chain(patterns).chain(coded_rules()).chain(orders).chain(wordings).chain([raw_log_rule()]).collect()
 }
 
-/// Rules that are code rather than rows.
+/// Rules that are code and not rows of a table. To add one, write its name, severity, description, a text that it finds
+/// and one that passes.
 fn coded_rules() -> impl Iterator<Item = Rule> {
     const ROWS: &[(&str, Severity, &str, &str, &str)] = &[
         (

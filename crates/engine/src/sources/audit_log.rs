@@ -9,16 +9,14 @@ use crate::gate::WriteIntent;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
-use crate::model::memory::HAPPENED_AT_FIELD;
-use crate::model::memory::{Draft, Evidence};
+use crate::model::memory::{Draft, Evidence, HAPPENED_AT_FIELD};
 use crate::model::scope::Scope;
 use crate::model::store::{AUDIT_LOG, WORKFLOW_STEPS};
 use crate::model::vocabulary::{EvidenceKind, Kind, Operation};
 use crate::ports::change::Change;
 use crate::ports::{Filter, ListCursor, SortOrder};
 use crate::recall::read::Listing;
-use crate::write::attempt;
-use crate::write::remember::Remembered;
+use crate::write::remember::{self, Remembered};
 
 /// An entry of the audit log from outside.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -121,7 +119,7 @@ fn append_entry(
     let evidence = Evidence::new(EvidenceKind::ToolResult, format!("recorded by {}", caller.principal));
     // Trust stays that of a draft: the store has no other.
     let draft = Draft { evidence: vec![evidence], ..draft };
-    let answer = attempt::remember_as(engine, caller, draft, WriteIntent::AppendToLog, Operation::Create)?;
+    let answer = remember::remember_as(engine, caller, draft, WriteIntent::AppendToLog, Operation::Create)?;
     if let Remembered::Saved(saved) = &answer {
         let now = engine.clock.now();
         let event = EventBody::new(name, caller, now)

@@ -12,21 +12,19 @@ use serde_json::json;
 
 use crate::Engine;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
 use crate::model::guard::Guard;
 use crate::model::memory::{Draft, Memory};
 use crate::model::refusal::Refusal;
-use crate::model::row::Row;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{Row, RowKind, SideRecord};
 use crate::model::vocabulary::Operation;
 use crate::ports::change::{Change, Write};
+use crate::ports::refusals;
+use crate::ports::retry::retry_times;
 use crate::sources::ingest::{IngestOutcome, IngestReport, RemovedDocument};
 use crate::sources::knowledge::Document;
-use crate::upkeep;
-use crate::write::attempt;
+use crate::write::{quota, remember};
 
 /// What it takes to have a document as it should be.
 pub(crate) struct DocumentDiff {
@@ -98,17 +96,19 @@ impl<'a> DocumentLease<'a> {
 
     /// Does it. Where somebody wrote between the look and the switch, looks again.
     fn commit_with_retry<T>(&self, prepared: impl Fn() -> Result<(Change, T), Error>) -> Result<T, Error> {
-        for _ in 0..self.engine.limits().commit_attempts {
+        let attempt = || {
             let (change, done) = prepared()?;
-            match self.engine.backend.commit(change) {
-                Ok(_) => return Ok(done),
+            match self.engine.commit(change) {
+                Ok(_) => Ok(Some(done)),
                 Err(StoreError::Guard(guard)) if !is_lease_guard(&guard) => {
-                    attempt::invalidate_cache(self.engine, self.caller.tenant, &guard, self.acquired_at)?;
+                    remember::invalidate_cache(self.engine, self.caller.tenant, &guard, self.acquired_at)?;
+                    Ok(None)
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => Err(error.into()),
             }
-        }
-        Err(Error::conflict("conflict.lost_race", "many writers are at this document; try again"))
+        };
+        let contended = || Error::conflict("conflict.lost_race", "many writers are at this document; try again");
+        retry_times(self.engine.limits().commit_attempts, attempt)?.ok_or_else(contended)
     }
 
     /// The one transaction, which also ends the turn.
@@ -161,7 +161,7 @@ impl<'a> DocumentLease<'a> {
         for memory in chunks {
             let reason = reason.map(str::to_owned);
             change =
-                change.with_change(upkeep::plan_archive(self.engine, &keeper, memory, operation, name, now, reason));
+                change.with_change(quota::plan_archive(self.engine, &keeper, memory, operation, name, now, reason));
         }
         change
     }
@@ -171,11 +171,15 @@ impl<'a> DocumentLease<'a> {
         let (mut written, mut refused) = (0, Vec::new());
         let mut change = self.leased_change();
         for (number, draft) in &due.drafts {
-            let (save, memory) = match attempt::plan_save_at_path(self.engine, self.caller, draft)? {
+            let (save, memory) = match remember::plan_save_at_path(self.engine, self.caller, draft)? {
                 Ok(save) => save,
                 Err(refusal) => {
-                    change =
-                        change.with_change(crate::plan_refusal_event(self.engine, self.caller, &draft.store, &refusal));
+                    change = change.with_change(refusals::plan_refusal_event(
+                        self.engine,
+                        self.caller,
+                        &draft.store,
+                        &refusal,
+                    ));
                     refused.push((*number, refusal));
                     continue;
                 }

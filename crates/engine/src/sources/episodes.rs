@@ -3,22 +3,20 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::Engine;
-use crate::admin::erase;
 use crate::gate;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::guard::Guard;
-use crate::model::guard::Place;
+use crate::model::guard::{Guard, Place};
 use crate::model::memory::{Draft, Memory};
 use crate::model::turn::Turn;
-use crate::model::vocabulary::{Kind, TtlClass, TurnRole};
 use crate::policy;
-use crate::ports::{Filter, PageRequest, SortOrder};
+use crate::ports::{Filter, PageRequest, SortOrder, retry};
 use crate::recall::read::cursor_after;
-use crate::tenant::stores;
+use crate::recall::visibility;
+use crate::tenant::{erasures, stores};
 use crate::write::batch;
 use crate::write::remember::Remembered;
 
@@ -97,8 +95,8 @@ impl Engine {
         let mut answers = Vec::with_capacity(turns.len());
         for group in turns.chunks(together) {
             // Somebody else's turns may come between: then these come after them.
-            let (saved, counted) = crate::retry_lost_race(self, || {
-                erase::ensure_not_erased_since(self, caller.tenant, begun)?;
+            let (saved, counted) = retry::retry_lost_race(self, || {
+                erasures::ensure_not_erased_since(self, caller.tenant, begun)?;
                 remember_group(self, caller, &place, session, group, count)
             })?;
             answers.extend(saved);
@@ -151,7 +149,7 @@ fn remember_group(
 fn next_turn_number(engine: &Engine, caller: &Caller, place: &Place, session: &str) -> Result<u32, Error> {
     let filter = Filter { places: vec![place.clone()], session: Some(session.to_owned()), ..Filter::default() };
     let page = PageRequest { order: SortOrder::LastTurn, after: None, limit: 1 };
-    let last = engine.backend.list_memories(&crate::visible_to(engine, caller)?, &filter, &page)?;
+    let last = engine.backend.list_memories(&visibility::visible_to(engine, caller)?, &filter, &page)?;
     Ok(last.first().and_then(|memory| memory.turn).map_or(1, |last| last.saturating_add(1)))
 }
 
@@ -160,7 +158,7 @@ fn episodes_filter(engine: &Engine) -> Filter {
 }
 
 fn list_episodes(engine: &Engine, caller: &Caller) -> Result<Vec<Memory>, Error> {
-    let (eyes, filter) = (crate::visible_to(engine, caller)?, episodes_filter(engine));
+    let (eyes, filter) = (visibility::visible_to(engine, caller)?, episodes_filter(engine));
     let (mut all, mut after) = (Vec::new(), None);
     loop {
         let page = PageRequest { order: SortOrder::Oldest, after, limit: engine.limits().list_max };

@@ -16,8 +16,8 @@ use crate::model::vocabulary::Ranker;
 use crate::ports::Filter;
 use crate::recall::ranking::named_time::{self, Period};
 use crate::recall::ranking::{self, Hit, RecallSource};
-use crate::recall::search;
 use crate::recall::search::SearchQuery;
+use crate::recall::{search, visibility};
 use crate::sources::episodes::EPISODES_STORE;
 use crate::sources::knowledge;
 use crate::text::digest::content_sha256;
@@ -97,7 +97,7 @@ impl Engine {
         }
         let limit = resolve_limit(asked.limit, self.limits().my_results_max, self.limits().results_max)?;
         // Who may read nothing is told so, instead of four failures.
-        crate::visible_to(self, caller)?;
+        visibility::visible_to(self, caller)?;
         let (mut found, mut hits, mut failed) = search_sources(self, caller, asked, None);
         match search_own_events(self, caller, asked) {
             Ok(events) => found.extend(events),
@@ -154,7 +154,7 @@ fn search_source_by_time(
     periods: &[Period],
     source: RecallSource,
 ) -> Result<Vec<Hit>, Error> {
-    let eyes = crate::visible_to(engine, caller)?;
+    let eyes = visibility::visible_to(engine, caller)?;
     let mut filter = Filter { stores: vec![source.store_slug().to_owned()], ..Filter::default() };
     match (source, named_time::time_span(periods, engine.clock.now())) {
         (RecallSource::Knowledge, _) | (_, None) => return Ok(Vec::new()),
@@ -183,7 +183,7 @@ fn search_source(
             knowledge::find_knowledge_hits(engine, caller, &asked.text, &[], Ranker::Episodic, source.hits_max())?
         }
         source => {
-            let eyes = crate::visible_to(engine, caller)?;
+            let eyes = visibility::visible_to(engine, caller)?;
             let filter = Filter { stores: vec![source.store_slug().to_owned()], ..Filter::default() };
             let query = SearchQuery { text: asked.text.clone(), filter, ..SearchQuery::default() };
             let (mut hits, _) = search::find_hits(engine, &eyes, &query, Ranker::Episodic, source.hits_max())?;

@@ -15,17 +15,14 @@ use crate::model::memory::{Draft, Memory};
 use crate::model::refusal::Refusal;
 use crate::model::store::{KNOWLEDGE_BASE, KNOWLEDGE_DRAFTS};
 use crate::model::vocabulary::Kind;
-use crate::policy::Readable;
-use crate::ports::row;
-use crate::ports::{Filter, PageRequest, SortOrder};
+use crate::policy::{Readable, admins_only};
+use crate::ports::{Filter, PageRequest, SortOrder, row};
 use crate::safety;
 use crate::sources::document_swap::{DocumentDiff, DocumentLease, DocumentRemoval, explain_overtaken};
 use crate::sources::knowledge::{Document, DocumentStatus, category_tag};
-use crate::tenant::pipelines::admins_only;
 use crate::text::chunks::{self, Chunk, DocumentFormat};
 use crate::text::digest::content_sha256;
-use crate::text::html;
-use crate::text::markdown;
+use crate::text::{html, markdown};
 
 /// A text on its way into the knowledge base.
 #[derive(Clone, Debug)]

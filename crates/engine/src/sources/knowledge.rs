@@ -7,16 +7,14 @@ use crate::Engine;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::limits::resolve_limit;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::store::KNOWLEDGE_BASE;
 use crate::model::vocabulary::Ranker;
 use crate::ports::Filter;
 use crate::ports::row::{self, Paging, RecordPage};
 use crate::recall::ranking::Hit;
-use crate::recall::search;
 use crate::recall::search::SearchQuery;
+use crate::recall::{search, visibility};
 use crate::vocabulary;
 
 vocabulary! {
@@ -77,7 +75,7 @@ impl Document {
 impl Engine {
     /// The documents that stand at these addresses and that the caller sees, in the order of the addresses.
     pub fn documents_at(&self, caller: &Caller, addresses: &[String]) -> Result<Vec<Document>, Error> {
-        crate::visible_to(self, caller)?;
+        visibility::visible_to(self, caller)?;
         let at = |address: &String| row::get_record(&*self.backend, caller.tenant, address).transpose();
         let standing = addresses.iter().filter_map(at).collect::<Result<Vec<Document>, Error>>()?;
         Ok(standing.into_iter().filter(|document| may_list(caller, document)).collect())
@@ -85,7 +83,7 @@ impl Engine {
 
     /// The documents, newest first. Where each was read is between its record and who ingests it.
     pub fn documents(&self, caller: &Caller, Paging { after, limit }: &Paging) -> Result<RecordPage<Document>, Error> {
-        crate::visible_to(self, caller)?;
+        visibility::visible_to(self, caller)?;
         let filter = RowFilter { newest_first: true, ..RowFilter::default() };
         let limit = resolve_limit(*limit, self.limits().list_max, self.limits().list_max)?;
         let sees = |document: &Document| may_list(caller, document);
@@ -123,7 +121,7 @@ pub(crate) fn find_knowledge_hits(
     ranker: Ranker,
     limit: usize,
 ) -> Result<Vec<Hit>, Error> {
-    let eyes = crate::visible_to(engine, caller)?;
+    let eyes = visibility::visible_to(engine, caller)?;
     let mut hits: Vec<Hit> = Vec::new();
     for tags in category_filters(engine, caller, categories) {
         let filter = Filter { stores: vec![KNOWLEDGE_BASE.to_owned()], tags, ..Filter::default() };

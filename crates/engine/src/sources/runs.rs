@@ -1,30 +1,25 @@
 //! Runs: a stretch of work with a scratch memory of its own, which leaves one episode behind.
 
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::Engine;
-use crate::gate::{VersionStamp, VersionedEntry, check_label, check_name};
+use crate::gate::{check_label, check_name};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
 use crate::model::guard::Guard;
 use crate::model::limits::resolve_limit;
 use crate::model::memory::{Draft, Evidence, Memory};
 use crate::model::refusal::Refusal;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
-use crate::model::run::Run;
-use crate::model::run::RunOutcome;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
+use crate::model::run::{Run, RunOutcome};
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{EvidenceKind, Kind, Layer, Operation, State, TtlClass};
 use crate::ports::change::{Change, Write};
 use crate::ports::row::{self, Paging, RecordPage};
+use crate::ports::transition::Transition;
 use crate::ports::{Filter, SortOrder};
-use crate::review::plan;
+use crate::recall::{read, visibility};
 use crate::write::remember::Remembered;
 
 /// How a run shall be closed.
@@ -89,7 +84,7 @@ impl Engine {
             .with_guard(Guard::RowInState { kind: RowKind::Runs, id: run.id.clone(), state: None })
             .with_write(Write::Row(run.to_row()))
             .with_event(event);
-        match self.backend.commit(change) {
+        match self.commit(change) {
             Ok(_) => Ok(run),
             Err(StoreError::Guard(_)) => {
                 Err(Error::conflict("conflict.run_exists", format!("run `{}` was opened before", run.id)))
@@ -104,7 +99,7 @@ impl Engine {
         open_only: bool,
         Paging { after, limit }: &Paging,
     ) -> Result<RecordPage<Run>, Error> {
-        let eyes = crate::visible_to(self, caller)?;
+        let eyes = visibility::visible_to(self, caller)?;
         let state = open_only.then(|| "open".to_owned());
         let limit = resolve_limit(*limit, self.limits().list_default, self.limits().list_max)?;
         let filter = RowFilter { state, newest_first: true, ..RowFilter::default() };
@@ -118,7 +113,7 @@ impl Engine {
         self.ensure_memory_enabled()?;
         let missing = || Error::not_found(format!("run `{}`", closing.run));
         let run: Run = row::get_record(&*self.backend, caller.tenant, &closing.run)?.ok_or_else(missing)?;
-        let inside = crate::visible_to(self, caller)?.sees_scope(&Scope::Run { run: run.id.clone() });
+        let inside = visibility::visible_to(self, caller)?.sees_scope(&Scope::Run { run: run.id.clone() });
         if !inside && run.opened_by != caller.principal {
             return Err(missing());
         }
@@ -158,7 +153,7 @@ fn close_and_clear_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result
         .with_write(Write::Row(run.to_row()))
         .with_event(event);
     // Closed before it is emptied: nothing is saved into it meanwhile.
-    engine.backend.commit(closed)?;
+    engine.commit(closed)?;
     let mut tombstoned = 0;
     loop {
         let working = list_working_memory(engine, caller, run)?;
@@ -168,17 +163,12 @@ fn close_and_clear_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result
         for batch in working.chunks(MEMORIES_PER_BATCH) {
             let mut change = Change::new(caller.tenant, now);
             for memory in batch {
-                let stamp =
-                    VersionStamp::new(caller, engine.fresh_version_id(), now, Some(format!("run {} closed", run.id)));
-                let entry = VersionedEntry::from_transition(memory, Operation::Forget, stamp, Vec::new(), |memory| {
-                    memory.state = State::Tombstoned;
-                });
-                change = change
-                    .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-                    .with_event(EventBody::new(EventName::Forgotten, caller, now).about_memory(entry.memory()))
-                    .with_write(Write::Entry(Box::new(entry)));
+                let forget = Transition::new(memory, Operation::Forget)
+                    .with_reason(format!("run {} closed", run.id))
+                    .with_event(EventName::Forgotten);
+                (change, _) = forget.plan(engine, caller, change, |memory| memory.state = State::Tombstoned);
             }
-            match engine.backend.commit(change) {
+            match engine.commit(change) {
                 Ok(_) => tombstoned += batch.len() as u64,
                 Err(StoreError::Guard(_)) => {}
                 Err(error) => return Err(error.into()),
@@ -198,15 +188,7 @@ fn list_working_memory(engine: &Engine, caller: &Caller, run: &Run) -> Result<Ve
         return Ok(Vec::new());
     }
     let states = vec![State::Active, State::Constrained];
-    plan::list_all_memories(engine, caller.tenant, &Filter { places, states, ..Filter::default() }, SortOrder::Oldest)
-}
-
-/// A closed run's scratch memory takes nothing more.
-pub(crate) fn closed_run_refusal(engine: &Engine, caller: &Caller, scope: &Scope) -> Result<Option<Refusal>, Error> {
-    let Scope::Run { run } = scope else { return Ok(None) };
-    let found: Option<Run> = row::get_record(&*engine.backend, caller.tenant, run)?;
-    let closed = found.is_some_and(|run| run.closed_at.is_some());
-    Ok(closed.then(|| Refusal::new("policy.run_closed", "this run is closed: its working memory is gone")))
+    read::list_all_memories(engine, caller.tenant, &Filter { places, states, ..Filter::default() }, SortOrder::Oldest)
 }
 
 /// An agent's episodes are its own; an operator's go to the layers everybody reads.

@@ -12,16 +12,13 @@ use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
 use crate::model::guard::Guard;
 use crate::model::id::TenantId;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
+use crate::policy::admins_only;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
+use crate::ports::row;
 use crate::safety::{self, Finding};
 use crate::tenant::bans;
-use crate::tenant::pipelines::admins_only;
 use crate::text::digest::content_sha256;
-use crate::text::normalize;
 
 /// A value the scanner lets through. The value itself is not here.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -102,7 +99,7 @@ impl Engine {
             .with_field("expires_at", expires_at);
         let mut change = Change::new(caller.tenant, now).with_write(Write::Row(allowed.to_row())).with_event(event);
         change.writes.extend(over.iter().map(|old| Write::DeleteRow { kind: RowKind::Allowed, id: old.row_id() }));
-        self.backend.commit(change)?;
+        self.commit(change)?;
         Ok(allowed)
     }
 
@@ -129,7 +126,7 @@ impl Engine {
             })
             .with_write(Write::DeleteRow { kind: RowKind::Allowed, id: allowed.row_id() })
             .with_event(event);
-        self.backend.commit(change)?;
+        self.commit(change)?;
         Ok(allowed)
     }
 }

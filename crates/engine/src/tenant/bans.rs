@@ -7,20 +7,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::Engine;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
 use crate::model::guard::Guard;
 use crate::model::id::{MemoryId, TenantId};
 use crate::model::memory::Draft;
 use crate::model::refusal::Refusal;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::scope::Scope;
+use crate::policy::admins_only;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
-use crate::tenant::pipelines::admins_only;
+use crate::ports::row;
 use crate::text::normalize;
 use crate::{safety, vocabulary};
 
@@ -132,7 +129,7 @@ impl Engine {
             .with_guard(Guard::RowInState { kind: RowKind::Bans, id: ban.row_id(), state: Some(ban.row_state()) })
             .with_write(Write::DeleteRow { kind: RowKind::Bans, id: ban.row_id() })
             .with_event(event);
-        self.backend.commit(change)?;
+        self.commit(change)?;
         Ok(ban)
     }
 }
@@ -144,11 +141,11 @@ pub(crate) fn load_ban_keys(engine: &Engine, tenant: TenantId) -> Result<Vec<Ban
 
 /// As [`Engine::ban_keys`], as last read.
 pub(crate) fn cached_ban_keys(engine: &Engine, tenant: TenantId) -> Result<Arc<[BanKey]>, Error> {
-    if let Some(keys) = engine.known.ban_keys(tenant) {
+    if let Some(keys) = engine.tenant_cache.ban_keys(tenant) {
         return Ok(keys);
     }
     let keys: Arc<[BanKey]> = load_ban_keys(engine, tenant)?.into();
-    engine.known.cache_ban_keys(tenant, &keys);
+    engine.tenant_cache.cache_ban_keys(tenant, &keys);
     Ok(keys)
 }
 
@@ -162,7 +159,7 @@ pub(crate) fn ensure_ban_key(engine: &Engine, tenant: TenantId) -> Result<BanKey
     let key = format!("{}{}", engine.clock.fresh_id().simple(), engine.clock.fresh_id().simple());
     let key = BanKey { key, at: engine.clock.now() };
     let change = Change::new(tenant, key.at).with_guard(ban_key_count_guard(&[])).with_write(Write::Row(key.to_row()));
-    match engine.backend.commit(change) {
+    match engine.commit(change) {
         Ok(_) => Ok(key),
         // Somebody else made it meanwhile.
         Err(error @ StoreError::Guard(_)) => {

@@ -6,21 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::model::guard::Guard;
 use crate::model::id::TenantId;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{RowKind, SideRecord};
 use crate::model::store::Store;
-use crate::safety::scan_counters::ScanCounters;
-use crate::summaries::in_flight::SummaryRequests;
 use crate::tenant::bans::BanKey;
 
 /// Tenants kept at once. Beyond, all are forgotten and read anew as they come.
 const TENANTS_MAX: usize = 1_024;
 
-/// What one process knows of its tenants and of its summary endpoint, and how often it saw the scanner find something.
+/// Rows of each tenant as this process last read them.
 #[derive(Debug, Default)]
 pub struct TenantCache {
-    pub scan_counters: ScanCounters,
-    pub(crate) summary_requests: SummaryRequests,
     tenants: Mutex<HashMap<TenantId, CachedTenant>>,
 }
 

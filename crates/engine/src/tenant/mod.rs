@@ -3,5 +3,6 @@
 pub mod allow_list;
 pub mod bans;
 pub mod cache;
+pub(crate) mod erasures;
 pub mod pipelines;
 pub(crate) mod stores;

@@ -9,13 +9,11 @@ use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::event::{EventBody, EventName};
 use crate::model::guard::Place;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
 use crate::model::scope::Scope;
-use crate::model::vocabulary::Role;
+use crate::policy::admins_only;
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
+use crate::ports::row;
 
 /// One agent's opt-in.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -70,8 +68,7 @@ impl Engine {
             .with_field("pipeline", &opt_in.pipeline)
             .with_field("agent", &opt_in.agent)
             .with_field("enabled", opt_in.enabled);
-        self.backend
-            .commit(Change::new(caller.tenant, now).with_write(Write::Row(opt_in.to_row())).with_event(event))?;
+        self.commit(Change::new(caller.tenant, now).with_write(Write::Row(opt_in.to_row())).with_event(event))?;
         Ok(opt_in)
     }
 
@@ -102,14 +99,6 @@ impl Engine {
         let event = EventBody::new(EventName::PipelineDeleted, caller, now)
             .with_field("pipeline", pipeline)
             .with_field("agents", opt_ins.len());
-        Ok(self.backend.commit(change.with_event(event))?.erased_count)
-    }
-}
-
-/// Deeds of governance are for admins; to others the deed does not exist.
-pub(crate) fn admins_only(caller: &Caller) -> Result<(), Error> {
-    match caller.role {
-        Role::Admin => Ok(()),
-        _ => Err(Error::invalid("policy.admins_only", "only an admin may do this")),
+        Ok(self.commit(change.with_event(event))?.erased_count)
     }
 }

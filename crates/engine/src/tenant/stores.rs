@@ -7,22 +7,18 @@ use jiff::Timestamp;
 use crate::Engine;
 use crate::gate::check_label;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
-use crate::model::guard::Guard;
-use crate::model::guard::Place;
+use crate::model::guard::{Guard, Place};
 use crate::model::id::StoreId;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{RowFilter, RowKind, SideRecord};
+use crate::model::ruleset::Ruleset;
 use crate::model::scope::Scope;
 use crate::model::store::{Store, find_builtin_store};
 use crate::model::vocabulary::{Access, ScopeKind, Trust};
-use crate::policy::Readable;
+use crate::policy::{Readable, admins_only};
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
-use crate::tenant::pipelines::admins_only;
+use crate::ports::row;
 
 /// What a new store shall be.
 #[derive(Clone, Debug)]
@@ -94,7 +90,7 @@ impl Engine {
             archived_at: None,
         };
         let taken = |_| Error::conflict("conflict.store_exists", format!("store `{}` exists already", store.slug));
-        self.backend.commit(plan_new_store(caller, &store)).map_err(taken)?;
+        self.commit(plan_new_store(caller, &store)).map_err(taken)?;
         Ok(store)
     }
 
@@ -104,8 +100,7 @@ impl Engine {
         let now = self.clock.now();
         let store = Store { archived_at: Some(now), ..open_store(self, caller, slug)? };
         let event = EventBody::new(EventName::StoreArchived, caller, now).with_field("store", slug);
-        self.backend
-            .commit(Change::new(caller.tenant, now).with_write(Write::Row(store.to_row())).with_event(event))?;
+        self.commit(Change::new(caller.tenant, now).with_write(Write::Row(store.to_row())).with_event(event))?;
         Ok(store)
     }
 }
@@ -166,11 +161,11 @@ pub(crate) fn store_for_write(engine: &Engine, caller: &Caller, slug: &str) -> R
 
 /// As [`Engine::store_for_write`], as last read.
 pub(crate) fn cached_store_for_write(engine: &Engine, caller: &Caller, slug: &str) -> Result<Arc<Store>, Error> {
-    if let Some(known) = engine.known.store(caller.tenant, slug) {
+    if let Some(known) = engine.tenant_cache.store(caller.tenant, slug) {
         return Ok(known);
     }
     let store = Arc::new(store_for_write(engine, caller, slug)?);
-    engine.known.cache_store(caller.tenant, &store);
+    engine.tenant_cache.cache_store(caller.tenant, &store);
     Ok(store)
 }
 
@@ -193,4 +188,11 @@ pub(crate) fn checked_slug(slug: &str) -> Result<(), Error> {
             Err(Error::invalid("shape.slug", message))
         }
     }
+}
+
+pub(crate) fn ruleset_of<'a>(engine: &'a Engine, store: &Store) -> Result<&'a Ruleset, Error> {
+    engine.settings.rulesets.get(&store.ruleset).ok_or_else(|| {
+        let message = format!("store `{}` needs ruleset `{}`, which is not configured", store.slug, store.ruleset);
+        Error::invalid("config.ruleset_missing", message)
+    })
 }

@@ -8,24 +8,20 @@ use jiff::ToSpan as _;
 use crate::Engine;
 use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::event::{EventBody, EventName};
-use crate::model::guard::Guard;
-use crate::model::guard::Place;
+use crate::model::guard::{Guard, Place};
 use crate::model::id::TenantId;
 use crate::model::memory::Memory;
 use crate::model::row::RowFilter;
 use crate::model::scope::Scope;
 use crate::model::vocabulary::{Operation, ScopeKind, State, Trust};
 use crate::policy::Readable;
-use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
-use crate::ports::{Filter, PageRequest, SortOrder};
+use crate::ports::change::Change;
+use crate::ports::{Filter, PageRequest, SortOrder, row};
 use crate::recall::read::cursor_after;
 use crate::receipts::receipt::Receipt;
 use crate::tenant::stores;
-use crate::write::remember;
 
 /// How long before its expiry a draft is looked at: upkeep that runs once a day never comes too late.
 const LOOK_AHEAD_HOURS: i64 = 48;
@@ -69,7 +65,7 @@ pub(crate) fn extend_drafts(engine: &Engine, tenant: TenantId, batch: usize) -> 
 /// Days a draft of this store's conversations lives after the last activity.
 fn draft_lifetime_days(engine: &Engine, tenant: TenantId, slug: &str) -> Option<i64> {
     let store = stores::open_store(engine, &Caller::admin(tenant), slug).ok()?;
-    remember::ruleset_of(engine, &store).ok()?.conversation_draft_days.map(i64::from)
+    stores::ruleset_of(engine, &store).ok()?.conversation_draft_days.map(i64::from)
 }
 
 /// A draft whose expiry nobody chose: one that was chosen is sooner than activity gives.
@@ -113,8 +109,8 @@ fn commit_extension(
     let change = Change::new(tenant, now)
         .with_event(event)
         .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-        .with_write(Write::Entry(Box::new(entry.with_updated_at(memory.updated_at))));
-    match engine.backend.commit(change) {
+        .with_entry(entry.with_updated_at(memory.updated_at));
+    match engine.commit(change) {
         Ok(_) => Ok(true),
         Err(StoreError::Guard(_)) => Ok(false),
         Err(error) => Err(error.into()),

@@ -5,14 +5,12 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::Engine;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::guard::Guard;
 use crate::model::id::TenantId;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::row::{RowKind, SideRecord};
 use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
+use crate::ports::row;
 use crate::upkeep::batch_size::BatchSizer;
 
 /// How long a lease holds without a sign of life: longer than the slowest batch, short enough that work left by a
@@ -124,10 +122,7 @@ impl<'a> WorkLease<'a> {
     pub(crate) fn release_lease(self) -> Result<(), Error> {
         let Some(lease) = &self.lease else { return Ok(()) };
         let gone = Write::DeleteRow { kind: RowKind::Leases, id: lease.row_id() };
-        match self
-            .engine
-            .backend
-            .commit(self.guarded_change(self.engine.clock.now(), Some(lease.row_state())).with_write(gone))
+        match self.engine.commit(self.guarded_change(self.engine.clock.now(), Some(lease.row_state())).with_write(gone))
         {
             Ok(_) | Err(StoreError::Guard(_)) => Ok(()),
             Err(error) => Err(error.into()),

@@ -3,33 +3,29 @@
 pub(crate) mod batch_size;
 pub(crate) mod draft_expiry;
 pub(crate) mod lease;
+pub(crate) mod receipts;
 
 use std::cell::Cell;
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::Engine;
-use crate::gate::{self, VersionStamp, VersionedEntry};
+use crate::gate;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
-use crate::model::event::{EventBody, EventName};
-use crate::model::guard::Guard;
-use crate::model::guard::Place;
+use crate::model::error::{Error, StoreError};
+use crate::model::event::EventName;
 use crate::model::id::TenantId;
 use crate::model::lifecycle;
 use crate::model::memory::Memory;
-use crate::model::ruleset::Ruleset;
 use crate::model::vector::{Embedding, Vector};
 use crate::model::vocabulary::{Operation, State};
-use crate::policy::Readable;
+use crate::policy::{Readable, admins_only};
 use crate::ports::change::{Change, Write};
 use crate::ports::{EmbedError, Filter, PageRequest, SortOrder};
-use crate::receipts::receipt;
 use crate::review::decide;
-use crate::tenant::pipelines::admins_only;
+use crate::tenant::stores;
 use crate::upkeep::lease::{LeaseStatus, WorkLease};
-use crate::write::remember;
+use crate::write::quota;
 
 /// How much one call does.
 #[derive(Clone, Copy, Debug)]
@@ -129,7 +125,7 @@ fn run_upkeep(
             |due| retire(due, Operation::Archive, EventName::Archived),
         )?,
         lapsed: decide::expire_reviews(engine, tenant, now)?,
-        receipts: receipt::purge_receipts(engine, tenant, upkeep, shift)?,
+        receipts: receipts::purge_receipts(engine, tenant, upkeep, shift)?,
         ..embed_missing(engine, tenant, upkeep, shift, &|| true)?
     })
 }
@@ -174,7 +170,7 @@ fn list_expired(engine: &Engine, tenant: TenantId, limit: usize, now: Timestamp)
 fn list_faded(engine: &Engine, tenant: TenantId, limit: usize, now: Timestamp) -> Result<Vec<Memory>, Error> {
     let (mut stores, mut layers) = (Vec::new(), Vec::new());
     for store in engine.stores(&Caller::admin(tenant))? {
-        if let Some(ruleset) = remember::ruleset_of(engine, &store).ok().filter(|ruleset| ruleset.importance) {
+        if let Some(ruleset) = stores::ruleset_of(engine, &store).ok().filter(|ruleset| ruleset.importance) {
             layers.extend(ruleset.layers.iter().filter(|layer| !layers.contains(*layer)).copied().collect::<Vec<_>>());
             stores.push(store.slug);
         }
@@ -202,7 +198,7 @@ fn archive_batch(
 ) -> Result<u64, Error> {
     let caller = Caller { principal: "ingrain".to_owned(), ..Caller::admin(tenant) };
     let steps: Vec<Change> =
-        group.iter().map(|memory| plan_archive(engine, &caller, memory, operation, name, now, None)).collect();
+        group.iter().map(|memory| quota::plan_archive(engine, &caller, memory, operation, name, now, None)).collect();
     match engine.backend.commit_setup(steps.iter().cloned().fold(Change::new(tenant, now), Change::with_change)) {
         Ok(_) => return Ok(group.len() as u64),
         Err(StoreError::Guard(_)) => {}
@@ -217,60 +213,6 @@ fn archive_batch(
         }
     }
     Ok(retired)
-}
-
-pub(crate) fn plan_archive(
-    engine: &Engine,
-    caller: &Caller,
-    memory: &Memory,
-    operation: Operation,
-    name: EventName,
-    now: Timestamp,
-    reason: Option<String>,
-) -> Change {
-    let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, reason);
-    let entry = VersionedEntry::from_transition(memory, operation, stamp, Vec::new(), |memory| {
-        memory.state = State::Archived;
-        memory.archived_at = Some(now);
-    });
-    Change::new(caller.tenant, now)
-        .with_guard(Guard::VersionIs { memory: memory.id, version: memory.version })
-        .with_event(EventBody::new(name, caller, now).about_memory(entry.memory()))
-        .with_write(Write::Entry(Box::new(entry)))
-}
-
-/// Adds to a save what keeps its place within the quota: the least important is archived with it. In a nearly full
-/// place what has all but faded goes even earlier.
-pub(crate) fn plan_quota_room(
-    engine: &Engine,
-    caller: &Caller,
-    place: &Place,
-    ruleset: &Ruleset,
-    incoming: u64,
-    change: Change,
-) -> Result<Change, Error> {
-    let Some(live_max) = ruleset.live_max else { return Ok(change) };
-    let state = engine.backend.place_state(caller.tenant, place)?;
-    // The guard asks for room for one: with so many coming, that much less is full.
-    let room = Guard::RoomLeft { place: place.clone(), live_max: (live_max + 1).saturating_sub(incoming) };
-    if ((state.live + incoming) as f64) < live_max as f64 * lifecycle::NEARLY_FULL_SHARE {
-        return Ok(change.with_guard(room));
-    }
-    let over = (state.live + incoming).saturating_sub(live_max) as usize;
-    let filter = Filter { places: vec![place.clone()], layers: ruleset.layers.clone(), ..Filter::default() };
-    let page = PageRequest { order: SortOrder::Fading, after: None, limit: over.max(1) };
-    let mut fading = engine.backend.list_memories(&Readable::whole_tenant(caller.tenant), &filter, &page)?;
-    let mut change = change;
-    if over == 0 {
-        fading.retain(|memory| memory.decayed_importance(change.at) < lifecycle::EARLY_ARCHIVE_BELOW);
-        change = change.with_guard(room);
-    }
-    for memory in fading {
-        let reason = Some(format!("made room: at most {live_max} stay in use here (`live_max`)"));
-        let step = plan_archive(engine, caller, &memory, Operation::Archive, EventName::Archived, change.at, reason);
-        change = change.with_change(step);
-    }
-    Ok(change)
 }
 
 fn embed_memories(engine: &Engine, due: &[Memory]) -> Result<Vec<Vec<f32>>, EmbedError> {
@@ -289,7 +231,7 @@ fn write_vectors(engine: &Engine, tenant: TenantId, due: &[Memory], vectors: &[V
     }
     let embedded = change.writes.len() as u64;
     if embedded > 0 {
-        engine.backend.commit(change)?;
+        engine.commit(change)?;
     }
     Ok(embedded)
 }

@@ -1,20 +1,20 @@
 //! Repeats: a call sent twice under one idempotency key is done once and answered twice.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Engine;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::guard::Guard;
 use crate::model::id::TenantId;
-use crate::model::row::RowFilter;
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
-use crate::ports::change::{Change, Write};
-use crate::ports::row::{self};
+use crate::model::row::{Row, RowFilter, RowKind, SideRecord};
+use crate::ports::change::{Change, CommitResult, Write};
+use crate::ports::retry::retry_times;
+use crate::ports::{Backend, row};
 use crate::text::digest::content_sha256;
 
 /// How long an answer can be asked for again.
@@ -91,7 +91,40 @@ pub enum IdempotencyClaim {
     Answered(Value),
 }
 
+/// Marks an idempotency key as used with the first change that a call commits.
+///
+/// A process that dies before it answers leaves a key that is not taken for unused.
+#[derive(Debug)]
+pub(crate) struct IdempotencyMark {
+    tenant: TenantId,
+    /// `None` once it is written.
+    row: Mutex<Option<Row>>,
+}
+
+impl IdempotencyMark {
+    pub(crate) fn commit(&self, backend: &dyn Backend, change: Change) -> Result<CommitResult, StoreError> {
+        // Locked during the commit: of two concurrent changes only one may carry the mark.
+        let mut row = self.row.lock().unwrap_or_else(PoisonError::into_inner);
+        // A change without writes only logs an event, such as a refusal: the call may be repeated.
+        let has_effect = change.tenant == self.tenant && !change.writes.is_empty();
+        let Some(mark) = row.clone().filter(|_| has_effect) else {
+            drop(row);
+            return backend.commit(change);
+        };
+        let committed = backend.commit(change.with_write(Write::Row(mark)))?;
+        *row = None;
+        Ok(committed)
+    }
+}
+
 impl Engine {
+    /// This engine for one call under an idempotency key: the first change it commits marks the key as used.
+    #[must_use]
+    pub fn with_idempotency_mark(&self, tenant: TenantId, call: &IdempotentCall) -> Engine {
+        let row = Mutex::new(Some(IdempotentCall { done: true, ..call.clone() }.to_row()));
+        Engine { idempotency_mark: Some(Arc::new(IdempotencyMark { tenant, row })), ..self.clone() }
+    }
+
     /// Claims an idempotency key for a request, or finds what was answered.
     pub fn claim_idempotency_key(
         &self,
@@ -101,13 +134,13 @@ impl Engine {
         request_sha256: &str,
     ) -> Result<IdempotencyClaim, Error> {
         let id = content_sha256(&format!("{}\n{door}\n{key}", caller_identity(caller)));
-        for _ in 0..CLAIM_ATTEMPTS_MAX {
+        let claim = || {
             let now = self.clock.now();
             let found: Option<IdempotentCall> = row::get_record(&*self.backend, caller.tenant, &id)?;
             if let Some(answer) =
                 found.as_ref().map_or(Ok(None), |found| found.outcome_for_repeat(now, request_sha256))?
             {
-                return Ok(IdempotencyClaim::Answered(answer));
+                return Ok(Some(IdempotencyClaim::Answered(answer)));
             }
             let repeat = IdempotentCall {
                 id: id.clone(),
@@ -119,14 +152,14 @@ impl Engine {
             let state = found.as_ref().map(SideRecord::row_state);
             let guard = Guard::RowInState { kind: RowKind::Idempotency, id: id.clone(), state };
             let change = Change::new(caller.tenant, now).with_guard(guard).with_write(Write::Row(repeat.to_row()));
-            match self.backend.commit(change) {
-                Ok(_) => return Ok(IdempotencyClaim::Claimed(repeat)),
-                // Another took it meanwhile, or what a dead process had sent came to its end: look again.
-                Err(StoreError::Guard(_)) => {}
-                Err(error) => return Err(error.into()),
+            match self.commit(change) {
+                Ok(_) => Ok(Some(IdempotencyClaim::Claimed(repeat))),
+                // Another call took the key, or the write of a dead process arrived late.
+                Err(StoreError::Guard(_)) => Ok(None),
+                Err(error) => Err(error.into()),
             }
-        }
-        Err(in_progress_error())
+        };
+        retry_times(CLAIM_ATTEMPTS_MAX, claim)?.ok_or_else(in_progress_error)
     }
 
     /// Keeps the answer for those who ask again; without one, the key is free again.
@@ -140,7 +173,7 @@ impl Engine {
             Some(answer) => Write::Row(IdempotentCall { answer: Some(answer), ..repeat }.to_row()),
             None => Write::DeleteRow { kind: RowKind::Idempotency, id: repeat.id },
         };
-        self.backend.commit(Change::new(caller.tenant, self.clock.now()).with_write(write))?;
+        self.commit(Change::new(caller.tenant, self.clock.now()).with_write(write))?;
         Ok(())
     }
 
@@ -159,10 +192,9 @@ impl Engine {
                     break;
                 }
                 purged += rows.len() as u64;
-                let gone = |change: Change, row: crate::model::row::Row| {
-                    change.with_write(Write::DeleteRow { kind: row.kind, id: row.id })
-                };
-                self.backend.commit(rows.into_iter().fold(Change::new(tenant, now), gone))?;
+                let gone =
+                    |change: Change, row: Row| change.with_write(Write::DeleteRow { kind: row.kind, id: row.id });
+                self.commit(rows.into_iter().fold(Change::new(tenant, now), gone))?;
             }
         }
         Ok(purged)

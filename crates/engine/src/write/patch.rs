@@ -3,20 +3,19 @@
 use crate::Engine;
 use crate::gate::VersionStamp;
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
+use crate::model::error::{Error, StoreError};
 use crate::model::guard::Guard;
 use crate::model::id::MemoryId;
 use crate::model::memory::{Draft, Evidence, Memory};
 use crate::model::refusal::Refusal;
 use crate::model::vocabulary::{Operation, State};
 use crate::policy::Readable;
-use crate::ports::Address;
 use crate::ports::change::Change;
+use crate::ports::{Address, embedding, refusals};
 use crate::recall::read;
 use crate::tenant::stores;
-use crate::write::remember;
 use crate::write::remember::{Remembered, SaveOutcome};
+use crate::write::{clear, plan};
 
 /// What shall stand there instead.
 #[derive(Clone, Debug)]
@@ -53,11 +52,13 @@ impl Engine {
             layer: Some(current.layer),
             ..Draft::default()
         };
-        let cleared = match remember::clear_for_write(self, caller, &store, &current.scope, draft)? {
+        let cleared = match clear::clear_for_write(self, caller, &store, &current.scope, draft)? {
             Ok(cleared) => cleared,
-            Err(refusal) => return Ok(PatchOutcome::Refused(crate::log_refusal(self, caller, &store.slug, refusal)?)),
+            Err(refusal) => {
+                return Ok(PatchOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
+            }
         };
-        remember::ensure_expected_sha256(self, caller, Some(&patch.expected_sha256), &current)?;
+        read::ensure_expected_sha256(self, caller, Some(&patch.expected_sha256), &current)?;
         if cleared.state() == State::Constrained && current.state == State::Active {
             return save_patch_draft(self, caller, &current, cleared.draft().clone());
         }
@@ -65,11 +66,11 @@ impl Engine {
         let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, cleared.draft().reason.clone());
         let change = Change::new(caller.tenant, now)
             .with_guard(Guard::VersionIs { memory: current.id, version: current.version });
-        let entry = cleared.into_revision(&current, remember::ruleset_of(self, &store)?, Operation::Patch, stamp);
-        let embedding = crate::embed_if_instant(self, entry.memory());
+        let entry = cleared.into_revision(&current, stores::ruleset_of(self, &store)?, Operation::Patch, stamp);
+        let embedding = embedding::embed_if_instant(self, entry.memory());
         let entry = entry.with_embedding(embedding);
         let memory = entry.memory().clone();
-        match self.backend.commit(remember::add_written_entry(self, caller, change, entry, SaveOutcome::Updated)) {
+        match self.commit(plan::add_written_entry(self, caller, change, entry, SaveOutcome::Updated)) {
             Ok(_) => Ok(PatchOutcome::Saved(Box::new(memory))),
             Err(StoreError::Guard(_)) => Err(patch_conflict_error(self, caller, &patch.expected_sha256, current.id)),
             Err(error) => Err(error.into()),
@@ -96,7 +97,7 @@ fn save_patch_draft(engine: &Engine, caller: &Caller, current: &Memory, patch: D
 fn patch_conflict_error(engine: &Engine, caller: &Caller, expected: &str, memory: MemoryId) -> Error {
     let everything = Readable::whole_tenant(caller.tenant);
     match engine.backend.get_memory(&everything, &Address::Id(memory)) {
-        Ok(Some(current)) => remember::ensure_expected_sha256(engine, caller, Some(expected), &current)
+        Ok(Some(current)) => read::ensure_expected_sha256(engine, caller, Some(expected), &current)
             .err()
             // The content is the same again, but another change came between.
             .unwrap_or_else(|| Error::conflict("conflict.lost_race", "the memory has changed since you read it")),

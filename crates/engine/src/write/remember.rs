@@ -1,38 +1,32 @@
 //! Remember: one gate, one transaction, one answer.
+//!
+//! A save is a state machine, so that a server needs no thread that waits for the disk: [`Engine::begin_remember`] plans
+//! a change, the caller commits it, and [`Engine::resume_save`] answers or plans again where a guard failed.
+//! [`Engine::remember`] runs all steps. In order: `prepare_draft` clears the draft at the gate (`clear.rs`), `plan.rs`
+//! finds what it is a version of (`target.rs`) and builds the change, and the backend commits it.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
 
 use crate::Engine;
-use crate::admin::erase;
-use crate::admin::erase::erasure_count_guard;
-use crate::gate::duplicate::{self, HintMatch};
-use crate::gate::{self, ClearedDraft, GateContext, GateError, VersionStamp, VersionedEntry, WriteIntent};
+use crate::gate::{ClearedDraft, WriteIntent};
 use crate::model::caller::Caller;
-use crate::model::error::{Conflict, CurrentVersion, Error};
-use crate::model::event::{EventBody, EventName};
+use crate::model::error::{Error, StoreError};
 use crate::model::guard::Guard;
-use crate::model::guard::Place;
-use crate::model::id::MemoryId;
+use crate::model::id::{MemoryId, TenantId};
 use crate::model::memory::{Draft, Memory};
 use crate::model::refusal::Refusal;
-use crate::model::ruleset::Ruleset;
-use crate::model::scope::Scope;
+use crate::model::row::RowKind;
 use crate::model::store::Store;
-use crate::model::vocabulary::{Dedup, Operation, State};
-use crate::policy::Readable;
-use crate::ports::change::{Change, Write};
-use crate::ports::{Address, CandidateQuery, Filter, PageRequest, SortOrder};
-use crate::recall::usage;
-use crate::recall::usage::Touch;
-use crate::review::propose;
-use crate::safety::classifier::{Classifier, CountedClassifier};
-use crate::tenant::allow_list;
-use crate::tenant::bans;
-use crate::tenant::bans::BanKey;
-use crate::tenant::pipelines::OptIn;
-use crate::text::digest::content_sha256;
-use crate::text::words;
-use crate::upkeep;
-use crate::write::attempt;
-use crate::write::attempt::SaveStep;
+use crate::model::vocabulary::{Dedup, Operation};
+use crate::policy;
+use crate::ports::change::{Change, CommitResult};
+use crate::ports::{StoreCallback, refusals};
+use crate::recall::lineage;
+use crate::tenant::erasures::erasure_count_guard;
+use crate::tenant::{bans, cache, erasures, stores};
+use crate::write::{clear, plan};
 
 /// The answer to a save.
 #[derive(Debug, Clone)]
@@ -61,24 +55,103 @@ pub enum SaveOutcome {
     Unchanged,
 }
 
-/// What a save meets at its place.
-enum SaveTarget {
-    New { guard: Option<Guard>, near: Option<MemoryId> },
-    Existing(Box<Memory>),
-    Same(Box<Memory>),
+/// What a save needs next.
+pub enum SaveStep {
+    /// This is to be written; [`Engine::hear`] wants to know how that went.
+    Write(Change, PendingSave),
+    Done(Remembered),
+}
+
+/// A save whose change is being written.
+pub struct PendingSave(PendingOutcome);
+
+/// What it comes to once that is written.
+enum PendingOutcome {
+    Saved(Box<SaveAttempt>),
+    Refused(Refusal),
+}
+
+/// A save that stands once its change does, and what it takes to try again.
+struct SaveAttempt {
+    asked: SaveRequest,
+    saved: Box<SavedMemory>,
+}
+
+/// What was asked for.
+struct SaveRequest {
+    draft: Draft,
+    deed: WriteIntent,
+    operation: Operation,
+    attempt: usize,
+    begun: Timestamp,
+}
+
+/// A draft that passed the gate, and where it goes.
+struct ReadyDraft {
+    store: Arc<Store>,
+    cleared: ClearedDraft,
 }
 
 impl Engine {
     /// Saves what a caller learnt, or says why not.
     pub fn remember(&self, caller: &Caller, draft: Draft) -> Result<Remembered, Error> {
         ensure_not_expired(self, &draft)?;
-        attempt::remember_as(self, caller, draft, WriteIntent::Write, Operation::Create)
+        remember_as(self, caller, draft, WriteIntent::Write, Operation::Create)
     }
 
     /// As [`Engine::remember`], a step at a time.
     pub fn begin_remember(&self, caller: &Caller, draft: Draft) -> Result<SaveStep, Error> {
         ensure_not_expired(self, &draft)?;
-        attempt::begin_remember_as(self, caller, draft, WriteIntent::Write, Operation::Create)
+        begin_remember_as(self, caller, draft, WriteIntent::Write, Operation::Create)
+    }
+
+    /// Whether the steps of this save look at next to nothing: then they may be taken where others wait.
+    pub fn is_cheap_save(&self, caller: &Caller, draft: &Draft) -> bool {
+        let looks_around = caller.run.is_some() || draft.recall_hint.is_some() || !draft.derived_from.is_empty();
+        // Under an idempotency key the mark is committed with the change, which only the blocking path does.
+        self.idempotency_mark.is_none()
+            && self.backend.submits_in_background()
+            && self.embedder.is_instant()
+            && self.settings.classifier.is_none()
+            && !looks_around
+            && draft.content.len() <= self.limits().light_bytes_max
+    }
+
+    /// Hands the change of a save to the backend's writer; `answer` is called when it is durable.
+    pub fn submit_save(&self, change: Arc<Change>, answer: StoreCallback<CommitResult>) {
+        self.backend.submit(change, answer);
+    }
+
+    /// The next step, once it is known how the writing went.
+    pub fn resume_save(
+        &self,
+        caller: &Caller,
+        saving: PendingSave,
+        written: Result<CommitResult, StoreError>,
+    ) -> Result<SaveStep, Error> {
+        let SaveAttempt { asked, saved } = match saving.0 {
+            PendingOutcome::Saved(attempt) => *attempt,
+            PendingOutcome::Refused(refusal) => {
+                return Ok(written.map(|_| SaveStep::Done(Remembered::Refused(refusal)))?);
+            }
+        };
+        let again = SaveRequest { attempt: asked.attempt + 1, ..asked };
+        match written {
+            Ok(_) => Ok(SaveStep::Done(Remembered::Saved(saved))),
+            Err(StoreError::Guard(Guard::RunSavesLeft { saves_max, .. })) => {
+                Ok(refusal_step(self, caller, &again.draft.store, run_cap_refusal(saves_max)))
+            }
+            // Not a save's own: whoever adds these knows what it means that they fail.
+            Err(
+                error @ StoreError::Guard(Guard::TurnsBefore { .. } | Guard::RowInState { kind: RowKind::Leases, .. }),
+            ) => Err(error.into()),
+            // Somebody stands there, or wrote between the look and the leap: look again.
+            Err(StoreError::Guard(guard)) => {
+                invalidate_cache(self, caller.tenant, &guard, again.begun)?;
+                attempt_save(self, caller, again)
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
@@ -91,368 +164,133 @@ fn ensure_not_expired(engine: &Engine, draft: &Draft) -> Result<(), Error> {
     }
 }
 
-/// What to write, unless it is known already, and what that comes to.
-pub(crate) fn plan_save(
+/// All steps of a save, one after the other.
+pub(crate) fn remember_as(
     engine: &Engine,
     caller: &Caller,
-    store: &Store,
-    cleared: ClearedDraft,
-    operation: Operation,
-    leap: bool,
-) -> Result<(Option<Change>, SavedMemory), Error> {
-    let ruleset = ruleset_of(engine, store)?;
-    let place = Place { store: store.slug.clone(), scope: cleared.scope().clone() };
-    let target = find_save_target(engine, caller, &cleared, ruleset, &place, leap)?;
-    plan_save_to_target(engine, caller, cleared, ruleset, &place, target, operation)
-}
-
-/// The gate, with everything it needs looked up.
-pub(crate) fn clear_for_write(
-    engine: &Engine,
-    caller: &Caller,
-    store: &Store,
-    scope: &Scope,
     draft: Draft,
-) -> Result<Result<ClearedDraft, Refusal>, Error> {
-    clear_draft_as(engine, caller, WriteIntent::Write, store, scope, draft)
-}
-
-/// As [`Engine::clear`], for what else can be done with a draft.
-pub(crate) fn clear_draft_as(
-    engine: &Engine,
-    caller: &Caller,
     deed: WriteIntent,
-    store: &Store,
-    scope: &Scope,
-    draft: Draft,
-) -> Result<Result<ClearedDraft, Refusal>, Error> {
-    let unerased = erasure_count_guard(erase::count_erasures(engine, caller.tenant)?);
-    let cleared =
-        clear_draft_with_keys(engine, caller, deed, store, scope, draft, &bans::load_ban_keys(engine, caller.tenant)?)?;
-    Ok(cleared.map(|cleared| cleared.with_guards([unerased])))
-}
-
-pub(crate) fn clear_draft_with_keys(
-    engine: &Engine,
-    caller: &Caller,
-    deed: WriteIntent,
-    store: &Store,
-    scope: &Scope,
-    draft: Draft,
-    keys: &[BanKey],
-) -> Result<Result<ClearedDraft, Refusal>, Error> {
-    let opt_in: Option<OptIn> = engine.opt_in(caller)?;
-    let let_through = || allow_list::load_allow_list(engine, caller.tenant);
-    let tally = &engine.known.scan_counters;
-    let counted =
-        engine.settings.classifier.as_deref().map(|classifier| CountedClassifier { classifier, counters: tally });
-    let ground = GateContext {
-        caller,
-        intent: deed,
-        store,
-        ruleset: ruleset_of(engine, store)?,
-        scope,
-        limits: engine.limits(),
-        pipeline_enabled: opt_in.is_some(),
-        content_bytes_max: opt_in.and_then(|opt_in| opt_in.max_content_bytes),
-        memory_enabled: !engine.settings.memory_off,
-        sources_trust: match deed {
-            WriteIntent::Write | WriteIntent::SystemWrite | WriteIntent::AppendToLog | WriteIntent::Propose => {
-                least_source_trust(engine, caller, &draft)?
-            }
-            // A person looked at it, or it was looked at elsewhere or before.
-            WriteIntent::Approve | WriteIntent::ImportVersion { .. } | WriteIntent::RestoreVersion { .. } => None,
-        },
-        load_allow_list: &let_through,
-        classifier: match deed {
-            WriteIntent::Write | WriteIntent::AppendToLog | WriteIntent::Propose => {
-                counted.as_ref().map(|counted| counted as &dyn Classifier)
-            }
-            // A person looks at it, or somebody did elsewhere or before.
-            WriteIntent::Approve
-            | WriteIntent::ImportVersion { .. }
-            | WriteIntent::RestoreVersion { .. }
-            | WriteIntent::SystemWrite => None,
-        },
-        now: engine.clock.now(),
-    };
-    let cleared = match gate::clear_draft(ground, draft) {
-        Ok(cleared) => cleared,
-        Err(GateError::Refused(refusal)) => return Ok(Err(refusal)),
-        Err(GateError::Failed(error)) => return Err(error),
-    };
-    // What is only history again does not return to use.
-    if matches!(deed, WriteIntent::ImportVersion { is_history: true, .. }) {
-        return Ok(Ok(cleared));
-    }
-    let banned = bans::check_bans(engine, caller.tenant, keys, scope, cleared.draft())?;
-    Ok(match banned.ban {
-        Some(ban) => Err(ban.to_refusal()),
-        None => Ok(cleared.with_guards(banned.guards)),
-    })
-}
-
-pub(crate) fn ruleset_of<'a>(engine: &'a Engine, store: &Store) -> Result<&'a Ruleset, Error> {
-    engine.settings.rulesets.get(&store.ruleset).ok_or_else(|| {
-        let message = format!("store `{}` needs ruleset `{}`, which is not configured", store.slug, store.ruleset);
-        Error::invalid("config.ruleset_missing", message)
-    })
-}
-
-/// The least trust among the versions a draft says it is made from. A source the caller cannot see is no source.
-fn least_source_trust(
-    engine: &Engine,
-    caller: &Caller,
-    draft: &Draft,
-) -> Result<Option<crate::model::vocabulary::Trust>, Error> {
-    if draft.derived_from.is_empty() {
-        return Ok(None);
-    }
-    let eyes = crate::visible_to(engine, caller)?;
-    let mut least = None;
-    for source in &draft.derived_from {
-        let version = engine.backend.get_version(&eyes, *source)?;
-        let version = version.ok_or_else(|| Error::not_found(format!("source version `{source}`")))?;
-        least = Some(least.map_or(version.memory.trust, |trust| version.memory.trust.min(trust)));
-    }
-    Ok(least)
-}
-
-fn find_save_target(
-    engine: &Engine,
-    caller: &Caller,
-    cleared: &ClearedDraft,
-    ruleset: &Ruleset,
-    place: &Place,
-    leap: bool,
-) -> Result<SaveTarget, Error> {
-    if cleared.state() == State::Constrained {
-        return find_draft_target(engine, caller, cleared, place);
-    }
-    let draft = cleared.draft();
-    // Most places are free, and the guard tells where one is not: the first look is spared.
-    let leap = leap && draft.expected_sha256.is_none();
-    let at = |address| match leap {
-        true => Ok(None),
-        false => engine.backend.get_memory(&Readable::whole_tenant(caller.tenant), &address),
-    };
-    // A path is an address whatever the ruleset: writing to it again is a new version of what stands there.
-    if let Some(path) = &draft.path {
-        return Ok(match at(Address::Path { place: place.clone(), path: path.clone() })? {
-            Some(memory) => SaveTarget::Existing(Box::new(memory)),
-            None => SaveTarget::New {
-                guard: Some(Guard::PathFree { place: place.clone(), path: path.clone() }),
-                near: None,
-            },
-        });
-    }
-    match ruleset.dedup {
-        Dedup::Exact => {
-            let sha256 = content_sha256(&draft.content);
-            Ok(match at(Address::Hash { place: place.clone(), sha256: sha256.clone() })? {
-                Some(memory) => SaveTarget::Same(Box::new(memory)),
-                None => SaveTarget::New { guard: Some(Guard::HashFree { place: place.clone(), sha256 }), near: None },
-            })
-        }
-        Dedup::Hint => find_hint_target(engine, caller, cleared, place),
-        Dedup::Path | Dedup::Key | Dedup::None => Ok(SaveTarget::New { guard: None, near: None }),
-    }
-}
-
-/// A draft that waits does not touch what stands; writing it again changes the draft.
-fn find_draft_target(
-    engine: &Engine,
-    caller: &Caller,
-    cleared: &ClearedDraft,
-    place: &Place,
-) -> Result<SaveTarget, Error> {
-    let Some(path) = &cleared.draft().path else { return Ok(SaveTarget::New { guard: None, near: None }) };
-    let filter = Filter {
-        places: vec![place.clone()],
-        path: Some(path.clone()),
-        states: vec![State::Constrained],
-        ..Filter::default()
-    };
-    let page = PageRequest { order: SortOrder::Newest, after: None, limit: engine.limits().list_default };
-    let waiting = engine.backend.list_memories(&Readable::whole_tenant(caller.tenant), &filter, &page)?;
-    let own = waiting.into_iter().find(|memory| memory.author == caller.principal);
-    Ok(match own {
-        Some(memory) => SaveTarget::Existing(Box::new(memory)),
-        None => SaveTarget::New { guard: None, near: None },
-    })
-}
-
-/// The memory a note with a similar hint would update, unless it states another fact.
-fn find_hint_target(
-    engine: &Engine,
-    caller: &Caller,
-    cleared: &ClearedDraft,
-    place: &Place,
-) -> Result<SaveTarget, Error> {
-    let draft = cleared.draft();
-    let Some(hint) = draft.recall_hint.as_deref() else { return Ok(SaveTarget::New { guard: None, near: None }) };
-    let generation = engine.backend.place_state(caller.tenant, place)?.generation;
-    let filter = Filter { places: vec![place.clone()], ..Filter::default() };
-    let find = CandidateQuery {
-        filter,
-        words: words::parse_query(hint),
-        pool: engine.limits().pool_min,
-        ..CandidateQuery::default()
-    };
-    let found = engine.backend.find_candidates(&Readable::whole_tenant(caller.tenant), &find)?;
-    let memories: Vec<Memory> = found.candidates.into_iter().map(|candidate| candidate.memory).collect();
-    let similarity = |text: &str| text_similarity(engine, &draft.content, text);
-    match duplicate::find_nearest_hint(hint, &draft.content, &memories, engine.limits(), similarity) {
-        Some((memory, HintMatch::SameFact)) => Ok(SaveTarget::Existing(Box::new(memory.clone()))),
-        other => {
-            let guard = Some(Guard::PlaceUnchanged { place: place.clone(), generation });
-            Ok(SaveTarget::New { guard, near: other.map(|(memory, _)| memory.id) })
-        }
-    }
-}
-
-/// Calibrated similarity of two texts, 0 where there is no instant embedder to ask.
-fn text_similarity(engine: &Engine, one: &str, other: &str) -> f64 {
-    if !engine.embedder.is_instant() {
-        return 0.0;
-    }
-    match (crate::embed_text(engine, one), crate::embed_text(engine, other)) {
-        (Some(one), Some(other)) => engine.embedder.calibration().cosine_to_relevance(one.vector.cosine(&other.vector)),
-        _ => 0.0,
-    }
-}
-
-fn plan_save_to_target(
-    engine: &Engine,
-    caller: &Caller,
-    cleared: ClearedDraft,
-    ruleset: &Ruleset,
-    place: &Place,
-    target: SaveTarget,
     operation: Operation,
-) -> Result<(Option<Change>, SavedMemory), Error> {
-    let now = engine.clock.now();
-    let (draft, warnings) = (cleared.draft(), cleared.warnings().to_vec());
-    let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, draft.reason.clone());
-    let mut change = Change::new(caller.tenant, now);
-    let (entry, outcome, deduped_by, near) = match target {
-        SaveTarget::Existing(_) | SaveTarget::Same(_) if draft.create_only => {
-            return Err(Error::conflict("conflict.exists", "a memory stands there already"));
-        }
-        SaveTarget::Same(memory) => {
-            let (outcome, deduped_by) = (SaveOutcome::Unchanged, Some(ruleset.dedup));
-            return Ok((None, SavedMemory { memory: *memory, outcome, deduped_by, near: None, warnings }));
-        }
-        SaveTarget::Existing(current) => {
-            ensure_expected_sha256(engine, caller, draft.expected_sha256.as_deref(), &current)?;
-            let deduped_by = if draft.path.is_some() { Dedup::Path } else { ruleset.dedup };
-            change = change.with_guard(Guard::VersionIs { memory: current.id, version: current.version });
-            let entry = cleared.into_revision(&current, ruleset, Operation::Update, stamp);
-            (entry, SaveOutcome::Updated, Some(deduped_by), None)
-        }
-        SaveTarget::New { guard, near } => {
-            if draft.expected_sha256.is_some() {
-                return Err(Error::conflict("conflict.nothing_there", "nothing stands at this path to compare with"));
-            }
-            change.guards.extend(guard);
-            let entry = cleared.into_new_memory(engine.fresh_memory_id(), caller, ruleset, operation, stamp);
-            (entry, SaveOutcome::Created, None, near)
-        }
-    };
-    if outcome == SaveOutcome::Created {
-        change = upkeep::plan_quota_room(engine, caller, place, ruleset, 1, change)?;
-    }
-    if let (true, Some(saves_max)) = (caller.unattended, ruleset.unattended_saves_max) {
-        let run = caller.run.clone().ok_or_else(missing_run_error)?;
-        change = change
-            .with_guard(Guard::RunSavesLeft { run: run.clone(), saves_max })
-            .with_write(Write::CountRunSave { run });
-    }
-    let embedding = crate::embed_if_instant(engine, entry.memory());
-    let entry = entry.with_embedding(embedding);
-    let memory = entry.memory().clone();
-    if memory.state == State::Constrained {
-        change = propose::with_draft_review(engine, caller, change, &memory)?;
-    }
-    let change = add_written_entry(engine, caller, change, entry, outcome);
-    Ok((Some(change), SavedMemory { memory, outcome, deduped_by, near, warnings }))
+) -> Result<Remembered, Error> {
+    let step = begin_remember_as(engine, caller, draft, deed, operation)?;
+    run_save_steps(engine, caller, step, |change| engine.commit(change))
 }
 
-/// The entry and the events that tell of it.
-pub(crate) fn add_written_entry(
+/// The steps that are left, written in this way.
+pub(crate) fn run_save_steps(
     engine: &Engine,
     caller: &Caller,
-    change: Change,
-    entry: VersionedEntry,
-    outcome: SaveOutcome,
-) -> Change {
-    let touches = usage::plan_usages(
-        engine,
-        caller,
-        Touch::Written,
-        std::iter::once((entry.memory().id, entry.memory().version)),
-    );
-    let mut change = add_entry(engine, caller, change, entry, outcome);
-    change.writes.extend(touches);
-    change
+    mut step: SaveStep,
+    write: impl Fn(Change) -> Result<CommitResult, StoreError>,
+) -> Result<Remembered, Error> {
+    loop {
+        step = match step {
+            SaveStep::Done(remembered) => return Ok(remembered),
+            SaveStep::Write(change, saving) => engine.resume_save(caller, saving, write(change))?,
+        };
+    }
 }
 
-/// The same for what waits for a person: whoever puts it up says that it is proposed.
-pub(crate) fn add_entry(
+pub(crate) fn begin_remember_as(
     engine: &Engine,
     caller: &Caller,
-    change: Change,
-    entry: VersionedEntry,
-    outcome: SaveOutcome,
-) -> Change {
-    let memory = entry.memory();
-    let name = if outcome == SaveOutcome::Created { EventName::WriteCreated } else { EventName::WriteUpdated };
-    let event = EventBody::new(name, caller, change.at)
-        .about_memory(memory)
-        .with_field("sha256", &memory.sha256)
-        .with_field("operation", entry.operation());
-    engine.known.scan_counters.count_flagged(&memory.flags);
-    let flagged = (!memory.flags.is_empty()).then(|| {
-        EventBody::new(EventName::SafetyFlagged, caller, change.at)
-            .about_memory(memory)
-            .with_field("rules", &memory.flags)
-    });
-    let mut change = change.with_event(event);
-    change.guards.extend(entry.guards().iter().cloned());
-    change.events.extend(flagged);
-    change.with_write(Write::Entry(Box::new(entry)))
+    mut draft: Draft,
+    deed: WriteIntent,
+    operation: Operation,
+) -> Result<SaveStep, Error> {
+    if draft.derived_from.is_empty() && deed == WriteIntent::Write {
+        draft.derived_from = lineage::find_repeated_versions(engine, caller, &draft)?;
+    }
+    attempt_save(engine, caller, SaveRequest { draft, deed, operation, attempt: 0, begun: engine.clock.now() })
 }
 
-/// The caller believes this sha256 stands there; where it does not, nothing changes and he is told what does.
-pub(crate) fn ensure_expected_sha256(
+/// Before looking again: where what was known of the tenant is no longer so, or a text was forgotten meanwhile, the
+/// gate is to tell.
+pub(crate) fn invalidate_cache(
     engine: &Engine,
-    caller: &Caller,
-    expected: Option<&str>,
-    current: &Memory,
+    tenant: TenantId,
+    guard: &Guard,
+    begun: Timestamp,
 ) -> Result<(), Error> {
-    match expected {
-        Some(expected) if !expected.eq_ignore_ascii_case(&current.sha256) => {
-            Err(changed_since_error(engine, caller, current))
+    if matches!(guard, Guard::RowInState { .. } | Guard::RowCountIs { .. }) {
+        engine.tenant_cache.forget_tenant(tenant);
+    }
+    match guard {
+        Guard::RowCountIs { kind: RowKind::Certificates, .. } => {
+            erasures::ensure_not_erased_since(engine, tenant, begun)
         }
         _ => Ok(()),
     }
 }
 
-/// What somebody is told who looked at another version: what stands there now. So he has read it.
-pub(crate) fn changed_since_error(engine: &Engine, caller: &Caller, current: &Memory) -> Error {
-    usage::record_reads(engine, caller, [current]);
-    Error::Conflict(Conflict {
-        code: "conflict.sha256",
-        reason: "the memory has changed since you read it".to_owned(),
-        current: Some(CurrentVersion {
-            sha256: current.sha256.clone(),
-            version: current.version.to_string(),
-            excerpt: current.excerpt(engine.limits().conflict_excerpt_chars),
-        }),
+/// What a save to a path would write, for whoever writes many as one.
+pub(crate) fn plan_save_at_path(
+    engine: &Engine,
+    caller: &Caller,
+    draft: &Draft,
+) -> Result<Result<(Change, Memory), Refusal>, Error> {
+    let ReadyDraft { store, cleared } = match prepare_draft(engine, caller, WriteIntent::Write, draft)? {
+        Ok(ready) => ready,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let (change, saved) = plan::plan_save(engine, caller, &store, cleared, Operation::Create, false)?;
+    let change = change.unwrap_or_else(|| Change::new(caller.tenant, engine.clock.now()));
+    Ok(Ok((change, saved.memory)))
+}
+
+fn attempt_save(engine: &Engine, caller: &Caller, asked: SaveRequest) -> Result<SaveStep, Error> {
+    if asked.attempt >= engine.limits().commit_attempts {
+        return Err(Error::conflict("conflict.lost_race", "many writers are at this place; try again"));
+    }
+    let ReadyDraft { store, cleared } = match prepare_draft(engine, caller, asked.deed, &asked.draft)? {
+        Ok(ready) => ready,
+        Err(refusal) => return Ok(refusal_step(engine, caller, &asked.draft.store, refusal)),
+    };
+    let (change, saved) = plan::plan_save(engine, caller, &store, cleared, asked.operation, asked.attempt == 0)?;
+    let saved = Box::new(saved);
+    Ok(match change {
+        Some(change) => {
+            SaveStep::Write(change, PendingSave(PendingOutcome::Saved(Box::new(SaveAttempt { asked, saved }))))
+        }
+        None => SaveStep::Done(Remembered::Saved(saved)),
     })
 }
 
-/// Its saves are counted by run, and counted for the agent's whole life they would soon be used up.
-fn missing_run_error() -> Error {
-    Error::invalid("scope.run_missing", "an unattended save is counted by run, and none is named")
+fn refusal_step(engine: &Engine, caller: &Caller, store: &str, refusal: Refusal) -> SaveStep {
+    SaveStep::Write(
+        refusals::plan_refusal_event(engine, caller, store, &refusal),
+        PendingSave(PendingOutcome::Refused(refusal)),
+    )
+}
+
+/// Through the gate on what is known of the tenant; what that was is checked again when it is written.
+fn prepare_draft(
+    engine: &Engine,
+    caller: &Caller,
+    deed: WriteIntent,
+    draft: &Draft,
+) -> Result<Result<ReadyDraft, Refusal>, Error> {
+    // A store that is made on first use is made by a save that passes, not by one that is refused.
+    let store = match engine.tenant_cache.store(caller.tenant, &draft.store) {
+        Some(store) => store,
+        None => Arc::new(stores::open_store(engine, caller, &draft.store)?),
+    };
+    let scope = policy::scope_for(caller, store.scope, draft.system.as_deref())?;
+    if let Some(refusal) = clear::closed_run_refusal(engine, caller, &scope)? {
+        return Ok(Err(refusal));
+    }
+    let (keys, erasures) =
+        (bans::cached_ban_keys(engine, caller.tenant)?, erasures::cached_erasure_count(engine, caller.tenant)?);
+    let cleared = match clear::clear_draft_with_keys(engine, caller, deed, &store, &scope, draft.clone(), &keys)? {
+        Ok(cleared) => cleared,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let store = stores::cached_store_for_write(engine, caller, &draft.store)?;
+    let known = [bans::ban_key_count_guard(&keys), cache::open_store_guard(&store), erasure_count_guard(erasures)];
+    Ok(Ok(ReadyDraft { store, cleared: cleared.with_guards(known) }))
+}
+
+fn run_cap_refusal(saves_max: u32) -> Refusal {
+    Refusal::new("policy.run_cap", format!("an unattended run may save {saves_max} memories, and this one has"))
+        .with_hint("go on without saving; a person can save it later")
 }

@@ -1,23 +1,20 @@
 //! Rename: the same memory at another path of its place.
 
 use crate::Engine;
-use crate::gate::{GateError, VersionStamp, VersionedEntry, normalize_new_path, scan_draft};
+use crate::gate::{GateError, normalize_new_path, scan_draft};
 use crate::model::caller::Caller;
-use crate::model::error::Error;
-use crate::model::error::StoreError;
-use crate::model::event::{EventBody, EventName};
-use crate::model::guard::Guard;
-use crate::model::guard::Place;
+use crate::model::error::{Error, StoreError};
+use crate::model::event::EventName;
+use crate::model::guard::{Guard, Place};
 use crate::model::id::MemoryId;
 use crate::model::memory::Draft;
 use crate::model::vocabulary::Operation;
 use crate::policy;
-use crate::ports::change::{Change, Write};
+use crate::ports::change::Change;
+use crate::ports::refusals;
+use crate::ports::transition::{Transition, TransitionOutcome};
 use crate::recall::read;
-use crate::removal::forget::TransitionOutcome;
-use crate::tenant::allow_list;
-use crate::tenant::stores;
-use crate::write::remember;
+use crate::tenant::{allow_list, stores};
 
 impl Engine {
     /// Moves a memory to a path where nothing stands. Its history moves with it.
@@ -26,7 +23,7 @@ impl Engine {
         let current = read::read_by_id(self, caller, memory)?;
         let store = stores::open_store(self, caller, &current.store)?;
         let path = normalize_new_path(path, self.limits())?;
-        let secrets = remember::ruleset_of(self, &store)?.secrets;
+        let secrets = stores::ruleset_of(self, &store)?.secrets;
         // A path is text too: the scanner sees it before it is kept.
         let draft = Draft { path: Some(path.clone()), ..Draft::default() };
         let seen = match scan_draft(
@@ -42,25 +39,17 @@ impl Engine {
         };
         let denied = policy::may_write(caller, &store, &current.scope, current.kind, true).err();
         if let Some(refusal) = denied.or(seen) {
-            return Ok(TransitionOutcome::Refused(crate::log_refusal(self, caller, &store.slug, refusal)?));
+            return Ok(TransitionOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
         }
-        let now = self.clock.now();
-        let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, Some("renamed".to_owned()));
-        let entry = VersionedEntry::from_transition(&current, Operation::Update, stamp, Vec::new(), |memory| {
-            memory.path = Some(path.clone())
-        });
-        let renamed = entry.memory().clone();
         let place = Place { store: current.store.clone(), scope: current.scope.clone() };
-        let change = Change::new(caller.tenant, now)
-            .with_guard(Guard::VersionIs { memory: current.id, version: current.version })
-            .with_guard(Guard::PathFree { place, path })
-            .with_event(
-                EventBody::new(EventName::WriteUpdated, caller, now)
-                    .about_memory(&renamed)
-                    .with_field("operation", "rename"),
-            )
-            .with_write(Write::Entry(Box::new(entry)));
-        match self.backend.commit(change) {
+        let change =
+            Change::new(caller.tenant, self.clock.now()).with_guard(Guard::PathFree { place, path: path.clone() });
+        let rename = Transition::new(&current, Operation::Update)
+            .with_reason("renamed".to_owned())
+            .with_event(EventName::WriteUpdated)
+            .with_field("operation", "rename");
+        let (change, renamed) = rename.plan(self, caller, change, |memory| memory.path = Some(path));
+        match self.commit(change) {
             Ok(_) => Ok(TransitionOutcome::Done(Box::new(renamed))),
             Err(StoreError::Guard(Guard::PathFree { .. })) => {
                 Err(Error::conflict("conflict.path_taken", "something stands at that path already"))

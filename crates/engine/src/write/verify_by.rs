@@ -3,18 +3,17 @@
 use jiff::Timestamp;
 
 use crate::Engine;
-use crate::gate::{VersionStamp, VersionedEntry};
 use crate::model::caller::Caller;
 use crate::model::error::Error;
-use crate::model::event::{EventBody, EventName};
-use crate::model::guard::Guard;
+use crate::model::event::EventName;
 use crate::model::id::MemoryId;
 use crate::model::refusal::Refusal;
 use crate::model::vocabulary::{Operation, State};
 use crate::policy;
-use crate::ports::change::{Change, Write};
+use crate::ports::change::Change;
+use crate::ports::refusals;
+use crate::ports::transition::{Transition, TransitionOutcome};
 use crate::recall::read;
-use crate::removal::forget::TransitionOutcome;
 use crate::tenant::stores;
 
 impl Engine {
@@ -35,7 +34,7 @@ impl Engine {
             false => policy::may_write(caller, &store, &current.scope, current.kind, true),
         };
         if let Err(refusal) = permit {
-            return Ok(TransitionOutcome::Refused(crate::log_refusal(self, caller, &store.slug, refusal)?));
+            return Ok(TransitionOutcome::Refused(refusals::log_refusal(self, caller, &store.slug, refusal)?));
         }
         if current.state != State::Active {
             return Err(Error::conflict("conflict.not_active", format!("the memory is {}", current.state)));
@@ -44,20 +43,14 @@ impl Engine {
         if until.is_some_and(|until| until <= now) {
             return Err(Error::invalid("shape.verify_by", "the date has passed already"));
         }
-        let stamp = VersionStamp::new(caller, self.fresh_version_id(), now, reason);
-        let entry = VersionedEntry::from_transition(&current, Operation::Confirm, stamp, Vec::new(), |memory| {
-            memory.verify_by = until
-        });
-        let confirmed = entry.memory().clone();
-        let event = EventBody::new(EventName::WriteUpdated, caller, now)
-            .about_memory(&confirmed)
-            .with_field("operation", Operation::Confirm)
-            .with_field("verify_by", until);
-        let change = Change::new(caller.tenant, now)
-            .with_guard(Guard::VersionIs { memory: current.id, version: current.version })
-            .with_event(event)
-            .with_write(Write::Entry(Box::new(entry)));
-        self.backend.commit(change)?;
+        let confirm = Transition::new(&current, Operation::Confirm)
+            .with_reason(reason)
+            .with_event(EventName::WriteUpdated)
+            .with_field("operation", Operation::Confirm.as_str())
+            .with_field("verify_by", until.map(|until| until.to_string()));
+        let change = Change::new(caller.tenant, now);
+        let (change, confirmed) = confirm.plan(self, caller, change, |memory| memory.verify_by = until);
+        self.commit(change)?;
         Ok(TransitionOutcome::Done(Box::new(confirmed)))
     }
 }

@@ -170,7 +170,7 @@ impl DemoTour<'_> {
     }
 
     fn show_log_check(&mut self, admin: &Caller) -> Result<(), Failure> {
-        self.engine.backend.flush()?;
+        self.engine.database().flush()?;
         let verified = self.engine.verify(admin)?;
         let word = if verified.broken.is_none() { "intact" } else { "broken" };
         let hash: String = verified.hash.chars().take(16).collect();

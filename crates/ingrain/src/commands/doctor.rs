@@ -190,7 +190,7 @@ fn check_database(config: &Config) -> Vec<Check> {
         Ok(session) => session,
         Err(failure) => return vec![failed_check("database", &failure)],
     };
-    let health = match session.engine.backend.health() {
+    let health = match session.engine.database().health() {
         Ok(health) => health,
         Err(error) => return vec![failed_check("database", &error.into())],
     };
@@ -199,7 +199,7 @@ fn check_database(config: &Config) -> Vec<Check> {
     let file = assemble::database_path(config).is_ok();
     let mut checks = vec![good_check("database", opened)];
     // Only for files: Postgres checks its own pages.
-    checks.extend(file.then(|| check_pages(session.engine.backend.check_integrity())));
+    checks.extend(file.then(|| check_pages(session.engine.database().check_integrity())));
     checks.extend([
         good_check("migrations", format!("at number {}", health.migration)),
         good_check("memories", size),

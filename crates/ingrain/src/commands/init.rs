@@ -54,7 +54,7 @@ pub fn run(loaded: &LoadedConfig, output: &Output) -> Result<(), Failure> {
     let written = written.map_err(|error| unwritable(&loaded.file, &error))?;
     // Creates the database and the default tenant.
     let session = Session::open(config)?;
-    let health = session.engine.backend.health()?;
+    let health = session.engine.database().health()?;
     let client = mcp_client_config(loaded)?;
     let view = json!({
         "status": if written { "created" } else { "unchanged" },

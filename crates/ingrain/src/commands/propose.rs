@@ -1,7 +1,7 @@
 //! `propose`: proposes a memory for the workspace, or to forget it; a reviewer decides.
 
 use clap::Args;
-use engine::review::{Review, Risk};
+use engine::model::review::{Review, Risk};
 use engine::{Promotion, ProposalOutcome};
 use serde_json::json;
 

@@ -1,9 +1,8 @@
 //! `review`: lists proposals and decides on them.
 
 use clap::{Args, Subcommand};
-use engine::review::{
-    Action, BulkDecisionReport, DecisionOutcome, QueueFilter, QueuePage, Review, ReviewState, ReviewView,
-};
+use engine::model::review::{Action, Review, ReviewState};
+use engine::review::{BulkDecisionReport, DecisionOutcome, QueueFilter, QueuePage, ReviewView};
 use serde_json::json;
 use similar::TextDiff;
 

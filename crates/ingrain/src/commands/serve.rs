@@ -82,7 +82,7 @@ impl ServeArgs {
             ..settings.clone()
         };
         // Path or server of the database, for the start message.
-        let data = engine.backend.health()?.location;
+        let data = engine.database().health()?.location;
         let report_start = |bound: SocketAddr| {
             let docs = format!("http://{bound}/docs");
             let started = StartupInfo { address: format!("http://{bound}"), docs, data, admin_key, local: self.local };

@@ -11,9 +11,7 @@ use engine::model::event::Event;
 use engine::model::guard::Place;
 use engine::model::id::{MemoryId, TenantId, VersionId, uuid_v7};
 use engine::model::memory::{Draft, Evidence, Memory, Version};
-use engine::model::row::Row;
-use engine::model::row::RowFilter;
-use engine::model::row::RowKind;
+use engine::model::row::{Row, RowFilter, RowKind};
 use engine::model::vocabulary::{EvidenceKind, Kind};
 use engine::policy::Readable;
 use engine::ports::change::{Change, CommitResult};
@@ -44,8 +42,8 @@ impl Clock for Ticks {
 
 fn engine_on(backend: Arc<dyn Backend>) -> (Engine, TenantId) {
     let embedder = embed::open_embedder(&embed::EmbedConfig::Off).expect("no embedder");
-    let settings = Arc::new(Settings::default());
-    let engine = Engine { backend, embedder, clock: Arc::new(Ticks::default()), settings, known: Arc::default() };
+    let settings = Settings::default();
+    let engine = Engine::new(backend, embedder, Arc::new(Ticks::default()), settings);
     let tenant = engine.start_tenant("default").expect("a tenant").id;
     (engine, tenant)
 }

@@ -113,7 +113,7 @@ fn a_file_locked_by_another_process_is_reported_after_the_wait() {
     let told = ran.json();
     assert_eq!((ran.exit, text(&told["code"])), (1, "store.busy".to_owned()), "{ran:?}");
     let file = world.database().display().to_string();
-    assert_eq!(text(&told["error"]), format!("another process is writing to `{file}`, and was not done after 20ms"));
+    assert_eq!(text(&told["error"]), format!("another process is writing to `{file}` and has not finished after 20ms"));
     assert!(text(&told["hint"]).contains("then repeat"), "{told}");
     // A search has its answer already; only the trace it leaves is lost, and that is told beside it.
     let mut command = world.command("--json search", &["word"]);

@@ -150,7 +150,7 @@ fn diagnose_session_shows_which_memories_can_be_recalled() {
     assert_eq!(reason(AGENT, &routine), "it is archived, and only active are asked for");
     // Unrecalled for long enough: said before upkeep comes.
     world.at("2028-03-01T12:00:00Z");
-    assert_eq!(reason(AGENT, &kept), "nobody recalled it: the next upkeep archives it");
+    assert_eq!(reason(AGENT, &kept), "not recalled for long: the next upkeep archives it");
     // Out of sight is not there at all.
     let others = world.json("diagnose session s1 --as agent:other", &[]).to_string();
     assert!(others.contains(&old) && !others.contains(&kept) && !others.contains(&routine), "{others}");

@@ -277,8 +277,9 @@ fn hold(database: &Database) -> Session {
 }
 
 #[test]
+#[ignore = "needs Postgres: scripts/postgres-test"]
 fn the_owner_migrates_and_the_application_role_serves() {
-    let Some(server) = server() else { return };
+    let server = server();
     let database = Database::empty(&server);
     let (owner, app) = (database.url(OWNER), database.url(APP));
     let world = World::on_server(database);
@@ -308,8 +309,9 @@ fn the_owner_migrates_and_the_application_role_serves() {
 }
 
 #[test]
+#[ignore = "needs Postgres: scripts/postgres-test"]
 fn a_full_pool_answers_503_with_retry_after() {
-    let Some(server) = server() else { return };
+    let server = server();
     let database = Database::fresh(&server);
     let url = database.url(APP);
     let world = World::on_server(database).configured("[postgres]\nconnections_max = 1\nwait_ms = 50\n");
@@ -333,8 +335,9 @@ fn a_full_pool_answers_503_with_retry_after() {
 }
 
 #[test]
+#[ignore = "needs Postgres: scripts/postgres-test"]
 fn a_statement_that_takes_too_long_is_cancelled() {
-    let Some(server) = server() else { return };
+    let server = server();
     let world = World::on_server(Database::fresh(&server)).configured("[postgres]\nstatement_ms = 100\n");
     let serving = Serving::start(&world);
     let holder = hold(world.server().expect("a server"));

@@ -37,15 +37,22 @@ fn the_benchmark_reports_figures() {
 #[test]
 fn a_bench_fills_only_an_empty_database_named_by_flag() {
     let world = World::new();
+    let empty = world.home().join("empty.db").display().to_string();
+    fills_only_what_is_empty(&world, &empty, "sqlite");
+}
+
+#[test]
+#[ignore = "needs Postgres: scripts/postgres-test"]
+fn a_bench_fills_only_an_empty_postgres() {
+    let database = crate::postgres::Database::fresh(&crate::postgres::server());
+    fills_only_what_is_empty(&World::new(), &database.url(crate::postgres::APP), "postgres");
+}
+
+fn fills_only_what_is_empty(world: &World, empty: &str, backend: &str) {
     world.json("remember --path a", &["somebody's memory"]);
-    let held = crate::postgres::server().map(|server| crate::postgres::Database::fresh(&server));
-    let empty = held.as_ref().map_or_else(
-        || world.home().join("empty.db").display().to_string(),
-        |database| database.url(crate::postgres::APP),
-    );
-    let report = world.json("bench search --count 10 --queries 5", &["--db", &empty]);
-    assert_eq!(text(&report["backend"]), if held.is_some() { "postgres" } else { "sqlite" });
-    assert_eq!(world.code(2, "bench save --count 10", &["--db", &empty]), "bench.occupied");
+    let report = world.json("bench search --count 10 --queries 5", &["--db", empty]);
+    assert_eq!(text(&report["backend"]), backend);
+    assert_eq!(world.code(2, "bench save --count 10", &["--db", empty]), "bench.occupied");
     assert_eq!(
         text(&world.json("bench save --count 10", &[])["backend"]),
         "sqlite",

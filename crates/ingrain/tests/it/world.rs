@@ -33,7 +33,7 @@ impl World {
     /// On the backend this run is about: SQLite, or Postgres with `INGRAIN_TEST_BACKEND=postgres`.
     pub fn new() -> World {
         match std::env::var_os("INGRAIN_TEST_BACKEND").is_some_and(|value| value == "postgres") {
-            true => World::on_server(Database::fresh(&postgres::server().expect("TEST_POSTGRES_URL names a server"))),
+            true => World::on_server(Database::fresh(&postgres::server())),
             false => World::on_file(),
         }
     }

@@ -20,8 +20,7 @@ use engine::admin::keys::KEY_MARK;
 use engine::gate::check_name;
 use engine::model::caller::Caller;
 use engine::model::id::TenantId;
-use engine::model::key::Key;
-use engine::model::key::Settable;
+use engine::model::key::{Key, Settable};
 use engine::model::vocabulary::Role;
 use engine::text::digest::content_sha256;
 
@@ -120,10 +119,10 @@ impl Authenticator {
         let identity = match (&proof.credential, &app.config.local) {
             (None, Some(caller)) => local_operator(caller.clone()),
             (None, None) => return Err(Problem::unauthorized("send a key: `Authorization: Bearer ing_…`")),
-            (Some(credential), _) => self.identify_credential(&app.engine, credential)?,
+            (Some(credential), _) => self.identify_credential(app.entrance.engine(), credential)?,
         };
         let mut caller =
-            apply_identity_headers(identity.caller, &identity.may_set, &proof.identity_headers, &app.engine)?;
+            apply_identity_headers(identity.caller, &identity.may_set, &proof.identity_headers, app.entrance.engine())?;
         if let Some(rules) = app.config.rules.get(&caller.role) {
             caller.rules.read &= rules.read;
             caller.rules.manage &= rules.manage;
@@ -169,13 +168,13 @@ impl Authenticator {
     /// Whether the key shown was just looked up and is good. What is no key speaks for itself until it is asked again.
     pub(crate) fn is_key_fresh(&self, app: &App, proof: &CallerProof) -> bool {
         let key = proof.credential.as_ref().filter(|credential| credential.text.starts_with(KEY_MARK));
-        key.is_none_or(|key| self.key_cache.get(&key.sha256, app.engine.clock.now()).is_some())
+        key.is_none_or(|key| self.key_cache.get(&key.sha256, app.entrance.engine().clock.now()).is_some())
     }
 
     /// Who this is, where that is known without asking anybody.
     fn identify_from_cache(&self, app: &App, proof: &Arc<CallerProof>) -> Option<Result<AuthenticatedCaller, Problem>> {
         let known = match &proof.credential {
-            Some(credential) => self.key_cache.get(&credential.sha256, app.engine.clock.now()).is_some(),
+            Some(credential) => self.key_cache.get(&credential.sha256, app.entrance.engine().clock.now()).is_some(),
             None => true,
         };
         (known && !self.has_grant_resolver).then(|| self.identify_caller(app, proof))
@@ -266,7 +265,7 @@ pub(crate) async fn authenticate_request(
         Some(who) => who,
         None => {
             let (doorman, shown) = (app.clone(), proof.clone());
-            app.call_engine("authenticate", move |_| doorman.authenticator.identify_caller(&doorman, &shown)).await
+            app.entrance.call("authenticate", move |_| doorman.authenticator.identify_caller(&doorman, &shown)).await
         }
     };
     match &who {

@@ -44,7 +44,7 @@ async fn record_audit(
     JsonBody(body): JsonBody<AuditBody>,
 ) -> Result<(StatusCode, Json<SavedView>), Problem> {
     let answer =
-        app.call_engine("record_audit", move |engine| Ok(engine.record_audit(&who.caller, body.into())?)).await?;
+        app.entrance.call("record_audit", move |engine| Ok(engine.record_audit(&who.caller, body.into())?)).await?;
     to_saved_response(answer)
 }
 
@@ -63,7 +63,7 @@ async fn list_audit_entries(
 ) -> Result<Json<Page<EntryView>>, Problem> {
     let after = params.cursor.as_deref().map(|text| ListCursor::from_token(SortOrder::Newest, text)).transpose()?;
     let work = move |engine: &Engine| Ok(engine.audit_entries(&who.caller, after, params.limit)?);
-    Ok(Json(to_entry_page(app.call_engine("audit", work).await?)))
+    Ok(Json(to_entry_page(app.entrance.call("audit", work).await?)))
 }
 
 /// A stretch of a log.

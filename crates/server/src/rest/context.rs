@@ -90,7 +90,7 @@ async fn build_context(
             Ok(ContextAnswer::Turn(Box::new(ContextView::new(context, messages))))
         }
     };
-    Ok(Json(app.call_engine("context", work).await?))
+    Ok(Json(app.entrance.call("context", work).await?))
 }
 
 async fn list_receipts(
@@ -100,7 +100,7 @@ async fn list_receipts(
 ) -> Result<Json<Page<ReceiptView>>, Problem> {
     let paging = Paging { after: params.cursor, limit: params.limit };
     let work = move |engine: &engine::Engine| Ok(engine.receipts(&who.caller, params.run.as_deref(), &paging)?);
-    Ok(Json(Page::from_stretch(app.call_engine("receipts", work).await?, |receipt| ReceiptView { receipt })))
+    Ok(Json(Page::from_stretch(app.entrance.call("receipts", work).await?, |receipt| ReceiptView { receipt })))
 }
 
 async fn show_receipt(
@@ -108,7 +108,7 @@ async fn show_receipt(
     who: AuthenticatedCaller,
     PathParam(id): PathParam<uuid::Uuid>,
 ) -> Result<Json<ReceiptView>, Problem> {
-    let receipt = app.call_engine("receipt", move |engine| Ok(engine.receipt(&who.caller, &id.to_string())?)).await?;
+    let receipt = app.entrance.call("receipt", move |engine| Ok(engine.receipt(&who.caller, &id.to_string())?)).await?;
     Ok(Json(ReceiptView { receipt }))
 }
 
@@ -117,7 +117,7 @@ async fn replay_receipt(
     who: AuthenticatedCaller,
     PathParam(id): PathParam<uuid::Uuid>,
 ) -> Result<Json<ReplayView>, Problem> {
-    let replay = app.call_engine("replay", move |engine| Ok(engine.replay(&who.caller, &id.to_string())?)).await?;
+    let replay = app.entrance.call("replay", move |engine| Ok(engine.replay(&who.caller, &id.to_string())?)).await?;
     Ok(Json(ReplayView { replay }))
 }
 
@@ -128,7 +128,7 @@ async fn blame_run(
 ) -> Result<Json<TouchesView>, Problem> {
     let work =
         move |engine: &engine::Engine| Ok((engine.blame(&who.caller, &run)?, engine.receipts_kept_since(&who.caller)?));
-    Ok(Json(to_touches_view(app.call_engine("blame", work).await?)))
+    Ok(Json(to_touches_view(app.entrance.call("blame", work).await?)))
 }
 
 async fn show_memory_reach(
@@ -138,7 +138,7 @@ async fn show_memory_reach(
 ) -> Result<Json<TouchesView>, Problem> {
     let work =
         move |engine: &engine::Engine| Ok((engine.reach(&who.caller, id)?, engine.receipts_kept_since(&who.caller)?));
-    Ok(Json(to_touches_view(app.call_engine("reach", work).await?)))
+    Ok(Json(to_touches_view(app.entrance.call("reach", work).await?)))
 }
 
 fn to_touches_view((usages, kept_since): (Vec<MemoryUsage>, Option<Timestamp>)) -> TouchesView {
@@ -146,6 +146,6 @@ fn to_touches_view((usages, kept_since): (Vec<MemoryUsage>, Option<Timestamp>)) 
 }
 
 async fn verify_log(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<VerifiedView>, Problem> {
-    let verified = app.call_engine("verify", move |engine| Ok(engine.verify(&who.caller)?)).await?;
+    let verified = app.entrance.call("verify", move |engine| Ok(engine.verify(&who.caller)?)).await?;
     Ok(Json(VerifiedView { verified }))
 }

@@ -64,7 +64,7 @@ async fn ingest_document(
     JsonBody(body): JsonBody<IngestBody>,
 ) -> Result<Json<IngestedView>, Problem> {
     let given = DocumentText::from(body);
-    let done = app.call_engine("ingest", move |engine| Ok(engine.ingest(&who.caller, &given)?)).await?;
+    let done = app.entrance.call("ingest", move |engine| Ok(engine.ingest(&who.caller, &given)?)).await?;
     Ok(Json(done.into()))
 }
 
@@ -73,7 +73,7 @@ async fn publish_document(
     who: AuthenticatedCaller,
     JsonBody(body): JsonBody<PublishBody>,
 ) -> Result<Json<IngestedView>, Problem> {
-    let done = app.call_engine("publish", move |engine| Ok(engine.publish(&who.caller, &body.path)?)).await?;
+    let done = app.entrance.call("publish", move |engine| Ok(engine.publish(&who.caller, &body.path)?)).await?;
     Ok(Json(done.into()))
 }
 
@@ -83,7 +83,8 @@ async fn remove_document(
     QueryParams(params): QueryParams<RemoveParams>,
 ) -> Result<Json<RemovedView>, Problem> {
     let removed = app
-        .call_engine("remove_document", move |engine| Ok(engine.remove_document(&who.caller, &params.path)?))
+        .entrance
+        .call("remove_document", move |engine| Ok(engine.remove_document(&who.caller, &params.path)?))
         .await?;
     Ok(Json(removed.into()))
 }
@@ -94,7 +95,7 @@ async fn list_documents(
     QueryParams(params): QueryParams<DocumentParams>,
 ) -> Result<Json<Page<DocumentView>>, Problem> {
     let paging = Paging { after: params.cursor, limit: params.limit };
-    let documents = app.call_engine("documents", move |engine| Ok(engine.documents(&who.caller, &paging)?)).await?;
+    let documents = app.entrance.call("documents", move |engine| Ok(engine.documents(&who.caller, &paging)?)).await?;
     Ok(Json(Page::from_stretch(documents, |document| DocumentView { document })))
 }
 
@@ -105,7 +106,7 @@ async fn search_documents(
 ) -> Result<Json<Page<HitView>>, Problem> {
     let work =
         move |engine: &Engine| Ok(engine.search_knowledge(&who.caller, &body.query, &body.categories, body.limit)?);
-    let hits = app.call_engine("search_knowledge", work).await?;
+    let hits = app.entrance.call("search_knowledge", work).await?;
     let view = |hit: engine::recall::ranking::Hit| HitView {
         score: hit.score,
         parts: hit.parts,
@@ -115,6 +116,6 @@ async fn search_documents(
 }
 
 async fn list_skills(State(app): State<App>, _: AuthenticatedCaller) -> Result<Json<Page<SkillBody>>, Problem> {
-    let shelved = app.call_engine("skills", |engine| Ok(engine.skills())).await?;
+    let shelved = app.entrance.call("skills", |engine| Ok(engine.skills())).await?;
     Ok(Json(Page::from_items(shelved.skills.into_iter().map(SkillBody::from).collect())))
 }

@@ -76,11 +76,11 @@ async fn remember_turns(
         let answers = engine.remember_turns(&who.caller, &session, &turns)?;
         Ok(TurnsView::new(session, &answers))
     };
-    Ok(Json(app.call_engine("remember_turns", work).await?))
+    Ok(Json(app.entrance.call("remember_turns", work).await?))
 }
 
 async fn list_sessions(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<SessionView>>, Problem> {
-    let sessions = app.call_engine("sessions", move |engine| Ok(engine.sessions(&who.caller)?)).await?;
+    let sessions = app.entrance.call("sessions", move |engine| Ok(engine.sessions(&who.caller)?)).await?;
     Ok(Json(Page::from_items(sessions.into_iter().map(SessionView::from).collect())))
 }
 
@@ -90,7 +90,7 @@ async fn diagnose_session(
     PathParam(session): PathParam<String>,
 ) -> Result<Json<SessionReportView>, Problem> {
     let work = move |engine: &Engine| Ok(engine.diagnose_session(&who.caller, &session)?);
-    Ok(Json(SessionReportView { report: app.call_engine("diagnose_session", work).await? }))
+    Ok(Json(SessionReportView { report: app.entrance.call("diagnose_session", work).await? }))
 }
 
 async fn recall_from_sources(
@@ -99,5 +99,5 @@ async fn recall_from_sources(
     JsonBody(body): JsonBody<RecallBody>,
 ) -> Result<Json<RecalledView>, Problem> {
     let work = move |engine: &Engine| Ok(engine.search_my_memories(&who.caller, &body.into())?);
-    Ok(Json(RecalledView { recalled: app.call_engine("recall", work).await? }))
+    Ok(Json(RecalledView { recalled: app.entrance.call("recall", work).await? }))
 }

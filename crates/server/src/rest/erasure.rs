@@ -68,7 +68,7 @@ async fn erase_subject(
     let work = move |engine: &Engine| {
         Ok(engine.erase(&who.caller, &body.to_erase_target(), body.reason.clone(), body.may_return)?)
     };
-    let certificate = app.call_engine("erase", work).await?;
+    let certificate = app.entrance.call("erase", work).await?;
     // A tenant's keys end with it.
     app.authenticator.invalidate_keys();
     Ok((StatusCode::CREATED, Json(CertificateView { certificate })))
@@ -78,7 +78,7 @@ async fn list_certificates(
     State(app): State<App>,
     who: AuthenticatedCaller,
 ) -> Result<Json<Page<CertificateView>>, Problem> {
-    let found = app.call_engine("certificates", move |engine| Ok(engine.certificates(&who.caller)?)).await?;
+    let found = app.entrance.call("certificates", move |engine| Ok(engine.certificates(&who.caller)?)).await?;
     Ok(Json(Page::from_items(found.into_iter().map(|certificate| CertificateView { certificate }).collect())))
 }
 
@@ -88,7 +88,7 @@ async fn show_certificate(
     PathParam(id): PathParam<uuid::Uuid>,
 ) -> Result<Json<CertificateView>, Problem> {
     let work = move |engine: &Engine| Ok(engine.certificate(&who.caller, &id.to_string())?);
-    Ok(Json(CertificateView { certificate: app.call_engine("certificate", work).await? }))
+    Ok(Json(CertificateView { certificate: app.entrance.call("certificate", work).await? }))
 }
 
 async fn check_certificate(
@@ -100,7 +100,7 @@ async fn check_certificate(
         let certificate = engine.certificate(&who.caller, &id.to_string())?;
         Ok(engine.verify_certificate(&who.caller, &certificate)?)
     };
-    Ok(Json(CheckedView { verified: app.call_engine("check_certificate", work).await? }))
+    Ok(Json(CheckedView { verified: app.entrance.call("check_certificate", work).await? }))
 }
 
 async fn check_kept_certificate(
@@ -109,11 +109,11 @@ async fn check_kept_certificate(
     JsonBody(body): JsonBody<CertificateView>,
 ) -> Result<Json<CheckedView>, Problem> {
     let work = move |engine: &Engine| Ok(engine.verify_certificate(&who.caller, &body.certificate)?);
-    Ok(Json(CheckedView { verified: app.call_engine("check_certificate", work).await? }))
+    Ok(Json(CheckedView { verified: app.entrance.call("check_certificate", work).await? }))
 }
 
 async fn list_bans(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<BanView>>, Problem> {
-    let found = app.call_engine("bans", move |engine| Ok(engine.bans(&who.caller)?)).await?;
+    let found = app.entrance.call("bans", move |engine| Ok(engine.bans(&who.caller)?)).await?;
     Ok(Json(Page::from_items(found.into_iter().map(|ban| BanView { ban }).collect())))
 }
 
@@ -122,7 +122,7 @@ async fn lift_ban(
     who: AuthenticatedCaller,
     PathParam(digest): PathParam<String>,
 ) -> Result<Json<BanView>, Problem> {
-    let ban = app.call_engine("lift_ban", move |engine| Ok(engine.lift_ban(&who.caller, &digest)?)).await?;
+    let ban = app.entrance.call("lift_ban", move |engine| Ok(engine.lift_ban(&who.caller, &digest)?)).await?;
     Ok(Json(BanView { ban }))
 }
 

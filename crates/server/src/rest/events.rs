@@ -69,12 +69,12 @@ async fn list_events(
     asked: Option<u64>,
     params: EventParams,
 ) -> Result<Json<EventsView>, Problem> {
-    let limits = &app.engine.settings.limits;
+    let limits = &app.entrance.engine().settings.limits;
     let limit = params.limit.unwrap_or(limits.list_default.min(limits.list_max));
     let after = asked.unwrap_or(0);
     let wanted = move |event: &Event| matches_names(&params.name, event);
     let (items, next_after) =
-        app.call_engine("events", move |engine| Ok(engine.events(&who.caller, after, limit, wanted)?)).await?;
+        app.entrance.call("events", move |engine| Ok(engine.events(&who.caller, after, limit, wanted)?)).await?;
     Ok(Json(EventsView { items, next_after }))
 }
 
@@ -100,10 +100,11 @@ async fn stream_events(
     // The key was looked up before: what changed since counts as news.
     era.mark_changed();
     let follower = app
-        .call_engine("stream", move |engine| {
+        .entrance
+        .call("stream", move |engine| {
             let witness = engine.event_visibility(&who.caller)?;
             let tail = event_reader::reader_for_tenant(&starting, who.caller.tenant)?;
-            let end = engine.backend.last_event_seq(who.caller.tenant).map_err(engine::model::error::Error::from)?;
+            let end = engine.event_feed().last_event_seq(who.caller.tenant)?;
             let after = asked.map_or(end, |after| after.min(end));
             let asked = (Instant::now(), *era.borrow());
             Ok(EventFollower {
@@ -283,15 +284,15 @@ impl EventFollower {
     }
 
     async fn read_batch(&self) -> Result<EventBatch, Problem> {
-        let (app, tenant, after) = (self.app.clone(), self.who.caller.tenant, self.after);
-        self.app.call_engine("events", move |_| event_reader::read_batch(&app, tenant, after)).await
+        let (tenant, after) = (self.who.caller.tenant, self.after);
+        self.app.entrance.call("events", move |engine| event_reader::read_batch(engine, tenant, after)).await
     }
 
     /// Asks again who this is: keys end, grants go. Else says why the stream ends.
     async fn verify_again(&mut self) -> Result<(), &'static str> {
         let era = *self.key_generation.borrow_and_update();
         let (app, proof) = (self.app.clone(), self.who.proof.clone());
-        let again = self.app.call_engine_unqueued("authenticate", move |engine| {
+        let again = self.app.entrance.call_unqueued("authenticate", move |engine| {
             let who = app.authenticator.identify_caller(&app, &proof)?;
             Ok(engine.event_visibility(&who.caller)?)
         });

@@ -66,7 +66,7 @@ async fn redact_memory(
 ) -> Result<Json<RedactedView>, Problem> {
     let redaction =
         RedactionRequest { memory, versions: body.versions, reason: body.reason, may_return: body.may_return };
-    match app.call_engine("redact", move |engine| Ok(engine.redact(&who.caller, &redaction)?)).await? {
+    match app.entrance.call("redact", move |engine| Ok(engine.redact(&who.caller, &redaction)?)).await? {
         RedactionOutcome::Done(done) => Ok(Json(RedactedView {
             memory: SavedView::from_memory(&done.memory, "redacted"),
             versions: done.versions,
@@ -84,7 +84,7 @@ async fn roll_back_memory(
     JsonBody(body): JsonBody<RollbackBody>,
 ) -> Result<Json<RolledBackView>, Problem> {
     let work = move |engine: &Engine| Ok(engine.rollback(&who.caller, memory, body.restore, body.reason.as_deref())?);
-    match app.call_engine("rollback", work).await? {
+    match app.entrance.call("rollback", work).await? {
         RollbackOutcome::Done(done) => Ok(Json(RolledBackView {
             memory: SavedView::from_memory(&done.memory, "rolled_back"),
             restored: saved_views(&done.restored, "restored"),
@@ -102,7 +102,7 @@ async fn quarantine_memory(
 ) -> Result<Json<QuarantinedView>, Problem> {
     let work =
         move |engine: &Engine| Ok(engine.quarantine(&who.caller, memory, body.derived, body.reason.as_deref())?);
-    to_quarantined_view(app.call_engine("quarantine", work).await?, "quarantined")
+    to_quarantined_view(app.entrance.call("quarantine", work).await?, "quarantined")
 }
 
 async fn release_memory(
@@ -112,7 +112,7 @@ async fn release_memory(
     JsonBody(body): JsonBody<QuarantineBody>,
 ) -> Result<Json<QuarantinedView>, Problem> {
     let work = move |engine: &Engine| Ok(engine.release(&who.caller, memory, body.reason.as_deref())?);
-    to_quarantined_view(app.call_engine("release", work).await?, "released")
+    to_quarantined_view(app.entrance.call("release", work).await?, "released")
 }
 
 fn to_quarantined_view(quarantined: QuarantineOutcome, outcome: &str) -> Result<Json<QuarantinedView>, Problem> {
@@ -129,7 +129,7 @@ async fn show_lineage(
     who: AuthenticatedCaller,
     PathParam(id): MemoryIdParam,
 ) -> Result<Json<LineageView>, Problem> {
-    let lineage = app.call_engine("lineage", move |engine| Ok(engine.lineage(&who.caller, id)?)).await?;
+    let lineage = app.entrance.call("lineage", move |engine| Ok(engine.lineage(&who.caller, id)?)).await?;
     let brief = |memories: Vec<Memory>| memories.into_iter().map(MemoryView::without_content).collect();
     Ok(Json(LineageView { sources: brief(lineage.sources), derived: brief(lineage.derived) }))
 }

@@ -52,8 +52,8 @@ async fn healthz() -> &'static str {
 }
 
 async fn readyz(State(app): State<App>) -> Result<Json<Value>, Problem> {
-    let ready = app.call_engine("ready", |engine| {
-        let health = engine.backend.health().map_err(Error::from)?;
+    let ready = app.entrance.call("ready", |engine| {
+        let health = engine.database().health().map_err(Error::from)?;
         Ok(json!({
             "status": "ready", "database": health.backend, "migration": health.migration, "vectors": health.vectors,
             "model": engine.embedder.model(),
@@ -74,13 +74,13 @@ async fn show_metrics(
             return Err(Problem::forbidden("policy.admins_only", "only an admin may do this"));
         }
     }
-    let health = app.call_engine("ready", |engine| Ok(engine.backend.health().map_err(Error::from)?)).await?;
+    let health = app.entrance.call("ready", |engine| Ok(engine.database().health().map_err(Error::from)?)).await?;
     let gauges = Gauges {
-        queue_depth: app.queue_depth(),
-        running: app.running_count(),
+        queue_depth: app.entrance.queue_depth(),
+        running: app.entrance.running_count(),
         memories: health.memories,
         bytes: health.bytes,
-        findings: app.engine.known.scan_counters.counts(),
+        findings: app.entrance.engine().scan_counters().counts(),
     };
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.render_page(&gauges)).into_response())
 }

@@ -45,7 +45,7 @@ pub(super) fn key_endpoints() -> Vec<Endpoint> {
 }
 
 async fn list_keys(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<KeyView>>, Problem> {
-    let keys = app.call_engine("keys", move |engine| Ok(engine.keys(&who.caller)?)).await?;
+    let keys = app.entrance.call("keys", move |engine| Ok(engine.keys(&who.caller)?)).await?;
     Ok(Json(Page::from_items(keys.into_iter().map(KeyView::from).collect())))
 }
 
@@ -56,7 +56,7 @@ async fn create_key(
 ) -> Result<(StatusCode, Json<IssuedView>), Problem> {
     let random = random_key_bytes()?;
     let issued =
-        app.call_engine("create_key", move |engine| Ok(engine.create_key(&who.caller, body.into(), random)?)).await?;
+        app.entrance.call("create_key", move |engine| Ok(engine.create_key(&who.caller, body.into(), random)?)).await?;
     Ok((StatusCode::CREATED, Json(issued.into())))
 }
 
@@ -69,7 +69,7 @@ async fn rotate_key(
     let random = random_key_bytes()?;
     let overlap = SignedDuration::from_secs(body.overlap_seconds.unwrap_or(0) as i64);
     let work = move |engine: &engine::Engine| Ok(engine.rotate_key(&who.caller, &id.to_string(), overlap, random)?);
-    let issued = app.call_engine("rotate_key", work).await?;
+    let issued = app.entrance.call("rotate_key", work).await?;
     app.authenticator.invalidate_keys();
     Ok((StatusCode::CREATED, Json(issued.into())))
 }
@@ -79,7 +79,8 @@ async fn revoke_key(
     who: AuthenticatedCaller,
     PathParam(id): PathParam<uuid::Uuid>,
 ) -> Result<Json<KeyView>, Problem> {
-    let key = app.call_engine("revoke_key", move |engine| Ok(engine.revoke_key(&who.caller, &id.to_string())?)).await?;
+    let key =
+        app.entrance.call("revoke_key", move |engine| Ok(engine.revoke_key(&who.caller, &id.to_string())?)).await?;
     app.authenticator.invalidate_keys();
     Ok(Json(key.into()))
 }

@@ -64,7 +64,7 @@ async fn propose_profile(
     JsonBody(body): JsonBody<ProfileBody>,
 ) -> Result<(StatusCode, Json<ProposedView>), Problem> {
     let work = move |engine: &Engine| Ok(engine.propose_profile(&who.caller, body.into())?);
-    to_proposed_response(app.call_engine("propose_profile", work).await?)
+    to_proposed_response(app.entrance.call("propose_profile", work).await?)
 }
 
 async fn compact_memories(
@@ -74,7 +74,7 @@ async fn compact_memories(
 ) -> Result<Json<GroupsView>, Problem> {
     let propose = body.create_proposals;
     let work = move |engine: &Engine| Ok(engine.compact(&who.caller, body.store.as_deref(), propose)?);
-    Ok(Json(GroupsView::new(app.call_engine("compact", work).await?, propose)))
+    Ok(Json(GroupsView::new(app.entrance.call("compact", work).await?, propose)))
 }
 
 async fn dedup_procedures(
@@ -84,7 +84,7 @@ async fn dedup_procedures(
 ) -> Result<Json<GroupsView>, Problem> {
     let propose = body.create_proposals;
     let work = move |engine: &Engine| Ok(engine.dedup(&who.caller, body.store.as_deref(), propose)?);
-    Ok(Json(GroupsView::new(app.call_engine("dedup", work).await?, propose)))
+    Ok(Json(GroupsView::new(app.entrance.call("dedup", work).await?, propose)))
 }
 
 async fn layer_context(
@@ -93,5 +93,5 @@ async fn layer_context(
     JsonBody(body): JsonBody<PlanBody>,
 ) -> Result<Json<LayerContextView>, Problem> {
     let work = move |engine: &Engine| Ok(engine.layer_context(&who.caller, &body.goal)?);
-    Ok(Json(app.call_engine("layer_context", work).await?.into()))
+    Ok(Json(app.entrance.call("layer_context", work).await?.into()))
 }

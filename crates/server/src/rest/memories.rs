@@ -92,11 +92,11 @@ async fn save_draft(
             |_| Problem::new(StatusCode::PRECONDITION_FAILED, "conflict.nothing_there", "nothing stands at this path");
         let caller = who.caller.clone();
         let read = move |engine: &Engine| engine.locate(&caller, &reference).map_err(nothing);
-        let current = Box::pin(app.call_engine("read", read)).await?;
+        let current = Box::pin(app.entrance.call("read", read)).await?;
         conditions.check_if_match(&current)?;
         draft.expected_sha256 = Some(current.sha256);
     }
-    match app.remember(who.caller, draft).await? {
+    match app.entrance.remember(who.caller, draft).await? {
         Remembered::Saved(saved) => Ok(saved),
         Remembered::Refused(refusal) => Err(refusal.into()),
     }
@@ -118,7 +118,8 @@ async fn list_memories(
     let view = if params.content { MemoryView::with_content } else { MemoryView::without_content };
     // A summary may be all there is to read.
     let listing = app
-        .call_engine("list", move |engine| {
+        .entrance
+        .call("list", move |engine| {
             Ok(engine.read_list(&who.caller, params.to_filter(), order, after, params.limit)?)
         })
         .await?;
@@ -152,7 +153,7 @@ async fn read_memory(
         Some(at) => Ok(engine.read_as_of(&who.caller, &reference, at)?),
         None => Ok(engine.read(&who.caller, &reference)?),
     };
-    let memory = app.call_engine("read", work).await?;
+    let memory = app.entrance.call("read", work).await?;
     telemetry::record_memory(&memory);
     let version = memory.version;
     if conditions.is_not_modified(version) {
@@ -202,7 +203,8 @@ async fn patch_memory(
 ) -> Result<Response, Problem> {
     let in_headers = conditions.if_match.is_some();
     let patched = app
-        .call_engine("patch", move |engine| {
+        .entrance
+        .call("patch", move |engine| {
             let expected_sha256 = match (body.expected_sha256, in_headers) {
                 (Some(_), true) => {
                     return Err(Problem::bad_request(
@@ -250,7 +252,7 @@ async fn show_history(
 ) -> Result<Json<Page<VersionView>>, Problem> {
     let below = params.below.and_then(|number| u32::try_from(number).ok());
     let work = move |engine: &Engine| Ok(engine.history(&who.caller, &MemoryReference::Id(id), below, params.limit)?);
-    let versions = app.call_engine("history", work).await?;
+    let versions = app.entrance.call("history", work).await?;
     Ok(Json(Page::from_items(versions.into_iter().map(VersionView::from).collect())))
 }
 
@@ -266,7 +268,7 @@ async fn show_version(
     who: AuthenticatedCaller,
     PathParam(id): PathParam<VersionId>,
 ) -> Result<Response, Problem> {
-    let version = app.call_engine("version", move |engine| Ok(engine.version(&who.caller, id)?)).await?;
+    let version = app.entrance.call("version", move |engine| Ok(engine.version(&who.caller, id)?)).await?;
     Ok(json_with_etag(StatusCode::OK, version.id, VersionView::from(version)).into_response())
 }
 

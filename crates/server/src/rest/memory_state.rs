@@ -52,7 +52,8 @@ async fn forget_memory(
     QueryParams(params): QueryParams<ForgetParams>,
 ) -> Result<Response, Problem> {
     let forgotten = app
-        .call_engine("forget", move |engine| {
+        .entrance
+        .call("forget", move |engine| {
             let mut how =
                 ForgetOptions { reason: params.reason, may_return: params.may_return, expected_version: None };
             if conditions.if_match.is_some() {
@@ -74,7 +75,7 @@ async fn pin_memory(
     JsonBody(body): JsonBody<PinBody>,
 ) -> Result<Response, Problem> {
     let work = move |engine: &Engine| memory_or_refusal(engine.pin(&who.caller, memory, body.always_inject)?);
-    Ok(changed_response(&*app.call_engine("pin", work).await?, "updated"))
+    Ok(changed_response(&*app.entrance.call("pin", work).await?, "updated"))
 }
 
 async fn set_verify_by(
@@ -85,7 +86,7 @@ async fn set_verify_by(
 ) -> Result<Response, Problem> {
     let work =
         move |engine: &Engine| memory_or_refusal(engine.verify_by(&who.caller, memory, body.until, body.reason)?);
-    Ok(changed_response(&*app.call_engine("verify_by", work).await?, "confirmed"))
+    Ok(changed_response(&*app.entrance.call("verify_by", work).await?, "confirmed"))
 }
 
 fn changed_response(memory: &Memory, outcome: &str) -> Response {

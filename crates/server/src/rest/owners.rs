@@ -29,7 +29,7 @@ pub(super) fn owner_endpoints() -> Vec<Endpoint> {
 }
 
 async fn list_owners(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<OwnersView>>, Problem> {
-    let tables = app.call_engine("owners", move |engine| Ok(engine.owners(&who.caller)?)).await?;
+    let tables = app.entrance.call("owners", move |engine| Ok(engine.owners(&who.caller)?)).await?;
     Ok(Json(Page::from_items(tables.into_iter().map(OwnersView::from).collect())))
 }
 
@@ -41,7 +41,7 @@ async fn set_owners(
 ) -> Result<Json<OwnersView>, Problem> {
     let rules = body.rules.into_iter().map(Into::into).collect();
     let work = move |engine: &Engine| Ok(engine.set_owners(&who.caller, &slug, rules)?);
-    Ok(Json(app.call_engine("set_owners", work).await?.into()))
+    Ok(Json(app.entrance.call("set_owners", work).await?.into()))
 }
 
 fn owners_example() -> Value {

@@ -40,7 +40,7 @@ pub(super) fn pipeline_endpoints() -> Vec<Endpoint> {
 }
 
 async fn list_opt_ins(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<OptInView>>, Problem> {
-    let opt_ins = app.call_engine("pipelines", move |engine| Ok(engine.opt_ins(&who.caller, None)?)).await?;
+    let opt_ins = app.entrance.call("pipelines", move |engine| Ok(engine.opt_ins(&who.caller, None)?)).await?;
     Ok(Json(Page::from_items(opt_ins.into_iter().map(OptInView::from).collect())))
 }
 
@@ -63,7 +63,7 @@ async fn set_opt_in(
         };
         Ok(engine.set_opt_in(&who.caller, opt_in)?)
     };
-    Ok(Json(app.call_engine("set_opt_in", work).await?.into()))
+    Ok(Json(app.entrance.call("set_opt_in", work).await?.into()))
 }
 
 async fn delete_pipeline(
@@ -72,7 +72,7 @@ async fn delete_pipeline(
     PathParam(pipeline): PathParam<String>,
 ) -> Result<Json<ErasedView>, Problem> {
     let erased =
-        app.call_engine("delete_pipeline", move |engine| Ok(engine.delete_pipeline(&who.caller, &pipeline)?)).await?;
+        app.entrance.call("delete_pipeline", move |engine| Ok(engine.delete_pipeline(&who.caller, &pipeline)?)).await?;
     Ok(Json(ErasedView { erased }))
 }
 

@@ -57,7 +57,8 @@ async fn show_record(
     who: AuthenticatedCaller,
     PathParam(id): MemoryIdParam,
 ) -> Result<Json<MemoryView>, Problem> {
-    let memory = app.call_engine("read", move |engine| Ok(engine.read(&who.caller, &MemoryReference::Id(id))?)).await?;
+    let memory =
+        app.entrance.call("read", move |engine| Ok(engine.read(&who.caller, &MemoryReference::Id(id))?)).await?;
     Ok(Json(MemoryView::with_content(memory)))
 }
 
@@ -74,6 +75,6 @@ async fn search_records(
         ranker: Some(Ranker::Layered),
         ..SearchQuery::default()
     };
-    let answer = app.call_engine("search", move |engine| Ok(engine.search(&who.caller, &query)?)).await?;
+    let answer = app.entrance.call("search", move |engine| Ok(engine.search(&who.caller, &query)?)).await?;
     Ok(Json(answer.into()))
 }

@@ -87,7 +87,7 @@ async fn list_reviews(
     let after = params.cursor.as_deref().map(QueuePage::mark_from_token).transpose()?;
     let filter =
         QueueFilter { state: params.state, action: params.action, store: params.store, after, limit: params.limit };
-    let queue = app.call_engine("reviews", move |engine| Ok(engine.reviews(&who.caller, &filter)?)).await?;
+    let queue = app.entrance.call("reviews", move |engine| Ok(engine.reviews(&who.caller, &filter)?)).await?;
     let next_cursor = queue.next_token();
     Ok(Json(Page { items: queue.reviews.into_iter().map(|review| ReviewBrief { review }).collect(), next_cursor }))
 }
@@ -97,7 +97,9 @@ async fn propose_promotion(
     who: AuthenticatedCaller,
     JsonBody(body): JsonBody<ProposeBody>,
 ) -> Result<(StatusCode, Json<ProposedView>), Problem> {
-    to_proposed_response(app.call_engine("propose", move |engine| Ok(engine.propose(&who.caller, body.into())?)).await?)
+    to_proposed_response(
+        app.entrance.call("propose", move |engine| Ok(engine.propose(&who.caller, body.into())?)).await?,
+    )
 }
 
 async fn propose_forget(
@@ -108,7 +110,7 @@ async fn propose_forget(
     let work = move |engine: &Engine| {
         Ok(engine.propose_forget(&who.caller, &engine::MemoryReference::Id(body.memory), body.rationale)?)
     };
-    to_proposed_response(app.call_engine("propose_forget", work).await?)
+    to_proposed_response(app.entrance.call("propose_forget", work).await?)
 }
 
 pub(super) fn to_proposed_response(proposed: ProposalOutcome) -> Result<(StatusCode, Json<ProposedView>), Problem> {
@@ -133,7 +135,7 @@ async fn decide_all(
         };
         Ok(engine.decide_all(&who.caller, &ids, body.approve, body.comment.as_deref())?)
     };
-    Ok(Json(app.call_engine("decide_all", work).await?.into()))
+    Ok(Json(app.entrance.call("decide_all", work).await?.into()))
 }
 
 async fn show_review(
@@ -146,7 +148,7 @@ async fn show_review(
         let impact = engine.review_impact(&who.caller, &view)?;
         Ok(ReviewDetail::new(view, impact))
     };
-    Ok(Json(app.call_engine("review", work).await?))
+    Ok(Json(app.entrance.call("review", work).await?))
 }
 
 async fn approve_review(
@@ -158,7 +160,7 @@ async fn approve_review(
     let work = move |engine: &Engine| {
         to_decided_view(engine.approve(&who.caller, &id.to_string(), body.comment.as_deref())?)
     };
-    Ok(Json(app.call_engine("approve", work).await?))
+    Ok(Json(app.entrance.call("approve", work).await?))
 }
 
 async fn reject_review(
@@ -169,7 +171,7 @@ async fn reject_review(
 ) -> Result<Json<DecidedView>, Problem> {
     let work =
         move |engine: &Engine| to_decided_view(engine.reject(&who.caller, &id.to_string(), body.comment.as_deref())?);
-    Ok(Json(app.call_engine("reject", work).await?))
+    Ok(Json(app.entrance.call("reject", work).await?))
 }
 
 async fn request_changes(
@@ -180,7 +182,7 @@ async fn request_changes(
 ) -> Result<Json<DecidedView>, Problem> {
     let work =
         move |engine: &Engine| to_decided_view(engine.request_changes(&who.caller, &id.to_string(), &body.comment)?);
-    Ok(Json(app.call_engine("request_changes", work).await?))
+    Ok(Json(app.entrance.call("request_changes", work).await?))
 }
 
 fn to_decided_view(decided: DecisionOutcome) -> Result<DecidedView, Problem> {

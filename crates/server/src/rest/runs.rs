@@ -48,7 +48,7 @@ async fn list_runs(
 ) -> Result<Json<Page<RunView>>, Problem> {
     let paging = Paging { after: params.cursor, limit: params.limit };
     let work = move |engine: &Engine| Ok(engine.runs(&who.caller, params.open, &paging)?);
-    Ok(Json(Page::from_stretch(app.call_engine("runs", work).await?, |run| RunView { run })))
+    Ok(Json(Page::from_stretch(app.entrance.call("runs", work).await?, |run| RunView { run })))
 }
 
 async fn open_run(
@@ -57,7 +57,7 @@ async fn open_run(
     JsonBody(body): JsonBody<OpenRunBody>,
 ) -> Result<(StatusCode, Json<RunView>), Problem> {
     let work = move |engine: &Engine| Ok(engine.open_run(&who.caller, body.id, body.goal, body.workflow)?);
-    Ok((StatusCode::CREATED, Json(RunView { run: app.call_engine("open_run", work).await? })))
+    Ok((StatusCode::CREATED, Json(RunView { run: app.entrance.call("open_run", work).await? })))
 }
 
 async fn close_run(
@@ -67,7 +67,7 @@ async fn close_run(
     JsonBody(body): JsonBody<CloseRunBody>,
 ) -> Result<Json<ClosedView>, Problem> {
     let closing = body.into_closing(run);
-    match app.call_engine("close_run", move |engine| Ok(engine.close_run(&who.caller, &closing)?)).await? {
+    match app.entrance.call("close_run", move |engine| Ok(engine.close_run(&who.caller, &closing)?)).await? {
         CloseRunOutcome::Done(closed) => Ok(Json((*closed).into())),
         CloseRunOutcome::Refused(refusal) => Err(refusal.into()),
     }

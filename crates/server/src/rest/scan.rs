@@ -64,7 +64,8 @@ async fn scan_text(
         ScanVerdict::Blocked => "blocked",
     };
     let scanned = app
-        .call_engine("scan", move |engine| {
+        .entrance
+        .call("scan", move |engine| {
             let findings = engine.scan(&who.caller, &body.text)?;
             Ok(ScannedView {
                 verdict: word(safety::decide_verdict(&findings, Strictness::Strict)),
@@ -83,7 +84,7 @@ async fn scan_all(
 ) -> Result<Json<RescannedView>, Problem> {
     let after = body.cursor.as_deref().map(|word| ListCursor::from_token(RESCAN_ORDER, word)).transpose()?;
     let rescanned =
-        app.call_engine("scan_all", move |engine| Ok(engine.rescan(&who.caller, after, body.propose)?)).await?;
+        app.entrance.call("scan_all", move |engine| Ok(engine.rescan(&who.caller, after, body.propose)?)).await?;
     Ok(Json(rescanned.into()))
 }
 
@@ -96,11 +97,11 @@ async fn allow_value(
         let (what, expires_at) = (body.to_allow_target()?, body.expires_at);
         Ok(engine.allow(&who.caller, &what, &body.reason, expires_at)?)
     };
-    Ok((StatusCode::CREATED, Json(AllowedView { allowed: app.call_engine("allow", work).await? })))
+    Ok((StatusCode::CREATED, Json(AllowedView { allowed: app.entrance.call("allow", work).await? })))
 }
 
 async fn list_allowed(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<AllowedView>>, Problem> {
-    let found = app.call_engine("allowed", move |engine| Ok(engine.allowed_values(&who.caller)?)).await?;
+    let found = app.entrance.call("allowed", move |engine| Ok(engine.allowed_values(&who.caller)?)).await?;
     Ok(Json(Page::from_items(found.into_iter().map(|allowed| AllowedView { allowed }).collect())))
 }
 
@@ -109,6 +110,6 @@ async fn disallow_value(
     who: AuthenticatedCaller,
     PathParam(digest): PathParam<String>,
 ) -> Result<Json<AllowedView>, Problem> {
-    let allowed = app.call_engine("disallow", move |engine| Ok(engine.disallow(&who.caller, &digest)?)).await?;
+    let allowed = app.entrance.call("disallow", move |engine| Ok(engine.disallow(&who.caller, &digest)?)).await?;
     Ok(Json(AllowedView { allowed }))
 }

@@ -39,7 +39,7 @@ async fn search_memories(
     JsonBody(body): JsonBody<SearchBody>,
 ) -> Result<Json<FoundView>, Problem> {
     let work = move |engine: &Engine| Ok(engine.search(&who.caller, &body.into_query(engine, &who.caller)?)?);
-    let answer = app.call_engine("search", work).await?;
+    let answer = app.entrance.call("search", work).await?;
     telemetry::record_hit_count(answer.hits.len());
     Ok(Json(answer.into()))
 }
@@ -53,5 +53,5 @@ async fn diagnose_memory(
     let memory = body.explain.ok_or_else(missing)?;
     let work =
         move |engine: &Engine| Ok(engine.diagnose(&who.caller, &body.into_query(engine, &who.caller)?, memory)?);
-    Ok(Json(DiagnosisView { diagnosis: app.call_engine("diagnose", work).await? }))
+    Ok(Json(DiagnosisView { diagnosis: app.entrance.call("diagnose", work).await? }))
 }

@@ -40,7 +40,7 @@ pub(super) fn store_endpoints() -> Vec<Endpoint> {
 }
 
 async fn list_stores(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<StoreView>>, Problem> {
-    let stores = app.call_engine("stores", move |engine| Ok(engine.stores(&who.caller)?)).await?;
+    let stores = app.entrance.call("stores", move |engine| Ok(engine.stores(&who.caller)?)).await?;
     Ok(Json(Page::from_items(stores.into_iter().map(StoreView::from).collect())))
 }
 
@@ -50,7 +50,7 @@ async fn create_store(
     JsonBody(body): JsonBody<StoreBody>,
 ) -> Result<(StatusCode, Json<StoreView>), Problem> {
     let work = move |engine: &engine::Engine| Ok(engine.create_store(&who.caller, body.into())?);
-    let store = app.call_engine("create_store", work).await?;
+    let store = app.entrance.call("create_store", work).await?;
     Ok((StatusCode::CREATED, Json(store.into())))
 }
 
@@ -59,7 +59,7 @@ async fn archive_store(
     who: AuthenticatedCaller,
     PathParam(slug): PathParam<String>,
 ) -> Result<Json<StoreView>, Problem> {
-    let store = app.call_engine("archive_store", move |engine| Ok(engine.archive_store(&who.caller, &slug)?)).await?;
+    let store = app.entrance.call("archive_store", move |engine| Ok(engine.archive_store(&who.caller, &slug)?)).await?;
     Ok(Json(store.into()))
 }
 

@@ -6,8 +6,7 @@ use axum::http::{Method, StatusCode};
 use engine::TenantStatus;
 use engine::admin::keys::NewKey;
 use engine::model::caller::Caller;
-use engine::model::key::KeyRights;
-use engine::model::key::Settable;
+use engine::model::key::{KeyRights, Settable};
 use engine::model::vocabulary::Role;
 use serde_json::{Value, json};
 
@@ -39,7 +38,7 @@ pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
 }
 
 async fn list_tenants(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<TenantView>>, Problem> {
-    let tenants = app.call_engine("tenants", move |engine| Ok(engine.tenants()?)).await?;
+    let tenants = app.entrance.call("tenants", move |engine| Ok(engine.tenants()?)).await?;
     let own = |standing: &TenantStatus| who.operator || standing.tenant.id == who.caller.tenant;
     Ok(Json(Page::from_items(tenants.into_iter().filter(own).map(TenantView::from).collect())))
 }
@@ -54,7 +53,8 @@ async fn create_tenant(
     }
     let random = random_key_bytes()?;
     let made = app
-        .call_engine("create_tenant", move |engine| {
+        .entrance
+        .call("create_tenant", move |engine| {
             let tenant = engine.create_tenant(&body.slug)?;
             // It can make keys that may set anything; so it may do so itself.
             let rights = KeyRights { may_set: Settable::ALL.to_vec(), ..KeyRights::for_role(Role::Admin) };

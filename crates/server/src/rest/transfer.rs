@@ -63,7 +63,7 @@ async fn stream_export(
         false => (ExportLayout::Document, "application/json"),
     };
     let work = move |engine: &Engine, outlet: &PieceSender| write_export(engine, &who, layout, &params.store, outlet);
-    let mut pieces = app.stream_from_engine("export", work).await?;
+    let mut pieces = app.entrance.stream("export", work).await?;
     // The first piece says whether there will be any; what breaks later can only break off.
     let first = pieces.recv().await.ok_or_else(Problem::internal)??;
     let rest = stream::unfold(pieces, |mut pieces| async move { Some((pieces.recv().await?, pieces)) });
@@ -142,7 +142,7 @@ async fn import_pieces(
         }
         Ok(done)
     };
-    Ok(Json(app.call_engine("import", work).await?.into()))
+    Ok(Json(app.entrance.call("import", work).await?.into()))
 }
 
 async fn import_markdown(
@@ -155,5 +155,5 @@ async fn import_markdown(
         engine.import_markdown(&who.caller, &body.store, &body.text, &mut done)?;
         Ok(done)
     };
-    Ok(Json(app.call_engine("import_markdown", work).await?.into()))
+    Ok(Json(app.entrance.call("import_markdown", work).await?.into()))
 }

@@ -39,8 +39,10 @@ pub(super) fn upkeep_endpoints() -> Vec<Endpoint> {
 }
 
 async fn run_upkeep(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<UpkeepView>, Problem> {
-    let done =
-        app.call_engine("upkeep", move |engine| Ok(engine.upkeep_now(&who.caller, UpkeepOptions::default())?)).await?;
+    let done = app
+        .entrance
+        .call("upkeep", move |engine| Ok(engine.upkeep_now(&who.caller, UpkeepOptions::default())?))
+        .await?;
     // Counted by name, so that a new sort of upkeep shows here by itself.
     let done: BTreeMap<String, u64> =
         serde_json::to_value(done).and_then(serde_json::from_value).map_err(|_| Problem::internal())?;
@@ -52,8 +54,8 @@ async fn show_usage(State(app): State<App>, who: AuthenticatedCaller) -> Result<
         let kept = engine.tenant_usage(&who.caller)?;
         let installation = match who.operator {
             true => {
-                let health = engine.backend.health().map_err(Error::from)?;
-                let tenants = engine.backend.list_tenants().map_err(Error::from)?.len();
+                let health = engine.database().health().map_err(Error::from)?;
+                let tenants = engine.database().list_tenants().map_err(Error::from)?.len();
                 Some(InstallationView {
                     tenants,
                     memories: health.memories,
@@ -67,5 +69,5 @@ async fn show_usage(State(app): State<App>, who: AuthenticatedCaller) -> Result<
         let stores = kept.stores.into_iter().map(StoreUsageView::from).collect();
         Ok(UsageView { stores, last_event: kept.last_event, installation })
     };
-    Ok(Json(app.call_engine("usage", work).await?))
+    Ok(Json(app.entrance.call("usage", work).await?))
 }

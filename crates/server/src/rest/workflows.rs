@@ -46,7 +46,7 @@ async fn record_step(
     JsonBody(body): JsonBody<StepBody>,
 ) -> Result<(StatusCode, Json<SavedView>), Problem> {
     let work = move |engine: &Engine| Ok(engine.record_step(&who.caller, body.into_step_output(workflow))?);
-    to_saved_response(app.call_engine("record_step", work).await?)
+    to_saved_response(app.entrance.call("record_step", work).await?)
 }
 
 async fn list_workflow_steps(
@@ -57,5 +57,5 @@ async fn list_workflow_steps(
 ) -> Result<Json<Page<EntryView>>, Problem> {
     let after = params.cursor.as_deref().map(|text| ListCursor::from_token(SortOrder::Newest, text)).transpose()?;
     let work = move |engine: &Engine| Ok(engine.workflow_steps(&who.caller, Some(&workflow), after, params.limit)?);
-    Ok(Json(to_entry_page(app.call_engine("workflow_steps", work).await?)))
+    Ok(Json(to_entry_page(app.entrance.call("workflow_steps", work).await?)))
 }

@@ -1,7 +1,6 @@
 //! Turn context, and the receipts that prove it.
 
-use engine::model::vocabulary::Kind;
-use engine::model::vocabulary::Purpose;
+use engine::model::vocabulary::{Kind, Purpose};
 use engine::ports::Filter;
 use engine::recall::usage::MemoryUsage;
 use engine::receipts::receipt::{ConsideredMemory, Receipt, Replay};

@@ -22,12 +22,11 @@ pub mod upkeep;
 use std::borrow::Cow;
 
 use engine::model::key::Settable;
-use engine::model::vocabulary::Purpose;
+use engine::model::review::{Action, ReviewState, Risk};
 use engine::model::vocabulary::{
-    Access, EvidenceKind, Kind, Layer, Operation, Ranker, Role, ScopeKind, State, Trust, TtlClass, TurnRole,
+    Access, EvidenceKind, Kind, Layer, Operation, Purpose, Ranker, Role, ScopeKind, State, Trust, TtlClass, TurnRole,
 };
 use engine::ports::row::RecordPage;
-use engine::review::{Action, ReviewState, Risk};
 use engine::{DocumentStatus, RunOutcome};
 use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

@@ -1,8 +1,9 @@
 //! What waits for a person, and what the person says.
 
 use engine::model::id::MemoryId;
+use engine::model::review::{Action, Review, ReviewState, Risk};
 use engine::review::owners::{OwnerRule, PathOwners};
-use engine::review::{Action, BulkDecisionReport, Impact, Review, ReviewState, Risk};
+use engine::review::{BulkDecisionReport, Impact};
 use engine::{MemoryReference, Promotion};
 use jiff::Timestamp;
 use schemars::JsonSchema;

@@ -1,8 +1,5 @@
 //! Another process on the same database: what it did counts at once, whatever this one knew before.
 
-use std::sync::Arc;
-
-use engine::Engine;
 use engine::model::caller::Caller;
 use engine::model::id::MemoryId;
 use serde_json::json;
@@ -17,7 +14,7 @@ fn save(house: &House, content: &str) -> Reply {
 #[test]
 fn what_another_process_archived_or_forgot_takes_no_writes() {
     let house = House::new();
-    let (elsewhere, admin) = (Engine { known: Arc::default(), ..house.engine.clone() }, Caller::admin(house.tenant.id));
+    let (elsewhere, admin) = (house.engine.with_empty_caches(), Caller::admin(house.tenant.id));
     let saved = save(&house, "restart the proxy by hand");
     let id: MemoryId = saved.json()["id"].as_str().and_then(|id| id.parse().ok()).expect("an id");
     elsewhere.forget(&admin, id, Some("wrong".to_owned())).expect("forgotten");

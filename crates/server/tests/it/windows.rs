@@ -42,7 +42,7 @@ impl Summariser for Scribe {
 
 fn asking(house: &House, scribe: &Arc<Scribe>) -> Engine {
     let settings = Settings { summariser: Some(scribe.clone()), ..Settings::default() };
-    Engine { settings: Arc::new(settings), ..house.engine.clone() }
+    house.engine.with_settings(settings)
 }
 
 fn agent(house: &House, conversation: &str) -> Caller {
@@ -144,8 +144,8 @@ fn an_endpoint_that_fails_is_left_alone_for_five_minutes() {
     house.clock.pass(61);
     check("c2", 40, 2);
     // Another process learns it from what is kept of the conversation.
-    let elsewhere = Engine { known: Arc::default(), ..engine.clone() };
-    engine.backend.flush().expect("written");
+    let elsewhere = engine.with_empty_caches();
+    engine.database().flush().expect("written");
     answered(&elsewhere, &agent(&house, "c2"), &WindowRequest { window_tokens: 900, ..request() });
     assert_eq!(scribe.calls().len(), 2);
 }

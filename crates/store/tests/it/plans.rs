@@ -11,7 +11,6 @@ use store::PostgresOptions;
 use uuid::Uuid;
 
 use crate::postgres::{Database, connect, has_vectors, runtime, server, superuser};
-use crate::server::long;
 use crate::world::embedding;
 
 const DIMENSIONS: usize = 16;
@@ -50,8 +49,9 @@ fn ids(backend: &dyn Backend, readable: &Readable, find: &CandidateQuery) -> Has
 }
 
 #[test]
+#[ignore = "needs Postgres: scripts/postgres-test"]
 fn a_search_never_reads_a_whole_table() {
-    let Some(server) = server().filter(|_| long()) else { return };
+    let server = server();
     let database = filled(&server, 100, 1_000);
     let backend = database.open();
     superuser(&database.url("postgres"), &["select pg_stat_reset()"]);
@@ -82,8 +82,9 @@ fn counted(database: &Database, sql: &str) -> Vec<(String, i64)> {
 }
 
 #[test]
+#[ignore = "needs Postgres: scripts/postgres-test"]
 fn the_index_finds_what_comparing_one_by_one_finds() {
-    let Some(server) = server() else { return };
+    let server = server();
     let database = filled(&server, 2, 2_000);
     let exact = database.open();
     if !has_vectors(&*exact) {

@@ -7,9 +7,7 @@ use std::time::{Duration, Instant};
 use engine::model::error::StoreError;
 use engine::model::event::{EventBody, EventName, chain_hash};
 use engine::model::guard::Guard;
-use engine::model::row::Row;
-use engine::model::row::RowFilter;
-use engine::model::row::RowKind;
+use engine::model::row::{Row, RowFilter, RowKind};
 use engine::ports::Backend;
 use engine::ports::change::{Change, Write};
 use jiff::Timestamp;
@@ -49,8 +47,9 @@ fn walled(database: &Database) -> Vec<String> {
 const DENIED: &str = "42501";
 
 #[test]
+#[ignore = "needs Postgres: scripts/postgres-test"]
 fn without_a_tenant_nothing_is_read_and_nothing_written() {
-    let Some(server) = server() else { return };
+    let server = server();
     let database = Database::fresh(&server);
     let backend = database.open();
     let world = World::new(&*backend);
@@ -86,8 +85,9 @@ fn without_a_tenant_nothing_is_read_and_nothing_written() {
 }
 
 #[test]
+#[ignore = "needs Postgres: scripts/postgres-test"]
 fn the_application_adds_to_the_log_and_changes_nothing_in_it() {
-    let Some(server) = server() else { return };
+    let server = server();
     let database = Database::fresh(&server);
     let backend = database.open();
     let world = World::new(&*backend);
@@ -118,8 +118,9 @@ fn the_application_adds_to_the_log_and_changes_nothing_in_it() {
 }
 
 #[test]
+#[ignore = "needs Postgres: scripts/postgres-test"]
 fn every_wall_stands_and_the_tenant_leads_every_key() {
-    let Some(server) = server() else { return };
+    let server = server();
     let database = Database::fresh(&server);
     let open = "select relname from pg_class where relnamespace = 'ingrain'::regnamespace and relkind = 'r'
          and relname not in ('tenants', 'migrations') and not (relrowsecurity and relforcerowsecurity)";
@@ -138,8 +139,9 @@ fn every_wall_stands_and_the_tenant_leads_every_key() {
 }
 
 #[test]
+#[ignore = "needs Postgres: scripts/postgres-test"]
 fn migrations_run_once_and_refuse_what_they_do_not_know() {
-    let Some(server) = server() else { return };
+    let server = server();
     let database = Database::fresh(&server);
     let owner = database.url(OWNER);
     let again = migrate_postgres(&owner, &MigrateOptions { citus: true }).expect("runs again");
@@ -168,8 +170,9 @@ fn migrations_run_once_and_refuse_what_they_do_not_know() {
 }
 
 #[test]
+#[ignore = "needs Postgres: scripts/postgres-test"]
 fn of_64_patchers_in_two_processes_one_wins() {
-    let Some(server) = server() else { return };
+    let server = server();
     let database = Database::fresh(&server);
     let pools = [database.open(), database.open()];
     let world = World::new(&*pools[0]);
@@ -199,8 +202,9 @@ fn of_64_patchers_in_two_processes_one_wins() {
 }
 
 #[test]
+#[ignore = "needs Postgres: scripts/postgres-test"]
 fn a_word_of_another_process_wakes_who_waits() {
-    let Some(server) = server() else { return };
+    let server = server();
     let database = Database::fresh(&server);
     let (writer, reader) = (database.open(), database.open());
     let world = World::new(&*writer);
@@ -214,8 +218,9 @@ fn a_word_of_another_process_wakes_who_waits() {
 }
 
 #[test]
+#[ignore = "needs Postgres: scripts/postgres-test"]
 fn a_full_pool_answers_unavailable() {
-    let Some(server) = server() else { return };
+    let server = server();
     let database = Database::fresh(&server);
     let world_of = database.open();
     let world = World::new(&*world_of);
@@ -242,16 +247,14 @@ fn a_full_pool_answers_unavailable() {
     });
 }
 
-/// Long tests run where somebody asks for them: CI does.
-pub(crate) fn long() -> bool {
+/// Whether to crash the server often: CI asks for it.
+fn long() -> bool {
     std::env::var_os("INGRAIN_TEST_LONG").is_some_and(|value| value == "1")
 }
 
 #[test]
+#[ignore = "needs Postgres: scripts/postgres-test"]
 fn nothing_acknowledged_is_lost_when_the_server_crashes() {
-    if server().is_none() {
-        return;
-    }
     let restarts = if long() { 20 } else { 2 };
     let (cluster, url) = Cluster::start("16", "crash", &[]);
     migrate_postgres(&url, &MigrateOptions::default()).expect("migrates");

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{EXPORT_FORMAT, ExportPiece, ExportedMemory, json_lines};
 use crate::model::error::Error;
+use crate::model::review::Review;
 use crate::model::run::Run;
 use crate::model::store::Store;
-use crate::review::Review;
 use crate::review::owners::PathOwners;
 use crate::tenant::bans::{Ban, BanKey};
 

@@ -11,24 +11,21 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::Engine;
-use crate::admin::erase;
 use crate::model::caller::Caller;
 use crate::model::error::Error;
 use crate::model::id::VersionId;
 use crate::model::memory::{Evidence, Memory, Version};
-use crate::model::row::RowKind;
-use crate::model::row::SideRecord;
+use crate::model::review::Review;
+use crate::model::row::{RowKind, SideRecord};
 use crate::model::run::Run;
 use crate::model::store::Store;
 use crate::model::vocabulary::{Operation, Role, State};
-use crate::ports::{Filter, PageRequest, SortOrder};
-use crate::recall::usage;
+use crate::ports::{Filter, PageRequest, SortOrder, row};
+use crate::recall::{usage, visibility};
 use crate::removal::redact;
-use crate::review::Review;
 use crate::review::owners::PathOwners;
-use crate::tenant::bans;
 use crate::tenant::bans::{Ban, BanKey};
-use crate::tenant::stores;
+use crate::tenant::{bans, stores};
 
 /// Version of the export's shape.
 pub const EXPORT_FORMAT: u32 = 1;
@@ -108,7 +105,7 @@ impl Engine {
         stores: &[String],
         mut take: impl FnMut(ExportPiece) -> Result<(), E>,
     ) -> Result<(), E> {
-        let eyes = crate::visible_to(self, caller)?;
+        let eyes = visibility::visible_to(self, caller)?;
         stores::ensure_stores_readable(self, caller, &eyes, stores)?;
         let wanted = |slug: &str| stores.is_empty() || stores.iter().any(|store| store == slug);
         for store in self.stores(caller)?.into_iter().filter(|store| wanted(&store.slug)) {
@@ -157,7 +154,7 @@ fn export_rows<T: SideRecord, E: From<Error>>(
     wrap: impl Fn(T) -> ExportPiece,
 ) -> Result<(), E> {
     let mut rows = Vec::new();
-    erase::for_each_row(engine, caller, T::KIND, |row| rows.push(row.clone()))?;
+    row::for_each_row(engine, caller, T::KIND, |row| rows.push(row.clone()))?;
     // Keys of bans stand in the same table and are handed over apart.
     for row in rows.into_iter().filter(|row| T::KIND != RowKind::Bans || row.state == "ban") {
         take(wrap(T::from_row(row)?))?;

@@ -1,47 +1,50 @@
-//! Between which numbers each limit makes sense: outside of them something divides by zero, or nothing is ever found.
+//! Valid ranges of configured limits. Outside of them a formula divides by zero or a search finds nothing.
 
 use super::{Limits, Weights};
+use crate::model::limits::text_weights::TextWeights;
 use crate::model::ruleset::Ruleset;
-use crate::recall::ranking::text::TextWeights;
 
-/// A limit set to what makes no sense.
+/// A configured value outside its range.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OutOfBounds {
-    /// As configuration spells it, below `limits`.
+    /// Name in the configuration, below `limits` (or below the ruleset).
     pub field: &'static str,
-    /// What is expected there, in words.
+    /// The valid range in words.
     pub expected: String,
 }
 
-/// From and to, both included.
+/// Least and greatest value, both valid.
 type Bounds = (f64, f64);
 
-/// None of it, up to more than any machine holds.
+/// A count that may be zero. 1e9 stands for "no upper bound": it still fits every integer type in use.
 const ANY_COUNT: Bounds = (0.0, 1e9);
-/// At least one: what is divided by, or what an answer needs.
+/// A divisor, or a number without which a call could return nothing.
 const AT_LEAST_ONE: Bounds = (1.0, 1e9);
-/// Multiplied with what was asked for.
+/// Multiplied with a requested number, so the product must not overflow.
 const FACTOR: Bounds = (1.0, 1_000.0);
-/// Days that a calendar can count.
+/// Up to a century, which every timestamp can be moved by.
 const DAYS: Bounds = (1.0, 36_500.0);
+/// As `DAYS`; 0 turns the limit off.
 const DAYS_OR_NONE: Bounds = (0.0, 36_500.0);
 const SHARE: Bounds = (0.0, 1.0);
-/// A number that others are weighed against.
+/// A weight; only the ratio to other weights matters.
 const WEIGHT: Bounds = (0.0, 1e6);
-/// As a weight, and divided by.
+/// A weight that is a divisor.
 const DIVISOR: Bounds = (0.001, 1e6);
 
-/// Longest first part of a tag: it stands twice around everything a model is shown.
+/// Bytes of the tag prefix. It is part of every opening and closing tag, and so of the token budget.
 const PREFIX_BYTES_MAX: usize = 64;
 
 fn first_out_of_bounds(mut numbers: impl Iterator<Item = (&'static str, f64, Bounds)>) -> Option<OutOfBounds> {
-    let beyond = |(_, value, (least, most)): &(_, f64, Bounds)| !(*least..=*most).contains(value);
-    let told = |(field, _, (least, most))| OutOfBounds { field, expected: format!("a number from {least} to {most}") };
-    numbers.find(beyond).map(told)
+    // Also true for NaN, which no range contains.
+    let is_outside = |(_, value, (least, most)): &(_, f64, Bounds)| !(*least..=*most).contains(value);
+    let describe =
+        |(field, _, (least, most))| OutOfBounds { field, expected: format!("a number from {least} to {most}") };
+    numbers.find(is_outside).map(describe)
 }
 
 impl Ruleset {
-    /// The first rule with which nothing could be kept.
+    /// The first value outside its range.
     pub fn out_of_bounds(&self) -> Option<OutOfBounds> {
         if self.layers.is_empty() {
             return Some(OutOfBounds { field: "layers", expected: "at least one layer".to_owned() });
@@ -60,7 +63,7 @@ impl Ruleset {
 }
 
 impl Limits {
-    /// The first limit that makes no sense.
+    /// The first value outside its range.
     pub fn out_of_bounds(&self) -> Option<OutOfBounds> {
         let numbers = self
             .bounded_values()
@@ -70,12 +73,13 @@ impl Limits {
         first_out_of_bounds(numbers).or_else(|| self.check_tag_prefix())
     }
 
+    /// The prefix must be a valid XML name, so that models and parsers read the tags as tags.
     fn check_tag_prefix(&self) -> Option<OutOfBounds> {
         let prefix = &self.context_tag_prefix;
         let plain = prefix.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
-        let begins = prefix.starts_with(|c: char| c.is_ascii_alphabetic());
+        let starts_with_letter = prefix.starts_with(|c: char| c.is_ascii_alphabetic());
         let expected = format!("a letter, then letters, digits, `-`, `_` or `.`, at most {PREFIX_BYTES_MAX}");
-        (!plain || !begins || prefix.len() > PREFIX_BYTES_MAX)
+        (!plain || !starts_with_letter || prefix.len() > PREFIX_BYTES_MAX)
             .then_some(OutOfBounds { field: "context_tag_prefix", expected })
     }
 
@@ -182,14 +186,14 @@ impl TextWeights {
 mod tests {
     use super::*;
 
-    fn check(field: &str, odd: impl Fn(&mut Limits)) {
+    fn check(field: &str, set_invalid: impl Fn(&mut Limits)) {
         let mut limits = Limits::default();
-        odd(&mut limits);
-        assert_eq!(limits.out_of_bounds().map(|odd| odd.field), Some(field));
+        set_invalid(&mut limits);
+        assert_eq!(limits.out_of_bounds().map(|invalid| invalid.field), Some(field));
     }
 
     #[test]
-    fn what_makes_no_sense_is_named() {
+    fn values_outside_their_range_are_named() {
         assert_eq!(Limits::default().out_of_bounds(), None);
         check("always_inject_share", |limits| limits.always_inject_share = 0);
         check("results_max", |limits| limits.results_max = 0);
@@ -198,36 +202,36 @@ mod tests {
         check("similarity_min", |limits| limits.similarity_min = f64::NAN);
         check("weights.half_life_days", |limits| limits.weights.half_life_days = 0.0);
         check("weights.text.full", |limits| limits.weights.text.full = 0.0);
-        for odd in [f64::NAN, f64::INFINITY, -0.1] {
-            check("weights.operational_text", |limits| limits.weights.operational_text = odd);
+        for invalid in [f64::NAN, f64::INFINITY, -0.1] {
+            check("weights.operational_text", |limits| limits.weights.operational_text = invalid);
         }
-        for odd in ["", "a b><", "1x", "<", "ä", &"x".repeat(65)] {
-            check("context_tag_prefix", |limits| limits.context_tag_prefix = odd.to_owned());
+        for invalid in ["", "a b><", "1x", "<", "ä", &"x".repeat(65)] {
+            check("context_tag_prefix", |limits| limits.context_tag_prefix = invalid.to_owned());
         }
     }
 
-    /// The table names every number there is: a new one is asked for its bounds.
+    /// The tables of bounds list every field of the structs, so a new limit fails here until it has bounds.
     #[test]
-    fn every_number_has_its_bounds() {
+    fn every_limit_has_bounds() {
         let limits = Limits::default();
         let tables =
             [limits.bounded_values(), limits.weights.bounded_values(), limits.weights.text.bounded_values()].concat();
-        let mut known: Vec<String> = tables.iter().map(|(field, ..)| (*field).to_owned()).collect();
-        known.push("context_tag_prefix".to_owned());
-        let mut there = Vec::new();
-        named(&serde_json::to_value(&limits).expect("a value"), "", &mut there);
-        known.sort();
-        there.sort();
-        assert_eq!(known, there);
+        let mut bounded: Vec<String> = tables.iter().map(|(field, ..)| (*field).to_owned()).collect();
+        bounded.push("context_tag_prefix".to_owned());
+        let mut fields = Vec::new();
+        collect_field_names(&serde_json::to_value(&limits).expect("a value"), "", &mut fields);
+        bounded.sort();
+        fields.sort();
+        assert_eq!(bounded, fields);
     }
 
-    fn named(value: &serde_json::Value, before: &str, names: &mut Vec<String>) {
+    fn collect_field_names(value: &serde_json::Value, prefix: &str, names: &mut Vec<String>) {
         match value.as_object() {
             Some(object) => object.iter().for_each(|(name, value)| {
-                let dot = if before.is_empty() { "" } else { "." };
-                named(value, &format!("{before}{dot}{name}"), names);
+                let dot = if prefix.is_empty() { "" } else { "." };
+                collect_field_names(value, &format!("{prefix}{dot}{name}"), names);
             }),
-            None => names.push(before.to_owned()),
+            None => names.push(prefix.to_owned()),
         }
     }
 }

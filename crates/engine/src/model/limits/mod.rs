@@ -1,152 +1,152 @@
-//! Every tunable number: its unit, its default, and why.
+//! Every tunable number of the engine: its unit, its default and why. Configurable as `limits.*`.
+//!
+//! `bounds.rs` holds the range that each value may be set to.
 
 mod bounds;
+pub mod text_weights;
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::error::Error;
+use crate::model::limits::text_weights::TextWeights;
 use crate::model::vocabulary::{Kind, Trust};
-use crate::recall::ranking::text::TextWeights;
 pub use bounds::OutOfBounds;
 
-/// Bounds on what may be written and asked for.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Limits {
-    /// Longest path; the same bound as Anthropic's memory stores, so that paths travel.
-    pub path_bytes_max: usize,
-    pub path_segments_max: usize,
-    pub title_bytes_max: usize,
-    pub hint_bytes_max: usize,
-    pub tags_max: usize,
-    pub tag_bytes_max: usize,
-    /// Metadata is for finding and contracts, not for a second body.
-    pub metadata_bytes_max: usize,
-    pub metadata_depth_max: usize,
-    pub evidence_max: usize,
-    pub evidence_bytes_max: usize,
-    /// Names of users, conversations, agents, systems and runs.
-    pub name_bytes_max: usize,
-    /// A longer query is cut: nobody types it, and its tail says nothing its head did not.
-    pub query_bytes_max: usize,
-    /// Hits a search returns when nobody says.
-    pub results_default: usize,
-    /// The most a caller may ask for.
-    pub results_max: usize,
-    pub list_default: usize,
-    pub list_max: usize,
-    pub history_default: usize,
-    pub history_max: usize,
-    /// Characters of the current text shown in a conflict.
-    pub conflict_excerpt_chars: usize,
-    /// Candidates fetched per result wanted, so that ranking has a choice.
-    pub overfetch: usize,
-    /// The least fetched by words and by vectors, whatever was asked for.
-    pub pool_min: usize,
-    /// The turns beside this many of the best are candidates too.
-    pub neighbours_of_best: usize,
-    /// How many turns before and after count as beside.
-    pub neighbours_reach: u32,
-    /// Hint overlap (Jaccard over word tokens) from which two notes are about the same thing.
-    pub near_hint: f64,
-    /// Content overlap from which notes with near hints agree.
-    pub near_content: f64,
-    /// Calibrated vector similarity that also counts as agreement.
-    pub near_vector: f64,
-    /// Lessons returned by one recall unless the pipeline says otherwise.
-    pub lesson_recall_max: usize,
-    /// Attempts at a write whose guards lose races before the caller hears of it; one of a crowd wins each time.
-    pub commit_attempts: usize,
-    /// Bytes of a text that is scanned and embedded in well under a millisecond.
-    pub light_bytes_max: usize,
-    /// Tokens a turn's context may cost, frame included (`MEMORY_CONTEXT_TOKEN_BUDGET`).
-    pub context_budget_tokens: usize,
-    /// The most a turn may ask for: half of a large model's window.
-    pub context_budget_max: usize,
-    /// Ranked memories shown in one turn.
-    pub context_memories_max: usize,
-    /// Trust score from which a memory is shown as trusted.
-    pub context_trusted_from: f64,
-    /// First part of the two tags around what a model is shown.
-    pub context_tag_prefix: String,
-    /// A memory is shown cut only when at least this much of it is seen.
-    pub context_cut_tokens_min: usize,
-    /// Always-inject memories shown in one turn.
-    pub always_inject_max: usize,
-    /// Always-inject memories get one part in this many of the budget.
-    pub always_inject_share: usize,
-    /// Days a proposal waits for a decision before it lapses: a quarter, after which nobody remembers why.
-    pub review_days_max: u32,
-    /// Token overlap (Jaccard) from which a save repeats what its run was told.
-    pub echo_overlap: f64,
-    /// Latest touches of a run that are looked at for what it was told.
-    pub echo_uses: usize,
-    /// Days receipts and touches are kept: a year, the longest most audits look back. 0 keeps them for ever.
-    pub receipt_days: u32,
-    /// Past turns a proposal is held against: enough to see a pattern, few enough to answer at once.
-    pub impact_receipts: usize,
-    /// Similarity below which four-source recall drops what only its vector found (seed 001).
-    pub similarity_min: f64,
-    /// What four-source recall answers with (seed 001).
-    pub my_results_max: usize,
-    /// Newest entries of our own log that four-source recall looks at.
-    pub own_events_max: usize,
-    /// Memories of each layer that planning is given (seed 003).
-    pub layer_context_max: usize,
-    pub weights: Weights,
-}
+/// Declares a struct of settings with the default next to each field.
+macro_rules! settings {
+    ($(#[$meta:meta])* pub struct $name:ident { $($(#[$doc:meta])* $field:ident: $type:ty = $default:expr,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $name { $($(#[$doc])* pub $field: $type,)+ }
 
-impl Default for Limits {
-    fn default() -> Self {
-        Limits {
-            path_bytes_max: 1_024,
-            path_segments_max: 20,
-            title_bytes_max: 512,
-            hint_bytes_max: 1_024,
-            tags_max: 64,
-            tag_bytes_max: 128,
-            metadata_bytes_max: 16_384,
-            metadata_depth_max: 8,
-            evidence_max: 32,
-            evidence_bytes_max: 4_096,
-            name_bytes_max: 256,
-            query_bytes_max: 8_192,
-            results_default: 6,
-            results_max: 200,
-            list_default: 50,
-            list_max: 1_000,
-            history_default: 5,
-            history_max: 1_000,
-            conflict_excerpt_chars: 200,
-            overfetch: 3,
-            pool_min: 20,
-            neighbours_of_best: 10,
-            neighbours_reach: 2,
-            near_hint: 0.6,
-            near_content: 0.3,
-            near_vector: 0.6,
-            lesson_recall_max: 5,
-            commit_attempts: 64,
-            light_bytes_max: 4 * 1024,
-            context_budget_tokens: 2_200,
-            context_budget_max: 100_000,
-            context_memories_max: 6,
-            context_trusted_from: 0.85,
-            context_tag_prefix: "ingrain".to_owned(),
-            context_cut_tokens_min: 150,
-            always_inject_max: 25,
-            always_inject_share: 3,
-            review_days_max: 90,
-            echo_overlap: 0.8,
-            echo_uses: 2_000,
-            receipt_days: 365,
-            impact_receipts: 50,
-            similarity_min: 0.7,
-            my_results_max: 5,
-            own_events_max: 500,
-            layer_context_max: 3,
-            weights: Weights::default(),
+        impl Default for $name {
+            fn default() -> Self {
+                $name { $($field: $default,)+ }
+            }
         }
+    };
+}
+pub(crate) use settings;
+
+settings! {
+    /// Limits on requests, memories, searches and contexts.
+    pub struct Limits {
+        // Fields of a memory. All text is counted in bytes of UTF-8.
+
+        /// Bytes of a path. The bound of Anthropic's memory stores, so that paths can be moved between the two.
+        path_bytes_max: usize = 1_024,
+        /// Segments of a path. Deeper trees are usually generated by mistake.
+        path_segments_max: usize = 20,
+        /// Bytes of a title: one line.
+        title_bytes_max: usize = 512,
+        /// Bytes of a recall hint: a sentence or two that say when to recall the note.
+        hint_bytes_max: usize = 1_024,
+        /// Tags per memory.
+        tags_max: usize = 64,
+        /// Bytes of a tag: a tag is a label, not a text.
+        tag_bytes_max: usize = 128,
+        /// Bytes of the metadata as JSON. Metadata is for filtering and for programs, not a second content.
+        metadata_bytes_max: usize = 16_384,
+        /// Nesting of the metadata. Bounds the recursion of the scanner and the size check.
+        metadata_depth_max: usize = 8,
+        /// Pieces of evidence per version.
+        evidence_max: usize = 32,
+        /// Bytes of a text field of evidence, and of a reason: a summary of the source, not the source.
+        evidence_bytes_max: usize = 4_096,
+        /// Bytes of the name of a user, conversation, session, speaker, agent, pipeline, system or run.
+        name_bytes_max: usize = 256,
+
+        // Reads and searches.
+
+        /// Bytes of a query. A longer one is cut with a warning: more words cost time and barely change the hits.
+        query_bytes_max: usize = 8_192,
+        /// Hits of a search without a `limit`: what a model reads without losing the thread.
+        results_default: usize = 6,
+        /// Largest `limit` of a search. Bounds the candidates that are loaded and ranked.
+        results_max: usize = 200,
+        /// Items of a listing without a `limit`: one page for a person.
+        list_default: usize = 50,
+        /// Largest `limit` of a listing, and the page size of the engine's own loops.
+        list_max: usize = 1_000,
+        /// Versions of a history without a `limit`: the latest changes.
+        history_default: usize = 5,
+        /// Largest `limit` of a history, and the page size of a redaction.
+        history_max: usize = 1_000,
+        /// Characters of the current content in a conflict: enough to recognise what has changed.
+        conflict_excerpt_chars: usize = 200,
+        /// Candidates loaded per requested hit, by words and again by vector, so that ranking has a choice.
+        overfetch: usize = 3,
+        /// Fewest candidates loaded by words and by vector, for searches with a small `limit`.
+        pool_min: usize = 20,
+        /// Best candidates, by words and again by vector, whose neighbouring turns become candidates, too. The answer
+        /// often stands next to the turn that matches.
+        neighbours_of_best: usize = 10,
+        /// Turns before and after that count as neighbours: a question, its answer and the reaction to it.
+        neighbours_reach: u32 = 2,
+        /// Lessons per recall of a pipeline's agent, unless its opt-in sets `max_recall`.
+        lesson_recall_max: usize = 5,
+
+        // Saves.
+
+        /// Overlap of two recall hints (Jaccard index of their words) from which two notes have the same subject.
+        near_hint: f64 = 0.6,
+        /// Overlap of two contents (Jaccard index) from which notes with near hints state the same fact. Lower than
+        /// `near_hint`, because a corrected fact is worded anew.
+        near_content: f64 = 0.3,
+        /// Calibrated vector similarity that also counts as the same fact, for other words with the same meaning.
+        near_vector: f64 = 0.6,
+        /// Attempts of a write whose guard fails before the caller gets `conflict.lost_race`. One of n racing writers
+        /// wins each round, so this many writers can race for one path.
+        commit_attempts: usize = 64,
+        /// Bytes of a content that is scanned and embedded in well under a millisecond. The server runs such saves
+        /// without a worker thread.
+        light_bytes_max: usize = 4 * 1024,
+        /// Overlap (Jaccard index of words) from which a save repeats a memory that its run was shown.
+        echo_overlap: f64 = 0.8,
+        /// Newest usage records of a run that are checked for such repetitions. Bounds the cost of a save.
+        echo_uses: usize = 2_000,
+
+        // Contexts.
+
+        /// Tokens of a context, framing included (`MEMORY_CONTEXT_TOKEN_BUDGET`).
+        context_budget_tokens: usize = 2_200,
+        /// Largest `budget_tokens` of a request: half the window of a large model.
+        context_budget_max: usize = 100_000,
+        /// Ranked memories in a context.
+        context_memories_max: usize = 6,
+        /// Trust score from which a memory goes into the trusted block: that of `user_authored`.
+        context_trusted_from: f64 = 0.85,
+        /// Prefix of the tags around the trusted and the untrusted block.
+        context_tag_prefix: String = "ingrain".to_owned(),
+        /// Fewest tokens of a memory that is shown cut. With less room it is left out: a few words of it would mislead.
+        context_cut_tokens_min: usize = 150,
+        /// Always-inject memories per context, newest first.
+        always_inject_max: usize = 25,
+        /// Divisor: always-inject memories get one part in this many of the budget; the rest is for ranked ones.
+        always_inject_share: usize = 3,
+
+        // Reviews and receipts.
+
+        /// Days until a proposal without a decision expires: a quarter, after which its reasons are rarely remembered.
+        review_days_max: u32 = 90,
+        /// Days until receipts and usage records are deleted: a year, as far back as most audits go. 0: never.
+        receipt_days: u32 = 365,
+        /// Newest receipts that the impact preview of a review replays: enough for a pattern, few enough to be quick.
+        impact_receipts: usize = 50,
+
+        // Recall from four sources, and layers.
+
+        /// Calibrated similarity below which four-source recall drops a hit without a word in common.
+        similarity_min: f64 = 0.7,
+        /// Results of four-source recall without a `limit`. Despite its name a default; the most is `results_max`.
+        my_results_max: usize = 5,
+        /// Newest entries of the event log that four-source recall searches. They have no index.
+        own_events_max: usize = 500,
+        /// Memories per layer in a layer context.
+        layer_context_max: usize = 3,
+
+        weights: Weights = Weights::default(),
     }
 }
 
@@ -156,13 +156,14 @@ impl Limits {
     }
 }
 
-/// How many a caller gets: as many as asked for, or else the usual number. The one rule of every listing and search.
-pub(crate) fn resolve_limit(asked: Option<usize>, usual: usize, most: usize) -> Result<usize, Error> {
+/// The number of results for a requested `limit`, else the default. The one rule of every listing and search.
+pub(crate) fn resolve_limit(asked: Option<usize>, default: usize, most: usize) -> Result<usize, Error> {
     check_range("limit", asked, most)?;
-    Ok(asked.unwrap_or(usual).clamp(1, most))
+    // A configured default may exceed the configured maximum.
+    Ok(asked.unwrap_or(default).clamp(1, most))
 }
 
-/// Whether what was asked for can be had: what lies outside is told, not bent.
+/// Checks a requested number against 1 to `most`. Out of range is an error, not silently clamped.
 pub(crate) fn check_range(name: &str, asked: Option<usize>, most: usize) -> Result<(), Error> {
     match asked.is_none_or(|asked| (1..=most).contains(&asked)) {
         true => Ok(()),
@@ -170,58 +171,61 @@ pub(crate) fn check_range(name: &str, asked: Option<usize>, most: usize) -> Resu
     }
 }
 
-/// Weights of the rankers (SPEC §3); each formula's sum to one.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Weights {
-    pub operational_text: f64,
-    pub operational_trust: f64,
-    pub operational_entity: f64,
-    pub operational_kind: f64,
-    pub operational_recency: f64,
-    /// Days after which recency counts half.
-    pub half_life_days: f64,
-    pub episodic_similarity: f64,
-    pub episodic_recency: f64,
-    pub episodic_importance: f64,
-    pub episodic_source: f64,
-    pub layered_substring: f64,
-    pub layered_summary: f64,
-    pub layered_metadata: f64,
-    pub layered_recency: f64,
-    pub hint_hint: f64,
-    pub hint_tags: f64,
-    pub hint_content: f64,
-    /// What makes the one number `text`.
-    pub text: TextWeights,
-}
+settings! {
+    /// Weights of the ranking formulas. Those of `operational` and of `episodic` each sum to one, so their scores are
+    /// from 0 to 1. Those of `layered` and `hint` are points, and only their ratio matters.
+    pub struct Weights {
+        // `operational`: relevance first, then trust, so that an approved memory beats a similar draft.
 
-impl Default for Weights {
-    fn default() -> Self {
-        Weights {
-            operational_text: 0.45,
-            operational_trust: 0.20,
-            operational_entity: 0.15,
-            operational_kind: 0.10,
-            operational_recency: 0.10,
-            half_life_days: 30.0,
-            episodic_similarity: 0.5,
-            episodic_recency: 0.2,
-            episodic_importance: 0.2,
-            episodic_source: 0.1,
-            layered_substring: 100.0,
-            layered_summary: 24.0,
-            layered_metadata: 8.0,
-            layered_recency: 0.25,
-            hint_hint: 3.0,
-            hint_tags: 2.0,
-            hint_content: 1.0,
-            text: TextWeights::default(),
-        }
+        /// Text relevance (see [`TextWeights`]).
+        operational_text: f64 = 0.45,
+        /// [`trust_score`].
+        operational_trust: f64 = 0.20,
+        /// Share of the query's entities (services, hosts, files) that the memory names.
+        operational_entity: f64 = 0.15,
+        /// [`kind_score`].
+        operational_kind: f64 = 0.10,
+        /// Recency of the last update.
+        operational_recency: f64 = 0.10,
+        /// Days after which recency is halved, here and in `episodic`.
+        half_life_days: f64 = 30.0,
+
+        // `episodic`: also merges the four sources.
+
+        /// Text relevance.
+        episodic_similarity: f64 = 0.5,
+        /// Recency of creation.
+        episodic_recency: f64 = 0.2,
+        episodic_importance: f64 = 0.2,
+        /// Priority of the source: own memory before audit log, workflow steps and knowledge base.
+        episodic_source: f64 = 0.1,
+
+        // `layered`: no vectors, so that people can recompute a score by hand.
+
+        /// The summary line contains the whole query. Outweighs all other parts together.
+        layered_substring: f64 = 100.0,
+        /// Share of the query's words in the summary line.
+        layered_summary: f64 = 24.0,
+        /// Share of the query's words in the metadata.
+        layered_metadata: f64 = 8.0,
+        /// Position by age among the candidates. Breaks ties only.
+        layered_recency: f64 = 0.25,
+
+        // `hint`: notes are written to be found by their hint.
+
+        /// Share of the query's words in the recall hint.
+        hint_hint: f64 = 3.0,
+        /// Share of the query's words in the tags.
+        hint_tags: f64 = 2.0,
+        /// Share of the query's words in the content.
+        hint_content: f64 = 1.0,
+
+        /// Weights of text relevance, the one number that `operational`, `episodic` and `lesson` use.
+        text: TextWeights = TextWeights::default(),
     }
 }
 
-/// How far each trust level is believed, in 0..1.
+/// Score of a trust level in `operational`, and for the trusted block of a context.
 pub const fn trust_score(trust: Trust) -> f64 {
     match trust {
         Trust::AdminApproved => 1.0,
@@ -231,7 +235,7 @@ pub const fn trust_score(trust: Trust) -> f64 {
     }
 }
 
-/// How much each kind helps an operator, in 0..1.
+/// Score of a kind in `operational`: instructions for an operator before facts, facts before preferences and summaries.
 pub const fn kind_score(kind: Kind) -> f64 {
     match kind {
         Kind::Runbook => 0.9,
@@ -246,10 +250,10 @@ pub const fn kind_score(kind: Kind) -> f64 {
     }
 }
 
-/// Which turns count as beside one another.
+/// Neighbouring turns that a search adds to its candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbours {
-    /// Of how many of the best by words, and as many by vector.
+    /// Neighbours of this many of the best candidates by words, and of as many by vector.
     pub of_best: usize,
     /// Turns before and after, in the same session and place.
     pub reach: u32,

@@ -17,7 +17,7 @@ mod upkeep;
 use clap::{Args, Subcommand};
 use engine::model::caller::Caller;
 use engine::model::memory::Draft;
-use engine::review::Risk;
+use engine::model::review::Risk;
 use engine::{ContextRequest, MemoryReference, Promotion, ProposalOutcome, Remembered};
 use serde::{Deserialize, Serialize};
 
@@ -204,7 +204,7 @@ fn run_retrieval(config: &Config, output: &Output, set: &retrieval::RetrievalSet
 fn open_empty(config: &Config, db: &str) -> Result<Session, Failure> {
     let config = Config { db: db.to_owned(), tenant: "default".to_owned(), ..config.clone() };
     // Checked with a bare engine: `Session::open` would create the default tenant.
-    match open_engine(&config)?.backend.list_tenants()?.is_empty() {
+    match open_engine(&config)?.database().list_tenants()?.is_empty() {
         true => Session::open(&config),
         false => Err(Failure::user_error("bench.occupied", "the database is not empty, and a bench would fill it")
             .with_hint("give an empty database to `--db`")),
@@ -227,7 +227,7 @@ fn run_measurement(
     };
     let figures = measure(&session)?;
     session.close()?;
-    let health = session.engine.backend.health()?;
+    let health = session.engine.database().health()?;
     let database_bytes = health.bytes;
     let report = BenchReport {
         bench: bench.to_owned(),
@@ -314,7 +314,7 @@ fn fill_spread(session: &Session, range: std::ops::Range<usize>, conversations: 
 
 /// Number of disk syncs of this process so far.
 fn disk_sync_count(session: &Session) -> Result<Option<u64>, Failure> {
-    Ok(session.engine.backend.health()?.syncs)
+    Ok(session.engine.database().health()?.syncs)
 }
 
 /// Measures contexts of one agent, including their deferred writes: receipts, touches, counters, events.
@@ -328,7 +328,7 @@ fn measure_contexts(session: &Session, from: usize, queries: usize) -> Result<Fi
         meter.time_operation(|| session.engine.context(&agent, &request))?;
     }
     // Deferred writes belong to the cost of a context.
-    session.engine.backend.flush()?;
+    session.engine.database().flush()?;
     Ok(meter.stop().with_disk_syncs(before, disk_sync_count(session)?))
 }
 

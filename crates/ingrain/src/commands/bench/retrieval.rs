@@ -163,7 +163,7 @@ fn embed_pending(engine: &Engine, tenant: TenantId, set: &RetrievalSet) -> Resul
         return Ok(());
     }
     let last = set.collections.iter().filter_map(last_turn_time).max();
-    let engine = Engine { clock: Arc::new(SystemClock::new(last)), ..engine.clone() };
+    let engine = engine.with_clock(Arc::new(SystemClock::new(last)));
     engine.upkeep(tenant, UpkeepOptions::default())?;
     Ok(())
 }
@@ -178,7 +178,7 @@ fn save_collection(engine: &Engine, tenant: TenantId, collection: &Collection) -
     let caller = Caller::agent(tenant, "bench").in_conversation(&collection.id);
     let mut refused = 0;
     for (number, turn) in collection.memories.iter().enumerate() {
-        let engine = Engine { clock: Arc::new(SystemClock::new(Some(turn_time(turn, number)))), ..engine.clone() };
+        let engine = engine.with_clock(Arc::new(SystemClock::new(Some(turn_time(turn, number)))));
         let content = match &turn.caption {
             Some(caption) => format!("{}\n{caption}", turn.text),
             None => turn.text.clone(),
@@ -231,7 +231,7 @@ fn measure_queries(
     let mut sums: BTreeMap<i64, QualitySums> = BTreeMap::new();
     for collection in &set.collections {
         let caller = Caller::agent(tenant, "bench").in_conversation(&collection.id);
-        let engine = Engine { clock: Arc::new(SystemClock::new(last_turn_time(collection))), ..engine.clone() };
+        let engine = engine.with_clock(Arc::new(SystemClock::new(last_turn_time(collection))));
         // Questions without gold answers cannot be scored.
         for question in collection.queries.iter().filter(|question| !question.gold.is_empty()) {
             let query = SearchQuery {

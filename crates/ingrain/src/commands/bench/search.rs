@@ -53,7 +53,7 @@ fn measure_searches_by(
         meter.time_operation(|| session.engine.search(caller, &query))?;
     }
     // Recall counters are deferred writes; their cost belongs to the searches.
-    session.engine.backend.flush()?;
+    session.engine.database().flush()?;
     Ok(meter.stop())
 }
 
@@ -78,6 +78,6 @@ fn measure_vector_finds(session: &Session, queries: usize) -> Result<Option<Figu
     let mut meter = Meter::start(queries);
     finds
         .iter()
-        .try_for_each(|find| meter.time_operation(|| engine.backend.find_candidates(&readable, find)).map(drop))?;
+        .try_for_each(|find| meter.time_operation(|| engine.database().find_candidates(&readable, find)).map(drop))?;
     Ok(Some(meter.stop()))
 }

@@ -75,7 +75,7 @@ fn measure_upkeep(
     done: impl Fn(&UpkeepReport) -> u64,
 ) -> Result<Vec<Figures>, Failure> {
     let clock = Arc::new(ShiftedClock { clock: session.engine.clock.clone(), offset: ahead });
-    let engine = Engine { clock, ..session.engine.clone() };
+    let engine = session.engine.with_clock(clock);
     let round = || engine.upkeep(session.caller.tenant, UpkeepOptions::default());
     let stop = AtomicBool::new(false);
     let (upkeep, saving, disk) = std::thread::scope(|scope| {
@@ -115,7 +115,7 @@ fn join_thread(thread: ScopedJoinHandle<'_, Result<Figures, Failure>>) -> Result
 
 /// Measures writes and syncs of one page in a file next to the database, until stopped. Empty for a server database.
 fn measure_disk(session: &Session, stop: &AtomicBool, every: Duration) -> Result<Figures, Failure> {
-    let location = session.engine.backend.health()?.location;
+    let location = session.engine.database().health()?.location;
     let folder = Path::new(&location).parent().filter(|folder| folder.is_dir());
     let Some(folder) = folder else { return Ok(Figures::default()) };
     let path = folder.join("bench-disk.tmp");

@@ -73,7 +73,7 @@ fn invalid_messages_are_answered_and_the_session_continues() {
     for (arguments, word) in [
         (json!({}), "missing field `query`"),
         (json!({ "query": 7 }), "`query`: expected a string, not a number"),
-        (json!({ "query": "x", "max_results": "many" }), "`max_results`: expected a whole number, not a text"),
+        (json!({ "query": "x", "max_results": "many" }), "`max_results`: expected a whole number, not a string"),
         (json!({ "query": "x", "scope_hints": { "user": "ann" } }), "`scope_hints.user`: expected `true` or `false`"),
     ] {
         let result = client.call("memory_search", arguments);

@@ -46,9 +46,8 @@ async fn told(frames: &mut Frames) -> String {
 async fn a_slow_stream_is_dropped_with_a_reason() {
     let backend = store::open_sqlite(&store::Location::Memory, &store::SqliteOptions::default()).expect("a database");
     let embedder = embed::open_embedder(&embed::EmbedConfig::Off).expect("no embedder");
-    let settings = Arc::new(Settings::default());
     let clock = Arc::new(Ticks::default());
-    let engine = Engine { backend, embedder, clock, settings, known: Arc::default() };
+    let engine = Engine::new(backend, embedder, clock, Settings::default());
     let admin = Caller::admin(engine.start_tenant("default").expect("a tenant").id);
     let limits = HttpLimits { stream_lag_max: 4, ..HttpLimits::default() };
     let app = App::new(engine, ServerConfig { limits, local: Some(admin.clone()), ..ServerConfig::default() });
@@ -61,7 +60,7 @@ async fn a_slow_stream_is_dropped_with_a_reason() {
             evidence: vec![Evidence::new(EvidenceKind::AdminEntry, "seen")],
             ..Draft::default()
         };
-        let saved = app.engine.remember(&admin, draft).expect("an answer");
+        let saved = app.entrance.engine().remember(&admin, draft).expect("an answer");
         assert!(matches!(saved, engine::Remembered::Saved(_)), "{saved:?}");
     };
     let (mut slow, mut fast) = (opened(&app, &admin).await, opened(&app, &admin).await);

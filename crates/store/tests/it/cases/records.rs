@@ -1,8 +1,6 @@
 use engine::model::event::{EventBody, EventName, chain_hash};
 use engine::model::guard::Guard;
-use engine::model::row::Row;
-use engine::model::row::RowFilter;
-use engine::model::row::RowKind;
+use engine::model::row::{Row, RowFilter, RowKind};
 use engine::ports::Backend;
 use engine::ports::change::Write;
 use serde_json::json;

@@ -4,8 +4,9 @@ use engine::model::caller::Caller;
 use engine::model::error::Error;
 use engine::model::id::{MemoryId, TenantId};
 use engine::model::memory::{Draft, Evidence, Memory};
+use engine::model::review::{Review, Risk};
 use engine::model::vocabulary::{EvidenceKind, Kind, State};
-use engine::review::{DecisionOutcome, Review, Risk};
+use engine::review::DecisionOutcome;
 use engine::{
     Engine, ExportPiece, ImportReport, MemoryReference, Promotion, ProposalOutcome, Remembered, SearchQuery,
     UpkeepOptions,

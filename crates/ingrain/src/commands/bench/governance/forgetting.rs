@@ -272,7 +272,7 @@ pub(super) const CASES: &[Case] = &[
             let memory =
                 world.save_note(&world.agent_caller("t", "a"), "The wording is xylophonqwertz and nothing else")?;
             redact_memory(world, &memory)?;
-            world.engine.backend.flush().map_err(|error| error.to_string())?;
+            world.engine.database().flush().map_err(|error| error.to_string())?;
             let files = std::fs::read_dir(&world.config.home).map_err(|error| error.to_string())?;
             for file in files.filter_map(Result::ok) {
                 let bytes = std::fs::read(file.path()).unwrap_or_default();

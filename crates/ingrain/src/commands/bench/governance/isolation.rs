@@ -109,9 +109,9 @@ pub(super) const CASES: &[Case] = &[
         then: "the other's log does not move",
         check: |world| {
             let other = world.engine.start_tenant("upkeep-other").map_err(|error| describe_error(&error))?;
-            let before = world.engine.backend.last_event_seq(other.id).map_err(|error| error.to_string())?;
+            let before = world.engine.event_feed().last_event_seq(other.id).map_err(|error| error.to_string())?;
             world.engine.upkeep(world.tenant, UpkeepOptions::default()).map_err(|error| describe_error(&error))?;
-            let after = world.engine.backend.last_event_seq(other.id).map_err(|error| error.to_string())?;
+            let after = world.engine.event_feed().last_event_seq(other.id).map_err(|error| error.to_string())?;
             ensure(before == after, "the other tenant's log moved")
         },
     },

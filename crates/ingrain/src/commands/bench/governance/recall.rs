@@ -141,7 +141,7 @@ pub(super) const CASES: &[Case] = &[
             let message = "the ledger queue stalls again, what now?".to_owned();
             let request = ContextRequest { message: message.clone(), ..ContextRequest::default() };
             world.engine.context(&world.agent_caller("u", "b"), &request).map_err(|error| describe_error(&error))?;
-            world.engine.backend.flush().map_err(|error| error.to_string())?;
+            world.engine.database().flush().map_err(|error| error.to_string())?;
             let review = world.propose_promotion(&agent, draft.id, "ledger/stall")?;
             let seen =
                 world.engine.review(&world.admin, &review.id.to_string()).map_err(|error| describe_error(&error))?;

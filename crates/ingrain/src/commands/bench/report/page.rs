@@ -16,13 +16,13 @@ pub fn hand_written_part(page: &str) -> &str {
 pub fn render_page(measured: &ReportData, args: &ReportArgs, by_hand: &str) -> String {
     let sections = [
         render_heading(measured, args),
-        render_quality(measured),
-        render_speed(&measured.speed),
         render_targets(&targets::evaluate_targets(measured)),
         format!(
-            "## Governance\n\n{} of {} guarantees of `ingrain bench governance` hold.",
+            "## Governance\n\n{} of {} checks of `ingrain bench governance` pass.",
             measured.governance.passed, measured.governance.total
         ),
+        render_quality(measured),
+        render_speed(&measured.speed),
         HAND_WRITTEN_MARK.to_owned(),
         by_hand.to_owned(),
     ];
@@ -40,10 +40,10 @@ fn render_heading(measured: &ReportData, args: &ReportArgs) -> String {
     };
     format!(
         "# Benchmarks\n\n\
-         Made on {} by ingrain {} ({:.1} MB) on {} cores ({}, {}), default settings unless said, one run each, SQLite, \
-         embedder `{}`.\n\
-         CPU time is of all threads of the process. Wall time is what one caller waits; it says little on a busy \
-         machine. Run it yourself:\n\n    ingrain bench report --out DIR --sizes {}{file}{warning}",
+         Made on {} by ingrain {} ({:.1} MB) on {} cores ({}, {}), default settings unless noted, one run each, SQLite, \
+         embedder `{}`.\nCPU time is of the whole process, all threads. Wall time is the time one caller waits; on a busy \
+         machine it says little.\n\nReproduce:\n\n    ingrain bench report --out DIR --sizes {}{file}\n\nThe figures vary \
+         with the machine's load: see [limits of these figures](#limits-of-these-figures).{warning}",
         machine.date,
         machine.version,
         machine.binary_bytes as f64 / 1e6,
@@ -57,17 +57,17 @@ fn render_heading(measured: &ReportData, args: &ReportArgs) -> String {
 
 fn render_quality(measured: &ReportData) -> String {
     let mut text =
-        "## Recall quality\n\nShare of the answering memories among the first 5, 10 and 20 hits, in percent; \
-                    \"text relevance\" is the score all rankers build on."
+        "## Recall quality\n\nR@N is the share of the answering memories that are among the first N results, in percent. \
+                    \"Text relevance\" is the text score alone, without the other parts of a ranker."
             .to_owned();
     if let Some(retrieved) = &measured.retrieval {
         let plot = "![Recall by method](benchmarks-quality.svg)";
         text += &format!("\n\n### {}\n\n{plot}\n\n{}", retrieved.name, render_recall_table(&retrieved.report));
-        text += "\n\nCategory 5 has no answer in the data; the other rows exclude it.";
+        text += "\n\nCategory 5 asks about things that are not in the data; the other rows exclude it.";
     }
     let plot = "![Recall by method on generated notes](benchmarks-generated.svg)";
     text += &format!("\n\n### Generated operational notes\n\n{plot}\n\n{}", render_recall_table(&measured.generated));
-    text + "\n\nCategory 1 uses the words of the note, category 2 paraphrases it; every note that answers counts."
+    text + "\n\nCategory 1 uses the words of the note, category 2 uses other words. Every note that answers the question counts."
 }
 
 fn render_recall_table(report: &RetrievalReport) -> String {
@@ -110,8 +110,7 @@ fn render_speed(speed: &[SpeedReport]) -> String {
     ];
     format!(
         "## Speed\n\n![CPU time against the number of memories](benchmarks-latency.svg)\n\n{}\n\n\
-         \"Cold\" is the whole command, from process start to exit. Memory is the peak of the process, including the \
-         filling.\n\n{}",
+         \"Cold search\" is a whole `ingrain search` command, from process start to answer. Memory is the peak of the process, including the insertion of the memories.\n\n{}",
         markdown_table(&["", "CPU ms each", "wall ms median", "wall ms p95"], &rows),
         markdown_table(&header, &costs)
     )

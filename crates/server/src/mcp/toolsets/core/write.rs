@@ -2,8 +2,8 @@
 
 use engine::model::id::MemoryId;
 use engine::model::memory::{Draft, Evidence};
+use engine::model::review::Risk;
 use engine::model::vocabulary::EvidenceKind;
-use engine::review::Risk;
 use engine::{
     MemoryReference, Patch, PatchOutcome, Promotion, ProposalOutcome, Remembered, SaveOutcome, TransitionOutcome,
 };

@@ -1,0 +1,198 @@
+//! Reviews: proposals that wait for a person's decision, tied to exact versions of their sources.
+
+use crate::model::caller::Caller;
+use crate::model::event::{EventBody, EventName};
+use crate::model::id::{MemoryId, VersionId};
+use crate::model::memory::{Evidence, Memory, Version};
+use crate::model::row::{RowKind, SideRecord};
+use crate::model::scope::Scope;
+use crate::vocabulary;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+/// Event field with the user and conversation a proposal was made for. Shown only to callers who decide reviews.
+pub(crate) const ORIGIN_FIELD: &str = "from";
+
+vocabulary! {
+    /// What approval does.
+    Action ("review action") {
+        Promote = "promote",
+        ProfileUpdate = "profile_update",
+        SemanticCompaction = "semantic_compaction",
+        ProceduralDedup = "procedural_dedup",
+        Draft = "draft",
+        Forget = "forget",
+        Redact = "redact",
+    }
+}
+
+vocabulary! {
+    /// State of a review.
+    ReviewState ("review state") {
+        Pending = "pending",
+        /// Returned to the proposer, who must change the memory first.
+        ChangesRequested = "changes_requested",
+        Approved = "approved",
+        Rejected = "rejected",
+        /// Obsolete: a source has changed, or the review has expired.
+        Superseded = "superseded",
+    }
+}
+
+impl ReviewState {
+    pub const fn is_open(self) -> bool {
+        matches!(self, ReviewState::Pending | ReviewState::ChangesRequested)
+    }
+}
+
+vocabulary! {
+    /// Damage of a wrong approval, as estimated by the proposer.
+    Risk ("risk") {
+        Low = "low",
+        Medium = "medium",
+        High = "high",
+    }
+}
+
+/// A source of a proposal at the exact version it was proposed with.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SourceVersion {
+    pub memory: MemoryId,
+    pub version: VersionId,
+    pub sha256: String,
+}
+
+impl SourceVersion {
+    pub(crate) fn from_memory(memory: &Memory) -> SourceVersion {
+        SourceVersion { memory: memory.id, version: memory.version, sha256: memory.sha256.clone() }
+    }
+
+    pub(crate) fn from_version(version: &Version) -> SourceVersion {
+        SourceVersion { memory: version.memory.id, version: version.id, sha256: version.memory.sha256.clone() }
+    }
+}
+
+/// A proposal and, once made, its decision.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Review {
+    pub id: Uuid,
+    pub action: Action,
+    pub state: ReviewState,
+    pub sources: Vec<SourceVersion>,
+    /// The constrained memory that approval activates. `None` for `promote`, `forget` and `redact`, which act on the
+    /// source.
+    pub candidate: Option<MemoryId>,
+    pub target_store: String,
+    pub target_path: Option<String>,
+    /// Scope of the memory after approval.
+    pub scope: Scope,
+    pub rationale: String,
+    #[serde(default)]
+    pub evidence: Vec<Evidence>,
+    pub risk: Risk,
+    pub proposer: String,
+    /// User and conversation the proposer acted for. An agent or service sees its proposals only there.
+    #[serde(default)]
+    pub user: Option<String>,
+    #[serde(default)]
+    pub conversation: Option<String>,
+    #[serde(default)]
+    pub reviewer: Option<String>,
+    /// Comment of the reviewer.
+    #[serde(default)]
+    pub comment: Option<String>,
+    /// The memory that approval created or activated.
+    #[serde(default)]
+    pub result: Option<MemoryId>,
+    pub created_at: Timestamp,
+    #[serde(default)]
+    pub decided_at: Option<Timestamp>,
+}
+
+impl SideRecord for Review {
+    const KIND: RowKind = RowKind::Reviews;
+    fn row_id(&self) -> String {
+        self.id.to_string()
+    }
+    fn row_time(&self) -> Timestamp {
+        self.created_at
+    }
+    fn row_state(&self) -> String {
+        self.state.to_string()
+    }
+    /// The memory under review. People may name a review by this id, too.
+    fn row_subject(&self) -> String {
+        self.candidate
+            .or_else(|| self.sources.first().map(|source| source.memory))
+            .map(|id| id.to_string())
+            .unwrap_or_default()
+    }
+    fn row_parent(&self) -> String {
+        self.target_store.clone()
+    }
+}
+
+impl Review {
+    /// The sources whose version must still be current at the decision. For a redaction only the first: the others are
+    /// older versions of the same memory.
+    pub(crate) fn required_sources(&self) -> &[SourceVersion] {
+        match self.action {
+            Action::Redact => self.sources.get(..1).unwrap_or_default(),
+            _ => &self.sources,
+        }
+    }
+
+    /// The older versions that a redaction is limited to; `None`: all versions.
+    pub(crate) fn older_versions(&self) -> Option<Vec<VersionId>> {
+        let older: Vec<VersionId> = self.sources.iter().skip(1).map(|source| source.version).collect();
+        (!older.is_empty()).then_some(older)
+    }
+
+    /// Deterministic id of the nth proposal of this action on these versions. Two callers that propose the same at once
+    /// get the same id, so only one review is created. `nth` counts earlier, decided reviews of the same content.
+    pub(crate) fn id_for(action: Action, sources: &[SourceVersion], store: &str, path: Option<&str>, nth: u32) -> Uuid {
+        let mut hash = Sha256::new();
+        for part in [action.as_str(), store, path.unwrap_or_default()] {
+            // Length first, so that no two lists of parts hash alike.
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part.as_bytes());
+        }
+        sources.iter().for_each(|source| hash.update(source.version.0.as_bytes()));
+        hash.update(nth.to_be_bytes());
+        let digest = hash.finalize();
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&digest[..16]);
+        uuid::Builder::from_custom_bytes(bytes).into_uuid()
+    }
+
+    /// An event about this review. Without rationale and comment, which may quote content.
+    pub(crate) fn to_event(&self, name: EventName, caller: &Caller, at: Timestamp) -> EventBody {
+        let mut event = EventBody::new(name, caller, at)
+            .with_scope(Some(self.scope.clone()))
+            .with_field("review", self.id)
+            .with_field("proposer", &self.proposer)
+            .with_field(ORIGIN_FIELD, json!({ "user": self.user, "conversation": self.conversation }))
+            .with_field("action", self.action)
+            .with_field("store", &self.target_store)
+            .with_field("path", &self.target_path)
+            .with_field("risk", self.risk)
+            .with_field("sources", self.sources.iter().map(|source| source.memory).collect::<Vec<_>>());
+        event.memory = self.result.or(self.candidate);
+        event
+    }
+
+    /// A copy with the decision recorded.
+    pub(crate) fn with_decision(
+        &self,
+        state: ReviewState,
+        caller: &Caller,
+        comment: Option<String>,
+        at: Timestamp,
+    ) -> Review {
+        let (reviewer, decided_at) = (Some(caller.principal.clone()), Some(at));
+        Review { state, reviewer, comment, decided_at, ..self.clone() }
+    }
+}

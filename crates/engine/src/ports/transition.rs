@@ -1,0 +1,83 @@
+//! Transitions: a new version of a memory with the same content, such as a change of state.
+//!
+//! Guard, version and event belong together; only this module builds them.
+
+use serde_json::Value;
+
+use crate::Engine;
+use crate::gate::{VersionStamp, VersionedEntry};
+use crate::model::caller::Caller;
+use crate::model::event::{EventBody, EventName};
+use crate::model::guard::Guard;
+use crate::model::memory::Memory;
+use crate::model::refusal::Refusal;
+use crate::model::vocabulary::{Operation, State};
+use crate::ports::change::Change;
+
+/// A transition without its caller and time, which [`Transition::plan`] adds.
+pub(crate) struct Transition<'a> {
+    /// The memory at the version the decision was made on.
+    pub memory: &'a Memory,
+    pub operation: Operation,
+    pub reason: Option<String>,
+    /// `None`: another event of the same change covers it.
+    pub event: Option<EventName>,
+    /// Event fields in addition to those of every event about a memory.
+    pub fields: Vec<(&'static str, Value)>,
+}
+
+impl<'a> Transition<'a> {
+    pub fn new(memory: &'a Memory, operation: Operation) -> Transition<'a> {
+        Transition { memory, operation, reason: None, event: None, fields: Vec::new() }
+    }
+
+    pub fn with_reason(mut self, reason: impl Into<Option<String>>) -> Transition<'a> {
+        self.reason = reason.into();
+        self
+    }
+
+    pub fn with_event(mut self, event: EventName) -> Transition<'a> {
+        self.event = Some(event);
+        self
+    }
+
+    pub fn with_field(mut self, name: &'static str, value: impl Into<Value>) -> Transition<'a> {
+        self.fields.push((name, value.into()));
+        self
+    }
+
+    /// Adds guard, version and event to a change. Also returns the memory after the transition.
+    pub fn plan(
+        self,
+        engine: &Engine,
+        caller: &Caller,
+        change: Change,
+        alter: impl FnOnce(&mut Memory),
+    ) -> (Change, Memory) {
+        let at = change.at;
+        let stamp = VersionStamp::new(caller, engine.fresh_version_id(), at, self.reason);
+        let entry = VersionedEntry::from_transition(self.memory, self.operation, stamp, Vec::new(), alter);
+        let altered = entry.memory().clone();
+        let mut change = change.with_guard(Guard::VersionIs { memory: self.memory.id, version: self.memory.version });
+        if let Some(name) = self.event {
+            let event = EventBody::new(name, caller, at).about_memory(&altered);
+            change = change
+                .with_event(self.fields.into_iter().fold(event, |event, (name, value)| event.with_field(name, value)));
+        }
+        (change.with_entry(entry), altered)
+    }
+}
+
+/// Outcome of a verb that makes one transition: pin, rename, verify-by, forget.
+#[derive(Debug, Clone)]
+pub enum TransitionOutcome {
+    /// The memory after the transition.
+    Done(Box<Memory>),
+    Refused(Refusal),
+}
+
+/// Sets the state `tombstoned` and stops always-inject. The history is kept.
+pub(crate) fn tombstone(memory: &mut Memory) {
+    memory.state = State::Tombstoned;
+    memory.always_inject = false;
+}

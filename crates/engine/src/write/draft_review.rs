@@ -1,0 +1,75 @@
+//! Drafts in `draft_write` stores: saving one also opens the review it waits for.
+use crate::Engine;
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::event::EventName;
+use crate::model::guard::Place;
+use crate::model::memory::Memory;
+use crate::model::review::{Action, Review, ReviewState, Risk, SourceVersion};
+use crate::model::row::SideRecord;
+use crate::model::scope::Scope;
+use crate::policy::Readable;
+use crate::ports::Address;
+use crate::ports::change::{Change, Write};
+
+/// Adds to the save of a waiting draft the review it waits for: one for each draft, fresh after every change of it.
+pub(crate) fn with_draft_review(
+    engine: &Engine,
+    caller: &Caller,
+    change: Change,
+    candidate: &Memory,
+) -> Result<Change, Error> {
+    let place = Place { store: candidate.store.clone(), scope: candidate.scope.clone() };
+    let standing = match candidate.path.clone() {
+        Some(path) => {
+            engine.backend.get_memory(&Readable::whole_tenant(caller.tenant), &Address::Path { place, path })?
+        }
+        None => None,
+    };
+    let sources: Vec<SourceVersion> = standing.iter().map(SourceVersion::from_memory).collect();
+    let name = candidate.id.to_string();
+    let id = Review::id_for(Action::Draft, &[], &candidate.store, Some(&name), 0);
+    let (path, scope) = (candidate.path.clone(), candidate.scope.clone());
+    let rationale = format!("a draft by {}", caller.principal);
+    let review = Review {
+        id,
+        candidate: Some(candidate.id),
+        rationale,
+        ..new_review(engine, caller, Action::Draft, sources, &candidate.store, path, scope)
+    };
+    let event = review.to_event(EventName::ReviewProposed, caller, change.at);
+    Ok(change.with_write(Write::Row(review.to_row())).with_event(event))
+}
+
+/// A review without its words.
+pub(crate) fn new_review(
+    engine: &Engine,
+    caller: &Caller,
+    action: Action,
+    sources: Vec<SourceVersion>,
+    store: &str,
+    path: Option<String>,
+    scope: Scope,
+) -> Review {
+    Review {
+        id: Review::id_for(action, &sources, store, path.as_deref(), 0),
+        action,
+        state: ReviewState::Pending,
+        sources,
+        candidate: None,
+        target_store: store.to_owned(),
+        target_path: path,
+        scope,
+        rationale: String::new(),
+        evidence: Vec::new(),
+        risk: Risk::Low,
+        proposer: caller.principal.clone(),
+        user: caller.user.clone(),
+        conversation: caller.conversation.clone(),
+        reviewer: None,
+        comment: None,
+        result: None,
+        created_at: engine.clock.now(),
+        decided_at: None,
+    }
+}

@@ -1,0 +1,138 @@
+//! What a save writes: the entry of its target, quota, counters and events, as one change.
+use crate::Engine;
+use crate::gate::{ClearedDraft, VersionStamp, VersionedEntry};
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::event::{EventBody, EventName};
+use crate::model::guard::{Guard, Place};
+use crate::model::ruleset::Ruleset;
+use crate::model::store::Store;
+use crate::model::vocabulary::{Dedup, Operation, State};
+use crate::ports::change::{Change, Write};
+use crate::ports::embedding;
+use crate::recall::usage::Touch;
+use crate::recall::{read, usage};
+use crate::tenant::stores;
+use crate::write::remember::{SaveOutcome, SavedMemory};
+use crate::write::target::SaveTarget;
+use crate::write::{draft_review, quota, target};
+
+/// What to write, unless it is known already, and what that comes to.
+pub(crate) fn plan_save(
+    engine: &Engine,
+    caller: &Caller,
+    store: &Store,
+    cleared: ClearedDraft,
+    operation: Operation,
+    leap: bool,
+) -> Result<(Option<Change>, SavedMemory), Error> {
+    let ruleset = stores::ruleset_of(engine, store)?;
+    let place = Place { store: store.slug.clone(), scope: cleared.scope().clone() };
+    let target = target::find_save_target(engine, caller, &cleared, ruleset, &place, leap)?;
+    plan_save_to_target(engine, caller, cleared, ruleset, &place, target, operation)
+}
+
+pub(crate) fn plan_save_to_target(
+    engine: &Engine,
+    caller: &Caller,
+    cleared: ClearedDraft,
+    ruleset: &Ruleset,
+    place: &Place,
+    target: SaveTarget,
+    operation: Operation,
+) -> Result<(Option<Change>, SavedMemory), Error> {
+    let now = engine.clock.now();
+    let (draft, warnings) = (cleared.draft(), cleared.warnings().to_vec());
+    let stamp = VersionStamp::new(caller, engine.fresh_version_id(), now, draft.reason.clone());
+    let mut change = Change::new(caller.tenant, now);
+    let (entry, outcome, deduped_by, near) = match target {
+        SaveTarget::Existing(_) | SaveTarget::Same(_) if draft.create_only => {
+            return Err(Error::conflict("conflict.exists", "a memory stands there already"));
+        }
+        SaveTarget::Same(memory) => {
+            let (outcome, deduped_by) = (SaveOutcome::Unchanged, Some(ruleset.dedup));
+            return Ok((None, SavedMemory { memory: *memory, outcome, deduped_by, near: None, warnings }));
+        }
+        SaveTarget::Existing(current) => {
+            read::ensure_expected_sha256(engine, caller, draft.expected_sha256.as_deref(), &current)?;
+            let deduped_by = if draft.path.is_some() { Dedup::Path } else { ruleset.dedup };
+            change = change.with_guard(Guard::VersionIs { memory: current.id, version: current.version });
+            let entry = cleared.into_revision(&current, ruleset, Operation::Update, stamp);
+            (entry, SaveOutcome::Updated, Some(deduped_by), None)
+        }
+        SaveTarget::New { guard, near } => {
+            if draft.expected_sha256.is_some() {
+                return Err(Error::conflict("conflict.nothing_there", "nothing stands at this path to compare with"));
+            }
+            change.guards.extend(guard);
+            let entry = cleared.into_new_memory(engine.fresh_memory_id(), caller, ruleset, operation, stamp);
+            (entry, SaveOutcome::Created, None, near)
+        }
+    };
+    if outcome == SaveOutcome::Created {
+        change = quota::plan_quota_room(engine, caller, place, ruleset, 1, change)?;
+    }
+    if let (true, Some(saves_max)) = (caller.unattended, ruleset.unattended_saves_max) {
+        let run = caller.run.clone().ok_or_else(missing_run_error)?;
+        change = change
+            .with_guard(Guard::RunSavesLeft { run: run.clone(), saves_max })
+            .with_write(Write::CountRunSave { run });
+    }
+    let embedding = embedding::embed_if_instant(engine, entry.memory());
+    let entry = entry.with_embedding(embedding);
+    let memory = entry.memory().clone();
+    if memory.state == State::Constrained {
+        change = draft_review::with_draft_review(engine, caller, change, &memory)?;
+    }
+    let change = add_written_entry(engine, caller, change, entry, outcome);
+    Ok((Some(change), SavedMemory { memory, outcome, deduped_by, near, warnings }))
+}
+
+/// The entry and the events that tell of it.
+pub(crate) fn add_written_entry(
+    engine: &Engine,
+    caller: &Caller,
+    change: Change,
+    entry: VersionedEntry,
+    outcome: SaveOutcome,
+) -> Change {
+    let touches = usage::plan_usages(
+        engine,
+        caller,
+        Touch::Written,
+        std::iter::once((entry.memory().id, entry.memory().version)),
+    );
+    let mut change = add_entry(engine, caller, change, entry, outcome);
+    change.writes.extend(touches);
+    change
+}
+
+/// The same for what waits for a person: whoever puts it up says that it is proposed.
+pub(crate) fn add_entry(
+    engine: &Engine,
+    caller: &Caller,
+    change: Change,
+    entry: VersionedEntry,
+    outcome: SaveOutcome,
+) -> Change {
+    let memory = entry.memory();
+    let name = if outcome == SaveOutcome::Created { EventName::WriteCreated } else { EventName::WriteUpdated };
+    let event = EventBody::new(name, caller, change.at)
+        .about_memory(memory)
+        .with_field("sha256", &memory.sha256)
+        .with_field("operation", entry.operation());
+    engine.scan_counters.count_flagged(&memory.flags);
+    let flagged = (!memory.flags.is_empty()).then(|| {
+        EventBody::new(EventName::SafetyFlagged, caller, change.at)
+            .about_memory(memory)
+            .with_field("rules", &memory.flags)
+    });
+    let mut change = change.with_event(event);
+    change.events.extend(flagged);
+    change.with_entry(entry)
+}
+
+/// Its saves are counted by run, and counted for the agent's whole life they would soon be used up.
+pub(crate) fn missing_run_error() -> Error {
+    Error::invalid("scope.run_missing", "an unattended save is counted by run, and none is named")
+}

@@ -1,0 +1,126 @@
+//! What a save is a version of: nothing, the memory at its path, or one that says the same.
+use crate::Engine;
+use crate::gate::duplicate::HintMatch;
+use crate::gate::{ClearedDraft, duplicate};
+use crate::model::caller::Caller;
+use crate::model::error::Error;
+use crate::model::guard::{Guard, Place};
+use crate::model::id::MemoryId;
+use crate::model::memory::Memory;
+use crate::model::ruleset::Ruleset;
+use crate::model::vocabulary::{Dedup, State};
+use crate::policy::Readable;
+use crate::ports::{Address, CandidateQuery, Filter, PageRequest, SortOrder, embedding};
+use crate::text::digest::content_sha256;
+use crate::text::words;
+
+/// What a save meets at its place.
+pub(crate) enum SaveTarget {
+    New { guard: Option<Guard>, near: Option<MemoryId> },
+    Existing(Box<Memory>),
+    Same(Box<Memory>),
+}
+
+pub(crate) fn find_save_target(
+    engine: &Engine,
+    caller: &Caller,
+    cleared: &ClearedDraft,
+    ruleset: &Ruleset,
+    place: &Place,
+    leap: bool,
+) -> Result<SaveTarget, Error> {
+    if cleared.state() == State::Constrained {
+        return find_draft_target(engine, caller, cleared, place);
+    }
+    let draft = cleared.draft();
+    // Most places are free, and the guard tells where one is not: the first look is spared.
+    let leap = leap && draft.expected_sha256.is_none();
+    let at = |address| match leap {
+        true => Ok(None),
+        false => engine.backend.get_memory(&Readable::whole_tenant(caller.tenant), &address),
+    };
+    // A path is an address whatever the ruleset: writing to it again is a new version of what stands there.
+    if let Some(path) = &draft.path {
+        return Ok(match at(Address::Path { place: place.clone(), path: path.clone() })? {
+            Some(memory) => SaveTarget::Existing(Box::new(memory)),
+            None => SaveTarget::New {
+                guard: Some(Guard::PathFree { place: place.clone(), path: path.clone() }),
+                near: None,
+            },
+        });
+    }
+    match ruleset.dedup {
+        Dedup::Exact => {
+            let sha256 = content_sha256(&draft.content);
+            Ok(match at(Address::Hash { place: place.clone(), sha256: sha256.clone() })? {
+                Some(memory) => SaveTarget::Same(Box::new(memory)),
+                None => SaveTarget::New { guard: Some(Guard::HashFree { place: place.clone(), sha256 }), near: None },
+            })
+        }
+        Dedup::Hint => find_hint_target(engine, caller, cleared, place),
+        Dedup::Path | Dedup::Key | Dedup::None => Ok(SaveTarget::New { guard: None, near: None }),
+    }
+}
+
+/// A draft that waits does not touch what stands; writing it again changes the draft.
+pub(crate) fn find_draft_target(
+    engine: &Engine,
+    caller: &Caller,
+    cleared: &ClearedDraft,
+    place: &Place,
+) -> Result<SaveTarget, Error> {
+    let Some(path) = &cleared.draft().path else { return Ok(SaveTarget::New { guard: None, near: None }) };
+    let filter = Filter {
+        places: vec![place.clone()],
+        path: Some(path.clone()),
+        states: vec![State::Constrained],
+        ..Filter::default()
+    };
+    let page = PageRequest { order: SortOrder::Newest, after: None, limit: engine.limits().list_default };
+    let waiting = engine.backend.list_memories(&Readable::whole_tenant(caller.tenant), &filter, &page)?;
+    let own = waiting.into_iter().find(|memory| memory.author == caller.principal);
+    Ok(match own {
+        Some(memory) => SaveTarget::Existing(Box::new(memory)),
+        None => SaveTarget::New { guard: None, near: None },
+    })
+}
+
+/// The memory a note with a similar hint would update, unless it states another fact.
+pub(crate) fn find_hint_target(
+    engine: &Engine,
+    caller: &Caller,
+    cleared: &ClearedDraft,
+    place: &Place,
+) -> Result<SaveTarget, Error> {
+    let draft = cleared.draft();
+    let Some(hint) = draft.recall_hint.as_deref() else { return Ok(SaveTarget::New { guard: None, near: None }) };
+    let generation = engine.backend.place_state(caller.tenant, place)?.generation;
+    let filter = Filter { places: vec![place.clone()], ..Filter::default() };
+    let find = CandidateQuery {
+        filter,
+        words: words::parse_query(hint),
+        pool: engine.limits().pool_min,
+        ..CandidateQuery::default()
+    };
+    let found = engine.backend.find_candidates(&Readable::whole_tenant(caller.tenant), &find)?;
+    let memories: Vec<Memory> = found.candidates.into_iter().map(|candidate| candidate.memory).collect();
+    let similarity = |text: &str| text_similarity(engine, &draft.content, text);
+    match duplicate::find_nearest_hint(hint, &draft.content, &memories, engine.limits(), similarity) {
+        Some((memory, HintMatch::SameFact)) => Ok(SaveTarget::Existing(Box::new(memory.clone()))),
+        other => {
+            let guard = Some(Guard::PlaceUnchanged { place: place.clone(), generation });
+            Ok(SaveTarget::New { guard, near: other.map(|(memory, _)| memory.id) })
+        }
+    }
+}
+
+/// Calibrated similarity of two texts, 0 where there is no instant embedder to ask.
+pub(crate) fn text_similarity(engine: &Engine, one: &str, other: &str) -> f64 {
+    if !engine.embedder.is_instant() {
+        return 0.0;
+    }
+    match (embedding::embed_text(engine, one), embedding::embed_text(engine, other)) {
+        (Some(one), Some(other)) => engine.embedder.calibration().cosine_to_relevance(one.vector.cosine(&other.vector)),
+        _ => 0.0,
+    }
+}
