@@ -17,8 +17,8 @@ use crate::extract::{JsonBody, MemoryIdParam, PathParam, QueryParams};
 use crate::problem::Problem;
 use crate::wire::Page;
 use crate::wire::context::{
-    ContextAnswer, ContextBody, ContextFormat, ContextView, ReceiptParams, ReceiptView, ReplayView, TouchView,
-    TouchesView, WindowView,
+    ContextAnswer, ContextBody, ContextFormat, ContextView, MemoryUseView, MemoryUsesView, ReceiptParams, ReceiptView,
+    ReplayView, WindowView,
 };
 
 const TAG: &str = "context";
@@ -53,10 +53,10 @@ pub(super) fn context_endpoints() -> Vec<Endpoint> {
             .with_problems(&[NOT_FOUND]),
         Endpoint::new(Method::GET, "/v1/runs/{run}/blame", "blame", blame_run)
             .with_description(TAG, "What reached a run", "The memories that touched it, newest first. Admins only.")
-            .with_json_answer::<TouchesView>(StatusCode::OK, "Touches", json!({ "items": [] })),
+            .with_json_answer::<MemoryUsesView>(StatusCode::OK, "Touches", json!({ "items": [] })),
         Endpoint::new(Method::GET, "/v1/memories/{id}/reach", "reach", show_memory_reach)
             .with_description(TAG, "What a memory reached", "The runs and conversations it touched, newest first. Admins only.")
-            .with_json_answer::<TouchesView>(StatusCode::OK, "Touches", json!({ "items": [] })),
+            .with_json_answer::<MemoryUsesView>(StatusCode::OK, "Touches", json!({ "items": [] })),
     ]
 }
 
@@ -118,7 +118,7 @@ async fn blame_run(
     State(app): State<App>,
     who: AuthenticatedCaller,
     PathParam(run): PathParam<String>,
-) -> Result<Json<TouchesView>, Problem> {
+) -> Result<Json<MemoryUsesView>, Problem> {
     let work =
         move |engine: &engine::Engine| Ok((engine.blame(&who.caller, &run)?, engine.receipts_kept_since(&who.caller)?));
     Ok(Json(to_touches_view(app.entrance.call("blame", work).await?)))
@@ -128,12 +128,12 @@ async fn show_memory_reach(
     State(app): State<App>,
     who: AuthenticatedCaller,
     PathParam(id): MemoryIdParam,
-) -> Result<Json<TouchesView>, Problem> {
+) -> Result<Json<MemoryUsesView>, Problem> {
     let work =
         move |engine: &engine::Engine| Ok((engine.reach(&who.caller, id)?, engine.receipts_kept_since(&who.caller)?));
     Ok(Json(to_touches_view(app.entrance.call("reach", work).await?)))
 }
 
-fn to_touches_view((usages, kept_since): (Vec<MemoryUsage>, Option<Timestamp>)) -> TouchesView {
-    TouchesView { items: usages.into_iter().map(|usage| TouchView { usage }).collect(), kept_since }
+fn to_touches_view((usages, kept_since): (Vec<MemoryUsage>, Option<Timestamp>)) -> MemoryUsesView {
+    MemoryUsesView { items: usages.into_iter().map(|usage| MemoryUseView { usage }).collect(), kept_since }
 }

@@ -15,8 +15,8 @@ use crate::extract::{JsonBody, QueryParams};
 use crate::problem::Problem;
 use crate::wire::Page;
 use crate::wire::documents::{
-    DocumentParams, DocumentView, IngestBody, IngestedView, KnowledgeBody, PublishBody, RemoveParams, RemovedView,
-    SkillBody,
+    DocumentParams, DocumentView, IngestBody, IngestedView, KnowledgeSearchBody, PublishBody, RemoveParams,
+    RemovedView, SkillBody,
 };
 use crate::wire::search::HitView;
 
@@ -49,7 +49,7 @@ pub(super) fn document_endpoints() -> Vec<Endpoint> {
             .with_json_answer::<Page<DocumentView>>(StatusCode::OK, "Documents", json!({ "items": [] })),
         Endpoint::new(Method::POST, "/v1/documents/search", "search_knowledge", search_documents)
             .with_description(TAG, "Search documents", "Passages that answer. An agent mapped to categories sees no others.")
-            .with_body::<KnowledgeBody>(json!({ "query": "when are turbines oiled?" }))
+            .with_body::<KnowledgeSearchBody>(json!({ "query": "when are turbines oiled?" }))
             .with_json_answer::<Page<HitView>>(StatusCode::OK, "Passages, best first", json!({ "items": [] })),
         Endpoint::new(Method::GET, "/v1/skills", "skills", list_skills)
             .with_description(TAG, "List skills", "The SKILL.md files of the configured folders, as they are now; `doctor` names those left out.")
@@ -101,7 +101,7 @@ async fn list_documents(
 async fn search_documents(
     State(app): State<App>,
     who: AuthenticatedCaller,
-    JsonBody(body): JsonBody<KnowledgeBody>,
+    JsonBody(body): JsonBody<KnowledgeSearchBody>,
 ) -> Result<Json<Page<HitView>>, Problem> {
     let work =
         move |engine: &Engine| Ok(engine.search_knowledge(&who.caller, &body.query, &body.categories, body.limit)?);

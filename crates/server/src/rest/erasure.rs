@@ -13,13 +13,13 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, PathParam};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::erasure::{BanView, CertificateView, CheckedView, EraseBody};
+use crate::wire::erasure::{BanView, CertificateView, CheckedCertificateView, EraseBody};
 
 const TAG: &str = "erasure";
 
 pub(super) fn erasure_endpoints() -> Vec<Endpoint> {
     let checked = |endpoint: Endpoint| {
-        endpoint.with_json_answer::<CheckedView>(
+        endpoint.with_json_answer::<CheckedCertificateView>(
             StatusCode::OK,
             "What was found",
             json!({ "valid": true, "sealed": true, "logged": true, "gone": true }),
@@ -95,21 +95,21 @@ async fn check_certificate(
     State(app): State<App>,
     who: AuthenticatedCaller,
     PathParam(id): PathParam<uuid::Uuid>,
-) -> Result<Json<CheckedView>, Problem> {
+) -> Result<Json<CheckedCertificateView>, Problem> {
     let work = move |engine: &Engine| {
         let certificate = engine.certificate(&who.caller, &id.to_string())?;
         Ok(engine.verify_certificate(&who.caller, &certificate)?)
     };
-    Ok(Json(CheckedView { verified: app.entrance.call("check_certificate", work).await? }))
+    Ok(Json(CheckedCertificateView { verified: app.entrance.call("check_certificate", work).await? }))
 }
 
 async fn check_kept_certificate(
     State(app): State<App>,
     who: AuthenticatedCaller,
     JsonBody(body): JsonBody<CertificateView>,
-) -> Result<Json<CheckedView>, Problem> {
+) -> Result<Json<CheckedCertificateView>, Problem> {
     let work = move |engine: &Engine| Ok(engine.verify_certificate(&who.caller, &body.certificate)?);
-    Ok(Json(CheckedView { verified: app.entrance.call("check_certificate", work).await? }))
+    Ok(Json(CheckedCertificateView { verified: app.entrance.call("check_certificate", work).await? }))
 }
 
 async fn list_bans(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<BanView>>, Problem> {

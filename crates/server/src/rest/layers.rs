@@ -13,7 +13,7 @@ use crate::auth::AuthenticatedCaller;
 use crate::endpoint::Endpoint;
 use crate::extract::JsonBody;
 use crate::problem::Problem;
-use crate::wire::layers::{GroupingBody, GroupsView, LayerContextView, PlanBody, ProfileBody};
+use crate::wire::layers::{GroupingBody, GroupsView, LayerContextBody, LayerContextView, ProfileBody};
 use crate::wire::reviews::ProposedView;
 
 const TAG: &str = "layers";
@@ -49,7 +49,7 @@ pub(super) fn layer_endpoints() -> Vec<Endpoint> {
         )),
         Endpoint::new(Method::POST, "/v1/layers/context", "layer_context", layer_context)
             .with_description(TAG, "What planning is given", "A few memories of each lasting layer for a goal.")
-            .with_body::<PlanBody>(json!({ "goal": "move billing to the new cluster" }))
+            .with_body::<LayerContextBody>(json!({ "goal": "move billing to the new cluster" }))
             .with_json_answer::<LayerContextView>(
                 StatusCode::OK,
                 "The memories",
@@ -90,7 +90,7 @@ async fn dedup_procedures(
 async fn layer_context(
     State(app): State<App>,
     who: AuthenticatedCaller,
-    JsonBody(body): JsonBody<PlanBody>,
+    JsonBody(body): JsonBody<LayerContextBody>,
 ) -> Result<Json<LayerContextView>, Problem> {
     let work = move |engine: &Engine| Ok(engine.layer_context(&who.caller, &body.goal)?);
     Ok(Json(app.entrance.call("layer_context", work).await?.into()))

@@ -13,7 +13,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, PathParam};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::pipelines::{ErasedView, OptInBody, OptInView};
+use crate::wire::pipelines::{ErasedCountView, OptInBody, OptInView};
 
 pub(super) fn pipeline_endpoints() -> Vec<Endpoint> {
     vec![
@@ -34,7 +34,7 @@ pub(super) fn pipeline_endpoints() -> Vec<Endpoint> {
                 "Delete a pipeline",
                 "Its opt-ins and, with all history, its memories. Admins only.",
             )
-            .with_json_answer::<ErasedView>(StatusCode::OK, "How many memories went", json!({ "erased": 3 }))
+            .with_json_answer::<ErasedCountView>(StatusCode::OK, "How many memories went", json!({ "erased": 3 }))
             .with_problems(&[NOT_FOUND]),
     ]
 }
@@ -70,10 +70,10 @@ async fn delete_pipeline(
     State(app): State<App>,
     who: AuthenticatedCaller,
     PathParam(pipeline): PathParam<String>,
-) -> Result<Json<ErasedView>, Problem> {
+) -> Result<Json<ErasedCountView>, Problem> {
     let erased =
         app.entrance.call("delete_pipeline", move |engine| Ok(engine.delete_pipeline(&who.caller, &pipeline)?)).await?;
-    Ok(Json(ErasedView { erased }))
+    Ok(Json(ErasedCountView { erased }))
 }
 
 fn opt_in_example() -> Value {

@@ -16,7 +16,7 @@ use crate::extract::{MemoryIdParam, PathParam, QueryParams};
 use crate::problem::Problem;
 use crate::wire::memories::MemoryView;
 use crate::wire::records::RecordParams;
-use crate::wire::search::FoundView;
+use crate::wire::search::SearchResultView;
 
 pub(super) fn record_endpoints() -> Vec<Endpoint> {
     vec![
@@ -27,7 +27,7 @@ pub(super) fn record_endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/memory/search", "record_search", search_records)
             .with_description("records", "Search records", "Ranked as layers are: by summary, metadata and state.")
             .with_query::<RecordParams>()
-            .with_json_answer::<FoundView>(
+            .with_json_answer::<SearchResultView>(
                 StatusCode::OK,
                 "Hits, best first",
                 json!({ "hits": [], "ranker": "layered", "considered": 0, "warnings": [] }),
@@ -49,7 +49,7 @@ async fn search_records(
     State(app): State<App>,
     who: AuthenticatedCaller,
     QueryParams(params): QueryParams<RecordParams>,
-) -> Result<Json<FoundView>, Problem> {
+) -> Result<Json<SearchResultView>, Problem> {
     let filter = Filter { layers: params.layer, states: params.state, ..Filter::default() };
     let query = SearchQuery {
         text: params.query,

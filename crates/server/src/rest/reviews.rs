@@ -17,8 +17,8 @@ use crate::problem::Problem;
 use crate::wire::Page;
 use crate::wire::remember::SavedView;
 use crate::wire::reviews::{
-    ChangesBody, DecideAllBody, DecideBody, DecidedAllView, DecidedView, ProposeBody, ProposeForgetBody, ProposedView,
-    ReviewBrief, ReviewDetail, ReviewParams,
+    DecideAllBody, DecideBody, DecidedAllView, DecidedView, ProposeBody, ProposeForgetBody, ProposedView,
+    RequestChangesBody, ReviewBrief, ReviewDetail, ReviewParams,
 };
 
 const TAG: &str = "reviews";
@@ -74,7 +74,7 @@ pub(super) fn review_endpoints() -> Vec<Endpoint> {
         decided(
             Endpoint::new(Method::POST, "/v1/reviews/{id}/request-changes", "request_changes", request_changes)
                 .with_description(TAG, "Ask for changes", "Back to the proposer, saying what is missing. Reviewers only.")
-                .with_body::<ChangesBody>(json!({ "comment": "say which version" })),
+                .with_body::<RequestChangesBody>(json!({ "comment": "say which version" })),
         ),
     ]
 }
@@ -178,7 +178,7 @@ async fn request_changes(
     State(app): State<App>,
     who: AuthenticatedCaller,
     PathParam(id): PathParam<uuid::Uuid>,
-    JsonBody(body): JsonBody<ChangesBody>,
+    JsonBody(body): JsonBody<RequestChangesBody>,
 ) -> Result<Json<DecidedView>, Problem> {
     let work =
         move |engine: &Engine| to_decided_view(engine.request_changes(&who.caller, &id.to_string(), &body.comment)?);

@@ -14,7 +14,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::{JsonBody, PathParam, QueryParams};
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::runs::{CloseRunBody, ClosedView, OpenRunBody, RunParams, RunView};
+use crate::wire::runs::{CloseRunBody, ClosedRunView, OpenRunBody, RunParams, RunView};
 
 const TAG: &str = "runs";
 
@@ -36,7 +36,7 @@ pub(super) fn run_endpoints() -> Vec<Endpoint> {
                 "Its working memory goes, one episode stays, and of a success also how it was done.",
             )
             .with_body::<CloseRunBody>(json!({ "outcome": "success", "summary": "a webhook had moved" }))
-            .with_json_answer::<ClosedView>(StatusCode::OK, "What it left", Value::Null)
+            .with_json_answer::<ClosedRunView>(StatusCode::OK, "What it left", Value::Null)
             .with_problems(&[NOT_FOUND, CONFLICT, REFUSED]),
     ]
 }
@@ -65,7 +65,7 @@ async fn close_run(
     who: AuthenticatedCaller,
     PathParam(run): PathParam<String>,
     JsonBody(body): JsonBody<CloseRunBody>,
-) -> Result<Json<ClosedView>, Problem> {
+) -> Result<Json<ClosedRunView>, Problem> {
     let closing = body.into_closing(run);
     match app.entrance.call("close_run", move |engine| Ok(engine.close_run(&who.caller, &closing)?)).await? {
         CloseRunOutcome::Done(closed) => Ok(Json((*closed).into())),

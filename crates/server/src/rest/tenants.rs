@@ -18,7 +18,7 @@ use crate::endpoint::Endpoint;
 use crate::extract::JsonBody;
 use crate::problem::Problem;
 use crate::wire::Page;
-use crate::wire::tenants::{CreatedTenantView, TenantBody, TenantView};
+use crate::wire::tenants::{CreatedTenantView, NewTenantBody, TenantView};
 
 pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
     vec![
@@ -27,7 +27,7 @@ pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
             .with_json_answer::<Page<TenantView>>(StatusCode::OK, "Tenants", json!({ "items": [tenant_example()] })),
         Endpoint::new(Method::POST, "/v1/tenants", "create_tenant", create_tenant)
             .with_description("tenants", "Create a tenant", "Seeds it and makes a key for its first admin, which may set every header: who may make keys may speak for anybody. Operators only.")
-            .with_body::<TenantBody>(json!({ "slug": "acme" }))
+            .with_body::<NewTenantBody>(json!({ "slug": "acme" }))
             .with_json_answer::<CreatedTenantView>(
                 StatusCode::CREATED,
                 "The tenant and its key",
@@ -46,7 +46,7 @@ async fn list_tenants(State(app): State<App>, who: AuthenticatedCaller) -> Resul
 async fn create_tenant(
     State(app): State<App>,
     who: AuthenticatedCaller,
-    JsonBody(body): JsonBody<TenantBody>,
+    JsonBody(body): JsonBody<NewTenantBody>,
 ) -> Result<(StatusCode, Json<CreatedTenantView>), Problem> {
     if !who.operator {
         return Err(Problem::forbidden("policy.operators_only", "only an operator may do this"));
