@@ -40,11 +40,11 @@ pub(super) fn audit_endpoints() -> Vec<Endpoint> {
 
 async fn record_audit(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<AuditBody>,
 ) -> Result<(StatusCode, Json<SavedView>), Problem> {
     let answer =
-        app.entrance.call("record_audit", move |engine| Ok(engine.record_audit(&who.caller, body.into())?)).await?;
+        app.entrance.call("record_audit", move |engine| Ok(engine.record_audit(&auth.caller, body.into())?)).await?;
     to_saved_response(answer)
 }
 
@@ -58,11 +58,11 @@ pub(super) fn to_saved_response(answer: Remembered) -> Result<(StatusCode, Json<
 
 async fn list_audit_entries(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     QueryParams(params): QueryParams<EntryParams>,
 ) -> Result<Json<Page<LogEntryView>>, Problem> {
     let after = params.parse_cursor()?;
-    let work = move |engine: &Engine| Ok(engine.audit_entries(&who.caller, after, params.limit)?);
+    let work = move |engine: &Engine| Ok(engine.audit_entries(&auth.caller, after, params.limit)?);
     Ok(Json(to_entry_page(app.entrance.call("audit", work).await?)))
 }
 

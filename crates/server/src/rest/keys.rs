@@ -44,31 +44,33 @@ pub(super) fn key_endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list_keys(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<KeyView>>, Problem> {
-    let keys = app.entrance.call("keys", move |engine| Ok(engine.keys(&who.caller)?)).await?;
+async fn list_keys(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<Page<KeyView>>, Problem> {
+    let keys = app.entrance.call("keys", move |engine| Ok(engine.keys(&auth.caller)?)).await?;
     Ok(Json(Page::from_items(keys.into_iter().map(KeyView::from).collect())))
 }
 
 async fn create_key(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<NewKeyBody>,
 ) -> Result<(StatusCode, Json<IssuedKeyView>), Problem> {
     let random = random_key_bytes()?;
-    let issued =
-        app.entrance.call("create_key", move |engine| Ok(engine.create_key(&who.caller, body.into(), random)?)).await?;
+    let issued = app
+        .entrance
+        .call("create_key", move |engine| Ok(engine.create_key(&auth.caller, body.into(), random)?))
+        .await?;
     Ok((StatusCode::CREATED, Json(issued.into())))
 }
 
 async fn rotate_key(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): PathParam<uuid::Uuid>,
     JsonBody(body): JsonBody<RotateBody>,
 ) -> Result<(StatusCode, Json<IssuedKeyView>), Problem> {
     let random = random_key_bytes()?;
     let overlap = SignedDuration::from_secs(body.overlap_seconds.unwrap_or(0) as i64);
-    let work = move |engine: &engine::Engine| Ok(engine.rotate_key(&who.caller, &id.to_string(), overlap, random)?);
+    let work = move |engine: &engine::Engine| Ok(engine.rotate_key(&auth.caller, &id.to_string(), overlap, random)?);
     let issued = app.entrance.call("rotate_key", work).await?;
     app.authenticator.invalidate_keys();
     Ok((StatusCode::CREATED, Json(issued.into())))
@@ -76,11 +78,11 @@ async fn rotate_key(
 
 async fn revoke_key(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): PathParam<uuid::Uuid>,
 ) -> Result<Json<KeyView>, Problem> {
     let key =
-        app.entrance.call("revoke_key", move |engine| Ok(engine.revoke_key(&who.caller, &id.to_string())?)).await?;
+        app.entrance.call("revoke_key", move |engine| Ok(engine.revoke_key(&auth.caller, &id.to_string())?)).await?;
     app.authenticator.invalidate_keys();
     Ok(Json(key.into()))
 }

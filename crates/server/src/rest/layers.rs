@@ -60,38 +60,38 @@ pub(super) fn layer_endpoints() -> Vec<Endpoint> {
 
 async fn propose_profile(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<ProfileBody>,
 ) -> Result<(StatusCode, Json<ProposedView>), Problem> {
-    let work = move |engine: &Engine| Ok(engine.propose_profile(&who.caller, body.into())?);
+    let work = move |engine: &Engine| Ok(engine.propose_profile(&auth.caller, body.into())?);
     to_proposed_response(app.entrance.call("propose_profile", work).await?)
 }
 
 async fn compact_memories(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<GroupingBody>,
 ) -> Result<Json<GroupsView>, Problem> {
     let propose = body.create_proposals;
-    let work = move |engine: &Engine| Ok(engine.compact(&who.caller, body.store.as_deref(), propose)?);
+    let work = move |engine: &Engine| Ok(engine.compact(&auth.caller, body.store.as_deref(), propose)?);
     Ok(Json(GroupsView::new(app.entrance.call("compact", work).await?, propose)))
 }
 
 async fn dedup_procedures(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<GroupingBody>,
 ) -> Result<Json<GroupsView>, Problem> {
     let propose = body.create_proposals;
-    let work = move |engine: &Engine| Ok(engine.dedup(&who.caller, body.store.as_deref(), propose)?);
+    let work = move |engine: &Engine| Ok(engine.dedup(&auth.caller, body.store.as_deref(), propose)?);
     Ok(Json(GroupsView::new(app.entrance.call("dedup", work).await?, propose)))
 }
 
 async fn layer_context(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<LayerContextBody>,
 ) -> Result<Json<LayerContextView>, Problem> {
-    let work = move |engine: &Engine| Ok(engine.layer_context(&who.caller, &body.goal)?);
+    let work = move |engine: &Engine| Ok(engine.layer_context(&auth.caller, &body.goal)?);
     Ok(Json(app.entrance.call("layer_context", work).await?.into()))
 }

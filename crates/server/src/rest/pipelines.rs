@@ -39,14 +39,14 @@ pub(super) fn pipeline_endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list_opt_ins(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<OptInView>>, Problem> {
-    let opt_ins = app.entrance.call("pipelines", move |engine| Ok(engine.opt_ins(&who.caller, None)?)).await?;
+async fn list_opt_ins(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<Page<OptInView>>, Problem> {
+    let opt_ins = app.entrance.call("pipelines", move |engine| Ok(engine.opt_ins(&auth.caller, None)?)).await?;
     Ok(Json(Page::from_items(opt_ins.into_iter().map(OptInView::from).collect())))
 }
 
 async fn set_opt_in(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     path: Result<Path<(String, String)>, axum::extract::rejection::PathRejection>,
     JsonBody(body): JsonBody<OptInBody>,
 ) -> Result<Json<OptInView>, Problem> {
@@ -61,18 +61,20 @@ async fn set_opt_in(
             max_content_bytes: body.max_content_bytes,
             changed_at: engine.clock.now(),
         };
-        Ok(engine.set_opt_in(&who.caller, opt_in)?)
+        Ok(engine.set_opt_in(&auth.caller, opt_in)?)
     };
     Ok(Json(app.entrance.call("set_opt_in", work).await?.into()))
 }
 
 async fn delete_pipeline(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(pipeline): PathParam<String>,
 ) -> Result<Json<ErasedCountView>, Problem> {
-    let erased =
-        app.entrance.call("delete_pipeline", move |engine| Ok(engine.delete_pipeline(&who.caller, &pipeline)?)).await?;
+    let erased = app
+        .entrance
+        .call("delete_pipeline", move |engine| Ok(engine.delete_pipeline(&auth.caller, &pipeline)?))
+        .await?;
     Ok(Json(ErasedCountView { erased }))
 }
 

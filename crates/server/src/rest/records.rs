@@ -37,17 +37,17 @@ pub(super) fn record_endpoints() -> Vec<Endpoint> {
 
 async fn show_record(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(id): MemoryIdParam,
 ) -> Result<Json<MemoryView>, Problem> {
     let memory =
-        app.entrance.call("read", move |engine| Ok(engine.read(&who.caller, &MemoryReference::Id(id))?)).await?;
+        app.entrance.call("read", move |engine| Ok(engine.read(&auth.caller, &MemoryReference::Id(id))?)).await?;
     Ok(Json(MemoryView::with_content(memory)))
 }
 
 async fn search_records(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     QueryParams(params): QueryParams<RecordParams>,
 ) -> Result<Json<SearchResultView>, Problem> {
     let filter = Filter { layers: params.layer, states: params.state, ..Filter::default() };
@@ -58,6 +58,6 @@ async fn search_records(
         ranker: Some(Ranker::Layered),
         ..SearchQuery::default()
     };
-    let answer = app.entrance.call("search", move |engine| Ok(engine.search(&who.caller, &query)?)).await?;
+    let answer = app.entrance.call("search", move |engine| Ok(engine.search(&auth.caller, &query)?)).await?;
     Ok(Json(answer.into()))
 }

@@ -35,10 +35,10 @@ pub(super) fn search_endpoints() -> Vec<Endpoint> {
 
 async fn search_memories(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<SearchBody>,
 ) -> Result<Json<SearchResultView>, Problem> {
-    let work = move |engine: &Engine| Ok(engine.search(&who.caller, &body.into_query(engine, &who.caller)?)?);
+    let work = move |engine: &Engine| Ok(engine.search(&auth.caller, &body.into_query(engine, &auth.caller)?)?);
     let answer = app.entrance.call("search", work).await?;
     telemetry::record_hit_count(answer.hits.len());
     Ok(Json(answer.into()))
@@ -46,12 +46,12 @@ async fn search_memories(
 
 async fn diagnose_memory(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<SearchBody>,
 ) -> Result<Json<DiagnosisView>, Problem> {
     let missing = || Problem::bad_request("shape.explain", "name the memory in `explain`");
     let memory = body.explain.ok_or_else(missing)?;
     let work =
-        move |engine: &Engine| Ok(engine.diagnose(&who.caller, &body.into_query(engine, &who.caller)?, memory)?);
+        move |engine: &Engine| Ok(engine.diagnose(&auth.caller, &body.into_query(engine, &auth.caller)?, memory)?);
     Ok(Json(DiagnosisView { diagnosis: app.entrance.call("diagnose", work).await? }))
 }

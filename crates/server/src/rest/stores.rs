@@ -39,27 +39,28 @@ pub(super) fn store_endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list_stores(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<StoreView>>, Problem> {
-    let stores = app.entrance.call("stores", move |engine| Ok(engine.stores(&who.caller)?)).await?;
+async fn list_stores(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<Page<StoreView>>, Problem> {
+    let stores = app.entrance.call("stores", move |engine| Ok(engine.stores(&auth.caller)?)).await?;
     Ok(Json(Page::from_items(stores.into_iter().map(StoreView::from).collect())))
 }
 
 async fn create_store(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<NewStoreBody>,
 ) -> Result<(StatusCode, Json<StoreView>), Problem> {
-    let work = move |engine: &engine::Engine| Ok(engine.create_store(&who.caller, body.into())?);
+    let work = move |engine: &engine::Engine| Ok(engine.create_store(&auth.caller, body.into())?);
     let store = app.entrance.call("create_store", work).await?;
     Ok((StatusCode::CREATED, Json(store.into())))
 }
 
 async fn archive_store(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(slug): PathParam<String>,
 ) -> Result<Json<StoreView>, Problem> {
-    let store = app.entrance.call("archive_store", move |engine| Ok(engine.archive_store(&who.caller, &slug)?)).await?;
+    let store =
+        app.entrance.call("archive_store", move |engine| Ok(engine.archive_store(&auth.caller, &slug)?)).await?;
     Ok(Json(store.into()))
 }
 

@@ -37,18 +37,18 @@ pub(super) fn tenant_endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list_tenants(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<Page<TenantView>>, Problem> {
+async fn list_tenants(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<Page<TenantView>>, Problem> {
     let tenants = app.entrance.call("tenants", move |engine| Ok(engine.tenants()?)).await?;
-    let own = |standing: &TenantStatus| who.operator || standing.tenant.id == who.caller.tenant;
+    let own = |standing: &TenantStatus| auth.operator || standing.tenant.id == auth.caller.tenant;
     Ok(Json(Page::from_items(tenants.into_iter().filter(own).map(TenantView::from).collect())))
 }
 
 async fn create_tenant(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     JsonBody(body): JsonBody<NewTenantBody>,
 ) -> Result<(StatusCode, Json<CreatedTenantView>), Problem> {
-    if !who.operator {
+    if !auth.operator {
         return Err(Problem::forbidden("policy.operators_only", "only an operator may do this"));
     }
     let random = random_key_bytes()?;

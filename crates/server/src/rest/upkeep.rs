@@ -38,10 +38,10 @@ pub(super) fn upkeep_endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn run_upkeep(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<UpkeepView>, Problem> {
+async fn run_upkeep(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<UpkeepView>, Problem> {
     let done = app
         .entrance
-        .call("upkeep", move |engine| Ok(engine.upkeep_now(&who.caller, UpkeepOptions::default())?))
+        .call("upkeep", move |engine| Ok(engine.upkeep_now(&auth.caller, UpkeepOptions::default())?))
         .await?;
     // Counted by name, so that a new sort of upkeep shows here by itself.
     let done: BTreeMap<String, u64> =
@@ -49,10 +49,10 @@ async fn run_upkeep(State(app): State<App>, who: AuthenticatedCaller) -> Result<
     Ok(Json(UpkeepView { done }))
 }
 
-async fn show_usage(State(app): State<App>, who: AuthenticatedCaller) -> Result<Json<TenantUsageView>, Problem> {
+async fn show_usage(State(app): State<App>, auth: AuthenticatedCaller) -> Result<Json<TenantUsageView>, Problem> {
     let work = move |engine: &engine::Engine| {
-        let kept = engine.tenant_usage(&who.caller)?;
-        let installation = match who.operator {
+        let kept = engine.tenant_usage(&auth.caller)?;
+        let installation = match auth.operator {
             true => {
                 let health = engine.database().health().map_err(Error::from)?;
                 let tenants = engine.database().list_tenants().map_err(Error::from)?.len();

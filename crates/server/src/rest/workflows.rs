@@ -41,21 +41,21 @@ pub(super) fn workflow_endpoints() -> Vec<Endpoint> {
 
 async fn record_step(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(workflow): PathParam<String>,
     JsonBody(body): JsonBody<WorkflowStepBody>,
 ) -> Result<(StatusCode, Json<SavedView>), Problem> {
-    let work = move |engine: &Engine| Ok(engine.record_step(&who.caller, body.into_step_output(workflow))?);
+    let work = move |engine: &Engine| Ok(engine.record_step(&auth.caller, body.into_step_output(workflow))?);
     to_saved_response(app.entrance.call("record_step", work).await?)
 }
 
 async fn list_workflow_steps(
     State(app): State<App>,
-    who: AuthenticatedCaller,
+    auth: AuthenticatedCaller,
     PathParam(workflow): PathParam<String>,
     QueryParams(params): QueryParams<EntryParams>,
 ) -> Result<Json<Page<LogEntryView>>, Problem> {
     let after = params.parse_cursor()?;
-    let work = move |engine: &Engine| Ok(engine.workflow_steps(&who.caller, Some(&workflow), after, params.limit)?);
+    let work = move |engine: &Engine| Ok(engine.workflow_steps(&auth.caller, Some(&workflow), after, params.limit)?);
     Ok(Json(to_entry_page(app.entrance.call("workflow_steps", work).await?)))
 }
