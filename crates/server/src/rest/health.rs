@@ -69,8 +69,8 @@ async fn show_metrics(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     if !app.config.metrics_open && app.config.local.is_none() {
-        let who = auth::authenticate_request(&app, peer.ip(), &headers).await?;
-        if who.caller.role != Role::Admin {
+        let auth = auth::authenticate_request(&app, peer.ip(), &headers).await?;
+        if auth.caller.role != Role::Admin {
             return Err(Problem::forbidden("policy.admins_only", "only an admin may do this"));
         }
     }
