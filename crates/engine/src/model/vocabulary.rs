@@ -155,7 +155,7 @@ impl Role {
         matches!(self, Role::Agent | Role::Service)
     }
 
-    /// Whether the role decides reviews in general. A user also decides some (see `review::may_decide`).
+    /// Whether the role decides reviews in general. A user also decides some (see `policy::may_decide`).
     pub const fn may_decide_reviews(self) -> bool {
         matches!(self, Role::Admin | Role::Reviewer)
     }
